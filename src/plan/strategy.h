@@ -1,0 +1,61 @@
+/*
+ * Strategies: the chain of segments that a decomposition and a variant stand for, as a table and one rule. Knows
+ * layouts only.
+ *
+ * A segment is the time between two redistributions: data arrives in one memory order, some axes are transformed,
+ * data leaves in another order. The forward chain is built; the inverse walks it backwards.
+ */
+#ifndef WEFT_PLAN_STRATEGY_H
+#define WEFT_PLAN_STRATEGY_H
+
+#include "layout/layout.h"
+
+#define WEFT_MAX_SEGMENTS (WEFT_MAX_RANK + 2)
+
+typedef struct weft_segment {
+    weft_distribution in, out;  /* the same split; extents differ where the last axis is halved */
+    int transforms;             /* axes transformed here, ... */
+    int axis[WEFT_MAX_RANK];    /* ... in this order */
+    int order_in[WEFT_AXES];    /* memory order on arrival */
+    int order_out[WEFT_AXES];   /* memory order on leaving */
+} weft_segment;
+
+typedef struct weft_chain {
+    int axes;  /* rank + 1 */
+    bool real; /* real input, halved last axis */
+    int segments;
+    weft_segment segment[WEFT_MAX_SEGMENTS];
+    /* Redistribution k leads from segment k to k+1. Its group: the ranks that agree in all grid coordinates but
+     * this one; -1: all ranks. */
+    int group[WEFT_MAX_SEGMENTS];
+    int method[WEFT_MAX_SEGMENTS]; /* which entry of options.exchange it uses */
+    int grid_axes;
+    int grid[WEFT_MAX_RANK];
+} weft_chain;
+
+/* What a chain is built from: everything resolved (no AUTO), grid filled in. Boxes are explicit bricks of all ranks
+ * in each space, or NULL; they must outlive the chain. */
+typedef struct weft_chain_request {
+    int rank;
+    const int64_t *n;
+    int64_t batch;
+    bool real;
+    weft_decomposition decomposition;
+    weft_variant variant;
+    int grid_axes;
+    const int *grid;
+    int ranks;
+    const weft_region *input_boxes, *output_boxes;
+    const int *input_order, *output_order; /* this rank's, natural when NULL */
+    bool input_order_uniform, output_order_uniform;
+} weft_chain_request;
+
+weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chain);
+
+/* Color and key of `rank` in the groups of redistribution k: ranks of equal color form a group, ordered by key. */
+void weft_chain_group(const weft_chain *chain, int redistribution, int ranks, int rank, int *color, int *key,
+                      int *group_size);
+/* The rank whose key is `member` in the group of `rank`. */
+int weft_chain_member(const weft_chain *chain, int redistribution, int rank, int member);
+
+#endif

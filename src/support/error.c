@@ -1,0 +1,23 @@
+/* The calling thread's last error sentence. */
+#include "support/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static _Thread_local char last_error[1024];
+
+WEFT_API weft_status weft_fail(weft_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(last_error, sizeof last_error, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+const char *weft_thread_error(void) {
+    return last_error;
+}
+
+void weft_thread_error_set(const char *sentence) {
+    snprintf(last_error, sizeof last_error, "%s", sentence);
+}
