@@ -133,6 +133,13 @@ typedef enum weft_awareness {
  * times them all. Engines take the same hint. */
 typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_effort;
 
+/* Whether in == out in weft_execute. A plan told beforehand plans faster and may hold less memory. */
+typedef enum weft_placement {
+    WEFT_PLACEMENT_ANY = 0,
+    WEFT_OUT_OF_PLACE,
+    WEFT_IN_PLACE
+} weft_placement;
+
 typedef enum weft_format { WEFT_TEXT = 0, WEFT_JSON } weft_format;
 
 typedef struct weft_context_private *weft_context;
@@ -185,6 +192,7 @@ typedef struct weft_options {
     weft_awareness device_aware;
     int threads; /* threads of each rank; 0 means 1 */
     weft_effort effort;
+    weft_placement placement;
     size_t device_memory_limit; /* bytes a plan may hold on the device; 0: no limit */
 } weft_options;
 
@@ -202,7 +210,7 @@ typedef struct weft_timings {
     int64_t messages_sent;
 } weft_timings;
 
-/* Everything a plan holds, in bytes. Shared tables are counted in every plan that uses them. */
+/* Everything a plan holds, in bytes. */
 typedef struct weft_memory {
     size_t workspace;   /* where the plan computes: host memory for WEFT_HOST, device memory otherwise */
     size_t page_locked; /* host memory for staging */

@@ -22,6 +22,7 @@ typedef struct weft_segment {
 
 typedef struct weft_chain {
     int axes;  /* rank + 1 */
+    int ranks; /* of the whole process group */
     bool real; /* real input, halved last axis */
     int segments;
     weft_segment segment[WEFT_MAX_SEGMENTS];
@@ -46,15 +47,14 @@ typedef struct weft_chain_request {
     const int *grid;
     int ranks;
     const weft_region *input_boxes, *output_boxes;
-    const int *input_order, *output_order; /* this rank's, natural when NULL */
-    bool input_order_uniform, output_order_uniform;
+    const int *input_order, *output_order; /* this rank's (WEFT_AXES entries), natural when NULL */
 } weft_chain_request;
 
 weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chain);
 
 /* Color and key of `rank` in the groups of redistribution k: ranks of equal color form a group, ordered by key. */
-void weft_chain_group(const weft_chain *chain, int redistribution, int ranks, int rank, int *color, int *key,
-                      int *group_size);
+void weft_chain_group(const weft_chain *chain, int redistribution, int rank, int *color, int *key,
+                      int *size);
 /* The rank whose key is `member` in the group of `rank`. */
 int weft_chain_member(const weft_chain *chain, int redistribution, int rank, int member);
 

@@ -1,0 +1,82 @@
+/* a2a-sync: pack for all partners, one MPI_Alltoallv, unpack. The own block never enters the all-to-all. */
+#include "exchange/a2a.h"
+#include "exchange/blocks.h"
+#include "support/clock.h"
+#include "support/error.h"
+
+#include <stdlib.h>
+
+typedef struct a2a_state {
+    weft_blocks blocks;
+    weft_alltoall *alltoall;
+} a2a_state;
+
+/* Runs of the other members in the send or receive buffer; the own one is empty. */
+static void runs_of(const weft_redistribution *geometry, const weft_block *blocks, weft_run *runs) {
+    for (int m = 0; m < geometry->members; m++) {
+        bool travels = m != geometry->me && blocks[m].elements > 0;
+        runs[m] = travels ? (weft_run){blocks[m].packed.offset, blocks[m].elements}
+                          : (weft_run){0, 0};
+    }
+}
+
+weft_status weft_a2a_prepare(weft_exchange_plan *plan) {
+    const weft_redistribution *g = plan->geometry;
+    a2a_state *state = calloc(1, sizeof *state);
+    if (!state) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an exchange");
+    plan->method_state = state;
+    WEFT_TRY(weft_blocks_prepare(plan, plan->ops->datatypes, &state->blocks));
+    if (plan->ops->datatypes)
+        return plan->group->ops->alltoall_create_typed(plan->group, state->blocks.send,
+                                                       state->blocks.receive, &state->alltoall);
+    weft_run *runs = calloc(2 * (size_t)g->members, sizeof *runs);
+    if (!runs) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an exchange");
+    runs_of(g, g->send, runs);
+    runs_of(g, g->receive, runs + g->members);
+    weft_status status = plan->group->ops->alltoall_create(plan->group, runs, runs + g->members,
+                                                           g->element_bytes, &state->alltoall);
+    free(runs);
+    return status;
+}
+
+void weft_a2a_release(weft_exchange_plan *plan) {
+    a2a_state *state = plan->method_state;
+    if (!state) return;
+    plan->group->ops->alltoall_destroy(plan->group, state->alltoall);
+    weft_blocks_release(plan, &state->blocks);
+    free(state);
+    plan->method_state = NULL;
+}
+
+weft_status weft_a2a_run(weft_exchange_plan *plan) {
+    a2a_state *state = plan->method_state;
+    weft_blocks *blocks = &state->blocks;
+    weft_status status = WEFT_SUCCESS;
+
+    weft_keep(&status, weft_blocks_leave(plan, blocks));
+    double start = weft_clock();
+    for (int i = 0; i < blocks->partners; i++)
+        weft_keep(&status, weft_blocks_pack(plan, blocks, NULL, blocks->partner[i]));
+    weft_keep(&status, weft_blocks_settle(plan));
+    plan->timings->pack += weft_clock() - start;
+
+    start = weft_clock();
+    weft_keep(&status, plan->group->ops->alltoall(plan->group, state->alltoall, plan->send,
+                                                  plan->receive));
+    plan->timings->exchange += weft_clock() - start;
+
+    weft_keep(&status, weft_blocks_arrive(plan, blocks));
+    start = weft_clock();
+    for (int i = 0; i < blocks->partners; i++)
+        weft_keep(&status, weft_blocks_unpack(plan, blocks, blocks->partner[i]));
+    plan->timings->unpack += weft_clock() - start;
+    return status;
+}
+
+const weft_exchange_ops weft_exchange_a2a_sync = {
+    .name = "a2a-sync",
+    .id = WEFT_A2A_SYNC,
+    .prepare = weft_a2a_prepare,
+    .run = weft_a2a_run,
+    .release = weft_a2a_release,
+};

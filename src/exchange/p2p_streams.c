@@ -1,0 +1,257 @@
+/*
+ * p2p-streams: every pack runs on a worker queue; a callback on the queue puts the partner on the ready list as
+ * soon as its block is packed, and a sender takes partners from the list and sends.
+ *
+ * Where any thread may communicate, the sender is a thread of its own and the calling thread receives and
+ * unpacks; otherwise the calling thread does both in turn. The thread lives as long as the plan.
+ */
+#include "exchange/blocks.h"
+#include "support/clock.h"
+#include "support/error.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_QUEUES = 4 };
+
+typedef struct streams_state streams_state;
+
+/* What a callback gets: it only knows one pointer. */
+typedef struct packed_notice {
+    streams_state *state;
+    int member;
+} packed_notice;
+
+struct streams_state {
+    weft_exchange_plan *plan;
+    weft_blocks blocks;
+    int queues;
+    weft_queue *queue[MAX_QUEUES];
+    weft_event *source_ready;
+    packed_notice *notice; /* [partners] */
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int *ready;              /* members whose block is packed, in that order */
+    int ready_count;         /* written by callbacks */
+    int sent_count;          /* taken by the sender */
+    double last_packed;      /* clock of the last callback */
+    weft_status send_status; /* first failure of the sender thread in this run, and its sentence */
+    char send_error[1024];
+
+    bool threaded, thread_started, stop;
+    pthread_t thread;
+};
+
+static void on_packed(void *argument) {
+    packed_notice *notice = argument;
+    streams_state *s = notice->state;
+    pthread_mutex_lock(&s->lock);
+    s->ready[s->ready_count++] = notice->member;
+    s->last_packed = weft_clock();
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* The next member to send to; -1: none now (or, waiting, the plan ends). */
+static int take_ready(streams_state *s, bool wait) {
+    int member = -1;
+    pthread_mutex_lock(&s->lock);
+    while (wait && !s->stop && s->sent_count == s->ready_count)
+        pthread_cond_wait(&s->changed, &s->lock);
+    if (!s->stop && s->sent_count < s->ready_count) member = s->ready[s->sent_count];
+    pthread_mutex_unlock(&s->lock);
+    return member;
+}
+
+static void note_sent(streams_state *s, weft_status status) {
+    pthread_mutex_lock(&s->lock);
+    s->sent_count++;
+    if (status != WEFT_SUCCESS && s->send_status == WEFT_SUCCESS) {
+        s->send_status = status;
+        strncpy(s->send_error, weft_thread_error(), sizeof s->send_error - 1);
+    }
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void *sender(void *argument) {
+    streams_state *s = argument;
+    for (;;) {
+        int member = take_ready(s, true);
+        if (member < 0) return NULL;
+        note_sent(s, weft_blocks_send(s->plan, &s->blocks, member));
+    }
+}
+
+static weft_status create_queues(weft_exchange_plan *plan, streams_state *s) {
+    const weft_device_ops *device = plan->device->ops;
+    int wanted = s->blocks.partners < MAX_QUEUES ? s->blocks.partners : MAX_QUEUES;
+    for (; s->queues < wanted; s->queues++)
+        WEFT_TRY(device->queue_create(plan->device->state, &s->queue[s->queues]));
+    return device->event_create(plan->device->state, &s->source_ready);
+}
+
+static weft_status prepare(weft_exchange_plan *plan) {
+    streams_state *s = calloc(1, sizeof *s);
+    if (!s) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an exchange");
+    plan->method_state = s;
+    s->plan = plan;
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_cond_init(&s->changed, NULL);
+    WEFT_TRY(weft_blocks_prepare(plan, true, &s->blocks));
+    s->ready = calloc((size_t)plan->geometry->members, sizeof *s->ready);
+    s->notice = calloc((size_t)plan->geometry->members, sizeof *s->notice);
+    if (!s->ready || !s->notice)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an exchange");
+    for (int i = 0; i < s->blocks.partners; i++)
+        s->notice[i] = (packed_notice){s, s->blocks.partner[i]};
+    WEFT_TRY(create_queues(plan, s));
+    s->threaded = plan->group->ops->threads_allowed(plan->group) && s->blocks.partners > 0;
+    if (s->threaded && pthread_create(&s->thread, NULL, sender, s) != 0)
+        return weft_fail(WEFT_ERROR_SYSTEM, "the sender thread of p2p-streams could not be started");
+    s->thread_started = s->threaded;
+    return WEFT_SUCCESS;
+}
+
+static void release(weft_exchange_plan *plan) {
+    streams_state *s = plan->method_state;
+    if (!s) return;
+    if (s->thread_started) {
+        pthread_mutex_lock(&s->lock);
+        s->stop = true;
+        pthread_cond_broadcast(&s->changed);
+        pthread_mutex_unlock(&s->lock);
+        pthread_join(s->thread, NULL);
+    }
+    for (int q = 0; q < s->queues; q++)
+        plan->device->ops->queue_destroy(plan->device->state, s->queue[q]);
+    if (s->source_ready) plan->device->ops->event_destroy(plan->device->state, s->source_ready);
+    weft_blocks_release(plan, &s->blocks);
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    free(s->ready);
+    free(s->notice);
+    free(s);
+    plan->method_state = NULL;
+}
+
+/* Every pack on its queue, behind the step that makes src, with a callback behind it. Where the device cannot
+ * take the callback the partner is ready at once, so that it gets a message in any case. */
+static weft_status enqueue_packs(weft_exchange_plan *plan, streams_state *s) {
+    const weft_device_ops *device = plan->device->ops;
+    weft_device_state *state = plan->device->state;
+    weft_status status = device->event_record(state, NULL, s->source_ready);
+    for (int q = 0; q < s->queues; q++)
+        weft_keep(&status, device->event_await(state, s->queue[q], s->source_ready));
+    for (int i = 0; i < s->blocks.partners; i++) {
+        weft_queue *queue = s->queue[i % s->queues];
+        weft_keep(&status, weft_blocks_pack(plan, &s->blocks, queue, s->blocks.partner[i]));
+        weft_status called = device->callback(state, queue, on_packed, &s->notice[i]);
+        if (called != WEFT_SUCCESS) on_packed(&s->notice[i]);
+        weft_keep(&status, called);
+    }
+    return status;
+}
+
+/* Without a sender thread: sends what is ready. */
+static void send_ready(streams_state *s) {
+    if (s->threaded) return;
+    for (int member; (member = take_ready(s, false)) >= 0;)
+        note_sent(s, weft_blocks_send(s->plan, &s->blocks, member));
+}
+
+/* Until every block is packed and handed to the transport. */
+static void wait_for_packs(streams_state *s) {
+    bool done;
+    do {
+        send_ready(s);
+        pthread_mutex_lock(&s->lock);
+        while (s->threaded && s->sent_count < s->blocks.partners)
+            pthread_cond_wait(&s->changed, &s->lock);
+        while (!s->threaded && s->sent_count == s->ready_count &&
+               s->sent_count < s->blocks.partners)
+            pthread_cond_wait(&s->changed, &s->lock);
+        done = s->sent_count >= s->blocks.partners;
+        pthread_mutex_unlock(&s->lock);
+    } while (!done);
+}
+
+/* Unpacks in order of arrival; in between, without a sender thread, sends. */
+static weft_status receive_all(weft_exchange_plan *plan, streams_state *s) {
+    weft_status status = WEFT_SUCCESS;
+    const weft_transport_ops *ops = plan->group->ops;
+    for (;;) {
+        int member = -1;
+        bool all_sent = s->threaded || s->sent_count >= s->blocks.partners;
+        double start = weft_clock();
+        weft_status waited =
+            (all_sent ? ops->wait_any : ops->test_any)(plan->group, s->blocks.receive_requests,
+                                                       s->blocks.members, &member);
+        double arrived = weft_clock();
+        plan->timings->exchange += arrived - start;
+        weft_keep(&status, waited);
+        if (member >= 0) {
+            weft_keep(&status, weft_blocks_unpack(plan, &s->blocks, member));
+            plan->timings->unpack += weft_clock() - arrived;
+        } else if (all_sent || waited != WEFT_SUCCESS) {
+            return status;
+        } else {
+            if (member == -1) wait_for_packs(s);
+            send_ready(s);
+            sched_yield();
+        }
+    }
+}
+
+static weft_status finish_sends(weft_exchange_plan *plan, streams_state *s) {
+    wait_for_packs(s);
+    double start = weft_clock();
+    weft_status status =
+        plan->group->ops->wait_all(plan->group, s->blocks.send_requests, s->blocks.members);
+    plan->timings->exchange += weft_clock() - start;
+    return status;
+}
+
+static weft_status run(weft_exchange_plan *plan) {
+    streams_state *s = plan->method_state;
+    bool aliased = plan->dst == plan->src;
+    double start = weft_clock();
+    pthread_mutex_lock(&s->lock);
+    s->ready_count = s->sent_count = 0;
+    s->send_status = WEFT_SUCCESS;
+    pthread_mutex_unlock(&s->lock);
+
+    weft_status status = WEFT_SUCCESS;
+    if (plan->staged) weft_keep(&status, weft_blocks_settle(plan)); /* receive may still be read */
+    weft_keep(&status, weft_blocks_post_receives(plan, &s->blocks));
+    weft_keep(&status, enqueue_packs(plan, s));
+    weft_keep(&status, weft_blocks_leave(plan, &s->blocks));
+    if (aliased) { /* dst is src: nothing may be unpacked before all is packed, or even sent */
+        wait_for_packs(s);
+        if (!plan->geometry->pack) weft_keep(&status, finish_sends(plan, s));
+    }
+    weft_keep(&status, weft_blocks_arrive(plan, &s->blocks));
+    weft_keep(&status, receive_all(plan, s));
+    weft_keep(&status, finish_sends(plan, s));
+    for (int q = 0; q < s->queues; q++)
+        weft_keep(&status, plan->device->ops->queue_wait(plan->device->state, s->queue[q]));
+    if (s->blocks.partners > 0 && plan->geometry->pack)
+        plan->timings->pack += s->last_packed - start;
+    if (s->send_status != WEFT_SUCCESS && status == WEFT_SUCCESS) {
+        weft_thread_error_set(s->send_error);
+        status = s->send_status;
+    }
+    return status;
+}
+
+const weft_exchange_ops weft_exchange_p2p_streams = {
+    .name = "p2p-streams",
+    .id = WEFT_P2P_STREAMS,
+    .point_to_point = true,
+    .prepare = prepare,
+    .run = run,
+    .release = release,
+};

@@ -1,0 +1,79 @@
+/* Callers' buffers where a plan computes, and what devices and engines say of themselves. */
+#include "exec/plan.h"
+
+#include "support/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static weft_status leave(weft_plan plan, weft_status status) {
+    if (status != WEFT_SUCCESS)
+        snprintf(plan->context->error, sizeof plan->context->error, "%s", weft_thread_error());
+    return status;
+}
+
+static weft_status check(weft_plan plan, const void *pointer, const char *function) {
+    if (!plan) return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: the plan is NULL", function);
+    if (!plan->build->device.ops)
+        return leave(plan, weft_fail(WEFT_ERROR_UNSUPPORTED,
+                                     "%s: a plan over simulated ranks has no memory", function));
+    if (!pointer)
+        return leave(plan, weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: a pointer is NULL", function));
+    return WEFT_SUCCESS;
+}
+
+WEFT_API weft_status weft_buffer_create(weft_plan plan, size_t bytes, void **buffer) {
+    WEFT_TRY(check(plan, buffer, "weft_buffer_create"));
+    const weft_device_handle *d = &plan->build->device;
+    void *memory = NULL;
+    WEFT_TRY(leave(plan, d->ops->allocate(d->state, WEFT_MEMORY_DEVICE, bytes > 0 ? bytes : 1,
+                                          &memory)));
+    *buffer = memory;
+    return WEFT_SUCCESS;
+}
+
+WEFT_API void weft_buffer_destroy(weft_plan plan, void **buffer) {
+    if (!plan || !buffer || !*buffer) return;
+    plan->build->device.ops->free(plan->build->device.state, WEFT_MEMORY_DEVICE, *buffer);
+    *buffer = NULL;
+}
+
+static weft_status transfer(weft_plan plan, const void *src, void *dst, size_t bytes,
+                            weft_transfer direction) {
+    const weft_device_handle *d = &plan->build->device;
+    weft_view all = {.axes = 1, .n = {(int64_t)bytes}, .stride = {1}};
+    weft_copy copy = weft_copy_between(&all, &all, 1);
+    if (bytes == 0) return WEFT_SUCCESS;
+    WEFT_TRY(d->ops->copy(d->state, NULL, &copy, src, dst, direction));
+    return d->ops->queue_wait(d->state, NULL);
+}
+
+WEFT_API weft_status weft_buffer_upload(weft_plan plan, void *buffer, const void *host,
+                                        size_t bytes) {
+    WEFT_TRY(check(plan, bytes > 0 && !host ? NULL : buffer, "weft_buffer_upload"));
+    return leave(plan, transfer(plan, host, buffer, bytes, WEFT_HOST_TO_DEVICE));
+}
+
+WEFT_API weft_status weft_buffer_download(weft_plan plan, void *host, const void *buffer,
+                                          size_t bytes) {
+    WEFT_TRY(check(plan, bytes > 0 && !buffer ? NULL : host, "weft_buffer_download"));
+    return leave(plan, transfer(plan, buffer, host, bytes, WEFT_DEVICE_TO_HOST));
+}
+
+WEFT_API weft_status weft_engine_probe(weft_engine engine, const char **description) {
+    const weft_engine_ops *ops = weft_engine_find(engine);
+    const char *unused;
+    if (!ops)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED, "engine %s is not in this version of weft (%s)",
+                         weft_engine_name(engine), WEFT_VERSION);
+    return ops->probe(description ? description : &unused);
+}
+
+WEFT_API weft_status weft_device_probe(weft_device device, const char **description) {
+    const weft_device_ops *ops = weft_device_find(device);
+    const char *unused;
+    if (!ops)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED, "device %s is not in this version of weft (%s)",
+                         weft_device_name(device), WEFT_VERSION);
+    return ops->probe(description ? description : &unused);
+}

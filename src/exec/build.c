@@ -1,0 +1,185 @@
+/*
+ * Making a candidate ready: chain, schedules, device, buffers, engine plans, groups, exchanges, in this order. Each
+ * stage that can fail on one rank alone ends with an agreement, so that all ranks stop at the same place.
+ */
+#include "exec/plan.h"
+#include "plan/agreement.h"
+#include "plan/model.h"
+#include "support/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool placement_wanted(weft_placement asked, bool in_place) {
+    return asked == WEFT_PLACEMENT_ANY || (asked == WEFT_IN_PLACE) == in_place;
+}
+
+static weft_status make_schedules(weft_build *b, int rank) {
+    const weft_options *o = &b->planner->call->options;
+    WEFT_TRY(weft_planner_chain(b->planner, &b->candidate, &b->chain));
+    for (int s = 0; s < WEFT_SCHEDULES; s++) {
+        bool in_place = s % 2 == 1;
+        if (!placement_wanted(o->placement, in_place)) continue;
+        b->scheduled[s] = true;
+        WEFT_TRY(weft_planner_schedule(b->planner, &b->candidate, &b->chain, rank,
+                                       (weft_direction)(s / 2), in_place, &b->schedule[s]));
+        weft_model_predict(&weft_machine_default, o->threads, &b->schedule[s]);
+        for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
+            if (b->schedule[s].buffer_bytes[i] > b->buffer_bytes[i])
+                b->buffer_bytes[i] = b->schedule[s].buffer_bytes[i];
+    }
+    return WEFT_SUCCESS;
+}
+
+static bool is_staging(int buffer) {
+    return buffer >= WEFT_BUFFER_STAGE_SEND;
+}
+
+static weft_status allocate_buffers(weft_build *b) {
+    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) {
+        size_t bytes = b->buffer_bytes[i];
+        weft_memory_kind kind = is_staging(i) ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE;
+        *(is_staging(i) ? &b->memory.page_locked : &b->memory.workspace) += bytes;
+        if (bytes > 0)
+            WEFT_TRY(b->device.ops->allocate(b->device.state, kind, bytes, &b->buffer[i]));
+    }
+    return WEFT_SUCCESS;
+}
+
+static bool same_dimension(const weft_dimension *a, const weft_dimension *b) {
+    return a->n == b->n && a->in_stride == b->in_stride && a->out_stride == b->out_stride;
+}
+
+static bool same_transform(const weft_transform *a, const weft_transform *b) {
+    bool same = a->kind == b->kind && a->direction == b->direction && a->dims == b->dims &&
+                a->loops == b->loops && a->in_place == b->in_place &&
+                a->destroy_input == b->destroy_input;
+    for (int i = 0; i < a->dims && same; i++) same = same_dimension(&a->dim[i], &b->dim[i]);
+    for (int i = 0; i < a->loops && same; i++) same = same_dimension(&a->loop[i], &b->loop[i]);
+    return same;
+}
+
+static weft_status plan_transform(weft_build *b, const weft_transform *transform,
+                                  weft_engine_plan **plan) {
+    for (int i = 0; i < b->ready_count; i++)
+        if (same_transform(&b->ready[i].transform, transform)) {
+            *plan = b->ready[i].plan;
+            return WEFT_SUCCESS;
+        }
+    size_t bytes = 0;
+    WEFT_TRY(b->engine->supports(transform, b->device.ops));
+    WEFT_TRY(b->engine->plan(transform, &b->device, plan, &bytes));
+    b->ready[b->ready_count++] = (weft_ready_transform){*transform, *plan};
+    b->memory.tables += bytes;
+    return WEFT_SUCCESS;
+}
+
+static weft_status plan_transforms(weft_build *b) {
+    b->ready = calloc(WEFT_SCHEDULES * WEFT_MAX_STEPS, sizeof *b->ready);
+    if (!b->ready) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's transforms");
+    for (int s = 0; s < WEFT_SCHEDULES; s++)
+        for (int i = 0; i < b->schedule[s].steps; i++) {
+            const weft_step *step = &b->schedule[s].step[i];
+            if (step->kind == WEFT_STEP_FFT && step->transform.in_elements > 0 &&
+                step->transform.out_elements > 0)
+                WEFT_TRY(plan_transform(b, &step->transform, &b->transform[s][i]));
+        }
+    return WEFT_SUCCESS;
+}
+
+static weft_status split_groups(weft_build *b, weft_transport *transport) {
+    for (int k = 0; k + 1 < b->chain.segments; k++) {
+        int color, key, size;
+        weft_chain_group(&b->chain, k, transport->rank, &color, &key, &size);
+        WEFT_TRY(transport->ops->split(transport, color, key, &b->group[k]));
+    }
+    return WEFT_SUCCESS;
+}
+
+/* Preparing talks to the group, so a rank that fails goes on with the others and reports at the end. */
+static weft_status prepare_exchanges(weft_build *b) {
+    weft_status status = WEFT_SUCCESS;
+    for (int s = 0; s < WEFT_SCHEDULES; s++)
+        for (int i = 0; i < b->schedule[s].steps; i++) {
+            const weft_step *step = &b->schedule[s].step[i];
+            if (step->kind != WEFT_STEP_EXCHANGE) continue;
+            weft_exchange_plan *e = &b->exchange[s][i];
+            *e = (weft_exchange_plan){.ops = step->method,
+                                      .geometry = &step->exchange,
+                                      .group = b->group[step->redistribution],
+                                      .device = &b->device,
+                                      .staged = step->staged,
+                                      .own_direct = step->own_direct,
+                                      .threads = b->planner->call->options.threads};
+            weft_status prepared = e->ops->prepare(e);
+            if (status == WEFT_SUCCESS) status = prepared;
+            b->memory.tables +=
+                (size_t)step->exchange.members *
+                (2 * sizeof(weft_block) + 2 * sizeof(weft_copy) + 2 * sizeof(weft_request));
+        }
+    return status;
+}
+
+static weft_status open_device(weft_build *b) {
+    const weft_options *o = &b->planner->call->options;
+    weft_device_settings settings = {.threads = o->threads, .memory_limit = o->device_memory_limit};
+    const weft_device_ops *ops = weft_device_find(o->device);
+    WEFT_TRY(ops->open(&settings, &b->device.state));
+    b->device.ops = ops;
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_build_create(weft_transport *transport, const weft_planner *planner,
+                              const weft_candidate *candidate, weft_build *b) {
+    const weft_options *o = &planner->call->options;
+    memset(b, 0, sizeof *b);
+    b->planner = planner;
+    b->candidate = *candidate;
+    b->engine = o->engine == WEFT_ENGINE_AUTO ? weft_engine_default(weft_device_find(o->device))
+                                              : weft_engine_find(o->engine);
+    b->memory.tables = sizeof *b;
+    WEFT_TRY(weft_agree(transport, make_schedules(b, transport->rank)));
+    if (transport->simulated) {
+        for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
+            *(is_staging(i) ? &b->memory.page_locked : &b->memory.workspace) += b->buffer_bytes[i];
+        return WEFT_SUCCESS;
+    }
+    WEFT_TRY(weft_agree(transport, open_device(b)));
+    WEFT_TRY(weft_agree(transport, plan_transforms(b)));
+    WEFT_TRY(weft_agree(transport, allocate_buffers(b)));
+    WEFT_TRY(weft_agree(transport, split_groups(b, transport)));
+    return weft_agree(transport, prepare_exchanges(b));
+}
+
+void weft_build_release(weft_build *b) {
+    for (int s = 0; s < WEFT_SCHEDULES; s++)
+        for (int i = 0; i < b->schedule[s].steps; i++)
+            if (b->exchange[s][i].ops) b->exchange[s][i].ops->release(&b->exchange[s][i]);
+    for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
+        if (b->group[k]) b->group[k]->ops->release(b->group[k]);
+    for (int i = 0; i < b->ready_count; i++) b->engine->destroy(b->ready[i].plan);
+    free(b->ready);
+    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
+        if (b->buffer[i])
+            b->device.ops->free(b->device.state,
+                                is_staging(i) ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE,
+                                b->buffer[i]);
+    if (b->device.ops) b->device.ops->close(b->device.state);
+    for (int s = 0; s < WEFT_SCHEDULES; s++) weft_schedule_release(&b->schedule[s]);
+}
+
+size_t weft_build_bytes(const weft_build *b, weft_space space) {
+    size_t bytes = 0;
+    for (int s = 0; s < WEFT_SCHEDULES; s++) {
+        if (!b->scheduled[s]) continue;
+        const weft_schedule *schedule = &b->schedule[s];
+        bool ends_here = (schedule->direction == WEFT_FORWARD) == (space == WEFT_OUTPUT);
+        /* In place, both spaces' buffers are one: it is charged to the output space. */
+        int buffer = schedule->in_place ? (space == WEFT_OUTPUT ? WEFT_BUFFER_OUT : WEFT_BUFFERS)
+                     : ends_here        ? WEFT_BUFFER_OUT
+                                        : WEFT_BUFFER_IN;
+        if (buffer < WEFT_BUFFERS && schedule->buffer_bytes[buffer] > bytes)
+            bytes = schedule->buffer_bytes[buffer];
+    }
+    return bytes;
+}

@@ -1,0 +1,17 @@
+/* Contexts: a transport and the last error. */
+#ifndef WEFT_EXEC_CONTEXT_H
+#define WEFT_EXEC_CONTEXT_H
+
+#include "transport/transport.h"
+
+struct weft_context_private {
+    weft_transport *transport; /* owned */
+    char error[1024];
+};
+
+/* A context over `transport`, which it takes over (also on failure). Exported to libweft_mpi only. Collective over
+ * the transport. */
+weft_status weft_context_over_transport(weft_transport *transport, const weft_context_options *opt,
+                                        weft_context *ctx);
+
+#endif

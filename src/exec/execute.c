@@ -1,0 +1,92 @@
+/*
+ * Running a schedule. After a failure on this rank the steps that only concern it are skipped, but exchanges still
+ * take place, so that no other rank waits forever.
+ */
+#include "exec/plan.h"
+#include "support/clock.h"
+#include "support/error.h"
+
+static weft_status run_exchange(weft_build *b, int s, int i, void *const *buffer,
+                                weft_timings *timings) {
+    const weft_step *step = &b->schedule[s].step[i];
+    weft_exchange_plan *e = &b->exchange[s][i];
+    e->src = buffer[step->src];
+    e->send = buffer[step->send];
+    e->receive = buffer[step->receive];
+    e->dst = buffer[step->dst];
+    e->timings = timings;
+    timings->bytes_sent += step->bytes_sent;
+    timings->messages_sent += step->messages_sent;
+    return e->ops->run(e);
+}
+
+static weft_status run_local(weft_build *b, int s, int i, void *const *buffer) {
+    const weft_step *step = &b->schedule[s].step[i];
+    const weft_device_handle *device = &b->device;
+    void *src = buffer[step->src], *dst = buffer[step->dst];
+    switch (step->kind) {
+    case WEFT_STEP_FFT:
+        if (!b->transform[s][i]) return WEFT_SUCCESS; /* nothing here */
+        return b->engine->execute(b->transform[s][i], device, NULL, src, dst);
+    case WEFT_STEP_COPY:
+        if (step->copy.elements == 0) return WEFT_SUCCESS;
+        return device->ops->copy(device->state, NULL, &step->copy, src, dst, step->transfer);
+    case WEFT_STEP_SCALE:
+        if (step->count == 0) return WEFT_SUCCESS;
+        return device->ops->scale(device->state, NULL, b->schedule[s].precision, dst, step->count,
+                                  step->factor);
+    case WEFT_STEP_EXCHANGE:
+        break;
+    }
+    return WEFT_SUCCESS;
+}
+
+static double *phase_of(weft_step_kind kind, weft_timings *timings) {
+    switch (kind) {
+    case WEFT_STEP_FFT:
+        return &timings->fft;
+    case WEFT_STEP_COPY:
+        return &timings->copy;
+    default:
+        return &timings->local;
+    }
+}
+
+weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_place, const void *in,
+                           void *out, weft_timings *timings) {
+    int s = weft_schedule_index(direction, in_place);
+    const weft_schedule *schedule = &b->schedule[s];
+    weft_status status = WEFT_SUCCESS;
+    void *buffer[WEFT_BUFFERS];
+    double start = weft_clock();
+    *timings = (weft_timings){0};
+    buffer[WEFT_BUFFER_IN] = (void *)(uintptr_t)in; /* only ever read */
+    buffer[WEFT_BUFFER_OUT] = out;
+    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) buffer[i] = b->buffer[i];
+
+    for (int i = 0; i < schedule->steps; i++) {
+        weft_status step_status = WEFT_SUCCESS;
+        weft_step_kind kind = schedule->step[i].kind;
+        if (kind == WEFT_STEP_EXCHANGE) {
+            step_status = run_exchange(b, s, i, buffer, timings);
+        } else if (status == WEFT_SUCCESS) {
+            double begin = weft_clock();
+            bool wait = i + 1 == schedule->steps ||
+                        (schedule->step[i + 1].kind != kind && !b->device.ops->host_addressable);
+            step_status = run_local(b, s, i, buffer);
+            if (step_status == WEFT_SUCCESS && wait)
+                step_status = b->device.ops->queue_wait(b->device.state, NULL);
+            *phase_of(kind, timings) += weft_clock() - begin;
+        }
+        if (status == WEFT_SUCCESS) status = step_status;
+    }
+    if (status != WEFT_SUCCESS && !b->device.ops->host_addressable) {
+        char sentence[1024];
+        __builtin_strncpy(sentence, weft_thread_error(), sizeof sentence - 1);
+        sentence[sizeof sentence - 1] = '\0';
+        b->device.ops->queue_wait(b->device.state, NULL); /* leave nothing running */
+        weft_thread_error_set(sentence);
+    }
+    timings->total = weft_clock() - start;
+    return status;
+}

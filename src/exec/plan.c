@@ -1,0 +1,246 @@
+/* Plans: creation, queries, execution, buffers. */
+#include "exec/plan.h"
+
+#include "plan/agreement.h"
+#include "support/error.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* At the border of the library: keeps the sentence where weft_last_error(ctx) finds it. */
+static weft_status leave(weft_context ctx, weft_status status) {
+    if (ctx && status != WEFT_SUCCESS)
+        snprintf(ctx->error, sizeof ctx->error, "%s", weft_thread_error());
+    return status;
+}
+
+static weft_status missing_plan(const char *function) {
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: the plan is NULL; create it first", function);
+}
+
+static void free_plan(weft_plan plan) {
+    if (plan->build) weft_build_release(plan->build);
+    free(plan->build);
+    weft_planner_release(&plan->planner);
+    free(plan->input_boxes);
+    free(plan->output_boxes);
+    if (plan->transport) plan->transport->ops->release(plan->transport);
+    free(plan);
+}
+
+/* Whether messages go through page-locked memory on this device. */
+static weft_status decide_staging(const weft_options *o, bool *staged) {
+    const weft_device_ops *device = weft_device_find(o->device);
+    if (o->device_aware == WEFT_AWARE && !device->transport_aware)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "options.device_aware: the transport cannot read memory of device %s; leave "
+                         "it 0 or choose WEFT_STAGED",
+                         device->name);
+    *staged = o->device_aware == WEFT_STAGED || !device->transport_aware;
+    return WEFT_SUCCESS;
+}
+
+static weft_status probe_back_ends(const weft_options *o) {
+    const char *unused;
+    WEFT_TRY(weft_device_find(o->device)->probe(&unused));
+    if (o->engine != WEFT_ENGINE_AUTO) return weft_engine_find(o->engine)->probe(&unused);
+    if (!weft_engine_default(weft_device_find(o->device)))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED, "no engine works on device %s",
+                         weft_device_name(o->device));
+    return WEFT_SUCCESS;
+}
+
+static weft_status fill_planner(weft_plan plan) {
+    const weft_options *o = &plan->call.options;
+    weft_planner *p = &plan->planner;
+    *p = (weft_planner){.call = &plan->call,
+                        .ranks = plan->transport->size,
+                        .rank = plan->transport->rank,
+                        .input_boxes = plan->input_boxes,
+                        .output_boxes = plan->output_boxes};
+    WEFT_TRY(probe_back_ends(o));
+    WEFT_TRY(decide_staging(o, &p->staged));
+    p->host_buffers = o->location == WEFT_LOCATION_HOST && !weft_device_find(o->device)->host_addressable;
+    return weft_planner_list(p);
+}
+
+static weft_status make_plan(weft_plan plan) {
+    weft_transport *t = plan->transport;
+    const weft_call *call = &plan->call;
+    if (call->has_input)
+        WEFT_TRY(weft_call_gather_boxes(t, call, WEFT_INPUT, &plan->input_boxes));
+    if (call->has_output)
+        WEFT_TRY(weft_call_gather_boxes(t, call, WEFT_OUTPUT, &plan->output_boxes));
+    WEFT_TRY(weft_agree(t, fill_planner(plan)));
+    if (call->options.effort != WEFT_ESTIMATE && plan->planner.count > 1 && !t->simulated)
+        WEFT_TRY(weft_measure_candidates(t, &plan->planner));
+    plan->build = calloc(1, sizeof *plan->build);
+    WEFT_TRY(weft_agree(t, plan->build ? WEFT_SUCCESS
+                                       : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan")));
+    return weft_build_create(t, &plan->planner, &plan->planner.candidates[0], plan->build);
+}
+
+/* Reads and compares the arguments, then plans in a message space of its own, so that plans of different threads do
+ * not meet. */
+static weft_status create(weft_context ctx, const weft_problem *problem, const weft_options *opt,
+                          weft_plan *out) {
+    weft_plan plan = calloc(1, sizeof *plan);
+    weft_status status =
+        !plan  ? weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan")
+        : !out ? weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_create: plan is NULL")
+               : weft_call_read(problem, opt, ctx->transport->size, &plan->call);
+    status = weft_agree(ctx->transport, status);
+    if (status == WEFT_SUCCESS) status = weft_call_compare(ctx->transport, &plan->call);
+    if (status == WEFT_SUCCESS)
+        status = ctx->transport->ops->split(ctx->transport, 0, ctx->transport->rank,
+                                            &plan->transport);
+    if (status == WEFT_SUCCESS) {
+        plan->context = ctx;
+        status = make_plan(plan);
+    }
+    if (status != WEFT_SUCCESS) {
+        if (plan) free_plan(plan);
+        return status;
+    }
+    *out = plan;
+    return WEFT_SUCCESS;
+}
+
+WEFT_API weft_status weft_plan_create(weft_context ctx, const weft_problem *problem,
+                                      const weft_options *opt, weft_plan *plan) {
+    if (!ctx)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_plan_create: the context is NULL; create it first");
+    return leave(ctx, create(ctx, problem, opt, plan));
+}
+
+WEFT_API void weft_plan_destroy(weft_plan *plan) {
+    if (!plan || !*plan) return;
+    free_plan(*plan);
+    *plan = NULL;
+}
+
+WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, weft_box *box) {
+    if (!plan) return missing_plan("weft_plan_box");
+    if (!box || (space != WEFT_INPUT && space != WEFT_OUTPUT) || rank < 0 ||
+        rank >= plan->transport->size)
+        return leave(plan->context,
+                     weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                               "weft_plan_box: %s; the plan has ranks 0..%d and spaces WEFT_INPUT, "
+                               "WEFT_OUTPUT",
+                               !box ? "box is NULL" : "rank or space is out of range",
+                               plan->transport->size - 1));
+    const weft_chain *chain = &plan->build->chain;
+    weft_region region = weft_distribution_box(space == WEFT_INPUT
+                                                   ? &chain->segment[0].in
+                                                   : &chain->segment[chain->segments - 1].out,
+                                               rank);
+    *box = (weft_box){{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
+    memcpy(box->lo, region.lo, (size_t)plan->call.problem.rank * sizeof box->lo[0]);
+    memcpy(box->n, region.n, (size_t)plan->call.problem.rank * sizeof box->n[0]);
+    return WEFT_SUCCESS;
+}
+
+WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *bytes) {
+    if (!plan) return missing_plan("weft_plan_bytes");
+    if (!bytes || (space != WEFT_INPUT && space != WEFT_OUTPUT))
+        return leave(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_bytes: %s",
+                                              !bytes ? "bytes is NULL" : "no such space"));
+    *bytes = weft_build_bytes(plan->build, space);
+    return WEFT_SUCCESS;
+}
+
+WEFT_API weft_status weft_plan_memory(weft_plan plan, weft_memory *memory) {
+    if (!plan) return missing_plan("weft_plan_memory");
+    if (!memory)
+        return leave(plan->context,
+                     weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_memory: memory is NULL"));
+    *memory = plan->build->memory;
+    memory->tables += sizeof *plan + (size_t)plan->planner.count * sizeof *plan->planner.candidates;
+    memory->total = memory->workspace + memory->page_locked + memory->tables;
+    return WEFT_SUCCESS;
+}
+
+WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
+    if (!plan) return missing_plan("weft_plan_options");
+    if (!options)
+        return leave(plan->context,
+                     weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_options: options is NULL"));
+    const weft_candidate *c = &plan->build->candidate;
+    *options = plan->call.options;
+    options->struct_size = sizeof *options;
+    options->decomposition = c->decomposition;
+    options->variant = c->variant;
+    memset(options->grid, 0, sizeof options->grid);
+    memcpy(options->grid, c->grid, (size_t)c->grid_axes * sizeof c->grid[0]);
+    for (int i = 0; i < WEFT_MAX_RANK; i++)
+        options->exchange[i] = i < c->grid_axes ? c->exchange[i] : WEFT_EXCHANGE_AUTO;
+    options->engine = plan->build->engine->id;
+    options->device_aware = plan->planner.staged ? WEFT_STAGED : WEFT_AWARE;
+    return WEFT_SUCCESS;
+}
+
+static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
+    uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+    return x < y + b_bytes && y < x + a_bytes;
+}
+
+/* The caller's side of weft_execute. */
+static weft_status check_execution(weft_plan plan, weft_direction dir, const void *in, void *out) {
+    if (plan->transport->simulated)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "weft_execute: a plan over simulated ranks can only be explained");
+    if (dir != WEFT_FORWARD && dir != WEFT_INVERSE)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_execute: direction is %d; it is WEFT_FORWARD or WEFT_INVERSE", (int)dir);
+    weft_space from = dir == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
+    weft_space to = dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
+    size_t in_bytes = weft_build_bytes(plan->build, from);
+    size_t out_bytes = weft_build_bytes(plan->build, to);
+    size_t unit = plan->call.problem.precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    if ((!in && in_bytes > 0) || (!out && out_bytes > 0))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_execute: %s is NULL; it needs %zu bytes (weft_plan_bytes)",
+                         !in && in_bytes > 0 ? "in" : "out",
+                         !in && in_bytes > 0 ? in_bytes : out_bytes);
+    if ((uintptr_t)in % unit != 0 || (uintptr_t)out % unit != 0)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_execute: buffers must be aligned to their %zu-byte numbers", unit);
+    if (in == out && in) {
+        if (plan->call.options.placement == WEFT_OUT_OF_PLACE)
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "weft_execute: in == out, but the plan was made for WEFT_OUT_OF_PLACE");
+    } else {
+        if (plan->call.options.placement == WEFT_IN_PLACE && (in || out))
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "weft_execute: in != out, but the plan was made for WEFT_IN_PLACE");
+        if (in && out && overlap(in, in_bytes, out, out_bytes))
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "weft_execute: in and out overlap; they must be the same or apart");
+    }
+    return WEFT_SUCCESS;
+}
+
+static weft_status execute(weft_plan plan, weft_direction dir, const void *in, void *out) {
+    WEFT_TRY(weft_agree(plan->transport, check_execution(plan, dir, in, out)));
+    bool in_place = in == out && (in || plan->call.options.placement == WEFT_IN_PLACE);
+    if (!in && !out && plan->call.options.placement != WEFT_OUT_OF_PLACE) in_place = true;
+    weft_status status = weft_build_run(plan->build, dir, in_place, in, out, &plan->timings);
+    if (!plan->build->device.ops->can_fail) return status;
+    return weft_agree(plan->transport, status);
+}
+
+WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out) {
+    if (!plan) return missing_plan("weft_execute");
+    return leave(plan->context, execute(plan, dir, in, out));
+}
+
+WEFT_API weft_status weft_plan_timings(weft_plan plan, weft_timings *timings) {
+    if (!plan) return missing_plan("weft_plan_timings");
+    if (!timings)
+        return leave(plan->context,
+                     weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_timings: timings is NULL"));
+    *timings = plan->timings;
+    return WEFT_SUCCESS;
+}

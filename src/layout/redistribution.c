@@ -1,0 +1,85 @@
+/* Blocks of a redistribution: intersections of boxes, and where they lie in arrays and buffers. */
+#include "layout/redistribution.h"
+
+#include "support/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+weft_status weft_redistribution_create(const weft_side *src, const weft_side *dst, const int *wire,
+                                       size_t element_bytes, int members, int me,
+                                       int (*member_rank)(const void *context, int member),
+                                       const void *context, weft_redistribution *redistribution) {
+    int my_rank = member_rank(context, me);
+    weft_redistribution r = {.members = members, .me = me, .element_bytes = element_bytes};
+    r.src_box = weft_distribution_box(src->distribution, my_rank);
+    r.dst_box = weft_distribution_box(dst->distribution, my_rank);
+    memcpy(r.wire, wire, sizeof r.wire);
+    memcpy(r.src_order, src->order, sizeof r.src_order);
+    memcpy(r.dst_order, dst->order, sizeof r.dst_order);
+    r.send = calloc((size_t)members, sizeof *r.send);
+    r.receive = calloc((size_t)members, sizeof *r.receive);
+    if (!r.send || !r.receive) {
+        weft_redistribution_release(&r);
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the blocks of %d partners",
+                         members);
+    }
+    for (int m = 0; m < members; m++) {
+        int rank = member_rank(context, m);
+        weft_region theirs = weft_distribution_box(dst->distribution, rank);
+        weft_region part = weft_region_intersect(&r.src_box, &theirs);
+        r.send[m].elements = weft_region_elements(&part);
+        r.send[m].view = weft_view_of(&r.src_box, r.src_order, &part);
+        theirs = weft_distribution_box(src->distribution, rank);
+        part = weft_region_intersect(&theirs, &r.dst_box);
+        r.receive[m].elements = weft_region_elements(&part);
+        r.receive[m].view = weft_view_of(&r.dst_box, r.dst_order, &part);
+        if (m == me) continue;
+        if (r.send[m].elements > 0 && !weft_view_contiguous(&r.send[m].view, wire)) r.pack = true;
+        if (r.receive[m].elements > 0 && !weft_view_contiguous(&r.receive[m].view, wire))
+            r.unpack = true;
+    }
+    *redistribution = r;
+    return WEFT_SUCCESS;
+}
+
+void weft_redistribution_release(weft_redistribution *redistribution) {
+    free(redistribution->send);
+    free(redistribution->receive);
+    redistribution->send = redistribution->receive = NULL;
+}
+
+/* A view of a block's extents stored on its own at `offset` in wire order. */
+static weft_view stored_alone(const weft_view *view, const int *wire, int64_t offset) {
+    weft_region part = {.axes = view->axes};
+    memcpy(part.n, view->n, sizeof part.n);
+    return weft_view_packed(&part, wire, offset);
+}
+
+static int64_t lay_out_side(weft_redistribution *r, weft_block *blocks, bool packed, bool own) {
+    int64_t offset = 0;
+    for (int m = 0; m < r->members; m++) {
+        weft_block *block = &blocks[m];
+        if (!packed) {
+            block->packed = block->view;
+            continue;
+        }
+        if (m == r->me && !own) continue;
+        block->packed = stored_alone(&block->view, r->wire, offset);
+        offset += block->elements;
+    }
+    return offset;
+}
+
+void weft_redistribution_lay_out(weft_redistribution *redistribution, weft_packing packing) {
+    weft_redistribution *r = redistribution;
+    r->pack = packing.pack;
+    r->unpack = packing.unpack;
+    r->send_elements = lay_out_side(r, r->send, packing.pack && !packing.whole, packing.own_send);
+    r->receive_elements =
+        lay_out_side(r, r->receive, packing.unpack && !packing.whole, packing.own_receive);
+    if (packing.whole) {
+        r->send_elements = weft_region_elements(&r->src_box);
+        r->receive_elements = weft_region_elements(&r->dst_box);
+    }
+}

@@ -1,0 +1,177 @@
+/*
+ * Buffers of a schedule: which buffer holds the data after each step, and where exchanges pack.
+ *
+ * The data is one value that moves from buffer to buffer, so only the buffers of one step can be in each other's
+ * way. A dynamic program over (step, buffer) finds the cheapest assignment for 0, 1, 2, 3 workspaces; the
+ * caller's output serves as one more buffer on the way, the caller's input is only read.
+ */
+#include "plan/schedule.h"
+
+#include "support/error.h"
+
+#include <string.h>
+
+enum {
+    COST_WORKSPACE = 10,   /* another buffer of the local size */
+    COST_FINAL_COPY = 15,  /* a trip through memory at the end */
+    COST_OWN_PACKED = 15,  /* this rank's own block is packed and unpacked instead of copied */
+    COST_OWN_SHIFTED = 1,  /* the same where nothing is packed: accepted to save a workspace */
+    COST_IMPOSSIBLE = 1 << 20
+};
+
+/* One way to run a step that reads buffer `src`. */
+typedef struct choice {
+    int cost, src, send, receive;
+} choice;
+
+typedef choice table[WEFT_MAX_STEPS + 1][WEFT_BUFFER_STAGE_SEND];
+
+/* Whether an exchange may use these buffers; *cost gets the price. */
+static bool exchange_allows(const weft_step *step, int src, int send, int receive, int dst,
+                            int *cost) {
+    const weft_redistribution *r = &step->exchange;
+    bool p2p = step->method->point_to_point, packed = r->pack && !step->staged;
+    bool aliased = src == dst;
+    if (send == receive || (r->pack && send == src) || (r->unpack && receive == dst)) return false;
+    if (send == dst && (r->pack || !r->unpack)) return false;
+    if (receive == src && (p2p || !packed)) return false;
+    if (aliased && (step->method->datatypes || (!r->unpack && (p2p || !r->pack)))) return false;
+    *cost = !aliased ? 0 : packed || step->staged ? COST_OWN_PACKED : COST_OWN_SHIFTED;
+    return true;
+}
+
+static void relax(choice *best, int cost, int src, int send, int receive) {
+    if (cost < best->cost) *best = (choice){cost, src, send, receive};
+}
+
+/* All ways to run `step` from `src` into `dst`, for buffers up to `limit`. */
+static void try_step(const weft_step *step, int base, int src, int dst, int limit, choice *best) {
+    int cost = 0;
+    switch (step->kind) {
+    case WEFT_STEP_SCALE:
+        if (src == dst) relax(best, base, src, -1, -1);
+        return;
+    case WEFT_STEP_FFT: /* in place or not must not depend on the exchange method: engines round differently */
+        if ((src == dst) == (step->can_alias && src != WEFT_BUFFER_IN))
+            relax(best, base, src, -1, -1);
+        return;
+    case WEFT_STEP_COPY:
+        if (src != dst) relax(best, base, src, -1, -1);
+        return;
+    case WEFT_STEP_EXCHANGE:
+        break;
+    }
+    for (int send = WEFT_BUFFER_OUT; send < limit; send++)
+        for (int receive = WEFT_BUFFER_OUT; receive < limit; receive++) {
+            int s = step->staged ? WEFT_BUFFER_STAGE_SEND : step->exchange.pack ? send : src;
+            int r = step->staged            ? WEFT_BUFFER_STAGE_RECEIVE
+                    : step->exchange.unpack ? receive
+                                            : dst;
+            if (exchange_allows(step, src, s, r, dst, &cost)) relax(best, base + cost, src, s, r);
+        }
+}
+
+/* A caller's host buffer holds only what the caller gave or gets. */
+static bool may_hold(const weft_schedule *schedule, int step, int buffer) {
+    bool host = schedule->step[0].kind == WEFT_STEP_COPY;
+    return buffer != WEFT_BUFFER_OUT || !host || step == schedule->steps;
+}
+
+static void fill_table(const weft_schedule *schedule, int workspaces, table best) {
+    int limit = WEFT_BUFFER_WORKSPACE + workspaces;
+    for (int i = 0; i <= schedule->steps; i++)
+        for (int b = 0; b < WEFT_BUFFER_STAGE_SEND; b++) best[i][b].cost = COST_IMPOSSIBLE;
+    best[0][schedule->in_place ? WEFT_BUFFER_OUT : WEFT_BUFFER_IN].cost = 0;
+    for (int i = 0; i < schedule->steps; i++)
+        for (int src = 0; src < limit; src++) {
+            if (best[i][src].cost >= COST_IMPOSSIBLE) continue;
+            for (int dst = WEFT_BUFFER_OUT; dst < limit; dst++)
+                if (may_hold(schedule, i + 1, dst))
+                    try_step(&schedule->step[i], best[i][src].cost, src, dst, limit,
+                             &best[i + 1][dst]);
+        }
+}
+
+/* Writes the cheapest way to end in `buffer` into the steps. */
+static void trace_back(weft_schedule *schedule, table best, int buffer) {
+    for (int i = schedule->steps; i > 0; i--) {
+        weft_step *step = &schedule->step[i - 1];
+        const choice *c = &best[i][buffer];
+        step->dst = buffer;
+        step->src = c->src;
+        step->send = c->send;
+        step->receive = c->receive;
+        buffer = c->src;
+    }
+}
+
+static void add_final_copy(weft_schedule *schedule) {
+    const weft_step *before = &schedule->step[schedule->steps - 1];
+    weft_view all = {.axes = 1, .n = {before->dst_bytes}, .stride = {1}};
+    schedule->step[schedule->steps++] = (weft_step){.kind = WEFT_STEP_COPY,
+                                                    .src = before->dst,
+                                                    .dst = WEFT_BUFFER_OUT,
+                                                    .send = -1,
+                                                    .receive = -1,
+                                                    .src_bytes = before->dst_bytes,
+                                                    .dst_bytes = before->dst_bytes,
+                                                    .transfer = WEFT_DEVICE_TO_DEVICE,
+                                                    .copy = weft_copy_between(&all, &all, 1),
+                                                    .bytes_moved = 2 * before->dst_bytes};
+}
+
+static void need(weft_schedule *schedule, int buffer, int64_t bytes) {
+    if (buffer >= 0 && (size_t)bytes > schedule->buffer_bytes[buffer])
+        schedule->buffer_bytes[buffer] = (size_t)bytes;
+}
+
+/* With the buffers known: where this rank's own block goes, the packed layout, and the size of each buffer. */
+static void settle(weft_schedule *schedule) {
+    for (int i = 0; i < schedule->steps; i++) {
+        weft_step *step = &schedule->step[i];
+        need(schedule, step->src, step->src_bytes);
+        need(schedule, step->dst, step->dst_bytes);
+        if (step->kind == WEFT_STEP_FFT) step->transform.in_place = step->src == step->dst;
+        if (step->kind != WEFT_STEP_EXCHANGE) continue;
+        weft_redistribution *r = &step->exchange;
+        step->own_direct = step->src != step->dst;
+        weft_redistribution_lay_out(
+            r, (weft_packing){.pack = r->pack,
+                              .unpack = r->unpack,
+                              .own_send = !step->own_direct && r->pack,
+                              .own_receive = !step->own_direct && !r->pack,
+                              .whole = step->staged && step->method->datatypes});
+        int64_t element = (int64_t)r->element_bytes;
+        if (r->pack) need(schedule, step->send, r->send_elements * element);
+        if (r->unpack) need(schedule, step->receive, r->receive_elements * element);
+    }
+}
+
+/* The copy at the end is for in place only, where a single pass cannot write over what it reads. */
+weft_status weft_schedule_assign_buffers(weft_schedule *schedule) {
+    table best;
+    int chosen = -1, chosen_cost = COST_IMPOSSIBLE, chosen_end = WEFT_BUFFER_OUT;
+    for (int k = 0; k <= WEFT_MAX_WORKSPACES; k++) {
+        fill_table(schedule, k, best);
+        for (int end = WEFT_BUFFER_OUT; end < WEFT_BUFFER_WORKSPACE + k; end++) {
+            if (end != WEFT_BUFFER_OUT && !schedule->in_place) break;
+            int cost = best[schedule->steps][end].cost + COST_WORKSPACE * k +
+                       (end == WEFT_BUFFER_OUT ? 0 : COST_FINAL_COPY);
+            if (cost < chosen_cost) {
+                chosen = k;
+                chosen_cost = cost;
+                chosen_end = end;
+            }
+        }
+    }
+    if (chosen < 0)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "no assignment of %d workspaces runs this schedule; this is a defect of weft",
+                         WEFT_MAX_WORKSPACES);
+    schedule->workspaces = chosen;
+    fill_table(schedule, chosen, best);
+    trace_back(schedule, best, chosen_end);
+    if (chosen_end != WEFT_BUFFER_OUT) add_final_copy(schedule);
+    settle(schedule);
+    return WEFT_SUCCESS;
+}

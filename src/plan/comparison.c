@@ -1,0 +1,141 @@
+/* Comparing the ranks' arguments, and collecting their bricks. */
+#include "plan/agreement.h"
+#include "plan/problem.h"
+#include "support/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { RECORD_MAX = 64 };
+
+/* The arguments as numbers with names, so that a difference can be named. */
+typedef struct record {
+    int count;
+    int64_t value[RECORD_MAX];
+    const char *name[RECORD_MAX];
+} record;
+
+static void put(record *r, const char *name, int64_t value) {
+    r->name[r->count] = name;
+    r->value[r->count++] = value;
+}
+
+static void write_record(const weft_call *call, record *r) {
+    const weft_problem *p = &call->problem;
+    const weft_options *o = &call->options;
+    r->count = 0;
+    put(r, "problem.rank", p->rank);
+    for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.n", p->n[a]);
+    put(r, "problem.kind", p->kind);
+    put(r, "problem.precision", p->precision);
+    put(r, "problem.batch", p->batch);
+    put(r, "problem.norm", p->norm);
+    put(r, "problem.input (given or NULL)", call->has_input);
+    put(r, "problem.output (given or NULL)", call->has_output);
+    put(r, "options.decomposition", o->decomposition);
+    for (int i = 0; i < WEFT_MAX_RANK; i++) put(r, "options.grid", o->grid[i]);
+    for (int i = 0; i < WEFT_MAX_RANK; i++) put(r, "options.exchange", o->exchange[i]);
+    put(r, "options.variant", o->variant);
+    put(r, "options.engine", o->engine);
+    put(r, "options.device", o->device);
+    put(r, "options.location", o->location);
+    put(r, "options.device_aware", o->device_aware);
+    put(r, "options.threads", o->threads);
+    put(r, "options.effort", o->effort);
+    put(r, "options.placement", o->placement);
+    put(r, "options.device_memory_limit", (int64_t)o->device_memory_limit);
+}
+
+weft_status weft_call_compare(weft_transport *transport, const weft_call *call) {
+    if (transport->size == 1 || transport->simulated) return WEFT_SUCCESS;
+    record mine, first;
+    write_record(call, &mine);
+    first = mine;
+    WEFT_TRY(transport->ops->broadcast(transport, first.value, sizeof first.value, 0));
+    weft_status status = WEFT_SUCCESS;
+    for (int i = 0; i < mine.count && status == WEFT_SUCCESS; i++)
+        if (mine.value[i] != first.value[i])
+            status = weft_fail(WEFT_ERROR_MISMATCH,
+                               "rank %d passes another %s than rank 0 to weft_plan_create (%lld, not "
+                               "%lld); pass the same on all ranks",
+                               transport->rank, mine.name[i], (long long)mine.value[i],
+                               (long long)first.value[i]);
+    return weft_agree(transport, status);
+}
+
+typedef struct placed_box {
+    const weft_region *box;
+    int rank;
+} placed_box;
+
+static int by_first_axis(const void *a, const void *b) {
+    int64_t x = ((const placed_box *)a)->box->lo[0], y = ((const placed_box *)b)->box->lo[0];
+    return (x > y) - (x < y);
+}
+
+/* Boxes tile an array when they do not overlap and their volumes add up. Sorted along the first axis, each is
+ * compared only with those that begin before it ends. */
+static weft_status check_tiling(const weft_region *boxes, int ranks, const int64_t *n, int axes,
+                                const char *name) {
+    placed_box *sorted = malloc((size_t)ranks * sizeof *sorted);
+    if (!sorted) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %d boxes", ranks);
+    int64_t covered = 0, total = 1;
+    int filled = 0;
+    weft_status status = WEFT_SUCCESS;
+    for (int a = 0; a < axes; a++) total *= n[a];
+    for (int r = 0; r < ranks; r++) {
+        int64_t elements = weft_region_elements(&boxes[r]);
+        covered += elements;
+        if (elements > 0) sorted[filled++] = (placed_box){&boxes[r], r};
+    }
+    qsort(sorted, (size_t)filled, sizeof *sorted, by_first_axis);
+    for (int i = 0; i < filled && status == WEFT_SUCCESS; i++) {
+        int64_t end = sorted[i].box->lo[0] + sorted[i].box->n[0];
+        for (int j = i + 1; j < filled && sorted[j].box->lo[0] < end; j++) {
+            weft_region both = weft_region_intersect(sorted[i].box, sorted[j].box);
+            if (weft_region_elements(&both) == 0) continue;
+            status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                               "problem.%s boxes of ranks %d and %d overlap; every element belongs "
+                               "to one rank",
+                               name, sorted[i].rank, sorted[j].rank);
+            break;
+        }
+    }
+    if (status == WEFT_SUCCESS && covered != total)
+        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                           "problem.%s boxes of all ranks cover %lld of %lld elements; every element "
+                           "belongs to one rank",
+                           name, (long long)covered, (long long)total);
+    free(sorted);
+    return status;
+}
+
+weft_status weft_call_gather_boxes(weft_transport *transport, const weft_call *call,
+                                   weft_space space, weft_region **boxes) {
+    const weft_brick *brick = space == WEFT_INPUT ? &call->input : &call->output;
+    int rank = call->problem.rank;
+    int64_t n[WEFT_AXES];
+    weft_region mine = {.axes = rank + 1};
+    weft_call_extents(call, space, n);
+    for (int a = 0; a < rank; a++) {
+        mine.lo[a] = brick->box.lo[a];
+        mine.n[a] = brick->box.n[a];
+    }
+    mine.n[rank] = n[rank];
+    weft_region *all = calloc((size_t)transport->size, sizeof *all);
+    weft_status status = all ? WEFT_SUCCESS
+                             : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %d boxes",
+                                         transport->size);
+    status = weft_agree(transport, status);
+    if (status == WEFT_SUCCESS)
+        status = transport->ops->gather_all(transport, &mine, sizeof mine, all);
+    if (status == WEFT_SUCCESS)
+        status = check_tiling(all, transport->size, n, rank + 1,
+                              space == WEFT_INPUT ? "input" : "output");
+    if (status != WEFT_SUCCESS) {
+        free(all);
+        return status;
+    }
+    *boxes = all;
+    return WEFT_SUCCESS;
+}

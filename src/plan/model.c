@@ -1,0 +1,39 @@
+/*
+ * Predicted times. An exchange costs bytes/B + messages*L, as in docs/design.md (slab: (P-1)*2sN^3/(P^2 B) +
+ * (P-1)L); moving data in memory costs bytes over memory bandwidth; an FFT the larger of that and its operations.
+ */
+#include "plan/model.h"
+
+const weft_machine weft_machine_default = {
+    .memory = 12e9, .bandwidth = 5e9, .latency = 3e-6, .flops = 4e9};
+
+/* Datatypes make the transport gather element by element where rows are short. */
+static double datatype_penalty(const weft_step *step, const weft_machine *machine) {
+    return step->method->datatypes ? 3.0 * (double)step->bytes_sent / machine->memory : 0;
+}
+
+static double predict_step(const weft_machine *machine, int threads, const weft_step *step) {
+    double moved = (double)step->bytes_moved / (machine->memory * (threads > 1 ? 1.6 : 1.0));
+    double computed = step->flops / (machine->flops * threads);
+    switch (step->kind) {
+    case WEFT_STEP_FFT:
+        return moved > computed ? moved : computed;
+    case WEFT_STEP_COPY:
+    case WEFT_STEP_SCALE:
+        return moved;
+    case WEFT_STEP_EXCHANGE:
+        return moved + (double)step->bytes_sent / machine->bandwidth +
+               (double)step->messages_sent * machine->latency + datatype_penalty(step, machine);
+    }
+    return 0;
+}
+
+double weft_model_predict(const weft_machine *machine, int threads, weft_schedule *schedule) {
+    double total = 0;
+    for (int i = 0; i < schedule->steps; i++) {
+        weft_step *step = &schedule->step[i];
+        step->predicted = predict_step(machine, threads, step);
+        total += step->predicted;
+    }
+    return total;
+}

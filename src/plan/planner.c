@@ -1,0 +1,209 @@
+/* Enumerating candidates and ordering them by predicted time. */
+#include "plan/planner.h"
+
+#include "plan/model.h"
+#include "support/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_CANDIDATES = 512 };
+
+typedef struct grid_choice {
+    weft_decomposition decomposition;
+    int grid_axes;
+    int grid[WEFT_MAX_RANK];
+} grid_choice;
+
+static bool wanted(weft_decomposition asked, weft_decomposition this) {
+    return asked == WEFT_DECOMPOSITION_AUTO || asked == WEFT_BRICK || asked == this;
+}
+
+static int given_grid(const weft_options *o) {
+    int entries = 0;
+    while (entries < WEFT_MAX_RANK && o->grid[entries] > 0) entries++;
+    return entries;
+}
+
+/* Pencil grids for P ranks: every P1 x P2 with both above 1, the squarest and its neighbours first in the list
+ * only by the model; P x 1 is a slab. */
+static int pencil_grids(int ranks, grid_choice *choices, int count) {
+    int before = count;
+    for (int p1 = 2; p1 <= ranks / 2 && count < before + 32; p1++)
+        if (ranks % p1 == 0 && ranks / p1 > 1)
+            choices[count++] =
+                (grid_choice){WEFT_PENCIL, 2, {p1, ranks / p1}};
+    if (count == before) choices[count++] = (grid_choice){WEFT_PENCIL, 2, {ranks, 1}};
+    return count;
+}
+
+static int list_grids(const weft_planner *planner, grid_choice *choices) {
+    const weft_options *o = &planner->call->options;
+    int rank = planner->call->problem.rank, ranks = planner->ranks, count = 0;
+    int entries = given_grid(o);
+    bool free_choice = o->decomposition == WEFT_DECOMPOSITION_AUTO || o->decomposition == WEFT_BRICK;
+    if (ranks == 1) { /* nothing is exchanged, whatever the name */
+        weft_decomposition name = free_choice ? WEFT_SLAB_2D1D : o->decomposition;
+        choices[count++] = (grid_choice){name, rank > 1 ? 1 : 0, {1}};
+        return count;
+    }
+    static const weft_decomposition slabs[] = {WEFT_SLAB_2D1D, WEFT_SLAB_1D2D, WEFT_SLAB_Y_ZX};
+    for (int i = 0; i < 3; i++)
+        if (wanted(o->decomposition, slabs[i]) && entries <= 1 &&
+            (i == 0 || rank > 2 || !free_choice)) /* in 2-D all slabs are the same */
+            choices[count++] = (grid_choice){slabs[i], 1, {ranks}};
+    if (!wanted(o->decomposition, WEFT_PENCIL) || (entries == 1 && free_choice)) return count;
+    if (entries > 0) {
+        grid_choice *given = &choices[count++];
+        *given = (grid_choice){WEFT_PENCIL, entries, {0}};
+        memcpy(given->grid, o->grid, (size_t)entries * sizeof given->grid[0]);
+        return count;
+    }
+    if (rank == 2) {
+        if (!free_choice) choices[count++] = (grid_choice){WEFT_PENCIL, 1, {ranks}};
+        return count;
+    }
+    int after = pencil_grids(ranks, choices, count);
+    if (free_choice && after == count + 1 && choices[count].grid[1] == 1) return count;
+    return after;
+}
+
+/* Methods to try: all the same for every redistribution, or as the caller gave them. */
+static int list_methods(const weft_options *o, weft_exchange methods[][WEFT_MAX_RANK]) {
+    static const weft_exchange order[] = {WEFT_P2P_SYNC, WEFT_A2A_SYNC, WEFT_P2P_TYPE,
+                                          WEFT_P2P_STREAMS, WEFT_A2A_TYPE};
+    bool given = o->exchange[0] != WEFT_EXCHANGE_AUTO;
+    int count = given ? 1 : (int)(sizeof order / sizeof order[0]);
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < WEFT_MAX_RANK; k++)
+            methods[i][k] = !given                            ? order[i]
+                            : o->exchange[k] != WEFT_EXCHANGE_AUTO ? o->exchange[k]
+                                                                   : methods[i][k - 1];
+    return count;
+}
+
+static double norm_factor(const weft_problem *p, weft_direction direction) {
+    double points = 1;
+    for (int a = 0; a < p->rank; a++) points *= (double)p->n[a];
+    switch (p->norm) {
+    case WEFT_NORM_ORTHO:
+        return 1 / sqrt(points);
+    case WEFT_NORM_BACKWARD:
+        return direction == WEFT_INVERSE ? 1 / points : 1.0;
+    case WEFT_NORM_FORWARD:
+        return direction == WEFT_FORWARD ? 1 / points : 1.0;
+    default:
+        return 1.0;
+    }
+}
+
+/* A brick's order with the batch in front, in the library's numbering of axes. */
+static void brick_order(const weft_brick *brick, int rank, int *order) {
+    order[0] = rank;
+    for (int a = 0; a < rank; a++) order[a + 1] = brick->order[a];
+}
+
+weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate *candidate,
+                               weft_chain *chain) {
+    const weft_call *call = planner->call;
+    int input_order[WEFT_AXES], output_order[WEFT_AXES];
+    brick_order(&call->input, call->problem.rank, input_order);
+    brick_order(&call->output, call->problem.rank, output_order);
+    weft_chain_request request = {.rank = call->problem.rank,
+                                  .n = call->problem.n,
+                                  .batch = call->problem.batch,
+                                  .real = call->problem.kind == WEFT_R2C,
+                                  .decomposition = candidate->decomposition,
+                                  .variant = candidate->variant,
+                                  .grid_axes = candidate->grid_axes,
+                                  .grid = candidate->grid,
+                                  .ranks = planner->ranks,
+                                  .input_boxes = planner->input_boxes,
+                                  .output_boxes = planner->output_boxes,
+                                  .input_order = input_order,
+                                  .output_order = output_order};
+    return weft_chain_build(&request, chain);
+}
+
+weft_status weft_planner_schedule(const weft_planner *planner, const weft_candidate *candidate,
+                                  const weft_chain *chain, int rank, weft_direction direction,
+                                  bool in_place, weft_schedule *schedule) {
+    const weft_call *call = planner->call;
+    weft_schedule_request request = {.chain = chain,
+                                     .rank = rank,
+                                     .direction = direction,
+                                     .in_place = in_place,
+                                     .precision = call->problem.precision,
+                                     .scale = norm_factor(&call->problem, direction),
+                                     .exchange = candidate->exchange,
+                                     .staged = planner->staged,
+                                     .host_buffers = planner->host_buffers,
+                                     .threads = call->options.threads,
+                                     .effort = call->options.effort};
+    return weft_schedule_build(&request, schedule);
+}
+
+/* Rank 0 owns the largest share, so its schedule stands for all; this also keeps ranks in step. */
+static weft_status predict(const weft_planner *planner, weft_candidate *candidate) {
+    weft_chain *chain = malloc(sizeof *chain);
+    weft_schedule *schedule = malloc(sizeof *schedule);
+    weft_status status = chain && schedule
+                             ? weft_planner_chain(planner, candidate, chain)
+                             : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a candidate");
+    if (status == WEFT_SUCCESS) {
+        status = weft_planner_schedule(planner, candidate, chain, 0, WEFT_FORWARD, false, schedule);
+        if (status == WEFT_SUCCESS)
+            candidate->predicted = weft_model_predict(&weft_machine_default,
+                                                      planner->call->options.threads, schedule);
+        weft_schedule_release(schedule);
+    }
+    free(chain);
+    free(schedule);
+    return status;
+}
+
+/* Stable: of equals, the one listed first stays first. */
+static void sort_by_prediction(weft_planner *planner) {
+    for (int i = 1; i < planner->count; i++) {
+        weft_candidate moving = planner->candidates[i];
+        int place = i;
+        for (; place > 0 && planner->candidates[place - 1].predicted > moving.predicted; place--)
+            planner->candidates[place] = planner->candidates[place - 1];
+        planner->candidates[place] = moving;
+    }
+}
+
+weft_status weft_planner_list(weft_planner *planner) {
+    const weft_options *o = &planner->call->options;
+    grid_choice grids[64];
+    weft_exchange methods[8][WEFT_MAX_RANK];
+    int grid_count = list_grids(planner, grids), method_count = list_methods(o, methods);
+    bool alone = planner->ranks == 1;
+    planner->count = 0;
+    planner->candidates = calloc(MAX_CANDIDATES, sizeof *planner->candidates);
+    if (!planner->candidates)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the planner");
+    for (int g = 0; g < grid_count; g++)
+        for (int v = WEFT_DEFAULT; v <= WEFT_REALIGNED; v++) {
+            if (o->variant != WEFT_VARIANT_AUTO && (int)o->variant != v) continue;
+            if (alone && o->variant == WEFT_VARIANT_AUTO && v != WEFT_DEFAULT) continue;
+            for (int m = 0; m < (alone ? 1 : method_count); m++) {
+                weft_candidate *c = &planner->candidates[planner->count++];
+                c->decomposition = grids[g].decomposition;
+                c->variant = (weft_variant)v;
+                c->grid_axes = grids[g].grid_axes;
+                memcpy(c->grid, grids[g].grid, sizeof c->grid);
+                memcpy(c->exchange, methods[m], sizeof c->exchange);
+                WEFT_TRY(predict(planner, c));
+            }
+        }
+    sort_by_prediction(planner);
+    return WEFT_SUCCESS;
+}
+
+void weft_planner_release(weft_planner *planner) {
+    free(planner->candidates);
+    planner->candidates = NULL;
+    planner->count = 0;
+}

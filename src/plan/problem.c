@@ -1,0 +1,199 @@
+/* Reading the caller's problem and options: versions, ranges, what this build has. */
+#include "plan/problem.h"
+
+#include "device/device.h"
+#include "engine/engine.h"
+#include "exchange/exchange.h"
+#include "support/checked.h"
+#include "support/error.h"
+
+#include <string.h>
+
+/* Struct of another version: copies what both know. A longer struct of a newer caller is refused where it asks
+ * for something unknown, that is where its tail is not zero. */
+static weft_status copy_versioned(void *mine, size_t my_size, const void *theirs, size_t their_size,
+                                  const char *what) {
+    if (their_size == 0) their_size = my_size;
+    if (their_size < sizeof(size_t) || their_size > 65536)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s.struct_size is %zu; set it to 0 or sizeof the struct", what, their_size);
+    memset(mine, 0, my_size);
+    memcpy(mine, theirs, their_size < my_size ? their_size : my_size);
+    for (size_t i = my_size; i < their_size; i++)
+        if (((const char *)theirs)[i] != 0)
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "%s has fields that this version of weft (%s) does not know", what,
+                             WEFT_VERSION);
+    return WEFT_SUCCESS;
+}
+
+static weft_status check_range(const char *name, int value, int last) {
+    if (value < 0 || value > last)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s is %d, not one of its values 0..%d", name,
+                         value, last);
+    return WEFT_SUCCESS;
+}
+
+static weft_status check_shape(weft_problem *p) {
+    if (p->rank < 1 || p->rank > WEFT_MAX_RANK)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "problem.rank is %d; it must be 1 to %d",
+                         p->rank, WEFT_MAX_RANK);
+    if (p->batch < 0)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "problem.batch is %lld; it must be 0 or more",
+                         (long long)p->batch);
+    if (p->batch == 0) p->batch = 1;
+    int64_t bytes = 16;
+    bool fits = weft_checked_multiply(bytes, p->batch, &bytes);
+    for (int a = 0; a < p->rank; a++) {
+        if (p->n[a] < 1)
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "problem.n[%d] is %lld; every extent must be at least 1", a,
+                             (long long)p->n[a]);
+        /* n/2+1 complex numbers are up to twice the bytes of n real ones */
+        fits = fits && p->n[a] < INT64_MAX / 4 && weft_checked_multiply(bytes, p->n[a] + 2, &bytes);
+    }
+    for (int a = p->rank; a < WEFT_MAX_RANK; a++) p->n[a] = 1;
+    if (!fits)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "the array has more than 2^63 bytes; make problem.n or batch smaller");
+    return WEFT_SUCCESS;
+}
+
+static weft_status check_problem(weft_problem *p) {
+    WEFT_TRY(check_range("problem.kind", (int)p->kind, WEFT_R2R));
+    WEFT_TRY(check_range("problem.precision", (int)p->precision, WEFT_HALF));
+    WEFT_TRY(check_range("problem.norm", (int)p->norm, WEFT_NORM_FORWARD));
+    if (p->kind == WEFT_R2R || p->precision == WEFT_HALF)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "problem.%s is not in this version of weft (%s); choose %s",
+                         p->kind == WEFT_R2R ? "kind r2r" : "precision half", WEFT_VERSION,
+                         p->kind == WEFT_R2R ? "c2c or r2c" : "single or double");
+    return check_shape(p);
+}
+
+static weft_status check_grid(const weft_problem *p, weft_options *o, int ranks) {
+    int entries = 0;
+    int64_t product = 1;
+    while (entries < WEFT_MAX_RANK && o->grid[entries] != 0) {
+        if (o->grid[entries] < 0 || (product *= o->grid[entries]) > INT32_MAX)
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "options.grid[%d] is %d for %d ranks",
+                             entries, o->grid[entries], ranks);
+        entries++;
+    }
+    if (entries == 0) return WEFT_SUCCESS;
+    bool slab = o->decomposition == WEFT_SLAB_2D1D || o->decomposition == WEFT_SLAB_1D2D ||
+                o->decomposition == WEFT_SLAB_Y_ZX;
+    if (product != ranks)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "options.grid has room for %lld ranks, but there are %d; make the product "
+                         "of its entries %d",
+                         (long long)product, ranks, ranks);
+    if (ranks > 1 && entries > (slab ? 1 : p->rank - 1))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "options.grid has %d entries; %s of %d axes can be split over at most %d",
+                         entries, weft_decomposition_name(o->decomposition), p->rank,
+                         slab ? 1 : p->rank - 1);
+    return WEFT_SUCCESS;
+}
+
+static weft_status check_available(const weft_options *o) {
+    if (!weft_device_find(o->device))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "options.device %s is not in this version of weft (%s); choose host",
+                         weft_device_name(o->device), WEFT_VERSION);
+    if (o->engine != WEFT_ENGINE_AUTO && !weft_engine_find(o->engine))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "options.engine %s is not in this version of weft (%s); choose fftw or "
+                         "reference",
+                         weft_engine_name(o->engine), WEFT_VERSION);
+    for (int i = 0; i < WEFT_MAX_RANK; i++) {
+        WEFT_TRY(check_range("options.exchange", (int)o->exchange[i], WEFT_PEER));
+        if (o->exchange[i] != WEFT_EXCHANGE_AUTO && !weft_exchange_find(o->exchange[i]))
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "options.exchange[%d] %s is not in this version of weft (%s)", i,
+                             weft_exchange_name(o->exchange[i]), WEFT_VERSION);
+    }
+    return WEFT_SUCCESS;
+}
+
+static weft_status check_options(const weft_problem *p, weft_options *o, int ranks, bool bricks) {
+    WEFT_TRY(check_range("options.decomposition", (int)o->decomposition, WEFT_BRICK));
+    WEFT_TRY(check_range("options.variant", (int)o->variant, WEFT_REALIGNED));
+    WEFT_TRY(check_range("options.engine", (int)o->engine, WEFT_ENGINE_REFERENCE));
+    WEFT_TRY(check_range("options.device", (int)o->device, WEFT_SIMULATED));
+    WEFT_TRY(check_range("options.location", (int)o->location, WEFT_LOCATION_HOST));
+    WEFT_TRY(check_range("options.device_aware", (int)o->device_aware, WEFT_STAGED));
+    WEFT_TRY(check_range("options.effort", (int)o->effort, WEFT_PATIENT));
+    WEFT_TRY(check_range("options.placement", (int)o->placement, WEFT_IN_PLACE));
+    if (o->threads < 0 || o->threads > 4096)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "options.threads is %d; it must be 0 to 4096",
+                         o->threads);
+    if (o->threads == 0) o->threads = 1;
+    if (o->decomposition == WEFT_BRICK && !bricks)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "options.decomposition is brick, but problem.input and output are NULL; "
+                         "give the boxes");
+    if (p->rank == 1 && ranks > 1)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "a 1-D transform runs on one process, not %d; use a context of one", ranks);
+    WEFT_TRY(check_grid(p, o, ranks));
+    return check_available(o);
+}
+
+void weft_call_extents(const weft_call *call, weft_space space, int64_t *n) {
+    int rank = call->problem.rank;
+    memcpy(n, call->problem.n, (size_t)rank * sizeof *n);
+    if (space == WEFT_OUTPUT && call->problem.kind == WEFT_R2C) n[rank - 1] = n[rank - 1] / 2 + 1;
+    n[rank] = call->problem.batch;
+}
+
+static weft_status check_brick(const weft_call *call, weft_space space, weft_brick *brick) {
+    const char *name = space == WEFT_INPUT ? "input" : "output";
+    int rank = call->problem.rank;
+    int64_t n[WEFT_AXES];
+    bool named[WEFT_MAX_RANK] = {false}, all_zero = true;
+    weft_call_extents(call, space, n);
+    for (int a = 0; a < rank; a++) {
+        int64_t lo = brick->box.lo[a], count = brick->box.n[a];
+        if (lo < 0 || count < 0 || count > n[a] || lo > n[a] - count)
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "problem.%s->box covers %lld..%lld along axis %d, outside of 0..%lld",
+                             name, (long long)lo, (long long)(lo + count), a, (long long)n[a]);
+        if (brick->order[a] != 0) all_zero = false;
+    }
+    if (all_zero && rank > 1)
+        for (int a = 0; a < rank; a++) brick->order[a] = a;
+    for (int a = 0; a < rank; a++) {
+        int axis = brick->order[a];
+        if (axis < 0 || axis >= rank || named[axis])
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "problem.%s->order is not a permutation of the axes 0..%d", name,
+                             rank - 1);
+        named[axis] = true;
+    }
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_call_read(const weft_problem *problem, const weft_options *options, int ranks,
+                           weft_call *call) {
+    static const weft_options defaults;
+    memset(call, 0, sizeof *call);
+    if (!problem)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_create: problem is NULL");
+    if (!options) options = &defaults;
+    WEFT_TRY(copy_versioned(&call->problem, sizeof call->problem, problem, problem->struct_size,
+                            "problem"));
+    WEFT_TRY(copy_versioned(&call->options, sizeof call->options, options, options->struct_size,
+                            "options"));
+    call->has_input = call->problem.input != NULL;
+    call->has_output = call->problem.output != NULL;
+    if (call->has_input) call->input = *call->problem.input;
+    if (call->has_output) call->output = *call->problem.output;
+    call->problem.input = call->problem.output = NULL;
+    WEFT_TRY(check_problem(&call->problem));
+    WEFT_TRY(check_options(&call->problem, &call->options, ranks,
+                           call->has_input || call->has_output));
+    if (call->has_input) WEFT_TRY(check_brick(call, WEFT_INPUT, &call->input));
+    if (call->has_output) WEFT_TRY(check_brick(call, WEFT_OUTPUT, &call->output));
+    return WEFT_SUCCESS;
+}

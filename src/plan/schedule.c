@@ -1,0 +1,220 @@
+/* From a chain to the steps of one rank and direction. */
+#include "plan/schedule.h"
+
+#include "support/error.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One end of a segment as the data passes it: distribution, memory order, real or complex elements. */
+typedef struct end {
+    const weft_distribution *distribution;
+    const int *order;
+    bool real;
+} end;
+
+static size_t real_bytes(weft_precision precision) {
+    return precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+}
+
+static size_t element_bytes(weft_precision precision, bool real) {
+    return real_bytes(precision) * (real ? 1 : 2);
+}
+
+/* Real data turns complex in the first segment that transforms. */
+static bool real_before(const weft_chain *chain, int segment) {
+    if (!chain->real) return false;
+    for (int s = 0; s < segment; s++)
+        if (chain->segment[s].transforms > 0) return false;
+    return true;
+}
+
+static end arrival(const weft_chain *chain, int s, weft_direction direction) {
+    const weft_segment *segment = &chain->segment[s];
+    if (direction == WEFT_FORWARD)
+        return (end){&segment->in, segment->order_in, real_before(chain, s)};
+    return (end){&segment->out, segment->order_out, real_before(chain, s + 1)};
+}
+
+static end departure(const weft_chain *chain, int s, weft_direction direction) {
+    return arrival(chain, s, direction == WEFT_FORWARD ? WEFT_INVERSE : WEFT_FORWARD);
+}
+
+static int64_t end_bytes(const weft_schedule_request *request, const end *e) {
+    weft_region box = weft_distribution_box(e->distribution, request->rank);
+    return weft_region_elements(&box) *
+           (int64_t)element_bytes(request->precision, e->real);
+}
+
+static weft_step *add_step(weft_schedule *schedule, weft_step_kind kind) {
+    weft_step *step = &schedule->step[schedule->steps++];
+    *step = (weft_step){.kind = kind, .src = -1, .dst = -1, .send = -1, .receive = -1};
+    return step;
+}
+
+/* 5 n log2 n operations for each complex line, half of it for real ones (the benchFFT convention). */
+static double transform_flops(const weft_transform *transform) {
+    double lines = 1, points = 1, flops = 0;
+    for (int i = 0; i < transform->loops; i++) lines *= (double)transform->loop[i].n;
+    for (int i = 0; i < transform->dims; i++) points *= (double)transform->dim[i].n;
+    flops = 5.0 * lines * points * log2(points);
+    return transform->kind == WEFT_TRANSFORM_C2C ? flops : flops / 2;
+}
+
+/* One FFT over `axes` (first transformed first) of data that lies as `from` and is stored as `to`. */
+static void add_fft(const weft_schedule_request *request, weft_schedule *schedule, const end *from,
+                    const end *to, const int *axes, int count) {
+    weft_region in = weft_distribution_box(from->distribution, request->rank);
+    weft_region out = weft_distribution_box(to->distribution, request->rank);
+    weft_view in_view = weft_view_of(&in, from->order, &in);
+    weft_view out_view = weft_view_of(&out, to->order, &out);
+    weft_step *step = add_step(schedule, WEFT_STEP_FFT);
+    weft_transform *t = &step->transform;
+    *t = (weft_transform){.kind = from->real ? WEFT_TRANSFORM_R2C
+                                  : to->real ? WEFT_TRANSFORM_C2R
+                                             : WEFT_TRANSFORM_C2C,
+                          .direction = request->direction,
+                          .precision = request->precision,
+                          .dims = count,
+                          .threads = request->threads,
+                          .effort = request->effort,
+                          .in_elements = weft_region_elements(&in),
+                          .out_elements = weft_region_elements(&out)};
+    bool transformed[WEFT_AXES] = {false}, same = true;
+    for (int i = 0; i < count; i++) {
+        int a = axes[count - 1 - i];
+        int64_t n = in.n[a] > out.n[a] ? in.n[a] : out.n[a]; /* the real side is the longer one */
+        t->dim[i] = (weft_dimension){n, in_view.stride[a], out_view.stride[a]};
+        transformed[a] = true;
+        step->axis[i] = axes[i];
+    }
+    for (int a = 0; a < in.axes; a++) {
+        same = same && in_view.stride[a] == out_view.stride[a];
+        if (!transformed[a] && in.n[a] != 1)
+            t->loop[t->loops++] =
+                (weft_dimension){in.n[a], in_view.stride[a], out_view.stride[a]};
+    }
+    step->can_alias = same && t->kind == WEFT_TRANSFORM_C2C;
+    t->destroy_input = schedule->steps > 1;
+    step->src_bytes = end_bytes(request, from);
+    step->dst_bytes = end_bytes(request, to);
+    step->flops = t->in_elements > 0 ? transform_flops(t) : 0;
+    step->bytes_moved = step->src_bytes + step->dst_bytes;
+}
+
+/* The complex-to-real transform of several axes destroys its input in most engines, and the caller's input is kept.
+ * So where it would read the caller's buffer, the complex axes go first, into a buffer of the plan's own. */
+static void add_transforms(const weft_schedule_request *request, weft_schedule *schedule,
+                           const weft_segment *segment, const end *from, const end *to) {
+    int axes[WEFT_MAX_RANK], count = segment->transforms;
+    memcpy(axes, segment->axis, sizeof axes);
+    if (!from->real && to->real && count > 1 && schedule->steps == 0) {
+        int natural[WEFT_AXES];
+        memcpy(natural, from->order, sizeof natural);
+        end between = {from->distribution, natural, false};
+        add_fft(request, schedule, from, &between, axes + 1, count - 1);
+        add_fft(request, schedule, &between, to, axes, 1);
+        return;
+    }
+    if (count > 0) add_fft(request, schedule, from, to, axes, count);
+}
+
+typedef struct member_context {
+    const weft_chain *chain;
+    int redistribution, rank;
+} member_context;
+
+static int member_rank(const void *context, int member) {
+    const member_context *c = context;
+    return weft_chain_member(c->chain, c->redistribution, c->rank, member);
+}
+
+/* The memory order inside messages: that of the inner segment, since callers' bricks may differ by rank. */
+static const int *wire_order(const weft_chain *chain, int redistribution) {
+    bool from_brick = chain->segment[redistribution].transforms == 0;
+    return from_brick ? chain->segment[redistribution + 1].order_in
+                      : chain->segment[redistribution].order_out;
+}
+
+static weft_status add_exchange(const weft_schedule_request *request, weft_schedule *schedule,
+                                int redistribution, const end *from, const end *to) {
+    const weft_chain *chain = request->chain;
+    weft_step *step = add_step(schedule, WEFT_STEP_EXCHANGE);
+    int color, key, size;
+    weft_chain_group(chain, redistribution, request->rank, &color, &key, &size);
+    member_context context = {chain, redistribution, request->rank};
+    weft_side src = {from->distribution, from->order}, dst = {to->distribution, to->order};
+    step->redistribution = redistribution;
+    step->staged = request->staged;
+    step->method = weft_exchange_find(request->exchange[chain->method[redistribution]]);
+    WEFT_TRY(weft_redistribution_create(&src, &dst, wire_order(chain, redistribution),
+                                        element_bytes(request->precision, from->real), size, key,
+                                        member_rank, &context, &step->exchange));
+    if (step->method->datatypes) step->exchange.pack = step->exchange.unpack = false;
+    if (request->staged) step->exchange.pack = step->exchange.unpack = true;
+    step->src_bytes = end_bytes(request, from);
+    step->dst_bytes = end_bytes(request, to);
+    int64_t out = 0, in = 0;
+    for (int m = 0; m < size; m++) {
+        if (m == key) continue;
+        out += step->exchange.send[m].elements;
+        in += step->exchange.receive[m].elements;
+        step->messages_sent += step->exchange.send[m].elements > 0;
+    }
+    int64_t element = (int64_t)step->exchange.element_bytes;
+    step->bytes_sent = out * element;
+    step->bytes_moved = 2 * element *
+                        (step->exchange.send[key].elements + (step->exchange.pack ? out : 0) +
+                         (step->exchange.unpack ? in : 0));
+    return WEFT_SUCCESS;
+}
+
+static void add_transfer(weft_schedule *schedule, int64_t bytes, weft_transfer transfer) {
+    weft_step *step = add_step(schedule, WEFT_STEP_COPY);
+    weft_view all = {.axes = 1, .n = {bytes}, .stride = {1}};
+    step->transfer = transfer;
+    step->copy = weft_copy_between(&all, &all, 1);
+    step->src_bytes = step->dst_bytes = bytes;
+    step->bytes_moved = 2 * bytes;
+}
+
+weft_status weft_schedule_build(const weft_schedule_request *request, weft_schedule *schedule) {
+    const weft_chain *chain = request->chain;
+    weft_direction direction = request->direction;
+    bool forward = direction == WEFT_FORWARD;
+    int first = forward ? 0 : chain->segments - 1, last = chain->segments - 1 - first;
+    memset(schedule, 0, sizeof *schedule);
+    schedule->direction = direction;
+    schedule->in_place = request->in_place;
+    schedule->precision = request->precision;
+
+    end begin = arrival(chain, first, direction), finish = departure(chain, last, direction);
+    if (request->host_buffers)
+        add_transfer(schedule, end_bytes(request, &begin), WEFT_HOST_TO_DEVICE);
+    for (int s = first;; s += forward ? 1 : -1) {
+        end from = arrival(chain, s, direction), to = departure(chain, s, direction);
+        add_transforms(request, schedule, &chain->segment[s], &from, &to);
+        if (s == last) break;
+        int redistribution = forward ? s : s - 1;
+        end next = arrival(chain, s + (forward ? 1 : -1), direction);
+        WEFT_TRY(add_exchange(request, schedule, redistribution, &to, &next));
+    }
+    if (request->scale != 1.0) {
+        weft_step *step = add_step(schedule, WEFT_STEP_SCALE);
+        step->factor = request->scale;
+        step->src_bytes = step->dst_bytes = end_bytes(request, &finish);
+        step->count = step->dst_bytes / (int64_t)real_bytes(request->precision);
+        step->bytes_moved = 2 * step->dst_bytes;
+        step->flops = (double)step->count;
+    }
+    if (request->host_buffers)
+        add_transfer(schedule, end_bytes(request, &finish), WEFT_DEVICE_TO_HOST);
+    return weft_schedule_assign_buffers(schedule);
+}
+
+void weft_schedule_release(weft_schedule *schedule) {
+    for (int i = 0; i < schedule->steps; i++)
+        if (schedule->step[i].kind == WEFT_STEP_EXCHANGE)
+            weft_redistribution_release(&schedule->step[i].exchange);
+    schedule->steps = 0;
+}

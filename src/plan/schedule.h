@@ -1,0 +1,92 @@
+/*
+ * Schedules: the list of steps that one rank runs for one direction, and the buffers they use. Made from a chain
+ * by pure computation: no memory is allocated for data, nothing is communicated.
+ */
+#ifndef WEFT_PLAN_SCHEDULE_H
+#define WEFT_PLAN_SCHEDULE_H
+
+#include "engine/engine.h"
+#include "exchange/exchange.h"
+#include "layout/redistribution.h"
+#include "plan/strategy.h"
+
+typedef enum weft_step_kind {
+    WEFT_STEP_FFT,
+    WEFT_STEP_COPY,
+    WEFT_STEP_EXCHANGE,
+    WEFT_STEP_SCALE
+} weft_step_kind;
+
+/* Buffers by number: the caller's two, then the plan's workspaces. In place, both callers' buffers are one. */
+enum { WEFT_BUFFER_IN, WEFT_BUFFER_OUT, WEFT_BUFFER_WORKSPACE, WEFT_MAX_WORKSPACES = 3 };
+/* Page-locked buffers for staging have numbers of their own. */
+enum {
+    WEFT_BUFFER_STAGE_SEND = WEFT_BUFFER_WORKSPACE + WEFT_MAX_WORKSPACES,
+    WEFT_BUFFER_STAGE_RECEIVE,
+    WEFT_BUFFERS
+};
+
+typedef struct weft_step {
+    weft_step_kind kind;
+    int src, dst; /* buffers */
+    int64_t src_bytes, dst_bytes;
+
+    weft_transform transform; /* FFT */
+    bool can_alias;           /* FFT: may run in place */
+    int axis[WEFT_MAX_RANK];  /* FFT: the axes, for explain */
+
+    weft_copy copy;         /* COPY */
+    weft_transfer transfer; /* COPY */
+
+    int redistribution;           /* EXCHANGE: its number in the chain, so its group */
+    weft_redistribution exchange; /* EXCHANGE */
+    const weft_exchange_ops *method;
+    bool staged;
+    int send, receive; /* EXCHANGE: buffers of packed data; src and dst themselves where not packed */
+    bool own_direct;   /* EXCHANGE: this rank's own block goes straight from src to dst */
+
+    double factor; /* SCALE: of `count` real numbers at dst */
+    int64_t count;
+
+    double flops;
+    int64_t bytes_moved; /* read and written in local memory */
+    int64_t bytes_sent;  /* to other ranks */
+    int messages_sent;
+    double predicted; /* seconds, by the model */
+} weft_step;
+
+#define WEFT_MAX_STEPS (2 * WEFT_MAX_SEGMENTS + 4)
+
+typedef struct weft_schedule {
+    weft_direction direction;
+    bool in_place;
+    weft_precision precision;
+    int steps;
+    weft_step step[WEFT_MAX_STEPS];
+    size_t buffer_bytes[WEFT_BUFFERS]; /* the largest content of each */
+    int workspaces;
+} weft_schedule;
+
+/* What a schedule depends on besides the chain. */
+typedef struct weft_schedule_request {
+    const weft_chain *chain;
+    int rank;
+    weft_direction direction;
+    bool in_place;
+    weft_precision precision;
+    double scale;                       /* of the result; 1: none */
+    const weft_exchange *exchange;      /* by weft_chain.method */
+    bool staged;                        /* messages go through page-locked memory */
+    bool host_buffers;                  /* the callers' buffers must be copied to and from the device */
+    int threads;
+    weft_effort effort;
+} weft_schedule_request;
+
+/* The caller releases the schedule, also after a failure. */
+weft_status weft_schedule_build(const weft_schedule_request *request, weft_schedule *schedule);
+void weft_schedule_release(weft_schedule *schedule);
+
+/* Chooses a buffer for every step (buffers.c); may add a COPY at the end. */
+weft_status weft_schedule_assign_buffers(weft_schedule *schedule);
+
+#endif

@@ -1,0 +1,245 @@
+/*
+ * From decomposition and variant to a chain of segments.
+ *
+ * The table: each row says, for a problem of `rank` axes split over a grid of `grid_axes` dimensions, which axis
+ * each redistribution completes and which it splits instead, and which axes are transformed before it. The
+ * variant is one rule on memory orders (realigned_order). Everything else follows.
+ */
+#include "plan/strategy.h"
+
+#include "support/error.h"
+
+#include <string.h>
+
+/* One row of the table, worked out for a rank and a grid. Redistribution k gathers the axis that grid dimension
+ * grid_axes-1-k splits and splits axis `splits[k]` over it instead. */
+typedef struct strategy {
+    int splits[WEFT_MAX_RANK];
+    int first_pass[WEFT_MAX_RANK]; /* axes transformed before the first redistribution, in order */
+    int first_count;
+} strategy;
+
+/* Axes 0..g-1 are split at first; the later axes are transformed last to first; redistribution k gathers axis
+ * g-1-k and splits its right neighbour. A slab 2D-1D is the pencil with one grid dimension. */
+static strategy pencil_row(int rank, int grid_axes) {
+    strategy row = {.first_count = rank - grid_axes};
+    for (int i = 0; i < row.first_count; i++) row.first_pass[i] = rank - 1 - i;
+    for (int k = 0; k < grid_axes; k++) row.splits[k] = grid_axes - k;
+    return row;
+}
+
+/* One axis is transformed and then split instead of axis 0; all others follow. */
+static strategy slab_row(int axis) {
+    return (strategy){.splits = {axis}, .first_pass = {axis}, .first_count = 1};
+}
+
+static strategy table(weft_decomposition decomposition, int rank, int grid_axes, bool real) {
+    switch (decomposition) {
+    case WEFT_SLAB_1D2D:
+        return slab_row(rank - 1);
+    case WEFT_SLAB_Y_ZX:
+        /* The half spectrum of real data cannot be split along y before z is transformed: row ky would need
+         * row -ky of another rank to come back. So z goes first, in the same pass. */
+        if (real && rank > 2)
+            return (strategy){.splits = {1}, .first_pass = {rank - 1, 1}, .first_count = 2};
+        return slab_row(1);
+    default:
+        return pencil_row(rank, grid_axes);
+    }
+}
+
+static void natural_order(int rank, int *order) {
+    order[0] = rank; /* the batch */
+    for (int a = 0; a < rank; a++) order[a + 1] = a;
+}
+
+/* The axis that is split next goes slowest, so that each partner's part is one contiguous run; the axis that is
+ * transformed next goes last, so that it is contiguous on arrival; the rest keep their natural order. */
+static void realigned_order(int rank, int slowest, int contiguous, int *order) {
+    int place = 0;
+    order[place++] = slowest;
+    if (contiguous != rank) order[place++] = rank;
+    for (int a = 0; a < rank; a++)
+        if (a != slowest && a != contiguous) order[place++] = a;
+    order[place] = contiguous;
+}
+
+static void set_extents(const weft_chain_request *request, bool halved, weft_distribution *d) {
+    d->axes = request->rank + 1;
+    memcpy(d->n, request->n, (size_t)request->rank * sizeof d->n[0]);
+    d->n[request->rank] = request->batch;
+    if (halved) d->n[request->rank - 1] = d->n[request->rank - 1] / 2 + 1;
+}
+
+static weft_distribution distribution_of(const weft_chain_request *request, bool halved,
+                                         const int *split_by) {
+    weft_distribution d = {.grid_axes = request->grid_axes};
+    set_extents(request, halved, &d);
+    memcpy(d.grid, request->grid, (size_t)request->grid_axes * sizeof d.grid[0]);
+    memcpy(d.split_by, split_by, sizeof d.split_by);
+    return d;
+}
+
+/* Axes not yet transformed that are whole now, last to first. */
+static void remaining_axes(int rank, const bool *done, const int *split_by, weft_segment *segment) {
+    for (int a = rank - 1; a >= 0; a--)
+        if (!done[a] && split_by[a] < 0) segment->axis[segment->transforms++] = a;
+}
+
+/* A segment without transforms that holds explicit boxes: the caller's bricks. */
+static weft_segment brick_segment(const weft_chain_request *request, bool halved,
+                                  const weft_region *boxes, const int *order) {
+    weft_segment segment = {.transforms = 0};
+    set_extents(request, halved, &segment.in);
+    segment.in.boxes = boxes;
+    segment.out = segment.in;
+    memcpy(segment.order_in, order, sizeof segment.order_in);
+    memcpy(segment.order_out, order, sizeof segment.order_out);
+    return segment;
+}
+
+static bool boxes_match(const weft_distribution *distribution, const weft_region *boxes, int ranks) {
+    for (int r = 0; r < ranks; r++) {
+        weft_region box = weft_distribution_box(distribution, r);
+        bool empty = weft_region_elements(&box) == 0 && weft_region_elements(&boxes[r]) == 0;
+        if (!empty && !weft_region_equal(&box, &boxes[r])) return false;
+    }
+    return true;
+}
+
+/* Drops redistributions inside groups of one rank: their segments join. */
+static void join_lonely_groups(weft_chain *chain) {
+    for (int k = 0; k + 1 < chain->segments;) {
+        if (chain->group[k] < 0 || chain->grid[chain->group[k]] > 1) {
+            k++;
+            continue;
+        }
+        weft_segment *here = &chain->segment[k], *next = here + 1;
+        for (int i = 0; i < next->transforms; i++)
+            here->axis[here->transforms++] = next->axis[i];
+        here->out = next->out;
+        memcpy(here->order_out, next->order_out, sizeof here->order_out);
+        int after = chain->segments - k - 2;
+        memmove(next, next + 1, (size_t)after * sizeof *next);
+        memmove(&chain->group[k], &chain->group[k + 1], (size_t)after * sizeof chain->group[0]);
+        memmove(&chain->method[k], &chain->method[k + 1], (size_t)after * sizeof chain->method[0]);
+        chain->segments--;
+    }
+}
+
+static void build_inner(const weft_chain_request *request, weft_chain *chain) {
+    int rank = request->rank, grid_axes = request->grid_axes;
+    strategy row = table(request->decomposition, rank, grid_axes, request->real);
+    int split_by[WEFT_AXES];
+    bool done[WEFT_MAX_RANK] = {false};
+    for (int a = 0; a < WEFT_AXES; a++) split_by[a] = a < grid_axes ? a : -1;
+
+    chain->segments = grid_axes + 1;
+    for (int s = 0; s <= grid_axes; s++) {
+        weft_segment *segment = &chain->segment[s];
+        *segment = (weft_segment){.transforms = 0};
+        if (s > 0) { /* redistribution s-1: gather axis g, split row.splits over the same ranks */
+            int g = grid_axes - s;
+            split_by[g] = -1;
+            split_by[row.splits[s - 1]] = g;
+            chain->group[s - 1] = g;
+            chain->method[s - 1] = s - 1;
+        }
+        if (s == 0) {
+            segment->transforms = row.first_count;
+            memcpy(segment->axis, row.first_pass, sizeof row.first_pass);
+        } else {
+            remaining_axes(rank, done, split_by, segment);
+        }
+        bool last_was_done = done[rank - 1];
+        for (int i = 0; i < segment->transforms; i++) done[segment->axis[i]] = true;
+        segment->in = distribution_of(request, request->real && last_was_done, split_by);
+        segment->out = distribution_of(request, request->real && done[rank - 1], split_by);
+        natural_order(rank, segment->order_in);
+        natural_order(rank, segment->order_out);
+    }
+    if (request->variant != WEFT_REALIGNED) return;
+    for (int s = 0; s < grid_axes; s++) {
+        weft_segment *next = &chain->segment[s + 1];
+        realigned_order(rank, row.splits[s], next->axis[0], next->order_in);
+        memcpy(chain->segment[s].order_out, next->order_in, sizeof next->order_in);
+    }
+}
+
+/* Puts the caller's bricks at one end: as the end segment's own memory order where the boxes are the same on
+ * every rank, else as a segment of their own, one redistribution away. */
+static void add_input_brick(const weft_chain_request *request, weft_chain *chain) {
+    int natural[WEFT_AXES];
+    natural_order(request->rank, natural);
+    const int *order = request->input_order ? request->input_order : natural;
+    if (boxes_match(&chain->segment[0].in, request->input_boxes, request->ranks)) {
+        memcpy(chain->segment[0].order_in, order, sizeof natural);
+        return;
+    }
+    memmove(&chain->segment[1], &chain->segment[0],
+            (size_t)chain->segments * sizeof chain->segment[0]);
+    memmove(&chain->group[1], &chain->group[0], (size_t)chain->segments * sizeof chain->group[0]);
+    memmove(&chain->method[1], &chain->method[0], (size_t)chain->segments * sizeof chain->method[0]);
+    chain->segment[0] = brick_segment(request, false, request->input_boxes, order);
+    chain->group[0] = -1;
+    chain->method[0] = 0;
+    chain->segments++;
+}
+
+static void add_output_brick(const weft_chain_request *request, weft_chain *chain) {
+    int natural[WEFT_AXES], last = chain->segments - 1;
+    natural_order(request->rank, natural);
+    const int *order = request->output_order ? request->output_order : natural;
+    if (boxes_match(&chain->segment[last].out, request->output_boxes, request->ranks)) {
+        memcpy(chain->segment[last].order_out, order, sizeof natural);
+        return;
+    }
+    chain->segment[last + 1] =
+        brick_segment(request, request->real, request->output_boxes, order);
+    chain->group[last] = -1;
+    chain->method[last] = request->grid_axes > 0 ? request->grid_axes - 1 : 0;
+    chain->segments++;
+}
+
+weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chain) {
+    memset(chain, 0, sizeof *chain);
+    chain->axes = request->rank + 1;
+    chain->real = request->real;
+    chain->ranks = request->ranks;
+    chain->grid_axes = request->grid_axes;
+    memcpy(chain->grid, request->grid, (size_t)request->grid_axes * sizeof chain->grid[0]);
+    build_inner(request, chain);
+    join_lonely_groups(chain);
+    if (request->input_boxes) add_input_brick(request, chain);
+    if (request->output_boxes) add_output_brick(request, chain);
+    return WEFT_SUCCESS;
+}
+
+/* Product of the grid extents after dimension g: the rank stride of that coordinate. */
+static int grid_stride(const weft_chain *chain, int g) {
+    int stride = 1;
+    for (int i = g + 1; i < chain->grid_axes; i++) stride *= chain->grid[i];
+    return stride;
+}
+
+void weft_chain_group(const weft_chain *chain, int redistribution, int rank, int *color, int *key,
+                      int *size) {
+    int g = chain->group[redistribution];
+    if (g < 0) {
+        *color = 0;
+        *key = rank;
+        *size = chain->ranks;
+        return;
+    }
+    int stride = grid_stride(chain, g);
+    *key = rank / stride % chain->grid[g];
+    *color = rank - *key * stride;
+    *size = chain->grid[g];
+}
+
+int weft_chain_member(const weft_chain *chain, int redistribution, int rank, int member) {
+    int g = chain->group[redistribution];
+    if (g < 0) return member;
+    int stride = grid_stride(chain, g), key = rank / stride % chain->grid[g];
+    return rank + (member - key) * stride;
+}

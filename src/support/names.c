@@ -1,0 +1,53 @@
+/* Names of enumerators as the command line and reports spell them. */
+#include <weft/weft.h>
+
+#define WEFT_NAME_OF(table, value)                                                                 \
+    ((size_t)(value) < sizeof(table) / sizeof(table)[0] ? (table)[value] : "?")
+
+WEFT_API const char *weft_status_name(weft_status status) {
+    static const char *const names[] = {"success",     "invalid argument", "mismatch between ranks",
+                                        "unsupported", "out of memory",    "device failure",
+                                        "engine failure", "transport failure", "system failure"};
+    return WEFT_NAME_OF(names, status);
+}
+
+WEFT_API const char *weft_kind_name(weft_kind kind) {
+    static const char *const names[] = {"c2c", "r2c", "r2r"};
+    return WEFT_NAME_OF(names, kind);
+}
+
+WEFT_API const char *weft_precision_name(weft_precision precision) {
+    static const char *const names[] = {"double", "single", "half"};
+    return WEFT_NAME_OF(names, precision);
+}
+
+WEFT_API const char *weft_decomposition_name(weft_decomposition decomposition) {
+    static const char *const names[] = {"auto",      "slab-2d1d", "slab-1d2d",
+                                        "slab-y-zx", "pencil",    "brick"};
+    return WEFT_NAME_OF(names, decomposition);
+}
+
+WEFT_API const char *weft_variant_name(weft_variant variant) {
+    static const char *const names[] = {"auto", "default", "realigned"};
+    return WEFT_NAME_OF(names, variant);
+}
+
+WEFT_API const char *weft_exchange_name(weft_exchange exchange) {
+    static const char *const names[] = {"auto",     "p2p-sync", "p2p-streams", "p2p-type",
+                                        "a2a-sync", "a2a-type", "nccl",        "peer"};
+    return WEFT_NAME_OF(names, exchange);
+}
+
+WEFT_API const char *weft_engine_name(weft_engine engine) {
+    static const char *const names[] = {"auto", "native", "fftw", "cufft", "jit", "reference"};
+    return WEFT_NAME_OF(names, engine);
+}
+
+WEFT_API const char *weft_device_name(weft_device device) {
+    static const char *const names[] = {"host", "cuda", "opencl", "openmp", "simulated"};
+    return WEFT_NAME_OF(names, device);
+}
+
+WEFT_API const char *weft_version(void) {
+    return WEFT_VERSION;
+}

@@ -1,0 +1,394 @@
+/*
+ * The product test: decompositions x variants x kinds x precisions x placements x engines x devices over shapes
+ * that do not divide, with every exchange method (pairs of them for pencils), forward and inverse, on however many
+ * ranks it is started. Outputs are poisoned first, compared with a long double DFT by the error rule, and compared
+ * bit by bit between exchange methods.
+ *
+ *   product [--seconds S] [--seed N]
+ *
+ * Cases are visited in random order until the time is over; the seed and the number visited are printed.
+ */
+#include "mpi/product_oracle.h"
+
+#include <weft/weft_mpi.h>
+
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SHAPES = 16, METHODS = 5 };
+
+typedef struct shape {
+    int rank;
+    int64_t n[4];
+} shape;
+
+static const shape shapes[SHAPES] = {
+    {3, {8, 8, 8}},    {3, {7, 5, 9}},   {3, {13, 11, 6}}, {3, {1, 12, 10}}, {3, {12, 1, 10}},
+    {3, {6, 10, 1}},   {3, {2, 3, 17}},  {3, {16, 4, 5}},  {3, {5, 19, 8}},  {3, {1, 1, 1}},
+    {3, {3, 29, 2}},   {2, {14, 9}},     {2, {5, 31}},     {4, {3, 5, 4, 7}}, {4, {6, 2, 5, 4}},
+    {3, {15, 12, 11}}};
+
+static const weft_exchange methods[METHODS] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
+                                               WEFT_A2A_SYNC, WEFT_A2A_TYPE};
+
+static int world_rank, world_size;
+static uint64_t random_state;
+
+static uint64_t next_random(void) { /* xorshift64*: the same on all ranks */
+    random_state ^= random_state >> 12;
+    random_state ^= random_state << 25;
+    random_state ^= random_state >> 27;
+    return random_state * 2685821657736338717ULL;
+}
+
+static int pick(int count) {
+    return (int)((next_random() >> 33) % (uint64_t)count);
+}
+
+/* One case: everything but the exchange method. */
+typedef struct test_case {
+    weft_problem problem;
+    weft_options options;
+    weft_brick input, output;
+    bool bricks, in_place;
+} test_case;
+
+/* Random boxes for all ranks: the array cut along one random axis into pieces of random length, handed out in a
+ * random rotation, in a random memory order. The same on all ranks, but for the rank's own piece. */
+static void random_brick(const weft_problem *p, bool halved, weft_brick *brick) {
+    int axis = pick(p->rank), rotation = pick(world_size);
+    int64_t cut[65] = {0}, n[WEFT_MAX_RANK];
+    memset(brick, 0, sizeof *brick);
+    for (int a = 0; a < WEFT_MAX_RANK; a++) n[a] = a < p->rank ? p->n[a] : 1;
+    if (halved) n[p->rank - 1] = n[p->rank - 1] / 2 + 1;
+    for (int i = 1; i < world_size; i++) cut[i] = pick((int)n[axis] + 1);
+    cut[world_size] = n[axis];
+    for (int i = 1; i < world_size; i++)
+        for (int j = i; j > 1 && cut[j - 1] > cut[j]; j--) {
+            int64_t t = cut[j];
+            cut[j] = cut[j - 1];
+            cut[j - 1] = t;
+        }
+    int mine = (world_rank + rotation) % world_size;
+    for (int a = 0; a < WEFT_MAX_RANK; a++) brick->box.n[a] = n[a];
+    brick->box.lo[axis] = cut[mine];
+    brick->box.n[axis] = cut[mine + 1] - cut[mine];
+    int shift = pick(p->rank); /* a rotation of the axes, different by rank */
+    for (int a = 0; a < p->rank; a++) brick->order[a] = (a + shift + world_rank) % p->rank;
+}
+
+static void random_grid(weft_options *o, int rank) {
+    int divisors[64], count = 0, left = world_size;
+    for (int d = 1; d <= left; d++)
+        if (left % d == 0) divisors[count++] = d;
+    int entries = rank == 4 && pick(2) ? 3 : rank > 2 ? 2 : 1;
+    for (int i = 0; i < entries; i++) {
+        int d = i + 1 == entries ? left : divisors[pick(count)];
+        while (left % d != 0) d = divisors[pick(count)];
+        o->grid[i] = d;
+        left /= d;
+    }
+}
+
+static test_case random_case(void) {
+    static const weft_decomposition decompositions[] = {WEFT_SLAB_2D1D, WEFT_SLAB_1D2D,
+                                                        WEFT_SLAB_Y_ZX, WEFT_PENCIL, WEFT_PENCIL};
+    test_case c = {.in_place = pick(2)};
+    const shape *s = &shapes[pick(SHAPES)];
+    c.problem.rank = s->rank;
+    memcpy(c.problem.n, s->n, sizeof s->n);
+    c.problem.kind = pick(2) ? WEFT_R2C : WEFT_C2C;
+    c.problem.precision = pick(2) ? WEFT_SINGLE : WEFT_DOUBLE;
+    c.problem.batch = pick(4) == 0 ? 3 : 1;
+    c.options.decomposition = decompositions[pick(5)];
+    c.options.variant = pick(2) ? WEFT_REALIGNED : WEFT_DEFAULT;
+    c.options.engine = pick(3) ? WEFT_ENGINE_FFTW : WEFT_ENGINE_REFERENCE;
+    c.options.threads = pick(4) == 0 ? 2 : 1;
+    c.options.placement = pick(3) ? WEFT_PLACEMENT_ANY : c.in_place ? WEFT_IN_PLACE : WEFT_OUT_OF_PLACE;
+    if (pick(5) == 0) {
+        c.options.device = WEFT_SIMULATED;
+        c.options.location = pick(2) ? WEFT_LOCATION_HOST : WEFT_LOCATION_DEVICE;
+    } else if (pick(8) == 0) {
+        c.options.device_aware = WEFT_STAGED;
+    }
+    if (c.options.decomposition == WEFT_PENCIL) random_grid(&c.options, s->rank);
+    c.bricks = pick(5) == 0;
+    if (c.bricks) {
+        random_brick(&c.problem, false, &c.input);
+        random_brick(&c.problem, c.problem.kind == WEFT_R2C, &c.output);
+    }
+    return c;
+}
+
+static void describe(const test_case *c, char *out, size_t size) {
+    const weft_options *o = &c->options;
+    const weft_problem *p = &c->problem;
+    snprintf(out, size,
+             "%lldx%lldx%lldx%lld %s %s batch %lld %s %s grid %d,%d,%d engine %s device %s%s%s "
+             "threads %d %s%s",
+             (long long)p->n[0], (long long)p->n[1], (long long)p->n[2], (long long)p->n[3],
+             weft_kind_name(p->kind), weft_precision_name(p->precision), (long long)p->batch,
+             weft_decomposition_name(o->decomposition), weft_variant_name(o->variant), o->grid[0],
+             o->grid[1], o->grid[2], weft_engine_name(o->engine), weft_device_name(o->device),
+             o->location ? " host buffers" : "", o->device_aware == WEFT_STAGED ? " staged" : "",
+             o->threads, c->in_place ? "in place" : "out of place", c->bricks ? " bricks" : "");
+}
+
+/* The global input and its transform, of this case. */
+typedef struct truth {
+    int64_t in_n[WEFT_MAX_RANK], out_n[WEFT_MAX_RANK];
+    int64_t in_total, out_total; /* of one member of the batch */
+    oracle_number *in, *out, *half;
+} truth;
+
+static void make_truth(const weft_problem *p, truth *t) {
+    t->in_total = t->out_total = 1;
+    for (int a = 0; a < p->rank; a++) {
+        t->in_n[a] = t->out_n[a] = p->n[a];
+        if (p->kind == WEFT_R2C && a == p->rank - 1) t->out_n[a] = p->n[a] / 2 + 1;
+        t->in_total *= t->in_n[a];
+        t->out_total *= t->out_n[a];
+    }
+    size_t count = (size_t)(t->in_total * p->batch);
+    t->in = malloc(count * sizeof *t->in);
+    t->out = malloc(count * sizeof *t->out);
+    t->half = malloc((size_t)(t->out_total * p->batch) * sizeof *t->half);
+    for (size_t i = 0; i < count; i++) {
+        /* rounded to float first, so that single precision gets exact input */
+        double re = (float)((double)(next_random() >> 11) / 4503599627370496.0 - 1.0);
+        double im = (float)((double)(next_random() >> 11) / 4503599627370496.0 - 1.0);
+        t->in[i] = t->out[i] = p->kind == WEFT_R2C ? re : re + im * I;
+    }
+    oracle_dft(t->out, p->rank, p->n, p->batch, -1);
+    int64_t row = t->in_n[p->rank - 1], half = t->out_n[p->rank - 1];
+    for (int64_t i = 0; i < t->out_total * p->batch; i++)
+        t->half[i] = t->out[i / half * row + i % half];
+}
+
+static void free_truth(truth *t) {
+    free(t->in);
+    free(t->out);
+    free(t->half);
+}
+
+/* Where box element i (counted along `order`) lies in the row-major global array. */
+static int64_t global_place(int rank, const int64_t *n, const weft_box *box, const int *order,
+                            int64_t i) {
+    int64_t index[WEFT_MAX_RANK], place = 0;
+    for (int k = rank - 1; k >= 0; k--) {
+        int a = order[k];
+        index[a] = box->lo[a] + i % box->n[a];
+        i /= box->n[a];
+    }
+    for (int a = 0; a < rank; a++) place = place * n[a] + index[a];
+    return place;
+}
+
+/* A rank's piece of a space. */
+typedef struct piece {
+    weft_box box;
+    int order[WEFT_MAX_RANK];
+    int64_t elements; /* of one member of the batch */
+    const int64_t *n;
+    int64_t total;
+    bool real;
+    size_t bytes;
+} piece;
+
+static piece piece_of(const test_case *c, weft_plan plan, const truth *t, weft_space space) {
+    piece p = {.n = space == WEFT_INPUT ? t->in_n : t->out_n,
+               .total = space == WEFT_INPUT ? t->in_total : t->out_total,
+               .real = space == WEFT_INPUT && c->problem.kind == WEFT_R2C,
+               .elements = 1};
+    weft_plan_box(plan, space, world_rank, &p.box);
+    weft_plan_bytes(plan, space, &p.bytes);
+    for (int a = 0; a < c->problem.rank; a++) {
+        p.elements *= p.box.n[a];
+        p.order[a] = !c->bricks ? a : space == WEFT_INPUT ? c->input.order[a] : c->output.order[a];
+    }
+    return p;
+}
+
+static void put_number(void *data, int64_t i, bool real, bool single, oracle_number value) {
+    if (single && real) ((float *)data)[i] = (float)creall(value);
+    if (!single && real) ((double *)data)[i] = (double)creall(value);
+    if (single && !real) ((float complex *)data)[i] = (float complex)value;
+    if (!single && !real) ((double complex *)data)[i] = (double complex)value;
+}
+
+static oracle_number get_number(const void *data, int64_t i, bool real, bool single) {
+    if (single) return real ? ((const float *)data)[i] : ((const float complex *)data)[i];
+    return real ? ((const double *)data)[i] : ((const double complex *)data)[i];
+}
+
+static void fill(const test_case *c, const piece *p, const oracle_number *global, void *data) {
+    memset(data, 0xA5, p->bytes);
+    for (int64_t b = 0; b < c->problem.batch; b++)
+        for (int64_t i = 0; i < p->elements; i++)
+            put_number(data, b * p->elements + i, p->real, c->problem.precision == WEFT_SINGLE,
+                       global[b * p->total + global_place(c->problem.rank, p->n, &p->box, p->order, i)]);
+}
+
+/* Adds squared error and squared norm of this rank's piece, the truth times `scale`. */
+static void compare(const test_case *c, const piece *p, const oracle_number *global, double scale,
+                    const void *data, double *sums) {
+    for (int64_t b = 0; b < c->problem.batch; b++)
+        for (int64_t i = 0; i < p->elements; i++) {
+            oracle_number want =
+                (long double)scale *
+                global[b * p->total + global_place(c->problem.rank, p->n, &p->box, p->order, i)];
+            oracle_number got = get_number(data, b * p->elements + i, p->real,
+                                           c->problem.precision == WEFT_SINGLE);
+            long double e = cabsl(got - want), w = cabsl(want);
+            sums[0] += isnan((double)e) ? 1e300 : (double)(e * e);
+            sums[1] += (double)(w * w);
+        }
+}
+
+/* Runs one direction through device buffers where the plan wants them. */
+static weft_status run_once(const test_case *c, weft_plan plan, weft_direction dir, const void *in,
+                            size_t in_bytes, void *out, size_t out_bytes) {
+    bool device = c->options.device == WEFT_SIMULATED && c->options.location == WEFT_LOCATION_DEVICE;
+    if (!device) return weft_execute(plan, dir, in, out);
+    void *d_in = NULL, *d_out = NULL;
+    weft_status status = weft_buffer_create(plan, in_bytes, &d_in);
+    if (!c->in_place && status == WEFT_SUCCESS) status = weft_buffer_create(plan, out_bytes, &d_out);
+    if (status == WEFT_SUCCESS) status = weft_buffer_upload(plan, d_in, in, in_bytes);
+    void *result = c->in_place ? d_in : d_out;
+    if (status == WEFT_SUCCESS) status = weft_execute(plan, dir, d_in, result);
+    if (status == WEFT_SUCCESS) status = weft_buffer_download(plan, out, result, out_bytes);
+    weft_buffer_destroy(plan, &d_in);
+    weft_buffer_destroy(plan, &d_out);
+    return status;
+}
+
+/* What is kept of the first exchange method, to compare the others with. */
+typedef struct kept {
+    void *data[2];
+    size_t bytes[2];
+} kept;
+
+static bool fail(const test_case *c, const char *what, double value) {
+    char text[512];
+    describe(c, text, sizeof text);
+    if (world_rank == 0)
+        fprintf(stderr, "FAIL on %d ranks: %s %s,%s: %s %g\n", world_size, text,
+                weft_exchange_name(c->options.exchange[0]),
+                weft_exchange_name(c->options.exchange[1]), what, value);
+    return false;
+}
+
+static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx, const truth *t,
+                            weft_direction dir, kept *first) {
+    weft_space from = dir == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
+    weft_space to = dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
+    piece p = piece_of(c, plan, t, from), q = piece_of(c, plan, t, to);
+    size_t both = p.bytes > q.bytes ? p.bytes : q.bytes;
+    if (c->in_place) p.bytes = q.bytes = both;
+    char *in = malloc(p.bytes + 1), *out = c->in_place ? in : malloc(q.bytes + 1);
+    char *copy = malloc(p.bytes + 1);
+    fill(c, &p, dir == WEFT_FORWARD ? t->in : t->half, in);
+    memcpy(copy, in, p.bytes);
+    if (!c->in_place) memset(out, 0xA5, q.bytes);
+    out[q.bytes] = 0x5A;
+    weft_status status = run_once(c, plan, dir, in, p.bytes, out, q.bytes);
+    bool good = status == WEFT_SUCCESS;
+    if (!good) fail(c, weft_last_error(ctx), (double)status);
+
+    double sums[2] = {0, 0}, points = 1;
+    for (int a = 0; a < c->problem.rank; a++) points *= (double)c->problem.n[a];
+    compare(c, &q, dir == WEFT_FORWARD ? t->half : t->in, dir == WEFT_FORWARD ? 1 : points, out, sums);
+    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    double error = sums[1] > 0 ? sqrt(sums[0] / sums[1]) : sqrt(sums[0]);
+    bool single = c->problem.precision == WEFT_SINGLE;
+    /* The inverse starts from a rounded spectrum: one rounding more. */
+    double input_rounding = dir == WEFT_INVERSE ? (single ? 6.0e-8 : 1.1e-16) : 0;
+    if (good && error > oracle_tolerance(c->problem.rank, c->problem.n, single) + input_rounding)
+        good = fail(c, dir == WEFT_FORWARD ? "forward error" : "inverse error", error);
+    if (!c->in_place && memcmp(copy, in, p.bytes) != 0) good = fail(c, "input was changed", 0);
+    if (out[q.bytes] != 0x5A) good = fail(c, "wrote past the buffer", 0);
+
+    size_t box_bytes = (size_t)(q.elements * c->problem.batch) * (q.real ? 1 : 2) * (single ? 4 : 8);
+    if (!first->data[dir]) {
+        first->data[dir] = malloc(box_bytes + 1);
+        memcpy(first->data[dir], out, box_bytes);
+        first->bytes[dir] = box_bytes;
+    } else if (first->bytes[dir] != box_bytes || memcmp(first->data[dir], out, box_bytes) != 0) {
+        good = false;
+    }
+    int all = good;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+    if (!all && good == (world_rank != 0)) fail(c, "bits differ between exchange methods, dir", dir);
+    free(copy);
+    free(in);
+    if (!c->in_place) free(out);
+    return all;
+}
+
+/* All exchange methods on one case; returns the number of failures. */
+static int run_case(weft_context ctx, test_case *c, int *runs) {
+    truth t;
+    kept first = {{NULL, NULL}, {0, 0}};
+    int failures = 0;
+    make_truth(&c->problem, &t);
+    if (c->bricks) {
+        c->problem.input = &c->input;
+        c->problem.output = &c->output;
+    }
+    for (int m = 0; m < METHODS && failures == 0; m++) {
+        weft_plan plan = NULL;
+        c->options.exchange[0] = methods[m];
+        c->options.exchange[1] = methods[pick(METHODS)];
+        c->options.exchange[2] = methods[pick(METHODS)];
+        if (weft_plan_create(ctx, &c->problem, &c->options, &plan) != WEFT_SUCCESS) {
+            fail(c, weft_last_error(ctx), 0);
+            failures++;
+            break;
+        }
+        failures += !check_direction(c, plan, ctx, &t, WEFT_FORWARD, &first);
+        failures += !check_direction(c, plan, ctx, &t, WEFT_INVERSE, &first);
+        *runs += 2;
+        weft_plan_destroy(&plan);
+    }
+    free(first.data[0]);
+    free(first.data[1]);
+    free_truth(&t);
+    return failures;
+}
+
+int main(int argc, char **argv) {
+    int provided, failures = 0, cases = 0, runs = 0;
+    double seconds = 10;
+    unsigned long long seed = 0;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    seed = (unsigned long long)time(NULL) * 1000003u + (unsigned long long)getpid();
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--seconds") == 0) seconds = atof(argv[i + 1]);
+        if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
+    }
+    MPI_Bcast(&seed, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
+    random_state = seed | 1;
+    weft_context ctx = NULL;
+    if (weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) != WEFT_SUCCESS) {
+        fprintf(stderr, "%s\n", weft_last_error(NULL));
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    double start = MPI_Wtime();
+    for (int go = 1; go && failures < 5;) {
+        test_case c = random_case();
+        uint64_t state = random_state; /* the next case starts from here on every rank */
+        failures += run_case(ctx, &c, &runs);
+        random_state = state + 2 * (uint64_t)++cases;
+        go = MPI_Wtime() - start < seconds;
+        MPI_Bcast(&go, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
+    weft_context_destroy(&ctx);
+    if (world_rank == 0)
+        printf("product: %d ranks, seed %llu: %d cases, %d transforms, %d failed\n", world_size, seed,
+               cases, runs, failures);
+    MPI_Finalize();
+    return failures == 0 ? 0 : 1;
+}
