@@ -1,4 +1,5 @@
-/* One reduction when all is well; the failing rank's sentence travels only when something is not. */
+/* One reduction when all is well; the failing rank's sentence travels only when something is not.
+ */
 #include "plan/agreement.h"
 
 #include "support/error.h"

@@ -1,9 +1,10 @@
 /*
  * Buffers of a schedule: which buffer holds the data after each step, and where exchanges pack.
  *
- * The data is one value that moves from buffer to buffer, so only the buffers of one step can be in each other's
- * way. A dynamic program over (step, buffer) finds the cheapest assignment for 0, 1, 2, 3 workspaces; the
- * caller's output serves as one more buffer on the way, the caller's input is only read.
+ * The data is one value that moves from buffer to buffer, so only the buffers of one step can be in
+ * each other's way. A dynamic program over (step, buffer) finds the cheapest assignment for 0, 1,
+ * 2, 3 workspaces; the caller's output serves as one more buffer on the way, the caller's input is
+ * only read.
  */
 #include "plan/schedule.h"
 
@@ -12,10 +13,11 @@
 #include <string.h>
 
 enum {
-    COST_WORKSPACE = 10,   /* another buffer of the local size */
-    COST_FINAL_COPY = 15,  /* a trip through memory at the end */
-    COST_OWN_PACKED = 15,  /* this rank's own block is packed and unpacked instead of copied */
-    COST_OWN_SHIFTED = 1,  /* the same where nothing is packed: accepted to save a workspace */
+    COST_WORKSPACE = 10,  /* another buffer of the local size */
+    COST_THIRD = 100,     /* a third one: only where nothing else works */
+    COST_FINAL_COPY = 15, /* a trip through memory at the end */
+    COST_OWN_PACKED = 15, /* this rank's own block is packed and unpacked instead of copied */
+    COST_OWN_SHIFTED = 1, /* the same where nothing is packed: accepted to save a workspace */
     COST_IMPOSSIBLE = 1 << 20
 };
 
@@ -51,7 +53,8 @@ static void try_step(const weft_step *step, int base, int src, int dst, int limi
     case WEFT_STEP_SCALE:
         if (src == dst) relax(best, base, src, -1, -1);
         return;
-    case WEFT_STEP_FFT: /* in place or not must not depend on the exchange method: engines round differently */
+    case WEFT_STEP_FFT: /* in place or not must not depend on the exchange method: engines round
+                           differently */
         if ((src == dst) == (step->can_alias && src != WEFT_BUFFER_IN))
             relax(best, base, src, -1, -1);
         return;
@@ -125,7 +128,8 @@ static void need(weft_schedule *schedule, int buffer, int64_t bytes) {
         schedule->buffer_bytes[buffer] = (size_t)bytes;
 }
 
-/* With the buffers known: where this rank's own block goes, the packed layout, and the size of each buffer. */
+/* With the buffers known: where this rank's own block goes, the packed layout, and the size of each
+ * buffer. */
 static void settle(weft_schedule *schedule) {
     for (int i = 0; i < schedule->steps; i++) {
         weft_step *step = &schedule->step[i];
@@ -156,7 +160,7 @@ weft_status weft_schedule_assign_buffers(weft_schedule *schedule) {
         for (int end = WEFT_BUFFER_OUT; end < WEFT_BUFFER_WORKSPACE + k; end++) {
             if (end != WEFT_BUFFER_OUT && !schedule->in_place) break;
             int cost = best[schedule->steps][end].cost + COST_WORKSPACE * k +
-                       (end == WEFT_BUFFER_OUT ? 0 : COST_FINAL_COPY);
+                       (k > 2 ? COST_THIRD : 0) + (end == WEFT_BUFFER_OUT ? 0 : COST_FINAL_COPY);
             if (cost < chosen_cost) {
                 chosen = k;
                 chosen_cost = cost;
@@ -165,9 +169,10 @@ weft_status weft_schedule_assign_buffers(weft_schedule *schedule) {
         }
     }
     if (chosen < 0)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "no assignment of %d workspaces runs this schedule; this is a defect of weft",
-                         WEFT_MAX_WORKSPACES);
+        return weft_fail(
+            WEFT_ERROR_UNSUPPORTED,
+            "no assignment of %d workspaces runs this schedule; this is a defect of weft",
+            WEFT_MAX_WORKSPACES);
     schedule->workspaces = chosen;
     fill_table(schedule, chosen, best);
     trace_back(schedule, best, chosen_end);

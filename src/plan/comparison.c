@@ -55,11 +55,11 @@ weft_status weft_call_compare(weft_transport *transport, const weft_call *call) 
     weft_status status = WEFT_SUCCESS;
     for (int i = 0; i < mine.count && status == WEFT_SUCCESS; i++)
         if (mine.value[i] != first.value[i])
-            status = weft_fail(WEFT_ERROR_MISMATCH,
-                               "rank %d passes another %s than rank 0 to weft_plan_create (%lld, not "
-                               "%lld); pass the same on all ranks",
-                               transport->rank, mine.name[i], (long long)mine.value[i],
-                               (long long)first.value[i]);
+            status = weft_fail(
+                WEFT_ERROR_MISMATCH,
+                "rank %d passes another %s than rank 0 to weft_plan_create (%lld, not "
+                "%lld); pass the same on all ranks",
+                transport->rank, mine.name[i], (long long)mine.value[i], (long long)first.value[i]);
     return weft_agree(transport, status);
 }
 
@@ -73,8 +73,8 @@ static int by_first_axis(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Boxes tile an array when they do not overlap and their volumes add up. Sorted along the first axis, each is
- * compared only with those that begin before it ends. */
+/* Boxes tile an array when they do not overlap and their volumes add up. Sorted along the first
+ * axis, each is compared only with those that begin before it ends. */
 static weft_status check_tiling(const weft_region *boxes, int ranks, const int64_t *n, int axes,
                                 const char *name) {
     placed_box *sorted = malloc((size_t)ranks * sizeof *sorted);
@@ -102,10 +102,11 @@ static weft_status check_tiling(const weft_region *boxes, int ranks, const int64
         }
     }
     if (status == WEFT_SUCCESS && covered != total)
-        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                           "problem.%s boxes of all ranks cover %lld of %lld elements; every element "
-                           "belongs to one rank",
-                           name, (long long)covered, (long long)total);
+        status =
+            weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                      "problem.%s boxes of all ranks cover %lld of %lld elements; every element "
+                      "belongs to one rank",
+                      name, (long long)covered, (long long)total);
     free(sorted);
     return status;
 }
@@ -123,9 +124,9 @@ weft_status weft_call_gather_boxes(weft_transport *transport, const weft_call *c
     }
     mine.n[rank] = n[rank];
     weft_region *all = calloc((size_t)transport->size, sizeof *all);
-    weft_status status = all ? WEFT_SUCCESS
-                             : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %d boxes",
-                                         transport->size);
+    weft_status status =
+        all ? WEFT_SUCCESS
+            : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %d boxes", transport->size);
     status = weft_agree(transport, status);
     if (status == WEFT_SUCCESS)
         status = transport->ops->gather_all(transport, &mine, sizeof mine, all);

@@ -1,6 +1,7 @@
 /*
- * Predicted times. An exchange costs bytes/B + messages*L, as in docs/design.md (slab: (P-1)*2sN^3/(P^2 B) +
- * (P-1)L); moving data in memory costs bytes over memory bandwidth; an FFT the larger of that and its operations.
+ * Predicted times. An exchange costs bytes/B + messages*L, as in docs/design.md (slab:
+ * (P-1)*2sN^3/(P^2 B) + (P-1)L); moving data in memory costs bytes over memory bandwidth; an FFT
+ * the larger of that and its operations.
  */
 #include "plan/model.h"
 

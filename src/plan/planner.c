@@ -26,14 +26,13 @@ static int given_grid(const weft_options *o) {
     return entries;
 }
 
-/* Pencil grids for P ranks: every P1 x P2 with both above 1, the squarest and its neighbours first in the list
- * only by the model; P x 1 is a slab. */
+/* Pencil grids for P ranks: every P1 x P2 with both above 1, the squarest and its neighbours first
+ * in the list only by the model; P x 1 is a slab. */
 static int pencil_grids(int ranks, grid_choice *choices, int count) {
     int before = count;
     for (int p1 = 2; p1 <= ranks / 2 && count < before + 32; p1++)
         if (ranks % p1 == 0 && ranks / p1 > 1)
-            choices[count++] =
-                (grid_choice){WEFT_PENCIL, 2, {p1, ranks / p1}};
+            choices[count++] = (grid_choice){WEFT_PENCIL, 2, {p1, ranks / p1}};
     if (count == before) choices[count++] = (grid_choice){WEFT_PENCIL, 2, {ranks, 1}};
     return count;
 }
@@ -42,7 +41,8 @@ static int list_grids(const weft_planner *planner, grid_choice *choices) {
     const weft_options *o = &planner->call->options;
     int rank = planner->call->problem.rank, ranks = planner->ranks, count = 0;
     int entries = given_grid(o);
-    bool free_choice = o->decomposition == WEFT_DECOMPOSITION_AUTO || o->decomposition == WEFT_BRICK;
+    bool free_choice =
+        o->decomposition == WEFT_DECOMPOSITION_AUTO || o->decomposition == WEFT_BRICK;
     if (ranks == 1) { /* nothing is exchanged, whatever the name */
         weft_decomposition name = free_choice ? WEFT_SLAB_2D1D : o->decomposition;
         choices[count++] = (grid_choice){name, rank > 1 ? 1 : 0, {1}};
@@ -77,7 +77,7 @@ static int list_methods(const weft_options *o, weft_exchange methods[][WEFT_MAX_
     int count = given ? 1 : (int)(sizeof order / sizeof order[0]);
     for (int i = 0; i < count; i++)
         for (int k = 0; k < WEFT_MAX_RANK; k++)
-            methods[i][k] = !given                            ? order[i]
+            methods[i][k] = !given                                 ? order[i]
                             : o->exchange[k] != WEFT_EXCHANGE_AUTO ? o->exchange[k]
                                                                    : methods[i][k - 1];
     return count;
@@ -154,8 +154,8 @@ static weft_status predict(const weft_planner *planner, weft_candidate *candidat
     if (status == WEFT_SUCCESS) {
         status = weft_planner_schedule(planner, candidate, chain, 0, WEFT_FORWARD, false, schedule);
         if (status == WEFT_SUCCESS)
-            candidate->predicted = weft_model_predict(&weft_machine_default,
-                                                      planner->call->options.threads, schedule);
+            candidate->predicted =
+                weft_model_predict(&weft_machine_default, planner->call->options.threads, schedule);
         weft_schedule_release(schedule);
     }
     free(chain);

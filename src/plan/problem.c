@@ -9,14 +9,15 @@
 
 #include <string.h>
 
-/* Struct of another version: copies what both know. A longer struct of a newer caller is refused where it asks
- * for something unknown, that is where its tail is not zero. */
+/* Struct of another version: copies what both know. A longer struct of a newer caller is refused
+ * where it asks for something unknown, that is where its tail is not zero. */
 static weft_status copy_versioned(void *mine, size_t my_size, const void *theirs, size_t their_size,
                                   const char *what) {
     if (their_size == 0) their_size = my_size;
     if (their_size < sizeof(size_t) || their_size > 65536)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "%s.struct_size is %zu; set it to 0 or sizeof the struct", what, their_size);
+                         "%s.struct_size is %zu; set it to 0 or sizeof the struct", what,
+                         their_size);
     memset(mine, 0, my_size);
     memcpy(mine, theirs, their_size < my_size ? their_size : my_size);
     for (size_t i = my_size; i < their_size; i++)
@@ -135,7 +136,8 @@ static weft_status check_options(const weft_problem *p, weft_options *o, int ran
                          "give the boxes");
     if (p->rank == 1 && ranks > 1)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "a 1-D transform runs on one process, not %d; use a context of one", ranks);
+                         "a 1-D transform runs on one process, not %d; use a context of one",
+                         ranks);
     WEFT_TRY(check_grid(p, o, ranks));
     return check_available(o);
 }
@@ -191,8 +193,8 @@ weft_status weft_call_read(const weft_problem *problem, const weft_options *opti
     if (call->has_output) call->output = *call->problem.output;
     call->problem.input = call->problem.output = NULL;
     WEFT_TRY(check_problem(&call->problem));
-    WEFT_TRY(check_options(&call->problem, &call->options, ranks,
-                           call->has_input || call->has_output));
+    WEFT_TRY(
+        check_options(&call->problem, &call->options, ranks, call->has_input || call->has_output));
     if (call->has_input) WEFT_TRY(check_brick(call, WEFT_INPUT, &call->input));
     if (call->has_output) WEFT_TRY(check_brick(call, WEFT_OUTPUT, &call->output));
     return WEFT_SUCCESS;

@@ -6,7 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* One end of a segment as the data passes it: distribution, memory order, real or complex elements. */
+/* One end of a segment as the data passes it: distribution, memory order, real or complex elements.
+ */
 typedef struct end {
     const weft_distribution *distribution;
     const int *order;
@@ -32,18 +33,21 @@ static bool real_before(const weft_chain *chain, int segment) {
 static end arrival(const weft_chain *chain, int s, weft_direction direction) {
     const weft_segment *segment = &chain->segment[s];
     if (direction == WEFT_FORWARD)
-        return (end){&segment->in, segment->order_in, real_before(chain, s)};
-    return (end){&segment->out, segment->order_out, real_before(chain, s + 1)};
+        return (end){&segment->in, segment->order[direction][WEFT_INPUT], real_before(chain, s)};
+    return (end){&segment->out, segment->order[direction][WEFT_OUTPUT], real_before(chain, s + 1)};
 }
 
 static end departure(const weft_chain *chain, int s, weft_direction direction) {
-    return arrival(chain, s, direction == WEFT_FORWARD ? WEFT_INVERSE : WEFT_FORWARD);
+    const weft_segment *segment = &chain->segment[s];
+    if (direction == WEFT_FORWARD)
+        return (end){&segment->out, segment->order[direction][WEFT_OUTPUT],
+                     real_before(chain, s + 1)};
+    return (end){&segment->in, segment->order[direction][WEFT_INPUT], real_before(chain, s)};
 }
 
 static int64_t end_bytes(const weft_schedule_request *request, const end *e) {
     weft_region box = weft_distribution_box(e->distribution, request->rank);
-    return weft_region_elements(&box) *
-           (int64_t)element_bytes(request->precision, e->real);
+    return weft_region_elements(&box) * (int64_t)element_bytes(request->precision, e->real);
 }
 
 static weft_step *add_step(weft_schedule *schedule, weft_step_kind kind) {
@@ -52,7 +56,8 @@ static weft_step *add_step(weft_schedule *schedule, weft_step_kind kind) {
     return step;
 }
 
-/* 5 n log2 n operations for each complex line, half of it for real ones (the benchFFT convention). */
+/* 5 n log2 n operations for each complex line, half of it for real ones (the benchFFT convention).
+ */
 static double transform_flops(const weft_transform *transform) {
     double lines = 1, points = 1, flops = 0;
     for (int i = 0; i < transform->loops; i++) lines *= (double)transform->loop[i].n;
@@ -61,7 +66,8 @@ static double transform_flops(const weft_transform *transform) {
     return transform->kind == WEFT_TRANSFORM_C2C ? flops : flops / 2;
 }
 
-/* One FFT over `axes` (first transformed first) of data that lies as `from` and is stored as `to`. */
+/* One FFT over `axes` (first transformed first) of data that lies as `from` and is stored as `to`.
+ */
 static void add_fft(const weft_schedule_request *request, weft_schedule *schedule, const end *from,
                     const end *to, const int *axes, int count) {
     weft_region in = weft_distribution_box(from->distribution, request->rank);
@@ -91,8 +97,7 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
     for (int a = 0; a < in.axes; a++) {
         same = same && in_view.stride[a] == out_view.stride[a];
         if (!transformed[a] && in.n[a] != 1)
-            t->loop[t->loops++] =
-                (weft_dimension){in.n[a], in_view.stride[a], out_view.stride[a]};
+            t->loop[t->loops++] = (weft_dimension){in.n[a], in_view.stride[a], out_view.stride[a]};
     }
     step->can_alias = same && t->kind == WEFT_TRANSFORM_C2C;
     t->destroy_input = schedule->steps > 1;
@@ -102,8 +107,9 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
     step->bytes_moved = step->src_bytes + step->dst_bytes;
 }
 
-/* The complex-to-real transform of several axes destroys its input in most engines, and the caller's input is kept.
- * So where it would read the caller's buffer, the complex axes go first, into a buffer of the plan's own. */
+/* The complex-to-real transform of several axes destroys its input in most engines, and the
+ * caller's input is kept. So where it would read the caller's buffer, the complex axes go first,
+ * into a buffer of the plan's own. */
 static void add_transforms(const weft_schedule_request *request, weft_schedule *schedule,
                            const weft_segment *segment, const end *from, const end *to) {
     int axes[WEFT_MAX_RANK], count = segment->transforms;
@@ -129,11 +135,13 @@ static int member_rank(const void *context, int member) {
     return weft_chain_member(c->chain, c->redistribution, c->rank, member);
 }
 
-/* The memory order inside messages: that of the inner segment, since callers' bricks may differ by rank. */
-static const int *wire_order(const weft_chain *chain, int redistribution) {
-    bool from_brick = chain->segment[redistribution].transforms == 0;
-    return from_brick ? chain->segment[redistribution + 1].order_in
-                      : chain->segment[redistribution].order_out;
+/* The memory order inside messages: that of the inner segment, since callers' bricks may differ by
+ * rank. */
+static const int *wire_order(const weft_chain *chain, int redistribution,
+                             weft_direction direction) {
+    const weft_segment *segment = &chain->segment[redistribution];
+    return segment->transforms == 0 ? segment[1].order[direction][WEFT_INPUT]
+                                    : segment->order[direction][WEFT_OUTPUT];
 }
 
 static weft_status add_exchange(const weft_schedule_request *request, weft_schedule *schedule,
@@ -147,7 +155,8 @@ static weft_status add_exchange(const weft_schedule_request *request, weft_sched
     step->redistribution = redistribution;
     step->staged = request->staged;
     step->method = weft_exchange_find(request->exchange[chain->method[redistribution]]);
-    WEFT_TRY(weft_redistribution_create(&src, &dst, wire_order(chain, redistribution),
+    WEFT_TRY(weft_redistribution_create(&src, &dst,
+                                        wire_order(chain, redistribution, request->direction),
                                         element_bytes(request->precision, from->real), size, key,
                                         member_rank, &context, &step->exchange));
     if (step->method->datatypes) step->exchange.pack = step->exchange.unpack = false;

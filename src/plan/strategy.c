@@ -1,9 +1,10 @@
 /*
  * From decomposition and variant to a chain of segments.
  *
- * The table: each row says, for a problem of `rank` axes split over a grid of `grid_axes` dimensions, which axis
- * each redistribution completes and which it splits instead, and which axes are transformed before it. The
- * variant is one rule on memory orders (realigned_order). Everything else follows.
+ * The table: each row says, for a problem of `rank` axes split over a grid of `grid_axes`
+ * dimensions, which axis each redistribution completes and which it splits instead, and which axes
+ * are transformed before it. The variant is one rule on memory orders (realigned_order). Everything
+ * else follows.
  */
 #include "plan/strategy.h"
 
@@ -11,16 +12,17 @@
 
 #include <string.h>
 
-/* One row of the table, worked out for a rank and a grid. Redistribution k gathers the axis that grid dimension
- * grid_axes-1-k splits and splits axis `splits[k]` over it instead. */
+/* One row of the table, worked out for a rank and a grid. Redistribution k gathers the axis that
+ * grid dimension grid_axes-1-k splits and splits axis `splits[k]` over it instead. */
 typedef struct strategy {
     int splits[WEFT_MAX_RANK];
     int first_pass[WEFT_MAX_RANK]; /* axes transformed before the first redistribution, in order */
     int first_count;
 } strategy;
 
-/* Axes 0..g-1 are split at first; the later axes are transformed last to first; redistribution k gathers axis
- * g-1-k and splits its right neighbour. A slab 2D-1D is the pencil with one grid dimension. */
+/* Axes 0..g-1 are split at first; the later axes are transformed last to first; redistribution k
+ * gathers axis g-1-k and splits its right neighbour. A slab 2D-1D is the pencil with one grid
+ * dimension. */
 static strategy pencil_row(int rank, int grid_axes) {
     strategy row = {.first_count = rank - grid_axes};
     for (int i = 0; i < row.first_count; i++) row.first_pass[i] = rank - 1 - i;
@@ -38,8 +40,8 @@ static strategy table(weft_decomposition decomposition, int rank, int grid_axes,
     case WEFT_SLAB_1D2D:
         return slab_row(rank - 1);
     case WEFT_SLAB_Y_ZX:
-        /* The half spectrum of real data cannot be split along y before z is transformed: row ky would need
-         * row -ky of another rank to come back. So z goes first, in the same pass. */
+        /* The half spectrum of real data cannot be split along y before z is transformed: row ky
+         * would need row -ky of another rank to come back. So z goes first, in the same pass. */
         if (real && rank > 2)
             return (strategy){.splits = {1}, .first_pass = {rank - 1, 1}, .first_count = 2};
         return slab_row(1);
@@ -53,8 +55,9 @@ static void natural_order(int rank, int *order) {
     for (int a = 0; a < rank; a++) order[a + 1] = a;
 }
 
-/* The axis that is split next goes slowest, so that each partner's part is one contiguous run; the axis that is
- * transformed next goes last, so that it is contiguous on arrival; the rest keep their natural order. */
+/* The axis that is split next goes slowest, so that each partner's part is one contiguous run; the
+ * axis that is transformed next goes last, so that it is contiguous on arrival; the rest keep their
+ * natural order. */
 static void realigned_order(int rank, int slowest, int contiguous, int *order) {
     int place = 0;
     order[place++] = slowest;
@@ -86,6 +89,10 @@ static void remaining_axes(int rank, const bool *done, const int *split_by, weft
         if (!done[a] && split_by[a] < 0) segment->axis[segment->transforms++] = a;
 }
 
+static void set_order(weft_segment *segment, int direction, int space, const int *order) {
+    memcpy(segment->order[direction][space], order, sizeof segment->order[direction][space]);
+}
+
 /* A segment without transforms that holds explicit boxes: the caller's bricks. */
 static weft_segment brick_segment(const weft_chain_request *request, bool halved,
                                   const weft_region *boxes, const int *order) {
@@ -93,12 +100,15 @@ static weft_segment brick_segment(const weft_chain_request *request, bool halved
     set_extents(request, halved, &segment.in);
     segment.in.boxes = boxes;
     segment.out = segment.in;
-    memcpy(segment.order_in, order, sizeof segment.order_in);
-    memcpy(segment.order_out, order, sizeof segment.order_out);
+    for (int direction = 0; direction < 2; direction++) {
+        set_order(&segment, direction, WEFT_INPUT, order);
+        set_order(&segment, direction, WEFT_OUTPUT, order);
+    }
     return segment;
 }
 
-static bool boxes_match(const weft_distribution *distribution, const weft_region *boxes, int ranks) {
+static bool boxes_match(const weft_distribution *distribution, const weft_region *boxes,
+                        int ranks) {
     for (int r = 0; r < ranks; r++) {
         weft_region box = weft_distribution_box(distribution, r);
         bool empty = weft_region_elements(&box) == 0 && weft_region_elements(&boxes[r]) == 0;
@@ -115,10 +125,10 @@ static void join_lonely_groups(weft_chain *chain) {
             continue;
         }
         weft_segment *here = &chain->segment[k], *next = here + 1;
-        for (int i = 0; i < next->transforms; i++)
-            here->axis[here->transforms++] = next->axis[i];
+        for (int i = 0; i < next->transforms; i++) here->axis[here->transforms++] = next->axis[i];
         here->out = next->out;
-        memcpy(here->order_out, next->order_out, sizeof here->order_out);
+        for (int direction = 0; direction < 2; direction++)
+            set_order(here, direction, WEFT_OUTPUT, next->order[direction][WEFT_OUTPUT]);
         int after = chain->segments - k - 2;
         memmove(next, next + 1, (size_t)after * sizeof *next);
         memmove(&chain->group[k], &chain->group[k + 1], (size_t)after * sizeof chain->group[0]);
@@ -155,31 +165,37 @@ static void build_inner(const weft_chain_request *request, weft_chain *chain) {
         for (int i = 0; i < segment->transforms; i++) done[segment->axis[i]] = true;
         segment->in = distribution_of(request, request->real && last_was_done, split_by);
         segment->out = distribution_of(request, request->real && done[rank - 1], split_by);
-        natural_order(rank, segment->order_in);
-        natural_order(rank, segment->order_out);
+        for (int i = 0; i < 4; i++) natural_order(rank, segment->order[i / 2][i % 2]);
     }
     if (request->variant != WEFT_REALIGNED) return;
     for (int s = 0; s < grid_axes; s++) {
-        weft_segment *next = &chain->segment[s + 1];
-        realigned_order(rank, row.splits[s], next->axis[0], next->order_in);
-        memcpy(chain->segment[s].order_out, next->order_in, sizeof next->order_in);
+        weft_segment *here = &chain->segment[s], *next = here + 1;
+        int gathered = grid_axes - 1 - s, order[WEFT_AXES];
+        realigned_order(rank, row.splits[s], next->axis[0], order);
+        set_order(here, WEFT_FORWARD, WEFT_OUTPUT, order);
+        set_order(next, WEFT_FORWARD, WEFT_INPUT, order);
+        realigned_order(rank, gathered, here->axis[here->transforms - 1], order);
+        set_order(next, WEFT_INVERSE, WEFT_INPUT, order);
+        set_order(here, WEFT_INVERSE, WEFT_OUTPUT, order);
     }
 }
 
-/* Puts the caller's bricks at one end: as the end segment's own memory order where the boxes are the same on
- * every rank, else as a segment of their own, one redistribution away. */
+/* Puts the caller's bricks at one end: as the end segment's own memory order where the boxes are
+ * the same on every rank, else as a segment of their own, one redistribution away. */
 static void add_input_brick(const weft_chain_request *request, weft_chain *chain) {
     int natural[WEFT_AXES];
     natural_order(request->rank, natural);
     const int *order = request->input_order ? request->input_order : natural;
     if (boxes_match(&chain->segment[0].in, request->input_boxes, request->ranks)) {
-        memcpy(chain->segment[0].order_in, order, sizeof natural);
+        for (int direction = 0; direction < 2; direction++)
+            set_order(&chain->segment[0], direction, WEFT_INPUT, order);
         return;
     }
     memmove(&chain->segment[1], &chain->segment[0],
             (size_t)chain->segments * sizeof chain->segment[0]);
     memmove(&chain->group[1], &chain->group[0], (size_t)chain->segments * sizeof chain->group[0]);
-    memmove(&chain->method[1], &chain->method[0], (size_t)chain->segments * sizeof chain->method[0]);
+    memmove(&chain->method[1], &chain->method[0],
+            (size_t)chain->segments * sizeof chain->method[0]);
     chain->segment[0] = brick_segment(request, false, request->input_boxes, order);
     chain->group[0] = -1;
     chain->method[0] = 0;
@@ -191,11 +207,11 @@ static void add_output_brick(const weft_chain_request *request, weft_chain *chai
     natural_order(request->rank, natural);
     const int *order = request->output_order ? request->output_order : natural;
     if (boxes_match(&chain->segment[last].out, request->output_boxes, request->ranks)) {
-        memcpy(chain->segment[last].order_out, order, sizeof natural);
+        for (int direction = 0; direction < 2; direction++)
+            set_order(&chain->segment[last], direction, WEFT_OUTPUT, order);
         return;
     }
-    chain->segment[last + 1] =
-        brick_segment(request, request->real, request->output_boxes, order);
+    chain->segment[last + 1] = brick_segment(request, request->real, request->output_boxes, order);
     chain->group[last] = -1;
     chain->method[last] = request->grid_axes > 0 ? request->grid_axes - 1 : 0;
     chain->segments++;

@@ -16,8 +16,7 @@ typedef struct weft_segment {
     weft_distribution in, out;  /* the same split; extents differ where the last axis is halved */
     int transforms;             /* axes transformed here, ... */
     int axis[WEFT_MAX_RANK];    /* ... in this order */
-    int order_in[WEFT_AXES];    /* memory order on arrival */
-    int order_out[WEFT_AXES];   /* memory order on leaving */
+    int order[2][2][WEFT_AXES]; /* [direction][space]: memory order at either end, WEFT_INPUT for `in` */
 } weft_segment;
 
 typedef struct weft_chain {

@@ -1,0 +1,84 @@
+/*
+ * Queues and events made of threads, for devices whose work the CPU does: a queue is a worker
+ * thread with a ring of work; an event counts how often it was recorded and how far the recording
+ * got.
+ *
+ * Enqueuing copies the work into the ring. The ring starts with room for a few dozen pieces of work
+ * and doubles when it overflows; it never shrinks, so a schedule that repeats allocates in its
+ * first run at most.
+ */
+#ifndef WEFT_DEVICE_THREAD_QUEUE_H
+#define WEFT_DEVICE_THREAD_QUEUE_H
+
+#include "device/device.h"
+
+typedef enum weft_work_kind {
+    WEFT_WORK_COPY,
+    WEFT_WORK_RUN,
+    WEFT_WORK_SCALE,
+    WEFT_WORK_CALLBACK,
+    WEFT_WORK_RECORD,
+    WEFT_WORK_AWAIT
+} weft_work_kind;
+
+/* One piece of work, with addresses that the CPU can dereference. */
+typedef struct weft_work {
+    weft_work_kind kind;
+    const char *injected; /* not NULL: fail with this (static) sentence instead of doing the work */
+    const void *src;
+    void *dst;
+    int threads;
+    union {
+        weft_copy copy;
+        struct {
+            weft_device_function function;
+            void *argument;
+        } run;
+        struct {
+            weft_precision precision;
+            int64_t count;
+            double factor;
+        } scale;
+        struct {
+            void (*function)(void *);
+            void *argument;
+        } callback;
+        struct {
+            weft_event *event;
+            uint64_t ticket;
+        } event;
+    } as;
+} weft_work;
+
+/* How much a queue dawdles: before each piece of work up to delay_us microseconds, at random. 0:
+ * not at all. */
+typedef struct weft_dawdle {
+    uint64_t seed;
+    unsigned delay_us;
+} weft_dawdle;
+
+weft_status weft_thread_queue_create(weft_dawdle dawdle, weft_queue **queue);
+
+/* Finishes the work that is queued, then ends the thread. NULL is ignored. */
+void weft_thread_queue_destroy(weft_queue *queue);
+
+weft_status weft_thread_queue_put(weft_queue *queue, const weft_work *work);
+
+/* Waits until the queue is empty; returns and clears its first failure, with the sentence as the
+ * calling thread's. */
+weft_status weft_thread_queue_wait(weft_queue *queue);
+
+/* Does one piece of work on the calling thread. */
+weft_status weft_work_do(const weft_work *work);
+
+/* An event stands for its latest record. It must not be recorded anew on another queue, or
+ * destroyed, while a record or an await of it is pending. Awaiting an event that was never recorded
+ * does not wait. */
+weft_status weft_thread_event_create(weft_event **event);
+void weft_thread_event_destroy(weft_event *event);
+
+/* The work that records, or awaits, the event as of now. */
+weft_work weft_thread_event_record(weft_event *event);
+weft_work weft_thread_event_await(weft_event *event);
+
+#endif

@@ -1,0 +1,228 @@
+/* Chains and schedules as geometry: what a strategy exchanges, which buffers it needs, at any number of ranks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "plan/model.h"
+#include "plan/planner.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+typedef struct setting {
+    weft_call call;
+    weft_planner planner;
+    weft_candidate candidate;
+    weft_chain chain;
+    weft_schedule schedule;
+} setting;
+
+static setting *make(weft_kind kind, weft_decomposition decomposition, weft_variant variant,
+                     weft_exchange method, int p1, int p2) {
+    setting *s = calloc(1, sizeof *s);
+    weft_problem problem = {.rank = 3, .n = {64, 48, 40}, .kind = kind};
+    weft_options options = {.decomposition = decomposition, .grid = {p1, p2}};
+    assert_int_equal(weft_call_read(&problem, &options, p1 * (p2 ? p2 : 1), &s->call), WEFT_SUCCESS);
+    s->planner = (weft_planner){.call = &s->call, .ranks = p1 * (p2 ? p2 : 1)};
+    s->candidate = (weft_candidate){.decomposition = decomposition,
+                                    .variant = variant,
+                                    .grid_axes = p2 ? 2 : 1,
+                                    .grid = {p1, p2}};
+    for (int i = 0; i < WEFT_MAX_RANK; i++) s->candidate.exchange[i] = method;
+    assert_int_equal(weft_planner_chain(&s->planner, &s->candidate, &s->chain), WEFT_SUCCESS);
+    return s;
+}
+
+static void schedule(setting *s, int rank, weft_direction direction, bool in_place) {
+    assert_int_equal(weft_planner_schedule(&s->planner, &s->candidate, &s->chain, rank, direction,
+                                           in_place, &s->schedule),
+                     WEFT_SUCCESS);
+}
+
+static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
+                                        WEFT_A2A_SYNC, WEFT_A2A_TYPE};
+
+typedef struct strategy_case {
+    weft_decomposition decomposition;
+    int p1, p2;
+} strategy_case;
+
+static const strategy_case strategies[] = {{WEFT_SLAB_2D1D, 4, 0}, {WEFT_SLAB_1D2D, 4, 0},
+                                           {WEFT_SLAB_Y_ZX, 4, 0}, {WEFT_PENCIL, 2, 2},
+                                           {WEFT_PENCIL, 3, 4},    {WEFT_PENCIL, 1, 4},
+                                           {WEFT_PENCIL, 4, 1}};
+
+#define EACH(table, name) for (size_t name = 0; name < sizeof(table) / sizeof((table)[0]); name++)
+
+static bool uses_datatypes(weft_exchange method) {
+    return method == WEFT_P2P_TYPE || method == WEFT_A2A_TYPE;
+}
+
+static void realigned_and_datatype_methods_need_one_extra_buffer(void **state) {
+    (void)state;
+    EACH(strategies, i)
+    EACH(methods, m)
+    for (int variant = WEFT_DEFAULT; variant <= WEFT_REALIGNED; variant++)
+        for (int kind = WEFT_C2C; kind <= WEFT_R2C; kind++)
+            for (int direction = 0; direction < 2; direction++) {
+                setting *s = make((weft_kind)kind, strategies[i].decomposition,
+                                  (weft_variant)variant, methods[m], strategies[i].p1,
+                                  strategies[i].p2);
+                schedule(s, 0, (weft_direction)direction, false);
+                if (variant == WEFT_REALIGNED || uses_datatypes(methods[m]))
+                    assert_int_equal(s->schedule.workspaces, 1);
+                else
+                    assert_in_range(s->schedule.workspaces, 1, 2);
+                weft_schedule_release(&s->schedule);
+                free(s);
+            }
+}
+
+static void realigned_messages_need_no_packing(void **state) {
+    (void)state;
+    EACH(strategies, i)
+    for (int direction = 0; direction < 2; direction++) {
+        setting *s = make(WEFT_R2C, strategies[i].decomposition, WEFT_REALIGNED, WEFT_P2P_SYNC,
+                          strategies[i].p1, strategies[i].p2);
+        schedule(s, 0, (weft_direction)direction, false);
+        for (int k = 0; k < s->schedule.steps; k++)
+            if (s->schedule.step[k].kind == WEFT_STEP_EXCHANGE)
+                assert_false(s->schedule.step[k].exchange.pack);
+        weft_schedule_release(&s->schedule);
+        free(s);
+    }
+}
+
+static void datatype_methods_pack_nothing(void **state) {
+    (void)state;
+    EACH(strategies, i)
+    EACH(methods, m) {
+        if (!uses_datatypes(methods[m])) continue;
+        setting *s = make(WEFT_C2C, strategies[i].decomposition, WEFT_DEFAULT, methods[m],
+                          strategies[i].p1, strategies[i].p2);
+        schedule(s, 0, WEFT_INVERSE, false);
+        for (int k = 0; k < s->schedule.steps; k++) {
+            const weft_step *step = &s->schedule.step[k];
+            if (step->kind != WEFT_STEP_EXCHANGE) continue;
+            assert_int_equal(step->send, step->src);
+            assert_int_equal(step->receive, step->dst);
+        }
+        weft_schedule_release(&s->schedule);
+        free(s);
+    }
+}
+
+static bool same_transforms(const weft_schedule *a, const weft_schedule *b) {
+    int i = 0, j = 0;
+    for (;; i++, j++) {
+        while (i < a->steps && a->step[i].kind != WEFT_STEP_FFT) i++;
+        while (j < b->steps && b->step[j].kind != WEFT_STEP_FFT) j++;
+        if (i >= a->steps || j >= b->steps) return i >= a->steps && j >= b->steps;
+        const weft_transform *t = &a->step[i].transform, *u = &b->step[j].transform;
+        if (t->in_place != u->in_place || t->destroy_input != u->destroy_input ||
+            memcmp(t->dim, u->dim, sizeof t->dim) != 0 || memcmp(t->loop, u->loop, sizeof t->loop) != 0)
+            return false;
+    }
+}
+
+static void transforms_do_not_depend_on_the_exchange_method(void **state) {
+    (void)state;
+    EACH(strategies, i)
+    for (int in_place = 0; in_place < 2; in_place++) {
+        setting *first = make(WEFT_R2C, strategies[i].decomposition, WEFT_DEFAULT, methods[0],
+                              strategies[i].p1, strategies[i].p2);
+        schedule(first, 1, WEFT_FORWARD, in_place);
+        EACH(methods, m) {
+            setting *s = make(WEFT_R2C, strategies[i].decomposition, WEFT_DEFAULT, methods[m],
+                              strategies[i].p1, strategies[i].p2);
+            s->planner.staged = m % 2;
+            schedule(s, 1, WEFT_FORWARD, in_place);
+            assert_true(same_transforms(&first->schedule, &s->schedule));
+            weft_schedule_release(&s->schedule);
+            free(s);
+        }
+        weft_schedule_release(&first->schedule);
+        free(first);
+    }
+}
+
+/* VERIFY's model: a slab rank sends (P-1)/P^2 of the array, a pencil rank (P2-1)/(P P2) + (P1-1)/(P P1). */
+static void bytes_sent_are_those_of_the_cost_model(void **state) {
+    (void)state;
+    setting *slab = make(WEFT_C2C, WEFT_SLAB_2D1D, WEFT_DEFAULT, WEFT_A2A_SYNC, 4, 0);
+    setting *pencil = make(WEFT_C2C, WEFT_PENCIL, WEFT_DEFAULT, WEFT_A2A_SYNC, 2, 4);
+    double array = 16.0 * 64 * 48 * 40, sent = 0;
+    schedule(slab, 0, WEFT_FORWARD, false);
+    schedule(pencil, 0, WEFT_FORWARD, false);
+    for (int k = 0; k < slab->schedule.steps; k++) sent += (double)slab->schedule.step[k].bytes_sent;
+    assert_true(sent == array * 3 / 16);
+    sent = 0;
+    for (int k = 0; k < pencil->schedule.steps; k++)
+        sent += (double)pencil->schedule.step[k].bytes_sent;
+    assert_true(sent == array * 3 / (8 * 4) + array * 1 / (8 * 2));
+    weft_schedule_release(&slab->schedule);
+    weft_schedule_release(&pencil->schedule);
+    free(slab);
+    free(pencil);
+}
+
+static void slab_y_zx_transforms_y_first_and_z_after_for_complex_data(void **state) {
+    (void)state;
+    setting *s = make(WEFT_C2C, WEFT_SLAB_Y_ZX, WEFT_DEFAULT, WEFT_A2A_SYNC, 4, 0);
+    assert_int_equal(s->chain.segment[0].transforms, 1);
+    assert_int_equal(s->chain.segment[0].axis[0], 1);
+    assert_int_equal(s->chain.segment[1].axis[0], 2);
+    assert_int_equal(s->chain.segment[1].axis[1], 0);
+    free(s);
+}
+
+/* All 4096 ranks of 1024^3: what one rank sends, another receives; and little memory is held. */
+static void planning_1024_cubed_over_4096_ranks_is_consistent_and_small(void **state) {
+    (void)state;
+    weft_problem problem = {.rank = 3, .n = {1024, 1024, 1024}, .kind = WEFT_R2C};
+    weft_options options = {.decomposition = WEFT_PENCIL, .grid = {64, 64}};
+    setting *s = calloc(1, sizeof *s);
+    struct rusage before, after;
+    getrusage(RUSAGE_SELF, &before);
+    assert_int_equal(weft_call_read(&problem, &options, 4096, &s->call), WEFT_SUCCESS);
+    s->planner = (weft_planner){.call = &s->call, .ranks = 4096};
+    s->candidate = (weft_candidate){WEFT_PENCIL, WEFT_DEFAULT, 2, {64, 64}, {0}, 0, 0};
+    for (int i = 0; i < WEFT_MAX_RANK; i++) s->candidate.exchange[i] = WEFT_A2A_SYNC;
+    assert_int_equal(weft_planner_chain(&s->planner, &s->candidate, &s->chain), WEFT_SUCCESS);
+    int64_t sent = 0, received = 0, own = 0;
+    for (int rank = 0; rank < 4096; rank++) {
+        schedule(s, rank, WEFT_FORWARD, false);
+        for (int k = 0; k < s->schedule.steps; k++) {
+            const weft_step *step = &s->schedule.step[k];
+            if (step->kind != WEFT_STEP_EXCHANGE) continue;
+            for (int m = 0; m < step->exchange.members; m++) {
+                sent += step->exchange.send[m].elements;
+                received += step->exchange.receive[m].elements;
+            }
+            own += step->exchange.send[step->exchange.me].elements;
+        }
+        weft_schedule_release(&s->schedule);
+    }
+    getrusage(RUSAGE_SELF, &after);
+    assert_int_equal(sent, received);
+    assert_int_equal(sent, 2 * (int64_t)1024 * 1024 * 513);
+    assert_true(own > 0);
+    assert_true(after.ru_maxrss - before.ru_maxrss < 100 * 1024);
+    free(s);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(realigned_and_datatype_methods_need_one_extra_buffer),
+        cmocka_unit_test(realigned_messages_need_no_packing),
+        cmocka_unit_test(datatype_methods_pack_nothing),
+        cmocka_unit_test(transforms_do_not_depend_on_the_exchange_method),
+        cmocka_unit_test(bytes_sent_are_those_of_the_cost_model),
+        cmocka_unit_test(slab_y_zx_transforms_y_first_and_z_after_for_complex_data),
+        cmocka_unit_test(planning_1024_cubed_over_4096_ranks_is_consistent_and_small),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
