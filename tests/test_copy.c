@@ -123,10 +123,11 @@ static void check_copy(const weft_view *src, const weft_view *dst, size_t elemen
 }
 
 static void random_order(int axes, int *order) {
-    for (int i = 0; i < axes; ++i) {
-        int j = (int)random_below(i + 1);
+    for (int i = 0; i < axes; ++i) order[i] = i;
+    for (int i = axes - 1; i > 0; --i) {
+        int j = (int)random_below(i + 1), axis = order[i];
         order[i] = order[j];
-        order[j] = i;
+        order[j] = axis;
     }
 }
 

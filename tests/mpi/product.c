@@ -1,12 +1,13 @@
 /*
- * The product test: decompositions x variants x kinds x precisions x placements x engines x devices over shapes
- * that do not divide, with every exchange method (pairs of them for pencils), forward and inverse, on however many
- * ranks it is started. Outputs are poisoned first, compared with a long double DFT by the error rule, and compared
- * bit by bit between exchange methods.
+ * The product test: decompositions x variants x kinds x precisions x placements x engines x devices
+ * over shapes that do not divide, with every exchange method (pairs of them for pencils), forward
+ * and inverse, on however many ranks it is started. Outputs are poisoned first, compared with a
+ * long double DFT by the error rule, and compared bit by bit between exchange methods.
  *
  *   product [--seconds S] [--seed N]
  *
- * Cases are visited in random order until the time is over; the seed and the number visited are printed.
+ * Cases are visited in random order until the time is over; the seed and the number visited are
+ * printed.
  */
 #include "mpi/product_oracle.h"
 
@@ -24,10 +25,10 @@ typedef struct shape {
 } shape;
 
 static const shape shapes[SHAPES] = {
-    {3, {8, 8, 8}},    {3, {7, 5, 9}},   {3, {13, 11, 6}}, {3, {1, 12, 10}}, {3, {12, 1, 10}},
-    {3, {6, 10, 1}},   {3, {2, 3, 17}},  {3, {16, 4, 5}},  {3, {5, 19, 8}},  {3, {1, 1, 1}},
-    {3, {3, 29, 2}},   {2, {14, 9}},     {2, {5, 31}},     {4, {3, 5, 4, 7}}, {4, {6, 2, 5, 4}},
-    {3, {15, 12, 11}}};
+    {3, {8, 8, 8}},   {3, {7, 5, 9}},    {3, {13, 11, 6}},  {3, {1, 12, 10}},
+    {3, {12, 1, 10}}, {3, {6, 10, 1}},   {3, {2, 3, 17}},   {3, {16, 4, 5}},
+    {3, {5, 19, 8}},  {3, {1, 1, 1}},    {3, {3, 29, 2}},   {2, {14, 9}},
+    {2, {5, 31}},     {4, {3, 5, 4, 7}}, {4, {6, 2, 5, 4}}, {3, {15, 12, 11}}};
 
 static const weft_exchange methods[METHODS] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
                                                WEFT_A2A_SYNC, WEFT_A2A_TYPE};
@@ -54,8 +55,9 @@ typedef struct test_case {
     bool bricks, in_place;
 } test_case;
 
-/* Random boxes for all ranks: the array cut along one random axis into pieces of random length, handed out in a
- * random rotation, in a random memory order. The same on all ranks, but for the rank's own piece. */
+/* Random boxes for all ranks: the array cut along one random axis into pieces of random length,
+ * handed out in a random rotation, in a random memory order. The same on all ranks, but for the
+ * rank's own piece. */
 static void random_brick(const weft_problem *p, bool halved, weft_brick *brick) {
     int axis = pick(p->rank), rotation = pick(world_size);
     int64_t cut[65] = {0}, n[WEFT_MAX_RANK];
@@ -105,7 +107,9 @@ static test_case random_case(void) {
     c.options.variant = pick(2) ? WEFT_REALIGNED : WEFT_DEFAULT;
     c.options.engine = pick(3) ? WEFT_ENGINE_FFTW : WEFT_ENGINE_REFERENCE;
     c.options.threads = pick(4) == 0 ? 2 : 1;
-    c.options.placement = pick(3) ? WEFT_PLACEMENT_ANY : c.in_place ? WEFT_IN_PLACE : WEFT_OUT_OF_PLACE;
+    c.options.placement = pick(3)      ? WEFT_PLACEMENT_ANY
+                          : c.in_place ? WEFT_IN_PLACE
+                                       : WEFT_OUT_OF_PLACE;
     if (pick(5) == 0) {
         c.options.device = WEFT_SIMULATED;
         c.options.location = pick(2) ? WEFT_LOCATION_HOST : WEFT_LOCATION_DEVICE;
@@ -226,8 +230,9 @@ static void fill(const test_case *c, const piece *p, const oracle_number *global
     memset(data, 0xA5, p->bytes);
     for (int64_t b = 0; b < c->problem.batch; b++)
         for (int64_t i = 0; i < p->elements; i++)
-            put_number(data, b * p->elements + i, p->real, c->problem.precision == WEFT_SINGLE,
-                       global[b * p->total + global_place(c->problem.rank, p->n, &p->box, p->order, i)]);
+            put_number(
+                data, b * p->elements + i, p->real, c->problem.precision == WEFT_SINGLE,
+                global[b * p->total + global_place(c->problem.rank, p->n, &p->box, p->order, i)]);
 }
 
 /* Adds squared error and squared norm of this rank's piece, the truth times `scale`. */
@@ -238,8 +243,8 @@ static void compare(const test_case *c, const piece *p, const oracle_number *glo
             oracle_number want =
                 (long double)scale *
                 global[b * p->total + global_place(c->problem.rank, p->n, &p->box, p->order, i)];
-            oracle_number got = get_number(data, b * p->elements + i, p->real,
-                                           c->problem.precision == WEFT_SINGLE);
+            oracle_number got =
+                get_number(data, b * p->elements + i, p->real, c->problem.precision == WEFT_SINGLE);
             long double e = cabsl(got - want), w = cabsl(want);
             sums[0] += isnan((double)e) ? 1e300 : (double)(e * e);
             sums[1] += (double)(w * w);
@@ -249,11 +254,13 @@ static void compare(const test_case *c, const piece *p, const oracle_number *glo
 /* Runs one direction through device buffers where the plan wants them. */
 static weft_status run_once(const test_case *c, weft_plan plan, weft_direction dir, const void *in,
                             size_t in_bytes, void *out, size_t out_bytes) {
-    bool device = c->options.device == WEFT_SIMULATED && c->options.location == WEFT_LOCATION_DEVICE;
+    bool device =
+        c->options.device == WEFT_SIMULATED && c->options.location == WEFT_LOCATION_DEVICE;
     if (!device) return weft_execute(plan, dir, in, out);
     void *d_in = NULL, *d_out = NULL;
     weft_status status = weft_buffer_create(plan, in_bytes, &d_in);
-    if (!c->in_place && status == WEFT_SUCCESS) status = weft_buffer_create(plan, out_bytes, &d_out);
+    if (!c->in_place && status == WEFT_SUCCESS)
+        status = weft_buffer_create(plan, out_bytes, &d_out);
     if (status == WEFT_SUCCESS) status = weft_buffer_upload(plan, d_in, in, in_bytes);
     void *result = c->in_place ? d_in : d_out;
     if (status == WEFT_SUCCESS) status = weft_execute(plan, dir, d_in, result);
@@ -298,7 +305,8 @@ static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx
 
     double sums[2] = {0, 0}, points = 1;
     for (int a = 0; a < c->problem.rank; a++) points *= (double)c->problem.n[a];
-    compare(c, &q, dir == WEFT_FORWARD ? t->half : t->in, dir == WEFT_FORWARD ? 1 : points, out, sums);
+    compare(c, &q, dir == WEFT_FORWARD ? t->half : t->in, dir == WEFT_FORWARD ? 1 : points, out,
+            sums);
     MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     double error = sums[1] > 0 ? sqrt(sums[0] / sums[1]) : sqrt(sums[0]);
     bool single = c->problem.precision == WEFT_SINGLE;
@@ -309,7 +317,8 @@ static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx
     if (!c->in_place && memcmp(copy, in, p.bytes) != 0) good = fail(c, "input was changed", 0);
     if (out[q.bytes] != 0x5A) good = fail(c, "wrote past the buffer", 0);
 
-    size_t box_bytes = (size_t)(q.elements * c->problem.batch) * (q.real ? 1 : 2) * (single ? 4 : 8);
+    size_t box_bytes =
+        (size_t)(q.elements * c->problem.batch) * (q.real ? 1 : 2) * (single ? 4 : 8);
     if (!first->data[dir]) {
         first->data[dir] = malloc(box_bytes + 1);
         memcpy(first->data[dir], out, box_bytes);
@@ -319,7 +328,8 @@ static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx
     }
     int all = good;
     MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
-    if (!all && good == (world_rank != 0)) fail(c, "bits differ between exchange methods, dir", dir);
+    if (!all && good == (world_rank != 0))
+        fail(c, "bits differ between exchange methods, dir", dir);
     free(copy);
     free(in);
     if (!c->in_place) free(out);
@@ -387,8 +397,8 @@ int main(int argc, char **argv) {
     }
     weft_context_destroy(&ctx);
     if (world_rank == 0)
-        printf("product: %d ranks, seed %llu: %d cases, %d transforms, %d failed\n", world_size, seed,
-               cases, runs, failures);
+        printf("product: %d ranks, seed %llu: %d cases, %d transforms, %d failed\n", world_size,
+               seed, cases, runs, failures);
     MPI_Finalize();
     return failures == 0 ? 0 : 1;
 }

@@ -1,9 +1,9 @@
 /*
  * The MPI transport: groups are communicators, messages are derived datatypes.
  *
- * Counts above 2^31 - 1 never reach MPI's int arguments: long runs become a datatype of large blocks, and an
- * all-to-all whose counts or displacements do not fit turns into MPI_Alltoallw with displacements inside the
- * datatypes. MPI errors are returned, not fatal.
+ * Counts above 2^31 - 1 never reach MPI's int arguments: long runs become a datatype of large
+ * blocks, and an all-to-all whose counts or displacements do not fit turns into MPI_Alltoallw with
+ * displacements inside the datatypes. MPI errors are returned, not fatal.
  */
 #include "support/error.h"
 #include "transport/transport.h"
@@ -32,7 +32,7 @@ struct weft_message {
 };
 
 struct weft_alltoall {
-    bool by_type;   /* MPI_Alltoallw */
+    bool by_type; /* MPI_Alltoallw */
     MPI_Datatype element;
     int members;
     int *send_counts, *send_offsets, *receive_counts, *receive_offsets;
@@ -75,7 +75,8 @@ _Static_assert(sizeof(MPI_Request) <= sizeof(uint64_t), "an MPI_Request fits int
 
 static weft_status adopt(MPI_Comm comm, weft_transport **transport);
 
-static weft_status mpi_split(weft_transport *transport, int color, int key, weft_transport **group) {
+static weft_status mpi_split(weft_transport *transport, int color, int key,
+                             weft_transport **group) {
     MPI_Comm comm;
     MPI_TRY(MPI_Comm_split(comm_of(transport), color, key, &comm));
     return adopt(comm, group);
@@ -101,8 +102,8 @@ static weft_status mpi_maximum_double(weft_transport *transport, double *values,
 
 static weft_status mpi_gather_all(weft_transport *transport, const void *mine, size_t bytes,
                                   void *all) {
-    MPI_TRY(MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE,
-                          comm_of(transport)));
+    MPI_TRY(
+        MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm_of(transport)));
     return WEFT_SUCCESS;
 }
 
@@ -136,20 +137,30 @@ static int element_type(size_t bytes, MPI_Datatype *type) {
     }
 }
 
-/* `count` copies of *type, `stride` bytes apart, replace *type. Counts beyond int are split into blocks. */
+/* `count` copies of `type`, `stride` bytes apart; contiguous ones are told so, which MPI copies
+ * faster. */
+static int vector(int64_t count, MPI_Aint stride, MPI_Datatype type, MPI_Datatype *result) {
+    MPI_Aint lower, extent;
+    MPI_Type_get_extent(type, &lower, &extent);
+    if (extent == stride) return MPI_Type_contiguous((int)count, type, result);
+    return MPI_Type_create_hvector((int)count, 1, stride, type, result);
+}
+
+/* `count` copies of *type, `stride` bytes apart, replace *type. Counts beyond int are split into
+ * blocks. */
 static int repeat(int64_t count, MPI_Aint stride, MPI_Datatype *type) {
-    MPI_Datatype inner = *type, result;
+    MPI_Datatype inner = *type, result = MPI_DATATYPE_NULL;
     const int64_t block = 1 << 30;
     int code;
     if (count <= block) {
-        code = MPI_Type_create_hvector((int)count, 1, stride, inner, &result);
+        code = vector(count, stride, inner, &result);
     } else {
         MPI_Datatype piece, pieces, rest;
         int lengths[2] = {1, 1};
         MPI_Aint places[2] = {0, (MPI_Aint)(count / block) * block * stride};
-        if ((code = MPI_Type_create_hvector((int)block, 1, stride, inner, &piece))) return code;
-        code = MPI_Type_create_hvector((int)(count / block), 1, block * stride, piece, &pieces);
-        if (!code) code = MPI_Type_create_hvector((int)(count % block), 1, stride, inner, &rest);
+        if ((code = vector(block, stride, inner, &piece))) return code;
+        code = vector(count / block, block * stride, piece, &pieces);
+        if (!code) code = vector(count % block, stride, inner, &rest);
         MPI_Datatype parts[2] = {pieces, rest};
         if (!code) code = MPI_Type_create_struct(2, lengths, places, parts, &result);
         MPI_Type_free(&piece);
@@ -219,8 +230,8 @@ static void message_destroy(weft_transport *transport, weft_message *message) {
     free(message);
 }
 
-static weft_status mpi_send(weft_transport *transport, const void *base, const weft_message *message,
-                            int partner, weft_request *request) {
+static weft_status mpi_send(weft_transport *transport, const void *base,
+                            const weft_message *message, int partner, weft_request *request) {
     MPI_Request r;
     MPI_TRY(MPI_Isend((const char *)base + message->offset, message->count, message->type, partner,
                       MESSAGE_TAG, comm_of(transport), &r));
@@ -391,7 +402,8 @@ static weft_status alltoall_create(weft_transport *transport, const weft_run *se
 static weft_status displaced(const weft_message *message, MPI_Datatype *type, int *count) {
     *count = message && message->count > 0;
     if (*count == 0) return WEFT_SUCCESS;
-    MPI_TRY(MPI_Type_create_hindexed_block(1, message->count, &message->offset, message->type, type));
+    MPI_TRY(
+        MPI_Type_create_hindexed_block(1, message->count, &message->offset, message->type, type));
     MPI_TRY(MPI_Type_commit(type));
     return WEFT_SUCCESS;
 }
@@ -473,8 +485,9 @@ WEFT_API weft_status weft_mpi_context_create(MPI_Comm comm, const weft_context_o
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_mpi_context_create outside of MPI_Init and MPI_Finalize");
     if (comm == MPI_COMM_NULL)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_mpi_context_create: comm is MPI_COMM_NULL; pass the ranks' communicator");
+        return weft_fail(
+            WEFT_ERROR_INVALID_ARGUMENT,
+            "weft_mpi_context_create: comm is MPI_COMM_NULL; pass the ranks' communicator");
     int is_inter = 0;
     MPI_Comm_test_inter(comm, &is_inter);
     if (is_inter)

@@ -1,0 +1,226 @@
+/*
+ * The FFTW engine: one guru plan for the whole batch, so FFTW sees, and may optimize over, all of
+ * it. Loops are passed as they are: FFTW drops, sorts and merges them itself.
+ */
+#include "engine/engine.h"
+#include "engine/fftw/library.h"
+#include "engine/fftw/wisdom.h"
+#include "support/error.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* Two plans, for FFTW must know at planning time whether addresses suit its vector loads:
+ * `unaligned` serves callers' buffers that do not. */
+struct weft_engine_plan {
+    const weft_fftw_library *library;
+    weft_fftw_execute execute;
+    weft_fftw_plan aligned, unaligned;
+};
+
+static weft_status fftw_probe(const char **description) {
+    const weft_fftw_library *library = weft_fftw_open(WEFT_DOUBLE);
+    if (!library) return WEFT_ERROR_UNSUPPORTED;
+    if (description) *description = library->description;
+    return WEFT_SUCCESS;
+}
+
+static weft_status fftw_supports(const weft_transform *transform, const weft_device_ops *device) {
+    if (!device->run)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "FFTW engine: device %s cannot run host code; choose another engine",
+                         device->name);
+    if (!weft_fftw_open(transform->precision)) return WEFT_ERROR_UNSUPPORTED;
+    if (transform->in_place && transform->kind != WEFT_TRANSFORM_C2C)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "FFTW engine: a batch of real transforms in place; use two buffers");
+    if (transform->kind == WEFT_TRANSFORM_C2R && transform->dims > 1 && !transform->destroy_input)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "FFTW engine: cannot keep the input of a complex-to-real transform of %d "
+                         "dimensions; do the last dimension on its own, or let it be overwritten",
+                         transform->dims);
+    return WEFT_SUCCESS;
+}
+
+/* ---- arrays to plan with ---- */
+
+typedef struct planning_array {
+    void *mapping; /* NULL where there is none */
+    size_t bytes;
+    void *base; /* element 0 of the view */
+} planning_array;
+
+/* The index range that a view covers, given each dimension's extent and stride on one side. */
+static void add_range(int64_t n, int64_t stride, int64_t *lowest, int64_t *highest) {
+    if (stride < 0)
+        *lowest += (n - 1) * stride;
+    else
+        *highest += (n - 1) * stride;
+}
+
+/*
+ * An array as large as the caller's, for MEASURE and PATIENT run transforms on it. Mapped afresh,
+ * so that it is zero (no denormals or NaN slow the timing), page-aligned, and gone from the
+ * process's memory after planning; ESTIMATE never touches it, so it then costs address space only.
+ */
+static weft_status map_planning_array(const weft_transform *transform, bool output,
+                                      planning_array *array) {
+    int64_t lowest = 0, highest = 0;
+    bool halved = transform->kind == (output ? WEFT_TRANSFORM_R2C : WEFT_TRANSFORM_C2R);
+    bool real = transform->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+    for (int d = 0; d < transform->dims; d++) {
+        const weft_dimension *dim = &transform->dim[d];
+        int64_t n = halved && d == transform->dims - 1 ? dim->n / 2 + 1 : dim->n;
+        add_range(n, output ? dim->out_stride : dim->in_stride, &lowest, &highest);
+    }
+    for (int d = 0; d < transform->loops; d++) {
+        const weft_dimension *loop = &transform->loop[d];
+        add_range(loop->n, output ? loop->out_stride : loop->in_stride, &lowest, &highest);
+    }
+    size_t element =
+        (transform->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double)) * (real ? 1 : 2);
+    int64_t told = output ? transform->out_elements : transform->in_elements;
+    int64_t ahead = (-lowest + 7) / 8 * 8; /* keeps element 0 aligned */
+    int64_t elements = (told > highest + 1 ? told : highest + 1) + ahead;
+    size_t bytes;
+    if (__builtin_mul_overflow((size_t)elements, element, &bytes))
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "FFTW engine: the array exceeds memory");
+    int reserve = transform->effort == WEFT_ESTIMATE ? MAP_NORESERVE : 0;
+    void *mapping =
+        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | reserve, -1, 0);
+    if (mapping == MAP_FAILED)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                         "FFTW engine: no memory for %zu bytes to plan with; use effort estimate",
+                         bytes);
+    *array = (planning_array){mapping, bytes, (char *)mapping + (size_t)ahead * element};
+    return WEFT_SUCCESS;
+}
+
+static void unmap_planning_array(planning_array *array) {
+    if (array->mapping) munmap(array->mapping, array->bytes);
+}
+
+/* ---- plans ---- */
+
+static weft_fftw_plan create_guru(const weft_fftw_library *library, const weft_transform *transform,
+                                  void *in, void *out, unsigned flags) {
+    weft_fftw_iodim dim[WEFT_MAX_RANK], loop[WEFT_AXES];
+    for (int d = 0; d < transform->dims; d++)
+        dim[d] = (weft_fftw_iodim){transform->dim[d].n, transform->dim[d].in_stride,
+                                   transform->dim[d].out_stride};
+    for (int d = 0; d < transform->loops; d++)
+        loop[d] = (weft_fftw_iodim){transform->loop[d].n, transform->loop[d].in_stride,
+                                    transform->loop[d].out_stride};
+    flags |= transform->destroy_input ? WEFT_FFTW_DESTROY_INPUT : WEFT_FFTW_PRESERVE_INPUT;
+    switch (transform->kind) {
+    case WEFT_TRANSFORM_R2C:
+        return library->plan_r2c(transform->dims, dim, transform->loops, loop, in, out, flags);
+    case WEFT_TRANSFORM_C2R:
+        return library->plan_c2r(transform->dims, dim, transform->loops, loop, in, out, flags);
+    default:
+        return library->plan_c2c(
+            transform->dims, dim, transform->loops, loop, in, out,
+            transform->direction == WEFT_FORWARD ? WEFT_FFTW_FORWARD : WEFT_FFTW_BACKWARD, flags);
+    }
+}
+
+/* The best plan that the effort allows; what had to be measured is written to the wisdom file. */
+static weft_fftw_plan create_aligned(const weft_fftw_library *library,
+                                     const weft_transform *transform, void *in, void *out) {
+    if (transform->effort == WEFT_ESTIMATE)
+        return create_guru(library, transform, in, out, WEFT_FFTW_ESTIMATE);
+    unsigned flags = transform->effort == WEFT_PATIENT ? (unsigned)WEFT_FFTW_PATIENT
+                                                       : (unsigned)WEFT_FFTW_MEASURE;
+    weft_fftw_wisdom_import(library, transform->precision);
+    weft_fftw_plan plan = create_guru(library, transform, in, out, flags | WEFT_FFTW_WISDOM_ONLY);
+    if (plan) return plan;
+    plan = create_guru(library, transform, in, out, flags);
+    if (plan) weft_fftw_wisdom_export(library, transform->precision);
+    return plan;
+}
+
+/* Both plans, with the planner locked and its number of threads as the program left it afterwards.
+ */
+static void create_plans(weft_engine_plan *plan, const weft_transform *transform, void *in,
+                         void *out) {
+    const weft_fftw_library *library = plan->library;
+    weft_fftw_planner_lock();
+    int before = library->planner_nthreads ? library->planner_nthreads() : 1;
+    if (library->threads)
+        library->plan_with_nthreads(transform->threads > 1 ? transform->threads : 1);
+    plan->aligned = create_aligned(library, transform, in, out);
+    plan->unaligned =
+        create_guru(library, transform, in, out, WEFT_FFTW_ESTIMATE | WEFT_FFTW_UNALIGNED);
+    if (library->threads) library->plan_with_nthreads(before);
+    weft_fftw_planner_unlock();
+}
+
+static void fftw_destroy(weft_engine_plan *plan) {
+    if (!plan) return;
+    weft_fftw_planner_lock();
+    if (plan->aligned) plan->library->destroy_plan(plan->aligned);
+    if (plan->unaligned) plan->library->destroy_plan(plan->unaligned);
+    weft_fftw_planner_unlock();
+    free(plan);
+}
+
+static weft_status plan_with_arrays(weft_engine_plan *plan, const weft_transform *transform) {
+    planning_array in = {0}, out = {0};
+    weft_status status = map_planning_array(transform, false, &in);
+    if (status == WEFT_SUCCESS && !transform->in_place)
+        status = map_planning_array(transform, true, &out);
+    if (status == WEFT_SUCCESS) {
+        create_plans(plan, transform, in.base, transform->in_place ? in.base : out.base);
+        if (!plan->aligned || !plan->unaligned)
+            status = weft_fail(WEFT_ERROR_ENGINE,
+                               "FFTW engine: %s has no plan for this transform (%d dimensions, "
+                               "last of length %lld); choose another engine",
+                               plan->library->version, transform->dims,
+                               (long long)transform->dim[transform->dims - 1].n);
+    }
+    unmap_planning_array(&out);
+    unmap_planning_array(&in);
+    return status;
+}
+
+static weft_status fftw_plan(const weft_transform *transform, const weft_device_handle *device,
+                             weft_engine_plan **out, size_t *bytes) {
+    WEFT_TRY(fftw_supports(transform, device->ops));
+    weft_engine_plan *plan = calloc(1, sizeof *plan);
+    if (!plan) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "FFTW engine: no memory for a plan");
+    plan->library = weft_fftw_open(transform->precision);
+    plan->execute = transform->kind == WEFT_TRANSFORM_C2C   ? plan->library->execute_c2c
+                    : transform->kind == WEFT_TRANSFORM_R2C ? plan->library->execute_r2c
+                                                            : plan->library->execute_c2r;
+    weft_status status = plan_with_arrays(plan, transform);
+    if (status != WEFT_SUCCESS) {
+        fftw_destroy(plan);
+        return status;
+    }
+    *out = plan;
+    *bytes = sizeof *plan; /* FFTW does not tell what its own plans hold */
+    return WEFT_SUCCESS;
+}
+
+static weft_status run_plan(void *argument, const void *in, void *out) {
+    const weft_engine_plan *plan = argument;
+    void *source =
+        (void *)(uintptr_t)in; /* FFTW's prototypes lack const; the plan keeps its input */
+    bool aligned =
+        plan->library->alignment_of(source) == 0 && plan->library->alignment_of(out) == 0;
+    plan->execute(aligned ? plan->aligned : plan->unaligned, source, out);
+    return WEFT_SUCCESS;
+}
+
+static weft_status fftw_execute(weft_engine_plan *plan, const weft_device_handle *device,
+                                weft_queue *queue, const void *in, void *out) {
+    return device->ops->run(device->state, queue, run_plan, plan, in, out);
+}
+
+const weft_engine_ops weft_engine_fftw = {.name = "fftw",
+                                          .id = WEFT_ENGINE_FFTW,
+                                          .probe = fftw_probe,
+                                          .supports = fftw_supports,
+                                          .plan = fftw_plan,
+                                          .destroy = fftw_destroy,
+                                          .execute = fftw_execute};

@@ -1,0 +1,73 @@
+/*
+ * Arrays in files: open one, read a box of it; or create one, each rank writes its box, and commit
+ * it.
+ *
+ * The name of an array tells its format: FILE.npy, FILE.h5:/dataset (also .hdf5), FILE.raw or
+ * FILE.bin. Every rank touches only the parts of the file that its box covers. Whatever goes wrong
+ * on one rank fails on all, with the same sentence in weft_last_error(NULL):
+ * WEFT_ERROR_INVALID_ARGUMENT or WEFT_ERROR_UNSUPPORTED where the caller must change something,
+ * WEFT_ERROR_SYSTEM where the system refused.
+ */
+#ifndef WEFT_IO_ARRAY_H
+#define WEFT_IO_ARRAY_H
+
+#include "io/element.h"
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <weft/weft.h>
+
+typedef struct weft_array weft_array;
+
+typedef struct weft_array_info {
+    weft_element element;
+    int rank; /* 1 to WEFT_MAX_RANK */
+    int64_t n[WEFT_MAX_RANK];
+} weft_array_info;
+
+/* Elements and bytes of a whole array; false where the number does not fit, or an extent is not
+ * positive. */
+bool weft_array_elements(const weft_array_info *info, int64_t *elements);
+bool weft_array_bytes(const weft_array_info *info, int64_t *bytes);
+
+/* Opens an array for reading. raw_info gives type and shape of .raw and .bin files (NULL where the
+ * caller has none); other formats tell them themselves. Collective over comm, which is not
+ * duplicated and must outlive the array. */
+weft_status weft_array_open(MPI_Comm comm, const char *name, const weft_array_info *raw_info,
+                            weft_array **array);
+
+/* Creates an array under a temporary name beside its target and reserves its space. An existing
+ * .npy or raw file is replaced by weft_array_commit; in an existing HDF5 file the dataset is
+ * replaced or added and the others are kept (the temporary starts as a copy of the file).
+ * Collective. */
+weft_status weft_array_create(MPI_Comm comm, const char *name, const weft_array_info *info,
+                              weft_array **array);
+
+/* Type and shape. Not collective. */
+const weft_array_info *weft_array_describe(const weft_array *array);
+
+/* Reads `box`, which may be empty, into `memory` (row-major, type `wanted`). Collective. */
+weft_status weft_array_read(weft_array *array, const weft_box *box, weft_element wanted,
+                            void *memory);
+
+/* Writes `box`, which may be empty, from `memory` (row-major, the array's type). Boxes of the ranks
+ * must not overlap. Collective. */
+weft_status weft_array_write(weft_array *array, const weft_box *box, const void *memory);
+
+/* Gives a created array its name if `mine` is WEFT_SUCCESS on every rank, else removes it and
+ * returns the first failure. *array becomes NULL. Collective. */
+weft_status weft_array_commit(weft_array **array, weft_status mine);
+
+/* Closes an opened array, or removes a created one. NULL and *array == NULL are ignored.
+ * Collective. */
+void weft_array_close(weft_array **array);
+
+/* The temporary file of a created array, for those who must remove it in a signal handler; NULL for
+ * opened ones. Owned by the array. Not collective. */
+const char *weft_array_temporary(const weft_array *array);
+
+/* Adds the bytes read or written from now on to *bytes (NULL: no more), for a progress bar. Not
+ * collective. */
+void weft_array_count(weft_array *array, atomic_llong *bytes);
+
+#endif

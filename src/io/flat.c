@@ -1,0 +1,114 @@
+/* Flat files: every rank has a descriptor of its own and moves its box with pread and pwrite. */
+#include "io/flat.h"
+
+#include "support/checked.h"
+#include "support/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static weft_status allocate(weft_array *array, weft_strided_file **file) {
+    *file = calloc(1, sizeof **file);
+    if (*file == NULL)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "%s: no memory to open it", array->path);
+    (*file)->fd = -1;
+    (*file)->path = array->path;
+    array->state = *file;
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_flat_open(weft_array *array, weft_strided_file **file, int64_t *file_bytes) {
+    WEFT_TRY(allocate(array, file));
+    struct stat found;
+    if (stat(array->path, &found) != 0)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: cannot open it: %s", array->path,
+                         strerror(errno));
+    /* Checked before open, which waits for a writer where the name is that of a pipe. */
+    if (!S_ISREG(found.st_mode))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: not a regular file; name one",
+                         array->path);
+    (*file)->fd = open(array->path, O_RDONLY | O_CLOEXEC);
+    if ((*file)->fd < 0)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: cannot open it: %s", array->path,
+                         strerror(errno));
+    *file_bytes = (int64_t)found.st_size;
+    return WEFT_SUCCESS;
+}
+
+static void describe(const weft_array *array, weft_strided_file *file) {
+    file->element = array->info.element;
+    file->rank = array->info.rank;
+    memcpy(file->n, array->info.n, sizeof file->n);
+}
+
+weft_status weft_flat_check(const weft_array *array, weft_strided_file *file, int64_t file_bytes) {
+    int64_t bytes, end;
+    if (!weft_array_bytes(&array->info, &bytes) || !weft_checked_add(file->offset, bytes, &end))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s: its shape is empty or overflows 64 bits; weft needs 1 to %d axes of "
+                         "at least one element",
+                         array->path, WEFT_MAX_RANK);
+    if (file_bytes < end)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s: it holds %lld bytes where its shape needs %lld: truncated; copy it "
+                         "again or correct the shape",
+                         array->path, (long long)file_bytes, (long long)end);
+    describe(array, file);
+    return WEFT_SUCCESS;
+}
+
+/* Reserves the blocks, so that a full disk shows before anything is computed. File systems that
+ * cannot are asked for the size alone. */
+static weft_status reserve(const weft_array *array, int fd, int64_t bytes) {
+    if (fallocate(fd, 0, 0, (off_t)bytes) == 0) return WEFT_SUCCESS;
+    if ((errno == EOPNOTSUPP || errno == ENOSYS) && ftruncate(fd, (off_t)bytes) == 0)
+        return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_SYSTEM, "%s: no room for %lld bytes: %s", array->path,
+                     (long long)bytes, strerror(errno));
+}
+
+weft_status weft_flat_create(weft_array *array, const char *header, size_t header_bytes) {
+    weft_strided_file *file;
+    int64_t bytes;
+    WEFT_TRY(allocate(array, &file));
+    if (!weft_array_bytes(&array->info, &bytes) ||
+        !weft_checked_add(bytes, (int64_t)header_bytes, &bytes))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: its size overflows 64 bits",
+                         array->path);
+    describe(array, file);
+    file->offset = (int64_t)header_bytes;
+    file->fd = open(array->temporary, O_WRONLY | O_CLOEXEC);
+    if (file->fd < 0)
+        return weft_fail(WEFT_ERROR_SYSTEM, "%s: cannot write it: %s", array->path,
+                         strerror(errno));
+    if (array->comm_rank > 0) return WEFT_SUCCESS;
+    WEFT_TRY(reserve(array, file->fd, bytes));
+    return weft_file_write(file->fd, array->path, header, header_bytes, 0);
+}
+
+weft_status weft_flat_read(weft_array *array, const weft_box *box, weft_element wanted,
+                           void *memory) {
+    weft_strided_file *file = array->state;
+    file->counted = array->counted;
+    return weft_strided_read(file, box, wanted, memory);
+}
+
+weft_status weft_flat_write(weft_array *array, const weft_box *box, const void *memory) {
+    weft_strided_file *file = array->state;
+    file->counted = array->counted;
+    return weft_strided_write(file, box, memory);
+}
+
+weft_status weft_flat_close(weft_array *array) {
+    weft_strided_file *file = array->state;
+    if (file == NULL) return WEFT_SUCCESS;
+    int failed = file->fd >= 0 ? close(file->fd) : 0;
+    free(file);
+    array->state = NULL;
+    if (failed == 0 || array->temporary == NULL) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_SYSTEM, "%s: writing failed: %s", array->path, strerror(errno));
+}

@@ -1,0 +1,43 @@
+/*
+ * What a file format provides. Each function is entered by every rank of array->comm; one that
+ * communicates must agree (weft_array_agree) before it does, so that no rank waits for one that
+ * failed. The caller agrees on what they return.
+ */
+#ifndef WEFT_IO_FORMAT_H
+#define WEFT_IO_FORMAT_H
+
+#include "io/array.h"
+
+typedef struct weft_file_format {
+    const char *suffixes[3]; /* what the name of a file ends in */
+    /* Opens array->path, checks it, fills array->info (raw files find it filled) and array->state.
+     */
+    weft_status (*open)(weft_array *array);
+    weft_status (*read)(weft_array *array, const weft_box *box, weft_element wanted, void *memory);
+    /* Fills array->temporary, a file that exists, so that it can hold array->info; sets
+     * array->state. */
+    weft_status (*create)(weft_array *array);
+    weft_status (*write)(weft_array *array, const weft_box *box, const void *memory);
+    /* Releases array->state, which may be NULL; reports what the system refused to write. */
+    weft_status (*close)(weft_array *array);
+} weft_file_format;
+
+struct weft_array {
+    MPI_Comm comm;
+    int comm_rank;
+    const weft_file_format *format;
+    weft_array_info info;
+    bool typed;      /* info was given by the caller */
+    char *path;      /* the file; for output, what it will be called */
+    char *inside;    /* the dataset in the file, or NULL */
+    char *temporary; /* output: what it is called until committed */
+    atomic_llong *counted;
+    void *state;
+};
+
+extern const weft_file_format weft_npy_format, weft_raw_format, weft_hdf5_format;
+
+/* Fails unless `box` lies inside the array. */
+weft_status weft_array_check_box(const weft_array *array, const weft_box *box);
+
+#endif

@@ -1,0 +1,20 @@
+/* The HDF5 format of builds without a parallel HDF5: names are recognized, and refused. */
+#include "io/format.h"
+#include "support/error.h"
+
+static weft_status absent(weft_array *array) {
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "%s: this build has no parallel HDF5; use .npy or raw files", array->path);
+}
+
+static weft_status nothing_open(weft_array *array) {
+    (void)array;
+    return WEFT_SUCCESS;
+}
+
+const weft_file_format weft_hdf5_format = {
+    .suffixes = {".h5", ".hdf5"},
+    .open = absent,
+    .create = absent,
+    .close = nothing_open,
+};

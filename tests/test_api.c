@@ -1,0 +1,257 @@
+/* The public interface on one process: misuse of every kind, options by version, plans of 1 to 8
+ * axes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <weft/weft.h>
+
+#include <complex.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static weft_context ctx;
+
+static int open_context(void **state) {
+    (void)state;
+    return weft_context_create(NULL, &ctx) == WEFT_SUCCESS ? 0 : -1;
+}
+
+static int close_context(void **state) {
+    (void)state;
+    weft_context_destroy(&ctx);
+    return ctx == NULL ? 0 : -1;
+}
+
+static weft_problem cube(void) {
+    return (weft_problem){.rank = 3, .n = {4, 5, 6}, .kind = WEFT_C2C};
+}
+
+/* A wrong problem or option, and a word that the sentence must contain. */
+typedef struct misuse {
+    const char *word;
+    weft_status status;
+    weft_problem problem;
+    weft_options options;
+} misuse;
+
+static const weft_brick outside = {.box = {.lo = {0, 0, 1}, .n = {4, 5, 6}}};
+static const weft_brick part = {.box = {.n = {4, 5, 3}}};
+static const weft_brick twice_x = {.box = {.n = {4, 5, 6}}, .order = {0, 0, 1}};
+
+#define CUBE .rank = 3, .n = {4, 5, 6}
+
+static const misuse misuses[] = {
+    {"rank", WEFT_ERROR_INVALID_ARGUMENT, {.rank = 0}, {0}},
+    {"rank", WEFT_ERROR_INVALID_ARGUMENT, {.rank = 9}, {0}},
+    {"n[1]", WEFT_ERROR_INVALID_ARGUMENT, {.rank = 2, .n = {3, 0}}, {0}},
+    {"n[0]", WEFT_ERROR_INVALID_ARGUMENT, {.rank = 1, .n = {-4}}, {0}},
+    {"2^63", WEFT_ERROR_INVALID_ARGUMENT, {.rank = 2, .n = {1LL << 40, 1LL << 40}}, {0}},
+    {"batch", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .batch = -1}, {0}},
+    {"kind", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .kind = (weft_kind)7}, {0}},
+    {"r2r", WEFT_ERROR_UNSUPPORTED, {CUBE, .kind = WEFT_R2R}, {0}},
+    {"half", WEFT_ERROR_UNSUPPORTED, {CUBE, .precision = WEFT_HALF}, {0}},
+    {"norm", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .norm = (weft_norm)9}, {0}},
+    {"struct_size", WEFT_ERROR_INVALID_ARGUMENT, {.struct_size = 3, CUBE}, {0}},
+    {"input->box", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .input = &outside}, {0}},
+    {"cover", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .input = &part}, {0}},
+    {"permutation", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .output = &twice_x}, {0}},
+    {"brick", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.decomposition = WEFT_BRICK}},
+    {"decomposition",
+     WEFT_ERROR_INVALID_ARGUMENT,
+     {CUBE},
+     {.decomposition = (weft_decomposition)42}},
+    {"grid", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.decomposition = WEFT_PENCIL, .grid = {2, 2}}},
+    {"grid", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.grid = {-1, 2}}},
+    {"exchange", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.exchange = {(weft_exchange)77}}},
+    {"nccl", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.exchange = {WEFT_NCCL}}},
+    {"variant", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.variant = (weft_variant)5}},
+    {"cufft", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.engine = WEFT_ENGINE_CUFFT}},
+    {"cuda", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.device = WEFT_CUDA}},
+    {"threads", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.threads = -2}},
+    {"device_aware",
+     WEFT_ERROR_UNSUPPORTED,
+     {CUBE},
+     {.device = WEFT_SIMULATED, .device_aware = WEFT_AWARE}},
+};
+
+static void every_misuse_is_refused_in_one_sentence(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof misuses / sizeof misuses[0]; i++) {
+        weft_plan plan = (weft_plan)(void *)&plan;
+        weft_status status = weft_plan_create(ctx, &misuses[i].problem, &misuses[i].options, &plan);
+        const char *said = weft_last_error(ctx);
+        if (status != misuses[i].status || !strstr(said, misuses[i].word))
+            fail_msg("misuse %zu (%s): %s: %s", i, misuses[i].word, weft_status_name(status), said);
+        assert_ptr_equal(plan, (weft_plan)(void *)&plan); /* outputs only on success */
+        assert_null(strchr(said, '\n'));
+    }
+}
+
+static void null_arguments_are_refused(void **state) {
+    (void)state;
+    weft_problem problem = cube();
+    weft_plan plan = NULL;
+    weft_box box;
+    size_t bytes;
+    assert_int_equal(weft_context_create(NULL, NULL), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_plan_create(NULL, &problem, NULL, &plan), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_plan_create(ctx, NULL, NULL, &plan), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_plan_create(ctx, &problem, NULL, NULL), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_plan_box(NULL, WEFT_INPUT, 0, &box), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_plan_bytes(NULL, WEFT_INPUT, &bytes), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_execute(NULL, WEFT_FORWARD, NULL, NULL), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_plan_timings(NULL, NULL), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_plan_memory(NULL, NULL), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_plan_explain(NULL, stdout, WEFT_TEXT), WEFT_ERROR_INVALID_ARGUMENT);
+    weft_plan_destroy(NULL);
+    weft_plan_destroy(&plan);
+    weft_context_destroy(NULL);
+
+    assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_SUCCESS);
+    assert_int_equal(weft_plan_box(plan, WEFT_INPUT, 1, &box), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_plan_box(plan, WEFT_INPUT, -1, &box), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_plan_box(plan, WEFT_INPUT, 0, NULL), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_plan_bytes(plan, WEFT_INPUT, NULL), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_plan_timings(plan, NULL), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_plan_explain(plan, NULL, WEFT_TEXT), WEFT_ERROR_INVALID_ARGUMENT);
+    weft_plan_destroy(&plan);
+    assert_null(plan);
+}
+
+static void wrong_buffers_are_refused_by_execute(void **state) {
+    (void)state;
+    weft_problem problem = cube();
+    weft_plan plan = NULL;
+    static double complex data[400];
+    assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_SUCCESS);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, NULL, data), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, data, NULL), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, data, data + 1), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "overlap"));
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, (char *)data + 1, data + 200),
+                     WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_execute(plan, (weft_direction)3, data, data),
+                     WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, data, data + 200), WEFT_SUCCESS);
+    weft_plan_destroy(&plan);
+
+    weft_options options = {.placement = WEFT_IN_PLACE};
+    assert_int_equal(weft_plan_create(ctx, &problem, &options, &plan), WEFT_SUCCESS);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, data, data + 200),
+                     WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, data, data), WEFT_SUCCESS);
+    weft_plan_destroy(&plan);
+}
+
+static void a_workspace_over_the_limit_is_refused(void **state) {
+    (void)state;
+    weft_problem problem = {.rank = 3, .n = {32, 32, 32}, .kind = WEFT_R2C};
+    weft_options options = {.device_memory_limit = 4096, .placement = WEFT_IN_PLACE};
+    weft_plan plan = NULL;
+    assert_int_equal(weft_plan_create(ctx, &problem, &options, &plan), WEFT_ERROR_OUT_OF_MEMORY);
+    assert_null(plan);
+}
+
+static void options_come_back_filled_in(void **state) {
+    (void)state;
+    weft_problem problem = cube();
+    weft_plan plan = NULL;
+    weft_options chosen = {0};
+    assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_SUCCESS);
+    assert_int_equal(weft_plan_options(plan, &chosen), WEFT_SUCCESS);
+    assert_int_not_equal(chosen.decomposition, WEFT_DECOMPOSITION_AUTO);
+    assert_int_not_equal(chosen.variant, WEFT_VARIANT_AUTO);
+    assert_int_not_equal(chosen.engine, WEFT_ENGINE_AUTO);
+    weft_plan_destroy(&plan);
+}
+
+/* Impulse at the origin -> all ones, and back to N times the impulse, for each rank 1..8 and kind.
+ */
+static void an_impulse_becomes_ones_in_one_to_eight_dimensions(void **state) {
+    (void)state;
+    for (int rank = 1; rank <= WEFT_MAX_RANK; rank++)
+        for (int kind = WEFT_C2C; kind <= WEFT_R2C; kind++)
+            for (int in_place = 0; in_place < 2; in_place++) {
+                weft_problem problem = {.rank = rank, .kind = (weft_kind)kind};
+                int64_t points = 1, half = 1;
+                for (int a = 0; a < rank; a++) {
+                    problem.n[a] = a == rank - 1 ? 5 : 2 + a % 2;
+                    points *= problem.n[a];
+                    half *= a == rank - 1 && kind == WEFT_R2C ? 3 : problem.n[a];
+                }
+                weft_plan plan = NULL;
+                size_t in_bytes, out_bytes;
+                assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_SUCCESS);
+                weft_plan_bytes(plan, WEFT_INPUT, &in_bytes);
+                weft_plan_bytes(plan, WEFT_OUTPUT, &out_bytes);
+                size_t both = in_bytes > out_bytes ? in_bytes : out_bytes;
+                double *in = calloc(1, both), *out = in_place ? in : malloc(both);
+                in[0] = 1;
+                assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, out), WEFT_SUCCESS);
+                for (int64_t i = 0; i < half; i++) {
+                    assert_true(fabs(out[2 * i] - 1) < 1e-14);
+                    assert_true(fabs(out[2 * i + 1]) < 1e-14);
+                }
+                assert_int_equal(weft_execute(plan, WEFT_INVERSE, out, in), WEFT_SUCCESS);
+                assert_true(fabs(in[0] - (double)points) < 1e-12 * (double)points);
+                assert_true(fabs(in[1]) < 1e-12 * (double)points);
+                if (!in_place) free(out);
+                free(in);
+                weft_plan_destroy(&plan);
+            }
+}
+
+static void the_norms_are_those_of_numpy(void **state) {
+    (void)state;
+    static const double forward[] = {1, 1, 0.25, 0.0625}, inverse[] = {1, 0.0625, 0.25, 1};
+    for (int norm = 0; norm < 4; norm++) {
+        weft_problem problem = {.rank = 2, .n = {4, 4}, .norm = (weft_norm)norm};
+        weft_plan plan = NULL;
+        double complex in[16] = {1}, out[16];
+        assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_SUCCESS);
+        assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, out), WEFT_SUCCESS);
+        assert_true(cabs(out[5] - forward[norm]) < 1e-15);
+        assert_int_equal(weft_execute(plan, WEFT_INVERSE, in, out), WEFT_SUCCESS);
+        assert_true(cabs(out[5] - inverse[norm]) < 1e-15);
+        weft_plan_destroy(&plan);
+    }
+}
+
+static void plans_over_simulated_ranks_are_explained_but_not_executed(void **state) {
+    (void)state;
+    weft_context_options opt = {.simulated_ranks = 4096};
+    weft_context many = NULL;
+    weft_plan plan = NULL;
+    weft_problem problem = {.rank = 3, .n = {1024, 1024, 1024}, .kind = WEFT_R2C};
+    char *text = NULL;
+    size_t size = 0;
+    assert_int_equal(weft_context_create(&opt, &many), WEFT_SUCCESS);
+    assert_int_equal(weft_plan_create(many, &problem, NULL, &plan), WEFT_SUCCESS);
+    FILE *stream = open_memstream(&text, &size);
+    assert_int_equal(weft_plan_explain(plan, stream, WEFT_TEXT), WEFT_SUCCESS);
+    fclose(stream);
+    assert_non_null(strstr(text, "4096 simulated ranks"));
+    assert_non_null(strstr(text, "rejected"));
+    free(text);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, NULL, NULL), WEFT_ERROR_UNSUPPORTED);
+    weft_plan_destroy(&plan);
+    weft_context_destroy(&many);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_misuse_is_refused_in_one_sentence),
+        cmocka_unit_test(null_arguments_are_refused),
+        cmocka_unit_test(wrong_buffers_are_refused_by_execute),
+        cmocka_unit_test(a_workspace_over_the_limit_is_refused),
+        cmocka_unit_test(options_come_back_filled_in),
+        cmocka_unit_test(an_impulse_becomes_ones_in_one_to_eight_dimensions),
+        cmocka_unit_test(the_norms_are_those_of_numpy),
+        cmocka_unit_test(plans_over_simulated_ranks_are_explained_but_not_executed),
+    };
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}
