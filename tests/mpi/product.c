@@ -4,7 +4,7 @@
  * and inverse, on however many ranks it is started. Outputs are poisoned first, compared with a
  * long double DFT by the error rule, and compared bit by bit between exchange methods.
  *
- *   product [--seconds S] [--seed N]
+ *   product [--seconds S] [--seed N] [--funneled 1]    (MPI without MPI_THREAD_MULTIPLE)
  *
  * Cases are visited in random order until the time is over; the seed and the number visited are
  * printed.
@@ -368,10 +368,12 @@ static int run_case(weft_context ctx, test_case *c, int *runs) {
 }
 
 int main(int argc, char **argv) {
-    int provided, failures = 0, cases = 0, runs = 0;
+    int provided, level = MPI_THREAD_MULTIPLE, failures = 0, cases = 0, runs = 0;
     double seconds = 10;
     unsigned long long seed = 0;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--funneled") == 0) level = MPI_THREAD_FUNNELED;
+    MPI_Init_thread(&argc, &argv, level, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     seed = (unsigned long long)time(NULL) * 1000003u + (unsigned long long)getpid();

@@ -1,0 +1,108 @@
+/* Conversion of elements: every pair, strides, byte order. */
+#include "io/element.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void names_of_elements_parse_back(void **state) {
+    (void)state;
+    for (int e = 0; e < WEFT_ELEMENT_COUNT; e++) {
+        weft_element element = WEFT_ELEMENT_COUNT;
+        assert_true(weft_element_parse(weft_element_name((weft_element)e), &element));
+        assert_int_equal(element, e);
+    }
+    weft_element element;
+    assert_false(weft_element_parse("f2", &element));
+    assert_false(weft_element_parse("", &element));
+}
+
+static void complex_does_not_become_real(void **state) {
+    (void)state;
+    assert_false(weft_element_converts(WEFT_ELEMENT_C16, WEFT_ELEMENT_F8));
+    assert_false(weft_element_converts(WEFT_ELEMENT_F8, WEFT_ELEMENT_I32));
+    assert_true(weft_element_converts(WEFT_ELEMENT_U8, WEFT_ELEMENT_C8));
+    assert_true(weft_element_converts(WEFT_ELEMENT_I16, WEFT_ELEMENT_I16));
+}
+
+/* Writes `value` as an element of a type. */
+static void encode(weft_element element, double value, void *at) {
+    const union {
+        float f4[2];
+        double f8[2];
+    } single = {.f4 = {(float)value, (float)-value}}, twice = {.f8 = {value, -value}};
+    uint8_t u8 = (uint8_t)value;
+    int16_t i16 = (int16_t)value;
+    uint16_t u16 = (uint16_t)value;
+    int32_t i32 = (int32_t)value;
+    const void *from[WEFT_ELEMENT_COUNT] = {&u8,       &i16,     &u16,      &i32,
+                                            single.f4, twice.f8, single.f4, twice.f8};
+    memcpy(at, from[element], weft_element_bytes(element));
+}
+
+static double decode(weft_element element, const void *at, int part) {
+    float single[2];
+    double twice[2];
+    size_t parts = weft_element_complex(element) ? 2 : 1;
+    if (element == WEFT_ELEMENT_F4 || element == WEFT_ELEMENT_C8) {
+        memcpy(single, at, parts * sizeof *single);
+        return single[part];
+    }
+    memcpy(twice, at, parts * sizeof *twice);
+    return twice[part];
+}
+
+static void every_type_becomes_every_wider_one(void **state) {
+    (void)state;
+    enum { COUNT = 700, FROM_STRIDE = 2, TO_STRIDE = 3 }; /* more than two blocks */
+    unsigned char *from = malloc(COUNT * FROM_STRIDE * 16), *to = malloc(COUNT * TO_STRIDE * 16);
+    for (int f = 0; f < WEFT_ELEMENT_COUNT; f++) {
+        for (int t = WEFT_ELEMENT_F4; t < WEFT_ELEMENT_COUNT; t++) {
+            if (!weft_element_converts((weft_element)f, (weft_element)t)) continue;
+            size_t from_bytes = weft_element_bytes((weft_element)f);
+            size_t to_bytes = weft_element_bytes((weft_element)t);
+            for (int i = 0; i < COUNT; i++)
+                encode((weft_element)f, i % 251, from + (size_t)i * FROM_STRIDE * from_bytes);
+            weft_conversion conversion = {(weft_element)f, (weft_element)t, false};
+            weft_convert(&conversion, from, FROM_STRIDE, to, TO_STRIDE, COUNT);
+            for (int i = 0; i < COUNT; i++) {
+                const unsigned char *at = to + (size_t)i * TO_STRIDE * to_bytes;
+                assert_true(decode((weft_element)t, at, 0) == i % 251);
+                if (!weft_element_complex((weft_element)t)) continue;
+                double expected = weft_element_complex((weft_element)f) ? -(i % 251) : 0;
+                assert_true(decode((weft_element)t, at, 1) == expected);
+            }
+        }
+    }
+    free(from);
+    free(to);
+}
+
+static void other_byte_order_is_turned_round(void **state) {
+    (void)state;
+    const unsigned char integers[] = {0x01, 0x02, 0xff, 0xfe};
+    double values[2];
+    weft_conversion widen = {WEFT_ELEMENT_I16, WEFT_ELEMENT_F8, true};
+    weft_convert(&widen, integers, 1, values, 1, 2);
+    assert_true(values[0] == 258.0 && values[1] == -2.0);
+
+    double pair[2] = {1.5, -2.5}, turned[2], back[2];
+    weft_conversion same = {WEFT_ELEMENT_C16, WEFT_ELEMENT_C16, true};
+    weft_convert(&same, pair, 1, turned, 1, 1);
+    assert_memory_not_equal(pair, turned, sizeof pair);
+    weft_convert(&same, turned, 1, back, 1, 1);
+    assert_memory_equal(pair, back, sizeof pair);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_of_elements_parse_back),
+        cmocka_unit_test(complex_does_not_become_real),
+        cmocka_unit_test(every_type_becomes_every_wider_one),
+        cmocka_unit_test(other_byte_order_is_turned_round),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
