@@ -1,0 +1,135 @@
+/*
+ * Whole plans with ranks as threads of one process: every exchange method on the host and on the
+ * simulated device, with all their queues and sender threads in sight of the thread sanitizer.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "exec/context.h"
+#include "thread_transport.h"
+
+#include <complex.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct setting {
+    weft_problem problem;
+    weft_options options;
+    pthread_mutex_t lock;
+    int bad;
+} setting;
+
+static void count_bad(setting *s, bool bad) {
+    pthread_mutex_lock(&s->lock);
+    s->bad += bad;
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* A plane wave in, one spike out, and back. */
+static double complex wave(const int64_t *n, int64_t x, int64_t y, int64_t z) {
+    double turns = 2.0 * (double)x / (double)n[0] + 1.0 * (double)y / (double)n[1] +
+                   1.0 * (double)z / (double)n[2];
+    return cexp(6.283185307179586 * turns * I);
+}
+
+static void one_rank(void *argument, weft_transport *transport) {
+    setting *s = argument;
+    weft_context ctx = NULL;
+    weft_plan plan = NULL;
+    weft_box box;
+    size_t bytes[2];
+    int rank = transport->rank;
+    const int64_t *n = s->problem.n;
+    weft_status status = weft_context_over_transport(transport, NULL, &ctx);
+    if (status == WEFT_SUCCESS) status = weft_plan_create(ctx, &s->problem, &s->options, &plan);
+    count_bad(s, status != WEFT_SUCCESS);
+    if (status != WEFT_SUCCESS) {
+        weft_context_destroy(&ctx);
+        return;
+    }
+    weft_plan_box(plan, WEFT_INPUT, rank, &box);
+    weft_plan_bytes(plan, WEFT_INPUT, &bytes[0]);
+    weft_plan_bytes(plan, WEFT_OUTPUT, &bytes[1]);
+    double complex *in = malloc(bytes[0] + 16), *out = malloc(bytes[1] + 16);
+    int64_t i = 0;
+    for (int64_t x = 0; x < box.n[0]; x++)
+        for (int64_t y = 0; y < box.n[1]; y++)
+            for (int64_t z = 0; z < box.n[2]; z++)
+                in[i++] = wave(n, x + box.lo[0], y + box.lo[1], z + box.lo[2]);
+    double points = (double)(n[0] * n[1] * n[2]);
+    for (int repeat = 0; repeat < 2; repeat++) {
+        count_bad(s, weft_execute(plan, WEFT_FORWARD, in, out) != WEFT_SUCCESS);
+        weft_plan_box(plan, WEFT_OUTPUT, rank, &box);
+        i = 0;
+        for (int64_t x = 0; x < box.n[0]; x++)
+            for (int64_t y = 0; y < box.n[1]; y++)
+                for (int64_t z = 0; z < box.n[2]; z++) {
+                    bool spike = x + box.lo[0] == 2 && y + box.lo[1] == 1 && z + box.lo[2] == 1;
+                    count_bad(s, cabs(out[i++] - (spike ? points : 0)) > 1e-10 * points);
+                }
+        count_bad(s, weft_execute(plan, WEFT_INVERSE, out, in) != WEFT_SUCCESS);
+    }
+    weft_plan_box(plan, WEFT_INPUT, rank, &box);
+    i = 0;
+    for (int64_t x = 0; x < box.n[0]; x++)
+        for (int64_t y = 0; y < box.n[1]; y++)
+            for (int64_t z = 0; z < box.n[2]; z++) {
+                double complex want = wave(n, x + box.lo[0], y + box.lo[1], z + box.lo[2]);
+                count_bad(s, cabs(in[i++] - want) > 1e-10);
+            }
+    free(in);
+    free(out);
+    weft_plan_destroy(&plan);
+    weft_context_destroy(&ctx);
+}
+
+static void run_all(weft_device device, weft_awareness aware, int ranks) {
+    for (int method = WEFT_P2P_SYNC; method <= WEFT_A2A_TYPE; method++)
+        for (int variant = WEFT_DEFAULT; variant <= WEFT_REALIGNED; variant++)
+            for (int pencil = 0; pencil < 2; pencil++) {
+                setting s = {.problem = {.rank = 3, .n = {7, 6, 5}, .norm = WEFT_NORM_BACKWARD},
+                             .options = {.decomposition = pencil ? WEFT_PENCIL : WEFT_SLAB_1D2D,
+                                         .grid = {pencil ? 2 : ranks, pencil ? ranks / 2 : 0},
+                                         .variant = (weft_variant)variant,
+                                         .exchange = {(weft_exchange)method},
+                                         .engine = WEFT_ENGINE_REFERENCE,
+                                         .device = device,
+                                         .location = WEFT_LOCATION_HOST,
+                                         .device_aware = aware,
+                                         .threads = 1}};
+                pthread_mutex_init(&s.lock, NULL);
+                thread_ranks_run(ranks, one_rank, &s);
+                assert_int_equal(s.bad, 0);
+                pthread_mutex_destroy(&s.lock);
+            }
+}
+
+static void every_method_works_on_the_host(void **state) {
+    (void)state;
+    run_all(WEFT_HOST, WEFT_AWARENESS_AUTO, 2);
+    run_all(WEFT_HOST, WEFT_AWARENESS_AUTO, 6);
+}
+
+static void every_method_works_staged_on_the_host(void **state) {
+    (void)state;
+    run_all(WEFT_HOST, WEFT_STAGED, 4);
+}
+
+static void every_method_works_on_the_simulated_device(void **state) {
+    (void)state;
+    run_all(WEFT_SIMULATED, WEFT_AWARENESS_AUTO, 4);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_method_works_on_the_host),
+        cmocka_unit_test(every_method_works_staged_on_the_host),
+        cmocka_unit_test(every_method_works_on_the_simulated_device),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
