@@ -125,7 +125,7 @@ ALWAYS_INLINE void radix_5(const weft_butterfly *pass, int64_t p, const double *
 
 /* ---- odd radices ---- */
 
-enum { CHUNK = 16, HALF_RADIX = WEFT_LARGEST_RADIX / 2 };
+enum { CHUNK = 8, HALF_RADIX = WEFT_LARGEST_RADIX / 2 };
 
 /* Sums and differences of the inputs j and radix - j, for a chunk of columns. */
 typedef struct symmetric_pairs {
