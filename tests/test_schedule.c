@@ -40,7 +40,7 @@ static setting *make(weft_kind kind, weft_decomposition decomposition, weft_vari
 
 static void schedule(setting *s, int rank, weft_direction direction, bool in_place) {
     assert_int_equal(weft_planner_schedule(&s->planner, &s->candidate, &s->chain, rank, direction,
-                                           in_place, &s->schedule),
+                                           in_place, 0, &s->schedule),
                      WEFT_SUCCESS);
 }
 

@@ -18,7 +18,8 @@ static weft_status check(weft_plan plan, const void *pointer, const char *functi
         return leave(plan, weft_fail(WEFT_ERROR_UNSUPPORTED,
                                      "%s: a plan over simulated ranks has no memory", function));
     if (!pointer)
-        return leave(plan, weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: a pointer is NULL", function));
+        return leave(plan,
+                     weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: a pointer is NULL", function));
     return WEFT_SUCCESS;
 }
 
@@ -26,8 +27,8 @@ WEFT_API weft_status weft_buffer_create(weft_plan plan, size_t bytes, void **buf
     WEFT_TRY(check(plan, buffer, "weft_buffer_create"));
     const weft_device_handle *d = &plan->build->device;
     void *memory = NULL;
-    WEFT_TRY(leave(plan, d->ops->allocate(d->state, WEFT_MEMORY_DEVICE, bytes > 0 ? bytes : 1,
-                                          &memory)));
+    WEFT_TRY(leave(plan,
+                   d->ops->allocate(d->state, WEFT_MEMORY_DEVICE, bytes > 0 ? bytes : 1, &memory)));
     *buffer = memory;
     return WEFT_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /*
- * Making a candidate ready: chain, schedules, device, buffers, engine plans, groups, exchanges, in this order. Each
- * stage that can fail on one rank alone ends with an agreement, so that all ranks stop at the same place.
+ * Making a candidate ready: chain, schedules, device, buffers, engine plans, groups, exchanges, in
+ * this order. Each stage that can fail on one rank alone ends with an agreement, so that all ranks
+ * stop at the same place.
  */
 #include "exec/plan.h"
 #include "plan/agreement.h"
@@ -14,16 +15,34 @@ static bool placement_wanted(weft_placement asked, bool in_place) {
     return asked == WEFT_PLACEMENT_ANY || (asked == WEFT_IN_PLACE) == in_place;
 }
 
-static weft_status make_schedules(weft_build *b, int rank) {
+/* All schedules, given that `workspaces` are held anyway; *most gets the largest number that one
+ * uses. */
+static weft_status make_schedules_within(weft_build *b, int rank, int workspaces, int *most) {
     const weft_options *o = &b->planner->call->options;
-    WEFT_TRY(weft_planner_chain(b->planner, &b->candidate, &b->chain));
+    *most = 0;
     for (int s = 0; s < WEFT_SCHEDULES; s++) {
         bool in_place = s % 2 == 1;
         if (!placement_wanted(o->placement, in_place)) continue;
-        b->scheduled[s] = true;
+        weft_schedule_release(&b->schedule[s]);
         WEFT_TRY(weft_planner_schedule(b->planner, &b->candidate, &b->chain, rank,
-                                       (weft_direction)(s / 2), in_place, &b->schedule[s]));
-        weft_model_predict(&weft_machine_default, o->threads, &b->schedule[s]);
+                                       (weft_direction)(s / 2), in_place, workspaces,
+                                       &b->schedule[s]));
+        b->scheduled[s] = true;
+        if (b->schedule[s].workspaces > *most) *most = b->schedule[s].workspaces;
+    }
+    return WEFT_SUCCESS;
+}
+
+/* Twice, since a workspace that one schedule needs may spare another one a copy. */
+static weft_status make_schedules(weft_build *b, int rank) {
+    int workspaces, unused;
+    WEFT_TRY(weft_planner_chain(b->planner, &b->candidate, &b->chain));
+    WEFT_TRY(make_schedules_within(b, rank, 0, &workspaces));
+    WEFT_TRY(make_schedules_within(b, rank, workspaces, &unused));
+    for (int s = 0; s < WEFT_SCHEDULES; s++) {
+        if (!b->scheduled[s]) continue;
+        weft_model_predict(&weft_machine_default, b->planner->call->options.threads,
+                           &b->schedule[s]);
         for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
             if (b->schedule[s].buffer_bytes[i] > b->buffer_bytes[i])
                 b->buffer_bytes[i] = b->schedule[s].buffer_bytes[i];
@@ -96,7 +115,8 @@ static weft_status split_groups(weft_build *b, weft_transport *transport) {
     return WEFT_SUCCESS;
 }
 
-/* Preparing talks to the group, so a rank that fails goes on with the others and reports at the end. */
+/* Preparing talks to the group, so a rank that fails goes on with the others and reports at the
+ * end. */
 static weft_status prepare_exchanges(weft_build *b) {
     weft_status status = WEFT_SUCCESS;
     for (int s = 0; s < WEFT_SCHEDULES; s++)

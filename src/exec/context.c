@@ -15,9 +15,10 @@ WEFT_API weft_status weft_context_over_transport(weft_transport *transport,
     if (!ctx)
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "the pointer for the new context is NULL");
     else if (opt && opt->struct_size != 0 && opt->struct_size != sizeof *opt)
-        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                           "weft_context_options.struct_size is %zu; set it to 0 or sizeof the struct",
-                           opt->struct_size);
+        status =
+            weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                      "weft_context_options.struct_size is %zu; set it to 0 or sizeof the struct",
+                      opt->struct_size);
     else if (opt && opt->simulated_ranks < 0)
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                            "weft_context_options.simulated_ranks is %d; it must be 0 or more",

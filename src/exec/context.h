@@ -9,8 +9,8 @@ struct weft_context_private {
     char error[1024];
 };
 
-/* A context over `transport`, which it takes over (also on failure). Exported to libweft_mpi only. Collective over
- * the transport. */
+/* A context over `transport`, which it takes over (also on failure). Exported to libweft_mpi only.
+ * Collective over the transport. */
 weft_status weft_context_over_transport(weft_transport *transport, const weft_context_options *opt,
                                         weft_context *ctx);
 

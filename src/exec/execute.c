@@ -1,6 +1,6 @@
 /*
- * Running a schedule. After a failure on this rank the steps that only concern it are skipped, but exchanges still
- * take place, so that no other rank waits forever.
+ * Running a schedule. After a failure on this rank the steps that only concern it are skipped, but
+ * exchanges still take place, so that no other rank waits forever.
  */
 #include "exec/plan.h"
 #include "support/clock.h"

@@ -1,6 +1,6 @@
 /*
- * weft_plan_explain: the plan as text or JSON. The report is built once as a JSON value; the text is a rendering of
- * the same value, so that the two never disagree.
+ * weft_plan_explain: the plan as text or JSON. The report is built once as a JSON value; the text
+ * is a rendering of the same value, so that the two never disagree.
  */
 #include "exec/plan.h"
 
@@ -11,7 +11,8 @@
 #include <stdlib.h>
 
 static const char *const buffer_names[WEFT_BUFFERS] = {
-    "input", "output", "workspace 1", "workspace 2", "workspace 3", "staging send", "staging receive"};
+    "input",       "output",       "workspace 1",    "workspace 2",
+    "workspace 3", "staging send", "staging receive"};
 
 static const char *buffer_name(const weft_schedule *schedule, int buffer) {
     if (schedule->in_place && buffer == WEFT_BUFFER_OUT) return "array";
@@ -77,8 +78,7 @@ static json_t *describe_step(const weft_schedule *schedule, const weft_step *ste
     json_object_set_new(out, "predicted_seconds", json_real(step->predicted));
     if (step->kind == WEFT_STEP_FFT) describe_fft(step, out);
     if (step->kind == WEFT_STEP_EXCHANGE) describe_exchange(schedule, step, out);
-    if (step->kind == WEFT_STEP_SCALE)
-        json_object_set_new(out, "factor", json_real(step->factor));
+    if (step->kind == WEFT_STEP_SCALE) json_object_set_new(out, "factor", json_real(step->factor));
     return out;
 }
 
@@ -106,7 +106,8 @@ static json_t *describe_candidate(const weft_candidate *c) {
     json_t *out = json_object(), *exchange = json_array();
     for (int i = 0; i < c->grid_axes; i++)
         json_array_append_new(exchange, json_string(weft_exchange_name(c->exchange[i])));
-    json_object_set_new(out, "decomposition", json_string(weft_decomposition_name(c->decomposition)));
+    json_object_set_new(out, "decomposition",
+                        json_string(weft_decomposition_name(c->decomposition)));
     json_object_set_new(out, "variant", json_string(weft_variant_name(c->variant)));
     json_object_set_new(out, "grid", small_integers(c->grid, c->grid_axes));
     json_object_set_new(out, "exchange", exchange);
@@ -146,8 +147,7 @@ static json_t *describe(weft_plan plan) {
                                   "page_locked", (json_int_t)memory.page_locked, "tables",
                                   (json_int_t)memory.tables, "total", (json_int_t)memory.total));
     for (int s = 0; s < WEFT_SCHEDULES; s++)
-        if (b->scheduled[s])
-            json_array_append_new(schedules, describe_schedule(&b->schedule[s]));
+        if (b->scheduled[s]) json_array_append_new(schedules, describe_schedule(&b->schedule[s]));
     json_object_set_new(out, "schedules", schedules);
     for (int i = 1; i < plan->planner.count; i++)
         json_array_append_new(rejected, describe_candidate(&plan->planner.candidates[i]));

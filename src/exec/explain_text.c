@@ -77,8 +77,7 @@ static void write_step(const json_t *step, size_t rank, FILE *stream) {
                 flag(step, "unpack") ? ", unpacks" : ", receives in place");
     else if (strcmp(kind, "scale") == 0)
         fprintf(stream, " by %g", number(step, "factor"));
-    fprintf(stream, "  [%s moved, %.3g ms]\n",
-            bytes_text(number(step, "bytes_moved"), d, sizeof d),
+    fprintf(stream, "  [%s moved, %.3g ms]\n", bytes_text(number(step, "bytes_moved"), d, sizeof d),
             1e3 * number(step, "predicted_seconds"));
 }
 
@@ -94,8 +93,8 @@ static void write_schedule(const json_t *schedule, size_t rank, FILE *stream) {
         write_step(json_array_get(steps, i), rank, stream);
     fprintf(stream, "    buffers:");
     json_t *buffers = json_object_get(schedule, "buffers");
-    json_object_foreach(buffers, name, bytes) fprintf(
-        stream, " %s %s;", name, bytes_text(json_number_value(bytes), size, sizeof size));
+    json_object_foreach(buffers, name, bytes)
+        fprintf(stream, " %s %s;", name, bytes_text(json_number_value(bytes), size, sizeof size));
     fputc('\n', stream);
 }
 

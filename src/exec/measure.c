@@ -26,8 +26,7 @@ static weft_status allocate(const trial *t, weft_space space, void **buffer) {
 static void release(const trial *t, void *buffer) {
     const weft_device_handle *d = &t->build->device;
     bool host = t->build->planner->call->options.location == WEFT_LOCATION_HOST;
-    if (buffer)
-        d->ops->free(d->state, host ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE, buffer);
+    if (buffer) d->ops->free(d->state, host ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE, buffer);
 }
 
 static weft_status allocate_both(trial *t, bool in_place) {
@@ -80,7 +79,8 @@ static weft_status measure(weft_transport *transport, const weft_planner *planne
 
 weft_status weft_measure_candidates(weft_transport *transport, weft_planner *planner) {
     bool patient = planner->call->options.effort == WEFT_PATIENT;
-    int count = patient || planner->count < MEASURED_CANDIDATES ? planner->count : MEASURED_CANDIDATES;
+    int count =
+        patient || planner->count < MEASURED_CANDIDATES ? planner->count : MEASURED_CANDIDATES;
     int best = 0;
     for (int i = 0; i < count; i++) {
         WEFT_TRY(measure(transport, planner, &planner->candidates[i]));

@@ -16,7 +16,8 @@ static weft_status leave(weft_context ctx, weft_status status) {
 }
 
 static weft_status missing_plan(const char *function) {
-    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: the plan is NULL; create it first", function);
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: the plan is NULL; create it first",
+                     function);
 }
 
 static void free_plan(weft_plan plan) {
@@ -33,10 +34,11 @@ static void free_plan(weft_plan plan) {
 static weft_status decide_staging(const weft_options *o, bool *staged) {
     const weft_device_ops *device = weft_device_find(o->device);
     if (o->device_aware == WEFT_AWARE && !device->transport_aware)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "options.device_aware: the transport cannot read memory of device %s; leave "
-                         "it 0 or choose WEFT_STAGED",
-                         device->name);
+        return weft_fail(
+            WEFT_ERROR_UNSUPPORTED,
+            "options.device_aware: the transport cannot read memory of device %s; leave "
+            "it 0 or choose WEFT_STAGED",
+            device->name);
     *staged = o->device_aware == WEFT_STAGED || !device->transport_aware;
     return WEFT_SUCCESS;
 }
@@ -61,28 +63,29 @@ static weft_status fill_planner(weft_plan plan) {
                         .output_boxes = plan->output_boxes};
     WEFT_TRY(probe_back_ends(o));
     WEFT_TRY(decide_staging(o, &p->staged));
-    p->host_buffers = o->location == WEFT_LOCATION_HOST && !weft_device_find(o->device)->host_addressable;
+    p->host_buffers =
+        o->location == WEFT_LOCATION_HOST && !weft_device_find(o->device)->host_addressable;
     return weft_planner_list(p);
 }
 
 static weft_status make_plan(weft_plan plan) {
     weft_transport *t = plan->transport;
     const weft_call *call = &plan->call;
-    if (call->has_input)
-        WEFT_TRY(weft_call_gather_boxes(t, call, WEFT_INPUT, &plan->input_boxes));
+    if (call->has_input) WEFT_TRY(weft_call_gather_boxes(t, call, WEFT_INPUT, &plan->input_boxes));
     if (call->has_output)
         WEFT_TRY(weft_call_gather_boxes(t, call, WEFT_OUTPUT, &plan->output_boxes));
     WEFT_TRY(weft_agree(t, fill_planner(plan)));
     if (call->options.effort != WEFT_ESTIMATE && plan->planner.count > 1 && !t->simulated)
         WEFT_TRY(weft_measure_candidates(t, &plan->planner));
     plan->build = calloc(1, sizeof *plan->build);
-    WEFT_TRY(weft_agree(t, plan->build ? WEFT_SUCCESS
-                                       : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan")));
+    WEFT_TRY(weft_agree(t, plan->build
+                               ? WEFT_SUCCESS
+                               : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan")));
     return weft_build_create(t, &plan->planner, &plan->planner.candidates[0], plan->build);
 }
 
-/* Reads and compares the arguments, then plans in a message space of its own, so that plans of different threads do
- * not meet. */
+/* Reads and compares the arguments, then plans in a message space of its own, so that plans of
+ * different threads do not meet. */
 static weft_status create(weft_context ctx, const weft_problem *problem, const weft_options *opt,
                           weft_plan *out) {
     weft_plan plan = calloc(1, sizeof *plan);
@@ -93,8 +96,8 @@ static weft_status create(weft_context ctx, const weft_problem *problem, const w
     status = weft_agree(ctx->transport, status);
     if (status == WEFT_SUCCESS) status = weft_call_compare(ctx->transport, &plan->call);
     if (status == WEFT_SUCCESS)
-        status = ctx->transport->ops->split(ctx->transport, 0, ctx->transport->rank,
-                                            &plan->transport);
+        status =
+            ctx->transport->ops->split(ctx->transport, 0, ctx->transport->rank, &plan->transport);
     if (status == WEFT_SUCCESS) {
         plan->context = ctx;
         status = make_plan(plan);
@@ -132,10 +135,9 @@ WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, w
                                !box ? "box is NULL" : "rank or space is out of range",
                                plan->transport->size - 1));
     const weft_chain *chain = &plan->build->chain;
-    weft_region region = weft_distribution_box(space == WEFT_INPUT
-                                                   ? &chain->segment[0].in
-                                                   : &chain->segment[chain->segments - 1].out,
-                                               rank);
+    weft_region region = weft_distribution_box(
+        space == WEFT_INPUT ? &chain->segment[0].in : &chain->segment[chain->segments - 1].out,
+        rank);
     *box = (weft_box){{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
     memcpy(box->lo, region.lo, (size_t)plan->call.problem.rank * sizeof box->lo[0]);
     memcpy(box->n, region.n, (size_t)plan->call.problem.rank * sizeof box->n[0]);
@@ -193,7 +195,8 @@ static weft_status check_execution(weft_plan plan, weft_direction dir, const voi
                          "weft_execute: a plan over simulated ranks can only be explained");
     if (dir != WEFT_FORWARD && dir != WEFT_INVERSE)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_execute: direction is %d; it is WEFT_FORWARD or WEFT_INVERSE", (int)dir);
+                         "weft_execute: direction is %d; it is WEFT_FORWARD or WEFT_INVERSE",
+                         (int)dir);
     weft_space from = dir == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
     weft_space to = dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
     size_t in_bytes = weft_build_bytes(plan->build, from);
@@ -209,8 +212,9 @@ static weft_status check_execution(weft_plan plan, weft_direction dir, const voi
                          "weft_execute: buffers must be aligned to their %zu-byte numbers", unit);
     if (in == out && in) {
         if (plan->call.options.placement == WEFT_OUT_OF_PLACE)
-            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                             "weft_execute: in == out, but the plan was made for WEFT_OUT_OF_PLACE");
+            return weft_fail(
+                WEFT_ERROR_INVALID_ARGUMENT,
+                "weft_execute: in == out, but the plan was made for WEFT_OUT_OF_PLACE");
     } else {
         if (plan->call.options.placement == WEFT_IN_PLACE && (in || out))
             return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,

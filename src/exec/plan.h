@@ -1,6 +1,7 @@
 /*
- * The plan object: what the planner settled on, made ready to run: engine plans, groups, exchanges, buffers. Built
- * by build.c, run by execute.c, described by explain.c; plan.c holds the rest of the public interface.
+ * The plan object: what the planner settled on, made ready to run: engine plans, groups, exchanges,
+ * buffers. Built by build.c, run by execute.c, described by explain.c; plan.c holds the rest of the
+ * public interface.
  */
 #ifndef WEFT_EXEC_PLAN_H
 #define WEFT_EXEC_PLAN_H
@@ -24,7 +25,8 @@ typedef struct weft_build {
     weft_device_handle device;
     const weft_engine_ops *engine;
     weft_transport *group[WEFT_MAX_SEGMENTS];
-    bool scheduled[WEFT_SCHEDULES]; /* placements that options.placement excludes have no schedule */
+    bool
+        scheduled[WEFT_SCHEDULES]; /* placements that options.placement excludes have no schedule */
     weft_schedule schedule[WEFT_SCHEDULES];
     weft_exchange_plan exchange[WEFT_SCHEDULES][WEFT_MAX_STEPS];
     weft_engine_plan *transform[WEFT_SCHEDULES][WEFT_MAX_STEPS]; /* not owned */
@@ -49,13 +51,14 @@ static inline int weft_schedule_index(weft_direction direction, bool in_place) {
     return (int)direction * 2 + (in_place ? 1 : 0);
 }
 
-/* Makes a candidate ready. Collective; the caller releases *build also after a failure. Over simulated ranks only
- * the schedules are made. */
+/* Makes a candidate ready. Collective; the caller releases *build also after a failure. Over
+ * simulated ranks only the schedules are made. */
 weft_status weft_build_create(weft_transport *transport, const weft_planner *planner,
                               const weft_candidate *candidate, weft_build *build);
 void weft_build_release(weft_build *build);
 
-/* Runs one schedule. Collective. The status is this rank's own; every rank has run all exchanges. */
+/* Runs one schedule. Collective. The status is this rank's own; every rank has run all exchanges.
+ */
 weft_status weft_build_run(weft_build *build, weft_direction direction, bool in_place,
                            const void *in, void *out, weft_timings *timings);
 

@@ -62,6 +62,10 @@ weft_status weft_array_commit(weft_array **array, weft_status mine);
  * Collective. */
 void weft_array_close(weft_array **array);
 
+/* Whether MPI_Finalize will work. HDF5 crashes in it after it failed to close a file, which it does
+ * where the system refused to write; such a process must leave without it. Not collective. */
+bool weft_array_may_finalize(void);
+
 /* The temporary file of a created array, for those who must remove it in a signal handler; NULL for
  * opened ones. Owned by the array. Not collective. */
 const char *weft_array_temporary(const weft_array *array);

@@ -150,14 +150,16 @@ static weft_status hdf5_open(weft_array *array) {
     return open_dataset(array, state);
 }
 
-/* Makes room for `bytes` more than the file holds, so that a full disk shows before anything is
- * computed. */
+/* Makes room for `bytes` more than the file holds, and for HDF5's own records, so that a full disk
+ * shows before anything is computed. HDF5 cuts off what it does not need when it closes the file.
+ */
 static weft_status reserve(const weft_array *array, int64_t bytes) {
+    enum { RECORDS = 64 << 10 };
     struct stat found;
     int fd = open(array->temporary, O_WRONLY | O_CLOEXEC);
     int result = fd < 0 || fstat(fd, &found) != 0
                      ? -1
-                     : fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, found.st_size + (off_t)bytes);
+                     : fallocate(fd, 0, found.st_size, (off_t)bytes + RECORDS);
     int code = errno;
     if (fd >= 0) close(fd);
     if (result == 0 || code == EOPNOTSUPP || code == ENOSYS) return WEFT_SUCCESS;
@@ -253,3 +255,7 @@ const weft_file_format weft_hdf5_format = {
     .write = weft_hdf5_write,
     .close = hdf5_close,
 };
+
+bool weft_array_may_finalize(void) {
+    return H5Fget_obj_count((hid_t)H5F_OBJ_ALL, H5F_OBJ_ALL) <= 0;
+}

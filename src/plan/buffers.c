@@ -151,16 +151,20 @@ static void settle(weft_schedule *schedule) {
     }
 }
 
+static int workspace_cost(int count) {
+    return count <= 0 ? 0 : COST_WORKSPACE * count + (count > 2 ? COST_THIRD : 0);
+}
+
 /* The copy at the end is for in place only, where a single pass cannot write over what it reads. */
-weft_status weft_schedule_assign_buffers(weft_schedule *schedule) {
+weft_status weft_schedule_assign_buffers(weft_schedule *schedule, int free_workspaces) {
     table best;
     int chosen = -1, chosen_cost = COST_IMPOSSIBLE, chosen_end = WEFT_BUFFER_OUT;
     for (int k = 0; k <= WEFT_MAX_WORKSPACES; k++) {
         fill_table(schedule, k, best);
         for (int end = WEFT_BUFFER_OUT; end < WEFT_BUFFER_WORKSPACE + k; end++) {
             if (end != WEFT_BUFFER_OUT && !schedule->in_place) break;
-            int cost = best[schedule->steps][end].cost + COST_WORKSPACE * k +
-                       (k > 2 ? COST_THIRD : 0) + (end == WEFT_BUFFER_OUT ? 0 : COST_FINAL_COPY);
+            int cost = best[schedule->steps][end].cost + workspace_cost(k - free_workspaces) +
+                       (end == WEFT_BUFFER_OUT ? 0 : COST_FINAL_COPY);
             if (cost < chosen_cost) {
                 chosen = k;
                 chosen_cost = cost;

@@ -13,12 +13,23 @@ static double datatype_penalty(const weft_step *step, const weft_machine *machin
     return step->method->datatypes ? 3.0 * (double)step->bytes_sent / machine->memory : 0;
 }
 
+/* A transform that stores in another memory order than it loads transposes on the way. */
+static double realigning_penalty(const weft_step *step) {
+    const weft_transform *t = &step->transform;
+    bool same = true;
+    for (int i = 0; i < t->loops; i++)
+        same = same && (t->loop[i].in_stride < t->dim[t->dims - 1].in_stride) ==
+                           (t->loop[i].out_stride < t->dim[t->dims - 1].out_stride);
+    return same ? 1.0 : 1.6;
+}
+
 static double predict_step(const weft_machine *machine, int threads, const weft_step *step) {
     double moved = (double)step->bytes_moved / (machine->memory * (threads > 1 ? 1.6 : 1.0));
     double computed = step->flops / (machine->flops * threads);
     switch (step->kind) {
     case WEFT_STEP_FFT:
-        return moved > computed ? moved : computed;
+        moved *= realigning_penalty(step);
+        return moved > computed ? moved : moved / 4 + computed;
     case WEFT_STEP_COPY:
     case WEFT_STEP_SCALE:
         return moved;

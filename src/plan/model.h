@@ -1,6 +1,6 @@
 /*
- * The cost model: predicted seconds of each step from its bytes, messages and operations. It serves to order
- * candidates, not to promise a time; effort MEASURE replaces it by a clock.
+ * The cost model: predicted seconds of each step from its bytes, messages and operations. It serves
+ * to order candidates, not to promise a time; effort MEASURE replaces it by a clock.
  */
 #ifndef WEFT_PLAN_MODEL_H
 #define WEFT_PLAN_MODEL_H

@@ -128,7 +128,7 @@ weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate
 
 weft_status weft_planner_schedule(const weft_planner *planner, const weft_candidate *candidate,
                                   const weft_chain *chain, int rank, weft_direction direction,
-                                  bool in_place, weft_schedule *schedule) {
+                                  bool in_place, int workspaces, weft_schedule *schedule) {
     const weft_call *call = planner->call;
     weft_schedule_request request = {.chain = chain,
                                      .rank = rank,
@@ -140,7 +140,8 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
                                      .staged = planner->staged,
                                      .host_buffers = planner->host_buffers,
                                      .threads = call->options.threads,
-                                     .effort = call->options.effort};
+                                     .effort = call->options.effort,
+                                     .workspaces = workspaces};
     return weft_schedule_build(&request, schedule);
 }
 
@@ -152,7 +153,8 @@ static weft_status predict(const weft_planner *planner, weft_candidate *candidat
                              ? weft_planner_chain(planner, candidate, chain)
                              : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a candidate");
     if (status == WEFT_SUCCESS) {
-        status = weft_planner_schedule(planner, candidate, chain, 0, WEFT_FORWARD, false, schedule);
+        status =
+            weft_planner_schedule(planner, candidate, chain, 0, WEFT_FORWARD, false, 0, schedule);
         if (status == WEFT_SUCCESS)
             candidate->predicted =
                 weft_model_predict(&weft_machine_default, planner->call->options.threads, schedule);

@@ -1,6 +1,6 @@
 /*
- * The planner: which decompositions, grids, variants and exchange methods are possible for a call, in what order of
- * promise. Knows no back end.
+ * The planner: which decompositions, grids, variants and exchange methods are possible for a call,
+ * in what order of promise. Knows no back end.
  */
 #ifndef WEFT_PLAN_PLANNER_H
 #define WEFT_PLAN_PLANNER_H
@@ -29,16 +29,17 @@ typedef struct weft_planner {
     int count;
 } weft_planner;
 
-/* Lists the candidates and orders them by the model. The result is the same on all ranks. The caller releases the
- * planner. Not collective. */
+/* Lists the candidates and orders them by the model. The result is the same on all ranks. The
+ * caller releases the planner. Not collective. */
 weft_status weft_planner_list(weft_planner *planner);
 void weft_planner_release(weft_planner *planner);
 
-/* The chain of a candidate, and the schedule of this rank for one direction and placement. */
+/* The chain of a candidate, and the schedule of a rank for one direction and placement;
+ * `workspaces` are held anyway for other schedules. */
 weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate *candidate,
                                weft_chain *chain);
 weft_status weft_planner_schedule(const weft_planner *planner, const weft_candidate *candidate,
                                   const weft_chain *chain, int rank, weft_direction direction,
-                                  bool in_place, weft_schedule *schedule);
+                                  bool in_place, int workspaces, weft_schedule *schedule);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include "transport/transport.h"
 
-/* The caller's structs, completed with defaults. Bricks are copied; `input` and `output` are not to be followed. */
+/* The caller's structs, completed with defaults. Bricks are copied; `input` and `output` are not to
+ * be followed. */
 typedef struct weft_call {
     weft_problem problem;
     weft_options options;
@@ -16,12 +17,14 @@ typedef struct weft_call {
 weft_status weft_call_read(const weft_problem *problem, const weft_options *options, int ranks,
                            weft_call *call);
 
-/* Fails on all ranks when some rank's arguments differ from rank 0's, naming rank and argument. Collective. */
+/* Fails on all ranks when some rank's arguments differ from rank 0's, naming rank and argument.
+ * Collective. */
 weft_status weft_call_compare(weft_transport *transport, const weft_call *call);
 
-/* All ranks' boxes in one space, checked to tile the global array. The caller frees *boxes. Collective. */
-weft_status weft_call_gather_boxes(weft_transport *transport, const weft_call *call, weft_space space,
-                                   weft_region **boxes);
+/* All ranks' boxes in one space, checked to tile the global array. The caller frees *boxes.
+ * Collective. */
+weft_status weft_call_gather_boxes(weft_transport *transport, const weft_call *call,
+                                   weft_space space, weft_region **boxes);
 
 /* Global extents in a space, with the batch last. */
 void weft_call_extents(const weft_call *call, weft_space space, int64_t *n);

@@ -218,7 +218,7 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     }
     if (request->host_buffers)
         add_transfer(schedule, end_bytes(request, &finish), WEFT_DEVICE_TO_HOST);
-    return weft_schedule_assign_buffers(schedule);
+    return weft_schedule_assign_buffers(schedule, request->workspaces);
 }
 
 void weft_schedule_release(weft_schedule *schedule) {

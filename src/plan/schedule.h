@@ -1,6 +1,6 @@
 /*
- * Schedules: the list of steps that one rank runs for one direction, and the buffers they use. Made from a chain
- * by pure computation: no memory is allocated for data, nothing is communicated.
+ * Schedules: the list of steps that one rank runs for one direction, and the buffers they use. Made
+ * from a chain by pure computation: no memory is allocated for data, nothing is communicated.
  */
 #ifndef WEFT_PLAN_SCHEDULE_H
 #define WEFT_PLAN_SCHEDULE_H
@@ -17,7 +17,8 @@ typedef enum weft_step_kind {
     WEFT_STEP_SCALE
 } weft_step_kind;
 
-/* Buffers by number: the caller's two, then the plan's workspaces. In place, both callers' buffers are one. */
+/* Buffers by number: the caller's two, then the plan's workspaces. In place, both callers' buffers
+ * are one. */
 enum { WEFT_BUFFER_IN, WEFT_BUFFER_OUT, WEFT_BUFFER_WORKSPACE, WEFT_MAX_WORKSPACES = 3 };
 /* Page-locked buffers for staging have numbers of their own. */
 enum {
@@ -42,8 +43,9 @@ typedef struct weft_step {
     weft_redistribution exchange; /* EXCHANGE */
     const weft_exchange_ops *method;
     bool staged;
-    int send, receive; /* EXCHANGE: buffers of packed data; src and dst themselves where not packed */
-    bool own_direct;   /* EXCHANGE: this rank's own block goes straight from src to dst */
+    int send,
+        receive;     /* EXCHANGE: buffers of packed data; src and dst themselves where not packed */
+    bool own_direct; /* EXCHANGE: this rank's own block goes straight from src to dst */
 
     double factor; /* SCALE: of `count` real numbers at dst */
     int64_t count;
@@ -74,19 +76,21 @@ typedef struct weft_schedule_request {
     weft_direction direction;
     bool in_place;
     weft_precision precision;
-    double scale;                       /* of the result; 1: none */
-    const weft_exchange *exchange;      /* by weft_chain.method */
-    bool staged;                        /* messages go through page-locked memory */
-    bool host_buffers;                  /* the callers' buffers must be copied to and from the device */
+    double scale;                  /* of the result; 1: none */
+    const weft_exchange *exchange; /* by weft_chain.method */
+    bool staged;                   /* messages go through page-locked memory */
+    bool host_buffers;             /* the callers' buffers must be copied to and from the device */
     int threads;
     weft_effort effort;
+    int workspaces; /* held anyway for another schedule of the plan, so free to use */
 } weft_schedule_request;
 
 /* The caller releases the schedule, also after a failure. */
 weft_status weft_schedule_build(const weft_schedule_request *request, weft_schedule *schedule);
 void weft_schedule_release(weft_schedule *schedule);
 
-/* Chooses a buffer for every step (buffers.c); may add a COPY at the end. */
-weft_status weft_schedule_assign_buffers(weft_schedule *schedule);
+/* Chooses a buffer for every step (buffers.c), with so many workspaces free of cost; may add a COPY
+ * at the end. */
+weft_status weft_schedule_assign_buffers(weft_schedule *schedule, int free_workspaces);
 
 #endif

@@ -1,9 +1,10 @@
 /*
- * Strategies: the chain of segments that a decomposition and a variant stand for, as a table and one rule. Knows
- * layouts only.
+ * Strategies: the chain of segments that a decomposition and a variant stand for, as a table and
+ * one rule. Knows layouts only.
  *
- * A segment is the time between two redistributions: data arrives in one memory order, some axes are transformed,
- * data leaves in another order. The forward chain is built; the inverse walks it backwards.
+ * A segment is the time between two redistributions: data arrives in one memory order, some axes
+ * are transformed, data leaves in another order. The forward chain is built; the inverse walks it
+ * backwards.
  */
 #ifndef WEFT_PLAN_STRATEGY_H
 #define WEFT_PLAN_STRATEGY_H
@@ -13,10 +14,11 @@
 #define WEFT_MAX_SEGMENTS (WEFT_MAX_RANK + 2)
 
 typedef struct weft_segment {
-    weft_distribution in, out;  /* the same split; extents differ where the last axis is halved */
-    int transforms;             /* axes transformed here, ... */
-    int axis[WEFT_MAX_RANK];    /* ... in this order */
-    int order[2][2][WEFT_AXES]; /* [direction][space]: memory order at either end, WEFT_INPUT for `in` */
+    weft_distribution in, out; /* the same split; extents differ where the last axis is halved */
+    int transforms;            /* axes transformed here, ... */
+    int axis[WEFT_MAX_RANK];   /* ... in this order */
+    int order[2][2]
+             [WEFT_AXES]; /* [direction][space]: memory order at either end, WEFT_INPUT for `in` */
 } weft_segment;
 
 typedef struct weft_chain {
@@ -25,16 +27,16 @@ typedef struct weft_chain {
     bool real; /* real input, halved last axis */
     int segments;
     weft_segment segment[WEFT_MAX_SEGMENTS];
-    /* Redistribution k leads from segment k to k+1. Its group: the ranks that agree in all grid coordinates but
-     * this one; -1: all ranks. */
+    /* Redistribution k leads from segment k to k+1. Its group: the ranks that agree in all grid
+     * coordinates but this one; -1: all ranks. */
     int group[WEFT_MAX_SEGMENTS];
     int method[WEFT_MAX_SEGMENTS]; /* which entry of options.exchange it uses */
     int grid_axes;
     int grid[WEFT_MAX_RANK];
 } weft_chain;
 
-/* What a chain is built from: everything resolved (no AUTO), grid filled in. Boxes are explicit bricks of all ranks
- * in each space, or NULL; they must outlive the chain. */
+/* What a chain is built from: everything resolved (no AUTO), grid filled in. Boxes are explicit
+ * bricks of all ranks in each space, or NULL; they must outlive the chain. */
 typedef struct weft_chain_request {
     int rank;
     const int64_t *n;
@@ -51,7 +53,8 @@ typedef struct weft_chain_request {
 
 weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chain);
 
-/* Color and key of `rank` in the groups of redistribution k: ranks of equal color form a group, ordered by key. */
+/* Color and key of `rank` in the groups of redistribution k: ranks of equal color form a group,
+ * ordered by key. */
 void weft_chain_group(const weft_chain *chain, int redistribution, int rank, int *color, int *key,
                       int *size);
 /* The rank whose key is `member` in the group of `rank`. */
