@@ -175,7 +175,9 @@ static void an_impulse_becomes_ones_in_one_to_eight_dimensions(void **state) {
     (void)state;
     for (int rank = 1; rank <= WEFT_MAX_RANK; rank++)
         for (int kind = WEFT_C2C; kind <= WEFT_R2C; kind++)
-            for (int in_place = 0; in_place < 2; in_place++) {
+            for (int choice = 0; choice < 2 * (WEFT_PENCIL + 1); choice++) {
+                int in_place = choice % 2;
+                weft_options options = {.decomposition = (weft_decomposition)(choice / 2)};
                 weft_problem problem = {.rank = rank, .kind = (weft_kind)kind};
                 int64_t points = 1, half = 1;
                 for (int a = 0; a < rank; a++) {
@@ -185,7 +187,7 @@ static void an_impulse_becomes_ones_in_one_to_eight_dimensions(void **state) {
                 }
                 weft_plan plan = NULL;
                 size_t in_bytes, out_bytes;
-                assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_SUCCESS);
+                assert_int_equal(weft_plan_create(ctx, &problem, &options, &plan), WEFT_SUCCESS);
                 weft_plan_bytes(plan, WEFT_INPUT, &in_bytes);
                 weft_plan_bytes(plan, WEFT_OUTPUT, &out_bytes);
                 size_t both = in_bytes > out_bytes ? in_bytes : out_bytes;

@@ -36,6 +36,7 @@ static strategy slab_row(int axis) {
 }
 
 static strategy table(weft_decomposition decomposition, int rank, int grid_axes, bool real) {
+    if (grid_axes == 0) return pencil_row(rank, 0); /* one rank, one axis: nothing to split */
     switch (decomposition) {
     case WEFT_SLAB_1D2D:
         return slab_row(rank - 1);

@@ -95,8 +95,7 @@ static void hostile_headers_are_refused_in_one_sentence(void **state) {
         "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (3,)}",
         "{'descr': '<f8' * 1000000, 'fortran_order': False, 'shape': (3,)}",
         "{'descr': '\\x3cf8', 'fortran_order': False, 'shape': (3,)}",
-        "{'descr': "
-        "'<f8aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', ",
+        "{'descr': '<f8aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', ",
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         weft_npy_header header;

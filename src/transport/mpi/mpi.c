@@ -155,7 +155,7 @@ static int repeat(int64_t count, MPI_Aint stride, MPI_Datatype *type) {
     if (count <= block) {
         code = vector(count, stride, inner, &result);
     } else {
-        MPI_Datatype piece, pieces, rest;
+        MPI_Datatype piece, pieces = MPI_DATATYPE_NULL, rest = MPI_DATATYPE_NULL;
         int lengths[2] = {1, 1};
         MPI_Aint places[2] = {0, (MPI_Aint)(count / block) * block * stride};
         if ((code = vector(block, stride, inner, &piece))) return code;
@@ -164,8 +164,8 @@ static int repeat(int64_t count, MPI_Aint stride, MPI_Datatype *type) {
         MPI_Datatype parts[2] = {pieces, rest};
         if (!code) code = MPI_Type_create_struct(2, lengths, places, parts, &result);
         MPI_Type_free(&piece);
-        MPI_Type_free(&pieces);
-        MPI_Type_free(&rest);
+        if (pieces != MPI_DATATYPE_NULL) MPI_Type_free(&pieces);
+        if (rest != MPI_DATATYPE_NULL) MPI_Type_free(&rest);
     }
     MPI_Type_free(&inner);
     *type = result;

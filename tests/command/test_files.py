@@ -1,0 +1,146 @@
+"""Files of every format, well formed and malformed."""
+
+from __future__ import annotations
+
+import os
+import unittest
+
+import numpy as np
+
+from weft_case import HDF5, TYPES, Case, random_array, transform
+
+
+class Files(Case):
+    def test_headers_of_every_numpy_version_order_and_byte_order(self) -> None:
+        array = random_array((5, 6, 7), "f8")
+        for version in ((1, 0), (2, 0), (3, 0)):
+            for form in (
+                array,
+                np.asfortranarray(array),
+                array.astype(">f8"),
+                np.asfortranarray(array.astype(">f8")),
+            ):
+                with open(self.folder / "in.npy", "wb") as file:
+                    np.lib.format.write_array(file, form, version=version)
+                self.succeed("transform", "in.npy", "out.npy", ranks=2)
+                self.assert_close(self.load("out.npy"), transform(array))
+
+    def test_raw_files_of_every_type(self) -> None:
+        for name, dtype in TYPES.items():
+            array = random_array((5, 6, 7), dtype)
+            array.tofile(self.folder / "in.raw")
+            self.succeed(
+                "transform", "in.raw", "out.bin", "--shape", "5x6x7", "--dtype", name, ranks=2
+            )
+            single = name in ("f4", "c8")
+            got = np.fromfile(self.folder / "out.bin", dtype="c8" if single else "c16")
+            expected = transform(array)
+            self.assert_close(got.reshape(expected.shape), expected, single)
+
+    @unittest.skipUnless(HDF5, "this build has no HDF5")
+    def test_hdf5_files_go_round(self) -> None:
+        for dtype in ("f8", "f4"):
+            array = random_array((5, 6, 7), dtype)
+            self.save("in.npy", array)
+            for ranks in (1, 2, 4):
+                self.succeed("transform", "in.npy", "file.h5:/deep/spectrum", ranks=ranks)
+                self.succeed(
+                    "transform",
+                    "file.h5:/deep/spectrum",
+                    "file.h5:/back",
+                    "--inverse",
+                    "--last-axis",
+                    7,
+                    ranks=ranks,
+                )
+                self.succeed("transform", "file.h5:/back", "out.npy", ranks=ranks)
+                self.assert_close(self.load("out.npy"), transform(array), dtype == "f4")
+        self.assertEqual(self.names(), ["file.h5", "in.npy", "out.npy"])
+
+    def test_a_file_can_be_transformed_into_itself(self) -> None:
+        array = random_array((5, 6, 7), "c16")
+        self.save("in.npy", array)
+        self.succeed("transform", "in.npy", "in.npy", ranks=2)
+        self.assert_close(self.load("in.npy"), transform(array))
+
+    def test_a_link_is_followed_and_stays(self) -> None:
+        array = random_array((5, 6), "c16")
+        self.save("in.npy", array)
+        (self.folder / "real.npy").touch()
+        (self.folder / "link.npy").symlink_to("real.npy")
+        self.succeed("transform", "in.npy", "link.npy")
+        self.assertTrue((self.folder / "link.npy").is_symlink())
+        self.assert_close(self.load("real.npy"), transform(array))
+
+    def test_output_obeys_the_umask(self) -> None:
+        self.save("in.npy", random_array((5, 6), "f8"))
+        self.succeed("transform", "in.npy", "out.npy")
+        mask = os.umask(0)
+        os.umask(mask)
+        self.assertEqual((self.folder / "out.npy").stat().st_mode & 0o777, 0o666 & ~mask)
+
+    def test_larger_arrays_on_uneven_ranks(self) -> None:
+        array = random_array((61, 67, 71), "i2")
+        self.save("in.npy", array)
+        for flags in (["--decomposition", "pencil"], ["--decomposition", "slab-1d2d"]):
+            self.succeed("transform", "in.npy", "out.npy", *flags, ranks=3)
+            self.assert_close(self.load("out.npy"), transform(array))
+            self.succeed(
+                "transform", "out.npy", "back.npy", "--inverse", "--last-axis", 71, *flags, ranks=4
+            )
+            self.assert_close(self.load("back.npy"), array.astype("f8"))
+
+    def test_malformed_files_are_refused(self) -> None:
+        array = random_array((5, 6, 7), "f8")
+        self.save("good.npy", array)
+        good = (self.folder / "good.npy").read_bytes()
+        lying = good.replace(b"(5, 6, 7)", b"(5, 6, 8)")
+        huge = good.replace(b"(5, 6, 7), }" + b" " * 20, b"(4294967296, 4294967296), }     ")
+        bad = {
+            "empty": b"",
+            "magic": b"hello" + good[5:],
+            "cut_header": good[:40],
+            "cut_data": good[:-1],
+            "lying": lying,
+            "huge": huge,
+            "header_length": good[:8] + b"\xff\xff" + good[10:],
+            "header_length_2": good[:6] + b"\x02\x00\xff\xff\xff\xff" + good[12:],
+            "zero": good.replace(b"(5, 6, 7)", b"(5, 0, 7)"),
+            "negative": good.replace(b"(5, 6, 7)", b"(-5, 6,7)"),
+            "scalar": good.replace(b"(5, 6, 7)", b"()       "),
+        }
+        self.assertNotEqual(huge, good)
+        for dtype in ("i8", "u4", "f2", "?", "O", "S4", "M8[s]"):
+            np.save(self.folder / "odd.npy", np.zeros((2, 2), dtype=dtype), allow_pickle=True)
+            bad[f"dtype_{dtype}"] = (self.folder / "odd.npy").read_bytes()
+        np.save(self.folder / "odd.npy", np.zeros((2, 2), dtype=[("a", "f8"), ("b", "f8")]))
+        bad["record"] = (self.folder / "odd.npy").read_bytes()
+        np.save(self.folder / "odd.npy", np.zeros((1,) * 9))
+        bad["nine_axes"] = (self.folder / "odd.npy").read_bytes()
+        for name, content in bad.items():
+            with self.subTest(name):
+                (self.folder / "bad.npy").write_bytes(content)
+                self.refuse(
+                    "transform",
+                    "bad.npy",
+                    "out.npy",
+                    ranks=2 if name in ("cut_data", "lying") else 1,
+                )
+                self.assertNotIn("out.npy", self.names())
+
+    @unittest.skipUnless(HDF5, "this build has no HDF5")
+    def test_malformed_hdf5_files_are_refused(self) -> None:
+        self.save("in.npy", random_array((5, 6, 7), "f8"))
+        self.succeed("transform", "in.npy", "good.h5:/x")
+        good = (self.folder / "good.h5").read_bytes()
+        for cut in (0, 10, 100, len(good) // 2, len(good) - 1):
+            (self.folder / "bad.h5").write_bytes(good[:cut])
+            self.refuse("transform", "bad.h5:/x", "out.npy", ranks=2 if cut == 100 else 1)
+        self.refuse("transform", "good.h5:/y", "out.npy", ranks=2)
+        self.refuse("transform", "good.h5", "out.npy")
+        self.refuse("transform", "good.h5:/", "out.npy")
+        self.assertEqual(self.names(), ["bad.h5", "good.h5", "in.npy"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,143 @@
+"""weft transform against numpy.fft: types, shapes, ranks, norms, precisions."""
+
+from __future__ import annotations
+
+import unittest
+
+import numpy as np
+
+from weft_case import TYPES, Case, random_array, transform
+
+
+class Transform(Case):
+    def test_every_type_on_one_to_four_ranks(self) -> None:
+        for place, (name, dtype) in enumerate(TYPES.items()):
+            array = random_array((9, 7, 5), dtype)
+            self.save("in.npy", array)
+            single = name in ("f4", "c8")
+            for ranks in (1, 1 + place % 3 + 1):
+                with self.subTest(type=name, ranks=ranks):
+                    self.succeed("transform", "in.npy", "out.npy", ranks=ranks)
+                    got = self.load("out.npy")
+                    self.assertEqual(got.dtype, np.dtype("c8" if single else "c16"))
+                    self.assert_close(got, transform(array), single)
+
+    def test_shapes_of_one_to_eight_axes(self) -> None:
+        for shape in [
+            (1,),
+            (13,),
+            (1, 1),
+            (6, 10),
+            (7, 1, 9),
+            (3, 4, 5, 6),
+            (2, 3, 2, 3, 2),
+            (2,) * 8,
+        ]:
+            for dtype in ("f8", "c16"):
+                array = random_array(shape, dtype)
+                self.save("in.npy", array)
+                for ranks in (1,) if len(shape) == 1 else (1, 3):
+                    with self.subTest(shape=shape, dtype=dtype, ranks=ranks):
+                        self.succeed("transform", "in.npy", "out.npy", ranks=ranks)
+                        self.assert_close(self.load("out.npy"), transform(array))
+
+    def test_inverse_of_half_spectra_gives_back_odd_and_even_axes(self) -> None:
+        for last in (8, 9):
+            array = random_array((6, 5, last), "f8")
+            self.save("in.npy", array)
+            for ranks in (1, 2, 4):
+                self.succeed("transform", "in.npy", "spectrum.npy", ranks=ranks)
+                self.succeed(
+                    "transform",
+                    "spectrum.npy",
+                    "out.npy",
+                    "--inverse",
+                    "--last-axis",
+                    last,
+                    ranks=ranks,
+                )
+                got = self.load("out.npy")
+                self.assertEqual(got.dtype, np.float64)
+                self.assert_close(got, array)
+
+    def test_inverse_of_complex_arrays(self) -> None:
+        array = random_array((6, 5, 4), "c16")
+        self.save("in.npy", array)
+        self.succeed("transform", "--inverse", "in.npy", "out.npy", ranks=3)
+        self.assert_close(self.load("out.npy"), np.fft.ifftn(array))
+
+    def test_norms_have_the_meaning_of_numpy(self) -> None:
+        array = random_array((6, 5, 4), "f8")
+        self.save("in.npy", array)
+        for norm in ("backward", "ortho", "forward"):
+            self.succeed("transform", "in.npy", "out.npy", "--norm", norm, ranks=2)
+            expected = np.fft.rfftn(array, norm=norm)
+            self.assert_close(self.load("out.npy"), expected)
+            self.succeed(
+                "transform", "out.npy", "back.npy", "--norm", norm, "--inverse", "--last-axis", 4
+            )
+            self.assert_close(self.load("back.npy"), array)
+        self.succeed("transform", "in.npy", "out.npy", "--norm", "none")
+        self.succeed(
+            "transform", "out.npy", "back.npy", "--norm", "none", "--inverse", "--last-axis", 4
+        )
+        self.assert_close(self.load("back.npy"), array.size * array)
+
+    def test_precision_is_chosen_by_input_or_flag(self) -> None:
+        for dtype, flag, expected in [
+            ("f4", "double", "c16"),
+            ("f8", "single", "c8"),
+            ("u1", "single", "c8"),
+        ]:
+            array = random_array((6, 5, 4), dtype)
+            self.save("in.npy", array)
+            self.succeed("transform", "in.npy", "out.npy", "--precision", flag)
+            self.assertEqual(self.load("out.npy").dtype, np.dtype(expected))
+            self.assert_close(self.load("out.npy"), transform(array), flag == "single")
+
+    def test_output_bits_do_not_depend_on_exchange_or_threads(self) -> None:
+        self.save("in.npy", random_array((9, 8, 7), "f8"))
+        outputs = set()
+        for exchange in (
+            "p2p-sync",
+            "p2p-streams",
+            "p2p-type",
+            "a2a-sync",
+            "a2a-type",
+            "a2a-sync,p2p-type",
+        ):
+            self.succeed(
+                "transform",
+                "in.npy",
+                "out.npy",
+                "--decomposition",
+                "pencil",
+                "--grid",
+                "2x2",
+                "--variant",
+                "realigned",
+                "--exchange",
+                exchange,
+                ranks=4,
+            )
+            outputs.add((self.folder / "out.npy").read_bytes())
+        self.assertEqual(len(outputs), 1)
+
+    def test_simulated_device_and_reference_engine(self) -> None:
+        array = random_array((9, 8, 7), "f8")
+        self.save("in.npy", array)
+        for flags in (["--device", "simulated"], ["--engine", "reference"], ["--threads", "2"]):
+            self.succeed("transform", "in.npy", "out.npy", *flags, ranks=2)
+            self.assert_close(self.load("out.npy"), transform(array))
+
+    def test_check_prints_the_round_trip_error(self) -> None:
+        self.save("in.npy", random_array((9, 8, 7), "f8"))
+        for norm in ("backward", "none"):
+            said = self.succeed(
+                "transform", "in.npy", "out.npy", "--check", "--norm", norm, ranks=2
+            )
+            self.assertIn("round trip", said)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,89 @@
+/* weft info: what this build has and what this machine offers. */
+#include "launch.h"
+#include "options.h"
+#include "support/error.h"
+
+#ifdef WEFT_HAVE_HDF5
+#include <hdf5.h>
+#endif
+#include <string.h>
+#include <unistd.h>
+
+static const option_flag no_flags[] = {{NULL, NULL, NULL, NULL}};
+
+static void print_probe(const char *what, const char *name, weft_status status,
+                        const char *description) {
+    printf("%s %-10s %s\n", what, name,
+           status != WEFT_SUCCESS ? weft_last_error(NULL)
+           : description != NULL  ? description
+                                  : "available");
+}
+
+static void print_engines_and_devices(void) {
+    for (int e = WEFT_ENGINE_AUTO + 1; strcmp(weft_engine_name((weft_engine)e), "?") != 0; e++) {
+        const char *description = NULL;
+        weft_status status = weft_engine_probe((weft_engine)e, &description);
+        print_probe("engine ", weft_engine_name((weft_engine)e), status, description);
+    }
+    for (int d = WEFT_HOST; strcmp(weft_device_name((weft_device)d), "?") != 0; d++) {
+        const char *description = NULL;
+        weft_status status = weft_device_probe((weft_device)d, &description);
+        print_probe("device ", weft_device_name((weft_device)d), status, description);
+    }
+}
+
+static void print_mpi(const command_world *world) {
+    static const struct {
+        int level;
+        const char *name;
+    } levels[] = {{MPI_THREAD_SINGLE, "single"},
+                  {MPI_THREAD_FUNNELED, "funneled"},
+                  {MPI_THREAD_SERIALIZED, "serialized"},
+                  {MPI_THREAD_MULTIPLE, "multiple"}};
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length, provided, major, minor;
+    MPI_Get_library_version(version, &length);
+    version[strcspn(version, ",\n")] = '\0';
+    for (char *c = version; *c != '\0'; c++)
+        if (*c == '\t') *c = ' ';
+    MPI_Get_version(&major, &minor);
+    MPI_Query_thread(&provided);
+    printf("mpi     %s (standard %d.%d), ", version, major, minor);
+    for (size_t l = 0; l < sizeof levels / sizeof *levels; l++)
+        if (levels[l].level == provided) printf("threads %s, ", levels[l].name);
+    printf("%d process%s\n", world->ranks, world->ranks > 1 ? "es" : "");
+}
+
+static void print_info(const command_world *world) {
+    printf("weft    %s\n", weft_version());
+    print_engines_and_devices();
+    print_mpi(world);
+#ifdef WEFT_HAVE_HDF5
+    unsigned major, minor, release;
+    H5get_libversion(&major, &minor, &release);
+    printf("hdf5    %u.%u.%u, parallel\n", major, minor, release);
+#else
+    printf("hdf5    not in this build\n");
+#endif
+    printf("cores   %ld\n", sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static int info_main(int argc, char **argv, int ranks) {
+    shared_options shared = {.ranks = ranks};
+    parsed_arguments parsed = {0};
+    command_world world = {.ranks = 1};
+    weft_status status = options_parse(&info_command, argc, argv, &shared, NULL, &parsed);
+    if (status == WEFT_SUCCESS && parsed.helped) return 0;
+    if (status == WEFT_SUCCESS) status = launch_ranks(shared.ranks, 1, launch_arguments);
+    if (status == WEFT_SUCCESS) status = world_join(&world, shared.ranks, true);
+    if (status == WEFT_SUCCESS && world.rank == 0) print_info(&world);
+    return world_leave(&world, status);
+}
+
+const subcommand info_command = {
+    .name = "info",
+    .arguments = "",
+    .summary = "Lists the engines and devices of this build and machine.",
+    .flags = no_flags,
+    .run = info_main,
+};

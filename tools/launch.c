@@ -1,0 +1,123 @@
+/* mpirun is the one that CMake found beside the MPI library; how to call it depends on whose MPI it
+ * is. */
+#include "launch.h"
+
+#include "io/array.h"
+#include "support/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+char **launch_arguments;
+
+int launch_rank_hint(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = getenv(names[i]);
+        if (value != NULL) return atoi(value);
+    }
+    return -1;
+}
+
+/* Flags between mpirun and -n. */
+static int add_launcher_flags(const char **line, int ranks, int threads) {
+    int count = 0;
+#ifdef OPEN_MPI
+    line[count++] = "--oversubscribe";
+    if (geteuid() == 0) line[count++] = "--allow-run-as-root";
+    /* Open MPI binds one or two processes to a core each, which is wrong for threads and for more
+     * processes than cores. */
+    if (threads > 1 || (long)ranks > sysconf(_SC_NPROCESSORS_ONLN)) {
+        line[count++] = "--bind-to";
+        line[count++] = "none";
+    }
+    line[count++] = "-q"; /* weft says itself what went wrong */
+#else
+    (void)line;
+    (void)ranks;
+    (void)threads;
+#endif
+    return count;
+}
+
+weft_status launch_ranks(int ranks, int threads, char **arguments) {
+    enum { LAUNCHER_WORDS = 12 };
+    if (ranks <= 1 || launch_rank_hint() >= 0) return WEFT_SUCCESS;
+    size_t words = 0;
+    while (arguments[words] != NULL) words++;
+    const char **line = calloc(words + LAUNCHER_WORDS, sizeof *line);
+    if (line == NULL)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory to start %d processes", ranks);
+    char number[16], self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length < 0) length = 0;
+    self[length] = '\0';
+    snprintf(number, sizeof number, "%d", ranks);
+    int count = 0;
+    line[count++] = WEFT_MPIEXEC;
+    count += add_launcher_flags(line + count, ranks, threads);
+    line[count++] = "-n";
+    line[count++] = number;
+    line[count++] = length > 0 ? self : arguments[0];
+    for (size_t w = 1; w < words; w++) line[count++] = arguments[w];
+    execvp(line[0], (char *const *)(uintptr_t)line);
+    int code = errno;
+    free(line);
+    return weft_fail(WEFT_ERROR_SYSTEM, "cannot start %s: %s; start mpirun yourself", WEFT_MPIEXEC,
+                     strerror(code));
+}
+
+weft_status world_join(command_world *world, int ranks, bool threads_send) {
+    int provided;
+    int wanted = threads_send ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+    if (MPI_Init_thread(NULL, NULL, wanted, &provided) != MPI_SUCCESS)
+        return weft_fail(WEFT_ERROR_TRANSPORT, "MPI cannot be initialized");
+    world->joined = true;
+    world->comm = MPI_COMM_WORLD;
+    MPI_Comm_rank(world->comm, &world->rank);
+    MPI_Comm_size(world->comm, &world->ranks);
+    MPI_Comm_set_errhandler(world->comm, MPI_ERRORS_RETURN);
+    if (ranks > 0 && ranks != world->ranks)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "--ranks %d differs from the %d processes that were started; drop --ranks",
+                         ranks, world->ranks);
+    return WEFT_SUCCESS;
+}
+
+static int exit_status(weft_status status) {
+    switch (status) {
+    case WEFT_SUCCESS:
+        return 0;
+    case WEFT_ERROR_INVALID_ARGUMENT:
+    case WEFT_ERROR_MISMATCH:
+    case WEFT_ERROR_UNSUPPORTED:
+        return 2;
+    default:
+        return 1;
+    }
+}
+
+int world_leave(command_world *world, weft_status status) {
+    char sentence[1024];
+    snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
+    for (char *c = sentence; *c != '\0'; c++)
+        if (*c == '\n') *c = ' ';
+    /* Joining late, to fail: a process that leaves without MPI makes launchers kill the one that
+     * would print. */
+    if (status != WEFT_SUCCESS && !world->joined && launch_rank_hint() >= 0)
+        (void)world_join(world, 0, false);
+    if (status != WEFT_SUCCESS && world->rank == 0) {
+        fflush(stdout);
+        fprintf(stderr, "weft: %s\n", sentence[0] != '\0' ? sentence : weft_status_name(status));
+        fflush(stderr);
+    }
+    if (world->joined) {
+        fflush(stdout);
+        MPI_Barrier(world->comm); /* no process may be missed before the message is out */
+        if (!weft_array_may_finalize()) _exit(exit_status(status));
+        MPI_Finalize();
+    }
+    return exit_status(status);
+}

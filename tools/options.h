@@ -1,0 +1,64 @@
+/*
+ * Flags of the command line: each subcommand lists its own in a table and shares those of every
+ * transform. The tables make the parser and the help.
+ */
+#ifndef WEFT_TOOLS_OPTIONS_H
+#define WEFT_TOOLS_OPTIONS_H
+
+#include "io/array.h"
+
+#include <stdbool.h>
+#include <weft/weft.h>
+
+typedef struct option_flag {
+    const char *name;     /* without the dashes; NULL ends a table */
+    const char *argument; /* what the help calls its value; NULL: it takes none */
+    const char *help;
+    /* Stores the value (NULL where it takes none); fails with a sentence that says what to give
+     * instead. */
+    weft_status (*set)(void *target, const char *value);
+} option_flag;
+
+/* What the flags shared by all transforms say. */
+typedef struct shared_options {
+    weft_options plan;
+    int ranks; /* 0: not given */
+    bool precision_given;
+    weft_precision precision;
+    const char *report, *trace; /* files, or NULL */
+    bool quiet;
+} shared_options;
+
+typedef struct subcommand {
+    const char *name;
+    const char *arguments; /* positional, as the help shows them */
+    const char *summary;   /* one line */
+    const char *notes;     /* further paragraphs of the help, or NULL */
+    const option_flag *flags;
+    const char *letters;                          /* short names of the first of `flags`, or NULL */
+    bool shared;                                  /* takes the shared flags too */
+    int least, most;                              /* positional arguments */
+    int (*run)(int argc, char **argv, int ranks); /* returns the exit status */
+} subcommand;
+
+extern const subcommand transform_command, plan_command, validate_command, info_command,
+    view_command;
+
+typedef struct parsed_arguments {
+    int count;
+    char **positional;
+    bool helped; /* the help was asked for and printed */
+} parsed_arguments;
+
+/* Parses argv[1..]: shared flags into *shared, the subcommand's own into *own. */
+weft_status options_parse(const subcommand *command, int argc, char **argv, shared_options *shared,
+                          void *own, parsed_arguments *parsed);
+
+/* Whether an exchange was chosen that sends from threads of its own, for which MPI must be told. */
+bool options_use_streams(const shared_options *shared);
+
+/* Values of flags; `flag` is named in the sentence of a failure. */
+weft_status options_integer(const char *flag, const char *text, int64_t least, int64_t *value);
+weft_status options_shape(const char *flag, const char *text, int *rank, int64_t n[WEFT_MAX_RANK]);
+
+#endif

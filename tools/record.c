@@ -1,0 +1,133 @@
+/* Times of a run: taken, gathered, and printed as a summary of a few lines. */
+#include "record.h"
+
+#include "io/agreement.h"
+#include "support/clock.h"
+#include "support/error.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const record_stage_names[RECORD_STAGES] = {"plan", "read", "transform", "write"};
+
+void record_start(run_record *record, const command_world *world) {
+    MPI_Barrier(world->comm);
+    record->origin = weft_clock();
+}
+
+void record_begin(run_record *record, record_stage stage) {
+    record->mine.begin[stage] = weft_clock() - record->origin;
+}
+
+void record_end(run_record *record, record_stage stage) {
+    record->mine.end[stage] = weft_clock() - record->origin;
+}
+
+weft_status record_timings(run_record *record) {
+    weft_timings t;
+    WEFT_TRY(weft_plan_timings(record->plan, &t));
+    rank_times *mine = &record->mine;
+    mine->total = t.total;
+    mine->fft = t.fft;
+    mine->pack = t.pack;
+    mine->exchange = t.exchange;
+    mine->unpack = t.unpack;
+    mine->copy = t.copy;
+    mine->local = t.local;
+    mine->bytes_sent = (double)t.bytes_sent;
+    mine->messages_sent = (double)t.messages_sent;
+    return WEFT_SUCCESS;
+}
+
+weft_status record_gather(run_record *record, const command_world *world) {
+    enum { NUMBERS = sizeof(rank_times) / sizeof(double) };
+    weft_status status = WEFT_SUCCESS;
+    if (world->rank == 0) {
+        record->all = calloc((size_t)world->ranks, sizeof *record->all);
+        if (record->all == NULL)
+            status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the times of %d ranks",
+                               world->ranks);
+    }
+    WEFT_TRY(weft_array_agree(world->comm, status));
+    MPI_Gather(&record->mine, NUMBERS, MPI_DOUBLE, record->all, NUMBERS, MPI_DOUBLE, 0,
+               world->comm);
+    return WEFT_SUCCESS;
+}
+
+/* Appends to a text, which is cut where it does not fit. */
+static void append(char *text, size_t capacity, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void append(char *text, size_t capacity, const char *format, ...) {
+    size_t length = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + length, capacity - length, format, arguments);
+    va_end(arguments);
+}
+
+weft_status record_describe_plan(weft_plan plan, char *text, size_t capacity) {
+    weft_options o;
+    WEFT_TRY(weft_plan_options(plan, &o));
+    snprintf(text, capacity, "%s", weft_decomposition_name(o.decomposition));
+    for (int a = 0; a < WEFT_MAX_RANK && o.grid[a] > 0; a++)
+        append(text, capacity, "%s%d", a == 0 ? " " : "x", o.grid[a]);
+    append(text, capacity, ", %s", weft_variant_name(o.variant));
+    for (int k = 0; k < WEFT_MAX_RANK && o.exchange[k] != WEFT_EXCHANGE_AUTO; k++)
+        append(text, capacity, "%s%s", k == 0 ? ", " : "+", weft_exchange_name(o.exchange[k]));
+    append(text, capacity, ", engine %s on %s", weft_engine_name(o.engine),
+           weft_device_name(o.device));
+    return WEFT_SUCCESS;
+}
+
+static void print_array(const char *name, const weft_array_info *info) {
+    printf("%s: %s", name, weft_element_name(info->element));
+    for (int a = 0; a < info->rank; a++)
+        printf("%s%lld", a == 0 ? " " : "x", (long long)info->n[a]);
+}
+
+/* The largest of a time over the ranks; `offset` is its place in rank_times. */
+static double most(const run_record *record, const command_world *world, size_t offset) {
+    double largest = 0.0, value;
+    for (int r = 0; r < world->ranks; r++) {
+        memcpy(&value, (const char *)&record->all[r] + offset, sizeof value);
+        if (value > largest) largest = value;
+    }
+    return largest;
+}
+
+weft_status record_print(const run_record *record, const command_world *world) {
+    static const struct {
+        const char *name;
+        size_t offset;
+    } phases[] = {
+        {"fft", offsetof(rank_times, fft)},           {"pack", offsetof(rank_times, pack)},
+        {"exchange", offsetof(rank_times, exchange)}, {"unpack", offsetof(rank_times, unpack)},
+        {"copy", offsetof(rank_times, copy)},         {"local", offsetof(rank_times, local)}};
+    char plan[512];
+    WEFT_TRY(record_describe_plan(record->plan, plan, sizeof plan));
+    print_array(record->input, &record->input_info);
+    printf(" -> ");
+    print_array(record->output, &record->output_info);
+    printf("\n%s %s %s on %d rank%s: %s\n", weft_precision_name(record->problem->precision),
+           weft_kind_name(record->problem->kind),
+           record->direction == WEFT_FORWARD ? "forward" : "inverse", world->ranks,
+           world->ranks > 1 ? "s" : "", plan);
+    printf("transform %.6f s:", most(record, world, offsetof(rank_times, total)));
+    for (size_t p = 0; p < sizeof phases / sizeof *phases; p++)
+        printf("%s %s %.6f", p > 0 ? "," : "", phases[p].name,
+               most(record, world, phases[p].offset));
+    double sent = 0.0, spent[RECORD_STAGES] = {0};
+    for (int r = 0; r < world->ranks; r++) {
+        sent += record->all[r].bytes_sent;
+        for (int s = 0; s < RECORD_STAGES; s++) {
+            double seconds = record->all[r].end[s] - record->all[r].begin[s];
+            if (seconds > spent[s]) spent[s] = seconds;
+        }
+    }
+    printf("\nplan %.3f s, read %.3f s, write %.3f s; %.0f bytes sent\n", spent[RECORD_PLAN],
+           spent[RECORD_READ], spent[RECORD_WRITE], sent);
+    if (record->round_trip >= 0.0)
+        printf("round trip: relative L2 error %.2e\n", record->round_trip);
+    return WEFT_SUCCESS;
+}

@@ -1,0 +1,66 @@
+/*
+ * What a run did, gathered from all ranks: for the summary on the terminal, the report and the
+ * trace.
+ */
+#ifndef WEFT_TOOLS_RECORD_H
+#define WEFT_TOOLS_RECORD_H
+
+#include "io/array.h"
+#include "launch.h"
+
+#include <jansson.h>
+
+typedef enum record_stage {
+    RECORD_PLAN = 0,
+    RECORD_READ,
+    RECORD_TRANSFORM,
+    RECORD_WRITE,
+    RECORD_STAGES
+} record_stage;
+
+/* Times of one rank, in seconds; begin counts from a moment that is the same on all ranks. Doubles
+ * only: ranks send it as an array of them. */
+typedef struct rank_times {
+    double begin[RECORD_STAGES], end[RECORD_STAGES];
+    double total, fft, pack, exchange, unpack, copy, local, bytes_sent, messages_sent;
+} rank_times;
+
+typedef struct run_record {
+    const char *command;
+    const char *input, *output; /* names of files */
+    weft_array_info input_info, output_info;
+    const weft_problem *problem;
+    weft_direction direction;
+    weft_plan plan;
+    double origin; /* weft_clock() of the common moment */
+    rank_times mine;
+    rank_times *all;   /* rank 0, after record_gather */
+    double round_trip; /* relative error; negative: not checked */
+} run_record;
+
+extern const char *const record_stage_names[RECORD_STAGES];
+
+/* Names the moment from which times count. Collective. */
+void record_start(run_record *record, const command_world *world);
+void record_begin(run_record *record, record_stage stage);
+void record_end(run_record *record, record_stage stage);
+
+/* Takes over the timings of the plan's last execution. */
+weft_status record_timings(run_record *record);
+
+/* Collects the times of all ranks on rank 0; the caller frees record->all. Collective. */
+weft_status record_gather(run_record *record, const command_world *world);
+
+/* Prints the summary, or writes the report or the trace. Rank 0 only, after record_gather. */
+weft_status record_print(const run_record *record, const command_world *world);
+weft_status record_report(const run_record *record, const command_world *world, const char *path);
+weft_status record_trace(const run_record *record, const command_world *world, const char *path);
+
+/* "pencil 2x2, realigned, a2a-sync, engine fftw on host": what a plan settled on. */
+weft_status record_describe_plan(weft_plan plan, char *text, size_t capacity);
+
+/* Writes a document under a temporary name and renames it. Takes over the reference to `document`.
+ */
+weft_status record_write_json(const char *path, json_t *document);
+
+#endif

@@ -1,0 +1,138 @@
+/* The report and the Chrome trace of a run, as JSON. */
+#include "io/temporary.h"
+#include "record.h"
+#include "support/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+weft_status record_write_json(const char *path, json_t *document) {
+    char *target = NULL, *temporary = NULL;
+    weft_status status = document != NULL
+                             ? weft_temporary_create(path, &target, &temporary)
+                             : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "%s: no memory for it", path);
+    if (status == WEFT_SUCCESS) {
+        if (json_dump_file(document, temporary, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0)
+            status = weft_fail(WEFT_ERROR_SYSTEM, "%s: writing failed: %s", path, strerror(errno));
+        else
+            status = weft_temporary_publish(temporary, target);
+        if (status != WEFT_SUCCESS) unlink(temporary);
+    }
+    free(temporary);
+    free(target);
+    json_decref(document);
+    return status;
+}
+
+static json_t *numbers(const int64_t *n, int count) {
+    json_t *list = json_array();
+    for (int a = 0; a < count; a++) json_array_append_new(list, json_integer(n[a]));
+    return list;
+}
+
+static json_t *describe_array(const char *name, const weft_array_info *info) {
+    return json_pack("{s:s, s:s, s:o}", "file", name, "element", weft_element_name(info->element),
+                     "shape", numbers(info->n, info->rank));
+}
+
+static json_t *describe_problem(const run_record *record) {
+    static const char *const norms[] = {"none", "backward", "ortho", "forward"};
+    const weft_problem *p = record->problem;
+    return json_pack("{s:o, s:s, s:s, s:I, s:s, s:s}", "shape", numbers(p->n, p->rank), "kind",
+                     weft_kind_name(p->kind), "precision", weft_precision_name(p->precision),
+                     "batch", (json_int_t)(p->batch > 0 ? p->batch : 1), "norm", norms[p->norm],
+                     "direction", record->direction == WEFT_FORWARD ? "forward" : "inverse");
+}
+
+static json_t *describe_options(weft_plan plan) {
+    static const char *const efforts[] = {"estimate", "measure", "patient"};
+    weft_options o;
+    if (weft_plan_options(plan, &o) != WEFT_SUCCESS) return json_null();
+    json_t *grid = json_array(), *exchange = json_array();
+    for (int a = 0; a < WEFT_MAX_RANK && o.grid[a] > 0; a++)
+        json_array_append_new(grid, json_integer(o.grid[a]));
+    for (int k = 0; k < WEFT_MAX_RANK && o.exchange[k] != WEFT_EXCHANGE_AUTO; k++)
+        json_array_append_new(exchange, json_string(weft_exchange_name(o.exchange[k])));
+    return json_pack("{s:s, s:o, s:s, s:o, s:s, s:s, s:i, s:s, s:I}", "decomposition",
+                     weft_decomposition_name(o.decomposition), "grid", grid, "variant",
+                     weft_variant_name(o.variant), "exchange", exchange, "engine",
+                     weft_engine_name(o.engine), "device", weft_device_name(o.device), "threads",
+                     o.threads, "effort", efforts[o.effort], "memory_limit",
+                     (json_int_t)o.device_memory_limit);
+}
+
+/* The plan's own JSON, read back so that it becomes part of this document. */
+static json_t *describe_plan(weft_plan plan) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    json_t *document = NULL;
+    if (stream == NULL) return json_null();
+    weft_status status = weft_plan_explain(plan, stream, WEFT_JSON);
+    if (fclose(stream) == 0 && status == WEFT_SUCCESS) document = json_loadb(text, length, 0, NULL);
+    free(text);
+    return document != NULL ? document : json_null();
+}
+
+static json_t *describe_times(const rank_times *t, int rank) {
+    json_t *times =
+        json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I}", "rank", rank, "total",
+                  t->total, "fft", t->fft, "pack", t->pack, "exchange", t->exchange, "unpack",
+                  t->unpack, "copy", t->copy, "local", t->local, "bytes_sent",
+                  (json_int_t)t->bytes_sent, "messages_sent", (json_int_t)t->messages_sent);
+    for (int s = 0; s < RECORD_STAGES; s++) {
+        char name[32];
+        snprintf(name, sizeof name, "%s_stage", record_stage_names[s]);
+        json_object_set_new(times, name, json_real(t->end[s] - t->begin[s]));
+    }
+    return times;
+}
+
+weft_status record_report(const run_record *record, const command_world *world, const char *path) {
+    json_t *timings = json_array();
+    for (int r = 0; r < world->ranks; r++)
+        json_array_append_new(timings, describe_times(&record->all[r], r));
+    json_t *document =
+        json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "weft", weft_version(),
+                  "command", record->command, "ranks", world->ranks, "input",
+                  describe_array(record->input, &record->input_info), "output",
+                  describe_array(record->output, &record->output_info), "problem",
+                  describe_problem(record), "options", describe_options(record->plan), "plan",
+                  describe_plan(record->plan), "timings", timings);
+    if (document != NULL && record->round_trip >= 0.0)
+        json_object_set_new(document, "round_trip_error", json_real(record->round_trip));
+    return record_write_json(path, document);
+}
+
+/* One complete event; times in microseconds, as the format wants. */
+static void add_event(json_t *events, int rank, const char *name, double begin, double seconds) {
+    json_array_append_new(events, json_pack("{s:s, s:s, s:i, s:i, s:f, s:f}", "name", name, "ph",
+                                            "X", "pid", 0, "tid", rank, "ts", 1e6 * begin, "dur",
+                                            1e6 * seconds));
+}
+
+weft_status record_trace(const run_record *record, const command_world *world, const char *path) {
+    json_t *events = json_array();
+    for (int r = 0; r < world->ranks; r++) {
+        const rank_times *t = &record->all[r];
+        for (int s = 0; s < RECORD_STAGES; s++)
+            add_event(events, r, record_stage_names[s], t->begin[s], t->end[s] - t->begin[s]);
+        /* The library tells sums, not moments: the phases of the transform are drawn one after the
+         * other. */
+        const struct {
+            const char *name;
+            double seconds;
+        } phases[] = {{"fft", t->fft},       {"pack", t->pack}, {"exchange", t->exchange},
+                      {"unpack", t->unpack}, {"copy", t->copy}, {"local", t->local}};
+        double at = t->begin[RECORD_TRANSFORM];
+        for (size_t p = 0; p < sizeof phases / sizeof *phases; p++) {
+            if (phases[p].seconds <= 0.0) continue;
+            add_event(events, r, phases[p].name, at, phases[p].seconds);
+            at += phases[p].seconds;
+        }
+    }
+    return record_write_json(
+        path, json_pack("{s:o, s:s}", "traceEvents", events, "displayTimeUnit", "ms"));
+}

@@ -1,0 +1,256 @@
+/*
+ * weft validate: runs every combination of strategy, variant, exchange, kind and precision on the
+ * processes at hand and compares with answers that are known. Exchange methods must also agree with
+ * each other bit for bit.
+ */
+#include "io/agreement.h"
+#include "launch.h"
+#include "options.h"
+#include "record.h"
+#include "support/error.h"
+#include "validate_case.h"
+
+#include <math.h>
+#include <string.h>
+#include <weft/weft_mpi.h>
+
+typedef struct validate_flags {
+    int rank;
+    int64_t n[WEFT_MAX_RANK];
+    bool table;
+} validate_flags;
+
+/* A run over all cases. */
+typedef struct validation {
+    const validate_flags *flags;
+    const shared_options *shared;
+    const command_world *world;
+    weft_context context;
+    uint64_t checksum; /* of the first exchange method of the present group */
+    bool have_checksum;
+    int passed, failed, skipped;
+    json_t *cases;
+} validation;
+
+static weft_status set_shape(void *target, const char *value) {
+    validate_flags *flags = target;
+    return options_shape("shape", value, &flags->rank, flags->n);
+}
+
+static weft_status set_table(void *target, const char *value) {
+    (void)value;
+    ((validate_flags *)target)->table = true;
+    return WEFT_SUCCESS;
+}
+
+static const option_flag validate_option_flags[] = {
+    {"shape", "AxBxC", "shape (default 40x36x30)", set_shape},
+    {"table", NULL, "aligned columns with a heading", set_table},
+    {NULL, NULL, NULL, NULL}};
+
+/* Whether all ranks have the bits that the first exchange method gave. */
+static bool same_bits(validation *v, const case_result *result) {
+    int mine = !v->have_checksum || v->checksum == result->checksum, all;
+    v->checksum = v->have_checksum ? v->checksum : result->checksum;
+    v->have_checksum = true;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_LAND, v->world->comm);
+    return all != 0;
+}
+
+static void print_result(validation *v, const char *name, const case_result *result) {
+    double error = fmax(result->round_trip, result->placement);
+    const char *verdict = result->failed == NULL ? "PASS" : "FAIL";
+    const char *reason = result->failed != NULL ? result->failed : "";
+    char laplacian[16] = "-";
+    if (v->world->rank > 0) return;
+    if (result->laplacian >= 0.0) snprintf(laplacian, sizeof laplacian, "%.2e", result->laplacian);
+    if (!v->shared->quiet || result->failed != NULL) {
+        printf(v->flags->table ? "%-58s %9.3f %10.2e %10s %s%s%s\n"
+                               : "%s: %.3f GFLOP/s, error %.2e, laplacian %s, %s%s%s\n",
+               name, result->gflops, error, laplacian, verdict, *reason != '\0' ? ": " : "",
+               reason);
+        fflush(stdout);
+    }
+    json_array_append_new(
+        v->cases, json_pack("{s:s, s:f, s:f, s:f, s:f, s:f, s:s, s:s}", "case", name, "seconds",
+                            result->seconds, "gflops", result->gflops, "round_trip",
+                            result->round_trip, "placement", result->placement, "laplacian",
+                            result->laplacian, "result", verdict, "reason", reason));
+}
+
+static void print_other(validation *v, const char *name, const char *verdict) {
+    if (v->world->rank > 0) return;
+    if (!v->shared->quiet || verdict[0] == 'F')
+        printf("%s: %s: %s\n", name, verdict, weft_thread_error());
+    fflush(stdout);
+    json_array_append_new(v->cases, json_pack("{s:s, s:s, s:s}", "case", name, "result", verdict,
+                                              "reason", weft_thread_error()));
+}
+
+/* Whether a refusal to plan means that the mix, which the user did not choose, does not fit. */
+static bool may_skip(const validation *v, weft_status status) {
+    bool chosen =
+        v->shared->plan.decomposition != WEFT_DECOMPOSITION_AUTO || v->shared->plan.grid[0] > 0;
+    return status == WEFT_ERROR_UNSUPPORTED || (status == WEFT_ERROR_INVALID_ARGUMENT && !chosen);
+}
+
+/* One case: plans, tests, prints. What a mix cannot do is skipped, a wrong flag ends the run;
+ * anything else that goes wrong fails the case. */
+static weft_status run_case(validation *v, const weft_problem *problem,
+                            const weft_options *options) {
+    char name[128];
+    snprintf(name, sizeof name, "%s %s %s %s %s", weft_decomposition_name(options->decomposition),
+             weft_variant_name(options->variant), weft_exchange_name(options->exchange[0]),
+             weft_kind_name(problem->kind), weft_precision_name(problem->precision));
+    weft_plan plan = NULL;
+    case_result result = {0};
+    weft_status status =
+        weft_array_agree(v->world->comm, weft_plan_create(v->context, problem, options, &plan));
+    if (status != WEFT_SUCCESS && may_skip(v, status)) {
+        v->skipped++;
+        print_other(v, name, "SKIP");
+        return WEFT_SUCCESS;
+    }
+    if (status == WEFT_ERROR_INVALID_ARGUMENT) return status;
+    if (status == WEFT_SUCCESS) status = case_run(plan, problem, v->world, &result);
+    if (status != WEFT_SUCCESS) {
+        v->failed++;
+        print_other(v, name, "FAIL");
+    } else {
+        if (!same_bits(v, &result) && result.failed == NULL)
+            result.failed = "bits differ between exchange methods";
+        if (result.failed == NULL)
+            v->passed++;
+        else
+            v->failed++;
+        print_result(v, name, &result);
+    }
+    weft_plan_destroy(&plan);
+    return WEFT_SUCCESS;
+}
+
+/* The values of an enumeration to run over: the one that was asked for, or first..last. */
+typedef struct choice {
+    int first, last;
+} choice;
+
+static choice choose(int given, int automatic, int first, int last) {
+    return given != automatic ? (choice){given, given} : (choice){first, last};
+}
+
+/* All exchange methods of one strategy, variant, kind and precision. */
+static weft_status run_group(validation *v, const weft_problem *problem, weft_options options) {
+    choice exchanges =
+        choose((int)options.exchange[0], WEFT_EXCHANGE_AUTO, WEFT_P2P_SYNC, WEFT_A2A_TYPE);
+    v->have_checksum = false;
+    for (int e = exchanges.first; e <= exchanges.last; e++) {
+        if (exchanges.first != exchanges.last) options.exchange[0] = (weft_exchange)e;
+        WEFT_TRY(run_case(v, problem, &options));
+    }
+    return WEFT_SUCCESS;
+}
+
+static weft_status run_all(validation *v) {
+    const shared_options *shared = v->shared;
+    weft_options options = shared->plan;
+    options.location = WEFT_LOCATION_HOST;
+    choice decompositions =
+        choose((int)options.decomposition, WEFT_DECOMPOSITION_AUTO, WEFT_SLAB_2D1D, WEFT_PENCIL);
+    choice variants = choose((int)options.variant, WEFT_VARIANT_AUTO, WEFT_DEFAULT, WEFT_REALIGNED);
+    choice precisions = shared->precision_given
+                            ? (choice){(int)shared->precision, (int)shared->precision}
+                            : (choice){WEFT_DOUBLE, WEFT_SINGLE};
+    weft_problem problem = {.rank = v->flags->rank};
+    memcpy(problem.n, v->flags->n, sizeof problem.n);
+    for (int d = decompositions.first; d <= decompositions.last; d++) {
+        /* A grid belongs to pencils; the others would refuse it. */
+        options.decomposition = (weft_decomposition)d;
+        for (int a = 0; a < WEFT_MAX_RANK; a++)
+            options.grid[a] = d == WEFT_PENCIL ? shared->plan.grid[a] : 0;
+        for (int x = variants.first; x <= variants.last; x++) {
+            options.variant = (weft_variant)x;
+            for (int p = precisions.first; p <= precisions.last; p++) {
+                problem.precision = (weft_precision)p;
+                problem.kind = WEFT_C2C;
+                WEFT_TRY(run_group(v, &problem, options));
+                problem.kind = WEFT_R2C;
+                WEFT_TRY(run_group(v, &problem, options));
+            }
+        }
+    }
+    return WEFT_SUCCESS;
+}
+
+static weft_status finish(validation *v) {
+    if (v->world->rank == 0)
+        printf("%d passed, %d failed, %d skipped on %d rank%s\n", v->passed, v->failed, v->skipped,
+               v->world->ranks, v->world->ranks > 1 ? "s" : "");
+    weft_status status = WEFT_SUCCESS;
+    if (v->world->rank == 0 && v->shared->report != NULL)
+        status = record_write_json(v->shared->report,
+                                   json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:O}", "weft",
+                                             weft_version(), "command", "validate", "ranks",
+                                             v->world->ranks, "passed", v->passed, "failed",
+                                             v->failed, "skipped", v->skipped, "cases", v->cases));
+    if (status == WEFT_SUCCESS && v->failed > 0)
+        status = weft_fail(WEFT_ERROR_ENGINE,
+                           "validate: %d of %d cases failed; the lines above "
+                           "that end in FAIL say which",
+                           v->failed, v->failed + v->passed);
+    if (status == WEFT_SUCCESS && v->passed == 0)
+        status = weft_fail(WEFT_ERROR_UNSUPPORTED,
+                           "validate: no case can be run so; choose other flags");
+    return weft_array_agree(v->world->comm, status);
+}
+
+static weft_status validate(const validate_flags *flags, const shared_options *shared,
+                            const command_world *world) {
+    validation v = {.flags = flags, .shared = shared, .world = world, .cases = json_array()};
+    weft_status status =
+        weft_array_agree(world->comm, weft_mpi_context_create(world->comm, NULL, &v.context));
+    if (status == WEFT_SUCCESS && world->rank == 0 && flags->table && !shared->quiet)
+        printf("%-58s %9s %10s %10s\n", "case", "GFLOP/s", "error", "laplacian");
+    if (status == WEFT_SUCCESS) status = run_all(&v);
+    if (status == WEFT_SUCCESS) status = finish(&v);
+    char sentence[1024];
+    snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
+    weft_context_destroy(&v.context);
+    weft_thread_error_set(sentence);
+    json_decref(v.cases);
+    return status;
+}
+
+static int validate_main(int argc, char **argv, int ranks) {
+    validate_flags flags = {.rank = 3, .n = {40, 36, 30}};
+    shared_options shared = {.ranks = ranks};
+    parsed_arguments parsed = {0};
+    command_world world = {.ranks = 1};
+    weft_status status = options_parse(&validate_command, argc, argv, &shared, &flags, &parsed);
+    if (status == WEFT_SUCCESS && parsed.helped) return 0;
+    if (status == WEFT_SUCCESS && shared.trace != NULL)
+        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "--trace belongs to transform; drop it");
+    if (status == WEFT_SUCCESS)
+        status = launch_ranks(shared.ranks, shared.plan.threads, launch_arguments);
+    /* All exchange methods are run unless one was chosen, and one of them sends from threads. */
+    bool streams = shared.plan.exchange[0] == WEFT_EXCHANGE_AUTO || options_use_streams(&shared);
+    if (status == WEFT_SUCCESS) status = world_join(&world, shared.ranks, streams);
+    if (status == WEFT_SUCCESS && flags.rank == 1 && world.ranks > 1)
+        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                           "--shape: one axis is not split; run it on one process");
+    if (status == WEFT_SUCCESS) status = validate(&flags, &shared, &world);
+    return world_leave(&world, status);
+}
+
+const subcommand validate_command = {
+    .name = "validate",
+    .arguments = "",
+    .summary = "Runs every strategy and exchange here and compares with known answers.",
+    .notes =
+        "Flags narrow the choice. Each case prints GFLOP/s (5 N log2 N / t, half for r2c), the\n"
+        "larger of the round-trip and placement errors, and that of a Laplacian.",
+    .flags = validate_option_flags,
+    .shared = true,
+    .least = 0,
+    .most = 0,
+    .run = validate_main,
+};
