@@ -1,5 +1,5 @@
 /*
- * Round trip, Laplacian, impulse: the tests of one plan.
+ * Round trip, Laplacian, impulse, index redistribution: the tests of one plan.
  *
  * Values are reached through at() and put(), which hide precision and kind: the tests are short and
  * slow, which is right for tests. Errors are relative, in L2, over all ranks.
@@ -240,6 +240,51 @@ static weft_status run_tests(test_run *run, case_result *result) {
         result->failed = "laplacian";
     if (!(result->round_trip <= run->bound)) result->failed = "round trip";
     return WEFT_SUCCESS;
+}
+
+/* The global index of an element in two numbers that single precision holds exactly. */
+static void index_numbers(const field *f, int64_t i, double numbers[2]) {
+    int64_t index[WEFT_MAX_RANK], place = 0;
+    locate(f, i, index);
+    for (int a = 0; a < f->problem->rank; a++) place = place * f->n[a] + index[a];
+    numbers[0] = (double)(place % 16777216);
+    numbers[1] = (double)(place / 16777216);
+}
+
+/* Elements of `to` that do not name their own place after `direction`; poisoned first. */
+static weft_status count_misplaced(test_run *run, weft_direction direction, field *from, field *to,
+                                   double *misplaced) {
+    double numbers[2];
+    for (int64_t i = 0; i < from->count; i++) {
+        index_numbers(from, i, numbers);
+        put(from, 2 * i, numbers[0]);
+        put(from, 2 * i + 1, numbers[1]);
+    }
+    for (int64_t i = 0; i < 2 * to->count; i++) put(to, i, NAN);
+    WEFT_TRY(execute(run, direction, from, to));
+    for (int64_t i = 0; i < to->count; i++) {
+        index_numbers(to, i, numbers);
+        *misplaced += !(get(to, 2 * i) == numbers[0] && get(to, 2 * i + 1) == numbers[1]);
+    }
+    return WEFT_SUCCESS;
+}
+
+weft_status case_run_redistribution(weft_plan plan, const weft_problem *problem,
+                                    const command_world *world, bool *right) {
+    test_run run = {.plan = plan, .problem = problem, .comm = world->comm, .rank = world->rank};
+    double misplaced = 0.0;
+    weft_status status = weft_array_agree(run.comm, create_field(&run, WEFT_INPUT, &run.input));
+    if (status == WEFT_SUCCESS)
+        status = weft_array_agree(run.comm, create_field(&run, WEFT_OUTPUT, &run.output));
+    if (status == WEFT_SUCCESS)
+        status = count_misplaced(&run, WEFT_FORWARD, &run.input, &run.output, &misplaced);
+    if (status == WEFT_SUCCESS)
+        status = count_misplaced(&run, WEFT_INVERSE, &run.output, &run.input, &misplaced);
+    MPI_Allreduce(MPI_IN_PLACE, &misplaced, 1, MPI_DOUBLE, MPI_SUM, run.comm);
+    *right = misplaced == 0.0;
+    free(run.input.data);
+    free(run.output.data);
+    return status;
 }
 
 weft_status case_run(weft_plan plan, const weft_problem *problem, const command_world *world,

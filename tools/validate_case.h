@@ -22,4 +22,9 @@ typedef struct case_result {
 weft_status case_run(weft_plan plan, const weft_problem *problem, const command_world *world,
                      case_result *result);
 
+/* Index redistribution: on a complex plan with the identity engine, every element must arrive at
+ * the place that it names, both ways. Collective. */
+weft_status case_run_redistribution(weft_plan plan, const weft_problem *problem,
+                                    const command_world *world, bool *right);
+
 #endif

@@ -105,7 +105,8 @@ typedef enum weft_engine {
     WEFT_ENGINE_FFTW,   /* libfftw3 and libfftw3f, opened at run time */
     WEFT_ENGINE_CUFFT,  /* reserved */
     WEFT_ENGINE_JIT,    /* reserved */
-    WEFT_ENGINE_REFERENCE /* portable C, every size, accurate rather than fast */
+    WEFT_ENGINE_REFERENCE, /* portable C, every size, accurate rather than fast */
+    WEFT_ENGINE_IDENTITY   /* transforms nothing: the redistributions of a WEFT_C2C plan alone */
 } weft_engine;
 
 typedef enum weft_device {

@@ -116,6 +116,7 @@ static test_case random_case(void) {
     } else if (pick(8) == 0) {
         c.options.device_aware = WEFT_STAGED;
     }
+    if (c.problem.kind == WEFT_C2C && pick(6) == 0) c.options.engine = WEFT_ENGINE_IDENTITY;
     if (c.options.decomposition == WEFT_PENCIL) random_grid(&c.options, s->rank);
     c.bricks = pick(5) == 0;
     if (c.bricks) {
@@ -146,7 +147,8 @@ typedef struct truth {
     oracle_number *in, *out, *half;
 } truth;
 
-static void make_truth(const weft_problem *p, truth *t) {
+static void make_truth(const test_case *c, truth *t) {
+    const weft_problem *p = &c->problem;
     t->in_total = t->out_total = 1;
     for (int a = 0; a < p->rank; a++) {
         t->in_n[a] = t->out_n[a] = p->n[a];
@@ -164,7 +166,7 @@ static void make_truth(const weft_problem *p, truth *t) {
         double im = (float)((double)(next_random() >> 11) / 4503599627370496.0 - 1.0);
         t->in[i] = t->out[i] = p->kind == WEFT_R2C ? re : re + im * I;
     }
-    oracle_dft(t->out, p->rank, p->n, p->batch, -1);
+    if (c->options.engine != WEFT_ENGINE_IDENTITY) oracle_dft(t->out, p->rank, p->n, p->batch, -1);
     int64_t row = t->in_n[p->rank - 1], half = t->out_n[p->rank - 1];
     for (int64_t i = 0; i < t->out_total * p->batch; i++)
         t->half[i] = t->out[i / half * row + i % half];
@@ -305,6 +307,7 @@ static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx
 
     double sums[2] = {0, 0}, points = 1;
     for (int a = 0; a < c->problem.rank; a++) points *= (double)c->problem.n[a];
+    if (c->options.engine == WEFT_ENGINE_IDENTITY) points = 1;
     compare(c, &q, dir == WEFT_FORWARD ? t->half : t->in, dir == WEFT_FORWARD ? 1 : points, out,
             sums);
     MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -341,7 +344,7 @@ static int run_case(weft_context ctx, test_case *c, int *runs) {
     truth t;
     kept first = {{NULL, NULL}, {0, 0}};
     int failures = 0;
-    make_truth(&c->problem, &t);
+    make_truth(c, &t);
     if (c->bricks) {
         c->problem.input = &c->input;
         c->problem.output = &c->output;
