@@ -2,7 +2,7 @@
  * Peak memory of each rank against what weft says it holds: VmHWM beyond a baseline, beside input +
  * output + weft_plan_memory. The baseline is the resident memory once MPI is up, its connections
  * are made and FFTW is loaded. Linux only: reads /proc/self/status and resets the peak through
- * /proc/self/clear_refs.
+ * /proc/self/clear_refs. Exit status 1 where some rank's peak is more than 2 % above what was told.
  */
 #include "contestant.h"
 
@@ -77,7 +77,9 @@ static int measure(const bench_case *c, weft_context ctx, const char *config) {
     plan.close(&plan);
     free(in);
     free(out);
-    return 0;
+    int over = peak > 1.02 * told;
+    MPI_Allreduce(MPI_IN_PLACE, &over, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return over;
 }
 
 int main(int argc, char **argv) {

@@ -20,6 +20,7 @@
 #include "naive_dft.h"
 #include "support/error.h"
 
+#define WEFT_ENGINES_THAT_TRANSFORM
 #define WEFT_ENGINE_ENTRY(ops) extern const weft_engine_ops ops;
 #include "engine/engines.def"
 #undef WEFT_ENGINE_ENTRY

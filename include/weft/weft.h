@@ -1,20 +1,21 @@
 /*
  * weft: multi-dimensional Fourier transforms on one core, on many processes, and on devices.
  *
- * The one public header of libweft. MPI programs include <weft/weft_mpi.h>, which adds one function.
+ * The one public header of libweft. MPI programs include <weft/weft_mpi.h>, which adds one
+ * function.
  *
- * A program creates a context (one process, or the ranks of a communicator), describes a problem (what to
- * compute) and options (how; zero lets weft choose), creates a plan, asks the plan which box of the global
- * arrays this rank owns, and executes the plan as often as it likes.
+ * A program creates a context (one process, or the ranks of a communicator), describes a problem
+ * (what to compute) and options (how; zero lets weft choose), creates a plan, asks the plan which
+ * box of the global arrays this rank owns, and executes the plan as often as it likes.
  *
- * Conventions. Global shape n[0..rank-1] is row-major: the last axis is contiguous. The forward transform is
- * exp(-2 pi i ...), the inverse exp(+2 pi i ...); both are unscaled unless problem.norm asks otherwise. WEFT_R2C
- * halves the last axis to n/2+1. All sizes are counted in elements of the space they belong to unless a name
- * says bytes.
+ * Conventions. Global shape n[0..rank-1] is row-major: the last axis is contiguous. The forward
+ * transform is exp(-2 pi i ...), the inverse exp(+2 pi i ...); both are unscaled unless
+ * problem.norm asks otherwise. WEFT_R2C halves the last axis to n/2+1. All sizes are counted in
+ * elements of the space they belong to unless a name says bytes.
  *
- * Every function returns a weft_status, sets its outputs only on success, and neither prints nor aborts. Each
- * comment says Collective (every rank of the context calls it, with the same arguments unless stated) or Not
- * collective.
+ * Every function returns a weft_status, sets its outputs only on success, and neither prints nor
+ * aborts. Each comment says Collective (every rank of the context calls it, with the same arguments
+ * unless stated) or Not collective.
  */
 #ifndef WEFT_H
 #define WEFT_H
@@ -60,7 +61,8 @@ typedef enum weft_kind {
 
 typedef enum weft_precision { WEFT_DOUBLE = 0, WEFT_SINGLE, WEFT_HALF } weft_precision;
 
-/* Which direction is scaled by 1/N (N the product of n): NumPy's meaning. ORTHO scales both by 1/sqrt(N). */
+/* Which direction is scaled by 1/N (N the product of n): NumPy's meaning. ORTHO scales both by
+ * 1/sqrt(N). */
 typedef enum weft_norm {
     WEFT_NORM_NONE = 0,
     WEFT_NORM_BACKWARD,
@@ -75,17 +77,21 @@ typedef enum weft_space { WEFT_INPUT = 0, WEFT_OUTPUT } weft_space;
 
 typedef enum weft_decomposition {
     WEFT_DECOMPOSITION_AUTO = 0,
-    WEFT_SLAB_2D1D, /* axis 0 split; FFT of the others; exchange; FFT of axis 0; result split along axis 1 */
-    WEFT_SLAB_1D2D, /* axis 0 split; FFT of the last; exchange; FFT of the rest; result split along the last */
-    WEFT_SLAB_Y_ZX, /* axis 0 split; FFT of axis 1; exchange; FFT of the rest; result split along axis 1 */
+    WEFT_SLAB_2D1D, /* axis 0 split; FFT of the others; exchange; FFT of axis 0; result split along
+                       axis 1 */
+    WEFT_SLAB_1D2D, /* axis 0 split; FFT of the last; exchange; FFT of the rest; result split along
+                       the last */
+    WEFT_SLAB_Y_ZX, /* axis 0 split; FFT of axis 1; exchange; FFT of the rest; result split along
+                       axis 1 */
     WEFT_PENCIL,    /* leading axes split over a grid; one exchange for each grid dimension */
-    WEFT_BRICK      /* problem.input and output give the boxes; weft chooses the chain between them */
+    WEFT_BRICK /* problem.input and output give the boxes; weft chooses the chain between them */
 } weft_decomposition;
 
 typedef enum weft_variant {
     WEFT_VARIANT_AUTO = 0,
     WEFT_DEFAULT,  /* memory order never changes */
-    WEFT_REALIGNED /* passes store so that the next axis is contiguous and messages need no packing */
+    WEFT_REALIGNED /* passes store so that the next axis is contiguous and messages need no packing
+                    */
 } weft_variant;
 
 typedef enum weft_exchange {
@@ -101,10 +107,10 @@ typedef enum weft_exchange {
 
 typedef enum weft_engine {
     WEFT_ENGINE_AUTO = 0,
-    WEFT_ENGINE_NATIVE, /* reserved */
-    WEFT_ENGINE_FFTW,   /* libfftw3 and libfftw3f, opened at run time */
-    WEFT_ENGINE_CUFFT,  /* reserved */
-    WEFT_ENGINE_JIT,    /* reserved */
+    WEFT_ENGINE_NATIVE,    /* reserved */
+    WEFT_ENGINE_FFTW,      /* libfftw3 and libfftw3f, opened at run time */
+    WEFT_ENGINE_CUFFT,     /* reserved */
+    WEFT_ENGINE_JIT,       /* reserved */
     WEFT_ENGINE_REFERENCE, /* portable C, every size, accurate rather than fast */
     WEFT_ENGINE_IDENTITY   /* transforms nothing: the redistributions of a WEFT_C2C plan alone */
 } weft_engine;
@@ -114,7 +120,8 @@ typedef enum weft_device {
     WEFT_CUDA,     /* reserved */
     WEFT_OPENCL,   /* reserved */
     WEFT_OPENMP,   /* reserved */
-    WEFT_SIMULATED /* a device made of threads with its own address space, for tests: see docs/design.md */
+    WEFT_SIMULATED /* a device made of threads with its own address space, for tests: see
+                      docs/design.md */
 } weft_device;
 
 /* Where the buffers given to weft_execute lie. */
@@ -123,18 +130,16 @@ typedef enum weft_location {
     WEFT_LOCATION_HOST
 } weft_location;
 
-/* Whether messages leave from device memory (the transport understands it) or through page-locked host memory. */
-typedef enum weft_awareness {
-    WEFT_AWARENESS_AUTO = 0,
-    WEFT_AWARE,
-    WEFT_STAGED
-} weft_awareness;
+/* Whether messages leave from device memory (the transport understands it) or through page-locked
+ * host memory. */
+typedef enum weft_awareness { WEFT_AWARENESS_AUTO = 0, WEFT_AWARE, WEFT_STAGED } weft_awareness;
 
-/* How long planning may take: ESTIMATE never runs a transform, MEASURE times the best few candidates, PATIENT
- * times them all. Engines take the same hint. */
+/* How long planning may take: ESTIMATE never runs a transform, MEASURE times the best few
+ * candidates, PATIENT times them all. Engines take the same hint. */
 typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_effort;
 
-/* Whether in == out in weft_execute. A plan told beforehand plans faster and may hold less memory. */
+/* Whether in == out in weft_execute. A plan told beforehand plans faster and may hold less memory.
+ */
 typedef enum weft_placement {
     WEFT_PLACEMENT_ANY = 0,
     WEFT_OUT_OF_PLACE,
@@ -146,15 +151,16 @@ typedef enum weft_format { WEFT_TEXT = 0, WEFT_JSON } weft_format;
 typedef struct weft_context_private *weft_context;
 typedef struct weft_plan_private *weft_plan;
 
-/* A box of a global array: lo[a] <= index < lo[a] + n[a] along axis a. Empty where any n[a] is 0. Entries past
- * the rank of the problem are lo 0, n 1. */
+/* A box of a global array: lo[a] <= index < lo[a] + n[a] along axis a. Empty where any n[a] is 0.
+ * Entries past the rank of the problem are lo 0, n 1. */
 typedef struct weft_box {
     int64_t lo[WEFT_MAX_RANK];
     int64_t n[WEFT_MAX_RANK];
 } weft_box;
 
-/* A rank's share of a global array as the caller stores it. order lists the axes from slowest to contiguous;
- * all zero means 0, 1, 2, ... (row-major). The boxes of all ranks must tile the global array. */
+/* A rank's share of a global array as the caller stores it. order lists the axes from slowest to
+ * contiguous; all zero means 0, 1, 2, ... (row-major). The boxes of all ranks must tile the global
+ * array. */
 typedef struct weft_brick {
     weft_box box;
     int order[WEFT_MAX_RANK];
@@ -162,7 +168,8 @@ typedef struct weft_brick {
 
 typedef struct weft_context_options {
     size_t struct_size;  /* 0, or sizeof(weft_context_options) */
-    int simulated_ranks; /* > 0: plan as rank 0 of so many ranks, without them; such plans cannot be executed */
+    int simulated_ranks; /* > 0: plan as rank 0 of so many ranks, without them; such plans cannot be
+                            executed */
 } weft_context_options;
 
 /* What to compute. Zero fields take their default. Equal on all ranks, but for input and output. */
@@ -174,18 +181,21 @@ typedef struct weft_problem {
     weft_precision precision;
     int64_t batch; /* arrays stored one after the other (slowest index); 0 means 1 */
     weft_norm norm;
-    const weft_brick *input;  /* this rank's box and order in input space; NULL: as the decomposition gives */
-    const weft_brick *output; /* the same in output space (last axis n/2+1 for WEFT_R2C); give it on all ranks
-                                 or on none. Read during weft_plan_create only. */
+    const weft_brick
+        *input; /* this rank's box and order in input space; NULL: as the decomposition gives */
+    const weft_brick *output; /* the same in output space (last axis n/2+1 for WEFT_R2C); give it on
+                                 all ranks or on none. Read during weft_plan_create only. */
 } weft_problem;
 
 /* How to compute it. Zero fields are chosen by weft. Equal on all ranks. */
 typedef struct weft_options {
     size_t struct_size; /* 0, or sizeof(weft_options) */
     weft_decomposition decomposition;
-    int grid[WEFT_MAX_RANK]; /* ranks along each split axis; trailing zeros end it; the product is all ranks */
-    weft_exchange exchange[WEFT_MAX_RANK]; /* one for each redistribution in the order of the forward transform;
-                                              entries left 0 repeat the one before */
+    int grid[WEFT_MAX_RANK]; /* ranks along each split axis; trailing zeros end it; the product is
+                                all ranks */
+    weft_exchange
+        exchange[WEFT_MAX_RANK]; /* one for each redistribution in the order of the forward
+                                    transform; entries left 0 repeat the one before */
     weft_variant variant;
     weft_engine engine;
     weft_device device;
@@ -197,8 +207,9 @@ typedef struct weft_options {
     size_t device_memory_limit; /* bytes a plan may hold on the device; 0: no limit */
 } weft_options;
 
-/* Phase times of the last execution on this rank, in seconds, and what it sent to other ranks. Phases that
- * overlap (WEFT_P2P_STREAMS) are counted each in full, so their sum may exceed total. */
+/* Phase times of the last execution on this rank, in seconds, and what it sent to other ranks.
+ * Phases that overlap (WEFT_P2P_STREAMS) are counted each in full, so their sum may exceed total.
+ */
 typedef struct weft_timings {
     double total;    /* the whole call */
     double fft;      /* transforms */
@@ -213,32 +224,37 @@ typedef struct weft_timings {
 
 /* Everything a plan holds, in bytes. */
 typedef struct weft_memory {
-    size_t workspace;   /* where the plan computes: host memory for WEFT_HOST, device memory otherwise */
+    size_t
+        workspace; /* where the plan computes: host memory for WEFT_HOST, device memory otherwise */
     size_t page_locked; /* host memory for staging */
-    size_t tables;      /* the plan's own records, twiddles, the engine's plans as far as it tells */
-    size_t total;       /* the sum */
+    size_t tables; /* the plan's own records, twiddles, the engine's plans as far as it tells */
+    size_t total;  /* the sum */
 } weft_memory;
 
-/* Creates the context of one process. Not collective. opt may be NULL. The caller destroys it after its plans. */
+/* Creates the context of one process. Not collective. opt may be NULL. The caller destroys it after
+ * its plans. */
 WEFT_API weft_status weft_context_create(const weft_context_options *opt, weft_context *ctx);
 
-/* Destroys *ctx and sets it to NULL; NULL and *ctx == NULL are ignored. Collective for MPI contexts; call before
- * MPI_Finalize. */
+/* Destroys *ctx and sets it to NULL; NULL and *ctx == NULL are ignored. Collective for MPI
+ * contexts; call before MPI_Finalize. */
 WEFT_API void weft_context_destroy(weft_context *ctx);
 
-/* Creates a plan. Collective. Wrong, unsupported or differing arguments on any rank fail on all ranks. */
-WEFT_API weft_status weft_plan_create(weft_context ctx, const weft_problem *problem, const weft_options *opt,
-                                      weft_plan *plan);
+/* Creates a plan. Collective. Wrong, unsupported or differing arguments on any rank fail on all
+ * ranks. */
+WEFT_API weft_status weft_plan_create(weft_context ctx, const weft_problem *problem,
+                                      const weft_options *opt, weft_plan *plan);
 
-/* Destroys *plan and sets it to NULL; NULL and *plan == NULL are ignored. Collective for MPI contexts. */
+/* Destroys *plan and sets it to NULL; NULL and *plan == NULL are ignored. Collective for MPI
+ * contexts. */
 WEFT_API void weft_plan_destroy(weft_plan *plan);
 
-/* The box that `rank` owns in `space`. Row-major in memory (unless problem.input or output gave an order), one
- * such array for each member of the batch. Not collective. */
+/* The box that `rank` owns in `space`. Row-major in memory (unless problem.input or output gave an
+ * order), one such array for each member of the batch. Not collective. */
 WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, weft_box *box);
 
-/* Bytes to allocate for this rank's buffer in `space`: at least its box, more where the plan uses the buffer for
- * intermediate data. A buffer used in place needs the larger of both spaces. Not collective. */
+/* Bytes to allocate for this rank's buffer in `space`: at least its box, more where the plan uses
+ * the buffer for intermediate data. A buffer used in place needs the larger of both spaces. Not
+ * collective. */
 WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *bytes);
 
 /* Every byte the plan holds on this rank; callers' buffers are not included. Not collective. */
@@ -247,32 +263,38 @@ WEFT_API weft_status weft_plan_memory(weft_plan plan, weft_memory *memory);
 /* What the plan settled on: the options with every choice filled in. Not collective. */
 WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options);
 
-/* Runs the plan: `in` is read and kept unless in == out, `out` is written. in and out hold weft_plan_bytes of
- * their space, lie where options.location says, and either are the same or do not overlap. NULL is accepted
- * where weft_plan_bytes is 0. Returns when the result is in place. Collective; one execution of a plan at a time. */
+/* Runs the plan: `in` is read and kept unless in == out, `out` is written. in and out hold
+ * weft_plan_bytes of their space, lie where options.location says, and either are the same or do
+ * not overlap. NULL is accepted where weft_plan_bytes is 0. Returns when the result is in place.
+ * Collective; one execution of a plan at a time. */
 WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out);
 
 /* Phase times of this rank's last execution. Not collective. */
 WEFT_API weft_status weft_plan_timings(weft_plan plan, weft_timings *timings);
 
-/* Writes what the plan does on this rank: steps, views, buffers, bytes, predicted times, and the candidates that
- * were rejected. Not collective. */
+/* Writes what the plan does on this rank: steps, views, buffers, bytes, predicted times, and the
+ * candidates that were rejected. Not collective. */
 WEFT_API weft_status weft_plan_explain(weft_plan plan, FILE *stream, weft_format format);
 
-/* Memory where the plan computes, for callers' buffers with WEFT_LOCATION_DEVICE. On the host any memory will do.
- * The caller frees it before the plan is destroyed. Not collective. */
+/* Memory where the plan computes, for callers' buffers with WEFT_LOCATION_DEVICE. On the host any
+ * memory will do. The caller frees it before the plan is destroyed. Not collective. */
 WEFT_API weft_status weft_buffer_create(weft_plan plan, size_t bytes, void **buffer);
 WEFT_API void weft_buffer_destroy(weft_plan plan, void **buffer);
 
-/* Copies between host memory and a buffer of weft_buffer_create; returns when done. Not collective. */
-WEFT_API weft_status weft_buffer_upload(weft_plan plan, void *buffer, const void *host, size_t bytes);
-WEFT_API weft_status weft_buffer_download(weft_plan plan, void *host, const void *buffer, size_t bytes);
+/* Copies between host memory and a buffer of weft_buffer_create; returns when done. Not collective.
+ */
+WEFT_API weft_status weft_buffer_upload(weft_plan plan, void *buffer, const void *host,
+                                        size_t bytes);
+WEFT_API weft_status weft_buffer_download(weft_plan plan, void *host, const void *buffer,
+                                          size_t bytes);
 
-/* One sentence about the last failure in ctx: what, where, why, what to do. With NULL, the calling thread's last
- * failure. Never NULL; valid until the next weft call on the context or thread. Not collective. */
+/* One sentence about the last failure in ctx: what, where, why, what to do. With NULL, the calling
+ * thread's last failure. Never NULL; valid until the next weft call on the context or thread. Not
+ * collective. */
 WEFT_API const char *weft_last_error(weft_context ctx);
 
-/* Names as the command line spells them ("slab-2d1d"); "?" for a value out of range. Not collective. */
+/* Names as the command line spells them ("slab-2d1d"); "?" for a value out of range. Not
+ * collective. */
 WEFT_API const char *weft_status_name(weft_status status);
 WEFT_API const char *weft_kind_name(weft_kind kind);
 WEFT_API const char *weft_precision_name(weft_precision precision);
@@ -282,8 +304,9 @@ WEFT_API const char *weft_exchange_name(weft_exchange exchange);
 WEFT_API const char *weft_engine_name(weft_engine engine);
 WEFT_API const char *weft_device_name(weft_device device);
 
-/* Whether an engine can run here, or a device can be used: WEFT_SUCCESS, or WEFT_ERROR_UNSUPPORTED with the reason
- * in weft_last_error(NULL). description (may be NULL) gets a static string such as "FFTW 3.3.10 (sse2, avx)". */
+/* Whether an engine can run here, or a device can be used: WEFT_SUCCESS, or WEFT_ERROR_UNSUPPORTED
+ * with the reason in weft_last_error(NULL). description (may be NULL) gets a static string such as
+ * "FFTW 3.3.10 (sse2, avx)". */
 WEFT_API weft_status weft_engine_probe(weft_engine engine, const char **description);
 WEFT_API weft_status weft_device_probe(weft_device device, const char **description);
 

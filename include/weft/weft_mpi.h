@@ -11,11 +11,12 @@
 extern "C" {
 #endif
 
-/* Creates a context over the ranks of comm. MPI is initialized by the caller and outlives the context; the
- * communicator is duplicated, so the caller may free its own. WEFT_P2P_STREAMS sends from its own thread where
- * MPI was initialized with MPI_THREAD_MULTIPLE and from the calling thread otherwise. opt may be NULL.
- * Collective over comm. */
-WEFT_API weft_status weft_mpi_context_create(MPI_Comm comm, const weft_context_options *opt, weft_context *ctx);
+/* Creates a context over the ranks of comm. MPI is initialized by the caller and outlives the
+ * context; the communicator is duplicated, so the caller may free its own. WEFT_P2P_STREAMS sends
+ * from its own thread where MPI was initialized with MPI_THREAD_MULTIPLE and from the calling
+ * thread otherwise. opt may be NULL. Collective over comm. */
+WEFT_API weft_status weft_mpi_context_create(MPI_Comm comm, const weft_context_options *opt,
+                                             weft_context *ctx);
 
 #ifdef __cplusplus
 }

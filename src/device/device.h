@@ -1,17 +1,19 @@
 /*
- * Devices: memory, copies, queues, events, callbacks, and running a function where the data is. A device knows
- * nothing of FFTs or MPI. Each back end is one folder with one `const weft_device_ops`, named in devices.def.
+ * Devices: memory, copies, queues, events, callbacks, and running a function where the data is. A
+ * device knows nothing of FFTs or MPI. Each back end is one folder with one `const
+ * weft_device_ops`, named in devices.def.
  *
- * A queue runs what is put on it in order, and possibly later; different queues are unordered but for events.
- * Functions that enqueue return at once; failures of enqueued work are reported by the next wait on its queue,
- * after which the queue works again.
+ * A queue runs what is put on it in order, and possibly later; different queues are unordered but
+ * for events. Functions that enqueue return at once; failures of enqueued work are reported by the
+ * next wait on its queue, after which the queue works again.
  */
 #ifndef WEFT_DEVICE_H
 #define WEFT_DEVICE_H
 
 #include "layout/layout.h"
 
-typedef struct weft_device_state weft_device_state; /* one for each plan; each back end defines its own */
+typedef struct weft_device_state
+    weft_device_state; /* one for each plan; each back end defines its own */
 typedef struct weft_queue weft_queue;
 typedef struct weft_event weft_event;
 
@@ -21,12 +23,13 @@ typedef enum weft_memory_kind {
 } weft_memory_kind;
 
 typedef enum weft_transfer { /* which side of a copy is host memory */
-    WEFT_DEVICE_TO_DEVICE,
-    WEFT_DEVICE_TO_HOST,
-    WEFT_HOST_TO_DEVICE
+                             WEFT_DEVICE_TO_DEVICE,
+                             WEFT_DEVICE_TO_HOST,
+                             WEFT_HOST_TO_DEVICE
 } weft_transfer;
 
-/* Runs where the device computes, with addresses it can dereference. Must not call the device or MPI. */
+/* Runs where the device computes, with addresses it can dereference. Must not call the device or
+ * MPI. */
 typedef weft_status (*weft_device_function)(void *argument, const void *in, void *out);
 
 typedef struct weft_device_settings {
@@ -37,15 +40,17 @@ typedef struct weft_device_settings {
 typedef struct weft_device_ops {
     const char *name;
     weft_device id;
-    bool host_addressable; /* the CPU may dereference device memory: no staging, no copies in or out */
-    bool can_fail;         /* execution can fail on one rank alone: ranks agree after each execution */
-    bool transport_aware;  /* the transport may be given device addresses */
+    bool host_addressable; /* the CPU may dereference device memory: no staging, no copies in or out
+                            */
+    bool can_fail; /* execution can fail on one rank alone: ranks agree after each execution */
+    bool transport_aware; /* the transport may be given device addresses */
 
     weft_status (*probe)(const char **description);
     weft_status (*open)(const weft_device_settings *settings, weft_device_state **device);
     void (*close)(weft_device_state *device);
 
-    weft_status (*allocate)(weft_device_state *device, weft_memory_kind kind, size_t bytes, void **memory);
+    weft_status (*allocate)(weft_device_state *device, weft_memory_kind kind, size_t bytes,
+                            void **memory);
     void (*free)(weft_device_state *device, weft_memory_kind kind, void *memory);
 
     weft_status (*queue_create)(weft_device_state *device, weft_queue **queue);
@@ -58,20 +63,21 @@ typedef struct weft_device_ops {
     weft_status (*event_await)(weft_device_state *device, weft_queue *queue, weft_event *event);
 
     /* The one strided copy: base addresses and a prepared copy. */
-    weft_status (*copy)(weft_device_state *device, weft_queue *queue, const weft_copy *copy, const void *src,
-                        void *dst, weft_transfer transfer);
+    weft_status (*copy)(weft_device_state *device, weft_queue *queue, const weft_copy *copy,
+                        const void *src, void *dst, weft_transfer transfer);
 
-    /* Calls function(argument) on a host thread once everything before it on the queue is done, also when some of
-     * that failed. It must not call the device. */
-    weft_status (*callback)(weft_device_state *device, weft_queue *queue, void (*function)(void *), void *argument);
+    /* Calls function(argument) on a host thread once everything before it on the queue is done,
+     * also when some of that failed. It must not call the device. */
+    weft_status (*callback)(weft_device_state *device, weft_queue *queue, void (*function)(void *),
+                            void *argument);
 
     /* Enqueues function(argument, in, out); NULL where the device cannot run host code. */
     weft_status (*run)(weft_device_state *device, weft_queue *queue, weft_device_function function,
                        void *argument, const void *in, void *out);
 
     /* Enqueues: multiply `count` real values of the given precision at `data` by `factor`. */
-    weft_status (*scale)(weft_device_state *device, weft_queue *queue, weft_precision precision, void *data,
-                         int64_t count, double factor);
+    weft_status (*scale)(weft_device_state *device, weft_queue *queue, weft_precision precision,
+                         void *data, int64_t count, double factor);
 } weft_device_ops;
 
 typedef struct weft_device_handle {
@@ -82,8 +88,10 @@ typedef struct weft_device_handle {
 /* The device's ops, or NULL where this build has none. */
 const weft_device_ops *weft_device_find(weft_device id);
 
-/* The strided copy of host memory with up to `threads` threads: what host-addressable devices run. */
+/* The strided copy of host memory with up to `threads` threads: what host-addressable devices run.
+ */
 void weft_copy_run(const weft_copy *copy, const void *src, void *dst, int threads);
-void weft_scale_run(weft_precision precision, void *data, int64_t count, double factor, int threads);
+void weft_scale_run(weft_precision precision, void *data, int64_t count, double factor,
+                    int threads);
 
 #endif

@@ -1,4 +1,5 @@
-/* All at once: pack for everybody, one all-to-all, unpack. a2a-sync packs; a2a-type uses datatypes. */
+/* All at once: pack for everybody, one all-to-all, unpack. a2a-sync packs; a2a-type uses datatypes.
+ */
 #ifndef WEFT_EXCHANGE_A2A_H
 #define WEFT_EXCHANGE_A2A_H
 

@@ -1,4 +1,5 @@
-/* a2a-sync: pack for all partners, one MPI_Alltoallv, unpack. The own block never enters the all-to-all. */
+/* a2a-sync: pack for all partners, one MPI_Alltoallv, unpack. The own block never enters the
+ * all-to-all. */
 #include "exchange/a2a.h"
 #include "exchange/blocks.h"
 #include "support/clock.h"
@@ -15,8 +16,8 @@ typedef struct a2a_state {
 static void runs_of(const weft_redistribution *geometry, const weft_block *blocks, weft_run *runs) {
     for (int m = 0; m < geometry->members; m++) {
         bool travels = m != geometry->me && blocks[m].elements > 0;
-        runs[m] = travels ? (weft_run){blocks[m].packed.offset, blocks[m].elements}
-                          : (weft_run){0, 0};
+        runs[m] =
+            travels ? (weft_run){blocks[m].packed.offset, blocks[m].elements} : (weft_run){0, 0};
     }
 }
 
@@ -61,8 +62,8 @@ weft_status weft_a2a_run(weft_exchange_plan *plan) {
     plan->timings->pack += weft_clock() - start;
 
     start = weft_clock();
-    weft_keep(&status, plan->group->ops->alltoall(plan->group, state->alltoall, plan->send,
-                                                  plan->receive));
+    weft_keep(&status,
+              plan->group->ops->alltoall(plan->group, state->alltoall, plan->send, plan->receive));
     plan->timings->exchange += weft_clock() - start;
 
     weft_keep(&status, weft_blocks_arrive(plan, blocks));

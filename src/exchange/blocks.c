@@ -97,8 +97,8 @@ static weft_transfer inward(const weft_exchange_plan *plan) {
     return plan->staged ? WEFT_HOST_TO_DEVICE : WEFT_DEVICE_TO_DEVICE;
 }
 
-weft_status weft_blocks_pack(const weft_exchange_plan *plan, const weft_blocks *b, weft_queue *queue,
-                             int member) {
+weft_status weft_blocks_pack(const weft_exchange_plan *plan, const weft_blocks *b,
+                             weft_queue *queue, int member) {
     return enqueue(plan, queue, &b->pack[member], plan->src, plan->send, outward(plan));
 }
 
@@ -115,7 +115,8 @@ weft_status weft_blocks_leave(const weft_exchange_plan *plan, const weft_blocks 
     else if (plan->geometry->pack)
         weft_keep(&status, enqueue(plan, NULL, &b->own_out, plan->src, plan->send, outward(plan)));
     else
-        weft_keep(&status, enqueue(plan, NULL, &b->own_out, plan->src, plan->receive, outward(plan)));
+        weft_keep(&status,
+                  enqueue(plan, NULL, &b->own_out, plan->src, plan->receive, outward(plan)));
     plan->timings->local += weft_clock() - start;
     start = weft_clock();
     weft_keep(&status,

@@ -1,6 +1,6 @@
 /*
- * What all exchange methods share: the prepared copies of every block (pack, unpack, this rank's own) and the
- * messages, made once from the geometry.
+ * What all exchange methods share: the prepared copies of every block (pack, unpack, this rank's
+ * own) and the messages, made once from the geometry.
  */
 #ifndef WEFT_EXCHANGE_BLOCKS_H
 #define WEFT_EXCHANGE_BLOCKS_H
@@ -9,11 +9,12 @@
 
 typedef struct weft_blocks {
     int members, partners;
-    int *partner; /* [partners]: members that something is sent to or received from, nearest first */
-    weft_copy *pack, *unpack;          /* [members]; elements 0 where nothing is to be copied */
-    weft_message **send, **receive;    /* [members]; NULL where nothing travels */
-    weft_copy own_out, own_in;         /* own_direct: out only, from src to dst */
-    weft_copy whole_out;               /* staged datatype methods: an image of the array */
+    int *
+        partner; /* [partners]: members that something is sent to or received from, nearest first */
+    weft_copy *pack, *unpack;       /* [members]; elements 0 where nothing is to be copied */
+    weft_message **send, **receive; /* [members]; NULL where nothing travels */
+    weft_copy own_out, own_in;      /* own_direct: out only, from src to dst */
+    weft_copy whole_out;            /* staged datatype methods: an image of the array */
     weft_request *send_requests, *receive_requests; /* [members] */
 } weft_blocks;
 
@@ -24,9 +25,11 @@ void weft_blocks_release(const weft_exchange_plan *plan, weft_blocks *blocks);
 /* Enqueues the pack of one member's block on `queue`; NULL is the default queue. */
 weft_status weft_blocks_pack(const weft_exchange_plan *plan, const weft_blocks *blocks,
                              weft_queue *queue, int member);
-weft_status weft_blocks_unpack(const weft_exchange_plan *plan, const weft_blocks *blocks, int member);
+weft_status weft_blocks_unpack(const weft_exchange_plan *plan, const weft_blocks *blocks,
+                               int member);
 
-/* Enqueues what is copied for the whole rank before messages leave: its own block, and the staged image. */
+/* Enqueues what is copied for the whole rank before messages leave: its own block, and the staged
+ * image. */
 weft_status weft_blocks_leave(const weft_exchange_plan *plan, const weft_blocks *blocks);
 /* The same after messages arrived. */
 weft_status weft_blocks_arrive(const weft_exchange_plan *plan, const weft_blocks *blocks);

@@ -1,14 +1,15 @@
 /*
- * Exchange methods: how a redistribution is carried out on a transport and a device. One file each, named in
- * exchanges.def. A method knows nothing of strategies.
+ * Exchange methods: how a redistribution is carried out on a transport and a device. One file each,
+ * named in exchanges.def. A method knows nothing of strategies.
  *
- * A method works on one weft_transfer_plan: the geometry (which blocks, packed or not), the group, the device,
- * and what `prepare` made of them. `run` is called with the addresses of the four buffers: src (the array
- * before), send, receive, dst (the array after). send is src where nothing is packed, receive is dst where nothing
- * is unpacked. Work of the step before has been enqueued on the device's default queue; `run` returns when dst
- * is complete or enqueued on that queue, and when send and src may be overwritten by work enqueued after it.
- * When a copy fails, run still sends and receives everything, so that no partner waits forever, and then returns
- * the first failure.
+ * A method works on one weft_transfer_plan: the geometry (which blocks, packed or not), the group,
+ * the device, and what `prepare` made of them. `run` is called with the addresses of the four
+ * buffers: src (the array before), send, receive, dst (the array after). send is src where nothing
+ * is packed, receive is dst where nothing is unpacked. Work of the step before has been enqueued on
+ * the device's default queue; `run` returns when dst is complete or enqueued on that queue, and
+ * when send and src may be overwritten by work enqueued after it. When a copy fails, run still
+ * sends and receives everything, so that no partner waits forever, and then returns the first
+ * failure.
  */
 #ifndef WEFT_EXCHANGE_H
 #define WEFT_EXCHANGE_H
@@ -22,12 +23,14 @@ typedef struct weft_exchange_plan weft_exchange_plan;
 typedef struct weft_exchange_ops {
     const char *name;
     weft_exchange id;
-    bool point_to_point; /* receives are posted before packing starts: send, receive, src are live together */
+    bool point_to_point; /* receives are posted before packing starts: send, receive, src are live
+                            together */
     bool datatypes;      /* the transport gathers and scatters: nothing is packed */
 
     weft_status (*prepare)(weft_exchange_plan *plan);
     weft_status (*run)(weft_exchange_plan *plan);
-    void (*release)(weft_exchange_plan *plan); /* also of a half-prepared plan; frees plan->method_state */
+    void (*release)(
+        weft_exchange_plan *plan); /* also of a half-prepared plan; frees plan->method_state */
 } weft_exchange_ops;
 
 struct weft_exchange_plan {
@@ -36,7 +39,8 @@ struct weft_exchange_plan {
     weft_transport *group;
     const weft_device_handle *device;
     bool staged;     /* send and receive are page-locked host memory */
-    bool own_direct; /* this rank's own block is copied from src to dst; otherwise it goes through receive */
+    bool own_direct; /* this rank's own block is copied from src to dst; otherwise it goes through
+                        receive */
     int threads;
 
     const void *src; /* set before each run */

@@ -1,6 +1,7 @@
 /*
- * Point to point without worker queues: receives first, then pack and send one partner after the other, then
- * unpack in order of arrival. p2p-sync packs; p2p-type lets the transport gather and scatter.
+ * Point to point without worker queues: receives first, then pack and send one partner after the
+ * other, then unpack in order of arrival. p2p-sync packs; p2p-type lets the transport gather and
+ * scatter.
  */
 #ifndef WEFT_EXCHANGE_P2P_H
 #define WEFT_EXCHANGE_P2P_H

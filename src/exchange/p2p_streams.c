@@ -1,9 +1,10 @@
 /*
- * p2p-streams: every pack runs on a worker queue; a callback on the queue puts the partner on the ready list as
- * soon as its block is packed, and a sender takes partners from the list and sends.
+ * p2p-streams: every pack runs on a worker queue; a callback on the queue puts the partner on the
+ * ready list as soon as its block is packed, and a sender takes partners from the list and sends.
  *
- * Where any thread may communicate, the sender is a thread of its own and the calling thread receives and
- * unpacks; otherwise the calling thread does both in turn. The thread lives as long as the plan.
+ * Where any thread may communicate, the sender is a thread of its own and the calling thread
+ * receives and unpacks; otherwise the calling thread does both in turn. The thread lives as long as
+ * the plan.
  */
 #include "exchange/blocks.h"
 #include "support/clock.h"
@@ -111,7 +112,8 @@ static weft_status prepare(weft_exchange_plan *plan) {
     WEFT_TRY(create_queues(plan, s));
     s->threaded = plan->group->ops->threads_allowed(plan->group) && s->blocks.partners > 0;
     if (s->threaded && pthread_create(&s->thread, NULL, sender, s) != 0)
-        return weft_fail(WEFT_ERROR_SYSTEM, "the sender thread of p2p-streams could not be started");
+        return weft_fail(WEFT_ERROR_SYSTEM,
+                         "the sender thread of p2p-streams could not be started");
     s->thread_started = s->threaded;
     return WEFT_SUCCESS;
 }
@@ -138,8 +140,9 @@ static void release(weft_exchange_plan *plan) {
     plan->method_state = NULL;
 }
 
-/* Every pack on its queue, behind the step that makes src, with a callback behind it. Where the device cannot
- * take the callback the partner is ready at once, so that it gets a message in any case. */
+/* Every pack on its queue, behind the step that makes src, with a callback behind it. Where the
+ * device cannot take the callback the partner is ready at once, so that it gets a message in any
+ * case. */
 static weft_status enqueue_packs(weft_exchange_plan *plan, streams_state *s) {
     const weft_device_ops *device = plan->device->ops;
     weft_device_state *state = plan->device->state;
@@ -187,9 +190,8 @@ static weft_status receive_all(weft_exchange_plan *plan, streams_state *s) {
         int member = -1;
         bool all_sent = s->threaded || s->sent_count >= s->blocks.partners;
         double start = weft_clock();
-        weft_status waited =
-            (all_sent ? ops->wait_any : ops->test_any)(plan->group, s->blocks.receive_requests,
-                                                       s->blocks.members, &member);
+        weft_status waited = (all_sent ? ops->wait_any : ops->test_any)(
+            plan->group, s->blocks.receive_requests, s->blocks.members, &member);
         double arrived = weft_clock();
         plan->timings->exchange += arrived - start;
         weft_keep(&status, waited);

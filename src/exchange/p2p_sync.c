@@ -1,4 +1,5 @@
-/* p2p-sync: pack for one partner, wait for that copy, send, go on to the next; unpack as messages arrive. */
+/* p2p-sync: pack for one partner, wait for that copy, send, go on to the next; unpack as messages
+ * arrive. */
 #include "exchange/blocks.h"
 #include "exchange/p2p.h"
 #include "support/clock.h"
@@ -64,7 +65,8 @@ weft_status weft_p2p_run(weft_exchange_plan *plan) {
     bool shared = plan->dst == plan->src && !plan->geometry->pack;
 
     weft_keep(&status, weft_blocks_post_receives(plan, blocks));
-    if (plan->staged && plan->ops->datatypes) { /* the image must be complete before anything leaves */
+    if (plan->staged &&
+        plan->ops->datatypes) { /* the image must be complete before anything leaves */
         weft_keep(&status, weft_blocks_leave(plan, blocks));
         weft_keep(&status, weft_blocks_settle(plan));
     }

@@ -1,6 +1,7 @@
 /*
- * Redistribution: what one rank of a group sends to and gets from each member when a global array moves from one
- * distribution to another. Pure geometry: boxes, views and offsets; no communication.
+ * Redistribution: what one rank of a group sends to and gets from each member when a global array
+ * moves from one distribution to another. Pure geometry: boxes, views and offsets; no
+ * communication.
  */
 #ifndef WEFT_LAYOUT_REDISTRIBUTION_H
 #define WEFT_LAYOUT_REDISTRIBUTION_H
@@ -11,7 +12,8 @@
 typedef struct weft_block {
     int64_t elements;
     weft_view view;   /* where it lies in this rank's whole array */
-    weft_view packed; /* where it lies in the send (receive) buffer: there, or in the array itself if not packed */
+    weft_view packed; /* where it lies in the send (receive) buffer: there, or in the array itself
+                         if not packed */
 } weft_block;
 
 typedef struct weft_redistribution {
@@ -20,7 +22,7 @@ typedef struct weft_redistribution {
     int wire[WEFT_AXES];          /* memory order inside messages, equal on all ranks */
     weft_region src_box, dst_box; /* this rank's arrays before and after, ... */
     int src_order[WEFT_AXES], dst_order[WEFT_AXES]; /* ... and how they lie in memory */
-    weft_block *send, *receive;   /* [members] */
+    weft_block *send, *receive;                     /* [members] */
     bool pack;   /* some block for a partner is not one contiguous run in wire order */
     bool unpack; /* the same for what arrives */
     int64_t send_elements, receive_elements; /* of the packed buffers, once laid out */
@@ -32,17 +34,18 @@ typedef struct weft_side {
     const int *order;
 } weft_side;
 
-/* member_rank(context, member) is the rank that holds a member's boxes; me is this rank's member number. The caller
- * releases the result. Fails only for want of memory. */
+/* member_rank(context, member) is the rank that holds a member's boxes; me is this rank's member
+ * number. The caller releases the result. Fails only for want of memory. */
 weft_status weft_redistribution_create(const weft_side *src, const weft_side *dst, const int *wire,
                                        size_t element_bytes, int members, int me,
                                        int (*member_rank)(const void *context, int member),
                                        const void *context, weft_redistribution *redistribution);
 void weft_redistribution_release(weft_redistribution *redistribution);
 
-/* Places the blocks in the send and receive buffers, one after the other in member order; with `own`, this rank's
- * own block too (otherwise it is copied directly). `whole`: the buffers are images of the whole arrays (datatype
- * methods through staging). Sides that are not packed keep pointing into the array. */
+/* Places the blocks in the send and receive buffers, one after the other in member order; with
+ * `own`, this rank's own block too (otherwise it is copied directly). `whole`: the buffers are
+ * images of the whole arrays (datatype methods through staging). Sides that are not packed keep
+ * pointing into the array. */
 typedef struct weft_packing {
     bool pack, unpack;
     bool own_send, own_receive;

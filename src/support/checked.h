@@ -1,5 +1,6 @@
 /*
- * Checked arithmetic on sizes: each returns false and leaves *out alone when the result would overflow.
+ * Checked arithmetic on sizes: each returns false and leaves *out alone when the result would
+ * overflow.
  */
 #ifndef WEFT_SUPPORT_CHECKED_H
 #define WEFT_SUPPORT_CHECKED_H

@@ -1,8 +1,8 @@
 /*
  * Errors: one sentence, kept per thread, copied into the context at the API boundary.
  *
- * Whoever detects a failure owns its message: it calls weft_fail() and returns the status; callers pass the
- * status on unchanged (WEFT_TRY).
+ * Whoever detects a failure owns its message: it calls weft_fail() and returns the status; callers
+ * pass the status on unchanged (WEFT_TRY).
  */
 #ifndef WEFT_SUPPORT_ERROR_H
 #define WEFT_SUPPORT_ERROR_H

@@ -5,9 +5,10 @@
     ((size_t)(value) < sizeof(table) / sizeof(table)[0] ? (table)[value] : "?")
 
 WEFT_API const char *weft_status_name(weft_status status) {
-    static const char *const names[] = {"success",     "invalid argument", "mismatch between ranks",
-                                        "unsupported", "out of memory",    "device failure",
-                                        "engine failure", "transport failure", "system failure"};
+    static const char *const names[] = {
+        "success",        "invalid argument",  "mismatch between ranks",
+        "unsupported",    "out of memory",     "device failure",
+        "engine failure", "transport failure", "system failure"};
     return WEFT_NAME_OF(names, status);
 }
 
@@ -39,7 +40,8 @@ WEFT_API const char *weft_exchange_name(weft_exchange exchange) {
 }
 
 WEFT_API const char *weft_engine_name(weft_engine engine) {
-    static const char *const names[] = {"auto", "native", "fftw", "cufft", "jit", "reference", "identity"};
+    static const char *const names[] = {"auto", "native",    "fftw",    "cufft",
+                                        "jit",  "reference", "identity"};
     return WEFT_NAME_OF(names, engine);
 }
 

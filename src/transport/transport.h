@@ -1,6 +1,6 @@
 /*
- * Transports: ranks, groups, messages, all-to-all, agreement. A transport knows nothing of arrays beyond strided
- * views of elements. `self` is one process; `mpi` lives in libweft_mpi.
+ * Transports: ranks, groups, messages, all-to-all, agreement. A transport knows nothing of arrays
+ * beyond strided views of elements. `self` is one process; `mpi` lives in libweft_mpi.
  */
 #ifndef WEFT_TRANSPORT_H
 #define WEFT_TRANSPORT_H
@@ -14,8 +14,8 @@ typedef struct weft_request {
     uint64_t opaque;
 } weft_request;
 
-/* What one message carries: a contiguous run or a strided view, from a base address. Made once, used by any
- * number of sends and receives. */
+/* What one message carries: a contiguous run or a strided view, from a base address. Made once,
+ * used by any number of sends and receives. */
 typedef struct weft_message weft_message;
 
 /* A prepared all-to-all over contiguous runs (element offsets) or over messages. */
@@ -33,7 +33,8 @@ typedef struct weft_transport_ops {
     weft_status (*split)(weft_transport *transport, int color, int key, weft_transport **group);
     void (*release)(weft_transport *transport); /* collective */
 
-    /* Collective reductions and gathers over few values; used while planning and to agree on failures. */
+    /* Collective reductions and gathers over few values; used while planning and to agree on
+     * failures. */
     weft_status (*maximum)(weft_transport *transport, int64_t *values, int count);
     weft_status (*maximum_double)(weft_transport *transport, double *values, int count);
     weft_status (*gather_all)(weft_transport *transport, const void *mine, size_t bytes, void *all);
@@ -42,29 +43,33 @@ typedef struct weft_transport_ops {
 
     bool (*threads_allowed)(weft_transport *transport); /* any thread may communicate at any time */
 
-    /* axes of `view` from slowest to contiguous are visited in memory order `order` on both sides of a message. */
-    weft_status (*message_create)(weft_transport *transport, const weft_view *view, const int *order,
-                                  size_t element_bytes, weft_message **message);
+    /* axes of `view` from slowest to contiguous are visited in memory order `order` on both sides
+     * of a message. */
+    weft_status (*message_create)(weft_transport *transport, const weft_view *view,
+                                  const int *order, size_t element_bytes, weft_message **message);
     void (*message_destroy)(weft_transport *transport, weft_message *message);
 
-    weft_status (*send)(weft_transport *transport, const void *base, const weft_message *message, int partner,
-                        weft_request *request);
-    weft_status (*receive)(weft_transport *transport, void *base, const weft_message *message, int partner,
-                           weft_request *request);
+    weft_status (*send)(weft_transport *transport, const void *base, const weft_message *message,
+                        int partner, weft_request *request);
+    weft_status (*receive)(weft_transport *transport, void *base, const weft_message *message,
+                           int partner, weft_request *request);
     /* Waits for one of the requests; *index gets which, or -1 when all are done. */
-    weft_status (*wait_any)(weft_transport *transport, weft_request *requests, int count, int *index);
+    weft_status (*wait_any)(weft_transport *transport, weft_request *requests, int count,
+                            int *index);
     /* As wait_any, but returns at once: *index = -2 when none is done yet. */
-    weft_status (*test_any)(weft_transport *transport, weft_request *requests, int count, int *index);
+    weft_status (*test_any)(weft_transport *transport, weft_request *requests, int count,
+                            int *index);
     weft_status (*wait_all)(weft_transport *transport, weft_request *requests, int count);
     weft_request (*no_request)(void);
 
-    weft_status (*alltoall_create)(weft_transport *transport, const weft_run *send, const weft_run *receive,
-                                   size_t element_bytes, weft_alltoall **alltoall);
+    weft_status (*alltoall_create)(weft_transport *transport, const weft_run *send,
+                                   const weft_run *receive, size_t element_bytes,
+                                   weft_alltoall **alltoall);
     weft_status (*alltoall_create_typed)(weft_transport *transport, weft_message *const *send,
                                          weft_message *const *receive, weft_alltoall **alltoall);
     void (*alltoall_destroy)(weft_transport *transport, weft_alltoall *alltoall);
-    weft_status (*alltoall)(weft_transport *transport, const weft_alltoall *alltoall, const void *send,
-                            void *receive);
+    weft_status (*alltoall)(weft_transport *transport, const weft_alltoall *alltoall,
+                            const void *send, void *receive);
 } weft_transport_ops;
 
 /* The head of every transport object. */

@@ -1,6 +1,6 @@
 /*
- * The oracle of the product test: a separable DFT in long double with exact twiddle indices, and the error rule of
- * the design (section 5).
+ * The oracle of the product test: a separable DFT in long double with exact twiddle indices, and
+ * the error rule of the design (section 5).
  */
 #ifndef WEFT_TESTS_PRODUCT_ORACLE_H
 #define WEFT_TESTS_PRODUCT_ORACLE_H
@@ -18,7 +18,8 @@ typedef long double complex oracle_number;
 static inline void oracle_axis(oracle_number *data, int64_t total, int64_t n, int64_t stride,
                                int sign) {
     const long double two_pi = 6.283185307179586476925286766559005768L;
-    oracle_number *root = malloc((size_t)n * sizeof *root), *line = malloc((size_t)n * sizeof *line);
+    oracle_number *root = malloc((size_t)n * sizeof *root),
+                  *line = malloc((size_t)n * sizeof *line);
     for (int64_t k = 0; k < n; k++) {
         long double angle = two_pi * (long double)k / (long double)n;
         root[k] = cosl(angle) + (oracle_number)sign * I * sinl(angle);
@@ -47,7 +48,8 @@ static inline void oracle_dft(oracle_number *data, int rank, const int64_t *n, i
     }
 }
 
-/* Relative L2 error allowed for a transform of this shape: u sqrt(log2 N), 2.5 times that with primes over 13. */
+/* Relative L2 error allowed for a transform of this shape: u sqrt(log2 N), 2.5 times that with
+ * primes over 13. */
 static inline double oracle_tolerance(int rank, const int64_t *n, bool single) {
     double points = 1;
     bool smooth = true;

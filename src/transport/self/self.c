@@ -1,6 +1,7 @@
 /*
- * The transport of one process: every collective is trivial, and there is nobody to send to. With simulated
- * ranks it stands for rank 0 of a group that does not exist, so that plans can be made for it and explained.
+ * The transport of one process: every collective is trivial, and there is nobody to send to. With
+ * simulated ranks it stands for rank 0 of a group that does not exist, so that plans can be made
+ * for it and explained.
  */
 #include "support/error.h"
 #include "transport/transport.h"
