@@ -201,6 +201,7 @@ typedef struct weft_options {
     weft_device device;
     weft_location location;
     weft_awareness device_aware;
+    int chunks;  /* pieces that each exchange is split into; 0 or 1 today */
     int threads; /* threads of each rank; 0 means 1 */
     weft_effort effort;
     weft_placement placement;

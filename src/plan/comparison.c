@@ -40,6 +40,7 @@ static void write_record(const weft_call *call, record *r) {
     put(r, "options.device", o->device);
     put(r, "options.location", o->location);
     put(r, "options.device_aware", o->device_aware);
+    put(r, "options.chunks", o->chunks);
     put(r, "options.threads", o->threads);
     put(r, "options.effort", o->effort);
     put(r, "options.placement", o->placement);
