@@ -3,23 +3,15 @@
 
 #include "support/error.h"
 
-#include <stdio.h>
-#include <string.h>
-
-static weft_status leave(weft_plan plan, weft_status status) {
-    if (status != WEFT_SUCCESS)
-        snprintf(plan->context->error, sizeof plan->context->error, "%s", weft_thread_error());
-    return status;
-}
-
 static weft_status check(weft_plan plan, const void *pointer, const char *function) {
     if (!plan) return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: the plan is NULL", function);
     if (!plan->build->device.ops)
-        return leave(plan, weft_fail(WEFT_ERROR_UNSUPPORTED,
+        return weft_context_keep(
+            plan->context, weft_fail(WEFT_ERROR_UNSUPPORTED,
                                      "%s: a plan over simulated ranks has no memory", function));
     if (!pointer)
-        return leave(plan,
-                     weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: a pointer is NULL", function));
+        return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                                                          "%s: a pointer is NULL", function));
     return WEFT_SUCCESS;
 }
 
@@ -27,8 +19,8 @@ WEFT_API weft_status weft_buffer_create(weft_plan plan, size_t bytes, void **buf
     WEFT_TRY(check(plan, buffer, "weft_buffer_create"));
     const weft_device_handle *d = &plan->build->device;
     void *memory = NULL;
-    WEFT_TRY(leave(plan,
-                   d->ops->allocate(d->state, WEFT_MEMORY_DEVICE, bytes > 0 ? bytes : 1, &memory)));
+    WEFT_TRY(weft_context_keep(plan->context, d->ops->allocate(d->state, WEFT_MEMORY_DEVICE,
+                                                               bytes > 0 ? bytes : 1, &memory)));
     *buffer = memory;
     return WEFT_SUCCESS;
 }
@@ -52,13 +44,15 @@ static weft_status transfer(weft_plan plan, const void *src, void *dst, size_t b
 WEFT_API weft_status weft_buffer_upload(weft_plan plan, void *buffer, const void *host,
                                         size_t bytes) {
     WEFT_TRY(check(plan, bytes > 0 && !host ? NULL : buffer, "weft_buffer_upload"));
-    return leave(plan, transfer(plan, host, buffer, bytes, WEFT_HOST_TO_DEVICE));
+    return weft_context_keep(plan->context,
+                             transfer(plan, host, buffer, bytes, WEFT_HOST_TO_DEVICE));
 }
 
 WEFT_API weft_status weft_buffer_download(weft_plan plan, void *host, const void *buffer,
                                           size_t bytes) {
     WEFT_TRY(check(plan, bytes > 0 && !buffer ? NULL : host, "weft_buffer_download"));
-    return leave(plan, transfer(plan, buffer, host, bytes, WEFT_DEVICE_TO_HOST));
+    return weft_context_keep(plan->context,
+                             transfer(plan, buffer, host, bytes, WEFT_DEVICE_TO_HOST));
 }
 
 WEFT_API weft_status weft_engine_probe(weft_engine engine, const char **description) {

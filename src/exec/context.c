@@ -51,6 +51,12 @@ WEFT_API void weft_context_destroy(weft_context *ctx) {
     *ctx = NULL;
 }
 
+weft_status weft_context_keep(weft_context ctx, weft_status status) {
+    if (ctx && status != WEFT_SUCCESS)
+        snprintf(ctx->error, sizeof ctx->error, "%s", weft_thread_error());
+    return status;
+}
+
 WEFT_API const char *weft_last_error(weft_context ctx) {
     return ctx ? ctx->error : weft_thread_error();
 }

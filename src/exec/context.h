@@ -14,4 +14,7 @@ struct weft_context_private {
 weft_status weft_context_over_transport(weft_transport *transport, const weft_context_options *opt,
                                         weft_context *ctx);
 
+/* At the border of the library: keeps a failure's sentence where weft_last_error(ctx) finds it. */
+weft_status weft_context_keep(weft_context ctx, weft_status status);
+
 #endif

@@ -4,16 +4,8 @@
 #include "plan/agreement.h"
 #include "support/error.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* At the border of the library: keeps the sentence where weft_last_error(ctx) finds it. */
-static weft_status leave(weft_context ctx, weft_status status) {
-    if (ctx && status != WEFT_SUCCESS)
-        snprintf(ctx->error, sizeof ctx->error, "%s", weft_thread_error());
-    return status;
-}
 
 static weft_status missing_plan(const char *function) {
     return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: the plan is NULL; create it first",
@@ -115,7 +107,7 @@ WEFT_API weft_status weft_plan_create(weft_context ctx, const weft_problem *prob
     if (!ctx)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_plan_create: the context is NULL; create it first");
-    return leave(ctx, create(ctx, problem, opt, plan));
+    return weft_context_keep(ctx, create(ctx, problem, opt, plan));
 }
 
 WEFT_API void weft_plan_destroy(weft_plan *plan) {
@@ -128,12 +120,13 @@ WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, w
     if (!plan) return missing_plan("weft_plan_box");
     if (!box || (space != WEFT_INPUT && space != WEFT_OUTPUT) || rank < 0 ||
         rank >= plan->transport->size)
-        return leave(plan->context,
-                     weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                               "weft_plan_box: %s; the plan has ranks 0..%d and spaces WEFT_INPUT, "
-                               "WEFT_OUTPUT",
-                               !box ? "box is NULL" : "rank or space is out of range",
-                               plan->transport->size - 1));
+        return weft_context_keep(
+            plan->context,
+            weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                      "weft_plan_box: %s; the plan has ranks 0..%d and spaces WEFT_INPUT, "
+                      "WEFT_OUTPUT",
+                      !box ? "box is NULL" : "rank or space is out of range",
+                      plan->transport->size - 1));
     const weft_chain *chain = &plan->build->chain;
     weft_region region = weft_distribution_box(
         space == WEFT_INPUT ? &chain->segment[0].in : &chain->segment[chain->segments - 1].out,
@@ -147,8 +140,9 @@ WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, w
 WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *bytes) {
     if (!plan) return missing_plan("weft_plan_bytes");
     if (!bytes || (space != WEFT_INPUT && space != WEFT_OUTPUT))
-        return leave(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_bytes: %s",
-                                              !bytes ? "bytes is NULL" : "no such space"));
+        return weft_context_keep(plan->context,
+                                 weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_bytes: %s",
+                                           !bytes ? "bytes is NULL" : "no such space"));
     *bytes = weft_build_bytes(plan->build, space);
     return WEFT_SUCCESS;
 }
@@ -156,8 +150,8 @@ WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *b
 WEFT_API weft_status weft_plan_memory(weft_plan plan, weft_memory *memory) {
     if (!plan) return missing_plan("weft_plan_memory");
     if (!memory)
-        return leave(plan->context,
-                     weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_memory: memory is NULL"));
+        return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                                                          "weft_plan_memory: memory is NULL"));
     *memory = plan->build->memory;
     memory->tables += sizeof *plan + (size_t)plan->planner.count * sizeof *plan->planner.candidates;
     memory->total = memory->workspace + memory->page_locked + memory->tables;
@@ -167,8 +161,8 @@ WEFT_API weft_status weft_plan_memory(weft_plan plan, weft_memory *memory) {
 WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
     if (!plan) return missing_plan("weft_plan_options");
     if (!options)
-        return leave(plan->context,
-                     weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_options: options is NULL"));
+        return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                                                          "weft_plan_options: options is NULL"));
     const weft_candidate *c = &plan->build->candidate;
     *options = plan->call.options;
     options->struct_size = sizeof *options;
@@ -237,14 +231,14 @@ static weft_status execute(weft_plan plan, weft_direction dir, const void *in, v
 
 WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out) {
     if (!plan) return missing_plan("weft_execute");
-    return leave(plan->context, execute(plan, dir, in, out));
+    return weft_context_keep(plan->context, execute(plan, dir, in, out));
 }
 
 WEFT_API weft_status weft_plan_timings(weft_plan plan, weft_timings *timings) {
     if (!plan) return missing_plan("weft_plan_timings");
     if (!timings)
-        return leave(plan->context,
-                     weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_timings: timings is NULL"));
+        return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                                                          "weft_plan_timings: timings is NULL"));
     *timings = plan->timings;
     return WEFT_SUCCESS;
 }
