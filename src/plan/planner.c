@@ -49,9 +49,10 @@ static int list_grids(const weft_planner *planner, grid_choice *choices) {
         return count;
     }
     static const weft_decomposition slabs[] = {WEFT_SLAB_2D1D, WEFT_SLAB_1D2D, WEFT_SLAB_Y_ZX};
+    /* In 2-D all slabs are the same, and of real data slab-y-zx is slab-2d1d. */
+    int different = rank == 2 ? 1 : planner->call->problem.kind == WEFT_R2C ? 2 : 3;
     for (int i = 0; i < 3; i++)
-        if (wanted(o->decomposition, slabs[i]) && entries <= 1 &&
-            (i == 0 || rank > 2 || !free_choice)) /* in 2-D all slabs are the same */
+        if (wanted(o->decomposition, slabs[i]) && entries <= 1 && (i < different || !free_choice))
             choices[count++] = (grid_choice){slabs[i], 1, {ranks}};
     if (!wanted(o->decomposition, WEFT_PENCIL) || (entries == 1 && free_choice)) return count;
     if (entries > 0) {
