@@ -19,8 +19,9 @@ const weft_engine_ops *weft_engine_find(weft_engine id) {
 }
 
 const weft_engine_ops *weft_engine_default(const weft_device_ops *device) {
-    /* Any engine that works with the device at all can do this one. */
-    const weft_transform smallest = {.kind = WEFT_TRANSFORM_C2C,
+    /* Any engine that works with the device at all can do this one; the identity, which transforms
+     * nothing and must be asked for, refuses real data. */
+    const weft_transform smallest = {.kind = WEFT_TRANSFORM_R2C,
                                      .dims = 1,
                                      .dim = {{.n = 1, .in_stride = 1, .out_stride = 1}},
                                      .threads = 1,
