@@ -41,7 +41,6 @@ struct weft_exchange_plan {
     bool staged;     /* send and receive are page-locked host memory */
     bool own_direct; /* this rank's own block is copied from src to dst; otherwise it goes through
                         receive */
-    int threads;
 
     const void *src; /* set before each run */
     void *send, *receive, *dst;

@@ -129,8 +129,7 @@ static weft_status prepare_exchanges(weft_build *b) {
                                       .group = b->group[step->redistribution],
                                       .device = &b->device,
                                       .staged = step->staged,
-                                      .own_direct = step->own_direct,
-                                      .threads = b->planner->call->options.threads};
+                                      .own_direct = step->own_direct};
             weft_status prepared = e->ops->prepare(e);
             if (status == WEFT_SUCCESS) status = prepared;
             b->memory.tables +=

@@ -10,8 +10,10 @@
 #include "support/checked.h"
 #include "support/error.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const weft_file_format *const formats[] = {&weft_npy_format, &weft_hdf5_format,
@@ -217,4 +219,16 @@ void weft_array_close(weft_array **array) {
     if (done->temporary != NULL && done->comm_rank == 0) unlink(done->temporary);
     release(done);
     *array = NULL;
+}
+
+weft_status weft_array_find_file(const weft_array *array, int64_t *file_bytes) {
+    struct stat found;
+    if (stat(array->path, &found) != 0)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: cannot open it: %s", array->path,
+                         strerror(errno));
+    if (!S_ISREG(found.st_mode))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: not a regular file; name one",
+                         array->path);
+    *file_bytes = (int64_t)found.st_size;
+    return WEFT_SUCCESS;
 }

@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static weft_status allocate(weft_array *array, weft_strided_file **file) {
@@ -23,19 +22,11 @@ static weft_status allocate(weft_array *array, weft_strided_file **file) {
 
 weft_status weft_flat_open(weft_array *array, weft_strided_file **file, int64_t *file_bytes) {
     WEFT_TRY(allocate(array, file));
-    struct stat found;
-    if (stat(array->path, &found) != 0)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: cannot open it: %s", array->path,
-                         strerror(errno));
-    /* Checked before open, which waits for a writer where the name is that of a pipe. */
-    if (!S_ISREG(found.st_mode))
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: not a regular file; name one",
-                         array->path);
+    WEFT_TRY(weft_array_find_file(array, file_bytes));
     (*file)->fd = open(array->path, O_RDONLY | O_CLOEXEC);
     if ((*file)->fd < 0)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: cannot open it: %s", array->path,
                          strerror(errno));
-    *file_bytes = (int64_t)found.st_size;
     return WEFT_SUCCESS;
 }
 

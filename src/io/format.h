@@ -40,4 +40,8 @@ extern const weft_file_format weft_npy_format, weft_raw_format, weft_hdf5_format
 /* Fails unless `box` lies inside the array. */
 weft_status weft_array_check_box(const weft_array *array, const weft_box *box);
 
+/* Whether the file is there and regular (opening a pipe would wait for a writer), and its size. Not
+ * collective. */
+weft_status weft_array_find_file(const weft_array *array, int64_t *file_bytes);
+
 #endif

@@ -104,13 +104,8 @@ static weft_status allocate(weft_array *array, weft_hdf5_dataset **state) {
 
 /* Rank 0, alone: whether the file can be opened and holds what is asked for. */
 static weft_status inspect(weft_array *array) {
-    struct stat found;
-    if (stat(array->path, &found) != 0)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: cannot open it: %s", array->path,
-                         strerror(errno));
-    if (!S_ISREG(found.st_mode))
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: not a regular file; name one",
-                         array->path);
+    int64_t file_bytes;
+    WEFT_TRY(weft_array_find_file(array, &file_bytes));
     weft_hdf5_dataset alone = {-1, -1, -1, -1};
     alone.file = H5Fopen(array->path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (alone.file < 0)
