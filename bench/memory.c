@@ -6,6 +6,7 @@
  */
 #include "contestant.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +52,8 @@ static void run_all_ways(const contestant *plan, char *in, char *out) {
     weft_execute(plan->state, WEFT_INVERSE, out, out);
 }
 
-static int measure(const bench_case *c, weft_context ctx, const char *config) {
+/* Exit status of one configuration; a rehearsal is not reported. */
+static int measure(const bench_case *c, weft_context ctx, const char *config, bool rehearsal) {
     contestant plan;
     weft_memory memory;
     double baseline, planning, peak, told;
@@ -70,14 +72,15 @@ static int measure(const bench_case *c, weft_context ctx, const char *config) {
     weft_plan_memory(plan.state, &memory);
     told = (double)(plan.in_bytes + out_bytes + memory.total);
     const double mib = 1024 * 1024;
-    printf("%s,%d,%d,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.3f\n", config, c->ranks, c->rank,
-           baseline / mib, (double)plan.in_bytes / mib, (double)out_bytes / mib,
-           (double)memory.total / mib, planning / mib, peak / mib, peak / told);
+    if (!rehearsal)
+        printf("%s,%d,%d,%.1f,%.1f,%.1f,%.1f,%.1f,%.1f,%.3f\n", config, c->ranks, c->rank,
+               baseline / mib, (double)plan.in_bytes / mib, (double)out_bytes / mib,
+               (double)memory.total / mib, planning / mib, peak / mib, peak / told);
     fflush(stdout);
     plan.close(&plan);
     free(in);
     free(out);
-    int over = peak > 1.02 * told;
+    int over = !rehearsal && peak > 1.02 * told;
     MPI_Allreduce(MPI_IN_PLACE, &over, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     return over;
 }
@@ -104,7 +107,9 @@ int main(int argc, char **argv) {
         fflush(stdout);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int i = 0; i < c.configs; i++) failed |= measure(&c, ctx, c.config[i]);
+    /* MPI takes buffers of its own at the first large messages; they belong to the baseline. */
+    measure(&c, ctx, c.config[0], true);
+    for (int i = 0; i < c.configs; i++) failed |= measure(&c, ctx, c.config[i], false);
     weft_context_destroy(&ctx);
     MPI_Finalize();
     return failed;
