@@ -6,6 +6,8 @@
 #include "support/clock.h"
 #include "support/error.h"
 
+#include <stdio.h>
+
 static weft_status run_exchange(weft_build *b, int s, int i, void *const *buffer,
                                 weft_timings *timings) {
     const weft_step *step = &b->schedule[s].step[i];
@@ -82,8 +84,7 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
     }
     if (status != WEFT_SUCCESS && !b->device.ops->host_addressable) {
         char sentence[1024];
-        __builtin_strncpy(sentence, weft_thread_error(), sizeof sentence - 1);
-        sentence[sizeof sentence - 1] = '\0';
+        snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
         b->device.ops->queue_wait(b->device.state, NULL); /* leave nothing running */
         weft_thread_error_set(sentence);
     }

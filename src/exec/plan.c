@@ -222,8 +222,8 @@ static weft_status check_execution(weft_plan plan, weft_direction dir, const voi
 
 static weft_status execute(weft_plan plan, weft_direction dir, const void *in, void *out) {
     WEFT_TRY(weft_agree(plan->transport, check_execution(plan, dir, in, out)));
-    bool in_place = in == out && (in || plan->call.options.placement == WEFT_IN_PLACE);
-    if (!in && !out && plan->call.options.placement != WEFT_OUT_OF_PLACE) in_place = true;
+    /* A rank without data passes NULL twice, whatever the plan was made for. */
+    bool in_place = in == out && plan->call.options.placement != WEFT_OUT_OF_PLACE;
     weft_status status = weft_build_run(plan->build, dir, in_place, in, out, &plan->timings);
     if (!plan->build->device.ops->can_fail) return status;
     return weft_agree(plan->transport, status);

@@ -112,12 +112,10 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
  * into a buffer of the plan's own. */
 static void add_transforms(const weft_schedule_request *request, weft_schedule *schedule,
                            const weft_segment *segment, const end *from, const end *to) {
-    int axes[WEFT_MAX_RANK], count = segment->transforms;
-    memcpy(axes, segment->axis, sizeof axes);
+    const int *axes = segment->axis;
+    int count = segment->transforms;
     if (!from->real && to->real && count > 1 && schedule->steps == 0) {
-        int natural[WEFT_AXES];
-        memcpy(natural, from->order, sizeof natural);
-        end between = {from->distribution, natural, false};
+        end between = {from->distribution, from->order, false};
         add_fft(request, schedule, from, &between, axes + 1, count - 1);
         add_fft(request, schedule, &between, to, axes, 1);
         return;
