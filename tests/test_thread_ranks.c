@@ -37,6 +37,26 @@ static double complex wave(const int64_t *n, int64_t x, int64_t y, int64_t z) {
     return cexp(6.283185307179586 * turns * I);
 }
 
+/* The spans of the calling thread add up to the phases, and all lie within the execution. */
+static bool trace_agrees(weft_plan plan) {
+    const weft_span *span;
+    weft_timings t;
+    int count;
+    double fft = 0, unpack = 0, first = INFINITY, last = 0;
+    if (weft_plan_trace(plan, &span, &count) != WEFT_SUCCESS) return false;
+    if (weft_plan_timings(plan, &t) != WEFT_SUCCESS) return false;
+    for (int i = 0; i < count; i++) {
+        if (!(span[i].begin <= span[i].end)) return false;
+        if (span[i].phase == WEFT_PHASE_FFT) fft += span[i].end - span[i].begin;
+        if (span[i].phase == WEFT_PHASE_UNPACK) unpack += span[i].end - span[i].begin;
+        first = fmin(first, span[i].begin);
+        last = fmax(last, span[i].end);
+    }
+    bool messages = t.messages_sent == 0 || (0 < t.first_message && t.first_message < t.total);
+    return count > 0 && messages && t.last_message <= t.total && last - first <= t.total &&
+           fabs(fft - t.fft) < 1e-9 && fabs(unpack - t.unpack) < 1e-9;
+}
+
 static void one_rank(void *argument, weft_transport *transport) {
     setting *s = argument;
     weft_context ctx = NULL;
@@ -64,6 +84,7 @@ static void one_rank(void *argument, weft_transport *transport) {
     double points = (double)(n[0] * n[1] * n[2]);
     for (int repeat = 0; repeat < 2; repeat++) {
         count_bad(s, weft_execute(plan, WEFT_FORWARD, in, out) != WEFT_SUCCESS);
+        count_bad(s, !trace_agrees(plan));
         weft_plan_box(plan, WEFT_OUTPUT, rank, &box);
         i = 0;
         for (int64_t x = 0; x < box.n[0]; x++)
@@ -88,6 +109,34 @@ static void one_rank(void *argument, weft_transport *transport) {
     weft_context_destroy(&ctx);
 }
 
+/* Two partners: a pack on each of two queues, and two sends on the sender's row. */
+static void look_at_rows(void *argument, weft_transport *transport) {
+    setting *s = argument;
+    weft_context ctx = NULL;
+    weft_plan plan = NULL;
+    const weft_span *span;
+    size_t bytes = 0;
+    int count = 0, packs[3] = {0}, sends = 0;
+    count_bad(s, weft_context_over_transport(transport, NULL, &ctx) != WEFT_SUCCESS);
+    count_bad(s, weft_plan_create(ctx, &s->problem, &s->options, &plan) != WEFT_SUCCESS);
+    weft_plan_bytes(plan, WEFT_OUTPUT, &bytes);
+    void *out = malloc(bytes + 16);
+    weft_plan_bytes(plan, WEFT_INPUT, &bytes);
+    void *in = calloc(1, bytes + 16);
+    count_bad(s, weft_execute(plan, WEFT_FORWARD, in, out) != WEFT_SUCCESS);
+    count_bad(s, weft_plan_trace(plan, &span, &count) != WEFT_SUCCESS);
+    for (int i = 0; i < count; i++) {
+        if (span[i].phase == WEFT_PHASE_PACK && span[i].queue >= 1 && span[i].queue <= 2)
+            packs[span[i].queue]++;
+        sends += span[i].queue == WEFT_SENDER_QUEUE;
+    }
+    count_bad(s, packs[1] != 1 || packs[2] != 1 || sends != 2);
+    free(in);
+    free(out);
+    weft_plan_destroy(&plan);
+    weft_context_destroy(&ctx);
+}
+
 static void run_all(weft_device device, weft_awareness aware, int ranks) {
     for (int method = WEFT_P2P_SYNC; method <= WEFT_A2A_TYPE; method++)
         for (int variant = WEFT_DEFAULT; variant <= WEFT_REALIGNED; variant++)
@@ -101,7 +150,8 @@ static void run_all(weft_device device, weft_awareness aware, int ranks) {
                                          .device = device,
                                          .location = WEFT_LOCATION_HOST,
                                          .device_aware = aware,
-                                         .threads = 1}};
+                                         .threads = 1,
+                                         .trace = 1}};
                 pthread_mutex_init(&s.lock, NULL);
                 thread_ranks_run(ranks, one_rank, &s);
                 assert_int_equal(s.bad, 0);
@@ -125,11 +175,25 @@ static void every_method_works_on_the_simulated_device(void **state) {
     run_all(WEFT_SIMULATED, WEFT_AWARENESS_AUTO, 4);
 }
 
+static void packs_of_p2p_streams_have_rows_of_their_own(void **state) {
+    (void)state;
+    setting s = {.problem = {.rank = 3, .n = {7, 6, 5}},
+                 .options = {.decomposition = WEFT_SLAB_2D1D,
+                             .exchange = {WEFT_P2P_STREAMS},
+                             .engine = WEFT_ENGINE_REFERENCE,
+                             .trace = 1}};
+    pthread_mutex_init(&s.lock, NULL);
+    thread_ranks_run(3, look_at_rows, &s);
+    assert_int_equal(s.bad, 0);
+    pthread_mutex_destroy(&s.lock);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_works_on_the_host),
         cmocka_unit_test(every_method_works_staged_on_the_host),
         cmocka_unit_test(every_method_works_on_the_simulated_device),
+        cmocka_unit_test(packs_of_p2p_streams_have_rows_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

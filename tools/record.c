@@ -24,6 +24,23 @@ void record_end(run_record *record, record_stage stage) {
     record->mine.end[stage] = weft_clock() - record->origin;
 }
 
+/* The plan's spans change with its next execution. */
+static weft_status copy_spans(run_record *record) {
+    const weft_span *spans;
+    weft_options options;
+    WEFT_TRY(weft_plan_options(record->plan, &options));
+    if (!options.trace) return WEFT_SUCCESS;
+    WEFT_TRY(weft_plan_trace(record->plan, &spans, &record->span_count));
+    record->spans = malloc((size_t)record->span_count * sizeof *spans + 1);
+    if (record->spans == NULL) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a trace");
+    for (int i = 0; i < record->span_count; i++) {
+        record->spans[i] = spans[i];
+        record->spans[i].begin -= record->origin;
+        record->spans[i].end -= record->origin;
+    }
+    return WEFT_SUCCESS;
+}
+
 weft_status record_timings(run_record *record) {
     weft_timings t;
     WEFT_TRY(weft_plan_timings(record->plan, &t));
@@ -37,7 +54,40 @@ weft_status record_timings(run_record *record) {
     mine->local = t.local;
     mine->bytes_sent = (double)t.bytes_sent;
     mine->messages_sent = (double)t.messages_sent;
-    return WEFT_SUCCESS;
+    return copy_spans(record);
+}
+
+/* Spans in bytes, since MPI has no type for them. */
+static weft_status gather_spans(run_record *record, const command_world *world) {
+    int mine = (int)((size_t)record->span_count * sizeof(weft_span)), total = 0;
+    int *bytes = NULL, *begins = NULL;
+    weft_status status = WEFT_SUCCESS;
+    if (world->rank == 0) {
+        size_t ranks = (size_t)world->ranks;
+        bytes = calloc(ranks, sizeof *bytes);
+        begins = calloc(ranks, sizeof *begins);
+        record->all_span_counts = calloc(ranks, sizeof *record->all_span_counts);
+        if (bytes == NULL || begins == NULL || record->all_span_counts == NULL)
+            status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a trace");
+    }
+    status = weft_array_agree(world->comm, status);
+    if (status == WEFT_SUCCESS) {
+        MPI_Gather(&mine, 1, MPI_INT, bytes, 1, MPI_INT, 0, world->comm);
+        for (int r = 0; world->rank == 0 && r < world->ranks; r++) {
+            begins[r] = total;
+            total += bytes[r];
+            record->all_span_counts[r] = bytes[r] / (int)sizeof(weft_span);
+        }
+        if (world->rank == 0 && (record->all_spans = malloc((size_t)total + 1)) == NULL)
+            status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a trace");
+        status = weft_array_agree(world->comm, status);
+    }
+    if (status == WEFT_SUCCESS)
+        MPI_Gatherv(record->spans, mine, MPI_BYTE, record->all_spans, bytes, begins, MPI_BYTE, 0,
+                    world->comm);
+    free(bytes);
+    free(begins);
+    return status;
 }
 
 weft_status record_gather(run_record *record, const command_world *world) {
@@ -52,7 +102,14 @@ weft_status record_gather(run_record *record, const command_world *world) {
     WEFT_TRY(weft_array_agree(world->comm, status));
     MPI_Gather(&record->mine, NUMBERS, MPI_DOUBLE, record->all, NUMBERS, MPI_DOUBLE, 0,
                world->comm);
-    return WEFT_SUCCESS;
+    return gather_spans(record, world);
+}
+
+void record_release(run_record *record) {
+    free(record->all);
+    free(record->spans);
+    free(record->all_spans);
+    free(record->all_span_counts);
 }
 
 /* Appends to a text, which is cut where it does not fit. */

@@ -34,7 +34,11 @@ typedef struct run_record {
     weft_plan plan;
     double origin; /* weft_clock() of the common moment */
     rank_times mine;
-    rank_times *all;   /* rank 0, after record_gather */
+    rank_times *all;  /* rank 0, after record_gather */
+    weft_span *spans; /* of the transform on this rank, begin and end counted from origin; owned */
+    int span_count;
+    weft_span *all_spans; /* rank 0, after record_gather: those of rank 0, of rank 1, ... */
+    int *all_span_counts;
     double round_trip; /* relative error; negative: not checked */
 } run_record;
 
@@ -45,11 +49,12 @@ void record_start(run_record *record, const command_world *world);
 void record_begin(run_record *record, record_stage stage);
 void record_end(run_record *record, record_stage stage);
 
-/* Takes over the timings of the plan's last execution. */
+/* Takes over the timings of the plan's last execution, and its spans where it keeps a trace. */
 weft_status record_timings(run_record *record);
 
-/* Collects the times of all ranks on rank 0; the caller frees record->all. Collective. */
+/* Collects times and spans of all ranks on rank 0. Collective. */
 weft_status record_gather(run_record *record, const command_world *world);
+void record_release(run_record *record);
 
 /* Prints the summary, or writes the report or the trace. Rank 0 only, after record_gather. */
 weft_status record_print(const run_record *record, const command_world *world);

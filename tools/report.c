@@ -1,4 +1,4 @@
-/* The report and the Chrome trace of a run, as JSON. */
+/* The report of a run, as JSON. */
 #include "io/temporary.h"
 #include "record.h"
 #include "support/error.h"
@@ -104,35 +104,4 @@ weft_status record_report(const run_record *record, const command_world *world, 
     if (document != NULL && record->round_trip >= 0.0)
         json_object_set_new(document, "round_trip_error", json_real(record->round_trip));
     return record_write_json(path, document);
-}
-
-/* One complete event; times in microseconds, as the format wants. */
-static void add_event(json_t *events, int rank, const char *name, double begin, double seconds) {
-    json_array_append_new(events, json_pack("{s:s, s:s, s:i, s:i, s:f, s:f}", "name", name, "ph",
-                                            "X", "pid", 0, "tid", rank, "ts", 1e6 * begin, "dur",
-                                            1e6 * seconds));
-}
-
-weft_status record_trace(const run_record *record, const command_world *world, const char *path) {
-    json_t *events = json_array();
-    for (int r = 0; r < world->ranks; r++) {
-        const rank_times *t = &record->all[r];
-        for (int s = 0; s < RECORD_STAGES; s++)
-            add_event(events, r, record_stage_names[s], t->begin[s], t->end[s] - t->begin[s]);
-        /* The library tells sums, not moments: the phases of the transform are drawn one after the
-         * other. */
-        const struct {
-            const char *name;
-            double seconds;
-        } phases[] = {{"fft", t->fft},       {"pack", t->pack}, {"exchange", t->exchange},
-                      {"unpack", t->unpack}, {"copy", t->copy}, {"local", t->local}};
-        double at = t->begin[RECORD_TRANSFORM];
-        for (size_t p = 0; p < sizeof phases / sizeof *phases; p++) {
-            if (phases[p].seconds <= 0.0) continue;
-            add_event(events, r, phases[p].name, at, phases[p].seconds);
-            at += phases[p].seconds;
-        }
-    }
-    return record_write_json(
-        path, json_pack("{s:o, s:s}", "traceEvents", events, "displayTimeUnit", "ms"));
 }

@@ -143,6 +143,7 @@ static weft_status make_plan(transform_run *run) {
     weft_options options = run->shared->plan;
     options.location = WEFT_LOCATION_HOST;
     options.placement = WEFT_OUT_OF_PLACE;
+    options.trace = run->shared->trace != NULL;
     MPI_Comm comm = run->world->comm;
     WEFT_TRY(weft_array_agree(comm, weft_mpi_context_create(comm, NULL, &run->context)));
     weft_plan *plan = &run->record.plan;
@@ -281,7 +282,6 @@ static weft_status tell(transform_run *run) {
             status = record_report(&run->record, run->world, shared->report);
         if (status == WEFT_SUCCESS && shared->trace != NULL)
             status = record_trace(&run->record, run->world, shared->trace);
-        free(run->record.all);
     }
     return weft_array_agree(run->world->comm, status);
 }
@@ -293,6 +293,7 @@ static void release(transform_run *run) {
     weft_array_close(&run->output);
     free(run->in);
     free(run->out);
+    record_release(&run->record);
     weft_plan_destroy(&run->record.plan);
     weft_context_destroy(&run->context);
     weft_thread_error_set(sentence);

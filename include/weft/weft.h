@@ -148,6 +148,16 @@ typedef enum weft_placement {
 
 typedef enum weft_format { WEFT_TEXT = 0, WEFT_JSON } weft_format;
 
+/* What a rank does during an execution. */
+typedef enum weft_phase {
+    WEFT_PHASE_FFT = 0,
+    WEFT_PHASE_PACK,
+    WEFT_PHASE_EXCHANGE,
+    WEFT_PHASE_UNPACK,
+    WEFT_PHASE_COPY,
+    WEFT_PHASE_LOCAL
+} weft_phase;
+
 typedef struct weft_context_private *weft_context;
 typedef struct weft_plan_private *weft_plan;
 
@@ -206,6 +216,7 @@ typedef struct weft_options {
     weft_effort effort;
     weft_placement placement;
     size_t device_memory_limit; /* bytes a plan may hold on the device; 0: no limit */
+    int trace;                  /* 1: keep the spans of each execution for weft_plan_trace */
 } weft_options;
 
 /* Phase times of the last execution on this rank, in seconds, and what it sent to other ranks.
@@ -221,7 +232,22 @@ typedef struct weft_timings {
     double local;    /* the block a rank keeps in a redistribution, and scaling */
     int64_t bytes_sent;
     int64_t messages_sent;
+    double first_message; /* when the first message was handed to the transport, counted from the
+                             start of the call; 0 where nothing is sent */
+    double last_message;  /* when the last message had arrived; 0 where nothing is received */
 } weft_timings;
+
+/* One stretch of work in an execution. */
+typedef struct weft_span {
+    weft_phase phase;
+    int step;          /* number of the step in weft_plan_explain, from 0 */
+    int queue;         /* 0: the calling thread; 1, 2, ...: worker queues; WEFT_SENDER_QUEUE */
+    int partner;       /* member of the exchange's group, or -1 */
+    double begin, end; /* seconds on the monotonic clock of this rank's machine */
+} weft_span;
+
+/* weft_span.queue of the thread that sends (WEFT_P2P_STREAMS). */
+#define WEFT_SENDER_QUEUE (-1)
 
 /* Everything a plan holds, in bytes. */
 typedef struct weft_memory {
@@ -273,6 +299,10 @@ WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void
 /* Phase times of this rank's last execution. Not collective. */
 WEFT_API weft_status weft_plan_timings(weft_plan plan, weft_timings *timings);
 
+/* The spans of this rank's last execution, in no particular order, where options.trace is 1. They
+ * belong to the plan and change with the next execution. Not collective. */
+WEFT_API weft_status weft_plan_trace(weft_plan plan, const weft_span **spans, int *count);
+
 /* Writes what the plan does on this rank: steps, views, buffers, bytes, predicted times, and the
  * candidates that were rejected. Not collective. */
 WEFT_API weft_status weft_plan_explain(weft_plan plan, FILE *stream, weft_format format);
@@ -304,6 +334,7 @@ WEFT_API const char *weft_variant_name(weft_variant variant);
 WEFT_API const char *weft_exchange_name(weft_exchange exchange);
 WEFT_API const char *weft_engine_name(weft_engine engine);
 WEFT_API const char *weft_device_name(weft_device device);
+WEFT_API const char *weft_phase_name(weft_phase phase);
 
 /* Whether an engine can run here, or a device can be used: WEFT_SUCCESS, or WEFT_ERROR_UNSUPPORTED
  * with the reason in weft_last_error(NULL). description (may be NULL) gets a static string such as

@@ -2,7 +2,6 @@
  * all-to-all. */
 #include "exchange/a2a.h"
 #include "exchange/blocks.h"
-#include "support/clock.h"
 #include "support/error.h"
 
 #include <stdlib.h>
@@ -59,18 +58,19 @@ weft_status weft_a2a_run(weft_exchange_plan *plan) {
     for (int i = 0; i < blocks->partners; i++)
         weft_keep(&status, weft_blocks_pack(plan, blocks, NULL, blocks->partner[i]));
     weft_keep(&status, weft_blocks_settle(plan));
-    plan->timings->pack += weft_clock() - start;
+    start = weft_record(plan->recorder, WEFT_PHASE_PACK, WEFT_NO_PARTNER, start);
 
-    start = weft_clock();
+    if (blocks->partners > 0) weft_record_sent(plan->recorder, start);
     weft_keep(&status,
               plan->group->ops->alltoall(plan->group, state->alltoall, plan->send, plan->receive));
-    plan->timings->exchange += weft_clock() - start;
+    start = weft_record(plan->recorder, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER, start);
+    if (blocks->partners > 0) weft_record_arrived(plan->recorder, start);
 
     weft_keep(&status, weft_blocks_arrive(plan, blocks));
     start = weft_clock();
     for (int i = 0; i < blocks->partners; i++)
         weft_keep(&status, weft_blocks_unpack(plan, blocks, blocks->partner[i]));
-    plan->timings->unpack += weft_clock() - start;
+    weft_record(plan->recorder, WEFT_PHASE_UNPACK, WEFT_NO_PARTNER, start);
     return status;
 }
 

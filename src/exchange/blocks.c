@@ -1,7 +1,6 @@
 /* Copies and messages of the blocks of one exchange. */
 #include "exchange/blocks.h"
 
-#include "support/clock.h"
 #include "support/error.h"
 
 #include <stdlib.h>
@@ -117,22 +116,21 @@ weft_status weft_blocks_leave(const weft_exchange_plan *plan, const weft_blocks 
     else
         weft_keep(&status,
                   enqueue(plan, NULL, &b->own_out, plan->src, plan->receive, outward(plan)));
-    plan->timings->local += weft_clock() - start;
-    start = weft_clock();
+    start = weft_record(plan->recorder, WEFT_PHASE_LOCAL, plan->geometry->me, start);
+    if (b->whole_out.elements == 0) return status;
     weft_keep(&status,
               enqueue(plan, NULL, &b->whole_out, plan->src, plan->send, WEFT_DEVICE_TO_HOST));
-    plan->timings->copy += weft_clock() - start;
+    weft_record(plan->recorder, WEFT_PHASE_COPY, WEFT_NO_PARTNER, start);
     return status;
 }
 
 weft_status weft_blocks_arrive(const weft_exchange_plan *plan, const weft_blocks *b) {
-    double start = weft_clock();
-    weft_status status = WEFT_SUCCESS;
     const weft_redistribution *g = plan->geometry;
-    if (!plan->own_direct)
-        weft_keep(&status, enqueue(plan, NULL, &b->own_in, g->pack ? plan->send : plan->receive,
-                                   plan->dst, inward(plan)));
-    plan->timings->local += weft_clock() - start;
+    if (plan->own_direct) return WEFT_SUCCESS;
+    double start = weft_clock();
+    weft_status status = enqueue(plan, NULL, &b->own_in, g->pack ? plan->send : plan->receive,
+                                 plan->dst, inward(plan));
+    weft_record(plan->recorder, WEFT_PHASE_LOCAL, g->me, start);
     return status;
 }
 

@@ -16,6 +16,7 @@
 
 #include "device/device.h"
 #include "layout/redistribution.h"
+#include "support/recorder.h"
 #include "transport/transport.h"
 
 typedef struct weft_exchange_plan weft_exchange_plan;
@@ -44,7 +45,7 @@ struct weft_exchange_plan {
 
     const void *src; /* set before each run */
     void *send, *receive, *dst;
-    weft_timings *timings; /* phases are added here */
+    weft_recorder *recorder; /* of phases and messages */
 
     void *method_state;
 };

@@ -22,7 +22,8 @@ typedef struct streams_state streams_state;
 /* What a callback gets: it only knows one pointer. */
 typedef struct packed_notice {
     streams_state *state;
-    int member;
+    int member, queue;
+    double begun; /* clock of the first callback; only where a trace is kept */
 } packed_notice;
 
 struct streams_state {
@@ -39,6 +40,7 @@ struct streams_state {
     int ready_count;         /* written by callbacks */
     int sent_count;          /* taken by the sender */
     double last_packed;      /* clock of the last callback */
+    double first_sent;       /* clock of the first message; 0: none yet */
     weft_status send_status; /* first failure of the sender thread in this run, and its sentence */
     char send_error[1024];
 
@@ -46,12 +48,21 @@ struct streams_state {
     pthread_t thread;
 };
 
+static void on_begun(void *argument) {
+    packed_notice *notice = argument;
+    notice->begun = weft_clock();
+}
+
 static void on_packed(void *argument) {
     packed_notice *notice = argument;
     streams_state *s = notice->state;
+    double now = weft_clock();
+    if (notice->begun > 0)
+        weft_record_span(s->plan->recorder, WEFT_PHASE_PACK, notice->queue, notice->member,
+                         notice->begun, now);
     pthread_mutex_lock(&s->lock);
     s->ready[s->ready_count++] = notice->member;
-    s->last_packed = weft_clock();
+    s->last_packed = now;
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
 }
@@ -67,9 +78,16 @@ static int take_ready(streams_state *s, bool wait) {
     return member;
 }
 
-static void note_sent(streams_state *s, weft_status status) {
+/* Hands one block to the transport; on the sender thread where there is one. */
+static void send_one(streams_state *s, int member) {
+    double begin = weft_clock();
+    weft_status status = weft_blocks_send(s->plan, &s->blocks, member);
+    weft_record_span(s->plan->recorder, WEFT_PHASE_EXCHANGE,
+                     s->threaded ? WEFT_SENDER_QUEUE : WEFT_CALLER_QUEUE, member, begin,
+                     weft_clock());
     pthread_mutex_lock(&s->lock);
     s->sent_count++;
+    if (s->first_sent == 0 && s->blocks.send[member]) s->first_sent = begin;
     if (status != WEFT_SUCCESS && s->send_status == WEFT_SUCCESS) {
         s->send_status = status;
         strncpy(s->send_error, weft_thread_error(), sizeof s->send_error - 1);
@@ -83,7 +101,7 @@ static void *sender(void *argument) {
     for (;;) {
         int member = take_ready(s, true);
         if (member < 0) return NULL;
-        note_sent(s, weft_blocks_send(s->plan, &s->blocks, member));
+        send_one(s, member);
     }
 }
 
@@ -107,9 +125,10 @@ static weft_status prepare(weft_exchange_plan *plan) {
     s->notice = calloc((size_t)plan->geometry->members, sizeof *s->notice);
     if (!s->ready || !s->notice)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an exchange");
-    for (int i = 0; i < s->blocks.partners; i++)
-        s->notice[i] = (packed_notice){s, s->blocks.partner[i]};
     WEFT_TRY(create_queues(plan, s));
+    for (int i = 0; i < s->blocks.partners; i++)
+        s->notice[i] =
+            (packed_notice){.state = s, .member = s->blocks.partner[i], .queue = 1 + i % s->queues};
     s->threaded = plan->group->ops->threads_allowed(plan->group) && s->blocks.partners > 0;
     if (s->threaded && pthread_create(&s->thread, NULL, sender, s) != 0)
         return weft_fail(WEFT_ERROR_SYSTEM,
@@ -151,6 +170,9 @@ static weft_status enqueue_packs(weft_exchange_plan *plan, streams_state *s) {
         weft_keep(&status, device->event_await(state, s->queue[q], s->source_ready));
     for (int i = 0; i < s->blocks.partners; i++) {
         weft_queue *queue = s->queue[i % s->queues];
+        s->notice[i].begun = 0;
+        if (plan->recorder->spans)
+            weft_keep(&status, device->callback(state, queue, on_begun, &s->notice[i]));
         weft_keep(&status, weft_blocks_pack(plan, &s->blocks, queue, s->blocks.partner[i]));
         weft_status called = device->callback(state, queue, on_packed, &s->notice[i]);
         if (called != WEFT_SUCCESS) on_packed(&s->notice[i]);
@@ -162,8 +184,7 @@ static weft_status enqueue_packs(weft_exchange_plan *plan, streams_state *s) {
 /* Without a sender thread: sends what is ready. */
 static void send_ready(streams_state *s) {
     if (s->threaded) return;
-    for (int member; (member = take_ready(s, false)) >= 0;)
-        note_sent(s, weft_blocks_send(s->plan, &s->blocks, member));
+    for (int member; (member = take_ready(s, false)) >= 0;) send_one(s, member);
 }
 
 /* Until every block is packed and handed to the transport. */
@@ -186,19 +207,20 @@ static void wait_for_packs(streams_state *s) {
 static weft_status receive_all(weft_exchange_plan *plan, streams_state *s) {
     weft_status status = WEFT_SUCCESS;
     const weft_transport_ops *ops = plan->group->ops;
+    double start = weft_clock();
     for (;;) {
         int member = -1;
         bool all_sent = s->threaded || s->sent_count >= s->blocks.partners;
-        double start = weft_clock();
         weft_status waited = (all_sent ? ops->wait_any : ops->test_any)(
             plan->group, s->blocks.receive_requests, s->blocks.members, &member);
-        double arrived = weft_clock();
-        plan->timings->exchange += arrived - start;
         weft_keep(&status, waited);
         if (member >= 0) {
+            start = weft_record(plan->recorder, WEFT_PHASE_EXCHANGE, member, start);
+            weft_record_arrived(plan->recorder, start);
             weft_keep(&status, weft_blocks_unpack(plan, &s->blocks, member));
-            plan->timings->unpack += weft_clock() - arrived;
+            start = weft_record(plan->recorder, WEFT_PHASE_UNPACK, member, start);
         } else if (all_sent || waited != WEFT_SUCCESS) {
+            weft_record(plan->recorder, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER, start);
             return status;
         } else {
             if (member == -1) wait_for_packs(s);
@@ -213,7 +235,7 @@ static weft_status finish_sends(weft_exchange_plan *plan, streams_state *s) {
     double start = weft_clock();
     weft_status status =
         plan->group->ops->wait_all(plan->group, s->blocks.send_requests, s->blocks.members);
-    plan->timings->exchange += weft_clock() - start;
+    weft_record(plan->recorder, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER, start);
     return status;
 }
 
@@ -223,6 +245,7 @@ static weft_status run(weft_exchange_plan *plan) {
     double start = weft_clock();
     pthread_mutex_lock(&s->lock);
     s->ready_count = s->sent_count = 0;
+    s->first_sent = 0;
     s->send_status = WEFT_SUCCESS;
     pthread_mutex_unlock(&s->lock);
 
@@ -240,8 +263,9 @@ static weft_status run(weft_exchange_plan *plan) {
     weft_keep(&status, finish_sends(plan, s));
     for (int q = 0; q < s->queues; q++)
         weft_keep(&status, plan->device->ops->queue_wait(plan->device->state, s->queue[q]));
-    if (s->blocks.partners > 0 && plan->geometry->pack)
-        plan->timings->pack += s->last_packed - start;
+    if (s->blocks.partners > 0 && plan->geometry->pack) /* on the queues, beside everything else */
+        plan->recorder->timings.pack += s->last_packed - start;
+    if (s->first_sent > 0) weft_record_sent(plan->recorder, s->first_sent);
     if (s->send_status != WEFT_SUCCESS && status == WEFT_SUCCESS) {
         weft_thread_error_set(s->send_error);
         status = s->send_status;

@@ -2,7 +2,6 @@
  * arrive. */
 #include "exchange/blocks.h"
 #include "exchange/p2p.h"
-#include "support/clock.h"
 #include "support/error.h"
 
 #include <stdlib.h>
@@ -23,30 +22,31 @@ void weft_p2p_release(weft_exchange_plan *plan) {
 
 static weft_status pack_and_send(weft_exchange_plan *plan, weft_blocks *blocks) {
     weft_status status = WEFT_SUCCESS;
+    double start = weft_clock();
     for (int i = 0; i < blocks->partners; i++) {
-        double start = weft_clock();
-        weft_keep(&status, weft_blocks_pack(plan, blocks, NULL, blocks->partner[i]));
+        int member = blocks->partner[i];
+        weft_keep(&status, weft_blocks_pack(plan, blocks, NULL, member));
         weft_keep(&status, weft_blocks_settle(plan));
-        plan->timings->pack += weft_clock() - start;
-        start = weft_clock();
-        weft_keep(&status, weft_blocks_send(plan, blocks, blocks->partner[i]));
-        plan->timings->exchange += weft_clock() - start;
+        start = weft_record(plan->recorder, WEFT_PHASE_PACK, member, start);
+        if (blocks->send[member]) weft_record_sent(plan->recorder, start);
+        weft_keep(&status, weft_blocks_send(plan, blocks, member));
+        start = weft_record(plan->recorder, WEFT_PHASE_EXCHANGE, member, start);
     }
     return status;
 }
 
 static weft_status unpack_arrivals(weft_exchange_plan *plan, weft_blocks *blocks) {
     weft_status status = WEFT_SUCCESS;
+    double start = weft_clock();
     for (;;) {
         int member = -1;
-        double start = weft_clock();
         weft_keep(&status, plan->group->ops->wait_any(plan->group, blocks->receive_requests,
                                                       blocks->members, &member));
-        double arrived = weft_clock();
-        plan->timings->exchange += arrived - start;
+        start = weft_record(plan->recorder, WEFT_PHASE_EXCHANGE, member, start);
         if (member < 0) return status;
+        weft_record_arrived(plan->recorder, start);
         weft_keep(&status, weft_blocks_unpack(plan, blocks, member));
-        plan->timings->unpack += weft_clock() - arrived;
+        start = weft_record(plan->recorder, WEFT_PHASE_UNPACK, member, start);
     }
 }
 
@@ -54,7 +54,7 @@ static weft_status wait_for_sends(weft_exchange_plan *plan, weft_blocks *blocks)
     double start = weft_clock();
     weft_status status =
         plan->group->ops->wait_all(plan->group, blocks->send_requests, blocks->members);
-    plan->timings->exchange += weft_clock() - start;
+    weft_record(plan->recorder, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER, start);
     return status;
 }
 

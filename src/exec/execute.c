@@ -3,22 +3,21 @@
  * exchanges still take place, so that no other rank waits forever.
  */
 #include "exec/plan.h"
-#include "support/clock.h"
 #include "support/error.h"
 
 #include <stdio.h>
 
 static weft_status run_exchange(weft_build *b, int s, int i, void *const *buffer,
-                                weft_timings *timings) {
+                                weft_recorder *recorder) {
     const weft_step *step = &b->schedule[s].step[i];
     weft_exchange_plan *e = &b->exchange[s][i];
     e->src = buffer[step->src];
     e->send = buffer[step->send];
     e->receive = buffer[step->receive];
     e->dst = buffer[step->dst];
-    e->timings = timings;
-    timings->bytes_sent += step->bytes_sent;
-    timings->messages_sent += step->messages_sent;
+    e->recorder = recorder;
+    recorder->timings.bytes_sent += step->bytes_sent;
+    recorder->timings.messages_sent += step->messages_sent;
     return e->ops->run(e);
 }
 
@@ -43,25 +42,24 @@ static weft_status run_local(weft_build *b, int s, int i, void *const *buffer) {
     return WEFT_SUCCESS;
 }
 
-static double *phase_of(weft_step_kind kind, weft_timings *timings) {
+static weft_phase phase_of(weft_step_kind kind) {
     switch (kind) {
     case WEFT_STEP_FFT:
-        return &timings->fft;
+        return WEFT_PHASE_FFT;
     case WEFT_STEP_COPY:
-        return &timings->copy;
+        return WEFT_PHASE_COPY;
     default:
-        return &timings->local;
+        return WEFT_PHASE_LOCAL;
     }
 }
 
 weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_place, const void *in,
-                           void *out, weft_timings *timings) {
+                           void *out, weft_recorder *recorder) {
     int s = weft_schedule_index(direction, in_place);
     const weft_schedule *schedule = &b->schedule[s];
     weft_status status = WEFT_SUCCESS;
     void *buffer[WEFT_BUFFERS];
-    double start = weft_clock();
-    *timings = (weft_timings){0};
+    weft_recorder_start(recorder);
     buffer[WEFT_BUFFER_IN] = (void *)(uintptr_t)in; /* only ever read */
     buffer[WEFT_BUFFER_OUT] = out;
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) buffer[i] = b->buffer[i];
@@ -69,8 +67,9 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
     for (int i = 0; i < schedule->steps; i++) {
         weft_status step_status = WEFT_SUCCESS;
         weft_step_kind kind = schedule->step[i].kind;
+        recorder->step = i;
         if (kind == WEFT_STEP_EXCHANGE) {
-            step_status = run_exchange(b, s, i, buffer, timings);
+            step_status = run_exchange(b, s, i, buffer, recorder);
         } else if (status == WEFT_SUCCESS) {
             double begin = weft_clock();
             bool wait = i + 1 == schedule->steps ||
@@ -78,7 +77,7 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
             step_status = run_local(b, s, i, buffer);
             if (step_status == WEFT_SUCCESS && wait)
                 step_status = b->device.ops->queue_wait(b->device.state, NULL);
-            *phase_of(kind, timings) += weft_clock() - begin;
+            weft_record(recorder, phase_of(kind), WEFT_NO_PARTNER, begin);
         }
         if (status == WEFT_SUCCESS) status = step_status;
     }
@@ -88,6 +87,6 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
         b->device.ops->queue_wait(b->device.state, NULL); /* leave nothing running */
         weft_thread_error_set(sentence);
     }
-    timings->total = weft_clock() - start;
+    recorder->timings.total = weft_clock() - recorder->start;
     return status;
 }

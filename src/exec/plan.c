@@ -15,6 +15,7 @@ static weft_status missing_plan(const char *function) {
 static void free_plan(weft_plan plan) {
     if (plan->build) weft_build_release(plan->build);
     free(plan->build);
+    free(plan->recorder.spans);
     weft_planner_release(&plan->planner);
     free(plan->input_boxes);
     free(plan->output_boxes);
@@ -60,6 +61,27 @@ static weft_status fill_planner(weft_plan plan) {
     return weft_planner_list(p);
 }
 
+/* Each step has a span; an exchange has, for every member, those of pack, send, arrival and unpack,
+ * and a few of its own. */
+static weft_status make_room_for_spans(weft_plan plan) {
+    weft_recorder *r = &plan->recorder;
+    if (!plan->call.options.trace) return WEFT_SUCCESS;
+    for (int s = 0; s < WEFT_SCHEDULES; s++) {
+        const weft_schedule *schedule = &plan->build->schedule[s];
+        int spans = 0;
+        for (int i = 0; i < schedule->steps; i++)
+            spans += schedule->step[i].kind == WEFT_STEP_EXCHANGE
+                         ? 8 + 5 * schedule->step[i].exchange.members
+                         : 1;
+        if (spans > r->capacity) r->capacity = spans;
+    }
+    size_t bytes = (size_t)r->capacity * sizeof *r->spans;
+    r->spans = malloc(bytes + 1);
+    if (!r->spans) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a trace");
+    plan->build->memory.tables += bytes;
+    return WEFT_SUCCESS;
+}
+
 static weft_status make_plan(weft_plan plan) {
     weft_transport *t = plan->transport;
     const weft_call *call = &plan->call;
@@ -73,7 +95,8 @@ static weft_status make_plan(weft_plan plan) {
     WEFT_TRY(weft_agree(t, plan->build
                                ? WEFT_SUCCESS
                                : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan")));
-    return weft_build_create(t, &plan->planner, &plan->planner.candidates[0], plan->build);
+    WEFT_TRY(weft_build_create(t, &plan->planner, &plan->planner.candidates[0], plan->build));
+    return weft_agree(t, make_room_for_spans(plan));
 }
 
 /* Reads and compares the arguments, then plans in a message space of its own, so that plans of
@@ -224,7 +247,7 @@ static weft_status execute(weft_plan plan, weft_direction dir, const void *in, v
     WEFT_TRY(weft_agree(plan->transport, check_execution(plan, dir, in, out)));
     /* A rank without data passes NULL twice, whatever the plan was made for. */
     bool in_place = in == out && plan->call.options.placement != WEFT_OUT_OF_PLACE;
-    weft_status status = weft_build_run(plan->build, dir, in_place, in, out, &plan->timings);
+    weft_status status = weft_build_run(plan->build, dir, in_place, in, out, &plan->recorder);
     if (!plan->build->device.ops->can_fail) return status;
     return weft_agree(plan->transport, status);
 }
@@ -239,6 +262,22 @@ WEFT_API weft_status weft_plan_timings(weft_plan plan, weft_timings *timings) {
     if (!timings)
         return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                                           "weft_plan_timings: timings is NULL"));
-    *timings = plan->timings;
+    *timings = plan->recorder.timings;
+    return WEFT_SUCCESS;
+}
+
+WEFT_API weft_status weft_plan_trace(weft_plan plan, const weft_span **spans, int *count) {
+    if (!plan) return missing_plan("weft_plan_trace");
+    if (!spans || !count)
+        return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                                                          "weft_plan_trace: a pointer is NULL"));
+    if (!plan->call.options.trace)
+        return weft_context_keep(
+            plan->context,
+            weft_fail(
+                WEFT_ERROR_INVALID_ARGUMENT,
+                "weft_plan_trace: the plan keeps no trace; create it with options.trace = 1"));
+    *spans = plan->recorder.spans;
+    *count = weft_recorder_spans(&plan->recorder);
     return WEFT_SUCCESS;
 }

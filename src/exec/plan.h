@@ -44,7 +44,7 @@ struct weft_plan_private {
     weft_region *input_boxes, *output_boxes; /* of bricks, all ranks */
     weft_planner planner;
     weft_build *build; /* NULL data (no buffers, no engine plans) over simulated ranks */
-    weft_timings timings;
+    weft_recorder recorder;
 };
 
 static inline int weft_schedule_index(weft_direction direction, bool in_place) {
@@ -60,7 +60,7 @@ void weft_build_release(weft_build *build);
 /* Runs one schedule. Collective. The status is this rank's own; every rank has run all exchanges.
  */
 weft_status weft_build_run(weft_build *build, weft_direction direction, bool in_place,
-                           const void *in, void *out, weft_timings *timings);
+                           const void *in, void *out, weft_recorder *recorder);
 
 /* Bytes of the caller's buffer in a space, with or without what in-place schedules need. */
 size_t weft_build_bytes(const weft_build *build, weft_space space);

@@ -45,6 +45,7 @@ static void write_record(const weft_call *call, record *r) {
     put(r, "options.effort", o->effort);
     put(r, "options.placement", o->placement);
     put(r, "options.device_memory_limit", (int64_t)o->device_memory_limit);
+    put(r, "options.trace", o->trace);
 }
 
 weft_status weft_call_compare(weft_transport *transport, const weft_call *call) {

@@ -142,9 +142,24 @@ class Flags(Case):
         self.assertIsInstance(report["plan"], dict)
         self.assertLess(report["round_trip_error"], 1e-14)
         events = json.loads((self.folder / "t.json").read_text())["traceEvents"]
-        self.assertEqual({e["ph"] for e in events}, {"X"})
-        self.assertEqual({e["tid"] for e in events}, {0, 1, 2})
-        self.assertLessEqual({"plan", "read", "transform", "write"}, {e["name"] for e in events})
+        spans = [e for e in events if e["ph"] == "X"]
+        self.assertEqual({e["pid"] for e in spans}, {0, 1, 2})
+        self.assertLessEqual({"plan", "read", "transform", "write", "fft"}, {e["name"] for e in spans})
+        stages = {(e["pid"], e["name"]): e for e in spans if e["cat"] == "stage"}
+        for e in spans:
+            if e["cat"] == "phase":
+                transform = stages[e["pid"], "transform"]
+                self.assertGreaterEqual(e["ts"], transform["ts"])
+                self.assertLessEqual(e["ts"] + e["dur"], transform["ts"] + transform["dur"] + 1)
+
+    def test_trace_of_streams_has_a_row_for_each_queue_and_the_sender(self) -> None:
+        flags = ("--exchange", "p2p-streams", "--decomposition", "slab-2d1d", "--trace", "t.json")
+        self.succeed("transform", "in.npy", "out.npy", *flags, ranks=3)
+        events = json.loads((self.folder / "t.json").read_text())["traceEvents"]
+        names = {(e["pid"], e["args"]["name"]) for e in events if e["name"] == "thread_name"}
+        for rank in range(3):
+            for row in ("calling thread", "queue 1", "queue 2", "sender"):
+                self.assertIn((rank, row), names)
 
 
 if __name__ == "__main__":

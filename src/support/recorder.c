@@ -1,0 +1,60 @@
+/* Sums and spans of an execution: see recorder.h. */
+#include "support/recorder.h"
+
+void weft_recorder_start(weft_recorder *r) {
+    r->timings = (weft_timings){0};
+    r->step = 0;
+    atomic_store_explicit(&r->count, 0, memory_order_relaxed);
+    r->start = weft_clock();
+}
+
+static double *phase_sum(weft_timings *timings, weft_phase phase) {
+    switch (phase) {
+    case WEFT_PHASE_FFT:
+        return &timings->fft;
+    case WEFT_PHASE_PACK:
+        return &timings->pack;
+    case WEFT_PHASE_EXCHANGE:
+        return &timings->exchange;
+    case WEFT_PHASE_UNPACK:
+        return &timings->unpack;
+    case WEFT_PHASE_COPY:
+        return &timings->copy;
+    case WEFT_PHASE_LOCAL:
+        break;
+    }
+    return &timings->local;
+}
+
+double weft_record(weft_recorder *r, weft_phase phase, int partner, double begin) {
+    double end = weft_clock();
+    *phase_sum(&r->timings, phase) += end - begin;
+    weft_record_span(r, phase, WEFT_CALLER_QUEUE, partner, begin, end);
+    return end;
+}
+
+void weft_record_span(weft_recorder *r, weft_phase phase, int queue, int partner, double begin,
+                      double end) {
+    if (!r->spans) return;
+    int place = atomic_fetch_add_explicit(&r->count, 1, memory_order_relaxed);
+    if (place < r->capacity)
+        r->spans[place] = (weft_span){.phase = phase,
+                                      .step = r->step,
+                                      .queue = queue,
+                                      .partner = partner,
+                                      .begin = begin,
+                                      .end = end};
+}
+
+void weft_record_sent(weft_recorder *r, double moment) {
+    if (r->timings.first_message == 0) r->timings.first_message = moment - r->start;
+}
+
+void weft_record_arrived(weft_recorder *r, double moment) {
+    r->timings.last_message = moment - r->start;
+}
+
+int weft_recorder_spans(weft_recorder *r) {
+    int count = atomic_load_explicit(&r->count, memory_order_relaxed);
+    return count < r->capacity ? count : r->capacity;
+}

@@ -1,0 +1,43 @@
+/*
+ * What one execution took: the sums that weft_plan_timings tells and, where the plan keeps a trace,
+ * a span for each stretch of work. Room for the spans is made with the plan; spans that do not fit
+ * are counted and dropped.
+ */
+#ifndef WEFT_SUPPORT_RECORDER_H
+#define WEFT_SUPPORT_RECORDER_H
+
+#include "support/clock.h"
+
+#include <stdatomic.h>
+#include <weft/weft.h>
+
+enum { WEFT_NO_PARTNER = -1, WEFT_CALLER_QUEUE = 0 };
+
+typedef struct weft_recorder {
+    weft_timings timings;
+    double start;     /* weft_clock() when the execution began */
+    int step;         /* the step of the schedule that runs */
+    weft_span *spans; /* owned; NULL: no trace is kept */
+    int capacity;
+    atomic_int count;
+} weft_recorder;
+
+/* Begins an execution. */
+void weft_recorder_start(weft_recorder *recorder);
+
+/* Ends a stretch of work of the calling thread that began at `begin`: adds it to its phase and
+ * keeps a span. Returns the clock, where the next stretch begins. */
+double weft_record(weft_recorder *recorder, weft_phase phase, int partner, double begin);
+
+/* Keeps a span of work that another thread or queue did. Any thread. */
+void weft_record_span(weft_recorder *recorder, weft_phase phase, int queue, int partner,
+                      double begin, double end);
+
+/* A message left, or arrived, at `moment`. */
+void weft_record_sent(weft_recorder *recorder, double moment);
+void weft_record_arrived(weft_recorder *recorder, double moment);
+
+/* Spans kept by the last execution. */
+int weft_recorder_spans(weft_recorder *recorder);
+
+#endif
