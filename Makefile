@@ -5,13 +5,13 @@ PREFIX ?= /usr/local
 CMAKE_FLAGS ?=
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo check test install bench format clean
+.PHONY: help build demo check test install format clean
 
 help: ## list these targets
 	@sed -nE 's/^([a-z]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | \
 	    while IFS='|' read -r name what; do printf '  make %-8s  %s\n' "$$name" "$$what"; done
 
-build: ## compile the library, the command, the examples and the benchmarks into build/
+build: ## compile the library, the command and the examples into build/
 	cmake -S . -B $(BUILD) -DWEFT_TESTS=OFF $(CMAKE_FLAGS)
 	cmake --build $(BUILD) --parallel $$(nproc)
 
@@ -25,15 +25,12 @@ check: ## install what is missing, then every compiler, MPI, sanitizer and fuzze
 	scripts/check
 
 test: ## the quick turn while developing: one build with GCC and the default MPI, all tests
-	cmake -S . -B $(BUILD)/test -DWEFT_TESTS=ON -DWEFT_BENCH=OFF $(CMAKE_FLAGS)
+	cmake -S . -B $(BUILD)/test -DWEFT_TESTS=ON $(CMAKE_FLAGS)
 	cmake --build $(BUILD)/test --parallel $$(nproc)
 	cd $(BUILD)/test && . ../../scripts/mpi-environment && ctest --output-on-failure
 
 install: build ## install into PREFIX (default /usr/local): make install PREFIX=$HOME/weft
 	cmake --install $(BUILD) --prefix $(PREFIX)
-
-bench: build ## weft beside FFTW-MPI; the table goes to standard output, the samples to docs/results
-	bench/run-peers --build $(BUILD)
 
 format: ## clang-format every tracked C file
 	git ls-files -z '*.c' '*.h' | xargs -0 clang-format-14 -i

@@ -42,7 +42,7 @@ typedef struct subcommand {
 } subcommand;
 
 extern const subcommand transform_command, plan_command, validate_command, info_command,
-    view_command;
+    view_command, bench_command, plot_command;
 
 typedef struct parsed_arguments {
     int count;

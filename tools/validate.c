@@ -94,24 +94,12 @@ static bool may_skip(const validation *v, weft_status status) {
     return status == WEFT_ERROR_UNSUPPORTED || (status == WEFT_ERROR_INVALID_ARGUMENT && !chosen);
 }
 
-/* The redistributions of a case alone, moving the indices of its complex array. */
 static weft_status check_redistribution(validation *v, const weft_problem *problem,
                                         const weft_options *options, case_result *result) {
-    weft_problem moved = *problem;
-    weft_options moving = *options;
-    weft_plan plan = NULL;
     bool right = false;
-    moved.kind = WEFT_C2C;
-    if (problem->kind == WEFT_R2C) moved.n[moved.rank - 1] = moved.n[moved.rank - 1] / 2 + 1;
-    moving.engine = WEFT_ENGINE_IDENTITY;
-    moving.effort = WEFT_ESTIMATE;
-    weft_status status =
-        weft_array_agree(v->world->comm, weft_plan_create(v->context, &moved, &moving, &plan));
-    if (status == WEFT_SUCCESS) status = case_run_redistribution(plan, &moved, v->world, &right);
-    weft_plan_destroy(&plan);
-    if (status == WEFT_SUCCESS && !right && result->failed == NULL)
-        result->failed = "index redistribution";
-    return status;
+    WEFT_TRY(case_run_redistribution(v->context, problem, options, v->world, &right));
+    if (!right && result->failed == NULL) result->failed = "index redistribution";
+    return WEFT_SUCCESS;
 }
 
 /* One case: plans, tests, prints. What a mix cannot do is skipped, a wrong flag ends the run;

@@ -14,17 +14,20 @@ typedef struct case_result {
     double laplacian;  /* of sums of sines; -1 where the shape is too small for one */
     double
         placement; /* of the plane wave that an impulse becomes: each element names its own index */
-    uint64_t checksum;  /* of this rank's bits of the spectrum of the random input */
-    const char *failed; /* the first test that missed its bound, or NULL */
+    double bound;  /* above which round_trip and placement are wrong */
+    double laplacian_bound; /* and laplacian */
+    uint64_t checksum;      /* of this rank's bits of the spectrum of the random input */
+    const char *failed;     /* the first test that missed its bound, or NULL */
 } case_result;
 
 /* Runs all tests of the plan. Collective; on failure all ranks return the same status. */
 weft_status case_run(weft_plan plan, const weft_problem *problem, const command_world *world,
                      case_result *result);
 
-/* Index redistribution: on a complex plan with the identity engine, every element must arrive at
- * the place that it names, both ways. Collective. */
-weft_status case_run_redistribution(weft_plan plan, const weft_problem *problem,
-                                    const command_world *world, bool *right);
+/* Index redistribution: the redistributions of a case alone move the indices of its complex array,
+ * and every element must arrive at the place that it names, both ways. Collective. */
+weft_status case_run_redistribution(weft_context context, const weft_problem *problem,
+                                    const weft_options *options, const command_world *world,
+                                    bool *right);
 
 #endif

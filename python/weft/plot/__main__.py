@@ -1,0 +1,128 @@
+"""`weft plot`: reads the command line, and says in one line what is missing or wrong."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import NoReturn
+
+PACKAGES = {
+    "numpy": "python3-numpy",
+    "pandas": "python3-pandas",
+    "scipy": "python3-scipy",
+    "matplotlib": "python3-matplotlib",
+}
+FORMATS = ("png", "pdf", "svg")
+
+
+class Parser(argparse.ArgumentParser):
+    """Refuses with one line, as the rest of the command does."""
+
+    def error(self, message: str) -> NoReturn:
+        refuse(f"{message}; see weft plot --help")
+
+
+def refuse(sentence: str) -> NoReturn:
+    print(f"weft: {sentence}", file=sys.stderr)
+    sys.exit(2)
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = Parser(
+        prog="weft plot",
+        allow_abbrev=False,
+        description="Draws the results of weft bench: pictures, summary.csv, tables.md and report.html, which opens "
+        "without a network. With --compare, says where two runs differ.",
+    )
+    parser.add_argument(
+        "folder", metavar="DIR", nargs="?", type=Path, help="a folder that weft bench wrote, or its table.csv"
+    )
+    parser.add_argument(
+        "--compare",
+        metavar=("A", "B"),
+        nargs=2,
+        type=Path,
+        help="two such folders or tables: the ratio B/A of every cell in both, with its 99 %% interval",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="OUT", type=Path, help="where to write (default: DIR; with --compare: nowhere)"
+    )
+    parser.add_argument(
+        "--format", metavar="LIST", default="png,pdf", help="formats of the pictures: png, pdf, svg (default: png,pdf)"
+    )
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    options = parser.parse_args(arguments)
+    if (options.folder is None) == (options.compare is None):
+        parser.error("give one results folder, or --compare and two")
+    options.format = tuple(dict.fromkeys(options.format.split(",")))
+    unknown = [name for name in options.format if name not in FORMATS]
+    if unknown:
+        parser.error(f"--format: {unknown[0]!r} is not one of {', '.join(FORMATS)}")
+    return options
+
+
+def missing_packages() -> list[str]:
+    """The Debian packages of what cannot be imported."""
+    missing = []
+    for module, package in PACKAGES.items():
+        try:
+            __import__(module)
+        except ImportError:
+            missing.append(package)
+    return missing
+
+
+def main(arguments: list[str]) -> int:
+    options = parse(arguments)
+    missing = missing_packages()
+    if missing:
+        refuse(f"{sys.executable} lacks Python packages; on Debian: apt-get install {' '.join(missing)}")
+    from weft.plot.table import InputError
+
+    try:
+        return run_compare(options) if options.compare else run_report(options)
+    except InputError as error:
+        refuse(str(error))
+    except BrokenPipeError:  # the reader of standard output left
+        sys.stderr.close()
+        return 1
+    except OSError as error:
+        print(f"weft: {error.filename or options.output}: {error.strerror}", file=sys.stderr)
+        return 1
+
+
+def run_report(options: argparse.Namespace) -> int:
+    from weft.plot import report
+    from weft.plot.table import load
+
+    made = report.compose(load(options.folder))
+    folder = options.output or (options.folder if options.folder.is_dir() else options.folder.parent)
+    files = report.write(made, folder, options.format)
+    wrong = len(made.study.wrong_cells)
+    if wrong:
+        print(f"weft: {wrong} cell{'s' if wrong > 1 else ''} gave WRONG results; see {files[0]}", file=sys.stderr)
+    if not options.quiet:
+        pictures = sum(len(group) for _, group in made.pictures)
+        print(f"wrote {files[0]}, {files[1].name}, {files[2].name} and {pictures} pictures")
+    return 0
+
+
+def run_compare(options: argparse.Namespace) -> int:
+    from weft.plot import difference
+    from weft.plot.compare import compare
+    from weft.plot.table import load
+
+    comparison = compare(*(load(place) for place in options.compare))
+    if not options.quiet:
+        print(difference.markdown_text(comparison))
+    if options.output:
+        difference.write(comparison, options.output, options.format)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,39 @@
+"""Every job of bench/jobs is run in small and drawn, as a user would run it in full."""
+
+from __future__ import annotations
+
+import subprocess
+import unittest
+
+from bench_case import ENVIRONMENT, SOURCE, WEFT, Case
+
+JOBS = sorted((SOURCE / "bench" / "jobs").glob("*.json"))
+WITH_GPU = ("cufftxt", "peers-gpu")
+
+
+class ShippedJobs(Case):
+    def test_every_job_runs_and_is_drawn(self) -> None:
+        for job in (path for path in JOBS if path.stem not in WITH_GPU):
+            with self.subTest(job=job.stem):
+                done = self.bench(job, "--small", "--quiet", "-o", job.stem)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertFalse([e for e in self.journal(job.stem) if e["type"] in ("wrong", "failed")])
+                line = [WEFT, "plot", job.stem, "--format", "png", "--quiet"]
+                subprocess.run(line, check=True, cwd=self.folder, env=ENVIRONMENT, timeout=300)
+                for name in ("report.html", "tables.md", "summary.csv"):
+                    self.assertGreater((self.folder / job.stem / name).stat().st_size, 0, name)
+                self.assertTrue(list((self.folder / job.stem).glob("*.png")))
+
+    def test_jobs_for_gpus_say_what_is_missing_where_there_is_none(self) -> None:
+        for job in (path for path in JOBS if path.stem in WITH_GPU):
+            with self.subTest(job=job.stem):
+                self.bench(job, "--small", "--quiet", "-o", job.stem)
+                skipped = [e["reason"] for e in self.journal(job.stem) if e["type"] == "skipped"]
+                if not self.done_cells(job.stem):
+                    self.assertTrue(skipped)
+                for reason in skipped:
+                    self.assertRegex(reason, "(?i)cuda|cufft|gpu")
+
+
+if __name__ == "__main__":
+    unittest.main()

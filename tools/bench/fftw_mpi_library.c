@@ -1,0 +1,123 @@
+/* Opens libfftw3_mpi and libfftw3f_mpi at run time. They bring libfftw3 along, which is the one
+ * that weft's engine has opened already: one library, one planner. */
+#include "bench/fftw_mpi_library.h"
+
+#include "engine/fftw/wisdom.h"
+#include "support/error.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct library_slot {
+    const char *file, *prefix;
+    bool tried, usable;
+    char reason[512]; /* why not */
+    fftw_mpi_library library;
+} library_slot;
+
+/* Libraries belong to the process. The benchmark calls from one thread. */
+static library_slot slots[2] = {{.file = "libfftw3_mpi.so.3", .prefix = "fftw_mpi"},
+                                {.file = "libfftw3f_mpi.so.3", .prefix = "fftwf_mpi"}};
+
+typedef struct symbol {
+    const char *name;
+    size_t offset; /* of the function pointer in fftw_mpi_library */
+} symbol;
+
+#define SYMBOL(name, member)                                                                       \
+    { name, offsetof(fftw_mpi_library, member) }
+
+static const symbol symbols[] = {
+    SYMBOL("init", init),
+    SYMBOL("local_size_many_transposed", local_size),
+    SYMBOL("local_size_1d", local_size_1d),
+    SYMBOL("plan_many_dft", plan_c2c),
+    SYMBOL("plan_dft_1d", plan_c2c_1d),
+    SYMBOL("plan_many_dft_r2c", plan_r2c),
+    SYMBOL("plan_many_dft_c2r", plan_c2r),
+    SYMBOL("execute_dft", execute_c2c),
+    SYMBOL("execute_dft_r2c", execute_r2c),
+    SYMBOL("execute_dft_c2r", execute_c2r),
+};
+
+static void *open_shared(const char *file) {
+    const char *folder = getenv("WEFT_FFTW_LIBRARY_PATH");
+    char path[4096];
+    if (!folder || !folder[0]) return dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static bool find_symbols(library_slot *slot, void *handle) {
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s_%s", slot->prefix, symbols[i].name);
+        void *address = dlsym(handle, name);
+        if (!address) {
+            snprintf(slot->reason, sizeof slot->reason,
+                     "FFTW-MPI: %s has no %s; install FFTW 3.3 or later", slot->file, name);
+            return false;
+        }
+        /* POSIX promises that function pointers have these bytes. */
+        memcpy((char *)&slot->library + symbols[i].offset, &address, sizeof address);
+    }
+    return true;
+}
+
+/* Whether MPI calls of the library reach the MPI of this process. Asked of the profiling interface,
+ * whose functions tools do not replace. */
+static bool shares_mpi(library_slot *slot, void *handle) {
+    if (dlsym(handle, "PMPI_Comm_rank") == dlsym(RTLD_DEFAULT, "PMPI_Comm_rank")) return true;
+    snprintf(slot->reason, sizeof slot->reason,
+             "FFTW-MPI: %s was built with another MPI than weft; build weft with that one, or name "
+             "the folder of an FFTW built with this one in WEFT_FFTW_LIBRARY_PATH",
+             slot->file);
+    return false;
+}
+
+/*
+ * FFTW-MPI adds algorithms to the planner, and FFTW refuses wisdom from a planner with others than
+ * its own. So wisdom is read before, and not written any more, lest the next process find a file
+ * that it cannot use.
+ */
+static void initialize(const library_slot *slot) {
+    weft_fftw_planner_lock();
+    for (int precision = WEFT_DOUBLE; precision <= WEFT_SINGLE; precision++) {
+        const weft_fftw_library *library = weft_fftw_open((weft_precision)precision);
+        if (library) weft_fftw_wisdom_import(library, (weft_precision)precision);
+    }
+    slot->library.init();
+    setenv("WEFT_WISDOM_DIR", "", 1);
+    weft_fftw_planner_unlock();
+}
+
+static void open_library(library_slot *slot, weft_precision precision) {
+    /* First, for threads must be set up before MPI is (manual, 6.11). */
+    if (!weft_fftw_open(precision)) {
+        snprintf(slot->reason, sizeof slot->reason, "%s", weft_thread_error());
+        return;
+    }
+    void *handle = open_shared(slot->file);
+    if (!handle) {
+        const char *why = dlerror();
+        snprintf(slot->reason, sizeof slot->reason, "FFTW-MPI: cannot open %s (%.300s)", slot->file,
+                 why ? why : "no reason given");
+        return;
+    }
+    slot->usable = find_symbols(slot, handle) && shares_mpi(slot, handle);
+    if (slot->usable)
+        initialize(slot);
+    else
+        dlclose(handle);
+}
+
+const fftw_mpi_library *fftw_mpi_open(weft_precision precision) {
+    library_slot *slot = &slots[precision == WEFT_SINGLE];
+    if (!slot->tried) open_library(slot, precision);
+    slot->tried = true;
+    if (slot->usable) return &slot->library;
+    weft_fail(WEFT_ERROR_UNSUPPORTED, "%s", slot->reason);
+    return NULL;
+}

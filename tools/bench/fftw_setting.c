@@ -1,0 +1,61 @@
+/* FFTW's planner is one per process: what is set for one plan is taken back after it. */
+#include "bench/fftw_setting.h"
+
+#include "engine/fftw/wisdom.h"
+#include "support/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static weft_status read_effort(const json_t *cell, unsigned *flags) {
+    static const struct {
+        const char *name;
+        unsigned flags;
+    } efforts[] = {{"measure", WEFT_FFTW_MEASURE},
+                   {"estimate", WEFT_FFTW_ESTIMATE},
+                   {"patient", WEFT_FFTW_PATIENT}};
+    const json_t *given = json_object_get(cell, "effort");
+    const char *name = given ? json_string_value(given) : efforts[0].name;
+    for (size_t i = 0; name && i < sizeof efforts / sizeof efforts[0]; i++) {
+        if (strcmp(name, efforts[i].name) != 0) continue;
+        *flags = efforts[i].flags;
+        return WEFT_SUCCESS;
+    }
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                     "FFTW: effort %s; choose estimate, measure or patient", name ? name : "?");
+}
+
+weft_status fftw_setting_read(bench_contestant *c, const bench_problem *p, const json_t *cell,
+                              fftw_setting *setting) {
+    const json_t *threads = json_object_get(cell, "threads");
+    *setting = (fftw_setting){.library = weft_fftw_open(p->precision),
+                              .precision = p->precision,
+                              .threads = threads ? (int)json_integer_value(threads) : 1};
+    if (!setting->library) return WEFT_ERROR_UNSUPPORTED;
+    WEFT_TRY(read_effort(cell, &setting->flags));
+    if (setting->threads > 1 && !setting->library->threads)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "FFTW: its threads library is missing (libfftw3_threads, and "
+                         "libfftw3f_threads for single precision); install it or ask for 1 thread");
+    /* "fftw-3.3.10-sse2-avx" */
+    const char *number = strchr(setting->library->version, '-');
+    snprintf(c->version, sizeof c->version, "%s", number ? number + 1 : setting->library->version);
+    snprintf(c->device, sizeof c->device, "host");
+    snprintf(c->engine, sizeof c->engine, "fftw");
+    return WEFT_SUCCESS;
+}
+
+void fftw_planner_enter(const fftw_setting *setting) {
+    weft_fftw_planner_lock();
+    if (setting->flags != WEFT_FFTW_ESTIMATE)
+        weft_fftw_wisdom_import(setting->library, setting->precision);
+    if (setting->library->threads)
+        setting->library->plan_with_nthreads(setting->threads > 1 ? setting->threads : 1);
+}
+
+void fftw_planner_leave(const fftw_setting *setting) {
+    if (setting->library->threads) setting->library->plan_with_nthreads(1);
+    if (setting->flags != WEFT_FFTW_ESTIMATE)
+        weft_fftw_wisdom_export(setting->library, setting->precision);
+    weft_fftw_planner_unlock();
+}

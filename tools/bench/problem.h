@@ -1,0 +1,78 @@
+/*
+ * A benchmark problem: what every library computes, its input as a function of the global index,
+ * and a check of the output that needs no reference library.
+ *
+ * The check is a linear functional of the whole output, the sum over all k of w(k) X(k) with
+ * w(k) = exp(2 pi i theta.k) for random theta. The same number follows from the input by geometric
+ * sums, whatever the distribution: an element that is wrong or misplaced shows, and the difference
+ * over the norm of X estimates the relative L2 error.
+ */
+#ifndef WEFT_BENCH_PROBLEM_H
+#define WEFT_BENCH_PROBLEM_H
+
+#include "launch.h"
+
+#include <stdbool.h>
+#include <weft/weft.h>
+
+typedef struct bench_problem {
+    int rank;                 /* 1 to 3 */
+    int64_t n[WEFT_MAX_RANK]; /* global shape in real space */
+    weft_kind kind;
+    weft_precision precision;
+    weft_direction direction;
+    int64_t batch; /* transforms at once, >= 1; more than one, or strided: one process only */
+    bool strided;  /* elements of one transform lie `batch` apart, neighbours are contiguous */
+    MPI_Comm comm;
+    int me, ranks;
+} bench_problem;
+
+/* How one rank's share of an array lies in its buffer. Strides are in elements of the space: real
+ * numbers in the input of WEFT_R2C, complex numbers elsewhere. */
+typedef struct bench_share {
+    int64_t lo[WEFT_MAX_RANK], n[WEFT_MAX_RANK]; /* the box */
+    int64_t stride[WEFT_MAX_RANK];
+    int64_t batch_stride;
+} bench_share;
+
+/* The space that a run of the problem reads, and the one that it writes. */
+weft_space bench_from(const bench_problem *p);
+weft_space bench_to(const bench_problem *p);
+
+/* Global extent along an axis in a space: the last is n/2+1 in the output space of WEFT_R2C. */
+int64_t bench_extent(const bench_problem *p, weft_space space, int axis);
+
+/* Bytes of an element in a space. */
+size_t bench_element_bytes(const bench_problem *p, weft_space space);
+
+/* A row-major share (or, strided, one with the batch contiguous) of the box `box`. */
+bench_share bench_share_of(const bench_problem *p, const weft_box *box);
+
+/* Writes this rank's share of the input (of bench_from). Real spectra are Hermitian, as those of
+ * real arrays are. Not collective. */
+void bench_fill(const bench_problem *p, const bench_share *share, void *data);
+
+enum { BENCH_PROBES = 2 };
+
+/* What the check of a problem's output must give; the same for all libraries. */
+typedef struct bench_expectation {
+    double theta[BENCH_PROBES][WEFT_MAX_RANK + 1]; /* turns in [0, 1); [p->rank]: of the batch */
+    long double sum[BENCH_PROBES][2];              /* real and imaginary part */
+    double norm;                                   /* L2 norm of the output, by Parseval */
+} bench_expectation;
+
+/* Collective. */
+weft_status bench_expect(const bench_problem *p, bench_expectation *expectation);
+
+/* The estimated relative L2 error of an output; NaN where the output holds one. Collective. */
+double bench_error(const bench_problem *p, const bench_expectation *expectation,
+                   const bench_share *share, const void *data);
+
+/* The error above which a result is wrong: 20 u (1 + sqrt(log2 N)). */
+double bench_error_bound(const bench_problem *p);
+
+/* 5 N log2 N for complex, half of it for real transforms, times the batch: benchFFT's convention.
+ */
+double bench_flops(const bench_problem *p);
+
+#endif
