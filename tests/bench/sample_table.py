@@ -218,12 +218,13 @@ class Case(unittest.TestCase):
         self.folder = Path(folder.name)
         self.seed = int(os.environ.get("WEFT_SEED") or secrets.randbits(32))
         self.rng = np.random.default_rng(self.seed)
-        self.addCleanup(self._tell_seed)
 
-    def _tell_seed(self) -> None:
-        outcome = getattr(self, "_outcome", None)
-        if outcome is not None and not outcome.success:
+    def run(self, result: unittest.TestResult | None = None) -> unittest.TestResult | None:
+        before = len(result.failures) + len(result.errors) if result else 0
+        done = super().run(result)
+        if result and len(result.failures) + len(result.errors) > before:
             print(f"{self.id()}: to repeat, set WEFT_SEED={self.seed}", file=sys.stderr)
+        return done
 
     def table(self, **options: float) -> SampleTable:
         return SampleTable(self.rng, **options)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import tempfile
 import unittest
 from pathlib import Path
@@ -27,7 +28,7 @@ try:
 except ImportError:
     webdriver = None
 
-CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND")
 SECTIONS = {"Findings", "Best configurations", "weft beside other libraries", "Libraries", "Strategies and variants",
             "Phases", "Scaling", "Limits of the machine", "Errors and memory", "Validation", "Statistics", "Machine",
@@ -112,7 +113,7 @@ class Files(Case):
         self.assertIn("No wrong results", (folder / "report.html").read_text(encoding="utf-8"))
 
 
-@unittest.skipUnless(webdriver and CHROMIUM.exists() and DRIVER.exists(), "no Chromium, or no Selenium")
+@unittest.skipUnless(webdriver and CHROMIUM and DRIVER, "no Chromium, or no Selenium")
 class InChromium(Case):
     """One browser, and two reports that stand alone: one with a wrong cell, one without."""
 
@@ -127,11 +128,11 @@ class InChromium(Case):
             write(compose(load(results)), place / "out", ())
             cls.files[wrong] = (place / "out" / "report.html").rename(place / "report.html")
         options = Options()
-        options.binary_location = str(CHROMIUM)
+        options.binary_location = CHROMIUM
         for flag in FLAGS:
             options.add_argument(flag)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        cls.browser = webdriver.Chrome(service=Service(str(DRIVER)), options=options)
+        cls.browser = webdriver.Chrome(service=Service(DRIVER), options=options)
         cls.addClassCleanup(cls.browser.quit)
 
     def open(self, wrong: bool = True) -> None:

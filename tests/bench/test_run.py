@@ -127,7 +127,8 @@ class Results(Case):
 
     def test_validation_is_a_job_too(self) -> None:
         self.save(SMALL | {"mode": "validate"})
-        self.succeed("job.json")
+        said = self.succeed("job.json")
+        self.assertRegex(said, r"\nr2c double 8x9x10 forward on 2 ranks: 2 cells, 0 wrong, largest error \d")
         rows = self.rows("small")
         self.assertEqual({row["check"] for row in rows}, {"round-trip", "laplacian", "placement"})
         self.assertEqual({row["iteration"] for row in rows}, {"0"})
@@ -259,7 +260,11 @@ class Failures(Case):
         wrong = self.adapter("wrong", "echo ready wrong 1.0", "while read -r line; do echo 0.001 error=1000; done")
         self.with_peers({"library": "wrong", "adapter": wrong})
         for _ in range(2):  # and whoever continues it is told again
-            said = self.refuse("job.json", status=1)
+            done = self.bench("job.json")
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stdout, r"\n  wrong +WRONG: error 1e\+03\n")
+            self.assertNotIn("of the fastest peer", done.stdout)
+            (said,) = done.stderr.splitlines()
             self.assertIn(
                 "1 of 2 cells gave wrong results, the first: wrong -, r2c double 8x8x8 forward on 1 rank", said
             )

@@ -153,7 +153,7 @@ class Cluster(Case):
     def test_a_job_that_is_told_to_end_continues_when_submitted_again(self) -> None:
         one = {"shapes": ["128x128x32"], "kinds": ["r2c", "c2c"], "directions": ["forward", "inverse"]}
         slow = one | {"precisions": ["double", "single"], "engines": ["reference"]}
-        self.save(JOB | {"together": 1, "iterations": 10, "sets": [slow]})
+        self.save(JOB | {"together": 1, "iterations": 100, "sets": [slow]})
         self.succeed("job.json", "--slurm")
         script, journal = (self.folder / "cluster" / name for name in ("job.sbatch", "journal.jsonl"))
         number = self.slurm("sbatch", "--parsable", script).stdout.strip()

@@ -91,7 +91,8 @@ class Launcher:
 
     def adapter_words(self, ranks: int, threads: int) -> list[str]:
         """The command line before an adapter that runs on MPI, which rank 0 of a group starts beside the group."""
-        return replace(self, kind="mpirun", flags=[], rankfile=None, wrap=None).words(ranks, threads)
+        quiet = ["-q"] if self.mpi == "openmpi" else []  # the adapter says itself what it cannot do
+        return replace(self, kind="mpirun", flags=quiet, rankfile=None, wrap=None).words(ranks, threads)
 
     def environment(self) -> dict[str, str]:
         made = dict(os.environ)

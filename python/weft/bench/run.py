@@ -273,7 +273,7 @@ class Run:
 
     def conclude(self, groups: list[Group]) -> int:
         if self.folder.table.exists() and not self.settings.quiet:
-            print("\n".join(summary.lines(groups, self.folder.table)))
+            print("\n".join(summary.lines(groups, self.folder.table, self.folder.journal.progress.wrong)))
             print(f"wrote {self.folder.table}; draw it: weft plot {shlex.quote(str(self.folder.path))}")
         names = {
             c["cell"]: f"{c['library']} {c['config']}, {p.text}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -54,50 +54,60 @@ def _medians(times: Times, wanted: set[str]) -> tuple[dict[str, dict[str, float]
     return blocks, {cell: median(values) for cell, values in every.items()}
 
 
-def _ratio(own: dict[str, float], peers: Iterable[dict[str, float]]) -> float | None:
+def _ratio(own: dict[str, float], peers: list[dict[str, float]]) -> float | None:
     """Over the fastest peer of the same block; the median where there are several blocks."""
-    others = list(peers)
     ratios = []
     for block, seconds in own.items():
-        fastest = min((peer[block] for peer in others if block in peer), default=0.0)
+        fastest = min((peer[block] for peer in peers if block in peer), default=0.0)
         if fastest > 0:
             ratios.append(seconds / fastest)
     return median(ratios) if ratios else None
 
 
-def lines(groups: list[Group], table: Path) -> list[str]:
-    """The table as lines of text, fastest cell first in each problem."""
+def lines(groups: list[Group], table: Path, wrong: Collection[str]) -> list[str]:
+    """The table as lines of text, fastest cell first in each problem. How fast a wrong result came is not told."""
     times, errors = read_times(table)
     made = []
     for group in groups:
         for problem, contestants in group.problems.items():
             cells = {c["cell"]: c for c in contestants}
             blocks, overall = _medians(times, set(cells))
-            rows = sorted(overall.items(), key=lambda item: item[1])
-            made += [problem.text] if rows else []
-            for cell, seconds in rows:
-                made.append(_line(problem, cells, cell, seconds, blocks, errors.get(cell)))
+            peers = [blocks[c] for c in blocks if cells[c]["library"] != "weft" and c not in wrong]
+            if problem.mode == "validate":
+                made += _validated(problem, [errors[c] for c in cells if c in errors], sum(c in wrong for c in cells))
+                continue
+            made += [problem.text] if overall else []
+            for cell, seconds in sorted(overall.items(), key=lambda item: item[1]):
+                text = f"  {_title(cells[cell]):<46}"
+                if cell in wrong:
+                    text += f" WRONG: error {errors.get(cell, math.nan):.2g}"
+                else:
+                    text += _speed(problem, seconds)
+                    text += _relative(blocks[cell], peers) if cells[cell]["library"] == "weft" else ""
+                made.append(text)
     return made
 
 
-def _line(
-    problem: Problem,
-    cells: dict[str, dict[str, Any]],
-    cell: str,
-    seconds: float,
-    blocks: dict[str, dict[str, float]],
-    error: float | None,
-) -> str:
-    one = cells[cell]
+def _validated(problem: Problem, errors: list[float], wrong: int) -> list[str]:
+    if not errors:
+        return []
+    return [f"{problem.text}: {len(errors)} cells, {wrong} wrong, largest error {max(errors):.2g}"]
+
+
+def _title(one: dict[str, Any]) -> str:
     words = [one["library"]] + ([one["config"]] if one["config"] != "-" else [])
     if one["threads"] > 1:
         words.append(f"{one['threads']} threads")
     if one.get("device", "host") != "host":
         words.append(one["device"])
-    text = f"  {' '.join(words):<46}"
-    if problem.mode == "validate":
-        return f"{text} error {error:.2g}" if error is not None else text
-    text += f" {1e3 * seconds:11.4g} ms {flops(problem) / seconds / 1e9 if seconds > 0 else 0.0:9.3g} GFLOP/s"
-    peers = [blocks[c] for c in blocks if cells[c]["library"] != "weft"]
-    ratio = _ratio(blocks[cell], peers) if one["library"] == "weft" else None
-    return f"{text}  {ratio:.2f} of the fastest peer" if ratio is not None else text
+    return " ".join(words)
+
+
+def _speed(problem: Problem, seconds: float) -> str:
+    rate = flops(problem) / seconds / 1e9 if seconds > 0 else 0.0
+    return f" {1e3 * seconds:11.4g} ms {rate:9.3g} GFLOP/s"
+
+
+def _relative(own: dict[str, float], peers: list[dict[str, float]]) -> str:
+    ratio = _ratio(own, peers)
+    return f"  {ratio:.2f} of the fastest peer" if ratio is not None else ""

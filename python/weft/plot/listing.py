@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -32,7 +32,6 @@ class Listing:
     rows: pd.DataFrame
     note: str = ""
     alarm: bool = False
-    slug: str = field(default="")
 
     def __len__(self) -> int:
         return len(self.rows)

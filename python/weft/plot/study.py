@@ -70,10 +70,6 @@ class Study:
     def weft(self) -> pd.DataFrame:
         return self.cells[self.cells["library"] == "weft"]
 
-    @property
-    def peers(self) -> pd.DataFrame:
-        return self.cells[self.cells["library"] != "weft"]
-
 
 def is_natural(config: pd.Series) -> pd.Series:
     """Whether the result is split as the input is, which costs a redistribution more."""
