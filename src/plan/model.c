@@ -24,7 +24,7 @@ static double realigning_penalty(const weft_step *step) {
 }
 
 /* Two axes at once, neither contiguous: measured 10 to 30 % slower than one with a contiguous
- * partner (docs/results/fftw-mpi.md: slab-1d2d beside slab-2d1d). */
+ * partner (docs/results, strategies: slab-1d2d beside slab-2d1d). */
 static double strided_penalty(const weft_step *step) {
     const weft_transform *t = &step->transform;
     bool contiguous = t->dims < 2;
