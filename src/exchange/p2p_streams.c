@@ -23,7 +23,7 @@ typedef struct streams_state streams_state;
 typedef struct packed_notice {
     streams_state *state;
     int member, queue;
-    double begun; /* clock of the first callback; only where a trace is kept */
+    double enqueued;
 } packed_notice;
 
 struct streams_state {
@@ -31,6 +31,7 @@ struct streams_state {
     weft_blocks blocks;
     int queues;
     weft_queue *queue[MAX_QUEUES];
+    double queue_free[MAX_QUEUES]; /* clock of each queue's last callback: its next pack begins */
     weft_event *source_ready;
     packed_notice *notice; /* [partners] */
 
@@ -48,19 +49,14 @@ struct streams_state {
     pthread_t thread;
 };
 
-static void on_begun(void *argument) {
-    packed_notice *notice = argument;
-    notice->begun = weft_clock();
-}
-
 static void on_packed(void *argument) {
     packed_notice *notice = argument;
     streams_state *s = notice->state;
-    double now = weft_clock();
-    if (notice->begun > 0)
-        weft_record_span(s->plan->recorder, WEFT_PHASE_PACK, notice->queue, notice->member,
-                         notice->begun, now);
+    double now = weft_clock(), *free_since = &s->queue_free[notice->queue - 1];
     pthread_mutex_lock(&s->lock);
+    weft_record_span(s->plan->recorder, WEFT_PHASE_PACK, notice->queue, notice->member,
+                     *free_since > notice->enqueued ? *free_since : notice->enqueued, now);
+    *free_since = now;
     s->ready[s->ready_count++] = notice->member;
     s->last_packed = now;
     pthread_cond_broadcast(&s->changed);
@@ -170,9 +166,7 @@ static weft_status enqueue_packs(weft_exchange_plan *plan, streams_state *s) {
         weft_keep(&status, device->event_await(state, s->queue[q], s->source_ready));
     for (int i = 0; i < s->blocks.partners; i++) {
         weft_queue *queue = s->queue[i % s->queues];
-        s->notice[i].begun = 0;
-        if (plan->recorder->spans)
-            weft_keep(&status, device->callback(state, queue, on_begun, &s->notice[i]));
+        s->notice[i].enqueued = weft_clock();
         weft_keep(&status, weft_blocks_pack(plan, &s->blocks, queue, s->blocks.partner[i]));
         weft_status called = device->callback(state, queue, on_packed, &s->notice[i]);
         if (called != WEFT_SUCCESS) on_packed(&s->notice[i]);
