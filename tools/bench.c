@@ -25,12 +25,6 @@ static weft_status set_variable(const char *name, const char *value) {
     return WEFT_SUCCESS;
 }
 
-/* This executable's path, or "" where the system does not tell. */
-static void find_self(char path[PATH_MAX]) {
-    ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    path[length > 0 ? length : 0] = '\0';
-}
-
 /* The folder that holds the Python package: of an installed command beside it, else the source's.
  */
 static void find_package(const char *self, char folder[PATH_MAX]) {
@@ -49,7 +43,7 @@ static void find_package(const char *self, char folder[PATH_MAX]) {
 static weft_status set_environment(void) {
     char self[PATH_MAX], folder[PATH_MAX], path[2 * PATH_MAX];
     const char *before = getenv("PYTHONPATH");
-    find_self(self);
+    launch_self(self, sizeof self);
     find_package(self, folder);
     int length = snprintf(path, sizeof path, "%s%s%s", folder, before != NULL ? ":" : "",
                           before != NULL ? before : "");

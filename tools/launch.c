@@ -21,6 +21,11 @@ int launch_rank_hint(void) {
     return -1;
 }
 
+void launch_self(char *path, size_t capacity) {
+    ssize_t length = readlink("/proc/self/exe", path, capacity - 1);
+    path[length > 0 ? length : 0] = '\0';
+}
+
 /* Flags between mpirun and -n. */
 static int add_launcher_flags(const char **line, int ranks, int threads) {
     int count = 0;
@@ -51,16 +56,14 @@ weft_status launch_ranks(int ranks, int threads, char **arguments) {
     if (line == NULL)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory to start %d processes", ranks);
     char number[16], self[4096];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length < 0) length = 0;
-    self[length] = '\0';
+    launch_self(self, sizeof self);
     snprintf(number, sizeof number, "%d", ranks);
     int count = 0;
     line[count++] = WEFT_MPIEXEC;
     count += add_launcher_flags(line + count, ranks, threads);
     line[count++] = "-n";
     line[count++] = number;
-    line[count++] = length > 0 ? self : arguments[0];
+    line[count++] = self[0] != '\0' ? self : arguments[0];
     for (size_t w = 1; w < words; w++) line[count++] = arguments[w];
     execvp(line[0], (char *const *)(uintptr_t)line);
     int code = errno;

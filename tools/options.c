@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "launch.h"
+#include "names.h"
 #include "support/error.h"
 
 #include <errno.h>
@@ -56,22 +57,16 @@ bool options_use_streams(const shared_options *shared) {
     return false;
 }
 
-/* Finds a name among those of an enumeration, which ends where name_of answers "?". */
-#define FIND_NAME(flag, text, length, type, name_of, out)                                          \
+/* Leaves the function with a sentence where `text` names no value. */
+#define FIND(flag, text, length, finder, out)                                                      \
     do {                                                                                           \
-        int found_value = 0;                                                                       \
-        while (strcmp(name_of((type)found_value), "?") != 0 &&                                     \
-               (strlen(name_of((type)found_value)) != (length) ||                                  \
-                memcmp(name_of((type)found_value), (text), (length)) != 0))                        \
-            found_value++;                                                                         \
-        if (strcmp(name_of((type)found_value), "?") == 0)                                          \
+        if (!finder((text), (length), (out)))                                                      \
             return WRONG("--%s %s: there is no such %s; see --help", (flag), (text), (flag));      \
-        (out) = (type)found_value;                                                                 \
     } while (0)
 
 static weft_status set_device(void *target, const char *value) {
     weft_device device;
-    FIND_NAME("device", value, strlen(value), weft_device, weft_device_name, device);
+    FIND("device", value, strlen(value), find_device, &device);
     if (weft_device_probe(device, NULL) != WEFT_SUCCESS)
         return WRONG("--device %s is not in this build or not on this machine; use --device host",
                      value);
@@ -81,7 +76,7 @@ static weft_status set_device(void *target, const char *value) {
 
 static weft_status set_engine(void *target, const char *value) {
     weft_engine engine;
-    FIND_NAME("engine", value, strlen(value), weft_engine, weft_engine_name, engine);
+    FIND("engine", value, strlen(value), find_engine, &engine);
     if (engine != WEFT_ENGINE_AUTO && weft_engine_probe(engine, NULL) != WEFT_SUCCESS)
         return WRONG("--engine %s is not in this build or not on this machine; weft info lists "
                      "those that are",
@@ -92,8 +87,7 @@ static weft_status set_engine(void *target, const char *value) {
 
 static weft_status set_decomposition(void *target, const char *value) {
     weft_decomposition decomposition;
-    FIND_NAME("decomposition", value, strlen(value), weft_decomposition, weft_decomposition_name,
-              decomposition);
+    FIND("decomposition", value, strlen(value), find_decomposition, &decomposition);
     if (decomposition == WEFT_BRICK)
         return WRONG("--decomposition brick: files say nothing of bricks; choose a slab or pencil");
     ((shared_options *)target)->plan.decomposition = decomposition;
@@ -101,8 +95,7 @@ static weft_status set_decomposition(void *target, const char *value) {
 }
 
 static weft_status set_variant(void *target, const char *value) {
-    FIND_NAME("variant", value, strlen(value), weft_variant, weft_variant_name,
-              ((shared_options *)target)->plan.variant);
+    FIND("variant", value, strlen(value), find_variant, &((shared_options *)target)->plan.variant);
     return WEFT_SUCCESS;
 }
 
@@ -113,7 +106,7 @@ static weft_status set_exchange(void *target, const char *value) {
         size_t length = strcspn(at, ",");
         if (k == WEFT_MAX_RANK)
             return WRONG("--exchange %s: give at most %d methods", value, WEFT_MAX_RANK);
-        FIND_NAME("exchange", at, length, weft_exchange, weft_exchange_name, exchange[k]);
+        FIND("exchange", at, length, find_exchange, &exchange[k]);
         at += length;
         if (*at++ == '\0') return WEFT_SUCCESS;
     }
@@ -131,12 +124,8 @@ static weft_status set_grid(void *target, const char *value) {
 }
 
 static weft_status set_effort(void *target, const char *value) {
-    static const char *const names[] = {"estimate", "measure", "patient"};
-    for (int e = 0; e < 3; e++) {
-        if (strcmp(value, names[e]) != 0) continue;
-        ((shared_options *)target)->plan.effort = (weft_effort)e;
+    if (find_effort(value, strlen(value), &((shared_options *)target)->plan.effort))
         return WEFT_SUCCESS;
-    }
     return WRONG("--effort %s: give estimate, measure or patient", value);
 }
 

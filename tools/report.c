@@ -47,7 +47,6 @@ static json_t *describe_problem(const run_record *record) {
 }
 
 static json_t *describe_options(weft_plan plan) {
-    static const char *const efforts[] = {"estimate", "measure", "patient"};
     weft_options o;
     if (weft_plan_options(plan, &o) != WEFT_SUCCESS) return json_null();
     json_t *grid = json_array(), *exchange = json_array();
@@ -59,7 +58,7 @@ static json_t *describe_options(weft_plan plan) {
                      weft_decomposition_name(o.decomposition), "grid", grid, "variant",
                      weft_variant_name(o.variant), "exchange", exchange, "engine",
                      weft_engine_name(o.engine), "device", weft_device_name(o.device), "threads",
-                     o.threads, "effort", efforts[o.effort], "memory_limit",
+                     o.threads, "effort", weft_effort_name(o.effort), "memory_limit",
                      (json_int_t)o.device_memory_limit);
 }
 

@@ -334,6 +334,7 @@ WEFT_API const char *weft_variant_name(weft_variant variant);
 WEFT_API const char *weft_exchange_name(weft_exchange exchange);
 WEFT_API const char *weft_engine_name(weft_engine engine);
 WEFT_API const char *weft_device_name(weft_device device);
+WEFT_API const char *weft_effort_name(weft_effort effort);
 WEFT_API const char *weft_phase_name(weft_phase phase);
 
 /* Whether an engine can run here, or a device can be used: WEFT_SUCCESS, or WEFT_ERROR_UNSUPPORTED

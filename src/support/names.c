@@ -50,6 +50,11 @@ WEFT_API const char *weft_device_name(weft_device device) {
     return WEFT_NAME_OF(names, device);
 }
 
+WEFT_API const char *weft_effort_name(weft_effort effort) {
+    static const char *const names[] = {"estimate", "measure", "patient"};
+    return WEFT_NAME_OF(names, effort);
+}
+
 WEFT_API const char *weft_phase_name(weft_phase phase) {
     static const char *const names[] = {"fft", "pack", "exchange", "unpack", "copy", "local"};
     return WEFT_NAME_OF(names, phase);

@@ -13,6 +13,7 @@
 #include "bench/problem.h"
 
 #include <jansson.h>
+#include <math.h>
 
 typedef struct bench_contestant bench_contestant;
 
@@ -23,7 +24,8 @@ typedef struct bench_contestant_ops {
     /* Makes it ready to run between these buffers, or others aligned alike; overwrites them. NULL:
      * describe did that. */
     weft_status (*plan)(bench_contestant *c, void *in, void *out);
-    /* One transform; returns when it is done on this rank. Fills c->phases. */
+    /* One transform; returns when it is done on this rank. Sets what it can tell in c->phases,
+     * which the caller has set to bench_no_phases. */
     weft_status (*run)(bench_contestant *c, void *in, void *out);
     /* Where data lives elsewhere (on a device, in another process): brings the input there, and the
      * output back. NULL: run works on the buffers themselves. */
@@ -38,6 +40,17 @@ typedef struct bench_phases {
     double fft, pack, exchange, unpack, copy, local, first_message, last_message;
     double bytes_sent;
 } bench_phases;
+
+/* Before a run: the library has told nothing. */
+static const bench_phases bench_no_phases = {.fft = NAN,
+                                             .pack = NAN,
+                                             .exchange = NAN,
+                                             .unpack = NAN,
+                                             .copy = NAN,
+                                             .local = NAN,
+                                             .first_message = NAN,
+                                             .last_message = NAN,
+                                             .bytes_sent = NAN};
 
 struct bench_contestant {
     const bench_contestant_ops *ops;

@@ -162,16 +162,6 @@ static weft_status fftw_mpi_plan(bench_contestant *c, void *in, void *out) {
 static weft_status fftw_mpi_run(bench_contestant *c, void *in, void *out) {
     const fftw_mpi_state *state = c->state;
     state->execute(state->plan, in, out);
-    c->phases = (bench_phases){.total = 0,
-                               .fft = NAN,
-                               .pack = NAN,
-                               .exchange = NAN,
-                               .unpack = NAN,
-                               .copy = NAN,
-                               .local = NAN,
-                               .first_message = NAN,
-                               .last_message = NAN,
-                               .bytes_sent = NAN};
     return WEFT_SUCCESS;
 }
 
@@ -179,11 +169,7 @@ static weft_status fftw_mpi_run(bench_contestant *c, void *in, void *out) {
 static void fftw_mpi_close(bench_contestant *c) {
     fftw_mpi_state *state = c->state;
     if (!state) return;
-    if (state->plan) {
-        weft_fftw_planner_lock();
-        state->setting.library->destroy_plan(state->plan);
-        weft_fftw_planner_unlock();
-    }
+    fftw_plan_destroy(&state->setting, state->plan);
     free(state);
     c->state = NULL;
 }

@@ -42,16 +42,6 @@ void bench_buffers_release(bench_buffers *buffers) {
 
 /* ---- describing, planning, the first run ---- */
 
-const bench_phases bench_no_phases = {.fft = NAN,
-                                      .pack = NAN,
-                                      .exchange = NAN,
-                                      .unpack = NAN,
-                                      .copy = NAN,
-                                      .local = NAN,
-                                      .first_message = NAN,
-                                      .last_message = NAN,
-                                      .bytes_sent = NAN};
-
 void bench_entrant_leave(bench_entrant *e, weft_status status) {
     if (e->status != WEFT_SUCCESS) return;
     e->status = status;

@@ -34,9 +34,6 @@ typedef struct bench_entrant {
     bench_sample *samples; /* warm-ups, then iterations */
 } bench_entrant;
 
-/* A library that tells nothing. */
-extern const bench_phases bench_no_phases;
-
 /* Seconds of a block. */
 typedef struct bench_spent {
     double planning, running, checking;

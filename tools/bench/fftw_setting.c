@@ -2,27 +2,24 @@
 #include "bench/fftw_setting.h"
 
 #include "engine/fftw/wisdom.h"
+#include "names.h"
 #include "support/error.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static weft_status read_effort(const json_t *cell, unsigned *flags) {
-    static const struct {
-        const char *name;
-        unsigned flags;
-    } efforts[] = {{"measure", WEFT_FFTW_MEASURE},
-                   {"estimate", WEFT_FFTW_ESTIMATE},
-                   {"patient", WEFT_FFTW_PATIENT}};
+    static const unsigned flags_of[] = {[WEFT_ESTIMATE] = WEFT_FFTW_ESTIMATE,
+                                        [WEFT_MEASURE] = WEFT_FFTW_MEASURE,
+                                        [WEFT_PATIENT] = WEFT_FFTW_PATIENT};
     const json_t *given = json_object_get(cell, "effort");
-    const char *name = given ? json_string_value(given) : efforts[0].name;
-    for (size_t i = 0; name && i < sizeof efforts / sizeof efforts[0]; i++) {
-        if (strcmp(name, efforts[i].name) != 0) continue;
-        *flags = efforts[i].flags;
-        return WEFT_SUCCESS;
-    }
-    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                     "FFTW: effort %s; choose estimate, measure or patient", name ? name : "?");
+    const char *name = given ? json_string_value(given) : weft_effort_name(WEFT_MEASURE);
+    weft_effort effort;
+    if (!name || !find_effort(name, strlen(name), &effort))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "FFTW: effort %s; choose estimate, measure or patient", name ? name : "?");
+    *flags = flags_of[effort];
+    return WEFT_SUCCESS;
 }
 
 weft_status fftw_setting_read(bench_contestant *c, const bench_problem *p, const json_t *cell,
@@ -57,5 +54,12 @@ void fftw_planner_leave(const fftw_setting *setting) {
     if (setting->library->threads) setting->library->plan_with_nthreads(1);
     if (setting->flags != WEFT_FFTW_ESTIMATE)
         weft_fftw_wisdom_export(setting->library, setting->precision);
+    weft_fftw_planner_unlock();
+}
+
+void fftw_plan_destroy(const fftw_setting *setting, void *plan) {
+    if (!plan) return;
+    weft_fftw_planner_lock();
+    setting->library->destroy_plan(plan);
     weft_fftw_planner_unlock();
 }

@@ -22,4 +22,7 @@ weft_status fftw_setting_read(bench_contestant *c, const bench_problem *p, const
 void fftw_planner_enter(const fftw_setting *setting);
 void fftw_planner_leave(const fftw_setting *setting);
 
+/* NULL is ignored. */
+void fftw_plan_destroy(const fftw_setting *setting, void *plan);
+
 #endif

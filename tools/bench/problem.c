@@ -62,10 +62,7 @@ bench_share bench_share_of(const bench_problem *p, const weft_box *box) {
 /* ---- input ---- */
 
 double bench_noise(uint64_t index) {
-    uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53 - 0.5;
+    return (double)(bench_random(index) >> 11) * 0x1p-53 - 0.5;
 }
 
 int64_t bench_opposite(int64_t k, int64_t n) {

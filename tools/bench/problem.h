@@ -35,6 +35,15 @@ typedef struct bench_share {
     int64_t batch_stride;
 } bench_share;
 
+/* Number `index` of SplitMix64 from seed 0. Steele, Lea, Flood, "Fast splittable pseudorandom
+ * number generators", OOPSLA 2014. */
+static inline uint64_t bench_random(uint64_t index) {
+    uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
 /* The space that a run of the problem reads, and the one that it writes. */
 weft_space bench_from(const bench_problem *p);
 weft_space bench_to(const bench_problem *p);

@@ -15,18 +15,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Steele, Lea, Flood 2014: SplitMix64. */
-static uint64_t next_random(uint64_t *state) {
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 /* Fisher and Yates. */
 static void shuffle(uint64_t *state, int *order, int count) {
     for (int i = count - 1; i > 0; i--) {
-        int other = (int)(next_random(state) % (uint64_t)(i + 1)), kept = order[i];
+        int other = (int)(bench_random((*state)++) % (uint64_t)(i + 1)), kept = order[i];
         order[i] = order[other];
         order[other] = kept;
     }
@@ -60,7 +52,7 @@ static weft_status run_once(bench_entrant *e, const bench_buffers *b, bench_samp
 }
 
 void bench_rounds_run(const bench_rounds *r) {
-    uint64_t state = r->seed;
+    uint64_t state = r->seed << 32; /* blocks draw from stretches of their own */
     last_run last = {0};
     for (int i = 0; i < r->count; i++) r->order[i] = i;
     for (int round = 0; round < r->rounds; round++) {

@@ -15,8 +15,7 @@ int bench_element_parts(const bench_problem *p, weft_space space);
 /* Whether the input is half the spectrum of a real array. */
 bool bench_is_hermitian(const bench_problem *p);
 
-/* Number `index` of SplitMix64, in [-0.5, 0.5). Steele, Lea, Flood, "Fast splittable pseudorandom
- * number generators", OOPSLA 2014. */
+/* bench_random as a number in [-0.5, 0.5). */
 double bench_noise(uint64_t index);
 
 /* -k modulo n. */

@@ -3,6 +3,7 @@
 #include "bench/weft_cell.h"
 
 #include "layout/layout.h"
+#include "names.h"
 #include "support/error.h"
 
 #include <limits.h>
@@ -10,16 +11,11 @@
 
 #define WRONG(...) weft_fail(WEFT_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
 
-/* Finds a name among those of an enumeration, which ends where name_of answers "?". */
-#define FIND_NAME(what, text, type, name_of, out)                                                  \
+/* Leaves the function with a sentence where `text` names no value. */
+#define FIND(what, text, finder, out)                                                              \
     do {                                                                                           \
-        int found_value = 0;                                                                       \
-        while (strcmp(name_of((type)found_value), "?") != 0 &&                                     \
-               strcmp(name_of((type)found_value), (text)) != 0)                                    \
-            found_value++;                                                                         \
-        if (strcmp(name_of((type)found_value), "?") == 0)                                          \
+        if (!finder((text), strlen(text), (out)))                                                  \
             return WRONG("%s %s: weft has no such %s", (what), (text), (what));                    \
-        (out) = (type)found_value;                                                                 \
     } while (0)
 
 /* ---- reading ---- */
@@ -31,12 +27,10 @@ static const char *text_of(const json_t *json, const char *name) {
 static weft_status read_names(const json_t *json, weft_options *o) {
     const char *strategy = text_of(json, "strategy"), *variant = text_of(json, "variant");
     const char *engine = text_of(json, "engine"), *device = text_of(json, "device");
-    if (strategy)
-        FIND_NAME("strategy", strategy, weft_decomposition, weft_decomposition_name,
-                  o->decomposition);
-    if (variant) FIND_NAME("variant", variant, weft_variant, weft_variant_name, o->variant);
-    if (engine) FIND_NAME("engine", engine, weft_engine, weft_engine_name, o->engine);
-    if (device) FIND_NAME("device", device, weft_device, weft_device_name, o->device);
+    if (strategy) FIND("strategy", strategy, find_decomposition, &o->decomposition);
+    if (variant) FIND("variant", variant, find_variant, &o->variant);
+    if (engine) FIND("engine", engine, find_engine, &o->engine);
+    if (device) FIND("device", device, find_device, &o->device);
     return WEFT_SUCCESS;
 }
 
@@ -47,7 +41,7 @@ static weft_status read_exchanges(const json_t *json, weft_options *o) {
         const char *text = json_string_value(name);
         if (!text || k >= WEFT_MAX_RANK)
             return WRONG("exchange: give at most %d names", WEFT_MAX_RANK);
-        FIND_NAME("exchange", text, weft_exchange, weft_exchange_name, o->exchange[k]);
+        FIND("exchange", text, find_exchange, &o->exchange[k]);
     }
     return WEFT_SUCCESS;
 }
@@ -86,15 +80,9 @@ static weft_status read_threads(const json_t *json, weft_options *o) {
 }
 
 static weft_status read_effort(const json_t *json, weft_options *o) {
-    static const char *const names[] = {
-        [WEFT_ESTIMATE] = "estimate", [WEFT_MEASURE] = "measure", [WEFT_PATIENT] = "patient"};
     const char *text = text_of(json, "effort");
-    for (int i = 0; text && i < 3; i++) {
-        if (strcmp(text, names[i]) != 0) continue;
-        o->effort = (weft_effort)i;
-        return WEFT_SUCCESS;
-    }
-    return text ? WRONG("effort %s: give estimate, measure or patient", text) : WEFT_SUCCESS;
+    if (!text || find_effort(text, strlen(text), &o->effort)) return WEFT_SUCCESS;
+    return WRONG("effort %s: give estimate, measure or patient", text);
 }
 
 /* Whether the words of config, which ':' joins, include `natural`, or the member says so. */
