@@ -108,16 +108,17 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
 }
 
 /* The complex-to-real transform of several axes destroys its input in most engines, and the
- * caller's input is kept. So where it would read the caller's buffer, the complex axes go first,
- * into a buffer of the plan's own. */
+ * caller's input is kept. So where it would read the caller's buffer, the slowest axis goes first,
+ * into a buffer of the plan's own; the others are left together, for an engine may do two in one
+ * trip through memory. */
 static void add_transforms(const weft_schedule_request *request, weft_schedule *schedule,
                            const weft_segment *segment, const end *from, const end *to) {
     const int *axes = segment->axis;
     int count = segment->transforms;
     if (!from->real && to->real && count > 1 && schedule->steps == 0) {
         end between = {from->distribution, from->order, false};
-        add_fft(request, schedule, from, &between, axes + 1, count - 1);
-        add_fft(request, schedule, &between, to, axes, 1);
+        add_fft(request, schedule, from, &between, axes + count - 1, 1);
+        add_fft(request, schedule, &between, to, axes, count - 1);
         return;
     }
     if (count > 0) add_fft(request, schedule, from, to, axes, count);

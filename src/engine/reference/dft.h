@@ -9,7 +9,7 @@
 #ifndef WEFT_ENGINE_REFERENCE_DFT_H
 #define WEFT_ENGINE_REFERENCE_DFT_H
 
-#include "engine/reference/roots.h"
+#include "engine/roots.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Roots of unity, each within half a unit in the last place or very nearly so. */
-#ifndef WEFT_ENGINE_REFERENCE_ROOTS_H
-#define WEFT_ENGINE_REFERENCE_ROOTS_H
+#ifndef WEFT_ENGINE_ROOTS_H
+#define WEFT_ENGINE_ROOTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

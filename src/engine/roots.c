@@ -4,7 +4,7 @@
  * exp(i(a + b)) = exp(ia) exp(ib) in long double from two tables of about sqrt(n) entries, which
  * costs one rounding far below that of double.
  */
-#include "engine/reference/roots.h"
+#include "engine/roots.h"
 
 #include <math.h>
 #include <stdlib.h>

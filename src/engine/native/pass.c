@@ -1,0 +1,476 @@
+/* Views, tiles, and the way from one to the other. */
+#include "engine/native/pass.h"
+
+#include "engine/roots.h"
+#include "support/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LANES = WEFT_ROW_BYTES / 2 / (int)sizeof(float), ALIGNMENT = 64 };
+
+/* ---- planning ---- */
+
+static int64_t element_bytes(const weft_kernels *kernels, bool real) {
+    return kernels->real_bytes * (real ? 1 : 2);
+}
+
+static weft_access access_of(int64_t axis_stride, int64_t lane_stride, bool lanes) {
+    if (lanes && lane_stride == 1) return WEFT_ACROSS;
+    return axis_stride == 1 ? WEFT_ALONG : WEFT_STRIDED;
+}
+
+static int64_t reach(const weft_dimension *loop) {
+    return llabs(loop->in_stride) + llabs(loop->out_stride);
+}
+
+/* Loops of one index dropped, the rest sorted by stride, the smallest first. */
+static int sort_loops(const weft_pass_request *request, weft_dimension *loop) {
+    int loops = 0;
+    for (int i = 0; i < request->loops; i++) {
+        if (request->loop[i].n == 1) continue;
+        int at = loops++;
+        for (; at > 0 && reach(&loop[at - 1]) > reach(&request->loop[i]); at--)
+            loop[at] = loop[at - 1];
+        loop[at] = request->loop[i];
+    }
+    return loops;
+}
+
+static void to_front(weft_dimension *loop, int i) {
+    weft_dimension chosen = loop[i];
+    memmove(&loop[1], &loop[0], (size_t)i * sizeof *loop);
+    loop[0] = chosen;
+}
+
+static int find_neighbour(const weft_dimension *loop, int loops, bool out) {
+    for (int i = 0; i < loops; i++)
+        if ((out ? loop[i].out_stride : loop[i].in_stride) == 1) return i;
+    return -1;
+}
+
+/* The loop whose lines are neighbours goes first, where a tile is to run across them: that of the
+ * input if both sides have one, with that of the output next, so that the cache lines a tile fills
+ * in part are completed soon. */
+static void order_loops(const weft_pass_request *request, weft_dimension *loop, int loops) {
+    int out = request->dim.out_stride == 1 ? -1 : find_neighbour(loop, loops, true);
+    if (out >= 0) to_front(loop, out);
+    int in = request->dim.in_stride == 1 ? -1 : find_neighbour(loop, loops, false);
+    if (in >= 0) to_front(loop, in);
+}
+
+static int merge_loops(weft_dimension *loop, int loops) {
+    int kept = 0;
+    for (int i = 1; i < loops; i++) {
+        weft_dimension *inner = &loop[kept];
+        if (loop[i].in_stride == inner->n * inner->in_stride &&
+            loop[i].out_stride == inner->n * inner->out_stride)
+            inner->n *= loop[i].n;
+        else
+            loop[++kept] = loop[i];
+    }
+    return loops > 0 ? kept + 1 : 0;
+}
+
+static void make_side(weft_native_pass *pass, const weft_dimension *dim, const weft_dimension *loop,
+                      bool output, weft_native_side *side) {
+    side->real = pass->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+    int64_t bytes = element_bytes(pass->kernels, side->real);
+    int64_t stride = output ? dim->out_stride : dim->in_stride;
+    int64_t lane = pass->loops == 0 ? 0 : output ? loop[0].out_stride : loop[0].in_stride;
+    side->access = access_of(stride, lane, pass->loops > 0 && pass->loop[0] > 1);
+    side->pieces = 1;
+    side->piece = &side->whole;
+    int64_t points = pass->kind == WEFT_TRANSFORM_C2C || side->real ? pass->n : pass->n / 2 + 1;
+    side->whole = (weft_native_piece){.points = points, .stride = stride * bytes};
+    for (int i = 0; i < pass->loops; i++)
+        side->whole.loop_stride[i] = (output ? loop[i].out_stride : loop[i].in_stride) * bytes;
+}
+
+void *weft_native_roots(const weft_kernels *kernels, int64_t n, int64_t count, size_t *bytes) {
+    double *re = malloc((size_t)count * sizeof *re), *im = malloc((size_t)count * sizeof *im);
+    size_t size = 2 * (size_t)count * (size_t)kernels->real_bytes;
+    void *roots = malloc(size);
+    bool ok = re && im && roots && weft_roots_fill(n, count, re, im);
+    for (int64_t k = 0; k < count && ok; k++) {
+        if (kernels->real_bytes == (int)sizeof(float)) {
+            ((float *)roots)[2 * k] = (float)re[k];
+            ((float *)roots)[2 * k + 1] = (float)im[k];
+        } else {
+            ((double *)roots)[2 * k] = re[k];
+            ((double *)roots)[2 * k + 1] = im[k];
+        }
+    }
+    free(im);
+    free(re);
+    if (ok) *bytes += size;
+    if (!ok) free(roots);
+    return ok ? roots : NULL;
+}
+
+static bool make_roots(weft_native_pass *pass, size_t *bytes) {
+    pass->roots = weft_native_roots(pass->kernels, pass->n, pass->n / 4 + 1, bytes);
+    return pass->roots != NULL;
+}
+
+/* The line's rows, and one more for the last point of a half spectrum. */
+static bool make_rows(weft_native_pass *pass, size_t *bytes) {
+    const weft_line *line = &pass->line;
+    size_t size = (size_t)(line->n + 1) * sizeof *pass->load_row;
+    pass->load_row = malloc(size);
+    pass->store_row = malloc(size);
+    *bytes += 2 * size;
+    if (!pass->load_row || !pass->store_row) return false;
+    memcpy(pass->load_row, line->load_row, size - sizeof *pass->load_row);
+    memcpy(pass->store_row, line->store_row, size - sizeof *pass->store_row);
+    pass->load_row[line->n] = pass->store_row[line->n] = (int32_t)line->rows;
+    int64_t half_spectrum = pass->n / 2 + 1;
+    pass->load_points = pass->kind == WEFT_TRANSFORM_C2R ? half_spectrum : line->n;
+    pass->store_points = pass->kind == WEFT_TRANSFORM_R2C ? half_spectrum : line->n;
+    return true;
+}
+
+/* Offsets of a side's rows from its first, of point j at j, and where codelets take or leave it. */
+static bool make_offsets(weft_native_side *side, const int32_t *order, size_t *bytes) {
+    if (side->access != WEFT_ACROSS) return true;
+    const weft_native_piece *piece = &side->whole;
+    size_t size = (size_t)piece->points * sizeof *side->offset;
+    side->offset = malloc(size);
+    side->fused_offset = malloc(size);
+    *bytes += 2 * size;
+    if (!side->offset || !side->fused_offset) return false;
+    for (int64_t j = 0; j < piece->points; j++) {
+        side->offset[j] = j * piece->stride;
+        if (order) side->fused_offset[order[j]] = j * piece->stride;
+    }
+    return true;
+}
+
+/* The number of the result that is stored as point k: inverses come in reverse. */
+static bool make_order(weft_native_pass *pass, weft_direction direction, size_t *bytes) {
+    size_t size = (size_t)pass->line.n * sizeof *pass->result_of;
+    pass->result_of = malloc(size);
+    *bytes += size;
+    if (!pass->result_of) return false;
+    for (int64_t k = 0; k < pass->line.n; k++)
+        pass->result_of[k] = (int32_t)(direction == WEFT_INVERSE && k > 0 ? pass->line.n - k : k);
+    return true;
+}
+
+weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
+                                    size_t *bytes) {
+    weft_dimension loop[WEFT_PASS_LOOPS];
+    memset(pass, 0, sizeof *pass);
+    pass->kernels = request->kernels;
+    pass->kind = request->kind;
+    pass->n = request->dim.n;
+    pass->halved = pass->kind != WEFT_TRANSFORM_C2C && pass->n % 2 == 0;
+    pass->loops = sort_loops(request, loop);
+    order_loops(request, loop, pass->loops);
+    pass->loops = merge_loops(loop, pass->loops);
+    int64_t lines = 1;
+    for (int i = 0; i < pass->loops; i++) lines *= pass->loop[i] = loop[i].n;
+    make_side(pass, &request->dim, loop, false, &pass->in);
+    make_side(pass, &request->dim, loop, true, &pass->out);
+    pass->by_loop = pass->in.access == WEFT_ACROSS || pass->out.access == WEFT_ACROSS;
+    const int64_t lanes = pass->kernels->lanes;
+    pass->groups = pass->by_loop ? (pass->loop[0] + lanes - 1) / lanes * (lines / pass->loop[0])
+                                 : (lines + lanes - 1) / lanes;
+
+    weft_direction direction = pass->kind == WEFT_TRANSFORM_C2C   ? request->direction
+                               : pass->kind == WEFT_TRANSFORM_R2C ? WEFT_FORWARD
+                                                                  : WEFT_INVERSE;
+    bool ok = weft_line_create(pass->kernels, pass->halved ? pass->n / 2 : pass->n, direction,
+                               &pass->line, bytes) &&
+              make_rows(pass, bytes) && make_order(pass, direction, bytes) &&
+              (!pass->halved || make_roots(pass, bytes));
+    bool plain = pass->kind == WEFT_TRANSFORM_C2C && pass->line.method == WEFT_LINE_STAGES;
+    ok = ok && make_offsets(&pass->in, plain ? pass->line.stages.place_of : NULL, bytes) &&
+         make_offsets(&pass->out, plain ? pass->result_of : NULL, bytes);
+    if (!ok)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                         "native engine: no memory for the tables of length %lld",
+                         (long long)pass->n);
+    return WEFT_SUCCESS;
+}
+
+void weft_native_pass_release(weft_native_pass *pass) {
+    weft_line_release(&pass->line);
+    free(pass->roots);
+    free(pass->load_row);
+    free(pass->store_row);
+    free(pass->result_of);
+    free(pass->in.offset);
+    free(pass->in.fused_offset);
+    free(pass->out.offset);
+    free(pass->out.fused_offset);
+    free(pass->twist_table);
+    free(pass->twist_factors);
+    if (pass->in.piece != &pass->in.whole) free(pass->in.piece);
+    if (pass->out.piece != &pass->out.whole) free(pass->out.piece);
+}
+
+/* ---- running ---- */
+
+/* A thread's scratch memory: offsets of the rows of either side, where they are not the same for
+ * every tile, then the tile. */
+typedef struct work {
+    int64_t *in, *out;
+    void *tile;
+} work;
+
+static int64_t offset_bytes(const weft_native_pass *pass) {
+    int64_t bytes = (pass->n + 1) * (int64_t)sizeof(int64_t);
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+size_t weft_native_pass_scratch(const weft_native_pass *pass) {
+    return (size_t)(2 * offset_bytes(pass) + (pass->line.rows + 1) * WEFT_ROW_BYTES);
+}
+
+static work divide(const weft_native_pass *pass, void *scratch) {
+    char *p = scratch;
+    int64_t bytes = offset_bytes(pass);
+    return (work){(int64_t *)(void *)p, (int64_t *)(void *)(p + bytes), p + 2 * bytes};
+}
+
+/* Lines of one tile: the loops' indices of each (only of the first, where tiles go by loop 0). */
+typedef struct group {
+    int count;
+    int64_t index[MOST_LANES][WEFT_PASS_LOOPS];
+} group;
+
+static void find_group(const weft_native_pass *pass, int64_t number, group *g) {
+    const int64_t lanes = pass->kernels->lanes;
+    if (pass->by_loop) {
+        int64_t chunks = (pass->loop[0] + lanes - 1) / lanes;
+        int64_t rest = number / chunks, first = (number - rest * chunks) * lanes;
+        g->count = (int)(pass->loop[0] - first < lanes ? pass->loop[0] - first : lanes);
+        g->index[0][0] = first;
+        for (int i = 1; i < pass->loops; i++) {
+            g->index[0][i] = rest % pass->loop[i];
+            rest /= pass->loop[i];
+        }
+        if (pass->in.access == WEFT_ACROSS && pass->out.access == WEFT_ACROSS) return;
+        for (int l = 1; l < g->count; l++) {
+            memcpy(g->index[l], g->index[0], (size_t)pass->loops * sizeof g->index[0][0]);
+            g->index[l][0] = first + l;
+        }
+        return;
+    }
+    int64_t rest = number * lanes;
+    for (int i = 0; i < pass->loops; i++) {
+        g->index[0][i] = rest % pass->loop[i];
+        rest /= pass->loop[i];
+    }
+    g->count = 1;
+    for (; g->count < lanes; g->count++) {
+        int64_t *index = g->index[g->count];
+        memcpy(index, g->index[g->count - 1], sizeof g->index[0]);
+        int i = 0;
+        while (i < pass->loops && ++index[i] == pass->loop[i]) index[i++] = 0;
+        if (i == pass->loops) return;
+    }
+}
+
+static int64_t line_offset(const weft_native_pass *pass, const weft_native_piece *piece,
+                           const group *g, int line) {
+    int64_t offset = piece->offset;
+    for (int i = 0; i < pass->loops; i++) offset += g->index[line][i] * piece->loop_stride[i];
+    return offset;
+}
+
+static const char *piece_base(const weft_native_piece *piece, const void *array) {
+    return piece->base ? piece->base : array;
+}
+
+/* Rows of a side that is across: that of point j is at base + offset[order[j]]. */
+typedef struct side_rows {
+    const char *base;
+    const int64_t *offset;
+} side_rows;
+
+/* One piece has the same offsets for every tile, given as `fixed`. Those of several pieces count
+ * from address 0 and are worked out in `room`, point j at order[j], or at j. */
+static side_rows find_rows(const weft_native_pass *pass, const weft_native_side *side,
+                           const void *array, const group *g, const int64_t *fixed,
+                           const int32_t *order, int64_t *room) {
+    if (side->pieces == 1)
+        return (side_rows){piece_base(side->piece, array) + line_offset(pass, side->piece, g, 0),
+                           fixed};
+    for (int p = 0; p < side->pieces; p++) {
+        const weft_native_piece *piece = &side->piece[p];
+        intptr_t row = (intptr_t)piece_base(piece, array) + line_offset(pass, piece, g, 0);
+        for (int64_t j = piece->first; j < piece->first + piece->points; j++, row += piece->stride)
+            room[order ? order[j] : j] = row;
+    }
+    return (side_rows){NULL, room};
+}
+
+static void point_lines(const weft_native_pass *pass, const weft_native_piece *piece,
+                        const void *array, const group *g, const void **lines) {
+    const char *base = piece_base(piece, array);
+    for (int l = 0; l < g->count; l++) lines[l] = base + line_offset(pass, piece, g, l);
+}
+
+/* The part of a side's points that a piece holds, as rows of the tile: pairs of real points are one
+ * row. */
+static int64_t rows_of(const weft_native_pass *pass, const weft_native_side *side, int64_t points) {
+    return side->real && pass->halved ? points / 2 : points;
+}
+
+static void load(const weft_native_pass *pass, const void *array, const group *g, const work *w) {
+    const weft_kernels *k = pass->kernels;
+    const weft_native_side *side = &pass->in;
+    const bool pairs = side->real && pass->halved;
+    if (side->access == WEFT_ACROSS) {
+        side_rows r = find_rows(pass, side, array, g, side->offset, NULL, w->in);
+        if (side->real)
+            k->load_real_rows(r.base, r.offset, pass->load_points, pairs, w->tile, pass->load_row,
+                              g->count);
+        else
+            k->load_rows(r.base, r.offset, pass->load_points, w->tile, pass->load_row, g->count);
+        return;
+    }
+    for (int p = 0; p < side->pieces; p++) {
+        const weft_native_piece *piece = &side->piece[p];
+        const void *lines[MOST_LANES];
+        const int32_t *rows = pass->load_row + rows_of(pass, side, piece->first);
+        int64_t n = rows_of(pass, side, piece->points);
+        point_lines(pass, piece, array, g, lines);
+        if (side->access == WEFT_ALONG && g->count == k->lanes && (!side->real || pairs))
+            k->load_lines(lines, n, w->tile, rows);
+        else
+            k->gather(lines, piece->stride * (pairs ? 2 : 1),
+                      pairs        ? piece->stride
+                      : side->real ? 0
+                                   : k->real_bytes,
+                      n, w->tile, rows, g->count);
+    }
+}
+
+static void store(const weft_native_pass *pass, void *array, const group *g, const work *w) {
+    const weft_kernels *k = pass->kernels;
+    const weft_native_side *side = &pass->out;
+    const bool pairs = side->real && pass->halved;
+    if (side->access == WEFT_ACROSS) {
+        side_rows r = find_rows(pass, side, array, g, side->offset, NULL, w->out);
+        void *base = (void *)(uintptr_t)r.base;
+        if (side->real)
+            k->store_real_rows(w->tile, pass->store_row, pass->store_points, pairs, base, r.offset,
+                               g->count);
+        else
+            k->store_rows(w->tile, pass->store_row, pass->store_points, base, r.offset, g->count);
+        return;
+    }
+    for (int p = 0; p < side->pieces; p++) {
+        const weft_native_piece *piece = &side->piece[p];
+        const void *found[MOST_LANES];
+        void *lines[MOST_LANES];
+        const int32_t *rows = pass->store_row + rows_of(pass, side, piece->first);
+        int64_t n = rows_of(pass, side, piece->points);
+        point_lines(pass, piece, array, g, found);
+        for (int l = 0; l < g->count; l++) lines[l] = (void *)(uintptr_t)found[l];
+        if (side->access == WEFT_ALONG && g->count == k->lanes && (!side->real || pairs))
+            k->store_lines(w->tile, rows, n, lines);
+        else
+            k->scatter(w->tile, rows, n, lines, piece->stride * (pairs ? 2 : 1),
+                       pairs        ? piece->stride
+                       : side->real ? 0
+                                    : k->real_bytes,
+                       g->count);
+    }
+}
+
+/* What stands between load and store. */
+static void transform(const weft_native_pass *pass, const group *g, const work *w) {
+    const weft_kernels *k = pass->kernels;
+    if (pass->kind == WEFT_TRANSFORM_C2R) {
+        if (pass->halved)
+            k->merge_spectrum(w->tile, pass->n / 2, pass->roots, pass->load_row);
+        else
+            k->mirror(w->tile, pass->n, pass->load_row);
+    }
+    weft_line_run(&pass->line, w->tile);
+    if (pass->kind == WEFT_TRANSFORM_R2C && pass->halved)
+        k->split_spectrum(w->tile, pass->n / 2, pass->roots, pass->store_row);
+    if (pass->twist_table) {
+        int64_t chunk = g->index[0][0] / k->lanes;
+        k->twist(w->tile, pass->store_row, pass->n,
+                 (const char *)pass->twist_factors + chunk * pass->n * 2 * k->real_bytes,
+                 pass->twist_table);
+    }
+}
+
+static bool aligned(const weft_native_pass *pass, const void *array) {
+    const weft_native_piece *piece = &pass->out.whole;
+    uintptr_t bits =
+        (uintptr_t)piece_base(piece, array) | (uintptr_t)piece->stride | (uintptr_t)piece->offset;
+    for (int i = 1; i < pass->loops; i++) bits |= (uintptr_t)piece->loop_stride[i];
+    return pass->out.pieces == 1 && bits % ALIGNMENT == 0;
+}
+
+/* The fused ways from array to tile and back: full tiles of complex lines that are across, of
+ * smooth length, with nothing else to do. */
+static void load_fused(const weft_native_pass *pass, const void *in, const group *g,
+                       const work *w) {
+    const weft_stages *s = &pass->line.stages;
+    side_rows r = find_rows(pass, &pass->in, in, g, pass->in.fused_offset, s->place_of, w->in);
+    if (s->count > 1)
+        weft_stages_load(s, r.base, r.offset, w->tile);
+    else
+        s->stage[0].codelet->load(r.base, r.offset, w->tile, 1, 0);
+}
+
+static void store_fused(const weft_native_pass *pass, void *out, const group *g, const work *w,
+                        bool stream) {
+    side_rows r =
+        find_rows(pass, &pass->out, out, g, pass->out.fused_offset, pass->result_of, w->out);
+    weft_stages_store(&pass->line.stages, w->tile, (void *)(uintptr_t)r.base, r.offset, stream);
+}
+
+static void run_both(const weft_native_pass *pass, const void *in, void *out, const group *g,
+                     const work *w) {
+    const weft_stages *s = &pass->line.stages;
+    side_rows r = find_rows(pass, &pass->in, in, g, pass->in.fused_offset, s->place_of, w->in);
+    side_rows to =
+        find_rows(pass, &pass->out, out, g, pass->out.fused_offset, pass->result_of, w->out);
+    s->stage[0].codelet->both(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset);
+}
+
+void weft_native_pass_run(const weft_native_pass *pass, const void *in, void *out, void *scratch,
+                          int64_t first, int64_t end) {
+    const work w = divide(pass, scratch);
+    const weft_stages *s = &pass->line.stages;
+    const bool plain = pass->kind == WEFT_TRANSFORM_C2C && !pass->twist_table &&
+                       pass->line.method == WEFT_LINE_STAGES && s->count > 0;
+    const bool fuse_load = plain && pass->in.access == WEFT_ACROSS;
+    const bool fuse_store = plain && pass->out.access == WEFT_ACROSS;
+    const bool stream = pass->stream && fuse_store && aligned(pass, out);
+    group g;
+    for (int64_t number = first; number < end; number++) {
+        find_group(pass, number, &g);
+        const bool full = g.count == pass->kernels->lanes;
+        const bool loads = fuse_load && (full || pass->in.padded), stores = fuse_store && full;
+        if (loads && stores && s->count == 1) {
+            run_both(pass, in, out, &g, &w);
+            continue;
+        }
+        if (loads)
+            load_fused(pass, in, &g, &w);
+        else
+            load(pass, in, &g, &w);
+        if (!plain) {
+            transform(pass, &g, &w);
+            store(pass, out, &g, &w);
+            continue;
+        }
+        const bool fused_last = stores && s->count > 1;
+        weft_stages_run(s, w.tile, loads ? 1 : 0, fused_last ? s->count - 1 : s->count);
+        if (fused_last)
+            store_fused(pass, out, &g, &w, stream);
+        else
+            store(pass, out, &g, &w);
+    }
+    if (stream) pass->kernels->settle();
+}

@@ -1,0 +1,83 @@
+/*
+ * A pass: the transforms of a batch of lines along one axis, from one view to another. Lines are
+ * taken a tile at a time: loaded, transformed, stored.
+ */
+#ifndef WEFT_ENGINE_NATIVE_PASS_H
+#define WEFT_ENGINE_NATIVE_PASS_H
+
+#include "engine/engine.h"
+#include "engine/native/line.h"
+
+enum { WEFT_PASS_LOOPS = WEFT_AXES + WEFT_MAX_RANK };
+
+/* How a tile meets memory: lines are neighbours, points are neighbours, or neither. */
+typedef enum weft_access { WEFT_ACROSS, WEFT_ALONG, WEFT_STRIDED } weft_access;
+
+/* Points first..first+points-1 of every line: strides in bytes, of the points and of the loops. */
+typedef struct weft_native_piece {
+    const void *base; /* NULL: the array given at execution */
+    int64_t offset;   /* of point `first` */
+    int64_t first, points;
+    int64_t stride;
+    int64_t loop_stride[WEFT_PASS_LOOPS];
+} weft_native_piece;
+
+/* One side of a pass. */
+typedef struct weft_native_side {
+    weft_access access;
+    bool real;
+    bool padded; /* across: rows may be read beyond the last line, up to a whole tile */
+    int pieces;
+    weft_native_piece *piece; /* `whole`, or owned */
+    weft_native_piece whole;
+    int64_t *offset;       /* across, one piece: of point j, in bytes from the first */
+    int64_t *fused_offset; /* the same in the order of the first or last stage */
+} weft_native_side;
+
+/* What a pass is made from: loops in any order; strides in elements of either side. */
+typedef struct weft_pass_request {
+    const weft_kernels *kernels;
+    weft_transform_kind kind;
+    weft_direction direction; /* C2C */
+    weft_dimension dim;
+    int loops;
+    weft_dimension loop[WEFT_PASS_LOOPS];
+} weft_pass_request;
+
+typedef struct weft_native_pass {
+    const weft_kernels *kernels;
+    weft_transform_kind kind;
+    int64_t n;
+    bool halved; /* real points in pairs, by a complex transform of n/2 points */
+    weft_line line;
+    void *roots;                       /* of n, where halved */
+    int32_t *load_row;                 /* tile rows of the points that are loaded ... */
+    int32_t *store_row;                /* ... and stored */
+    int32_t *result_of;                /* the number of the result that is stored as point k */
+    int64_t load_points, store_points; /* rows of the tile on either side */
+    int loops;                         /* loop 0 gives the lines of a tile */
+    int64_t loop[WEFT_PASS_LOOPS];
+    bool by_loop; /* tiles do not go beyond loop 0, for some side is across */
+    int64_t groups;
+    weft_native_side in, out;
+    bool stream;       /* store past the caches where alignment allows */
+    void *twist_table; /* four-step twiddles: see twist of kernels.h; NULL without */
+    void *twist_factors;
+} weft_native_pass;
+
+weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
+                                    size_t *bytes);
+void weft_native_pass_release(weft_native_pass *pass);
+
+/* exp(-2 pi i k / n) for k = 0..count-1 in the kernels' precision, for the caller to free; NULL
+ * when out of memory. */
+void *weft_native_roots(const weft_kernels *kernels, int64_t n, int64_t count, size_t *bytes);
+
+/* Bytes of a thread's scratch memory. */
+size_t weft_native_pass_scratch(const weft_native_pass *pass);
+
+/* Tiles first..end-1 of pass->groups. in may be out where the views are equal. */
+void weft_native_pass_run(const weft_native_pass *pass, const void *in, void *out, void *scratch,
+                          int64_t first, int64_t end);
+
+#endif

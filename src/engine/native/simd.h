@@ -1,0 +1,126 @@
+/*
+ * The vocabulary of the codelets: vectors of REAL, VECTOR of them at a time, in the compiler's own
+ * vector extension, so that one source serves every instruction set. A file that includes it sets
+ * REAL and VECTOR (1: plain numbers) and is compiled for its instruction set.
+ *
+ * A pair of vectors (re, im) holds VECTOR complex numbers. Their order inside is that of
+ * SIMD_DEINTERLEAVE, which stays within 16-byte lanes since that is cheap: number p of the pair is
+ * complex number SIMD_NUMBER(p) of the memory it was loaded from.
+ */
+#ifndef WEFT_ENGINE_NATIVE_SIMD_H
+#define WEFT_ENGINE_NATIVE_SIMD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if VECTOR == 1
+
+typedef REAL vector;
+#define SIMD_LOAD(p) (*(const REAL *)(p))
+#define SIMD_STORE(p, v) (*(REAL *)(p) = (v))
+#define SIMD_NUMBER(p) (p)
+#define SIMD_IN_ORDER(v) (v)
+#define SIMD_SHUFFLED(v) (v)
+
+#else
+
+typedef REAL vector __attribute__((vector_size(VECTOR * sizeof(REAL)), may_alias));
+typedef REAL unaligned_vector
+    __attribute__((vector_size(VECTOR * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
+#define SIMD_LOAD(p) ((vector) * (const unaligned_vector *)(p))
+#define SIMD_STORE(p, v) (*(unaligned_vector *)(p) = (v))
+
+enum {
+    SIMD_PARTS = VECTOR * (int)sizeof(REAL) / 16, /* 16-byte lanes */
+    SIMD_PART = 16 / (int)sizeof(REAL),           /* numbers in each */
+};
+
+/* a and b hold VECTOR interleaved complex numbers, one after the other. */
+#if VECTOR == 2
+#define SIMD_RE(a, b) __builtin_shufflevector(a, b, 0, 2)
+#define SIMD_IM(a, b) __builtin_shufflevector(a, b, 1, 3)
+#define SIMD_FIRST(re, im) __builtin_shufflevector(re, im, 0, 2)
+#define SIMD_SECOND(re, im) __builtin_shufflevector(re, im, 1, 3)
+#define SIMD_IN_ORDER(v) (v)
+#define SIMD_SHUFFLED(v) (v)
+#elif VECTOR == 4 && SIMD_DOUBLE
+#define SIMD_RE(a, b) __builtin_shufflevector(a, b, 0, 4, 2, 6)
+#define SIMD_IM(a, b) __builtin_shufflevector(a, b, 1, 5, 3, 7)
+#define SIMD_FIRST(re, im) __builtin_shufflevector(re, im, 0, 4, 2, 6)
+#define SIMD_SECOND(re, im) __builtin_shufflevector(re, im, 1, 5, 3, 7)
+#define SIMD_IN_ORDER(v) __builtin_shufflevector(v, v, 0, 2, 1, 3)
+#define SIMD_SHUFFLED(v) __builtin_shufflevector(v, v, 0, 2, 1, 3)
+#elif VECTOR == 8 && SIMD_DOUBLE
+#define SIMD_RE(a, b) __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14)
+#define SIMD_IM(a, b) __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15)
+#define SIMD_FIRST(re, im) __builtin_shufflevector(re, im, 0, 8, 2, 10, 4, 12, 6, 14)
+#define SIMD_SECOND(re, im) __builtin_shufflevector(re, im, 1, 9, 3, 11, 5, 13, 7, 15)
+#define SIMD_IN_ORDER(v) __builtin_shufflevector(v, v, 0, 2, 4, 6, 1, 3, 5, 7)
+#define SIMD_SHUFFLED(v) __builtin_shufflevector(v, v, 0, 4, 1, 5, 2, 6, 3, 7)
+#elif VECTOR == 4
+#define SIMD_RE(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6)
+#define SIMD_IM(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7)
+#define SIMD_FIRST(re, im) __builtin_shufflevector(re, im, 0, 4, 1, 5)
+#define SIMD_SECOND(re, im) __builtin_shufflevector(re, im, 2, 6, 3, 7)
+#define SIMD_IN_ORDER(v) (v)
+#define SIMD_SHUFFLED(v) (v)
+#elif VECTOR == 8
+#define SIMD_RE(a, b) __builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14)
+#define SIMD_IM(a, b) __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15)
+#define SIMD_FIRST(re, im) __builtin_shufflevector(re, im, 0, 8, 1, 9, 4, 12, 5, 13)
+#define SIMD_SECOND(re, im) __builtin_shufflevector(re, im, 2, 10, 3, 11, 6, 14, 7, 15)
+#define SIMD_IN_ORDER(v) __builtin_shufflevector(v, v, 0, 1, 4, 5, 2, 3, 6, 7)
+#define SIMD_SHUFFLED(v) __builtin_shufflevector(v, v, 0, 1, 4, 5, 2, 3, 6, 7)
+#else
+#define SIMD_RE(a, b)                                                                              \
+    __builtin_shufflevector(a, b, 0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30)
+#define SIMD_IM(a, b)                                                                              \
+    __builtin_shufflevector(a, b, 1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31)
+#define SIMD_FIRST(re, im)                                                                         \
+    __builtin_shufflevector(re, im, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29)
+#define SIMD_SECOND(re, im)                                                                        \
+    __builtin_shufflevector(re, im, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31)
+#define SIMD_IN_ORDER(v)                                                                           \
+    __builtin_shufflevector(v, v, 0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15)
+#define SIMD_SHUFFLED(v)                                                                           \
+    __builtin_shufflevector(v, v, 0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15)
+#endif
+
+#endif
+
+/* VECTOR complex numbers from interleaved memory. */
+static inline __attribute__((always_inline)) void simd_load_complex(const REAL *p, vector *re,
+                                                                    vector *im) {
+#if VECTOR == 1
+    *re = p[0];
+    *im = p[1];
+#else
+    vector a = SIMD_LOAD(p), b = SIMD_LOAD(p + VECTOR);
+    *re = SIMD_RE(a, b);
+    *im = SIMD_IM(a, b);
+#endif
+}
+
+static inline __attribute__((always_inline)) void simd_store_complex(REAL *p, vector re,
+                                                                     vector im) {
+#if VECTOR == 1
+    p[0] = re;
+    p[1] = im;
+#else
+    SIMD_STORE(p, SIMD_FIRST(re, im));
+    SIMD_STORE(p + VECTOR, SIMD_SECOND(re, im));
+#endif
+}
+
+/* The same past the caches; p is aligned to the vector. */
+static inline __attribute__((always_inline)) void simd_stream_complex(REAL *p, vector re,
+                                                                      vector im) {
+#if VECTOR > 1 && defined SIMD_STREAM
+    SIMD_STREAM(p, SIMD_FIRST(re, im));
+    SIMD_STREAM(p + VECTOR, SIMD_SECOND(re, im));
+#else
+    simd_store_complex(p, re, im);
+#endif
+}
+
+#endif

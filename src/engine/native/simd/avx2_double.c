@@ -1,0 +1,10 @@
+/* Kernels: AVX2 with FMA, double precision. Compiled for that instruction set alone; chosen at run
+ * time. */
+#define REAL double
+#define VECTOR 4
+#define SIMD_DOUBLE 1
+#define SIMD_NAME "avx2"
+#define KERNELS weft_kernels_avx2_double
+#include <immintrin.h>
+#define SIMD_STREAM(p, v) _mm256_stream_pd(p, (__m256d)(v))
+#include "engine/native/kernels.inc"

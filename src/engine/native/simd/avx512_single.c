@@ -1,0 +1,10 @@
+/* Kernels: AVX-512, single precision. Compiled for that instruction set alone; chosen at run time.
+ */
+#define REAL float
+#define VECTOR 16
+#define SIMD_DOUBLE 0
+#define SIMD_NAME "avx512"
+#define KERNELS weft_kernels_avx512_single
+#include <immintrin.h>
+#define SIMD_STREAM(p, v) _mm512_stream_ps(p, (__m512)(v))
+#include "engine/native/kernels.inc"

@@ -1,0 +1,451 @@
+/* Trips: what is done to each part of the data while it is in the cache, and by which thread. */
+#include "engine/native/trip.h"
+
+#include "engine/roots.h"
+#include "support/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum { CACHE_LINE = 64 };
+
+static int64_t complex_bytes(const weft_kernels *kernels) {
+    return 2 * (int64_t)kernels->real_bytes;
+}
+
+/* Complex numbers from one row of a buffer to the next: whole tiles, and an odd number of cache
+ * lines, so that rows do not compete for the same sets of the cache. */
+static int64_t padded(const weft_kernels *kernels, int64_t n) {
+    int64_t line = CACHE_LINE / complex_bytes(kernels);
+    int64_t lanes = kernels->lanes;
+    return (n + lanes - 1) / lanes * lanes + line;
+}
+
+static void loop_over_parts(weft_trip *trip, const weft_pass_request *request) {
+    bool real_in = request->kind == WEFT_TRANSFORM_R2C,
+         real_out = request->kind == WEFT_TRANSFORM_C2R;
+    int64_t in = complex_bytes(request->kernels) / (real_in ? 2 : 1);
+    int64_t out = complex_bytes(request->kernels) / (real_out ? 2 : 1);
+    trip->parts = 1;
+    for (int i = 0; i < request->loops; i++) {
+        trip->loop[i] = request->loop[i].n;
+        trip->in_stride[i] = request->loop[i].in_stride * in;
+        trip->out_stride[i] = request->loop[i].out_stride * out;
+        trip->parts *= request->loop[i].n;
+    }
+    trip->loops = request->loops;
+}
+
+/* ---- one pass ---- */
+
+weft_status weft_trip_create_pass(const weft_pass_request *request, weft_trip *trip,
+                                  size_t *bytes) {
+    memset(trip, 0, sizeof *trip);
+    trip->kernels = request->kernels;
+    trip->passes = 1;
+    trip->from[0] = WEFT_TRIP_IN;
+    trip->to[0] = WEFT_TRIP_OUT;
+    trip->parts = 1;
+    return weft_native_pass_create(request, &trip->pass[0], bytes);
+}
+
+/* ---- blocks ---- */
+
+enum {
+    BLOCK_BYTES = 1024,     /* of a row */
+    FAR_APART = 1 << 16,    /* bytes between points from which on blocks pay */
+    BLOCK_CACHE = 768 << 10 /* bytes of a block */
+};
+
+static int find_neighbours(const weft_pass_request *r) {
+    for (int i = 0; i < r->loops; i++)
+        if (r->loop[i].in_stride == 1 && r->loop[i].out_stride == 1) return i;
+    return -1;
+}
+
+bool weft_trip_wants_blocks(const weft_pass_request *r) {
+    int i = find_neighbours(r);
+    int64_t element = complex_bytes(r->kernels);
+    return r->kind == WEFT_TRANSFORM_C2C && i >= 0 && r->dim.n >= 16 &&
+           r->loop[i].n * element >= BLOCK_BYTES / 2 &&
+           llabs(r->dim.in_stride) * element >= FAR_APART &&
+           r->dim.n * (BLOCK_BYTES + CACHE_LINE) <= BLOCK_CACHE;
+}
+
+weft_status weft_trip_create_blocks(const weft_pass_request *r, weft_trip *trip, size_t *bytes) {
+    const int64_t element = complex_bytes(r->kernels), width = BLOCK_BYTES / element;
+    const int64_t lanes = r->kernels->lanes, row = width + CACHE_LINE / element;
+    weft_pass_request parts = *r;
+    int i = find_neighbours(r);
+    int64_t lines = r->loop[i].n;
+    /* Loop 0 of the parts goes over the blocks. */
+    for (int j = i; j > 0; j--) parts.loop[j] = r->loop[j - 1];
+    /* Lines beyond a loop's end may be the next loop's: join them as far as possible. */
+    int loops = 1;
+    for (int j = 1; j < r->loops; j++) {
+        if (parts.loop[j].in_stride == lines && parts.loop[j].out_stride == lines)
+            lines *= parts.loop[j].n;
+        else
+            parts.loop[loops++] = parts.loop[j];
+    }
+    parts.loops = loops;
+    parts.loop[0] = (weft_dimension){(lines + width - 1) / width, width, width};
+    memset(trip, 0, sizeof *trip);
+    trip->kernels = r->kernels;
+    loop_over_parts(trip, &parts);
+    trip->buffer_bytes[0] = (size_t)(r->dim.n * row * element);
+    trip->fill =
+        (weft_trip_rows){r->dim.n, width * element, r->dim.in_stride * element, row * element};
+    trip->flush =
+        (weft_trip_rows){r->dim.n, width * element, r->dim.out_stride * element, row * element};
+    int64_t rest = lines % width;
+    if (rest > 0) {
+        trip->last_bytes = rest * element;
+        trip->last_groups = (rest + lanes - 1) / lanes;
+    }
+    weft_pass_request block = {.kernels = r->kernels,
+                               .kind = WEFT_TRANSFORM_C2C,
+                               .direction = r->direction,
+                               .dim = {r->dim.n, row, row},
+                               .loops = 1,
+                               .loop = {{width, 1, 1}}};
+    trip->passes = 1;
+    trip->from[0] = trip->to[0] = WEFT_TRIP_BUFFER;
+    return weft_native_pass_create(&block, &trip->pass[0], bytes);
+}
+
+/* ---- planes ---- */
+
+/* The buffer holds the complex plane with the halved axis, which is the first one transformed
+ * (forward) or the second (inverse), contiguous. */
+typedef struct plane {
+    int64_t rows, columns; /* complex; columns contiguous */
+    int64_t stride;
+} plane;
+
+static plane plane_of(const weft_kernels *kernels, weft_transform_kind kind, int64_t first,
+                      int64_t second) {
+    plane p = {second, first, 0};
+    if (kind == WEFT_TRANSFORM_R2C) p.columns = first / 2 + 1;
+    if (kind == WEFT_TRANSFORM_C2R) p = (plane){first, second / 2 + 1, 0};
+    p.stride = padded(kernels, p.columns);
+    return p;
+}
+
+size_t weft_trip_plane_bytes(const weft_kernels *kernels, weft_transform_kind kind, int64_t first,
+                             int64_t second) {
+    plane p = plane_of(kernels, kind, first, second);
+    return (size_t)(p.rows * p.stride * complex_bytes(kernels));
+}
+
+weft_status weft_trip_create_plane(const weft_pass_request *planes, const weft_dimension *first,
+                                   const weft_dimension *second, weft_trip *trip, size_t *bytes) {
+    const weft_kernels *kernels = planes->kernels;
+    memset(trip, 0, sizeof *trip);
+    trip->kernels = kernels;
+    loop_over_parts(trip, planes);
+    const plane p = plane_of(kernels, planes->kind, first->n, second->n);
+    trip->buffer_bytes[0] = weft_trip_plane_bytes(kernels, planes->kind, first->n, second->n);
+    weft_pass_request one = {.kernels = kernels, .direction = planes->direction, .loops = 1};
+    weft_pass_request two = one;
+    one.kind = planes->kind == WEFT_TRANSFORM_R2C ? WEFT_TRANSFORM_R2C : WEFT_TRANSFORM_C2C;
+    two.kind = planes->kind == WEFT_TRANSFORM_C2R ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_C2C;
+    if (planes->kind == WEFT_TRANSFORM_C2R) {
+        one.dim = (weft_dimension){first->n, first->in_stride, p.stride};
+        one.loop[0] = (weft_dimension){p.columns, second->in_stride, 1};
+        two.dim = (weft_dimension){second->n, 1, second->out_stride};
+        two.loop[0] = (weft_dimension){first->n, p.stride, first->out_stride};
+        one.direction = WEFT_INVERSE;
+    } else {
+        one.dim = (weft_dimension){first->n, first->in_stride, 1};
+        one.loop[0] = (weft_dimension){second->n, second->in_stride, p.stride};
+        two.dim = (weft_dimension){second->n, p.stride, second->out_stride};
+        two.loop[0] = (weft_dimension){p.columns, 1, first->out_stride};
+        if (planes->kind == WEFT_TRANSFORM_R2C) two.direction = WEFT_FORWARD;
+    }
+    trip->passes = 2;
+    trip->from[0] = WEFT_TRIP_IN;
+    trip->to[0] = trip->from[1] = WEFT_TRIP_BUFFER;
+    trip->to[1] = WEFT_TRIP_OUT;
+    /* Rows that begin anywhere in a cache line cannot be streamed a tile at a time, but whole. */
+    if (planes->kind != WEFT_TRANSFORM_C2R && first->out_stride == 1 &&
+        second->out_stride * complex_bytes(kernels) % CACHE_LINE != 0) {
+        trip->to[1] = WEFT_TRIP_BUFFER;
+        two.dim.out_stride = p.stride;
+        trip->flush = (weft_trip_rows){p.rows, p.columns * complex_bytes(kernels),
+                                       second->out_stride * complex_bytes(kernels),
+                                       p.stride * complex_bytes(kernels)};
+    }
+    WEFT_TRY(weft_native_pass_create(&one, &trip->pass[0], bytes));
+    WEFT_TRY(weft_native_pass_create(&two, &trip->pass[1], bytes));
+    trip->pass[1].in.padded = trip->pass[1].in.access == WEFT_ACROSS;
+    return WEFT_SUCCESS;
+}
+
+/* ---- long lines ---- */
+
+/* The factor nearest below the square root such that both have kernels, the larger the better for
+ * the first. */
+static int64_t split_length(const weft_kernels *kernels, int64_t n) {
+    int64_t best = 1;
+    double best_cost = 1e300;
+    for (int64_t a = 1; a * a <= n; a++) {
+        if (n % a != 0) continue;
+        double cost = weft_line_cost(kernels, a) / (double)a +
+                      weft_line_cost(kernels, n / a) / (double)(n / a) +
+                      1e-3 * (double)(n / a); /* tiles that fit the cache */
+        if (cost < best_cost) {
+            best = a;
+            best_cost = cost;
+        }
+    }
+    return best;
+}
+
+static void set_number(const weft_kernels *kernels, void *array, int64_t i, double value) {
+    if (kernels->real_bytes == (int)sizeof(float))
+        ((float *)array)[i] = (float)value;
+    else
+        ((double *)array)[i] = value;
+}
+
+/* The twiddle of point k of the first pass and line j is exp(-+ 2 pi i j k / n): that of the first
+ * line of a tile, times that of the line's place in the tile. */
+static bool make_twist(weft_native_pass *pass, int64_t n, int64_t lines, weft_direction direction,
+                       size_t *bytes) {
+    const weft_kernels *kernels = pass->kernels;
+    const int64_t lanes = kernels->lanes, points = pass->n;
+    const int64_t chunks = (lines + lanes - 1) / lanes;
+    const double sign = direction == WEFT_INVERSE ? -1.0 : 1.0;
+    size_t table_bytes = (size_t)(points * WEFT_ROW_BYTES);
+    size_t factor_bytes = (size_t)(chunks * points * complex_bytes(kernels));
+    double *re = malloc((size_t)n * sizeof *re), *im = malloc((size_t)n * sizeof *im);
+    pass->twist_table = malloc(table_bytes);
+    pass->twist_factors = malloc(factor_bytes);
+    *bytes += table_bytes + factor_bytes;
+    bool ok = re && im && pass->twist_table && pass->twist_factors && weft_roots_fill(n, n, re, im);
+    for (int64_t k = 0; k < points && ok; k++) {
+        for (int l = 0; l < lanes; l++) {
+            int64_t at = k * 2 * lanes + kernels->position(l), index = k * l % n;
+            set_number(kernels, pass->twist_table, at, re[index]);
+            set_number(kernels, pass->twist_table, at + lanes, sign * im[index]);
+        }
+        for (int64_t c = 0; c < chunks; c++) {
+            int64_t index = k * c * lanes % n, at = 2 * (c * points + k);
+            set_number(kernels, pass->twist_factors, at, re[index]);
+            set_number(kernels, pass->twist_factors, at + 1, sign * im[index]);
+        }
+    }
+    free(im);
+    free(re);
+    return ok;
+}
+
+weft_status weft_trip_create_long(const weft_pass_request *lines, weft_trip *trip, size_t *bytes) {
+    const weft_kernels *kernels = lines->kernels;
+    const bool real = lines->kind != WEFT_TRANSFORM_C2C;
+    const bool c2r = lines->kind == WEFT_TRANSFORM_C2R;
+    const weft_direction direction = !real ? lines->direction : c2r ? WEFT_INVERSE : WEFT_FORWARD;
+    const int64_t n = real ? lines->dim.n / 2 : lines->dim.n;
+    const int64_t n2 = split_length(kernels, n), n1 = n / n2, row = padded(kernels, n2);
+    memset(trip, 0, sizeof *trip);
+    trip->kernels = kernels;
+    loop_over_parts(trip, lines);
+    trip->buffer_bytes[0] = (size_t)(n1 * row * complex_bytes(kernels));
+
+    /* Real points lie in pairs, as complex numbers: their stride must be 1. */
+    int64_t in = lines->dim.in_stride, out = lines->dim.out_stride;
+    if (c2r) in = 1; /* from the second buffer */
+    weft_pass_request one = {.kernels = kernels,
+                             .kind = WEFT_TRANSFORM_C2C,
+                             .direction = direction,
+                             .dim = {n1, n2 * in, row},
+                             .loops = 1,
+                             .loop = {{n2, in, 1}}};
+    weft_pass_request two = {.kernels = kernels,
+                             .kind = WEFT_TRANSFORM_C2C,
+                             .direction = direction,
+                             .dim = {n2, 1, n1 * out},
+                             .loops = 1,
+                             .loop = {{n1, row, out}}};
+    trip->passes = 2;
+    trip->from[0] = c2r ? WEFT_TRIP_SECOND : WEFT_TRIP_IN;
+    trip->to[0] = trip->from[1] = WEFT_TRIP_BUFFER;
+    trip->to[1] = WEFT_TRIP_OUT;
+    WEFT_TRY(weft_native_pass_create(&one, &trip->pass[0], bytes));
+    WEFT_TRY(weft_native_pass_create(&two, &trip->pass[1], bytes));
+    bool ok = make_twist(&trip->pass[0], n, n2, direction, bytes);
+    if (ok && real) {
+        int64_t stride = complex_bytes(kernels);
+        trip->seam = (weft_trip_seam){.before = c2r, .after = !c2r, .h = n};
+        trip->seam.in = (c2r ? lines->dim.in_stride : out) * stride;
+        trip->seam.out = (c2r ? 1 : out) * stride;
+        trip->seam.roots = weft_native_roots(kernels, 2 * n, n / 2 + 1, bytes);
+        if (c2r) trip->buffer_bytes[1] = (size_t)(n * stride);
+        ok = trip->seam.roots != NULL;
+    }
+    if (!ok)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                         "native engine: no memory for the tables of length %lld",
+                         (long long)lines->dim.n);
+    return WEFT_SUCCESS;
+}
+
+void weft_trip_release(weft_trip *trip) {
+    for (int i = 0; i < trip->passes; i++) weft_native_pass_release(&trip->pass[i]);
+    free(trip->seam.roots);
+}
+
+void weft_trip_store_past(weft_trip *trip, bool past) {
+    trip->past = past;
+    for (int i = 0; i < trip->passes; i++)
+        trip->pass[i].stream = past && trip->to[i] == WEFT_TRIP_OUT;
+}
+
+/* ---- running ---- */
+
+static size_t rounded(size_t bytes) {
+    return (bytes + 4095) / 4096 * 4096 + 5 * CACHE_LINE;
+}
+
+size_t weft_trip_memory(const weft_trip *trip) {
+    size_t scratch = 0;
+    for (int i = 0; i < trip->passes; i++) {
+        size_t bytes = weft_native_pass_scratch(&trip->pass[i]);
+        if (bytes > scratch) scratch = bytes;
+    }
+    return rounded(trip->buffer_bytes[0]) + rounded(trip->buffer_bytes[1]) + rounded(scratch);
+}
+
+/* Where the arrays of a part are, and this thread's scratch memory. */
+typedef struct part {
+    char *array[WEFT_TRIP_ARRAYS];
+    char *scratch;
+    bool last; /* along loop 0 */
+} part;
+
+static part find_part(const weft_trip *trip, int64_t number, const void *in, void *out,
+                      char *buffers, char *scratch) {
+    int64_t in_offset = 0, out_offset = 0;
+    bool last = trip->loops > 0 && number % trip->loop[0] == trip->loop[0] - 1;
+    for (int i = 0; i < trip->loops; i++) {
+        int64_t index = number % trip->loop[i];
+        number /= trip->loop[i];
+        in_offset += index * trip->in_stride[i];
+        out_offset += index * trip->out_stride[i];
+    }
+    return (part){{(char *)(uintptr_t)in + in_offset, (char *)out + out_offset, buffers,
+                   buffers + rounded(trip->buffer_bytes[0])},
+                  scratch + rounded(trip->buffer_bytes[0]) + rounded(trip->buffer_bytes[1]),
+                  last};
+}
+
+static void run_pass(const weft_trip *trip, int i, const part *p, int64_t first, int64_t end) {
+    weft_native_pass_run(&trip->pass[i], p->array[trip->from[i]], p->array[trip->to[i]], p->scratch,
+                         first, end);
+}
+
+static void seam_before(const weft_trip *trip, const part *p) {
+    const weft_trip_seam *s = &trip->seam;
+    if (s->before)
+        trip->kernels->merge_line(p->array[WEFT_TRIP_IN], s->in, p->array[WEFT_TRIP_SECOND], s->out,
+                                  s->h, s->roots);
+}
+
+static void seam_after(const weft_trip *trip, const part *p) {
+    const weft_trip_seam *s = &trip->seam;
+    if (s->after)
+        trip->kernels->split_line(p->array[WEFT_TRIP_OUT], s->in, p->array[WEFT_TRIP_OUT], s->out,
+                                  s->h, s->roots);
+}
+
+static int64_t row_bytes(const weft_trip *trip, const weft_trip_rows *rows, const part *p) {
+    return p->last && trip->last_bytes > 0 ? trip->last_bytes : rows->bytes;
+}
+
+static int64_t groups_of(const weft_trip *trip, int i, const part *p) {
+    return p->last && trip->last_groups > 0 ? trip->last_groups : trip->pass[i].groups;
+}
+
+/* Rows first..end-1 into the buffer, and out of it. */
+static void fill(const weft_trip *trip, const part *p, int64_t first, int64_t end) {
+    const weft_trip_rows *r = &trip->fill;
+    int64_t bytes = row_bytes(trip, r, p);
+    for (int64_t i = first; i < end; i++)
+        trip->kernels->copy(p->array[WEFT_TRIP_IN] + i * r->array_stride,
+                            p->array[WEFT_TRIP_BUFFER] + i * r->buffer_stride, bytes, false);
+}
+
+static void flush(const weft_trip *trip, const part *p, int64_t first, int64_t end) {
+    const weft_trip_rows *r = &trip->flush;
+    int64_t bytes = row_bytes(trip, r, p);
+    for (int64_t i = first; i < end; i++)
+        trip->kernels->copy(p->array[WEFT_TRIP_BUFFER] + i * r->buffer_stride,
+                            p->array[WEFT_TRIP_OUT] + i * r->array_stride, bytes, trip->past);
+    if (trip->past) trip->kernels->settle();
+}
+
+static void run_whole_part(const weft_trip *trip, const part *p) {
+    seam_before(trip, p);
+    fill(trip, p, 0, trip->fill.rows);
+    for (int i = 0; i < trip->passes; i++) run_pass(trip, i, p, 0, groups_of(trip, i, p));
+    flush(trip, p, 0, trip->flush.rows);
+    seam_after(trip, p);
+}
+
+#ifdef _OPENMP
+
+/* Fewer parts than threads: all of them work on one part after the other. */
+static void run_together(const weft_trip *trip, const void *in, void *out, char *memory,
+                         size_t stride, int threads) {
+#pragma omp parallel num_threads(threads)
+    {
+        const int me = omp_get_thread_num(), team = omp_get_num_threads();
+        for (int64_t number = 0; number < trip->parts; number++) {
+            part p = find_part(trip, number, in, out, memory, memory + (size_t)me * stride);
+#pragma omp single
+            seam_before(trip, &p);
+            fill(trip, &p, trip->fill.rows * me / team, trip->fill.rows * (me + 1) / team);
+#pragma omp barrier
+            for (int i = 0; i < trip->passes; i++) {
+                int64_t groups = groups_of(trip, i, &p);
+                run_pass(trip, i, &p, groups * me / team, groups * (me + 1) / team);
+#pragma omp barrier
+            }
+            flush(trip, &p, trip->flush.rows * me / team, trip->flush.rows * (me + 1) / team);
+#pragma omp single
+            seam_after(trip, &p);
+        }
+    }
+}
+
+void weft_trip_run(const weft_trip *trip, const void *in, void *out, char *memory, size_t stride,
+                   int threads) {
+    if (threads > 1 && trip->parts < threads) {
+        run_together(trip, in, out, memory, stride, threads);
+        return;
+    }
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (int64_t number = 0; number < trip->parts; number++) {
+        char *mine = memory + (size_t)omp_get_thread_num() * stride;
+        part p = find_part(trip, number, in, out, mine, mine);
+        run_whole_part(trip, &p);
+    }
+}
+
+#else
+
+void weft_trip_run(const weft_trip *trip, const void *in, void *out, char *memory, size_t stride,
+                   int threads) {
+    (void)stride, (void)threads;
+    for (int64_t number = 0; number < trip->parts; number++) {
+        part p = find_part(trip, number, in, out, memory, memory);
+        run_whole_part(trip, &p);
+    }
+}
+
+#endif
