@@ -116,17 +116,10 @@ static bool has_neighbours(const weft_pass_request *r) {
     return false;
 }
 
-/* Whether lines are long enough to be transformed as matrices, and can be. */
+/* Whether lines are too long for a tile. Its rows are twice the points or more where a prime factor
+ * is large. */
 static bool is_long(const weft_pass_request *r) {
-    int64_t n = r->kind == WEFT_TRANSFORM_C2C ? r->dim.n : r->dim.n / 2;
-    if (r->kind != WEFT_TRANSFORM_C2C) {
-        if (r->dim.n % 2 != 0) return false;
-        int64_t real_stride = r->kind == WEFT_TRANSFORM_R2C ? r->dim.in_stride : r->dim.out_stride;
-        int64_t other = r->kind == WEFT_TRANSFORM_R2C ? r->dim.out_stride : r->dim.in_stride;
-        if (real_stride != 1 || other != 1) return false;
-    }
-    if (n <= (has_neighbours(r) ? LONGEST_ACROSS : LONGEST_TILE)) return false;
-    return weft_stages_smooth(n);
+    return r->dim.n > (has_neighbours(r) ? LONGEST_ACROSS : LONGEST_TILE);
 }
 
 static weft_trip *add_trip(const planning *p, bool from_output, bool to_input) {

@@ -1,6 +1,7 @@
 /* Trips: what is done to each part of the data while it is in the cache, and by which thread. */
 #include "engine/native/trip.h"
 
+#include "engine/native/convolution.h"
 #include "engine/roots.h"
 #include "support/error.h"
 
@@ -245,16 +246,25 @@ static bool make_twist(weft_native_pass *pass, int64_t n, int64_t lines, weft_di
     return ok;
 }
 
+/* Real points in pairs are complex numbers where they are contiguous. */
+static bool pairs_lie_together(const weft_pass_request *r) {
+    return r->kind == WEFT_TRANSFORM_C2C ||
+           (r->dim.n % 2 == 0 && r->dim.in_stride == 1 && r->dim.out_stride == 1);
+}
+
 weft_status weft_trip_create_long(const weft_pass_request *lines, weft_trip *trip, size_t *bytes) {
     const weft_kernels *kernels = lines->kernels;
     const bool real = lines->kind != WEFT_TRANSFORM_C2C;
     const bool c2r = lines->kind == WEFT_TRANSFORM_C2R;
     const weft_direction direction = !real ? lines->direction : c2r ? WEFT_INVERSE : WEFT_FORWARD;
     const int64_t n = real ? lines->dim.n / 2 : lines->dim.n;
-    const int64_t n2 = split_length(kernels, n), n1 = n / n2, row = padded(kernels, n2);
     memset(trip, 0, sizeof *trip);
     trip->kernels = kernels;
     loop_over_parts(trip, lines);
+    if (!weft_stages_smooth(lines->dim.n) || !pairs_lie_together(lines))
+        return weft_convolution_create(kernels, lines->kind, direction, &lines->dim,
+                                       &trip->convolution, bytes);
+    const int64_t n2 = split_length(kernels, n), n1 = n / n2, row = padded(kernels, n2);
     trip->buffer_bytes[0] = (size_t)(n1 * row * complex_bytes(kernels));
 
     /* Real points lie in pairs, as complex numbers: their stride must be 1. */
@@ -298,6 +308,7 @@ weft_status weft_trip_create_long(const weft_pass_request *lines, weft_trip *tri
 void weft_trip_release(weft_trip *trip) {
     for (int i = 0; i < trip->passes; i++) weft_native_pass_release(&trip->pass[i]);
     free(trip->seam.roots);
+    weft_convolution_release(trip->convolution);
 }
 
 void weft_trip_store_past(weft_trip *trip, bool past) {
@@ -313,6 +324,7 @@ static size_t rounded(size_t bytes) {
 }
 
 size_t weft_trip_memory(const weft_trip *trip) {
+    if (trip->convolution) return rounded(weft_convolution_memory(trip->convolution));
     size_t scratch = 0;
     for (int i = 0; i < trip->passes; i++) {
         size_t bytes = weft_native_pass_scratch(&trip->pass[i]);
@@ -390,6 +402,11 @@ static void flush(const weft_trip *trip, const part *p, int64_t first, int64_t e
 }
 
 static void run_whole_part(const weft_trip *trip, const part *p) {
+    if (trip->convolution) {
+        weft_convolution_run(trip->convolution, p->array[WEFT_TRIP_IN], p->array[WEFT_TRIP_OUT],
+                             p->scratch);
+        return;
+    }
     seam_before(trip, p);
     fill(trip, p, 0, trip->fill.rows);
     for (int i = 0; i < trip->passes; i++) run_pass(trip, i, p, 0, groups_of(trip, i, p));
@@ -425,7 +442,7 @@ static void run_together(const weft_trip *trip, const void *in, void *out, char 
 
 void weft_trip_run(const weft_trip *trip, const void *in, void *out, char *memory, size_t stride,
                    int threads) {
-    if (threads > 1 && trip->parts < threads) {
+    if (threads > 1 && trip->parts < threads && !trip->convolution) {
         run_together(trip, in, out, memory, stride, threads);
         return;
     }

@@ -39,11 +39,12 @@ typedef struct weft_trip {
     weft_native_pass pass[WEFT_TRIP_PASSES];
     weft_trip_array from[WEFT_TRIP_PASSES], to[WEFT_TRIP_PASSES];
     weft_trip_seam seam;
-    weft_trip_rows fill, flush; /* IN to BUFFER, BUFFER to OUT */
-    bool past;                  /* flush past the caches */
-    int64_t last_bytes;         /* of the rows of the last part along loop 0, ... */
-    int64_t last_groups;        /* ... and tiles of the pass there; 0: all are alike */
-    int loops;                  /* over the parts */
+    struct weft_convolution *convolution; /* instead of passes; or NULL */
+    weft_trip_rows fill, flush;           /* IN to BUFFER, BUFFER to OUT */
+    bool past;                            /* flush past the caches */
+    int64_t last_bytes;                   /* of the rows of the last part along loop 0, ... */
+    int64_t last_groups;                  /* ... and tiles of the pass there; 0: all are alike */
+    int loops;                            /* over the parts */
     int64_t loop[WEFT_PASS_LOOPS];
     int64_t in_stride[WEFT_PASS_LOOPS], out_stride[WEFT_PASS_LOOPS]; /* bytes */
     int64_t parts;
@@ -67,7 +68,7 @@ weft_status weft_trip_create_plane(const weft_pass_request *planes, const weft_d
 size_t weft_trip_plane_bytes(const weft_kernels *kernels, weft_transform_kind kind, int64_t first,
                              int64_t second);
 
-/* Each line as a matrix of its own. */
+/* Each line as a matrix of its own; lines of a length with a large prime factor by convolution. */
 weft_status weft_trip_create_long(const weft_pass_request *lines, weft_trip *trip, size_t *bytes);
 
 void weft_trip_release(weft_trip *trip);
