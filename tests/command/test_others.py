@@ -61,7 +61,7 @@ class Others(Case):
 
     def test_info_names_engines_devices_and_libraries(self) -> None:
         said = self.succeed("info")
-        for word in ("weft", "reference", "host", "simulated", "mpi", "hdf5", "cores"):
+        for word in ("weft", "reference", "host", "simulated", "mpi", "hdf5", "cores", "caches"):
             self.assertIn(word, said)
 
     def test_view_paints_what_is_there(self) -> None:
