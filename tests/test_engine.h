@@ -14,10 +14,11 @@
 #include <cmocka.h>
 #include <dlfcn.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
+#include "engine/accuracy.h"
 #include "engine/engine.h"
-#include "naive_dft.h"
 #include "support/error.h"
 
 #define WEFT_ENGINES_THAT_TRANSFORM
@@ -101,18 +102,34 @@ static inline void run_transform(const weft_engine_ops *engine, const weft_trans
 
 /* ---- one side of a transform, as an array in memory ---- */
 
+typedef enum side_placement {
+    ALIGNED,      /* to 64 bytes */
+    MISALIGNED,   /* one real number off that */
+    AFTER_GUARD,  /* what lies before the array faults */
+    BEFORE_GUARD, /* what lies behind it faults */
+    MISALIGNED_AFTER_GUARD,
+    PLACEMENTS
+} side_placement;
+
 typedef struct side {
     bool real, single;
     int axes; /* loops, then dimensions */
     int64_t n[WEFT_AXES + WEFT_MAX_RANK], stride[WEFT_AXES + WEFT_MAX_RANK];
     int64_t elements; /* of the box */
     int64_t extent;   /* of the memory */
-    void *allocation, *data;
+    int64_t ahead;    /* elements of memory before element 0: strides may be negative */
+    char *mapping;    /* with a page that faults at either end */
+    size_t mapped;
+    void *data;          /* element 0 */
     unsigned char *used; /* for each element of memory, whether the view covers it */
 } side;
 
+static inline size_t side_number(const side *s) {
+    return s->single ? sizeof(float) : sizeof(double);
+}
+
 static inline size_t side_element(const side *s) {
-    return (s->single ? sizeof(float) : sizeof(double)) * (s->real ? 1 : 2);
+    return side_number(s) * (s->real ? 1 : 2);
 }
 
 /* Where element number i of the box lies. */
@@ -133,28 +150,42 @@ static inline exact_complex side_get(const side *s, int64_t i) {
     return re + im * I;
 }
 
-enum { POISON = 0xff }; /* a NaN in either precision */
+enum { POISON = 0xff, GUARD = 4096 }; /* a NaN in either precision; a page */
 
-/* Poisoned memory for the view; `misaligned` puts it one real number off a multiple of 64 bytes. */
-static inline side side_create(const weft_transform *t, bool output, bool misaligned) {
-    side s = {.single = t->precision == WEFT_SINGLE, .elements = 1, .extent = 1};
-    s.real = t->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+static inline void side_measure(side *s, const weft_transform *t, bool output) {
+    s->single = t->precision == WEFT_SINGLE;
+    s->real = t->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+    s->elements = s->extent = 1;
     for (int i = 0; i < t->loops + t->dims; i++) {
         const weft_dimension *axis = i < t->loops ? &t->loop[i] : &t->dim[i - t->loops];
-        bool halved = i == t->loops + t->dims - 1 && t->kind != WEFT_TRANSFORM_C2C && !s.real;
-        s.n[s.axes] = halved ? axis->n / 2 + 1 : axis->n;
-        s.stride[s.axes] = output ? axis->out_stride : axis->in_stride;
-        s.elements *= s.n[s.axes];
-        s.extent += (s.n[s.axes] - 1) * s.stride[s.axes];
-        s.axes++;
+        bool halved = i == t->loops + t->dims - 1 && t->kind != WEFT_TRANSFORM_C2C && !s->real;
+        s->n[s->axes] = halved ? axis->n / 2 + 1 : axis->n;
+        s->stride[s->axes] = output ? axis->out_stride : axis->in_stride;
+        s->elements *= s->n[s->axes];
+        int64_t reach = (s->n[s->axes] - 1) * s->stride[s->axes];
+        s->extent += llabs(reach);
+        s->ahead += reach < 0 ? -reach : 0;
+        s->axes++;
     }
-    size_t bytes = (size_t)s.extent * side_element(&s);
-    size_t shift = misaligned ? (s.single ? sizeof(float) : sizeof(double)) : 0;
-    assert_int_equal(posix_memalign(&s.allocation, 64, bytes + shift), 0);
-    s.data = (char *)s.allocation + shift;
-    memset(s.data, POISON, bytes);
+}
+
+/* Poisoned memory for the view. */
+static inline side side_create(const weft_transform *t, bool output, side_placement placement) {
+    side s = {0};
+    side_measure(&s, t, output);
+    const size_t bytes = (size_t)s.extent * side_element(&s);
+    const bool shifted = placement == MISALIGNED || placement == MISALIGNED_AFTER_GUARD;
+    const size_t shift = shifted ? side_number(&s) : 0;
+    const size_t inside = (bytes + shift + GUARD - 1) / GUARD * GUARD;
+    s.mapped = inside + 2 * GUARD;
+    s.mapping = mmap(NULL, s.mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(s.mapping, MAP_FAILED);
+    assert_int_equal(mprotect(s.mapping + GUARD, inside, PROT_READ | PROT_WRITE), 0);
+    memset(s.mapping + GUARD, POISON, inside);
+    char *lowest = s.mapping + GUARD + (placement == BEFORE_GUARD ? inside - bytes : shift);
+    s.data = lowest + (size_t)s.ahead * side_element(&s);
     s.used = calloc((size_t)s.extent, 1);
-    for (int64_t i = 0; i < s.elements; i++) s.used[side_place(&s, i)] = 1;
+    for (int64_t i = 0; i < s.elements; i++) s.used[s.ahead + side_place(&s, i)] = 1;
     return s;
 }
 
@@ -173,72 +204,30 @@ static inline void side_fill(side *s) {
 
 static inline void side_destroy(side *s) {
     free(s->used);
-    free(s->allocation);
+    munmap(s->mapping, s->mapped);
 }
 
-/* What lies between the elements of the view is still poison. */
+/* What lies between the elements of the view, before and behind them, is still poison. */
 static inline void assert_gaps_untouched(const side *s) {
-    const unsigned char *byte = s->data;
-    size_t element = side_element(s);
-    for (int64_t i = 0; i < s->extent; i++) {
-        for (size_t b = 0; b < element && !s->used[i]; b++)
-            if (byte[(size_t)i * element + b] != POISON)
-                fail_msg("element %lld of memory is no part of the view and was written to",
-                         (long long)i);
+    const unsigned char *first = (unsigned char *)s->mapping + GUARD;
+    const size_t element = side_element(s), inside = s->mapped - 2 * GUARD;
+    const size_t lowest = (size_t)((unsigned char *)s->data - first) - (size_t)s->ahead * element;
+    for (size_t at = 0; at < inside; at++) {
+        if (first[at] == POISON) continue;
+        size_t i = (at - lowest) / element; /* before the array: a large number */
+        if (at < lowest || i >= (size_t)s->extent || !s->used[i])
+            fail_msg("byte %lld from element 0 is no part of the view and was written to",
+                     (long long)(first + at - (unsigned char *)s->data));
     }
 }
 
-/* ---- the exact answer ---- */
-
-/* Transforms one array of the batch: x holds the input's box, and then the output's. */
-static inline void exact_transform(const weft_transform *t, exact_complex *x) {
-    const int last = t->dims - 1;
-    const int64_t n = t->dim[last].n, half = n / 2 + 1;
-    const int64_t row = t->kind == WEFT_TRANSFORM_C2C ? n : half;
-    const bool forward = t->kind == WEFT_TRANSFORM_C2C ? t->direction == WEFT_FORWARD
-                                                       : t->kind == WEFT_TRANSFORM_R2C;
-    const int sign = forward ? -1 : 1;
-    int64_t rows = 1;
-    for (int d = 0; d < last; d++) rows *= t->dim[d].n;
-    if (t->kind != WEFT_TRANSFORM_C2R) exact_dft_axis(rows, n, 1, sign, x);
-    if (t->kind == WEFT_TRANSFORM_R2C)
-        for (int64_t i = 0; i < rows; i++)
-            memmove(x + i * half, x + i * n, (size_t)half * sizeof *x);
-    for (int64_t d = 0, outer = 1, inner = rows * row; d < last; d++) {
-        inner /= t->dim[d].n;
-        exact_dft_axis(outer, t->dim[d].n, inner, sign, x);
-        outer *= t->dim[d].n;
-    }
-    if (t->kind != WEFT_TRANSFORM_C2R) return;
-    for (int64_t i = rows - 1; i >= 0; i--) { /* rows grow, so from the last one */
-        memmove(x + i * n, x + i * half, (size_t)half * sizeof *x);
-        exact_complex *line = x + i * n;
-        line[0] = creall(line[0]);
-        if (n % 2 == 0) line[n / 2] = creall(line[n / 2]);
-        for (int64_t k = half; k < n; k++) line[k] = conjl(line[n - k]);
-    }
-    exact_dft_axis(rows, n, 1, sign, x);
-}
-
-/* The relative L2 error that DESIGN allows: u sqrt(log2 N), and 2.5 times that where a prime above
- * 13 divides N. */
-static inline double allowed_error(const weft_transform *t) {
-    double u = t->precision == WEFT_SINGLE ? 6.0e-8 : 1.1e-16, total = 1, factor = 1;
-    for (int d = 0; d < t->dims; d++) {
-        int64_t n = t->dim[d].n;
-        total *= (double)n;
-        for (int64_t p = 2; p <= 13; p++)
-            while (n % p == 0) n /= p;
-        if (n > 1) factor = 2.5;
-    }
-    return total < 2 ? 0 : u * factor * sqrt(log2(total));
-}
+/* ---- the check ---- */
 
 /* Runs the transform and compares: values, gaps, and the input. Returns error / allowed error, over
  * the batch. */
 static inline double check_transform(const weft_engine_ops *engine, weft_transform *t,
-                                     bool misaligned) {
-    side in = side_create(t, false, misaligned), out = side_create(t, true, misaligned);
+                                     side_placement placement) {
+    side in = side_create(t, false, placement), out = side_create(t, true, placement);
     t->in_elements = in.extent;
     t->out_elements = out.extent;
     side_fill(&in);
@@ -250,11 +239,11 @@ static inline double check_transform(const weft_engine_ops *engine, weft_transfo
     for (int64_t b = 0; b < batch; b++) {
         for (int64_t i = 0; i < in_size; i++)
             expected[b * larger + i] = side_get(&in, b * in_size + i);
-        exact_transform(t, expected + b * larger);
+        weft_exact_transform(t, expected + b * larger);
     }
-    const size_t bytes = (size_t)in.extent * side_element(&in);
-    void *before = malloc(bytes);
-    memcpy(before, in.data, bytes);
+    const size_t inside = in.mapped - 2 * GUARD;
+    void *before = malloc(inside);
+    memcpy(before, in.mapping + GUARD, inside);
 
     run_transform(engine, t, in.data, t->in_place ? in.data : out.data);
 
@@ -266,14 +255,15 @@ static inline double check_transform(const weft_engine_ops *engine, weft_transfo
         error += creall(off * conjl(off));
         norm += creall(want * conjl(want));
     }
-    assert_gaps_untouched(result);
-    if (!t->in_place && !t->destroy_input) assert_memory_equal(before, in.data, bytes);
+    assert_gaps_untouched(&in);
+    assert_gaps_untouched(&out);
+    if (!t->in_place && !t->destroy_input) assert_memory_equal(before, in.mapping + GUARD, inside);
     free(before);
     free(expected);
     side_destroy(&out);
     side_destroy(&in);
     const double relative = norm > 0 ? (double)sqrtl(error / norm) : (double)error;
-    const double allowed = allowed_error(t);
+    const double allowed = weft_allowed_error(t);
     return allowed > 0 ? relative / allowed : relative == 0 ? 0 : INFINITY;
 }
 

@@ -14,7 +14,7 @@ typedef struct weft_topology {
     int cores;             /* that this process may run on, as it was bound at the first call */
 } weft_topology;
 
-/* Looked up by the first call, about 2 ms; the same for the life of the process. Any thread. */
+/* Looked up by the first call, a few ms; the same for the life of the process. Any thread. */
 const weft_topology *weft_topology_get(void);
 
 #endif
