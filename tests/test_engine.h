@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -74,16 +75,53 @@ static inline void bench_close(bench *b) {
     b->device.ops->close(b->device.state);
 }
 
-/* Skips the test where the engine cannot run; that FFTW is installed and yet unusable is a failure.
- */
+/* Whether the engine can run here and is to be tested; that FFTW is installed and yet unusable is a
+ * failure, and so is a native engine that does not use the SIMD set it was told to. */
+static inline bool engine_is_tested(const weft_engine_ops *engine) {
+    const char *only = getenv("WEFT_TEST_ENGINE"), *simd = getenv("WEFT_SIMD"), *description = NULL;
+    if (only && strcmp(only, engine->name) != 0) return false;
+    if (engine->probe(&description) != WEFT_SUCCESS) {
+        if (engine->id == WEFT_ENGINE_FFTW && dlopen("libfftw3.so.3", RTLD_NOW))
+            fail_msg("libfftw3 is installed, but %s", weft_thread_error());
+        print_message("skipped: %s\n", weft_thread_error());
+        return false;
+    }
+    if (engine->id == WEFT_ENGINE_NATIVE && simd && !(description && strcasestr(description, simd)))
+        fail_msg("WEFT_SIMD=%s, but the engine says: %s", simd, description ? description : "");
+    return true;
+}
+
 static inline const weft_engine_ops *engine_of(void **state) {
     const weft_engine_ops *engine = *state;
-    if (engine->probe(NULL) == WEFT_SUCCESS) return engine;
-    if (engine->id == WEFT_ENGINE_FFTW && dlopen("libfftw3.so.3", RTLD_NOW))
-        fail_msg("libfftw3 is installed, but %s", weft_thread_error());
-    print_message("skipped: %s\n", weft_thread_error());
+    if (engine_is_tested(engine)) return engine;
     skip();
     return NULL;
+}
+
+static inline bool machine_has_simd(const char *set) {
+#ifdef __x86_64__
+    if (strcmp(set, "sse2") == 0) return true;
+    if (strcmp(set, "avx2") == 0)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (strcmp(set, "avx512") == 0)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+#endif
+#ifdef __aarch64__
+    if (strcmp(set, "neon") == 0) return true;
+#endif
+    return strcmp(set, "scalar") == 0;
+}
+
+/* Begins a program of tests. CTest shows as skipped what ends with this status. */
+static inline void begin_engine_tests(void) {
+    enum { SKIPPED = 77 };
+    const char *simd = getenv("WEFT_SIMD");
+    if (simd && !machine_has_simd(simd)) {
+        print_message("skipped: this machine has no %s\n", simd);
+        exit(SKIPPED);
+    }
+    setenv("WEFT_WISDOM_DIR", "", 1);
+    seed_random();
 }
 
 static inline void run_transform(const weft_engine_ops *engine, const weft_transform *transform,
@@ -189,16 +227,14 @@ static inline side side_create(const weft_transform *t, bool output, side_placem
     return s;
 }
 
-static inline void side_fill(side *s) {
-    const int parts = s->real ? 1 : 2;
-    for (int64_t i = 0; i < s->elements; i++) {
-        for (int part = 0; part < parts; part++) {
-            int64_t at = side_place(s, i) * parts + part;
-            if (s->single)
-                ((float *)s->data)[at] = (float)random_number();
-            else
-                ((double *)s->data)[at] = random_number();
-        }
+static inline void side_put(side *s, int64_t i, exact_complex value) {
+    int64_t at = side_place(s, i) * (s->real ? 1 : 2);
+    const double part[2] = {(double)creall(value), (double)cimagl(value)};
+    for (int p = 0; p < (s->real ? 1 : 2); p++) {
+        if (s->single)
+            ((float *)s->data)[at + p] = (float)part[p];
+        else
+            ((double *)s->data)[at + p] = part[p];
     }
 }
 
@@ -223,24 +259,65 @@ static inline void assert_gaps_untouched(const side *s) {
 
 /* ---- the check ---- */
 
-/* Runs the transform and compares: values, gaps, and the input. Returns error / allowed error, over
- * the batch. */
-static inline double check_transform(const weft_engine_ops *engine, weft_transform *t,
-                                     side_placement placement) {
+/* Axis number a: loops first, then dimensions. */
+static inline weft_dimension *axis_of(weft_transform *t, int a) {
+    return a < t->loops ? &t->loop[a] : &t->dim[a - t->loops];
+}
+
+/* Memory orders as lists of axes (loops first, then dimensions), slowest first; strides may leave
+ * gaps. */
+static inline void lay_out(weft_transform *t, bool output, const int *order, const int64_t *gap) {
+    const int axes = t->loops + t->dims;
+    bool real = t->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+    int64_t stride = 1;
+    for (int i = axes - 1; i >= 0; i--) {
+        weft_dimension *axis = axis_of(t, order[i]);
+        bool halved = order[i] == axes - 1 && t->kind != WEFT_TRANSFORM_C2C && !real;
+        stride += gap[i];
+        *(output ? &axis->out_stride : &axis->in_stride) = stride;
+        stride *= halved ? axis->n / 2 + 1 : axis->n;
+    }
+}
+
+static inline void describe_transform(const weft_transform *t, char *text, size_t size) {
+    int used =
+        snprintf(text, size, "kind %d precision %d direction %d%s%s threads %d;", (int)t->kind,
+                 (int)t->precision, (int)t->direction, t->in_place ? " in place" : "",
+                 t->destroy_input ? " destroying" : "", t->threads);
+    for (int i = 0; i < t->loops + t->dims; i++) {
+        const weft_dimension *axis = i < t->loops ? &t->loop[i] : &t->dim[i - t->loops];
+        used += snprintf(text + used, size - (size_t)used, " %s %lld: %lld -> %lld",
+                         i < t->loops ? "loop" : "dim", (long long)axis->n,
+                         (long long)axis->in_stride, (long long)axis->out_stride);
+    }
+}
+
+/* Numbers of one array of the batch on either side, and arrays in the batch. */
+typedef struct box_sizes {
+    int64_t in, out, batch;
+} box_sizes;
+
+static inline box_sizes sizes_of(const weft_transform *t) {
+    box_sizes sizes = {1, 1, 1};
+    for (int i = 0; i < t->loops; i++) sizes.batch *= t->loop[i].n;
+    for (int d = 0; d < t->dims; d++) {
+        const int64_t n = t->dim[d].n, half = d == t->dims - 1 ? n / 2 + 1 : n;
+        sizes.in *= t->kind == WEFT_TRANSFORM_C2R ? half : n;
+        sizes.out *= t->kind == WEFT_TRANSFORM_R2C ? half : n;
+    }
+    return sizes;
+}
+
+/* Runs the transform on `given` (the batch, array after array, row-major) and compares: values with
+ * `expected`, what lies around and between the elements with poison, and an input that is to be
+ * kept. Returns the relative error over the batch, as a share of what is allowed. */
+static inline double check_against(const weft_engine_ops *engine, weft_transform *t,
+                                   side_placement placement, const exact_complex *given,
+                                   const exact_complex *expected) {
     side in = side_create(t, false, placement), out = side_create(t, true, placement);
     t->in_elements = in.extent;
     t->out_elements = out.extent;
-    side_fill(&in);
-    int64_t batch = 1;
-    for (int i = 0; i < t->loops; i++) batch *= t->loop[i].n;
-    const int64_t in_size = in.elements / batch, out_size = out.elements / batch;
-    const int64_t larger = in_size > out_size ? in_size : out_size;
-    exact_complex *expected = malloc((size_t)(batch * larger) * sizeof *expected);
-    for (int64_t b = 0; b < batch; b++) {
-        for (int64_t i = 0; i < in_size; i++)
-            expected[b * larger + i] = side_get(&in, b * in_size + i);
-        weft_exact_transform(t, expected + b * larger);
-    }
+    for (int64_t i = 0; i < in.elements; i++) side_put(&in, i, given[i]);
     const size_t inside = in.mapped - 2 * GUARD;
     void *before = malloc(inside);
     memcpy(before, in.mapping + GUARD, inside);
@@ -250,21 +327,43 @@ static inline double check_transform(const weft_engine_ops *engine, weft_transfo
     const side *result = t->in_place ? &in : &out;
     long double error = 0, norm = 0;
     for (int64_t i = 0; i < out.elements; i++) {
-        exact_complex want = expected[i / out_size * larger + i % out_size];
-        exact_complex off = side_get(result, i) - want;
+        exact_complex off = side_get(result, i) - expected[i];
         error += creall(off * conjl(off));
-        norm += creall(want * conjl(want));
+        norm += creall(expected[i] * conjl(expected[i]));
     }
     assert_gaps_untouched(&in);
     assert_gaps_untouched(&out);
     if (!t->in_place && !t->destroy_input) assert_memory_equal(before, in.mapping + GUARD, inside);
     free(before);
-    free(expected);
     side_destroy(&out);
     side_destroy(&in);
     const double relative = norm > 0 ? (double)sqrtl(error / norm) : (double)error;
     const double allowed = weft_allowed_error(t);
     return allowed > 0 ? relative / allowed : relative == 0 ? 0 : INFINITY;
+}
+
+/* The same on random data, with the exact transform of it. */
+static inline double check_transform(const weft_engine_ops *engine, weft_transform *t,
+                                     side_placement placement) {
+    const box_sizes sizes = sizes_of(t);
+    const int64_t larger = sizes.in > sizes.out ? sizes.in : sizes.out;
+    exact_complex *given = malloc((size_t)(sizes.batch * sizes.in) * sizeof *given);
+    exact_complex *expected = malloc((size_t)(sizes.batch * sizes.out) * sizeof *expected);
+    exact_complex *work = malloc((size_t)larger * sizeof *work);
+    for (int64_t b = 0; b < sizes.batch; b++) {
+        for (int64_t i = 0; i < sizes.in; i++) {
+            double re = random_number(), im = random_number();
+            if (t->precision == WEFT_SINGLE) re = (float)re, im = (float)im;
+            work[i] = given[b * sizes.in + i] = t->kind == WEFT_TRANSFORM_R2C ? re : re + im * I;
+        }
+        weft_exact_transform(t, work);
+        memcpy(expected + b * sizes.out, work, (size_t)sizes.out * sizeof *work);
+    }
+    double share = check_against(engine, t, placement, given, expected);
+    free(work);
+    free(expected);
+    free(given);
+    return share;
 }
 
 #endif

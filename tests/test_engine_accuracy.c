@@ -77,7 +77,6 @@ int main(void) {
 #include "engine/engines.def"
         cmocka_unit_test(the_split_dft_is_the_definition),
     };
-    setenv("WEFT_WISDOM_DIR", "", 1);
-    seed_random();
+    begin_engine_tests();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

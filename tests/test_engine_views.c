@@ -2,24 +2,6 @@
  * threads. */
 #include "test_engine.h"
 
-#include <stdio.h>
-
-/* Memory orders as lists of axes (loops first, then dimensions), slowest first; strides may leave
- * gaps. */
-static void lay_out(weft_transform *t, bool output, const int *order, const int64_t *gap) {
-    const int axes = t->loops + t->dims;
-    bool real = t->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
-    int64_t stride = 1;
-    for (int i = axes - 1; i >= 0; i--) {
-        int a = order[i];
-        weft_dimension *axis = a < t->loops ? &t->loop[a] : &t->dim[a - t->loops];
-        bool halved = a == axes - 1 && t->kind != WEFT_TRANSFORM_C2C && !real;
-        stride += gap[i];
-        *(output ? &axis->out_stride : &axis->in_stride) = stride;
-        stride *= halved ? axis->n / 2 + 1 : axis->n;
-    }
-}
-
 static void random_layout(weft_transform *t, bool output) {
     int order[WEFT_AXES + WEFT_MAX_RANK];
     int64_t gap[WEFT_AXES + WEFT_MAX_RANK];
@@ -52,24 +34,11 @@ static weft_transform random_transform(void) {
     return t;
 }
 
-static void describe(const weft_transform *t, char *text, size_t size) {
-    int used =
-        snprintf(text, size, "kind %d precision %d direction %d%s%s threads %d;", (int)t->kind,
-                 (int)t->precision, (int)t->direction, t->in_place ? " in place" : "",
-                 t->destroy_input ? " destroying" : "", t->threads);
-    for (int i = 0; i < t->loops + t->dims; i++) {
-        const weft_dimension *axis = i < t->loops ? &t->loop[i] : &t->dim[i - t->loops];
-        used += snprintf(text + used, size - (size_t)used, " %s %lld: %lld -> %lld",
-                         i < t->loops ? "loop" : "dim", (long long)axis->n,
-                         (long long)axis->in_stride, (long long)axis->out_stride);
-    }
-}
-
 /* Small transforms stray around the rule, which is about the mean: twice its bound finds what is
  * wrong. */
 static void check_view(const weft_engine_ops *engine, weft_transform *t, side_placement placement) {
     char text[1024];
-    describe(t, text, sizeof text);
+    describe_transform(t, text, sizeof text);
     const weft_device_ops *host = weft_device_find(WEFT_HOST);
     if (engine->id == WEFT_ENGINE_FFTW && t->kind == WEFT_TRANSFORM_C2R && t->dims > 1 &&
         !t->destroy_input) {
@@ -198,7 +167,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #include "engine/engines.def"
     };
-    setenv("WEFT_WISDOM_DIR", "", 1);
-    seed_random();
+    begin_engine_tests();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
