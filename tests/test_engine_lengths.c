@@ -7,7 +7,7 @@
  */
 #include "test_engine.h"
 
-enum { LONGEST = 4096, STRIDE = 24, NUMBERS_IN_BATCH = 4096, MOST_ENGINES = 8 };
+enum { LONGEST = 4096, STRIDE = 32, NUMBERS_IN_BATCH = 4096, MOST_ENGINES = 8 };
 
 /* The complex lines `line` and their spectra; the half spectra `half` and their real lines. Twice
  * as many real lines as complex ones. */
