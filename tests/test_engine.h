@@ -104,7 +104,8 @@ static inline bool machine_has_simd(const char *set) {
     if (strcmp(set, "avx2") == 0)
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
     if (strcmp(set, "avx512") == 0)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl");
 #endif
 #ifdef __aarch64__
     if (strcmp(set, "neon") == 0) return true;
