@@ -13,10 +13,13 @@ if(TARGET OpenMP::OpenMP_C)
   set(WEFT_STATIC_LIBRARIES ${OpenMP_C_LIBRARIES})
   list(FILTER WEFT_STATIC_LIBRARIES EXCLUDE REGEX "libpthread") # -pthread brings it
 endif()
-foreach(library ${JANSSON_LINK_LIBRARIES} ${WEFT_STATIC_LIBRARIES})
+foreach(library ${JANSSON_LINK_LIBRARIES} ${HWLOC_LINK_LIBRARIES} ${WEFT_STATIC_LIBRARIES})
   target_link_libraries(weft_static INTERFACE $<INSTALL_INTERFACE:${library}>)
 endforeach()
 string(JOIN " " WEFT_STATIC_LIBRARIES ${WEFT_STATIC_LIBRARIES})
+if(WEFT_HWLOC) # by name: its package file would ask for what a static hwloc needs
+  string(JOIN " " WEFT_STATIC_LIBRARIES ${WEFT_STATIC_LIBRARIES} ${HWLOC_LDFLAGS})
+endif()
 
 # weft::weft and weft::weft_static; weft::weft_mpi and weft::weft_mpi_static in an export of their own, so that the
 # package can be found on a machine that has no MPI.

@@ -10,10 +10,14 @@
 #include <cmocka.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "device/allocations.h"
 #include "device/device.h"
 #include "support/error.h"
 
@@ -372,6 +376,42 @@ static void memory_is_aligned_for_vectors_and_huge_pages(void **state) {
     assert_int_equal((uintptr_t)large % (2 << 20), 0);
     ((char *)large)[5 << 20] = 1;
     f->ops->free(f->device, WEFT_MEMORY_PAGE_LOCKED, large);
+    ok(f->ops->allocate(f->device, WEFT_MEMORY_PAGE_LOCKED, 4 << 20, &large));
+    assert_int_equal((uintptr_t)large % (2 << 20), 0);
+    f->ops->free(f->device, WEFT_MEMORY_PAGE_LOCKED, large);
+}
+
+/* Whether the kernel was told to use huge pages at this address. */
+static bool advised(const void *address) {
+    char line[512];
+    bool here = false, found = false;
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    while (maps && !found && fgets(line, sizeof line, maps)) {
+        unsigned long first, end;
+        if (sscanf(line, "%lx-%lx ", &first, &end) == 2)
+            here = (uintptr_t)address >= first && (uintptr_t)address < end;
+        found = here && strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " hg") != NULL;
+    }
+    if (maps) fclose(maps);
+    return found;
+}
+
+static void huge_pages_are_asked_for_where_whole_ones_fit(void **state) {
+    (void)state;
+    enum { HUGE = 2 << 20, PAGE = 4096 };
+    if (access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) != 0) skip();
+    char *memory = mmap(NULL, 4 * HUGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    char *first = memory + (HUGE - (uintptr_t)memory % HUGE) % HUGE;
+    weft_storage_advise(first + PAGE, 2 * HUGE - 2 * PAGE); /* none fits */
+    assert_false(advised(first + PAGE));
+    weft_storage_advise(first + PAGE, 2 * HUGE - PAGE);
+    assert_false(advised(first + PAGE));
+    assert_true(advised(first + HUGE));
+    munmap(memory, 4 * HUGE);
+    char *stored = weft_storage_allocate(2 * HUGE);
+    assert_true(advised(stored));
+    free(stored);
 }
 
 static void what_is_left_allocated_is_freed_on_close(void **state) {
@@ -417,6 +457,7 @@ int main(void) {
         EACH_DEVICE(failure_without_a_reason_still_has_a_sentence),
         EACH_DEVICE(memory_limit_is_kept),
         EACH_DEVICE(memory_is_aligned_for_vectors_and_huge_pages),
+        cmocka_unit_test(huge_pages_are_asked_for_where_whole_ones_fit),
         EACH_DEVICE(what_is_left_allocated_is_freed_on_close),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,11 +13,13 @@
 
 #include <cmocka.h>
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
+#include "engine/accuracy.h"
 #include "engine/engine.h"
-#include "naive_dft.h"
 #include "support/error.h"
 
 #define WEFT_ENGINES_THAT_TRANSFORM
@@ -73,16 +75,54 @@ static inline void bench_close(bench *b) {
     b->device.ops->close(b->device.state);
 }
 
-/* Skips the test where the engine cannot run; that FFTW is installed and yet unusable is a failure.
- */
+/* Whether the engine can run here and is to be tested; that FFTW is installed and yet unusable is a
+ * failure, and so is a native engine that does not use the SIMD set it was told to. */
+static inline bool engine_is_tested(const weft_engine_ops *engine) {
+    const char *only = getenv("WEFT_TEST_ENGINE"), *simd = getenv("WEFT_SIMD"), *description = NULL;
+    if (only && strcmp(only, engine->name) != 0) return false;
+    if (engine->probe(&description) != WEFT_SUCCESS) {
+        if (engine->id == WEFT_ENGINE_FFTW && dlopen("libfftw3.so.3", RTLD_NOW))
+            fail_msg("libfftw3 is installed, but %s", weft_thread_error());
+        print_message("skipped: %s\n", weft_thread_error());
+        return false;
+    }
+    if (engine->id == WEFT_ENGINE_NATIVE && simd && !(description && strcasestr(description, simd)))
+        fail_msg("WEFT_SIMD=%s, but the engine says: %s", simd, description ? description : "");
+    return true;
+}
+
 static inline const weft_engine_ops *engine_of(void **state) {
     const weft_engine_ops *engine = *state;
-    if (engine->probe(NULL) == WEFT_SUCCESS) return engine;
-    if (engine->id == WEFT_ENGINE_FFTW && dlopen("libfftw3.so.3", RTLD_NOW))
-        fail_msg("libfftw3 is installed, but %s", weft_thread_error());
-    print_message("skipped: %s\n", weft_thread_error());
+    if (engine_is_tested(engine)) return engine;
     skip();
     return NULL;
+}
+
+static inline bool machine_has_simd(const char *set) {
+#ifdef __x86_64__
+    if (strcmp(set, "sse2") == 0) return true;
+    if (strcmp(set, "avx2") == 0)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (strcmp(set, "avx512") == 0)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl");
+#endif
+#ifdef __aarch64__
+    if (strcmp(set, "neon") == 0) return true;
+#endif
+    return strcmp(set, "scalar") == 0;
+}
+
+/* Begins a program of tests. CTest shows as skipped what ends with this status. */
+static inline void begin_engine_tests(void) {
+    enum { SKIPPED = 77 };
+    const char *simd = getenv("WEFT_SIMD");
+    if (simd && !machine_has_simd(simd)) {
+        print_message("skipped: this machine has no %s\n", simd);
+        exit(SKIPPED);
+    }
+    setenv("WEFT_WISDOM_DIR", "", 1);
+    seed_random();
 }
 
 static inline void run_transform(const weft_engine_ops *engine, const weft_transform *transform,
@@ -101,18 +141,34 @@ static inline void run_transform(const weft_engine_ops *engine, const weft_trans
 
 /* ---- one side of a transform, as an array in memory ---- */
 
+typedef enum side_placement {
+    ALIGNED,      /* to 64 bytes */
+    MISALIGNED,   /* one real number off that */
+    AFTER_GUARD,  /* what lies before the array faults */
+    BEFORE_GUARD, /* what lies behind it faults */
+    MISALIGNED_AFTER_GUARD,
+    PLACEMENTS
+} side_placement;
+
 typedef struct side {
     bool real, single;
     int axes; /* loops, then dimensions */
     int64_t n[WEFT_AXES + WEFT_MAX_RANK], stride[WEFT_AXES + WEFT_MAX_RANK];
     int64_t elements; /* of the box */
     int64_t extent;   /* of the memory */
-    void *allocation, *data;
+    int64_t ahead;    /* elements of memory before element 0: strides may be negative */
+    char *mapping;    /* with a page that faults at either end */
+    size_t mapped;
+    void *data;          /* element 0 */
     unsigned char *used; /* for each element of memory, whether the view covers it */
 } side;
 
+static inline size_t side_number(const side *s) {
+    return s->single ? sizeof(float) : sizeof(double);
+}
+
 static inline size_t side_element(const side *s) {
-    return (s->single ? sizeof(float) : sizeof(double)) * (s->real ? 1 : 2);
+    return side_number(s) * (s->real ? 1 : 2);
 }
 
 /* Where element number i of the box lies. */
@@ -133,148 +189,182 @@ static inline exact_complex side_get(const side *s, int64_t i) {
     return re + im * I;
 }
 
-enum { POISON = 0xff }; /* a NaN in either precision */
+enum { POISON = 0xff, GUARD = 4096 }; /* a NaN in either precision; a page */
 
-/* Poisoned memory for the view; `misaligned` puts it one real number off a multiple of 64 bytes. */
-static inline side side_create(const weft_transform *t, bool output, bool misaligned) {
-    side s = {.single = t->precision == WEFT_SINGLE, .elements = 1, .extent = 1};
-    s.real = t->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+static inline void side_measure(side *s, const weft_transform *t, bool output) {
+    s->single = t->precision == WEFT_SINGLE;
+    s->real = t->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+    s->elements = s->extent = 1;
     for (int i = 0; i < t->loops + t->dims; i++) {
         const weft_dimension *axis = i < t->loops ? &t->loop[i] : &t->dim[i - t->loops];
-        bool halved = i == t->loops + t->dims - 1 && t->kind != WEFT_TRANSFORM_C2C && !s.real;
-        s.n[s.axes] = halved ? axis->n / 2 + 1 : axis->n;
-        s.stride[s.axes] = output ? axis->out_stride : axis->in_stride;
-        s.elements *= s.n[s.axes];
-        s.extent += (s.n[s.axes] - 1) * s.stride[s.axes];
-        s.axes++;
+        bool halved = i == t->loops + t->dims - 1 && t->kind != WEFT_TRANSFORM_C2C && !s->real;
+        s->n[s->axes] = halved ? axis->n / 2 + 1 : axis->n;
+        s->stride[s->axes] = output ? axis->out_stride : axis->in_stride;
+        s->elements *= s->n[s->axes];
+        int64_t reach = (s->n[s->axes] - 1) * s->stride[s->axes];
+        s->extent += llabs(reach);
+        s->ahead += reach < 0 ? -reach : 0;
+        s->axes++;
     }
-    size_t bytes = (size_t)s.extent * side_element(&s);
-    size_t shift = misaligned ? (s.single ? sizeof(float) : sizeof(double)) : 0;
-    assert_int_equal(posix_memalign(&s.allocation, 64, bytes + shift), 0);
-    s.data = (char *)s.allocation + shift;
-    memset(s.data, POISON, bytes);
+}
+
+/* Poisoned memory for the view. */
+static inline side side_create(const weft_transform *t, bool output, side_placement placement) {
+    side s = {0};
+    side_measure(&s, t, output);
+    const size_t bytes = (size_t)s.extent * side_element(&s);
+    const bool shifted = placement == MISALIGNED || placement == MISALIGNED_AFTER_GUARD;
+    const size_t shift = shifted ? side_number(&s) : 0;
+    const size_t inside = (bytes + shift + GUARD - 1) / GUARD * GUARD;
+    s.mapped = inside + 2 * GUARD;
+    s.mapping = mmap(NULL, s.mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(s.mapping, MAP_FAILED);
+    assert_int_equal(mprotect(s.mapping + GUARD, inside, PROT_READ | PROT_WRITE), 0);
+    memset(s.mapping + GUARD, POISON, inside);
+    char *lowest = s.mapping + GUARD + (placement == BEFORE_GUARD ? inside - bytes : shift);
+    s.data = lowest + (size_t)s.ahead * side_element(&s);
     s.used = calloc((size_t)s.extent, 1);
-    for (int64_t i = 0; i < s.elements; i++) s.used[side_place(&s, i)] = 1;
+    for (int64_t i = 0; i < s.elements; i++) s.used[s.ahead + side_place(&s, i)] = 1;
     return s;
 }
 
-static inline void side_fill(side *s) {
-    const int parts = s->real ? 1 : 2;
-    for (int64_t i = 0; i < s->elements; i++) {
-        for (int part = 0; part < parts; part++) {
-            int64_t at = side_place(s, i) * parts + part;
-            if (s->single)
-                ((float *)s->data)[at] = (float)random_number();
-            else
-                ((double *)s->data)[at] = random_number();
-        }
+static inline void side_put(side *s, int64_t i, exact_complex value) {
+    int64_t at = side_place(s, i) * (s->real ? 1 : 2);
+    const double part[2] = {(double)creall(value), (double)cimagl(value)};
+    for (int p = 0; p < (s->real ? 1 : 2); p++) {
+        if (s->single)
+            ((float *)s->data)[at + p] = (float)part[p];
+        else
+            ((double *)s->data)[at + p] = part[p];
     }
 }
 
 static inline void side_destroy(side *s) {
     free(s->used);
-    free(s->allocation);
+    munmap(s->mapping, s->mapped);
 }
 
-/* What lies between the elements of the view is still poison. */
+/* What lies between the elements of the view, before and behind them, is still poison. */
 static inline void assert_gaps_untouched(const side *s) {
-    const unsigned char *byte = s->data;
-    size_t element = side_element(s);
-    for (int64_t i = 0; i < s->extent; i++) {
-        for (size_t b = 0; b < element && !s->used[i]; b++)
-            if (byte[(size_t)i * element + b] != POISON)
-                fail_msg("element %lld of memory is no part of the view and was written to",
-                         (long long)i);
+    const unsigned char *first = (unsigned char *)s->mapping + GUARD;
+    const size_t element = side_element(s), inside = s->mapped - 2 * GUARD;
+    const size_t lowest = (size_t)((unsigned char *)s->data - first) - (size_t)s->ahead * element;
+    for (size_t at = 0; at < inside; at++) {
+        if (first[at] == POISON) continue;
+        size_t i = (at - lowest) / element; /* before the array: a large number */
+        if (at < lowest || i >= (size_t)s->extent || !s->used[i])
+            fail_msg("byte %lld from element 0 is no part of the view and was written to",
+                     (long long)(first + at - (unsigned char *)s->data));
     }
 }
 
-/* ---- the exact answer ---- */
+/* ---- the check ---- */
 
-/* Transforms one array of the batch: x holds the input's box, and then the output's. */
-static inline void exact_transform(const weft_transform *t, exact_complex *x) {
-    const int last = t->dims - 1;
-    const int64_t n = t->dim[last].n, half = n / 2 + 1;
-    const int64_t row = t->kind == WEFT_TRANSFORM_C2C ? n : half;
-    const bool forward = t->kind == WEFT_TRANSFORM_C2C ? t->direction == WEFT_FORWARD
-                                                       : t->kind == WEFT_TRANSFORM_R2C;
-    const int sign = forward ? -1 : 1;
-    int64_t rows = 1;
-    for (int d = 0; d < last; d++) rows *= t->dim[d].n;
-    if (t->kind != WEFT_TRANSFORM_C2R) exact_dft_axis(rows, n, 1, sign, x);
-    if (t->kind == WEFT_TRANSFORM_R2C)
-        for (int64_t i = 0; i < rows; i++)
-            memmove(x + i * half, x + i * n, (size_t)half * sizeof *x);
-    for (int64_t d = 0, outer = 1, inner = rows * row; d < last; d++) {
-        inner /= t->dim[d].n;
-        exact_dft_axis(outer, t->dim[d].n, inner, sign, x);
-        outer *= t->dim[d].n;
-    }
-    if (t->kind != WEFT_TRANSFORM_C2R) return;
-    for (int64_t i = rows - 1; i >= 0; i--) { /* rows grow, so from the last one */
-        memmove(x + i * n, x + i * half, (size_t)half * sizeof *x);
-        exact_complex *line = x + i * n;
-        line[0] = creall(line[0]);
-        if (n % 2 == 0) line[n / 2] = creall(line[n / 2]);
-        for (int64_t k = half; k < n; k++) line[k] = conjl(line[n - k]);
-    }
-    exact_dft_axis(rows, n, 1, sign, x);
+/* Axis number a: loops first, then dimensions. */
+static inline weft_dimension *axis_of(weft_transform *t, int a) {
+    return a < t->loops ? &t->loop[a] : &t->dim[a - t->loops];
 }
 
-/* The relative L2 error that DESIGN allows: u sqrt(log2 N), and 2.5 times that where a prime above
- * 13 divides N. */
-static inline double allowed_error(const weft_transform *t) {
-    double u = t->precision == WEFT_SINGLE ? 6.0e-8 : 1.1e-16, total = 1, factor = 1;
+/* Memory orders as lists of axes (loops first, then dimensions), slowest first; strides may leave
+ * gaps. */
+static inline void lay_out(weft_transform *t, bool output, const int *order, const int64_t *gap) {
+    const int axes = t->loops + t->dims;
+    bool real = t->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+    int64_t stride = 1;
+    for (int i = axes - 1; i >= 0; i--) {
+        weft_dimension *axis = axis_of(t, order[i]);
+        bool halved = order[i] == axes - 1 && t->kind != WEFT_TRANSFORM_C2C && !real;
+        stride += gap[i];
+        *(output ? &axis->out_stride : &axis->in_stride) = stride;
+        stride *= halved ? axis->n / 2 + 1 : axis->n;
+    }
+}
+
+static inline void describe_transform(const weft_transform *t, char *text, size_t size) {
+    int used =
+        snprintf(text, size, "kind %d precision %d direction %d%s%s threads %d;", (int)t->kind,
+                 (int)t->precision, (int)t->direction, t->in_place ? " in place" : "",
+                 t->destroy_input ? " destroying" : "", t->threads);
+    for (int i = 0; i < t->loops + t->dims; i++) {
+        const weft_dimension *axis = i < t->loops ? &t->loop[i] : &t->dim[i - t->loops];
+        used += snprintf(text + used, size - (size_t)used, " %s %lld: %lld -> %lld",
+                         i < t->loops ? "loop" : "dim", (long long)axis->n,
+                         (long long)axis->in_stride, (long long)axis->out_stride);
+    }
+}
+
+/* Numbers of one array of the batch on either side, and arrays in the batch. */
+typedef struct box_sizes {
+    int64_t in, out, batch;
+} box_sizes;
+
+static inline box_sizes sizes_of(const weft_transform *t) {
+    box_sizes sizes = {1, 1, 1};
+    for (int i = 0; i < t->loops; i++) sizes.batch *= t->loop[i].n;
     for (int d = 0; d < t->dims; d++) {
-        int64_t n = t->dim[d].n;
-        total *= (double)n;
-        for (int64_t p = 2; p <= 13; p++)
-            while (n % p == 0) n /= p;
-        if (n > 1) factor = 2.5;
+        const int64_t n = t->dim[d].n, half = d == t->dims - 1 ? n / 2 + 1 : n;
+        sizes.in *= t->kind == WEFT_TRANSFORM_C2R ? half : n;
+        sizes.out *= t->kind == WEFT_TRANSFORM_R2C ? half : n;
     }
-    return total < 2 ? 0 : u * factor * sqrt(log2(total));
+    return sizes;
 }
 
-/* Runs the transform and compares: values, gaps, and the input. Returns error / allowed error, over
- * the batch. */
-static inline double check_transform(const weft_engine_ops *engine, weft_transform *t,
-                                     bool misaligned) {
-    side in = side_create(t, false, misaligned), out = side_create(t, true, misaligned);
+/* Runs the transform on `given` (the batch, array after array, row-major) and compares: values with
+ * `expected`, what lies around and between the elements with poison, and an input that is to be
+ * kept. Returns the relative error over the batch, as a share of what is allowed. */
+static inline double check_against(const weft_engine_ops *engine, weft_transform *t,
+                                   side_placement placement, const exact_complex *given,
+                                   const exact_complex *expected) {
+    side in = side_create(t, false, placement), out = side_create(t, true, placement);
     t->in_elements = in.extent;
     t->out_elements = out.extent;
-    side_fill(&in);
-    int64_t batch = 1;
-    for (int i = 0; i < t->loops; i++) batch *= t->loop[i].n;
-    const int64_t in_size = in.elements / batch, out_size = out.elements / batch;
-    const int64_t larger = in_size > out_size ? in_size : out_size;
-    exact_complex *expected = malloc((size_t)(batch * larger) * sizeof *expected);
-    for (int64_t b = 0; b < batch; b++) {
-        for (int64_t i = 0; i < in_size; i++)
-            expected[b * larger + i] = side_get(&in, b * in_size + i);
-        exact_transform(t, expected + b * larger);
-    }
-    const size_t bytes = (size_t)in.extent * side_element(&in);
-    void *before = malloc(bytes);
-    memcpy(before, in.data, bytes);
+    for (int64_t i = 0; i < in.elements; i++) side_put(&in, i, given[i]);
+    const size_t inside = in.mapped - 2 * GUARD;
+    void *before = malloc(inside);
+    memcpy(before, in.mapping + GUARD, inside);
 
     run_transform(engine, t, in.data, t->in_place ? in.data : out.data);
 
     const side *result = t->in_place ? &in : &out;
     long double error = 0, norm = 0;
     for (int64_t i = 0; i < out.elements; i++) {
-        exact_complex want = expected[i / out_size * larger + i % out_size];
-        exact_complex off = side_get(result, i) - want;
+        exact_complex off = side_get(result, i) - expected[i];
         error += creall(off * conjl(off));
-        norm += creall(want * conjl(want));
+        norm += creall(expected[i] * conjl(expected[i]));
     }
-    assert_gaps_untouched(result);
-    if (!t->in_place && !t->destroy_input) assert_memory_equal(before, in.data, bytes);
+    assert_gaps_untouched(&in);
+    assert_gaps_untouched(&out);
+    if (!t->in_place && !t->destroy_input) assert_memory_equal(before, in.mapping + GUARD, inside);
     free(before);
-    free(expected);
     side_destroy(&out);
     side_destroy(&in);
     const double relative = norm > 0 ? (double)sqrtl(error / norm) : (double)error;
-    const double allowed = allowed_error(t);
+    const double allowed = weft_allowed_error(t);
     return allowed > 0 ? relative / allowed : relative == 0 ? 0 : INFINITY;
+}
+
+/* The same on random data, with the exact transform of it. */
+static inline double check_transform(const weft_engine_ops *engine, weft_transform *t,
+                                     side_placement placement) {
+    const box_sizes sizes = sizes_of(t);
+    const int64_t larger = sizes.in > sizes.out ? sizes.in : sizes.out;
+    exact_complex *given = malloc((size_t)(sizes.batch * sizes.in) * sizeof *given);
+    exact_complex *expected = malloc((size_t)(sizes.batch * sizes.out) * sizeof *expected);
+    exact_complex *work = malloc((size_t)larger * sizeof *work);
+    for (int64_t b = 0; b < sizes.batch; b++) {
+        for (int64_t i = 0; i < sizes.in; i++) {
+            double re = random_number(), im = random_number();
+            if (t->precision == WEFT_SINGLE) re = (float)re, im = (float)im;
+            work[i] = given[b * sizes.in + i] = t->kind == WEFT_TRANSFORM_R2C ? re : re + im * I;
+        }
+        weft_exact_transform(t, work);
+        memcpy(expected + b * sizes.out, work, (size_t)sizes.out * sizeof *work);
+    }
+    double share = check_against(engine, t, placement, given, expected);
+    free(work);
+    free(expected);
+    free(given);
+    return share;
 }
 
 #endif

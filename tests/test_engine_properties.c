@@ -143,7 +143,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #include "engine/engines.def"
     };
-    setenv("WEFT_WISDOM_DIR", "", 1);
-    seed_random();
+    begin_engine_tests();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,24 +2,6 @@
  * threads. */
 #include "test_engine.h"
 
-#include <stdio.h>
-
-/* Memory orders as lists of axes (loops first, then dimensions), slowest first; strides may leave
- * gaps. */
-static void lay_out(weft_transform *t, bool output, const int *order, const int64_t *gap) {
-    const int axes = t->loops + t->dims;
-    bool real = t->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
-    int64_t stride = 1;
-    for (int i = axes - 1; i >= 0; i--) {
-        int a = order[i];
-        weft_dimension *axis = a < t->loops ? &t->loop[a] : &t->dim[a - t->loops];
-        bool halved = a == axes - 1 && t->kind != WEFT_TRANSFORM_C2C && !real;
-        stride += gap[i];
-        *(output ? &axis->out_stride : &axis->in_stride) = stride;
-        stride *= halved ? axis->n / 2 + 1 : axis->n;
-    }
-}
-
 static void random_layout(weft_transform *t, bool output) {
     int order[WEFT_AXES + WEFT_MAX_RANK];
     int64_t gap[WEFT_AXES + WEFT_MAX_RANK];
@@ -52,30 +34,17 @@ static weft_transform random_transform(void) {
     return t;
 }
 
-static void describe(const weft_transform *t, char *text, size_t size) {
-    int used =
-        snprintf(text, size, "kind %d precision %d direction %d%s%s threads %d;", (int)t->kind,
-                 (int)t->precision, (int)t->direction, t->in_place ? " in place" : "",
-                 t->destroy_input ? " destroying" : "", t->threads);
-    for (int i = 0; i < t->loops + t->dims; i++) {
-        const weft_dimension *axis = i < t->loops ? &t->loop[i] : &t->dim[i - t->loops];
-        used += snprintf(text + used, size - (size_t)used, " %s %lld: %lld -> %lld",
-                         i < t->loops ? "loop" : "dim", (long long)axis->n,
-                         (long long)axis->in_stride, (long long)axis->out_stride);
-    }
-}
-
 /* Small transforms stray around the rule, which is about the mean: twice its bound finds what is
  * wrong. */
-static void check_view(const weft_engine_ops *engine, weft_transform *t, bool misaligned) {
+static void check_view(const weft_engine_ops *engine, weft_transform *t, side_placement placement) {
     char text[1024];
-    describe(t, text, sizeof text);
+    describe_transform(t, text, sizeof text);
     const weft_device_ops *host = weft_device_find(WEFT_HOST);
     if (t->kind == WEFT_TRANSFORM_C2R && t->dims > 1 && !t->destroy_input &&
         engine->id != WEFT_ENGINE_REFERENCE && engine->supports(t, host) == WEFT_ERROR_UNSUPPORTED)
         return;
     if (engine->supports(t, host) != WEFT_SUCCESS) fail_msg("%s: %s", text, weft_thread_error());
-    double ratio = check_transform(engine, t, misaligned);
+    double ratio = check_transform(engine, t, placement);
     if (!(ratio <= 2)) fail_msg("%s: error is %.3f of what is allowed", text, ratio);
 }
 
@@ -83,7 +52,7 @@ static void random_views_are_transformed_exactly_there(void **state) {
     const weft_engine_ops *engine = engine_of(state);
     for (int i = 0; i < 400; i++) {
         weft_transform t = random_transform();
-        check_view(engine, &t, i % 4 == 3);
+        check_view(engine, &t, (side_placement)(i % PLACEMENTS));
     }
 }
 
@@ -133,7 +102,7 @@ static void named_views_are_transformed_exactly_there(void **state) {
             for (int a = 0; a < view->dims; a++) t.dim[a].n = view->n[view->loops + a];
             lay_out(&t, false, view->in_order, view->in_gap);
             lay_out(&t, true, view->out_order, view->out_gap);
-            check_view(engine, &t, variant / 12 == 1);
+            check_view(engine, &t, variant / 12 == 1 ? MISALIGNED : ALIGNED);
         }
     }
 }
@@ -148,8 +117,8 @@ static void measured_plans_are_as_right(void **state) {
                             .loop = {{5, 1, 1}},
                             .effort = (weft_effort)effort,
                             .threads = 2};
-        check_view(engine, &t, false);
-        check_view(engine, &t, true);
+        check_view(engine, &t, ALIGNED);
+        check_view(engine, &t, MISALIGNED);
     }
 }
 
@@ -176,7 +145,7 @@ static void half_precision_and_real_data_in_place_are_refused(void **state) {
 static void engines_are_found_by_id_and_the_default_is_one_that_works(void **state) {
     const weft_engine_ops *engine = engine_of(state);
     assert_ptr_equal(weft_engine_find(engine->id), engine);
-    assert_null(weft_engine_find(WEFT_ENGINE_CUFFT));
+    assert_null(weft_engine_find(WEFT_ENGINE_JIT));
     const weft_engine_ops *chosen = weft_engine_default(weft_device_find(WEFT_HOST));
     assert_non_null(chosen);
     assert_int_equal(chosen->probe(NULL), WEFT_SUCCESS);
@@ -196,7 +165,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
 #include "engine/engines.def"
     };
-    setenv("WEFT_WISDOM_DIR", "", 1);
-    seed_random();
+    begin_engine_tests();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

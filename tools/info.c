@@ -2,12 +2,12 @@
 #include "launch.h"
 #include "options.h"
 #include "support/error.h"
+#include "support/topology.h"
 
 #ifdef WEFT_HAVE_HDF5
 #include <hdf5.h>
 #endif
 #include <string.h>
-#include <unistd.h>
 
 static const option_flag no_flags[] = {{NULL, NULL, NULL, NULL}};
 
@@ -54,6 +54,15 @@ static void print_mpi(const command_world *world) {
     printf("%d process%s\n", world->ranks, world->ranks > 1 ? "es" : "");
 }
 
+/* Of rank 0, which is how each rank that is bound as it is sees the machine. */
+static void print_topology(void) {
+    const weft_topology *topology = weft_topology_get();
+    printf("cores   %d for this process\n", topology->cores);
+    printf("caches  L1 %zu KiB, L2 %zu KiB of each core, last level %zu KiB shared by %d\n",
+           topology->l1 >> 10, topology->l2 >> 10, topology->last_level >> 10,
+           topology->last_level_shared);
+}
+
 static void print_info(const command_world *world) {
     printf("weft    %s\n", weft_version());
     print_engines_and_devices();
@@ -65,7 +74,7 @@ static void print_info(const command_world *world) {
 #else
     printf("hdf5    not in this build\n");
 #endif
-    printf("cores   %ld\n", sysconf(_SC_NPROCESSORS_ONLN));
+    print_topology();
 }
 
 static int info_main(int argc, char **argv, int ranks) {
@@ -83,7 +92,8 @@ static int info_main(int argc, char **argv, int ranks) {
 const subcommand info_command = {
     .name = "info",
     .arguments = "",
-    .summary = "Lists the engines and devices of this build and machine.",
+    .summary =
+        "Lists the engines and devices of this build, and the cores and caches of this machine.",
     .flags = no_flags,
     .run = info_main,
 };

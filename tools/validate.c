@@ -1,14 +1,16 @@
 /*
  * weft validate: runs every combination of strategy, variant, exchange, kind and precision on the
  * processes at hand and compares with answers that are known. Exchange methods must also agree with
- * each other bit for bit.
+ * each other bit for bit. A table also has the engines by themselves.
  */
+#include "bench/meeting.h"
 #include "io/agreement.h"
 #include "launch.h"
 #include "options.h"
 #include "record.h"
 #include "support/error.h"
 #include "validate_case.h"
+#include "validate_engine.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,6 +32,7 @@ typedef struct validation {
     bool have_checksum;
     int passed, failed, skipped;
     json_t *cases;
+    engines_result engines; /* rank 0, with --table */
 } validation;
 
 static weft_status set_shape(void *target, const char *value) {
@@ -45,7 +48,7 @@ static weft_status set_table(void *target, const char *value) {
 
 static const option_flag validate_option_flags[] = {
     {"shape", "AxBxC", "shape (default 40x36x30)", set_shape},
-    {"table", NULL, "aligned columns with a heading", set_table},
+    {"table", NULL, "aligned columns with a heading; then a table of each engine", set_table},
     {NULL, NULL, NULL, NULL}};
 
 /* Whether all ranks have the bits that the first exchange method gave. */
@@ -190,22 +193,42 @@ static weft_status run_all(validation *v) {
     return WEFT_SUCCESS;
 }
 
+/* The engines on rank 0, while the others sleep. */
+static weft_status run_engines(validation *v) {
+    weft_status status =
+        v->world->rank == 0 ? engines_validate(v->shared, &v->engines) : WEFT_SUCCESS;
+    return bench_meet(v->world->comm, true, status);
+}
+
+static void print_totals(const validation *v) {
+    const engines_result *engines = &v->engines;
+    printf("%s%d passed, %d failed, %d skipped on %d rank%s\n", v->flags->table ? "\n" : "",
+           v->passed, v->failed, v->skipped, v->world->ranks, v->world->ranks > 1 ? "s" : "");
+    if (v->flags->table)
+        printf("engines: %d passed, %d marginal, %d failed\n", engines->passed, engines->marginal,
+               engines->failed);
+}
+
 static weft_status finish(validation *v) {
-    if (v->world->rank == 0)
-        printf("%d passed, %d failed, %d skipped on %d rank%s\n", v->passed, v->failed, v->skipped,
-               v->world->ranks, v->world->ranks > 1 ? "s" : "");
+    if (v->world->rank == 0) print_totals(v);
     weft_status status = WEFT_SUCCESS;
     if (v->world->rank == 0 && v->shared->report != NULL)
         status = record_write_json(v->shared->report,
-                                   json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:O}", "weft",
+                                   json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:O, s:O}", "weft",
                                              weft_version(), "command", "validate", "ranks",
                                              v->world->ranks, "passed", v->passed, "failed",
-                                             v->failed, "skipped", v->skipped, "cases", v->cases));
+                                             v->failed, "skipped", v->skipped, "cases", v->cases,
+                                             "engines", v->engines.rows));
     if (status == WEFT_SUCCESS && v->failed > 0)
         status = weft_fail(WEFT_ERROR_ENGINE,
                            "validate: %d of %d cases failed; the lines above "
                            "that end in FAIL say which",
                            v->failed, v->failed + v->passed);
+    if (status == WEFT_SUCCESS && v->engines.failed > 0)
+        status = weft_fail(WEFT_ERROR_ENGINE,
+                           "validate: %d transforms of engines failed; the lines above that end in "
+                           "FAIL say which",
+                           v->engines.failed);
     if (status == WEFT_SUCCESS && v->passed == 0)
         status = weft_fail(WEFT_ERROR_UNSUPPORTED,
                            "validate: no case can be run so; choose other flags");
@@ -215,16 +238,19 @@ static weft_status finish(validation *v) {
 static weft_status validate(const validate_flags *flags, const shared_options *shared,
                             const command_world *world) {
     validation v = {.flags = flags, .shared = shared, .world = world, .cases = json_array()};
+    v.engines.rows = json_array();
     weft_status status =
         weft_array_agree(world->comm, weft_mpi_context_create(world->comm, NULL, &v.context));
     if (status == WEFT_SUCCESS && world->rank == 0 && flags->table && !shared->quiet)
         printf("%-58s %9s %10s %10s\n", "case", "GFLOP/s", "error", "laplacian");
     if (status == WEFT_SUCCESS) status = run_all(&v);
+    if (status == WEFT_SUCCESS && flags->table) status = run_engines(&v);
     if (status == WEFT_SUCCESS) status = finish(&v);
     char sentence[1024];
     snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
     weft_context_destroy(&v.context);
     weft_thread_error_set(sentence);
+    json_decref(v.engines.rows);
     json_decref(v.cases);
     return status;
 }
@@ -256,7 +282,11 @@ const subcommand validate_command = {
     .summary = "Runs every strategy and exchange here and compares with known answers.",
     .notes =
         "Flags narrow the choice. Each case prints GFLOP/s (5 N log2 N / t, half for r2c), the\n"
-        "larger of the round-trip and placement errors, and that of a Laplacian.",
+        "larger of the round-trip and placement errors, and that of a Laplacian. With --table\n"
+        "the engines by themselves follow (or the one of --engine), in one process: GFLOP/s "
+        "beside\n"
+        "the relative L2 error against a long double transform, what is allowed, and the share of\n"
+        "that: PASS up to 80 %, MARGINAL up to 100 %.",
     .flags = validate_option_flags,
     .shared = true,
     .least = 0,

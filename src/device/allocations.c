@@ -68,13 +68,21 @@ bool weft_allocations_find(weft_allocations *list, const void *address, weft_all
     return at != NULL;
 }
 
+void weft_storage_advise(void *memory, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    size_t ahead = (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
+    if (bytes < ahead + HUGE_PAGE) return;
+    /* Where the kernel declines, the memory works all the same. */
+    (void)madvise((char *)memory + ahead, (bytes - ahead) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+#else
+    (void)memory, (void)bytes;
+#endif
+}
+
 void *weft_storage_allocate(size_t bytes) {
     void *memory = NULL;
-    size_t alignment = bytes >= 2 * (size_t)HUGE_PAGE ? HUGE_PAGE : VECTOR;
-    if (posix_memalign(&memory, alignment, bytes) != 0) return NULL;
-#ifdef MADV_HUGEPAGE
-    /* Advice: where the kernel declines, the memory works all the same. */
-    if (alignment == HUGE_PAGE) (void)madvise(memory, bytes - bytes % HUGE_PAGE, MADV_HUGEPAGE);
-#endif
+    bool large = bytes >= 2 * (size_t)HUGE_PAGE;
+    if (posix_memalign(&memory, large ? HUGE_PAGE : VECTOR, bytes) != 0) return NULL;
+    if (large) weft_storage_advise(memory, bytes);
     return memory;
 }

@@ -43,8 +43,12 @@ weft_allocation *weft_allocations_take(weft_allocations *list, const void *addre
 /* Finds the allocation that holds `address`; false where there is none. */
 bool weft_allocations_find(weft_allocations *list, const void *address, weft_allocation *found);
 
-/* Memory for `bytes` > 0: 64-byte aligned, large ones on huge pages; NULL if out of memory.
- * Freed with free(). */
+/* Memory for `bytes` > 0: 64-byte aligned; from 4 MiB on aligned to 2 MiB, on huge pages where the
+ * system has them. NULL if out of memory. Freed with free(). */
 void *weft_storage_allocate(size_t bytes);
+
+/* Asks for huge pages wherever a whole one fits into this memory, whoever allocated it (MPI's
+ * windows too). Best before its first use. It takes no more memory than it has. */
+void weft_storage_advise(void *memory, size_t bytes);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "bench/problem.h"
-#include "naive_dft.h"
+#include "support/exact_dft.h"
 
 static int me, ranks;
 

@@ -41,10 +41,19 @@ class Others(Case):
             said = self.succeed(
                 "validate", "--shape", "8x9x10", "--table", "--report", "v.json", ranks=ranks
             )
-            lines = said.splitlines()
+            cases, *engines = said.split("\n\n")
+            lines = cases.splitlines()
             self.assertEqual(sum(line.rstrip().endswith("PASS") for line in lines), 160)
             report = json.loads((self.folder / "v.json").read_text())
             self.assertEqual((report["failed"], len(report["cases"])), (0, 160))
+            self.assertTrue(any(block.startswith("reference (portable C") for block in engines))
+            rows = report["engines"]
+            self.assertEqual(len(rows) % 72, 0)
+            for row in rows:
+                self.assertLessEqual(row["error"], row["allowed"], row)
+                self.assertGreater(row["gflops"], 0, row)
+                line = f"{row['engine']} +{row['shape']} {row['kind']} {row['precision']} .* {row['result']}\n"
+                self.assertRegex(said, line)
         said = self.succeed(
             "validate",
             "--device",
@@ -59,9 +68,18 @@ class Others(Case):
         )
         self.assertEqual(said.count("PASS"), 4)
 
+    def test_validate_has_a_table_of_the_engine_that_was_chosen(self) -> None:
+        flags = ["--table", "--shape", "4x4x4", "--decomposition", "pencil", "--exchange", "a2a-sync"]
+        flags += ["--engine", "reference", "--precision", "single", "--quiet", "--report", "v.json"]
+        said = self.succeed("validate", *flags)
+        rows = json.loads((self.folder / "v.json").read_text())["engines"]
+        self.assertEqual({(row["engine"], row["precision"]) for row in rows}, {("reference", "single")})
+        self.assertEqual(len(rows), 36)
+        self.assertIn("engines: 36 passed, 0 marginal, 0 failed", said)
+
     def test_info_names_engines_devices_and_libraries(self) -> None:
         said = self.succeed("info")
-        for word in ("weft", "reference", "host", "simulated", "mpi", "hdf5", "cores"):
+        for word in ("weft", "reference", "host", "simulated", "mpi", "hdf5", "cores", "caches"):
             self.assertIn(word, said)
 
     def test_view_paints_what_is_there(self) -> None:

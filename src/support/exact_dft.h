@@ -1,11 +1,11 @@
 /*
- * The DFT by its definition, in long double: what the engines are tested against. Lengths that
- * factor are split once or more (Cooley and Tukey 1965) with the definition for each prime, for
- * speed only; roots of unity come from indices reduced modulo n in integers. Good to about 1e-19
- * per addition where long double has 64 bits.
+ * The DFT by its definition, in long double: what the tests and weft validate compare engines
+ * with; no part of the library. Lengths that factor are split once or more (Cooley and Tukey 1965)
+ * with the definition for each prime, for speed only; roots of unity come from indices reduced
+ * modulo n in integers. Good to about 1e-19 per addition where long double has 64 bits.
  */
-#ifndef WEFT_TESTS_NAIVE_DFT_H
-#define WEFT_TESTS_NAIVE_DFT_H
+#ifndef WEFT_SUPPORT_EXACT_DFT_H
+#define WEFT_SUPPORT_EXACT_DFT_H
 
 #include <complex.h>
 #include <math.h>

@@ -1,0 +1,57 @@
+/*
+ * What engines are measured by: the exact answer of a transform, and the error that is allowed. For
+ * the tests and weft validate; no part of the library.
+ */
+#ifndef WEFT_ENGINE_ACCURACY_H
+#define WEFT_ENGINE_ACCURACY_H
+
+#include <string.h>
+
+#include "engine/engine.h"
+#include "support/exact_dft.h"
+
+/* Transforms one array of the batch: x holds the input's box, and then the output's. */
+static inline void weft_exact_transform(const weft_transform *t, exact_complex *x) {
+    const int last = t->dims - 1;
+    const int64_t n = t->dim[last].n, half = n / 2 + 1;
+    const int64_t row = t->kind == WEFT_TRANSFORM_C2C ? n : half;
+    const bool forward = t->kind == WEFT_TRANSFORM_C2C ? t->direction == WEFT_FORWARD
+                                                       : t->kind == WEFT_TRANSFORM_R2C;
+    const int sign = forward ? -1 : 1;
+    int64_t rows = 1;
+    for (int d = 0; d < last; d++) rows *= t->dim[d].n;
+    if (t->kind != WEFT_TRANSFORM_C2R) exact_dft_axis(rows, n, 1, sign, x);
+    if (t->kind == WEFT_TRANSFORM_R2C)
+        for (int64_t i = 0; i < rows; i++)
+            memmove(x + i * half, x + i * n, (size_t)half * sizeof *x);
+    for (int64_t d = 0, outer = 1, inner = rows * row; d < last; d++) {
+        inner /= t->dim[d].n;
+        exact_dft_axis(outer, t->dim[d].n, inner, sign, x);
+        outer *= t->dim[d].n;
+    }
+    if (t->kind != WEFT_TRANSFORM_C2R) return;
+    for (int64_t i = rows - 1; i >= 0; i--) { /* rows grow, so from the last one */
+        memmove(x + i * n, x + i * half, (size_t)half * sizeof *x);
+        exact_complex *line = x + i * n;
+        line[0] = creall(line[0]);
+        if (n % 2 == 0) line[n / 2] = creall(line[n / 2]);
+        for (int64_t k = half; k < n; k++) line[k] = conjl(line[n - k]);
+    }
+    exact_dft_axis(rows, n, 1, sign, x);
+}
+
+/* The relative L2 error that an engine is allowed: u sqrt(log2 N), and 2.5 times that where a prime
+ * above 13 divides N. */
+static inline double weft_allowed_error(const weft_transform *t) {
+    double u = t->precision == WEFT_SINGLE ? 6.0e-8 : 1.1e-16, total = 1, factor = 1;
+    for (int d = 0; d < t->dims; d++) {
+        int64_t n = t->dim[d].n;
+        total *= (double)n;
+        for (int64_t p = 2; p <= 13; p++)
+            while (n % p == 0) n /= p;
+        if (n > 1) factor = 2.5;
+    }
+    return total < 2 ? 0 : u * factor * sqrt(log2(total));
+}
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * The little of cmocka that the tests of engines use, for machines that run in an emulator and for
+ * which there is no cmocka: tests/neon/run.
+ */
+#ifndef WEFT_TESTS_NEON_CMOCKA_H
+#define WEFT_TESTS_NEON_CMOCKA_H
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct CMUnitTest {
+    const char *name;
+    void (*test)(void **state);
+    int (*set_up)(void **state), (*tear_down)(void **state); /* not called */
+    void *initial_state;
+};
+
+enum { CMOCKA_FAILED = 1, CMOCKA_SKIPPED = 2 };
+static jmp_buf cmocka_end_of_test;
+
+#define print_message(...) ((void)printf(__VA_ARGS__))
+#define skip() longjmp(cmocka_end_of_test, CMOCKA_SKIPPED)
+#define fail_msg(...)                                                                              \
+    do {                                                                                           \
+        printf("%s:%d: ", __FILE__, __LINE__);                                                     \
+        printf(__VA_ARGS__);                                                                       \
+        printf("\n");                                                                              \
+        longjmp(cmocka_end_of_test, CMOCKA_FAILED);                                                \
+    } while (0)
+#define assert_true(condition)                                                                     \
+    do {                                                                                           \
+        if (!(condition)) fail_msg("%s", #condition);                                              \
+    } while (0)
+#define assert_int_equal(a, b) assert_true((long long)(a) == (long long)(b))
+#define assert_ptr_equal(a, b) assert_true((const void *)(a) == (const void *)(b))
+#define assert_ptr_not_equal(a, b) assert_true((const void *)(a) != (const void *)(b))
+#define assert_non_null(a) assert_true((a) != NULL)
+#define assert_null(a) assert_true((a) == NULL)
+#define assert_memory_equal(a, b, size) assert_true(memcmp(a, b, size) == 0)
+
+#define cmocka_unit_test(function)                                                                 \
+    { #function, function, NULL, NULL, NULL }
+
+/* A function of its own, so that no variable of the loop is lost in the jump. */
+static inline int cmocka_run_test(const struct CMUnitTest *test) {
+    int end = setjmp(cmocka_end_of_test);
+    if (end != 0) return end;
+    void *state = test->initial_state;
+    test->test(&state);
+    return 0;
+}
+
+static inline int cmocka_run_tests(const struct CMUnitTest *tests, size_t count) {
+    static const char *const verdict[] = {"ok", "FAILED", "skipped"};
+    int failed = 0;
+    for (size_t i = 0; i < count; i++) {
+        const int end = cmocka_run_test(&tests[i]);
+        printf("%-7s %s\n", verdict[end], tests[i].name);
+        failed += end == CMOCKA_FAILED;
+    }
+    return failed;
+}
+#define cmocka_run_group_tests(tests, set_up, tear_down)                                           \
+    cmocka_run_tests(tests, sizeof(tests) / sizeof(tests)[0])
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * Long lines, of random lengths up to 2^22, by what every DFT obeys: nobody waits for an exact
+ * answer there. Complex ones: energy, the way back, a shift, linearity, an impulse. Real ones: half
+ * of the complex spectrum, and the way back.
+ */
+#include "test_engine.h"
+
+enum { LONGEST = 1 << 22, ROUNDS = 3 };
+
+typedef double complex number;
+
+/* A length, its engine and precision, and the arrays that all rounds share. */
+typedef struct line {
+    const weft_engine_ops *engine;
+    weft_precision precision;
+    int64_t n;
+    double allowed; /* relative, L2: both sides of a comparison have errors */
+    number *a, *b, *a_hat, *b_hat, *c_hat;
+} line;
+
+static void *allocate(int64_t n, size_t element) {
+    void *made = malloc((size_t)n * element);
+    assert_non_null(made);
+    return made;
+}
+
+static float *to_single(const double *x, int64_t count) {
+    float *made = allocate(count, sizeof *made);
+    for (int64_t i = 0; i < count; i++) made[i] = (float)x[i];
+    return made;
+}
+
+static void transform(const line *l, weft_transform_kind kind, weft_direction direction,
+                      const void *in, void *out) {
+    const int64_t n = l->n, half = n / 2 + 1;
+    const int64_t in_numbers = kind == WEFT_TRANSFORM_C2C   ? 2 * n
+                               : kind == WEFT_TRANSFORM_R2C ? n
+                                                            : 2 * half;
+    const int64_t out_numbers = kind == WEFT_TRANSFORM_C2C   ? 2 * n
+                                : kind == WEFT_TRANSFORM_R2C ? 2 * half
+                                                             : n;
+    const weft_transform t = {.kind = kind,
+                              .direction = direction,
+                              .precision = l->precision,
+                              .dims = 1,
+                              .dim = {{n, 1, 1}},
+                              .threads = 1,
+                              .in_elements = kind == WEFT_TRANSFORM_C2R ? half : n,
+                              .out_elements = kind == WEFT_TRANSFORM_R2C ? half : n};
+    if (l->precision == WEFT_DOUBLE) {
+        run_transform(l->engine, &t, in, out);
+        return;
+    }
+    float *from = to_single(in, in_numbers), *to = allocate(out_numbers, sizeof *to);
+    run_transform(l->engine, &t, from, to);
+    for (int64_t i = 0; i < out_numbers; i++) ((double *)out)[i] = to[i];
+    free(to);
+    free(from);
+}
+
+static double energy(const number *x, int64_t n) {
+    long double sum = 0; /* of millions of terms */
+    for (int64_t j = 0; j < n; j++) sum += creal(x[j]) * creal(x[j]) + cimag(x[j]) * cimag(x[j]);
+    return (double)sum;
+}
+
+/* That |a factor - b| is small beside |b|. */
+static void assert_close(const line *l, const char *what, const number *a, double factor,
+                         const number *b, int64_t count) {
+    double off = 0;
+    for (int64_t j = 0; j < count; j++) {
+        double re = creal(a[j]) * factor - creal(b[j]), im = cimag(a[j]) * factor - cimag(b[j]);
+        off += re * re + im * im;
+    }
+    double error = sqrt(off / energy(b, count));
+    if (!(error <= l->allowed))
+        fail_msg("%s, length %lld, %s: %s is %.3g off, more than %.3g", l->engine->name,
+                 (long long)l->n, weft_precision_name(l->precision), what, error, l->allowed);
+}
+
+/* exp(-2 pi i k / n) for every k */
+static number *all_roots(int64_t n) {
+    number *roots = allocate(n, sizeof *roots);
+    exact_complex *exact = exact_roots(n, -1);
+    for (int64_t k = 0; k < n; k++) roots[k] = (number)exact[k];
+    free(exact);
+    return roots;
+}
+
+/* Numbers that both precisions hold. */
+static void fill(number *x, int64_t n) {
+    for (int64_t j = 0; j < n; j++) {
+        float re = (float)random_number(), im = (float)random_number();
+        x[j] = re + im * I;
+    }
+}
+
+static void check_energy_and_way_back(line *l) {
+    const double n = (double)l->n;
+    transform(l, WEFT_TRANSFORM_C2C, WEFT_FORWARD, l->a, l->a_hat);
+    double off = fabs(energy(l->a_hat, l->n) / n / energy(l->a, l->n) - 1);
+    if (!(off <= 2 * l->allowed)) fail_msg("length %lld: energy is %.3g off", (long long)l->n, off);
+    transform(l, WEFT_TRANSFORM_C2C, WEFT_INVERSE, l->a_hat, l->b);
+    assert_close(l, "the way back", l->b, 1 / n, l->a, l->n);
+}
+
+/* Needs a and a_hat. */
+static void check_shift_and_impulse(line *l, const number *roots) {
+    const int64_t n = l->n, by = random_between(0, n - 1);
+    for (int64_t j = 0; j < n; j++) l->b[(j + by) % n] = l->a[j];
+    transform(l, WEFT_TRANSFORM_C2C, WEFT_FORWARD, l->b, l->b_hat);
+    for (int64_t k = 0, at = 0; k < n; k++, at = (at + by) % n) {
+        number x = l->a_hat[k], w = roots[at];
+        l->c_hat[k] = (creal(x) * creal(w) - cimag(x) * cimag(w)) +
+                      (creal(x) * cimag(w) + cimag(x) * creal(w)) * I;
+    }
+    assert_close(l, "a shifted line", l->b_hat, 1, l->c_hat, n);
+    for (int64_t j = 0; j < n; j++) l->b[j] = j == by ? 1 : 0;
+    transform(l, WEFT_TRANSFORM_C2C, WEFT_FORWARD, l->b, l->b_hat);
+    for (int64_t k = 0, at = 0; k < n; k++, at = (at + by) % n) l->c_hat[k] = roots[at];
+    assert_close(l, "an impulse", l->b_hat, 1, l->c_hat, n);
+}
+
+/* Needs a and a_hat. The factor is a power of two, so that sums stay what single precision holds,
+ * or nearly. */
+static void check_linearity(line *l) {
+    fill(l->b, l->n);
+    transform(l, WEFT_TRANSFORM_C2C, WEFT_FORWARD, l->b, l->b_hat);
+    for (int64_t j = 0; j < l->n; j++) l->b[j] = l->a[j] + 0.25 * l->b[j];
+    for (int64_t k = 0; k < l->n; k++) l->b_hat[k] = l->a_hat[k] + 0.25 * l->b_hat[k];
+    transform(l, WEFT_TRANSFORM_C2C, WEFT_FORWARD, l->b, l->c_hat);
+    assert_close(l, "a sum of lines", l->c_hat, 1, l->b_hat, l->n);
+}
+
+/* Needs a and a_hat; overwrites a with its real part. */
+static void check_real(line *l) {
+    const int64_t n = l->n, half = n / 2 + 1;
+    double *real = (double *)l->b;
+    for (int64_t j = 0; j < n; j++) real[j] = creal(l->a[j]);
+    transform(l, WEFT_TRANSFORM_R2C, WEFT_FORWARD, real, l->b_hat);
+    for (int64_t k = 0; k < half; k++)
+        l->c_hat[k] = (l->a_hat[k] + conj(l->a_hat[(n - k) % n])) / 2;
+    assert_close(l, "the spectrum of a real line", l->b_hat, 1, l->c_hat, half);
+    transform(l, WEFT_TRANSFORM_C2R, WEFT_INVERSE, l->b_hat, real);
+    for (int64_t j = n - 1; j >= 0; j--) l->b[j] = real[j];
+    for (int64_t j = 0; j < n; j++) l->a[j] = creal(l->a[j]);
+    assert_close(l, "the way back of a real line", l->b, 1 / (double)n, l->a, n);
+}
+
+static void check_length(const weft_engine_ops *engine, weft_precision precision, int64_t n) {
+    const weft_transform t = {.precision = precision, .dims = 1, .dim = {{.n = n}}};
+    const double unit = precision == WEFT_SINGLE ? 6.0e-8 : 1.1e-16;
+    line l = {engine, precision, n, 3 * (unit + weft_allowed_error(&t)), 0, 0, 0, 0, 0};
+    number **arrays[] = {&l.a, &l.b, &l.a_hat, &l.b_hat, &l.c_hat};
+    for (size_t i = 0; i < 5; i++) *arrays[i] = allocate(n, sizeof(number));
+    number *roots = all_roots(n);
+    fill(l.a, n);
+    check_energy_and_way_back(&l);
+    check_shift_and_impulse(&l, roots);
+    check_linearity(&l);
+    check_real(&l);
+    free(roots);
+    for (size_t i = 0; i < 5; i++) free(*arrays[i]);
+}
+
+/* As many in each octave; every other one of small factors only. */
+static int64_t random_length(bool smooth) {
+    const int64_t about = (int64_t)(4096 * exp2(10 * (random_number() + 1) / 2));
+    if (!smooth) return about;
+    static const int64_t factors[] = {2, 2, 3, 4, 5, 7, 8, 11, 13, 16};
+    int64_t n = 1;
+    for (;;) {
+        int64_t factor = factors[random_between(0, 9)];
+        if (n * factor > about) return n;
+        n *= factor;
+    }
+}
+
+static void long_lines_obey_the_laws(void **state) {
+    const weft_engine_ops *engine = engine_of(state);
+    for (int round = 0; round < ROUNDS; round++) {
+        check_length(engine, WEFT_DOUBLE, random_length(round % 2 == 0));
+        check_length(engine, WEFT_SINGLE, random_length(round % 2 == 1));
+    }
+}
+
+static void powers_of_two_obey_the_laws(void **state) {
+    const weft_engine_ops *engine = engine_of(state);
+    for (int64_t n = 8192; n <= LONGEST; n *= 4)
+        check_length(engine, random_between(0, 1) ? WEFT_DOUBLE : WEFT_SINGLE, n);
+}
+
+#define WEFT_ENGINE_ENTRY(ops)                                                                     \
+    {#ops " long_lines_obey_the_laws", long_lines_obey_the_laws, NULL, NULL,                       \
+     (void *)(uintptr_t)&ops},                                                                     \
+        {#ops " powers_of_two_obey_the_laws", powers_of_two_obey_the_laws, NULL, NULL,             \
+         (void *)(uintptr_t)&ops},
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#include "engine/engines.def"
+    };
+    begin_engine_tests();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
