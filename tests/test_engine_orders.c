@@ -81,9 +81,14 @@ static void check_threads(const weft_engine_ops *engine, weft_transform t) {
         double re = random_number(), im = random_number();
         side_put(&in, i, re + im * I);
     }
+    const size_t bytes = in.mapped - 2 * GUARD;
+    void *given = malloc(bytes); /* for engines may overwrite it */
+    assert_non_null(given);
+    memcpy(given, in.mapping + GUARD, bytes);
     side result[3];
     for (int threads = 1; threads <= 3; threads++) {
         side *out = &result[threads - 1];
+        memcpy(in.mapping + GUARD, given, bytes);
         *out = side_create(&t, true, ALIGNED);
         t.out_elements = out->extent;
         t.threads = threads;
@@ -95,6 +100,7 @@ static void check_threads(const weft_engine_ops *engine, weft_transform t) {
         fail_msg("%s: not the bits of one thread", text);
     }
     for (int i = 0; i < 3; i++) side_destroy(&result[i]);
+    free(given);
     side_destroy(&in);
 }
 
@@ -122,6 +128,8 @@ static void threads_do_not_change_the_bits(void **state) {
             for (int d = 0; d < t.dims; d++) t.dim[d].n = shapes[s].n[d];
             lay_out_both(&t, list[random_between(0, count - 1)], list[random_between(0, count - 1)],
                          variant / 6);
+            /* Some engines cannot keep the input of a complex-to-real transform. */
+            t.destroy_input = t.kind == WEFT_TRANSFORM_C2R;
             check_threads(engine, t);
         }
 }

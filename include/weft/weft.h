@@ -107,10 +107,11 @@ typedef enum weft_exchange {
 
 typedef enum weft_engine {
     WEFT_ENGINE_AUTO = 0,
-    WEFT_ENGINE_NATIVE,    /* reserved */
-    WEFT_ENGINE_FFTW,      /* libfftw3 and libfftw3f, opened at run time */
-    WEFT_ENGINE_CUFFT,     /* reserved */
-    WEFT_ENGINE_JIT,       /* reserved */
+    WEFT_ENGINE_NATIVE, /* weft's own kernels on the CPU: every size, by the widest SIMD set that it
+                           has */
+    WEFT_ENGINE_FFTW,   /* libfftw3 and libfftw3f, opened at run time */
+    WEFT_ENGINE_CUFFT,  /* reserved */
+    WEFT_ENGINE_JIT,    /* reserved */
     WEFT_ENGINE_REFERENCE, /* portable C, every size, accurate rather than fast */
     WEFT_ENGINE_IDENTITY   /* transforms nothing: the redistributions of a WEFT_C2C plan alone */
 } weft_engine;
