@@ -31,8 +31,10 @@ static void *function_of(const char *path, const char *name) {
     return handle ? dlsym(handle, name) : NULL;
 }
 
-/* OpenMP's threads are GNU's, as weft's are; by itself it would look for Intel's. */
+/* OpenMP's threads are GNU's, as weft's are; by itself it would look for Intel's. MKL makes its
+ * functions, among them FFTW's, visible to all that is opened later: so FFTW comes first. */
 static void prepare_mkl(const char *path) {
+    weft_fftw_open(WEFT_DOUBLE); /* opens both precisions */
     int (*set_threading_layer)(int);
     void *address = function_of(path, "MKL_Set_Threading_Layer");
     memcpy(&set_threading_layer, &address, sizeof address);
