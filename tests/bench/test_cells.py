@@ -301,6 +301,7 @@ class Names(unittest.TestCase):
             {"natural": [True]},
             {"iterations": 7},
             {"warmups": 7},
+            {"repeats": 7},
             {"effort": "patient"},
             {"mode": "validate"},
         ]

@@ -14,10 +14,12 @@
 #include <unistd.h>
 
 #include "bench/contestant.h"
+#include "bench/fftw_builds.h"
 #include "engine/fftw/library.h"
 #include "support/error.h"
 
-extern const bench_contestant_ops bench_fftw, bench_fftw_mpi;
+extern const bench_contestant_ops bench_fftw, bench_fftw_avx512, bench_mkl, bench_ducc0,
+    bench_fftw_mpi, bench_fftw_mpi_avx512;
 
 static int me, ranks;
 
@@ -71,7 +73,7 @@ static bool compete(const bench_contestant_ops *ops, const bench_problem *p, con
     assert_true(c.version[0] >= '0' && c.version[0] <= '9');
     void *in = buffer(c.in_bytes), *out = buffer(c.out_bytes), *before = buffer(c.in_bytes);
     if (ops->plan(&c, in, out) != WEFT_SUCCESS) fail_msg("%s", weft_thread_error());
-    const weft_fftw_library *library = weft_fftw_open(p->precision);
+    const weft_fftw_library *library = fftw_build_open(ops->library, p->precision);
     if (library->planner_nthreads) assert_int_equal(library->planner_nthreads(), 1);
     bench_expectation expectation;
     assert_int_equal(bench_expect(p, &expectation), WEFT_SUCCESS);
@@ -98,24 +100,52 @@ static bool whole_group_is(int wanted) {
     return ranks == wanted;
 }
 
-static void fftw_is_right_on_all_problems_of_one_process(void **state) {
+static void fftw_and_its_likes_are_right_on_all_problems_of_one_process(void **state) {
     (void)state;
+    static const bench_contestant_ops *const all[] = {&bench_fftw, &bench_fftw_avx512, &bench_mkl,
+                                                      &bench_ducc0};
     static const shape shapes[] = {
         {1, {1}, 1, false},      {1, {31}, 1, false},      {1, {4096}, 1, false},
         {1, {60}, 7, false},     {1, {64}, 8, true},       {2, {16, 15}, 1, false},
         {2, {9, 20}, 3, true},   {2, {20, 9}, 3, false},   {3, {8, 12, 10}, 1, false},
         {3, {7, 5, 3}, 4, true}, {3, {16, 1, 9}, 2, false}};
     if (!whole_group_is(1)) skip();
-    for (int threads = 1; threads <= 2; threads++) {
+    for (int i = 0; i < 2 * 4; i++) {
+        const bench_contestant_ops *ops = all[i / 2];
+        const int threads = 1 + i % 2;
         json_t *cell = cell_of("-", threads == 1 ? "measure" : "estimate", threads);
-        for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
-            for (int choice = 0; choice < CHOICES; choice++) {
+        bool there = true; /* only FFTW itself must be */
+        for (size_t s = 0; there && s < sizeof shapes / sizeof shapes[0]; s++) {
+            for (int choice = 0; there && choice < CHOICES; choice++) {
                 const bench_problem p = problem_of(&shapes[s], choice);
-                assert_true(compete(&bench_fftw, &p, cell));
+                there = compete(ops, &p, cell);
             }
         }
+        if (!there) print_message("%s\n", weft_thread_error());
+        assert_true(there || ops != &bench_fftw);
         json_decref(cell);
     }
+}
+
+/* Without WEFT_PEERS, or with a folder that holds nothing, peers are skipped and not failures. */
+static void absent_peers_say_how_to_get_them(void **state) {
+    (void)state;
+    static const bench_contestant_ops *const absent[] = {&bench_fftw_avx512, &bench_ducc0,
+                                                         &bench_mkl, &bench_fftw_mpi_avx512};
+    const char *peers = getenv("WEFT_PEERS");
+    char *kept = peers ? strdup(peers) : NULL;
+    json_t *cell = cell_of("natural", "estimate", 1);
+    const bench_problem p = problem_of(&(shape){2, {8, 8}, 1, false}, 0);
+    for (size_t i = 0; i < sizeof absent / sizeof absent[0]; i++) {
+        if (i < 3 && !whole_group_is(1)) continue;
+        unsetenv("WEFT_PEERS");
+        assert_false(compete(absent[i], &p, cell));
+        assert_non_null(strstr(weft_thread_error(), "scripts/build-peers"));
+        assert_non_null(strstr(weft_thread_error(), "WEFT_PEERS"));
+    }
+    if (kept) setenv("WEFT_PEERS", kept, 1);
+    free(kept);
+    json_decref(cell);
 }
 
 static void fftw_refuses_more_than_one_process(void **state) {
@@ -127,14 +157,20 @@ static void fftw_refuses_more_than_one_process(void **state) {
 }
 
 /* FFTW-MPI need not be installed, or may speak another MPI. */
-static void skip_without_fftw_mpi(void) {
+static bool fftw_mpi_is_there(const bench_contestant_ops *build) {
     json_t *cell = cell_of("natural", "estimate", 1);
-    const bench_problem p = problem_of(&(shape){2, {4, 4}, 1, false}, 0);
-    bool there = compete(&bench_fftw_mpi, &p, cell);
+    bool there = true; /* in both precisions */
+    for (int choice = 0; there && choice < CHOICES; choice += 4) {
+        const bench_problem p = problem_of(&(shape){2, {4, 4}, 1, false}, choice);
+        there = compete(build, &p, cell);
+    }
     json_decref(cell);
-    if (there) return;
-    print_message("skipped: %s\n", weft_thread_error());
-    skip();
+    if (!there) print_message("skipped: %s\n", weft_thread_error());
+    return there;
+}
+
+static void skip_without_fftw_mpi(void) {
+    if (!fftw_mpi_is_there(&bench_fftw_mpi)) skip();
 }
 
 /* ---- wisdom ---- */
@@ -185,13 +221,14 @@ static void fftw_mpi_is_right_in_both_configurations(void **state) {
         {3, {1, 16, 3}, 1, false}, {3, {12, 5, 1}, 1, false}, {3, {6, 1, 9}, 1, false},
         {3, {2, 2, 2}, 1, false}};
     static const char *const configs[] = {"natural", "transposed"};
-    skip_without_fftw_mpi();
-    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
-        for (int choice = 0; choice < 2 * CHOICES; choice++) {
-            const bench_problem p = problem_of(&shapes[s], choice % CHOICES);
-            json_t *cell = cell_of(configs[choice / CHOICES], s % 2 == 0 ? "estimate" : "measure",
-                                   1 + choice % 2);
-            assert_int_equal(compete(&bench_fftw_mpi, &p, cell), p.n[0] > 1 && p.n[1] > 1);
+    static const bench_contestant_ops *const builds[] = {&bench_fftw_mpi, &bench_fftw_mpi_avx512};
+    bool there[2] = {fftw_mpi_is_there(builds[0]), fftw_mpi_is_there(builds[1])};
+    for (size_t s = 0; s < 2 * (sizeof shapes / sizeof shapes[0]); s++) {
+        for (int choice = 0; there[s % 2] && choice < 2 * CHOICES; choice++) {
+            const bench_problem p = problem_of(&shapes[s / 2], choice % CHOICES);
+            json_t *cell = cell_of(configs[choice / CHOICES],
+                                   s / 2 % 2 == 0 ? "estimate" : "measure", 1 + choice % 2);
+            assert_int_equal(compete(builds[s % 2], &p, cell), p.n[0] > 1 && p.n[1] > 1);
             json_decref(cell);
         }
     }
@@ -241,12 +278,13 @@ static void unknown_words_are_errors_of_the_user(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fftw_mpi_leaves_the_wisdom_file_alone),
-        cmocka_unit_test(fftw_is_right_on_all_problems_of_one_process),
+        cmocka_unit_test(fftw_and_its_likes_are_right_on_all_problems_of_one_process),
         cmocka_unit_test(fftw_refuses_more_than_one_process),
         cmocka_unit_test(fftw_mpi_is_right_in_both_configurations),
         cmocka_unit_test(fftw_mpi_does_complex_lines_and_refuses_real_ones),
         cmocka_unit_test(fftw_mpi_refuses_batches),
         cmocka_unit_test(unknown_words_are_errors_of_the_user),
+        cmocka_unit_test(absent_peers_say_how_to_get_them),
     };
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);

@@ -110,6 +110,13 @@ class Timing(Case):
         )
         self.assertEqual(len(self.rows()), len(problems) * 3 * 3)
 
+    def test_repeats_of_an_iteration_have_one_time_their_mean(self) -> None:
+        runs = 1 + (2 + 1) * 4 + 1  # checked before and after
+        cell = {"cell": f"{1:012x}", "library": "scripted", "config": "-", "adapter": self.adapter(answers=runs)}
+        self.work([problem([cell, weft_cell(2, engine="fftw")], iterations=2, warmups=1, repeats=4)])
+        self.assertEqual([float(row["total"]) for row in self.rows(library="scripted")], [0.001, 0.001])
+        self.assertEqual(len(self.rows(library="weft")), 2)
+
     def test_memory_peak_counts_buffers_and_plan(self) -> None:
         self.work([problem([weft_cell(1)], (96, 96, 96), kind="c2c")], 2)
         share = 96**3 * 16 / 2

@@ -237,6 +237,7 @@ static weft_status run_block(lineup *l) {
                                  .order = l->order,
                                  .buffers = &l->run->buffers,
                                  .rounds = l->request->warmups + l->request->iterations,
+                                 .repeats = l->request->repeats,
                                  .seed = (uint64_t)l->run->block,
                                  .restoring = &restoring};
     bench_rounds_run(&rounds);

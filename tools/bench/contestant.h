@@ -62,9 +62,10 @@ struct bench_contestant {
     size_t in_bytes, out_bytes; /* what this rank's buffers must hold */
     size_t held_bytes;          /* what it holds besides, where it tells; else 0 */
     bool destroys_input;
-    bool quiet_wait;   /* other processes run it: ranks sleep while they wait for it */
-    double own_error;  /* a library outside this process tells its own error; NaN: checked here */
-    double own_memory; /* and its own peak memory in bytes; NaN: measured here */
+    bool only_computes; /* a run is nothing but local transforms: all its time is phase fft */
+    bool quiet_wait;    /* other processes run it: ranks sleep while they wait for it */
+    double own_error;   /* a library outside this process tells its own error; NaN: checked here */
+    double own_memory;  /* and its own peak memory in bytes; NaN: measured here */
     bench_phases phases;
     void *state;
 };

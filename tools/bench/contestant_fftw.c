@@ -1,10 +1,10 @@
 /*
  * FFTW in one process, with threads or without: every problem, out of place, as one guru plan. It
- * is the library that weft's fftw engine opens at run time; it is never linked, being GPL.
+ * is the library that weft's fftw engine opens at run time; it is never linked, being GPL. Other
+ * builds of it, and other libraries with its interface, are contestants of their own.
  */
 #include "bench/contestant.h"
 #include "bench/fftw_setting.h"
-#include "support/clock.h"
 #include "support/error.h"
 
 #include <math.h>
@@ -29,9 +29,11 @@ static bench_share whole_share(const bench_problem *p, weft_space space, size_t 
 static weft_status fftw_describe(bench_contestant *c, const bench_problem *p, const json_t *cell) {
     if (p->ranks != 1)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "FFTW: one process only; ask for 1 rank, or for fftw-mpi");
+                         "%s: one process only; ask for 1 rank, or for fftw-mpi", c->ops->library);
     fftw_state *state = calloc(1, sizeof *state);
-    if (!state) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "FFTW: no memory for a contestant");
+    if (!state)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "%s: no memory for a contestant",
+                         c->ops->library);
     c->state = state;
     WEFT_TRY(fftw_setting_read(c, p, cell, &state->setting));
     const weft_fftw_library *library = state->setting.library;
@@ -43,6 +45,7 @@ static weft_status fftw_describe(bench_contestant *c, const bench_problem *p, co
     /* FFTW keeps the input of a complex-to-real transform in one dimension only (manual, 4.3.2). */
     c->destroys_input = p->kind == WEFT_R2C && p->direction == WEFT_INVERSE && p->rank > 1;
     c->own_error = c->own_memory = NAN;
+    c->only_computes = true;
     return WEFT_SUCCESS;
 }
 
@@ -69,15 +72,13 @@ static weft_status fftw_plan(bench_contestant *c, void *in, void *out) {
     state->plan = make_plan(c, in, out);
     fftw_planner_leave(&state->setting);
     if (state->plan) return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_UNSUPPORTED, "FFTW: %s makes no plan for this problem",
-                     state->setting.library->version);
+    return weft_fail(WEFT_ERROR_UNSUPPORTED, "%s: %s makes no plan for this problem",
+                     c->ops->library, state->setting.library->version);
 }
 
 static weft_status fftw_run(bench_contestant *c, void *in, void *out) {
     const fftw_state *state = c->state;
-    const double start = weft_clock();
     state->execute(state->plan, in, out);
-    c->phases.total = c->phases.fft = weft_clock() - start;
     c->phases.bytes_sent = 0;
     return WEFT_SUCCESS;
 }
@@ -90,8 +91,14 @@ static void fftw_close(bench_contestant *c) {
     c->state = NULL;
 }
 
-const bench_contestant_ops bench_fftw = {.library = "fftw",
-                                         .describe = fftw_describe,
-                                         .plan = fftw_plan,
-                                         .run = fftw_run,
-                                         .close = fftw_close};
+#define FFTW_CONTESTANT(ops, name)                                                                 \
+    const bench_contestant_ops ops = {.library = name,                                             \
+                                      .describe = fftw_describe,                                   \
+                                      .plan = fftw_plan,                                           \
+                                      .run = fftw_run,                                             \
+                                      .close = fftw_close}
+
+FFTW_CONTESTANT(bench_fftw, "fftw");
+FFTW_CONTESTANT(bench_fftw_avx512, "fftw-avx512");
+FFTW_CONTESTANT(bench_mkl, "mkl");
+FFTW_CONTESTANT(bench_ducc0, "ducc0");

@@ -108,7 +108,7 @@ static weft_status fftw_mpi_describe(bench_contestant *c, const bench_problem *p
     c->state = state;
     state->transposed = transposed;
     WEFT_TRY(fftw_setting_read(c, p, cell, &state->setting));
-    state->library = fftw_mpi_open(p->precision);
+    state->library = fftw_mpi_open(c->ops->library, p->precision);
     if (!state->library) return WEFT_ERROR_UNSUPPORTED;
     state->execute = p->kind == WEFT_C2C            ? state->library->execute_c2c
                      : p->direction == WEFT_FORWARD ? state->library->execute_r2c
@@ -174,8 +174,12 @@ static void fftw_mpi_close(bench_contestant *c) {
     c->state = NULL;
 }
 
-const bench_contestant_ops bench_fftw_mpi = {.library = "fftw-mpi",
-                                             .describe = fftw_mpi_describe,
-                                             .plan = fftw_mpi_plan,
-                                             .run = fftw_mpi_run,
-                                             .close = fftw_mpi_close};
+#define FFTW_MPI_CONTESTANT(ops, name)                                                             \
+    const bench_contestant_ops ops = {.library = name,                                             \
+                                      .describe = fftw_mpi_describe,                               \
+                                      .plan = fftw_mpi_plan,                                       \
+                                      .run = fftw_mpi_run,                                         \
+                                      .close = fftw_mpi_close}
+
+FFTW_MPI_CONTESTANT(bench_fftw_mpi, "fftw-mpi");
+FFTW_MPI_CONTESTANT(bench_fftw_mpi_avx512, "fftw-mpi-avx512");

@@ -1,7 +1,9 @@
 /* Opens libfftw3_mpi and libfftw3f_mpi at run time. They bring libfftw3 along, which is the one
- * that weft's engine has opened already: one library, one planner. */
+ * that weft's engine (or the contestant of the same build) has opened already: one library, one
+ * planner. */
 #include "bench/fftw_mpi_library.h"
 
+#include "bench/fftw_builds.h"
 #include "engine/fftw/wisdom.h"
 #include "support/error.h"
 
@@ -11,15 +13,19 @@
 #include <string.h>
 
 typedef struct library_slot {
-    const char *file, *prefix;
+    const char *contestant, *file, *prefix;
     bool tried, usable;
     char reason[512]; /* why not */
     fftw_mpi_library library;
 } library_slot;
 
 /* Libraries belong to the process. The benchmark calls from one thread. */
-static library_slot slots[2] = {{.file = "libfftw3_mpi.so.3", .prefix = "fftw_mpi"},
-                                {.file = "libfftw3f_mpi.so.3", .prefix = "fftwf_mpi"}};
+#define SLOTS(name)                                                                                \
+    {.contestant = name, .file = "libfftw3_mpi.so.3", .prefix = "fftw_mpi"}, {                     \
+        .contestant = name, .file = "libfftw3f_mpi.so.3", .prefix = "fftwf_mpi"                    \
+    }
+
+static library_slot slots[] = {SLOTS("fftw-mpi"), SLOTS("fftw-mpi-avx512")};
 
 typedef struct symbol {
     const char *name;
@@ -42,12 +48,20 @@ static const symbol symbols[] = {
     SYMBOL("execute_dft_c2r", execute_c2r),
 };
 
-static void *open_shared(const char *file) {
-    const char *folder = getenv("WEFT_FFTW_LIBRARY_PATH");
-    char path[4096];
-    if (!folder || !folder[0]) return dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    snprintf(path, sizeof path, "%s/%s", folder, file);
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+/* MKL, where it is open, shows FFTW's names to the whole process; those of FFTW-MPI's own FFTW must
+ * come first. The sanitizers refuse that flag. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { OPEN_FLAGS = RTLD_NOW | RTLD_LOCAL };
+#else
+enum { OPEN_FLAGS = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND };
+#endif
+
+static void *open_shared(const library_slot *slot) {
+    char folder[4096], path[sizeof folder + 32];
+    if (fftw_build_folder(slot->contestant, folder) != WEFT_SUCCESS) return NULL;
+    if (!folder[0]) return dlopen(slot->file, OPEN_FLAGS);
+    snprintf(path, sizeof path, "%s/%s", folder, slot->file);
+    return dlopen(path, OPEN_FLAGS);
 }
 
 static bool find_symbols(library_slot *slot, void *handle) {
@@ -83,23 +97,24 @@ static bool shares_mpi(library_slot *slot, void *handle) {
  * that it cannot use.
  */
 static void initialize(const library_slot *slot) {
+    const bool own = fftw_build_is_own(slot->contestant); /* others keep no wisdom */
     weft_fftw_planner_lock();
-    for (int precision = WEFT_DOUBLE; precision <= WEFT_SINGLE; precision++) {
+    for (int precision = WEFT_DOUBLE; own && precision <= WEFT_SINGLE; precision++) {
         const weft_fftw_library *library = weft_fftw_open((weft_precision)precision);
         if (library) weft_fftw_wisdom_import(library, (weft_precision)precision);
     }
     slot->library.init();
-    setenv("WEFT_WISDOM_DIR", "", 1);
+    if (own) setenv("WEFT_WISDOM_DIR", "", 1);
     weft_fftw_planner_unlock();
 }
 
 static void open_library(library_slot *slot, weft_precision precision) {
     /* First, for threads must be set up before MPI is (manual, 6.11). */
-    if (!weft_fftw_open(precision)) {
+    if (!fftw_build_open(slot->contestant, precision)) {
         snprintf(slot->reason, sizeof slot->reason, "%s", weft_thread_error());
         return;
     }
-    void *handle = open_shared(slot->file);
+    void *handle = open_shared(slot);
     if (!handle) {
         const char *why = dlerror();
         snprintf(slot->reason, sizeof slot->reason, "FFTW-MPI: cannot open %s (%.300s)", slot->file,
@@ -113,8 +128,15 @@ static void open_library(library_slot *slot, weft_precision precision) {
         dlclose(handle);
 }
 
-const fftw_mpi_library *fftw_mpi_open(weft_precision precision) {
-    library_slot *slot = &slots[precision == WEFT_SINGLE];
+static library_slot *find_slot(const char *contestant, weft_precision precision) {
+    size_t i = 0;
+    while (i + 2 < sizeof slots / sizeof slots[0] && strcmp(slots[i].contestant, contestant) != 0)
+        i += 2;
+    return &slots[i + (precision == WEFT_SINGLE)];
+}
+
+const fftw_mpi_library *fftw_mpi_open(const char *contestant, weft_precision precision) {
+    library_slot *slot = find_slot(contestant, precision);
     if (!slot->tried) open_library(slot, precision);
     slot->tried = true;
     if (slot->usable) return &slot->library;

@@ -37,9 +37,10 @@ typedef struct fftw_mpi_library {
     weft_fftw_execute execute_c2c, execute_r2c, execute_c2r;
 } fftw_mpi_library;
 
-/* The library for a precision, opened and initialized by the first call and kept for the life of
- * the process; NULL, with the reason as the thread's last error, where it cannot be had or speaks
- * another MPI than this process. Call after MPI_Init. Not collective. */
-const fftw_mpi_library *fftw_mpi_open(weft_precision precision);
+/* The library of a contestant ("fftw-mpi", "fftw-mpi-avx512") for a precision, opened and
+ * initialized by the first call and kept for the life of the process; NULL, with the reason as the
+ * thread's last error, where it cannot be had or speaks another MPI than this process. Call after
+ * MPI_Init. Not collective. */
+const fftw_mpi_library *fftw_mpi_open(const char *contestant, weft_precision precision);
 
 #endif

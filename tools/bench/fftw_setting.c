@@ -1,6 +1,7 @@
 /* FFTW's planner is one per process: what is set for one plan is taken back after it. */
 #include "bench/fftw_setting.h"
 
+#include "bench/fftw_builds.h"
 #include "engine/fftw/wisdom.h"
 #include "names.h"
 #include "support/error.h"
@@ -25,26 +26,29 @@ static weft_status read_effort(const json_t *cell, unsigned *flags) {
 weft_status fftw_setting_read(bench_contestant *c, const bench_problem *p, const json_t *cell,
                               fftw_setting *setting) {
     const json_t *threads = json_object_get(cell, "threads");
-    *setting = (fftw_setting){.library = weft_fftw_open(p->precision),
+    *setting = (fftw_setting){.library = fftw_build_open(c->ops->library, p->precision),
                               .precision = p->precision,
+                              .keeps_wisdom = fftw_build_is_own(c->ops->library),
                               .threads = threads ? (int)json_integer_value(threads) : 1};
     if (!setting->library) return WEFT_ERROR_UNSUPPORTED;
     WEFT_TRY(read_effort(cell, &setting->flags));
     if (setting->threads > 1 && !setting->library->threads)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "FFTW: its threads library is missing (libfftw3_threads, and "
-                         "libfftw3f_threads for single precision); install it or ask for 1 thread");
+                         "%s: its threads library is missing (libfftw3_threads, and "
+                         "libfftw3f_threads for single precision); install it or ask for 1 thread",
+                         c->ops->library);
     /* "fftw-3.3.10-sse2-avx" */
     const char *number = strchr(setting->library->version, '-');
     snprintf(c->version, sizeof c->version, "%s", number ? number + 1 : setting->library->version);
     snprintf(c->device, sizeof c->device, "host");
-    snprintf(c->engine, sizeof c->engine, "fftw");
+    snprintf(c->engine, sizeof c->engine, "%.*s", (int)strcspn(setting->library->version, "-"),
+             setting->library->version);
     return WEFT_SUCCESS;
 }
 
 void fftw_planner_enter(const fftw_setting *setting) {
     weft_fftw_planner_lock();
-    if (setting->flags != WEFT_FFTW_ESTIMATE)
+    if (setting->keeps_wisdom && setting->flags != WEFT_FFTW_ESTIMATE)
         weft_fftw_wisdom_import(setting->library, setting->precision);
     if (setting->library->threads)
         setting->library->plan_with_nthreads(setting->threads > 1 ? setting->threads : 1);
@@ -52,7 +56,7 @@ void fftw_planner_enter(const fftw_setting *setting) {
 
 void fftw_planner_leave(const fftw_setting *setting) {
     if (setting->library->threads) setting->library->plan_with_nthreads(1);
-    if (setting->flags != WEFT_FFTW_ESTIMATE)
+    if (setting->keeps_wisdom && setting->flags != WEFT_FFTW_ESTIMATE)
         weft_fftw_wisdom_export(setting->library, setting->precision);
     weft_fftw_planner_unlock();
 }

@@ -7,8 +7,9 @@
 #include "engine/fftw/library.h"
 
 typedef struct fftw_setting {
-    const weft_fftw_library *library; /* the one that weft's engine uses */
+    const weft_fftw_library *library;
     weft_precision precision;
+    bool keeps_wisdom; /* in the files of weft's engine: only where the library is that engine's */
     int threads;
     unsigned flags; /* of the effort */
 } fftw_setting;

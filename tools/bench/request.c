@@ -145,6 +145,7 @@ static weft_status read_request(place *at, const json_t *object, bench_request *
     WEFT_TRY(read_choice(at, object, "effort", efforts, &effort));
     WEFT_TRY(read_number(at, object, "iterations", 1, 20, &request->iterations));
     WEFT_TRY(read_number(at, object, "warmups", 0, 10, &request->warmups));
+    WEFT_TRY(read_number(at, object, "repeats", 1, 1, &request->repeats));
     WEFT_TRY(read_number(at, object, "together", 1, 8, &request->together));
     request->validate = mode == 1;
     request->effort = efforts[effort];

@@ -10,7 +10,7 @@
 typedef struct bench_request {
     bench_problem problem;
     bool validate; /* mode: known answers instead of times */
-    int iterations, warmups;
+    int iterations, warmups, repeats;
     int together; /* weft contestants that may live at one time */
     const char *effort;
     int contestants;

@@ -11,6 +11,7 @@ typedef struct bench_rounds {
     int *order; /* room for count */
     const bench_buffers *buffers;
     int rounds;        /* warm-ups and iterations */
+    int repeats;       /* transforms of one iteration, back to back; its time is their mean */
     uint64_t seed;     /* of the orders; the same on all ranks */
     double *restoring; /* gets the seconds spent on bringing inputs back */
 } bench_rounds;

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from weft.bench.job import Refusal
 
-BUILT_IN = ("fftw", "fftw-mpi", "cufft", "cufftxt")
-ONE_PROCESS = ("fftw", "cufft", "cufftxt")
-CONFIGS = {"fftw-mpi": ("natural", "transposed")}
+ONE_PROCESS = ("fftw", "fftw-avx512", "mkl", "ducc0", "cufft", "cufftxt")
+CONFIGS = dict.fromkeys(("fftw-mpi", "fftw-mpi-avx512"), ("natural", "transposed"))
+BUILT_IN = (*ONE_PROCESS, *CONFIGS)
 DEFAULTS: dict[str, list[Any]] = {
     "kinds": ["r2c"],
     "precisions": ["double"],
@@ -57,6 +57,7 @@ class Problem(NamedTuple):
     iterations: int
     warmups: int
     effort: str
+    repeats: int = 1
 
     def values(self) -> dict[str, Any]:
         """What exclusions are compared with."""
@@ -221,7 +222,10 @@ def _name(problem: Problem, contestant: dict[str, Any]) -> str:
     same_plan = (
         ("adapter", "strategy", "config") if problem.ranks == 1 and contestant["library"] == "weft" else ("adapter",)
     )
-    defining = problem._asdict() | {name: value for name, value in contestant.items() if name not in same_plan}
+    what = problem._asdict()
+    if problem.repeats == 1:
+        del what["repeats"]  # names of cells are older than repeats
+    defining = what | {name: value for name, value in contestant.items() if name not in same_plan}
     text = json.dumps(defining, sort_keys=True, separators=(",", ":"))
     return hashlib.sha1(text.encode()).hexdigest()[:12]
 
@@ -237,7 +241,7 @@ def _check_set(one: dict[str, Any], place: str) -> None:
 
 
 def _problems(job: dict[str, Any], one: dict[str, Any], place: str, ranks: int) -> Iterator[Problem]:
-    settings = [one.get(name, job.get(name, default)) for name, default in (("iterations", 20), ("warmups", 10))]
+    settings = [one.get(name, job.get(name, default)) for name, default in (("iterations", 20), ("warmups", 10), ("repeats", 1))]
     effort = one.get("effort", job.get("effort", "measure"))
     for s, entry in enumerate(one["shapes"]):
         for shape in shapes_of(entry, ranks):
@@ -261,6 +265,7 @@ def _problems(job: dict[str, Any], one: dict[str, Any], place: str, ranks: int) 
                     int(settings[0]),
                     int(settings[1]),
                     effort,
+                    int(settings[2]),
                 )
 
 

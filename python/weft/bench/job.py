@@ -9,8 +9,8 @@ from typing import Any
 import jsonschema
 
 SCHEMA_FILE = Path(__file__).with_name("job.schema.json")
-TOP_LEVEL = ("description", "iterations", "warmups", "effort", "together", "exclude", "sets")
-PER_SET_TOO = ("iterations", "warmups", "effort")
+TOP_LEVEL = ("description", "iterations", "warmups", "repeats", "effort", "together", "exclude", "sets")
+PER_SET_TOO = ("iterations", "warmups", "repeats", "effort")
 
 
 class Refusal(Exception):

@@ -81,7 +81,7 @@ def count(groups: list[Group], together: int) -> tuple[int, int, int]:
         for problem, contestants in group.problems.items():
             own = sum(c["library"] == "weft" for c in contestants)
             blocks = max(1, -(-own // together))
-            repeats = problem.warmups + problem.iterations if problem.mode == "time" else 1
+            repeats = (problem.warmups + problem.iterations) * problem.repeats if problem.mode == "time" else 1
             problems, cells = problems + 1, cells + len(contestants)
             transforms += repeats * (own + (len(contestants) - own) * blocks)
     return problems, cells, transforms

@@ -18,7 +18,7 @@ from weft.plot.workload import shape_label
 
 MOST_LINES = 8
 CHOICE = ["strategy", "variant", "natural"]  # what a line of weft stands for
-ONE_PROCESS = ("fftw", "cufft", "cufftxt")  # beside more ranks they do the same again
+ONE_PROCESS = ("fftw", "fftw-avx512", "mkl", "ducc0", "cufft", "cufftxt")  # beside more ranks they do the same again
 
 
 @dataclass(frozen=True)

@@ -92,12 +92,14 @@ def describe(
 
 
 def _add_shares(table: pd.DataFrame, ceilings: dict[str, Any]) -> pd.DataFrame:
-    """The shares of the memory ceiling (least bytes over the median time) and, during the exchange, of the network's
+    """The floor (seconds that the least bytes take at the memory ceiling), the shares of that ceiling (the floor over
+    the median time) and, during the exchange, of the network's
     (bytes a rank sends on average, over the slowest rank's exchange time)."""
     cases = list(zip(table["ranks"], table["threads"], table["device"], table["nodes"]))
     memory = {case: machine.memory_bandwidth(ceilings, *case) for case in set(cases)}
     network = {case: machine.network_bandwidth(ceilings, case[0]) for case in set(cases)}
-    table["memory_share"] = table["least_bytes"] / table["median"] / np.array([memory[c] for c in cases], dtype=float)
+    table["floor"] = table["least_bytes"] / np.array([memory[c] for c in cases], dtype=float)
+    table["memory_share"] = table["floor"] / table["median"]
     exchange = table["exchange_max"].where(table["exchange_max"] > 0)
     rate = table["bytes_sent"] / table["ranks"] / exchange
     table["network_share"] = rate.where(rate > 0) / np.array([network[c] for c in cases], dtype=float)
@@ -116,6 +118,7 @@ SUMMARY = [
     "minimum",
     "deviation",
     "gflops",
+    "floor",
     "memory_share",
     "network_share",
     *[f"{phase}_{how}" for phase in PHASES for how in ("mean", "max")],

@@ -14,16 +14,12 @@ static pthread_mutex_t planner_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
 typedef struct library_slot {
-    const char *file, *threads_file; /* names of the shared libraries */
-    const char *prefix;              /* of every symbol */
     bool usable;
-    char reason[768]; /* why not */
+    char reason[WEFT_FFTW_REASON_BYTES]; /* why not */
     weft_fftw_library library;
 } library_slot;
 
-static library_slot slots[2] = {
-    {.file = "libfftw3.so.3", .threads_file = "libfftw3_threads.so.3", .prefix = "fftw"},
-    {.file = "libfftw3f.so.3", .threads_file = "libfftw3f_threads.so.3", .prefix = "fftwf"}};
+static library_slot slots[2];
 
 typedef struct symbol {
     const char *name;
@@ -69,62 +65,73 @@ static const char *find_symbols(weft_fftw_library *library, void *handle, const 
     return NULL;
 }
 
-static void *open_shared(const char *file) {
-    const char *folder = getenv("WEFT_FFTW_LIBRARY_PATH");
-    if (!folder || !folder[0]) return dlopen(file, RTLD_NOW | RTLD_LOCAL);
+static void *open_shared(const char *folder, const char *file) {
     char path[4096];
+    if (!folder || !folder[0]) return dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (snprintf(path, sizeof path, "%s/%s", folder, file) >= (int)sizeof path) return NULL;
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
 /* Threads are set up at once and not when first asked for: fftw_init_threads must come before the
  * planner is first used, or its threaded Cooley-Tukey solvers are never registered. */
-static void open_threads(library_slot *slot, void *handle) {
-    weft_fftw_library *library = &slot->library;
-    size_t count = sizeof thread_symbols / sizeof thread_symbols[0];
+static void open_threads(const weft_fftw_files *files, weft_fftw_library *library, void *handle) {
+    const size_t count = sizeof thread_symbols / sizeof thread_symbols[0];
     /* FFTW built with --with-combined-threads has them in the main library. */
-    if (find_symbols(library, handle, slot->prefix, thread_symbols, count) != NULL) {
-        handle = open_shared(slot->threads_file);
+    if (find_symbols(library, handle, files->prefix, thread_symbols, count) != NULL) {
+        handle = files->threads_file ? open_shared(files->folder, files->threads_file) : NULL;
         if (!handle) return;
-        if (find_symbols(library, handle, slot->prefix, thread_symbols, count) != NULL) return;
+        if (find_symbols(library, handle, files->prefix, thread_symbols, count) != NULL) return;
     }
-    void *address = find_symbol(handle, slot->prefix, "planner_nthreads");
+    void *address = find_symbol(handle, files->prefix, "planner_nthreads");
     memcpy(&library->planner_nthreads, &address, sizeof address);
     library->threads = library->init_threads() != 0;
 }
 
-static void open_library(library_slot *slot) {
-    weft_fftw_library *library = &slot->library;
-    void *handle = open_shared(slot->file);
+bool weft_fftw_load(const weft_fftw_files *files, weft_fftw_library *library,
+                    char reason[WEFT_FFTW_REASON_BYTES]) {
+    void *handle = open_shared(files->folder, files->file);
     if (!handle) {
         const char *why = dlerror();
-        snprintf(slot->reason, sizeof slot->reason,
-                 "FFTW engine: cannot open %s (%.400s); install FFTW 3 or name its folder in "
-                 "WEFT_FFTW_LIBRARY_PATH",
-                 slot->file, why ? why : "the path is too long");
-        return;
+        snprintf(reason, WEFT_FFTW_REASON_BYTES, "cannot open %s (%.400s)", files->file,
+                 why ? why : "the path is too long");
+        return false;
     }
-    const char *missing = find_symbols(library, handle, slot->prefix, planner_symbols,
+    const char *missing = find_symbols(library, handle, files->prefix, planner_symbols,
                                        sizeof planner_symbols / sizeof planner_symbols[0]);
-    library->version = find_symbol(handle, slot->prefix, "version");
+    library->version = find_symbol(handle, files->prefix, "version");
     if (missing || !library->version) {
-        snprintf(slot->reason, sizeof slot->reason,
-                 "FFTW engine: %s has no %s_%s; install FFTW 3.3 or later", slot->file,
-                 slot->prefix, missing ? missing : "version");
+        snprintf(reason, WEFT_FFTW_REASON_BYTES, "%s has no %s_%s", files->file, files->prefix,
+                 missing ? missing : "version");
         dlclose(handle);
-        return;
+        return false;
     }
     /* "fftw-3.3.10-sse2-avx": the number stands between the first two dashes. */
     const char *number = strchr(library->version, '-');
     number = number ? number + 1 : library->version;
     snprintf(library->description, sizeof library->description, "FFTW %.*s (%s)",
              (int)strcspn(number, "-"), number, library->version);
-    open_threads(slot, handle);
-    slot->usable = true;
+    open_threads(files, library, handle);
+    return true;
+}
+
+static void open_library(library_slot *slot, weft_fftw_files files) {
+    char why[WEFT_FFTW_REASON_BYTES];
+    files.folder = getenv("WEFT_FFTW_LIBRARY_PATH");
+    slot->usable = weft_fftw_load(&files, &slot->library, why);
+    if (slot->usable) return;
+    snprintf(slot->reason, sizeof slot->reason,
+             "FFTW engine: %.600s; install FFTW 3.3 or later, or name its folder in "
+             "WEFT_FFTW_LIBRARY_PATH",
+             why);
 }
 
 static void open_both(void) {
-    for (size_t i = 0; i < sizeof slots / sizeof slots[0]; i++) open_library(&slots[i]);
+    open_library(&slots[0], (weft_fftw_files){.file = "libfftw3.so.3",
+                                              .threads_file = "libfftw3_threads.so.3",
+                                              .prefix = "fftw"});
+    open_library(&slots[1], (weft_fftw_files){.file = "libfftw3f.so.3",
+                                              .threads_file = "libfftw3f_threads.so.3",
+                                              .prefix = "fftwf"});
 }
 
 const weft_fftw_library *weft_fftw_open(weft_precision precision) {

@@ -63,6 +63,22 @@ typedef struct weft_fftw_library {
  */
 const weft_fftw_library *weft_fftw_open(weft_precision precision);
 
+/* Where a build of FFTW is, and what its names begin with. */
+typedef struct weft_fftw_files {
+    const char *folder; /* NULL or empty: where the dynamic linker looks */
+    const char *file;
+    const char *threads_file; /* NULL: threads are in the file itself, if anywhere */
+    const char *prefix;       /* "fftw" or "fftwf" */
+} weft_fftw_files;
+
+enum { WEFT_FFTW_REASON_BYTES = 768 };
+
+/* Opens one build, or another library with FFTW's interface, into *library; false with the reason
+ * where it cannot be had. Builds whose shared libraries name themselves differently can be open at
+ * once. Call once for each. */
+bool weft_fftw_load(const weft_fftw_files *files, weft_fftw_library *library,
+                    char reason[WEFT_FFTW_REASON_BYTES]);
+
 /* FFTW's planner is one per process and not thread-safe: every planner call happens between these
  * two. */
 void weft_fftw_planner_lock(void);

@@ -51,12 +51,12 @@ def baseline(cells: pd.DataFrame) -> tuple[str, str]:
 
 
 def single_process(study: Study, cells: pd.DataFrame) -> pd.DataFrame:
-    """The fastest cell of one rank for each shape and direction of `cells`, by weft or FFTW; those with as many threads
+    """The fastest cell of one rank for each shape and direction of `cells`, by weft or another library; those with as many threads
     as a rank of `cells` has, where there are any."""
     first = cells.iloc[0]
     alone = study.cells[
         (study.cells["ranks"] == 1)
-        & study.cells["library"].isin(["weft", "fftw", "cufft"])
+        & study.cells["library"].isin(["weft", "fftw", "fftw-avx512", "mkl", "ducc0", "cufft"])
         & (study.cells["kind"] == first["kind"])
         & (study.cells["precision"] == first["precision"])
         & (study.cells["batch"] == 1)
