@@ -39,8 +39,11 @@ typedef struct weft_codelet {
     /* The same past the caches; rows are aligned to 64 bytes. */
     void (*stream)(const void *tile, int64_t count, int64_t step, const void *twiddles, void *base,
                    const int64_t *offset, int64_t m);
-    /* A whole transform from array to array (across). */
-    void (*both)(const void *in, const int64_t *in_offset, void *out, const int64_t *out_offset);
+    /* A whole transform from the tile into an array (across), or from array to array; with `past`,
+     * past the caches. */
+    void (*drop)(const void *tile, void *base, const int64_t *offset, bool past);
+    void (*both)(const void *in, const int64_t *in_offset, void *out, const int64_t *out_offset,
+                 bool past);
 } weft_codelet;
 
 typedef struct weft_kernels {
@@ -74,6 +77,11 @@ typedef struct weft_kernels {
     /* dst row dst_rows[j] = src row src_rows[j] times factor j (complex); NULL rows: j itself. */
     void (*multiply)(const void *src, const int32_t *src_rows, void *dst, const int32_t *dst_rows,
                      int64_t n, const void *factors);
+    /* For one line as a matrix: n rows of a tile (those that rows[] names, a multiple of the lanes)
+     * times the rows of `table`, transposed: what line l of row k held goes to row to_rows[l], at
+     * the place of line k % lanes, of tile k / lanes of those at `to`, `tile_bytes` apart. */
+    void (*turn)(const void *tile, const int32_t *rows, int64_t n, const void *table, void *to,
+                 int64_t tile_bytes, const int32_t *to_rows);
     void (*add_rows)(const void *a, const void *b, void *sum); /* one row each */
     /* Rows of a real line's spectrum that the first n/2 + 1 imply: rows[n-k] = conj of rows[k];
      * the imaginary part of row 0 becomes zero. */

@@ -170,6 +170,7 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     pass->loops = merge_loops(loop, pass->loops);
     int64_t lines = 1;
     for (int i = 0; i < pass->loops; i++) lines *= pass->loop[i] = loop[i].n;
+    pass->lines = lines;
     make_side(pass, &request->dim, loop, false, &pass->in);
     make_side(pass, &request->dim, loop, true, &pass->out);
     pass->by_loop = pass->in.access == WEFT_ACROSS || pass->out.access == WEFT_ACROSS;
@@ -187,6 +188,10 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     bool plain = pass->kind == WEFT_TRANSFORM_C2C && pass->line.method == WEFT_LINE_STAGES;
     ok = ok && make_offsets(&pass->in, plain ? pass->line.stages.place_of : NULL, bytes) &&
          make_offsets(&pass->out, plain ? pass->result_of : NULL, bytes);
+    pass->by_matrix = pass->kind == WEFT_TRANSFORM_C2C && pass->in.access == WEFT_ALONG &&
+                      pass->out.access == WEFT_ALONG && weft_matrix_suits(pass->kernels, pass->n);
+    if (ok && pass->by_matrix)
+        ok = weft_matrix_create(pass->kernels, pass->n, direction, &pass->matrix, bytes);
     if (!ok)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                          "native engine: no memory for the tables of length %lld",
@@ -196,6 +201,7 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
 
 void weft_native_pass_release(weft_native_pass *pass) {
     weft_line_release(&pass->line);
+    if (pass->by_matrix) weft_matrix_release(&pass->matrix);
     free(pass->roots);
     free(pass->load_row);
     free(pass->store_row);
@@ -225,7 +231,10 @@ static int64_t offset_bytes(const weft_native_pass *pass) {
 }
 
 size_t weft_native_pass_scratch(const weft_native_pass *pass) {
-    return (size_t)(2 * offset_bytes(pass) + (pass->line.rows + 1) * WEFT_ROW_BYTES);
+    size_t tile = (size_t)(pass->line.rows + 1) * WEFT_ROW_BYTES;
+    if (pass->by_matrix && weft_matrix_room(&pass->matrix) > tile)
+        tile = weft_matrix_room(&pass->matrix);
+    return (size_t)(2 * offset_bytes(pass)) + tile;
 }
 
 static work divide(const weft_native_pass *pass, void *scratch) {
@@ -402,11 +411,13 @@ static void transform(const weft_native_pass *pass, const group *g, const work *
     }
 }
 
+/* Whether all rows, or lines, that are stored begin at a cache line. */
 static bool aligned(const weft_native_pass *pass, const void *array) {
     const weft_native_piece *piece = &pass->out.whole;
-    uintptr_t bits =
-        (uintptr_t)piece_base(piece, array) | (uintptr_t)piece->stride | (uintptr_t)piece->offset;
-    for (int i = 1; i < pass->loops; i++) bits |= (uintptr_t)piece->loop_stride[i];
+    const bool across = pass->out.access == WEFT_ACROSS;
+    uintptr_t bits = (uintptr_t)piece_base(piece, array) | (uintptr_t)piece->offset;
+    if (across) bits |= (uintptr_t)piece->stride;
+    for (int i = across ? 1 : 0; i < pass->loops; i++) bits |= (uintptr_t)piece->loop_stride[i];
     return pass->out.pieces == 1 && bits % ALIGNMENT == 0;
 }
 
@@ -430,18 +441,47 @@ static void store_fused(const weft_native_pass *pass, void *out, const group *g,
 }
 
 static void run_both(const weft_native_pass *pass, const void *in, void *out, const group *g,
-                     const work *w) {
+                     const work *w, bool stream) {
     const weft_stages *s = &pass->line.stages;
     side_rows r = find_rows(pass, &pass->in, in, g, pass->in.fused_offset, s->place_of, w->in);
     side_rows to =
         find_rows(pass, &pass->out, out, g, pass->out.fused_offset, pass->result_of, w->out);
-    s->stage[0].codelet->both(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset);
+    s->stage[0].codelet->both(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset, stream);
+}
+
+/* Lines first..end-1, each as a matrix. */
+static void run_matrices(const weft_native_pass *pass, const void *in, void *out, const work *w,
+                         int64_t first, int64_t end) {
+    const bool past = pass->stream && aligned(pass, out);
+    const weft_native_piece *from = &pass->in.whole, *to = &pass->out.whole;
+    const int64_t ahead = pass->loops > 0 ? from->loop_stride[0] : 0;
+    int64_t index[WEFT_PASS_LOOPS], rest = first;
+    for (int i = 0; i < pass->loops; i++) {
+        index[i] = rest % pass->loop[i];
+        rest /= pass->loop[i];
+    }
+    for (int64_t line = first; line < end; line++) {
+        int64_t in_offset = 0, out_offset = 0;
+        for (int i = 0; i < pass->loops; i++) {
+            in_offset += index[i] * from->loop_stride[i];
+            out_offset += index[i] * to->loop_stride[i];
+        }
+        const char *x = (const char *)in + in_offset;
+        weft_matrix_run(&pass->matrix, x, (char *)out + out_offset, w->tile, past, x + ahead);
+        for (int i = 0; i < pass->loops && ++index[i] == pass->loop[i]; i++) index[i] = 0;
+    }
+    if (past) pass->kernels->settle();
 }
 
 void weft_native_pass_run(const weft_native_pass *pass, const void *in, void *out, void *scratch,
                           int64_t first, int64_t end) {
     const work w = divide(pass, scratch);
     const weft_stages *s = &pass->line.stages;
+    if (pass->by_matrix) {
+        const int64_t lanes = pass->kernels->lanes, most = end * lanes;
+        run_matrices(pass, in, out, &w, first * lanes, most < pass->lines ? most : pass->lines);
+        return;
+    }
     const bool plain = pass->kind == WEFT_TRANSFORM_C2C && !pass->twist_table &&
                        pass->line.method == WEFT_LINE_STAGES && s->count > 0;
     const bool fuse_load = plain && pass->in.access == WEFT_ACROSS;
@@ -453,7 +493,7 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *in, void *ou
         const bool full = g.count == pass->kernels->lanes;
         const bool loads = fuse_load && (full || pass->in.padded), stores = fuse_store && full;
         if (loads && stores && s->count == 1) {
-            run_both(pass, in, out, &g, &w);
+            run_both(pass, in, out, &g, &w, stream);
             continue;
         }
         if (loads)

@@ -7,6 +7,7 @@
 
 #include "engine/engine.h"
 #include "engine/native/line.h"
+#include "engine/native/matrix.h"
 
 enum { WEFT_PASS_LOOPS = WEFT_AXES + WEFT_MAX_RANK };
 
@@ -58,7 +59,9 @@ typedef struct weft_native_pass {
     int loops;                         /* loop 0 gives the lines of a tile */
     int64_t loop[WEFT_PASS_LOOPS];
     bool by_loop; /* tiles do not go beyond loop 0, for some side is across */
-    int64_t groups;
+    int64_t lines, groups;
+    bool by_matrix; /* contiguous lines one by one, as matrices */
+    weft_matrix matrix;
     weft_native_side in, out;
     bool stream;       /* store past the caches where alignment allows */
     void *twist_table; /* four-step twiddles: see twist of kernels.h; NULL without */

@@ -58,6 +58,7 @@ weft_status weft_trip_create_pass(const weft_pass_request *request, weft_trip *t
 
 enum {
     BLOCK_BYTES = 1024,     /* of a row */
+    ROWS_AHEAD = 2,         /* that are asked for while one is copied */
     FAR_APART = 1 << 16,    /* bytes between points from which on blocks pay */
     BLOCK_CACHE = 768 << 10 /* bytes of a block */
 };
@@ -387,9 +388,12 @@ static int64_t groups_of(const weft_trip *trip, int i, const part *p) {
 static void fill(const weft_trip *trip, const part *p, int64_t first, int64_t end) {
     const weft_trip_rows *r = &trip->fill;
     int64_t bytes = row_bytes(trip, r, p);
-    for (int64_t i = first; i < end; i++)
+    for (int64_t i = first; i < end; i++) {
+        const char *next = p->array[WEFT_TRIP_IN] + (i + ROWS_AHEAD) * r->array_stride;
+        for (int64_t b = 0; b < bytes; b += CACHE_LINE) __builtin_prefetch(next + b);
         trip->kernels->copy(p->array[WEFT_TRIP_IN] + i * r->array_stride,
                             p->array[WEFT_TRIP_BUFFER] + i * r->buffer_stride, bytes, false);
+    }
 }
 
 static void flush(const weft_trip *trip, const part *p, int64_t first, int64_t end) {
@@ -412,6 +416,14 @@ static void run_whole_part(const weft_trip *trip, const part *p) {
     for (int i = 0; i < trip->passes; i++) run_pass(trip, i, p, 0, groups_of(trip, i, p));
     flush(trip, p, 0, trip->flush.rows);
     seam_after(trip, p);
+}
+
+static void run_parts(const weft_trip *trip, const void *in, void *out, char *memory, int64_t first,
+                      int64_t end) {
+    for (int64_t number = first; number < end; number++) {
+        part p = find_part(trip, number, in, out, memory, memory);
+        run_whole_part(trip, &p);
+    }
 }
 
 #ifdef _OPENMP
@@ -440,29 +452,27 @@ static void run_together(const weft_trip *trip, const void *in, void *out, char 
     }
 }
 
-void weft_trip_run(const weft_trip *trip, const void *in, void *out, char *memory, size_t stride,
-                   int threads) {
-    if (threads > 1 && trip->parts < threads && !trip->convolution) {
-        run_together(trip, in, out, memory, stride, threads);
-        return;
-    }
-#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (int64_t number = 0; number < trip->parts; number++) {
-        char *mine = memory + (size_t)omp_get_thread_num() * stride;
-        part p = find_part(trip, number, in, out, mine, mine);
-        run_whole_part(trip, &p);
-    }
-}
-
-#else
-
-void weft_trip_run(const weft_trip *trip, const void *in, void *out, char *memory, size_t stride,
-                   int threads) {
-    (void)stride, (void)threads;
-    for (int64_t number = 0; number < trip->parts; number++) {
-        part p = find_part(trip, number, in, out, memory, memory);
-        run_whole_part(trip, &p);
+static void run_apart(const weft_trip *trip, const void *in, void *out, char *memory, size_t stride,
+                      int threads) {
+#pragma omp parallel num_threads(threads)
+    {
+        const int64_t me = omp_get_thread_num(), team = omp_get_num_threads();
+        run_parts(trip, in, out, memory + (size_t)me * stride, trip->parts * me / team,
+                  trip->parts * (me + 1) / team);
     }
 }
 
 #endif
+
+void weft_trip_run(const weft_trip *trip, const void *in, void *out, char *memory, size_t stride,
+                   int threads) {
+#ifdef _OPENMP
+    if (threads > 1) {
+        bool together = trip->parts < threads && !trip->convolution;
+        (together ? run_together : run_apart)(trip, in, out, memory, stride, threads);
+        return;
+    }
+#endif
+    (void)stride, (void)threads;
+    run_parts(trip, in, out, memory, 0, trip->parts);
+}
