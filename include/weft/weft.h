@@ -102,7 +102,7 @@ typedef enum weft_exchange {
     WEFT_A2A_SYNC,    /* pack for all, one all-to-all, unpack */
     WEFT_A2A_TYPE,    /* one all-to-all with derived datatypes, no packing */
     WEFT_NCCL,        /* reserved */
-    WEFT_PEER         /* reserved */
+    WEFT_PEER /* ranks of one node copy straight from each other's arrays; no message, no packing */
 } weft_exchange;
 
 typedef enum weft_engine {

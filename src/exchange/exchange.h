@@ -20,6 +20,7 @@
 #include "transport/transport.h"
 
 typedef struct weft_exchange_plan weft_exchange_plan;
+typedef struct weft_peer weft_peer;
 
 typedef struct weft_exchange_ops {
     const char *name;
@@ -27,6 +28,8 @@ typedef struct weft_exchange_ops {
     bool point_to_point; /* receives are posted before packing starts: send, receive, src are live
                             together */
     bool datatypes;      /* the transport gathers and scatters: nothing is packed */
+    bool shared; /* partners read src where it lies, in shared memory: nothing is packed, sent or
+                    staged */
 
     weft_status (*prepare)(weft_exchange_plan *plan);
     weft_status (*run)(weft_exchange_plan *plan);
@@ -46,6 +49,10 @@ struct weft_exchange_plan {
     const void *src; /* set before each run */
     void *send, *receive, *dst;
     weft_recorder *recorder; /* of phases and messages */
+
+    weft_peer *peer;             /* shared methods: see exchange/peer.h; not owned */
+    int workspace;               /* the number of the workspace that src is */
+    const void *const *peer_src; /* [members]: partners' arrays, as far as they are awaited */
 
     void *method_state;
 };
