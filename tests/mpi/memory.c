@@ -27,6 +27,11 @@ static const struct {
       .decomposition = WEFT_SLAB_2D1D,
       .variant = WEFT_DEFAULT,
       .exchange = {WEFT_A2A_TYPE}}},
+    {"slab-2d1d default peer",
+     {.effort = WEFT_MEASURE,
+      .decomposition = WEFT_SLAB_2D1D,
+      .variant = WEFT_DEFAULT,
+      .exchange = {WEFT_PEER}}},
 };
 
 /* A field of /proc/self/status in bytes, such as VmHWM (peak) or VmRSS (now). */
