@@ -17,9 +17,10 @@ typedef struct weft_ready_transform {
     weft_engine_plan *plan;
 } weft_ready_transform;
 
-/* Where each workspace begins in a rank's shared memory; 0: partners do not read it. */
+/* Where things begin in the memory that a rank shares; -1: partners do not read this workspace. */
 typedef struct weft_shared_layout {
-    int64_t offset[WEFT_MAX_WORKSPACES];
+    int64_t workspace[WEFT_MAX_WORKSPACES];
+    int64_t flags;
 } weft_shared_layout;
 
 /* One candidate made ready to run on this rank. */

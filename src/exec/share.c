@@ -1,6 +1,6 @@
 /*
  * Workspaces that partners read (exchange method peer): one part of shared memory for each rank,
- * flags first, then the workspaces, each on pages of its own. Which workspaces those are, and how
+ * the workspaces, each on pages of its own, and the flags. Which workspaces those are, and how
  * large, is each rank's own affair; the others learn where they begin.
  */
 #include "exchange/peer.h"
@@ -13,10 +13,10 @@
 
 enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
-/* How a part begins: the flags of every redistribution in either direction. */
-typedef struct shared_head {
+/* How a part ends: the flags of every redistribution in either direction. */
+typedef struct shared_flags {
     weft_peer_flags flags[2][WEFT_MAX_SEGMENTS];
-} shared_head;
+} shared_flags;
 
 _Static_assert((int)WEFT_MAX_WORKSPACES <= (int)WEFT_PEER_WORKSPACES, "workspaces have numbers");
 
@@ -37,24 +37,24 @@ bool weft_build_shares_buffer(const weft_build *b, int buffer) {
     return shared;
 }
 
-static size_t rounded_up(size_t bytes) {
-    size_t page = bytes >= 2 * (size_t)HUGE_PAGE ? HUGE_PAGE : PAGE;
-    return (bytes + page - 1) / page * page;
+static size_t rounded_up(size_t bytes, size_t unit) {
+    return (bytes + unit - 1) / unit * unit;
 }
 
 /* Fills the layout and returns the size of this rank's part. */
 static size_t lay_out(const weft_build *b, weft_shared_layout *layout) {
-    size_t bytes = rounded_up(sizeof(shared_head));
-    memset(layout, 0, sizeof *layout);
+    size_t end = 0;
     for (int w = 0; w < WEFT_MAX_WORKSPACES; w++) {
-        size_t workspace = b->buffer_bytes[WEFT_BUFFER_WORKSPACE + w];
+        size_t bytes = b->buffer_bytes[WEFT_BUFFER_WORKSPACE + w];
+        layout->workspace[w] = -1;
         if (!weft_build_shares_buffer(b, WEFT_BUFFER_WORKSPACE + w)) continue;
-        if (workspace >= 2 * (size_t)HUGE_PAGE)
-            bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-        layout->offset[w] = (int64_t)bytes;
-        bytes += rounded_up(workspace > 0 ? workspace : 1);
+        end = rounded_up(end, bytes >= 2 * (size_t)HUGE_PAGE ? HUGE_PAGE : PAGE);
+        layout->workspace[w] = (int64_t)end;
+        end += bytes;
     }
-    return bytes;
+    end = rounded_up(end, PAGE);
+    layout->flags = (int64_t)end;
+    return end + sizeof(shared_flags);
 }
 
 /* The flags and workspaces of the members of one redistribution's group. */
@@ -67,10 +67,12 @@ static weft_status find_members(weft_build *b, int direction, int redistribution
                              "exchange peer: the memory of rank %d cannot be read here; choose "
                              "exchange p2p-sync",
                              rank);
-        peer->member[m].flags = &((shared_head *)(void *)part)->flags[direction][redistribution];
+        const weft_shared_layout *layout = &b->shared_layout[rank];
+        shared_flags *all = (shared_flags *)(void *)(part + layout->flags);
+        peer->member[m].flags = &all->flags[direction][redistribution];
         for (int w = 0; w < WEFT_MAX_WORKSPACES; w++)
-            if (b->shared_layout[rank].offset[w] > 0)
-                peer->member[m].workspace[w] = part + b->shared_layout[rank].offset[w];
+            if (layout->workspace[w] >= 0)
+                peer->member[m].workspace[w] = part + layout->workspace[w];
     }
     return WEFT_SUCCESS;
 }
@@ -83,14 +85,16 @@ weft_status weft_build_share(weft_build *b, weft_transport *transport) {
     weft_status status = b->shared_layout
                              ? WEFT_SUCCESS
                              : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan");
-    b->memory.tables += sizeof(shared_head) + (size_t)transport->size * sizeof *b->shared_layout;
+    b->memory.tables += bytes + (size_t)transport->size * sizeof *b->shared_layout;
+    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) /* these are told as workspaces */
+        if (weft_build_shares_buffer(b, i)) b->memory.tables -= b->buffer_bytes[i];
     WEFT_TRY(weft_agree(transport, status));
     WEFT_TRY(transport->ops->gather_all(transport, &mine, sizeof mine, b->shared_layout));
     WEFT_TRY(weft_agree(transport,
                         transport->ops->share(transport, b->planner->node, bytes, &b->shared)));
     char *part = transport->ops->shared_part(b->shared, transport->rank);
     for (int w = 0; w < WEFT_MAX_WORKSPACES; w++)
-        if (mine.offset[w] > 0) b->buffer[WEFT_BUFFER_WORKSPACE + w] = part + mine.offset[w];
+        if (mine.workspace[w] >= 0) b->buffer[WEFT_BUFFER_WORKSPACE + w] = part + mine.workspace[w];
     return WEFT_SUCCESS;
 }
 

@@ -7,6 +7,10 @@
  * gives memory there that raises SIGBUS when it is touched, and neither aligns a rank's part to its
  * pages. A memory file has no name to leave behind and is not limited by /dev/shm. The pages are
  * the owner's: it touches them first, and they are freed when the last mapping goes.
+ *
+ * Large parts are gathered into huge pages as soon as they are made (MADV_COLLAPSE, Linux 6.1):
+ * transforms along strided axes are slower without them, and most systems give shared memory none
+ * of their own accord.
  */
 #include "transport/mpi/mpi.h"
 
@@ -18,6 +22,11 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { HUGE_PAGE = 2 << 20 };
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25 /* the kernel may know it where the C library does not */
+#endif
 
 /* A rank's part as this process sees it. */
 typedef struct part {
@@ -44,14 +53,39 @@ static weft_status check_fits(size_t bytes) {
                      "no host memory for %zu shared bytes; use more ranks", bytes);
 }
 
+/* Maps the file; large ones where huge pages fit. NULL where that fails. */
 static void *map(int file, size_t bytes, int protection) {
-    void *address = mmap(NULL, bytes, protection, MAP_SHARED, file, 0);
-    if (address == MAP_FAILED) return NULL;
-#ifdef MADV_HUGEPAGE
-    /* Advice: where the kernel declines, the memory works all the same. */
-    (void)madvise(address, bytes, MADV_HUGEPAGE);
-#endif
+    if (bytes < HUGE_PAGE) {
+        void *address = mmap(NULL, bytes, protection, MAP_SHARED, file, 0);
+        return address == MAP_FAILED ? NULL : address;
+    }
+    size_t room = bytes + HUGE_PAGE;
+    char *reserved = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (reserved == MAP_FAILED) return NULL;
+    size_t skip = (HUGE_PAGE - (uintptr_t)reserved % HUGE_PAGE) % HUGE_PAGE;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), end = (bytes + page - 1) / page * page;
+    char *address = mmap(reserved + skip, bytes, protection, MAP_SHARED | MAP_FIXED, file, 0);
+    if (address == MAP_FAILED) {
+        munmap(reserved, room);
+        return NULL;
+    }
+    if (skip > 0) munmap(reserved, skip);
+    if (room > skip + end) munmap(address + end, room - skip - end);
     return address;
+}
+
+/* Advice: where the kernel declines, the memory works all the same. The first touch of each huge
+ * page says to which part of the machine it belongs. */
+static void ask_for_huge_pages(char *address, size_t bytes) {
+#ifdef __linux__
+    size_t whole = bytes / HUGE_PAGE * HUGE_PAGE;
+    if (whole == 0) return;
+    (void)madvise(address, whole, MADV_HUGEPAGE);
+    for (size_t i = 0; i < whole; i += HUGE_PAGE) address[i] = 0;
+    (void)madvise(address, whole, MADV_COLLAPSE);
+#else
+    (void)address, (void)bytes;
+#endif
 }
 
 /* This rank's file, mapped for writing; the caller closes *file. */
@@ -72,6 +106,7 @@ static weft_status make_own(size_t bytes, int *file, part *own, ticket *mine) {
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                          "no host memory for %zu shared bytes; use more ranks", bytes);
     own->bytes = bytes;
+    ask_for_huge_pages(own->address, bytes);
     *mine = (ticket){.process = getpid(),
                      .file = *file,
                      .device = (int64_t)status.st_dev,
