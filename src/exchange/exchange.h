@@ -2,7 +2,7 @@
  * Exchange methods: how a redistribution is carried out on a transport and a device. One file each,
  * named in exchanges.def. A method knows nothing of strategies.
  *
- * A method works on one weft_transfer_plan: the geometry (which blocks, packed or not), the group,
+ * A method works on one weft_exchange_plan: the geometry (which blocks, packed or not), the group,
  * the device, and what `prepare` made of them. `run` is called with the addresses of the four
  * buffers: src (the array before), send, receive, dst (the array after). send is src where nothing
  * is packed, receive is dst where nothing is unpacked. Work of the step before has been enqueued on
@@ -10,6 +10,10 @@
  * when send and src may be overwritten by work enqueued after it. When a copy fails, run still
  * sends and receives everything, so that no partner waits forever, and then returns the first
  * failure.
+ *
+ * Shared methods read partners' src instead of sending: `run` returns when this rank has read all
+ * it needs, but others may still read its src, which is written again only after weft_peer_reclaim
+ * (exchange/peer.h).
  */
 #ifndef WEFT_EXCHANGE_H
 #define WEFT_EXCHANGE_H
