@@ -246,6 +246,29 @@ static void plans_over_simulated_ranks_are_explained_but_not_executed(void **sta
     weft_context_destroy(&many);
 }
 
+static void peer_over_simulated_ranks_is_explained_where_it_is_asked_for(void **state) {
+    (void)state;
+    weft_context_options opt = {.simulated_ranks = 8};
+    weft_context many = NULL;
+    weft_plan plan = NULL;
+    weft_problem problem = {.rank = 3, .n = {64, 64, 64}, .kind = WEFT_R2C};
+    weft_options options = {.exchange = {WEFT_PEER}};
+    char *text = NULL;
+    size_t size = 0;
+    assert_int_equal(weft_context_create(&opt, &many), WEFT_SUCCESS);
+    for (int asked = 0; asked < 2; asked++) { /* whether they share a node is not known */
+        assert_int_equal(weft_plan_create(many, &problem, asked ? &options : NULL, &plan),
+                         WEFT_SUCCESS);
+        FILE *stream = open_memstream(&text, &size);
+        assert_int_equal(weft_plan_explain(plan, stream, WEFT_TEXT), WEFT_SUCCESS);
+        fclose(stream);
+        assert_int_equal(strstr(text, "partners read") != NULL, asked);
+        free(text);
+        weft_plan_destroy(&plan);
+    }
+    weft_context_destroy(&many);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_misuse_is_refused_in_one_sentence),
@@ -256,6 +279,7 @@ int main(void) {
         cmocka_unit_test(an_impulse_becomes_ones_in_one_to_eight_dimensions),
         cmocka_unit_test(the_norms_are_those_of_numpy),
         cmocka_unit_test(plans_over_simulated_ranks_are_explained_but_not_executed),
+        cmocka_unit_test(peer_over_simulated_ranks_is_explained_where_it_is_asked_for),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

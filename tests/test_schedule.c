@@ -8,6 +8,7 @@
 
 #include "plan/model.h"
 #include "plan/planner.h"
+#include "support/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static void schedule(setting *s, int rank, weft_direction direction, bool in_pla
 }
 
 static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
-                                        WEFT_A2A_SYNC, WEFT_A2A_TYPE};
+                                        WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER};
 
 typedef struct strategy_case {
     weft_decomposition decomposition;
@@ -62,6 +63,10 @@ static bool uses_datatypes(weft_exchange method) {
     return method == WEFT_P2P_TYPE || method == WEFT_A2A_TYPE;
 }
 
+static bool stays_in_two_workspaces(const setting *s) {
+    return s->schedule.workspaces >= 1 && s->schedule.workspaces <= 2;
+}
+
 static void realigned_and_datatype_methods_need_one_extra_buffer(void **state) {
     (void)state;
     EACH(strategies, i)
@@ -73,10 +78,11 @@ static void realigned_and_datatype_methods_need_one_extra_buffer(void **state) {
                     make((weft_kind)kind, strategies[i].decomposition, (weft_variant)variant,
                          methods[m], strategies[i].p1, strategies[i].p2);
                 schedule(s, 0, (weft_direction)direction, false);
-                if (variant == WEFT_REALIGNED || uses_datatypes(methods[m]))
+                if (methods[m] != WEFT_PEER &&
+                    (variant == WEFT_REALIGNED || uses_datatypes(methods[m])))
                     assert_int_equal(s->schedule.workspaces, 1);
                 else
-                    assert_in_range(s->schedule.workspaces, 1, 2);
+                    assert_true(stays_in_two_workspaces(s));
                 weft_schedule_release(&s->schedule);
                 free(s);
             }
@@ -116,6 +122,116 @@ static void datatype_methods_pack_nothing(void **state) {
     }
 }
 
+/* For both kinds and placements, and from bricks. */
+static void check_lent(const weft_schedule *schedule) {
+    bool shared[WEFT_MAX_WORKSPACES] = {false};
+    for (int k = 0; k < schedule->steps; k++) {
+        const weft_step *step = &schedule->step[k];
+        if (step->kind == WEFT_STEP_COPY) assert_int_not_equal(step->src, step->dst);
+        if (step->kind != WEFT_STEP_EXCHANGE || step->method->id != WEFT_PEER) continue;
+        assert_true(step->src >= WEFT_BUFFER_WORKSPACE);
+        assert_int_not_equal(step->src, step->dst);
+        assert_int_equal(step->send, step->src);
+        assert_int_equal(step->receive, step->dst);
+        assert_int_equal(step->messages_sent, 0);
+        assert_false(step->staged || step->exchange.pack || step->exchange.unpack);
+        shared[step->src - WEFT_BUFFER_WORKSPACE] = true;
+    }
+    assert_memory_equal(shared, schedule->shared, sizeof shared);
+}
+
+static void peer_lends_workspaces_only_and_sends_nothing(void **state) {
+    (void)state;
+    EACH(strategies, i)
+    for (int variant = WEFT_DEFAULT; variant <= WEFT_REALIGNED; variant++)
+        for (int mix = 0; mix < 4; mix++) /* kind and placement, and another method beside */
+            for (int direction = 0; direction < 2; direction++) {
+                setting *s =
+                    make(mix % 2 ? WEFT_R2C : WEFT_C2C, strategies[i].decomposition,
+                         (weft_variant)variant, WEFT_PEER, strategies[i].p1, strategies[i].p2);
+                s->planner.staged = variant == WEFT_REALIGNED;
+                if (direction) s->candidate.exchange[1] = WEFT_A2A_SYNC;
+                for (int rank = 0; rank < s->planner.ranks; rank++) {
+                    schedule(s, rank, (weft_direction)direction, mix / 2);
+                    check_lent(&s->schedule);
+                    weft_schedule_release(&s->schedule);
+                }
+                free(s);
+            }
+}
+
+/* Callers may store their boxes in an order that nobody else knows: the copy into the workspace
+ * brings them into the inner chain's. */
+static void peer_copies_bricks_into_a_workspace_first(void **state) {
+    (void)state;
+    weft_region boxes[4];
+    for (int in_place = 0; in_place < 2; in_place++) {
+        setting *s = make(WEFT_C2C, WEFT_SLAB_2D1D, WEFT_DEFAULT, WEFT_PEER, 4, 0);
+        for (int r = 0; r < 4; r++)
+            boxes[r] = (weft_region){.axes = 4, .lo = {0, 0, 10 * r}, .n = {64, 48, 10, 1}};
+        s->planner.input_boxes = s->planner.output_boxes = boxes;
+        for (int a = 0; a < 3; a++) s->call.input.order[a] = s->call.output.order[a] = 2 - a;
+        assert_int_equal(weft_planner_chain(&s->planner, &s->candidate, &s->chain), WEFT_SUCCESS);
+        for (int direction = 0; direction < 2; direction++) {
+            schedule(s, 2, (weft_direction)direction, in_place);
+            check_lent(&s->schedule);
+            const weft_step *first = &s->schedule.step[0];
+            assert_int_equal(first->kind, WEFT_STEP_COPY);
+            assert_true(first->copy.axes > 1); /* it changes the memory order */
+            assert_int_equal(s->schedule.step[1].kind, WEFT_STEP_EXCHANGE);
+            assert_int_equal(s->schedule.step[1].exchange.src_order[1], 0);
+            weft_schedule_release(&s->schedule);
+        }
+        free(s);
+    }
+}
+
+/* Lists the candidates of a pencil over 2 x 3 ranks; rows of three on a node of their own or not.
+ */
+static weft_status list_on_nodes(setting *s, weft_exchange first, weft_exchange second,
+                                 const int *node) {
+    weft_problem problem = {.rank = 3, .n = {64, 48, 40}};
+    weft_options options = {
+        .decomposition = WEFT_PENCIL, .grid = {2, 3}, .exchange = {first, second}};
+    assert_int_equal(weft_call_read(&problem, &options, 6, &s->call), WEFT_SUCCESS);
+    s->planner = (weft_planner){.call = &s->call, .ranks = 6, .addressable = true, .node = node};
+    return weft_planner_list(&s->planner);
+}
+
+static bool offers(const weft_planner *planner, weft_exchange first, weft_exchange second) {
+    for (int i = 0; i < planner->count; i++)
+        if (planner->candidates[i].exchange[0] == first &&
+            planner->candidates[i].exchange[1] == second)
+            return true;
+    return false;
+}
+
+static void peer_is_chosen_within_nodes_only(void **state) {
+    (void)state;
+    static const int one[6] = {0}, rows[6] = {0, 0, 0, 3, 3, 3}, none[6] = {0, 1, 2, 3, 4, 5};
+    setting *s = calloc(1, sizeof *s);
+    assert_int_equal(list_on_nodes(s, 0, 0, one), WEFT_SUCCESS);
+    assert_true(offers(&s->planner, WEFT_PEER, WEFT_PEER));
+    weft_planner_release(&s->planner);
+    assert_int_equal(list_on_nodes(s, 0, 0, rows), WEFT_SUCCESS);
+    assert_true(offers(&s->planner, WEFT_PEER, WEFT_P2P_SYNC));
+    assert_false(offers(&s->planner, WEFT_PEER, WEFT_PEER));
+    weft_planner_release(&s->planner);
+    assert_int_equal(list_on_nodes(s, 0, 0, none), WEFT_SUCCESS);
+    assert_false(offers(&s->planner, WEFT_PEER, WEFT_P2P_SYNC));
+    weft_planner_release(&s->planner);
+    assert_int_equal(list_on_nodes(s, WEFT_PEER, WEFT_A2A_SYNC, rows), WEFT_SUCCESS);
+    assert_true(offers(&s->planner, WEFT_PEER, WEFT_A2A_SYNC));
+    weft_planner_release(&s->planner);
+    assert_int_equal(list_on_nodes(s, WEFT_PEER, WEFT_PEER, rows), WEFT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(weft_thread_error(), "p2p-sync"));
+    weft_planner_release(&s->planner);
+    assert_int_equal(list_on_nodes(s, 0, 0, NULL), WEFT_SUCCESS); /* nobody knows the nodes */
+    assert_false(offers(&s->planner, WEFT_PEER, WEFT_PEER));
+    weft_planner_release(&s->planner);
+    free(s);
+}
+
 static bool same_transforms(const weft_schedule *a, const weft_schedule *b) {
     int i = 0, j = 0;
     for (;; i++, j++) {
@@ -140,7 +256,7 @@ static void transforms_do_not_depend_on_the_exchange_method(void **state) {
         EACH(methods, m) {
             setting *s = make(WEFT_R2C, strategies[i].decomposition, WEFT_DEFAULT, methods[m],
                               strategies[i].p1, strategies[i].p2);
-            s->planner.staged = m % 2;
+            s->planner.staged = m % 2; /* peer stays as it is */
             schedule(s, 1, WEFT_FORWARD, in_place);
             assert_true(same_transforms(&first->schedule, &s->schedule));
             weft_schedule_release(&s->schedule);
@@ -225,6 +341,9 @@ int main(void) {
         cmocka_unit_test(realigned_and_datatype_methods_need_one_extra_buffer),
         cmocka_unit_test(realigned_messages_need_no_packing),
         cmocka_unit_test(datatype_methods_pack_nothing),
+        cmocka_unit_test(peer_lends_workspaces_only_and_sends_nothing),
+        cmocka_unit_test(peer_copies_bricks_into_a_workspace_first),
+        cmocka_unit_test(peer_is_chosen_within_nodes_only),
         cmocka_unit_test(transforms_do_not_depend_on_the_exchange_method),
         cmocka_unit_test(bytes_sent_are_those_of_the_cost_model),
         cmocka_unit_test(slab_y_zx_transforms_y_first_and_z_after_for_complex_data),

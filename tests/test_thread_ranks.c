@@ -8,7 +8,8 @@
 
 #include <cmocka.h>
 
-#include "exec/context.h"
+#include "exec/plan.h"
+#include "support/error.h"
 #include "thread_transport.h"
 
 #include <complex.h>
@@ -16,10 +17,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
+                                        WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER};
 
 typedef struct setting {
     weft_problem problem;
     weft_options options;
+    weft_status expected; /* of weft_plan_create */
     pthread_mutex_t lock;
     int bad;
 } setting;
@@ -137,21 +143,114 @@ static void look_at_rows(void *argument, weft_transport *transport) {
     weft_context_destroy(&ctx);
 }
 
+/* The forward transform of a plane wave of this height gives a spike of that height. */
+static void run_wave(setting *s, weft_plan plan, double height, bool in_place) {
+    const int64_t *n = s->problem.n;
+    weft_box box;
+    size_t bytes[2];
+    weft_recorder recorder = {.spans = NULL};
+    int rank = plan->transport->rank;
+    weft_plan_bytes(plan, WEFT_INPUT, &bytes[0]);
+    weft_plan_bytes(plan, WEFT_OUTPUT, &bytes[1]);
+    size_t most = bytes[0] > bytes[1] ? bytes[0] : bytes[1];
+    double complex *in = malloc(most + 16), *out = in_place ? in : malloc(bytes[1] + 16);
+    weft_plan_box(plan, WEFT_INPUT, rank, &box);
+    int64_t i = 0;
+    for (int64_t x = 0; x < box.n[0]; x++)
+        for (int64_t y = 0; y < box.n[1]; y++)
+            for (int64_t z = 0; z < box.n[2]; z++)
+                in[i++] = height * wave(n, x + box.lo[0], y + box.lo[1], z + box.lo[2]);
+    count_bad(s, weft_build_run(plan->build, WEFT_FORWARD, in_place, in, out, &recorder) !=
+                     WEFT_SUCCESS);
+    weft_plan_box(plan, WEFT_OUTPUT, rank, &box);
+    double points = (double)(n[0] * n[1] * n[2]);
+    i = 0;
+    for (int64_t x = 0; x < box.n[0]; x++)
+        for (int64_t y = 0; y < box.n[1]; y++)
+            for (int64_t z = 0; z < box.n[2]; z++) {
+                bool spike = x + box.lo[0] == 2 && y + box.lo[1] == 1 && z + box.lo[2] == 1;
+                count_bad(s, cabs(out[i++] - (spike ? height * points : 0)) > 1e-9 * points);
+            }
+    if (!in_place) free(out);
+    free(in);
+}
+
+/* Without weft_execute and its agreement nothing but the flags keeps the ranks in step. They dawdle
+ * in turn, and differ in placement. */
+static void run_out_of_step(void *argument, weft_transport *transport) {
+    setting *s = argument;
+    weft_context ctx = NULL;
+    weft_plan plan = NULL;
+    count_bad(s, weft_context_over_transport(transport, NULL, &ctx) != WEFT_SUCCESS);
+    count_bad(s, weft_plan_create(ctx, &s->problem, &s->options, &plan) != WEFT_SUCCESS);
+    int rank = plan->transport->rank, size = plan->transport->size;
+    for (int run = 0; run < 24; run++) {
+        if (run % size == rank) usleep(500);
+        run_wave(s, plan, 1 + run, (run / 2 + rank) % 2);
+    }
+    weft_plan_destroy(&plan);
+    weft_context_destroy(&ctx);
+}
+
+static weft_status fail_to_execute(weft_engine_plan *plan, const weft_device_handle *device,
+                                   weft_queue *queue, const void *in, void *out) {
+    (void)plan, (void)device, (void)queue, (void)in, (void)out;
+    return weft_fail(WEFT_ERROR_ENGINE, "injected");
+}
+
+/* Rank 1's engine fails in one execution; the others come to an end, and the next one is right. */
+static void fail_once(void *argument, weft_transport *transport) {
+    setting *s = argument;
+    weft_context ctx = NULL;
+    weft_plan plan = NULL;
+    size_t bytes;
+    count_bad(s, weft_context_over_transport(transport, NULL, &ctx) != WEFT_SUCCESS);
+    count_bad(s, weft_plan_create(ctx, &s->problem, &s->options, &plan) != WEFT_SUCCESS);
+    const weft_engine_ops *engine = plan->build->engine;
+    weft_engine_ops failing = *engine;
+    failing.execute = fail_to_execute;
+    weft_plan_bytes(plan, WEFT_INPUT, &bytes);
+    void *in = calloc(1, bytes + 16);
+    weft_plan_bytes(plan, WEFT_OUTPUT, &bytes);
+    void *out = calloc(1, bytes + 16);
+    if (plan->transport->rank == 1) plan->build->engine = &failing;
+    weft_status status = weft_execute(plan, WEFT_FORWARD, in, out);
+    count_bad(s, (status != WEFT_SUCCESS) != (plan->transport->rank == 1));
+    plan->build->engine = engine;
+    run_wave(s, plan, 1, false);
+    free(in);
+    free(out);
+    weft_plan_destroy(&plan);
+    weft_context_destroy(&ctx);
+}
+
+static void create_only(void *argument, weft_transport *transport) {
+    setting *s = argument;
+    weft_context ctx = NULL;
+    weft_plan plan = NULL;
+    count_bad(s, weft_context_over_transport(transport, NULL, &ctx) != WEFT_SUCCESS);
+    count_bad(s, weft_plan_create(ctx, &s->problem, &s->options, &plan) != s->expected);
+    if (s->expected != WEFT_SUCCESS) count_bad(s, strstr(weft_last_error(ctx), "p2p-sync") == NULL);
+    weft_plan_destroy(&plan);
+    weft_context_destroy(&ctx);
+}
+
 static void run_all(weft_device device, weft_awareness aware, int ranks) {
-    for (int method = WEFT_P2P_SYNC; method <= WEFT_A2A_TYPE; method++)
+    for (size_t method = 0; method < sizeof methods / sizeof methods[0]; method++)
         for (int variant = WEFT_DEFAULT; variant <= WEFT_REALIGNED; variant++)
             for (int pencil = 0; pencil < 2; pencil++) {
                 setting s = {.problem = {.rank = 3, .n = {7, 6, 5}, .norm = WEFT_NORM_BACKWARD},
                              .options = {.decomposition = pencil ? WEFT_PENCIL : WEFT_SLAB_1D2D,
                                          .grid = {pencil ? 2 : ranks, pencil ? ranks / 2 : 0},
                                          .variant = (weft_variant)variant,
-                                         .exchange = {(weft_exchange)method},
+                                         .exchange = {methods[method]},
                                          .engine = WEFT_ENGINE_REFERENCE,
                                          .device = device,
                                          .location = WEFT_LOCATION_HOST,
                                          .device_aware = aware,
                                          .threads = 1,
                                          .trace = 1}};
+                if (methods[method] == WEFT_PEER && device == WEFT_SIMULATED) continue;
                 pthread_mutex_init(&s.lock, NULL);
                 thread_ranks_run(ranks, one_rank, &s);
                 assert_int_equal(s.bad, 0);
@@ -188,11 +287,70 @@ static void packs_of_p2p_streams_have_rows_of_their_own(void **state) {
     pthread_mutex_destroy(&s.lock);
 }
 
+static setting peer_setting(int p1, int p2, weft_exchange second) {
+    return (setting){.problem = {.rank = 3, .n = {7, 6, 5}},
+                     .options = {.decomposition = WEFT_PENCIL,
+                                 .grid = {p1, p2},
+                                 .exchange = {WEFT_PEER, second},
+                                 .engine = WEFT_ENGINE_REFERENCE}};
+}
+
+static void check_on_nodes(setting s, int ranks, int ranks_per_node,
+                           void (*body)(void *argument, weft_transport *transport)) {
+    pthread_mutex_init(&s.lock, NULL);
+    thread_ranks_run_on_nodes(ranks, ranks_per_node, body, &s);
+    assert_int_equal(s.bad, 0);
+    pthread_mutex_destroy(&s.lock);
+}
+
+static void peer_waits_for_readers_before_it_writes(void **state) {
+    (void)state;
+    static const weft_exchange second[] = {WEFT_PEER, WEFT_A2A_SYNC, WEFT_P2P_TYPE};
+    for (int variant = WEFT_DEFAULT; variant <= WEFT_REALIGNED; variant++)
+        for (int i = 0; i < 3; i++) {
+            setting s = peer_setting(2, 2, second[i]);
+            s.options.variant = (weft_variant)variant;
+            check_on_nodes(s, 4, 0, run_out_of_step);
+        }
+    check_on_nodes(peer_setting(1, 8, WEFT_PEER), 8, 0, run_out_of_step); /* ranks without data */
+}
+
+static void a_failure_on_one_rank_leaves_no_peer_waiting(void **state) {
+    (void)state;
+    check_on_nodes(peer_setting(3, 1, WEFT_PEER), 3, 0, fail_once);
+    check_on_nodes(peer_setting(2, 2, WEFT_PEER), 4, 0, fail_once);
+}
+
+static void peer_between_nodes_is_refused_on_all_ranks(void **state) {
+    (void)state;
+    setting s = peer_setting(2, 2, WEFT_PEER);
+    s.expected = WEFT_ERROR_UNSUPPORTED;
+    check_on_nodes(s, 4, 2, create_only);
+    s = peer_setting(2, 2, WEFT_A2A_SYNC); /* rows on a node, columns across */
+    check_on_nodes(s, 4, 2, run_out_of_step);
+    s = peer_setting(2, 2, WEFT_EXCHANGE_AUTO);
+    s.options.exchange[0] = WEFT_EXCHANGE_AUTO;
+    check_on_nodes(s, 4, 2, run_out_of_step);
+    check_on_nodes(s, 4, 1, run_out_of_step);
+}
+
+static void peer_on_a_device_that_the_cpu_cannot_address_is_refused(void **state) {
+    (void)state;
+    setting s = peer_setting(2, 1, WEFT_PEER);
+    s.options.device = WEFT_SIMULATED;
+    s.expected = WEFT_ERROR_UNSUPPORTED;
+    check_on_nodes(s, 2, 0, create_only);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_works_on_the_host),
         cmocka_unit_test(every_method_works_staged_on_the_host),
         cmocka_unit_test(every_method_works_on_the_simulated_device),
+        cmocka_unit_test(peer_waits_for_readers_before_it_writes),
+        cmocka_unit_test(a_failure_on_one_rank_leaves_no_peer_waiting),
+        cmocka_unit_test(peer_between_nodes_is_refused_on_all_ranks),
+        cmocka_unit_test(peer_on_a_device_that_the_cpu_cannot_address_is_refused),
         cmocka_unit_test(packs_of_p2p_streams_have_rows_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,7 @@ typedef struct posted {
 
 typedef struct group {
     int size, users;
+    int ranks_per_node; /* 0: all on one */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     posted post[MAX_POSTED];
@@ -86,7 +87,10 @@ static weft_status split(weft_transport *transport, int color, int key, weft_tra
         size++;
         rank += theirs[1] < key;
     }
-    if (leader == transport->rank) g->made[leader] = group_create(size);
+    if (leader == transport->rank) {
+        g->made[leader] = group_create(size);
+        if (size == g->size) g->made[leader]->ranks_per_node = g->ranks_per_node;
+    }
     barrier(transport);
     *out = join(g->made[leader], rank);
     barrier(transport);
@@ -321,6 +325,47 @@ static weft_status alltoall(weft_transport *t, const weft_alltoall *a, const voi
     return wait_all(t, requests, 2 * MAX_RANKS);
 }
 
+static weft_status nodes(weft_transport *transport, int *node) {
+    int per_node = group_of(transport)->ranks_per_node;
+    for (int r = 0; r < transport->size; r++) node[r] = per_node > 0 ? r / per_node * per_node : 0;
+    return WEFT_SUCCESS;
+}
+
+struct weft_shared {
+    int rank;
+    const int *node;
+    void *part[MAX_RANKS];
+};
+
+static weft_status share(weft_transport *transport, const int *node, size_t bytes,
+                         weft_shared **shared) {
+    weft_shared *s = calloc(1, sizeof *s);
+    s->rank = transport->rank;
+    s->node = node;
+    /* on pages, as real shared memory */
+    s->part[transport->rank] = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    memset(s->part[transport->rank], 0, bytes);
+    show(transport, s->part[transport->rank]);
+    for (int r = 0; r < transport->size; r++)
+        s->part[r] = (void *)(uintptr_t)group_of(transport)->shared[r];
+    *shared = s;
+    return barrier(transport);
+}
+
+static void *shared_part(const weft_shared *shared, int rank) {
+    return shared->node[rank] == shared->node[shared->rank] ? shared->part[rank] : NULL;
+}
+
+static void give_back(weft_transport *transport, weft_shared *shared) {
+    barrier(transport); /* all have read */
+    free(shared->part[transport->rank]);
+    free(shared);
+}
+
+static void progress(weft_transport *transport) {
+    (void)transport;
+}
+
 static const weft_transport_ops thread_ops = {
     .name = "threads",
     .split = split,
@@ -331,6 +376,11 @@ static const weft_transport_ops thread_ops = {
     .broadcast = broadcast,
     .barrier = barrier,
     .threads_allowed = threads_allowed,
+    .nodes = nodes,
+    .share = share,
+    .shared_part = shared_part,
+    .unshare = give_back,
+    .progress = progress,
     .message_create = message_create,
     .message_destroy = message_destroy,
     .send = send_message,
@@ -367,8 +417,15 @@ static void *run_rank(void *argument) {
 
 void thread_ranks_run(int ranks, void (*body)(void *argument, weft_transport *transport),
                       void *argument) {
+    thread_ranks_run_on_nodes(ranks, 0, body, argument);
+}
+
+void thread_ranks_run_on_nodes(int ranks, int ranks_per_node,
+                               void (*body)(void *argument, weft_transport *transport),
+                               void *argument) {
     rank_thread rank[MAX_RANKS];
     group *g = group_create(ranks);
+    g->ranks_per_node = ranks_per_node;
     for (int r = 0; r < ranks; r++)
         rank[r] = (rank_thread){.transport = join(g, r), .body = body, .argument = argument};
     for (int r = 0; r < ranks; r++) pthread_create(&rank[r].thread, NULL, run_rank, &rank[r]);

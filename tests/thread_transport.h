@@ -14,4 +14,9 @@
 void thread_ranks_run(int ranks, void (*body)(void *argument, weft_transport *transport),
                       void *argument);
 
+/* The same with so many ranks on each node: those of others cannot read what a rank shares. */
+void thread_ranks_run_on_nodes(int ranks, int ranks_per_node,
+                               void (*body)(void *argument, weft_transport *transport),
+                               void *argument);
+
 #endif

@@ -153,9 +153,10 @@ static choice choose(int given, int automatic, int first, int last) {
 /* All exchange methods of one strategy, variant, kind and precision. */
 static weft_status run_group(validation *v, const weft_problem *problem, weft_options options) {
     choice exchanges =
-        choose((int)options.exchange[0], WEFT_EXCHANGE_AUTO, WEFT_P2P_SYNC, WEFT_A2A_TYPE);
+        choose((int)options.exchange[0], WEFT_EXCHANGE_AUTO, WEFT_P2P_SYNC, WEFT_PEER);
     v->have_checksum = false;
     for (int e = exchanges.first; e <= exchanges.last; e++) {
+        if (e == WEFT_NCCL && exchanges.first != exchanges.last) continue; /* reserved */
         if (exchanges.first != exchanges.last) options.exchange[0] = (weft_exchange)e;
         WEFT_TRY(run_case(v, problem, &options));
     }

@@ -102,7 +102,9 @@ typedef enum weft_exchange {
     WEFT_A2A_SYNC,    /* pack for all, one all-to-all, unpack */
     WEFT_A2A_TYPE,    /* one all-to-all with derived datatypes, no packing */
     WEFT_NCCL,        /* reserved */
-    WEFT_PEER         /* reserved */
+    WEFT_PEER /* ranks of one node copy straight from each other's arrays in shared memory: no
+                 packing, no messages; WEFT_ERROR_UNSUPPORTED where a redistribution crosses
+                 nodes, and on devices whose memory the CPU cannot address */
 } weft_exchange;
 
 typedef enum weft_engine {
@@ -222,7 +224,8 @@ typedef struct weft_options {
 
 /* Phase times of the last execution on this rank, in seconds, and what it sent to other ranks.
  * Phases that overlap (WEFT_P2P_STREAMS) are counted each in full, so their sum may exceed total.
- */
+ * With WEFT_PEER no messages are sent and bytes_sent is what partners read; exchange is the time
+ * waiting for them, unpack the copying from their arrays, copy that into this rank's shared one. */
 typedef struct weft_timings {
     double total;    /* the whole call */
     double fft;      /* transforms */
@@ -253,7 +256,8 @@ typedef struct weft_span {
 /* Everything a plan holds, in bytes. */
 typedef struct weft_memory {
     size_t
-        workspace; /* where the plan computes: host memory for WEFT_HOST, device memory otherwise */
+        workspace; /* where the plan computes: host memory for WEFT_HOST, device memory otherwise;
+                      with WEFT_PEER this rank's own part of what the ranks of a node share */
     size_t page_locked; /* host memory for staging */
     size_t tables; /* the plan's own records, twiddles, the engine's plans as far as it tells */
     size_t total;  /* the sum */

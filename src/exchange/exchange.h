@@ -2,7 +2,7 @@
  * Exchange methods: how a redistribution is carried out on a transport and a device. One file each,
  * named in exchanges.def. A method knows nothing of strategies.
  *
- * A method works on one weft_transfer_plan: the geometry (which blocks, packed or not), the group,
+ * A method works on one weft_exchange_plan: the geometry (which blocks, packed or not), the group,
  * the device, and what `prepare` made of them. `run` is called with the addresses of the four
  * buffers: src (the array before), send, receive, dst (the array after). send is src where nothing
  * is packed, receive is dst where nothing is unpacked. Work of the step before has been enqueued on
@@ -10,6 +10,10 @@
  * when send and src may be overwritten by work enqueued after it. When a copy fails, run still
  * sends and receives everything, so that no partner waits forever, and then returns the first
  * failure.
+ *
+ * Shared methods read partners' src instead of sending: `run` returns when this rank has read all
+ * it needs, but others may still read its src, which is written again only after weft_peer_reclaim
+ * (exchange/peer.h).
  */
 #ifndef WEFT_EXCHANGE_H
 #define WEFT_EXCHANGE_H
@@ -20,6 +24,7 @@
 #include "transport/transport.h"
 
 typedef struct weft_exchange_plan weft_exchange_plan;
+typedef struct weft_peer weft_peer;
 
 typedef struct weft_exchange_ops {
     const char *name;
@@ -27,6 +32,8 @@ typedef struct weft_exchange_ops {
     bool point_to_point; /* receives are posted before packing starts: send, receive, src are live
                             together */
     bool datatypes;      /* the transport gathers and scatters: nothing is packed */
+    bool shared; /* partners read src where it lies, in shared memory: nothing is packed, sent or
+                    staged */
 
     weft_status (*prepare)(weft_exchange_plan *plan);
     weft_status (*run)(weft_exchange_plan *plan);
@@ -46,6 +53,10 @@ struct weft_exchange_plan {
     const void *src; /* set before each run */
     void *send, *receive, *dst;
     weft_recorder *recorder; /* of phases and messages */
+
+    weft_peer *peer;             /* shared methods: see exchange/peer.h; not owned */
+    int workspace;               /* the number of the workspace that src is */
+    const void *const *peer_src; /* [members]: partners' arrays, as far as they are awaited */
 
     void *method_state;
 };

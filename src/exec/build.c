@@ -59,7 +59,7 @@ static weft_status allocate_buffers(weft_build *b) {
         size_t bytes = b->buffer_bytes[i];
         weft_memory_kind kind = is_staging(i) ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE;
         *(is_staging(i) ? &b->memory.page_locked : &b->memory.workspace) += bytes;
-        if (bytes > 0)
+        if (bytes > 0 && !weft_build_shares_buffer(b, i))
             WEFT_TRY(b->device.ops->allocate(b->device.state, kind, bytes, &b->buffer[i]));
     }
     return WEFT_SUCCESS;
@@ -131,6 +131,7 @@ static weft_status prepare_exchanges(weft_build *b) {
                                       .staged = step->staged,
                                       .own_direct = step->own_direct};
             weft_status prepared = e->ops->prepare(e);
+            if (prepared == WEFT_SUCCESS && e->ops->shared) prepared = weft_build_peer(b, s, i, e);
             if (status == WEFT_SUCCESS) status = prepared;
             b->memory.tables +=
                 (size_t)step->exchange.members *
@@ -139,9 +140,25 @@ static weft_status prepare_exchanges(weft_build *b) {
     return status;
 }
 
+/* Shared workspaces do not come from the device, but its limit is theirs too. */
+static weft_status limit_left(const weft_build *b, size_t *limit) {
+    size_t shared = 0;
+    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
+        if (weft_build_shares_buffer(b, i)) shared += b->buffer_bytes[i];
+    if (*limit == 0 || shared == 0) return WEFT_SUCCESS;
+    if (shared > *limit)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                         "device memory: %zu bytes that ranks share do not fit the limit of %zu "
+                         "bytes; raise the limit or use more ranks",
+                         shared, *limit);
+    *limit = shared < *limit ? *limit - shared : 1; /* 0 would be none */
+    return WEFT_SUCCESS;
+}
+
 static weft_status open_device(weft_build *b) {
     const weft_options *o = &b->planner->call->options;
     weft_device_settings settings = {.threads = o->threads, .memory_limit = o->device_memory_limit};
+    WEFT_TRY(limit_left(b, &settings.memory_limit));
     const weft_device_ops *ops = weft_device_find(o->device);
     WEFT_TRY(ops->open(&settings, &b->device.state));
     b->device.ops = ops;
@@ -166,6 +183,7 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
     WEFT_TRY(weft_agree(transport, open_device(b)));
     WEFT_TRY(weft_agree(transport, plan_transforms(b)));
     WEFT_TRY(weft_agree(transport, allocate_buffers(b)));
+    if (weft_build_shares(b)) WEFT_TRY(weft_build_share(b, transport));
     WEFT_TRY(weft_agree(transport, split_groups(b, transport)));
     return weft_agree(transport, prepare_exchanges(b));
 }
@@ -179,10 +197,11 @@ void weft_build_release(weft_build *b) {
     for (int i = 0; i < b->ready_count; i++) b->engine->destroy(b->ready[i].plan);
     free(b->ready);
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
-        if (b->buffer[i])
+        if (b->buffer[i] && !weft_build_shares_buffer(b, i))
             b->device.ops->free(b->device.state,
                                 is_staging(i) ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE,
                                 b->buffer[i]);
+    weft_build_unshare(b);
     if (b->device.ops) b->device.ops->close(b->device.state);
     for (int s = 0; s < WEFT_SCHEDULES; s++) weft_schedule_release(&b->schedule[s]);
 }

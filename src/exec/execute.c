@@ -18,7 +18,9 @@ static weft_status run_exchange(weft_build *b, int s, int i, void *const *buffer
     e->recorder = recorder;
     recorder->timings.bytes_sent += step->bytes_sent;
     recorder->timings.messages_sent += step->messages_sent;
-    return e->ops->run(e);
+    weft_status status = e->ops->run(e);
+    if (e->ops->shared) weft_build_lend(b, e);
+    return status;
 }
 
 static weft_status run_local(weft_build *b, int s, int i, void *const *buffer) {
@@ -68,6 +70,7 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
         weft_status step_status = WEFT_SUCCESS;
         weft_step_kind kind = schedule->step[i].kind;
         recorder->step = i;
+        weft_build_take_back(b, &schedule->step[i]);
         if (kind == WEFT_STEP_EXCHANGE) {
             step_status = run_exchange(b, s, i, buffer, recorder);
         } else if (status == WEFT_SUCCESS) {

@@ -58,6 +58,7 @@ static void describe_exchange(const weft_schedule *schedule, const weft_step *st
     json_object_set_new(out, "pack", json_boolean(r->pack));
     json_object_set_new(out, "unpack", json_boolean(r->unpack));
     json_object_set_new(out, "staged", json_boolean(step->staged));
+    json_object_set_new(out, "partners_read", json_boolean(step->method->shared));
     json_object_set_new(out, "send", json_string(buffer_name(schedule, step->send)));
     json_object_set_new(out, "receive", json_string(buffer_name(schedule, step->receive)));
     json_object_set_new(out, "bytes_sent", json_integer(step->bytes_sent));

@@ -17,6 +17,7 @@ static void free_plan(weft_plan plan) {
     free(plan->build);
     free(plan->recorder.spans);
     weft_planner_release(&plan->planner);
+    free(plan->node);
     free(plan->input_boxes);
     free(plan->output_boxes);
     if (plan->transport) plan->transport->ops->release(plan->transport);
@@ -36,6 +37,37 @@ static weft_status decide_staging(const weft_options *o, bool *staged) {
     return WEFT_SUCCESS;
 }
 
+/* Whether ranks may read each other's memory of this device, by themselves or because the caller
+ * says so. */
+static weft_status check_peer(const weft_options *o, bool *possible) {
+    const weft_device_ops *device = weft_device_find(o->device);
+    *possible = o->exchange[0] == WEFT_EXCHANGE_AUTO && device->host_addressable;
+    for (int i = 0; i < WEFT_MAX_RANK; i++) {
+        if (o->exchange[i] != WEFT_PEER) continue;
+        *possible = true;
+        if (!device->host_addressable)
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "options.exchange[%d] peer: ranks cannot read each other's memory of "
+                             "device %s; choose p2p-sync",
+                             i, device->name);
+    }
+    return WEFT_SUCCESS;
+}
+
+/* Asks which ranks share a node, where that matters. */
+static weft_status find_nodes(weft_plan plan) {
+    weft_transport *t = plan->transport;
+    bool possible;
+    weft_status status = check_peer(&plan->call.options, &possible);
+    if (status == WEFT_SUCCESS && possible && !t->simulated && t->size > 1) {
+        plan->node = calloc((size_t)t->size, sizeof *plan->node);
+        if (!plan->node)
+            status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %d ranks", t->size);
+    }
+    WEFT_TRY(weft_agree(t, status));
+    return plan->node ? t->ops->nodes(t, plan->node) : WEFT_SUCCESS;
+}
+
 static weft_status probe_back_ends(const weft_options *o) {
     const char *unused;
     WEFT_TRY(weft_device_find(o->device)->probe(&unused));
@@ -52,6 +84,8 @@ static weft_status fill_planner(weft_plan plan) {
     *p = (weft_planner){.call = &plan->call,
                         .ranks = plan->transport->size,
                         .rank = plan->transport->rank,
+                        .addressable = weft_device_find(o->device)->host_addressable,
+                        .node = plan->node,
                         .input_boxes = plan->input_boxes,
                         .output_boxes = plan->output_boxes};
     WEFT_TRY(probe_back_ends(o));
@@ -88,6 +122,7 @@ static weft_status make_plan(weft_plan plan) {
     if (call->has_input) WEFT_TRY(weft_call_gather_boxes(t, call, WEFT_INPUT, &plan->input_boxes));
     if (call->has_output)
         WEFT_TRY(weft_call_gather_boxes(t, call, WEFT_OUTPUT, &plan->output_boxes));
+    WEFT_TRY(find_nodes(plan));
     WEFT_TRY(weft_agree(t, fill_planner(plan)));
     if (call->options.effort != WEFT_ESTIMATE && plan->planner.count > 1 && !t->simulated)
         WEFT_TRY(weft_measure_candidates(t, &plan->planner));

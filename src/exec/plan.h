@@ -17,6 +17,12 @@ typedef struct weft_ready_transform {
     weft_engine_plan *plan;
 } weft_ready_transform;
 
+/* Where things begin in the memory that a rank shares; -1: partners do not read this workspace. */
+typedef struct weft_shared_layout {
+    int64_t workspace[WEFT_MAX_WORKSPACES];
+    int64_t flags;
+} weft_shared_layout;
+
 /* One candidate made ready to run on this rank. */
 typedef struct weft_build {
     const weft_planner *planner;
@@ -35,6 +41,13 @@ typedef struct weft_build {
     void *buffer[WEFT_BUFFERS]; /* the workspaces and staging buffers */
     size_t buffer_bytes[WEFT_BUFFERS];
     weft_memory memory;
+
+    /* Exchanges that read partners' workspaces (share.c); NULL where there are none. */
+    weft_transport *shared_over; /* not owned */
+    weft_shared *shared;
+    weft_shared_layout *shared_layout;     /* [ranks] */
+    weft_peer *peer[2][WEFT_MAX_SEGMENTS]; /* [direction][redistribution] */
+    weft_peer *lent[WEFT_MAX_WORKSPACES];  /* whose readers may not have finished */
 } weft_build;
 
 struct weft_plan_private {
@@ -42,6 +55,7 @@ struct weft_plan_private {
     weft_transport *transport; /* the plan's own message space */
     weft_call call;
     weft_region *input_boxes, *output_boxes; /* of bricks, all ranks */
+    int *node;                               /* of every rank; NULL: does not matter */
     weft_planner planner;
     weft_build *build; /* NULL data (no buffers, no engine plans) over simulated ranks */
     weft_recorder recorder;
@@ -56,6 +70,19 @@ static inline int weft_schedule_index(weft_direction direction, bool in_place) {
 weft_status weft_build_create(weft_transport *transport, const weft_planner *planner,
                               const weft_candidate *candidate, weft_build *build);
 void weft_build_release(weft_build *build);
+
+/* Whether some exchange reads partners' workspaces (the same on all ranks), and whether partners
+ * read this rank's buffer. */
+bool weft_build_shares(const weft_build *build);
+bool weft_build_shares_buffer(const weft_build *build, int buffer);
+/* Makes the workspaces that partners read. Collective. */
+weft_status weft_build_share(weft_build *build, weft_transport *transport);
+void weft_build_unshare(weft_build *build);
+/* Fills in what a shared method needs of the exchange of a step. Not collective. */
+weft_status weft_build_peer(weft_build *build, int schedule, int step, weft_exchange_plan *e);
+/* After an exchange partners may go on reading src; before a step writes there, wait for them. */
+void weft_build_lend(weft_build *build, const weft_exchange_plan *e);
+void weft_build_take_back(weft_build *build, const weft_step *step);
 
 /* Runs one schedule. Collective. The status is this rank's own; every rank has run all exchanges.
  */

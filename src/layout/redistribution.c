@@ -34,6 +34,7 @@ weft_status weft_redistribution_create(const weft_side *src, const weft_side *ds
         part = weft_region_intersect(&theirs, &r.dst_box);
         r.receive[m].elements = weft_region_elements(&part);
         r.receive[m].view = weft_view_of(&r.dst_box, r.dst_order, &part);
+        r.receive[m].origin = weft_view_of(&theirs, r.src_order, &part);
         if (m == me) continue;
         if (r.send[m].elements > 0 && !weft_view_contiguous(&r.send[m].view, wire)) r.pack = true;
         if (r.receive[m].elements > 0 && !weft_view_contiguous(&r.receive[m].view, wire))

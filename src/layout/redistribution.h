@@ -14,6 +14,8 @@ typedef struct weft_block {
     weft_view view;   /* where it lies in this rank's whole array */
     weft_view packed; /* where it lies in the send (receive) buffer: there, or in the array itself
                          if not packed */
+    weft_view origin; /* of what is received: where it lies in the member's array, if that has
+                         src_order too */
 } weft_block;
 
 typedef struct weft_redistribution {

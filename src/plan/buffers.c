@@ -16,6 +16,7 @@ enum {
     COST_WORKSPACE = 10,  /* another buffer of the local size */
     COST_THIRD = 100,     /* a third one: only where nothing else works */
     COST_FINAL_COPY = 15, /* a trip through memory at the end */
+    COST_LENDING = 15,    /* the same before partners read */
     COST_OWN_PACKED = 15, /* this rank's own block is packed and unpacked instead of copied */
     COST_OWN_SHIFTED = 1, /* the same where nothing is packed: accepted to save a workspace */
     COST_IMPOSSIBLE = 1 << 20
@@ -34,6 +35,10 @@ static bool exchange_allows(const weft_step *step, int src, int send, int receiv
     const weft_redistribution *r = &step->exchange;
     bool p2p = step->method->point_to_point, packed = r->pack && !step->staged;
     bool aliased = src == dst;
+    if (step->method->shared) { /* the same workspaces wherever possible, so that few are shared */
+        *cost = src - WEFT_BUFFER_WORKSPACE;
+        return src >= WEFT_BUFFER_WORKSPACE && !aliased;
+    }
     if (send == receive || (r->pack && send == src) || (r->unpack && receive == dst)) return false;
     if (send == dst && (r->pack || !r->unpack)) return false;
     if (receive == src && (p2p || !packed)) return false;
@@ -59,7 +64,8 @@ static void try_step(const weft_step *step, int base, int src, int dst, int limi
             relax(best, base, src, -1, -1);
         return;
     case WEFT_STEP_COPY:
-        if (src != dst) relax(best, base, src, -1, -1);
+        if (src != dst) relax(best, base + (step->optional ? COST_LENDING : 0), src, -1, -1);
+        if (src == dst && step->optional) relax(best, base, src, -1, -1);
         return;
     case WEFT_STEP_EXCHANGE:
         break;
@@ -76,7 +82,8 @@ static void try_step(const weft_step *step, int base, int src, int dst, int limi
 
 /* A caller's host buffer holds only what the caller gave or gets. */
 static bool may_hold(const weft_schedule *schedule, int step, int buffer) {
-    bool host = schedule->step[0].kind == WEFT_STEP_COPY;
+    const weft_step *first = &schedule->step[0];
+    bool host = first->kind == WEFT_STEP_COPY && first->transfer == WEFT_HOST_TO_DEVICE;
     return buffer != WEFT_BUFFER_OUT || !host || step == schedule->steps;
 }
 
@@ -106,6 +113,18 @@ static void trace_back(weft_schedule *schedule, table best, int buffer) {
         step->receive = c->receive;
         buffer = c->src;
     }
+}
+
+/* Copies from a buffer to itself. */
+static void drop_copies(weft_schedule *schedule) {
+    int kept = 0;
+    for (int i = 0; i < schedule->steps; i++) {
+        const weft_step *step = &schedule->step[i];
+        if (step->kind == WEFT_STEP_COPY && step->optional && step->src == step->dst) continue;
+        if (kept < i) schedule->step[kept] = *step;
+        kept++;
+    }
+    schedule->steps = kept;
 }
 
 static void add_final_copy(weft_schedule *schedule) {
@@ -139,6 +158,7 @@ static void settle(weft_schedule *schedule) {
         if (step->kind != WEFT_STEP_EXCHANGE) continue;
         weft_redistribution *r = &step->exchange;
         step->own_direct = step->src != step->dst;
+        if (step->method->shared) schedule->shared[step->src - WEFT_BUFFER_WORKSPACE] = true;
         weft_redistribution_lay_out(
             r, (weft_packing){.pack = r->pack,
                               .unpack = r->unpack,
@@ -180,6 +200,7 @@ weft_status weft_schedule_assign_buffers(weft_schedule *schedule, int free_works
     schedule->workspaces = chosen;
     fill_table(schedule, chosen, best);
     trace_back(schedule, best, chosen_end);
+    drop_copies(schedule);
     if (chosen_end != WEFT_BUFFER_OUT) add_final_copy(schedule);
     settle(schedule);
     return WEFT_SUCCESS;

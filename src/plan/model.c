@@ -43,6 +43,8 @@ static double predict_step(const weft_machine *machine, int threads, const weft_
     case WEFT_STEP_SCALE:
         return moved;
     case WEFT_STEP_EXCHANGE:
+        if (step->method->shared) /* read from the partners' arrays: no wire */
+            return moved + (double)(step->exchange.members - 1) * machine->latency;
         return moved + (double)step->bytes_sent / machine->bandwidth +
                (double)step->messages_sent * machine->latency + datatype_penalty(step, machine);
     }

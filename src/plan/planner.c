@@ -70,18 +70,71 @@ static int list_grids(const weft_planner *planner, grid_choice *choices) {
     return after;
 }
 
+/* Whether weft may choose peer by itself: not where the nodes of the ranks are unknown (they do not
+ * exist), and who asks for staged messages gets messages. */
+static bool may_choose_peer(const weft_planner *planner) {
+    return planner->addressable && planner->node && !planner->staged;
+}
+
 /* Methods to try: all the same for every redistribution, or as the caller gave them. */
-static int list_methods(const weft_options *o, weft_exchange methods[][WEFT_MAX_RANK]) {
-    static const weft_exchange order[] = {WEFT_P2P_SYNC, WEFT_A2A_SYNC, WEFT_P2P_TYPE,
-                                          WEFT_P2P_STREAMS, WEFT_A2A_TYPE};
+static int list_methods(const weft_planner *planner, weft_exchange methods[][WEFT_MAX_RANK]) {
+    static const weft_exchange order[] = {WEFT_PEER,     WEFT_P2P_SYNC,    WEFT_A2A_SYNC,
+                                          WEFT_P2P_TYPE, WEFT_P2P_STREAMS, WEFT_A2A_TYPE};
+    const weft_options *o = &planner->call->options;
     bool given = o->exchange[0] != WEFT_EXCHANGE_AUTO;
-    int count = given ? 1 : (int)(sizeof order / sizeof order[0]);
+    int skipped = !given && !may_choose_peer(planner) ? 1 : 0;
+    int count = given ? 1 : (int)(sizeof order / sizeof order[0]) - skipped;
     for (int i = 0; i < count; i++)
         for (int k = 0; k < WEFT_MAX_RANK; k++)
-            methods[i][k] = !given                                 ? order[i]
+            methods[i][k] = !given                                 ? order[i + skipped]
                             : o->exchange[k] != WEFT_EXCHANGE_AUTO ? o->exchange[k]
                                                                    : methods[i][k - 1];
     return count;
+}
+
+/* Whether every group of a redistribution lies on one node; else *one and *other get two ranks of a
+ * group that does not. */
+static bool groups_on_one_node(const weft_planner *planner, const weft_chain *chain,
+                               int redistribution, int *one, int *other) {
+    for (int r = 0; r < planner->ranks && planner->node; r++) {
+        *one = weft_chain_member(chain, redistribution, r, 0);
+        *other = r;
+        if (planner->node[*one] != planner->node[*other]) return false;
+    }
+    return true;
+}
+
+/* Where partners of a redistribution with method peer are on different nodes: another method
+ * instead, if weft chooses, else UNSUPPORTED. *possible tells whether the candidate is worth
+ * keeping: what has no peer left is in the list already. */
+static weft_status check_nodes(const weft_planner *planner, weft_candidate *candidate,
+                               bool *possible) {
+    bool given = planner->call->options.exchange[0] != WEFT_EXCHANGE_AUTO;
+    bool wanted_peer = false, kept_peer = false;
+    weft_exchange *method = candidate->exchange;
+    weft_chain *chain = malloc(sizeof *chain);
+    if (!chain) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a candidate");
+    weft_status status = weft_planner_chain(planner, candidate, chain);
+    *possible = true;
+    for (int k = 0; k + 1 < chain->segments && status == WEFT_SUCCESS; k++) {
+        int one, other, entry = chain->method[k];
+        if (method[entry] != WEFT_PEER) continue;
+        wanted_peer = true;
+        if (groups_on_one_node(planner, chain, k, &one, &other)) continue;
+        if (!given)
+            method[entry] = WEFT_P2P_SYNC;
+        else
+            status = weft_fail(WEFT_ERROR_UNSUPPORTED,
+                               "options.exchange peer: ranks %d and %d of one redistribution are "
+                               "not on one node, or cannot read each other's memory; choose "
+                               "p2p-sync there, or leave it to weft",
+                               one, other);
+    }
+    for (int k = 0; k + 1 < chain->segments; k++)
+        kept_peer = kept_peer || method[chain->method[k]] == WEFT_PEER;
+    if (wanted_peer && !kept_peer) *possible = false;
+    free(chain);
+    return status;
 }
 
 static double norm_factor(const weft_problem *p, weft_direction direction) {
@@ -181,8 +234,9 @@ weft_status weft_planner_list(weft_planner *planner) {
     const weft_options *o = &planner->call->options;
     grid_choice grids[64];
     weft_exchange methods[8][WEFT_MAX_RANK];
-    int grid_count = list_grids(planner, grids), method_count = list_methods(o, methods);
+    int grid_count = list_grids(planner, grids), method_count = list_methods(planner, methods);
     bool alone = planner->ranks == 1;
+    weft_status refused = WEFT_SUCCESS;
     planner->count = 0;
     planner->candidates = calloc(MAX_CANDIDATES, sizeof *planner->candidates);
     if (!planner->candidates)
@@ -192,15 +246,22 @@ weft_status weft_planner_list(weft_planner *planner) {
             if (o->variant != WEFT_VARIANT_AUTO && (int)o->variant != v) continue;
             if (alone && o->variant == WEFT_VARIANT_AUTO && v != WEFT_DEFAULT) continue;
             for (int m = 0; m < (alone ? 1 : method_count); m++) {
-                weft_candidate *c = &planner->candidates[planner->count++];
+                weft_candidate *c = &planner->candidates[planner->count];
+                bool possible = false;
                 c->decomposition = grids[g].decomposition;
                 c->variant = (weft_variant)v;
                 c->grid_axes = grids[g].grid_axes;
                 memcpy(c->grid, grids[g].grid, sizeof c->grid);
                 memcpy(c->exchange, methods[m], sizeof c->exchange);
+                weft_status status = check_nodes(planner, c, &possible);
+                if (status == WEFT_ERROR_UNSUPPORTED) refused = status;
+                if (status == WEFT_ERROR_UNSUPPORTED || !possible) continue;
+                WEFT_TRY(status);
                 WEFT_TRY(predict(planner, c));
+                planner->count++;
             }
         }
+    if (planner->count == 0) return refused;
     sort_by_prediction(planner);
     return WEFT_SUCCESS;
 }

@@ -143,6 +143,31 @@ static const int *wire_order(const weft_chain *chain, int redistribution,
                                     : segment->order[direction][WEFT_OUTPUT];
 }
 
+static const weft_exchange_ops *method_of(const weft_schedule_request *request,
+                                          int redistribution) {
+    return weft_exchange_find(request->exchange[request->chain->method[redistribution]]);
+}
+
+/* What partners read must lie in a workspace, in a memory order that they know: the caller's array
+ * is copied there. Where the array lies right already, the copy is dropped again. */
+static end add_lending(const weft_schedule_request *request, weft_schedule *schedule,
+                       int redistribution, const end *from) {
+    const int *order = from->order;
+    if (from->distribution->boxes) /* each rank has an order of its own */
+        order = wire_order(request->chain, redistribution, request->direction);
+    end lent = {from->distribution, order, from->real};
+    weft_region box = weft_distribution_box(from->distribution, request->rank);
+    weft_view before = weft_view_of(&box, from->order, &box);
+    weft_view after = weft_view_of(&box, order, &box);
+    weft_step *step = add_step(schedule, WEFT_STEP_COPY);
+    step->transfer = WEFT_DEVICE_TO_DEVICE;
+    step->copy = weft_copy_between(&before, &after, element_bytes(request->precision, from->real));
+    step->optional = !from->distribution->boxes;
+    step->src_bytes = step->dst_bytes = end_bytes(request, from);
+    step->bytes_moved = 2 * step->src_bytes;
+    return lent;
+}
+
 static weft_status add_exchange(const weft_schedule_request *request, weft_schedule *schedule,
                                 int redistribution, const end *from, const end *to) {
     const weft_chain *chain = request->chain;
@@ -152,14 +177,15 @@ static weft_status add_exchange(const weft_schedule_request *request, weft_sched
     member_context context = {chain, redistribution, request->rank};
     weft_side src = {from->distribution, from->order}, dst = {to->distribution, to->order};
     step->redistribution = redistribution;
-    step->staged = request->staged;
-    step->method = weft_exchange_find(request->exchange[chain->method[redistribution]]);
+    step->method = method_of(request, redistribution);
+    step->staged = request->staged && !step->method->shared;
     WEFT_TRY(weft_redistribution_create(&src, &dst,
                                         wire_order(chain, redistribution, request->direction),
                                         element_bytes(request->precision, from->real), size, key,
                                         member_rank, &context, &step->exchange));
-    if (step->method->datatypes) step->exchange.pack = step->exchange.unpack = false;
-    if (request->staged) step->exchange.pack = step->exchange.unpack = true;
+    if (step->method->datatypes || step->method->shared)
+        step->exchange.pack = step->exchange.unpack = false;
+    if (step->staged) step->exchange.pack = step->exchange.unpack = true;
     step->src_bytes = end_bytes(request, from);
     step->dst_bytes = end_bytes(request, to);
     int64_t out = 0, in = 0;
@@ -167,13 +193,13 @@ static weft_status add_exchange(const weft_schedule_request *request, weft_sched
         if (m == key) continue;
         out += step->exchange.send[m].elements;
         in += step->exchange.receive[m].elements;
-        step->messages_sent += step->exchange.send[m].elements > 0;
+        step->messages_sent += step->exchange.send[m].elements > 0 && !step->method->shared;
     }
     int64_t element = (int64_t)step->exchange.element_bytes;
     step->bytes_sent = out * element;
     step->bytes_moved = 2 * element *
                         (step->exchange.send[key].elements + (step->exchange.pack ? out : 0) +
-                         (step->exchange.unpack ? in : 0));
+                         (step->exchange.unpack || step->method->shared ? in : 0));
     return WEFT_SUCCESS;
 }
 
@@ -205,6 +231,8 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
         if (s == last) break;
         int redistribution = forward ? s : s - 1;
         end next = arrival(chain, s + (forward ? 1 : -1), direction);
+        if (method_of(request, redistribution)->shared)
+            to = add_lending(request, schedule, redistribution, &to);
         WEFT_TRY(add_exchange(request, schedule, redistribution, &to, &next));
     }
     if (request->scale != 1.0) {

@@ -38,6 +38,7 @@ typedef struct weft_step {
 
     weft_copy copy;         /* COPY */
     weft_transfer transfer; /* COPY */
+    bool optional;          /* COPY: dropped where src and dst can be one buffer */
 
     int redistribution;           /* EXCHANGE: its number in the chain, so its group */
     weft_redistribution exchange; /* EXCHANGE */
@@ -57,7 +58,7 @@ typedef struct weft_step {
     double predicted; /* seconds, by the model */
 } weft_step;
 
-#define WEFT_MAX_STEPS (2 * WEFT_MAX_SEGMENTS + 4)
+#define WEFT_MAX_STEPS (3 * WEFT_MAX_SEGMENTS + 4)
 
 typedef struct weft_schedule {
     weft_direction direction;
@@ -67,6 +68,7 @@ typedef struct weft_schedule {
     weft_step step[WEFT_MAX_STEPS];
     size_t buffer_bytes[WEFT_BUFFERS]; /* the largest content of each */
     int workspaces;
+    bool shared[WEFT_MAX_WORKSPACES]; /* partners read arrays in this workspace */
 } weft_schedule;
 
 /* What a schedule depends on besides the chain. */
@@ -89,8 +91,8 @@ typedef struct weft_schedule_request {
 weft_status weft_schedule_build(const weft_schedule_request *request, weft_schedule *schedule);
 void weft_schedule_release(weft_schedule *schedule);
 
-/* Chooses a buffer for every step (buffers.c), with so many workspaces free of cost; may add a COPY
- * at the end. */
+/* Chooses a buffer for every step (buffers.c), with so many workspaces free of cost; drops optional
+ * copies that are not needed, and may add a COPY at the end. */
 weft_status weft_schedule_assign_buffers(weft_schedule *schedule, int free_workspaces);
 
 #endif

@@ -21,6 +21,9 @@ typedef struct weft_message weft_message;
 /* A prepared all-to-all over contiguous runs (element offsets) or over messages. */
 typedef struct weft_alltoall weft_alltoall;
 
+/* Memory that ranks of one node read in each other. */
+typedef struct weft_shared weft_shared;
+
 /* weft_alltoall_create's runs of one partner, in elements. */
 typedef struct weft_run {
     int64_t offset, count;
@@ -70,6 +73,20 @@ typedef struct weft_transport_ops {
     void (*alltoall_destroy)(weft_transport *transport, weft_alltoall *alltoall);
     weft_status (*alltoall)(weft_transport *transport, const weft_alltoall *alltoall,
                             const void *send, void *receive);
+
+    /* node[r] gets the lowest rank that can read what rank r shares: r itself where nobody can.
+     * Collective. */
+    weft_status (*nodes)(weft_transport *transport, int *node);
+    /* Memory for `bytes` of this rank, zeroed, on pages of its own, that the ranks with the same
+     * node[] read: only its owner writes it. Collective; ranks that fail have taken part. */
+    weft_status (*share)(weft_transport *transport, const int *node, size_t bytes,
+                         weft_shared **shared);
+    /* Where a rank's part is seen here; NULL where it cannot be. */
+    void *(*shared_part)(const weft_shared *shared, int rank);
+    /* Collective once all ranks have shared. */
+    void (*unshare)(weft_transport *transport, weft_shared *shared);
+    /* Lets messages go on while the caller waits for something else than the transport. */
+    void (*progress)(weft_transport *transport);
 } weft_transport_ops;
 
 /* The head of every transport object. */

@@ -104,7 +104,9 @@ class Transform(Case):
             "p2p-type",
             "a2a-sync",
             "a2a-type",
+            "peer",
             "a2a-sync,p2p-type",
+            "peer,a2a-sync",
         ):
             self.succeed(
                 "transform",

@@ -144,6 +144,23 @@ static void a_device_failure_on_one_rank_fails_on_all_ranks_and_hangs_none(void)
             }
 }
 
+static void peer_on_a_device_that_ranks_cannot_read_is_refused(void) {
+    weft_problem problem = cube();
+    weft_options options = {.device = WEFT_SIMULATED, .exchange = {WEFT_PEER}};
+    expect(&problem, &options, WEFT_ERROR_UNSUPPORTED, "p2p-sync");
+    options = (weft_options){.device = WEFT_SIMULATED,
+                             .decomposition = WEFT_PENCIL,
+                             .exchange = {WEFT_A2A_SYNC, WEFT_PEER}};
+    expect(&problem, &options, WEFT_ERROR_UNSUPPORTED, "options.exchange[1]");
+}
+
+/* What ranks share counts against the limit too. */
+static void shared_workspaces_beyond_the_limit_fail_on_all_ranks(void) {
+    weft_problem problem = cube();
+    weft_options options = {.exchange = {WEFT_PEER}, .device_memory_limit = 64};
+    expect(&problem, &options, WEFT_ERROR_OUT_OF_MEMORY, "share");
+}
+
 static void a_device_that_is_too_small_on_one_rank_fails_on_all_ranks(void) {
     weft_problem problem = cube();
     weft_plan plan = NULL;
@@ -187,7 +204,7 @@ static void plans_of_two_threads_run_at_the_same_time(void) {
     worker workers[2];
     pthread_t threads[2];
     for (int i = 0; i < 2; i++) {
-        weft_options options = {.exchange = {i ? WEFT_P2P_STREAMS : WEFT_A2A_SYNC}};
+        weft_options options = {.exchange = {i ? WEFT_PEER : WEFT_A2A_SYNC}};
         size_t bytes;
         memset(&workers[i], 0, sizeof workers[i]);
         CHECK(weft_plan_create(ctx, &problem, &options, &workers[i].plan) == WEFT_SUCCESS);
@@ -225,6 +242,8 @@ int main(int argc, char **argv) {
     boxes_that_overlap_or_leave_gaps_are_refused();
     a_null_buffer_on_one_rank_fails_on_all_ranks();
     a_device_failure_on_one_rank_fails_on_all_ranks_and_hangs_none();
+    peer_on_a_device_that_ranks_cannot_read_is_refused();
+    shared_workspaces_beyond_the_limit_fail_on_all_ranks();
     a_device_that_is_too_small_on_one_rank_fails_on_all_ranks();
     a_context_needs_a_communicator();
     plans_of_two_threads_run_at_the_same_time();

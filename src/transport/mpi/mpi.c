@@ -84,6 +84,11 @@ static const weft_transport_ops mpi_ops = {
     .alltoall_create_typed = weft_mpi_alltoall_create_typed,
     .alltoall_destroy = weft_mpi_alltoall_destroy,
     .alltoall = weft_mpi_alltoall,
+    .nodes = weft_mpi_nodes,
+    .share = weft_mpi_share,
+    .shared_part = weft_mpi_shared_part,
+    .unshare = weft_mpi_unshare,
+    .progress = weft_mpi_progress,
 };
 
 /* Takes comm over, also when it fails. */

@@ -1,6 +1,7 @@
 /*
  * Inside the MPI transport: a communicator behind the transport object, messages as datatypes.
- * mpi.c holds groups and reductions, messages.c sends and receives, alltoall.c the all-to-all.
+ * mpi.c holds groups and reductions, messages.c sends and receives, alltoall.c the all-to-all,
+ * shared.c the memory that ranks of a node read in each other.
  *
  * Counts above 2^31 - 1 never reach MPI's int arguments: long runs become a datatype of large
  * blocks, and an all-to-all whose counts or displacements do not fit turns into MPI_Alltoallw with
@@ -66,5 +67,11 @@ weft_status weft_mpi_alltoall_create_typed(weft_transport *transport, weft_messa
 void weft_mpi_alltoall_destroy(weft_transport *transport, weft_alltoall *alltoall);
 weft_status weft_mpi_alltoall(weft_transport *transport, const weft_alltoall *alltoall,
                               const void *send, void *receive);
+weft_status weft_mpi_nodes(weft_transport *transport, int *node);
+weft_status weft_mpi_share(weft_transport *transport, const int *node, size_t bytes,
+                           weft_shared **shared);
+void *weft_mpi_shared_part(const weft_shared *shared, int rank);
+void weft_mpi_unshare(weft_transport *transport, weft_shared *shared);
+void weft_mpi_progress(weft_transport *transport);
 
 #endif

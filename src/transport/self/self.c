@@ -54,6 +54,44 @@ static bool self_threads_allowed(weft_transport *transport) {
     return true;
 }
 
+static weft_status self_nodes(weft_transport *transport, int *node) {
+    for (int r = 0; r < transport->size; r++) node[r] = 0;
+    return WEFT_SUCCESS;
+}
+
+struct weft_shared {
+    void *part;
+};
+
+static weft_status self_share(weft_transport *transport, const int *node, size_t bytes,
+                              weft_shared **shared) {
+    (void)transport, (void)node;
+    weft_shared *made = malloc(sizeof *made);
+    void *part = calloc(1, bytes + 1);
+    if (!made || !part) {
+        free(made);
+        free(part);
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for %zu bytes", bytes);
+    }
+    made->part = part;
+    *shared = made;
+    return WEFT_SUCCESS;
+}
+
+static void *self_shared_part(const weft_shared *shared, int rank) {
+    return rank == 0 ? shared->part : NULL;
+}
+
+static void self_unshare(weft_transport *transport, weft_shared *shared) {
+    (void)transport;
+    if (shared) free(shared->part);
+    free(shared);
+}
+
+static void self_progress(weft_transport *transport) {
+    (void)transport;
+}
+
 static const weft_transport_ops self_ops = {
     .name = "self",
     .split = self_split,
@@ -64,6 +102,11 @@ static const weft_transport_ops self_ops = {
     .broadcast = self_broadcast,
     .barrier = self_barrier,
     .threads_allowed = self_threads_allowed,
+    .nodes = self_nodes,
+    .share = self_share,
+    .shared_part = self_shared_part,
+    .unshare = self_unshare,
+    .progress = self_progress,
 };
 
 weft_status weft_transport_self_create(int simulated_ranks, weft_transport **transport) {

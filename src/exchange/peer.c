@@ -1,0 +1,79 @@
+/* peer: every rank copies its blocks straight from its partners' arrays to where they belong. */
+#include "exchange/peer.h"
+#include "exchange/blocks.h"
+#include "support/error.h"
+
+#include <stdlib.h>
+
+typedef struct peer_state {
+    weft_copy *pull; /* [members] */
+    int *partner;    /* [partners]: members that something comes from, nearest first */
+    int partners;
+} peer_state;
+
+static weft_status prepare(weft_exchange_plan *plan) {
+    const weft_redistribution *g = plan->geometry;
+    size_t members = (size_t)g->members;
+    peer_state *state = calloc(1, sizeof *state);
+    if (!state) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an exchange");
+    plan->method_state = state;
+    state->pull = calloc(members, sizeof *state->pull);
+    state->partner = calloc(members, sizeof *state->partner);
+    if (!state->pull || !state->partner)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an exchange with %d ranks",
+                         g->members);
+    for (int i = 0; i < g->members; i++) {
+        int m = (g->me + i) % g->members;
+        const weft_block *block = &g->receive[m];
+        if (block->elements == 0) continue;
+        state->pull[m] = weft_copy_between(&block->origin, &block->view, g->element_bytes);
+        if (i > 0) state->partner[state->partners++] = m;
+    }
+    return WEFT_SUCCESS;
+}
+
+static void release(weft_exchange_plan *plan) {
+    peer_state *state = plan->method_state;
+    if (!state) return;
+    free(state->pull);
+    free(state->partner);
+    free(state);
+    plan->method_state = NULL;
+}
+
+static weft_status pull(weft_exchange_plan *plan, int member) {
+    const weft_copy *copy = &((peer_state *)plan->method_state)->pull[member];
+    if (copy->elements == 0) return WEFT_SUCCESS;
+    return plan->device->ops->copy(plan->device->state, NULL, copy, plan->peer_src[member],
+                                   plan->dst, WEFT_DEVICE_TO_DEVICE);
+}
+
+/* Also after a failure, here or before: the partners wait for both words. */
+static weft_status run(weft_exchange_plan *plan) {
+    peer_state *state = plan->method_state;
+    int me = plan->geometry->me;
+    weft_status status = weft_blocks_settle(plan);
+    weft_peer_publish(plan);
+    double start = weft_clock();
+    weft_keep(&status, pull(plan, me));
+    start = weft_record(plan->recorder, WEFT_PHASE_LOCAL, me, start);
+    for (int i = 0; i < state->partners; i++) {
+        int member = state->partner[i];
+        weft_peer_await(plan, member);
+        start = weft_record(plan->recorder, WEFT_PHASE_EXCHANGE, member, start);
+        weft_keep(&status, pull(plan, member));
+        start = weft_record(plan->recorder, WEFT_PHASE_UNPACK, member, start);
+    }
+    weft_keep(&status, weft_blocks_settle(plan));
+    weft_peer_finish(plan);
+    return status;
+}
+
+const weft_exchange_ops weft_exchange_peer = {
+    .name = "peer",
+    .id = WEFT_PEER,
+    .shared = true,
+    .prepare = prepare,
+    .run = run,
+    .release = release,
+};

@@ -1,0 +1,137 @@
+/*
+ * Workspaces that partners read (exchange method peer): one part of shared memory for each rank,
+ * the workspaces, each on pages of its own, and the flags. Which workspaces those are, and how
+ * large, is each rank's own affair; the others learn where they begin.
+ */
+#include "exchange/peer.h"
+#include "exec/plan.h"
+#include "plan/agreement.h"
+#include "support/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
+
+/* How a part ends: the flags of every redistribution in either direction. */
+typedef struct shared_flags {
+    weft_peer_flags flags[2][WEFT_MAX_SEGMENTS];
+} shared_flags;
+
+_Static_assert((int)WEFT_MAX_WORKSPACES <= (int)WEFT_PEER_WORKSPACES, "workspaces have numbers");
+
+bool weft_build_shares(const weft_build *b) {
+    for (int s = 0; s < WEFT_SCHEDULES; s++)
+        for (int i = 0; i < b->schedule[s].steps; i++)
+            if (b->schedule[s].step[i].kind == WEFT_STEP_EXCHANGE &&
+                b->schedule[s].step[i].method->shared)
+                return true;
+    return false;
+}
+
+bool weft_build_shares_buffer(const weft_build *b, int buffer) {
+    int w = buffer - WEFT_BUFFER_WORKSPACE;
+    bool shared = false;
+    if (w < 0 || w >= WEFT_MAX_WORKSPACES) return false;
+    for (int s = 0; s < WEFT_SCHEDULES; s++) shared = shared || b->schedule[s].shared[w];
+    return shared;
+}
+
+static size_t rounded_up(size_t bytes, size_t unit) {
+    return (bytes + unit - 1) / unit * unit;
+}
+
+/* Fills the layout and returns the size of this rank's part. */
+static size_t lay_out(const weft_build *b, weft_shared_layout *layout) {
+    size_t end = 0;
+    for (int w = 0; w < WEFT_MAX_WORKSPACES; w++) {
+        size_t bytes = b->buffer_bytes[WEFT_BUFFER_WORKSPACE + w];
+        layout->workspace[w] = -1;
+        if (!weft_build_shares_buffer(b, WEFT_BUFFER_WORKSPACE + w)) continue;
+        end = rounded_up(end, bytes >= 2 * (size_t)HUGE_PAGE ? HUGE_PAGE : PAGE);
+        layout->workspace[w] = (int64_t)end;
+        end += bytes;
+    }
+    end = rounded_up(end, PAGE);
+    layout->flags = (int64_t)end;
+    return end + sizeof(shared_flags);
+}
+
+/* The flags and workspaces of the members of one redistribution's group. */
+static weft_status find_members(weft_build *b, int direction, int redistribution, weft_peer *peer) {
+    for (int m = 0; m < peer->members; m++) {
+        int rank = weft_chain_member(&b->chain, redistribution, b->shared_over->rank, m);
+        char *part = b->shared_over->ops->shared_part(b->shared, rank);
+        if (!part)
+            return weft_fail(WEFT_ERROR_SYSTEM,
+                             "exchange peer: the memory of rank %d cannot be read here; choose "
+                             "exchange p2p-sync",
+                             rank);
+        const weft_shared_layout *layout = &b->shared_layout[rank];
+        shared_flags *all = (shared_flags *)(void *)(part + layout->flags);
+        peer->member[m].flags = &all->flags[direction][redistribution];
+        for (int w = 0; w < WEFT_MAX_WORKSPACES; w++)
+            if (layout->workspace[w] >= 0)
+                peer->member[m].workspace[w] = part + layout->workspace[w];
+    }
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_build_share(weft_build *b, weft_transport *transport) {
+    weft_shared_layout mine;
+    size_t bytes = lay_out(b, &mine);
+    b->shared_over = transport;
+    b->shared_layout = calloc((size_t)transport->size, sizeof *b->shared_layout);
+    weft_status status = b->shared_layout
+                             ? WEFT_SUCCESS
+                             : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan");
+    b->memory.tables += bytes + (size_t)transport->size * sizeof *b->shared_layout;
+    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) /* these are told as workspaces */
+        if (weft_build_shares_buffer(b, i)) b->memory.tables -= b->buffer_bytes[i];
+    WEFT_TRY(weft_agree(transport, status));
+    WEFT_TRY(transport->ops->gather_all(transport, &mine, sizeof mine, b->shared_layout));
+    WEFT_TRY(weft_agree(transport,
+                        transport->ops->share(transport, b->planner->node, bytes, &b->shared)));
+    char *part = transport->ops->shared_part(b->shared, transport->rank);
+    for (int w = 0; w < WEFT_MAX_WORKSPACES; w++)
+        if (mine.workspace[w] >= 0) b->buffer[WEFT_BUFFER_WORKSPACE + w] = part + mine.workspace[w];
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_build_peer(weft_build *b, int s, int i, weft_exchange_plan *e) {
+    const weft_step *step = &b->schedule[s].step[i];
+    int direction = (int)b->schedule[s].direction, k = step->redistribution;
+    weft_peer **peer = &b->peer[direction][k];
+    if (!*peer) {
+        WEFT_TRY(weft_peer_create(e->group, e->geometry, peer));
+        WEFT_TRY(find_members(b, direction, k, *peer));
+    }
+    e->peer = *peer;
+    e->workspace = step->src - WEFT_BUFFER_WORKSPACE;
+    return WEFT_SUCCESS;
+}
+
+void weft_build_unshare(weft_build *b) {
+    for (int direction = 0; direction < 2; direction++)
+        for (int k = 0; k < WEFT_MAX_SEGMENTS; k++) weft_peer_destroy(b->peer[direction][k]);
+    if (b->shared) b->shared_over->ops->unshare(b->shared_over, b->shared);
+    free(b->shared_layout);
+}
+
+void weft_build_lend(weft_build *b, const weft_exchange_plan *e) {
+    b->lent[e->workspace] = e->peer;
+}
+
+static void take_back(weft_build *b, int buffer) {
+    int w = buffer - WEFT_BUFFER_WORKSPACE;
+    if (w < 0 || w >= WEFT_MAX_WORKSPACES || !b->lent[w]) return;
+    weft_peer_reclaim(b->lent[w]);
+    b->lent[w] = NULL;
+}
+
+void weft_build_take_back(weft_build *b, const weft_step *step) {
+    take_back(b, step->dst);
+    if (step->kind != WEFT_STEP_EXCHANGE) return;
+    if (step->exchange.pack) take_back(b, step->send);
+    if (step->exchange.unpack) take_back(b, step->receive);
+}
