@@ -7,15 +7,14 @@
 #include "engine/native/dispatch.h"
 #include "engine/native/trip.h"
 #include "support/error.h"
+#include "support/topology.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    LONGEST_TILE = 4096,          /* points of contiguous lines that are transformed as they are; */
-    LONGEST_ACROSS = 65536,       /* of lines whose neighbours are contiguous */
-    LARGEST_PLANE = 6 << 20,      /* bytes, of all threads' planes in the last-level cache */
-    SMALLEST_STREAMED = 12 << 20, /* bytes of an output that is stored past the caches */
+    LONGEST_TILE = 4096,    /* points of contiguous lines that are transformed as they are; */
+    LONGEST_ACROSS = 65536, /* of lines whose neighbours are contiguous */
     MOST_TRIPS = WEFT_MAX_RANK
 };
 
@@ -47,7 +46,8 @@ static bool plane_fits(const weft_transform *t) {
     bool c2r = t->kind == WEFT_TRANSFORM_C2R;
     size_t bytes =
         weft_trip_plane_bytes(weft_native_kernels(t->precision), t->kind, c2r ? y : z, c2r ? z : y);
-    return bytes * (size_t)(t->threads > 1 ? t->threads : 1) <= LARGEST_PLANE;
+    size_t planes = (size_t)(t->threads > 1 ? t->threads : 1);
+    return bytes * planes <= (size_t)weft_topology_get()->last_level / 4;
 }
 
 static weft_status native_supports(const weft_transform *transform, const weft_device_ops *device) {
@@ -189,7 +189,7 @@ static weft_status allocate_memory(weft_engine_plan *plan, size_t *bytes) {
 static void choose_stores(const weft_transform *t, weft_engine_plan *plan) {
     size_t element = (t->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double)) *
                      (t->kind == WEFT_TRANSFORM_C2R ? 1 : 2);
-    bool large = (size_t)t->out_elements * element > SMALLEST_STREAMED;
+    bool large = (size_t)t->out_elements * element > (size_t)weft_topology_get()->last_level / 3;
     for (int i = 0; i < plan->trips; i++) {
         bool elsewhere = !t->in_place && !plan->input_only[i] && !plan->output_only[i];
         weft_trip_store_past(&plan->trip[i], large && elsewhere);

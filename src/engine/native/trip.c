@@ -4,6 +4,7 @@
 #include "engine/native/convolution.h"
 #include "engine/roots.h"
 #include "support/error.h"
+#include "support/topology.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,11 +58,20 @@ weft_status weft_trip_create_pass(const weft_pass_request *request, weft_trip *t
 /* ---- blocks ---- */
 
 enum {
-    BLOCK_BYTES = 1024,     /* of a row */
-    ROWS_AHEAD = 2,         /* that are asked for while one is copied */
-    FAR_APART = 1 << 16,    /* bytes between points from which on blocks pay */
-    BLOCK_CACHE = 768 << 10 /* bytes of a block */
+    BLOCK_BYTES = 1024,  /* of a row, ... */
+    NARROW_BYTES = 512,  /* ... or of one of very many */
+    ROWS_AHEAD = 2,      /* that are asked for while one is copied */
+    FAR_APART = 1 << 16, /* bytes between points from which on blocks pay */
 };
+
+/* Bytes of each row of a block of n rows, such that it stays in the cache of one core, or at least
+ * in its share of the last one; 0 where it does not. */
+static int64_t block_bytes(int64_t n) {
+    const weft_topology *topology = weft_topology_get();
+    if (n * (BLOCK_BYTES + CACHE_LINE) <= (int64_t)topology->l2 / 4 * 3) return BLOCK_BYTES;
+    int64_t share = (int64_t)topology->last_level / 5;
+    return n * (NARROW_BYTES + CACHE_LINE) <= share ? NARROW_BYTES : 0;
+}
 
 static int find_neighbours(const weft_pass_request *r) {
     for (int i = 0; i < r->loops; i++)
@@ -73,13 +83,12 @@ bool weft_trip_wants_blocks(const weft_pass_request *r) {
     int i = find_neighbours(r);
     int64_t element = complex_bytes(r->kernels);
     return r->kind == WEFT_TRANSFORM_C2C && i >= 0 && r->dim.n >= 16 &&
-           r->loop[i].n * element >= BLOCK_BYTES / 2 &&
-           llabs(r->dim.in_stride) * element >= FAR_APART &&
-           r->dim.n * (BLOCK_BYTES + CACHE_LINE) <= BLOCK_CACHE;
+           r->loop[i].n * element >= NARROW_BYTES &&
+           llabs(r->dim.in_stride) * element >= FAR_APART && block_bytes(r->dim.n) > 0;
 }
 
 weft_status weft_trip_create_blocks(const weft_pass_request *r, weft_trip *trip, size_t *bytes) {
-    const int64_t element = complex_bytes(r->kernels), width = BLOCK_BYTES / element;
+    const int64_t element = complex_bytes(r->kernels), width = block_bytes(r->dim.n) / element;
     const int64_t lanes = r->kernels->lanes, row = width + CACHE_LINE / element;
     weft_pass_request parts = *r;
     int i = find_neighbours(r);
