@@ -21,6 +21,16 @@ typedef struct weft_dimension {
     int64_t in_stride, out_stride;
 } weft_dimension;
 
+/* Indices first..first+n-1 along one dimension of a transform whose input lies in several arrays:
+ * where index `first` lies (with every other index 0) in array number `array`, and the strides
+ * there. */
+typedef struct weft_piece {
+    int array;
+    int64_t first, n;
+    int64_t offset;
+    int64_t dim_stride[WEFT_MAX_RANK], loop_stride[WEFT_AXES];
+} weft_piece;
+
 /* A batch of FFTs: `dims` transform dimensions (n logical; the last is the halved one for R2C and
  * C2R), done for every index of `loops` batch loops. Unscaled. Empty loops (n = 0) are never
  * passed. */
@@ -38,6 +48,10 @@ typedef struct weft_transform {
     weft_effort effort;
     int64_t in_elements,
         out_elements; /* extent of the arrays the views lie in: what a measuring engine allocates */
+    /* > 0: the input lies in pieces along dim[piece_dim], in order of their indices; in_stride is
+     * void. Only for engines that load pieces. */
+    int pieces, piece_dim;
+    const weft_piece *piece; /* not owned; read by `supports` and `plan` only */
 } weft_transform;
 
 typedef struct weft_engine_plan weft_engine_plan; /* each engine defines its own */
@@ -45,6 +59,7 @@ typedef struct weft_engine_plan weft_engine_plan; /* each engine defines its own
 typedef struct weft_engine_ops {
     const char *name;
     weft_engine id;
+    bool loads_pieces; /* transforms may have pieces, as far as `supports` says */
 
     weft_status (*probe)(const char **description);
 
@@ -57,8 +72,9 @@ typedef struct weft_engine_ops {
                         weft_engine_plan **plan, size_t *bytes);
     void (*destroy)(weft_engine_plan *plan);
 
-    /* Enqueues the transform. in and out are device addresses (any alignment of the element type).
-     */
+    /* Enqueues the transform. in and out are device addresses (any alignment of a real number).
+     * With pieces, in is an array of addresses, indexed by weft_piece.array, that stays as it is
+     * until the transform is done. */
     weft_status (*execute)(weft_engine_plan *plan, const weft_device_handle *device,
                            weft_queue *queue, const void *in, void *out);
 } weft_engine_ops;

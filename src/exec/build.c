@@ -70,8 +70,8 @@ static bool same_dimension(const weft_dimension *a, const weft_dimension *b) {
 }
 
 static bool same_transform(const weft_transform *a, const weft_transform *b) {
-    bool same = a->kind == b->kind && a->direction == b->direction && a->dims == b->dims &&
-                a->loops == b->loops && a->in_place == b->in_place &&
+    bool same = a->pieces == 0 && a->kind == b->kind && a->direction == b->direction &&
+                a->dims == b->dims && a->loops == b->loops && a->in_place == b->in_place &&
                 a->destroy_input == b->destroy_input;
     for (int i = 0; i < a->dims && same; i++) same = same_dimension(&a->dim[i], &b->dim[i]);
     for (int i = 0; i < a->loops && same; i++) same = same_dimension(&a->loop[i], &b->loop[i]);
@@ -99,8 +99,11 @@ static weft_status plan_transforms(weft_build *b) {
     for (int s = 0; s < WEFT_SCHEDULES; s++)
         for (int i = 0; i < b->schedule[s].steps; i++) {
             const weft_step *step = &b->schedule[s].step[i];
-            if (step->kind == WEFT_STEP_FFT && step->transform.in_elements > 0 &&
-                step->transform.out_elements > 0)
+            if (step->kind != WEFT_STEP_FFT || step->transform.in_elements == 0 ||
+                step->transform.out_elements == 0)
+                continue;
+            if (i > 0) WEFT_TRY(weft_build_fuse(b, s, i));
+            if (!b->transform[s][i])
                 WEFT_TRY(plan_transform(b, &step->transform, &b->transform[s][i]));
         }
     return WEFT_SUCCESS;

@@ -2,10 +2,21 @@
  * Running a schedule. After a failure on this rank the steps that only concern it are skipped, but
  * exchanges still take place, so that no other rank waits forever.
  */
+#include "exchange/peer.h"
 #include "exec/plan.h"
 #include "support/error.h"
 
 #include <stdio.h>
+
+/* What is left of an exchange whose data the next step loads where it lies. */
+static weft_status await_partners(weft_exchange_plan *e) {
+    weft_status status = e->device->ops->queue_wait(e->device->state, NULL);
+    weft_peer_publish(e);
+    double start = weft_clock();
+    weft_peer_await_all(e);
+    weft_record(e->recorder, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER, start);
+    return status;
+}
 
 static weft_status run_exchange(weft_build *b, int s, int i, void *const *buffer,
                                 weft_recorder *recorder) {
@@ -18,7 +29,7 @@ static weft_status run_exchange(weft_build *b, int s, int i, void *const *buffer
     e->recorder = recorder;
     recorder->timings.bytes_sent += step->bytes_sent;
     recorder->timings.messages_sent += step->messages_sent;
-    weft_status status = e->ops->run(e);
+    weft_status status = b->fused[s][i] ? await_partners(e) : e->ops->run(e);
     if (e->ops->shared) weft_build_lend(b, e);
     return status;
 }
@@ -26,7 +37,9 @@ static weft_status run_exchange(weft_build *b, int s, int i, void *const *buffer
 static weft_status run_local(weft_build *b, int s, int i, void *const *buffer) {
     const weft_step *step = &b->schedule[s].step[i];
     const weft_device_handle *device = &b->device;
-    void *src = buffer[step->src], *dst = buffer[step->dst];
+    const void *src = buffer[step->src];
+    void *dst = buffer[step->dst];
+    if (i > 0 && b->fused[s][i - 1]) src = b->exchange[s][i - 1].peer_src;
     switch (step->kind) {
     case WEFT_STEP_FFT:
         if (!b->transform[s][i]) return WEFT_SUCCESS; /* nothing here */
@@ -82,6 +95,7 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
                 step_status = b->device.ops->queue_wait(b->device.state, NULL);
             weft_record(recorder, phase_of(kind), WEFT_NO_PARTNER, begin);
         }
+        if (i > 0 && b->fused[s][i - 1]) weft_peer_finish(&b->exchange[s][i - 1]);
         if (status == WEFT_SUCCESS) status = step_status;
     }
     if (status != WEFT_SUCCESS && !b->device.ops->host_addressable) {

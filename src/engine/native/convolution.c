@@ -44,6 +44,11 @@ static int64_t convolution_length(int64_t least) {
     return m / 4 * 3 >= least ? m / 4 * 3 : m;
 }
 
+static void transform(const weft_convolution *c, const void *from, void *to, char *memory) {
+    const void *in[1] = {from};
+    weft_trip_run(&c->transform, in, to, memory, 0, 1);
+}
+
 static bool make_tables(weft_convolution *c, size_t *bytes) {
     const weft_kernels *k = c->kernels;
     const int64_t n = c->n, m = c->m;
@@ -65,7 +70,7 @@ static bool make_tables(weft_convolution *c, size_t *bytes) {
         set(k, kernel, 2 * back + 1, -im[square] / (double)m);
         square = (square + 2 * j + 1) % (2 * n);
     }
-    if (ok) weft_trip_run(&c->transform, kernel, c->filter, memory, 0, 1);
+    if (ok) transform(c, kernel, c->filter, memory);
     free(kernel);
     free(memory);
     free(im);
@@ -152,14 +157,14 @@ static void convolve(const weft_convolution *c, void *x, void *y, char *rest) {
     const weft_kernels *k = c->kernels;
     memset((char *)x + (size_t)c->n * 2 * (size_t)k->real_bytes, 0,
            (size_t)(c->m - c->n) * 2 * (size_t)k->real_bytes);
-    weft_trip_run(&c->transform, x, y, rest, 0, 1);
+    transform(c, x, y, rest);
     for (int64_t j = 0; j < c->m; j++) { /* conjugated, so that a forward transform inverts */
         double re = get(k, y, 2 * j), im = get(k, y, 2 * j + 1);
         double wr = get(k, c->filter, 2 * j), wi = get(k, c->filter, 2 * j + 1);
         set(k, y, 2 * j, re * wr - im * wi);
         set(k, y, 2 * j + 1, -(re * wi + im * wr));
     }
-    weft_trip_run(&c->transform, y, x, rest, 0, 1);
+    transform(c, y, x, rest);
     for (int64_t j = 0; j < c->n; j++) set(k, x, 2 * j + 1, -get(k, x, 2 * j + 1));
 }
 
@@ -169,6 +174,6 @@ void weft_convolution_run(const weft_convolution *c, const void *in, void *out, 
     if (c->chirp)
         convolve(c, x, y, rest);
     else
-        weft_trip_run(&c->transform, x, y, rest, 0, 1);
+        transform(c, x, y, rest);
     store_line(c, c->chirp ? x : y, out);
 }

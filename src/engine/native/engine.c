@@ -23,6 +23,8 @@ struct weft_engine_plan {
     weft_trip trip[MOST_TRIPS];
     bool input_only[MOST_TRIPS]; /* in place on the input */
     bool output_only[MOST_TRIPS];
+    int pieces; /* of the input; 0: it is one array */
+    int array[WEFT_MAX_PIECES];
     int threads;
     char *memory;
     size_t memory_stride;
@@ -38,6 +40,14 @@ static weft_status native_probe(const char **description) {
     return WEFT_SUCCESS;
 }
 
+/* Dimension number i in the order they are transformed: the last one first, but for inverses, whose
+ * complex-to-real dimension is the last; so the inverse of a pass goes back the way it came. */
+static int in_order(const weft_transform *t, int i) {
+    bool inverse = t->kind == WEFT_TRANSFORM_C2R ||
+                   (t->kind == WEFT_TRANSFORM_C2C && t->direction == WEFT_INVERSE);
+    return inverse ? i : t->dims - 1 - i;
+}
+
 /* Whether the two last axes can be transformed plane by plane. */
 static bool plane_fits(const weft_transform *t) {
     if (t->dims < 2) return false;
@@ -48,6 +58,21 @@ static bool plane_fits(const weft_transform *t) {
         weft_trip_plane_bytes(weft_native_kernels(t->precision), t->kind, c2r ? y : z, c2r ? z : y);
     size_t planes = (size_t)(t->threads > 1 ? t->threads : 1);
     return bytes * planes <= (size_t)weft_topology_get()->last_level / 4;
+}
+
+/* The dimension that lies in pieces is transformed first, by a tile's pass or a plane's first one,
+ * or copied into blocks. */
+static weft_status supports_pieces(const weft_transform *t) {
+    if (t->pieces == 0) return WEFT_SUCCESS;
+    const int64_t n = t->dim[t->piece_dim].n;
+    bool one_trip = t->dims == 1 || (t->dims == 2 && plane_fits(t));
+    if (t->kind == WEFT_TRANSFORM_R2C || t->in_place || !one_trip || t->pieces > WEFT_MAX_PIECES ||
+        in_order(t, 0) != t->piece_dim || n > LONGEST_TILE)
+        return weft_fail(
+            WEFT_ERROR_UNSUPPORTED,
+            "native engine: a transform of %d dimensions in %d pieces along the %d. one", t->dims,
+            t->pieces, t->piece_dim + 1);
+    return WEFT_SUCCESS;
 }
 
 static weft_status native_supports(const weft_transform *transform, const weft_device_ops *device) {
@@ -64,6 +89,7 @@ static weft_status native_supports(const weft_transform *transform, const weft_d
                          "native engine: a batch of real transforms in place; use two buffers");
     WEFT_TRY(native_probe(NULL));
     int in_one_trip = plane_fits(transform) ? 2 : 1;
+    WEFT_TRY(supports_pieces(transform));
     if (transform->kind == WEFT_TRANSFORM_C2R && transform->dims > in_one_trip &&
         !transform->destroy_input)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
@@ -95,14 +121,26 @@ static weft_dimension between(weft_dimension d, bool from_output, bool to_input)
 }
 
 /* The loops of a trip over all but the axes `skip` (a bit each), complex on both sides but for the
- * kind's own. */
+ * kind's own; with the input's pieces, whose strides follow the loops. */
 static void set_loops(const planning *p, unsigned skip, bool from_output, bool to_input,
-                      weft_pass_request *request) {
+                      weft_native_piece *piece, weft_pass_request *request) {
     const weft_transform *t = p->transform;
-    for (int i = 0; i < t->loops; i++)
+    request->pieces = from_output ? 0 : t->pieces;
+    request->piece = piece;
+    for (int k = 0; k < request->pieces; k++)
+        piece[k] = (weft_native_piece){.offset = t->piece[k].offset,
+                                       .first = t->piece[k].first,
+                                       .points = t->piece[k].n,
+                                       .stride = t->piece[k].dim_stride[t->piece_dim]};
+    for (int i = 0; i < t->loops; i++) {
+        for (int k = 0; k < request->pieces; k++)
+            piece[k].loop_stride[request->loops] = t->piece[k].loop_stride[i];
         request->loop[request->loops++] = between(t->loop[i], from_output, to_input);
+    }
     for (int d = 0; d < t->dims; d++) {
         if (skip >> d & 1) continue;
+        for (int k = 0; k < request->pieces; k++)
+            piece[k].loop_stride[request->loops] = t->piece[k].dim_stride[d];
         weft_dimension loop = between(t->dim[d], from_output, to_input);
         loop.n = complex_extent(t, d);
         request->loop[request->loops++] = loop;
@@ -138,33 +176,47 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
                                                                               : WEFT_INVERSE,
                                  .dim = between(t->dim[d], from_output, to_input)};
     if (t->dim[d].n == 1 && (from_output || to_input)) return WEFT_SUCCESS;
-    set_loops(p, 1u << d, from_output, to_input, &request);
+    weft_native_piece piece[WEFT_MAX_PIECES];
+    set_loops(p, 1u << d, from_output, to_input, piece, &request);
     weft_trip *trip = add_trip(p, from_output, to_input);
     if (is_long(&request)) return weft_trip_create_long(&request, trip, p->bytes);
     if (weft_trip_wants_blocks(&request)) return weft_trip_create_blocks(&request, trip, p->bytes);
     return weft_trip_create_pass(&request, trip, p->bytes);
 }
 
-static weft_status add_plane(const planning *p) {
+/* A plane of the dimensions `first`, transformed first, and `second`. */
+static weft_status add_plane(const planning *p, int first, int second, bool from_output) {
     const weft_transform *t = p->transform;
-    const bool c2r = t->kind == WEFT_TRANSFORM_C2R;
-    const weft_dimension *z = &t->dim[t->dims - 1], *y = &t->dim[t->dims - 2];
+    const unsigned both = 1u << first | 1u << second;
     weft_pass_request planes = {.kernels = p->kernels, .kind = t->kind, .direction = t->direction};
-    set_loops(p, 3u << (t->dims - 2), false, false, &planes);
-    weft_trip *trip = add_trip(p, false, false);
-    return weft_trip_create_plane(&planes, c2r ? y : z, c2r ? z : y, trip, p->bytes);
+    weft_native_piece piece[WEFT_MAX_PIECES];
+    weft_trip *trip = add_trip(p, from_output, false);
+    set_loops(p, both, from_output, false, piece, &planes);
+    for (int k = 0; k < planes.pieces; k++)
+        piece[k].loop_stride[planes.loops] = t->piece[k].dim_stride[second];
+    weft_dimension one = between(t->dim[first], from_output, false);
+    weft_dimension two = between(t->dim[second], from_output, false);
+    return weft_trip_create_plane(&planes, &one, &two, trip, p->bytes);
 }
 
+/* All dimensions in their order, the two last of the arrays together where a plane of them fits.
+ * The first trip goes from the input to the output and the others stay there, or, from complex to
+ * real, they stay in the input and the last one leaves. */
 static weft_status add_trips(const planning *p) {
     const weft_transform *t = p->transform;
-    const bool plane = plane_fits(t);
-    const int fused = plane ? 2 : 1;
-    if (t->kind == WEFT_TRANSFORM_C2R) {
-        for (int d = 0; d < t->dims - fused; d++) WEFT_TRY(add_axis(p, d, false, true));
-        return plane ? add_plane(p) : add_axis(p, t->dims - 1, false, false);
+    const bool plane = plane_fits(t), c2r = t->kind == WEFT_TRANSFORM_C2R;
+    for (int i = 0; i < t->dims; i++) {
+        const int d = in_order(t, i), next = i + 1 < t->dims ? in_order(t, i + 1) : -1;
+        const bool fused = plane && next >= 0 && d >= t->dims - 2 && next >= t->dims - 2;
+        const bool last = i + (fused ? 2 : 1) == t->dims;
+        const bool from_output = !c2r && p->plan->trips > 0;
+        if (fused) {
+            WEFT_TRY(add_plane(p, d, next, from_output));
+            i++;
+        } else {
+            WEFT_TRY(add_axis(p, d, from_output, c2r && !last));
+        }
     }
-    WEFT_TRY(plane ? add_plane(p) : add_axis(p, t->dims - 1, false, false));
-    for (int d = t->dims - 1 - fused; d >= 0; d--) WEFT_TRY(add_axis(p, d, true, false));
     return WEFT_SUCCESS;
 }
 
@@ -210,7 +262,14 @@ static weft_status native_plan(const weft_transform *transform, const weft_devic
     if (!plan) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a plan");
     size_t held = sizeof *plan;
     plan->threads = transform->threads > 1 ? transform->threads : 1;
-    planning p = {transform, weft_native_kernels(transform->precision), plan, &held};
+    weft_transform first_piece = *transform; /* whose strides stand for all, where there are any */
+    for (int i = 0; i < transform->loops && transform->pieces > 0; i++)
+        first_piece.loop[i].in_stride = transform->piece[0].loop_stride[i];
+    for (int d = 0; d < transform->dims && transform->pieces > 0; d++)
+        first_piece.dim[d].in_stride = transform->piece[0].dim_stride[d];
+    planning p = {&first_piece, weft_native_kernels(transform->precision), plan, &held};
+    plan->pieces = transform->pieces;
+    for (int k = 0; k < plan->pieces; k++) plan->array[k] = transform->piece[k].array;
     weft_status status = add_trips(&p);
     if (status == WEFT_SUCCESS) choose_stores(transform, plan);
     if (status == WEFT_SUCCESS) status = allocate_memory(plan, &held);
@@ -227,10 +286,14 @@ static weft_status native_plan(const weft_transform *transform, const weft_devic
 
 static weft_status run_plan(void *argument, const void *in, void *out) {
     const weft_engine_plan *plan = argument;
+    const void *arrays[WEFT_MAX_PIECES] = {in};
+    const void *const *given = in;
+    for (int k = 0; k < plan->pieces; k++) arrays[k] = given[plan->array[k]];
     for (int i = 0; i < plan->trips; i++) {
-        const void *from = plan->output_only[i] ? out : in;
+        const void *output[1] = {out};
         void *to = plan->input_only[i] ? (void *)(uintptr_t)in : out;
-        weft_trip_run(&plan->trip[i], from, to, plan->memory, plan->memory_stride, plan->threads);
+        weft_trip_run(&plan->trip[i], plan->output_only[i] ? output : arrays, to, plan->memory,
+                      plan->memory_stride, plan->threads);
     }
     return WEFT_SUCCESS;
 }
@@ -242,6 +305,7 @@ static weft_status native_execute(weft_engine_plan *plan, const weft_device_hand
 
 const weft_engine_ops weft_engine_native = {.name = "native",
                                             .id = WEFT_ENGINE_NATIVE,
+                                            .loads_pieces = true,
                                             .probe = native_probe,
                                             .supports = native_supports,
                                             .plan = native_plan,

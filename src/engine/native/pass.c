@@ -24,67 +24,107 @@ static int64_t reach(const weft_dimension *loop) {
     return llabs(loop->in_stride) + llabs(loop->out_stride);
 }
 
+/* A loop, and which one of the request it is (of several merged ones, the innermost). */
+typedef struct sorted_loop {
+    int number;
+    weft_dimension d;
+} sorted_loop;
+
 /* Loops of one index dropped, the rest sorted by stride, the smallest first. */
-static int sort_loops(const weft_pass_request *request, weft_dimension *loop) {
+static int sort_loops(const weft_pass_request *request, sorted_loop *loop) {
     int loops = 0;
     for (int i = 0; i < request->loops; i++) {
         if (request->loop[i].n == 1) continue;
         int at = loops++;
-        for (; at > 0 && reach(&loop[at - 1]) > reach(&request->loop[i]); at--)
+        for (; at > 0 && reach(&loop[at - 1].d) > reach(&request->loop[i]); at--)
             loop[at] = loop[at - 1];
-        loop[at] = request->loop[i];
+        loop[at] = (sorted_loop){i, request->loop[i]};
     }
     return loops;
 }
 
-static void to_front(weft_dimension *loop, int i) {
-    weft_dimension chosen = loop[i];
+static void to_front(sorted_loop *loop, int i) {
+    sorted_loop chosen = loop[i];
     memmove(&loop[1], &loop[0], (size_t)i * sizeof *loop);
     loop[0] = chosen;
 }
 
-static int find_neighbour(const weft_dimension *loop, int loops, bool out) {
+static int find_neighbour(const sorted_loop *loop, int loops, bool out) {
     for (int i = 0; i < loops; i++)
-        if ((out ? loop[i].out_stride : loop[i].in_stride) == 1) return i;
+        if ((out ? loop[i].d.out_stride : loop[i].d.in_stride) == 1) return i;
     return -1;
 }
 
 /* The loop whose lines are neighbours goes first, where a tile is to run across them: that of the
  * input if both sides have one, with that of the output next, so that the cache lines a tile fills
  * in part are completed soon. */
-static void order_loops(const weft_pass_request *request, weft_dimension *loop, int loops) {
+static void order_loops(const weft_pass_request *request, sorted_loop *loop, int loops) {
     int out = request->dim.out_stride == 1 ? -1 : find_neighbour(loop, loops, true);
     if (out >= 0) to_front(loop, out);
     int in = request->dim.in_stride == 1 ? -1 : find_neighbour(loop, loops, false);
     if (in >= 0) to_front(loop, in);
 }
 
-static int merge_loops(weft_dimension *loop, int loops) {
+/* Whether one stride walks both loops, in every array. */
+static bool mergeable(const weft_pass_request *request, const sorted_loop *inner,
+                      const sorted_loop *outer) {
+    const int64_t n = inner->d.n;
+    for (int p = 0; p < request->pieces; p++) {
+        const int64_t *stride = request->piece[p].loop_stride;
+        if (stride[outer->number] != n * stride[inner->number]) return false;
+    }
+    return outer->d.in_stride == n * inner->d.in_stride &&
+           outer->d.out_stride == n * inner->d.out_stride;
+}
+
+static int merge_loops(const weft_pass_request *request, sorted_loop *loop, int loops) {
     int kept = 0;
     for (int i = 1; i < loops; i++) {
-        weft_dimension *inner = &loop[kept];
-        if (loop[i].in_stride == inner->n * inner->in_stride &&
-            loop[i].out_stride == inner->n * inner->out_stride)
-            inner->n *= loop[i].n;
+        sorted_loop *inner = &loop[kept];
+        if (mergeable(request, inner, &loop[i]))
+            inner->d.n *= loop[i].d.n;
         else
             loop[++kept] = loop[i];
     }
     return loops > 0 ? kept + 1 : 0;
 }
 
-static void make_side(weft_native_pass *pass, const weft_dimension *dim, const weft_dimension *loop,
-                      bool output, weft_native_side *side) {
+static void make_side(const weft_native_pass *pass, const weft_dimension *dim,
+                      const sorted_loop *loop, bool output, weft_native_side *side) {
     side->real = pass->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
     int64_t bytes = element_bytes(pass->kernels, side->real);
     int64_t stride = output ? dim->out_stride : dim->in_stride;
-    int64_t lane = pass->loops == 0 ? 0 : output ? loop[0].out_stride : loop[0].in_stride;
+    int64_t lane = pass->loops == 0 ? 0 : output ? loop[0].d.out_stride : loop[0].d.in_stride;
     side->access = access_of(stride, lane, pass->loops > 0 && pass->loop[0] > 1);
     side->pieces = 1;
     side->piece = &side->whole;
     int64_t points = pass->kind == WEFT_TRANSFORM_C2C || side->real ? pass->n : pass->n / 2 + 1;
     side->whole = (weft_native_piece){.points = points, .stride = stride * bytes};
     for (int i = 0; i < pass->loops; i++)
-        side->whole.loop_stride[i] = (output ? loop[i].out_stride : loop[i].in_stride) * bytes;
+        side->whole.loop_stride[i] = (output ? loop[i].d.out_stride : loop[i].d.in_stride) * bytes;
+}
+
+/* The request's pieces, in bytes, their loops in the pass's order. */
+static bool make_pieces(const weft_pass_request *request, const sorted_loop *loop,
+                        weft_native_pass *pass, size_t *bytes) {
+    weft_native_side *side = &pass->in;
+    const int64_t element = element_bytes(pass->kernels, side->real);
+    if (request->pieces == 0) return true;
+    size_t size = (size_t)request->pieces * sizeof *side->piece;
+    weft_native_piece *piece = malloc(size);
+    if (!piece) return false;
+    *bytes += size;
+    for (int p = 0; p < request->pieces; p++) {
+        const weft_native_piece *given = &request->piece[p];
+        piece[p] = *given;
+        piece[p].offset *= element;
+        piece[p].stride *= element;
+        for (int i = 0; i < pass->loops; i++)
+            piece[p].loop_stride[i] = given->loop_stride[loop[i].number] * element;
+    }
+    side->pieces = request->pieces;
+    side->piece = piece;
+    return true;
 }
 
 void *weft_native_roots(const weft_kernels *kernels, int64_t n, int64_t count, size_t *bytes) {
@@ -159,7 +199,7 @@ static bool make_order(weft_native_pass *pass, weft_direction direction, size_t 
 
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes) {
-    weft_dimension loop[WEFT_PASS_LOOPS];
+    sorted_loop loop[WEFT_PASS_LOOPS];
     memset(pass, 0, sizeof *pass);
     pass->kernels = request->kernels;
     pass->kind = request->kind;
@@ -167,9 +207,9 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     pass->halved = pass->kind != WEFT_TRANSFORM_C2C && pass->n % 2 == 0;
     pass->loops = sort_loops(request, loop);
     order_loops(request, loop, pass->loops);
-    pass->loops = merge_loops(loop, pass->loops);
+    pass->loops = merge_loops(request, loop, pass->loops);
     int64_t lines = 1;
-    for (int i = 0; i < pass->loops; i++) lines *= pass->loop[i] = loop[i].n;
+    for (int i = 0; i < pass->loops; i++) lines *= pass->loop[i] = loop[i].d.n;
     pass->lines = lines;
     make_side(pass, &request->dim, loop, false, &pass->in);
     make_side(pass, &request->dim, loop, true, &pass->out);
@@ -181,7 +221,8 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     weft_direction direction = pass->kind == WEFT_TRANSFORM_C2C   ? request->direction
                                : pass->kind == WEFT_TRANSFORM_R2C ? WEFT_FORWARD
                                                                   : WEFT_INVERSE;
-    bool ok = weft_line_create(pass->kernels, pass->halved ? pass->n / 2 : pass->n, direction,
+    bool ok = make_pieces(request, loop, pass, bytes) &&
+              weft_line_create(pass->kernels, pass->halved ? pass->n / 2 : pass->n, direction,
                                &pass->line, bytes) &&
               make_rows(pass, bytes) && make_order(pass, direction, bytes) &&
               (!pass->halved || make_roots(pass, bytes));
@@ -189,7 +230,8 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     ok = ok && make_offsets(&pass->in, plain ? pass->line.stages.place_of : NULL, bytes) &&
          make_offsets(&pass->out, plain ? pass->result_of : NULL, bytes);
     pass->by_matrix = pass->kind == WEFT_TRANSFORM_C2C && pass->in.access == WEFT_ALONG &&
-                      pass->out.access == WEFT_ALONG && weft_matrix_suits(pass->kernels, pass->n);
+                      pass->out.access == WEFT_ALONG && pass->in.pieces == 1 &&
+                      weft_matrix_suits(pass->kernels, pass->n);
     if (ok && pass->by_matrix)
         ok = weft_matrix_create(pass->kernels, pass->n, direction, &pass->matrix, bytes);
     if (!ok)
@@ -289,10 +331,6 @@ static int64_t line_offset(const weft_native_pass *pass, const weft_native_piece
     return offset;
 }
 
-static const char *piece_base(const weft_native_piece *piece, const void *array) {
-    return piece->base ? piece->base : array;
-}
-
 /* Rows of a side that is across: that of point j is at base + offset[order[j]]. */
 typedef struct side_rows {
     const char *base;
@@ -302,14 +340,13 @@ typedef struct side_rows {
 /* One piece has the same offsets for every tile, given as `fixed`. Those of several pieces count
  * from address 0 and are worked out in `room`, point j at order[j], or at j. */
 static side_rows find_rows(const weft_native_pass *pass, const weft_native_side *side,
-                           const void *array, const group *g, const int64_t *fixed,
+                           const void *const *array, const group *g, const int64_t *fixed,
                            const int32_t *order, int64_t *room) {
     if (side->pieces == 1)
-        return (side_rows){piece_base(side->piece, array) + line_offset(pass, side->piece, g, 0),
-                           fixed};
+        return (side_rows){(const char *)array[0] + line_offset(pass, side->piece, g, 0), fixed};
     for (int p = 0; p < side->pieces; p++) {
         const weft_native_piece *piece = &side->piece[p];
-        intptr_t row = (intptr_t)piece_base(piece, array) + line_offset(pass, piece, g, 0);
+        intptr_t row = (intptr_t)array[p] + line_offset(pass, piece, g, 0);
         for (int64_t j = piece->first; j < piece->first + piece->points; j++, row += piece->stride)
             room[order ? order[j] : j] = row;
     }
@@ -318,7 +355,7 @@ static side_rows find_rows(const weft_native_pass *pass, const weft_native_side 
 
 static void point_lines(const weft_native_pass *pass, const weft_native_piece *piece,
                         const void *array, const group *g, const void **lines) {
-    const char *base = piece_base(piece, array);
+    const char *base = array;
     for (int l = 0; l < g->count; l++) lines[l] = base + line_offset(pass, piece, g, l);
 }
 
@@ -328,7 +365,8 @@ static int64_t rows_of(const weft_native_pass *pass, const weft_native_side *sid
     return side->real && pass->halved ? points / 2 : points;
 }
 
-static void load(const weft_native_pass *pass, const void *array, const group *g, const work *w) {
+static void load(const weft_native_pass *pass, const void *const *array, const group *g,
+                 const work *w) {
     const weft_kernels *k = pass->kernels;
     const weft_native_side *side = &pass->in;
     const bool pairs = side->real && pass->halved;
@@ -346,7 +384,7 @@ static void load(const weft_native_pass *pass, const void *array, const group *g
         const void *lines[MOST_LANES];
         const int32_t *rows = pass->load_row + rows_of(pass, side, piece->first);
         int64_t n = rows_of(pass, side, piece->points);
-        point_lines(pass, piece, array, g, lines);
+        point_lines(pass, piece, array[p], g, lines);
         if (side->access == WEFT_ALONG && g->count == k->lanes && (!side->real || pairs))
             k->load_lines(lines, n, w->tile, rows);
         else
@@ -363,7 +401,8 @@ static void store(const weft_native_pass *pass, void *array, const group *g, con
     const weft_native_side *side = &pass->out;
     const bool pairs = side->real && pass->halved;
     if (side->access == WEFT_ACROSS) {
-        side_rows r = find_rows(pass, side, array, g, side->offset, NULL, w->out);
+        const void *arrays[1] = {array};
+        side_rows r = find_rows(pass, side, arrays, g, side->offset, NULL, w->out);
         void *base = (void *)(uintptr_t)r.base;
         if (side->real)
             k->store_real_rows(w->tile, pass->store_row, pass->store_points, pairs, base, r.offset,
@@ -415,7 +454,7 @@ static void transform(const weft_native_pass *pass, const group *g, const work *
 static bool aligned(const weft_native_pass *pass, const void *array) {
     const weft_native_piece *piece = &pass->out.whole;
     const bool across = pass->out.access == WEFT_ACROSS;
-    uintptr_t bits = (uintptr_t)piece_base(piece, array) | (uintptr_t)piece->offset;
+    uintptr_t bits = (uintptr_t)array | (uintptr_t)piece->offset;
     if (across) bits |= (uintptr_t)piece->stride;
     for (int i = across ? 1 : 0; i < pass->loops; i++) bits |= (uintptr_t)piece->loop_stride[i];
     return pass->out.pieces == 1 && bits % ALIGNMENT == 0;
@@ -423,7 +462,7 @@ static bool aligned(const weft_native_pass *pass, const void *array) {
 
 /* The fused ways from array to tile and back: full tiles of complex lines that are across, of
  * smooth length, with nothing else to do. */
-static void load_fused(const weft_native_pass *pass, const void *in, const group *g,
+static void load_fused(const weft_native_pass *pass, const void *const *in, const group *g,
                        const work *w) {
     const weft_stages *s = &pass->line.stages;
     side_rows r = find_rows(pass, &pass->in, in, g, pass->in.fused_offset, s->place_of, w->in);
@@ -435,17 +474,19 @@ static void load_fused(const weft_native_pass *pass, const void *in, const group
 
 static void store_fused(const weft_native_pass *pass, void *out, const group *g, const work *w,
                         bool stream) {
+    const void *outs[1] = {out};
     side_rows r =
-        find_rows(pass, &pass->out, out, g, pass->out.fused_offset, pass->result_of, w->out);
+        find_rows(pass, &pass->out, outs, g, pass->out.fused_offset, pass->result_of, w->out);
     weft_stages_store(&pass->line.stages, w->tile, (void *)(uintptr_t)r.base, r.offset, stream);
 }
 
-static void run_both(const weft_native_pass *pass, const void *in, void *out, const group *g,
+static void run_both(const weft_native_pass *pass, const void *const *in, void *out, const group *g,
                      const work *w, bool stream) {
     const weft_stages *s = &pass->line.stages;
     side_rows r = find_rows(pass, &pass->in, in, g, pass->in.fused_offset, s->place_of, w->in);
+    const void *outs[1] = {out};
     side_rows to =
-        find_rows(pass, &pass->out, out, g, pass->out.fused_offset, pass->result_of, w->out);
+        find_rows(pass, &pass->out, outs, g, pass->out.fused_offset, pass->result_of, w->out);
     s->stage[0].codelet->both(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset, stream);
 }
 
@@ -473,13 +514,13 @@ static void run_matrices(const weft_native_pass *pass, const void *in, void *out
     if (past) pass->kernels->settle();
 }
 
-void weft_native_pass_run(const weft_native_pass *pass, const void *in, void *out, void *scratch,
-                          int64_t first, int64_t end) {
+void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *out,
+                          void *scratch, int64_t first, int64_t end) {
     const work w = divide(pass, scratch);
     const weft_stages *s = &pass->line.stages;
     if (pass->by_matrix) {
         const int64_t lanes = pass->kernels->lanes, most = end * lanes;
-        run_matrices(pass, in, out, &w, first * lanes, most < pass->lines ? most : pass->lines);
+        run_matrices(pass, in[0], out, &w, first * lanes, most < pass->lines ? most : pass->lines);
         return;
     }
     const bool plain = pass->kind == WEFT_TRANSFORM_C2C && !pass->twist_table &&

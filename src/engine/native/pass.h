@@ -16,8 +16,7 @@ typedef enum weft_access { WEFT_ACROSS, WEFT_ALONG, WEFT_STRIDED } weft_access;
 
 /* Points first..first+points-1 of every line: strides in bytes, of the points and of the loops. */
 typedef struct weft_native_piece {
-    const void *base; /* NULL: the array given at execution */
-    int64_t offset;   /* of point `first` */
+    int64_t offset; /* of point `first` in the array given at execution */
     int64_t first, points;
     int64_t stride;
     int64_t loop_stride[WEFT_PASS_LOOPS];
@@ -43,6 +42,10 @@ typedef struct weft_pass_request {
     weft_dimension dim;
     int loops;
     weft_dimension loop[WEFT_PASS_LOOPS];
+    /* > 0: the input lies in so many arrays. Strides in elements, of the loops as they are given;
+     * those of the request are the first piece's. */
+    int pieces;
+    const weft_native_piece *piece;
 } weft_pass_request;
 
 typedef struct weft_native_pass {
@@ -79,8 +82,9 @@ void *weft_native_roots(const weft_kernels *kernels, int64_t n, int64_t count, s
 /* Bytes of a thread's scratch memory. */
 size_t weft_native_pass_scratch(const weft_native_pass *pass);
 
-/* Tiles first..end-1 of pass->groups. in may be out where the views are equal. */
-void weft_native_pass_run(const weft_native_pass *pass, const void *in, void *out, void *scratch,
-                          int64_t first, int64_t end);
+/* Tiles first..end-1 of pass->groups. in[p] is the array of piece p (in[0] the only one); it may be
+ * out where the views are equal. */
+void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *out,
+                          void *scratch, int64_t first, int64_t end);
 
 #endif

@@ -27,19 +27,34 @@ static int64_t padded(const weft_kernels *kernels, int64_t n) {
     return (n + lanes - 1) / lanes * lanes + line;
 }
 
-static void loop_over_parts(weft_trip *trip, const weft_pass_request *request) {
-    bool real_in = request->kind == WEFT_TRANSFORM_R2C,
-         real_out = request->kind == WEFT_TRANSFORM_C2R;
-    int64_t in = complex_bytes(request->kernels) / (real_in ? 2 : 1);
-    int64_t out = complex_bytes(request->kernels) / (real_out ? 2 : 1);
+/* The request's loops as those over the parts; with its pieces, if there are any. */
+static weft_status loop_over_parts(weft_trip *trip, const weft_pass_request *request,
+                                   size_t *bytes) {
+    const bool real_in = request->kind == WEFT_TRANSFORM_R2C;
+    const bool real_out = request->kind == WEFT_TRANSFORM_C2R;
+    const int64_t in = complex_bytes(request->kernels) / (real_in ? 2 : 1);
+    const int64_t out = complex_bytes(request->kernels) / (real_out ? 2 : 1);
     trip->parts = 1;
+    trip->pieces = 1;
+    trip->piece = &trip->whole;
+    trip->loops = request->loops;
+    if (request->pieces > 0) {
+        size_t size = (size_t)request->pieces * sizeof *trip->piece;
+        weft_trip_piece *piece = calloc(1, size);
+        if (!piece) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory");
+        *bytes += size;
+        trip->pieces = request->pieces;
+        trip->piece = piece;
+    }
     for (int i = 0; i < request->loops; i++) {
         trip->loop[i] = request->loop[i].n;
-        trip->in_stride[i] = request->loop[i].in_stride * in;
         trip->out_stride[i] = request->loop[i].out_stride * out;
         trip->parts *= request->loop[i].n;
+        trip->whole.stride[i] = request->loop[i].in_stride * in;
+        for (int p = 0; p < request->pieces; p++)
+            trip->piece[p].stride[i] = request->piece[p].loop_stride[i] * in;
     }
-    trip->loops = request->loops;
+    return WEFT_SUCCESS;
 }
 
 /* ---- one pass ---- */
@@ -51,7 +66,9 @@ weft_status weft_trip_create_pass(const weft_pass_request *request, weft_trip *t
     trip->passes = 1;
     trip->from[0] = WEFT_TRIP_IN;
     trip->to[0] = WEFT_TRIP_OUT;
-    trip->parts = 1;
+    weft_pass_request one_part = *request;
+    one_part.loops = 0;
+    WEFT_TRY(loop_over_parts(trip, &one_part, bytes));
     return weft_native_pass_create(request, &trip->pass[0], bytes);
 }
 
@@ -91,23 +108,39 @@ weft_status weft_trip_create_blocks(const weft_pass_request *r, weft_trip *trip,
     const int64_t element = complex_bytes(r->kernels), width = block_bytes(r->dim.n) / element;
     const int64_t lanes = r->kernels->lanes, row = width + CACHE_LINE / element;
     weft_pass_request parts = *r;
-    int i = find_neighbours(r);
-    int64_t lines = r->loop[i].n;
-    /* Loop 0 of the parts goes over the blocks. */
-    for (int j = i; j > 0; j--) parts.loop[j] = r->loop[j - 1];
-    /* Lines beyond a loop's end may be the next loop's: join them as far as possible. */
-    int loops = 1;
-    for (int j = 1; j < r->loops; j++) {
-        if (parts.loop[j].in_stride == lines && parts.loop[j].out_stride == lines)
-            lines *= parts.loop[j].n;
-        else
-            parts.loop[loops++] = parts.loop[j];
+    weft_native_piece piece[WEFT_MAX_PIECES];
+    const int neighbours = find_neighbours(r);
+    int64_t lines = r->loop[neighbours].n;
+    for (int p = 0; p < r->pieces; p++) piece[p] = r->piece[p];
+    parts.piece = piece;
+    /* Loop 0 of the parts goes over the blocks. Lines beyond a loop's end may be the next loop's:
+     * they are joined as far as possible. */
+    parts.loops = 1;
+    for (int j = r->loops - 1; j >= 0; j--) {
+        if (j == neighbours) continue;
+        bool joined = r->loop[j].in_stride == lines && r->loop[j].out_stride == lines;
+        for (int p = 0; p < r->pieces; p++) joined = joined && r->piece[p].loop_stride[j] == lines;
+        if (joined) {
+            lines *= r->loop[j].n;
+            continue;
+        }
+        for (int p = 0; p < r->pieces; p++)
+            piece[p].loop_stride[parts.loops] = r->piece[p].loop_stride[j];
+        parts.loop[parts.loops++] = r->loop[j];
     }
-    parts.loops = loops;
     parts.loop[0] = (weft_dimension){(lines + width - 1) / width, width, width};
+    for (int p = 0; p < r->pieces; p++) piece[p].loop_stride[0] = width;
     memset(trip, 0, sizeof *trip);
     trip->kernels = r->kernels;
-    loop_over_parts(trip, &parts);
+    WEFT_TRY(loop_over_parts(trip, &parts, bytes));
+    trip->whole.rows = r->dim.n;
+    trip->whole.row_stride = r->dim.in_stride * element;
+    for (int p = 0; p < r->pieces; p++) {
+        trip->piece[p].first = piece[p].first;
+        trip->piece[p].rows = piece[p].points;
+        trip->piece[p].row_stride = piece[p].stride * element;
+        trip->piece[p].offset = piece[p].offset * element;
+    }
     trip->buffer_bytes[0] = (size_t)(r->dim.n * row * element);
     trip->fill =
         (weft_trip_rows){r->dim.n, width * element, r->dim.in_stride * element, row * element};
@@ -139,18 +172,22 @@ typedef struct plane {
 } plane;
 
 static plane plane_of(const weft_kernels *kernels, weft_transform_kind kind, int64_t first,
-                      int64_t second) {
+                      int64_t second, bool second_contiguous) {
     plane p = {second, first, 0};
+    if (second_contiguous) p = (plane){first, second, 0};
     if (kind == WEFT_TRANSFORM_R2C) p.columns = first / 2 + 1;
-    if (kind == WEFT_TRANSFORM_C2R) p = (plane){first, second / 2 + 1, 0};
+    if (kind == WEFT_TRANSFORM_C2R) p.columns = second / 2 + 1;
     p.stride = padded(kernels, p.columns);
     return p;
 }
 
 size_t weft_trip_plane_bytes(const weft_kernels *kernels, weft_transform_kind kind, int64_t first,
                              int64_t second) {
-    plane p = plane_of(kernels, kind, first, second);
-    return (size_t)(p.rows * p.stride * complex_bytes(kernels));
+    bool c2r = kind == WEFT_TRANSFORM_C2R;
+    plane p = plane_of(kernels, kind, first, second, c2r);
+    plane turned = plane_of(kernels, kind, first, second, c2r || kind == WEFT_TRANSFORM_C2C);
+    int64_t numbers = p.rows * p.stride, others = turned.rows * turned.stride;
+    return (size_t)((numbers > others ? numbers : others) * complex_bytes(kernels));
 }
 
 weft_status weft_trip_create_plane(const weft_pass_request *planes, const weft_dimension *first,
@@ -158,19 +195,22 @@ weft_status weft_trip_create_plane(const weft_pass_request *planes, const weft_d
     const weft_kernels *kernels = planes->kernels;
     memset(trip, 0, sizeof *trip);
     trip->kernels = kernels;
-    loop_over_parts(trip, planes);
-    const plane p = plane_of(kernels, planes->kind, first->n, second->n);
+    WEFT_TRY(loop_over_parts(trip, planes, bytes));
+    const bool second_contiguous =
+        planes->kind == WEFT_TRANSFORM_C2R ||
+        (planes->kind == WEFT_TRANSFORM_C2C && llabs(second->in_stride) < llabs(first->in_stride));
+    const plane p = plane_of(kernels, planes->kind, first->n, second->n, second_contiguous);
     trip->buffer_bytes[0] = weft_trip_plane_bytes(kernels, planes->kind, first->n, second->n);
     weft_pass_request one = {.kernels = kernels, .direction = planes->direction, .loops = 1};
     weft_pass_request two = one;
     one.kind = planes->kind == WEFT_TRANSFORM_R2C ? WEFT_TRANSFORM_R2C : WEFT_TRANSFORM_C2C;
     two.kind = planes->kind == WEFT_TRANSFORM_C2R ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_C2C;
-    if (planes->kind == WEFT_TRANSFORM_C2R) {
+    if (second_contiguous) {
         one.dim = (weft_dimension){first->n, first->in_stride, p.stride};
         one.loop[0] = (weft_dimension){p.columns, second->in_stride, 1};
         two.dim = (weft_dimension){second->n, 1, second->out_stride};
         two.loop[0] = (weft_dimension){first->n, p.stride, first->out_stride};
-        one.direction = WEFT_INVERSE;
+        if (planes->kind == WEFT_TRANSFORM_C2R) one.direction = WEFT_INVERSE;
     } else {
         one.dim = (weft_dimension){first->n, first->in_stride, 1};
         one.loop[0] = (weft_dimension){second->n, second->in_stride, p.stride};
@@ -178,12 +218,19 @@ weft_status weft_trip_create_plane(const weft_pass_request *planes, const weft_d
         two.loop[0] = (weft_dimension){p.columns, 1, first->out_stride};
         if (planes->kind == WEFT_TRANSFORM_R2C) two.direction = WEFT_FORWARD;
     }
+    weft_native_piece piece[WEFT_MAX_PIECES]; /* loop 0 of the pass is the plane's other axis */
+    one.pieces = planes->pieces;
+    one.piece = piece;
+    for (int i = 0; i < planes->pieces; i++) {
+        piece[i] = planes->piece[i];
+        piece[i].loop_stride[0] = planes->piece[i].loop_stride[planes->loops];
+    }
     trip->passes = 2;
     trip->from[0] = WEFT_TRIP_IN;
     trip->to[0] = trip->from[1] = WEFT_TRIP_BUFFER;
     trip->to[1] = WEFT_TRIP_OUT;
     /* Rows that begin anywhere in a cache line cannot be streamed a tile at a time, but whole. */
-    if (planes->kind != WEFT_TRANSFORM_C2R && first->out_stride == 1 &&
+    if (!second_contiguous && first->out_stride == 1 &&
         second->out_stride * complex_bytes(kernels) % CACHE_LINE != 0) {
         trip->to[1] = WEFT_TRIP_BUFFER;
         two.dim.out_stride = p.stride;
@@ -270,7 +317,7 @@ weft_status weft_trip_create_long(const weft_pass_request *lines, weft_trip *tri
     const int64_t n = real ? lines->dim.n / 2 : lines->dim.n;
     memset(trip, 0, sizeof *trip);
     trip->kernels = kernels;
-    loop_over_parts(trip, lines);
+    WEFT_TRY(loop_over_parts(trip, lines, bytes));
     if (!weft_stages_smooth(lines->dim.n) || !pairs_lie_together(lines))
         return weft_convolution_create(kernels, lines->kind, direction, &lines->dim,
                                        &trip->convolution, bytes);
@@ -319,6 +366,7 @@ void weft_trip_release(weft_trip *trip) {
     for (int i = 0; i < trip->passes; i++) weft_native_pass_release(&trip->pass[i]);
     free(trip->seam.roots);
     weft_convolution_release(trip->convolution);
+    if (trip->piece != &trip->whole) free(trip->piece);
 }
 
 void weft_trip_store_past(weft_trip *trip, bool past) {
@@ -345,30 +393,38 @@ size_t weft_trip_memory(const weft_trip *trip) {
 
 /* Where the arrays of a part are, and this thread's scratch memory. */
 typedef struct part {
-    char *array[WEFT_TRIP_ARRAYS];
+    const void *in[WEFT_MAX_PIECES];
+    char *array[WEFT_TRIP_ARRAYS]; /* that of IN is in[0] */
     char *scratch;
     bool last; /* along loop 0 */
 } part;
 
-static part find_part(const weft_trip *trip, int64_t number, const void *in, void *out,
-                      char *buffers, char *scratch) {
-    int64_t in_offset = 0, out_offset = 0;
-    bool last = trip->loops > 0 && number % trip->loop[0] == trip->loop[0] - 1;
+static void find_part(const weft_trip *trip, int64_t number, const void *const *in, void *out,
+                      char *buffers, char *scratch, part *p) {
+    int64_t index[WEFT_PASS_LOOPS], out_offset = 0;
+    p->last = trip->loops > 0 && number % trip->loop[0] == trip->loop[0] - 1;
     for (int i = 0; i < trip->loops; i++) {
-        int64_t index = number % trip->loop[i];
+        index[i] = number % trip->loop[i];
         number /= trip->loop[i];
-        in_offset += index * trip->in_stride[i];
-        out_offset += index * trip->out_stride[i];
+        out_offset += index[i] * trip->out_stride[i];
     }
-    return (part){{(char *)(uintptr_t)in + in_offset, (char *)out + out_offset, buffers,
-                   buffers + rounded(trip->buffer_bytes[0])},
-                  scratch + rounded(trip->buffer_bytes[0]) + rounded(trip->buffer_bytes[1]),
-                  last};
+    for (int k = 0; k < trip->pieces; k++) {
+        int64_t offset = 0;
+        for (int i = 0; i < trip->loops; i++) offset += index[i] * trip->piece[k].stride[i];
+        p->in[k] = (const char *)in[k] + offset;
+    }
+    p->array[WEFT_TRIP_IN] = (char *)(uintptr_t)p->in[0];
+    p->array[WEFT_TRIP_OUT] = (char *)out + out_offset;
+    p->array[WEFT_TRIP_BUFFER] = buffers;
+    p->array[WEFT_TRIP_SECOND] = buffers + rounded(trip->buffer_bytes[0]);
+    p->scratch = scratch + rounded(trip->buffer_bytes[0]) + rounded(trip->buffer_bytes[1]);
 }
 
 static void run_pass(const weft_trip *trip, int i, const part *p, int64_t first, int64_t end) {
-    weft_native_pass_run(&trip->pass[i], p->array[trip->from[i]], p->array[trip->to[i]], p->scratch,
-                         first, end);
+    const void *single[1] = {p->array[trip->from[i]]};
+    const void *const *in = single;
+    if (trip->from[i] == WEFT_TRIP_IN) in = p->in;
+    weft_native_pass_run(&trip->pass[i], in, p->array[trip->to[i]], p->scratch, first, end);
 }
 
 static void seam_before(const weft_trip *trip, const part *p) {
@@ -396,12 +452,19 @@ static int64_t groups_of(const weft_trip *trip, int i, const part *p) {
 /* Rows first..end-1 into the buffer, and out of it. */
 static void fill(const weft_trip *trip, const part *p, int64_t first, int64_t end) {
     const weft_trip_rows *r = &trip->fill;
-    int64_t bytes = row_bytes(trip, r, p);
-    for (int64_t i = first; i < end; i++) {
-        const char *next = p->array[WEFT_TRIP_IN] + (i + ROWS_AHEAD) * r->array_stride;
-        for (int64_t b = 0; b < bytes; b += CACHE_LINE) __builtin_prefetch(next + b);
-        trip->kernels->copy(p->array[WEFT_TRIP_IN] + i * r->array_stride,
-                            p->array[WEFT_TRIP_BUFFER] + i * r->buffer_stride, bytes, false);
+    const int64_t bytes = row_bytes(trip, r, p);
+    for (int k = 0; k < trip->pieces && r->rows > 0; k++) {
+        const weft_trip_piece *piece = &trip->piece[k];
+        const char *base = (const char *)p->in[k] + piece->offset;
+        int64_t from = first > piece->first ? first : piece->first;
+        int64_t to = end < piece->first + piece->rows ? end : piece->first + piece->rows;
+        for (int64_t i = from; i < to; i++) {
+            const char *row = base + (i - piece->first) * piece->row_stride;
+            for (int64_t b = 0; b < bytes; b += CACHE_LINE)
+                __builtin_prefetch(row + ROWS_AHEAD * piece->row_stride + b);
+            trip->kernels->copy(row, p->array[WEFT_TRIP_BUFFER] + i * r->buffer_stride, bytes,
+                                false);
+        }
     }
 }
 
@@ -416,8 +479,7 @@ static void flush(const weft_trip *trip, const part *p, int64_t first, int64_t e
 
 static void run_whole_part(const weft_trip *trip, const part *p) {
     if (trip->convolution) {
-        weft_convolution_run(trip->convolution, p->array[WEFT_TRIP_IN], p->array[WEFT_TRIP_OUT],
-                             p->scratch);
+        weft_convolution_run(trip->convolution, p->in[0], p->array[WEFT_TRIP_OUT], p->scratch);
         return;
     }
     seam_before(trip, p);
@@ -427,10 +489,11 @@ static void run_whole_part(const weft_trip *trip, const part *p) {
     seam_after(trip, p);
 }
 
-static void run_parts(const weft_trip *trip, const void *in, void *out, char *memory, int64_t first,
-                      int64_t end) {
+static void run_parts(const weft_trip *trip, const void *const *in, void *out, char *memory,
+                      int64_t first, int64_t end) {
     for (int64_t number = first; number < end; number++) {
-        part p = find_part(trip, number, in, out, memory, memory);
+        part p;
+        find_part(trip, number, in, out, memory, memory, &p);
         run_whole_part(trip, &p);
     }
 }
@@ -438,13 +501,14 @@ static void run_parts(const weft_trip *trip, const void *in, void *out, char *me
 #ifdef _OPENMP
 
 /* Fewer parts than threads: all of them work on one part after the other. */
-static void run_together(const weft_trip *trip, const void *in, void *out, char *memory,
+static void run_together(const weft_trip *trip, const void *const *in, void *out, char *memory,
                          size_t stride, int threads) {
 #pragma omp parallel num_threads(threads)
     {
         const int me = omp_get_thread_num(), team = omp_get_num_threads();
         for (int64_t number = 0; number < trip->parts; number++) {
-            part p = find_part(trip, number, in, out, memory, memory + (size_t)me * stride);
+            part p;
+            find_part(trip, number, in, out, memory, memory + (size_t)me * stride, &p);
 #pragma omp single
             seam_before(trip, &p);
             fill(trip, &p, trip->fill.rows * me / team, trip->fill.rows * (me + 1) / team);
@@ -461,8 +525,8 @@ static void run_together(const weft_trip *trip, const void *in, void *out, char 
     }
 }
 
-static void run_apart(const weft_trip *trip, const void *in, void *out, char *memory, size_t stride,
-                      int threads) {
+static void run_apart(const weft_trip *trip, const void *const *in, void *out, char *memory,
+                      size_t stride, int threads) {
 #pragma omp parallel num_threads(threads)
     {
         const int64_t me = omp_get_thread_num(), team = omp_get_num_threads();
@@ -473,8 +537,8 @@ static void run_apart(const weft_trip *trip, const void *in, void *out, char *me
 
 #endif
 
-void weft_trip_run(const weft_trip *trip, const void *in, void *out, char *memory, size_t stride,
-                   int threads) {
+void weft_trip_run(const weft_trip *trip, const void *const *in, void *out, char *memory,
+                   size_t stride, int threads) {
 #ifdef _OPENMP
     if (threads > 1) {
         bool together = trip->parts < threads && !trip->convolution;

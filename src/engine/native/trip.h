@@ -8,7 +8,7 @@
 
 #include "engine/native/pass.h"
 
-enum { WEFT_TRIP_PASSES = 2 };
+enum { WEFT_TRIP_PASSES = 2, WEFT_MAX_PIECES = 64 };
 
 typedef enum weft_trip_array {
     WEFT_TRIP_IN,
@@ -26,6 +26,14 @@ typedef struct weft_trip_seam {
     weft_trip_array from, to; /* which may be one array */
     void *roots;
 } weft_trip_seam;
+
+/* One of the arrays that IN may consist of: rows of `fill` that lie there, and its strides in
+ * bytes. */
+typedef struct weft_trip_piece {
+    int64_t first, rows, row_stride;
+    int64_t offset; /* of row `first`, where there are rows; the passes know theirs */
+    int64_t stride[WEFT_PASS_LOOPS]; /* over the parts */
+} weft_trip_piece;
 
 /* Rows that are copied between an array and the buffer before or after the passes. */
 typedef struct weft_trip_rows {
@@ -46,7 +54,9 @@ typedef struct weft_trip {
     int64_t last_groups;                  /* ... and tiles of the pass there; 0: all are alike */
     int loops;                            /* over the parts */
     int64_t loop[WEFT_PASS_LOOPS];
-    int64_t in_stride[WEFT_PASS_LOOPS], out_stride[WEFT_PASS_LOOPS]; /* bytes */
+    int64_t out_stride[WEFT_PASS_LOOPS]; /* bytes */
+    int pieces;                          /* of IN: 1, or those of the request */
+    weft_trip_piece whole, *piece;       /* piece: `whole`, or owned */
     int64_t parts;
     size_t buffer_bytes[2]; /* BUFFER and SECOND */
 } weft_trip;
@@ -61,8 +71,8 @@ bool weft_trip_wants_blocks(const weft_pass_request *request);
 weft_status weft_trip_create_blocks(const weft_pass_request *request, weft_trip *trip,
                                     size_t *bytes);
 
-/* Two passes over each plane of `second` and `first`, the axis transformed first, which must be
- * contiguous in neither array. Loops are those over the planes. */
+/* Two passes over each plane of `second` and `first`, the axis transformed first. Loops are those
+ * over the planes; pieces are of `first`, with the stride of `second` after those of the loops. */
 weft_status weft_trip_create_plane(const weft_pass_request *planes, const weft_dimension *first,
                                    const weft_dimension *second, weft_trip *trip, size_t *bytes);
 size_t weft_trip_plane_bytes(const weft_kernels *kernels, weft_transform_kind kind, int64_t first,
@@ -79,8 +89,8 @@ void weft_trip_store_past(weft_trip *trip, bool past);
 /* Bytes of a thread's memory: the buffer, then the passes' scratch. */
 size_t weft_trip_memory(const weft_trip *trip);
 
-/* memory holds `threads` times `memory_stride` bytes. */
-void weft_trip_run(const weft_trip *trip, const void *in, void *out, char *memory,
+/* in[p] is the array of piece p. memory holds `threads` times `memory_stride` bytes. */
+void weft_trip_run(const weft_trip *trip, const void *const *in, void *out, char *memory,
                    size_t memory_stride, int threads);
 
 #endif
