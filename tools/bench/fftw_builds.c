@@ -32,9 +32,12 @@ static void *function_of(const char *path, const char *name) {
 }
 
 /* OpenMP's threads are GNU's, as weft's are; by itself it would look for Intel's. MKL makes its
- * functions, among them FFTW's, visible to all that is opened later: so FFTW comes first. */
+ * functions, among them FFTW's, visible to all that is opened later: so FFTW comes first, and
+ * FFTW-MPI, where there is one, is bound to it. */
 static void prepare_mkl(const char *path) {
     weft_fftw_open(WEFT_DOUBLE); /* opens both precisions */
+    dlopen("libfftw3_mpi.so.3", RTLD_NOW | RTLD_LOCAL);
+    dlopen("libfftw3f_mpi.so.3", RTLD_NOW | RTLD_LOCAL);
     int (*set_threading_layer)(int);
     void *address = function_of(path, "MKL_Set_Threading_Layer");
     memcpy(&set_threading_layer, &address, sizeof address);

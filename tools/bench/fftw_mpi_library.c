@@ -48,20 +48,12 @@ static const symbol symbols[] = {
     SYMBOL("execute_dft_c2r", execute_c2r),
 };
 
-/* MKL, where it is open, shows FFTW's names to the whole process; those of FFTW-MPI's own FFTW must
- * come first. The sanitizers refuse that flag. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { OPEN_FLAGS = RTLD_NOW | RTLD_LOCAL };
-#else
-enum { OPEN_FLAGS = RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND };
-#endif
-
 static void *open_shared(const library_slot *slot) {
     char folder[4096], path[sizeof folder + 32];
     if (fftw_build_folder(slot->contestant, folder) != WEFT_SUCCESS) return NULL;
-    if (!folder[0]) return dlopen(slot->file, OPEN_FLAGS);
+    if (!folder[0]) return dlopen(slot->file, RTLD_NOW | RTLD_LOCAL);
     snprintf(path, sizeof path, "%s/%s", folder, slot->file);
-    return dlopen(path, OPEN_FLAGS);
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
 static bool find_symbols(library_slot *slot, void *handle) {
