@@ -54,7 +54,8 @@ typedef struct weft_kernels {
 
     /* Along: `lines` complex lines; point j goes to row rows[j] of the tile. */
     void (*load_lines)(const void *const *lines, int64_t n, void *tile, const int32_t *rows);
-    void (*store_lines)(const void *tile, const int32_t *rows, int64_t n, void *const *lines);
+    void (*store_lines)(const void *tile, const int32_t *rows, int64_t n, void *const *lines,
+                        bool past); /* past the caches: lines are aligned to 64 bytes */
     /* Across, `count` <= lanes of them. */
     void (*load_rows)(const void *base, const int64_t *offset, int64_t n, void *tile,
                       const int32_t *rows, int count);

@@ -396,7 +396,8 @@ static void load(const weft_native_pass *pass, const void *const *array, const g
     }
 }
 
-static void store(const weft_native_pass *pass, void *array, const group *g, const work *w) {
+static void store(const weft_native_pass *pass, void *array, const group *g, const work *w,
+                  bool stream) {
     const weft_kernels *k = pass->kernels;
     const weft_native_side *side = &pass->out;
     const bool pairs = side->real && pass->halved;
@@ -420,7 +421,7 @@ static void store(const weft_native_pass *pass, void *array, const group *g, con
         point_lines(pass, piece, array, g, found);
         for (int l = 0; l < g->count; l++) lines[l] = (void *)(uintptr_t)found[l];
         if (side->access == WEFT_ALONG && g->count == k->lanes && (!side->real || pairs))
-            k->store_lines(w->tile, rows, n, lines);
+            k->store_lines(w->tile, rows, n, lines, stream);
         else
             k->scatter(w->tile, rows, n, lines, piece->stride * (pairs ? 2 : 1),
                        pairs        ? piece->stride
@@ -527,7 +528,7 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
                        pass->line.method == WEFT_LINE_STAGES && s->count > 0;
     const bool fuse_load = plain && pass->in.access == WEFT_ACROSS;
     const bool fuse_store = plain && pass->out.access == WEFT_ACROSS;
-    const bool stream = pass->stream && fuse_store && aligned(pass, out);
+    const bool stream = pass->stream && aligned(pass, out);
     group g;
     for (int64_t number = first; number < end; number++) {
         find_group(pass, number, &g);
@@ -543,7 +544,7 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
             load(pass, in, &g, &w);
         if (!plain) {
             transform(pass, &g, &w);
-            store(pass, out, &g, &w);
+            store(pass, out, &g, &w, stream);
             continue;
         }
         const bool fused_last = stores && s->count > 1;
@@ -551,7 +552,7 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
         if (fused_last)
             store_fused(pass, out, &g, &w, stream);
         else
-            store(pass, out, &g, &w);
+            store(pass, out, &g, &w, stream);
     }
     if (stream) pass->kernels->settle();
 }

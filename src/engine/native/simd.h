@@ -112,12 +112,20 @@ static inline __attribute__((always_inline)) void simd_store_complex(REAL *p, ve
 #endif
 }
 
-/* The same past the caches; p is aligned to the vector. */
+/* Past the caches; p is aligned to the vector. */
+static inline __attribute__((always_inline)) void simd_stream(REAL *p, vector v) {
+#if VECTOR > 1 && defined SIMD_STREAM
+    SIMD_STREAM(p, v);
+#else
+    SIMD_STORE(p, v);
+#endif
+}
+
 static inline __attribute__((always_inline)) void simd_stream_complex(REAL *p, vector re,
                                                                       vector im) {
-#if VECTOR > 1 && defined SIMD_STREAM
-    SIMD_STREAM(p, SIMD_FIRST(re, im));
-    SIMD_STREAM(p + VECTOR, SIMD_SECOND(re, im));
+#if VECTOR > 1
+    simd_stream(p, SIMD_FIRST(re, im));
+    simd_stream(p + VECTOR, SIMD_SECOND(re, im));
 #else
     simd_store_complex(p, re, im);
 #endif

@@ -225,8 +225,26 @@ weft_status weft_trip_create_plane(const weft_pass_request *planes, const weft_d
         piece[i] = planes->piece[i];
         piece[i].loop_stride[0] = planes->piece[i].loop_stride[planes->loops];
     }
-    trip->passes = 2;
     trip->from[0] = WEFT_TRIP_IN;
+    /* Lines that run across the plane's rows meet memory in short runs: rather, whole rows are
+     * copied into the buffer first. */
+    if (second_contiguous && second->in_stride == 1) {
+        const int64_t element = complex_bytes(kernels);
+        trip->fill = (weft_trip_rows){p.rows, p.columns * element, 0, p.stride * element};
+        trip->whole.rows = p.rows;
+        trip->whole.row_stride = first->in_stride * element;
+        for (int i = 0; i < planes->pieces; i++) {
+            trip->piece[i].first = piece[i].first;
+            trip->piece[i].rows = piece[i].points;
+            trip->piece[i].row_stride = piece[i].stride * element;
+            trip->piece[i].offset = piece[i].offset * element;
+        }
+        trip->from[0] = WEFT_TRIP_BUFFER;
+        one.dim.in_stride = p.stride;
+        one.loop[0].in_stride = 1;
+        one.pieces = 0;
+    }
+    trip->passes = 2;
     trip->to[0] = trip->from[1] = WEFT_TRIP_BUFFER;
     trip->to[1] = WEFT_TRIP_OUT;
     /* Rows that begin anywhere in a cache line cannot be streamed a tile at a time, but whole. */
@@ -240,6 +258,7 @@ weft_status weft_trip_create_plane(const weft_pass_request *planes, const weft_d
     }
     WEFT_TRY(weft_native_pass_create(&one, &trip->pass[0], bytes));
     WEFT_TRY(weft_native_pass_create(&two, &trip->pass[1], bytes));
+    trip->pass[0].in.padded = trip->fill.rows > 0 && trip->pass[0].in.access == WEFT_ACROSS;
     trip->pass[1].in.padded = trip->pass[1].in.access == WEFT_ACROSS;
     return WEFT_SUCCESS;
 }
