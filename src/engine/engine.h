@@ -31,9 +31,13 @@ typedef struct weft_piece {
     int64_t dim_stride[WEFT_MAX_RANK], loop_stride[WEFT_AXES];
 } weft_piece;
 
-/* A batch of FFTs: `dims` transform dimensions (n logical; the last is the halved one for R2C and
+/*
+ * A batch of FFTs: `dims` transform dimensions (n logical; the last is the halved one for R2C and
  * C2R), done for every index of `loops` batch loops. Unscaled. Empty loops (n = 0) are never
- * passed. */
+ * passed; strides may be negative. Nothing outside the views, gaps between their elements included,
+ * is read or written. C2R ignores the imaginary parts that real data cannot have. Engines but FFTW
+ * give the same bits with any number of threads. A plan runs once at a time.
+ */
 typedef struct weft_transform {
     weft_transform_kind kind;
     weft_direction direction; /* C2C; implied otherwise */

@@ -36,7 +36,7 @@ static weft_status native_probe(const char **description) {
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "native engine: WEFT_SIMD=%s names no instruction set of this machine",
                          getenv("WEFT_SIMD"));
-    if (description) *description = kernels->simd;
+    if (description) *description = kernels->description;
     return WEFT_SUCCESS;
 }
 

@@ -47,7 +47,7 @@ typedef struct weft_codelet {
 } weft_codelet;
 
 typedef struct weft_kernels {
-    const char *simd;
+    const char *simd, *description;
     int lanes;                    /* lines of a tile */
     int real_bytes;               /* size of a real number */
     const weft_codelet *codelets; /* largest radix first; ended by radix 0 */
