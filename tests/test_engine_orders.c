@@ -73,6 +73,26 @@ static void all_memory_orders_give_the_transform(void **state) {
         }
 }
 
+/* Engines may treat an axis whose points are 64 KiB and more apart in a way of its own. */
+static void points_far_apart_are_transformed(void **state) {
+    const weft_engine_ops *engine = engine_of(state);
+    for (int variant = 0; variant < 10; variant++) {
+        weft_transform t = {.kind = (weft_transform_kind)(variant % 5 % 3),
+                            .direction = variant % 5 == 3 ? WEFT_INVERSE : WEFT_FORWARD,
+                            .precision = variant / 5 ? WEFT_SINGLE : WEFT_DOUBLE,
+                            .dims = 3,
+                            .dim = {{18, 0, 0}, {72, 0, 0}, {variant / 5 ? 250 : 124, 0, 0}},
+                            .loops = 1,
+                            .loop = {{.n = 1}},
+                            .in_place = variant % 5 == 3,
+                            .destroy_input = true,
+                            .threads = 1};
+        lay_out_both(&t, 0, 0, 0);
+        double share = check_transform(engine, &t, (side_placement)(variant % PLACEMENTS));
+        if (!(share <= 1)) fail_msg("variant %d: error is %.3f of what is allowed", variant, share);
+    }
+}
+
 /* Runs with one, two and three threads on the same data and compares what is stored. */
 static void check_threads(const weft_engine_ops *engine, weft_transform t) {
     side in = side_create(&t, false, ALIGNED);
@@ -137,6 +157,8 @@ static void threads_do_not_change_the_bits(void **state) {
 #define WEFT_ENGINE_ENTRY(ops)                                                                     \
     {#ops " all_memory_orders_give_the_transform", all_memory_orders_give_the_transform, NULL,     \
      NULL, (void *)(uintptr_t)&ops},                                                               \
+        {#ops " points_far_apart_are_transformed", points_far_apart_are_transformed, NULL, NULL,   \
+         (void *)(uintptr_t)&ops},                                                                 \
         {#ops " threads_do_not_change_the_bits", threads_do_not_change_the_bits, NULL, NULL,       \
          (void *)(uintptr_t)&ops},
 

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SHAPES = 16, METHODS = 6 };
+enum { SHAPES = 17, METHODS = 6 };
 
 typedef struct shape {
     int rank;
@@ -25,10 +25,10 @@ typedef struct shape {
 } shape;
 
 static const shape shapes[SHAPES] = {
-    {3, {8, 8, 8}},   {3, {7, 5, 9}},    {3, {13, 11, 6}},  {3, {1, 12, 10}},
-    {3, {12, 1, 10}}, {3, {6, 10, 1}},   {3, {2, 3, 17}},   {3, {16, 4, 5}},
-    {3, {5, 19, 8}},  {3, {1, 1, 1}},    {3, {3, 29, 2}},   {2, {14, 9}},
-    {2, {5, 31}},     {4, {3, 5, 4, 7}}, {4, {6, 2, 5, 4}}, {3, {15, 12, 11}}};
+    {3, {8, 8, 8}},    {3, {7, 5, 9}},    {3, {13, 11, 6}}, {3, {1, 12, 10}},  {3, {12, 1, 10}},
+    {3, {6, 10, 1}},   {3, {2, 3, 17}},   {3, {16, 4, 5}},  {3, {5, 19, 8}},   {3, {1, 1, 1}},
+    {3, {3, 29, 2}},   {2, {14, 9}},      {2, {5, 31}},     {4, {3, 5, 4, 7}}, {4, {6, 2, 5, 4}},
+    {3, {15, 12, 11}}, {3, {18, 72, 124}}}; /* planes of more than 64 KiB */
 
 static const weft_exchange methods[METHODS] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
                                                WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER};

@@ -15,6 +15,7 @@
 enum {
     LONGEST_TILE = 4096,    /* points of contiguous lines that are transformed as they are; */
     LONGEST_ACROSS = 65536, /* of lines whose neighbours are contiguous */
+    PAGE = 4096,
     MOST_TRIPS = WEFT_MAX_RANK
 };
 
@@ -26,8 +27,8 @@ struct weft_engine_plan {
     int pieces; /* of the input; 0: it is one array */
     int array[WEFT_MAX_PIECES];
     int threads;
-    char *memory;
-    size_t memory_stride;
+    char *memory, *aligned; /* aligned: where it is used from */
+    size_t memory_stride;   /* of a thread */
 };
 
 static weft_status native_probe(const char **description) {
@@ -225,13 +226,14 @@ static weft_status allocate_memory(weft_engine_plan *plan, size_t *bytes) {
         size_t needed = weft_trip_memory(&plan->trip[i]);
         if (needed > plan->memory_stride) plan->memory_stride = needed;
     }
-    size_t size = plan->memory_stride * (size_t)plan->threads;
-    size = (size + 4095) / 4096 * 4096;
-    plan->memory = aligned_alloc(4096, size);
+    /* Zero, for lanes beyond the last line are computed, never stored; and not touched before the
+     * thread that uses it does, so that it lies in that thread's memory. */
+    size_t size = plan->memory_stride * (size_t)plan->threads + PAGE;
+    plan->memory = calloc(1, size);
     if (!plan->memory)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                          "native engine: no memory for a workspace of %zu bytes", size);
-    memset(plan->memory, 0, size); /* lanes beyond the last line are computed, never stored */
+    plan->aligned = plan->memory + (PAGE - (uintptr_t)plan->memory % PAGE);
     *bytes += size;
     return WEFT_SUCCESS;
 }
@@ -292,7 +294,7 @@ static weft_status run_plan(void *argument, const void *in, void *out) {
     for (int i = 0; i < plan->trips; i++) {
         const void *output[1] = {out};
         void *to = plan->input_only[i] ? (void *)(uintptr_t)in : out;
-        weft_trip_run(&plan->trip[i], plan->output_only[i] ? output : arrays, to, plan->memory,
+        weft_trip_run(&plan->trip[i], plan->output_only[i] ? output : arrays, to, plan->aligned,
                       plan->memory_stride, plan->threads);
     }
     return WEFT_SUCCESS;
