@@ -58,7 +58,7 @@ static bool plane_fits(const weft_transform *t) {
     size_t bytes =
         weft_trip_plane_bytes(weft_native_kernels(t->precision), t->kind, c2r ? y : z, c2r ? z : y);
     size_t planes = (size_t)(t->threads > 1 ? t->threads : 1);
-    return bytes * planes <= (size_t)weft_topology_get()->last_level / 4;
+    return bytes * planes <= (size_t)weft_topology_get()->last_level / 3;
 }
 
 /* The dimension that lies in pieces is transformed first, by a tile's pass or a plane's first one,
