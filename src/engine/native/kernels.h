@@ -52,8 +52,10 @@ typedef struct weft_kernels {
     int real_bytes;               /* size of a real number */
     const weft_codelet *codelets; /* largest radix first; ended by radix 0 */
 
-    /* Along: `lines` complex lines; point j goes to row rows[j] of the tile. */
-    void (*load_lines)(const void *const *lines, int64_t n, void *tile, const int32_t *rows);
+    /* Along: `lines` complex lines; point j goes to row rows[j] of the tile. What lies `ahead`
+     * bytes further will be loaded soon. */
+    void (*load_lines)(const void *const *lines, int64_t n, void *tile, const int32_t *rows,
+                       int64_t ahead);
     void (*store_lines)(const void *tile, const int32_t *rows, int64_t n, void *const *lines,
                         bool past); /* past the caches: lines are aligned to 64 bytes */
     /* Across, `count` <= lanes of them. */

@@ -229,11 +229,11 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     bool plain = pass->kind == WEFT_TRANSFORM_C2C && pass->line.method == WEFT_LINE_STAGES;
     ok = ok && make_offsets(&pass->in, plain ? pass->line.stages.place_of : NULL, bytes) &&
          make_offsets(&pass->out, plain ? pass->result_of : NULL, bytes);
-    pass->by_matrix = pass->kind == WEFT_TRANSFORM_C2C && pass->in.access == WEFT_ALONG &&
-                      pass->out.access == WEFT_ALONG && pass->in.pieces == 1 &&
-                      weft_matrix_suits(pass->kernels, pass->n);
+    pass->by_matrix = pass->in.access == WEFT_ALONG && pass->out.access == WEFT_ALONG &&
+                      (pass->kind == WEFT_TRANSFORM_C2C || pass->halved) && pass->in.pieces == 1 &&
+                      weft_matrix_suits(pass->kernels, pass->line.n);
     if (ok && pass->by_matrix)
-        ok = weft_matrix_create(pass->kernels, pass->n, direction, &pass->matrix, bytes);
+        ok = weft_matrix_create(pass->kernels, pass->line.n, direction, &pass->matrix, bytes);
     if (!ok)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                          "native engine: no memory for the tables of length %lld",
@@ -272,10 +272,15 @@ static int64_t offset_bytes(const weft_native_pass *pass) {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+/* For a line as a matrix, and, from complex to real, the complex line itself. */
+static size_t matrix_room(const weft_native_pass *pass) {
+    size_t line = (size_t)(pass->line.n * element_bytes(pass->kernels, false));
+    return weft_matrix_room(&pass->matrix) + (pass->kind == WEFT_TRANSFORM_C2R ? line : 0);
+}
+
 size_t weft_native_pass_scratch(const weft_native_pass *pass) {
     size_t tile = (size_t)(pass->line.rows + 1) * WEFT_ROW_BYTES;
-    if (pass->by_matrix && weft_matrix_room(&pass->matrix) > tile)
-        tile = weft_matrix_room(&pass->matrix);
+    if (pass->by_matrix && matrix_room(pass) > tile) tile = matrix_room(pass);
     return (size_t)(2 * offset_bytes(pass)) + tile;
 }
 
@@ -365,6 +370,14 @@ static int64_t rows_of(const weft_native_pass *pass, const weft_native_side *sid
     return side->real && pass->halved ? points / 2 : points;
 }
 
+/* Bytes from what is loaded to what should be asked for meanwhile: the next tile's lines where they
+ * are short, else what follows in these. */
+static int64_t look_ahead(const weft_native_pass *pass, const weft_native_piece *piece) {
+    enum { AHEAD = 1024, NEAR = 8192 };
+    int64_t next = pass->loops > 0 ? pass->kernels->lanes * piece->loop_stride[0] : 0;
+    return next > 0 && next <= NEAR ? next : AHEAD;
+}
+
 static void load(const weft_native_pass *pass, const void *const *array, const group *g,
                  const work *w) {
     const weft_kernels *k = pass->kernels;
@@ -386,7 +399,7 @@ static void load(const weft_native_pass *pass, const void *const *array, const g
         int64_t n = rows_of(pass, side, piece->points);
         point_lines(pass, piece, array[p], g, lines);
         if (side->access == WEFT_ALONG && g->count == k->lanes && (!side->real || pairs))
-            k->load_lines(lines, n, w->tile, rows);
+            k->load_lines(lines, n, w->tile, rows, look_ahead(pass, piece));
         else
             k->gather(lines, piece->stride * (pairs ? 2 : 1),
                       pairs        ? piece->stride
@@ -491,10 +504,24 @@ static void run_both(const weft_native_pass *pass, const void *const *in, void *
     s->stage[0].codelet->both(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset, stream);
 }
 
+/* One line as a matrix; a real one as the complex line of its pairs. */
+static void run_matrix(const weft_native_pass *pass, const void *x, void *y, const work *w,
+                       bool past, const void *next) {
+    const weft_kernels *k = pass->kernels;
+    const int64_t h = pass->line.n, in = pass->in.whole.stride, out = pass->out.whole.stride;
+    char *line = (char *)w->tile + weft_matrix_room(&pass->matrix);
+    if (pass->kind == WEFT_TRANSFORM_C2R) {
+        k->merge_line(x, in, line, element_bytes(k, false), h, pass->roots);
+        x = line;
+    }
+    weft_matrix_run(&pass->matrix, x, y, w->tile, past, next);
+    if (pass->kind == WEFT_TRANSFORM_R2C) k->split_line(y, out, y, out, h, pass->roots);
+}
+
 /* Lines first..end-1, each as a matrix. */
 static void run_matrices(const weft_native_pass *pass, const void *in, void *out, const work *w,
                          int64_t first, int64_t end) {
-    const bool past = pass->stream && aligned(pass, out);
+    const bool past = pass->stream && pass->kind == WEFT_TRANSFORM_C2C && aligned(pass, out);
     const weft_native_piece *from = &pass->in.whole, *to = &pass->out.whole;
     const int64_t ahead = pass->loops > 0 ? from->loop_stride[0] : 0;
     int64_t index[WEFT_PASS_LOOPS], rest = first;
@@ -509,7 +536,7 @@ static void run_matrices(const weft_native_pass *pass, const void *in, void *out
             out_offset += index[i] * to->loop_stride[i];
         }
         const char *x = (const char *)in + in_offset;
-        weft_matrix_run(&pass->matrix, x, (char *)out + out_offset, w->tile, past, x + ahead);
+        run_matrix(pass, x, (char *)out + out_offset, w, past, x + ahead);
         for (int i = 0; i < pass->loops && ++index[i] == pass->loop[i]; i++) index[i] = 0;
     }
     if (past) pass->kernels->settle();
@@ -519,8 +546,9 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
                           void *scratch, int64_t first, int64_t end) {
     const work w = divide(pass, scratch);
     const weft_stages *s = &pass->line.stages;
-    if (pass->by_matrix) {
-        const int64_t lanes = pass->kernels->lanes, most = end * lanes;
+    const int64_t lanes = pass->kernels->lanes;
+    if (pass->by_matrix && pass->kind == WEFT_TRANSFORM_C2C) {
+        const int64_t most = end * lanes;
         run_matrices(pass, in[0], out, &w, first * lanes, most < pass->lines ? most : pass->lines);
         return;
     }
@@ -532,7 +560,11 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
     group g;
     for (int64_t number = first; number < end; number++) {
         find_group(pass, number, &g);
-        const bool full = g.count == pass->kernels->lanes;
+        const bool full = g.count == lanes;
+        if (pass->by_matrix && 2 * g.count <= lanes) { /* too few for a tile of real lines */
+            run_matrices(pass, in[0], out, &w, number * lanes, number * lanes + g.count);
+            continue;
+        }
         const bool loads = fuse_load && (full || pass->in.padded), stores = fuse_store && full;
         if (loads && stores && s->count == 1) {
             run_both(pass, in, out, &g, &w, stream);
