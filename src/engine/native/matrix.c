@@ -128,7 +128,7 @@ static const char *transform_columns(const weft_matrix *m, const char *in, char 
             weft_stages_load(s, in, m->load_offset, tile);
         else
             s->stage[0].codelet->load(in, m->load_offset, tile, 1, 0);
-        weft_stages_run(s, tile, 1, s->count);
+        weft_stages_run(s, tile, s->inner, s->count);
         m->kernels->turn(tile, m->column_row, m->n1,
                          (const char *)m->table + c * m->n1 * WEFT_ROW_BYTES, turned,
                          tile_bytes(&m->rows), m->rows.row_of + c * lanes);

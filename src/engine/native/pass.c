@@ -580,7 +580,7 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
             continue;
         }
         const bool fused_last = stores && s->count > 1;
-        weft_stages_run(s, w.tile, loads ? 1 : 0, fused_last ? s->count - 1 : s->count);
+        weft_stages_run(s, w.tile, loads ? s->inner : 0, fused_last ? s->count - 1 : s->count);
         if (fused_last)
             store_fused(pass, out, &g, &w, stream);
         else

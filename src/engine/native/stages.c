@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LARGE_TILE = 256 }; /* rows that fill a first-level cache */
+
 /* Nanoseconds for each row of a first stage and of a twiddled one: measured on a Zen 4 core with
  * AVX-512, tile in the first-level cache. A large tile is not, and pays for each trip through it.
  * Only the ratios matter. */
@@ -44,7 +46,6 @@ static double stage_cost(int64_t n, int radix, bool first) {
                                                             [16] = 1.9,
                                                             [25] = 4.4,
                                                             [32] = 3.3}};
-    enum { LARGE_TILE = 256 };
     return cost[first][radix] + (n >= LARGE_TILE ? 0.7 : 0.0);
 }
 
@@ -158,6 +159,10 @@ bool weft_stages_create(const weft_kernels *kernels, int64_t n, weft_stages *s, 
         if (step % 4 == 0) step++;
     }
     s->rows = step;
+    s->inner = s->count > 0 ? 1 : 0;
+    while (s->inner < s->count - 1 &&
+           s->stage[s->inner].m * s->stage[s->inner].codelet->radix <= LARGE_TILE)
+        s->inner++;
     double *re = malloc((size_t)n * sizeof *re), *im = malloc((size_t)n * sizeof *im);
     s->row_of = malloc((size_t)n * sizeof *s->row_of);
     s->place_of = malloc((size_t)n * sizeof *s->place_of);
@@ -195,27 +200,29 @@ static int64_t digits_row(const weft_stages *s, int low, int high, int64_t numbe
     return row;
 }
 
-static void run_first(const weft_stages *s, void *tile) {
-    const weft_stage *first = &s->stage[0], *second = &s->stage[1];
-    if (s->count == 1) {
-        first->codelet->first(tile, 1, 0);
-        return;
-    }
-    const int64_t blocks = second->codelet->radix, outer = s->n / (second->m * blocks);
-    for (int64_t o = 0; o < outer; o++)
-        first->codelet->first(row_at(tile, digits_row(s, 2, s->count, o)), blocks, second->step);
+/* Rows of digits `from` to end-1, the points that stage `from` has not yet taken together. */
+static int64_t blocks_between(const weft_stages *s, int from, int end) {
+    const int64_t all = end < s->count ? s->stage[end].m : s->n;
+    return all / (s->stage[from - 1].m * s->stage[from - 1].codelet->radix);
 }
 
-/* Digits below the first are runs of successive rows; those between, and those above, are looped
- * over. */
-static void run_stage(const weft_stages *s, int i, void *tile) {
+/* Stage i on the block of the digits below `end` at `tile`. Digits below the first are runs of
+ * successive rows; those between, and those above, are looped over. */
+static void run_stage(const weft_stages *s, int i, int end, void *tile) {
     const weft_stage *stage = &s->stage[i];
+    const int64_t outer = blocks_between(s, i + 1, end);
+    if (i == 0) {
+        const int64_t apart = end > 1 ? s->stage[1].step : 0;
+        const int64_t blocks = end > 1 ? s->stage[1].codelet->radix : 1;
+        for (int64_t o = 0; o < outer / blocks; o++)
+            stage->codelet->first(row_at(tile, digits_row(s, 2, end, o)), blocks, apart);
+        return;
+    }
     const int radix = stage->codelet->radix;
     const int64_t run = s->stage[0].codelet->radix, runs = stage->m / run;
-    const int64_t outer = s->n / (stage->m * radix);
     const size_t twiddles = (size_t)(run * (radix - 1) * 2 * s->kernels->real_bytes);
     for (int64_t o = 0; o < outer; o++) {
-        int64_t base = digits_row(s, i + 1, s->count, o);
+        int64_t base = digits_row(s, i + 1, end, o);
         for (int64_t r = 0; r < runs; r++)
             stage->codelet->stage(row_at(tile, base + digits_row(s, 1, i, r)), run, stage->step,
                                   (const char *)stage->twiddles + (size_t)r * twiddles);
@@ -223,20 +230,30 @@ static void run_stage(const weft_stages *s, int i, void *tile) {
 }
 
 void weft_stages_run(const weft_stages *s, void *tile, int first, int end) {
-    for (int i = first; i < end; i++) {
-        if (i == 0)
-            run_first(s, tile);
-        else
-            run_stage(s, i, tile);
+    const int inner = end < s->inner ? end : s->inner;
+    if (first < inner && inner > 1) {
+        const int64_t blocks = blocks_between(s, inner, s->count);
+        for (int64_t o = 0; o < blocks; o++) {
+            void *block = row_at(tile, digits_row(s, inner, s->count, o));
+            for (int i = first; i < inner; i++) run_stage(s, i, inner, block);
+        }
+        first = inner;
     }
+    for (int i = first; i < end; i++) run_stage(s, i, s->count, tile);
 }
 
 void weft_stages_load(const weft_stages *s, const void *base, const int64_t *offset, void *tile) {
-    const weft_stage *first = &s->stage[0], *second = &s->stage[1];
-    const int64_t blocks = second->codelet->radix, outer = s->n / (second->m * blocks);
-    for (int64_t o = 0; o < outer; o++, offset += second->m * blocks)
-        first->codelet->load(base, offset, row_at(tile, digits_row(s, 2, s->count, o)), blocks,
-                             second->step);
+    const weft_stage *first = &s->stage[0];
+    const int radix = first->codelet->radix, end = s->inner > 1 ? s->inner : s->count;
+    const int64_t blocks = s->n / (end < s->count ? s->stage[end].m : s->n);
+    const int64_t runs = s->stage[1].codelet->radix, outer = blocks_between(s, 1, end) / runs;
+    for (int64_t b = 0; b < blocks; b++) {
+        char *block = row_at(tile, digits_row(s, end, s->count, b));
+        for (int64_t o = 0; o < outer; o++, offset += runs * radix)
+            first->codelet->load(base, offset, row_at(block, digits_row(s, 2, end, o)), runs,
+                                 s->stage[1].step);
+        for (int i = 1; i < s->inner; i++) run_stage(s, i, s->inner, block);
+    }
 }
 
 void weft_stages_store(const weft_stages *s, const void *tile, void *base, const int64_t *offset,

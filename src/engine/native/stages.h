@@ -23,6 +23,8 @@ typedef struct weft_stages {
     const weft_kernels *kernels;
     int64_t n;
     int count; /* 0 where n is 1 */
+    int inner; /* leading stages that are run one after the other on blocks that stay in the cache;
+                  at least one, and not the last of several */
     weft_stage stage[WEFT_MAX_STAGES];
     int64_t rows;        /* of a tile, with padding */
     int32_t *row_of;     /* the row that takes point j */
@@ -43,8 +45,8 @@ void weft_stages_release(weft_stages *stages);
 /* Runs stages first..end-1 on a tile; stage 0 takes points in permuted order. */
 void weft_stages_run(const weft_stages *stages, void *tile, int first, int end);
 
-/* The first stage from rows of an array, offsets in the order of place_of; and the last one into
- * such rows, offsets in the order of results. There is more than one stage. */
+/* The inner stages, the first from rows of an array, offsets in the order of place_of; and the last
+ * one into such rows, offsets in the order of results. There is more than one stage. */
 void weft_stages_load(const weft_stages *stages, const void *base, const int64_t *offset,
                       void *tile);
 void weft_stages_store(const weft_stages *stages, const void *tile, void *base,
