@@ -66,9 +66,10 @@ static void write_step(const json_t *step, size_t rank, FILE *stream) {
         fprintf(stream, " %s along %s", text(step, "kind"),
                 axes_text(json_object_get(step, "axes"), rank, a, sizeof a));
     else if (strcmp(kind, "exchange") == 0 && flag(step, "partners_read"))
-        fprintf(stream, " %s over %lld ranks, partners read %s; order %s -> %s",
+        fprintf(stream, " %s over %lld ranks, partners read %s%s; order %s -> %s",
                 text(step, "method"), (long long)number(step, "ranks"),
                 bytes_text(number(step, "bytes_sent"), c, sizeof c),
+                flag(step, "left_to_next_step") ? " in the next step" : "",
                 axes_text(json_object_get(step, "order_before"), rank, a, sizeof a),
                 axes_text(json_object_get(step, "order_after"), rank, b, sizeof b));
     else if (strcmp(kind, "exchange") == 0)
