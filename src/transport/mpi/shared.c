@@ -4,7 +4,7 @@
  * Each rank has a memory file of its own (memfd); the others of its node open it through
  * /proc/PID/fd/N and map it read-only. Not MPI_Win_allocate_shared: Open MPI 4.1 fails on one rank
  * and leaves the others waiting where /dev/shm is too small (64 MiB in many containers), MPICH 4.0
- * gives memory there that raises SIGBUS when it is touched, and neither aligns a rank's part to its
+ * grants more than there is, and neither aligns a rank's part to its
  * pages. A memory file has no name to leave behind and is not limited by /dev/shm. The pages are
  * the owner's: it touches them first, and they are freed when the last mapping goes.
  *
