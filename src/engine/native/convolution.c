@@ -5,6 +5,7 @@
  */
 #include "engine/native/convolution.h"
 
+#include "engine/native/number.h"
 #include "engine/native/trip.h"
 #include "engine/roots.h"
 #include "support/error.h"
@@ -24,18 +25,6 @@ struct weft_convolution {
 
 static size_t buffer_bytes(const weft_convolution *c) {
     return (size_t)c->m * 2 * (size_t)c->kernels->real_bytes;
-}
-
-static double get(const weft_kernels *kernels, const void *array, int64_t i) {
-    return kernels->real_bytes == (int)sizeof(float) ? (double)((const float *)array)[i]
-                                                     : ((const double *)array)[i];
-}
-
-static void set(const weft_kernels *kernels, void *array, int64_t i, double value) {
-    if (kernels->real_bytes == (int)sizeof(float))
-        ((float *)array)[i] = (float)value;
-    else
-        ((double *)array)[i] = value;
 }
 
 static int64_t convolution_length(int64_t least) {
@@ -61,13 +50,13 @@ static bool make_tables(weft_convolution *c, size_t *bytes) {
     bool ok = re && im && memory && kernel && c->chirp && c->filter &&
               weft_roots_fill(2 * n, 2 * n, re, im);
     for (int64_t j = 0, square = 0; j < n && ok; j++) { /* j^2 mod 2 n */
-        set(k, c->chirp, 2 * j, re[square]);
-        set(k, c->chirp, 2 * j + 1, im[square]);
+        weft_number_set(k, c->chirp, 2 * j, re[square]);
+        weft_number_set(k, c->chirp, 2 * j + 1, im[square]);
         int64_t back = (m - j) % m;
-        set(k, kernel, 2 * j, re[square] / (double)m);
-        set(k, kernel, 2 * j + 1, -im[square] / (double)m);
-        set(k, kernel, 2 * back, re[square] / (double)m);
-        set(k, kernel, 2 * back + 1, -im[square] / (double)m);
+        weft_number_set(k, kernel, 2 * j, re[square] / (double)m);
+        weft_number_set(k, kernel, 2 * j + 1, -im[square] / (double)m);
+        weft_number_set(k, kernel, 2 * back, re[square] / (double)m);
+        weft_number_set(k, kernel, 2 * back + 1, -im[square] / (double)m);
         square = (square + 2 * j + 1) % (2 * n);
     }
     if (ok) transform(c, kernel, c->filter, memory);
@@ -123,8 +112,8 @@ static void load_point(const weft_convolution *c, const char *in, int64_t j, dou
                        double *im) {
     const bool mirrored = c->kind == WEFT_TRANSFORM_C2R && 2 * j > c->n;
     const char *x = in + (mirrored ? c->n - j : j) * c->in_stride;
-    *re = get(c->kernels, x, 0);
-    *im = c->kind == WEFT_TRANSFORM_R2C ? 0.0 : get(c->kernels, x, 1);
+    *re = weft_number_get(c->kernels, x, 0);
+    *im = c->kind == WEFT_TRANSFORM_R2C ? 0.0 : weft_number_get(c->kernels, x, 1);
     if (c->kind == WEFT_TRANSFORM_C2R && (j == 0 || 2 * j == c->n)) *im = 0.0;
     if (mirrored != c->conjugate) *im = -*im;
 }
@@ -134,9 +123,10 @@ static void load_line(const weft_convolution *c, const char *in, void *x) {
     for (int64_t j = 0; j < c->n; j++) {
         double re, im, wr = 1, wi = 0;
         load_point(c, in, j, &re, &im);
-        if (c->chirp) wr = get(k, c->chirp, 2 * j), wi = get(k, c->chirp, 2 * j + 1);
-        set(k, x, 2 * j, re * wr - im * wi);
-        set(k, x, 2 * j + 1, re * wi + im * wr);
+        if (c->chirp)
+            wr = weft_number_get(k, c->chirp, 2 * j), wi = weft_number_get(k, c->chirp, 2 * j + 1);
+        weft_number_set(k, x, 2 * j, re * wr - im * wi);
+        weft_number_set(k, x, 2 * j + 1, re * wi + im * wr);
     }
 }
 
@@ -144,11 +134,14 @@ static void store_line(const weft_convolution *c, const void *x, char *out) {
     const weft_kernels *k = c->kernels;
     const int64_t points = c->kind == WEFT_TRANSFORM_R2C ? c->n / 2 + 1 : c->n;
     for (int64_t j = 0; j < points; j++, out += c->out_stride) {
-        double re = get(k, x, 2 * j), im = get(k, x, 2 * j + 1), wr = 1, wi = 0;
-        if (c->chirp) wr = get(k, c->chirp, 2 * j), wi = get(k, c->chirp, 2 * j + 1);
+        double re = weft_number_get(k, x, 2 * j), im = weft_number_get(k, x, 2 * j + 1), wr = 1,
+               wi = 0;
+        if (c->chirp)
+            wr = weft_number_get(k, c->chirp, 2 * j), wi = weft_number_get(k, c->chirp, 2 * j + 1);
         double imaginary = re * wi + im * wr;
-        set(k, out, 0, re * wr - im * wi);
-        if (c->kind != WEFT_TRANSFORM_C2R) set(k, out, 1, c->conjugate ? -imaginary : imaginary);
+        weft_number_set(k, out, 0, re * wr - im * wi);
+        if (c->kind != WEFT_TRANSFORM_C2R)
+            weft_number_set(k, out, 1, c->conjugate ? -imaginary : imaginary);
     }
 }
 
@@ -159,13 +152,15 @@ static void convolve(const weft_convolution *c, void *x, void *y, char *rest) {
            (size_t)(c->m - c->n) * 2 * (size_t)k->real_bytes);
     transform(c, x, y, rest);
     for (int64_t j = 0; j < c->m; j++) { /* conjugated, so that a forward transform inverts */
-        double re = get(k, y, 2 * j), im = get(k, y, 2 * j + 1);
-        double wr = get(k, c->filter, 2 * j), wi = get(k, c->filter, 2 * j + 1);
-        set(k, y, 2 * j, re * wr - im * wi);
-        set(k, y, 2 * j + 1, -(re * wi + im * wr));
+        double re = weft_number_get(k, y, 2 * j), im = weft_number_get(k, y, 2 * j + 1);
+        double wr = weft_number_get(k, c->filter, 2 * j),
+               wi = weft_number_get(k, c->filter, 2 * j + 1);
+        weft_number_set(k, y, 2 * j, re * wr - im * wi);
+        weft_number_set(k, y, 2 * j + 1, -(re * wi + im * wr));
     }
     transform(c, y, x, rest);
-    for (int64_t j = 0; j < c->n; j++) set(k, x, 2 * j + 1, -get(k, x, 2 * j + 1));
+    for (int64_t j = 0; j < c->n; j++)
+        weft_number_set(k, x, 2 * j + 1, -weft_number_get(k, x, 2 * j + 1));
 }
 
 void weft_convolution_run(const weft_convolution *c, const void *in, void *out, char *memory) {

@@ -9,6 +9,7 @@
  */
 #include "engine/native/line.h"
 
+#include "engine/native/number.h"
 #include "engine/reference/dft.h"
 #include "engine/roots.h"
 
@@ -77,24 +78,6 @@ static int64_t generator(int64_t p) {
     }
 }
 
-static void *to_precision(const weft_kernels *kernels, const double *re, const double *im,
-                          int64_t n, size_t *bytes) {
-    size_t size = 2 * (size_t)n * (size_t)kernels->real_bytes;
-    void *result = malloc(size);
-    if (!result) return NULL;
-    *bytes += size;
-    for (int64_t j = 0; j < n; j++) {
-        if (kernels->real_bytes == (int)sizeof(float)) {
-            ((float *)result)[2 * j] = (float)re[j];
-            ((float *)result)[2 * j + 1] = (float)im[j];
-        } else {
-            ((double *)result)[2 * j] = re[j];
-            ((double *)result)[2 * j + 1] = im[j];
-        }
-    }
-    return result;
-}
-
 /* The transform of a convolution's kernel over its length m, divided by m. Overwrites re and im. */
 static void *make_filter(const weft_kernels *kernels, double *re, double *im, int64_t m,
                          size_t *bytes) {
@@ -114,7 +97,7 @@ static void *make_filter(const weft_kernels *kernels, double *re, double *im, in
             x.re[j] /= (double)m;
             x.im[j] /= (double)m;
         }
-        filter = to_precision(kernels, x.re, x.im, m, bytes);
+        filter = weft_numbers_create(kernels, x.re, x.im, m, bytes);
     }
     free(work);
     weft_dft_destroy(dft);
@@ -172,7 +155,7 @@ static bool create_bluestein(weft_line *line, double *re, double *im, double *ro
             line->result_row[j] = line->store_row[j] = inverse_row(s, j, s->rows);
         }
         for (int64_t j = 0; j < m; j++) line->spread[j] = (int32_t)(s->rows + s->row_of[j]);
-        line->chirp = to_precision(s->kernels, chirp_re, chirp_im, n, bytes);
+        line->chirp = weft_numbers_create(s->kernels, chirp_re, chirp_im, n, bytes);
         line->filter = make_filter(s->kernels, re, im, m, bytes);
         ok = line->chirp && line->filter;
     }

@@ -1,6 +1,7 @@
 /* Lines as matrices: the factors, the twiddles between, and the two steps. */
 #include "engine/native/matrix.h"
 
+#include "engine/native/number.h"
 #include "engine/roots.h"
 
 #include <stdlib.h>
@@ -27,13 +28,6 @@ bool weft_matrix_suits(const weft_kernels *kernels, int64_t n) {
     return n > 0 && n % (kernels->lanes * kernels->lanes) == 0 && weft_stages_smooth(n);
 }
 
-static void set_number(const weft_kernels *kernels, void *array, int64_t i, double value) {
-    if (kernels->real_bytes == (int)sizeof(float))
-        ((float *)array)[i] = (float)value;
-    else
-        ((double *)array)[i] = value;
-}
-
 static bool fill_table(weft_matrix *m, bool inverse) {
     const int64_t n = m->n1 * m->n2, lanes = m->kernels->lanes;
     double *re = malloc((size_t)n * sizeof *re), *im = malloc((size_t)n * sizeof *im);
@@ -42,8 +36,8 @@ static bool fill_table(weft_matrix *m, bool inverse) {
         for (int64_t k = 0; k < m->n1; k++) {
             int64_t at =
                 (j / lanes * m->n1 + k) * 2 * lanes + m->kernels->position((int)(j % lanes));
-            set_number(m->kernels, m->table, at, re[j * k]);
-            set_number(m->kernels, m->table, at + lanes, inverse ? -im[j * k] : im[j * k]);
+            weft_number_set(m->kernels, m->table, at, re[j * k]);
+            weft_number_set(m->kernels, m->table, at + lanes, inverse ? -im[j * k] : im[j * k]);
         }
     free(im);
     free(re);

@@ -75,10 +75,6 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
                                     size_t *bytes);
 void weft_native_pass_release(weft_native_pass *pass);
 
-/* exp(-2 pi i k / n) for k = 0..count-1 in the kernels' precision, for the caller to free; NULL
- * when out of memory. */
-void *weft_native_roots(const weft_kernels *kernels, int64_t n, int64_t count, size_t *bytes);
-
 /* Bytes of a thread's scratch memory. */
 size_t weft_native_pass_scratch(const weft_native_pass *pass);
 

@@ -1,6 +1,7 @@
 /* Factors, twiddles and the permuted order of tile transforms. */
 #include "engine/native/stages.h"
 
+#include "engine/native/number.h"
 #include "engine/roots.h"
 
 #include <stdlib.h>
@@ -95,13 +96,6 @@ double weft_stages_cost(const weft_kernels *kernels, int64_t n) {
     return choose_radices(kernels, n).cost * (double)n;
 }
 
-static void set_number(const weft_kernels *kernels, void *array, int64_t i, double value) {
-    if (kernels->real_bytes == (int)sizeof(float))
-        ((float *)array)[i] = (float)value;
-    else
-        ((double *)array)[i] = value;
-}
-
 /* exp(-2 pi i j k / (m radix)) for k < m, 0 < j < radix, from the roots of n. */
 static bool fill_twiddles(const weft_stages *s, weft_stage *stage, const double *re,
                           const double *im, size_t *bytes) {
@@ -114,8 +108,8 @@ static bool fill_twiddles(const weft_stages *s, weft_stage *stage, const double 
     for (int64_t k = 0; k < stage->m; k++)
         for (int64_t j = 1; j < radix; j++) {
             int64_t index = j * k * (s->n / (stage->m * radix));
-            set_number(s->kernels, stage->twiddles, at++, re[index]);
-            set_number(s->kernels, stage->twiddles, at++, im[index]);
+            weft_number_set(s->kernels, stage->twiddles, at++, re[index]);
+            weft_number_set(s->kernels, stage->twiddles, at++, im[index]);
         }
     return true;
 }

@@ -1,7 +1,9 @@
-/* Trips: what is done to each part of the data while it is in the cache, and by which thread. */
+/* What a trip is made of: its parts, the passes over each, and how much of it stays in the cache.
+ */
 #include "engine/native/trip.h"
 
 #include "engine/native/convolution.h"
+#include "engine/native/number.h"
 #include "engine/roots.h"
 #include "support/error.h"
 #include "support/topology.h"
@@ -9,20 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 enum { CACHE_LINE = 64 };
-
-static int64_t complex_bytes(const weft_kernels *kernels) {
-    return 2 * (int64_t)kernels->real_bytes;
-}
 
 /* Complex numbers from one row of a buffer to the next: whole tiles, and an odd number of cache
  * lines, so that rows do not compete for the same sets of the cache. */
 static int64_t padded(const weft_kernels *kernels, int64_t n) {
-    int64_t line = CACHE_LINE / complex_bytes(kernels);
+    int64_t line = CACHE_LINE / weft_complex_bytes(kernels);
     int64_t lanes = kernels->lanes;
     return (n + lanes - 1) / lanes * lanes + line;
 }
@@ -32,8 +26,8 @@ static weft_status loop_over_parts(weft_trip *trip, const weft_pass_request *req
                                    size_t *bytes) {
     const bool real_in = request->kind == WEFT_TRANSFORM_R2C;
     const bool real_out = request->kind == WEFT_TRANSFORM_C2R;
-    const int64_t in = complex_bytes(request->kernels) / (real_in ? 2 : 1);
-    const int64_t out = complex_bytes(request->kernels) / (real_out ? 2 : 1);
+    const int64_t in = weft_complex_bytes(request->kernels) / (real_in ? 2 : 1);
+    const int64_t out = weft_complex_bytes(request->kernels) / (real_out ? 2 : 1);
     trip->parts = 1;
     trip->pieces = 1;
     trip->piece = &trip->whole;
@@ -57,6 +51,20 @@ static weft_status loop_over_parts(weft_trip *trip, const weft_pass_request *req
     return WEFT_SUCCESS;
 }
 
+/* Where the rows of `fill` lie: `stride` complex numbers apart in one array, or in pieces. */
+static void fill_from(weft_trip *trip, int64_t rows, int64_t stride, int pieces,
+                      const weft_native_piece *piece) {
+    const int64_t element = weft_complex_bytes(trip->kernels);
+    trip->whole.rows = rows;
+    trip->whole.row_stride = stride * element;
+    for (int p = 0; p < pieces; p++) {
+        trip->piece[p].first = piece[p].first;
+        trip->piece[p].rows = piece[p].points;
+        trip->piece[p].row_stride = piece[p].stride * element;
+        trip->piece[p].offset = piece[p].offset * element;
+    }
+}
+
 /* ---- one pass ---- */
 
 weft_status weft_trip_create_pass(const weft_pass_request *request, weft_trip *trip,
@@ -77,7 +85,6 @@ weft_status weft_trip_create_pass(const weft_pass_request *request, weft_trip *t
 enum {
     BLOCK_BYTES = 1024,  /* of a row, ... */
     NARROW_BYTES = 512,  /* ... or of one of very many */
-    ROWS_AHEAD = 2,      /* that are asked for while one is copied */
     FAR_APART = 1 << 16, /* bytes between points from which on blocks pay */
 };
 
@@ -98,14 +105,14 @@ static int find_neighbours(const weft_pass_request *r) {
 
 bool weft_trip_wants_blocks(const weft_pass_request *r) {
     int i = find_neighbours(r);
-    int64_t element = complex_bytes(r->kernels);
+    int64_t element = weft_complex_bytes(r->kernels);
     return r->kind == WEFT_TRANSFORM_C2C && i >= 0 && r->dim.n >= 16 &&
            r->loop[i].n * element >= NARROW_BYTES &&
            llabs(r->dim.in_stride) * element >= FAR_APART && block_bytes(r->dim.n) > 0;
 }
 
 weft_status weft_trip_create_blocks(const weft_pass_request *r, weft_trip *trip, size_t *bytes) {
-    const int64_t element = complex_bytes(r->kernels), width = block_bytes(r->dim.n) / element;
+    const int64_t element = weft_complex_bytes(r->kernels), width = block_bytes(r->dim.n) / element;
     const int64_t lanes = r->kernels->lanes, row = width + CACHE_LINE / element;
     weft_pass_request parts = *r;
     weft_native_piece piece[WEFT_MAX_PIECES];
@@ -133,19 +140,13 @@ weft_status weft_trip_create_blocks(const weft_pass_request *r, weft_trip *trip,
     memset(trip, 0, sizeof *trip);
     trip->kernels = r->kernels;
     WEFT_TRY(loop_over_parts(trip, &parts, bytes));
-    trip->whole.rows = r->dim.n;
-    trip->whole.row_stride = r->dim.in_stride * element;
-    for (int p = 0; p < r->pieces; p++) {
-        trip->piece[p].first = piece[p].first;
-        trip->piece[p].rows = piece[p].points;
-        trip->piece[p].row_stride = piece[p].stride * element;
-        trip->piece[p].offset = piece[p].offset * element;
-    }
+    fill_from(trip, r->dim.n, r->dim.in_stride, r->pieces, piece);
     trip->buffer_bytes[0] = (size_t)(r->dim.n * row * element);
-    trip->fill =
-        (weft_trip_rows){r->dim.n, width * element, r->dim.in_stride * element, row * element};
-    trip->flush =
-        (weft_trip_rows){r->dim.n, width * element, r->dim.out_stride * element, row * element};
+    trip->flush = (weft_trip_rows){.rows = r->dim.n,
+                                   .bytes = width * element,
+                                   .buffer_stride = row * element,
+                                   .array_stride = r->dim.out_stride * element};
+    trip->fill = trip->flush;
     int64_t rest = lines % width;
     if (rest > 0) {
         trip->last_bytes = rest * element;
@@ -187,7 +188,7 @@ size_t weft_trip_plane_bytes(const weft_kernels *kernels, weft_transform_kind ki
     plane p = plane_of(kernels, kind, first, second, c2r);
     plane turned = plane_of(kernels, kind, first, second, c2r || kind == WEFT_TRANSFORM_C2C);
     int64_t numbers = p.rows * p.stride, others = turned.rows * turned.stride;
-    return (size_t)((numbers > others ? numbers : others) * complex_bytes(kernels));
+    return (size_t)((numbers > others ? numbers : others) * weft_complex_bytes(kernels));
 }
 
 weft_status weft_trip_create_plane(const weft_pass_request *planes, const weft_dimension *first,
@@ -229,16 +230,10 @@ weft_status weft_trip_create_plane(const weft_pass_request *planes, const weft_d
     /* Lines that run across the plane's rows meet memory in short runs: rather, whole rows are
      * copied into the buffer first. */
     if (second_contiguous && second->in_stride == 1) {
-        const int64_t element = complex_bytes(kernels);
-        trip->fill = (weft_trip_rows){p.rows, p.columns * element, 0, p.stride * element};
-        trip->whole.rows = p.rows;
-        trip->whole.row_stride = first->in_stride * element;
-        for (int i = 0; i < planes->pieces; i++) {
-            trip->piece[i].first = piece[i].first;
-            trip->piece[i].rows = piece[i].points;
-            trip->piece[i].row_stride = piece[i].stride * element;
-            trip->piece[i].offset = piece[i].offset * element;
-        }
+        const int64_t element = weft_complex_bytes(kernels);
+        trip->fill = (weft_trip_rows){
+            .rows = p.rows, .bytes = p.columns * element, .buffer_stride = p.stride * element};
+        fill_from(trip, p.rows, first->in_stride, planes->pieces, piece);
         trip->from[0] = WEFT_TRIP_BUFFER;
         one.dim.in_stride = p.stride;
         one.loop[0].in_stride = 1;
@@ -249,12 +244,14 @@ weft_status weft_trip_create_plane(const weft_pass_request *planes, const weft_d
     trip->to[1] = WEFT_TRIP_OUT;
     /* Rows that begin anywhere in a cache line cannot be streamed a tile at a time, but whole. */
     if (!second_contiguous && first->out_stride == 1 &&
-        second->out_stride * complex_bytes(kernels) % CACHE_LINE != 0) {
+        second->out_stride * weft_complex_bytes(kernels) % CACHE_LINE != 0) {
         trip->to[1] = WEFT_TRIP_BUFFER;
         two.dim.out_stride = p.stride;
-        trip->flush = (weft_trip_rows){p.rows, p.columns * complex_bytes(kernels),
-                                       second->out_stride * complex_bytes(kernels),
-                                       p.stride * complex_bytes(kernels)};
+        trip->flush =
+            (weft_trip_rows){.rows = p.rows,
+                             .bytes = p.columns * weft_complex_bytes(kernels),
+                             .buffer_stride = p.stride * weft_complex_bytes(kernels),
+                             .array_stride = second->out_stride * weft_complex_bytes(kernels)};
     }
     WEFT_TRY(weft_native_pass_create(&one, &trip->pass[0], bytes));
     WEFT_TRY(weft_native_pass_create(&two, &trip->pass[1], bytes));
@@ -283,13 +280,6 @@ static int64_t split_length(const weft_kernels *kernels, int64_t n) {
     return best;
 }
 
-static void set_number(const weft_kernels *kernels, void *array, int64_t i, double value) {
-    if (kernels->real_bytes == (int)sizeof(float))
-        ((float *)array)[i] = (float)value;
-    else
-        ((double *)array)[i] = value;
-}
-
 /* The twiddle of point k of the first pass and line j is exp(-+ 2 pi i j k / n): that of the first
  * line of a tile, times that of the line's place in the tile. */
 static bool make_twist(weft_native_pass *pass, int64_t n, int64_t lines, weft_direction direction,
@@ -299,7 +289,7 @@ static bool make_twist(weft_native_pass *pass, int64_t n, int64_t lines, weft_di
     const int64_t chunks = (lines + lanes - 1) / lanes;
     const double sign = direction == WEFT_INVERSE ? -1.0 : 1.0;
     size_t table_bytes = (size_t)(points * WEFT_ROW_BYTES);
-    size_t factor_bytes = (size_t)(chunks * points * complex_bytes(kernels));
+    size_t factor_bytes = (size_t)(chunks * points * weft_complex_bytes(kernels));
     double *re = malloc((size_t)n * sizeof *re), *im = malloc((size_t)n * sizeof *im);
     pass->twist_table = malloc(table_bytes);
     pass->twist_factors = malloc(factor_bytes);
@@ -308,13 +298,13 @@ static bool make_twist(weft_native_pass *pass, int64_t n, int64_t lines, weft_di
     for (int64_t k = 0; k < points && ok; k++) {
         for (int l = 0; l < lanes; l++) {
             int64_t at = k * 2 * lanes + kernels->position(l), index = k * l % n;
-            set_number(kernels, pass->twist_table, at, re[index]);
-            set_number(kernels, pass->twist_table, at + lanes, sign * im[index]);
+            weft_number_set(kernels, pass->twist_table, at, re[index]);
+            weft_number_set(kernels, pass->twist_table, at + lanes, sign * im[index]);
         }
         for (int64_t c = 0; c < chunks; c++) {
             int64_t index = k * c * lanes % n, at = 2 * (c * points + k);
-            set_number(kernels, pass->twist_factors, at, re[index]);
-            set_number(kernels, pass->twist_factors, at + 1, sign * im[index]);
+            weft_number_set(kernels, pass->twist_factors, at, re[index]);
+            weft_number_set(kernels, pass->twist_factors, at + 1, sign * im[index]);
         }
     }
     free(im);
@@ -341,7 +331,7 @@ weft_status weft_trip_create_long(const weft_pass_request *lines, weft_trip *tri
         return weft_convolution_create(kernels, lines->kind, direction, &lines->dim,
                                        &trip->convolution, bytes);
     const int64_t n2 = split_length(kernels, n), n1 = n / n2, row = padded(kernels, n2);
-    trip->buffer_bytes[0] = (size_t)(n1 * row * complex_bytes(kernels));
+    trip->buffer_bytes[0] = (size_t)(n1 * row * weft_complex_bytes(kernels));
 
     /* Real points lie in pairs, as complex numbers: their stride must be 1. */
     int64_t in = lines->dim.in_stride, out = lines->dim.out_stride;
@@ -366,11 +356,11 @@ weft_status weft_trip_create_long(const weft_pass_request *lines, weft_trip *tri
     WEFT_TRY(weft_native_pass_create(&two, &trip->pass[1], bytes));
     bool ok = make_twist(&trip->pass[0], n, n2, direction, bytes);
     if (ok && real) {
-        int64_t stride = complex_bytes(kernels);
+        int64_t stride = weft_complex_bytes(kernels);
         trip->seam = (weft_trip_seam){.before = c2r, .after = !c2r, .h = n};
         trip->seam.in = (c2r ? lines->dim.in_stride : out) * stride;
         trip->seam.out = (c2r ? 1 : out) * stride;
-        trip->seam.roots = weft_native_roots(kernels, 2 * n, n / 2 + 1, bytes);
+        trip->seam.roots = weft_numbers_roots(kernels, 2 * n, n / 2 + 1, bytes);
         if (c2r) trip->buffer_bytes[1] = (size_t)(n * stride);
         ok = trip->seam.roots != NULL;
     }
@@ -392,179 +382,4 @@ void weft_trip_store_past(weft_trip *trip, bool past) {
     trip->past = past;
     for (int i = 0; i < trip->passes; i++)
         trip->pass[i].stream = past && trip->to[i] == WEFT_TRIP_OUT;
-}
-
-/* ---- running ---- */
-
-static size_t rounded(size_t bytes) {
-    return (bytes + 4095) / 4096 * 4096 + 5 * CACHE_LINE;
-}
-
-size_t weft_trip_memory(const weft_trip *trip) {
-    if (trip->convolution) return rounded(weft_convolution_memory(trip->convolution));
-    size_t scratch = 0;
-    for (int i = 0; i < trip->passes; i++) {
-        size_t bytes = weft_native_pass_scratch(&trip->pass[i]);
-        if (bytes > scratch) scratch = bytes;
-    }
-    return rounded(trip->buffer_bytes[0]) + rounded(trip->buffer_bytes[1]) + rounded(scratch);
-}
-
-/* Where the arrays of a part are, and this thread's scratch memory. */
-typedef struct part {
-    const void *in[WEFT_MAX_PIECES];
-    char *array[WEFT_TRIP_ARRAYS]; /* that of IN is in[0] */
-    char *scratch;
-    bool last; /* along loop 0 */
-} part;
-
-static void find_part(const weft_trip *trip, int64_t number, const void *const *in, void *out,
-                      char *buffers, char *scratch, part *p) {
-    int64_t index[WEFT_PASS_LOOPS], out_offset = 0;
-    p->last = trip->loops > 0 && number % trip->loop[0] == trip->loop[0] - 1;
-    for (int i = 0; i < trip->loops; i++) {
-        index[i] = number % trip->loop[i];
-        number /= trip->loop[i];
-        out_offset += index[i] * trip->out_stride[i];
-    }
-    for (int k = 0; k < trip->pieces; k++) {
-        int64_t offset = 0;
-        for (int i = 0; i < trip->loops; i++) offset += index[i] * trip->piece[k].stride[i];
-        p->in[k] = (const char *)in[k] + offset;
-    }
-    p->array[WEFT_TRIP_IN] = (char *)(uintptr_t)p->in[0];
-    p->array[WEFT_TRIP_OUT] = (char *)out + out_offset;
-    p->array[WEFT_TRIP_BUFFER] = buffers;
-    p->array[WEFT_TRIP_SECOND] = buffers + rounded(trip->buffer_bytes[0]);
-    p->scratch = scratch + rounded(trip->buffer_bytes[0]) + rounded(trip->buffer_bytes[1]);
-}
-
-static void run_pass(const weft_trip *trip, int i, const part *p, int64_t first, int64_t end) {
-    const void *single[1] = {p->array[trip->from[i]]};
-    const void *const *in = single;
-    if (trip->from[i] == WEFT_TRIP_IN) in = p->in;
-    weft_native_pass_run(&trip->pass[i], in, p->array[trip->to[i]], p->scratch, first, end);
-}
-
-static void seam_before(const weft_trip *trip, const part *p) {
-    const weft_trip_seam *s = &trip->seam;
-    if (s->before)
-        trip->kernels->merge_line(p->array[WEFT_TRIP_IN], s->in, p->array[WEFT_TRIP_SECOND], s->out,
-                                  s->h, s->roots);
-}
-
-static void seam_after(const weft_trip *trip, const part *p) {
-    const weft_trip_seam *s = &trip->seam;
-    if (s->after)
-        trip->kernels->split_line(p->array[WEFT_TRIP_OUT], s->in, p->array[WEFT_TRIP_OUT], s->out,
-                                  s->h, s->roots);
-}
-
-static int64_t row_bytes(const weft_trip *trip, const weft_trip_rows *rows, const part *p) {
-    return p->last && trip->last_bytes > 0 ? trip->last_bytes : rows->bytes;
-}
-
-static int64_t groups_of(const weft_trip *trip, int i, const part *p) {
-    return p->last && trip->last_groups > 0 ? trip->last_groups : trip->pass[i].groups;
-}
-
-/* Rows first..end-1 into the buffer, and out of it. */
-static void fill(const weft_trip *trip, const part *p, int64_t first, int64_t end) {
-    const weft_trip_rows *r = &trip->fill;
-    const int64_t bytes = row_bytes(trip, r, p);
-    for (int k = 0; k < trip->pieces && r->rows > 0; k++) {
-        const weft_trip_piece *piece = &trip->piece[k];
-        const char *base = (const char *)p->in[k] + piece->offset;
-        int64_t from = first > piece->first ? first : piece->first;
-        int64_t to = end < piece->first + piece->rows ? end : piece->first + piece->rows;
-        for (int64_t i = from; i < to; i++) {
-            const char *row = base + (i - piece->first) * piece->row_stride;
-            for (int64_t b = 0; b < bytes; b += CACHE_LINE)
-                __builtin_prefetch(row + ROWS_AHEAD * piece->row_stride + b);
-            trip->kernels->copy(row, p->array[WEFT_TRIP_BUFFER] + i * r->buffer_stride, bytes,
-                                false);
-        }
-    }
-}
-
-static void flush(const weft_trip *trip, const part *p, int64_t first, int64_t end) {
-    const weft_trip_rows *r = &trip->flush;
-    int64_t bytes = row_bytes(trip, r, p);
-    for (int64_t i = first; i < end; i++)
-        trip->kernels->copy(p->array[WEFT_TRIP_BUFFER] + i * r->buffer_stride,
-                            p->array[WEFT_TRIP_OUT] + i * r->array_stride, bytes, trip->past);
-    if (trip->past) trip->kernels->settle();
-}
-
-static void run_whole_part(const weft_trip *trip, const part *p) {
-    if (trip->convolution) {
-        weft_convolution_run(trip->convolution, p->in[0], p->array[WEFT_TRIP_OUT], p->scratch);
-        return;
-    }
-    seam_before(trip, p);
-    fill(trip, p, 0, trip->fill.rows);
-    for (int i = 0; i < trip->passes; i++) run_pass(trip, i, p, 0, groups_of(trip, i, p));
-    flush(trip, p, 0, trip->flush.rows);
-    seam_after(trip, p);
-}
-
-static void run_parts(const weft_trip *trip, const void *const *in, void *out, char *memory,
-                      int64_t first, int64_t end) {
-    for (int64_t number = first; number < end; number++) {
-        part p;
-        find_part(trip, number, in, out, memory, memory, &p);
-        run_whole_part(trip, &p);
-    }
-}
-
-#ifdef _OPENMP
-
-/* Fewer parts than threads: all of them work on one part after the other. */
-static void run_together(const weft_trip *trip, const void *const *in, void *out, char *memory,
-                         size_t stride, int threads) {
-#pragma omp parallel num_threads(threads)
-    {
-        const int me = omp_get_thread_num(), team = omp_get_num_threads();
-        for (int64_t number = 0; number < trip->parts; number++) {
-            part p;
-            find_part(trip, number, in, out, memory, memory + (size_t)me * stride, &p);
-#pragma omp single
-            seam_before(trip, &p);
-            fill(trip, &p, trip->fill.rows * me / team, trip->fill.rows * (me + 1) / team);
-#pragma omp barrier
-            for (int i = 0; i < trip->passes; i++) {
-                int64_t groups = groups_of(trip, i, &p);
-                run_pass(trip, i, &p, groups * me / team, groups * (me + 1) / team);
-#pragma omp barrier
-            }
-            flush(trip, &p, trip->flush.rows * me / team, trip->flush.rows * (me + 1) / team);
-#pragma omp single
-            seam_after(trip, &p);
-        }
-    }
-}
-
-static void run_apart(const weft_trip *trip, const void *const *in, void *out, char *memory,
-                      size_t stride, int threads) {
-#pragma omp parallel num_threads(threads)
-    {
-        const int64_t me = omp_get_thread_num(), team = omp_get_num_threads();
-        run_parts(trip, in, out, memory + (size_t)me * stride, trip->parts * me / team,
-                  trip->parts * (me + 1) / team);
-    }
-}
-
-#endif
-
-void weft_trip_run(const weft_trip *trip, const void *const *in, void *out, char *memory,
-                   size_t stride, int threads) {
-#ifdef _OPENMP
-    if (threads > 1) {
-        bool together = trip->parts < threads && !trip->convolution;
-        (together ? run_together : run_apart)(trip, in, out, memory, stride, threads);
-        return;
-    }
-#endif
-    (void)stride, (void)threads;
-    run_parts(trip, in, out, memory, 0, trip->parts);
 }

@@ -20,10 +20,9 @@ typedef enum weft_trip_array {
 
 /* The step between a long real line's half spectrum and the complex line of half its length. */
 typedef struct weft_trip_seam {
-    bool before, after;       /* the passes */
-    int64_t h;                /* n / 2 */
-    int64_t in, out;          /* strides of points, in bytes, of the half spectrum and the line, */
-    weft_trip_array from, to; /* which may be one array */
+    bool before, after; /* the passes */
+    int64_t h;          /* n / 2 */
+    int64_t in, out;    /* strides of points, in bytes, of what is read and what is written */
     void *roots;
 } weft_trip_seam;
 
@@ -38,7 +37,8 @@ typedef struct weft_trip_piece {
 /* Rows that are copied between an array and the buffer before or after the passes. */
 typedef struct weft_trip_rows {
     int64_t rows; /* 0: nothing is copied */
-    int64_t bytes, array_stride, buffer_stride;
+    int64_t bytes, buffer_stride;
+    int64_t array_stride; /* of OUT; those of IN are its pieces' */
 } weft_trip_rows;
 
 typedef struct weft_trip {
