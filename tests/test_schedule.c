@@ -206,6 +206,70 @@ static bool offers(const weft_planner *planner, weft_exchange first, weft_exchan
     return false;
 }
 
+/* The engine of the host that takes pieces. */
+static void let_transforms_take_pieces(setting *s) {
+    s->planner.engine = weft_engine_find(WEFT_ENGINE_NATIVE);
+    s->planner.device = weft_device_find(WEFT_HOST);
+}
+
+/* What a transform loads after an exchange must not be where it stores. */
+static void check_loaded(const weft_schedule *schedule) {
+    for (int k = 1; k < schedule->steps; k++) {
+        const weft_step *exchange = &schedule->step[k - 1], *fft = &schedule->step[k];
+        if (exchange->kind != WEFT_STEP_EXCHANGE || !exchange->loaded_by_next) continue;
+        assert_int_equal(fft->kind, WEFT_STEP_FFT);
+        assert_true(fft->transform.in_pieces.count > 0);
+        assert_int_equal(fft->src, exchange->dst);
+        assert_int_not_equal(fft->dst, exchange->dst);
+        if (exchange->own_stays || exchange->method->shared)
+            assert_int_not_equal(fft->dst, exchange->src);
+        if (exchange->method->shared) assert_int_equal(exchange->dst, -1);
+        for (int p = 0; p < fft->transform.in_pieces.count && !exchange->method->shared; p++)
+            if (fft->in_piece[p].array == WEFT_LOADED_OWN) assert_true(exchange->own_stays);
+    }
+}
+
+static void nothing_is_stored_over_what_is_still_to_be_loaded(void **state) {
+    (void)state;
+    EACH(strategies, i)
+    EACH(methods, m)
+    for (int mix = 0; mix < 16; mix++) {
+        setting *s = make(mix & 1 ? WEFT_R2C : WEFT_C2C, strategies[i].decomposition,
+                          mix & 2 ? WEFT_REALIGNED : WEFT_DEFAULT, methods[m], strategies[i].p1,
+                          strategies[i].p2);
+        let_transforms_take_pieces(s);
+        for (int rank = 0; rank < s->planner.ranks; rank++) {
+            schedule(s, rank, (weft_direction)(mix >> 2 & 1), mix & 8);
+            check_loaded(&s->schedule);
+            assert_true(stays_in_two_workspaces(s));
+            weft_schedule_release(&s->schedule);
+        }
+        free(s);
+    }
+}
+
+static void transforms_store_and_load_the_blocks_of_messages(void **state) {
+    (void)state;
+    static const weft_exchange packing[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_A2A_SYNC};
+    static const strategy_case cases[] = {{WEFT_SLAB_2D1D, 4, 0}, {WEFT_PENCIL, 3, 4}};
+    EACH(packing, m)
+    EACH(cases, i)
+    for (int mix = 0; mix < 4; mix++) {
+        setting *s = make(mix & 1 ? WEFT_R2C : WEFT_C2C, cases[i].decomposition, WEFT_DEFAULT,
+                          packing[m], cases[i].p1, cases[i].p2);
+        let_transforms_take_pieces(s);
+        schedule(s, 1, (weft_direction)(mix >> 1), false);
+        for (int k = 0; k < s->schedule.steps; k++) {
+            const weft_step *step = &s->schedule.step[k];
+            if (step->kind != WEFT_STEP_EXCHANGE) continue;
+            assert_false(step->exchange.pack || step->exchange.unpack);
+            assert_true(step->loaded_by_next);
+        }
+        weft_schedule_release(&s->schedule);
+        free(s);
+    }
+}
+
 static void peer_is_chosen_within_nodes_only(void **state) {
     (void)state;
     static const int one[6] = {0}, rows[6] = {0, 0, 0, 3, 3, 3}, none[6] = {0, 1, 2, 3, 4, 5};
@@ -343,6 +407,8 @@ int main(void) {
         cmocka_unit_test(datatype_methods_pack_nothing),
         cmocka_unit_test(peer_lends_workspaces_only_and_sends_nothing),
         cmocka_unit_test(peer_copies_bricks_into_a_workspace_first),
+        cmocka_unit_test(nothing_is_stored_over_what_is_still_to_be_loaded),
+        cmocka_unit_test(transforms_store_and_load_the_blocks_of_messages),
         cmocka_unit_test(peer_is_chosen_within_nodes_only),
         cmocka_unit_test(transforms_do_not_depend_on_the_exchange_method),
         cmocka_unit_test(bytes_sent_are_those_of_the_cost_model),

@@ -21,15 +21,24 @@ typedef struct weft_dimension {
     int64_t in_stride, out_stride;
 } weft_dimension;
 
-/* Indices first..first+n-1 along one dimension of a transform whose input lies in several arrays:
+/* Indices first..first+n-1 along one dimension of a transform, of a side whose data lies in pieces:
  * where index `first` lies (with every other index 0) in array number `array`, and the strides
- * there. */
+ * there. The output's pieces lie in one array. */
 typedef struct weft_piece {
     int array;
     int64_t first, n;
     int64_t offset;
     int64_t dim_stride[WEFT_MAX_RANK], loop_stride[WEFT_AXES];
 } weft_piece;
+
+/* How one side of a transform lies in memory, if it lies in pieces along dimension `dim`, in order
+ * of their indices; that side's strides in the dimensions and loops are then void. Strides of 1 in
+ * the largest piece are 1 in all. */
+typedef struct weft_pieces {
+    int count; /* 0: it is one array, and the strides hold */
+    int dim;
+    const weft_piece *piece; /* not owned; read by `supports` and `plan` only */
+} weft_pieces;
 
 /*
  * A batch of FFTs: `dims` transform dimensions (n logical; the last is the halved one for R2C and
@@ -52,10 +61,7 @@ typedef struct weft_transform {
     weft_effort effort;
     int64_t in_elements,
         out_elements; /* extent of the arrays the views lie in: what a measuring engine allocates */
-    /* > 0: the input lies in pieces along dim[piece_dim], in order of their indices; in_stride is
-     * void. Only for engines that load pieces. */
-    int pieces, piece_dim;
-    const weft_piece *piece; /* not owned; read by `supports` and `plan` only */
+    weft_pieces in_pieces, out_pieces; /* only for engines that take pieces */
 } weft_transform;
 
 typedef struct weft_engine_plan weft_engine_plan; /* each engine defines its own */
@@ -63,7 +69,8 @@ typedef struct weft_engine_plan weft_engine_plan; /* each engine defines its own
 typedef struct weft_engine_ops {
     const char *name;
     weft_engine id;
-    bool loads_pieces; /* transforms may have pieces, as far as `supports` says */
+    bool takes_pieces; /* transforms may have pieces, as far as `supports` says; and in place or not
+                          gives the same bits */
 
     weft_status (*probe)(const char **description);
 
@@ -77,8 +84,8 @@ typedef struct weft_engine_ops {
     void (*destroy)(weft_engine_plan *plan);
 
     /* Enqueues the transform. in and out are device addresses (any alignment of a real number).
-     * With pieces, in is an array of addresses, indexed by weft_piece.array, that stays as it is
-     * until the transform is done. */
+     * If the input lies in pieces, in is an array of addresses, indexed by weft_piece.array, that
+     * stays as it is until the transform is done. */
     weft_status (*execute)(weft_engine_plan *plan, const weft_device_handle *device,
                            weft_queue *queue, const void *in, void *out);
 } weft_engine_ops;

@@ -25,7 +25,7 @@ static weft_status allocate(int members, weft_blocks *b) {
 static void prepare_own(const weft_exchange_plan *plan, weft_blocks *b) {
     const weft_redistribution *g = plan->geometry;
     const weft_block *out = &g->send[g->me], *in = &g->receive[g->me];
-    if (out->elements == 0) return;
+    if (out->elements == 0 || plan->own_stays) return;
     if (plan->own_direct) {
         b->own_out = weft_copy_between(&out->view, &in->view, g->element_bytes);
     } else if (g->pack) { /* packed beside the others, and taken from the send buffer */

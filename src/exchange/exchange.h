@@ -47,8 +47,8 @@ struct weft_exchange_plan {
     weft_transport *group;
     const weft_device_handle *device;
     bool staged;     /* send and receive are page-locked host memory */
-    bool own_direct; /* this rank's own block is copied from src to dst; otherwise it goes through
-                        receive */
+    bool own_direct; /* this rank's own block is copied from src to dst; otherwise, unless it ... */
+    bool own_stays;  /* ... is loaded from src by the next step, it goes through receive */
 
     const void *src; /* set before each run */
     void *send, *receive, *dst;

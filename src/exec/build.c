@@ -70,9 +70,10 @@ static bool same_dimension(const weft_dimension *a, const weft_dimension *b) {
 }
 
 static bool same_transform(const weft_transform *a, const weft_transform *b) {
-    bool same = a->pieces == 0 && a->kind == b->kind && a->direction == b->direction &&
-                a->dims == b->dims && a->loops == b->loops && a->in_place == b->in_place &&
-                a->destroy_input == b->destroy_input;
+    bool same =
+        a->in_pieces.count + a->out_pieces.count + b->in_pieces.count + b->out_pieces.count == 0 &&
+        a->kind == b->kind && a->direction == b->direction && a->dims == b->dims &&
+        a->loops == b->loops && a->in_place == b->in_place && a->destroy_input == b->destroy_input;
     for (int i = 0; i < a->dims && same; i++) same = same_dimension(&a->dim[i], &b->dim[i]);
     for (int i = 0; i < a->loops && same; i++) same = same_dimension(&a->loop[i], &b->loop[i]);
     return same;
@@ -102,9 +103,7 @@ static weft_status plan_transforms(weft_build *b) {
             if (step->kind != WEFT_STEP_FFT || step->transform.in_elements == 0 ||
                 step->transform.out_elements == 0)
                 continue;
-            if (i > 0) WEFT_TRY(weft_build_fuse(b, s, i));
-            if (!b->transform[s][i])
-                WEFT_TRY(plan_transform(b, &step->transform, &b->transform[s][i]));
+            WEFT_TRY(plan_transform(b, &step->transform, &b->transform[s][i]));
         }
     return WEFT_SUCCESS;
 }
@@ -132,7 +131,8 @@ static weft_status prepare_exchanges(weft_build *b) {
                                       .group = b->group[step->redistribution],
                                       .device = &b->device,
                                       .staged = step->staged,
-                                      .own_direct = step->own_direct};
+                                      .own_direct = step->own_direct,
+                                      .own_stays = step->own_stays};
             weft_status prepared = e->ops->prepare(e);
             if (prepared == WEFT_SUCCESS && e->ops->shared) prepared = weft_build_peer(b, s, i, e);
             if (status == WEFT_SUCCESS) status = prepared;
@@ -162,20 +162,17 @@ static weft_status open_device(weft_build *b) {
     const weft_options *o = &b->planner->call->options;
     weft_device_settings settings = {.threads = o->threads, .memory_limit = o->device_memory_limit};
     WEFT_TRY(limit_left(b, &settings.memory_limit));
-    const weft_device_ops *ops = weft_device_find(o->device);
-    WEFT_TRY(ops->open(&settings, &b->device.state));
-    b->device.ops = ops;
+    WEFT_TRY(b->planner->device->open(&settings, &b->device.state));
+    b->device.ops = b->planner->device;
     return WEFT_SUCCESS;
 }
 
 weft_status weft_build_create(weft_transport *transport, const weft_planner *planner,
                               const weft_candidate *candidate, weft_build *b) {
-    const weft_options *o = &planner->call->options;
     memset(b, 0, sizeof *b);
     b->planner = planner;
     b->candidate = *candidate;
-    b->engine = o->engine == WEFT_ENGINE_AUTO ? weft_engine_default(weft_device_find(o->device))
-                                              : weft_engine_find(o->engine);
+    b->engine = planner->engine;
     b->memory.tables = sizeof *b;
     WEFT_TRY(weft_agree(transport, make_schedules(b, transport->rank)));
     if (transport->simulated) {

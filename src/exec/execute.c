@@ -18,28 +18,46 @@ static weft_status await_partners(weft_exchange_plan *e) {
     return status;
 }
 
+/* Whether the step leaves partners' data where it lies, for the next one to load. */
+static bool leaves_data(const weft_step *step) {
+    return step->kind == WEFT_STEP_EXCHANGE && step->loaded_by_next && step->method->shared;
+}
+
+static void *at(void *const *buffer, int number) {
+    return number < 0 ? NULL : buffer[number];
+}
+
 static weft_status run_exchange(weft_build *b, int s, int i, void *const *buffer,
                                 weft_recorder *recorder) {
     const weft_step *step = &b->schedule[s].step[i];
     weft_exchange_plan *e = &b->exchange[s][i];
     e->src = buffer[step->src];
     e->send = buffer[step->send];
-    e->receive = buffer[step->receive];
-    e->dst = buffer[step->dst];
+    e->receive = at(buffer, step->receive);
+    e->dst = at(buffer, step->dst);
     e->recorder = recorder;
     recorder->timings.bytes_sent += step->bytes_sent;
     recorder->timings.messages_sent += step->messages_sent;
-    weft_status status = b->fused[s][i] ? await_partners(e) : e->ops->run(e);
+    weft_status status = leaves_data(step) ? await_partners(e) : e->ops->run(e);
     if (e->ops->shared) weft_build_lend(b, e);
     return status;
+}
+
+/* What the transform after an exchange loads: partners' arrays; or what arrived, and this rank's
+ * own block. */
+static const void *loaded_arrays(weft_build *b, const weft_exchange_plan *e) {
+    if (e->ops->shared) return e->peer_src;
+    b->loaded[WEFT_LOADED_ARRIVED] = e->dst;
+    b->loaded[WEFT_LOADED_OWN] = e->src;
+    return b->loaded;
 }
 
 static weft_status run_local(weft_build *b, int s, int i, void *const *buffer) {
     const weft_step *step = &b->schedule[s].step[i];
     const weft_device_handle *device = &b->device;
-    const void *src = buffer[step->src];
+    const void *src = at(buffer, step->src);
     void *dst = buffer[step->dst];
-    if (i > 0 && b->fused[s][i - 1]) src = b->exchange[s][i - 1].peer_src;
+    if (step->in_piece) src = loaded_arrays(b, &b->exchange[s][i - 1]);
     switch (step->kind) {
     case WEFT_STEP_FFT:
         if (!b->transform[s][i]) return WEFT_SUCCESS; /* nothing here */
@@ -95,7 +113,7 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
                 step_status = b->device.ops->queue_wait(b->device.state, NULL);
             weft_record(recorder, phase_of(kind), WEFT_NO_PARTNER, begin);
         }
-        if (i > 0 && b->fused[s][i - 1]) weft_peer_finish(&b->exchange[s][i - 1]);
+        if (i > 0 && leaves_data(&schedule->step[i - 1])) weft_peer_finish(&b->exchange[s][i - 1]);
         if (status == WEFT_SUCCESS) status = step_status;
     }
     if (status != WEFT_SUCCESS && !b->device.ops->host_addressable) {

@@ -59,6 +59,7 @@ static void describe_exchange(const weft_schedule *schedule, const weft_step *st
     json_object_set_new(out, "unpack", json_boolean(r->unpack));
     json_object_set_new(out, "staged", json_boolean(step->staged));
     json_object_set_new(out, "partners_read", json_boolean(step->method->shared));
+    json_object_set_new(out, "loaded_by_next", json_boolean(step->loaded_by_next));
     json_object_set_new(out, "send", json_string(buffer_name(schedule, step->send)));
     json_object_set_new(out, "receive", json_string(buffer_name(schedule, step->receive)));
     json_object_set_new(out, "bytes_sent", json_integer(step->bytes_sent));
@@ -83,15 +84,11 @@ static json_t *describe_step(const weft_schedule *schedule, const weft_step *ste
     return out;
 }
 
-/* left: exchanges whose data the next step loads where it lies. */
-static json_t *describe_schedule(const weft_schedule *schedule, const bool *left) {
+static json_t *describe_schedule(const weft_schedule *schedule) {
     json_t *out = json_object(), *steps = json_array(), *buffers = json_object();
     double predicted = 0;
     for (int i = 0; i < schedule->steps; i++) {
-        json_t *step = describe_step(schedule, &schedule->step[i]);
-        if (schedule->step[i].kind == WEFT_STEP_EXCHANGE)
-            json_object_set_new(step, "left_to_next_step", json_boolean(left[i]));
-        json_array_append_new(steps, step);
+        json_array_append_new(steps, describe_step(schedule, &schedule->step[i]));
         predicted += schedule->step[i].predicted;
     }
     for (int b = 0; b < WEFT_BUFFERS; b++)
@@ -152,8 +149,7 @@ static json_t *describe(weft_plan plan) {
                                   "page_locked", (json_int_t)memory.page_locked, "tables",
                                   (json_int_t)memory.tables, "total", (json_int_t)memory.total));
     for (int s = 0; s < WEFT_SCHEDULES; s++)
-        if (b->scheduled[s])
-            json_array_append_new(schedules, describe_schedule(&b->schedule[s], b->fused[s]));
+        if (b->scheduled[s]) json_array_append_new(schedules, describe_schedule(&b->schedule[s]));
     json_object_set_new(out, "schedules", schedules);
     for (int i = 1; i < plan->planner.count; i++)
         json_array_append_new(rejected, describe_candidate(&plan->planner.candidates[i]));

@@ -69,7 +69,7 @@ static void write_step(const json_t *step, size_t rank, FILE *stream) {
         fprintf(stream, " %s over %lld ranks, partners read %s%s; order %s -> %s",
                 text(step, "method"), (long long)number(step, "ranks"),
                 bytes_text(number(step, "bytes_sent"), c, sizeof c),
-                flag(step, "left_to_next_step") ? " in the next step" : "",
+                flag(step, "loaded_by_next") ? " in the next step" : "",
                 axes_text(json_object_get(step, "order_before"), rank, a, sizeof a),
                 axes_text(json_object_get(step, "order_after"), rank, b, sizeof b));
     else if (strcmp(kind, "exchange") == 0)
@@ -81,7 +81,9 @@ static void write_step(const json_t *step, size_t rank, FILE *stream) {
                 axes_text(json_object_get(step, "order_before"), rank, a, sizeof a),
                 axes_text(json_object_get(step, "order_after"), rank, b, sizeof b),
                 flag(step, "pack") ? " packs" : " sends in place",
-                flag(step, "unpack") ? ", unpacks" : ", receives in place");
+                flag(step, "unpack")           ? ", unpacks"
+                : flag(step, "loaded_by_next") ? ", loaded by the next step"
+                                               : ", receives in place");
     else if (strcmp(kind, "scale") == 0)
         fprintf(stream, " by %g", number(step, "factor"));
     fprintf(stream, "  [%s moved, %.3g ms]\n", bytes_text(number(step, "bytes_moved"), d, sizeof d),

@@ -68,14 +68,18 @@ static weft_status find_nodes(weft_plan plan) {
     return plan->node ? t->ops->nodes(t, plan->node) : WEFT_SUCCESS;
 }
 
-static weft_status probe_back_ends(const weft_options *o) {
+static weft_status find_back_ends(const weft_options *o, weft_planner *p) {
     const char *unused;
-    WEFT_TRY(weft_device_find(o->device)->probe(&unused));
-    if (o->engine != WEFT_ENGINE_AUTO) return weft_engine_find(o->engine)->probe(&unused);
-    if (!weft_engine_default(weft_device_find(o->device)))
+    p->device = weft_device_find(o->device);
+    WEFT_TRY(p->device->probe(&unused));
+    if (o->engine == WEFT_ENGINE_AUTO) {
+        p->engine = weft_engine_default(p->device);
+        if (p->engine) return WEFT_SUCCESS;
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "no engine works on device %s",
                          weft_device_name(o->device));
-    return WEFT_SUCCESS;
+    }
+    p->engine = weft_engine_find(o->engine);
+    return p->engine->probe(&unused);
 }
 
 static weft_status fill_planner(weft_plan plan) {
@@ -84,14 +88,13 @@ static weft_status fill_planner(weft_plan plan) {
     *p = (weft_planner){.call = &plan->call,
                         .ranks = plan->transport->size,
                         .rank = plan->transport->rank,
-                        .addressable = weft_device_find(o->device)->host_addressable,
                         .node = plan->node,
                         .input_boxes = plan->input_boxes,
                         .output_boxes = plan->output_boxes};
-    WEFT_TRY(probe_back_ends(o));
+    WEFT_TRY(find_back_ends(o, p));
     WEFT_TRY(decide_staging(o, &p->staged));
-    p->host_buffers =
-        o->location == WEFT_LOCATION_HOST && !weft_device_find(o->device)->host_addressable;
+    p->addressable = p->device->host_addressable;
+    p->host_buffers = o->location == WEFT_LOCATION_HOST && !p->device->host_addressable;
     return weft_planner_list(p);
 }
 

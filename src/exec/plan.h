@@ -36,8 +36,7 @@ typedef struct weft_build {
     weft_schedule schedule[WEFT_SCHEDULES];
     weft_exchange_plan exchange[WEFT_SCHEDULES][WEFT_MAX_STEPS];
     weft_engine_plan *transform[WEFT_SCHEDULES][WEFT_MAX_STEPS]; /* not owned */
-    bool fused[WEFT_SCHEDULES]
-              [WEFT_MAX_STEPS]; /* exchanges whose data the next step loads (fuse.c) */
+    const void *loaded[WEFT_LOADED_ARRAYS]; /* what the transform after an exchange loads */
     weft_ready_transform *ready;
     int ready_count;
     void *buffer[WEFT_BUFFERS]; /* the workspaces and staging buffers */
@@ -85,10 +84,6 @@ weft_status weft_build_peer(weft_build *build, int schedule, int step, weft_exch
 /* After an exchange partners may go on reading src; before a step writes there, wait for them. */
 void weft_build_lend(weft_build *build, const weft_exchange_plan *e);
 void weft_build_take_back(weft_build *build, const weft_step *step);
-
-/* Plans step i of schedule s, a transform, so that it loads from the partners of the exchange
- * before it, if that is possible: then transform[s][i] is set. Not collective. */
-weft_status weft_build_fuse(weft_build *build, int s, int i);
 
 /* Runs one schedule. Collective. The status is this rank's own; every rank has run all exchanges.
  */

@@ -50,11 +50,20 @@ void weft_redistribution_release(weft_redistribution *redistribution) {
     redistribution->send = redistribution->receive = NULL;
 }
 
-/* A view of a block's extents stored on its own at `offset` in wire order. */
-static weft_view stored_alone(const weft_view *view, const int *wire, int64_t offset) {
-    weft_region part = {.axes = view->axes};
-    memcpy(part.n, view->n, sizeof part.n);
-    return weft_view_packed(&part, wire, offset);
+weft_view weft_redistribution_stored_alone(const weft_redistribution *r, const weft_view *block,
+                                           int64_t offset) {
+    weft_region part = {.axes = block->axes};
+    memcpy(part.n, block->n, sizeof part.n);
+    return weft_view_packed(&part, r->wire, offset);
+}
+
+void weft_redistribution_store_blocks(const weft_redistribution *r, weft_block *blocks) {
+    int64_t offset = 0;
+    for (int m = 0; m < r->members; m++) {
+        if (blocks[m].elements == 0) continue;
+        blocks[m].view = weft_redistribution_stored_alone(r, &blocks[m].view, offset);
+        offset += blocks[m].elements;
+    }
 }
 
 static int64_t lay_out_side(weft_redistribution *r, weft_block *blocks, bool packed, bool own) {
@@ -66,7 +75,7 @@ static int64_t lay_out_side(weft_redistribution *r, weft_block *blocks, bool pac
             continue;
         }
         if (m == r->me && !own) continue;
-        block->packed = stored_alone(&block->view, r->wire, offset);
+        block->packed = weft_redistribution_stored_alone(r, &block->view, offset);
         offset += block->elements;
     }
     return offset;

@@ -44,6 +44,14 @@ weft_status weft_redistribution_create(const weft_side *src, const weft_side *ds
                                        const void *context, weft_redistribution *redistribution);
 void weft_redistribution_release(weft_redistribution *redistribution);
 
+/* A block's extents stored on their own at `offset`, in wire order. */
+weft_view weft_redistribution_stored_alone(const weft_redistribution *redistribution,
+                                           const weft_view *block, int64_t offset);
+/* From now on the array with these blocks (send or receive) is one block after the other, each in
+ * wire order. */
+void weft_redistribution_store_blocks(const weft_redistribution *redistribution,
+                                      weft_block *blocks);
+
 /* Places the blocks in the send and receive buffers, one after the other in member order; with
  * `own`, this rank's own block too (otherwise it is copied directly). `whole`: the buffers are
  * images of the whole arrays (datatype methods through staging). Sides that are not packed keep

@@ -22,9 +22,12 @@ enum {
     COST_IMPOSSIBLE = 1 << 20
 };
 
-/* One way to run a step that reads buffer `src`. */
+/* One way to run a step that reads buffer `src`; or an exchange and the transform that loads what
+ * arrives, in buffer `arrived` (-1: nothing does). */
 typedef struct choice {
     int cost, src, send, receive;
+    bool two_steps;
+    int arrived;
 } choice;
 
 typedef choice table[WEFT_MAX_STEPS + 1][WEFT_BUFFER_STAGE_SEND];
@@ -48,18 +51,53 @@ static bool exchange_allows(const weft_step *step, int src, int send, int receiv
 }
 
 static void relax(choice *best, int cost, int src, int send, int receive) {
-    if (cost < best->cost) *best = (choice){cost, src, send, receive};
+    if (cost < best->cost)
+        *best = (choice){.cost = cost, .src = src, .send = send, .receive = receive};
+}
+
+/* The cheapest way to run an exchange from `src` into `dst`, for buffers up to `limit`. */
+static choice exchange_into(const weft_step *step, int src, int dst, int limit) {
+    choice best = {.cost = COST_IMPOSSIBLE};
+    int cost = 0;
+    for (int send = WEFT_BUFFER_OUT; send < limit; send++)
+        for (int receive = WEFT_BUFFER_OUT; receive < limit; receive++) {
+            int s = step->staged ? WEFT_BUFFER_STAGE_SEND : step->exchange.pack ? send : src;
+            int r = step->staged            ? WEFT_BUFFER_STAGE_RECEIVE
+                    : step->exchange.unpack ? receive
+                                            : dst;
+            if (exchange_allows(step, src, s, r, dst, &cost)) relax(&best, cost, src, s, r);
+        }
+    return best;
+}
+
+/* The same for an exchange whose blocks the next step loads and stores into `dst`. This rank's own
+ * block is loaded from src, unless that is dst: then it is copied to what arrives. */
+static void try_both(const weft_step *step, int base, int src, int dst, int arrived, int limit,
+                     choice *best) {
+    if (arrived == dst) return;
+    choice c = exchange_into(step, src, arrived, limit);
+    if (src == dst) c.cost += 2 * COST_FINAL_COPY / step->exchange.members;
+    c.two_steps = true;
+    c.arrived = arrived;
+    c.cost += base;
+    if (c.cost < best->cost) *best = c;
+}
+
+/* Partners' arrays are loaded where they lie: nothing arrives. */
+static void try_lent(int base, int src, int dst, choice *best) {
+    int cost = base + src - WEFT_BUFFER_WORKSPACE; /* few workspaces are shared */
+    if (src < WEFT_BUFFER_WORKSPACE || src == dst || cost >= best->cost) return;
+    *best = (choice){.cost = cost, .src = src, .send = src, .receive = -1, true, .arrived = -1};
 }
 
 /* All ways to run `step` from `src` into `dst`, for buffers up to `limit`. */
 static void try_step(const weft_step *step, int base, int src, int dst, int limit, choice *best) {
-    int cost = 0;
     switch (step->kind) {
     case WEFT_STEP_SCALE:
         if (src == dst) relax(best, base, src, -1, -1);
         return;
-    case WEFT_STEP_FFT: /* in place or not must not depend on the exchange method: engines round
-                           differently */
+    case WEFT_STEP_FFT: /* in place or not must not depend on the exchange method: engines that take
+                           no pieces round differently */
         if ((src == dst) == (step->can_alias && src != WEFT_BUFFER_IN))
             relax(best, base, src, -1, -1);
         return;
@@ -70,14 +108,8 @@ static void try_step(const weft_step *step, int base, int src, int dst, int limi
     case WEFT_STEP_EXCHANGE:
         break;
     }
-    for (int send = WEFT_BUFFER_OUT; send < limit; send++)
-        for (int receive = WEFT_BUFFER_OUT; receive < limit; receive++) {
-            int s = step->staged ? WEFT_BUFFER_STAGE_SEND : step->exchange.pack ? send : src;
-            int r = step->staged            ? WEFT_BUFFER_STAGE_RECEIVE
-                    : step->exchange.unpack ? receive
-                                            : dst;
-            if (exchange_allows(step, src, s, r, dst, &cost)) relax(best, base + cost, src, s, r);
-        }
+    choice c = exchange_into(step, src, dst, limit);
+    relax(best, base + c.cost, src, c.send, c.receive);
 }
 
 /* A caller's host buffer holds only what the caller gave or gets. */
@@ -87,19 +119,29 @@ static bool may_hold(const weft_schedule *schedule, int step, int buffer) {
     return buffer != WEFT_BUFFER_OUT || !host || step == schedule->steps;
 }
 
+static void try_from(const weft_schedule *schedule, int i, int src, int limit, table best) {
+    const weft_step *step = &schedule->step[i];
+    const int base = best[i][src].cost;
+    const bool loaded = step->kind == WEFT_STEP_EXCHANGE && step->loaded_by_next;
+    for (int dst = WEFT_BUFFER_OUT; dst < limit; dst++) {
+        if (!loaded && may_hold(schedule, i + 1, dst))
+            try_step(step, base, src, dst, limit, &best[i + 1][dst]);
+        if (!loaded || !may_hold(schedule, i + 2, dst)) continue;
+        if (step->method->shared) try_lent(base, src, dst, &best[i + 2][dst]);
+        for (int arrived = WEFT_BUFFER_OUT; arrived < limit && !step->method->shared; arrived++)
+            if (may_hold(schedule, i + 1, arrived))
+                try_both(step, base, src, dst, arrived, limit, &best[i + 2][dst]);
+    }
+}
+
 static void fill_table(const weft_schedule *schedule, int workspaces, table best) {
     int limit = WEFT_BUFFER_WORKSPACE + workspaces;
     for (int i = 0; i <= schedule->steps; i++)
         for (int b = 0; b < WEFT_BUFFER_STAGE_SEND; b++) best[i][b].cost = COST_IMPOSSIBLE;
     best[0][schedule->in_place ? WEFT_BUFFER_OUT : WEFT_BUFFER_IN].cost = 0;
     for (int i = 0; i < schedule->steps; i++)
-        for (int src = 0; src < limit; src++) {
-            if (best[i][src].cost >= COST_IMPOSSIBLE) continue;
-            for (int dst = WEFT_BUFFER_OUT; dst < limit; dst++)
-                if (may_hold(schedule, i + 1, dst))
-                    try_step(&schedule->step[i], best[i][src].cost, src, dst, limit,
-                             &best[i + 1][dst]);
-        }
+        for (int src = 0; src < limit; src++)
+            if (best[i][src].cost < COST_IMPOSSIBLE) try_from(schedule, i, src, limit, best);
 }
 
 /* Writes the cheapest way to end in `buffer` into the steps. */
@@ -108,6 +150,12 @@ static void trace_back(weft_schedule *schedule, table best, int buffer) {
         weft_step *step = &schedule->step[i - 1];
         const choice *c = &best[i][buffer];
         step->dst = buffer;
+        if (c->two_steps) {
+            step->src = c->arrived;
+            step = &schedule->step[--i - 1];
+            step->dst = c->arrived;
+            step->own_stays = !step->method->shared && c->src != c->arrived && c->src != buffer;
+        }
         step->src = c->src;
         step->send = c->send;
         step->receive = c->receive;
@@ -147,27 +195,47 @@ static void need(weft_schedule *schedule, int buffer, int64_t bytes) {
         schedule->buffer_bytes[buffer] = (size_t)bytes;
 }
 
-/* With the buffers known: where this rank's own block goes, the packed layout, and the size of each
- * buffer. */
+/* Of an exchange: blocks packed and unpacked, and this rank's own one. */
+static int64_t copied_bytes(const weft_step *step) {
+    const weft_redistribution *r = &step->exchange;
+    int64_t elements = 0;
+    bool pulls = step->method->shared && !step->loaded_by_next;
+    for (int m = 0; m < r->members; m++) {
+        if (m == r->me) continue;
+        elements += r->pack ? r->send[m].elements : 0;
+        elements += r->unpack || pulls ? r->receive[m].elements : 0;
+    }
+    if (!step->own_stays && (pulls || !step->method->shared)) elements += r->send[r->me].elements;
+    return 2 * elements * (int64_t)r->element_bytes;
+}
+
+/* Where this rank's own block goes, the packed layout, and the size of the buffers. */
+static void settle_exchange(weft_schedule *schedule, weft_step *step) {
+    weft_redistribution *r = &step->exchange;
+    step->own_direct = step->src != step->dst && !step->own_stays;
+    if (step->method->shared) schedule->shared[step->src - WEFT_BUFFER_WORKSPACE] = true;
+    if (step->loaded_by_next && !step->method->shared && !step->own_stays)
+        weft_schedule_load_own_copy(step, step + 1);
+    bool own_packed = step->src == step->dst;
+    weft_redistribution_lay_out(r,
+                                (weft_packing){.pack = r->pack,
+                                               .unpack = r->unpack,
+                                               .own_send = own_packed && r->pack,
+                                               .own_receive = own_packed && !r->pack,
+                                               .whole = step->staged && step->method->datatypes});
+    int64_t element = (int64_t)r->element_bytes;
+    if (r->pack) need(schedule, step->send, r->send_elements * element);
+    if (r->unpack) need(schedule, step->receive, r->receive_elements * element);
+    step->bytes_moved = copied_bytes(step);
+}
+
 static void settle(weft_schedule *schedule) {
     for (int i = 0; i < schedule->steps; i++) {
         weft_step *step = &schedule->step[i];
         need(schedule, step->src, step->src_bytes);
         need(schedule, step->dst, step->dst_bytes);
         if (step->kind == WEFT_STEP_FFT) step->transform.in_place = step->src == step->dst;
-        if (step->kind != WEFT_STEP_EXCHANGE) continue;
-        weft_redistribution *r = &step->exchange;
-        step->own_direct = step->src != step->dst;
-        if (step->method->shared) schedule->shared[step->src - WEFT_BUFFER_WORKSPACE] = true;
-        weft_redistribution_lay_out(
-            r, (weft_packing){.pack = r->pack,
-                              .unpack = r->unpack,
-                              .own_send = !step->own_direct && r->pack,
-                              .own_receive = !step->own_direct && !r->pack,
-                              .whole = step->staged && step->method->datatypes});
-        int64_t element = (int64_t)r->element_bytes;
-        if (r->pack) need(schedule, step->send, r->send_elements * element);
-        if (r->unpack) need(schedule, step->receive, r->receive_elements * element);
+        if (step->kind == WEFT_STEP_EXCHANGE) settle_exchange(schedule, step);
     }
 }
 

@@ -193,22 +193,27 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
                                      .exchange = candidate->exchange,
                                      .staged = planner->staged,
                                      .host_buffers = planner->host_buffers,
+                                     .engine = planner->engine,
+                                     .device = planner->device,
                                      .threads = call->options.threads,
                                      .effort = call->options.effort,
                                      .workspaces = workspaces};
     return weft_schedule_build(&request, schedule);
 }
 
-/* Rank 0 owns the largest share, so its schedule stands for all; this also keeps ranks in step. */
+/* Rank 0 owns the largest share, so its schedule stands for all; this also keeps ranks in step, as
+ * does leaving out what an engine can do on this rank's machine. */
 static weft_status predict(const weft_planner *planner, weft_candidate *candidate) {
+    weft_planner any_machine = *planner;
+    any_machine.engine = NULL;
     weft_chain *chain = malloc(sizeof *chain);
     weft_schedule *schedule = malloc(sizeof *schedule);
     weft_status status = chain && schedule
                              ? weft_planner_chain(planner, candidate, chain)
                              : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a candidate");
     if (status == WEFT_SUCCESS) {
-        status =
-            weft_planner_schedule(planner, candidate, chain, 0, WEFT_FORWARD, false, 0, schedule);
+        status = weft_planner_schedule(&any_machine, candidate, chain, 0, WEFT_FORWARD, false, 0,
+                                       schedule);
         if (status == WEFT_SUCCESS)
             candidate->predicted =
                 weft_model_predict(&weft_machine_default, planner->call->options.threads, schedule);

@@ -4,6 +4,7 @@
 #include "support/error.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* One end of a segment as the data passes it: distribution, memory order, real or complex elements.
@@ -188,18 +189,13 @@ static weft_status add_exchange(const weft_schedule_request *request, weft_sched
     if (step->staged) step->exchange.pack = step->exchange.unpack = true;
     step->src_bytes = end_bytes(request, from);
     step->dst_bytes = end_bytes(request, to);
-    int64_t out = 0, in = 0;
+    int64_t out = 0;
     for (int m = 0; m < size; m++) {
         if (m == key) continue;
         out += step->exchange.send[m].elements;
-        in += step->exchange.receive[m].elements;
         step->messages_sent += step->exchange.send[m].elements > 0 && !step->method->shared;
     }
-    int64_t element = (int64_t)step->exchange.element_bytes;
-    step->bytes_sent = out * element;
-    step->bytes_moved = 2 * element *
-                        (step->exchange.send[key].elements + (step->exchange.pack ? out : 0) +
-                         (step->exchange.unpack || step->method->shared ? in : 0));
+    step->bytes_sent = out * (int64_t)step->exchange.element_bytes;
     return WEFT_SUCCESS;
 }
 
@@ -245,12 +241,16 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     }
     if (request->host_buffers)
         add_transfer(schedule, end_bytes(request, &finish), WEFT_DEVICE_TO_HOST);
+    weft_schedule_fuse(request, schedule);
     return weft_schedule_assign_buffers(schedule, request->workspaces);
 }
 
 void weft_schedule_release(weft_schedule *schedule) {
-    for (int i = 0; i < schedule->steps; i++)
-        if (schedule->step[i].kind == WEFT_STEP_EXCHANGE)
-            weft_redistribution_release(&schedule->step[i].exchange);
+    for (int i = 0; i < schedule->steps; i++) {
+        weft_step *step = &schedule->step[i];
+        if (step->kind == WEFT_STEP_EXCHANGE) weft_redistribution_release(&step->exchange);
+        free(step->in_piece);
+        free(step->out_piece);
+    }
     schedule->steps = 0;
 }

@@ -27,14 +27,18 @@ enum {
     WEFT_BUFFERS
 };
 
+/* Arrays that a transform loads after an exchange of messages, by weft_piece.array. */
+enum { WEFT_LOADED_ARRIVED, WEFT_LOADED_OWN, WEFT_LOADED_ARRAYS };
+
 typedef struct weft_step {
     weft_step_kind kind;
-    int src, dst; /* buffers */
+    int src, dst; /* buffers; -1: partners' arrays */
     int64_t src_bytes, dst_bytes;
 
-    weft_transform transform; /* FFT */
-    bool can_alias;           /* FFT: may run in place */
-    int axis[WEFT_MAX_RANK];  /* FFT: the axes, for explain */
+    weft_transform transform;         /* FFT */
+    bool can_alias;                   /* FFT: may run in place */
+    int axis[WEFT_MAX_RANK];          /* FFT: the axes, first transformed first */
+    weft_piece *in_piece, *out_piece; /* FFT: those of the transform, or NULL */
 
     weft_copy copy;         /* COPY */
     weft_transfer transfer; /* COPY */
@@ -46,7 +50,10 @@ typedef struct weft_step {
     bool staged;
     int send,
         receive;     /* EXCHANGE: buffers of packed data; src and dst themselves where not packed */
-    bool own_direct; /* EXCHANGE: this rank's own block goes straight from src to dst */
+    bool own_direct; /* EXCHANGE: this rank's own block goes straight from src to dst ... */
+    bool own_stays;  /* ... or is loaded from src by the next step */
+    /* EXCHANGE: the next step loads blocks as they arrive; what partners lend, from their arrays */
+    bool loaded_by_next;
 
     double factor; /* SCALE: of `count` real numbers at dst */
     int64_t count;
@@ -82,6 +89,8 @@ typedef struct weft_schedule_request {
     const weft_exchange *exchange; /* by weft_chain.method */
     bool staged;                   /* messages go through page-locked memory */
     bool host_buffers;             /* the callers' buffers must be copied to and from the device */
+    const weft_engine_ops *engine; /* NULL: one that takes no pieces */
+    const weft_device_ops *device; /* it runs on */
     int threads;
     weft_effort effort;
     int workspaces; /* held anyway for another schedule of the plan, so free to use */
@@ -90,6 +99,11 @@ typedef struct weft_schedule_request {
 /* The caller releases the schedule, also after a failure. */
 weft_status weft_schedule_build(const weft_schedule_request *request, weft_schedule *schedule);
 void weft_schedule_release(weft_schedule *schedule);
+
+/* Lets transforms store and load the blocks of exchanges, where that is possible (fuse.c). */
+void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *schedule);
+/* The transform after an exchange finds this rank's own block beside those that arrived. */
+void weft_schedule_load_own_copy(const weft_step *exchange, weft_step *fft);
 
 /* Chooses a buffer for every step (buffers.c), with so many workspaces free of cost; drops optional
  * copies that are not needed, and may add a COPY at the end. */

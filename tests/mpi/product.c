@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SHAPES = 17, METHODS = 6 };
+enum { SHAPES = 19, METHODS = 6 };
 
 typedef struct shape {
     int rank;
@@ -25,10 +25,25 @@ typedef struct shape {
 } shape;
 
 static const shape shapes[SHAPES] = {
-    {3, {8, 8, 8}},    {3, {7, 5, 9}},    {3, {13, 11, 6}}, {3, {1, 12, 10}},  {3, {12, 1, 10}},
-    {3, {6, 10, 1}},   {3, {2, 3, 17}},   {3, {16, 4, 5}},  {3, {5, 19, 8}},   {3, {1, 1, 1}},
-    {3, {3, 29, 2}},   {2, {14, 9}},      {2, {5, 31}},     {4, {3, 5, 4, 7}}, {4, {6, 2, 5, 4}},
-    {3, {15, 12, 11}}, {3, {18, 72, 124}}}; /* planes of more than 64 KiB */
+    {3, {8, 8, 8}},
+    {3, {7, 5, 9}},
+    {3, {13, 11, 6}},
+    {3, {1, 12, 10}},
+    {3, {12, 1, 10}},
+    {3, {6, 10, 1}},
+    {3, {2, 3, 17}},
+    {3, {16, 4, 5}},
+    {3, {5, 19, 8}},
+    {3, {1, 1, 1}},
+    {3, {3, 29, 2}},
+    {2, {14, 9}},
+    {2, {5, 31}},
+    {4, {3, 5, 4, 7}},
+    {4, {6, 2, 5, 4}},
+    {3, {15, 12, 11}},
+    {3, {18, 72, 124}} /* planes of more than 64 KiB */,
+    {3, {64, 6, 64}},
+    {2, {256, 128}}}; /* lines that the native engine takes as matrices */
 
 static const weft_exchange methods[METHODS] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
                                                WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER};
@@ -96,6 +111,9 @@ static void random_grid(weft_options *o, int rank) {
 static test_case random_case(void) {
     static const weft_decomposition decompositions[] = {WEFT_SLAB_2D1D, WEFT_SLAB_1D2D,
                                                         WEFT_SLAB_Y_ZX, WEFT_PENCIL, WEFT_PENCIL};
+    static const weft_engine engines[] = {WEFT_ENGINE_NATIVE, WEFT_ENGINE_NATIVE,
+                                          WEFT_ENGINE_NATIVE, WEFT_ENGINE_NATIVE,
+                                          WEFT_ENGINE_FFTW,   WEFT_ENGINE_REFERENCE};
     test_case c = {.in_place = pick(2)};
     const shape *s = &shapes[pick(SHAPES)];
     c.problem.rank = s->rank;
@@ -105,7 +123,7 @@ static test_case random_case(void) {
     c.problem.batch = pick(4) == 0 ? 3 : 1;
     c.options.decomposition = decompositions[pick(5)];
     c.options.variant = pick(2) ? WEFT_REALIGNED : WEFT_DEFAULT;
-    c.options.engine = pick(3) ? WEFT_ENGINE_FFTW : WEFT_ENGINE_REFERENCE;
+    c.options.engine = engines[pick(6)];
     c.options.threads = pick(4) == 0 ? 2 : 1;
     c.options.placement = pick(3)      ? WEFT_PLACEMENT_ANY
                           : c.in_place ? WEFT_IN_PLACE

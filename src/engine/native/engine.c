@@ -24,8 +24,8 @@ struct weft_engine_plan {
     weft_trip trip[MOST_TRIPS];
     bool input_only[MOST_TRIPS]; /* in place on the input */
     bool output_only[MOST_TRIPS];
-    int pieces; /* of the input; 0: it is one array */
-    int array[WEFT_MAX_PIECES];
+    int in_pieces;              /* 0: one array */
+    int array[WEFT_MAX_PIECES]; /* of the input's pieces */
     int threads;
     char *memory, *aligned; /* aligned: where it is used from */
     size_t memory_stride;   /* of a thread */
@@ -61,19 +61,22 @@ static bool plane_fits(const weft_transform *t) {
     return bytes * planes <= (size_t)weft_topology_get()->last_level / 3;
 }
 
-/* The dimension that lies in pieces is transformed first, by a tile's pass or a plane's first one,
- * or copied into blocks. */
-static weft_status supports_pieces(const weft_transform *t) {
-    if (t->pieces == 0) return WEFT_SUCCESS;
-    const int64_t n = t->dim[t->piece_dim].n;
+/* The dimension in pieces is transformed first (of the output: last), all of them in one trip. */
+static bool takes(const weft_transform *t, const weft_pieces *pieces, int place) {
     bool one_trip = t->dims == 1 || (t->dims == 2 && plane_fits(t));
-    if (t->kind == WEFT_TRANSFORM_R2C || t->in_place || !one_trip || t->pieces > WEFT_MAX_PIECES ||
-        in_order(t, 0) != t->piece_dim || n > LONGEST_TILE)
-        return weft_fail(
-            WEFT_ERROR_UNSUPPORTED,
-            "native engine: a transform of %d dimensions in %d pieces along the %d. one", t->dims,
-            t->pieces, t->piece_dim + 1);
-    return WEFT_SUCCESS;
+    return pieces->count == 0 ||
+           (one_trip && !t->in_place && pieces->count <= WEFT_MAX_PIECES &&
+            in_order(t, place) == pieces->dim && t->dim[pieces->dim].n <= LONGEST_TILE);
+}
+
+static weft_status supports_pieces(const weft_transform *t) {
+    const weft_pieces *in = &t->in_pieces, *out = &t->out_pieces;
+    bool real = (t->kind == WEFT_TRANSFORM_R2C && in->count > 0) ||
+                (t->kind == WEFT_TRANSFORM_C2R && out->count > 0);
+    if (!real && takes(t, in, 0) && takes(t, out, t->dims - 1)) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "native engine: a transform of %d dimensions from %d pieces to %d", t->dims,
+                     in->count, out->count);
 }
 
 static weft_status native_supports(const weft_transform *transform, const weft_device_ops *device) {
@@ -121,27 +124,48 @@ static weft_dimension between(weft_dimension d, bool from_output, bool to_input)
                             to_input ? d.in_stride : d.out_stride};
 }
 
+/* The pieces of a trip's input and output. */
+typedef struct ends {
+    weft_native_piece in[WEFT_MAX_PIECES], out[WEFT_MAX_PIECES];
+} ends;
+
+static weft_native_pieces begin_pieces(const weft_pieces *given, weft_native_piece *piece) {
+    for (int k = 0; k < given->count; k++)
+        piece[k] = (weft_native_piece){.offset = given->piece[k].offset,
+                                       .first = given->piece[k].first,
+                                       .points = given->piece[k].n,
+                                       .stride = given->piece[k].dim_stride[given->dim]};
+    return (weft_native_pieces){given->count, piece};
+}
+
+/* Stride number `at` of the loops of a trip is that of loop `loop` of the transform, or, where that
+ * is negative, of dimension `dim`. */
+static void set_stride(const weft_pieces *given, int loop, int dim, weft_native_piece *piece,
+                       int at) {
+    for (int k = 0; k < given->count; k++)
+        piece[k].loop_stride[at] =
+            loop >= 0 ? given->piece[k].loop_stride[loop] : given->piece[k].dim_stride[dim];
+}
+
+static void set_strides(const planning *p, int loop, int dim, ends *e, int at) {
+    set_stride(&p->transform->in_pieces, loop, dim, e->in, at);
+    set_stride(&p->transform->out_pieces, loop, dim, e->out, at);
+}
+
 /* The loops of a trip over all but the axes `skip` (a bit each), complex on both sides but for the
- * kind's own; with the input's pieces, whose strides follow the loops. */
-static void set_loops(const planning *p, unsigned skip, bool from_output, bool to_input,
-                      weft_native_piece *piece, weft_pass_request *request) {
+ * kind's own; with the pieces, which only a trip that is alone has. */
+static void set_loops(const planning *p, unsigned skip, bool from_output, bool to_input, ends *e,
+                      weft_pass_request *request) {
     const weft_transform *t = p->transform;
-    request->pieces = from_output ? 0 : t->pieces;
-    request->piece = piece;
-    for (int k = 0; k < request->pieces; k++)
-        piece[k] = (weft_native_piece){.offset = t->piece[k].offset,
-                                       .first = t->piece[k].first,
-                                       .points = t->piece[k].n,
-                                       .stride = t->piece[k].dim_stride[t->piece_dim]};
+    request->in = begin_pieces(&t->in_pieces, e->in);
+    request->out = begin_pieces(&t->out_pieces, e->out);
     for (int i = 0; i < t->loops; i++) {
-        for (int k = 0; k < request->pieces; k++)
-            piece[k].loop_stride[request->loops] = t->piece[k].loop_stride[i];
+        set_strides(p, i, -1, e, request->loops);
         request->loop[request->loops++] = between(t->loop[i], from_output, to_input);
     }
     for (int d = 0; d < t->dims; d++) {
         if (skip >> d & 1) continue;
-        for (int k = 0; k < request->pieces; k++)
-            piece[k].loop_stride[request->loops] = t->piece[k].dim_stride[d];
+        set_strides(p, -1, d, e, request->loops);
         weft_dimension loop = between(t->dim[d], from_output, to_input);
         loop.n = complex_extent(t, d);
         request->loop[request->loops++] = loop;
@@ -177,8 +201,8 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
                                                                               : WEFT_INVERSE,
                                  .dim = between(t->dim[d], from_output, to_input)};
     if (t->dim[d].n == 1 && (from_output || to_input)) return WEFT_SUCCESS;
-    weft_native_piece piece[WEFT_MAX_PIECES];
-    set_loops(p, 1u << d, from_output, to_input, piece, &request);
+    ends e;
+    set_loops(p, 1u << d, from_output, to_input, &e, &request);
     weft_trip *trip = add_trip(p, from_output, to_input);
     if (is_long(&request)) return weft_trip_create_long(&request, trip, p->bytes);
     if (weft_trip_wants_blocks(&request)) return weft_trip_create_blocks(&request, trip, p->bytes);
@@ -190,11 +214,11 @@ static weft_status add_plane(const planning *p, int first, int second, bool from
     const weft_transform *t = p->transform;
     const unsigned both = 1u << first | 1u << second;
     weft_pass_request planes = {.kernels = p->kernels, .kind = t->kind, .direction = t->direction};
-    weft_native_piece piece[WEFT_MAX_PIECES];
+    ends e;
     weft_trip *trip = add_trip(p, from_output, false);
-    set_loops(p, both, from_output, false, piece, &planes);
-    for (int k = 0; k < planes.pieces; k++)
-        piece[k].loop_stride[planes.loops] = t->piece[k].dim_stride[second];
+    set_loops(p, both, from_output, false, &e, &planes);
+    set_stride(&t->in_pieces, -1, second, e.in, planes.loops);
+    set_stride(&t->out_pieces, -1, first, e.out, planes.loops);
     weft_dimension one = between(t->dim[first], from_output, false);
     weft_dimension two = between(t->dim[second], from_output, false);
     return weft_trip_create_plane(&planes, &one, &two, trip, p->bytes);
@@ -257,6 +281,28 @@ static void native_destroy(weft_engine_plan *plan) {
     free(plan);
 }
 
+static const weft_piece *largest(const weft_pieces *pieces) {
+    const weft_piece *found = pieces->count > 0 ? &pieces->piece[0] : NULL;
+    for (int k = 1; k < pieces->count; k++)
+        if (pieces->piece[k].n > found->n) found = &pieces->piece[k];
+    return found;
+}
+
+/* The strides of the largest piece stand for those of all. */
+static weft_transform with_strides_of_pieces(const weft_transform *transform) {
+    weft_transform t = *transform;
+    const weft_piece *in = largest(&t.in_pieces), *out = largest(&t.out_pieces);
+    for (int i = 0; i < t.loops; i++) {
+        if (in) t.loop[i].in_stride = in->loop_stride[i];
+        if (out) t.loop[i].out_stride = out->loop_stride[i];
+    }
+    for (int d = 0; d < t.dims; d++) {
+        if (in) t.dim[d].in_stride = in->dim_stride[d];
+        if (out) t.dim[d].out_stride = out->dim_stride[d];
+    }
+    return t;
+}
+
 static weft_status native_plan(const weft_transform *transform, const weft_device_handle *device,
                                weft_engine_plan **out, size_t *bytes) {
     WEFT_TRY(native_supports(transform, device->ops));
@@ -264,14 +310,10 @@ static weft_status native_plan(const weft_transform *transform, const weft_devic
     if (!plan) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a plan");
     size_t held = sizeof *plan;
     plan->threads = transform->threads > 1 ? transform->threads : 1;
-    weft_transform first_piece = *transform; /* whose strides stand for all, where there are any */
-    for (int i = 0; i < transform->loops && transform->pieces > 0; i++)
-        first_piece.loop[i].in_stride = transform->piece[0].loop_stride[i];
-    for (int d = 0; d < transform->dims && transform->pieces > 0; d++)
-        first_piece.dim[d].in_stride = transform->piece[0].dim_stride[d];
-    planning p = {&first_piece, weft_native_kernels(transform->precision), plan, &held};
-    plan->pieces = transform->pieces;
-    for (int k = 0; k < plan->pieces; k++) plan->array[k] = transform->piece[k].array;
+    const weft_transform strides = with_strides_of_pieces(transform);
+    planning p = {&strides, weft_native_kernels(transform->precision), plan, &held};
+    plan->in_pieces = transform->in_pieces.count;
+    for (int k = 0; k < plan->in_pieces; k++) plan->array[k] = transform->in_pieces.piece[k].array;
     weft_status status = add_trips(&p);
     if (status == WEFT_SUCCESS) choose_stores(transform, plan);
     if (status == WEFT_SUCCESS) status = allocate_memory(plan, &held);
@@ -290,7 +332,7 @@ static weft_status run_plan(void *argument, const void *in, void *out) {
     const weft_engine_plan *plan = argument;
     const void *arrays[WEFT_MAX_PIECES] = {in};
     const void *const *given = in;
-    for (int k = 0; k < plan->pieces; k++) arrays[k] = given[plan->array[k]];
+    for (int k = 0; k < plan->in_pieces; k++) arrays[k] = given[plan->array[k]];
     for (int i = 0; i < plan->trips; i++) {
         const void *output[1] = {out};
         void *to = plan->input_only[i] ? (void *)(uintptr_t)in : out;
@@ -307,7 +349,7 @@ static weft_status native_execute(weft_engine_plan *plan, const weft_device_hand
 
 const weft_engine_ops weft_engine_native = {.name = "native",
                                             .id = WEFT_ENGINE_NATIVE,
-                                            .loads_pieces = true,
+                                            .takes_pieces = true,
                                             .probe = native_probe,
                                             .supports = native_supports,
                                             .plan = native_plan,

@@ -61,15 +61,21 @@ static void order_loops(const weft_pass_request *request, sorted_loop *loop, int
     if (in >= 0) to_front(loop, in);
 }
 
-/* Whether one stride walks both loops, in every array. */
+/* Whether one stride walks both loops, in every piece. */
+static bool mergeable_in(const weft_native_pieces *pieces, const sorted_loop *inner,
+                         const sorted_loop *outer) {
+    for (int p = 0; p < pieces->count; p++) {
+        const int64_t *stride = pieces->piece[p].loop_stride;
+        if (stride[outer->number] != inner->d.n * stride[inner->number]) return false;
+    }
+    return true;
+}
+
 static bool mergeable(const weft_pass_request *request, const sorted_loop *inner,
                       const sorted_loop *outer) {
     const int64_t n = inner->d.n;
-    for (int p = 0; p < request->pieces; p++) {
-        const int64_t *stride = request->piece[p].loop_stride;
-        if (stride[outer->number] != n * stride[inner->number]) return false;
-    }
-    return outer->d.in_stride == n * inner->d.in_stride &&
+    return mergeable_in(&request->in, inner, outer) && mergeable_in(&request->out, inner, outer) &&
+           outer->d.in_stride == n * inner->d.in_stride &&
            outer->d.out_stride == n * inner->d.out_stride;
 }
 
@@ -100,25 +106,24 @@ static void make_side(const weft_native_pass *pass, const weft_dimension *dim,
         side->whole.loop_stride[i] = (output ? loop[i].d.out_stride : loop[i].d.in_stride) * bytes;
 }
 
-/* The request's pieces, in bytes, their loops in the pass's order. */
-static bool make_pieces(const weft_pass_request *request, const sorted_loop *loop,
-                        weft_native_pass *pass, size_t *bytes) {
-    weft_native_side *side = &pass->in;
+/* The request's pieces of one side, in bytes, their loops in the pass's order. */
+static bool make_pieces(const weft_native_pass *pass, const weft_native_pieces *pieces,
+                        const sorted_loop *loop, weft_native_side *side, size_t *bytes) {
     const int64_t element = element_bytes(pass->kernels, side->real);
-    if (request->pieces == 0) return true;
-    size_t size = (size_t)request->pieces * sizeof *side->piece;
+    if (pieces->count == 0) return true;
+    size_t size = (size_t)pieces->count * sizeof *side->piece;
     weft_native_piece *piece = malloc(size);
     if (!piece) return false;
     *bytes += size;
-    for (int p = 0; p < request->pieces; p++) {
-        const weft_native_piece *given = &request->piece[p];
+    for (int p = 0; p < pieces->count; p++) {
+        const weft_native_piece *given = &pieces->piece[p];
         piece[p] = *given;
         piece[p].offset *= element;
         piece[p].stride *= element;
         for (int i = 0; i < pass->loops; i++)
             piece[p].loop_stride[i] = given->loop_stride[loop[i].number] * element;
     }
-    side->pieces = request->pieces;
+    side->pieces = pieces->count;
     side->piece = piece;
     return true;
 }
@@ -196,7 +201,8 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     weft_direction direction = pass->kind == WEFT_TRANSFORM_C2C   ? request->direction
                                : pass->kind == WEFT_TRANSFORM_R2C ? WEFT_FORWARD
                                                                   : WEFT_INVERSE;
-    bool ok = make_pieces(request, loop, pass, bytes) &&
+    bool ok = make_pieces(pass, &request->in, loop, &pass->in, bytes) &&
+              make_pieces(pass, &request->out, loop, &pass->out, bytes) &&
               weft_line_create(pass->kernels, pass->halved ? pass->n / 2 : pass->n, direction,
                                &pass->line, bytes) &&
               make_rows(pass, bytes) && make_order(pass, direction, bytes) &&
@@ -205,7 +211,7 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     ok = ok && make_offsets(&pass->in, plain ? pass->line.stages.place_of : NULL, bytes) &&
          make_offsets(&pass->out, plain ? pass->result_of : NULL, bytes);
     pass->by_matrix = pass->in.access == WEFT_ALONG && pass->out.access == WEFT_ALONG &&
-                      (pass->kind == WEFT_TRANSFORM_C2C || pass->halved) && pass->in.pieces == 1 &&
+                      (pass->kind == WEFT_TRANSFORM_C2C || pass->halved) &&
                       weft_matrix_suits(pass->kernels, pass->line.n);
     if (ok && pass->by_matrix)
         ok = weft_matrix_create(pass->kernels, pass->line.n, direction, &pass->matrix, bytes);

@@ -34,6 +34,13 @@ typedef struct weft_native_side {
     int64_t *fused_offset; /* the same in the order of the first or last stage */
 } weft_native_side;
 
+/* The pieces of one side: strides in elements, of the loops as the request gives them. 0: it is one
+ * array. Where there are any, the request's strides are those of the largest. */
+typedef struct weft_native_pieces {
+    int count;
+    const weft_native_piece *piece;
+} weft_native_pieces;
+
 /* What a pass is made from: loops in any order; strides in elements of either side. */
 typedef struct weft_pass_request {
     const weft_kernels *kernels;
@@ -42,10 +49,7 @@ typedef struct weft_pass_request {
     weft_dimension dim;
     int loops;
     weft_dimension loop[WEFT_PASS_LOOPS];
-    /* > 0: the input lies in so many arrays. Strides in elements, of the loops as they are given;
-     * those of the request are the first piece's. */
-    int pieces;
-    const weft_native_piece *piece;
+    weft_native_pieces in, out;
 } weft_pass_request;
 
 typedef struct weft_native_pass {
@@ -78,9 +82,9 @@ void weft_native_pass_release(weft_native_pass *pass);
 /* Bytes of a thread's scratch memory. */
 size_t weft_native_pass_scratch(const weft_native_pass *pass);
 
-/* Tiles first..end-1 of pass->groups. in[p] is the array of piece p (in[0] the only one); it may be
- * out where the views are equal. */
-void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *out,
+/* Tiles first..end-1 of pass->groups. in[p] and out[p] are the arrays of piece p of either side (0
+ * the only one), which may be the same where the views are equal. */
+void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *const *out,
                           void *scratch, int64_t first, int64_t end);
 
 #endif

@@ -18,10 +18,16 @@ static int64_t offset_bytes(const weft_native_pass *pass) {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* For a line as a matrix, and, from complex to real, the complex line itself. */
+/* Of one complex line of a pass by matrix, half spectrum or not. */
+static size_t line_room(const weft_native_pass *pass) {
+    size_t bytes = (size_t)((pass->line.n + 1) * weft_complex_bytes(pass->kernels));
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* For a line as a matrix, then, from complex to real, the complex line itself, then a line put
+ * together from pieces, or to be taken apart. */
 static size_t matrix_room(const weft_native_pass *pass) {
-    size_t line = (size_t)(pass->line.n * weft_complex_bytes(pass->kernels));
-    return weft_matrix_room(&pass->matrix) + (pass->kind == WEFT_TRANSFORM_C2R ? line : 0);
+    return weft_matrix_room(&pass->matrix) + 3 * line_room(pass);
 }
 
 size_t weft_native_pass_scratch(const weft_native_pass *pass) {
@@ -155,14 +161,14 @@ static void load(const weft_native_pass *pass, const void *const *array, const g
     }
 }
 
-static void store(const weft_native_pass *pass, void *array, const group *g, const work *w,
+static void store(const weft_native_pass *pass, void *const *array, const group *g, const work *w,
                   bool stream) {
     const weft_kernels *k = pass->kernels;
     const weft_native_side *side = &pass->out;
     const bool pairs = side->real && pass->halved;
     if (side->access == WEFT_ACROSS) {
-        const void *arrays[1] = {array};
-        side_rows r = find_rows(pass, side, arrays, g, side->offset, NULL, w->out);
+        side_rows r =
+            find_rows(pass, side, (const void *const *)array, g, side->offset, NULL, w->out);
         void *base = (void *)(uintptr_t)r.base;
         if (side->real)
             k->store_real_rows(w->tile, pass->store_row, pass->store_points, pairs, base, r.offset,
@@ -177,7 +183,7 @@ static void store(const weft_native_pass *pass, void *array, const group *g, con
         void *lines[MOST_LANES];
         const int32_t *rows = pass->store_row + rows_of(pass, side, piece->first);
         int64_t n = rows_of(pass, side, piece->points);
-        point_lines(pass, piece, array, g, found);
+        point_lines(pass, piece, array[p], g, found);
         for (int l = 0; l < g->count; l++) lines[l] = (void *)(uintptr_t)found[l];
         if (side->access == WEFT_ALONG && g->count == k->lanes && (!side->real || pairs))
             k->store_lines(w->tile, rows, n, lines, stream);
@@ -211,13 +217,16 @@ static void transform(const weft_native_pass *pass, const group *g, const work *
 }
 
 /* Whether all rows, or lines, that are stored begin at a cache line. */
-static bool aligned(const weft_native_pass *pass, const void *array) {
-    const weft_native_piece *piece = &pass->out.whole;
+static bool aligned(const weft_native_pass *pass, void *const *array) {
     const bool across = pass->out.access == WEFT_ACROSS;
-    uintptr_t bits = (uintptr_t)array | (uintptr_t)piece->offset;
-    if (across) bits |= (uintptr_t)piece->stride;
-    for (int i = across ? 1 : 0; i < pass->loops; i++) bits |= (uintptr_t)piece->loop_stride[i];
-    return pass->out.pieces == 1 && bits % ALIGNMENT == 0;
+    uintptr_t bits = 0;
+    for (int p = 0; p < pass->out.pieces; p++) {
+        const weft_native_piece *piece = &pass->out.piece[p];
+        bits |= (uintptr_t)array[p] | (uintptr_t)piece->offset;
+        if (across) bits |= (uintptr_t)piece->stride;
+        for (int i = across ? 1 : 0; i < pass->loops; i++) bits |= (uintptr_t)piece->loop_stride[i];
+    }
+    return bits % ALIGNMENT == 0;
 }
 
 /* The fused ways from array to tile and back: full tiles of complex lines that are across, of
@@ -232,21 +241,19 @@ static void load_fused(const weft_native_pass *pass, const void *const *in, cons
         s->stage[0].codelet->load(r.base, r.offset, w->tile, 1, 0);
 }
 
-static void store_fused(const weft_native_pass *pass, void *out, const group *g, const work *w,
-                        bool stream) {
-    const void *outs[1] = {out};
-    side_rows r =
-        find_rows(pass, &pass->out, outs, g, pass->out.fused_offset, pass->result_of, w->out);
+static void store_fused(const weft_native_pass *pass, void *const *out, const group *g,
+                        const work *w, bool stream) {
+    side_rows r = find_rows(pass, &pass->out, (const void *const *)out, g, pass->out.fused_offset,
+                            pass->result_of, w->out);
     weft_stages_store(&pass->line.stages, w->tile, (void *)(uintptr_t)r.base, r.offset, stream);
 }
 
-static void run_both(const weft_native_pass *pass, const void *const *in, void *out, const group *g,
-                     const work *w, bool stream) {
+static void run_both(const weft_native_pass *pass, const void *const *in, void *const *out,
+                     const group *g, const work *w, bool stream) {
     const weft_stages *s = &pass->line.stages;
     side_rows r = find_rows(pass, &pass->in, in, g, pass->in.fused_offset, s->place_of, w->in);
-    const void *outs[1] = {out};
-    side_rows to =
-        find_rows(pass, &pass->out, outs, g, pass->out.fused_offset, pass->result_of, w->out);
+    side_rows to = find_rows(pass, &pass->out, (const void *const *)out, g, pass->out.fused_offset,
+                             pass->result_of, w->out);
     s->stage[0].codelet->both(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset, stream);
 }
 
@@ -264,38 +271,66 @@ static void run_matrix(const weft_native_pass *pass, const void *x, void *y, con
     if (pass->kind == WEFT_TRANSFORM_R2C) k->split_line(y, out, y, out, h, pass->roots);
 }
 
+static int64_t index_offset(const weft_native_pass *pass, const weft_native_piece *piece,
+                            const int64_t *index) {
+    int64_t offset = piece->offset;
+    for (int i = 0; i < pass->loops; i++) offset += index[i] * piece->loop_stride[i];
+    return offset;
+}
+
+/* A contiguous line from its pieces, and back. */
+static void join_line(const weft_native_pass *pass, const void *const *in, const int64_t *index,
+                      char *line) {
+    for (int p = 0; p < pass->in.pieces; p++) {
+        const weft_native_piece *piece = &pass->in.piece[p];
+        pass->kernels->copy((const char *)in[p] + index_offset(pass, piece, index),
+                            line + piece->first * piece->stride, piece->points * piece->stride,
+                            false);
+    }
+}
+
+static void part_line(const weft_native_pass *pass, const char *line, void *const *out,
+                      const int64_t *index, bool past) {
+    for (int p = 0; p < pass->out.pieces; p++) {
+        const weft_native_piece *piece = &pass->out.piece[p];
+        pass->kernels->copy(line + piece->first * piece->stride,
+                            (char *)out[p] + index_offset(pass, piece, index),
+                            piece->points * piece->stride, past);
+    }
+}
+
 /* Lines first..end-1, each as a matrix. */
-static void run_matrices(const weft_native_pass *pass, const void *in, void *out, const work *w,
-                         int64_t first, int64_t end) {
+static void run_matrices(const weft_native_pass *pass, const void *const *in, void *const *out,
+                         const work *w, int64_t first, int64_t end) {
     const bool past = pass->stream && pass->kind == WEFT_TRANSFORM_C2C && aligned(pass, out);
-    const weft_native_piece *from = &pass->in.whole, *to = &pass->out.whole;
-    const int64_t ahead = pass->loops > 0 ? from->loop_stride[0] : 0;
+    const bool joins = pass->in.pieces > 1, parts = pass->out.pieces > 1;
+    char *joined = (char *)w->tile + weft_matrix_room(&pass->matrix) + line_room(pass);
+    char *whole = joined + line_room(pass);
     int64_t index[WEFT_PASS_LOOPS], rest = first;
     for (int i = 0; i < pass->loops; i++) {
         index[i] = rest % pass->loop[i];
         rest /= pass->loop[i];
     }
     for (int64_t line = first; line < end; line++) {
-        int64_t in_offset = 0, out_offset = 0;
-        for (int i = 0; i < pass->loops; i++) {
-            in_offset += index[i] * from->loop_stride[i];
-            out_offset += index[i] * to->loop_stride[i];
-        }
-        const char *x = (const char *)in + in_offset;
-        run_matrix(pass, x, (char *)out + out_offset, w, past, x + ahead);
+        const char *x = (const char *)in[0] + index_offset(pass, pass->in.piece, index);
+        const char *next = x + (pass->loops > 0 ? pass->in.piece->loop_stride[0] : 0);
+        char *y = (char *)out[0] + index_offset(pass, pass->out.piece, index);
+        if (joins) join_line(pass, in, index, joined);
+        run_matrix(pass, joins ? joined : x, parts ? whole : y, w, past && !parts, next);
+        if (parts) part_line(pass, whole, out, index, past);
         for (int i = 0; i < pass->loops && ++index[i] == pass->loop[i]; i++) index[i] = 0;
     }
     if (past) pass->kernels->settle();
 }
 
-void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *out,
+void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *const *out,
                           void *scratch, int64_t first, int64_t end) {
     const work w = divide(pass, scratch);
     const weft_stages *s = &pass->line.stages;
     const int64_t lanes = pass->kernels->lanes;
     if (pass->by_matrix && pass->kind == WEFT_TRANSFORM_C2C) {
         const int64_t most = end * lanes;
-        run_matrices(pass, in[0], out, &w, first * lanes, most < pass->lines ? most : pass->lines);
+        run_matrices(pass, in, out, &w, first * lanes, most < pass->lines ? most : pass->lines);
         return;
     }
     const bool plain = pass->kind == WEFT_TRANSFORM_C2C && !pass->twist_table &&
@@ -308,7 +343,7 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
         find_group(pass, number, &g);
         const bool full = g.count == lanes;
         if (pass->by_matrix && 2 * g.count <= lanes) { /* too few for a tile of real lines */
-            run_matrices(pass, in[0], out, &w, number * lanes, number * lanes + g.count);
+            run_matrices(pass, in, out, &w, number * lanes, number * lanes + g.count);
             continue;
         }
         const bool loads = fuse_load && (full || pass->in.padded), stores = fuse_store && full;

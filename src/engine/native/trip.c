@@ -21,47 +21,59 @@ static int64_t padded(const weft_kernels *kernels, int64_t n) {
     return (n + lanes - 1) / lanes * lanes + line;
 }
 
-/* The request's loops as those over the parts; with its pieces, if there are any. */
-static weft_status loop_over_parts(weft_trip *trip, const weft_pass_request *request,
-                                   size_t *bytes) {
-    const bool real_in = request->kind == WEFT_TRANSFORM_R2C;
-    const bool real_out = request->kind == WEFT_TRANSFORM_C2R;
-    const int64_t in = weft_complex_bytes(request->kernels) / (real_in ? 2 : 1);
-    const int64_t out = weft_complex_bytes(request->kernels) / (real_out ? 2 : 1);
-    trip->parts = 1;
-    trip->pieces = 1;
-    trip->piece = &trip->whole;
-    trip->loops = request->loops;
-    if (request->pieces > 0) {
-        size_t size = (size_t)request->pieces * sizeof *trip->piece;
+/* One side of the parts: `element` bytes times the strides of the loops, and the pieces, if there
+ * are any. */
+static weft_status make_side(const weft_pass_request *request, bool output, int64_t element,
+                             weft_trip_side *side, size_t *bytes) {
+    const weft_native_pieces *pieces = output ? &request->out : &request->in;
+    side->pieces = 1;
+    side->piece = &side->whole;
+    if (pieces->count > 0) {
+        size_t size = (size_t)pieces->count * sizeof *side->piece;
         weft_trip_piece *piece = calloc(1, size);
         if (!piece) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory");
         *bytes += size;
-        trip->pieces = request->pieces;
-        trip->piece = piece;
+        side->pieces = pieces->count;
+        side->piece = piece;
     }
     for (int i = 0; i < request->loops; i++) {
-        trip->loop[i] = request->loop[i].n;
-        trip->out_stride[i] = request->loop[i].out_stride * out;
-        trip->parts *= request->loop[i].n;
-        trip->whole.stride[i] = request->loop[i].in_stride * in;
-        for (int p = 0; p < request->pieces; p++)
-            trip->piece[p].stride[i] = request->piece[p].loop_stride[i] * in;
+        const weft_dimension *loop = &request->loop[i];
+        side->whole.stride[i] = (output ? loop->out_stride : loop->in_stride) * element;
+        for (int p = 0; p < pieces->count; p++)
+            side->piece[p].stride[i] = pieces->piece[p].loop_stride[i] * element;
     }
     return WEFT_SUCCESS;
 }
 
-/* Where the rows of `fill` lie: `stride` complex numbers apart in one array, or in pieces. */
-static void fill_from(weft_trip *trip, int64_t rows, int64_t stride, int pieces,
-                      const weft_native_piece *piece) {
+/* The request's loops as those over the parts; with its pieces, if there are any. */
+static weft_status loop_over_parts(weft_trip *trip, const weft_pass_request *request,
+                                   size_t *bytes) {
+    const int64_t number = weft_complex_bytes(request->kernels);
+    trip->parts = 1;
+    trip->loops = request->loops;
+    for (int i = 0; i < request->loops; i++) {
+        trip->loop[i] = request->loop[i].n;
+        trip->parts *= request->loop[i].n;
+    }
+    WEFT_TRY(make_side(request, false, number / (request->kind == WEFT_TRANSFORM_R2C ? 2 : 1),
+                       &trip->in, bytes));
+    return make_side(request, true, number / (request->kind == WEFT_TRANSFORM_C2R ? 2 : 1),
+                     &trip->out, bytes);
+}
+
+/* Where the rows of `fill` or `flush` lie: `stride` complex numbers apart in one array, or in
+ * pieces. */
+static void lay_rows(const weft_trip *trip, int64_t rows, int64_t stride,
+                     const weft_native_pieces *pieces, weft_trip_side *side) {
     const int64_t element = weft_complex_bytes(trip->kernels);
-    trip->whole.rows = rows;
-    trip->whole.row_stride = stride * element;
-    for (int p = 0; p < pieces; p++) {
-        trip->piece[p].first = piece[p].first;
-        trip->piece[p].rows = piece[p].points;
-        trip->piece[p].row_stride = piece[p].stride * element;
-        trip->piece[p].offset = piece[p].offset * element;
+    side->whole.rows = rows;
+    side->whole.row_stride = stride * element;
+    for (int p = 0; p < pieces->count; p++) {
+        const weft_native_piece *piece = &pieces->piece[p];
+        side->piece[p].first = piece->first;
+        side->piece[p].rows = piece->points;
+        side->piece[p].row_stride = piece->stride * element;
+        side->piece[p].offset = piece->offset * element;
     }
 }
 
@@ -111,42 +123,70 @@ bool weft_trip_wants_blocks(const weft_pass_request *r) {
            llabs(r->dim.in_stride) * element >= FAR_APART && block_bytes(r->dim.n) > 0;
 }
 
+/* The pieces of one side while a block's loops are put together: their strides follow the loops. */
+typedef struct gathered {
+    weft_native_piece piece[WEFT_MAX_PIECES];
+    weft_native_pieces pieces;
+} gathered;
+
+static void gather_pieces(const weft_native_pieces *given, gathered *g) {
+    for (int p = 0; p < given->count; p++) g->piece[p] = given->piece[p];
+    g->pieces = (weft_native_pieces){given->count, g->piece};
+}
+
+static bool all_strides_are(const weft_native_pieces *pieces, int loop, int64_t stride) {
+    for (int p = 0; p < pieces->count; p++)
+        if (pieces->piece[p].loop_stride[loop] != stride) return false;
+    return true;
+}
+
+static void set_strides(const weft_native_pieces *given, int from, gathered *g, int to) {
+    for (int p = 0; p < given->count; p++)
+        g->piece[p].loop_stride[to] = given->piece[p].loop_stride[from];
+}
+
+/* Loop 0 of the parts goes over the blocks of `width` lines. Lines beyond a loop's end may be the
+ * next loop's: they are joined as far as possible; returns how many there are. */
+static int64_t loop_over_blocks(const weft_pass_request *r, int64_t width, weft_pass_request *parts,
+                                gathered *in, gathered *out) {
+    const int neighbours = find_neighbours(r);
+    int64_t lines = r->loop[neighbours].n;
+    parts->loops = 1;
+    for (int j = r->loops - 1; j >= 0; j--) {
+        if (j == neighbours) continue;
+        if (r->loop[j].in_stride == lines && r->loop[j].out_stride == lines &&
+            all_strides_are(&r->in, j, lines) && all_strides_are(&r->out, j, lines)) {
+            lines *= r->loop[j].n;
+            continue;
+        }
+        set_strides(&r->in, j, in, parts->loops);
+        set_strides(&r->out, j, out, parts->loops);
+        parts->loop[parts->loops++] = r->loop[j];
+    }
+    parts->loop[0] = (weft_dimension){(lines + width - 1) / width, width, width};
+    for (int p = 0; p < r->in.count; p++) in->piece[p].loop_stride[0] = width;
+    for (int p = 0; p < r->out.count; p++) out->piece[p].loop_stride[0] = width;
+    return lines;
+}
+
 weft_status weft_trip_create_blocks(const weft_pass_request *r, weft_trip *trip, size_t *bytes) {
     const int64_t element = weft_complex_bytes(r->kernels), width = block_bytes(r->dim.n) / element;
     const int64_t lanes = r->kernels->lanes, row = width + CACHE_LINE / element;
     weft_pass_request parts = *r;
-    weft_native_piece piece[WEFT_MAX_PIECES];
-    const int neighbours = find_neighbours(r);
-    int64_t lines = r->loop[neighbours].n;
-    for (int p = 0; p < r->pieces; p++) piece[p] = r->piece[p];
-    parts.piece = piece;
-    /* Loop 0 of the parts goes over the blocks. Lines beyond a loop's end may be the next loop's:
-     * they are joined as far as possible. */
-    parts.loops = 1;
-    for (int j = r->loops - 1; j >= 0; j--) {
-        if (j == neighbours) continue;
-        bool joined = r->loop[j].in_stride == lines && r->loop[j].out_stride == lines;
-        for (int p = 0; p < r->pieces; p++) joined = joined && r->piece[p].loop_stride[j] == lines;
-        if (joined) {
-            lines *= r->loop[j].n;
-            continue;
-        }
-        for (int p = 0; p < r->pieces; p++)
-            piece[p].loop_stride[parts.loops] = r->piece[p].loop_stride[j];
-        parts.loop[parts.loops++] = r->loop[j];
-    }
-    parts.loop[0] = (weft_dimension){(lines + width - 1) / width, width, width};
-    for (int p = 0; p < r->pieces; p++) piece[p].loop_stride[0] = width;
+    gathered in, out;
+    gather_pieces(&r->in, &in);
+    gather_pieces(&r->out, &out);
+    parts.in = in.pieces;
+    parts.out = out.pieces;
+    const int64_t lines = loop_over_blocks(r, width, &parts, &in, &out);
     memset(trip, 0, sizeof *trip);
     trip->kernels = r->kernels;
     WEFT_TRY(loop_over_parts(trip, &parts, bytes));
-    fill_from(trip, r->dim.n, r->dim.in_stride, r->pieces, piece);
+    lay_rows(trip, r->dim.n, r->dim.in_stride, &parts.in, &trip->in);
+    lay_rows(trip, r->dim.n, r->dim.out_stride, &parts.out, &trip->out);
     trip->buffer_bytes[0] = (size_t)(r->dim.n * row * element);
-    trip->flush = (weft_trip_rows){.rows = r->dim.n,
-                                   .bytes = width * element,
-                                   .buffer_stride = row * element,
-                                   .array_stride = r->dim.out_stride * element};
-    trip->fill = trip->flush;
+    trip->fill = trip->flush = (weft_trip_rows){
+        .rows = r->dim.n, .bytes = width * element, .buffer_stride = row * element};
     int64_t rest = lines % width;
     if (rest > 0) {
         trip->last_bytes = rest * element;
@@ -219,13 +259,13 @@ weft_status weft_trip_create_plane(const weft_pass_request *planes, const weft_d
         two.loop[0] = (weft_dimension){p.columns, 1, first->out_stride};
         if (planes->kind == WEFT_TRANSFORM_R2C) two.direction = WEFT_FORWARD;
     }
-    weft_native_piece piece[WEFT_MAX_PIECES]; /* loop 0 of the pass is the plane's other axis */
-    one.pieces = planes->pieces;
-    one.piece = piece;
-    for (int i = 0; i < planes->pieces; i++) {
-        piece[i] = planes->piece[i];
-        piece[i].loop_stride[0] = planes->piece[i].loop_stride[planes->loops];
-    }
+    gathered in, out; /* loop 0 of either pass is the plane's other axis */
+    gather_pieces(&planes->in, &in);
+    gather_pieces(&planes->out, &out);
+    set_strides(&planes->in, planes->loops, &in, 0);
+    set_strides(&planes->out, planes->loops, &out, 0);
+    one.in = in.pieces;
+    two.out = out.pieces;
     trip->from[0] = WEFT_TRIP_IN;
     /* Lines that run across the plane's rows meet memory in short runs: rather, whole rows are
      * copied into the buffer first. */
@@ -233,11 +273,11 @@ weft_status weft_trip_create_plane(const weft_pass_request *planes, const weft_d
         const int64_t element = weft_complex_bytes(kernels);
         trip->fill = (weft_trip_rows){
             .rows = p.rows, .bytes = p.columns * element, .buffer_stride = p.stride * element};
-        fill_from(trip, p.rows, first->in_stride, planes->pieces, piece);
+        lay_rows(trip, p.rows, first->in_stride, &one.in, &trip->in);
         trip->from[0] = WEFT_TRIP_BUFFER;
         one.dim.in_stride = p.stride;
         one.loop[0].in_stride = 1;
-        one.pieces = 0;
+        one.in.count = 0;
     }
     trip->passes = 2;
     trip->to[0] = trip->from[1] = WEFT_TRIP_BUFFER;
@@ -245,13 +285,13 @@ weft_status weft_trip_create_plane(const weft_pass_request *planes, const weft_d
     /* Rows that begin anywhere in a cache line cannot be streamed a tile at a time, but whole. */
     if (!second_contiguous && first->out_stride == 1 &&
         second->out_stride * weft_complex_bytes(kernels) % CACHE_LINE != 0) {
+        const int64_t element = weft_complex_bytes(kernels);
         trip->to[1] = WEFT_TRIP_BUFFER;
+        trip->flush = (weft_trip_rows){
+            .rows = p.rows, .bytes = p.columns * element, .buffer_stride = p.stride * element};
+        lay_rows(trip, p.rows, second->out_stride, &two.out, &trip->out);
         two.dim.out_stride = p.stride;
-        trip->flush =
-            (weft_trip_rows){.rows = p.rows,
-                             .bytes = p.columns * weft_complex_bytes(kernels),
-                             .buffer_stride = p.stride * weft_complex_bytes(kernels),
-                             .array_stride = second->out_stride * weft_complex_bytes(kernels)};
+        two.out.count = 0;
     }
     WEFT_TRY(weft_native_pass_create(&one, &trip->pass[0], bytes));
     WEFT_TRY(weft_native_pass_create(&two, &trip->pass[1], bytes));
@@ -375,7 +415,8 @@ void weft_trip_release(weft_trip *trip) {
     for (int i = 0; i < trip->passes; i++) weft_native_pass_release(&trip->pass[i]);
     free(trip->seam.roots);
     weft_convolution_release(trip->convolution);
-    if (trip->piece != &trip->whole) free(trip->piece);
+    if (trip->in.piece != &trip->in.whole) free(trip->in.piece);
+    if (trip->out.piece != &trip->out.whole) free(trip->out.piece);
 }
 
 void weft_trip_store_past(weft_trip *trip, bool past) {

@@ -26,19 +26,24 @@ typedef struct weft_trip_seam {
     void *roots;
 } weft_trip_seam;
 
-/* One of the arrays that IN may consist of: rows of `fill` that lie there, and its strides in
- * bytes. */
+/* One of the pieces that IN or OUT may consist of: rows of `fill` or `flush` that lie there, and
+ * its strides in bytes. */
 typedef struct weft_trip_piece {
     int64_t first, rows, row_stride;
     int64_t offset; /* of row `first`, where there are rows; the passes know theirs */
     int64_t stride[WEFT_PASS_LOOPS]; /* over the parts */
 } weft_trip_piece;
 
+/* IN or OUT: one piece, or those of the request. */
+typedef struct weft_trip_side {
+    int pieces;
+    weft_trip_piece whole, *piece; /* piece: `whole`, or owned */
+} weft_trip_side;
+
 /* Rows that are copied between an array and the buffer before or after the passes. */
 typedef struct weft_trip_rows {
     int64_t rows; /* 0: nothing is copied */
     int64_t bytes, buffer_stride;
-    int64_t array_stride; /* of OUT; those of IN are its pieces' */
 } weft_trip_rows;
 
 typedef struct weft_trip {
@@ -54,9 +59,7 @@ typedef struct weft_trip {
     int64_t last_groups;                  /* ... and tiles of the pass there; 0: all are alike */
     int loops;                            /* over the parts */
     int64_t loop[WEFT_PASS_LOOPS];
-    int64_t out_stride[WEFT_PASS_LOOPS]; /* bytes */
-    int pieces;                          /* of IN: 1, or those of the request */
-    weft_trip_piece whole, *piece;       /* piece: `whole`, or owned */
+    weft_trip_side in, out;
     int64_t parts;
     size_t buffer_bytes[2]; /* BUFFER and SECOND */
 } weft_trip;
@@ -72,7 +75,8 @@ weft_status weft_trip_create_blocks(const weft_pass_request *request, weft_trip 
                                     size_t *bytes);
 
 /* Two passes over each plane of `second` and `first`, the axis transformed first. Loops are those
- * over the planes; pieces are of `first`, with the stride of `second` after those of the loops. */
+ * over the planes; pieces of the input are of `first`, with the stride of `second` after those of
+ * the loops, and those of the output are of `second`, with the stride of `first`. */
 weft_status weft_trip_create_plane(const weft_pass_request *planes, const weft_dimension *first,
                                    const weft_dimension *second, weft_trip *trip, size_t *bytes);
 size_t weft_trip_plane_bytes(const weft_kernels *kernels, weft_transform_kind kind, int64_t first,
@@ -89,7 +93,8 @@ void weft_trip_store_past(weft_trip *trip, bool past);
 /* Bytes of a thread's memory: the buffer, then the passes' scratch. */
 size_t weft_trip_memory(const weft_trip *trip);
 
-/* in[p] is the array of piece p. memory holds `threads` times `memory_stride` bytes. */
+/* in[p] is the array of piece p of the input. memory holds `threads` times `memory_stride` bytes.
+ */
 void weft_trip_run(const weft_trip *trip, const void *const *in, void *out, char *memory,
                    size_t memory_stride, int threads);
 

@@ -26,27 +26,33 @@ size_t weft_trip_memory(const weft_trip *trip) {
 /* Where the arrays of a part are, and this thread's scratch memory. */
 typedef struct part {
     const void *in[WEFT_MAX_PIECES];
-    char *array[WEFT_TRIP_ARRAYS]; /* that of IN is in[0] */
+    void *out[WEFT_MAX_PIECES];
+    char *array[WEFT_TRIP_ARRAYS]; /* those of IN and OUT are in[0] and out[0] */
     char *scratch;
     bool last; /* along loop 0 */
 } part;
 
+static int64_t part_offset(const weft_trip *trip, const weft_trip_piece *piece,
+                           const int64_t *index) {
+    int64_t offset = 0;
+    for (int i = 0; i < trip->loops; i++) offset += index[i] * piece->stride[i];
+    return offset;
+}
+
 static void find_part(const weft_trip *trip, int64_t number, const void *const *in, void *out,
                       char *buffers, char *scratch, part *p) {
-    int64_t index[WEFT_PASS_LOOPS], out_offset = 0;
+    int64_t index[WEFT_PASS_LOOPS];
     p->last = trip->loops > 0 && number % trip->loop[0] == trip->loop[0] - 1;
     for (int i = 0; i < trip->loops; i++) {
         index[i] = number % trip->loop[i];
         number /= trip->loop[i];
-        out_offset += index[i] * trip->out_stride[i];
     }
-    for (int k = 0; k < trip->pieces; k++) {
-        int64_t offset = 0;
-        for (int i = 0; i < trip->loops; i++) offset += index[i] * trip->piece[k].stride[i];
-        p->in[k] = (const char *)in[k] + offset;
-    }
+    for (int k = 0; k < trip->in.pieces; k++)
+        p->in[k] = (const char *)in[k] + part_offset(trip, &trip->in.piece[k], index);
+    for (int k = 0; k < trip->out.pieces; k++)
+        p->out[k] = (char *)out + part_offset(trip, &trip->out.piece[k], index);
     p->array[WEFT_TRIP_IN] = (char *)(uintptr_t)p->in[0];
-    p->array[WEFT_TRIP_OUT] = (char *)out + out_offset;
+    p->array[WEFT_TRIP_OUT] = p->out[0];
     p->array[WEFT_TRIP_BUFFER] = buffers;
     p->array[WEFT_TRIP_SECOND] = buffers + rounded(trip->buffer_bytes[0]);
     p->scratch = scratch + rounded(trip->buffer_bytes[0]) + rounded(trip->buffer_bytes[1]);
@@ -56,7 +62,9 @@ static void run_pass(const weft_trip *trip, int i, const part *p, int64_t first,
     const void *single[1] = {p->array[trip->from[i]]};
     const void *const *in = single;
     if (trip->from[i] == WEFT_TRIP_IN) in = p->in;
-    weft_native_pass_run(&trip->pass[i], in, p->array[trip->to[i]], p->scratch, first, end);
+    void *to[1] = {p->array[trip->to[i]]};
+    void *const *out = trip->to[i] == WEFT_TRIP_OUT ? p->out : to;
+    weft_native_pass_run(&trip->pass[i], in, out, p->scratch, first, end);
 }
 
 static void seam_before(const weft_trip *trip, const part *p) {
@@ -85,8 +93,8 @@ static int64_t groups_of(const weft_trip *trip, int i, const part *p) {
 static void fill(const weft_trip *trip, const part *p, int64_t first, int64_t end) {
     const weft_trip_rows *r = &trip->fill;
     const int64_t bytes = row_bytes(trip, r, p);
-    for (int k = 0; k < trip->pieces && r->rows > 0; k++) {
-        const weft_trip_piece *piece = &trip->piece[k];
+    for (int k = 0; k < trip->in.pieces && r->rows > 0; k++) {
+        const weft_trip_piece *piece = &trip->in.piece[k];
         const char *base = (const char *)p->in[k] + piece->offset;
         int64_t from = first > piece->first ? first : piece->first;
         int64_t to = end < piece->first + piece->rows ? end : piece->first + piece->rows;
@@ -102,10 +110,16 @@ static void fill(const weft_trip *trip, const part *p, int64_t first, int64_t en
 
 static void flush(const weft_trip *trip, const part *p, int64_t first, int64_t end) {
     const weft_trip_rows *r = &trip->flush;
-    int64_t bytes = row_bytes(trip, r, p);
-    for (int64_t i = first; i < end; i++)
-        trip->kernels->copy(p->array[WEFT_TRIP_BUFFER] + i * r->buffer_stride,
-                            p->array[WEFT_TRIP_OUT] + i * r->array_stride, bytes, trip->past);
+    const int64_t bytes = row_bytes(trip, r, p);
+    for (int k = 0; k < trip->out.pieces && r->rows > 0; k++) {
+        const weft_trip_piece *piece = &trip->out.piece[k];
+        char *base = (char *)p->out[k] + piece->offset;
+        int64_t from = first > piece->first ? first : piece->first;
+        int64_t to = end < piece->first + piece->rows ? end : piece->first + piece->rows;
+        for (int64_t i = from; i < to; i++)
+            trip->kernels->copy(p->array[WEFT_TRIP_BUFFER] + i * r->buffer_stride,
+                                base + (i - piece->first) * piece->row_stride, bytes, trip->past);
+    }
     if (trip->past) trip->kernels->settle();
 }
 

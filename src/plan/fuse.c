@@ -1,0 +1,175 @@
+/*
+ * Exchanges without copies: where the engine takes pieces, the transform before an exchange stores
+ * each partner's block as it travels, and the transform after it loads the blocks as they arrived,
+ * this rank's own one where it was stored. What partners read where it lies (exchange method peer)
+ * is loaded from there. Nothing is packed or unpacked then.
+ *
+ * Each rank decides for itself: messages are the same either way.
+ */
+#include "plan/schedule.h"
+
+#include <stdlib.h>
+
+/* The only axis that the blocks share out, or -1. */
+static int shared_out_axis(const weft_block *blocks, int members, const weft_region *box) {
+    int axis = -1;
+    for (int m = 0; m < members; m++) {
+        if (blocks[m].elements == 0) continue;
+        for (int a = 0; a < box->axes; a++) {
+            if (blocks[m].view.n[a] == box->n[a] || a == axis) continue;
+            if (axis >= 0) return -1;
+            axis = a;
+        }
+    }
+    return axis;
+}
+
+/* The dimension of the transform that is this axis, or -1. */
+static int dimension_of(const weft_step *fft, int axis) {
+    for (int d = 0; d < fft->transform.dims; d++)
+        if (fft->axis[fft->transform.dims - 1 - d] == axis) return d;
+    return -1;
+}
+
+/* A block of a transform's array `box` as a piece: its indices are those of `view`, a part of the
+ * whole array, and it lies as `stored`. */
+static weft_piece piece_of(const weft_step *fft, const weft_region *box, int axis,
+                           const weft_view *view, const weft_view *stored, int array) {
+    const weft_transform *t = &fft->transform;
+    bool transformed[WEFT_AXES] = {false};
+    weft_piece piece = {.array = array,
+                        .first = view->offset / view->stride[axis],
+                        .n = view->n[axis],
+                        .offset = stored->offset};
+    for (int d = 0; d < t->dims; d++) {
+        int a = fft->axis[t->dims - 1 - d];
+        transformed[a] = true;
+        piece.dim_stride[d] = stored->stride[a];
+    }
+    for (int a = 0, loop = 0; a < box->axes; a++)
+        if (!transformed[a] && box->n[a] != 1) piece.loop_stride[loop++] = stored->stride[a];
+    return piece;
+}
+
+static void insert(weft_piece *list, int *count, weft_piece piece) {
+    int at = (*count)++;
+    for (; at > 0 && list[at - 1].first > piece.first; at--) list[at] = list[at - 1];
+    list[at] = piece;
+}
+
+/* Whether neighbours in the largest piece are neighbours in all of them. */
+static bool alike(const weft_transform *t, const weft_piece *list, int count) {
+    const weft_piece *largest = &list[0];
+    for (int p = 1; p < count; p++)
+        if (list[p].n > largest->n) largest = &list[p];
+    for (int p = 0; p < count; p++) {
+        for (int d = 0; d < t->dims; d++)
+            if (largest->dim_stride[d] == 1 && list[p].dim_stride[d] != 1) return false;
+        for (int i = 0; i < t->loops; i++)
+            if (largest->loop_stride[i] == 1 && list[p].loop_stride[i] != 1) return false;
+    }
+    return true;
+}
+
+/* The step, if it is a transform of something here. */
+static weft_step *transform_at(weft_schedule *schedule, int i) {
+    if (i < 0 || i >= schedule->steps) return NULL;
+    weft_step *step = &schedule->step[i];
+    bool works = step->kind == WEFT_STEP_FFT && step->transform.in_elements > 0 &&
+                 step->transform.out_elements > 0;
+    return works ? step : NULL;
+}
+
+/* Gives the transform its pieces if the engine takes them; keeps the list. */
+static bool take(const weft_schedule_request *request, weft_step *fft, bool output,
+                 weft_pieces pieces) {
+    weft_transform t = fft->transform;
+    *(output ? &t.out_pieces : &t.in_pieces) = pieces;
+    t.destroy_input = t.destroy_input && t.in_pieces.count == 0;
+    if (pieces.count == 0 || !alike(&t, pieces.piece, pieces.count) ||
+        request->engine->supports(&t, request->device) != WEFT_SUCCESS)
+        return false;
+    fft->transform = t;
+    fft->can_alias = false;
+    return true;
+}
+
+/* The transform before the exchange stores blocks one after the other, each in wire order. */
+static void fuse_stores(const weft_schedule_request *request, weft_step *fft, weft_step *step) {
+    weft_redistribution *r = &step->exchange;
+    int axis = shared_out_axis(r->send, r->members, &r->src_box), count = 0;
+    int dimension = axis < 0 ? -1 : dimension_of(fft, axis);
+    weft_piece *list = dimension < 0 ? NULL : calloc((size_t)r->members, sizeof *list);
+    int64_t offset = 0;
+    if (!list) return; /* packing does as well */
+    for (int m = 0; m < r->members; m++) {
+        const weft_block *block = &r->send[m];
+        if (block->elements == 0) continue;
+        weft_view stored = weft_redistribution_stored_alone(r, &block->view, offset);
+        insert(list, &count, piece_of(fft, &r->src_box, axis, &block->view, &stored, 0));
+        offset += block->elements;
+    }
+    if (take(request, fft, true, (weft_pieces){count, dimension, list})) {
+        fft->out_piece = list;
+        weft_redistribution_store_blocks(r, r->send);
+        r->pack = false;
+    } else {
+        free(list);
+    }
+}
+
+/* The transform after the exchange loads from partners' arrays (one for each member), or from the
+ * array before the exchange, which has this rank's own block, and the one after it. */
+static void fuse_loads(const weft_schedule_request *request, weft_step *step, weft_step *fft) {
+    weft_redistribution *r = &step->exchange;
+    const bool shared = step->method->shared, blocks = r->unpack;
+    int axis = shared_out_axis(r->receive, r->members, &r->dst_box), count = 0;
+    int dimension = axis < 0 ? -1 : dimension_of(fft, axis);
+    weft_piece *list = dimension < 0 ? NULL : calloc((size_t)r->members, sizeof *list);
+    int64_t offset = 0;
+    if (!list) return;
+    for (int m = 0; m < r->members; m++) {
+        const weft_block *block = &r->receive[m];
+        if (block->elements == 0) continue;
+        weft_view stored = shared       ? block->origin
+                           : m == r->me ? r->send[m].view
+                           : blocks     ? weft_redistribution_stored_alone(r, &block->view, offset)
+                                        : block->view;
+        int array = shared ? m : m == r->me ? WEFT_LOADED_OWN : WEFT_LOADED_ARRIVED;
+        insert(list, &count, piece_of(fft, &r->dst_box, axis, &block->view, &stored, array));
+        offset += block->elements;
+    }
+    if (take(request, fft, false, (weft_pieces){count, dimension, list})) {
+        fft->in_piece = list;
+        step->loaded_by_next = true;
+        if (blocks) weft_redistribution_store_blocks(r, r->receive);
+        r->unpack = false;
+    } else {
+        free(list);
+    }
+}
+
+void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *schedule) {
+    if (!request->engine || !request->engine->takes_pieces || !request->device->host_addressable)
+        return;
+    for (int i = 0; i < schedule->steps; i++) {
+        weft_step *step = &schedule->step[i];
+        if (step->kind != WEFT_STEP_EXCHANGE || step->staged || step->method->datatypes) continue;
+        weft_step *before = transform_at(schedule, i - 1), *after = transform_at(schedule, i + 1);
+        if (before && step->exchange.pack) fuse_stores(request, before, step);
+        if (after) fuse_loads(request, step, after);
+    }
+}
+
+void weft_schedule_load_own_copy(const weft_step *exchange, weft_step *fft) {
+    const weft_redistribution *r = &exchange->exchange;
+    const weft_view *view = &r->receive[r->me].view;
+    weft_pieces *pieces = &fft->transform.in_pieces;
+    int axis = fft->axis[fft->transform.dims - 1 - pieces->dim];
+    for (int p = 0; p < pieces->count; p++)
+        if (fft->in_piece[p].array == WEFT_LOADED_OWN) {
+            weft_piece copied = piece_of(fft, &r->dst_box, axis, view, view, WEFT_LOADED_ARRIVED);
+            copied.first = fft->in_piece[p].first;
+            fft->in_piece[p] = copied;
+        }
+}
