@@ -250,7 +250,6 @@ static void run_all(weft_device device, weft_awareness aware, int ranks) {
                                          .device_aware = aware,
                                          .threads = 1,
                                          .trace = 1}};
-                if (methods[method] == WEFT_PEER && device == WEFT_SIMULATED) continue;
                 pthread_mutex_init(&s.lock, NULL);
                 thread_ranks_run(ranks, one_rank, &s);
                 assert_int_equal(s.bad, 0);
@@ -334,12 +333,16 @@ static void peer_between_nodes_is_refused_on_all_ranks(void **state) {
     check_on_nodes(s, 4, 1, run_out_of_step);
 }
 
-static void peer_on_a_device_that_the_cpu_cannot_address_is_refused(void **state) {
+static void peer_reads_what_devices_lend(void **state) {
     (void)state;
-    setting s = peer_setting(2, 1, WEFT_PEER);
-    s.options.device = WEFT_SIMULATED;
-    s.expected = WEFT_ERROR_UNSUPPORTED;
-    check_on_nodes(s, 2, 0, create_only);
+    for (int variant = WEFT_DEFAULT; variant <= WEFT_REALIGNED; variant++)
+        for (int i = 0; i < 2; i++) {
+            setting s = peer_setting(2, 2, i ? WEFT_A2A_SYNC : WEFT_PEER);
+            s.options.device = WEFT_SIMULATED;
+            s.options.location = WEFT_LOCATION_HOST;
+            s.options.variant = (weft_variant)variant;
+            check_on_nodes(s, 4, 0, run_out_of_step);
+        }
 }
 
 int main(void) {
@@ -350,7 +353,7 @@ int main(void) {
         cmocka_unit_test(peer_waits_for_readers_before_it_writes),
         cmocka_unit_test(a_failure_on_one_rank_leaves_no_peer_waiting),
         cmocka_unit_test(peer_between_nodes_is_refused_on_all_ranks),
-        cmocka_unit_test(peer_on_a_device_that_the_cpu_cannot_address_is_refused),
+        cmocka_unit_test(peer_reads_what_devices_lend),
         cmocka_unit_test(packs_of_p2p_streams_have_rows_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

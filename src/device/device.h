@@ -32,6 +32,11 @@ typedef enum weft_transfer { /* which side of a copy is host memory */
  * MPI. */
 typedef weft_status (*weft_device_function)(void *argument, const void *in, void *out);
 
+/* Tells another process of the node how to find device memory: each back end's own content. */
+typedef struct weft_loan {
+    _Alignas(int64_t) unsigned char content[128];
+} weft_loan;
+
 typedef struct weft_device_settings {
     int threads;         /* threads that a copy or scale may use */
     size_t memory_limit; /* device bytes; 0: no limit */
@@ -52,6 +57,14 @@ typedef struct weft_device_ops {
     weft_status (*allocate)(weft_device_state *device, weft_memory_kind kind, size_t bytes,
                             void **memory);
     void (*free)(weft_device_state *device, weft_memory_kind kind, void *memory);
+
+    /* Device memory (a whole allocation) that other processes of the node copy from: `lend` makes
+     * the loan, `borrow` an address, which is the source of copies until `give_back`. The memory is
+     * freed after all have given it back. NULL where that cannot be, or need not: memory that the
+     * CPU can address is shared by the transport. */
+    weft_status (*lend)(weft_device_state *device, void *memory, weft_loan *loan);
+    weft_status (*borrow)(weft_device_state *device, const weft_loan *loan, const void **memory);
+    void (*give_back)(weft_device_state *device, const void *memory);
 
     weft_status (*queue_create)(weft_device_state *device, weft_queue **queue);
     void (*queue_destroy)(weft_device_state *device, weft_queue *queue);

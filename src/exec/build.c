@@ -196,12 +196,12 @@ void weft_build_release(weft_build *b) {
         if (b->group[k]) b->group[k]->ops->release(b->group[k]);
     for (int i = 0; i < b->ready_count; i++) b->engine->destroy(b->ready[i].plan);
     free(b->ready);
+    weft_build_unshare(b);
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
         if (b->buffer[i] && !weft_build_shares_buffer(b, i))
             b->device.ops->free(b->device.state,
                                 is_staging(i) ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE,
                                 b->buffer[i]);
-    weft_build_unshare(b);
     if (b->device.ops) b->device.ops->close(b->device.state);
     for (int s = 0; s < WEFT_SCHEDULES; s++) weft_schedule_release(&b->schedule[s]);
 }

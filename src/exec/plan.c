@@ -41,11 +41,12 @@ static weft_status decide_staging(const weft_options *o, bool *staged) {
  * says so. */
 static weft_status check_peer(const weft_options *o, bool *possible) {
     const weft_device_ops *device = weft_device_find(o->device);
-    *possible = o->exchange[0] == WEFT_EXCHANGE_AUTO && device->host_addressable;
+    const bool readable = device->host_addressable || device->lend;
+    *possible = o->exchange[0] == WEFT_EXCHANGE_AUTO && readable;
     for (int i = 0; i < WEFT_MAX_RANK; i++) {
         if (o->exchange[i] != WEFT_PEER) continue;
         *possible = true;
-        if (!device->host_addressable)
+        if (!readable)
             return weft_fail(WEFT_ERROR_UNSUPPORTED,
                              "options.exchange[%d] peer: ranks cannot read each other's memory of "
                              "device %s; choose p2p-sync",
@@ -93,7 +94,7 @@ static weft_status fill_planner(weft_plan plan) {
                         .output_boxes = plan->output_boxes};
     WEFT_TRY(find_back_ends(o, p));
     WEFT_TRY(decide_staging(o, &p->staged));
-    p->addressable = p->device->host_addressable;
+    p->addressable = p->device->host_addressable || p->device->lend;
     p->host_buffers = o->location == WEFT_LOCATION_HOST && !p->device->host_addressable;
     return weft_planner_list(p);
 }

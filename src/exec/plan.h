@@ -17,10 +17,13 @@ typedef struct weft_ready_transform {
     weft_engine_plan *plan;
 } weft_ready_transform;
 
-/* Where things begin in the memory that a rank shares; -1: partners do not read this workspace. */
+/* Where things begin in the memory that a rank shares (-1: the workspace is not there), and the
+ * workspaces that its device lends. */
 typedef struct weft_shared_layout {
     int64_t workspace[WEFT_MAX_WORKSPACES];
     int64_t flags;
+    bool lent[WEFT_MAX_WORKSPACES];
+    weft_loan loan[WEFT_MAX_WORKSPACES];
 } weft_shared_layout;
 
 /* One candidate made ready to run on this rank. */
@@ -47,6 +50,8 @@ typedef struct weft_build {
     weft_transport *shared_over; /* not owned */
     weft_shared *shared;
     weft_shared_layout *shared_layout;     /* [ranks] */
+    bool lends;                            /* workspaces of all ranks are lent by the device */
+    const void **borrowed;                 /* [ranks * WEFT_MAX_WORKSPACES]; NULL: not (yet) */
     weft_peer *peer[2][WEFT_MAX_SEGMENTS]; /* [direction][redistribution] */
     weft_peer *lent[WEFT_MAX_WORKSPACES];  /* whose readers may not have finished */
 } weft_build;
@@ -72,8 +77,8 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
                               const weft_candidate *candidate, weft_build *build);
 void weft_build_release(weft_build *build);
 
-/* Whether some exchange reads partners' workspaces (the same on all ranks), and whether partners
- * read this rank's buffer. */
+/* Whether some exchange reads partners' workspaces (the same on all ranks), and whether this buffer
+ * lies in memory that the transport shares. */
 bool weft_build_shares(const weft_build *build);
 bool weft_build_shares_buffer(const weft_build *build, int buffer);
 /* Makes the workspaces that partners read. Collective. */

@@ -1,7 +1,8 @@
 /*
- * Workspaces that partners read (exchange method peer): one part of shared memory for each rank,
- * the workspaces, each on pages of its own, and the flags. Which workspaces those are, and how
- * large, is each rank's own affair; the others learn where they begin.
+ * Workspaces that partners read (exchange method peer): one part of shared memory for each rank
+ * with the flags and, on devices whose memory the CPU addresses, the workspaces, each on pages of
+ * its own. Other devices lend the workspaces. Which workspaces those are, and how large, is each
+ * rank's own affair; the others learn where they begin, or get the loan.
  */
 #include "exchange/peer.h"
 #include "exec/plan.h"
@@ -29,12 +30,17 @@ bool weft_build_shares(const weft_build *b) {
     return false;
 }
 
-bool weft_build_shares_buffer(const weft_build *b, int buffer) {
-    int w = buffer - WEFT_BUFFER_WORKSPACE;
+/* Whether partners read this workspace. */
+static bool is_read(const weft_build *b, int w) {
     bool shared = false;
-    if (w < 0 || w >= WEFT_MAX_WORKSPACES) return false;
     for (int s = 0; s < WEFT_SCHEDULES; s++) shared = shared || b->schedule[s].shared[w];
     return shared;
+}
+
+bool weft_build_shares_buffer(const weft_build *b, int buffer) {
+    int w = buffer - WEFT_BUFFER_WORKSPACE;
+    return w >= 0 && w < WEFT_MAX_WORKSPACES && b->planner->device->host_addressable &&
+           is_read(b, w);
 }
 
 static size_t rounded_up(size_t bytes, size_t unit) {
@@ -47,6 +53,7 @@ static size_t lay_out(const weft_build *b, weft_shared_layout *layout) {
     for (int w = 0; w < WEFT_MAX_WORKSPACES; w++) {
         size_t bytes = b->buffer_bytes[WEFT_BUFFER_WORKSPACE + w];
         layout->workspace[w] = -1;
+        layout->lent[w] = !b->device.ops->host_addressable && is_read(b, w) && bytes > 0;
         if (!weft_build_shares_buffer(b, WEFT_BUFFER_WORKSPACE + w)) continue;
         end = rounded_up(end, bytes >= 2 * (size_t)HUGE_PAGE ? HUGE_PAGE : PAGE);
         layout->workspace[w] = (int64_t)end;
@@ -55,6 +62,15 @@ static size_t lay_out(const weft_build *b, weft_shared_layout *layout) {
     end = rounded_up(end, PAGE);
     layout->flags = (int64_t)end;
     return end + sizeof(shared_flags);
+}
+
+/* A workspace that a rank lends: borrowed when first wanted, given back with the plan. */
+static weft_status borrow(weft_build *b, int rank, int w, const void **memory) {
+    const void **held = &b->borrowed[rank * WEFT_MAX_WORKSPACES + w];
+    if (!*held)
+        WEFT_TRY(b->device.ops->borrow(b->device.state, &b->shared_layout[rank].loan[w], held));
+    *memory = *held;
+    return WEFT_SUCCESS;
 }
 
 /* The flags and workspaces of the members of one redistribution's group. */
@@ -70,28 +86,42 @@ static weft_status find_members(weft_build *b, int direction, int redistribution
         const weft_shared_layout *layout = &b->shared_layout[rank];
         shared_flags *all = (shared_flags *)(void *)(part + layout->flags);
         peer->member[m].flags = &all->flags[direction][redistribution];
-        for (int w = 0; w < WEFT_MAX_WORKSPACES; w++)
+        for (int w = 0; w < WEFT_MAX_WORKSPACES; w++) {
             if (layout->workspace[w] >= 0)
                 peer->member[m].workspace[w] = part + layout->workspace[w];
+            if (layout->lent[w] && m != peer->me)
+                WEFT_TRY(borrow(b, rank, w, &peer->member[m].workspace[w]));
+        }
     }
     return WEFT_SUCCESS;
 }
 
+static weft_status lend_workspaces(weft_build *b, weft_shared_layout *layout) {
+    for (int w = 0; w < WEFT_MAX_WORKSPACES; w++)
+        if (layout->lent[w])
+            WEFT_TRY(b->device.ops->lend(b->device.state, b->buffer[WEFT_BUFFER_WORKSPACE + w],
+                                         &layout->loan[w]));
+    return WEFT_SUCCESS;
+}
+
 weft_status weft_build_share(weft_build *b, weft_transport *transport) {
-    weft_shared_layout mine;
-    size_t bytes = lay_out(b, &mine);
+    weft_shared_layout mine = {.flags = 0};
+    size_t bytes = lay_out(b, &mine), ranks = (size_t)transport->size;
     b->shared_over = transport;
-    b->shared_layout = calloc((size_t)transport->size, sizeof *b->shared_layout);
-    weft_status status = b->shared_layout
-                             ? WEFT_SUCCESS
+    b->shared_layout = calloc(ranks, sizeof *b->shared_layout);
+    b->borrowed = calloc(ranks * WEFT_MAX_WORKSPACES, sizeof *b->borrowed);
+    weft_status status = b->shared_layout && b->borrowed
+                             ? lend_workspaces(b, &mine)
                              : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan");
-    b->memory.tables += bytes + (size_t)transport->size * sizeof *b->shared_layout;
+    b->memory.tables +=
+        bytes + ranks * (sizeof *b->shared_layout + WEFT_MAX_WORKSPACES * sizeof *b->borrowed);
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) /* these are told as workspaces */
         if (weft_build_shares_buffer(b, i)) b->memory.tables -= b->buffer_bytes[i];
     WEFT_TRY(weft_agree(transport, status));
     WEFT_TRY(transport->ops->gather_all(transport, &mine, sizeof mine, b->shared_layout));
     WEFT_TRY(weft_agree(transport,
                         transport->ops->share(transport, b->planner->node, bytes, &b->shared)));
+    b->lends = !b->device.ops->host_addressable;
     char *part = transport->ops->shared_part(b->shared, transport->rank);
     for (int w = 0; w < WEFT_MAX_WORKSPACES; w++)
         if (mine.workspace[w] >= 0) b->buffer[WEFT_BUFFER_WORKSPACE + w] = part + mine.workspace[w];
@@ -114,8 +144,13 @@ weft_status weft_build_peer(weft_build *b, int s, int i, weft_exchange_plan *e) 
 void weft_build_unshare(weft_build *b) {
     for (int direction = 0; direction < 2; direction++)
         for (int k = 0; k < WEFT_MAX_SEGMENTS; k++) weft_peer_destroy(b->peer[direction][k]);
+    for (int i = 0; b->borrowed && i < b->shared_over->size * WEFT_MAX_WORKSPACES; i++)
+        if (b->borrowed[i]) b->device.ops->give_back(b->device.state, b->borrowed[i]);
+    /* Nobody frees what others still hold. */
+    if (b->lends) (void)b->shared_over->ops->barrier(b->shared_over);
     if (b->shared) b->shared_over->ops->unshare(b->shared_over, b->shared);
     free(b->shared_layout);
+    free(b->borrowed);
 }
 
 void weft_build_lend(weft_build *b, const weft_exchange_plan *e) {

@@ -73,7 +73,8 @@ static int list_grids(const weft_planner *planner, grid_choice *choices) {
 /* Whether weft may choose peer by itself: not where the nodes of the ranks are unknown (they do not
  * exist), and who asks for staged messages gets messages. */
 static bool may_choose_peer(const weft_planner *planner) {
-    return planner->addressable && planner->node && !planner->staged;
+    return planner->addressable && planner->node &&
+           planner->call->options.device_aware != WEFT_STAGED;
 }
 
 /* Methods to try: all the same for every redistribution, or as the caller gave them. */

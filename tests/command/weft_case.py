@@ -57,7 +57,7 @@ class Case(unittest.TestCase):
     ) -> subprocess.CompletedProcess:
         line = [WEFT] + (["--ranks", str(ranks)] if ranks > 1 else []) + [str(a) for a in arguments]
         return subprocess.run(
-            line, capture_output=True, text=True, cwd=self.folder, timeout=120, **options
+            line, capture_output=True, text=True, cwd=self.folder, timeout=300, **options
         )
 
     def succeed(self, *arguments: object, ranks: int = 1) -> str:

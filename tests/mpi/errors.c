@@ -114,7 +114,9 @@ static void a_device_failure_on_one_rank_fails_on_all_ranks_and_hangs_none(void)
     static const char *const kinds[] = {"copy", "run"};
     weft_problem problem = cube();
     problem.kind = WEFT_C2C;
-    for (int method = WEFT_P2P_SYNC; method <= WEFT_A2A_TYPE; method++)
+    static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
+                                            WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER};
+    for (int method = 0; method < 6; method++)
         for (int kind = 0; kind < 2; kind++)
             for (int k = 1; k <= 4; k++) {
                 char setting[64];
@@ -122,7 +124,7 @@ static void a_device_failure_on_one_rank_fails_on_all_ranks_and_hangs_none(void)
                 weft_options options = {.device = WEFT_SIMULATED,
                                         .location = WEFT_LOCATION_HOST,
                                         .decomposition = WEFT_SLAB_2D1D,
-                                        .exchange = {(weft_exchange)method}};
+                                        .exchange = {methods[method]}};
                 snprintf(setting, sizeof setting, "fail=%s:%d,rank=1", kinds[kind], k);
                 setenv("WEFT_SIMULATE", setting, 1);
                 CHECK(weft_plan_create(ctx, &problem, &options, &plan) == WEFT_SUCCESS);
@@ -142,16 +144,6 @@ static void a_device_failure_on_one_rank_fails_on_all_ranks_and_hangs_none(void)
                 free(out);
                 weft_plan_destroy(&plan);
             }
-}
-
-static void peer_on_a_device_that_ranks_cannot_read_is_refused(void) {
-    weft_problem problem = cube();
-    weft_options options = {.device = WEFT_SIMULATED, .exchange = {WEFT_PEER}};
-    expect(&problem, &options, WEFT_ERROR_UNSUPPORTED, "p2p-sync");
-    options = (weft_options){.device = WEFT_SIMULATED,
-                             .decomposition = WEFT_PENCIL,
-                             .exchange = {WEFT_A2A_SYNC, WEFT_PEER}};
-    expect(&problem, &options, WEFT_ERROR_UNSUPPORTED, "options.exchange[1]");
 }
 
 /* What ranks share counts against the limit too. */
@@ -242,7 +234,6 @@ int main(int argc, char **argv) {
     boxes_that_overlap_or_leave_gaps_are_refused();
     a_null_buffer_on_one_rank_fails_on_all_ranks();
     a_device_failure_on_one_rank_fails_on_all_ranks_and_hangs_none();
-    peer_on_a_device_that_ranks_cannot_read_is_refused();
     shared_workspaces_beyond_the_limit_fail_on_all_ranks();
     a_device_that_is_too_small_on_one_rank_fails_on_all_ranks();
     a_context_needs_a_communicator();

@@ -368,12 +368,11 @@ static int run_case(weft_context ctx, test_case *c, int *runs) {
         c->problem.output = &c->output;
     }
     /* peer, the last, wants memory that the CPU can address */
-    int usable = c->options.device == WEFT_SIMULATED ? METHODS - 1 : METHODS;
-    for (int m = 0; m < usable && failures == 0; m++) {
+    for (int m = 0; m < METHODS && failures == 0; m++) {
         weft_plan plan = NULL;
         c->options.exchange[0] = methods[m];
-        c->options.exchange[1] = methods[pick(usable)];
-        c->options.exchange[2] = methods[pick(usable)];
+        c->options.exchange[1] = methods[pick(METHODS)];
+        c->options.exchange[2] = methods[pick(METHODS)];
         if (weft_plan_create(ctx, &c->problem, &c->options, &plan) != WEFT_SUCCESS) {
             fail(c, weft_last_error(ctx), 0);
             failures++;

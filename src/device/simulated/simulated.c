@@ -79,9 +79,12 @@ static size_t reserved_bytes(size_t bytes) {
 }
 
 static void free_record(weft_allocation *allocation) {
-    if (allocation->kind == WEFT_MEMORY_DEVICE)
+    if (allocation->kind == WEFT_MEMORY_DEVICE && allocation->address)
         munmap(allocation->address, reserved_bytes(allocation->bytes));
-    free(allocation->storage);
+    if (allocation->kind == WEFT_MEMORY_DEVICE)
+        weft_memory_file_close(&allocation->file);
+    else
+        free(allocation->storage);
     free(allocation);
 }
 
@@ -94,22 +97,32 @@ static void simulated_close(weft_device_state *device) {
     free(device);
 }
 
-/* Makes the record of an allocation; NULL if out of memory. */
+/* Pages that nobody may touch, to stand for device memory; NULL if out of memory. */
+static void *reserve_pages(size_t bytes) {
+    void *pages = mmap(NULL, reserved_bytes(bytes), PROT_NONE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+/* Makes the record of an allocation; NULL if out of memory. The bytes of device memory lie in a
+ * memory file, so that other processes can borrow them. */
 static weft_allocation *make_record(weft_memory_kind kind, size_t bytes) {
     weft_allocation *made = calloc(1, sizeof *made);
-    char *storage = weft_storage_allocate(bytes), *address = storage;
-    if (made && storage && kind == WEFT_MEMORY_DEVICE) {
-        void *pages = mmap(NULL, reserved_bytes(bytes), PROT_NONE,
-                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        address = pages == MAP_FAILED ? NULL : pages;
+    if (!made) return NULL;
+    made->kind = kind;
+    made->bytes = bytes;
+    if (kind == WEFT_MEMORY_DEVICE) {
+        if (weft_memory_file_create(bytes, &made->file, &made->loan) == WEFT_SUCCESS)
+            made->storage = made->file.address;
+        made->address = reserve_pages(bytes);
+    } else {
+        made->address = made->storage = weft_storage_allocate(bytes);
     }
-    if (!made || !storage || !address) {
-        free(storage);
-        free(made);
+    if (!made->storage || !made->address) {
+        free_record(made);
         return NULL;
     }
-    memset(storage, POISON, bytes);
-    *made = (weft_allocation){.address = address, .storage = storage, .bytes = bytes, .kind = kind};
+    memset(made->storage, POISON, bytes);
     return made;
 }
 
@@ -138,6 +151,42 @@ static weft_status simulated_allocate(weft_device_state *device, weft_memory_kin
 static void simulated_free(weft_device_state *device, weft_memory_kind kind, void *memory) {
     (void)kind;
     if (!memory) return;
+    weft_allocation *taken = weft_allocations_take(&device->allocations, memory);
+    if (taken) free_record(taken);
+}
+
+_Static_assert(sizeof(weft_memory_ticket) <= sizeof(weft_loan), "a loan holds a ticket");
+
+static weft_status simulated_lend(weft_device_state *device, void *memory, weft_loan *loan) {
+    weft_allocation found;
+    if (!weft_allocations_find(&device->allocations, memory, &found) || found.borrowed ||
+        found.kind != WEFT_MEMORY_DEVICE || found.address != memory)
+        return weft_fail(WEFT_ERROR_DEVICE, "simulated device: %p is no device memory to lend",
+                         memory);
+    memcpy(loan->content, &found.loan, sizeof found.loan);
+    return WEFT_SUCCESS;
+}
+
+static weft_status simulated_borrow(weft_device_state *device, const weft_loan *loan,
+                                    const void **memory) {
+    weft_allocation *made = calloc(1, sizeof *made);
+    if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a loan");
+    *made = (weft_allocation){.kind = WEFT_MEMORY_DEVICE, .borrowed = true};
+    memcpy(&made->loan, loan->content, sizeof made->loan);
+    made->bytes = (size_t)made->loan.bytes;
+    if (weft_memory_file_open(&made->loan, &made->file)) made->storage = made->file.address;
+    made->address = made->storage ? reserve_pages(made->bytes) : NULL;
+    if (!made->address) {
+        free_record(made);
+        return weft_fail(WEFT_ERROR_DEVICE,
+                         "simulated device: the memory that another rank lends cannot be read");
+    }
+    *memory = made->address;
+    weft_allocations_add(&device->allocations, made);
+    return WEFT_SUCCESS;
+}
+
+static void simulated_give_back(weft_device_state *device, const void *memory) {
     weft_allocation *taken = weft_allocations_take(&device->allocations, memory);
     if (taken) free_record(taken);
 }
@@ -191,13 +240,16 @@ static weft_status simulated_event_await(weft_device_state *device, weft_queue *
 /* Where the bytes from `address` + low to `address` + high are, as an address to which `low` may be
  * added; fails unless all of them lie in one device allocation. */
 static weft_status translate(weft_device_state *device, const char *what, const void *address,
-                             int64_t low, int64_t high, char **storage) {
+                             int64_t low, int64_t high, bool written, char **storage) {
     uintptr_t first = (uintptr_t)address + (uintptr_t)low;
     weft_allocation in;
     if (!weft_allocations_find(&device->allocations, (const void *)first, &in) ||
         in.kind != WEFT_MEMORY_DEVICE)
         return weft_fail(WEFT_ERROR_DEVICE, "simulated device: the %s, %p, is not in device memory",
                          what, (const void *)first);
+    if (in.borrowed && written)
+        return weft_fail(WEFT_ERROR_DEVICE, "simulated device: the %s, %p, is another rank's", what,
+                         (const void *)first);
     uint64_t offset = first - (uintptr_t)in.address, bytes = (uint64_t)(high - low);
     if (bytes > in.bytes - offset)
         return weft_fail(
@@ -255,14 +307,14 @@ static weft_status simulated_copy(weft_device_state *device, weft_queue *queue,
     if (transfer == WEFT_HOST_TO_DEVICE) {
         WEFT_TRY(check_host(device, "source of a copy", src, low, high));
     } else {
-        WEFT_TRY(translate(device, "source of a copy", src, low, high, &storage));
+        WEFT_TRY(translate(device, "source of a copy", src, low, high, false, &storage));
         work.src = storage;
     }
     extent_of(copy, copy->dst_offset, copy->dst_stride, &low, &high);
     if (transfer == WEFT_DEVICE_TO_HOST) {
         WEFT_TRY(check_host(device, "destination of a copy", dst, low, high));
     } else {
-        WEFT_TRY(translate(device, "destination of a copy", dst, low, high, &storage));
+        WEFT_TRY(translate(device, "destination of a copy", dst, low, high, true, &storage));
         work.dst = storage;
     }
     if (fails_now(device, WEFT_FAIL_COPY))
@@ -282,11 +334,11 @@ static weft_status simulated_run(weft_device_state *device, weft_queue *queue,
     weft_work work = {.kind = WEFT_WORK_RUN, .as.run = {function, argument}};
     char *storage = NULL;
     if (in) {
-        WEFT_TRY(translate(device, "input of a function", in, 0, 1, &storage));
+        WEFT_TRY(translate(device, "input of a function", in, 0, 1, false, &storage));
         work.src = storage;
     }
     if (out) {
-        WEFT_TRY(translate(device, "output of a function", out, 0, 1, &storage));
+        WEFT_TRY(translate(device, "output of a function", out, 0, 1, true, &storage));
         work.dst = storage;
     }
     if (fails_now(device, WEFT_FAIL_RUN))
@@ -306,7 +358,7 @@ static weft_status simulated_scale(weft_device_state *device, weft_queue *queue,
                       .as.scale = {precision, count, factor}};
     int64_t size = precision == WEFT_DOUBLE ? 8 : 4;
     char *storage = NULL;
-    WEFT_TRY(translate(device, "data to scale", data, 0, count * size, &storage));
+    WEFT_TRY(translate(device, "data to scale", data, 0, count * size, true, &storage));
     work.dst = storage;
     if (fails_now(device, WEFT_FAIL_SCALE))
         work.injected = "simulated device: this scaling fails, as WEFT_SIMULATE asks";
@@ -324,6 +376,9 @@ const weft_device_ops weft_device_simulated = {
     .close = simulated_close,
     .allocate = simulated_allocate,
     .free = simulated_free,
+    .lend = simulated_lend,
+    .borrow = simulated_borrow,
+    .give_back = simulated_give_back,
     .queue_create = simulated_queue_create,
     .queue_destroy = simulated_queue_destroy,
     .queue_wait = simulated_queue_wait,

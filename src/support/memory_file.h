@@ -1,0 +1,44 @@
+/*
+ * Memory files: memory of one process that others of the same machine and user map for reading
+ * (memfd). A file has no name to leave behind and is not limited by /dev/shm. The pages are the
+ * owner's, who touches them first, and are freed when the last mapping goes.
+ *
+ * Large files are gathered into huge pages as soon as they are made (MADV_COLLAPSE, Linux 6.1):
+ * transforms along strided axes are slower without them, and most systems give shared memory none
+ * of their own accord.
+ */
+#ifndef WEFT_SUPPORT_MEMORY_FILE_H
+#define WEFT_SUPPORT_MEMORY_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <weft/weft.h>
+
+/* As this process sees it. */
+typedef struct weft_memory_file {
+    void *address; /* NULL: not mapped here */
+    size_t bytes;
+    int file; /* the owner's, for others to open; -1 otherwise */
+} weft_memory_file;
+
+/* What another process needs to open it; device and inode tell that it is the right one. bytes 0:
+ * there is none. */
+typedef struct weft_memory_ticket {
+    int64_t process, file, device, inode, bytes;
+} weft_memory_ticket;
+
+/* `bytes` > 0 of zeros. */
+weft_status weft_memory_file_create(size_t bytes, weft_memory_file *memory,
+                                    weft_memory_ticket *ticket);
+/* The owner: nobody opens it any more. */
+void weft_memory_file_seal(weft_memory_file *memory);
+
+/* Maps another process's file for reading; false where this process may not, or it is elsewhere. */
+bool weft_memory_file_open(const weft_memory_ticket *ticket, weft_memory_file *memory);
+
+/* Nothing if it is not mapped. */
+void weft_memory_file_close(weft_memory_file *memory);
+
+#endif
