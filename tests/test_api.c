@@ -71,7 +71,7 @@ static const misuse misuses[] = {
     {"variant", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.variant = (weft_variant)5}},
     {"cufft", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.engine = WEFT_ENGINE_CUFFT}},
     {"cuda", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.device = WEFT_CUDA}},
-    {"chunks", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.chunks = 3}},
+    {"chunks", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.chunks = -1}},
     {"chunks", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.chunks = -1}},
     {"threads", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.threads = -2}},
     {"device_aware",

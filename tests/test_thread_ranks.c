@@ -238,18 +238,20 @@ static void create_only(void *argument, weft_transport *transport) {
 static void run_all(weft_device device, weft_awareness aware, int ranks) {
     for (size_t method = 0; method < sizeof methods / sizeof methods[0]; method++)
         for (int variant = WEFT_DEFAULT; variant <= WEFT_REALIGNED; variant++)
-            for (int pencil = 0; pencil < 2; pencil++) {
-                setting s = {.problem = {.rank = 3, .n = {7, 6, 5}, .norm = WEFT_NORM_BACKWARD},
-                             .options = {.decomposition = pencil ? WEFT_PENCIL : WEFT_SLAB_1D2D,
-                                         .grid = {pencil ? 2 : ranks, pencil ? ranks / 2 : 0},
-                                         .variant = (weft_variant)variant,
-                                         .exchange = {methods[method]},
-                                         .engine = WEFT_ENGINE_REFERENCE,
-                                         .device = device,
-                                         .location = WEFT_LOCATION_HOST,
-                                         .device_aware = aware,
-                                         .threads = 1,
-                                         .trace = 1}};
+            for (int pencil = 0; pencil < 4; pencil++) {
+                setting s = {
+                    .problem = {.rank = 3, .n = {7, 6, 5}, .norm = WEFT_NORM_BACKWARD},
+                    .options = {.decomposition = pencil % 2 ? WEFT_PENCIL : WEFT_SLAB_1D2D,
+                                .grid = {pencil % 2 ? 2 : ranks, pencil % 2 ? ranks / 2 : 0},
+                                .chunks = pencil / 2 ? 3 : 0,
+                                .variant = (weft_variant)variant,
+                                .exchange = {methods[method]},
+                                .engine = WEFT_ENGINE_REFERENCE,
+                                .device = device,
+                                .location = WEFT_LOCATION_HOST,
+                                .device_aware = aware,
+                                .threads = 1,
+                                .trace = 1}};
                 pthread_mutex_init(&s.lock, NULL);
                 thread_ranks_run(ranks, one_rank, &s);
                 assert_int_equal(s.bad, 0);
@@ -341,6 +343,7 @@ static void peer_reads_what_devices_lend(void **state) {
             s.options.device = WEFT_SIMULATED;
             s.options.location = WEFT_LOCATION_HOST;
             s.options.variant = (weft_variant)variant;
+            s.options.chunks = 1 + variant;
             check_on_nodes(s, 4, 0, run_out_of_step);
         }
 }

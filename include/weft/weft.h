@@ -214,7 +214,8 @@ typedef struct weft_options {
     weft_device device;
     weft_location location;
     weft_awareness device_aware;
-    int chunks;  /* pieces that each exchange is split into; 0 or 1 today */
+    int chunks;  /* parts that each exchange goes in, so that transforms work on one while another
+                    travels, up to 1024; 0: weft chooses */
     int threads; /* threads of each rank; 0 means 1 */
     weft_effort effort;
     weft_placement placement;

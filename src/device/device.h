@@ -74,6 +74,8 @@ typedef struct weft_device_ops {
     void (*event_destroy)(weft_device_state *device, weft_event *event);
     weft_status (*event_record)(weft_device_state *device, weft_queue *queue, weft_event *event);
     weft_status (*event_await)(weft_device_state *device, weft_queue *queue, weft_event *event);
+    /* Whether what the event stands for is done; also where it failed. */
+    bool (*event_done)(weft_device_state *device, weft_event *event);
 
     /* The one strided copy: base addresses and a prepared copy. */
     weft_status (*copy)(weft_device_state *device, weft_queue *queue, const weft_copy *copy,

@@ -61,6 +61,13 @@ weft_work weft_thread_event_await(weft_event *event) {
     return work;
 }
 
+bool weft_thread_event_done(weft_event *event) {
+    pthread_mutex_lock(&event->lock);
+    bool done = event->completed == event->recorded;
+    pthread_mutex_unlock(&event->lock);
+    return done;
+}
+
 static void complete_record(weft_event *event, uint64_t ticket) {
     pthread_mutex_lock(&event->lock);
     if (event->completed < ticket) event->completed = ticket;

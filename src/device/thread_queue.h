@@ -77,6 +77,8 @@ weft_status weft_work_do(const weft_work *work);
 weft_status weft_thread_event_create(weft_event **event);
 void weft_thread_event_destroy(weft_event *event);
 
+bool weft_thread_event_done(weft_event *event);
+
 /* The work that records, or awaits, the event as of now. */
 weft_work weft_thread_event_record(weft_event *event);
 weft_work weft_thread_event_await(weft_event *event);

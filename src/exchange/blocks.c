@@ -37,23 +37,16 @@ static void prepare_own(const weft_exchange_plan *plan, weft_blocks *b) {
     }
 }
 
-static weft_copy image(const weft_region *box, size_t element_bytes) {
-    weft_view all = {.axes = 1, .n = {weft_region_elements(box)}, .stride = {1}};
-    return weft_copy_between(&all, &all, element_bytes);
-}
-
 weft_status weft_blocks_prepare(const weft_exchange_plan *plan, bool messages, weft_blocks *b) {
     const weft_redistribution *g = plan->geometry;
     WEFT_TRY(allocate(g->members, b));
     prepare_own(plan, b);
-    bool whole = plan->ops->datatypes;
-    if (whole && plan->staged) b->whole_out = image(&g->src_box, g->element_bytes);
     for (int i = 1; i < g->members; i++) {
         int m = (g->me + i) % g->members;
         const weft_block *out = &g->send[m], *in = &g->receive[m];
         if (out->elements == 0 && in->elements == 0) continue;
         b->partner[b->partners++] = m;
-        if (g->pack && !whole)
+        if (g->pack) /* into an image of the array, where datatypes are staged */
             b->pack[m] = weft_copy_between(&out->view, &out->packed, g->element_bytes);
         if (g->unpack) /* of a staged image, only what arrived: the own block is in place already */
             b->unpack[m] = weft_copy_between(&in->packed, &in->view, g->element_bytes);
@@ -85,7 +78,8 @@ void weft_blocks_release(const weft_exchange_plan *plan, weft_blocks *b) {
 static weft_status enqueue(const weft_exchange_plan *plan, weft_queue *queue, const weft_copy *copy,
                            const void *src, void *dst, weft_transfer transfer) {
     if (copy->elements == 0) return WEFT_SUCCESS;
-    return plan->device->ops->copy(plan->device->state, queue, copy, src, dst, transfer);
+    return plan->device->ops->copy(plan->device->state, queue ? queue : plan->queue, copy, src, dst,
+                                   transfer);
 }
 
 static weft_transfer outward(const weft_exchange_plan *plan) {
@@ -116,11 +110,7 @@ weft_status weft_blocks_leave(const weft_exchange_plan *plan, const weft_blocks 
     else
         weft_keep(&status,
                   enqueue(plan, NULL, &b->own_out, plan->src, plan->receive, outward(plan)));
-    start = weft_record(plan->recorder, WEFT_PHASE_LOCAL, plan->geometry->me, start);
-    if (b->whole_out.elements == 0) return status;
-    weft_keep(&status,
-              enqueue(plan, NULL, &b->whole_out, plan->src, plan->send, WEFT_DEVICE_TO_HOST));
-    weft_record(plan->recorder, WEFT_PHASE_COPY, WEFT_NO_PARTNER, start);
+    weft_record(plan->recorder, WEFT_PHASE_LOCAL, plan->geometry->me, start);
     return status;
 }
 
@@ -154,5 +144,5 @@ weft_status weft_blocks_send(const weft_exchange_plan *plan, weft_blocks *b, int
 }
 
 weft_status weft_blocks_settle(const weft_exchange_plan *plan) {
-    return plan->device->ops->queue_wait(plan->device->state, NULL);
+    return plan->device->ops->queue_wait(plan->device->state, plan->queue);
 }

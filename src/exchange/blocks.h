@@ -14,7 +14,6 @@ typedef struct weft_blocks {
     weft_copy *pack, *unpack;       /* [members]; elements 0 where nothing is to be copied */
     weft_message **send, **receive; /* [members]; NULL where nothing travels */
     weft_copy own_out, own_in;      /* own_direct: out only, from src to dst */
-    weft_copy whole_out;            /* staged datatype methods: an image of the array */
     weft_request *send_requests, *receive_requests; /* [members] */
 } weft_blocks;
 
@@ -22,14 +21,13 @@ typedef struct weft_blocks {
 weft_status weft_blocks_prepare(const weft_exchange_plan *plan, bool messages, weft_blocks *blocks);
 void weft_blocks_release(const weft_exchange_plan *plan, weft_blocks *blocks);
 
-/* Enqueues the pack of one member's block on `queue`; NULL is the default queue. */
+/* Enqueues the pack of one member's block on `queue`; NULL is the plan's queue. */
 weft_status weft_blocks_pack(const weft_exchange_plan *plan, const weft_blocks *blocks,
                              weft_queue *queue, int member);
 weft_status weft_blocks_unpack(const weft_exchange_plan *plan, const weft_blocks *blocks,
                                int member);
 
-/* Enqueues what is copied for the whole rank before messages leave: its own block, and the staged
- * image. */
+/* Enqueues the copy of this rank's own block before messages leave. */
 weft_status weft_blocks_leave(const weft_exchange_plan *plan, const weft_blocks *blocks);
 /* The same after messages arrived. */
 weft_status weft_blocks_arrive(const weft_exchange_plan *plan, const weft_blocks *blocks);
@@ -38,7 +36,7 @@ weft_status weft_blocks_arrive(const weft_exchange_plan *plan, const weft_blocks
 weft_status weft_blocks_post_receives(const weft_exchange_plan *plan, weft_blocks *blocks);
 weft_status weft_blocks_send(const weft_exchange_plan *plan, weft_blocks *blocks, int member);
 
-/* Waits for everything on the device's default queue. */
+/* Waits for everything on the plan's queue. */
 weft_status weft_blocks_settle(const weft_exchange_plan *plan);
 
 /* Keeps the first failure. */

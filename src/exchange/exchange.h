@@ -6,9 +6,9 @@
  * the device, and what `prepare` made of them. `run` is called with the addresses of the four
  * buffers: src (the array before), send, receive, dst (the array after). send is src where nothing
  * is packed, receive is dst where nothing is unpacked. Work of the step before has been enqueued on
- * the device's default queue; `run` returns when dst is complete or enqueued on that queue, and
- * when send and src may be overwritten by work enqueued after it. When a copy fails, run still
- * sends and receives everything, so that no partner waits forever, and then returns the first
+ * the plan's queue, or is awaited there; `run` returns when dst is complete or enqueued on that
+ * queue, and when send and src may be overwritten by work enqueued after it. When a copy fails, run
+ * still sends and receives everything, so that no partner waits forever, and then returns the first
  * failure.
  *
  * Shared methods read partners' src instead of sending: `run` returns when this rank has read all
@@ -37,6 +37,8 @@ typedef struct weft_exchange_ops {
 
     weft_status (*prepare)(weft_exchange_plan *plan);
     weft_status (*run)(weft_exchange_plan *plan);
+    /* Shared methods: enqueues the copies of what arrives, once all partners are ready. */
+    weft_status (*pull)(weft_exchange_plan *plan);
     void (*release)(
         weft_exchange_plan *plan); /* also of a half-prepared plan; frees plan->method_state */
 } weft_exchange_ops;
@@ -46,7 +48,9 @@ struct weft_exchange_plan {
     const weft_redistribution *geometry;
     weft_transport *group;
     const weft_device_handle *device;
-    bool staged;     /* send and receive are page-locked host memory */
+    weft_queue *queue; /* of its copies; NULL: the default queue */
+    int chunk;         /* which part of the redistribution this is */
+    bool staged;       /* send and receive are page-locked host memory */
     bool own_direct; /* this rank's own block is copied from src to dst; otherwise, unless it ... */
     bool own_stays;  /* ... is loaded from src by the next step, it goes through receive */
 

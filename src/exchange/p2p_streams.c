@@ -161,7 +161,7 @@ static void release(weft_exchange_plan *plan) {
 static weft_status enqueue_packs(weft_exchange_plan *plan, streams_state *s) {
     const weft_device_ops *device = plan->device->ops;
     weft_device_state *state = plan->device->state;
-    weft_status status = device->event_record(state, NULL, s->source_ready);
+    weft_status status = device->event_record(state, plan->queue, s->source_ready);
     for (int q = 0; q < s->queues; q++)
         weft_keep(&status, device->event_await(state, s->queue[q], s->source_ready));
     for (int i = 0; i < s->blocks.partners; i++) {

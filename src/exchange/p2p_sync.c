@@ -65,14 +65,8 @@ weft_status weft_p2p_run(weft_exchange_plan *plan) {
     bool shared = plan->dst == plan->src && !plan->geometry->pack;
 
     weft_keep(&status, weft_blocks_post_receives(plan, blocks));
-    if (plan->staged &&
-        plan->ops->datatypes) { /* the image must be complete before anything leaves */
-        weft_keep(&status, weft_blocks_leave(plan, blocks));
-        weft_keep(&status, weft_blocks_settle(plan));
-    }
     weft_keep(&status, pack_and_send(plan, blocks));
-    if (!(plan->staged && plan->ops->datatypes))
-        weft_keep(&status, weft_blocks_leave(plan, blocks));
+    weft_keep(&status, weft_blocks_leave(plan, blocks));
     if (shared) weft_keep(&status, wait_for_sends(plan, blocks));
     weft_keep(&status, weft_blocks_arrive(plan, blocks));
     weft_keep(&status, unpack_arrivals(plan, blocks));

@@ -41,27 +41,35 @@ static void release(weft_exchange_plan *plan) {
     plan->method_state = NULL;
 }
 
-static weft_status pull(weft_exchange_plan *plan, int member) {
+static weft_status pull_from(weft_exchange_plan *plan, int member) {
     const weft_copy *copy = &((peer_state *)plan->method_state)->pull[member];
     if (copy->elements == 0) return WEFT_SUCCESS;
-    return plan->device->ops->copy(plan->device->state, NULL, copy, plan->peer_src[member],
+    return plan->device->ops->copy(plan->device->state, plan->queue, copy, plan->peer_src[member],
                                    plan->dst, WEFT_DEVICE_TO_DEVICE);
 }
 
-/* Also after a failure, here or before: the partners wait for both words. */
+static weft_status pull(weft_exchange_plan *plan) {
+    peer_state *state = plan->method_state;
+    weft_status status = pull_from(plan, plan->geometry->me);
+    for (int i = 0; i < state->partners; i++)
+        weft_keep(&status, pull_from(plan, state->partner[i]));
+    return status;
+}
+
+/* Also after a failure, here or before: the partners wait for the words. */
 static weft_status run(weft_exchange_plan *plan) {
     peer_state *state = plan->method_state;
     int me = plan->geometry->me;
     weft_status status = weft_blocks_settle(plan);
     weft_peer_publish(plan);
     double start = weft_clock();
-    weft_keep(&status, pull(plan, me));
+    weft_keep(&status, pull_from(plan, me));
     start = weft_record(plan->recorder, WEFT_PHASE_LOCAL, me, start);
     for (int i = 0; i < state->partners; i++) {
         int member = state->partner[i];
         weft_peer_await(plan, member);
         start = weft_record(plan->recorder, WEFT_PHASE_EXCHANGE, member, start);
-        weft_keep(&status, pull(plan, member));
+        weft_keep(&status, pull_from(plan, member));
         start = weft_record(plan->recorder, WEFT_PHASE_UNPACK, member, start);
     }
     weft_keep(&status, weft_blocks_settle(plan));
@@ -75,5 +83,6 @@ const weft_exchange_ops weft_exchange_peer = {
     .shared = true,
     .prepare = prepare,
     .run = run,
+    .pull = pull,
     .release = release,
 };

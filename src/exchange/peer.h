@@ -1,23 +1,25 @@
 /*
  * Reading partners' arrays where they lie: what peer, and whoever fuses its copy into a transform,
- * uses. src lies in a workspace that the partners see; instead of messages there are two words for
- * each rank, each written by that rank alone:
+ * uses. src lies in a workspace that the partners see; instead of messages there are three words
+ * for each rank, each written by that rank alone:
  *
- *   ready  the owner's: the array of this epoch is complete, and in which workspace it lies
+ *   ready  the owner's: in which workspace the array of this epoch lies
+ *   parts  the owner's: how many parts of arrays are complete, of all epochs together
  *   done   the reader's: it has read all it needs of this epoch, from everybody
  *
  * An epoch is one run of a redistribution in one direction; all ranks count alike, since every rank
  * runs every exchange. In a run:
  *
- *   weft_peer_publish       once, when src is complete
+ *   weft_peer_open          once; then weft_peer_complete as parts of src become complete, or
+ *   weft_peer_publish       both, when all of src is complete
  *   weft_peer_await         for each partner that something comes from; then peer_src[member] is
- * its array, laid out as geometry->receive[member].origin says weft_peer_finish        once, when
- * all is read; peer_src is void from then on
+ *                           its array, laid out as geometry->receive[member].origin says
+ *   weft_peer_finish        once, when all is read; peer_src is void from then on
  *
  * and before src's workspace is written again, weft_peer_reclaim waits for its readers.
  *
- * ready and done are stored with release and loaded with acquire order: what the owner wrote before
- * ready is seen after it, and what a reader read before done is read before the owner writes on.
+ * The words are stored with release and loaded with acquire order: what the owner wrote before
+ * `parts` is seen after it, and what a reader read before done is read before the owner writes on.
  */
 #ifndef WEFT_EXCHANGE_PEER_H
 #define WEFT_EXCHANGE_PEER_H
@@ -31,6 +33,7 @@ enum { WEFT_PEER_WORKSPACES = 4, WEFT_PEER_LINE = 128 /* two lines: processors f
 /* In shared memory, zero at first. */
 typedef struct weft_peer_flags {
     _Alignas(WEFT_PEER_LINE) _Atomic uint64_t ready; /* epoch * WEFT_PEER_WORKSPACES + workspace */
+    _Atomic uint64_t parts;                          /* (epoch - 1) * chunks + complete ones */
     _Alignas(WEFT_PEER_LINE) _Atomic uint64_t done;  /* epoch */
 } weft_peer_flags;
 
@@ -45,6 +48,7 @@ typedef struct weft_peer_member {
 struct weft_peer {
     weft_transport *group; /* kept going while this rank waits */
     int members, me;
+    int chunks;               /* parts of each run */
     uint64_t epoch;           /* of the last run; 0 before the first */
     weft_peer_member *member; /* [members] */
     int *reader;              /* [readers]: members that read from this rank */
@@ -53,14 +57,18 @@ struct weft_peer {
 };
 
 /* Not collective. `member` (of the group) must be filled in before the first run. */
-weft_status weft_peer_create(weft_transport *group, const weft_redistribution *geometry,
+weft_status weft_peer_create(weft_transport *group, const weft_redistribution *geometry, int chunks,
                              weft_peer **peer);
 void weft_peer_destroy(weft_peer *peer);
 
+void weft_peer_open(weft_exchange_plan *plan);
+void weft_peer_complete(const weft_exchange_plan *plan, int parts); /* the first so many */
 void weft_peer_publish(weft_exchange_plan *plan);
 bool weft_peer_ready(weft_exchange_plan *plan, int member); /* await without waiting */
 void weft_peer_await(weft_exchange_plan *plan, int member);
-void weft_peer_await_all(weft_exchange_plan *plan); /* every partner that something comes from */
+bool weft_peer_all_ready(weft_exchange_plan *plan); /* every partner that something comes from */
+void weft_peer_await_all(weft_exchange_plan *plan);
+void weft_peer_pause(const weft_peer *peer, int *spins); /* between two looks; *spins 0 at first */
 void weft_peer_finish(weft_exchange_plan *plan);
 void weft_peer_reclaim(weft_peer *peer);
 

@@ -1,4 +1,4 @@
-/* Who may read, who has read: the two words of each rank that stand for messages (peer.h). */
+/* Who may read, who has read: the words of each rank that stand for messages (peer.h). */
 #include "exchange/peer.h"
 #include "support/error.h"
 
@@ -13,7 +13,7 @@ _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "words between processes must be fre
 
 enum { SPINS = 2000 }; /* some tens of microseconds */
 
-weft_status weft_peer_create(weft_transport *group, const weft_redistribution *g,
+weft_status weft_peer_create(weft_transport *group, const weft_redistribution *g, int chunks,
                              weft_peer **peer) {
     size_t members = (size_t)g->members;
     weft_peer *made = calloc(1, sizeof *made);
@@ -21,6 +21,7 @@ weft_status weft_peer_create(weft_transport *group, const weft_redistribution *g
     *made = (weft_peer){.group = group,
                         .members = g->members,
                         .me = g->me,
+                        .chunks = chunks,
                         .member = calloc(members, sizeof *made->member),
                         .reader = calloc(members, sizeof *made->reader),
                         .src = calloc(members, sizeof *made->src)};
@@ -45,7 +46,7 @@ void weft_peer_destroy(weft_peer *peer) {
 
 /* Ranks may be more than cores, and another rank may still wait for a message that this one's
  * transport holds. */
-static void wait_a_little(const weft_peer *peer, int *spins) {
+void weft_peer_pause(const weft_peer *peer, int *spins) {
     if (++*spins < SPINS) {
 #if defined(__x86_64__) || defined(__i386__)
         _mm_pause();
@@ -63,13 +64,13 @@ void weft_peer_reclaim(weft_peer *peer) {
     for (int i = 0; i < peer->readers; i++) {
         const weft_peer_flags *reader = peer->member[peer->reader[i]].flags;
         while (atomic_load_explicit(&reader->done, memory_order_acquire) < peer->epoch)
-            wait_a_little(peer, &spins);
+            weft_peer_pause(peer, &spins);
     }
 }
 
 /* Who reads this epoch has finished the last one, so `ready` stays as it is until all have seen it.
  */
-void weft_peer_publish(weft_exchange_plan *plan) {
+void weft_peer_open(weft_exchange_plan *plan) {
     weft_peer *peer = plan->peer;
     weft_peer_reclaim(peer);
     peer->epoch++;
@@ -80,9 +81,23 @@ void weft_peer_publish(weft_exchange_plan *plan) {
     plan->peer_src = peer->src;
 }
 
+void weft_peer_complete(const weft_exchange_plan *plan, int parts) {
+    const weft_peer *peer = plan->peer;
+    uint64_t word = (peer->epoch - 1) * (uint64_t)peer->chunks + (uint64_t)parts;
+    atomic_store_explicit(&peer->member[peer->me].flags->parts, word, memory_order_release);
+}
+
+void weft_peer_publish(weft_exchange_plan *plan) {
+    weft_peer_open(plan);
+    weft_peer_complete(plan, plan->peer->chunks);
+}
+
 bool weft_peer_ready(weft_exchange_plan *plan, int member) {
     weft_peer *peer = plan->peer;
     weft_peer_member *partner = &peer->member[member];
+    uint64_t before = (peer->epoch - 1) * (uint64_t)peer->chunks + (uint64_t)plan->chunk;
+    if (member == peer->me) return true;
+    if (atomic_load_explicit(&partner->flags->parts, memory_order_acquire) <= before) return false;
     if (peer->src[member]) return true;
     uint64_t word = atomic_load_explicit(&partner->flags->ready, memory_order_acquire);
     if (word / WEFT_PEER_WORKSPACES != peer->epoch) return false;
@@ -92,13 +107,19 @@ bool weft_peer_ready(weft_exchange_plan *plan, int member) {
 
 void weft_peer_await(weft_exchange_plan *plan, int member) {
     int spins = 0;
-    while (!weft_peer_ready(plan, member)) wait_a_little(plan->peer, &spins);
+    while (!weft_peer_ready(plan, member)) weft_peer_pause(plan->peer, &spins);
+}
+
+bool weft_peer_all_ready(weft_exchange_plan *plan) {
+    const weft_redistribution *g = plan->geometry;
+    for (int m = 0; m < g->members; m++)
+        if (g->receive[m].elements > 0 && !weft_peer_ready(plan, m)) return false;
+    return true;
 }
 
 void weft_peer_await_all(weft_exchange_plan *plan) {
-    const weft_redistribution *g = plan->geometry;
-    for (int m = 0; m < g->members; m++)
-        if (g->receive[m].elements > 0) weft_peer_await(plan, m);
+    int spins = 0;
+    while (!weft_peer_all_ready(plan)) weft_peer_pause(plan->peer, &spins);
 }
 
 void weft_peer_finish(weft_exchange_plan *plan) {

@@ -65,45 +65,15 @@ static weft_status allocate_buffers(weft_build *b) {
     return WEFT_SUCCESS;
 }
 
-static bool same_dimension(const weft_dimension *a, const weft_dimension *b) {
-    return a->n == b->n && a->in_stride == b->in_stride && a->out_stride == b->out_stride;
-}
-
-static bool same_transform(const weft_transform *a, const weft_transform *b) {
-    bool same =
-        a->in_pieces.count + a->out_pieces.count + b->in_pieces.count + b->out_pieces.count == 0 &&
-        a->kind == b->kind && a->direction == b->direction && a->dims == b->dims &&
-        a->loops == b->loops && a->in_place == b->in_place && a->destroy_input == b->destroy_input;
-    for (int i = 0; i < a->dims && same; i++) same = same_dimension(&a->dim[i], &b->dim[i]);
-    for (int i = 0; i < a->loops && same; i++) same = same_dimension(&a->loop[i], &b->loop[i]);
-    return same;
-}
-
-static weft_status plan_transform(weft_build *b, const weft_transform *transform,
-                                  weft_engine_plan **plan) {
-    for (int i = 0; i < b->ready_count; i++)
-        if (same_transform(&b->ready[i].transform, transform)) {
-            *plan = b->ready[i].plan;
-            return WEFT_SUCCESS;
-        }
-    size_t bytes = 0;
-    WEFT_TRY(b->engine->supports(transform, b->device.ops));
-    WEFT_TRY(b->engine->plan(transform, &b->device, plan, &bytes));
-    b->ready[b->ready_count++] = (weft_ready_transform){*transform, *plan};
-    b->memory.tables += bytes;
-    return WEFT_SUCCESS;
-}
-
 static weft_status plan_transforms(weft_build *b) {
-    b->ready = calloc(WEFT_SCHEDULES * WEFT_MAX_STEPS, sizeof *b->ready);
+    /* Of a transform in parts there are two, for longer and shorter ones. */
+    b->ready = calloc(2 * WEFT_SCHEDULES * WEFT_MAX_STEPS, sizeof *b->ready);
     if (!b->ready) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's transforms");
     for (int s = 0; s < WEFT_SCHEDULES; s++)
         for (int i = 0; i < b->schedule[s].steps; i++) {
             const weft_step *step = &b->schedule[s].step[i];
-            if (step->kind != WEFT_STEP_FFT || step->transform.in_elements == 0 ||
-                step->transform.out_elements == 0)
-                continue;
-            WEFT_TRY(plan_transform(b, &step->transform, &b->transform[s][i]));
+            if (step->kind == WEFT_STEP_EXCHANGE) WEFT_TRY(weft_build_parts(b, s, i));
+            if (step->kind == WEFT_STEP_FFT) WEFT_TRY(weft_build_transform(b, s, i));
         }
     return WEFT_SUCCESS;
 }
@@ -117,6 +87,25 @@ static weft_status split_groups(weft_build *b, weft_transport *transport) {
     return WEFT_SUCCESS;
 }
 
+static weft_status prepare_part(weft_build *b, int s, int i, weft_part *part) {
+    const weft_step *step = &b->schedule[s].step[i];
+    weft_exchange_plan *e = &part->exchange;
+    *e = (weft_exchange_plan){.ops = step->method,
+                              .geometry = &part->geometry,
+                              .group = b->group[step->redistribution],
+                              .device = &b->device,
+                              .queue = step->chunks > 1 ? b->exchange_queue : NULL,
+                              .chunk = (int)(part - b->part[s][i]),
+                              .staged = step->staged,
+                              .own_direct = step->own_direct,
+                              .own_stays = step->own_stays};
+    weft_status status = e->ops->prepare(e);
+    if (status == WEFT_SUCCESS && e->ops->shared) status = weft_build_peer(b, s, i, e);
+    b->memory.tables += (size_t)step->exchange.members *
+                        (2 * sizeof(weft_block) + 2 * sizeof(weft_copy) + 2 * sizeof(weft_request));
+    return status;
+}
+
 /* Preparing talks to the group, so a rank that fails goes on with the others and reports at the
  * end. */
 static weft_status prepare_exchanges(weft_build *b) {
@@ -124,21 +113,10 @@ static weft_status prepare_exchanges(weft_build *b) {
     for (int s = 0; s < WEFT_SCHEDULES; s++)
         for (int i = 0; i < b->schedule[s].steps; i++) {
             const weft_step *step = &b->schedule[s].step[i];
-            if (step->kind != WEFT_STEP_EXCHANGE) continue;
-            weft_exchange_plan *e = &b->exchange[s][i];
-            *e = (weft_exchange_plan){.ops = step->method,
-                                      .geometry = &step->exchange,
-                                      .group = b->group[step->redistribution],
-                                      .device = &b->device,
-                                      .staged = step->staged,
-                                      .own_direct = step->own_direct,
-                                      .own_stays = step->own_stays};
-            weft_status prepared = e->ops->prepare(e);
-            if (prepared == WEFT_SUCCESS && e->ops->shared) prepared = weft_build_peer(b, s, i, e);
-            if (status == WEFT_SUCCESS) status = prepared;
-            b->memory.tables +=
-                (size_t)step->exchange.members *
-                (2 * sizeof(weft_block) + 2 * sizeof(weft_copy) + 2 * sizeof(weft_request));
+            for (int k = 0; step->kind == WEFT_STEP_EXCHANGE && k < step->chunks; k++) {
+                weft_status prepared = prepare_part(b, s, i, &b->part[s][i][k]);
+                if (status == WEFT_SUCCESS) status = prepared;
+            }
         }
     return status;
 }
@@ -190,8 +168,8 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
 
 void weft_build_release(weft_build *b) {
     for (int s = 0; s < WEFT_SCHEDULES; s++)
-        for (int i = 0; i < b->schedule[s].steps; i++)
-            if (b->exchange[s][i].ops) b->exchange[s][i].ops->release(&b->exchange[s][i]);
+        for (int i = 0; i < b->schedule[s].steps; i++) weft_build_release_parts(b, s, i);
+    if (b->exchange_queue) b->device.ops->queue_destroy(b->device.state, b->exchange_queue);
     for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
         if (b->group[k]) b->group[k]->ops->release(b->group[k]);
     for (int i = 0; i < b->ready_count; i++) b->engine->destroy(b->ready[i].plan);

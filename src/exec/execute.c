@@ -30,7 +30,7 @@ static void *at(void *const *buffer, int number) {
 static weft_status run_exchange(weft_build *b, int s, int i, void *const *buffer,
                                 weft_recorder *recorder) {
     const weft_step *step = &b->schedule[s].step[i];
-    weft_exchange_plan *e = &b->exchange[s][i];
+    weft_exchange_plan *e = &b->part[s][i]->exchange;
     e->src = buffer[step->src];
     e->send = buffer[step->send];
     e->receive = at(buffer, step->receive);
@@ -52,16 +52,17 @@ static const void *loaded_arrays(weft_build *b, const weft_exchange_plan *e) {
     return b->loaded;
 }
 
-static weft_status run_local(weft_build *b, int s, int i, void *const *buffer) {
+static weft_status enqueue_local(weft_build *b, int s, int i, void *const *buffer) {
     const weft_step *step = &b->schedule[s].step[i];
     const weft_device_handle *device = &b->device;
     const void *src = at(buffer, step->src);
     void *dst = buffer[step->dst];
-    if (step->in_piece) src = loaded_arrays(b, &b->exchange[s][i - 1]);
+    if (step->in_piece) src = loaded_arrays(b, &b->part[s][i - 1]->exchange);
     switch (step->kind) {
     case WEFT_STEP_FFT:
-        if (!b->transform[s][i]) return WEFT_SUCCESS; /* nothing here */
-        return b->engine->execute(b->transform[s][i], device, NULL, src, dst);
+        for (int k = 0; k < step->chunks; k++)
+            WEFT_TRY(weft_build_run_transform(b, s, i, k, src, dst));
+        return WEFT_SUCCESS;
     case WEFT_STEP_COPY:
         if (step->copy.elements == 0) return WEFT_SUCCESS;
         return device->ops->copy(device->state, NULL, &step->copy, src, dst, step->transfer);
@@ -86,6 +87,46 @@ static weft_phase phase_of(weft_step_kind kind) {
     }
 }
 
+/* The exchange in parts that begins with step i; -1: none. */
+static int next_in_parts(const weft_schedule *schedule, int i) {
+    for (int k = i; k <= i + 1 && k < schedule->steps; k++) {
+        const weft_step *step = &schedule->step[k];
+        if (step->kind == WEFT_STEP_EXCHANGE && step->chunks > 1 &&
+            (k == i || step->overlaps_before))
+            return k;
+    }
+    return -1;
+}
+
+/* Whether to wait after step i: at the end, and on devices where the kind of work changes, so that
+ * the phases are told apart. */
+static bool ends_phase(const weft_build *b, const weft_schedule *schedule, int i) {
+    if (i + 1 == schedule->steps) return true;
+    const weft_step *step = &schedule->step[i];
+    return step->kind != WEFT_STEP_EXCHANGE && step[1].kind != step->kind &&
+           !b->device.ops->host_addressable;
+}
+
+static weft_status run_local(weft_build *b, int s, int i, void *const *buffer,
+                             weft_recorder *recorder) {
+    const weft_schedule *schedule = &b->schedule[s];
+    double begin = weft_clock();
+    weft_status status = enqueue_local(b, s, i, buffer);
+    if (status == WEFT_SUCCESS && ends_phase(b, schedule, i))
+        status = b->device.ops->queue_wait(b->device.state, NULL);
+    weft_record(recorder, phase_of(schedule->step[i].kind), WEFT_NO_PARTNER, begin);
+    return status;
+}
+
+/* Waits for what an exchange in parts, or the last exchange, has left on the queue. */
+static weft_status wait_for_rest(weft_build *b, weft_step_kind kind, weft_recorder *recorder) {
+    double begin = weft_clock();
+    weft_status status = b->device.ops->queue_wait(b->device.state, NULL);
+    weft_record(recorder, kind == WEFT_STEP_EXCHANGE ? WEFT_PHASE_UNPACK : phase_of(kind),
+                WEFT_NO_PARTNER, begin);
+    return status;
+}
+
 weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_place, const void *in,
                            void *out, weft_recorder *recorder) {
     int s = weft_schedule_index(direction, in_place);
@@ -99,21 +140,24 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
 
     for (int i = 0; i < schedule->steps; i++) {
         weft_status step_status = WEFT_SUCCESS;
-        weft_step_kind kind = schedule->step[i].kind;
-        recorder->step = i;
-        weft_build_take_back(b, &schedule->step[i]);
-        if (kind == WEFT_STEP_EXCHANGE) {
-            step_status = run_exchange(b, s, i, buffer, recorder);
-        } else if (status == WEFT_SUCCESS) {
-            double begin = weft_clock();
-            bool wait = i + 1 == schedule->steps ||
-                        (schedule->step[i + 1].kind != kind && !b->device.ops->host_addressable);
-            step_status = run_local(b, s, i, buffer);
-            if (step_status == WEFT_SUCCESS && wait)
-                step_status = b->device.ops->queue_wait(b->device.state, NULL);
-            weft_record(recorder, phase_of(kind), WEFT_NO_PARTNER, begin);
+        const int parts = next_in_parts(schedule, i);
+        if (parts >= 0) { /* with the transforms around it */
+            recorder->step = parts;
+            step_status = weft_build_run_parts(b, s, parts, buffer, status, recorder);
+            i = schedule->step[parts].overlaps_after ? parts + 1 : parts;
+        } else {
+            recorder->step = i;
+            weft_build_take_back(b, &schedule->step[i]);
+            if (schedule->step[i].kind == WEFT_STEP_EXCHANGE)
+                step_status = run_exchange(b, s, i, buffer, recorder);
+            else if (status == WEFT_SUCCESS)
+                step_status = run_local(b, s, i, buffer, recorder);
+            if (i > 0 && leaves_data(&schedule->step[i - 1]))
+                weft_peer_finish(&b->part[s][i - 1]->exchange);
         }
-        if (i > 0 && leaves_data(&schedule->step[i - 1])) weft_peer_finish(&b->exchange[s][i - 1]);
+        bool waits = parts >= 0 || schedule->step[i].kind == WEFT_STEP_EXCHANGE;
+        if (waits && step_status == WEFT_SUCCESS && ends_phase(b, schedule, i))
+            step_status = wait_for_rest(b, schedule->step[i].kind, recorder);
         if (status == WEFT_SUCCESS) status = step_status;
     }
     if (status != WEFT_SUCCESS && !b->device.ops->host_addressable) {

@@ -55,6 +55,7 @@ static void describe_exchange(const weft_schedule *schedule, const weft_step *st
     const weft_redistribution *r = &step->exchange;
     json_object_set_new(out, "method", json_string(step->method->name));
     json_object_set_new(out, "ranks", json_integer(r->members));
+    json_object_set_new(out, "chunks", json_integer(step->chunks));
     json_object_set_new(out, "pack", json_boolean(r->pack));
     json_object_set_new(out, "unpack", json_boolean(r->unpack));
     json_object_set_new(out, "staged", json_boolean(step->staged));

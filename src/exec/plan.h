@@ -17,6 +17,15 @@ typedef struct weft_ready_transform {
     weft_engine_plan *plan;
 } weft_ready_transform;
 
+/* One part of an exchange, and of the transforms that overlap with it (chunks.c): the transforms
+ * are those next to the exchange for the same indices, at these bytes of their arrays. */
+typedef struct weft_part {
+    weft_redistribution geometry; /* owned if the exchange has several parts */
+    weft_exchange_plan exchange;
+    int64_t send_offset, receive_offset; /* bytes to its packed blocks */
+    weft_event *made, *arrived; /* what the transform before it makes, and the part itself */
+} weft_part;
+
 /* Where things begin in the memory that a rank shares (-1: the workspace is not there), and the
  * workspaces that its device lends. */
 typedef struct weft_shared_layout {
@@ -37,8 +46,10 @@ typedef struct weft_build {
     bool
         scheduled[WEFT_SCHEDULES]; /* placements that options.placement excludes have no schedule */
     weft_schedule schedule[WEFT_SCHEDULES];
-    weft_exchange_plan exchange[WEFT_SCHEDULES][WEFT_MAX_STEPS];
-    weft_engine_plan *transform[WEFT_SCHEDULES][WEFT_MAX_STEPS]; /* not owned */
+    weft_part *part[WEFT_SCHEDULES][WEFT_MAX_STEPS]; /* [step.chunks] of exchanges */
+    weft_queue *exchange_queue; /* copies of exchanges in parts; NULL: there are none */
+    /* Not owned; [1] for shorter parts, the last ones, where they differ. NULL: nothing here */
+    weft_engine_plan *transform[WEFT_SCHEDULES][WEFT_MAX_STEPS][2];
     const void *loaded[WEFT_LOADED_ARRAYS]; /* what the transform after an exchange loads */
     weft_ready_transform *ready;
     int ready_count;
@@ -84,6 +95,19 @@ bool weft_build_shares_buffer(const weft_build *build, int buffer);
 /* Makes the workspaces that partners read. Collective. */
 weft_status weft_build_share(weft_build *build, weft_transport *transport);
 void weft_build_unshare(weft_build *build);
+/* The parts of an exchange; their events and the queue, where there are several. Not collective. */
+weft_status weft_build_parts(weft_build *build, int schedule, int step);
+void weft_build_release_parts(weft_build *build, int schedule, int step);
+/* The engine plans of a transform, and enqueuing one of its parts. Not collective. */
+weft_status weft_build_transform(weft_build *build, int schedule, int step);
+weft_status weft_build_run_transform(weft_build *build, int schedule, int step, int part,
+                                     const void *in, void *out);
+
+/* Runs an exchange in parts with the transforms that overlap with it; `status` is that of the steps
+ * before. Returns this rank's first failure. */
+weft_status weft_build_run_parts(weft_build *build, int schedule, int step, void *const *buffer,
+                                 weft_status status, weft_recorder *recorder);
+
 /* Fills in what a shared method needs of the exchange of a step. Not collective. */
 weft_status weft_build_peer(weft_build *build, int schedule, int step, weft_exchange_plan *e);
 /* After an exchange partners may go on reading src; before a step writes there, wait for them. */

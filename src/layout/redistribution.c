@@ -50,6 +50,35 @@ void weft_redistribution_release(weft_redistribution *redistribution) {
     redistribution->send = redistribution->receive = NULL;
 }
 
+static void restrict_view(weft_view *view, int axis, int64_t first, int64_t n) {
+    view->offset += first * view->stride[axis];
+    view->n[axis] = n;
+}
+
+weft_status weft_redistribution_restrict(const weft_redistribution *whole, int axis, int64_t first,
+                                         int64_t n, weft_redistribution *part) {
+    weft_redistribution r = *whole;
+    size_t bytes = (size_t)r.members * sizeof *r.send;
+    r.send = malloc(bytes);
+    r.receive = malloc(bytes);
+    if (!r.send || !r.receive) {
+        weft_redistribution_release(&r);
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the blocks of %d partners",
+                         r.members);
+    }
+    memcpy(r.send, whole->send, bytes);
+    memcpy(r.receive, whole->receive, bytes);
+    for (int i = 0; i < 2 * r.members; i++) {
+        weft_block *block = i < r.members ? &r.send[i] : &r.receive[i - r.members];
+        if (block->elements == 0) continue;
+        block->elements = block->elements / block->view.n[axis] * n;
+        restrict_view(&block->view, axis, first, n);
+        restrict_view(&block->origin, axis, first, n);
+    }
+    *part = r;
+    return WEFT_SUCCESS;
+}
+
 weft_view weft_redistribution_stored_alone(const weft_redistribution *r, const weft_view *block,
                                            int64_t offset) {
     weft_region part = {.axes = block->axes};

@@ -36,8 +36,10 @@ typedef choice table[WEFT_MAX_STEPS + 1][WEFT_BUFFER_STAGE_SEND];
 static bool exchange_allows(const weft_step *step, int src, int send, int receive, int dst,
                             int *cost) {
     const weft_redistribution *r = &step->exchange;
-    bool p2p = step->method->point_to_point, packed = r->pack && !step->staged;
-    bool aliased = src == dst;
+    /* Later parts are still to leave when the first ones arrive. */
+    bool parts = step->chunks > 1, p2p = step->method->point_to_point || parts;
+    bool packed = r->pack && !step->staged, aliased = src == dst;
+    if (parts && aliased) return false;
     if (step->method->shared) { /* the same workspaces wherever possible, so that few are shared */
         *cost = src - WEFT_BUFFER_WORKSPACE;
         return src >= WEFT_BUFFER_WORKSPACE && !aliased;

@@ -75,9 +75,7 @@ static bool alike(const weft_transform *t, const weft_piece *list, int count) {
 static weft_step *transform_at(weft_schedule *schedule, int i) {
     if (i < 0 || i >= schedule->steps) return NULL;
     weft_step *step = &schedule->step[i];
-    bool works = step->kind == WEFT_STEP_FFT && step->transform.in_elements > 0 &&
-                 step->transform.out_elements > 0;
-    return works ? step : NULL;
+    return step->kind == WEFT_STEP_FFT && !weft_step_is_empty(step) ? step : NULL;
 }
 
 /* Gives the transform its pieces if the engine takes them; keeps the list. */
@@ -150,7 +148,8 @@ static void fuse_loads(const weft_schedule_request *request, weft_step *step, we
 }
 
 void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *schedule) {
-    if (!request->engine || !request->engine->takes_pieces || !request->device->host_addressable)
+    if (!request->engine || !request->engine->takes_pieces || !request->device->host_addressable ||
+        request->chunks > 1)
         return;
     for (int i = 0; i < schedule->steps; i++) {
         weft_step *step = &schedule->step[i];

@@ -196,6 +196,7 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
                                      .host_buffers = planner->host_buffers,
                                      .engine = planner->engine,
                                      .device = planner->device,
+                                     .chunks = planner->chunks,
                                      .threads = call->options.threads,
                                      .effort = call->options.effort,
                                      .workspaces = workspaces};

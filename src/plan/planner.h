@@ -26,6 +26,7 @@ typedef struct weft_planner {
     bool staged, host_buffers;
     const weft_engine_ops *engine; /* NULL: one that takes no pieces */
     const weft_device_ops *device;
+    int chunks;       /* of each exchange */
     bool addressable; /* ranks of one node can read each other's memory of the device */
     const int *node;  /* [ranks]: ranks with the same number share a node; NULL: all do */
     const weft_region *input_boxes, *output_boxes;

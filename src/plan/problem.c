@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+enum { MAX_CHUNKS = 1024 };
+
 /* Struct of another version: copies what both know. A longer struct of a newer caller is refused
  * where it asks for something unknown, that is where its tail is not zero. */
 static weft_status copy_versioned(void *mine, size_t my_size, const void *theirs, size_t their_size,
@@ -131,11 +133,10 @@ static weft_status check_options(const weft_problem *p, weft_options *o, int ran
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "options.threads is %d; it must be 0 to 4096",
                          o->threads);
     if (o->threads == 0) o->threads = 1;
-    if (o->chunks < 0 || o->chunks > 1)
-        return weft_fail(o->chunks < 0 ? WEFT_ERROR_INVALID_ARGUMENT : WEFT_ERROR_UNSUPPORTED,
-                         "options.chunks is %d; exchanges go in one piece in this version of weft "
-                         "(%s), so leave it 0",
-                         o->chunks, WEFT_VERSION);
+    if (o->chunks < 0 || o->chunks > MAX_CHUNKS)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "options.chunks is %d; it must be 0 (weft chooses) to %d", o->chunks,
+                         MAX_CHUNKS);
     if (o->decomposition == WEFT_BRICK && !bricks)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "options.decomposition is brick, but problem.input and output are NULL; "

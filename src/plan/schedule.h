@@ -39,13 +39,18 @@ typedef struct weft_step {
     bool can_alias;                   /* FFT: may run in place */
     int axis[WEFT_MAX_RANK];          /* FFT: the axes, first transformed first */
     weft_piece *in_piece, *out_piece; /* FFT: those of the transform, or NULL */
+    int chunk_loop;                   /* FFT: the loop that its parts share out, if there are any */
 
     weft_copy copy;         /* COPY */
     weft_transfer transfer; /* COPY */
     bool optional;          /* COPY: dropped where src and dst can be one buffer */
 
-    int redistribution;           /* EXCHANGE: its number in the chain, so its group */
-    weft_redistribution exchange; /* EXCHANGE */
+    int redistribution; /* EXCHANGE: its number in the chain, so its group */
+    int chunks;         /* FFT, EXCHANGE: how many parts it goes in, one after the other */
+    int chunk_axis;     /* EXCHANGE: the axis that they share out */
+    bool parts_before, parts_after; /* EXCHANGE: the transform next to it has the same parts, ... */
+    bool overlaps_before, overlaps_after; /* ... and works on one while others travel */
+    weft_redistribution exchange;         /* EXCHANGE */
     const weft_exchange_ops *method;
     bool staged;
     int send,
@@ -65,7 +70,12 @@ typedef struct weft_step {
     double predicted; /* seconds, by the model */
 } weft_step;
 
-#define WEFT_MAX_STEPS (3 * WEFT_MAX_SEGMENTS + 4)
+/* A transform of nothing, on ranks without data. */
+static inline bool weft_step_is_empty(const weft_step *fft) {
+    return fft->transform.in_elements == 0 || fft->transform.out_elements == 0;
+}
+
+#define WEFT_MAX_STEPS (5 * WEFT_MAX_SEGMENTS + 4)
 
 typedef struct weft_schedule {
     weft_direction direction;
@@ -91,6 +101,7 @@ typedef struct weft_schedule_request {
     bool host_buffers;             /* the callers' buffers must be copied to and from the device */
     const weft_engine_ops *engine; /* NULL: one that takes no pieces */
     const weft_device_ops *device; /* it runs on */
+    int chunks;                    /* parts of an exchange, as far as its axes allow; 0: one */
     int threads;
     weft_effort effort;
     int workspaces; /* held anyway for another schedule of the plan, so free to use */
@@ -99,6 +110,11 @@ typedef struct weft_schedule_request {
 /* The caller releases the schedule, also after a failure. */
 weft_status weft_schedule_build(const weft_schedule_request *request, weft_schedule *schedule);
 void weft_schedule_release(weft_schedule *schedule);
+
+/* Splits exchanges, and the transforms next to them, into parts along an axis that they do not work
+ * on (chunks.c). Buffers assigned, weft_schedule_overlap says what may run at the same time. */
+void weft_schedule_chunk(const weft_schedule_request *request, weft_schedule *schedule);
+void weft_schedule_overlap(weft_schedule *schedule);
 
 /* Lets transforms store and load the blocks of exchanges, where that is possible (fuse.c). */
 void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *schedule);

@@ -125,6 +125,7 @@ static test_case random_case(void) {
     c.options.variant = pick(2) ? WEFT_REALIGNED : WEFT_DEFAULT;
     c.options.engine = engines[pick(6)];
     c.options.threads = pick(4) == 0 ? 2 : 1;
+    c.options.chunks = pick(3) == 0 ? 2 + pick(6) : 0;
     c.options.placement = pick(3)      ? WEFT_PLACEMENT_ANY
                           : c.in_place ? WEFT_IN_PLACE
                                        : WEFT_OUT_OF_PLACE;
@@ -149,13 +150,14 @@ static void describe(const test_case *c, char *out, size_t size) {
     const weft_problem *p = &c->problem;
     snprintf(out, size,
              "%lldx%lldx%lldx%lld %s %s batch %lld %s %s grid %d,%d,%d engine %s device %s%s%s "
-             "threads %d %s%s",
+             "threads %d chunks %d %s%s",
              (long long)p->n[0], (long long)p->n[1], (long long)p->n[2], (long long)p->n[3],
              weft_kind_name(p->kind), weft_precision_name(p->precision), (long long)p->batch,
              weft_decomposition_name(o->decomposition), weft_variant_name(o->variant), o->grid[0],
              o->grid[1], o->grid[2], weft_engine_name(o->engine), weft_device_name(o->device),
              o->location ? " host buffers" : "", o->device_aware == WEFT_STAGED ? " staged" : "",
-             o->threads, c->in_place ? "in place" : "out of place", c->bricks ? " bricks" : "");
+             o->threads, o->chunks, c->in_place ? "in place" : "out of place",
+             c->bricks ? " bricks" : "");
 }
 
 /* The global input and its transform, of this case. */

@@ -112,6 +112,11 @@ static weft_status host_event_await(weft_device_state *device, weft_queue *queue
     return put(queue, &work);
 }
 
+static bool host_event_done(weft_device_state *device, weft_event *event) {
+    (void)device;
+    return weft_thread_event_done(event);
+}
+
 static weft_status host_copy(weft_device_state *device, weft_queue *queue, const weft_copy *copy,
                              const void *src, void *dst, weft_transfer transfer) {
     (void)transfer;
@@ -171,6 +176,7 @@ const weft_device_ops weft_device_host = {
     .event_destroy = host_event_destroy,
     .event_record = host_event_record,
     .event_await = host_event_await,
+    .event_done = host_event_done,
     .copy = host_copy,
     .callback = host_callback,
     .run = host_run,

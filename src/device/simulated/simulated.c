@@ -221,6 +221,11 @@ static void simulated_event_destroy(weft_device_state *device, weft_event *event
     weft_thread_event_destroy(event);
 }
 
+static bool simulated_event_done(weft_device_state *device, weft_event *event) {
+    (void)device;
+    return weft_thread_event_done(event);
+}
+
 static weft_status put(weft_device_state *device, weft_queue *queue, const weft_work *work) {
     return weft_thread_queue_put(queue_or_default(device, queue), work);
 }
@@ -386,6 +391,7 @@ const weft_device_ops weft_device_simulated = {
     .event_destroy = simulated_event_destroy,
     .event_record = simulated_event_record,
     .event_await = simulated_event_await,
+    .event_done = simulated_event_done,
     .copy = simulated_copy,
     .callback = simulated_callback,
     .run = simulated_run,
