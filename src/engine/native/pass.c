@@ -2,6 +2,7 @@
 #include "engine/native/pass.h"
 #include "engine/native/number.h"
 
+#include "engine/roots.h"
 #include "support/error.h"
 
 #include <stdlib.h>
@@ -214,6 +215,37 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
                          "native engine: no memory for the tables of length %lld",
                          (long long)pass->n);
     return WEFT_SUCCESS;
+}
+
+/* That of the first line of a tile, times that of the line's place in the tile. */
+bool weft_native_pass_twist(weft_native_pass *pass, int64_t n, int64_t lines,
+                            weft_direction direction, size_t *bytes) {
+    const weft_kernels *kernels = pass->kernels;
+    const int64_t lanes = kernels->lanes, points = pass->n;
+    const int64_t chunks = (lines + lanes - 1) / lanes;
+    const double sign = direction == WEFT_INVERSE ? -1.0 : 1.0;
+    size_t table_bytes = (size_t)(points * WEFT_ROW_BYTES);
+    size_t factor_bytes = (size_t)(chunks * points * weft_complex_bytes(kernels));
+    double *re = malloc((size_t)n * sizeof *re), *im = malloc((size_t)n * sizeof *im);
+    pass->twist_table = malloc(table_bytes);
+    pass->twist_factors = malloc(factor_bytes);
+    *bytes += table_bytes + factor_bytes;
+    bool ok = re && im && pass->twist_table && pass->twist_factors && weft_roots_fill(n, n, re, im);
+    for (int64_t k = 0; k < points && ok; k++) {
+        for (int l = 0; l < lanes; l++) {
+            int64_t at = k * 2 * lanes + kernels->position(l), index = k * l % n;
+            weft_number_set(kernels, pass->twist_table, at, re[index]);
+            weft_number_set(kernels, pass->twist_table, at + lanes, sign * im[index]);
+        }
+        for (int64_t c = 0; c < chunks; c++) {
+            int64_t index = k * c * lanes % n, at = 2 * (c * points + k);
+            weft_number_set(kernels, pass->twist_factors, at, re[index]);
+            weft_number_set(kernels, pass->twist_factors, at + 1, sign * im[index]);
+        }
+    }
+    free(im);
+    free(re);
+    return ok;
 }
 
 void weft_native_pass_release(weft_native_pass *pass) {

@@ -73,6 +73,12 @@ typedef struct weft_native_pass {
 
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes);
+
+/* The first pass of a line of n points as a matrix in memory: result k of line j times
+ * exp(-+ 2 pi i j k / n). False when out of memory. */
+bool weft_native_pass_twist(weft_native_pass *pass, int64_t n, int64_t lines,
+                            weft_direction direction, size_t *bytes);
+
 void weft_native_pass_release(weft_native_pass *pass);
 
 /* Bytes of a thread's scratch memory. */

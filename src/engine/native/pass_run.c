@@ -21,7 +21,8 @@ static int64_t offset_bytes(const weft_native_pass *pass) {
 /* For a line as a matrix, and, from complex to real, the complex line itself. */
 static size_t matrix_room(const weft_native_pass *pass) {
     size_t line = (size_t)(pass->line.n * weft_complex_bytes(pass->kernels));
-    return weft_matrix_room(&pass->matrix) + (pass->kind == WEFT_TRANSFORM_C2R ? line : 0);
+    return weft_matrix_tile_bytes(&pass->matrix) + weft_matrix_turned_bytes(&pass->matrix) +
+           (pass->kind == WEFT_TRANSFORM_C2R ? line : 0);
 }
 
 size_t weft_native_pass_scratch(const weft_native_pass *pass) {
@@ -255,7 +256,8 @@ static void run_matrix(const weft_native_pass *pass, const void *x, void *y, con
                        bool past, const void *next) {
     const weft_kernels *k = pass->kernels;
     const int64_t h = pass->line.n, in = pass->in.whole.stride, out = pass->out.whole.stride;
-    char *line = (char *)w->tile + weft_matrix_room(&pass->matrix);
+    char *line = (char *)w->tile + weft_matrix_tile_bytes(&pass->matrix) +
+                 weft_matrix_turned_bytes(&pass->matrix);
     if (pass->kind == WEFT_TRANSFORM_C2R) {
         k->merge_line(x, in, line, weft_complex_bytes(k), h, pass->roots);
         x = line;
