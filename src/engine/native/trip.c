@@ -85,7 +85,7 @@ weft_status weft_trip_create_pass(const weft_pass_request *request, weft_trip *t
 enum {
     BLOCK_BYTES = 1024,  /* of a row, ... */
     NARROW_BYTES = 512,  /* ... or of one of very many */
-    FAR_APART = 1 << 16, /* bytes between points from which on blocks pay */
+    FAR_APART = 1 << 13, /* bytes between points from which on blocks pay, ... */
 };
 
 /* Bytes of each row of a block of n rows, such that it stays in the cache of one core, or at least
@@ -103,12 +103,13 @@ static int find_neighbours(const weft_pass_request *r) {
     return -1;
 }
 
+/* ... and where lines span more than the second-level cache. */
 bool weft_trip_wants_blocks(const weft_pass_request *r) {
     int i = find_neighbours(r);
-    int64_t element = weft_complex_bytes(r->kernels);
+    int64_t element = weft_complex_bytes(r->kernels), apart = llabs(r->dim.in_stride) * element;
     return r->kind == WEFT_TRANSFORM_C2C && i >= 0 && r->dim.n >= 16 &&
-           r->loop[i].n * element >= NARROW_BYTES &&
-           llabs(r->dim.in_stride) * element >= FAR_APART && block_bytes(r->dim.n) > 0;
+           r->loop[i].n * element >= NARROW_BYTES && apart >= FAR_APART &&
+           r->dim.n * apart > 4 * (int64_t)weft_topology_get()->l2 && block_bytes(r->dim.n) > 0;
 }
 
 weft_status weft_trip_create_blocks(const weft_pass_request *r, weft_trip *trip, size_t *bytes) {
