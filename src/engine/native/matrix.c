@@ -87,6 +87,7 @@ bool weft_matrix_create(const weft_kernels *kernels, int64_t n, weft_direction d
     /* Not a power of two, lest runs for successive tiles compete for the same sets of the cache. */
     m->apart = (m->n2 + 1) * WEFT_ROW_BYTES;
     const int64_t tiles = m->n2 / kernels->lanes, tables = n > LARGEST_TABLE ? 1 : tiles;
+    m->share = n * weft_complex_bytes(kernels) / (tiles + m->n1 / kernels->lanes);
     size_t table = (size_t)(tables * m->n1 * WEFT_ROW_BYTES);
     size_t factors = (size_t)(tiles * m->n1 * weft_complex_bytes(kernels));
     m->table = aligned_alloc(64, table);
@@ -221,22 +222,21 @@ void weft_matrix_run_rows(const weft_matrix *m, const void *turned, void *tile, 
 /* A share of the next line for each tile: all at once would fill the processor's queues, and what
  * it foresees by itself is not enough. */
 static const char *fetch_share(const weft_matrix *m, const char *next) {
-    const int64_t tiles = (m->n1 + m->n2) / m->kernels->lanes;
-    const int64_t share = m->n1 * m->n2 * weft_complex_bytes(m->kernels) / tiles;
-    for (int64_t i = 0; i < share; i += CACHE_LINE) __builtin_prefetch(next + i);
-    return next + share;
+    for (int64_t i = 0; i < m->share; i += CACHE_LINE) __builtin_prefetch(next + i);
+    return next + m->share;
 }
 
 void weft_matrix_run(const weft_matrix *m, const void *in, void *out, void *room, bool past,
                      const void *next) {
     char *tile = room, *turned = tile + weft_matrix_tile_bytes(m);
     const char *ahead = next;
-    for (int64_t c = 0; c < weft_matrix_column_tiles(m); c++) {
-        ahead = fetch_share(m, ahead);
+    const int64_t columns = weft_matrix_column_tiles(m), rows = weft_matrix_row_tiles(m);
+    for (int64_t c = 0; c < columns; c++) {
+        if (next) ahead = fetch_share(m, ahead);
         transform_columns(m, in, tile, turned, c);
     }
-    for (int64_t c = 0; c < weft_matrix_row_tiles(m); c++) {
-        ahead = fetch_share(m, ahead);
+    for (int64_t c = 0; c < rows; c++) {
+        if (next) ahead = fetch_share(m, ahead);
         transform_rows(m, turned, tile, out, past, c);
     }
 }

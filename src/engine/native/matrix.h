@@ -15,6 +15,7 @@ typedef struct weft_matrix {
     const weft_kernels *kernels;
     int64_t n1, n2;
     bool far;                  /* the line goes beyond the second-level cache */
+    int64_t share;             /* bytes of a line for each tile of either step */
     int64_t apart;             /* bytes between what successive tiles of rows take */
     weft_stages columns, rows; /* of n1 and n2 points */
     void *table;            /* the twiddles between, for the columns of a tile: of each one, ... */
@@ -49,7 +50,7 @@ void weft_matrix_run_rows(const weft_matrix *matrix, const void *turned, void *t
                           bool past, int64_t first, int64_t end);
 
 /* Both, for a line that fits in the caches. in may be out. The line that will be next, anywhere in
- * memory, is asked for meanwhile. */
+ * memory, is asked for meanwhile; NULL: there is none. */
 void weft_matrix_run(const weft_matrix *matrix, const void *in, void *out, void *room, bool past,
                      const void *next);
 

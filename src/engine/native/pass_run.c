@@ -284,7 +284,7 @@ static void run_matrices(const weft_native_pass *pass, const void *in, void *out
             out_offset += index[i] * to->loop_stride[i];
         }
         const char *x = (const char *)in + in_offset;
-        run_matrix(pass, x, (char *)out + out_offset, w, past, x + ahead);
+        run_matrix(pass, x, (char *)out + out_offset, w, past, ahead != 0 ? x + ahead : NULL);
         for (int i = 0; i < pass->loops && ++index[i] == pass->loop[i]; i++) index[i] = 0;
     }
     if (past) pass->kernels->settle();

@@ -72,6 +72,7 @@ weft_status weft_trip_create_pass(const weft_pass_request *request, weft_trip *t
     memset(trip, 0, sizeof *trip);
     trip->kernels = request->kernels;
     trip->passes = 1;
+    trip->direct = true;
     trip->from[0] = WEFT_TRIP_IN;
     trip->to[0] = WEFT_TRIP_OUT;
     weft_pass_request one_part = *request;

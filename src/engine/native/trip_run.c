@@ -182,6 +182,11 @@ static void run_apart(const weft_trip *trip, const void *const *in, void *out, c
 
 void weft_trip_run(const weft_trip *trip, const void *const *in, void *out, char *memory,
                    size_t stride, int threads) {
+    /* A single short line takes less time than what else there is to do here. */
+    if (trip->direct && (threads == 1 || trip->pass[0].groups == 1)) {
+        weft_native_pass_run(&trip->pass[0], in, out, memory, 0, trip->pass[0].groups);
+        return;
+    }
 #ifdef _OPENMP
     if (threads > 1) {
         bool together = trip->parts < threads && !trip->convolution;
