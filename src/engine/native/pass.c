@@ -101,6 +101,17 @@ static void make_side(const weft_native_pass *pass, const weft_dimension *dim,
         side->whole.loop_stride[i] = (output ? loop[i].d.out_stride : loop[i].d.in_stride) * bytes;
 }
 
+/* Bytes of a line that is stored along, where its neighbours adjoin it; 0 also where a tile of them
+ * is no longer short. Real lines of odd length are stored number by number. */
+static int64_t adjoining_bytes(const weft_native_pass *pass) {
+    enum { MOST = 1 << 15 };
+    const weft_native_side *side = &pass->out;
+    const int64_t line = side->whole.points * side->whole.stride, lanes = pass->kernels->lanes;
+    bool adjoin = side->access == WEFT_ALONG && (!side->real || pass->halved) && pass->loops > 0 &&
+                  pass->loop[0] >= lanes && side->whole.loop_stride[0] == line;
+    return adjoin && lanes * line <= MOST ? line : 0;
+}
+
 /* The request's pieces, in bytes, their loops in the pass's order. */
 static bool make_pieces(const weft_pass_request *request, const sorted_loop *loop,
                         weft_native_pass *pass, size_t *bytes) {
@@ -189,6 +200,7 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     pass->lines = lines;
     make_side(pass, &request->dim, loop, false, &pass->in);
     make_side(pass, &request->dim, loop, true, &pass->out);
+    pass->adjoining = adjoining_bytes(pass);
     pass->by_loop = pass->in.access == WEFT_ACROSS || pass->out.access == WEFT_ACROSS;
     const int64_t lanes = pass->kernels->lanes;
     pass->groups = pass->by_loop ? (pass->loop[0] + lanes - 1) / lanes * (lines / pass->loop[0])

@@ -66,6 +66,8 @@ typedef struct weft_native_pass {
     bool by_matrix; /* contiguous lines one by one, as matrices */
     weft_matrix matrix;
     weft_native_side in, out;
+    int64_t adjoining; /* bytes of a short line as it is stored, where the next one begins at its
+                          end; else 0 */
     bool stream;       /* store past the caches where alignment allows */
     void *twist_table; /* four-step twiddles: see twist of kernels.h; NULL without */
     void *twist_factors;

@@ -7,9 +7,10 @@
 enum { MOST_LANES = WEFT_ROW_BYTES / 2 / (int)sizeof(float), ALIGNMENT = 64 };
 
 /* A thread's scratch memory: offsets of the rows of either side, where they are not the same for
- * every tile, then the tile. */
+ * every tile, then the lines of a tile that are stored as a whole, then the tile. */
 typedef struct work {
     int64_t *in, *out;
+    char *lines;
     void *tile;
 } work;
 
@@ -25,16 +26,23 @@ static size_t matrix_room(const weft_native_pass *pass) {
            (pass->kind == WEFT_TRANSFORM_C2R ? line : 0);
 }
 
+static int64_t gathered_bytes(const weft_native_pass *pass) {
+    int64_t bytes = pass->kernels->lanes * pass->adjoining;
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
 size_t weft_native_pass_scratch(const weft_native_pass *pass) {
     size_t tile = (size_t)(pass->line.rows + 1) * WEFT_ROW_BYTES;
     if (pass->by_matrix && matrix_room(pass) > tile) tile = matrix_room(pass);
-    return (size_t)(2 * offset_bytes(pass)) + tile;
+    return (size_t)(2 * offset_bytes(pass) + gathered_bytes(pass)) + tile;
 }
 
 static work divide(const weft_native_pass *pass, void *scratch) {
     char *p = scratch;
     int64_t bytes = offset_bytes(pass);
-    return (work){(int64_t *)(void *)p, (int64_t *)(void *)(p + bytes), p + 2 * bytes};
+    char *lines = p + 2 * bytes;
+    return (work){(int64_t *)(void *)p, (int64_t *)(void *)(p + bytes), lines,
+                  lines + gathered_bytes(pass)};
 }
 
 /* Lines of one tile: the loops' indices of each (only of the first, where tiles go by loop 0). */
@@ -118,11 +126,13 @@ static int64_t rows_of(const weft_native_pass *pass, const weft_native_side *sid
 }
 
 /* Bytes from what is loaded to what should be asked for meanwhile: the next tile's lines where they
- * are short, else what follows in these. */
+ * are short, what follows in these where they are long, and nothing in between, where either would
+ * be one of the other lines. */
 static int64_t look_ahead(const weft_native_pass *pass, const weft_native_piece *piece) {
-    enum { AHEAD = 1024, NEAR = 8192 };
+    enum { AHEAD = 1024, NEAR = 8192, FAR = 65536 };
     int64_t next = pass->loops > 0 ? pass->kernels->lanes * piece->loop_stride[0] : 0;
-    return next > 0 && next <= NEAR ? next : AHEAD;
+    if (next <= 0 || next > FAR) return AHEAD;
+    return next <= NEAR ? next : 0;
 }
 
 static void load(const weft_native_pass *pass, const void *const *array, const group *g,
@@ -156,6 +166,28 @@ static void load(const weft_native_pass *pass, const void *const *array, const g
     }
 }
 
+/* Full tiles of short lines that follow each other, but begin anywhere in a cache line: they are
+ * gathered first, so that they can be stored past the caches. */
+static void store_gathered(const weft_native_pass *pass, void *array, const group *g,
+                           const work *w) {
+    const weft_kernels *k = pass->kernels;
+    const int64_t line = pass->adjoining;
+    const weft_native_side *side = &pass->out;
+    const int64_t n = rows_of(pass, side, side->whole.points);
+    void *lines[MOST_LANES];
+    for (int l = 0; l < k->lanes; l++) lines[l] = w->lines + l * line;
+    k->store_lines(w->tile, pass->store_row, n, lines, false);
+    k->copy(w->lines, (char *)array + line_offset(pass, &side->whole, g, 0), k->lanes * line, true);
+}
+
+/* Whether the lines of a tile are as many as it takes, and none of them is a loop away. */
+static bool all_adjoin(const weft_native_pass *pass, const group *g) {
+    const int last = pass->kernels->lanes - 1;
+    return pass->adjoining > 0 && g->count > last &&
+           line_offset(pass, &pass->out.whole, g, last) ==
+               line_offset(pass, &pass->out.whole, g, 0) + last * pass->adjoining;
+}
+
 static void store(const weft_native_pass *pass, void *array, const group *g, const work *w,
                   bool stream) {
     const weft_kernels *k = pass->kernels;
@@ -170,6 +202,10 @@ static void store(const weft_native_pass *pass, void *array, const group *g, con
                                g->count);
         else
             k->store_rows(w->tile, pass->store_row, pass->store_points, base, r.offset, g->count);
+        return;
+    }
+    if (pass->stream && !stream && all_adjoin(pass, g)) {
+        store_gathered(pass, array, g, w);
         return;
     }
     for (int p = 0; p < side->pieces; p++) {
@@ -334,5 +370,5 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
         else
             store(pass, out, &g, &w, stream);
     }
-    if (stream) pass->kernels->settle();
+    if (pass->stream) pass->kernels->settle();
 }
