@@ -75,6 +75,7 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
     weft_status status = WEFT_SUCCESS;
     void *buffer[WEFT_BUFFERS];
     weft_recorder_start(recorder);
+    double moment = recorder->start; /* when the last stretch of work ended */
     buffer[WEFT_BUFFER_IN] = (void *)(uintptr_t)in; /* only ever read */
     buffer[WEFT_BUFFER_OUT] = out;
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) buffer[i] = b->buffer[i];
@@ -84,16 +85,17 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
         weft_step_kind kind = schedule->step[i].kind;
         recorder->step = i;
         weft_build_take_back(b, &schedule->step[i]);
+        if (b->shared) moment = weft_clock(); /* partners may have been waited for */
         if (kind == WEFT_STEP_EXCHANGE) {
             step_status = run_exchange(b, s, i, buffer, recorder);
+            moment = weft_clock();
         } else if (status == WEFT_SUCCESS) {
-            double begin = weft_clock();
             bool wait = i + 1 == schedule->steps ||
                         (schedule->step[i + 1].kind != kind && !b->device.ops->host_addressable);
             step_status = run_local(b, s, i, buffer);
             if (step_status == WEFT_SUCCESS && wait)
                 step_status = b->device.ops->queue_wait(b->device.state, NULL);
-            weft_record(recorder, phase_of(kind), WEFT_NO_PARTNER, begin);
+            moment = weft_record(recorder, phase_of(kind), WEFT_NO_PARTNER, moment);
         }
         if (i > 0 && b->fused[s][i - 1]) weft_peer_finish(&b->exchange[s][i - 1]);
         if (status == WEFT_SUCCESS) status = step_status;
@@ -104,6 +106,6 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
         b->device.ops->queue_wait(b->device.state, NULL); /* leave nothing running */
         weft_thread_error_set(sentence);
     }
-    recorder->timings.total = weft_clock() - recorder->start;
+    recorder->timings.total = (b->shared ? weft_clock() : moment) - recorder->start;
     return status;
 }
