@@ -12,6 +12,7 @@ typedef struct work {
     int64_t *in, *out;
     char *lines;
     void *tile;
+    bool touch; /* tiles are read in order before they are loaded */
 } work;
 
 static int64_t offset_bytes(const weft_native_pass *pass) {
@@ -42,7 +43,7 @@ static work divide(const weft_native_pass *pass, void *scratch) {
     int64_t bytes = offset_bytes(pass);
     char *lines = p + 2 * bytes;
     return (work){(int64_t *)(void *)p, (int64_t *)(void *)(p + bytes), lines,
-                  lines + gathered_bytes(pass)};
+                  lines + gathered_bytes(pass), false};
 }
 
 /* Lines of one tile: the loops' indices of each (only of the first, where tiles go by loop 0). */
@@ -135,6 +136,27 @@ static int64_t look_ahead(const weft_native_pass *pass, const weft_native_piece 
     return next <= NEAR ? next : 0;
 }
 
+/* Line by line in turn is no order that a processor foresees: a tile that lies in one run comes
+ * faster from memory if it is read from one end to the other first. */
+static void touch_tile(const weft_native_pass *pass, const void *array, const group *g) {
+    const weft_native_piece *piece = &pass->in.whole;
+    const int last = pass->kernels->lanes - 1;
+    const int64_t first = line_offset(pass, piece, g, 0), line = piece->loop_stride[0];
+    if (g->count <= last || line_offset(pass, piece, g, last) != first + last * line) return;
+    const volatile char *byte = (const char *)array + first;
+    for (int64_t i = 0; i < (last + 1) * line; i += ALIGNMENT) (void)byte[i];
+}
+
+/* Whether it pays: for few lines, stored past the caches from where they are. */
+static bool touches(const weft_native_pass *pass) {
+    enum { MOST = 16384 };
+    const weft_native_piece *piece = &pass->in.whole;
+    const int64_t line = piece->points * piece->stride;
+    return pass->in.access == WEFT_ALONG && pass->out.access == WEFT_ALONG &&
+           pass->in.pieces == 1 && pass->loops > 0 && pass->loop[0] >= pass->kernels->lanes &&
+           piece->loop_stride[0] == line && pass->kernels->lanes * line <= MOST;
+}
+
 static void load(const weft_native_pass *pass, const void *const *array, const group *g,
                  const work *w) {
     const weft_kernels *k = pass->kernels;
@@ -156,7 +178,7 @@ static void load(const weft_native_pass *pass, const void *const *array, const g
         int64_t n = rows_of(pass, side, piece->points);
         point_lines(pass, piece, array[p], g, lines);
         if (side->access == WEFT_ALONG && g->count == k->lanes && (!side->real || pairs))
-            k->load_lines(lines, n, w->tile, rows, look_ahead(pass, piece));
+            k->load_lines(lines, n, w->tile, rows, w->touch ? 0 : look_ahead(pass, piece));
         else
             k->gather(lines, piece->stride * (pairs ? 2 : 1),
                       pairs        ? piece->stride
@@ -328,7 +350,7 @@ static void run_matrices(const weft_native_pass *pass, const void *in, void *out
 
 void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *out,
                           void *scratch, int64_t first, int64_t end) {
-    const work w = divide(pass, scratch);
+    work w = divide(pass, scratch);
     const weft_stages *s = &pass->line.stages;
     const int64_t lanes = pass->kernels->lanes;
     if (pass->by_matrix && pass->kind == WEFT_TRANSFORM_C2C) {
@@ -341,6 +363,7 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
     const bool fuse_load = plain && pass->in.access == WEFT_ACROSS;
     const bool fuse_store = plain && pass->out.access == WEFT_ACROSS;
     const bool stream = pass->stream && aligned(pass, out);
+    w.touch = stream && touches(pass);
     group g;
     for (int64_t number = first; number < end; number++) {
         find_group(pass, number, &g);
@@ -354,6 +377,7 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
             run_both(pass, in, out, &g, &w, stream);
             continue;
         }
+        if (w.touch) touch_tile(pass, in[0], &g);
         if (loads)
             load_fused(pass, in, &g, &w);
         else
