@@ -86,7 +86,7 @@ weft_status weft_trip_create_pass(const weft_pass_request *request, weft_trip *t
 enum {
     BLOCK_BYTES = 1024,  /* of a row, ... */
     NARROW_BYTES = 512,  /* ... or of one of very many */
-    FAR_APART = 1 << 13, /* bytes between points from which on blocks pay, ... */
+    FAR_APART = 1 << 13, /* bytes between points from which on blocks pay */
 };
 
 /* Bytes of each row of a block of n rows, such that it stays in the cache of one core, or at least
@@ -104,7 +104,7 @@ static int find_neighbours(const weft_pass_request *r) {
     return -1;
 }
 
-/* ... and where lines span more than the second-level cache. */
+/* Lines that span only a few times the second-level cache are transformed where they lie. */
 bool weft_trip_wants_blocks(const weft_pass_request *r) {
     int i = find_neighbours(r);
     int64_t element = weft_complex_bytes(r->kernels), apart = llabs(r->dim.in_stride) * element;
