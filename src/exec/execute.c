@@ -75,7 +75,7 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
     weft_status status = WEFT_SUCCESS;
     void *buffer[WEFT_BUFFERS];
     weft_recorder_start(recorder);
-    double moment = recorder->start; /* when the last stretch of work ended */
+    double moment = recorder->start;                /* when the last stretch of work ended */
     buffer[WEFT_BUFFER_IN] = (void *)(uintptr_t)in; /* only ever read */
     buffer[WEFT_BUFFER_OUT] = out;
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) buffer[i] = b->buffer[i];
