@@ -5,6 +5,8 @@
  */
 #include "test_engine.h"
 
+#include "support/topology.h"
+
 #include <signal.h>
 #include <unistd.h>
 
@@ -131,11 +133,57 @@ static void every_number_of_lines_is_done(void **state) {
             }
 }
 
+/* Batches that are stored past the caches, up to the last lines, which do not fill a vector. */
+static void large_batches_give_the_bits_of_few_lines(void **state) {
+    const weft_engine_ops *engine = engine_of(state);
+    if (engine->id != WEFT_ENGINE_NATIVE) {
+        print_message("skipped: other engines may plan otherwise for few lines\n");
+        skip();
+    }
+    signal(SIGSEGV, tell_fault);
+    enum { FEW = 16, EVERY = 97 * FEW };
+    const int64_t beyond_caches = (int64_t)weft_topology_get()->last_level / 3; /* bytes */
+    static const int64_t short_lengths[] = {60, 64, 81, 250};
+    for (size_t i = 0; i < sizeof short_lengths / sizeof short_lengths[0]; i++)
+        for (int single = 0; single < 2; single++) {
+            const int64_t n = short_lengths[i];
+            const int64_t line = n * 2 * (int64_t)(single ? sizeof(float) : sizeof(double));
+            weft_transform t = {.kind = WEFT_TRANSFORM_C2C,
+                                .precision = single ? WEFT_SINGLE : WEFT_DOUBLE,
+                                .dims = 1,
+                                .dim = {{n, 1, 1}},
+                                .loops = 1,
+                                .loop = {{beyond_caches / line + 21, n, n}},
+                                .threads = 1};
+            const int64_t lines = t.loop[0].n;
+            describe_transform(&t, current, sizeof current);
+            side in = side_create(&t, false, BEFORE_GUARD),
+                 out = side_create(&t, true, BEFORE_GUARD);
+            for (int64_t j = 0; j < in.elements; j++) side_put(&in, j, random_number());
+            t.in_elements = in.extent;
+            t.out_elements = out.extent;
+            run_transform(engine, &t, in.data, out.data);
+            char *few = malloc((size_t)(FEW * line));
+            assert_non_null(few);
+            for (int64_t l = 0; l < lines; l += l < EVERY || l + EVERY >= lines ? FEW : EVERY) {
+                t.loop[0].n = lines - l < FEW ? lines - l : FEW;
+                t.in_elements = t.out_elements = t.loop[0].n * n;
+                run_transform(engine, &t, (char *)in.data + l * line, few);
+                assert_memory_equal((char *)out.data + l * line, few, (size_t)(t.loop[0].n * line));
+            }
+            free(few);
+            side_destroy(&out);
+            side_destroy(&in);
+        }
+}
+
 #define WEFT_ENGINE_ENTRY(ops)                                                                     \
     {#ops " nothing_outside_the_view_is_touched", nothing_outside_the_view_is_touched, NULL, NULL, \
      (void *)(uintptr_t)&ops},                                                                     \
         {#ops " every_number_of_lines_is_done", every_number_of_lines_is_done, NULL, NULL,         \
-         (void *)(uintptr_t)&ops},
+         (void *)(uintptr_t)&ops},                                                                 \
+        {#ops " large_batches_give_the_bits_of_few_lines",                                         \
+         large_batches_give_the_bits_of_few_lines, NULL, NULL, (void *)(uintptr_t)&ops},
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -107,14 +107,15 @@ static bool ends_phase(const weft_build *b, const weft_schedule *schedule, int i
            !b->device.ops->host_addressable;
 }
 
+/* *moment: when the last stretch of work ended. */
 static weft_status run_local(weft_build *b, int s, int i, void *const *buffer,
-                             weft_recorder *recorder) {
+                             weft_recorder *recorder, double *moment) {
     const weft_schedule *schedule = &b->schedule[s];
-    double begin = weft_clock();
+    if (b->shared) *moment = weft_clock(); /* partners may have been waited for */
     weft_status status = enqueue_local(b, s, i, buffer);
     if (status == WEFT_SUCCESS && ends_phase(b, schedule, i))
         status = b->device.ops->queue_wait(b->device.state, NULL);
-    weft_record(recorder, phase_of(schedule->step[i].kind), WEFT_NO_PARTNER, begin);
+    *moment = weft_record(recorder, phase_of(schedule->step[i].kind), WEFT_NO_PARTNER, *moment);
     return status;
 }
 
@@ -134,6 +135,7 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
     weft_status status = WEFT_SUCCESS;
     void *buffer[WEFT_BUFFERS];
     weft_recorder_start(recorder);
+    double moment = recorder->start;                /* when the last stretch of work ended */
     buffer[WEFT_BUFFER_IN] = (void *)(uintptr_t)in; /* only ever read */
     buffer[WEFT_BUFFER_OUT] = out;
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) buffer[i] = b->buffer[i];
@@ -151,13 +153,14 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
             if (schedule->step[i].kind == WEFT_STEP_EXCHANGE)
                 step_status = run_exchange(b, s, i, buffer, recorder);
             else if (status == WEFT_SUCCESS)
-                step_status = run_local(b, s, i, buffer, recorder);
+                step_status = run_local(b, s, i, buffer, recorder, &moment);
             if (i > 0 && leaves_data(&schedule->step[i - 1]))
                 weft_peer_finish(&b->part[s][i - 1]->exchange);
         }
         bool waits = parts >= 0 || schedule->step[i].kind == WEFT_STEP_EXCHANGE;
         if (waits && step_status == WEFT_SUCCESS && ends_phase(b, schedule, i))
             step_status = wait_for_rest(b, schedule->step[i].kind, recorder);
+        if (waits) moment = weft_clock();
         if (status == WEFT_SUCCESS) status = step_status;
     }
     if (status != WEFT_SUCCESS && !b->device.ops->host_addressable) {
@@ -166,6 +169,6 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
         b->device.ops->queue_wait(b->device.state, NULL); /* leave nothing running */
         weft_thread_error_set(sentence);
     }
-    recorder->timings.total = weft_clock() - recorder->start;
+    recorder->timings.total = (b->shared ? weft_clock() : moment) - recorder->start;
     return status;
 }

@@ -141,8 +141,9 @@ static weft_status host_run(weft_device_state *device, weft_queue *queue,
                             weft_device_function function, void *argument, const void *in,
                             void *out) {
     (void)device;
+    if (!queue) return function(argument, in, out);
     weft_work work = {.kind = WEFT_WORK_RUN, .src = in, .dst = out, .as.run = {function, argument}};
-    return put(queue, &work);
+    return weft_thread_queue_put(queue, &work);
 }
 
 static weft_status host_scale(weft_device_state *device, weft_queue *queue,

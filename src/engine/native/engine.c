@@ -330,8 +330,9 @@ static weft_status native_plan(const weft_transform *transform, const weft_devic
 
 static weft_status run_plan(void *argument, const void *in, void *out) {
     const weft_engine_plan *plan = argument;
-    const void *arrays[WEFT_MAX_PIECES] = {in};
+    const void *arrays[WEFT_MAX_PIECES];
     const void *const *given = in;
+    arrays[0] = in;
     for (int k = 0; k < plan->in_pieces; k++) arrays[k] = given[plan->array[k]];
     for (int i = 0; i < plan->trips; i++) {
         const void *output[1] = {out};

@@ -81,10 +81,12 @@ typedef struct weft_kernels {
     void (*multiply)(const void *src, const int32_t *src_rows, void *dst, const int32_t *dst_rows,
                      int64_t n, const void *factors);
     /* For one line as a matrix: n rows of a tile (those that rows[] names, a multiple of the lanes)
-     * times the rows of `table`, transposed: what line l of row k held goes to row to_rows[l], at
-     * the place of line k % lanes, of tile k / lanes of those at `to`, `tile_bytes` apart. */
-    void (*turn)(const void *tile, const int32_t *rows, int64_t n, const void *table, void *to,
-                 int64_t tile_bytes, const int32_t *to_rows);
+     * times the rows of `table`, laid out as a tile, and, with `factors`, row k times factor k;
+     * transposed: what line l of row k held becomes complex number k % lanes of row l of the k /
+     * lanes-th group of rows at `to`, which are `apart` bytes apart. Rows of a group, of one number
+     * for each lane, follow each other. */
+    void (*turn)(const void *tile, const int32_t *rows, int64_t n, const void *table,
+                 const void *factors, void *to, int64_t apart);
     void (*add_rows)(const void *a, const void *b, void *sum); /* one row each */
     /* Rows of a real line's spectrum that the first n/2 + 1 imply: rows[n-k] = conj of rows[k];
      * the imaginary part of row 0 becomes zero. */

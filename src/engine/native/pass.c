@@ -2,6 +2,7 @@
 #include "engine/native/pass.h"
 #include "engine/native/number.h"
 
+#include "engine/roots.h"
 #include "support/error.h"
 
 #include <stdlib.h>
@@ -106,6 +107,17 @@ static void make_side(const weft_native_pass *pass, const weft_dimension *dim,
         side->whole.loop_stride[i] = (output ? loop[i].d.out_stride : loop[i].d.in_stride) * bytes;
 }
 
+/* Bytes of a line that is stored along, where its neighbours adjoin it; 0 also where a tile of them
+ * is no longer short. Real lines of odd length are stored number by number. */
+static int64_t adjoining_bytes(const weft_native_pass *pass) {
+    enum { MOST = 1 << 15 };
+    const weft_native_side *side = &pass->out;
+    const int64_t line = side->whole.points * side->whole.stride, lanes = pass->kernels->lanes;
+    bool adjoin = side->access == WEFT_ALONG && (!side->real || pass->halved) && pass->loops > 0 &&
+                  side->pieces == 1 && pass->loop[0] >= lanes && side->whole.loop_stride[0] == line;
+    return adjoin && lanes * line <= MOST ? line : 0;
+}
+
 /* The request's pieces of one side, in bytes, their loops in the pass's order. */
 static bool make_pieces(const weft_native_pass *pass, const weft_native_pieces *pieces,
                         const sorted_loop *loop, weft_native_side *side, size_t *bytes) {
@@ -207,6 +219,7 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
                                &pass->line, bytes) &&
               make_rows(pass, bytes) && make_order(pass, direction, bytes) &&
               (!pass->halved || make_roots(pass, bytes));
+    pass->adjoining = adjoining_bytes(pass);
     bool plain = pass->kind == WEFT_TRANSFORM_C2C && pass->line.method == WEFT_LINE_STAGES;
     ok = ok && make_offsets(&pass->in, plain ? pass->line.stages.place_of : NULL, bytes) &&
          make_offsets(&pass->out, plain ? pass->result_of : NULL, bytes);
@@ -220,6 +233,37 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
                          "native engine: no memory for the tables of length %lld",
                          (long long)pass->n);
     return WEFT_SUCCESS;
+}
+
+/* That of the first line of a tile, times that of the line's place in the tile. */
+bool weft_native_pass_twist(weft_native_pass *pass, int64_t n, int64_t lines,
+                            weft_direction direction, size_t *bytes) {
+    const weft_kernels *kernels = pass->kernels;
+    const int64_t lanes = kernels->lanes, points = pass->n;
+    const int64_t chunks = (lines + lanes - 1) / lanes;
+    const double sign = direction == WEFT_INVERSE ? -1.0 : 1.0;
+    size_t table_bytes = (size_t)(points * WEFT_ROW_BYTES);
+    size_t factor_bytes = (size_t)(chunks * points * weft_complex_bytes(kernels));
+    double *re = malloc((size_t)n * sizeof *re), *im = malloc((size_t)n * sizeof *im);
+    pass->twist_table = malloc(table_bytes);
+    pass->twist_factors = malloc(factor_bytes);
+    *bytes += table_bytes + factor_bytes;
+    bool ok = re && im && pass->twist_table && pass->twist_factors && weft_roots_fill(n, n, re, im);
+    for (int64_t k = 0; k < points && ok; k++) {
+        for (int l = 0; l < lanes; l++) {
+            int64_t at = k * 2 * lanes + kernels->position(l), index = k * l % n;
+            weft_number_set(kernels, pass->twist_table, at, re[index]);
+            weft_number_set(kernels, pass->twist_table, at + lanes, sign * im[index]);
+        }
+        for (int64_t c = 0; c < chunks; c++) {
+            int64_t index = k * c * lanes % n, at = 2 * (c * points + k);
+            weft_number_set(kernels, pass->twist_factors, at, re[index]);
+            weft_number_set(kernels, pass->twist_factors, at + 1, sign * im[index]);
+        }
+    }
+    free(im);
+    free(re);
+    return ok;
 }
 
 void weft_native_pass_release(weft_native_pass *pass) {

@@ -70,6 +70,8 @@ typedef struct weft_native_pass {
     bool by_matrix; /* contiguous lines one by one, as matrices */
     weft_matrix matrix;
     weft_native_side in, out;
+    int64_t adjoining; /* bytes of a short line as it is stored, where the next one begins at its
+                          end; else 0 */
     bool stream;       /* store past the caches where alignment allows */
     void *twist_table; /* four-step twiddles: see twist of kernels.h; NULL without */
     void *twist_factors;
@@ -77,6 +79,12 @@ typedef struct weft_native_pass {
 
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes);
+
+/* The first pass of a line of n points as a matrix in memory: result k of line j times
+ * exp(-+ 2 pi i j k / n). False when out of memory. */
+bool weft_native_pass_twist(weft_native_pass *pass, int64_t n, int64_t lines,
+                            weft_direction direction, size_t *bytes);
+
 void weft_native_pass_release(weft_native_pass *pass);
 
 /* Bytes of a thread's scratch memory. */
@@ -86,5 +94,13 @@ size_t weft_native_pass_scratch(const weft_native_pass *pass);
  * the only one), which may be the same where the views are equal. */
 void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *const *out,
                           void *scratch, int64_t first, int64_t end);
+
+/* Whether all rows, or lines, that are stored begin at a cache line. */
+bool weft_native_pass_aligned(const weft_native_pass *pass, void *const *out);
+
+/* The same for lines first..end-1, each as a matrix (pass_matrix.c), in `room`. */
+void weft_native_matrices_run(const weft_native_pass *pass, const void *const *in, void *const *out,
+                              void *room, int64_t first, int64_t end);
+size_t weft_native_matrices_room(const weft_native_pass *pass);
 
 #endif

@@ -7,10 +7,12 @@
 enum { MOST_LANES = WEFT_ROW_BYTES / 2 / (int)sizeof(float), ALIGNMENT = 64 };
 
 /* A thread's scratch memory: offsets of the rows of either side, where they are not the same for
- * every tile, then the tile. */
+ * every tile, then the lines of a tile that are stored as a whole, then the tile. */
 typedef struct work {
     int64_t *in, *out;
+    char *lines;
     void *tile;
+    bool touch; /* tiles are read in order before they are loaded */
 } work;
 
 static int64_t offset_bytes(const weft_native_pass *pass) {
@@ -18,28 +20,24 @@ static int64_t offset_bytes(const weft_native_pass *pass) {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Of one complex line of a pass by matrix, half spectrum or not. */
-static size_t line_room(const weft_native_pass *pass) {
-    size_t bytes = (size_t)((pass->line.n + 1) * weft_complex_bytes(pass->kernels));
+static int64_t gathered_bytes(const weft_native_pass *pass) {
+    int64_t bytes = pass->kernels->lanes * pass->adjoining;
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
-/* For a line as a matrix, then, from complex to real, the complex line itself, then a line put
- * together from pieces, or to be taken apart. */
-static size_t matrix_room(const weft_native_pass *pass) {
-    return weft_matrix_room(&pass->matrix) + 3 * line_room(pass);
 }
 
 size_t weft_native_pass_scratch(const weft_native_pass *pass) {
     size_t tile = (size_t)(pass->line.rows + 1) * WEFT_ROW_BYTES;
-    if (pass->by_matrix && matrix_room(pass) > tile) tile = matrix_room(pass);
-    return (size_t)(2 * offset_bytes(pass)) + tile;
+    if (pass->by_matrix && weft_native_matrices_room(pass) > tile)
+        tile = weft_native_matrices_room(pass);
+    return (size_t)(2 * offset_bytes(pass) + gathered_bytes(pass)) + tile;
 }
 
 static work divide(const weft_native_pass *pass, void *scratch) {
     char *p = scratch;
     int64_t bytes = offset_bytes(pass);
-    return (work){(int64_t *)(void *)p, (int64_t *)(void *)(p + bytes), p + 2 * bytes};
+    char *lines = p + 2 * bytes;
+    return (work){(int64_t *)(void *)p, (int64_t *)(void *)(p + bytes), lines,
+                  lines + gathered_bytes(pass), false};
 }
 
 /* Lines of one tile: the loops' indices of each (only of the first, where tiles go by loop 0). */
@@ -123,11 +121,34 @@ static int64_t rows_of(const weft_native_pass *pass, const weft_native_side *sid
 }
 
 /* Bytes from what is loaded to what should be asked for meanwhile: the next tile's lines where they
- * are short, else what follows in these. */
+ * are short, what follows in these where they are long, and nothing in between, where either would
+ * be one of the other lines. */
 static int64_t look_ahead(const weft_native_pass *pass, const weft_native_piece *piece) {
-    enum { AHEAD = 1024, NEAR = 8192 };
+    enum { AHEAD = 1024, NEAR = 8192, FAR = 65536 };
     int64_t next = pass->loops > 0 ? pass->kernels->lanes * piece->loop_stride[0] : 0;
-    return next > 0 && next <= NEAR ? next : AHEAD;
+    if (next <= 0 || next > FAR) return AHEAD;
+    return next <= NEAR ? next : 0;
+}
+
+/* Line by line in turn is no order that a processor foresees: a tile that lies in one run comes
+ * faster from memory if it is read from one end to the other first. */
+static void touch_tile(const weft_native_pass *pass, const void *array, const group *g) {
+    const weft_native_piece *piece = pass->in.piece;
+    const int last = pass->kernels->lanes - 1;
+    const int64_t first = line_offset(pass, piece, g, 0), line = piece->loop_stride[0];
+    if (g->count <= last || line_offset(pass, piece, g, last) != first + last * line) return;
+    const volatile char *byte = (const char *)array + first;
+    for (int64_t i = 0; i < (last + 1) * line; i += ALIGNMENT) (void)byte[i];
+}
+
+/* Whether it pays: for few lines, stored past the caches from where they are. */
+static bool touches(const weft_native_pass *pass) {
+    enum { MOST = 16384 };
+    const weft_native_piece *piece = &pass->in.whole;
+    const int64_t line = piece->points * piece->stride;
+    return pass->in.access == WEFT_ALONG && pass->out.access == WEFT_ALONG &&
+           pass->in.pieces == 1 && pass->loops > 0 && pass->loop[0] >= pass->kernels->lanes &&
+           piece->loop_stride[0] == line && pass->kernels->lanes * line <= MOST;
 }
 
 static void load(const weft_native_pass *pass, const void *const *array, const group *g,
@@ -151,7 +172,7 @@ static void load(const weft_native_pass *pass, const void *const *array, const g
         int64_t n = rows_of(pass, side, piece->points);
         point_lines(pass, piece, array[p], g, lines);
         if (side->access == WEFT_ALONG && g->count == k->lanes && (!side->real || pairs))
-            k->load_lines(lines, n, w->tile, rows, look_ahead(pass, piece));
+            k->load_lines(lines, n, w->tile, rows, w->touch ? 0 : look_ahead(pass, piece));
         else
             k->gather(lines, piece->stride * (pairs ? 2 : 1),
                       pairs        ? piece->stride
@@ -159,6 +180,28 @@ static void load(const weft_native_pass *pass, const void *const *array, const g
                                    : k->real_bytes,
                       n, w->tile, rows, g->count);
     }
+}
+
+/* Full tiles of short lines that follow each other, but begin anywhere in a cache line: they are
+ * gathered first, so that they can be stored past the caches. */
+static void store_gathered(const weft_native_pass *pass, void *array, const group *g,
+                           const work *w) {
+    const weft_kernels *k = pass->kernels;
+    const int64_t line = pass->adjoining;
+    const weft_native_side *side = &pass->out;
+    const int64_t n = rows_of(pass, side, side->whole.points);
+    void *lines[MOST_LANES];
+    for (int l = 0; l < k->lanes; l++) lines[l] = w->lines + l * line;
+    k->store_lines(w->tile, pass->store_row, n, lines, false);
+    k->copy(w->lines, (char *)array + line_offset(pass, side->piece, g, 0), k->lanes * line, true);
+}
+
+/* Whether the lines of a tile are as many as it takes, and none of them is a loop away. */
+static bool all_adjoin(const weft_native_pass *pass, const group *g) {
+    const int last = pass->kernels->lanes - 1;
+    return pass->adjoining > 0 && g->count > last &&
+           line_offset(pass, &pass->out.whole, g, last) ==
+               line_offset(pass, &pass->out.whole, g, 0) + last * pass->adjoining;
 }
 
 static void store(const weft_native_pass *pass, void *const *array, const group *g, const work *w,
@@ -175,6 +218,10 @@ static void store(const weft_native_pass *pass, void *const *array, const group 
                                g->count);
         else
             k->store_rows(w->tile, pass->store_row, pass->store_points, base, r.offset, g->count);
+        return;
+    }
+    if (pass->stream && !stream && all_adjoin(pass, g)) {
+        store_gathered(pass, array[0], g, w);
         return;
     }
     for (int p = 0; p < side->pieces; p++) {
@@ -216,8 +263,7 @@ static void transform(const weft_native_pass *pass, const group *g, const work *
     }
 }
 
-/* Whether all rows, or lines, that are stored begin at a cache line. */
-static bool aligned(const weft_native_pass *pass, void *const *array) {
+bool weft_native_pass_aligned(const weft_native_pass *pass, void *const *array) {
     const bool across = pass->out.access == WEFT_ACROSS;
     uintptr_t bits = 0;
     for (int p = 0; p < pass->out.pieces; p++) {
@@ -257,93 +303,30 @@ static void run_both(const weft_native_pass *pass, const void *const *in, void *
     s->stage[0].codelet->both(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset, stream);
 }
 
-/* One line as a matrix; a real one as the complex line of its pairs. */
-static void run_matrix(const weft_native_pass *pass, const void *x, void *y, const work *w,
-                       bool past, const void *next) {
-    const weft_kernels *k = pass->kernels;
-    const int64_t h = pass->line.n, in = pass->in.whole.stride, out = pass->out.whole.stride;
-    char *line = (char *)w->tile + weft_matrix_room(&pass->matrix);
-    if (pass->kind == WEFT_TRANSFORM_C2R) {
-        k->merge_line(x, in, line, weft_complex_bytes(k), h, pass->roots);
-        x = line;
-    }
-    weft_matrix_run(&pass->matrix, x, y, w->tile, past, next);
-    if (pass->kind == WEFT_TRANSFORM_R2C) k->split_line(y, out, y, out, h, pass->roots);
-}
-
-static int64_t index_offset(const weft_native_pass *pass, const weft_native_piece *piece,
-                            const int64_t *index) {
-    int64_t offset = piece->offset;
-    for (int i = 0; i < pass->loops; i++) offset += index[i] * piece->loop_stride[i];
-    return offset;
-}
-
-/* A contiguous line from its pieces, and back. */
-static void join_line(const weft_native_pass *pass, const void *const *in, const int64_t *index,
-                      char *line) {
-    for (int p = 0; p < pass->in.pieces; p++) {
-        const weft_native_piece *piece = &pass->in.piece[p];
-        pass->kernels->copy((const char *)in[p] + index_offset(pass, piece, index),
-                            line + piece->first * piece->stride, piece->points * piece->stride,
-                            false);
-    }
-}
-
-static void part_line(const weft_native_pass *pass, const char *line, void *const *out,
-                      const int64_t *index, bool past) {
-    for (int p = 0; p < pass->out.pieces; p++) {
-        const weft_native_piece *piece = &pass->out.piece[p];
-        pass->kernels->copy(line + piece->first * piece->stride,
-                            (char *)out[p] + index_offset(pass, piece, index),
-                            piece->points * piece->stride, past);
-    }
-}
-
-/* Lines first..end-1, each as a matrix. */
-static void run_matrices(const weft_native_pass *pass, const void *const *in, void *const *out,
-                         const work *w, int64_t first, int64_t end) {
-    const bool past = pass->stream && pass->kind == WEFT_TRANSFORM_C2C && aligned(pass, out);
-    const bool joins = pass->in.pieces > 1, parts = pass->out.pieces > 1;
-    char *joined = (char *)w->tile + weft_matrix_room(&pass->matrix) + line_room(pass);
-    char *whole = joined + line_room(pass);
-    int64_t index[WEFT_PASS_LOOPS], rest = first;
-    for (int i = 0; i < pass->loops; i++) {
-        index[i] = rest % pass->loop[i];
-        rest /= pass->loop[i];
-    }
-    for (int64_t line = first; line < end; line++) {
-        const char *x = (const char *)in[0] + index_offset(pass, pass->in.piece, index);
-        const char *next = x + (pass->loops > 0 ? pass->in.piece->loop_stride[0] : 0);
-        char *y = (char *)out[0] + index_offset(pass, pass->out.piece, index);
-        if (joins) join_line(pass, in, index, joined);
-        run_matrix(pass, joins ? joined : x, parts ? whole : y, w, past && !parts, next);
-        if (parts) part_line(pass, whole, out, index, past);
-        for (int i = 0; i < pass->loops && ++index[i] == pass->loop[i]; i++) index[i] = 0;
-    }
-    if (past) pass->kernels->settle();
-}
-
 void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *const *out,
                           void *scratch, int64_t first, int64_t end) {
-    const work w = divide(pass, scratch);
+    work w = divide(pass, scratch);
     const weft_stages *s = &pass->line.stages;
     const int64_t lanes = pass->kernels->lanes;
     if (pass->by_matrix && pass->kind == WEFT_TRANSFORM_C2C) {
         const int64_t most = end * lanes;
-        run_matrices(pass, in, out, &w, first * lanes, most < pass->lines ? most : pass->lines);
+        weft_native_matrices_run(pass, in, out, w.tile, first * lanes,
+                                 most < pass->lines ? most : pass->lines);
         return;
     }
     const bool plain = pass->kind == WEFT_TRANSFORM_C2C && !pass->twist_table &&
                        pass->line.method == WEFT_LINE_STAGES && s->count > 0;
     const bool fuse_load = plain && pass->in.access == WEFT_ACROSS;
     const bool fuse_store = plain && pass->out.access == WEFT_ACROSS;
-    const bool stream = pass->stream && aligned(pass, out);
+    const bool stream = pass->stream && weft_native_pass_aligned(pass, out);
+    w.touch = stream && touches(pass);
     group g;
     for (int64_t number = first; number < end; number++) {
         find_group(pass, number, &g);
         const bool full = g.count == lanes;
         if (pass->by_matrix && 2 * g.count <= lanes) { /* too few for a tile of real lines */
-            run_matrices(pass, in, out, &w, number * lanes, number * lanes + g.count);
+            weft_native_matrices_run(pass, in, out, w.tile, number * lanes,
+                                     number * lanes + g.count);
             continue;
         }
         const bool loads = fuse_load && (full || pass->in.padded), stores = fuse_store && full;
@@ -351,6 +334,7 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
             run_both(pass, in, out, &g, &w, stream);
             continue;
         }
+        if (w.touch) touch_tile(pass, in[0], &g);
         if (loads)
             load_fused(pass, in, &g, &w);
         else
@@ -367,5 +351,5 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
         else
             store(pass, out, &g, &w, stream);
     }
-    if (stream) pass->kernels->settle();
+    if (pass->stream) pass->kernels->settle();
 }

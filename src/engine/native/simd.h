@@ -21,6 +21,7 @@ typedef REAL vector;
 #define SIMD_NUMBER(p) (p)
 #define SIMD_IN_ORDER(v) (v)
 #define SIMD_SHUFFLED(v) (v)
+#define SIMD_REVERSED(v) (v)
 
 #else
 
@@ -35,8 +36,10 @@ enum {
     SIMD_PART = 16 / (int)sizeof(REAL),           /* numbers in each */
 };
 
-/* a and b hold VECTOR interleaved complex numbers, one after the other. */
+/* a and b hold VECTOR interleaved complex numbers, one after the other. Reversed, numbers come in
+ * reverse order whether shuffled or not. */
 #if VECTOR == 2
+#define SIMD_REVERSED(v) __builtin_shufflevector(v, v, 1, 0)
 #define SIMD_RE(a, b) __builtin_shufflevector(a, b, 0, 2)
 #define SIMD_IM(a, b) __builtin_shufflevector(a, b, 1, 3)
 #define SIMD_FIRST(re, im) __builtin_shufflevector(re, im, 0, 2)
@@ -44,6 +47,7 @@ enum {
 #define SIMD_IN_ORDER(v) (v)
 #define SIMD_SHUFFLED(v) (v)
 #elif VECTOR == 4 && SIMD_DOUBLE
+#define SIMD_REVERSED(v) __builtin_shufflevector(v, v, 3, 2, 1, 0)
 #define SIMD_RE(a, b) __builtin_shufflevector(a, b, 0, 4, 2, 6)
 #define SIMD_IM(a, b) __builtin_shufflevector(a, b, 1, 5, 3, 7)
 #define SIMD_FIRST(re, im) __builtin_shufflevector(re, im, 0, 4, 2, 6)
@@ -51,6 +55,7 @@ enum {
 #define SIMD_IN_ORDER(v) __builtin_shufflevector(v, v, 0, 2, 1, 3)
 #define SIMD_SHUFFLED(v) __builtin_shufflevector(v, v, 0, 2, 1, 3)
 #elif VECTOR == 8 && SIMD_DOUBLE
+#define SIMD_REVERSED(v) __builtin_shufflevector(v, v, 7, 6, 5, 4, 3, 2, 1, 0)
 #define SIMD_RE(a, b) __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14)
 #define SIMD_IM(a, b) __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15)
 #define SIMD_FIRST(re, im) __builtin_shufflevector(re, im, 0, 8, 2, 10, 4, 12, 6, 14)
@@ -58,6 +63,7 @@ enum {
 #define SIMD_IN_ORDER(v) __builtin_shufflevector(v, v, 0, 2, 4, 6, 1, 3, 5, 7)
 #define SIMD_SHUFFLED(v) __builtin_shufflevector(v, v, 0, 4, 1, 5, 2, 6, 3, 7)
 #elif VECTOR == 4
+#define SIMD_REVERSED(v) __builtin_shufflevector(v, v, 3, 2, 1, 0)
 #define SIMD_RE(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6)
 #define SIMD_IM(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7)
 #define SIMD_FIRST(re, im) __builtin_shufflevector(re, im, 0, 4, 1, 5)
@@ -65,6 +71,7 @@ enum {
 #define SIMD_IN_ORDER(v) (v)
 #define SIMD_SHUFFLED(v) (v)
 #elif VECTOR == 8
+#define SIMD_REVERSED(v) __builtin_shufflevector(v, v, 7, 6, 5, 4, 3, 2, 1, 0)
 #define SIMD_RE(a, b) __builtin_shufflevector(a, b, 0, 2, 8, 10, 4, 6, 12, 14)
 #define SIMD_IM(a, b) __builtin_shufflevector(a, b, 1, 3, 9, 11, 5, 7, 13, 15)
 #define SIMD_FIRST(re, im) __builtin_shufflevector(re, im, 0, 8, 1, 9, 4, 12, 5, 13)
@@ -72,6 +79,8 @@ enum {
 #define SIMD_IN_ORDER(v) __builtin_shufflevector(v, v, 0, 1, 4, 5, 2, 3, 6, 7)
 #define SIMD_SHUFFLED(v) __builtin_shufflevector(v, v, 0, 1, 4, 5, 2, 3, 6, 7)
 #else
+#define SIMD_REVERSED(v)                                                                           \
+    __builtin_shufflevector(v, v, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define SIMD_RE(a, b)                                                                              \
     __builtin_shufflevector(a, b, 0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30)
 #define SIMD_IM(a, b)                                                                              \

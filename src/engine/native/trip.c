@@ -84,6 +84,7 @@ weft_status weft_trip_create_pass(const weft_pass_request *request, weft_trip *t
     memset(trip, 0, sizeof *trip);
     trip->kernels = request->kernels;
     trip->passes = 1;
+    trip->direct = request->out.count == 0;
     trip->from[0] = WEFT_TRIP_IN;
     trip->to[0] = WEFT_TRIP_OUT;
     weft_pass_request one_part = *request;
@@ -97,7 +98,7 @@ weft_status weft_trip_create_pass(const weft_pass_request *request, weft_trip *t
 enum {
     BLOCK_BYTES = 1024,  /* of a row, ... */
     NARROW_BYTES = 512,  /* ... or of one of very many */
-    FAR_APART = 1 << 16, /* bytes between points from which on blocks pay */
+    FAR_APART = 1 << 13, /* bytes between points from which on blocks pay */
 };
 
 /* Bytes of each row of a block of n rows, such that it stays in the cache of one core, or at least
@@ -115,12 +116,13 @@ static int find_neighbours(const weft_pass_request *r) {
     return -1;
 }
 
+/* Lines that span only a few times the second-level cache are transformed where they lie. */
 bool weft_trip_wants_blocks(const weft_pass_request *r) {
     int i = find_neighbours(r);
-    int64_t element = weft_complex_bytes(r->kernels);
+    int64_t element = weft_complex_bytes(r->kernels), apart = llabs(r->dim.in_stride) * element;
     return r->kind == WEFT_TRANSFORM_C2C && i >= 0 && r->dim.n >= 16 &&
-           r->loop[i].n * element >= NARROW_BYTES &&
-           llabs(r->dim.in_stride) * element >= FAR_APART && block_bytes(r->dim.n) > 0;
+           r->loop[i].n * element >= NARROW_BYTES && apart >= FAR_APART &&
+           r->dim.n * apart > 4 * (int64_t)weft_topology_get()->l2 && block_bytes(r->dim.n) > 0;
 }
 
 /* The pieces of one side while a block's loops are put together: their strides follow the loops. */
@@ -320,42 +322,60 @@ static int64_t split_length(const weft_kernels *kernels, int64_t n) {
     return best;
 }
 
-/* The twiddle of point k of the first pass and line j is exp(-+ 2 pi i j k / n): that of the first
- * line of a tile, times that of the line's place in the tile. */
-static bool make_twist(weft_native_pass *pass, int64_t n, int64_t lines, weft_direction direction,
-                       size_t *bytes) {
-    const weft_kernels *kernels = pass->kernels;
-    const int64_t lanes = kernels->lanes, points = pass->n;
-    const int64_t chunks = (lines + lanes - 1) / lanes;
-    const double sign = direction == WEFT_INVERSE ? -1.0 : 1.0;
-    size_t table_bytes = (size_t)(points * WEFT_ROW_BYTES);
-    size_t factor_bytes = (size_t)(chunks * points * weft_complex_bytes(kernels));
-    double *re = malloc((size_t)n * sizeof *re), *im = malloc((size_t)n * sizeof *im);
-    pass->twist_table = malloc(table_bytes);
-    pass->twist_factors = malloc(factor_bytes);
-    *bytes += table_bytes + factor_bytes;
-    bool ok = re && im && pass->twist_table && pass->twist_factors && weft_roots_fill(n, n, re, im);
-    for (int64_t k = 0; k < points && ok; k++) {
-        for (int l = 0; l < lanes; l++) {
-            int64_t at = k * 2 * lanes + kernels->position(l), index = k * l % n;
-            weft_number_set(kernels, pass->twist_table, at, re[index]);
-            weft_number_set(kernels, pass->twist_table, at + lanes, sign * im[index]);
-        }
-        for (int64_t c = 0; c < chunks; c++) {
-            int64_t index = k * c * lanes % n, at = 2 * (c * points + k);
-            weft_number_set(kernels, pass->twist_factors, at, re[index]);
-            weft_number_set(kernels, pass->twist_factors, at + 1, sign * im[index]);
-        }
-    }
-    free(im);
-    free(re);
-    return ok;
+static weft_status no_tables(int64_t n) {
+    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                     "native engine: no memory for the tables of length %lld", (long long)n);
 }
 
 /* Real points in pairs are complex numbers where they are contiguous. */
 static bool pairs_lie_together(const weft_pass_request *r) {
     return r->kind == WEFT_TRANSFORM_C2C ||
            (r->dim.n % 2 == 0 && r->dim.in_stride == 1 && r->dim.out_stride == 1);
+}
+
+/* A line whose points are contiguous, where its length has enough factors. */
+static bool matrix_suits(const weft_pass_request *lines, int64_t n) {
+    return lines->dim.in_stride == 1 && lines->dim.out_stride == 1 &&
+           weft_matrix_suits(lines->kernels, n);
+}
+
+static bool make_matrix(weft_trip *trip, int64_t n, weft_direction direction, size_t *bytes) {
+    trip->matrix = calloc(1, sizeof *trip->matrix);
+    if (!trip->matrix) return false;
+    *bytes += sizeof *trip->matrix;
+    if (!weft_matrix_create(trip->kernels, n, direction, trip->matrix, bytes)) return false;
+    trip->buffer_bytes[0] = weft_matrix_turned_bytes(trip->matrix);
+    trip->pass[0].groups = weft_matrix_column_tiles(trip->matrix);
+    trip->pass[1].groups = weft_matrix_row_tiles(trip->matrix);
+    return true;
+}
+
+/* The same of any strides and lengths: as two passes. */
+static weft_status make_passes(weft_trip *trip, const weft_pass_request *lines, int64_t n,
+                               weft_direction direction, size_t *bytes) {
+    const weft_kernels *kernels = trip->kernels;
+    const int64_t n2 = split_length(kernels, n), n1 = n / n2, row = padded(kernels, n2);
+    trip->buffer_bytes[0] = (size_t)(n1 * row * weft_complex_bytes(kernels));
+
+    /* Real points lie in pairs, as complex numbers: their stride must be 1. */
+    int64_t in = lines->dim.in_stride, out = lines->dim.out_stride;
+    if (lines->kind == WEFT_TRANSFORM_C2R) in = 1; /* from the second buffer */
+    weft_pass_request one = {.kernels = kernels,
+                             .kind = WEFT_TRANSFORM_C2C,
+                             .direction = direction,
+                             .dim = {n1, n2 * in, row},
+                             .loops = 1,
+                             .loop = {{n2, in, 1}}};
+    weft_pass_request two = {.kernels = kernels,
+                             .kind = WEFT_TRANSFORM_C2C,
+                             .direction = direction,
+                             .dim = {n2, 1, n1 * out},
+                             .loops = 1,
+                             .loop = {{n1, row, out}}};
+    WEFT_TRY(weft_native_pass_create(&one, &trip->pass[0], bytes));
+    WEFT_TRY(weft_native_pass_create(&two, &trip->pass[1], bytes));
+    return weft_native_pass_twist(&trip->pass[0], n, n2, direction, bytes) ? WEFT_SUCCESS
+                                                                           : no_tables(n);
 }
 
 weft_status weft_trip_create_long(const weft_pass_request *lines, weft_trip *trip, size_t *bytes) {
@@ -370,51 +390,30 @@ weft_status weft_trip_create_long(const weft_pass_request *lines, weft_trip *tri
     if (!weft_stages_smooth(lines->dim.n) || !pairs_lie_together(lines))
         return weft_convolution_create(kernels, lines->kind, direction, &lines->dim,
                                        &trip->convolution, bytes);
-    const int64_t n2 = split_length(kernels, n), n1 = n / n2, row = padded(kernels, n2);
-    trip->buffer_bytes[0] = (size_t)(n1 * row * weft_complex_bytes(kernels));
-
-    /* Real points lie in pairs, as complex numbers: their stride must be 1. */
-    int64_t in = lines->dim.in_stride, out = lines->dim.out_stride;
-    if (c2r) in = 1; /* from the second buffer */
-    weft_pass_request one = {.kernels = kernels,
-                             .kind = WEFT_TRANSFORM_C2C,
-                             .direction = direction,
-                             .dim = {n1, n2 * in, row},
-                             .loops = 1,
-                             .loop = {{n2, in, 1}}};
-    weft_pass_request two = {.kernels = kernels,
-                             .kind = WEFT_TRANSFORM_C2C,
-                             .direction = direction,
-                             .dim = {n2, 1, n1 * out},
-                             .loops = 1,
-                             .loop = {{n1, row, out}}};
     trip->passes = 2;
     trip->from[0] = c2r ? WEFT_TRIP_SECOND : WEFT_TRIP_IN;
     trip->to[0] = trip->from[1] = WEFT_TRIP_BUFFER;
     trip->to[1] = WEFT_TRIP_OUT;
-    WEFT_TRY(weft_native_pass_create(&one, &trip->pass[0], bytes));
-    WEFT_TRY(weft_native_pass_create(&two, &trip->pass[1], bytes));
-    bool ok = make_twist(&trip->pass[0], n, n2, direction, bytes);
-    if (ok && real) {
-        int64_t stride = weft_complex_bytes(kernels);
-        trip->seam = (weft_trip_seam){.before = c2r, .after = !c2r, .h = n};
-        trip->seam.in = (c2r ? lines->dim.in_stride : out) * stride;
-        trip->seam.out = (c2r ? 1 : out) * stride;
-        trip->seam.roots = weft_numbers_roots(kernels, 2 * n, n / 2 + 1, bytes);
-        if (c2r) trip->buffer_bytes[1] = (size_t)(n * stride);
-        ok = trip->seam.roots != NULL;
-    }
-    if (!ok)
-        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
-                         "native engine: no memory for the tables of length %lld",
-                         (long long)lines->dim.n);
-    return WEFT_SUCCESS;
+    if (!matrix_suits(lines, n))
+        WEFT_TRY(make_passes(trip, lines, n, direction, bytes));
+    else if (!make_matrix(trip, n, direction, bytes))
+        return no_tables(n);
+    if (!real) return WEFT_SUCCESS;
+    const int64_t stride = weft_complex_bytes(kernels);
+    trip->seam = (weft_trip_seam){.before = c2r, .after = !c2r, .h = n};
+    trip->seam.in = (c2r ? lines->dim.in_stride : lines->dim.out_stride) * stride;
+    trip->seam.out = (c2r ? 1 : lines->dim.out_stride) * stride;
+    trip->seam.roots = weft_numbers_roots(kernels, 2 * n, n / 2 + 1, bytes);
+    if (c2r) trip->buffer_bytes[1] = (size_t)(n * stride);
+    return trip->seam.roots ? WEFT_SUCCESS : no_tables(n);
 }
 
 void weft_trip_release(weft_trip *trip) {
     for (int i = 0; i < trip->passes; i++) weft_native_pass_release(&trip->pass[i]);
     free(trip->seam.roots);
     weft_convolution_release(trip->convolution);
+    if (trip->matrix) weft_matrix_release(trip->matrix);
+    free(trip->matrix);
     if (trip->in.piece != &trip->in.whole) free(trip->in.piece);
     if (trip->out.piece != &trip->out.whole) free(trip->out.piece);
 }

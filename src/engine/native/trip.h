@@ -53,7 +53,9 @@ typedef struct weft_trip {
     weft_trip_array from[WEFT_TRIP_PASSES], to[WEFT_TRIP_PASSES];
     weft_trip_seam seam;
     struct weft_convolution *convolution; /* instead of passes; or NULL */
+    weft_matrix *matrix;                  /* whose two steps are the passes; or NULL */
     weft_trip_rows fill, flush;           /* IN to BUFFER, BUFFER to OUT */
+    bool direct;                          /* one pass from IN to OUT, and nothing else */
     bool past;                            /* flush past the caches */
     int64_t last_bytes;                   /* of the rows of the last part along loop 0, ... */
     int64_t last_groups;                  /* ... and tiles of the pass there; 0: all are alike */

@@ -16,10 +16,11 @@ static size_t rounded(size_t bytes) {
 size_t weft_trip_memory(const weft_trip *trip) {
     if (trip->convolution) return rounded(weft_convolution_memory(trip->convolution));
     size_t scratch = 0;
-    for (int i = 0; i < trip->passes; i++) {
+    for (int i = 0; i < trip->passes && !trip->matrix; i++) {
         size_t bytes = weft_native_pass_scratch(&trip->pass[i]);
         if (bytes > scratch) scratch = bytes;
     }
+    if (trip->matrix) scratch = weft_matrix_tile_bytes(trip->matrix);
     return rounded(trip->buffer_bytes[0]) + rounded(trip->buffer_bytes[1]) + rounded(scratch);
 }
 
@@ -59,6 +60,16 @@ static void find_part(const weft_trip *trip, int64_t number, const void *const *
 }
 
 static void run_pass(const weft_trip *trip, int i, const part *p, int64_t first, int64_t end) {
+    if (trip->matrix) {
+        const char *from = p->array[trip->from[i]];
+        char *to = p->array[trip->to[i]];
+        if (i == 0)
+            weft_matrix_run_columns(trip->matrix, from, p->scratch, to, first, end);
+        else
+            weft_matrix_run_rows(trip->matrix, from, p->scratch, to,
+                                 trip->past && (uintptr_t)to % CACHE_LINE == 0, first, end);
+        return;
+    }
     const void *single[1] = {p->array[trip->from[i]]};
     const void *const *in = single;
     if (trip->from[i] == WEFT_TRIP_IN) in = p->in;
@@ -185,6 +196,12 @@ static void run_apart(const weft_trip *trip, const void *const *in, void *out, c
 
 void weft_trip_run(const weft_trip *trip, const void *const *in, void *out, char *memory,
                    size_t stride, int threads) {
+    /* A single short line takes less time than what else there is to do here. */
+    if (trip->direct && (threads == 1 || trip->pass[0].groups == 1)) {
+        void *const array[1] = {out};
+        weft_native_pass_run(&trip->pass[0], in, array, memory, 0, trip->pass[0].groups);
+        return;
+    }
 #ifdef _OPENMP
     if (threads > 1) {
         bool together = trip->parts < threads && !trip->convolution;
