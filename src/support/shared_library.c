@@ -29,15 +29,13 @@ void *weft_library_open(const weft_library_files *files, char reason[WEFT_LIBRAR
     const char *folders = files->folders;
     void *handle = NULL;
     dlerror(); /* forget older failures */
-    if (!folders || !folders[0]) {
-        handle = open_any(files, NULL, 0);
-    } else {
-        for (const char *at = folders; *at && !handle;) {
-            int length = (int)strcspn(at, ":");
-            if (length > 0) handle = open_any(files, at, length);
-            at += length + (at[length] == ':');
-        }
+    for (const char *at = folders ? folders : ""; *at && !handle;) {
+        int length = (int)strcspn(at, ":");
+        if (length > 0) handle = open_any(files, at, length);
+        at += length + (at[length] == ':');
     }
+    if (!handle && (!folders || !folders[0] || files->loader_too))
+        handle = open_any(files, NULL, 0);
     if (handle) return handle;
     const char *why = dlerror();
     bool more = files->file[1] != NULL;

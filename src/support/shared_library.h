@@ -26,6 +26,7 @@ typedef struct weft_library_files {
     const char *file[WEFT_LIBRARY_FILES]; /* newest first; NULL ends the list */
     const char *folders;                  /* with colons between; NULL or "": where the loader looks
                                            */
+    bool loader_too;                      /* look there also after the folders */
     const char *advice; /* ends the reason: "install ... or name its folder in ..." */
 } weft_library_files;
 
