@@ -1,6 +1,7 @@
 /* Opens libcudart and libcufft at run time and looks up the functions that the benchmark uses. */
 #include "bench/cuda_libraries.h"
 
+#include "engine/cufft/library.h"
 #include "support/error.h"
 #include "support/shared_library.h"
 
@@ -122,25 +123,6 @@ weft_status cuda_check(const cuda_runtime *cuda, int error, const char *failure)
                      "CUDA: %s: %s", failure, cuda->error_string(error));
 }
 
-/* Values of cufftResult. What cuFFT refuses is a case that it cannot do, not a failure. */
 weft_status cufft_check(int result, const char *failure) {
-    static const struct {
-        int result;
-        weft_status status;
-        const char *meaning;
-    } known[] = {
-        {0x2, WEFT_ERROR_OUT_OF_MEMORY, "not enough memory on the device"},
-        {0x3, WEFT_ERROR_UNSUPPORTED, "it does not do this type of transform"},
-        {0x4, WEFT_ERROR_UNSUPPORTED, "it does not take these parameters"},
-        {0x8, WEFT_ERROR_UNSUPPORTED, "it does not do this size"},
-        {0xB, WEFT_ERROR_UNSUPPORTED, "it cannot use these devices together"},
-        {0xE, WEFT_ERROR_UNSUPPORTED, "it does not implement this"},
-        {0x10, WEFT_ERROR_UNSUPPORTED, "it does not support this"},
-    };
-    if (result == 0) return WEFT_SUCCESS;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (known[i].result == result)
-            return weft_fail(known[i].status, "cuFFT: %s: %s (cufftResult %d)", failure,
-                             known[i].meaning, result);
-    return weft_fail(WEFT_ERROR_ENGINE, "cuFFT: %s (cufftResult %d)", failure, result);
+    return weft_cufft_check(result, failure);
 }
