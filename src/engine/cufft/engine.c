@@ -19,7 +19,7 @@ struct weft_engine_plan {
     weft_device_state *device; /* for destroying */
     weft_cufft_layout layout;
     weft_precision precision;
-    weft_direction direction;
+    bool inverse; /* all passes */
     int handle[WEFT_CUFFT_PASSES];
     int handles;
     size_t kept_at, padded_at; /* in the shared area, behind the work area */
@@ -124,7 +124,8 @@ static weft_status cufft_plan(const weft_transform *t, const weft_device_handle 
     plan->device = device->state;
     plan->layout = layout;
     plan->precision = t->precision;
-    plan->direction = t->direction;
+    plan->inverse = t->kind == WEFT_TRANSFORM_C2C ? t->direction == WEFT_INVERSE
+                                                  : t->kind == WEFT_TRANSFORM_C2R;
     weft_status status = weft_cuda_enter(plan->device->gpu);
     if (status == WEFT_SUCCESS) {
         status = make_handles(plan, bytes);
@@ -164,14 +165,11 @@ static weft_status tell_handles(weft_engine_plan *plan, weft_cuda_stream stream)
 /* Every index of the loops from `loop` on. */
 static weft_status run_loops(const weft_engine_plan *plan, int p, int loop, char *in, char *out) {
     const weft_cufft_pass *pass = &plan->layout.pass[p];
-    if (loop == pass->loops) {
-        bool forward = pass->kind == WEFT_TRANSFORM_C2C ? plan->direction == WEFT_FORWARD
-                                                        : pass->kind == WEFT_TRANSFORM_R2C;
+    if (loop == pass->loops)
         return weft_cufft_check(
             plan->library->execute(plan->handle[p], in, out,
-                                   forward ? WEFT_CUFFT_FORWARD : WEFT_CUFFT_INVERSE),
+                                   plan->inverse ? WEFT_CUFFT_INVERSE : WEFT_CUFFT_FORWARD),
             "a transform could not be enqueued");
-    }
     const int64_t number =
         plan->precision == WEFT_SINGLE ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
     const weft_dimension *d = &pass->loop[loop];
@@ -209,14 +207,12 @@ static weft_status cufft_execute(weft_engine_plan *plan, const weft_device_handl
                  [WEFT_CUFFT_KEPT] = shared + plan->kept_at,
                  [WEFT_CUFFT_PADDED] = shared + plan->padded_at}};
     const weft_transfer here = WEFT_DEVICE_TO_DEVICE;
-    const bool inverse =
-        layout->passes > 0 && layout->pass[layout->passes - 1].to == WEFT_CUFFT_PADDED;
     if (layout->whole) return device->ops->copy(state, queue, &layout->whole_copy, in, out, here);
     WEFT_TRY(check_alignment(plan, in, out));
     if (layout->keep)
         WEFT_TRY(
             device->ops->copy(state, queue, &layout->keep_copy, in, a.at[WEFT_CUFFT_KEPT], here));
-    if (layout->pad && !inverse)
+    if (layout->pad && !plan->inverse)
         WEFT_TRY(
             device->ops->copy(state, queue, &layout->pad_copy, in, a.at[WEFT_CUFFT_PADDED], here));
     weft_status status = weft_cuda_enter(state->gpu);
@@ -224,7 +220,7 @@ static weft_status cufft_execute(weft_engine_plan *plan, const weft_device_handl
         status = run_passes(plan, queue, &a);
         weft_cuda_leave(state->gpu);
     }
-    if (status != WEFT_SUCCESS || !layout->pad || !inverse) return status;
+    if (status != WEFT_SUCCESS || !layout->pad || !plan->inverse) return status;
     return device->ops->copy(state, queue, &layout->pad_copy, a.at[WEFT_CUFFT_PADDED], out, here);
 }
 
