@@ -143,7 +143,7 @@ static void read_arguments(int argc, char **argv, bench *b) {
 int main(int argc, char **argv) {
     const weft_device_settings settings = {.threads = 1};
     const char *description = "";
-    bench b = {NULL};
+    bench b = {.ops = NULL};
     read_arguments(argc, argv, &b);
     must(b.ops->probe(&description));
     must(b.ops->open(&settings, &b.device));

@@ -28,10 +28,15 @@ const host_kernel *host_kernel_find(const char *name);
 void host_kernel_launch(const host_kernel *kernel, unsigned blocks, unsigned threads,
                         void **parameters);
 
+/* How what NVRTC makes begins. */
+extern const char host_image[];
+
 /* For cuFFT: work on a stream, with device memory open; whether bytes lie in one allocation of
  * device memory. */
 int host_stream_put(void *stream, void (*function)(void *), void *argument);
 bool host_is_device(const void *address, size_t bytes);
+/* Bytes of device memory from this address on; 0 for host memory. */
+size_t host_device_bytes(const void *address);
 bool host_context_is_current(void);
 
 #ifdef __cplusplus

@@ -58,7 +58,7 @@ void weft_cuda_leave(const weft_cuda_gpu *gpu) {
 /* A file of the cache may have been damaged in a way that only the driver sees: then once more. */
 static weft_status load_module(const weft_cuda_gpu *gpu, int architecture, const char *name,
                                const char *source, weft_cuda_module *module) {
-    weft_cuda_image image = {NULL};
+    weft_cuda_image image = {.data = NULL};
     WEFT_TRY(weft_cuda_compile(name, source, architecture, true, &image));
     int result = gpu->driver->module_load(module, image.data);
     free(image.data);

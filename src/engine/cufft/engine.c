@@ -100,6 +100,7 @@ static weft_status make_handles(weft_engine_plan *plan, size_t *bytes) {
     plan->kept_at = aligned(work);
     plan->padded_at = plan->kept_at + aligned((size_t)layout->kept_elements * 2 * number);
     size_t needed = plan->padded_at + aligned((size_t)layout->padded_elements * number), grown;
+    if (needed == 0) needed = ALIGNMENT; /* cuFFT wants to be told of some area */
     WEFT_TRY(weft_cuda_share(plan->device, needed, &grown));
     *bytes = sizeof *plan + grown;
     return WEFT_SUCCESS;
