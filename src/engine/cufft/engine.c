@@ -1,7 +1,7 @@
 /*
  * The cuFFT engine: transforms on the CUDA device by NVIDIA's library. layout.c says which of
  * cuFFT's plans; here they are made and run. All engine plans of a device share one area of device
- * memory: first what cuFFT wants to work in, then copies of the input that are kept or padded.
+ * memory: first what cuFFT wants to work in, then copies of the input that are kept or gathered.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +22,8 @@ struct weft_engine_plan {
     bool inverse; /* all passes */
     int handle[WEFT_CUFFT_PASSES];
     int handles;
-    size_t kept_at, padded_at; /* in the shared area, behind the work area */
-    weft_cuda_stream stream;   /* what the handles were told last */
+    size_t kept_at, gathered_at; /* in the shared area, behind the work area */
+    weft_cuda_stream stream;     /* what the handles were told last */
     void *area;
     bool told;
 };
@@ -98,8 +98,8 @@ static weft_status make_handles(weft_engine_plan *plan, size_t *bytes) {
     size_t number = plan->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double), work = 0;
     for (int p = 0; p < layout->passes; p++) WEFT_TRY(make_handle(plan, &layout->pass[p], &work));
     plan->kept_at = aligned(work);
-    plan->padded_at = plan->kept_at + aligned((size_t)layout->kept_elements * 2 * number);
-    size_t needed = plan->padded_at + aligned((size_t)layout->padded_elements * number), grown;
+    plan->gathered_at = plan->kept_at + aligned((size_t)layout->kept_elements * 2 * number);
+    size_t needed = plan->gathered_at + aligned((size_t)layout->gathered_numbers * number), grown;
     if (needed == 0) needed = ALIGNMENT; /* cuFFT wants to be told of some area */
     WEFT_TRY(weft_cuda_share(plan->device, needed, &grown));
     *bytes = sizeof *plan + grown;
@@ -143,7 +143,7 @@ static weft_status cufft_plan(const weft_transform *t, const weft_device_handle 
 /* ---- execution ---- */
 
 typedef struct arrays {
-    char *at[WEFT_CUFFT_PADDED + 1]; /* by weft_cufft_array */
+    char *at[WEFT_CUFFT_GATHERED + 1]; /* by weft_cufft_array */
 } arrays;
 
 /* Tells cuFFT the stream and the work area, where they are not those of the last execution. */
@@ -206,23 +206,24 @@ static weft_status cufft_execute(weft_engine_plan *plan, const weft_device_handl
     arrays a = {{[WEFT_CUFFT_IN] = (char *)(uintptr_t)in, /* cuFFT's prototypes lack const */
                  [WEFT_CUFFT_OUT] = out,
                  [WEFT_CUFFT_KEPT] = shared + plan->kept_at,
-                 [WEFT_CUFFT_PADDED] = shared + plan->padded_at}};
+                 [WEFT_CUFFT_GATHERED] = shared + plan->gathered_at}};
     const weft_transfer here = WEFT_DEVICE_TO_DEVICE;
     if (layout->whole) return device->ops->copy(state, queue, &layout->whole_copy, in, out, here);
     WEFT_TRY(check_alignment(plan, in, out));
     if (layout->keep)
         WEFT_TRY(
             device->ops->copy(state, queue, &layout->keep_copy, in, a.at[WEFT_CUFFT_KEPT], here));
-    if (layout->pad && !plan->inverse)
-        WEFT_TRY(
-            device->ops->copy(state, queue, &layout->pad_copy, in, a.at[WEFT_CUFFT_PADDED], here));
+    if (layout->gather)
+        WEFT_TRY(device->ops->copy(state, queue, &layout->gather_copy, in,
+                                   a.at[WEFT_CUFFT_GATHERED], here));
     weft_status status = weft_cuda_enter(state->gpu);
     if (status == WEFT_SUCCESS) {
         status = run_passes(plan, queue, &a);
         weft_cuda_leave(state->gpu);
     }
-    if (status != WEFT_SUCCESS || !layout->pad || !plan->inverse) return status;
-    return device->ops->copy(state, queue, &layout->pad_copy, a.at[WEFT_CUFFT_PADDED], out, here);
+    if (status != WEFT_SUCCESS || !layout->scatter) return status;
+    return device->ops->copy(state, queue, &layout->scatter_copy, a.at[WEFT_CUFFT_GATHERED], out,
+                             here);
 }
 
 const weft_engine_ops weft_engine_cufft = {.name = "cufft",

@@ -7,6 +7,11 @@
 
 #include "support/error.h"
 
+/* Lines are gathered where they would take so many executions, each of fewer bytes than this: to
+ * launch one then takes longer than two more trips of its data through memory (2.5 us against 3
+ * TB/s is an estimate). */
+enum { MANY_EXECUTIONS = 8, SMALL_EXECUTION = 2 << 20 };
+
 /* What is still to be mapped to one pass: dimensions, the last one contiguous-most and, for real
  * kinds, the halved one; everything else is a loop. */
 typedef struct group {
@@ -232,20 +237,63 @@ static weft_view padded_view(const weft_view *real, int64_t *elements) {
     return view;
 }
 
-/* The group with its real side in PADDED. */
+/* The group with its real side in rows of even length. */
 static void pad(weft_cufft_layout *layout, group *g, weft_precision precision) {
     const bool output = g->kind == WEFT_TRANSFORM_C2R;
     const size_t number = precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
     int64_t reach;
     weft_view real = side_view(g, output, &reach);
-    weft_view padded = padded_view(&real, &layout->padded_elements);
-    layout->pad = true;
-    layout->pad_copy = output ? weft_copy_between(&padded, &real, number)
-                              : weft_copy_between(&real, &padded, number);
+    weft_view padded = padded_view(&real, &layout->gathered_numbers);
+    layout->gather = !output;
+    layout->scatter = output;
+    layout->gather_copy = weft_copy_between(&real, &padded, number);
+    layout->scatter_copy = weft_copy_between(&padded, &real, number);
     for (int a = 0; a < real.axes; a++) {
         weft_dimension *axis = a < g->loops ? &g->loop[a] : &g->dim[a - g->loops];
         *(output ? &axis->out_stride : &axis->in_stride) = padded.stride[a];
     }
+}
+
+/* ---- lines in many small executions ---- */
+
+static int64_t lines_of(const group *g) {
+    int64_t lines = 1;
+    for (int l = 0; l < g->loops; l++) lines *= g->loop[l].n;
+    return lines;
+}
+
+static bool is_worth_gathering(const group *g, size_t element) {
+    int batch = g->dims == 1 && g->loops > 1 ? choose_batch(g) : -1;
+    if (batch < 0) return false;
+    int64_t lines = lines_of(g), together = g->loop[batch].n;
+    return lines / together >= MANY_EXECUTIONS &&
+           g->dim[0].n * together * (int64_t)element < SMALL_EXECUTION;
+}
+
+/* One batch of all lines, in place: each line dense where it is so in the input, else side by side.
+ * Loops are packed in their order in the input, so that the copies have long rows. */
+static void gather_lines(weft_cufft_layout *layout, group *g, size_t element) {
+    weft_dimension *line = &g->dim[0];
+    int64_t reach, lines = lines_of(g), step = 1;
+    for (int i = 1; i < g->loops; i++)
+        for (int j = i; j > 0 && g->loop[j].in_stride > g->loop[j - 1].in_stride; j--) {
+            weft_dimension faster = g->loop[j - 1];
+            g->loop[j - 1] = g->loop[j];
+            g->loop[j] = faster;
+        }
+    bool dense = line->in_stride < g->loop[g->loops - 1].in_stride;
+    weft_view in = side_view(g, false, &reach), out = side_view(g, true, &reach), packed = in;
+    int last = packed.axes - 1; /* the line's own axis */
+    packed.stride[last] = dense ? 1 : lines;
+    if (dense) step = line->n;
+    for (int a = last - 1; a >= 0; step *= packed.n[a--]) packed.stride[a] = step;
+    layout->gather = layout->scatter = true;
+    layout->gather_copy = weft_copy_between(&in, &packed, element);
+    layout->scatter_copy = weft_copy_between(&packed, &out, element);
+    layout->gathered_numbers = 2 * lines * line->n;
+    line->in_stride = line->out_stride = packed.stride[last];
+    g->loops = 1;
+    g->loop[0] = (weft_dimension){lines, dense ? line->n : 1, dense ? line->n : 1};
 }
 
 /* A real group: in one pass where it nests, else the last dimension alone. */
@@ -263,7 +311,7 @@ static void add_real(weft_cufft_layout *layout, const group *g, weft_cufft_array
     group trial = line;
     if (!make_pass(&trial, from, to, pass)) {
         pad(layout, &line, precision);
-        *(inverse ? &to : &source) = WEFT_CUFFT_PADDED;
+        *(inverse ? &to : &source) = WEFT_CUFFT_GATHERED;
         make_pass(&line, source, to, pass);
     }
     if (split && !inverse) add_complex(layout, &others, WEFT_CUFFT_OUT, WEFT_CUFFT_OUT);
@@ -286,7 +334,11 @@ weft_status weft_cufft_lay_out(const weft_transform *t, weft_cufft_layout *layou
         return WEFT_SUCCESS;
     }
     if (t->kind == WEFT_TRANSFORM_C2C) {
-        add_complex(layout, &g, WEFT_CUFFT_IN, WEFT_CUFFT_OUT);
+        merge_loops(&g);
+        const bool gathered = is_worth_gathering(&g, element);
+        if (gathered) gather_lines(layout, &g, element);
+        add_complex(layout, &g, gathered ? WEFT_CUFFT_GATHERED : WEFT_CUFFT_IN,
+                    gathered ? WEFT_CUFFT_GATHERED : WEFT_CUFFT_OUT);
         return WEFT_SUCCESS;
     }
     layout->keep = t->kind == WEFT_TRANSFORM_C2R && !t->destroy_input;

@@ -15,8 +15,8 @@ enum { WEFT_CUFFT_RANK = 3, WEFT_CUFFT_PASSES = WEFT_MAX_RANK + 1 };
 typedef enum weft_cufft_array {
     WEFT_CUFFT_IN,
     WEFT_CUFFT_OUT,
-    WEFT_CUFFT_KEPT,  /* a copy of the input, laid out as it is: C2R destroys what it reads */
-    WEFT_CUFFT_PADDED /* the real side in rows of even length, see weft_cufft_layout */
+    WEFT_CUFFT_KEPT,    /* a copy of the input, laid out as it is: C2R destroys what it reads */
+    WEFT_CUFFT_GATHERED /* data as cuFFT likes it better, see weft_cufft_layout */
 } weft_cufft_array;
 
 typedef struct weft_cufft_pass {
@@ -32,16 +32,18 @@ typedef struct weft_cufft_pass {
 /*
  * The passes, and the copies around them. cuFFT wants real arrays aligned as if they were complex,
  * so executions may not begin at odd offsets of real data: where they would, the real side goes
- * through an array with rows of even length.
+ * through an array with rows of even length. Complex lines that would take many small executions go
+ * through an array where they are one batch.
  */
 typedef struct weft_cufft_layout {
     int passes;
     weft_cufft_pass pass[WEFT_CUFFT_PASSES];
-    bool whole; /* nothing to transform: in is copied to out */
-    bool keep;  /* in is copied to KEPT first */
-    bool pad;   /* R2C: in is copied to PADDED first; C2R: PADDED to out at the end */
-    weft_copy whole_copy, keep_copy, pad_copy;
-    int64_t kept_elements, padded_elements;
+    bool whole;           /* nothing to transform: in is copied to out */
+    bool keep;            /* in is copied to KEPT first */
+    bool gather, scatter; /* in is copied to GATHERED first; GATHERED to out at the end */
+    weft_copy whole_copy, keep_copy, gather_copy, scatter_copy;
+    int64_t kept_elements;    /* complex */
+    int64_t gathered_numbers; /* real: two for each complex element */
 } weft_cufft_layout;
 
 /* WEFT_ERROR_UNSUPPORTED, with the reason, where cuFFT cannot be told of the transform. */
