@@ -61,11 +61,17 @@ typedef struct bench { /* what an engine works at */
     weft_queue *queue;
 } bench;
 
-static inline bench bench_open(void) {
-    bench b = {.device.ops = weft_device_find(WEFT_HOST)};
+/* cuFFT computes on the CUDA device, all others on the host. */
+static inline const weft_device_ops *device_of(const weft_engine_ops *engine) {
+    return weft_device_find(engine->id == WEFT_ENGINE_CUFFT ? WEFT_CUDA : WEFT_HOST);
+}
+
+static inline bench bench_open(const weft_engine_ops *engine) {
+    bench b = {.device.ops = device_of(engine)};
     assert_non_null(b.device.ops);
     const weft_device_settings settings = {.threads = 1};
-    assert_int_equal(b.device.ops->open(&settings, &b.device.state), WEFT_SUCCESS);
+    if (b.device.ops->open(&settings, &b.device.state) != WEFT_SUCCESS)
+        fail_msg("%s", weft_thread_error());
     assert_int_equal(b.device.ops->queue_create(b.device.state, &b.queue), WEFT_SUCCESS);
     return b;
 }
@@ -83,6 +89,10 @@ static inline bool engine_is_tested(const weft_engine_ops *engine) {
     if (engine->probe(&description) != WEFT_SUCCESS) {
         if (engine->id == WEFT_ENGINE_FFTW && dlopen("libfftw3.so.3", RTLD_NOW))
             fail_msg("libfftw3 is installed, but %s", weft_thread_error());
+        print_message("skipped: %s\n", weft_thread_error());
+        return false;
+    }
+    if (device_of(engine)->probe(NULL) != WEFT_SUCCESS) {
         print_message("skipped: %s\n", weft_thread_error());
         return false;
     }
@@ -123,20 +133,6 @@ static inline void begin_engine_tests(void) {
     }
     setenv("WEFT_WISDOM_DIR", "", 1);
     seed_random();
-}
-
-static inline void run_transform(const weft_engine_ops *engine, const weft_transform *transform,
-                                 const void *in, void *out) {
-    bench b = bench_open();
-    weft_engine_plan *plan = NULL;
-    size_t bytes = 0;
-    if (engine->plan(transform, &b.device, &plan, &bytes) != WEFT_SUCCESS)
-        fail_msg("%s", weft_thread_error());
-    assert_true(bytes > 0);
-    assert_int_equal(engine->execute(plan, &b.device, b.queue, in, out), WEFT_SUCCESS);
-    assert_int_equal(b.device.ops->queue_wait(b.device.state, b.queue), WEFT_SUCCESS);
-    engine->destroy(plan);
-    bench_close(&b);
 }
 
 /* ---- one side of a transform, as an array in memory ---- */
@@ -256,6 +252,74 @@ static inline void assert_gaps_untouched(const side *s) {
             fail_msg("byte %lld from element 0 is no part of the view and was written to",
                      (long long)(first + at - (unsigned char *)s->data));
     }
+}
+
+/* ---- running a transform ---- */
+
+/* All memory that a side of a transform reaches over, gaps included, on the device. */
+typedef struct device_array {
+    void *memory;
+    char *host;      /* where it lies on the host */
+    char *data;      /* element 0 on the device */
+    weft_copy bytes; /* all of it */
+} device_array;
+
+static inline device_array device_array_create(const bench *b, const weft_transform *t, bool output,
+                                               const void *host) {
+    side s = {0};
+    side_measure(&s, t, output);
+    const int64_t bytes = s.extent * (int64_t)side_element(&s);
+    const int64_t ahead = s.ahead * (int64_t)side_element(&s);
+    const weft_view all = {.axes = 1, .n = {bytes}, .stride = {1}};
+    device_array array = {.host = (char *)(uintptr_t)host - ahead,
+                          .bytes = weft_copy_between(&all, &all, 1)};
+    const weft_device_ops *ops = b->device.ops;
+    assert_int_equal(
+        ops->allocate(b->device.state, WEFT_MEMORY_DEVICE, (size_t)bytes, &array.memory),
+        WEFT_SUCCESS);
+    assert_int_equal(ops->copy(b->device.state, b->queue, &array.bytes, array.host, array.memory,
+                               WEFT_HOST_TO_DEVICE),
+                     WEFT_SUCCESS);
+    array.data = (char *)array.memory + ahead;
+    return array;
+}
+
+static inline void device_array_return(const bench *b, device_array *array) {
+    const weft_device_ops *ops = b->device.ops;
+    assert_int_equal(ops->copy(b->device.state, b->queue, &array->bytes, array->memory, array->host,
+                               WEFT_DEVICE_TO_HOST),
+                     WEFT_SUCCESS);
+    assert_int_equal(ops->queue_wait(b->device.state, b->queue), WEFT_SUCCESS);
+    ops->free(b->device.state, WEFT_MEMORY_DEVICE, array->memory);
+}
+
+static inline void execute_planned(const weft_engine_ops *engine, const bench *b,
+                                   weft_engine_plan *plan, const void *in, void *out) {
+    if (engine->execute(plan, &b->device, b->queue, in, out) != WEFT_SUCCESS ||
+        b->device.ops->queue_wait(b->device.state, b->queue) != WEFT_SUCCESS)
+        fail_msg("%s", weft_thread_error());
+}
+
+/* Runs the transform on arrays of the host, on whichever device the engine computes. */
+static inline void run_transform(const weft_engine_ops *engine, const weft_transform *transform,
+                                 const void *in, void *out) {
+    bench b = bench_open(engine);
+    weft_engine_plan *plan = NULL;
+    size_t bytes = 0;
+    if (engine->plan(transform, &b.device, &plan, &bytes) != WEFT_SUCCESS)
+        fail_msg("%s", weft_thread_error());
+    assert_true(bytes > 0);
+    if (b.device.ops->host_addressable) {
+        execute_planned(engine, &b, plan, in, out);
+    } else {
+        device_array from = device_array_create(&b, transform, false, in), to = from;
+        if (out != in) to = device_array_create(&b, transform, true, out);
+        execute_planned(engine, &b, plan, from.data, to.data);
+        device_array_return(&b, &from);
+        if (out != in) device_array_return(&b, &to);
+    }
+    engine->destroy(plan);
+    bench_close(&b);
 }
 
 /* ---- the check ---- */

@@ -87,6 +87,7 @@ static void check_layouts(const weft_engine_ops *engine, weft_transform t) {
 
 static void nothing_outside_the_view_is_touched(void **state) {
     const weft_engine_ops *engine = engine_of(state);
+    if (!device_of(engine)->host_addressable) skip(); /* pages of the host guard the host only */
     if (engine->id == WEFT_ENGINE_FFTW) {
         print_message("skipped: FFTW's single-precision kernels touch what follows rare views\n");
         skip();
@@ -115,6 +116,7 @@ static void nothing_outside_the_view_is_touched(void **state) {
 /* Every number of lines, where vectors run along the lines and where they run across. */
 static void every_number_of_lines_is_done(void **state) {
     const weft_engine_ops *engine = engine_of(state);
+    if (!device_of(engine)->host_addressable) skip(); /* pages of the host guard the host only */
     signal(SIGSEGV, tell_fault);
     static const int64_t short_lengths[] = {4, 7, 8, 16, 30, 37, 64};
     for (int64_t lines = 1; lines <= MOST_LINES; lines++)

@@ -39,11 +39,12 @@ static weft_transform random_transform(void) {
 static void check_view(const weft_engine_ops *engine, weft_transform *t, side_placement placement) {
     char text[1024];
     describe_transform(t, text, sizeof text);
-    const weft_device_ops *host = weft_device_find(WEFT_HOST);
+    const weft_device_ops *device = device_of(engine);
     if (t->kind == WEFT_TRANSFORM_C2R && t->dims > 1 && !t->destroy_input &&
-        engine->id != WEFT_ENGINE_REFERENCE && engine->supports(t, host) == WEFT_ERROR_UNSUPPORTED)
+        engine->id != WEFT_ENGINE_REFERENCE &&
+        engine->supports(t, device) == WEFT_ERROR_UNSUPPORTED)
         return;
-    if (engine->supports(t, host) != WEFT_SUCCESS) fail_msg("%s: %s", text, weft_thread_error());
+    if (engine->supports(t, device) != WEFT_SUCCESS) fail_msg("%s: %s", text, weft_thread_error());
     double ratio = check_transform(engine, t, placement);
     if (!(ratio <= 2)) fail_msg("%s: error is %.3f of what is allowed", text, ratio);
 }
@@ -124,6 +125,7 @@ static void measured_plans_are_as_right(void **state) {
 
 static void a_device_that_cannot_run_host_code_is_refused(void **state) {
     const weft_engine_ops *engine = engine_of(state);
+    if (!device_of(engine)->run) skip(); /* one that runs no host code anyway */
     weft_device_ops mute = *weft_device_find(WEFT_HOST);
     mute.run = NULL;
     const weft_transform t = {.dims = 1, .dim = {{8, 1, 1}}};

@@ -66,10 +66,12 @@ bool options_use_streams(const shared_options *shared) {
 
 static weft_status set_device(void *target, const char *value) {
     weft_device device;
+    char reason[512];
     FIND("device", value, strlen(value), find_device, &device);
-    if (weft_device_probe(device, NULL) != WEFT_SUCCESS)
-        return WRONG("--device %s is not in this build or not on this machine; use --device host",
-                     value);
+    if (weft_device_probe(device, NULL) != WEFT_SUCCESS) {
+        snprintf(reason, sizeof reason, "%s", weft_last_error(NULL));
+        return WRONG("--device %s cannot be used here; use --device host (%s)", value, reason);
+    }
     ((shared_options *)target)->plan.device = device;
     return WEFT_SUCCESS;
 }
@@ -186,8 +188,8 @@ static weft_status set_quiet(void *target, const char *value) {
 
 static const option_flag shared_flags[] = {
     {"ranks", "P", "run on P processes (starts mpirun)", set_ranks},
-    {"device", "D", "host or simulated", set_device},
-    {"engine", "E", "auto, fftw, reference", set_engine},
+    {"device", "D", "host, cuda or simulated", set_device},
+    {"engine", "E", "auto, native, fftw, cufft, reference", set_engine},
     {"decomposition", "D", "auto, slab-2d1d, slab-1d2d, slab-y-zx, pencil", set_decomposition},
     {"grid", "P1xP2", "processes along each split axis", set_grid},
     {"variant", "V", "auto, default, realigned", set_variant},

@@ -41,8 +41,9 @@ typedef struct engine_run {
     weft_device_handle device;
     weft_transform transform;
     int64_t in_size, out_size, batch; /* elements of one array; arrays */
-    void *in, *out;
-    double gflops, error; /* 5 N log2 N / t, half of it for real data; relative, L2 */
+    void *in, *out;                   /* on the host */
+    void *device_in, *device_out;     /* the same where the host is the device */
+    double gflops, error;             /* 5 N log2 N / t, half of it for real data; relative, L2 */
 } engine_run;
 
 static bool real_side(const engine_run *run, bool output) {
@@ -102,6 +103,22 @@ static weft_status compare(engine_run *run) {
     return WEFT_SUCCESS;
 }
 
+/* Moves all of an array, and waits for that; on the host there is nothing to move. */
+static weft_status move(const engine_run *run, const void *from, void *to, int64_t numbers,
+                        weft_transfer transfer) {
+    const size_t number = run->transform.precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    const weft_view all = {.axes = 1, .n = {numbers}, .stride = {1}};
+    if (from == to) return WEFT_SUCCESS;
+    weft_copy copy = weft_copy_between(&all, &all, number);
+    WEFT_TRY(run->device.ops->copy(run->device.state, NULL, &copy, from, to, transfer));
+    return run->device.ops->queue_wait(run->device.state, NULL);
+}
+
+static int64_t numbers_of(const engine_run *run, bool output) {
+    const weft_transform *t = &run->transform;
+    return (output ? t->out_elements : t->in_elements) * (real_side(run, output) ? 1 : 2);
+}
+
 /* Sets the speed: of the best run, after one that does not count. The last one's output stays. */
 static weft_status measure(engine_run *run, weft_engine_plan *plan) {
     enum { FEWEST = 5, MOST = 2000 };
@@ -109,8 +126,10 @@ static weft_status measure(engine_run *run, weft_engine_plan *plan) {
     double best = INFINITY, spent = 0, points = 1;
     for (int i = -1; i < MOST && (i < FEWEST || spent < enough); i++) {
         fill_input(run); /* plans of several real dimensions may overwrite it */
+        WEFT_TRY(move(run, run->in, run->device_in, numbers_of(run, false), WEFT_HOST_TO_DEVICE));
         double start = weft_clock();
-        WEFT_TRY(run->engine->execute(plan, &run->device, NULL, run->in, run->out));
+        WEFT_TRY(run->engine->execute(plan, &run->device, NULL, run->device_in, run->device_out));
+        WEFT_TRY(run->device.ops->queue_wait(run->device.state, NULL));
         double took = weft_clock() - start;
         spent += took;
         if (i >= 0 && took < best) best = took;
@@ -118,7 +137,7 @@ static weft_status measure(engine_run *run, weft_engine_plan *plan) {
     for (int d = 0; d < run->transform.dims; d++) points *= (double)run->transform.dim[d].n;
     const double flops = (run->transform.kind == WEFT_TRANSFORM_C2C ? 5.0 : 2.5) * points;
     run->gflops = (double)run->batch * flops * log2(points) / best * 1e-9;
-    return WEFT_SUCCESS;
+    return move(run, run->device_out, run->out, numbers_of(run, true), WEFT_DEVICE_TO_HOST);
 }
 
 /* Row-major arrays one after the other. */
@@ -142,28 +161,39 @@ static void describe_case(engine_run *run, const engine_case *c) {
     t->out_elements = run->batch * run->out_size;
 }
 
-static weft_status allocate(engine_run *run, bool output, void **memory) {
-    const weft_transform *t = &run->transform;
-    const size_t number = t->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
-    const int64_t elements = output ? t->out_elements : t->in_elements;
-    return run->device.ops->allocate(run->device.state, WEFT_MEMORY_DEVICE,
-                                     (size_t)elements * number * (real_side(run, output) ? 1 : 2),
-                                     memory);
+static void release(engine_run *run) {
+    const weft_device_ops *ops = run->device.ops;
+    if (run->device_in != run->in) ops->free(run->device.state, WEFT_MEMORY_DEVICE, run->device_in);
+    if (run->device_out != run->out)
+        ops->free(run->device.state, WEFT_MEMORY_DEVICE, run->device_out);
+    ops->free(run->device.state, WEFT_MEMORY_PAGE_LOCKED, run->in);
+    ops->free(run->device.state, WEFT_MEMORY_PAGE_LOCKED, run->out);
+}
+
+static weft_status allocate(engine_run *run, bool output) {
+    const weft_device_ops *ops = run->device.ops;
+    const size_t number = run->transform.precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    const size_t bytes = (size_t)numbers_of(run, output) * number;
+    void **host = output ? &run->out : &run->in;
+    void **device = output ? &run->device_out : &run->device_in;
+    WEFT_TRY(ops->allocate(run->device.state, WEFT_MEMORY_PAGE_LOCKED, bytes, host));
+    *device = *host;
+    if (ops->host_addressable) return WEFT_SUCCESS;
+    *device = NULL;
+    return ops->allocate(run->device.state, WEFT_MEMORY_DEVICE, bytes, device);
 }
 
 static weft_status run_row(engine_run *run) {
-    const weft_device_ops *ops = run->device.ops;
     weft_engine_plan *plan = NULL;
     size_t bytes;
-    weft_status status = allocate(run, false, &run->in);
-    if (status == WEFT_SUCCESS) status = allocate(run, true, &run->out);
+    weft_status status = allocate(run, false);
+    if (status == WEFT_SUCCESS) status = allocate(run, true);
     if (status == WEFT_SUCCESS)
         status = run->engine->plan(&run->transform, &run->device, &plan, &bytes);
     if (status == WEFT_SUCCESS) status = measure(run, plan);
     if (status == WEFT_SUCCESS) status = compare(run);
     if (plan) run->engine->destroy(plan);
-    ops->free(run->device.state, WEFT_MEMORY_DEVICE, run->out);
-    ops->free(run->device.state, WEFT_MEMORY_DEVICE, run->in);
+    release(run);
     return status;
 }
 
@@ -228,15 +258,18 @@ static const weft_engine_ops *const engines[] = {
 };
 #undef WEFT_ENGINE_ENTRY
 
+/* Every engine where it computes: cuFFT on the CUDA device, if there is one, all others here. */
 weft_status engines_validate(const shared_options *shared, engines_result *result) {
-    weft_device_handle device = {.ops = weft_device_find(WEFT_HOST)};
     const weft_device_settings settings = {.threads = 1};
-    WEFT_TRY(device.ops->open(&settings, &device.state));
     for (size_t e = 0; e < sizeof engines / sizeof engines[0]; e++) {
         const weft_engine chosen = shared->plan.engine;
-        if (chosen == WEFT_ENGINE_AUTO || chosen == engines[e]->id)
-            run_engine(engines[e], &device, shared, result);
+        if (chosen != WEFT_ENGINE_AUTO && chosen != engines[e]->id) continue;
+        weft_device_handle device = {
+            .ops = weft_device_find(engines[e]->id == WEFT_ENGINE_CUFFT ? WEFT_CUDA : WEFT_HOST)};
+        if (device.ops->probe(NULL) != WEFT_SUCCESS) continue;
+        WEFT_TRY(device.ops->open(&settings, &device.state));
+        run_engine(engines[e], &device, shared, result);
+        device.ops->close(device.state);
     }
-    device.ops->close(device.state);
     return WEFT_SUCCESS;
 }

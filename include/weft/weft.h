@@ -112,7 +112,7 @@ typedef enum weft_engine {
     WEFT_ENGINE_NATIVE, /* weft's own kernels on the CPU: every size, by the widest SIMD set that it
                            has */
     WEFT_ENGINE_FFTW,   /* libfftw3 and libfftw3f, opened at run time */
-    WEFT_ENGINE_CUFFT,  /* reserved */
+    WEFT_ENGINE_CUFFT,  /* libcufft, opened at run time; only with WEFT_CUDA */
     WEFT_ENGINE_JIT,    /* reserved */
     WEFT_ENGINE_REFERENCE, /* portable C, every size, accurate rather than fast */
     WEFT_ENGINE_IDENTITY   /* transforms nothing: the redistributions of a WEFT_C2C plan alone */
@@ -120,7 +120,8 @@ typedef enum weft_engine {
 
 typedef enum weft_device {
     WEFT_HOST = 0,
-    WEFT_CUDA,     /* reserved */
+    WEFT_CUDA,     /* an NVIDIA GPU: by the rank on its node, or WEFT_CUDA_DEVICE of the
+                      environment */
     WEFT_OPENCL,   /* reserved */
     WEFT_OPENMP,   /* reserved */
     WEFT_SIMULATED /* a device made of threads with its own address space, for tests: see

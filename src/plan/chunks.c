@@ -47,13 +47,19 @@ static int free_axis(const weft_schedule_request *request, const weft_step *step
     return found;
 }
 
-/* The transform goes in the exchange's parts, unless it has others already. */
+/* The transform goes in the exchange's parts, unless it has others already. Engines may want real
+ * data aligned as complex numbers are, so its parts begin at even places. */
 static bool split_transform(const weft_step *exchange, const weft_region *box, weft_step *fft) {
+    int loop = 0;
     if (!fft || fft->chunks > 1) return false;
-    fft->chunks = exchange->chunks;
-    fft->chunk_loop = 0;
+    const weft_transform *t = &fft->transform;
     for (int a = 0; a < exchange->chunk_axis; a++)
-        if (!transforms_axis(fft, a) && box->n[a] != 1) fft->chunk_loop++;
+        if (!transforms_axis(fft, a) && box->n[a] != 1) loop++;
+    if ((t->kind == WEFT_TRANSFORM_R2C && t->loop[loop].in_stride % 2 != 0) ||
+        (t->kind == WEFT_TRANSFORM_C2R && t->loop[loop].out_stride % 2 != 0))
+        return false;
+    fft->chunks = exchange->chunks;
+    fft->chunk_loop = loop;
     return true;
 }
 

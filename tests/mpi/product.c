@@ -4,7 +4,8 @@
  * and inverse, on however many ranks it is started. Outputs are poisoned first, compared with a
  * long double DFT by the error rule, and compared bit by bit between exchange methods.
  *
- *   product [--seconds S] [--seed N] [--funneled 1]    (MPI without MPI_THREAD_MULTIPLE)
+ *   product [--seconds S] [--seed N] [--funneled 1] [--device cuda]    (MPI without
+ * MPI_THREAD_MULTIPLE)
  *
  * Cases are visited in random order until the time is over; the seed and the number visited are
  * printed.
@@ -108,6 +109,8 @@ static void random_grid(weft_options *o, int rank) {
     }
 }
 
+static bool on_cuda; /* --device cuda: every case, with the engines that compute there */
+
 static test_case random_case(void) {
     static const weft_decomposition decompositions[] = {WEFT_SLAB_2D1D, WEFT_SLAB_1D2D,
                                                         WEFT_SLAB_Y_ZX, WEFT_PENCIL, WEFT_PENCIL};
@@ -134,6 +137,11 @@ static test_case random_case(void) {
         c.options.location = pick(2) ? WEFT_LOCATION_HOST : WEFT_LOCATION_DEVICE;
     } else if (pick(8) == 0) {
         c.options.device_aware = WEFT_STAGED;
+    }
+    if (on_cuda) {
+        c.options.device = WEFT_CUDA;
+        c.options.device_aware = WEFT_AWARENESS_AUTO;
+        c.options.engine = WEFT_ENGINE_AUTO;
     }
     if (c.problem.kind == WEFT_C2C && pick(6) == 0) c.options.engine = WEFT_ENGINE_IDENTITY;
     if (c.options.decomposition == WEFT_PENCIL) random_grid(&c.options, s->rank);
@@ -276,8 +284,7 @@ static void compare(const test_case *c, const piece *p, const oracle_number *glo
 /* Runs one direction through device buffers where the plan wants them. */
 static weft_status run_once(const test_case *c, weft_plan plan, weft_direction dir, const void *in,
                             size_t in_bytes, void *out, size_t out_bytes) {
-    bool device =
-        c->options.device == WEFT_SIMULATED && c->options.location == WEFT_LOCATION_DEVICE;
+    bool device = c->options.device != WEFT_HOST && c->options.location == WEFT_LOCATION_DEVICE;
     if (!device) return weft_execute(plan, dir, in, out);
     void *d_in = NULL, *d_out = NULL;
     weft_status status = weft_buffer_create(plan, in_bytes, &d_in);
@@ -369,7 +376,6 @@ static int run_case(weft_context ctx, test_case *c, int *runs) {
         c->problem.input = &c->input;
         c->problem.output = &c->output;
     }
-    /* peer, the last, wants memory that the CPU can address */
     for (int m = 0; m < METHODS && failures == 0; m++) {
         weft_plan plan = NULL;
         c->options.exchange[0] = methods[m];
@@ -403,6 +409,7 @@ int main(int argc, char **argv) {
     seed = (unsigned long long)time(NULL) * 1000003u + (unsigned long long)getpid();
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--seconds") == 0) seconds = atof(argv[i + 1]);
+        if (strcmp(argv[i], "--device") == 0) on_cuda = strcmp(argv[i + 1], "cuda") == 0;
         if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
     }
     MPI_Bcast(&seed, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);

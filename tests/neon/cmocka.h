@@ -1,6 +1,6 @@
 /*
- * The little of cmocka that the tests of engines use, for machines that run in an emulator and for
- * which there is no cmocka: tests/neon/run.
+ * The little of cmocka that the tests of engines and of the CUDA device use, for machines that have
+ * none: those that run in an emulator (tests/neon/run), GPU machines (-DWEFT_GPU_TESTS=ON).
  */
 #ifndef WEFT_TESTS_NEON_CMOCKA_H
 #define WEFT_TESTS_NEON_CMOCKA_H
@@ -13,7 +13,7 @@
 struct CMUnitTest {
     const char *name;
     void (*test)(void **state);
-    int (*set_up)(void **state), (*tear_down)(void **state); /* not called */
+    int (*set_up)(void **state), (*tear_down)(void **state);
     void *initial_state;
 };
 
@@ -21,6 +21,7 @@ enum { CMOCKA_FAILED = 1, CMOCKA_SKIPPED = 2 };
 static jmp_buf cmocka_end_of_test;
 
 #define print_message(...) ((void)printf(__VA_ARGS__))
+#define print_error(...) ((void)fprintf(stderr, __VA_ARGS__))
 #define skip() longjmp(cmocka_end_of_test, CMOCKA_SKIPPED)
 #define fail_msg(...)                                                                              \
     do {                                                                                           \
@@ -33,6 +34,7 @@ static jmp_buf cmocka_end_of_test;
     do {                                                                                           \
         if (!(condition)) fail_msg("%s", #condition);                                              \
     } while (0)
+#define assert_false(condition) assert_true(!(condition))
 #define assert_int_equal(a, b) assert_true((long long)(a) == (long long)(b))
 #define assert_ptr_equal(a, b) assert_true((const void *)(a) == (const void *)(b))
 #define assert_ptr_not_equal(a, b) assert_true((const void *)(a) != (const void *)(b))
@@ -42,13 +44,17 @@ static jmp_buf cmocka_end_of_test;
 
 #define cmocka_unit_test(function)                                                                 \
     { #function, function, NULL, NULL, NULL }
+#define cmocka_unit_test_setup_teardown(function, set_up, tear_down)                               \
+    { #function, function, set_up, tear_down, NULL }
 
 /* A function of its own, so that no variable of the loop is lost in the jump. */
 static inline int cmocka_run_test(const struct CMUnitTest *test) {
     int end = setjmp(cmocka_end_of_test);
     if (end != 0) return end;
     void *state = test->initial_state;
+    if (test->set_up && test->set_up(&state) != 0) return CMOCKA_FAILED;
     test->test(&state);
+    if (test->tear_down && test->tear_down(&state) != 0) return CMOCKA_FAILED;
     return 0;
 }
 

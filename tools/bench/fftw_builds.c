@@ -12,7 +12,7 @@ enum { PATH_BYTES = 4096, MKL_THREADING_GNU = 3 };
 
 typedef struct build_slot {
     bool tried, usable;
-    char reason[WEFT_FFTW_REASON_BYTES];
+    char reason[WEFT_LIBRARY_REASON_BYTES];
     weft_fftw_library library;
 } build_slot;
 
@@ -35,7 +35,8 @@ static void *function_of(const char *path, const char *name) {
  * functions, among them FFTW's, visible to all that is opened later: so FFTW comes first, and
  * FFTW-MPI, where there is one, is bound to it. */
 static void prepare_mkl(const char *path) {
-    weft_fftw_open(WEFT_DOUBLE); /* opens both precisions */
+    weft_fftw_open(WEFT_DOUBLE);
+    weft_fftw_open(WEFT_SINGLE);
     dlopen("libfftw3_mpi.so.3", RTLD_NOW | RTLD_LOCAL);
     dlopen("libfftw3f_mpi.so.3", RTLD_NOW | RTLD_LOCAL);
     int (*set_threading_layer)(int);

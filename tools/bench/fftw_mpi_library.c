@@ -15,7 +15,7 @@
 typedef struct library_slot {
     const char *contestant, *file, *prefix;
     bool tried, usable;
-    char reason[512]; /* why not */
+    char reason[WEFT_LIBRARY_REASON_BYTES]; /* why not */
     fftw_mpi_library library;
 } library_slot;
 
@@ -27,49 +27,43 @@ typedef struct library_slot {
 
 static library_slot slots[] = {SLOTS("fftw-mpi"), SLOTS("fftw-mpi-avx512")};
 
-typedef struct symbol {
-    const char *name;
-    size_t offset; /* of the function pointer in fftw_mpi_library */
-} symbol;
+#define SYMBOL(name, member) WEFT_LIBRARY_SYMBOL(fftw_mpi_library, name, member)
 
-#define SYMBOL(name, member)                                                                       \
-    { name, offsetof(fftw_mpi_library, member) }
-
-static const symbol symbols[] = {
-    SYMBOL("init", init),
-    SYMBOL("local_size_many_transposed", local_size),
-    SYMBOL("local_size_1d", local_size_1d),
-    SYMBOL("plan_many_dft", plan_c2c),
-    SYMBOL("plan_dft_1d", plan_c2c_1d),
-    SYMBOL("plan_many_dft_r2c", plan_r2c),
-    SYMBOL("plan_many_dft_c2r", plan_c2r),
-    SYMBOL("execute_dft", execute_c2c),
-    SYMBOL("execute_dft_r2c", execute_r2c),
-    SYMBOL("execute_dft_c2r", execute_c2r),
+static const weft_library_symbol symbols[] = {
+    SYMBOL("_init", init),
+    SYMBOL("_local_size_many_transposed", local_size),
+    SYMBOL("_local_size_1d", local_size_1d),
+    SYMBOL("_plan_many_dft", plan_c2c),
+    SYMBOL("_plan_dft_1d", plan_c2c_1d),
+    SYMBOL("_plan_many_dft_r2c", plan_r2c),
+    SYMBOL("_plan_many_dft_c2r", plan_c2r),
+    SYMBOL("_execute_dft", execute_c2c),
+    SYMBOL("_execute_dft_r2c", execute_r2c),
+    SYMBOL("_execute_dft_c2r", execute_c2r),
 };
 
-static void *open_shared(const library_slot *slot) {
-    char folder[4096], path[sizeof folder + 32];
-    if (fftw_build_folder(slot->contestant, folder) != WEFT_SUCCESS) return NULL;
-    if (!folder[0]) return dlopen(slot->file, RTLD_NOW | RTLD_LOCAL);
-    snprintf(path, sizeof path, "%s/%s", folder, slot->file);
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+static void *open_shared(library_slot *slot) {
+    char folder[4096];
+    if (fftw_build_folder(slot->contestant, folder) != WEFT_SUCCESS) {
+        snprintf(slot->reason, sizeof slot->reason, "%s", weft_thread_error());
+        return NULL;
+    }
+    const weft_library_files files = {
+        .what = "FFTW-MPI",
+        .file = {slot->file},
+        .folders = folder,
+        .advice = "install FFTW-MPI, or name its folder in WEFT_FFTW_LIBRARY_PATH"};
+    return weft_library_open(&files, slot->reason);
 }
 
 static bool find_symbols(library_slot *slot, void *handle) {
-    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s_%s", slot->prefix, symbols[i].name);
-        void *address = dlsym(handle, name);
-        if (!address) {
-            snprintf(slot->reason, sizeof slot->reason,
-                     "FFTW-MPI: %s has no %s; install FFTW 3.3 or later", slot->file, name);
-            return false;
-        }
-        /* POSIX promises that function pointers have these bytes. */
-        memcpy((char *)&slot->library + symbols[i].offset, &address, sizeof address);
-    }
-    return true;
+    const char *missing = weft_library_find(handle, slot->prefix, symbols,
+                                            sizeof symbols / sizeof symbols[0], &slot->library);
+    if (missing)
+        snprintf(slot->reason, sizeof slot->reason,
+                 "FFTW-MPI: %s has no %s%s; install FFTW 3.3 or later", slot->file, slot->prefix,
+                 missing);
+    return !missing;
 }
 
 /* Whether MPI calls of the library reach the MPI of this process. Asked of the profiling interface,
@@ -107,12 +101,7 @@ static void open_library(library_slot *slot, weft_precision precision) {
         return;
     }
     void *handle = open_shared(slot);
-    if (!handle) {
-        const char *why = dlerror();
-        snprintf(slot->reason, sizeof slot->reason, "FFTW-MPI: cannot open %s (%.300s)", slot->file,
-                 why ? why : "no reason given");
-        return;
-    }
+    if (!handle) return;
     slot->usable = find_symbols(slot, handle) && shares_mpi(slot, handle);
     if (slot->usable)
         initialize(slot);

@@ -2,8 +2,8 @@
 #include "engine/fftw/library.h"
 
 #include "support/error.h"
+#include "support/shared_library.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,25 +11,20 @@
 
 /* The planner belongs to the process, so its lock and the libraries do too. */
 static pthread_mutex_t planner_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
 typedef struct library_slot {
-    bool usable;
-    char reason[WEFT_FFTW_REASON_BYTES]; /* why not */
+    weft_library opened;
     weft_fftw_library library;
 } library_slot;
 
-static library_slot slots[2];
+static library_slot slots[2] = {{.opened = {.once = PTHREAD_ONCE_INIT}},
+                                {.opened = {.once = PTHREAD_ONCE_INIT}}};
 
-typedef struct symbol {
-    const char *name;
-    size_t offset; /* of the function pointer in weft_fftw_library */
-} symbol;
+#define SYMBOL(name, member) WEFT_LIBRARY_SYMBOL(weft_fftw_library, "_" name, member)
+#define COUNT(symbols) (sizeof(symbols) / sizeof(symbols)[0])
 
-#define SYMBOL(name, member)                                                                       \
-    { name, offsetof(weft_fftw_library, member) }
-
-static const symbol planner_symbols[] = {
+static const weft_library_symbol planner_symbols[] = {
+    SYMBOL("version", version),
     SYMBOL("plan_guru64_dft", plan_c2c),
     SYMBOL("plan_guru64_dft_r2c", plan_r2c),
     SYMBOL("plan_guru64_dft_c2r", plan_c2r),
@@ -41,68 +36,52 @@ static const symbol planner_symbols[] = {
     SYMBOL("export_wisdom_to_string", export_wisdom),
     SYMBOL("import_wisdom_from_filename", import_wisdom),
 };
-static const symbol thread_symbols[] = {
+static const weft_library_symbol thread_symbols[] = {
     SYMBOL("init_threads", init_threads),
     SYMBOL("plan_with_nthreads", plan_with_nthreads),
 };
 
-static void *find_symbol(void *handle, const char *prefix, const char *name) {
-    char full_name[64];
-    snprintf(full_name, sizeof full_name, "%s_%s", prefix, name);
-    return dlsym(handle, full_name);
-}
+/* May be missing. */
+static const weft_library_symbol counting_symbols[] = {
+    SYMBOL("planner_nthreads", planner_nthreads),
+};
 
-/* Fills the function pointers; returns the name of the first symbol that is missing, or NULL. */
-static const char *find_symbols(weft_fftw_library *library, void *handle, const char *prefix,
-                                const symbol *symbols, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        void *address = find_symbol(handle, prefix, symbols[i].name);
-        if (!address) return symbols[i].name;
-        /* ISO C has no conversion from an object pointer to a function pointer; POSIX promises that
-         * they are the same bytes. */
-        memcpy((char *)library + symbols[i].offset, &address, sizeof address);
-    }
-    return NULL;
-}
-
-static void *open_shared(const char *folder, const char *file) {
-    char path[4096];
-    if (!folder || !folder[0]) return dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    if (snprintf(path, sizeof path, "%s/%s", folder, file) >= (int)sizeof path) return NULL;
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+static void *open_shared(const weft_fftw_files *files, const char *file,
+                         char reason[WEFT_LIBRARY_REASON_BYTES]) {
+    const weft_library_files wanted = {
+        .what = "FFTW engine",
+        .file = {file},
+        .folders = files->folder,
+        .advice = "install FFTW 3.3 or later, or name its folder in WEFT_FFTW_LIBRARY_PATH"};
+    return weft_library_open(&wanted, reason);
 }
 
 /* Threads are set up at once and not when first asked for: fftw_init_threads must come before the
  * planner is first used, or its threaded Cooley-Tukey solvers are never registered. */
 static void open_threads(const weft_fftw_files *files, weft_fftw_library *library, void *handle) {
-    const size_t count = sizeof thread_symbols / sizeof thread_symbols[0];
+    const char *prefix = files->prefix;
+    char unused[WEFT_LIBRARY_REASON_BYTES];
     /* FFTW built with --with-combined-threads has them in the main library. */
-    if (find_symbols(library, handle, files->prefix, thread_symbols, count) != NULL) {
-        handle = files->threads_file ? open_shared(files->folder, files->threads_file) : NULL;
+    if (weft_library_find(handle, prefix, thread_symbols, COUNT(thread_symbols), library)) {
+        handle = files->threads_file ? open_shared(files, files->threads_file, unused) : NULL;
         if (!handle) return;
-        if (find_symbols(library, handle, files->prefix, thread_symbols, count) != NULL) return;
+        if (weft_library_find(handle, prefix, thread_symbols, COUNT(thread_symbols), library))
+            return;
     }
-    void *address = find_symbol(handle, files->prefix, "planner_nthreads");
-    memcpy(&library->planner_nthreads, &address, sizeof address);
+    weft_library_find(handle, prefix, counting_symbols, COUNT(counting_symbols), library);
     library->threads = library->init_threads() != 0;
 }
 
 bool weft_fftw_load(const weft_fftw_files *files, weft_fftw_library *library,
-                    char reason[WEFT_FFTW_REASON_BYTES]) {
-    void *handle = open_shared(files->folder, files->file);
-    if (!handle) {
-        const char *why = dlerror();
-        snprintf(reason, WEFT_FFTW_REASON_BYTES, "cannot open %s (%.400s)", files->file,
-                 why ? why : "the path is too long");
-        return false;
-    }
-    const char *missing = find_symbols(library, handle, files->prefix, planner_symbols,
-                                       sizeof planner_symbols / sizeof planner_symbols[0]);
-    library->version = find_symbol(handle, files->prefix, "version");
-    if (missing || !library->version) {
-        snprintf(reason, WEFT_FFTW_REASON_BYTES, "%s has no %s_%s", files->file, files->prefix,
-                 missing ? missing : "version");
-        dlclose(handle);
+                    char reason[WEFT_LIBRARY_REASON_BYTES]) {
+    void *handle = open_shared(files, files->file, reason);
+    if (!handle) return false;
+    const char *missing =
+        weft_library_find(handle, files->prefix, planner_symbols, COUNT(planner_symbols), library);
+    if (missing) {
+        snprintf(reason, WEFT_LIBRARY_REASON_BYTES, "FFTW engine: %s has no %s%s", files->file,
+                 files->prefix, missing);
+        weft_library_close(handle);
         return false;
     }
     /* "fftw-3.3.10-sse2-avx": the number stands between the first two dashes. */
@@ -114,24 +93,21 @@ bool weft_fftw_load(const weft_fftw_files *files, weft_fftw_library *library,
     return true;
 }
 
-static void open_library(library_slot *slot, weft_fftw_files files) {
-    char why[WEFT_FFTW_REASON_BYTES];
+static void open_slot(library_slot *slot, weft_fftw_files files) {
     files.folder = getenv("WEFT_FFTW_LIBRARY_PATH");
-    slot->usable = weft_fftw_load(&files, &slot->library, why);
-    if (slot->usable) return;
-    snprintf(slot->reason, sizeof slot->reason,
-             "FFTW engine: %.600s; install FFTW 3.3 or later, or name its folder in "
-             "WEFT_FFTW_LIBRARY_PATH",
-             why);
+    slot->opened.usable = weft_fftw_load(&files, &slot->library, slot->opened.reason);
 }
 
-static void open_both(void) {
-    open_library(&slots[0], (weft_fftw_files){.file = "libfftw3.so.3",
-                                              .threads_file = "libfftw3_threads.so.3",
-                                              .prefix = "fftw"});
-    open_library(&slots[1], (weft_fftw_files){.file = "libfftw3f.so.3",
-                                              .threads_file = "libfftw3f_threads.so.3",
-                                              .prefix = "fftwf"});
+static void open_double(void) {
+    open_slot(&slots[0], (weft_fftw_files){.file = "libfftw3.so.3",
+                                           .threads_file = "libfftw3_threads.so.3",
+                                           .prefix = "fftw"});
+}
+
+static void open_single(void) {
+    open_slot(&slots[1], (weft_fftw_files){.file = "libfftw3f.so.3",
+                                           .threads_file = "libfftw3f_threads.so.3",
+                                           .prefix = "fftwf"});
 }
 
 const weft_fftw_library *weft_fftw_open(weft_precision precision) {
@@ -140,11 +116,10 @@ const weft_fftw_library *weft_fftw_open(weft_precision precision) {
                   precision == WEFT_HALF ? "half" : "such");
         return NULL;
     }
-    pthread_once(&opened, open_both);
-    const library_slot *slot = &slots[precision == WEFT_SINGLE];
-    if (slot->usable) return &slot->library;
-    weft_fail(WEFT_ERROR_UNSUPPORTED, "%s", slot->reason);
-    return NULL;
+    const bool single = precision == WEFT_SINGLE;
+    library_slot *slot = &slots[single];
+    return weft_library_once(&slot->opened, single ? open_single : open_double) ? &slot->library
+                                                                                : NULL;
 }
 
 void weft_fftw_planner_lock(void) {

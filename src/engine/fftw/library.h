@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <weft/weft.h>
 
+#include "support/shared_library.h"
+
 typedef struct weft_fftw_plan_private *weft_fftw_plan;
 
 typedef struct weft_fftw_iodim { /* fftw_iodim64 */
@@ -71,13 +73,11 @@ typedef struct weft_fftw_files {
     const char *prefix;       /* "fftw" or "fftwf" */
 } weft_fftw_files;
 
-enum { WEFT_FFTW_REASON_BYTES = 768 };
-
 /* Opens one build, or another library with FFTW's interface, into *library; false with the reason
  * where it cannot be had. Builds whose shared libraries name themselves differently can be open at
  * once. Call once for each. */
 bool weft_fftw_load(const weft_fftw_files *files, weft_fftw_library *library,
-                    char reason[WEFT_FFTW_REASON_BYTES]);
+                    char reason[WEFT_LIBRARY_REASON_BYTES]);
 
 /* FFTW's planner is one per process and not thread-safe: every planner call happens between these
  * two. */

@@ -1,7 +1,6 @@
 /*
  * FFTW wisdom kept in a file from one process to the next, so that MEASURE and PATIENT pay once.
- * The folder is WEFT_WISDOM_DIR, else XDG_CACHE_HOME/weft, else HOME/.cache/weft; an empty
- * WEFT_WISDOM_DIR turns the file off. The file's name holds the library's version and the
+ * It lies in the cache folder (support/cache_file.h); its name holds the library's version and the
  * precision, for wisdom is valid for one build only. Both functions are best effort: without the
  * file, plans are measured again.
  */

@@ -1,0 +1,168 @@
+/* Runs NVRTC, and reads and writes the files of what it made. */
+#include "device/cuda/compile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/cache_file.h"
+#include "support/error.h"
+
+extern const char weft_cuda_copy_shape_h[]; /* made by cmake/embed.cmake */
+
+/* What one compilation depends on. */
+typedef struct job {
+    const weft_nvrtc *nvrtc;
+    const char *name, *source;
+    int version[2];        /* of NVRTC */
+    bool machine_code;     /* for this very architecture; PTX otherwise */
+    char architecture[48]; /* the option */
+} job;
+
+static const char *const other_options[] = {"--std=c++14"};
+enum { OTHER_OPTIONS = sizeof other_options / sizeof other_options[0] };
+
+/* FNV-1a (Fowler, Noll, Vo), 64 bits. */
+static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes) {
+    const unsigned char *at = data;
+    for (size_t i = 0; i < bytes; i++) hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static const uint64_t hash_of_nothing = UINT64_C(0xcbf29ce484222325);
+
+static weft_status check_nvrtc(const job *j, int result, const char *failure) {
+    if (result == 0) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_DEVICE, "CUDA device: NVRTC %d.%d %s %s: %s", j->version[0],
+                     j->version[1], failure, j->name, j->nvrtc->error_string(result));
+}
+
+/* NVRTC makes machine code for the architectures that it knows; for a newer GPU the driver
+ * translates the PTX of the newest one. */
+static weft_status choose_target(job *j, int architecture) {
+    int known[256] = {0}, count = 0, best = 0;
+    WEFT_TRY(
+        check_nvrtc(j, j->nvrtc->architecture_count(&count), "does not say what it knows for"));
+    if (count > 0 && count <= (int)(sizeof known / sizeof known[0]))
+        WEFT_TRY(check_nvrtc(j, j->nvrtc->architectures(known), "does not say what it knows for"));
+    else
+        count = 0;
+    for (int i = 0; i < count; i++)
+        if (known[i] <= architecture && known[i] > best) best = known[i];
+    if (best == 0)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "CUDA device: NVRTC %d.%d cannot compile for compute capability %d.%d; "
+                         "install another version",
+                         j->version[0], j->version[1], architecture / 10, architecture % 10);
+    j->machine_code = best == architecture;
+    snprintf(j->architecture, sizeof j->architecture, "--gpu-architecture=%s_%d",
+             j->machine_code ? "sm" : "compute", best);
+    return WEFT_SUCCESS;
+}
+
+/* ---- files ---- */
+
+static bool cache_path(const job *j, char path[WEFT_PATH_BYTES]) {
+    uint64_t hash = hash_of_nothing;
+    hash = hash_bytes(hash, j->source, strlen(j->source) + 1);
+    hash = hash_bytes(hash, weft_cuda_copy_shape_h, strlen(weft_cuda_copy_shape_h) + 1);
+    for (int i = 0; i < OTHER_OPTIONS; i++)
+        hash = hash_bytes(hash, other_options[i], strlen(other_options[i]) + 1);
+    hash = hash_bytes(hash, j->architecture, strlen(j->architecture) + 1);
+    hash = hash_bytes(hash, j->version, sizeof j->version);
+    char name[128];
+    snprintf(name, sizeof name, "cuda-%.32s-%s-%016llx.bin", j->name,
+             strrchr(j->architecture, '=') + 1, (unsigned long long)hash);
+    return weft_cache_path(name, path);
+}
+
+/* A file is the hash of the image, then the image; a file that is not so is as good as none. */
+static void *read_cached(const char *path) {
+    size_t bytes = 0;
+    uint64_t hash;
+    char *file = weft_cache_read(path, &bytes);
+    if (!file) return NULL;
+    if (bytes > sizeof hash) {
+        memcpy(&hash, file, sizeof hash);
+        if (hash == hash_bytes(hash_of_nothing, file + sizeof hash, bytes - sizeof hash)) {
+            memmove(file, file + sizeof hash, bytes - sizeof hash);
+            return file;
+        }
+    }
+    free(file);
+    return NULL;
+}
+
+static void write_cached(const char *path, const void *image, size_t bytes) {
+    uint64_t hash = hash_bytes(hash_of_nothing, image, bytes);
+    char *file = malloc(sizeof hash + bytes);
+    if (!file) return;
+    memcpy(file, &hash, sizeof hash);
+    memcpy(file + sizeof hash, image, bytes);
+    weft_cache_write(path, file, sizeof hash + bytes);
+    free(file);
+}
+
+/* ---- NVRTC ---- */
+
+/* The compiler's own words, as far as they fit into a sentence. */
+static weft_status tell_log(const job *j, weft_nvrtc_program program, int result) {
+    size_t bytes = 0;
+    char *log = NULL;
+    if (j->nvrtc->log_size(program, &bytes) == 0 && bytes > 0) log = calloc(bytes + 1, 1);
+    if (log) j->nvrtc->log(program, log);
+    weft_status status =
+        weft_fail(WEFT_ERROR_DEVICE, "CUDA device: NVRTC %d.%d does not compile %s (%s): %.600s",
+                  j->version[0], j->version[1], j->name, j->nvrtc->error_string(result),
+                  log ? log : "no log");
+    free(log);
+    return status;
+}
+
+static weft_status take_image(const job *j, weft_nvrtc_program program, void **image,
+                              size_t *bytes) {
+    const weft_nvrtc *n = j->nvrtc;
+    *image = NULL;
+    WEFT_TRY(check_nvrtc(j, (j->machine_code ? n->cubin_size : n->ptx_size)(program, bytes),
+                         "has no code for"));
+    *image = malloc(*bytes + 1);
+    if (!*image) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for kernels");
+    return check_nvrtc(j, (j->machine_code ? n->cubin : n->ptx)(program, *image),
+                       "has no code for");
+}
+
+static weft_status compile(const job *j, void **image, size_t *bytes) {
+    const char *header = weft_cuda_copy_shape_h, *include = "copy_shape.h";
+    const char *options[1 + OTHER_OPTIONS] = {j->architecture};
+    memcpy(options + 1, other_options, sizeof other_options);
+    weft_nvrtc_program program = NULL;
+    WEFT_TRY(check_nvrtc(j, j->nvrtc->create(&program, j->source, j->name, 1, &header, &include),
+                         "does not take"));
+    int result = j->nvrtc->compile(program, 1 + OTHER_OPTIONS, options);
+    weft_status status =
+        result == 0 ? take_image(j, program, image, bytes) : tell_log(j, program, result);
+    j->nvrtc->destroy(&program);
+    return status;
+}
+
+weft_status weft_cuda_compile(const char *name, const char *source, int architecture,
+                              bool use_cache, weft_cuda_image *image) {
+    job j = {.nvrtc = weft_nvrtc_open(), .name = name, .source = source};
+    char path[WEFT_PATH_BYTES];
+    size_t bytes = 0;
+    if (!j.nvrtc) return WEFT_ERROR_UNSUPPORTED;
+    j.nvrtc->version(&j.version[0], &j.version[1]);
+    WEFT_TRY(choose_target(&j, architecture));
+    bool kept = cache_path(&j, path);
+    *image = (weft_cuda_image){.data = kept && use_cache ? read_cached(path) : NULL};
+    image->cached = image->data != NULL;
+    if (image->cached) return WEFT_SUCCESS;
+    weft_status status = compile(&j, &image->data, &bytes);
+    if (status != WEFT_SUCCESS) {
+        free(image->data);
+        image->data = NULL;
+        return status;
+    }
+    if (kept) write_cached(path, image->data, bytes);
+    return WEFT_SUCCESS;
+}

@@ -1,0 +1,410 @@
+/*
+ * The CUDA device: memory of a GPU, page-locked memory that kernels address too, queues that are
+ * streams. Opened through the driver at run time, so weft is built without the toolkit and runs
+ * where there is no GPU. Every call enters the GPU's primary context and leaves it again: callers
+ * may have others, and threads of their own.
+ */
+#include "device/cuda/cuda.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device/cuda/copy_shape.h"
+#include "support/error.h"
+
+struct weft_queue {
+    weft_cuda_stream stream;
+};
+struct weft_event {
+    weft_cuda_event event;
+};
+
+/* Runs one call of the driver in the GPU's context. */
+#define IN_CONTEXT(gpu, status, call)                                                              \
+    do {                                                                                           \
+        (status) = weft_cuda_enter(gpu);                                                           \
+        if ((status) == WEFT_SUCCESS) {                                                            \
+            (status) = (call);                                                                     \
+            weft_cuda_leave(gpu);                                                                  \
+        }                                                                                          \
+    } while (0)
+
+/* ---- the device ---- */
+
+/* What `probe` says; written once. */
+static char described[384];
+
+static void describe(void) {
+    const weft_cuda_driver *driver = weft_cuda_driver_open();
+    char name[256] = "GPU";
+    int version = 0, device, number = 0;
+    if (weft_cuda_gpu_choose(&number) == WEFT_SUCCESS && driver->device_get(&device, number) == 0)
+        driver->device_name(name, (int)sizeof name, device);
+    driver->driver_version(&version);
+    snprintf(described, sizeof described, "%s, number %d of %d, driver for CUDA %d.%d", name,
+             number, weft_cuda_gpus(), version / 1000, version % 1000 / 10);
+}
+
+static weft_status cuda_probe(const char **description) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int number;
+    if (!weft_cuda_driver_open() || !weft_nvrtc_open()) return WEFT_ERROR_UNSUPPORTED;
+    WEFT_TRY(weft_cuda_gpu_choose(&number));
+    pthread_once(&once, describe);
+    if (description) *description = described;
+    return WEFT_SUCCESS;
+}
+
+static weft_status create_stream(const weft_cuda_gpu *gpu, weft_cuda_stream *stream) {
+    weft_status status;
+    IN_CONTEXT(gpu, status,
+               weft_cuda_check(gpu->driver->stream_create(stream, WEFT_CUDA_STREAM_NON_BLOCKING),
+                               "no stream could be created"));
+    return status;
+}
+
+static weft_status cuda_open(const weft_device_settings *settings, weft_device_state **device) {
+    const weft_cuda_gpu *gpu;
+    WEFT_TRY(weft_cuda_gpu_open(&gpu));
+    weft_device_state *made = calloc(1, sizeof *made);
+    if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a device");
+    made->gpu = gpu;
+    weft_status status = create_stream(gpu, &made->stream);
+    if (status != WEFT_SUCCESS) {
+        free(made);
+        return status;
+    }
+    weft_allocations_open(&made->allocations, settings->memory_limit);
+    *device = made;
+    return WEFT_SUCCESS;
+}
+
+static void free_record(const weft_device_state *device, weft_allocation *record) {
+    const weft_cuda_driver *driver = device->gpu->driver;
+    if (weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
+        if (record->borrowed && record->storage)
+            driver->ipc_close((uintptr_t)record->storage);
+        else if (record->kind == WEFT_MEMORY_DEVICE && !record->borrowed)
+            driver->release((uintptr_t)record->address);
+        else if (record->kind == WEFT_MEMORY_PAGE_LOCKED)
+            driver->host_release(record->address);
+        weft_cuda_leave(device->gpu);
+    }
+    free(record);
+}
+
+static void cuda_close(weft_device_state *device) {
+    if (!device) return;
+    if (weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
+        device->gpu->driver->stream_synchronize(device->stream);
+        device->gpu->driver->stream_destroy(device->stream);
+        weft_cuda_leave(device->gpu);
+    }
+    weft_allocation *left;
+    while ((left = weft_allocations_take(&device->allocations, NULL)) != NULL)
+        free_record(device, left);
+    weft_allocations_close(&device->allocations);
+    free(device);
+}
+
+/* ---- memory ---- */
+
+static weft_status allocate_in_context(const weft_cuda_driver *driver, weft_memory_kind kind,
+                                       size_t bytes, void **memory) {
+    char failure[96];
+    snprintf(failure, sizeof failure, "no %zu bytes of %s memory", bytes,
+             kind == WEFT_MEMORY_DEVICE ? "device" : "page-locked");
+    if (kind == WEFT_MEMORY_PAGE_LOCKED)
+        return weft_cuda_check(
+            driver->host_allocate(memory, bytes, WEFT_CUDA_HOST_PORTABLE | WEFT_CUDA_HOST_MAPPED),
+            failure);
+    weft_cuda_address address = 0;
+    WEFT_TRY(weft_cuda_check(driver->allocate(&address, bytes), failure));
+    *memory = (void *)(uintptr_t)address;
+    return WEFT_SUCCESS;
+}
+
+static weft_status cuda_allocate(weft_device_state *device, weft_memory_kind kind, size_t bytes,
+                                 void **memory) {
+    void *address = NULL;
+    weft_status status;
+    if (bytes == 0) {
+        *memory = NULL;
+        return WEFT_SUCCESS;
+    }
+    WEFT_TRY(weft_allocations_reserve(&device->allocations, kind, bytes));
+    weft_allocation *record = malloc(sizeof *record);
+    if (record)
+        IN_CONTEXT(device->gpu, status,
+                   allocate_in_context(device->gpu->driver, kind, bytes, &address));
+    else
+        status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a record");
+    if (status != WEFT_SUCCESS) {
+        weft_allocations_release(&device->allocations, kind, bytes);
+        free(record);
+        return status;
+    }
+    *record =
+        (weft_allocation){.address = address, .storage = address, .bytes = bytes, .kind = kind};
+    weft_allocations_add(&device->allocations, record);
+    *memory = address;
+    return WEFT_SUCCESS;
+}
+
+static void cuda_free(weft_device_state *device, weft_memory_kind kind, void *memory) {
+    (void)kind;
+    if (!memory) return;
+    weft_allocation *record = weft_allocations_take(&device->allocations, memory);
+    if (record) free_record(device, record);
+}
+
+/* ---- memory of other processes ---- */
+
+/* What a loan holds. The handle stands for the driver's whole allocation. */
+typedef struct cuda_loan {
+    weft_cuda_ipc_handle handle;
+    int64_t process, address, offset;
+} cuda_loan;
+
+_Static_assert(sizeof(cuda_loan) <= sizeof(weft_loan), "a loan holds a handle");
+
+static weft_status lend_in_context(const weft_cuda_driver *driver, const void *memory,
+                                   cuda_loan *loan) {
+    weft_cuda_address base = 0, address = (uintptr_t)memory;
+    size_t bytes;
+    WEFT_TRY(weft_cuda_check(driver->address_range(&base, &bytes, address), "no memory to lend"));
+    *loan = (cuda_loan){
+        .process = getpid(), .address = (int64_t)address, .offset = (int64_t)(address - base)};
+    return weft_cuda_check(driver->ipc_handle(&loan->handle, base),
+                           "device memory cannot be lent to other ranks; choose exchange p2p-sync");
+}
+
+static weft_status cuda_lend(weft_device_state *device, void *memory, weft_loan *loan) {
+    cuda_loan made;
+    weft_status status;
+    IN_CONTEXT(device->gpu, status, lend_in_context(device->gpu->driver, memory, &made));
+    if (status == WEFT_SUCCESS) memcpy(loan->content, &made, sizeof made);
+    return status;
+}
+
+static weft_status cuda_borrow(weft_device_state *device, const weft_loan *loan,
+                               const void **memory) {
+    cuda_loan given;
+    weft_cuda_address base = 0;
+    weft_status status = WEFT_SUCCESS;
+    weft_allocation *record = malloc(sizeof *record);
+    if (!record) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a record");
+    memcpy(&given, loan->content, sizeof given);
+    const bool mine = given.process == getpid(); /* a process cannot open its own handles */
+    if (!mine)
+        IN_CONTEXT(device->gpu, status,
+                   weft_cuda_check(device->gpu->driver->ipc_open(&base, given.handle,
+                                                                 WEFT_CUDA_IPC_PEER_ACCESS),
+                                   "the memory that another rank lends cannot be read; choose "
+                                   "exchange p2p-sync"));
+    if (status != WEFT_SUCCESS) {
+        free(record);
+        return status;
+    }
+    char *storage = (char *)(uintptr_t)base;
+    *record = (weft_allocation){.address = mine ? (char *)(uintptr_t)given.address
+                                                : storage + given.offset,
+                                .storage = storage,
+                                .kind = WEFT_MEMORY_DEVICE,
+                                .borrowed = true};
+    weft_allocations_add(&device->allocations, record);
+    *memory = record->address;
+    return WEFT_SUCCESS;
+}
+
+static void cuda_give_back(weft_device_state *device, const void *memory) {
+    weft_allocation *record = weft_allocations_take(&device->allocations, memory);
+    if (record) free_record(device, record);
+}
+
+weft_status weft_cuda_share(weft_device_state *device, size_t bytes, size_t *grown) {
+    *grown = 0;
+    if (bytes <= device->shared_bytes) return WEFT_SUCCESS;
+    size_t before = device->shared_bytes;
+    cuda_free(device, WEFT_MEMORY_DEVICE, device->shared);
+    device->shared = NULL;
+    device->shared_bytes = 0;
+    WEFT_TRY(cuda_allocate(device, WEFT_MEMORY_DEVICE, bytes, &device->shared));
+    device->shared_bytes = bytes;
+    *grown = bytes - before;
+    return WEFT_SUCCESS;
+}
+
+/* ---- queues and events ---- */
+
+weft_cuda_stream weft_cuda_queue_stream(const weft_device_state *device, const weft_queue *queue) {
+    return queue ? queue->stream : device->stream;
+}
+
+static weft_status cuda_queue_create(weft_device_state *device, weft_queue **queue) {
+    weft_queue *made = malloc(sizeof *made);
+    if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a queue");
+    weft_status status = create_stream(device->gpu, &made->stream);
+    if (status != WEFT_SUCCESS) {
+        free(made);
+        return status;
+    }
+    *queue = made;
+    return WEFT_SUCCESS;
+}
+
+static void cuda_queue_destroy(weft_device_state *device, weft_queue *queue) {
+    if (!queue) return;
+    if (weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
+        device->gpu->driver->stream_synchronize(
+            queue->stream); /* callbacks use the caller's data */
+        device->gpu->driver->stream_destroy(queue->stream);
+        weft_cuda_leave(device->gpu);
+    }
+    free(queue);
+}
+
+static weft_status cuda_queue_wait(weft_device_state *device, weft_queue *queue) {
+    weft_status status;
+    IN_CONTEXT(device->gpu, status,
+               weft_cuda_check(
+                   device->gpu->driver->stream_synchronize(weft_cuda_queue_stream(device, queue)),
+                   "work on a queue failed"));
+    return status;
+}
+
+static weft_status cuda_event_create(weft_device_state *device, weft_event **event) {
+    weft_event *made = malloc(sizeof *made);
+    weft_status status;
+    if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for an event");
+    IN_CONTEXT(
+        device->gpu, status,
+        weft_cuda_check(device->gpu->driver->event_create(&made->event, WEFT_CUDA_EVENT_NO_TIMING),
+                        "no event could be created"));
+    if (status != WEFT_SUCCESS) {
+        free(made);
+        return status;
+    }
+    *event = made;
+    return WEFT_SUCCESS;
+}
+
+static void cuda_event_destroy(weft_device_state *device, weft_event *event) {
+    if (!event) return;
+    if (weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
+        device->gpu->driver->event_destroy(event->event);
+        weft_cuda_leave(device->gpu);
+    }
+    free(event);
+}
+
+static weft_status cuda_event_record(weft_device_state *device, weft_queue *queue,
+                                     weft_event *event) {
+    weft_status status;
+    IN_CONTEXT(device->gpu, status,
+               weft_cuda_check(device->gpu->driver->event_record(
+                                   event->event, weft_cuda_queue_stream(device, queue)),
+                               "an event could not be recorded"));
+    return status;
+}
+
+static weft_status cuda_event_await(weft_device_state *device, weft_queue *queue,
+                                    weft_event *event) {
+    weft_status status;
+    IN_CONTEXT(device->gpu, status,
+               weft_cuda_check(device->gpu->driver->stream_await(
+                                   weft_cuda_queue_stream(device, queue), event->event, 0),
+                               "an event could not be awaited"));
+    return status;
+}
+
+static bool cuda_event_done(weft_device_state *device, weft_event *event) {
+    if (weft_cuda_enter(device->gpu) != WEFT_SUCCESS) return true;
+    int result = device->gpu->driver->event_query(event->event);
+    weft_cuda_leave(device->gpu);
+    return result != WEFT_CUDA_ERROR_NOT_READY;
+}
+
+/* ---- work ---- */
+
+/* Whether kernels can address the host's side of a copy. */
+static bool is_locked(weft_device_state *device, const void *host) {
+    weft_allocation in;
+    return weft_allocations_find(&device->allocations, host, &in) &&
+           in.kind == WEFT_MEMORY_PAGE_LOCKED;
+}
+
+static weft_status cuda_copy(weft_device_state *device, weft_queue *queue, const weft_copy *copy,
+                             const void *src, void *dst, weft_transfer transfer) {
+    if (copy->elements == 0) return WEFT_SUCCESS;
+    bool locked =
+        transfer != WEFT_DEVICE_TO_DEVICE &&
+        is_locked(device, transfer == WEFT_HOST_TO_DEVICE
+                              ? (const char *)src + copy->src_offset * (int64_t)copy->element_bytes
+                              : (char *)dst + copy->dst_offset * (int64_t)copy->element_bytes);
+    weft_status status;
+    IN_CONTEXT(device->gpu, status,
+               weft_cuda_copy_run(device->gpu, weft_cuda_queue_stream(device, queue), copy, src,
+                                  dst, transfer, locked));
+    return status;
+}
+
+static weft_status cuda_callback(weft_device_state *device, weft_queue *queue,
+                                 void (*function)(void *), void *argument) {
+    weft_status status;
+    IN_CONTEXT(device->gpu, status,
+               weft_cuda_check(device->gpu->driver->host_function(
+                                   weft_cuda_queue_stream(device, queue), function, argument),
+                               "a callback could not be enqueued"));
+    return status;
+}
+
+static weft_status cuda_scale(weft_device_state *device, weft_queue *queue,
+                              weft_precision precision, void *data, int64_t count, double factor) {
+    const int64_t per_block = WEFT_CUDA_THREADS * WEFT_CUDA_PER_THREAD;
+    if (precision != WEFT_DOUBLE && precision != WEFT_SINGLE)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "the CUDA device scales double and single precision only");
+    if (count == 0) return WEFT_SUCCESS;
+    long long numbers = count;
+    void *arguments[] = {&data, &numbers, &factor};
+    weft_status status;
+    IN_CONTEXT(device->gpu, status,
+               weft_cuda_check(device->gpu->driver->launch(
+                                   device->gpu->scale[precision],
+                                   (unsigned)((count + per_block - 1) / per_block), 1, 1,
+                                   WEFT_CUDA_THREADS, 1, 1, 0,
+                                   weft_cuda_queue_stream(device, queue), arguments, NULL),
+                               "a kernel that scales could not be launched"));
+    return status;
+}
+
+const weft_device_ops weft_device_cuda = {
+    .name = "cuda",
+    .id = WEFT_CUDA,
+    .host_addressable = false,
+    .can_fail = true,
+    .transport_aware = false, /* exchanges are staged */
+    .probe = cuda_probe,
+    .open = cuda_open,
+    .close = cuda_close,
+    .allocate = cuda_allocate,
+    .free = cuda_free,
+    .lend = cuda_lend,
+    .borrow = cuda_borrow,
+    .give_back = cuda_give_back,
+    .queue_create = cuda_queue_create,
+    .queue_destroy = cuda_queue_destroy,
+    .queue_wait = cuda_queue_wait,
+    .event_create = cuda_event_create,
+    .event_destroy = cuda_event_destroy,
+    .event_record = cuda_event_record,
+    .event_await = cuda_event_await,
+    .event_done = cuda_event_done,
+    .copy = cuda_copy,
+    .callback = cuda_callback,
+    .scale = cuda_scale,
+};

@@ -1,0 +1,33 @@
+/*
+ * The CUDA device's insides, for its own files and for engines that are libraries on CUDA: the
+ * stream behind a queue, and one area of device memory for work that all engine plans of a device
+ * share, since a plan's transforms run one after the other on one queue.
+ */
+#ifndef WEFT_DEVICE_CUDA_CUDA_H
+#define WEFT_DEVICE_CUDA_CUDA_H
+
+#include "device/allocations.h"
+#include "device/cuda/gpu.h"
+#include "device/device.h"
+
+struct weft_device_state {
+    const weft_cuda_gpu *gpu;
+    weft_allocations allocations;
+    weft_cuda_stream stream; /* of the default queue */
+    void *shared;            /* the shared area */
+    size_t shared_bytes;
+};
+
+weft_cuda_stream weft_cuda_queue_stream(const weft_device_state *device, const weft_queue *queue);
+
+/* Makes the shared area at least this large; *grown gets by how many bytes. It may move, so its
+ * address is device->shared, asked for at each use. Not while work that uses it is enqueued. */
+weft_status weft_cuda_share(weft_device_state *device, size_t bytes, size_t *grown);
+
+/* The strided copy, in the GPU's context. locked: the host's side is page-locked memory that
+ * kernels can address. */
+weft_status weft_cuda_copy_run(const weft_cuda_gpu *gpu, weft_cuda_stream stream,
+                               const weft_copy *copy, const void *src, void *dst,
+                               weft_transfer transfer, bool locked);
+
+#endif

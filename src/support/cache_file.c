@@ -1,0 +1,69 @@
+/* Reads and replaces files in the user's cache folder. */
+#include "support/cache_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool cache_folder(char folder[WEFT_PATH_BYTES]) {
+    const char *own = getenv("WEFT_WISDOM_DIR");
+    if (own) {
+        if (!own[0] || snprintf(folder, WEFT_PATH_BYTES, "%s", own) >= WEFT_PATH_BYTES)
+            return false;
+        mkdir(folder, 0777);
+        return true;
+    }
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    char parent[WEFT_PATH_BYTES - 8];
+    int length;
+    if (cache && cache[0])
+        length = snprintf(parent, sizeof parent, "%s", cache);
+    else if (home && home[0])
+        length = snprintf(parent, sizeof parent, "%s/.cache", home);
+    else
+        return false;
+    if (length >= (int)sizeof parent) return false;
+    mkdir(parent, 0700);
+    snprintf(folder, WEFT_PATH_BYTES, "%s/weft", parent);
+    mkdir(folder, 0777);
+    return true;
+}
+
+bool weft_cache_path(const char *name, char path[WEFT_PATH_BYTES]) {
+    char folder[WEFT_PATH_BYTES];
+    if (!cache_folder(folder)) return false;
+    return snprintf(path, WEFT_PATH_BYTES, "%s/%s", folder, name) < WEFT_PATH_BYTES;
+}
+
+void weft_cache_write(const char *path, const void *data, size_t bytes) {
+    char temporary[WEFT_PATH_BYTES + 8];
+    /* A rename puts a whole file in place, whoever comes last. */
+    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
+    int descriptor = mkstemp(temporary);
+    FILE *stream = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
+    if (stream) {
+        bool written = fwrite(data, 1, bytes, stream) == bytes;
+        written = fclose(stream) == 0 && written;
+        if (!written || rename(temporary, path) != 0) unlink(temporary);
+    } else if (descriptor >= 0) {
+        close(descriptor);
+        unlink(temporary);
+    }
+}
+
+void *weft_cache_read(const char *path, size_t *bytes) {
+    FILE *stream = fopen(path, "rb");
+    struct stat about;
+    if (!stream) return NULL;
+    char *data = NULL;
+    if (fstat(fileno(stream), &about) == 0 && about.st_size > 0)
+        data = malloc((size_t)about.st_size);
+    if (data && fread(data, 1, (size_t)about.st_size, stream) != (size_t)about.st_size) {
+        free(data);
+        data = NULL;
+    }
+    fclose(stream);
+    if (data) *bytes = (size_t)about.st_size;
+    return data;
+}

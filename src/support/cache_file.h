@@ -1,0 +1,23 @@
+/*
+ * Small files kept from one process to the next: FFTW's wisdom, compiled kernels. The folder is
+ * WEFT_WISDOM_DIR, else XDG_CACHE_HOME/weft, else HOME/.cache/weft; an empty WEFT_WISDOM_DIR turns
+ * the files off. All is best effort: what is not there is made again.
+ */
+#ifndef WEFT_SUPPORT_CACHE_FILE_H
+#define WEFT_SUPPORT_CACHE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { WEFT_PATH_BYTES = 4096 };
+
+/* The path of a file in the folder, which is made if need be; false where there is no folder. */
+bool weft_cache_path(const char *name, char path[WEFT_PATH_BYTES]);
+
+/* Replaces the file as a whole: ranks of one node may write the same one at the same time. */
+void weft_cache_write(const char *path, const void *data, size_t bytes);
+
+/* All of a file, freed by the caller; NULL where it cannot be read. */
+void *weft_cache_read(const char *path, size_t *bytes);
+
+#endif

@@ -1,0 +1,343 @@
+/* The driver of host_cuda.h: memory, contexts, streams. work.c has what runs on streams. */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "device/cuda/driver.h"
+#include "device/thread_queue.h"
+#include "host_cuda.h"
+#include "support/memory_file.h"
+
+enum {
+    SUCCESS = 0,
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    INVALID_IMAGE = 200,
+    INVALID_CONTEXT = 201,
+    NOT_FOUND = 500,
+    NOT_READY = 600
+};
+
+struct CUstream_st {
+    weft_queue *queue;
+};
+
+/* ---- device memory: open only while work on a stream runs ---- */
+
+typedef struct block {
+    char *address;
+    size_t bytes, mapped;
+    weft_memory_file file;
+    weft_memory_ticket ticket; /* for other processes to map it */
+    bool borrowed;             /* from one of them */
+    struct block *next;
+} block;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static block *blocks;
+static int working;
+
+static void protect_all(int protection) {
+    for (block *b = blocks; b; b = b->next)
+        if (mprotect(b->address, b->mapped - (size_t)sysconf(_SC_PAGESIZE),
+                     b->borrowed ? protection & PROT_READ : protection) != 0)
+            abort();
+}
+
+static void open_memory(void) {
+    pthread_mutex_lock(&lock);
+    if (working++ == 0) protect_all(PROT_READ | PROT_WRITE);
+    pthread_mutex_unlock(&lock);
+}
+
+static void close_memory(void) {
+    pthread_mutex_lock(&lock);
+    if (--working == 0) protect_all(PROT_NONE);
+    pthread_mutex_unlock(&lock);
+}
+
+size_t host_device_bytes(const void *address) {
+    size_t left = 0;
+    uintptr_t at = (uintptr_t)address;
+    pthread_mutex_lock(&lock);
+    for (const block *b = blocks; b; b = b->next)
+        if (at >= (uintptr_t)b->address && at < (uintptr_t)b->address + b->bytes)
+            left = (uintptr_t)b->address + b->bytes - at;
+    pthread_mutex_unlock(&lock);
+    return left;
+}
+
+bool host_is_device(const void *address, size_t bytes) {
+    return host_device_bytes(address) >= bytes;
+}
+
+/* ---- contexts ---- */
+
+static _Thread_local int pushed;
+
+bool host_context_is_current(void) {
+    return pushed > 0;
+}
+
+#define NEEDS_CONTEXT                                                                              \
+    if (pushed == 0) return INVALID_CONTEXT
+
+EXPORTED int cuInit(unsigned flags) {
+    return flags == 0 ? SUCCESS : INVALID_VALUE;
+}
+
+EXPORTED int cuDriverGetVersion(int *version) {
+    *version = 13000;
+    return SUCCESS;
+}
+
+EXPORTED int cuDeviceGetCount(int *count) {
+    const char *wanted = getenv("WEFT_TEST_GPUS");
+    *count = wanted ? atoi(wanted) : 2;
+    return SUCCESS;
+}
+
+EXPORTED int cuDeviceGet(int *device, int number) {
+    *device = number;
+    return SUCCESS;
+}
+
+EXPORTED int cuDeviceGetName(char *name, int length, int device) {
+    snprintf(name, (size_t)length, "host memory (GPU %d)", device);
+    return SUCCESS;
+}
+
+EXPORTED int cuDeviceGetAttribute(int *value, int attribute, int device) {
+    (void)device;
+    *value = attribute == WEFT_CUDA_CAPABILITY_MAJOR ? 9 : 0;
+    return attribute == WEFT_CUDA_CAPABILITY_MAJOR || attribute == WEFT_CUDA_CAPABILITY_MINOR
+               ? SUCCESS
+               : INVALID_VALUE;
+}
+
+EXPORTED int cuDevicePrimaryCtxRetain(void **context, int device) {
+    static char contexts[64];
+    *context = &contexts[device];
+    return SUCCESS;
+}
+
+EXPORTED int cuCtxPushCurrent_v2(void *context) {
+    pushed += context != NULL;
+    return context ? SUCCESS : INVALID_VALUE;
+}
+
+EXPORTED int cuCtxPopCurrent_v2(void **context) {
+    NEEDS_CONTEXT;
+    *context = NULL;
+    pushed--;
+    return SUCCESS;
+}
+
+EXPORTED int cuGetErrorString(int error, const char **sentence) {
+    *sentence = error == OUT_OF_MEMORY     ? "out of memory"
+                : error == INVALID_CONTEXT ? "invalid device context"
+                                           : "invalid argument";
+    return SUCCESS;
+}
+
+/* ---- memory ---- */
+
+static void add_block(block *b) {
+    pthread_mutex_lock(&lock);
+    b->next = blocks;
+    blocks = b;
+    mprotect(b->address, b->mapped, PROT_NONE);
+    if (working > 0) protect_all(PROT_READ | PROT_WRITE);
+    pthread_mutex_unlock(&lock);
+}
+
+static block *take_block(unsigned long long memory) {
+    pthread_mutex_lock(&lock);
+    block **at = &blocks;
+    while (*at && (uintptr_t)(*at)->address != memory) at = &(*at)->next;
+    block *b = *at;
+    if (b) *at = b->next;
+    pthread_mutex_unlock(&lock);
+    return b;
+}
+
+EXPORTED int cuMemAlloc_v2(unsigned long long *memory, size_t bytes) {
+    NEEDS_CONTEXT;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (bytes == 0) return INVALID_VALUE;
+    if (bytes > SIZE_MAX / 4) return OUT_OF_MEMORY;
+    block *b = calloc(1, sizeof *b);
+    size_t mapped = (bytes / page + 2) * page; /* the last page is never opened */
+    if (!b || weft_memory_file_create(mapped, &b->file, &b->ticket) != WEFT_SUCCESS) {
+        free(b);
+        return OUT_OF_MEMORY;
+    }
+    memset(b->file.address, 0xff, bytes);
+    b->address = b->file.address;
+    b->bytes = bytes;
+    b->mapped = mapped;
+    add_block(b);
+    *memory = (uintptr_t)b->address;
+    return SUCCESS;
+}
+
+EXPORTED int cuMemFree_v2(unsigned long long memory) {
+    NEEDS_CONTEXT;
+    block *b = take_block(memory);
+    if (!b) return INVALID_VALUE;
+    weft_memory_file_close(&b->file);
+    free(b);
+    return SUCCESS;
+}
+
+EXPORTED int cuMemGetAddressRange_v2(unsigned long long *base, size_t *bytes,
+                                     unsigned long long memory) {
+    NEEDS_CONTEXT;
+    pthread_mutex_lock(&lock);
+    const block *b = blocks;
+    while (b && memory - (uintptr_t)b->address >= b->bytes) b = b->next;
+    if (b) *base = (uintptr_t)b->address, *bytes = b->bytes;
+    pthread_mutex_unlock(&lock);
+    return b ? SUCCESS : INVALID_VALUE;
+}
+
+EXPORTED int cuIpcGetMemHandle(weft_cuda_ipc_handle *handle, unsigned long long memory) {
+    NEEDS_CONTEXT;
+    pthread_mutex_lock(&lock);
+    const block *b = blocks;
+    while (b && (uintptr_t)b->address != memory) b = b->next;
+    if (b) memcpy(handle, &b->ticket, sizeof b->ticket);
+    pthread_mutex_unlock(&lock);
+    return b ? SUCCESS : INVALID_VALUE;
+}
+
+EXPORTED int cuIpcOpenMemHandle_v2(unsigned long long *memory, weft_cuda_ipc_handle handle,
+                                   unsigned flags) {
+    NEEDS_CONTEXT;
+    block *b = calloc(1, sizeof *b);
+    if (!b) return OUT_OF_MEMORY;
+    memcpy(&b->ticket, &handle, sizeof b->ticket);
+    if (flags != WEFT_CUDA_IPC_PEER_ACCESS || b->ticket.process == getpid() ||
+        !weft_memory_file_open(&b->ticket, &b->file)) {
+        free(b);
+        return INVALID_VALUE;
+    }
+    b->address = b->file.address;
+    b->mapped = b->file.bytes;
+    b->bytes = b->mapped - (size_t)sysconf(_SC_PAGESIZE);
+    b->borrowed = true;
+    add_block(b);
+    *memory = (uintptr_t)b->address;
+    return SUCCESS;
+}
+
+EXPORTED int cuIpcCloseMemHandle(unsigned long long memory) {
+    return cuMemFree_v2(memory);
+}
+
+EXPORTED int cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
+    NEEDS_CONTEXT;
+    if (bytes == 0 || flags != (WEFT_CUDA_HOST_PORTABLE | WEFT_CUDA_HOST_MAPPED))
+        return INVALID_VALUE;
+    *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    return *memory ? SUCCESS : OUT_OF_MEMORY;
+}
+
+EXPORTED int cuMemFreeHost(void *memory) {
+    NEEDS_CONTEXT;
+    free(memory);
+    return SUCCESS;
+}
+
+/* ---- streams ---- */
+
+typedef struct closure {
+    void (*function)(void *);
+    void *argument;
+} closure;
+
+static weft_status run_closure(void *argument, const void *in, void *out) {
+    closure c = *(closure *)argument;
+    (void)in, (void)out;
+    open_memory();
+    c.function(c.argument);
+    close_memory();
+    free(argument);
+    return WEFT_SUCCESS;
+}
+
+static int put(struct CUstream_st *stream, const weft_work *work) {
+    if (!stream) return INVALID_VALUE;
+    return weft_thread_queue_put(stream->queue, work) == WEFT_SUCCESS ? SUCCESS : OUT_OF_MEMORY;
+}
+
+int host_stream_put(void *stream, void (*function)(void *), void *argument) {
+    closure *c = malloc(sizeof *c);
+    if (!c) return OUT_OF_MEMORY;
+    *c = (closure){function, argument};
+    weft_work work = {.kind = WEFT_WORK_RUN, .threads = 1, .as.run = {run_closure, c}};
+    return put(stream, &work);
+}
+
+EXPORTED int cuStreamCreate(struct CUstream_st **stream, unsigned flags) {
+    static uint64_t seed;
+    NEEDS_CONTEXT;
+    if (flags != WEFT_CUDA_STREAM_NON_BLOCKING) return INVALID_VALUE;
+    *stream = calloc(1, sizeof **stream);
+    weft_dawdle dawdle = {__atomic_add_fetch(&seed, 1, __ATOMIC_RELAXED), 50};
+    if (!*stream || weft_thread_queue_create(dawdle, &(*stream)->queue) != WEFT_SUCCESS)
+        return OUT_OF_MEMORY;
+    return SUCCESS;
+}
+
+EXPORTED int cuStreamDestroy_v2(struct CUstream_st *stream) {
+    NEEDS_CONTEXT;
+    weft_thread_queue_destroy(stream->queue);
+    free(stream);
+    return SUCCESS;
+}
+
+EXPORTED int cuStreamSynchronize(struct CUstream_st *stream) {
+    NEEDS_CONTEXT;
+    return weft_thread_queue_wait(stream->queue) == WEFT_SUCCESS ? SUCCESS : INVALID_VALUE;
+}
+
+EXPORTED int cuStreamWaitEvent(struct CUstream_st *stream, weft_event *event, unsigned flags) {
+    NEEDS_CONTEXT;
+    weft_work work = weft_thread_event_await(event);
+    return flags == 0 ? put(stream, &work) : INVALID_VALUE;
+}
+
+EXPORTED int cuEventCreate(weft_event **event, unsigned flags) {
+    NEEDS_CONTEXT;
+    if (flags != WEFT_CUDA_EVENT_NO_TIMING) return INVALID_VALUE;
+    return weft_thread_event_create(event) == WEFT_SUCCESS ? SUCCESS : OUT_OF_MEMORY;
+}
+
+EXPORTED int cuEventDestroy_v2(weft_event *event) {
+    NEEDS_CONTEXT;
+    weft_thread_event_destroy(event);
+    return SUCCESS;
+}
+
+EXPORTED int cuEventQuery(weft_event *event) {
+    NEEDS_CONTEXT;
+    return weft_thread_event_done(event) ? SUCCESS : NOT_READY;
+}
+
+EXPORTED int cuEventRecord(weft_event *event, struct CUstream_st *stream) {
+    NEEDS_CONTEXT;
+    weft_work work = weft_thread_event_record(event);
+    return put(stream, &work);
+}
+
+EXPORTED int cuLaunchHostFunc(struct CUstream_st *stream, void (*function)(void *),
+                              void *argument) {
+    NEEDS_CONTEXT;
+    weft_work work = {.kind = WEFT_WORK_CALLBACK, .as.callback = {function, argument}};
+    return put(stream, &work);
+}
