@@ -8,7 +8,7 @@ import unittest
 from bench_case import ENVIRONMENT, SOURCE, WEFT, Case
 
 JOBS = sorted((SOURCE / "bench" / "jobs").glob("*.json"))
-WITH_GPU = ("cufftxt", "peers-gpu")
+WITH_GPU = ("cuda-one", "cuda-ranks", "cufftxt", "peers-gpu")
 
 
 class ShippedJobs(Case):

@@ -166,7 +166,7 @@ static void cuda_free(weft_device_state *device, weft_memory_kind kind, void *me
 /* What a loan holds. The handle stands for the driver's whole allocation. */
 typedef struct cuda_loan {
     weft_cuda_ipc_handle handle;
-    int64_t process, address, offset;
+    int64_t process, address, offset, bytes; /* bytes from the address on */
 } cuda_loan;
 
 _Static_assert(sizeof(cuda_loan) <= sizeof(weft_loan), "a loan holds a handle");
@@ -330,25 +330,29 @@ static bool cuda_event_done(weft_device_state *device, weft_event *event) {
 
 /* ---- work ---- */
 
-/* Whether kernels can address the host's side of a copy. */
-static bool is_locked(weft_device_state *device, const void *host) {
+/* The side of a copy that may be elsewhere: the host's, or the source. */
+static weft_cuda_side side_of(weft_device_state *device, const weft_copy *copy, const void *src,
+                              const void *dst, weft_transfer transfer) {
+    const int64_t bytes = (int64_t)copy->element_bytes;
+    const char *address = transfer == WEFT_DEVICE_TO_HOST
+                              ? (const char *)dst + copy->dst_offset * bytes
+                              : (const char *)src + copy->src_offset * bytes;
     weft_allocation in;
-    return weft_allocations_find(&device->allocations, host, &in) &&
-           in.kind == WEFT_MEMORY_PAGE_LOCKED;
+    bool ours = weft_allocations_find(&device->allocations, address, &in);
+    if (transfer == WEFT_DEVICE_TO_DEVICE)
+        return ours && in.borrowed ? WEFT_CUDA_SIDE_BORROWED : WEFT_CUDA_SIDE_HERE;
+    return ours && in.kind == WEFT_MEMORY_PAGE_LOCKED ? WEFT_CUDA_SIDE_LOCKED
+                                                      : WEFT_CUDA_SIDE_PAGEABLE;
 }
 
 static weft_status cuda_copy(weft_device_state *device, weft_queue *queue, const weft_copy *copy,
                              const void *src, void *dst, weft_transfer transfer) {
     if (copy->elements == 0) return WEFT_SUCCESS;
-    bool locked =
-        transfer != WEFT_DEVICE_TO_DEVICE &&
-        is_locked(device, transfer == WEFT_HOST_TO_DEVICE
-                              ? (const char *)src + copy->src_offset * (int64_t)copy->element_bytes
-                              : (char *)dst + copy->dst_offset * (int64_t)copy->element_bytes);
+    weft_cuda_side side = side_of(device, copy, src, dst, transfer);
     weft_status status;
     IN_CONTEXT(device->gpu, status,
                weft_cuda_copy_run(device->gpu, weft_cuda_queue_stream(device, queue), copy, src,
-                                  dst, transfer, locked));
+                                  dst, transfer, side));
     return status;
 }
 

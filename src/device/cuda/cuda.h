@@ -24,10 +24,18 @@ weft_cuda_stream weft_cuda_queue_stream(const weft_device_state *device, const w
  * address is device->shared, asked for at each use. Not while work that uses it is enqueued. */
 weft_status weft_cuda_share(weft_device_state *device, size_t bytes, size_t *grown);
 
-/* The strided copy, in the GPU's context. locked: the host's side is page-locked memory that
- * kernels can address. */
+/* What the other side of a copy is: this GPU's memory, another process's, page-locked host memory,
+ * which kernels can address, or other host memory. */
+typedef enum weft_cuda_side {
+    WEFT_CUDA_SIDE_HERE,
+    WEFT_CUDA_SIDE_BORROWED,
+    WEFT_CUDA_SIDE_LOCKED,
+    WEFT_CUDA_SIDE_PAGEABLE
+} weft_cuda_side;
+
+/* The strided copy, in the GPU's context. */
 weft_status weft_cuda_copy_run(const weft_cuda_gpu *gpu, weft_cuda_stream stream,
                                const weft_copy *copy, const void *src, void *dst,
-                               weft_transfer transfer, bool locked);
+                               weft_transfer transfer, weft_cuda_side side);
 
 #endif

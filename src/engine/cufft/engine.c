@@ -3,6 +3,7 @@
  * cuFFT's plans; here they are made and run. All engine plans of a device share one area of device
  * memory: first what cuFFT wants to work in, then copies of the input that are kept or gathered.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,10 +98,10 @@ static weft_status make_handles(weft_engine_plan *plan, size_t *bytes) {
     weft_cufft_layout *layout = &plan->layout;
     size_t number = plan->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double), work = 0;
     for (int p = 0; p < layout->passes; p++) WEFT_TRY(make_handle(plan, &layout->pass[p], &work));
-    plan->kept_at = aligned(work);
+    /* An execution fails where the work area, even one of no bytes, begins where its data does. */
+    plan->kept_at = aligned(work > 0 ? work : 1);
     plan->gathered_at = plan->kept_at + aligned((size_t)layout->kept_elements * 2 * number);
     size_t needed = plan->gathered_at + aligned((size_t)layout->gathered_numbers * number), grown;
-    if (needed == 0) needed = ALIGNMENT; /* cuFFT wants to be told of some area */
     WEFT_TRY(weft_cuda_share(plan->device, needed, &grown));
     *bytes = sizeof *plan + grown;
     return WEFT_SUCCESS;
@@ -163,14 +164,25 @@ static weft_status tell_handles(weft_engine_plan *plan, weft_cuda_stream stream)
     return WEFT_SUCCESS;
 }
 
+static weft_status execute_handle(const weft_engine_plan *plan, int p, char *in, char *out) {
+    const weft_cufft_pass *pass = &plan->layout.pass[p];
+    int result = plan->library->execute(plan->handle[p], in, out,
+                                        plan->inverse ? WEFT_CUFFT_INVERSE : WEFT_CUFFT_FORWARD);
+    if (result == 0) return WEFT_SUCCESS;
+    char failure[256];
+    snprintf(failure, sizeof failure,
+             "a transform of rank %d, n %lldx%lldx%lld, strides %lld and %lld, distances %lld and "
+             "%lld, batch %lld could not be enqueued",
+             pass->rank, pass->n[0], pass->rank > 1 ? pass->n[1] : 1,
+             pass->rank > 2 ? pass->n[2] : 1, pass->in_stride, pass->out_stride, pass->in_distance,
+             pass->out_distance, pass->batch);
+    return weft_cufft_check(result, failure);
+}
+
 /* Every index of the loops from `loop` on. */
 static weft_status run_loops(const weft_engine_plan *plan, int p, int loop, char *in, char *out) {
     const weft_cufft_pass *pass = &plan->layout.pass[p];
-    if (loop == pass->loops)
-        return weft_cufft_check(
-            plan->library->execute(plan->handle[p], in, out,
-                                   plan->inverse ? WEFT_CUFFT_INVERSE : WEFT_CUFFT_FORWARD),
-            "a transform could not be enqueued");
+    if (loop == pass->loops) return execute_handle(plan, p, in, out);
     const int64_t number =
         plan->precision == WEFT_SINGLE ? (int64_t)sizeof(float) : (int64_t)sizeof(double);
     const weft_dimension *d = &pass->loop[loop];
