@@ -5,11 +5,24 @@
 
 #include <stdlib.h>
 
+enum { MOST_QUEUES = 8 };
+
 typedef struct peer_state {
     weft_copy *pull; /* [members] */
     int *partner;    /* [partners]: members that something comes from, nearest first */
     int partners;
+    /* Devices copy from several partners at once, each on a queue; queue i of partner i % queues */
+    weft_queue *queue[MOST_QUEUES];
+    int queues;
 } peer_state;
+
+static weft_status create_queues(const weft_exchange_plan *plan, peer_state *state) {
+    const weft_device_handle *d = plan->device;
+    if (d->ops->host_addressable || plan->queue) return WEFT_SUCCESS;
+    for (; state->queues < state->partners && state->queues < MOST_QUEUES; state->queues++)
+        WEFT_TRY(d->ops->queue_create(d->state, &state->queue[state->queues]));
+    return WEFT_SUCCESS;
+}
 
 static weft_status prepare(weft_exchange_plan *plan) {
     const weft_redistribution *g = plan->geometry;
@@ -29,30 +42,32 @@ static weft_status prepare(weft_exchange_plan *plan) {
         state->pull[m] = weft_copy_between(&block->origin, &block->view, g->element_bytes);
         if (i > 0) state->partner[state->partners++] = m;
     }
-    return WEFT_SUCCESS;
+    return create_queues(plan, state);
 }
 
 static void release(weft_exchange_plan *plan) {
     peer_state *state = plan->method_state;
     if (!state) return;
+    for (int q = 0; q < state->queues; q++)
+        plan->device->ops->queue_destroy(plan->device->state, state->queue[q]);
     free(state->pull);
     free(state->partner);
     free(state);
     plan->method_state = NULL;
 }
 
-static weft_status pull_from(weft_exchange_plan *plan, int member) {
+static weft_status pull_from(weft_exchange_plan *plan, weft_queue *queue, int member) {
     const weft_copy *copy = &((peer_state *)plan->method_state)->pull[member];
     if (copy->elements == 0) return WEFT_SUCCESS;
-    return plan->device->ops->copy(plan->device->state, plan->queue, copy, plan->peer_src[member],
+    return plan->device->ops->copy(plan->device->state, queue, copy, plan->peer_src[member],
                                    plan->dst, WEFT_DEVICE_TO_DEVICE);
 }
 
 static weft_status pull(weft_exchange_plan *plan) {
     peer_state *state = plan->method_state;
-    weft_status status = pull_from(plan, plan->geometry->me);
+    weft_status status = pull_from(plan, plan->queue, plan->geometry->me);
     for (int i = 0; i < state->partners; i++)
-        weft_keep(&status, pull_from(plan, state->partner[i]));
+        weft_keep(&status, pull_from(plan, plan->queue, state->partner[i]));
     return status;
 }
 
@@ -63,16 +78,20 @@ static weft_status run(weft_exchange_plan *plan) {
     weft_status status = weft_blocks_settle(plan);
     weft_peer_publish(plan);
     double start = weft_clock();
-    weft_keep(&status, pull_from(plan, me));
+    weft_keep(&status, pull_from(plan, plan->queue, me));
     start = weft_record(plan->recorder, WEFT_PHASE_LOCAL, me, start);
     for (int i = 0; i < state->partners; i++) {
         int member = state->partner[i];
         weft_peer_await(plan, member);
         start = weft_record(plan->recorder, WEFT_PHASE_EXCHANGE, member, start);
-        weft_keep(&status, pull_from(plan, member));
+        weft_queue *queue = state->queues > 0 ? state->queue[i % state->queues] : plan->queue;
+        weft_keep(&status, pull_from(plan, queue, member));
         start = weft_record(plan->recorder, WEFT_PHASE_UNPACK, member, start);
     }
     weft_keep(&status, weft_blocks_settle(plan));
+    for (int q = 0; q < state->queues; q++)
+        weft_keep(&status, plan->device->ops->queue_wait(plan->device->state, state->queue[q]));
+    weft_record(plan->recorder, WEFT_PHASE_UNPACK, WEFT_NO_PARTNER, start);
     weft_peer_finish(plan);
     return status;
 }

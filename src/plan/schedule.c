@@ -180,11 +180,12 @@ static void add_transforms(const weft_schedule_request *request, weft_schedule *
         int alone = axes[count - 1] == last && left > 0 ? 1 : 0;
         if (left > alone) group[groups++] = left - alone;
         if (alone > 0) group[groups++] = 1;
-    } else if (keeps_input && count > 1) {
-        group[groups++] = 1;
-        group[groups++] = count - 1;
     } else {
         group[groups++] = count;
+    }
+    if (keeps_input && groups == 1 && count > 1) {
+        group[0] = 1;
+        group[groups++] = count - 1;
     }
     add_groups(request, schedule, from, to, axes, group, groups);
 }
