@@ -176,8 +176,10 @@ static weft_status lend_in_context(const weft_cuda_driver *driver, const void *m
     weft_cuda_address base = 0, address = (uintptr_t)memory;
     size_t bytes;
     WEFT_TRY(weft_cuda_check(driver->address_range(&base, &bytes, address), "no memory to lend"));
-    *loan = (cuda_loan){
-        .process = getpid(), .address = (int64_t)address, .offset = (int64_t)(address - base)};
+    *loan = (cuda_loan){.process = getpid(),
+                        .address = (int64_t)address,
+                        .offset = (int64_t)(address - base),
+                        .bytes = (int64_t)(base + bytes - address)};
     return weft_cuda_check(driver->ipc_handle(&loan->handle, base),
                            "device memory cannot be lent to other ranks; choose exchange p2p-sync");
 }
@@ -213,6 +215,7 @@ static weft_status cuda_borrow(weft_device_state *device, const weft_loan *loan,
     *record = (weft_allocation){.address = mine ? (char *)(uintptr_t)given.address
                                                 : storage + given.offset,
                                 .storage = storage,
+                                .bytes = (size_t)given.bytes,
                                 .kind = WEFT_MEMORY_DEVICE,
                                 .borrowed = true};
     weft_allocations_add(&device->allocations, record);
