@@ -141,6 +141,14 @@ static weft_status set_precision(void *target, const char *value) {
     return WEFT_SUCCESS;
 }
 
+static weft_status set_chunks(void *target, const char *value) {
+    int64_t chunks = 0;
+    WEFT_TRY(options_integer("chunks", value, 0, &chunks));
+    if (chunks > 1024) return WRONG("--chunks %s: give at most 1024", value);
+    ((shared_options *)target)->plan.chunks = (int)chunks;
+    return WEFT_SUCCESS;
+}
+
 static weft_status set_threads(void *target, const char *value) {
     int64_t threads = 0;
     WEFT_TRY(options_integer("threads", value, 1, &threads));
@@ -198,6 +206,8 @@ static const option_flag shared_flags[] = {
     {"precision", "P", "single or double", set_precision},
     {"effort", "E", "estimate (default), measure, patient", set_effort},
     {"threads", "N", "threads of each process", set_threads},
+    {"chunks", "N", "parts of each exchange, so that transforms overlap with it; 0 chooses",
+     set_chunks},
     {"memory-limit", "BYTES", "device memory a plan may hold (K, M, G)", set_memory_limit},
     {"report", "FILE.json", "write problem, plan and timings of every process", set_report},
     {"trace", "FILE.json", "write the phases as a Chrome trace", set_trace},

@@ -56,19 +56,25 @@ static void release(weft_exchange_plan *plan) {
     plan->method_state = NULL;
 }
 
-static weft_status pull_from(weft_exchange_plan *plan, weft_queue *queue, int member) {
+static weft_status pull_from(weft_exchange_plan *plan, weft_queue *queue, int member,
+                             const void *src) {
     const weft_copy *copy = &((peer_state *)plan->method_state)->pull[member];
     if (copy->elements == 0) return WEFT_SUCCESS;
-    return plan->device->ops->copy(plan->device->state, queue, copy, plan->peer_src[member],
-                                   plan->dst, WEFT_DEVICE_TO_DEVICE);
+    return plan->device->ops->copy(plan->device->state, queue, copy, src, plan->dst,
+                                   WEFT_DEVICE_TO_DEVICE);
 }
 
 static weft_status pull(weft_exchange_plan *plan) {
-    peer_state *state = plan->method_state;
-    weft_status status = pull_from(plan, plan->queue, plan->geometry->me);
+    const peer_state *state = plan->method_state;
+    weft_status status = WEFT_SUCCESS;
     for (int i = 0; i < state->partners; i++)
-        weft_keep(&status, pull_from(plan, plan->queue, state->partner[i]));
+        weft_keep(&status, pull_from(plan, plan->queue, state->partner[i],
+                                     plan->peer_src[state->partner[i]]));
     return status;
+}
+
+static weft_status copy_own(weft_exchange_plan *plan) {
+    return pull_from(plan, NULL, plan->geometry->me, plan->src);
 }
 
 /* Also after a failure, here or before: the partners wait for the words. */
@@ -78,14 +84,14 @@ static weft_status run(weft_exchange_plan *plan) {
     weft_status status = weft_blocks_settle(plan);
     weft_peer_publish(plan);
     double start = weft_clock();
-    weft_keep(&status, pull_from(plan, plan->queue, me));
+    weft_keep(&status, pull_from(plan, plan->queue, me, plan->src));
     start = weft_record(plan->recorder, WEFT_PHASE_LOCAL, me, start);
     for (int i = 0; i < state->partners; i++) {
         int member = state->partner[i];
         weft_peer_await(plan, member);
         start = weft_record(plan->recorder, WEFT_PHASE_EXCHANGE, member, start);
         weft_queue *queue = state->queues > 0 ? state->queue[i % state->queues] : plan->queue;
-        weft_keep(&status, pull_from(plan, queue, member));
+        weft_keep(&status, pull_from(plan, queue, member, plan->peer_src[member]));
         start = weft_record(plan->recorder, WEFT_PHASE_UNPACK, member, start);
     }
     weft_keep(&status, weft_blocks_settle(plan));
@@ -103,5 +109,6 @@ const weft_exchange_ops weft_exchange_peer = {
     .prepare = prepare,
     .run = run,
     .pull = pull,
+    .copy_own = copy_own,
     .release = release,
 };

@@ -48,7 +48,7 @@ weft_status weft_build_transform(weft_build *b, int s, int i) {
     loop->n = longer;
     WEFT_TRY(find_or_plan(b, &t, &b->transform[s][i][0]));
     loop->n = shorter;
-    return find_or_plan(b, &t, &b->transform[s][i][1]);
+    return shorter == 0 ? WEFT_SUCCESS : find_or_plan(b, &t, &b->transform[s][i][1]);
 }
 
 weft_status weft_build_run_transform(weft_build *b, int s, int i, int part, const void *in,
@@ -63,6 +63,7 @@ weft_status weft_build_run_transform(weft_build *b, int s, int i, int part, cons
     int64_t first, longer, n;
     weft_split(loop->n, step->chunks, 0, &first, &longer);
     weft_split(loop->n, step->chunks, part, &first, &n);
+    if (n == 0) return WEFT_SUCCESS;
     int64_t in_bytes = first * loop->in_stride * real * (t->kind == WEFT_TRANSFORM_R2C ? 1 : 2);
     int64_t out_bytes = first * loop->out_stride * real * (t->kind == WEFT_TRANSFORM_C2R ? 1 : 2);
     return b->engine->execute(plan[n == longer ? 0 : 1], &b->device, NULL,
@@ -85,9 +86,8 @@ static weft_status make_part(weft_build *b, int s, int i, int k) {
                                   .own_send = step->src == step->dst && r->pack,
                                   .own_receive = step->src == step->dst && !r->pack,
                                   .whole = step->staged && step->method->datatypes};
-    int64_t first, n, element = (int64_t)r->element_bytes;
-    weft_split(r->src_box.n[step->chunk_axis], step->chunks, k, &first, &n);
-    WEFT_TRY(weft_redistribution_restrict(r, step->chunk_axis, first, n, &part->geometry));
+    int64_t element = (int64_t)r->element_bytes;
+    WEFT_TRY(weft_redistribution_restrict(r, step->chunk_axis, step->chunks, k, &part->geometry));
     weft_redistribution_lay_out(&part->geometry, packing);
     if (k > 0 && !packing.whole) {
         const weft_part *before = part - 1;

@@ -39,6 +39,8 @@ static void enqueue_before(run *r) {
     for (int k = 0; k < r->step->chunks; k++) {
         if (r->step->overlaps_before) transform(r, r->i - 1, k);
         weft_keep(&r->status, d->ops->event_record(d->state, NULL, r->part[k].made));
+        if (r->step->method->shared && r->status == WEFT_SUCCESS)
+            weft_keep(&r->status, r->step->method->copy_own(&r->part[k].exchange));
     }
     weft_record(r->recorder, WEFT_PHASE_FFT, WEFT_NO_PARTNER, start);
 }

@@ -83,6 +83,23 @@ static weft_status find_back_ends(const weft_options *o, weft_planner *p) {
     return p->engine->probe(&unused);
 }
 
+/* Parts of an exchange where the caller leaves it open: on devices whose work goes on beside that
+ * of the CPU, so many that each is some tens of megabytes (two H200: 16 parts are fastest for 8
+ * GiB, 8 for 1 GiB, 128 MiB gain nothing). It depends on the problem alone, not on the exchange
+ * method, for transforms next to exchanges go in the same parts. */
+static int choose_chunks(const weft_call *call, const weft_device_ops *device, int ranks) {
+    const int most = 16;
+    const double least = 64e6; /* bytes of a rank's array in each part */
+    const weft_problem *p = &call->problem;
+    if (call->options.chunks > 0) return call->options.chunks;
+    if (device->host_addressable || ranks == 1) return 1;
+    double bytes = (p->precision == WEFT_SINGLE ? 8.0 : 16.0) * (double)p->batch / ranks;
+    for (int a = 0; a < p->rank; a++) bytes *= (double)p->n[a];
+    if (p->kind == WEFT_R2C) bytes /= 2;
+    double parts = bytes / least;
+    return parts >= most ? most : parts >= 4 ? (int)parts : 1;
+}
+
 static weft_status fill_planner(weft_plan plan) {
     const weft_options *o = &plan->call.options;
     weft_planner *p = &plan->planner;
@@ -94,8 +111,7 @@ static weft_status fill_planner(weft_plan plan) {
                         .output_boxes = plan->output_boxes};
     WEFT_TRY(find_back_ends(o, p));
     WEFT_TRY(decide_staging(o, &p->staged));
-    /* Parts along z cost cuFFT more than the overlap saves (docs/results, cuda-ranks). */
-    p->chunks = o->chunks > 0 ? o->chunks : 1;
+    p->chunks = choose_chunks(&plan->call, p->device, p->ranks);
     p->addressable = p->device->host_addressable || p->device->lend;
     p->host_buffers = o->location == WEFT_LOCATION_HOST && !p->device->host_addressable;
     return weft_planner_list(p);

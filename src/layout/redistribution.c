@@ -50,13 +50,20 @@ void weft_redistribution_release(weft_redistribution *redistribution) {
     redistribution->send = redistribution->receive = NULL;
 }
 
-static void restrict_view(weft_view *view, int axis, int64_t first, int64_t n) {
-    view->offset += first * view->stride[axis];
-    view->n[axis] = n;
+static void restrict_block(weft_block *block, int axis, int parts, int part) {
+    if (block->elements == 0) return;
+    weft_view *views[2] = {&block->view, &block->origin};
+    int64_t first, n, whole = block->view.n[axis];
+    weft_split(whole, parts, part, &first, &n);
+    block->elements = block->elements / whole * n;
+    for (int i = 0; i < 2; i++) {
+        views[i]->offset += first * views[i]->stride[axis];
+        views[i]->n[axis] = n;
+    }
 }
 
-weft_status weft_redistribution_restrict(const weft_redistribution *whole, int axis, int64_t first,
-                                         int64_t n, weft_redistribution *part) {
+weft_status weft_redistribution_restrict(const weft_redistribution *whole, int axis, int parts,
+                                         int part, weft_redistribution *restricted) {
     weft_redistribution r = *whole;
     size_t bytes = (size_t)r.members * sizeof *r.send;
     r.send = malloc(bytes);
@@ -68,14 +75,11 @@ weft_status weft_redistribution_restrict(const weft_redistribution *whole, int a
     }
     memcpy(r.send, whole->send, bytes);
     memcpy(r.receive, whole->receive, bytes);
-    for (int i = 0; i < 2 * r.members; i++) {
-        weft_block *block = i < r.members ? &r.send[i] : &r.receive[i - r.members];
-        if (block->elements == 0) continue;
-        block->elements = block->elements / block->view.n[axis] * n;
-        restrict_view(&block->view, axis, first, n);
-        restrict_view(&block->origin, axis, first, n);
+    for (int m = 0; m < r.members; m++) {
+        restrict_block(&r.send[m], axis, parts, part);
+        restrict_block(&r.receive[m], axis, parts, part);
     }
-    *part = r;
+    *restricted = r;
     return WEFT_SUCCESS;
 }
 

@@ -44,11 +44,11 @@ weft_status weft_redistribution_create(const weft_side *src, const weft_side *ds
                                        const void *context, weft_redistribution *redistribution);
 void weft_redistribution_release(weft_redistribution *redistribution);
 
-/* The part of a redistribution whose indices along `axis`, which no member's block shares out, are
- * `first` to first+n-1 of the boxes: views of the same arrays. To be laid out, and released, on its
- * own. Fails only for want of memory. */
+/* Part `part` of `parts` of a redistribution: of each block, its share of the indices along `axis`
+ * (weft_split). Views of the same arrays. To be laid out, and released, on its own. Fails only for
+ * want of memory. */
 weft_status weft_redistribution_restrict(const weft_redistribution *redistribution, int axis,
-                                         int64_t first, int64_t n, weft_redistribution *part);
+                                         int parts, int part, weft_redistribution *restricted);
 
 /* A block's extents stored on their own at `offset`, in wire order. */
 weft_view weft_redistribution_stored_alone(const weft_redistribution *redistribution,

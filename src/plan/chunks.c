@@ -1,7 +1,11 @@
 /*
- * Exchanges in parts, so that transforms work on one part while another travels. The parts share
- * out an axis that the exchange leaves whole, or split as it is, and that the transforms right
- * before and after it do not transform: what one part needs is then one part of the array before.
+ * Exchanges in parts, so that transforms work on one part while another travels. A transform before
+ * an exchange makes it part by part if it does not transform the axis that the parts share out, and
+ * one after it can take a part if all of its lines are there. So the best axis is one that neither
+ * of them transforms and the exchange leaves as it is (the first axis in the first exchange of a
+ * pencil). A slab has none: there the axis is the one that the exchange gathers, which is not
+ * transformed before it, or the one that it splits, which is not transformed after it, so that the
+ * larger of the two transforms overlaps.
  *
  * A transform next to an exchange goes in the same parts. One between two exchanges goes with the
  * first, in the direction of the data. It does so whatever the method and the buffers, for engines
@@ -26,32 +30,44 @@ static bool transforms_axis(const weft_step *fft, int axis) {
     return false;
 }
 
-/* The slowest axis in memory that can be shared out into so many parts, or the longest one; the
- * same for all members. -1: none. */
-static int free_axis(const weft_schedule_request *request, const weft_step *step,
-                     const weft_step *before, const weft_step *after) {
+/* Indices of the axis in the whole array, before or after the exchange. */
+static int64_t extent(const weft_schedule_request *request, int axis) {
+    return request->chain->segment[request->chain->segments - 1].out.n[axis];
+}
+
+static int points_of(const weft_step *fft) {
+    return fft ? fft->transform.dims : 0;
+}
+
+/* The axis that the parts of an exchange share out, the same for all members; -1: none. */
+static int choose_axis(const weft_schedule_request *request, const weft_step *step,
+                       const weft_step *before, const weft_step *after) {
     const weft_chain *chain = request->chain;
-    const weft_distribution *from = &chain->segment[step->redistribution].out;
-    const weft_distribution *to = &chain->segment[step->redistribution + 1].in;
-    const weft_redistribution *r = &step->exchange;
-    int found = -1;
-    if (from->boxes || to->boxes) return -1;
-    for (int i = 0; i < chain->axes; i++) {
-        int a = r->wire[i];
-        if (from->split_by[a] != to->split_by[a] || transforms_axis(before, a) ||
-            transforms_axis(after, a))
-            continue;
-        if (found < 0 || r->src_box.n[a] > r->src_box.n[found]) found = a;
-        if (r->src_box.n[found] >= request->chunks) return found;
+    const bool forward = request->direction == WEFT_FORWARD;
+    const weft_distribution *one = &chain->segment[step->redistribution].out;
+    const weft_distribution *two = &chain->segment[step->redistribution + 1].in;
+    const weft_distribution *from = forward ? one : two, *to = forward ? two : one;
+    int moved = -1;
+    if (one->boxes || two->boxes) return -1;
+    for (int i = 0; i < chain->axes; i++) { /* slowest first */
+        int a = step->exchange.wire[i];
+        bool gathered = from->split_by[a] >= 0 && to->split_by[a] < 0;
+        bool split = from->split_by[a] < 0 && to->split_by[a] >= 0;
+        if (extent(request, a) < 2) continue;
+        if (!gathered && !split && !transforms_axis(before, a) && !transforms_axis(after, a))
+            return a;
+        if (points_of(before) >= points_of(after) ? gathered : split) moved = a;
     }
-    return found;
+    return moved;
 }
 
 /* The transform goes in the exchange's parts, unless it has others already. Engines may want real
  * data aligned as complex numbers are, so its parts begin at even places. */
 static bool split_transform(const weft_step *exchange, const weft_region *box, weft_step *fft) {
     int loop = 0;
-    if (!fft || fft->chunks > 1) return false;
+    if (!fft || fft->chunks > 1 || transforms_axis(fft, exchange->chunk_axis) ||
+        box->n[exchange->chunk_axis] < 2)
+        return false;
     const weft_transform *t = &fft->transform;
     for (int a = 0; a < exchange->chunk_axis; a++)
         if (!transforms_axis(fft, a) && box->n[a] != 1) loop++;
@@ -70,10 +86,9 @@ void weft_schedule_chunk(const weft_schedule_request *request, weft_schedule *sc
         if (step->kind != WEFT_STEP_EXCHANGE) continue;
         weft_step *before = transform_next_to(schedule, i, -1);
         weft_step *after = transform_next_to(schedule, i, 1);
-        int axis = free_axis(request, step, before, after);
-        int64_t n = axis < 0 ? 0 : step->exchange.src_box.n[axis];
-        if (n < 2) continue;
-        step->chunks = n < request->chunks ? (int)n : request->chunks;
+        int axis = choose_axis(request, step, before, after);
+        if (axis < 0) continue;
+        step->chunks = request->chunks;
         step->chunk_axis = axis;
         step->parts_before = split_transform(step, &step->exchange.src_box, before);
         step->parts_after = split_transform(step, &step->exchange.dst_box, after);

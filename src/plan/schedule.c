@@ -108,86 +108,21 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
     step->bytes_moved = step->src_bytes + step->dst_bytes;
 }
 
-/* The axis that redistribution k, in the direction of the data, makes whole (gathered) or splits
- * instead; -1 where there is no redistribution, or a brick at one end. */
-static int moved_axis(const weft_schedule_request *request, int k, bool gathered) {
-    const weft_chain *chain = request->chain;
-    if (k < 0 || k + 1 >= chain->segments) return -1;
-    const weft_distribution *one = &chain->segment[k].out, *two = &chain->segment[k + 1].in;
-    if (one->boxes || two->boxes) return -1;
-    if ((request->direction == WEFT_FORWARD) != gathered) { /* the one that is whole before */
-        const weft_distribution *swapped = one;
-        one = two;
-        two = swapped;
-    }
-    for (int a = 0; a < chain->axes; a++)
-        if (one->split_by[a] >= 0 && two->split_by[a] < 0) return a;
-    return -1;
-}
-
-static void move_to(int *axes, int count, int axis, int place) {
-    int at = 0;
-    while (at < count && axes[at] != axis) at++;
-    if (at == count) return;
-    for (; at < place; at++) axes[at] = axes[at + 1];
-    for (; at > place; at--) axes[at] = axes[at - 1];
-    axes[place] = axis;
-}
-
-/* One transform for each group of axes; they are in the order of the data. All but the last stay in
- * the memory order of `from`. */
-static void add_groups(const weft_schedule_request *request, weft_schedule *schedule,
-                       const end *from, const end *to, const int *axes, const int *group,
-                       int groups) {
-    end here = *from;
-    for (int g = 0; g < groups; g++) {
-        /* A plan's transforms list their axes as the forward transform takes them. */
-        int listed[WEFT_MAX_RANK], count = group[g];
-        for (int i = 0; i < count; i++)
-            listed[i] = axes[request->direction == WEFT_FORWARD ? i : count - 1 - i];
-        axes += count;
-        /* Real data becomes complex in the first group, complex data real in the last one. */
-        end next = {from->real ? to->distribution : from->distribution, from->order, false};
-        if (g + 1 == groups) next = *to;
-        add_fft(request, schedule, &here, &next, listed, count);
-        here = next;
-    }
-}
-
-/* The transforms of a segment between redistributions `before` and `after` (-1: none).
- *
- * Where exchanges go in parts, the axes that are gathered before and split after are transformed
- * alone, so that the others can be shared out.
- *
- * The complex-to-real transform of several axes destroys its input in most engines, and the
+/* The complex-to-real transform of several axes destroys its input in most engines, and the
  * caller's input is kept. So where it would read the caller's buffer, the slowest axis goes first,
  * into a buffer of the plan's own; the others are left together, for an engine may do two in one
  * trip through memory. */
 static void add_transforms(const weft_schedule_request *request, weft_schedule *schedule,
-                           const weft_segment *segment, int before, int after, const end *from,
-                           const end *to) {
-    const int count = segment->transforms;
-    int axes[WEFT_MAX_RANK], group[WEFT_MAX_RANK], groups = 0, left = count;
-    if (count == 0) return;
-    for (int i = 0; i < count; i++)
-        axes[i] = segment->axis[request->direction == WEFT_FORWARD ? i : count - 1 - i];
-    const bool keeps_input = !from->real && to->real && schedule->steps == 0;
-    if (request->chunks > 1 && count > 1) {
-        int first = moved_axis(request, before, true), last = moved_axis(request, after, false);
-        move_to(axes, count, first, 0);
-        move_to(axes, count, last, count - 1);
-        if (axes[0] == first) left -= group[groups++] = 1;
-        int alone = axes[count - 1] == last && left > 0 ? 1 : 0;
-        if (left > alone) group[groups++] = left - alone;
-        if (alone > 0) group[groups++] = 1;
-    } else {
-        group[groups++] = count;
+                           const weft_segment *segment, const end *from, const end *to) {
+    const int *axes = segment->axis;
+    int count = segment->transforms;
+    if (!from->real && to->real && count > 1 && schedule->steps == 0) {
+        end between = {from->distribution, from->order, false};
+        add_fft(request, schedule, from, &between, axes + count - 1, 1);
+        add_fft(request, schedule, &between, to, axes, count - 1);
+        return;
     }
-    if (keeps_input && groups == 1 && count > 1) {
-        group[0] = 1;
-        group[groups++] = count - 1;
-    }
-    add_groups(request, schedule, from, to, axes, group, groups);
+    if (count > 0) add_fft(request, schedule, from, to, axes, count);
 }
 
 typedef struct member_context {
@@ -288,8 +223,7 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
         add_transfer(schedule, end_bytes(request, &begin), WEFT_HOST_TO_DEVICE);
     for (int s = first;; s += forward ? 1 : -1) {
         end from = arrival(chain, s, direction), to = departure(chain, s, direction);
-        add_transforms(request, schedule, &chain->segment[s], forward ? s - 1 : s,
-                       forward ? s : s - 1, &from, &to);
+        add_transforms(request, schedule, &chain->segment[s], &from, &to);
         if (s == last) break;
         int redistribution = forward ? s : s - 1;
         end next = arrival(chain, s + (forward ? 1 : -1), direction);
