@@ -1,0 +1,155 @@
+/*
+ * How long a transform of a cube takes over the ranks it is started on, data on the device: for
+ * each number of parts given, forward and inverse, median, least and 90th percentile of the slowest
+ * rank's times, and the phases of rank 0's last run. CSV on standard output. Outputs are not
+ * checked here; `weft validate` does that. Usage: mpirun -n P bench_exchanges [--size N] [--kind
+ * c2c|r2c] [--exchange M] [--device D] [--single]
+ *                               [--runs R] CHUNKS...
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weft/weft_mpi.h>
+
+enum { MOST_RUNS = 1000, WARMUPS = 3 };
+
+typedef struct setting {
+    weft_problem problem;
+    weft_options options;
+    int runs;
+} setting;
+
+static const struct {
+    const char *name;
+    weft_exchange exchange;
+} methods[] = {{"auto", WEFT_EXCHANGE_AUTO}, {"p2p-sync", WEFT_P2P_SYNC},
+               {"p2p-type", WEFT_P2P_TYPE},  {"p2p-streams", WEFT_P2P_STREAMS},
+               {"a2a-sync", WEFT_A2A_SYNC},  {"a2a-type", WEFT_A2A_TYPE},
+               {"peer", WEFT_PEER}};
+
+static void must(weft_status status) {
+    if (status == WEFT_SUCCESS) return;
+    fprintf(stderr, "bench_exchanges: %s\n", weft_last_error(NULL));
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Numbers between -1 and 1, other ones on each rank. */
+static void upload_random(weft_plan plan, void *buffer, size_t bytes, weft_precision precision) {
+    size_t size = precision == WEFT_SINGLE ? sizeof(float) : sizeof(double), count = bytes / size;
+    char *host = malloc(bytes > 0 ? bytes : 1);
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    uint64_t state = (uint64_t)rank * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    if (!host) MPI_Abort(MPI_COMM_WORLD, 1);
+    for (size_t i = 0; i < count; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        double number = (double)(state >> 11) * 0x1p-52 - 1;
+        if (precision == WEFT_SINGLE)
+            ((float *)(void *)host)[i] = (float)number;
+        else
+            ((double *)(void *)host)[i] = number;
+    }
+    must(weft_buffer_upload(plan, buffer, host, bytes));
+    free(host);
+}
+
+static void time_direction(const setting *s, weft_plan plan, weft_direction direction,
+                           const void *in, void *out) {
+    double seconds[MOST_RUNS];
+    int rank, ranks;
+    weft_timings t;
+    weft_options used;
+    for (int run = -WARMUPS; run < s->runs; run++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        double start = MPI_Wtime(), took;
+        must(weft_execute(plan, direction, in, out));
+        took = MPI_Wtime() - start;
+        MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        if (run >= 0) seconds[run] = took;
+    }
+    qsort(seconds, (size_t)s->runs, sizeof *seconds, ascending);
+    must(weft_plan_timings(plan, &t));
+    must(weft_plan_options(plan, &used));
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (rank > 0) return;
+    printf("%d,%lld,%s,%s,%s,%s,%d,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f\n", ranks,
+           (long long)s->problem.n[0], weft_kind_name(s->problem.kind),
+           weft_precision_name(s->problem.precision), weft_exchange_name(used.exchange[0]),
+           direction == WEFT_FORWARD ? "forward" : "inverse", used.chunks,
+           1e3 * seconds[s->runs / 2], 1e3 * seconds[0], 1e3 * seconds[s->runs * 9 / 10],
+           1e3 * t.fft, 1e3 * t.pack, 1e3 * t.exchange, 1e3 * t.unpack, 1e3 * t.local);
+    fflush(stdout);
+}
+
+static void time_plan(const setting *s) {
+    weft_context context = NULL;
+    weft_plan plan = NULL;
+    size_t in_bytes, out_bytes;
+    void *in, *out;
+    must(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &context));
+    must(weft_plan_create(context, &s->problem, &s->options, &plan));
+    must(weft_plan_bytes(plan, WEFT_INPUT, &in_bytes));
+    must(weft_plan_bytes(plan, WEFT_OUTPUT, &out_bytes));
+    must(weft_buffer_create(plan, in_bytes, &in));
+    must(weft_buffer_create(plan, out_bytes, &out));
+    upload_random(plan, in, in_bytes, s->problem.precision);
+    time_direction(s, plan, WEFT_FORWARD, in, out);
+    time_direction(s, plan, WEFT_INVERSE, out, in);
+    weft_buffer_destroy(plan, &in);
+    weft_buffer_destroy(plan, &out);
+    weft_plan_destroy(&plan);
+    weft_context_destroy(&context);
+}
+
+static weft_exchange method_named(const char *name) {
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+        if (strcmp(methods[i].name, name) == 0) return methods[i].exchange;
+    fprintf(stderr, "bench_exchanges: no exchange is called %s\n", name);
+    exit(2);
+}
+
+static void set(setting *s, const char *flag, const char *value) {
+    if (strcmp(flag, "--size") == 0)
+        for (int a = 0; a < 3; a++) s->problem.n[a] = atoll(value);
+    else if (strcmp(flag, "--kind") == 0)
+        s->problem.kind = strcmp(value, "r2c") == 0 ? WEFT_R2C : WEFT_C2C;
+    else if (strcmp(flag, "--exchange") == 0)
+        s->options.exchange[0] = method_named(value);
+    else if (strcmp(flag, "--device") == 0)
+        s->options.device = strcmp(value, "host") == 0 ? WEFT_HOST : WEFT_CUDA;
+    else if (strcmp(flag, "--runs") == 0)
+        s->runs = atoi(value);
+}
+
+int main(int argc, char **argv) {
+    setting s = {
+        .problem = {.rank = 3, .n = {256, 256, 256}, .norm = WEFT_NORM_BACKWARD},
+        .options = {.decomposition = WEFT_SLAB_2D1D, .variant = WEFT_DEFAULT, .device = WEFT_CUDA},
+        .runs = 15};
+    int provided, rank;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0)
+        printf(
+            "ranks,n,kind,precision,exchange,direction,chunks,median_ms,least_ms,p90_ms,fft,pack,"
+            "exchange_ms,unpack,local\n");
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--single") == 0) {
+            s.problem.precision = WEFT_SINGLE;
+        } else if (argv[i][0] == '-' && i + 1 < argc) {
+            set(&s, argv[i], argv[i + 1]);
+            i++;
+        } else {
+            s.options.chunks = atoi(argv[i]);
+            if (s.runs > 0 && s.runs <= MOST_RUNS) time_plan(&s);
+        }
+    }
+    MPI_Finalize();
+    return 0;
+}
