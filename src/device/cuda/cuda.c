@@ -9,8 +9,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "device/cuda/copy_shape.h"
 #include "support/error.h"
@@ -21,16 +19,6 @@ struct weft_queue {
 struct weft_event {
     weft_cuda_event event;
 };
-
-/* Runs one call of the driver in the GPU's context. */
-#define IN_CONTEXT(gpu, status, call)                                                              \
-    do {                                                                                           \
-        (status) = weft_cuda_enter(gpu);                                                           \
-        if ((status) == WEFT_SUCCESS) {                                                            \
-            (status) = (call);                                                                     \
-            weft_cuda_leave(gpu);                                                                  \
-        }                                                                                          \
-    } while (0)
 
 /* ---- the device ---- */
 
@@ -60,9 +48,10 @@ static weft_status cuda_probe(const char **description) {
 
 static weft_status create_stream(const weft_cuda_gpu *gpu, weft_cuda_stream *stream) {
     weft_status status;
-    IN_CONTEXT(gpu, status,
-               weft_cuda_check(gpu->driver->stream_create(stream, WEFT_CUDA_STREAM_NON_BLOCKING),
-                               "no stream could be created"));
+    WEFT_CUDA_IN_CONTEXT(
+        gpu, status,
+        weft_cuda_check(gpu->driver->stream_create(stream, WEFT_CUDA_STREAM_NON_BLOCKING),
+                        "no stream could be created"));
     return status;
 }
 
@@ -82,7 +71,7 @@ static weft_status cuda_open(const weft_device_settings *settings, weft_device_s
     return WEFT_SUCCESS;
 }
 
-static void free_record(const weft_device_state *device, weft_allocation *record) {
+void weft_cuda_free_record(const weft_device_state *device, weft_allocation *record) {
     const weft_cuda_driver *driver = device->gpu->driver;
     if (weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
         if (record->borrowed && record->storage)
@@ -105,7 +94,7 @@ static void cuda_close(weft_device_state *device) {
     }
     weft_allocation *left;
     while ((left = weft_allocations_take(&device->allocations, NULL)) != NULL)
-        free_record(device, left);
+        weft_cuda_free_record(device, left);
     weft_allocations_close(&device->allocations);
     free(device);
 }
@@ -138,8 +127,8 @@ static weft_status cuda_allocate(weft_device_state *device, weft_memory_kind kin
     WEFT_TRY(weft_allocations_reserve(&device->allocations, kind, bytes));
     weft_allocation *record = malloc(sizeof *record);
     if (record)
-        IN_CONTEXT(device->gpu, status,
-                   allocate_in_context(device->gpu->driver, kind, bytes, &address));
+        WEFT_CUDA_IN_CONTEXT(device->gpu, status,
+                             allocate_in_context(device->gpu->driver, kind, bytes, &address));
     else
         status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a record");
     if (status != WEFT_SUCCESS) {
@@ -158,74 +147,7 @@ static void cuda_free(weft_device_state *device, weft_memory_kind kind, void *me
     (void)kind;
     if (!memory) return;
     weft_allocation *record = weft_allocations_take(&device->allocations, memory);
-    if (record) free_record(device, record);
-}
-
-/* ---- memory of other processes ---- */
-
-/* What a loan holds. The handle stands for the driver's whole allocation. */
-typedef struct cuda_loan {
-    weft_cuda_ipc_handle handle;
-    int64_t process, address, offset, bytes; /* bytes from the address on */
-} cuda_loan;
-
-_Static_assert(sizeof(cuda_loan) <= sizeof(weft_loan), "a loan holds a handle");
-
-static weft_status lend_in_context(const weft_cuda_driver *driver, const void *memory,
-                                   cuda_loan *loan) {
-    weft_cuda_address base = 0, address = (uintptr_t)memory;
-    size_t bytes;
-    WEFT_TRY(weft_cuda_check(driver->address_range(&base, &bytes, address), "no memory to lend"));
-    *loan = (cuda_loan){.process = getpid(),
-                        .address = (int64_t)address,
-                        .offset = (int64_t)(address - base),
-                        .bytes = (int64_t)(base + bytes - address)};
-    return weft_cuda_check(driver->ipc_handle(&loan->handle, base),
-                           "device memory cannot be lent to other ranks; choose exchange p2p-sync");
-}
-
-static weft_status cuda_lend(weft_device_state *device, void *memory, weft_loan *loan) {
-    cuda_loan made;
-    weft_status status;
-    IN_CONTEXT(device->gpu, status, lend_in_context(device->gpu->driver, memory, &made));
-    if (status == WEFT_SUCCESS) memcpy(loan->content, &made, sizeof made);
-    return status;
-}
-
-static weft_status cuda_borrow(weft_device_state *device, const weft_loan *loan,
-                               const void **memory) {
-    cuda_loan given;
-    weft_cuda_address base = 0;
-    weft_status status = WEFT_SUCCESS;
-    weft_allocation *record = malloc(sizeof *record);
-    if (!record) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a record");
-    memcpy(&given, loan->content, sizeof given);
-    const bool mine = given.process == getpid(); /* a process cannot open its own handles */
-    if (!mine)
-        IN_CONTEXT(device->gpu, status,
-                   weft_cuda_check(device->gpu->driver->ipc_open(&base, given.handle,
-                                                                 WEFT_CUDA_IPC_PEER_ACCESS),
-                                   "the memory that another rank lends cannot be read; choose "
-                                   "exchange p2p-sync"));
-    if (status != WEFT_SUCCESS) {
-        free(record);
-        return status;
-    }
-    char *storage = (char *)(uintptr_t)base;
-    *record = (weft_allocation){.address = mine ? (char *)(uintptr_t)given.address
-                                                : storage + given.offset,
-                                .storage = storage,
-                                .bytes = (size_t)given.bytes,
-                                .kind = WEFT_MEMORY_DEVICE,
-                                .borrowed = true};
-    weft_allocations_add(&device->allocations, record);
-    *memory = record->address;
-    return WEFT_SUCCESS;
-}
-
-static void cuda_give_back(weft_device_state *device, const void *memory) {
-    weft_allocation *record = weft_allocations_take(&device->allocations, memory);
-    if (record) free_record(device, record);
+    if (record) weft_cuda_free_record(device, record);
 }
 
 weft_status weft_cuda_share(weft_device_state *device, size_t bytes, size_t *grown) {
@@ -272,10 +194,10 @@ static void cuda_queue_destroy(weft_device_state *device, weft_queue *queue) {
 
 static weft_status cuda_queue_wait(weft_device_state *device, weft_queue *queue) {
     weft_status status;
-    IN_CONTEXT(device->gpu, status,
-               weft_cuda_check(
-                   device->gpu->driver->stream_synchronize(weft_cuda_queue_stream(device, queue)),
-                   "work on a queue failed"));
+    WEFT_CUDA_IN_CONTEXT(device->gpu, status,
+                         weft_cuda_check(device->gpu->driver->stream_synchronize(
+                                             weft_cuda_queue_stream(device, queue)),
+                                         "work on a queue failed"));
     return status;
 }
 
@@ -283,7 +205,7 @@ static weft_status cuda_event_create(weft_device_state *device, weft_event **eve
     weft_event *made = malloc(sizeof *made);
     weft_status status;
     if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for an event");
-    IN_CONTEXT(
+    WEFT_CUDA_IN_CONTEXT(
         device->gpu, status,
         weft_cuda_check(device->gpu->driver->event_create(&made->event, WEFT_CUDA_EVENT_NO_TIMING),
                         "no event could be created"));
@@ -307,20 +229,21 @@ static void cuda_event_destroy(weft_device_state *device, weft_event *event) {
 static weft_status cuda_event_record(weft_device_state *device, weft_queue *queue,
                                      weft_event *event) {
     weft_status status;
-    IN_CONTEXT(device->gpu, status,
-               weft_cuda_check(device->gpu->driver->event_record(
-                                   event->event, weft_cuda_queue_stream(device, queue)),
-                               "an event could not be recorded"));
+    WEFT_CUDA_IN_CONTEXT(device->gpu, status,
+                         weft_cuda_check(device->gpu->driver->event_record(
+                                             event->event, weft_cuda_queue_stream(device, queue)),
+                                         "an event could not be recorded"));
     return status;
 }
 
 static weft_status cuda_event_await(weft_device_state *device, weft_queue *queue,
                                     weft_event *event) {
     weft_status status;
-    IN_CONTEXT(device->gpu, status,
-               weft_cuda_check(device->gpu->driver->stream_await(
-                                   weft_cuda_queue_stream(device, queue), event->event, 0),
-                               "an event could not be awaited"));
+    WEFT_CUDA_IN_CONTEXT(
+        device->gpu, status,
+        weft_cuda_check(device->gpu->driver->stream_await(weft_cuda_queue_stream(device, queue),
+                                                          event->event, 0),
+                        "an event could not be awaited"));
     return status;
 }
 
@@ -353,19 +276,20 @@ static weft_status cuda_copy(weft_device_state *device, weft_queue *queue, const
     if (copy->elements == 0) return WEFT_SUCCESS;
     weft_cuda_side side = side_of(device, copy, src, dst, transfer);
     weft_status status;
-    IN_CONTEXT(device->gpu, status,
-               weft_cuda_copy_run(device->gpu, weft_cuda_queue_stream(device, queue), copy, src,
-                                  dst, transfer, side));
+    WEFT_CUDA_IN_CONTEXT(device->gpu, status,
+                         weft_cuda_copy_run(device->gpu, weft_cuda_queue_stream(device, queue),
+                                            copy, src, dst, transfer, side));
     return status;
 }
 
 static weft_status cuda_callback(weft_device_state *device, weft_queue *queue,
                                  void (*function)(void *), void *argument) {
     weft_status status;
-    IN_CONTEXT(device->gpu, status,
-               weft_cuda_check(device->gpu->driver->host_function(
-                                   weft_cuda_queue_stream(device, queue), function, argument),
-                               "a callback could not be enqueued"));
+    WEFT_CUDA_IN_CONTEXT(
+        device->gpu, status,
+        weft_cuda_check(device->gpu->driver->host_function(weft_cuda_queue_stream(device, queue),
+                                                           function, argument),
+                        "a callback could not be enqueued"));
     return status;
 }
 
@@ -379,13 +303,14 @@ static weft_status cuda_scale(weft_device_state *device, weft_queue *queue,
     long long numbers = count;
     void *arguments[] = {&data, &numbers, &factor};
     weft_status status;
-    IN_CONTEXT(device->gpu, status,
-               weft_cuda_check(device->gpu->driver->launch(
-                                   device->gpu->scale[precision],
-                                   (unsigned)((count + per_block - 1) / per_block), 1, 1,
-                                   WEFT_CUDA_THREADS, 1, 1, 0,
-                                   weft_cuda_queue_stream(device, queue), arguments, NULL),
-                               "a kernel that scales could not be launched"));
+    WEFT_CUDA_IN_CONTEXT(
+        device->gpu, status,
+        weft_cuda_check(device->gpu->driver->launch(device->gpu->scale[precision],
+                                                    (unsigned)((count + per_block - 1) / per_block),
+                                                    1, 1, WEFT_CUDA_THREADS, 1, 1, 0,
+                                                    weft_cuda_queue_stream(device, queue),
+                                                    arguments, NULL),
+                        "a kernel that scales could not be launched"));
     return status;
 }
 
@@ -400,9 +325,9 @@ const weft_device_ops weft_device_cuda = {
     .close = cuda_close,
     .allocate = cuda_allocate,
     .free = cuda_free,
-    .lend = cuda_lend,
-    .borrow = cuda_borrow,
-    .give_back = cuda_give_back,
+    .lend = weft_cuda_lend,
+    .borrow = weft_cuda_borrow,
+    .give_back = weft_cuda_give_back,
     .queue_create = cuda_queue_create,
     .queue_destroy = cuda_queue_destroy,
     .queue_wait = cuda_queue_wait,

@@ -18,6 +18,24 @@ struct weft_device_state {
     size_t shared_bytes;
 };
 
+/* Runs one call of the driver in the GPU's context. */
+#define WEFT_CUDA_IN_CONTEXT(gpu, status, call)                                                    \
+    do {                                                                                           \
+        (status) = weft_cuda_enter(gpu);                                                           \
+        if ((status) == WEFT_SUCCESS) {                                                            \
+            (status) = (call);                                                                     \
+            weft_cuda_leave(gpu);                                                                  \
+        }                                                                                          \
+    } while (0)
+
+/* Gives an allocation back to the driver. */
+void weft_cuda_free_record(const weft_device_state *device, weft_allocation *record);
+
+/* Memory that processes lend each other: loan.c. */
+weft_status weft_cuda_lend(weft_device_state *device, void *memory, weft_loan *loan);
+weft_status weft_cuda_borrow(weft_device_state *device, const weft_loan *loan, const void **memory);
+void weft_cuda_give_back(weft_device_state *device, const void *memory);
+
 weft_cuda_stream weft_cuda_queue_stream(const weft_device_state *device, const weft_queue *queue);
 
 /* Makes the shared area at least this large; *grown gets by how many bytes. It may move, so its

@@ -5,6 +5,7 @@
  */
 #include "engine/engine.h"
 #include "engine/native/dispatch.h"
+#include "engine/native/habits.h"
 #include "engine/native/trip.h"
 #include "support/error.h"
 #include "support/topology.h"
@@ -109,6 +110,7 @@ static weft_status native_supports(const weft_transform *transform, const weft_d
 typedef struct planning {
     const weft_transform *transform;
     const weft_kernels *kernels;
+    const weft_native_habits *habits;
     weft_engine_plan *plan;
     size_t *bytes;
 } planning;
@@ -205,7 +207,8 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
     set_loops(p, 1u << d, from_output, to_input, &e, &request);
     weft_trip *trip = add_trip(p, from_output, to_input);
     if (is_long(&request)) return weft_trip_create_long(&request, trip, p->bytes);
-    if (weft_trip_wants_blocks(&request)) return weft_trip_create_blocks(&request, trip, p->bytes);
+    if (p->habits->blocks && weft_trip_wants_blocks(&request))
+        return weft_trip_create_blocks(&request, trip, p->bytes);
     return weft_trip_create_pass(&request, trip, p->bytes);
 }
 
@@ -264,17 +267,17 @@ static weft_status allocate_memory(weft_engine_plan *plan, size_t *bytes) {
 
 /* Stores go past the caches where the array is not in them anyway and its lines need not be read
  * first: what is transformed in place has just been. */
-static void choose_stores(const weft_transform *t, weft_engine_plan *plan) {
+static void choose_stores(const weft_transform *t, bool past, weft_engine_plan *plan) {
     size_t element = (t->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double)) *
                      (t->kind == WEFT_TRANSFORM_C2R ? 1 : 2);
     bool large = (size_t)t->out_elements * element > (size_t)weft_topology_get()->last_level / 3;
     for (int i = 0; i < plan->trips; i++) {
         bool elsewhere = !t->in_place && !plan->input_only[i] && !plan->output_only[i];
-        weft_trip_store_past(&plan->trip[i], large && elsewhere);
+        weft_trip_store_past(&plan->trip[i], past && large && elsewhere);
     }
 }
 
-static void native_destroy(weft_engine_plan *plan) {
+void weft_native_destroy(weft_engine_plan *plan) {
     if (!plan) return;
     for (int i = 0; i < plan->trips; i++) weft_trip_release(&plan->trip[i]);
     free(plan->memory);
@@ -303,27 +306,33 @@ static weft_transform with_strides_of_pieces(const weft_transform *transform) {
     return t;
 }
 
-static weft_status native_plan(const weft_transform *transform, const weft_device_handle *device,
-                               weft_engine_plan **out, size_t *bytes) {
-    WEFT_TRY(native_supports(transform, device->ops));
+weft_status weft_native_plan_with(const weft_transform *transform, const weft_native_habits *habits,
+                                  weft_engine_plan **out, size_t *bytes) {
     weft_engine_plan *plan = calloc(1, sizeof *plan);
     if (!plan) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a plan");
     size_t held = sizeof *plan;
     plan->threads = transform->threads > 1 ? transform->threads : 1;
     const weft_transform strides = with_strides_of_pieces(transform);
-    planning p = {&strides, weft_native_kernels(transform->precision), plan, &held};
+    planning p = {&strides, weft_native_kernels(transform->precision), habits, plan, &held};
     plan->in_pieces = transform->in_pieces.count;
     for (int k = 0; k < plan->in_pieces; k++) plan->array[k] = transform->in_pieces.piece[k].array;
     weft_status status = add_trips(&p);
-    if (status == WEFT_SUCCESS) choose_stores(transform, plan);
+    if (status == WEFT_SUCCESS) choose_stores(transform, habits->past, plan);
     if (status == WEFT_SUCCESS) status = allocate_memory(plan, &held);
     if (status != WEFT_SUCCESS) {
-        native_destroy(plan);
+        weft_native_destroy(plan);
         return status;
     }
     *out = plan;
     *bytes = held;
     return WEFT_SUCCESS;
+}
+
+static weft_status native_plan(const weft_transform *transform, const weft_device_handle *device,
+                               weft_engine_plan **plan, size_t *bytes) {
+    WEFT_TRY(native_supports(transform, device->ops));
+    const weft_native_habits habits = weft_native_choose_habits(transform);
+    return weft_native_plan_with(transform, &habits, plan, bytes);
 }
 
 /* ---- execution ---- */
@@ -343,6 +352,10 @@ static weft_status run_plan(void *argument, const void *in, void *out) {
     return WEFT_SUCCESS;
 }
 
+void weft_native_run(weft_engine_plan *plan, const void *in, void *out) {
+    (void)run_plan(plan, in, out);
+}
+
 static weft_status native_execute(weft_engine_plan *plan, const weft_device_handle *device,
                                   weft_queue *queue, const void *in, void *out) {
     return device->ops->run(device->state, queue, run_plan, plan, in, out);
@@ -354,5 +367,5 @@ const weft_engine_ops weft_engine_native = {.name = "native",
                                             .probe = native_probe,
                                             .supports = native_supports,
                                             .plan = native_plan,
-                                            .destroy = native_destroy,
+                                            .destroy = weft_native_destroy,
                                             .execute = native_execute};

@@ -1,0 +1,24 @@
+/*
+ * What the native engine decides by the sizes of the caches and, where the plan's effort allows, by
+ * the clock. Whatever it decides, the bits of the result are the same.
+ */
+#ifndef WEFT_ENGINE_NATIVE_HABITS_H
+#define WEFT_ENGINE_NATIVE_HABITS_H
+
+#include "engine/engine.h"
+
+typedef struct weft_native_habits {
+    bool blocks; /* far axes in blocks that are copied into the cache and back */
+    bool past;   /* large results are stored past the caches */
+} weft_native_habits;
+
+weft_status weft_native_plan_with(const weft_transform *transform, const weft_native_habits *habits,
+                                  weft_engine_plan **plan, size_t *bytes);
+void weft_native_run(weft_engine_plan *plan, const void *in, void *out);
+void weft_native_destroy(weft_engine_plan *plan);
+
+/* All of them, or for large arrays the fastest found within about a second, on arrays allocated
+ * meanwhile; all of them also where there is no memory for that. */
+weft_native_habits weft_native_choose_habits(const weft_transform *transform);
+
+#endif

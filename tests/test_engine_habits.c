@@ -1,0 +1,106 @@
+/* What the native engine may decide by the clock does not change the bits of its results. */
+#include "test_engine.h"
+
+#include "engine/native/habits.h"
+
+static void fill(double *data, size_t numbers) {
+    for (size_t i = 0; i < numbers; i++) data[i] = random_number();
+}
+
+/* A complex array of this shape, all dimensions, in natural order. */
+static weft_transform cube_of(const int64_t *n, weft_transform_kind kind,
+                              weft_direction direction) {
+    const int64_t half = kind == WEFT_TRANSFORM_C2C ? n[2] : n[2] / 2 + 1;
+    const int64_t in_row = kind == WEFT_TRANSFORM_R2C ? n[2] : half;
+    const int64_t out_row = kind == WEFT_TRANSFORM_C2R ? n[2] : half;
+    weft_transform t = {
+        .kind = kind,
+        .direction = direction,
+        .precision = WEFT_DOUBLE,
+        .dims = 3,
+        .dim = {{n[0], n[1] * in_row, n[1] * out_row}, {n[1], in_row, out_row}, {n[2], 1, 1}},
+        .loops = 0,
+        .destroy_input = true,
+        .threads = 2,
+        .in_elements = n[0] * n[1] * in_row,
+        .out_elements = n[0] * n[1] * out_row};
+    return t;
+}
+
+static void run_with(const weft_transform *t, const weft_native_habits *habits, const double *given,
+                     double *in, size_t in_bytes, double *out) {
+    weft_engine_plan *plan;
+    size_t bytes;
+    memcpy(in, given, in_bytes); /* which a complex-to-real transform overwrites */
+    assert_int_equal(weft_native_plan_with(t, habits, &plan, &bytes), WEFT_SUCCESS);
+    weft_native_run(plan, in, out);
+    weft_native_destroy(plan);
+}
+
+static void check_shape(const int64_t *n, weft_transform_kind kind, weft_direction direction) {
+    weft_transform t = cube_of(n, kind, direction);
+    size_t in_bytes = (size_t)t.in_elements * sizeof(double) * (kind == WEFT_TRANSFORM_R2C ? 1 : 2);
+    size_t out_bytes =
+        (size_t)t.out_elements * sizeof(double) * (kind == WEFT_TRANSFORM_C2R ? 1 : 2);
+    double *given = malloc(in_bytes), *in = aligned_alloc(64, (in_bytes / 64 + 1) * 64);
+    double *first = aligned_alloc(64, (out_bytes / 64 + 1) * 64);
+    double *other = aligned_alloc(64, (out_bytes / 64 + 1) * 64);
+    assert_true(given && in && first && other);
+    fill(given, in_bytes / sizeof(double));
+    const weft_native_habits all = {true, true};
+    run_with(&t, &all, given, in, in_bytes, first);
+    for (int mix = 0; mix < 3; mix++) {
+        const weft_native_habits habits = {mix & 1, mix & 2};
+        memset(other, 0x5a, out_bytes);
+        run_with(&t, &habits, given, in, in_bytes, other);
+        if (memcmp(first, other, out_bytes) != 0)
+            fail_msg("%lldx%lldx%lld, kind %d direction %d: blocks %d, past %d give "
+                     "other bits",
+                     (long long)n[0], (long long)n[1], (long long)n[2], (int)kind, (int)direction,
+                     habits.blocks, habits.past);
+    }
+    free(other);
+    free(first);
+    free(in);
+    free(given);
+}
+
+static void habits_do_not_change_the_bits(void **state) {
+    (void)state;
+    static const int64_t shapes[][3] = {{18, 72, 124}, {64, 20, 128}, {33, 40, 100}, {16, 6, 5}};
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+        check_shape(shapes[s], WEFT_TRANSFORM_C2C, WEFT_FORWARD);
+        check_shape(shapes[s], WEFT_TRANSFORM_C2C, WEFT_INVERSE);
+        check_shape(shapes[s], WEFT_TRANSFORM_R2C, WEFT_FORWARD);
+        check_shape(shapes[s], WEFT_TRANSFORM_C2R, WEFT_INVERSE);
+    }
+}
+
+/* Large enough to be measured: 64 MiB of double precision together. */
+static void a_measured_plan_gives_the_bits_of_an_estimated_one(void **state) {
+    (void)state;
+    static const int64_t n[3] = {64, 128, 256};
+    weft_transform t = cube_of(n, WEFT_TRANSFORM_C2C, WEFT_FORWARD);
+    size_t bytes = (size_t)t.in_elements * 2 * sizeof(double);
+    double *in = aligned_alloc(64, bytes), *one = aligned_alloc(64, bytes);
+    double *two = aligned_alloc(64, bytes);
+    assert_true(in && one && two);
+    fill(in, bytes / sizeof(double));
+    t.destroy_input = false;
+    run_transform(&weft_engine_native, &t, in, one);
+    t.effort = WEFT_MEASURE;
+    run_transform(&weft_engine_native, &t, in, two);
+    assert_memory_equal(one, two, bytes);
+    free(two);
+    free(one);
+    free(in);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(habits_do_not_change_the_bits),
+        cmocka_unit_test(a_measured_plan_gives_the_bits_of_an_estimated_one),
+    };
+    begin_engine_tests();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
