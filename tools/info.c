@@ -1,4 +1,5 @@
 /* weft info: what this build has and what this machine offers. */
+#include "affinity.h"
 #include "launch.h"
 #include "options.h"
 #include "support/error.h"
@@ -9,7 +10,28 @@
 #endif
 #include <string.h>
 
-static const option_flag no_flags[] = {{NULL, NULL, NULL, NULL}};
+typedef struct info_options {
+    bool affinity;
+    const char *rankfile;
+} info_options;
+
+static weft_status set_affinity(void *target, const char *value) {
+    (void)value;
+    ((info_options *)target)->affinity = true;
+    return WEFT_SUCCESS;
+}
+
+static weft_status set_rankfile(void *target, const char *value) {
+    ((info_options *)target)->affinity = true;
+    ((info_options *)target)->rankfile = value;
+    return WEFT_SUCCESS;
+}
+
+static const option_flag info_flags[] = {
+    {"affinity", NULL, "which GPU, cores and network card each rank of this node should use",
+     set_affinity},
+    {"rankfile", "FILE", "the same as a rankfile for Open MPI", set_rankfile},
+    {NULL, NULL, NULL, NULL}};
 
 static void print_probe(const char *what, const char *name, weft_status status,
                         const char *description) {
@@ -79,13 +101,16 @@ static void print_info(const command_world *world) {
 
 static int info_main(int argc, char **argv, int ranks) {
     shared_options shared = {.ranks = ranks};
+    info_options flags = {0};
     parsed_arguments parsed = {0};
     command_world world = {.ranks = 1};
-    weft_status status = options_parse(&info_command, argc, argv, &shared, NULL, &parsed);
+    weft_status status = options_parse(&info_command, argc, argv, &shared, &flags, &parsed);
     if (status == WEFT_SUCCESS && parsed.helped) return 0;
     if (status == WEFT_SUCCESS) status = launch_ranks(shared.ranks, 1, launch_arguments);
     if (status == WEFT_SUCCESS) status = world_join(&world, shared.ranks, true);
-    if (status == WEFT_SUCCESS && world.rank == 0) print_info(&world);
+    if (status == WEFT_SUCCESS && world.rank == 0 && !flags.affinity) print_info(&world);
+    if (status == WEFT_SUCCESS && world.rank == 0 && flags.affinity)
+        status = print_affinity(world.ranks > 1 ? world.ranks : 0, flags.rankfile);
     return world_leave(&world, status);
 }
 
@@ -94,6 +119,6 @@ const subcommand info_command = {
     .arguments = "",
     .summary =
         "Lists the engines and devices of this build, and the cores and caches of this machine.",
-    .flags = no_flags,
+    .flags = info_flags,
     .run = info_main,
 };

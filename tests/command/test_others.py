@@ -82,6 +82,15 @@ class Others(Case):
         for word in ("weft", "reference", "host", "simulated", "mpi", "hdf5", "cores", "caches"):
             self.assertIn(word, said)
 
+    def test_info_says_which_cores_each_rank_should_use(self) -> None:
+        said = self.succeed("info", "--affinity", "--rankfile", "ranks", ranks=2)
+        self.assertRegex(said, r"(?m)^rank 0: .*cores \d+-\d+, network ")
+        self.assertRegex(said, r"(?m)^rank 1: ")
+        lines = (self.folder / "ranks").read_text().splitlines()
+        self.assertEqual(len(lines), 2)
+        for rank, line in enumerate(lines):
+            self.assertRegex(line, rf"^rank {rank}=\S+ slot=\d+-\d+$")
+
     def test_view_paints_what_is_there(self) -> None:
         ramp = np.zeros((4, 5, 6))
         ramp[2] = np.arange(30).reshape(5, 6)

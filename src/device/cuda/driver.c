@@ -25,6 +25,7 @@ static const weft_library_symbol driver_symbols[] = {
     DRIVER("cuDeviceGet", device_get),
     DRIVER("cuDeviceGetName", device_name),
     DRIVER("cuDeviceGetAttribute", device_attribute),
+    DRIVER("cuDeviceGetPCIBusId", device_pci_address),
     DRIVER("cuDevicePrimaryCtxRetain", context_retain),
     DRIVER("cuCtxPushCurrent_v2", context_push),
     DRIVER("cuCtxPopCurrent_v2", context_pop),

@@ -77,6 +77,7 @@ typedef struct weft_cuda_driver {
     int (*device_get)(int *device, int number);
     int (*device_name)(char *name, int length, int device);
     int (*device_attribute)(int *value, int attribute, int device);
+    int (*device_pci_address)(char *address, int length, int device);
     int (*context_retain)(weft_cuda_context *context, int device);
     int (*context_push)(weft_cuda_context context);
     int (*context_pop)(weft_cuda_context *context);

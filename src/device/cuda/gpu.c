@@ -46,6 +46,15 @@ weft_status weft_cuda_gpu_choose(int *number) {
     return WEFT_SUCCESS;
 }
 
+weft_status weft_cuda_gpu_address(int number, char *address, int size) {
+    const weft_cuda_driver *driver = weft_cuda_driver_open();
+    int device;
+    if (!driver) return WEFT_ERROR_UNSUPPORTED;
+    WEFT_TRY(weft_cuda_check(driver->device_get(&device, number), "there is no such GPU"));
+    return weft_cuda_check(driver->device_pci_address(address, size, device),
+                           "a GPU does not tell its address");
+}
+
 weft_status weft_cuda_enter(const weft_cuda_gpu *gpu) {
     return weft_cuda_check(gpu->driver->context_push(gpu->context), "its context is not usable");
 }

@@ -25,6 +25,9 @@ weft_status weft_cuda_gpu_open(const weft_cuda_gpu **gpu);
 /* Which that is, without opening it. */
 weft_status weft_cuda_gpu_choose(int *number);
 
+/* The PCI address of a GPU: "0000:19:00.0". */
+weft_status weft_cuda_gpu_address(int number, char *address, int size);
+
 /* Everything between these two happens in the GPU's context; the caller's is restored. */
 weft_status weft_cuda_enter(const weft_cuda_gpu *gpu);
 void weft_cuda_leave(const weft_cuda_gpu *gpu);
