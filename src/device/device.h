@@ -48,7 +48,7 @@ typedef struct weft_device_ops {
     bool host_addressable; /* the CPU may dereference device memory: no staging, no copies in or out
                             */
     bool can_fail; /* execution can fail on one rank alone: ranks agree after each execution */
-    bool transport_aware; /* the transport may be given device addresses */
+    bool transport_aware; /* there are transports that may be given device addresses */
 
     weft_status (*probe)(const char **description);
     weft_status (*open)(const weft_device_settings *settings, weft_device_state **device);

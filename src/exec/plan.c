@@ -24,8 +24,9 @@ static void free_plan(weft_plan plan) {
     free(plan);
 }
 
-/* Whether messages go through page-locked memory on this device. */
-static weft_status decide_staging(const weft_options *o, bool *staged) {
+/* Whether messages go through page-locked memory on this device. Who asks for WEFT_AWARE is
+ * believed that the transport can read it, where any can. */
+static weft_status decide_staging(const weft_options *o, weft_transport *transport, bool *staged) {
     const weft_device_ops *device = weft_device_find(o->device);
     if (o->device_aware == WEFT_AWARE && !device->transport_aware)
         return weft_fail(
@@ -33,7 +34,10 @@ static weft_status decide_staging(const weft_options *o, bool *staged) {
             "options.device_aware: the transport cannot read memory of device %s; leave "
             "it 0 or choose WEFT_STAGED",
             device->name);
-    *staged = o->device_aware == WEFT_STAGED || !device->transport_aware;
+    bool aware = device->host_addressable || o->device_aware == WEFT_AWARE ||
+                 (device->transport_aware && transport->ops->reads_device &&
+                  transport->ops->reads_device(transport, o->device));
+    *staged = o->device_aware == WEFT_STAGED || !aware;
     return WEFT_SUCCESS;
 }
 
@@ -110,7 +114,7 @@ static weft_status fill_planner(weft_plan plan) {
                         .input_boxes = plan->input_boxes,
                         .output_boxes = plan->output_boxes};
     WEFT_TRY(find_back_ends(o, p));
-    WEFT_TRY(decide_staging(o, &p->staged));
+    WEFT_TRY(decide_staging(o, plan->transport, &p->staged));
     p->chunks = choose_chunks(&plan->call, p->device, p->ranks);
     p->addressable = p->device->host_addressable || p->device->lend;
     p->host_buffers = o->location == WEFT_LOCATION_HOST && !p->device->host_addressable;

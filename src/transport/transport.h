@@ -45,6 +45,8 @@ typedef struct weft_transport_ops {
     weft_status (*barrier)(weft_transport *transport);
 
     bool (*threads_allowed)(weft_transport *transport); /* any thread may communicate at any time */
+    /* Whether messages may begin and end in memory of this device; NULL: of none but the host's. */
+    bool (*reads_device)(weft_transport *transport, weft_device device);
 
     /* axes of `view` from slowest to contiguous are visited in memory order `order` on both sides
      * of a message. */

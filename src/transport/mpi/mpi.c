@@ -5,6 +5,10 @@
 
 #include <stdlib.h>
 
+#ifdef OPEN_MPI
+#include <mpi-ext.h>
+#endif
+
 weft_status weft_mpi_failed(const char *what, int code) {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
@@ -62,6 +66,17 @@ static bool mpi_threads_allowed(weft_transport *transport) {
     return ((mpi_transport *)transport)->threads_allowed;
 }
 
+/* Open MPI tells through an extension whose header may not be there, MPICH since 4.0. */
+static bool mpi_reads_device(weft_transport *transport, weft_device device) {
+    (void)transport;
+#if defined(MPIX_CUDA_AWARE_SUPPORT) || (defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40000000)
+    return device == WEFT_CUDA && MPIX_Query_cuda_support() == 1;
+#else
+    (void)device;
+    return false;
+#endif
+}
+
 static const weft_transport_ops mpi_ops = {
     .name = "mpi",
     .split = mpi_split,
@@ -72,6 +87,7 @@ static const weft_transport_ops mpi_ops = {
     .broadcast = mpi_broadcast,
     .barrier = mpi_barrier,
     .threads_allowed = mpi_threads_allowed,
+    .reads_device = mpi_reads_device,
     .message_create = weft_mpi_message_create,
     .message_destroy = weft_mpi_message_destroy,
     .send = weft_mpi_send,
