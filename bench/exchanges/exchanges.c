@@ -19,14 +19,6 @@ typedef struct setting {
     int runs;
 } setting;
 
-static const struct {
-    const char *name;
-    weft_exchange exchange;
-} methods[] = {{"auto", WEFT_EXCHANGE_AUTO}, {"p2p-sync", WEFT_P2P_SYNC},
-               {"p2p-type", WEFT_P2P_TYPE},  {"p2p-streams", WEFT_P2P_STREAMS},
-               {"a2a-sync", WEFT_A2A_SYNC},  {"a2a-type", WEFT_A2A_TYPE},
-               {"peer", WEFT_PEER}};
-
 static void must(weft_status status) {
     if (status == WEFT_SUCCESS) return;
     fprintf(stderr, "bench_exchanges: %s\n", weft_last_error(NULL));
@@ -108,8 +100,8 @@ static void time_plan(const setting *s) {
 }
 
 static weft_exchange method_named(const char *name) {
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
-        if (strcmp(methods[i].name, name) == 0) return methods[i].exchange;
+    for (int e = WEFT_EXCHANGE_AUTO; strcmp(weft_exchange_name((weft_exchange)e), "?") != 0; e++)
+        if (strcmp(weft_exchange_name((weft_exchange)e), name) == 0) return (weft_exchange)e;
     fprintf(stderr, "bench_exchanges: no exchange is called %s\n", name);
     exit(2);
 }

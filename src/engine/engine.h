@@ -64,6 +64,12 @@ typedef struct weft_transform {
     weft_pieces in_pieces, out_pieces; /* only for engines that take pieces */
 } weft_transform;
 
+/* Bytes of an element of one side. */
+static inline size_t weft_transform_element_bytes(const weft_transform *t, bool output) {
+    const bool real = t->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+    return (t->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double)) * (real ? 1 : 2);
+}
+
 typedef struct weft_engine_plan weft_engine_plan; /* each engine defines its own */
 
 typedef struct weft_engine_ops {

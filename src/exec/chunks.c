@@ -59,13 +59,12 @@ weft_status weft_build_run_transform(weft_build *b, int s, int i, int part, cons
     if (!plan[0]) return WEFT_SUCCESS; /* nothing here */
     if (step->chunks == 1) return b->engine->execute(plan[0], &b->device, NULL, in, out);
     const weft_dimension *loop = &t->loop[step->chunk_loop];
-    const int64_t real = t->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
     int64_t first, longer, n;
     weft_split(loop->n, step->chunks, 0, &first, &longer);
     weft_split(loop->n, step->chunks, part, &first, &n);
     if (n == 0) return WEFT_SUCCESS;
-    int64_t in_bytes = first * loop->in_stride * real * (t->kind == WEFT_TRANSFORM_R2C ? 1 : 2);
-    int64_t out_bytes = first * loop->out_stride * real * (t->kind == WEFT_TRANSFORM_C2R ? 1 : 2);
+    int64_t in_bytes = first * loop->in_stride * (int64_t)weft_transform_element_bytes(t, false);
+    int64_t out_bytes = first * loop->out_stride * (int64_t)weft_transform_element_bytes(t, true);
     return b->engine->execute(plan[n == longer ? 0 : 1], &b->device, NULL,
                               (const char *)in + in_bytes, (char *)out + out_bytes);
 }
@@ -81,15 +80,10 @@ static weft_status make_part(weft_build *b, int s, int i, int k) {
     const weft_step *step = &b->schedule[s].step[i];
     const weft_redistribution *r = &step->exchange;
     weft_part *part = &b->part[s][i][k];
-    const weft_packing packing = {.pack = r->pack,
-                                  .unpack = r->unpack,
-                                  .own_send = step->src == step->dst && r->pack,
-                                  .own_receive = step->src == step->dst && !r->pack,
-                                  .whole = step->staged && step->method->datatypes};
     int64_t element = (int64_t)r->element_bytes;
     WEFT_TRY(weft_redistribution_restrict(r, step->chunk_axis, step->chunks, k, &part->geometry));
-    weft_redistribution_lay_out(&part->geometry, packing);
-    if (k > 0 && !packing.whole) {
+    weft_redistribution_lay_out(&part->geometry, step->packing);
+    if (k > 0 && !step->packing.whole) {
         const weft_part *before = part - 1;
         part->send_offset = before->send_offset + before->geometry.send_elements * element;
         part->receive_offset = before->receive_offset + before->geometry.receive_elements * element;
@@ -106,6 +100,17 @@ weft_status weft_build_parts(weft_build *b, int s, int i) {
     parts[0].geometry = step->exchange;
     for (int k = 0; step->chunks > 1 && k < step->chunks; k++) WEFT_TRY(make_part(b, s, i, k));
     return WEFT_SUCCESS;
+}
+
+weft_exchange_plan *weft_build_ready_part(const weft_step *step, weft_part *part,
+                                          void *const *buffer, weft_recorder *recorder) {
+    weft_exchange_plan *e = &part->exchange;
+    e->src = buffer[step->src];
+    e->send = (char *)buffer[step->send] + part->send_offset;
+    e->receive = step->receive < 0 ? NULL : (char *)buffer[step->receive] + part->receive_offset;
+    e->dst = step->dst < 0 ? NULL : buffer[step->dst];
+    e->recorder = recorder;
+    return e;
 }
 
 void weft_build_release_parts(weft_build *b, int s, int i) {

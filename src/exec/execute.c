@@ -23,19 +23,10 @@ static bool leaves_data(const weft_step *step) {
     return step->kind == WEFT_STEP_EXCHANGE && step->loaded_by_next && step->method->shared;
 }
 
-static void *at(void *const *buffer, int number) {
-    return number < 0 ? NULL : buffer[number];
-}
-
 static weft_status run_exchange(weft_build *b, int s, int i, void *const *buffer,
                                 weft_recorder *recorder) {
     const weft_step *step = &b->schedule[s].step[i];
-    weft_exchange_plan *e = &b->part[s][i]->exchange;
-    e->src = buffer[step->src];
-    e->send = buffer[step->send];
-    e->receive = at(buffer, step->receive);
-    e->dst = at(buffer, step->dst);
-    e->recorder = recorder;
+    weft_exchange_plan *e = weft_build_ready_part(step, b->part[s][i], buffer, recorder);
     recorder->timings.bytes_sent += step->bytes_sent;
     recorder->timings.messages_sent += step->messages_sent;
     weft_status status = leaves_data(step) ? await_partners(e) : e->ops->run(e);
@@ -55,7 +46,7 @@ static const void *loaded_arrays(weft_build *b, const weft_exchange_plan *e) {
 static weft_status enqueue_local(weft_build *b, int s, int i, void *const *buffer) {
     const weft_step *step = &b->schedule[s].step[i];
     const weft_device_handle *device = &b->device;
-    const void *src = at(buffer, step->src);
+    const void *src = step->src < 0 ? NULL : buffer[step->src];
     void *dst = buffer[step->dst];
     if (step->in_piece) src = loaded_arrays(b, &b->part[s][i - 1]->exchange);
     switch (step->kind) {

@@ -56,16 +56,6 @@ static void enqueue_after(run *r, int k) {
     weft_record(r->recorder, WEFT_PHASE_FFT, WEFT_NO_PARTNER, start);
 }
 
-static void set_buffers(const run *r, weft_part *p) {
-    const weft_step *step = r->step;
-    weft_exchange_plan *e = &p->exchange;
-    e->src = r->buffer[step->src];
-    e->send = (char *)r->buffer[step->send] + p->send_offset;
-    e->receive = (char *)r->buffer[step->receive] + p->receive_offset;
-    e->dst = r->buffer[step->dst];
-    e->recorder = r->recorder;
-}
-
 static void run_messages(run *r) {
     const weft_device_handle *d = &r->b->device;
     for (int k = 0; k < r->step->chunks; k++) {
@@ -123,7 +113,8 @@ weft_status weft_build_run_parts(weft_build *b, int s, int i, void *const *buffe
     if (step->overlaps_after) weft_build_take_back(b, step + 1);
     recorder->timings.bytes_sent += step->bytes_sent;
     recorder->timings.messages_sent += step->messages_sent;
-    for (int k = 0; k < step->chunks; k++) set_buffers(&r, &r.part[k]);
+    for (int k = 0; k < step->chunks; k++)
+        weft_build_ready_part(step, &r.part[k], buffer, recorder);
     enqueue_before(&r);
     if (step->method->shared)
         run_shared(&r);

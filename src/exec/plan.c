@@ -26,8 +26,8 @@ static void free_plan(weft_plan plan) {
 
 /* Whether messages go through page-locked memory on this device. Who asks for WEFT_AWARE is
  * believed that the transport can read it, where any can. */
-static weft_status decide_staging(const weft_options *o, weft_transport *transport, bool *staged) {
-    const weft_device_ops *device = weft_device_find(o->device);
+static weft_status decide_staging(const weft_options *o, weft_transport *transport,
+                                  const weft_device_ops *device, bool *staged) {
     if (o->device_aware == WEFT_AWARE && !device->transport_aware)
         return weft_fail(
             WEFT_ERROR_UNSUPPORTED,
@@ -36,7 +36,7 @@ static weft_status decide_staging(const weft_options *o, weft_transport *transpo
             device->name);
     bool aware = device->host_addressable || o->device_aware == WEFT_AWARE ||
                  (device->transport_aware && transport->ops->reads_device &&
-                  transport->ops->reads_device(transport, o->device));
+                  transport->ops->reads_device(transport, device->id));
     *staged = o->device_aware == WEFT_STAGED || !aware;
     return WEFT_SUCCESS;
 }
@@ -114,7 +114,7 @@ static weft_status fill_planner(weft_plan plan) {
                         .input_boxes = plan->input_boxes,
                         .output_boxes = plan->output_boxes};
     WEFT_TRY(find_back_ends(o, p));
-    WEFT_TRY(decide_staging(o, plan->transport, &p->staged));
+    WEFT_TRY(decide_staging(o, plan->transport, p->device, &p->staged));
     p->chunks = choose_chunks(&plan->call, p->device, p->ranks);
     p->addressable = p->device->host_addressable || p->device->lend;
     p->host_buffers = o->location == WEFT_LOCATION_HOST && !p->device->host_addressable;

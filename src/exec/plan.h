@@ -98,6 +98,9 @@ void weft_build_unshare(weft_build *build);
 /* The parts of an exchange; their events and the queue, where there are several. Not collective. */
 weft_status weft_build_parts(weft_build *build, int schedule, int step);
 void weft_build_release_parts(weft_build *build, int schedule, int step);
+/* Tells a part where its buffers are; the step reads its partners' arrays where it has none. */
+weft_exchange_plan *weft_build_ready_part(const weft_step *step, weft_part *part,
+                                          void *const *buffer, weft_recorder *recorder);
 /* The engine plans of a transform, and enqueuing one of its parts. Not collective. */
 weft_status weft_build_transform(weft_build *build, int schedule, int step);
 weft_status weft_build_run_transform(weft_build *build, int schedule, int step, int part,

@@ -181,6 +181,7 @@ static void add_final_copy(weft_schedule *schedule) {
     const weft_step *before = &schedule->step[schedule->steps - 1];
     weft_view all = {.axes = 1, .n = {before->dst_bytes}, .stride = {1}};
     schedule->step[schedule->steps++] = (weft_step){.kind = WEFT_STEP_COPY,
+                                                    .chunks = 1,
                                                     .src = before->dst,
                                                     .dst = WEFT_BUFFER_OUT,
                                                     .send = -1,
@@ -218,13 +219,13 @@ static void settle_exchange(weft_schedule *schedule, weft_step *step) {
     if (step->method->shared) schedule->shared[step->src - WEFT_BUFFER_WORKSPACE] = true;
     if (step->loaded_by_next && !step->method->shared && !step->own_stays)
         weft_schedule_load_own_copy(step, step + 1);
-    bool own_packed = step->src == step->dst;
-    weft_redistribution_lay_out(r,
-                                (weft_packing){.pack = r->pack,
-                                               .unpack = r->unpack,
-                                               .own_send = own_packed && r->pack,
-                                               .own_receive = own_packed && !r->pack,
-                                               .whole = step->staged && step->method->datatypes});
+    const bool own_packed = step->src == step->dst;
+    step->packing = (weft_packing){.pack = r->pack,
+                                   .unpack = r->unpack,
+                                   .own_send = own_packed && r->pack,
+                                   .own_receive = own_packed && !r->pack,
+                                   .whole = step->staged && step->method->datatypes};
+    weft_redistribution_lay_out(r, step->packing);
     int64_t element = (int64_t)r->element_bytes;
     if (r->pack) need(schedule, step->send, r->send_elements * element);
     if (r->unpack) need(schedule, step->receive, r->receive_elements * element);

@@ -35,7 +35,7 @@ static int64_t extent(const weft_schedule_request *request, int axis) {
     return request->chain->segment[request->chain->segments - 1].out.n[axis];
 }
 
-static int points_of(const weft_step *fft) {
+static int dimensions_of(const weft_step *fft) {
     return fft ? fft->transform.dims : 0;
 }
 
@@ -56,7 +56,7 @@ static int choose_axis(const weft_schedule_request *request, const weft_step *st
         if (extent(request, a) < 2) continue;
         if (!gathered && !split && !transforms_axis(before, a) && !transforms_axis(after, a))
             return a;
-        if (points_of(before) >= points_of(after) ? gathered : split) moved = a;
+        if (dimensions_of(before) >= dimensions_of(after) ? gathered : split) moved = a;
     }
     return moved;
 }

@@ -54,9 +54,10 @@ typedef struct weft_step {
     const weft_exchange_ops *method;
     bool staged;
     int send,
-        receive;     /* EXCHANGE: buffers of packed data; src and dst themselves where not packed */
-    bool own_direct; /* EXCHANGE: this rank's own block goes straight from src to dst ... */
-    bool own_stays;  /* ... or is loaded from src by the next step */
+        receive; /* EXCHANGE: buffers of packed data; src and dst themselves where not packed */
+    weft_packing packing; /* EXCHANGE: what the geometry, or each part of it, is laid out by */
+    bool own_direct;      /* EXCHANGE: this rank's own block goes straight from src to dst ... */
+    bool own_stays;       /* ... or is loaded from src by the next step */
     /* EXCHANGE: the next step loads blocks as they arrive; what partners lend, from their arrays */
     bool loaded_by_next;
 

@@ -9,18 +9,9 @@
 
 #include "device/cuda/driver.h"
 #include "device/thread_queue.h"
+#include "driver_results.h"
 #include "host_cuda.h"
 #include "support/memory_file.h"
-
-enum {
-    SUCCESS = 0,
-    INVALID_VALUE = 1,
-    OUT_OF_MEMORY = 2,
-    INVALID_IMAGE = 200,
-    INVALID_CONTEXT = 201,
-    NOT_FOUND = 500,
-    NOT_READY = 600
-};
 
 struct CUstream_st {
     weft_queue *queue;

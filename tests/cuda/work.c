@@ -5,16 +5,8 @@
 #include <string.h>
 
 #include "device/cuda/driver.h"
+#include "driver_results.h"
 #include "host_cuda.h"
-
-enum {
-    SUCCESS = 0,
-    INVALID_VALUE = 1,
-    OUT_OF_MEMORY = 2,
-    INVALID_IMAGE = 200,
-    INVALID_CONTEXT = 201,
-    NOT_FOUND = 500
-};
 
 /* ---- copies ---- */
 

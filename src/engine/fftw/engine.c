@@ -67,7 +67,6 @@ static weft_status map_planning_array(const weft_transform *transform, bool outp
                                       planning_array *array) {
     int64_t lowest = 0, highest = 0;
     bool halved = transform->kind == (output ? WEFT_TRANSFORM_R2C : WEFT_TRANSFORM_C2R);
-    bool real = transform->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
     for (int d = 0; d < transform->dims; d++) {
         const weft_dimension *dim = &transform->dim[d];
         int64_t n = halved && d == transform->dims - 1 ? dim->n / 2 + 1 : dim->n;
@@ -77,8 +76,7 @@ static weft_status map_planning_array(const weft_transform *transform, bool outp
         const weft_dimension *loop = &transform->loop[d];
         add_range(loop->n, output ? loop->out_stride : loop->in_stride, &lowest, &highest);
     }
-    size_t element =
-        (transform->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double)) * (real ? 1 : 2);
+    size_t element = weft_transform_element_bytes(transform, output);
     int64_t told = output ? transform->out_elements : transform->in_elements;
     int64_t ahead = (-lowest + 7) / 8 * 8; /* keeps element 0 aligned */
     int64_t elements = (told > highest + 1 ? told : highest + 1) + ahead;

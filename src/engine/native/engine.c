@@ -268,9 +268,8 @@ static weft_status allocate_memory(weft_engine_plan *plan, size_t *bytes) {
 /* Stores go past the caches where the array is not in them anyway and its lines need not be read
  * first: what is transformed in place has just been. */
 static void choose_stores(const weft_transform *t, bool past, weft_engine_plan *plan) {
-    size_t element = (t->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double)) *
-                     (t->kind == WEFT_TRANSFORM_C2R ? 1 : 2);
-    bool large = (size_t)t->out_elements * element > (size_t)weft_topology_get()->last_level / 3;
+    size_t bytes = (size_t)t->out_elements * weft_transform_element_bytes(t, true);
+    bool large = bytes > (size_t)weft_topology_get()->last_level / 3;
     for (int i = 0; i < plan->trips; i++) {
         bool elsewhere = !t->in_place && !plan->input_only[i] && !plan->output_only[i];
         weft_trip_store_past(&plan->trip[i], past && large && elsewhere);

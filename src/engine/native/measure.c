@@ -49,11 +49,10 @@ static weft_native_habits find_fastest(const trial *t) {
 weft_native_habits weft_native_choose_habits(const weft_transform *transform) {
     const double most_seconds = 1.0;
     const weft_native_habits all = {true, true};
-    const size_t number = transform->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
     size_t in_bytes =
-        (size_t)transform->in_elements * number * (transform->kind == WEFT_TRANSFORM_R2C ? 1 : 2);
+        (size_t)transform->in_elements * weft_transform_element_bytes(transform, false);
     size_t out_bytes =
-        (size_t)transform->out_elements * number * (transform->kind == WEFT_TRANSFORM_C2R ? 1 : 2);
+        (size_t)transform->out_elements * weft_transform_element_bytes(transform, true);
     /* Arrays that stay in the cache leave nothing to choose, pieces have one way only. */
     if (transform->effort == WEFT_ESTIMATE || transform->in_pieces.count > 0 ||
         transform->out_pieces.count > 0 ||
