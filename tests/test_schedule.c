@@ -270,6 +270,55 @@ static void transforms_store_and_load_the_blocks_of_messages(void **state) {
     }
 }
 
+static const weft_step *step_of(const weft_schedule *schedule, weft_step_kind kind, int number) {
+    for (int k = 0; k < schedule->steps; k++)
+        if (schedule->step[k].kind == kind && number-- == 0) return &schedule->step[k];
+    return NULL;
+}
+
+/* x is gathered, y split: what is made goes in parts along x, what is taken in half as many along
+ * y. */
+static void parts_of_a_slab_overlap_with_both_transforms(void **state) {
+    (void)state;
+    EACH(methods, m)
+    for (int mix = 0; mix < 4; mix++) {
+        setting *s = make(WEFT_C2C, WEFT_SLAB_2D1D, WEFT_DEFAULT, methods[m], 4, 0);
+        const bool pieces = mix & 1, forward = mix < 2, shared = methods[m] == WEFT_PEER;
+        s->planner.chunks = 6;
+        if (pieces) let_transforms_take_pieces(s);
+        schedule(s, 1, forward ? WEFT_FORWARD : WEFT_INVERSE, false);
+        const weft_step *step = step_of(&s->schedule, WEFT_STEP_EXCHANGE, 0);
+        assert_int_equal(step_of(&s->schedule, WEFT_STEP_FFT, 0)->chunks, 6);
+        assert_int_equal(step_of(&s->schedule, WEFT_STEP_FFT, 1)->chunks, 3);
+        assert_int_equal(weft_step_parts(step), shared ? 18 : forward ? 6 : 3);
+        assert_int_equal(step->own_stays, shared && pieces);
+        if (shared) {
+            assert_int_equal(step->made.axis, forward ? 0 : 1);
+            assert_int_equal(step->taken.axis, forward ? 1 : 0);
+            assert_true(step->overlaps_before && step->overlaps_after);
+        }
+        weft_schedule_release(&s->schedule);
+        free(s);
+    }
+}
+
+/* The first exchange of a pencil leaves x as it is. */
+static void parts_of_a_pencil_are_a_pipeline_along_x(void **state) {
+    (void)state;
+    EACH(methods, m) {
+        setting *s = make(WEFT_C2C, WEFT_PENCIL, WEFT_DEFAULT, methods[m], 2, 2);
+        s->planner.chunks = 5;
+        schedule(s, 3, WEFT_FORWARD, false);
+        const weft_step *step = step_of(&s->schedule, WEFT_STEP_EXCHANGE, 0);
+        assert_int_equal(weft_step_parts(step), 5);
+        assert_int_equal(step->made.axis, 0);
+        assert_int_equal(step->taken.axis, 0);
+        assert_true(step->parts_before && step->parts_after);
+        weft_schedule_release(&s->schedule);
+        free(s);
+    }
+}
+
 static void peer_is_chosen_within_nodes_only(void **state) {
     (void)state;
     static const int one[6] = {0}, rows[6] = {0, 0, 0, 3, 3, 3}, none[6] = {0, 1, 2, 3, 4, 5};
@@ -409,6 +458,8 @@ int main(void) {
         cmocka_unit_test(peer_copies_bricks_into_a_workspace_first),
         cmocka_unit_test(nothing_is_stored_over_what_is_still_to_be_loaded),
         cmocka_unit_test(transforms_store_and_load_the_blocks_of_messages),
+        cmocka_unit_test(parts_of_a_slab_overlap_with_both_transforms),
+        cmocka_unit_test(parts_of_a_pencil_are_a_pipeline_along_x),
         cmocka_unit_test(peer_is_chosen_within_nodes_only),
         cmocka_unit_test(transforms_do_not_depend_on_the_exchange_method),
         cmocka_unit_test(bytes_sent_are_those_of_the_cost_model),

@@ -90,8 +90,8 @@ typedef struct weft_engine_ops {
     void (*destroy)(weft_engine_plan *plan);
 
     /* Enqueues the transform. in and out are device addresses (any alignment of a real number).
-     * If the input lies in pieces, in is an array of addresses, indexed by weft_piece.array, that
-     * stays as it is until the transform is done. */
+     * If the input lies in pieces, in is an array of addresses, indexed by weft_piece.array; it is
+     * read before this returns. */
     weft_status (*execute)(weft_engine_plan *plan, const weft_device_handle *device,
                            weft_queue *queue, const void *in, void *out);
 } weft_engine_ops;

@@ -90,12 +90,13 @@ static weft_status split_groups(weft_build *b, weft_transport *transport) {
 static weft_status prepare_part(weft_build *b, int s, int i, weft_part *part) {
     const weft_step *step = &b->schedule[s].step[i];
     weft_exchange_plan *e = &part->exchange;
+    const bool whole = b->parts[s][i].count == 1;
     *e = (weft_exchange_plan){.ops = step->method,
                               .geometry = &part->geometry,
                               .group = b->group[step->redistribution],
                               .device = &b->device,
-                              .queue = step->chunks > 1 ? b->exchange_queue : NULL,
-                              .chunk = (int)(part - b->part[s][i]),
+                              .queue = whole ? NULL : b->exchange_queue,
+                              .chunk = part->made,
                               .staged = step->staged,
                               .own_direct = step->own_direct,
                               .own_stays = step->own_stays};
@@ -112,9 +113,9 @@ static weft_status prepare_exchanges(weft_build *b) {
     weft_status status = WEFT_SUCCESS;
     for (int s = 0; s < WEFT_SCHEDULES; s++)
         for (int i = 0; i < b->schedule[s].steps; i++) {
-            const weft_step *step = &b->schedule[s].step[i];
-            for (int k = 0; step->kind == WEFT_STEP_EXCHANGE && k < step->chunks; k++) {
-                weft_status prepared = prepare_part(b, s, i, &b->part[s][i][k]);
+            const weft_parts *parts = &b->parts[s][i];
+            for (int k = 0; k < parts->count; k++) {
+                weft_status prepared = prepare_part(b, s, i, &parts->part[k]);
                 if (status == WEFT_SUCCESS) status = prepared;
             }
         }

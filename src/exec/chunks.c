@@ -51,55 +51,112 @@ weft_status weft_build_transform(weft_build *b, int s, int i) {
     return shorter == 0 ? WEFT_SUCCESS : find_or_plan(b, &t, &b->transform[s][i][1]);
 }
 
-weft_status weft_build_run_transform(weft_build *b, int s, int i, int part, const void *in,
-                                     void *out) {
+/* Index `first` of the loop that the parts share out, of input in pieces. What lies in one array
+ * has the same strides there: it arrived where it belongs, or is this rank's own block. */
+static const char *piece_part(const weft_step *fft, int array, const void *base, int64_t first) {
+    int64_t element = (int64_t)weft_transform_element_bytes(&fft->transform, false), stride = 0;
+    for (int p = 0; p < fft->transform.in_pieces.count && fft->chunks > 1; p++)
+        if (fft->in_piece[p].array == array) stride = fft->in_piece[p].loop_stride[fft->chunk_loop];
+    return (const char *)base + first * stride * element;
+}
+
+/* From index `first` on: the array that the transform loads; or, in pieces, partners' arrays, or
+ * what arrived and this rank's own block (in *loaded). */
+static const void *input_part(const weft_build *b, int s, int i, int64_t first, void *const *buffer,
+                              const void **loaded) {
     const weft_step *step = &b->schedule[s].step[i];
     const weft_transform *t = &step->transform;
-    weft_engine_plan *const *plan = b->transform[s][i];
-    if (!plan[0]) return WEFT_SUCCESS; /* nothing here */
-    if (step->chunks == 1) return b->engine->execute(plan[0], &b->device, NULL, in, out);
-    const weft_dimension *loop = &t->loop[step->chunk_loop];
-    int64_t first, longer, n;
-    weft_split(loop->n, step->chunks, 0, &first, &longer);
-    weft_split(loop->n, step->chunks, part, &first, &n);
-    if (n == 0) return WEFT_SUCCESS;
-    int64_t in_bytes = first * loop->in_stride * (int64_t)weft_transform_element_bytes(t, false);
-    int64_t out_bytes = first * loop->out_stride * (int64_t)weft_transform_element_bytes(t, true);
-    return b->engine->execute(plan[n == longer ? 0 : 1], &b->device, NULL,
-                              (const char *)in + in_bytes, (char *)out + out_bytes);
+    if (!step->in_piece) {
+        int64_t stride = step->chunks > 1 ? t->loop[step->chunk_loop].in_stride : 0;
+        return (const char *)buffer[step->src] +
+               first * stride * (int64_t)weft_transform_element_bytes(t, false);
+    }
+    if (weft_step_leaves_data(step - 1)) return b->parts[s][i - 1].part->exchange.peer_src;
+    loaded[WEFT_LOADED_ARRIVED] =
+        piece_part(step, WEFT_LOADED_ARRIVED, buffer[step[-1].dst], first);
+    loaded[WEFT_LOADED_OWN] = piece_part(step, WEFT_LOADED_OWN, buffer[step[-1].src], first);
+    return loaded;
 }
 
-static weft_status make_events(weft_build *b, weft_part *part) {
-    const weft_device_ops *ops = b->device.ops;
-    if (!b->exchange_queue) WEFT_TRY(ops->queue_create(b->device.state, &b->exchange_queue));
-    WEFT_TRY(ops->event_create(b->device.state, &part->made));
-    return ops->event_create(b->device.state, &part->arrived);
-}
-
-static weft_status make_part(weft_build *b, int s, int i, int k) {
+weft_status weft_build_run_transform(weft_build *b, int s, int i, int part, void *const *buffer) {
     const weft_step *step = &b->schedule[s].step[i];
-    const weft_redistribution *r = &step->exchange;
-    weft_part *part = &b->part[s][i][k];
-    int64_t element = (int64_t)r->element_bytes;
-    WEFT_TRY(weft_redistribution_restrict(r, step->chunk_axis, step->chunks, k, &part->geometry));
+    const weft_transform *t = &step->transform;
+    const void *loaded[WEFT_LOADED_ARRAYS];
+    weft_engine_plan *const *plan = b->transform[s][i];
+    void *out = buffer[step->dst];
+    int64_t first = 0, longer = 0, n = 0;
+    if (!plan[0]) return WEFT_SUCCESS; /* nothing here */
+    if (step->chunks > 1) {
+        const weft_dimension *loop = &t->loop[step->chunk_loop];
+        weft_split(loop->n, step->chunks, 0, &first, &longer);
+        weft_split(loop->n, step->chunks, part, &first, &n);
+        if (n == 0) return WEFT_SUCCESS;
+        out =
+            (char *)out + first * loop->out_stride * (int64_t)weft_transform_element_bytes(t, true);
+    }
+    const void *in = input_part(b, s, i, first, buffer, loaded);
+    return b->engine->execute(plan[n == longer ? 0 : 1], &b->device, NULL, in, out);
+}
+
+/* The part of the redistribution that this one is. */
+static weft_status restrict_part(const weft_step *step, weft_part *part) {
+    const weft_redistribution *whole = &step->exchange;
+    const weft_partition *made = &step->made, *taken = &step->taken;
+    weft_redistribution row;
+    if (made->parts == 1)
+        return weft_redistribution_restrict(whole, taken->axis, taken->parts, part->taken,
+                                            &part->geometry);
+    if (taken->parts == 1 || taken->axis == made->axis)
+        return weft_redistribution_restrict(whole, made->axis, made->parts, part->made,
+                                            &part->geometry);
+    WEFT_TRY(weft_redistribution_restrict(whole, made->axis, made->parts, part->made, &row));
+    weft_status status =
+        weft_redistribution_restrict(&row, taken->axis, taken->parts, part->taken, &part->geometry);
+    weft_redistribution_release(&row);
+    return status;
+}
+
+static weft_status make_part(weft_build *b, const weft_step *step, weft_part *part, int k) {
+    int64_t element = (int64_t)step->exchange.element_bytes;
+    part->made = step->made.parts > 1 ? k % step->made.parts : 0;
+    part->taken = step->made.axis == step->taken.axis ? k : k / step->made.parts;
+    WEFT_TRY(restrict_part(step, part));
     weft_redistribution_lay_out(&part->geometry, step->packing);
     if (k > 0 && !step->packing.whole) {
         const weft_part *before = part - 1;
         part->send_offset = before->send_offset + before->geometry.send_elements * element;
         part->receive_offset = before->receive_offset + before->geometry.receive_elements * element;
     }
-    return make_events(b, part);
+    return b->device.ops->event_create(b->device.state, &part->arrived);
+}
+
+static weft_status make_parts(weft_build *b, const weft_step *step, weft_parts *parts) {
+    const weft_device_handle *d = &b->device;
+    parts->made = calloc((size_t)step->made.parts, sizeof(weft_event *));
+    parts->missing = calloc((size_t)step->taken.parts, sizeof *parts->missing);
+    if (!parts->made || !parts->missing)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's exchanges");
+    if (!b->exchange_queue) WEFT_TRY(d->ops->queue_create(d->state, &b->exchange_queue));
+    for (int k = 0; k < step->made.parts; k++)
+        WEFT_TRY(d->ops->event_create(d->state, &parts->made[k]));
+    for (int k = 0; k < parts->count; k++) {
+        parts->part[k].geometry = step->exchange; /* until it has its own */
+        WEFT_TRY(make_part(b, step, &parts->part[k], k));
+    }
+    return WEFT_SUCCESS;
 }
 
 weft_status weft_build_parts(weft_build *b, int s, int i) {
     const weft_step *step = &b->schedule[s].step[i];
-    weft_part *parts = calloc((size_t)step->chunks, sizeof *parts);
-    if (!parts) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's exchanges");
-    b->part[s][i] = parts;
-    b->memory.tables += (size_t)step->chunks * sizeof *parts;
-    parts[0].geometry = step->exchange;
-    for (int k = 0; step->chunks > 1 && k < step->chunks; k++) WEFT_TRY(make_part(b, s, i, k));
-    return WEFT_SUCCESS;
+    const int count = weft_step_parts(step);
+    weft_parts *parts = &b->parts[s][i];
+    parts->part = calloc((size_t)count, sizeof *parts->part);
+    if (!parts->part)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's exchanges");
+    parts->count = count;
+    b->memory.tables += (size_t)count * sizeof *parts->part;
+    parts->part[0].geometry = step->exchange;
+    return count > 1 ? make_parts(b, step, parts) : WEFT_SUCCESS;
 }
 
 weft_exchange_plan *weft_build_ready_part(const weft_step *step, weft_part *part,
@@ -115,13 +172,19 @@ weft_exchange_plan *weft_build_ready_part(const weft_step *step, weft_part *part
 
 void weft_build_release_parts(weft_build *b, int s, int i) {
     const weft_step *step = &b->schedule[s].step[i];
-    for (int k = 0; b->part[s][i] && k < step->chunks; k++) {
-        weft_part *part = &b->part[s][i][k];
+    const weft_device_handle *d = &b->device;
+    weft_parts *parts = &b->parts[s][i];
+    for (int k = 0; k < parts->count; k++) {
+        weft_part *part = &parts->part[k];
         if (part->exchange.ops) part->exchange.ops->release(&part->exchange);
-        if (part->made) b->device.ops->event_destroy(b->device.state, part->made);
-        if (part->arrived) b->device.ops->event_destroy(b->device.state, part->arrived);
+        if (part->arrived) d->ops->event_destroy(d->state, part->arrived);
         if (part->geometry.send != step->exchange.send)
             weft_redistribution_release(&part->geometry);
     }
-    free(b->part[s][i]);
+    for (int k = 0; parts->made && k < step->made.parts; k++)
+        if (parts->made[k]) d->ops->event_destroy(d->state, parts->made[k]);
+    free(parts->part);
+    free(parts->made);
+    free(parts->missing);
+    *parts = (weft_parts){0};
 }

@@ -18,15 +18,14 @@ static weft_status await_partners(weft_exchange_plan *e) {
     return status;
 }
 
-/* Whether the step leaves partners' data where it lies, for the next one to load. */
 static bool leaves_data(const weft_step *step) {
-    return step->kind == WEFT_STEP_EXCHANGE && step->loaded_by_next && step->method->shared;
+    return step->kind == WEFT_STEP_EXCHANGE && weft_step_leaves_data(step);
 }
 
 static weft_status run_exchange(weft_build *b, int s, int i, void *const *buffer,
                                 weft_recorder *recorder) {
     const weft_step *step = &b->schedule[s].step[i];
-    weft_exchange_plan *e = weft_build_ready_part(step, b->part[s][i], buffer, recorder);
+    weft_exchange_plan *e = weft_build_ready_part(step, b->parts[s][i].part, buffer, recorder);
     recorder->timings.bytes_sent += step->bytes_sent;
     recorder->timings.messages_sent += step->messages_sent;
     weft_status status = leaves_data(step) ? await_partners(e) : e->ops->run(e);
@@ -34,29 +33,19 @@ static weft_status run_exchange(weft_build *b, int s, int i, void *const *buffer
     return status;
 }
 
-/* What the transform after an exchange loads: partners' arrays; or what arrived, and this rank's
- * own block. */
-static const void *loaded_arrays(weft_build *b, const weft_exchange_plan *e) {
-    if (e->ops->shared) return e->peer_src;
-    b->loaded[WEFT_LOADED_ARRIVED] = e->dst;
-    b->loaded[WEFT_LOADED_OWN] = e->src;
-    return b->loaded;
-}
-
 static weft_status enqueue_local(weft_build *b, int s, int i, void *const *buffer) {
     const weft_step *step = &b->schedule[s].step[i];
     const weft_device_handle *device = &b->device;
-    const void *src = step->src < 0 ? NULL : buffer[step->src];
     void *dst = buffer[step->dst];
-    if (step->in_piece) src = loaded_arrays(b, &b->part[s][i - 1]->exchange);
     switch (step->kind) {
     case WEFT_STEP_FFT:
         for (int k = 0; k < step->chunks; k++)
-            WEFT_TRY(weft_build_run_transform(b, s, i, k, src, dst));
+            WEFT_TRY(weft_build_run_transform(b, s, i, k, buffer));
         return WEFT_SUCCESS;
     case WEFT_STEP_COPY:
         if (step->copy.elements == 0) return WEFT_SUCCESS;
-        return device->ops->copy(device->state, NULL, &step->copy, src, dst, step->transfer);
+        return device->ops->copy(device->state, NULL, &step->copy, buffer[step->src], dst,
+                                 step->transfer);
     case WEFT_STEP_SCALE:
         if (step->count == 0) return WEFT_SUCCESS;
         return device->ops->scale(device->state, NULL, b->schedule[s].precision, dst, step->count,
@@ -82,7 +71,7 @@ static weft_phase phase_of(weft_step_kind kind) {
 static int next_in_parts(const weft_schedule *schedule, int i) {
     for (int k = i; k <= i + 1 && k < schedule->steps; k++) {
         const weft_step *step = &schedule->step[k];
-        if (step->kind == WEFT_STEP_EXCHANGE && step->chunks > 1 &&
+        if (step->kind == WEFT_STEP_EXCHANGE && weft_step_in_parts(step) &&
             (k == i || step->overlaps_before))
             return k;
     }
@@ -146,7 +135,7 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
             else if (status == WEFT_SUCCESS)
                 step_status = run_local(b, s, i, buffer, recorder, &moment);
             if (i > 0 && leaves_data(&schedule->step[i - 1]))
-                weft_peer_finish(&b->part[s][i - 1]->exchange);
+                weft_peer_finish(&b->parts[s][i - 1].part->exchange);
         }
         bool waits = parts >= 0 || schedule->step[i].kind == WEFT_STEP_EXCHANGE;
         if (waits && step_status == WEFT_SUCCESS && ends_phase(b, schedule, i))

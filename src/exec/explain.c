@@ -53,14 +53,15 @@ static void describe_fft(const weft_step *step, json_t *out) {
 
 static void describe_exchange(const weft_schedule *schedule, const weft_step *step, json_t *out) {
     const weft_redistribution *r = &step->exchange;
+    const bool loaded = step->method->shared ? weft_step_leaves_data(step) : step->loaded_by_next;
     json_object_set_new(out, "method", json_string(step->method->name));
     json_object_set_new(out, "ranks", json_integer(r->members));
-    json_object_set_new(out, "chunks", json_integer(step->chunks));
+    json_object_set_new(out, "chunks", json_integer(weft_step_parts(step)));
     json_object_set_new(out, "pack", json_boolean(r->pack));
     json_object_set_new(out, "unpack", json_boolean(r->unpack));
     json_object_set_new(out, "staged", json_boolean(step->staged));
     json_object_set_new(out, "partners_read", json_boolean(step->method->shared));
-    json_object_set_new(out, "loaded_by_next", json_boolean(step->loaded_by_next));
+    json_object_set_new(out, "loaded_by_next", json_boolean(loaded));
     json_object_set_new(out, "send", json_string(buffer_name(schedule, step->send)));
     json_object_set_new(out, "receive", json_string(buffer_name(schedule, step->receive)));
     json_object_set_new(out, "bytes_sent", json_integer(step->bytes_sent));

@@ -3,22 +3,26 @@
  * default queue, while others are copied on a queue of their own and travel.
  *
  *   default queue    before 0, 1, 2, ...             after 0, 1, ...
- *   exchange queue   part 0 once before 0 is done, 1, 2, ...
+ *   exchange queue   parts of 0 once before 0 is done, of 1, 2, ...
  *
  * What partners read is announced part by part, as soon as the calling thread sees that it is
- * complete; messages of a part are sent and received before those of the next.
+ * complete. The reader copies first what the transform after it waits for first: of the parts that
+ * are complete, those that complete its earliest one. Messages of a part are sent and received
+ * before those of the next.
  */
 #include "exchange/blocks.h"
 #include "exchange/peer.h"
 #include "exec/plan.h"
 #include "support/error.h"
 
+enum { AHEAD = 2 }; /* copies on the queue: one at work, one to follow at once */
+
 /* One run. */
 typedef struct run {
     weft_build *b;
     int s, i; /* the exchange's schedule and step */
     const weft_step *step;
-    weft_part *part; /* [step->chunks] */
+    const weft_parts *parts;
     void *const *buffer;
     weft_recorder *recorder;
     weft_status status; /* the first failure; then only what partners wait for is done */
@@ -26,43 +30,50 @@ typedef struct run {
 
 /* Part k of the transform that is step i. */
 static void transform(run *r, int i, int k) {
-    const weft_step *fft = &r->b->schedule[r->s].step[i];
     if (r->status != WEFT_SUCCESS) return;
-    r->status =
-        weft_build_run_transform(r->b, r->s, i, k, r->buffer[fft->src], r->buffer[fft->dst]);
+    r->status = weft_build_run_transform(r->b, r->s, i, k, r->buffer);
+}
+
+static void copy_own(run *r, int made) {
+    for (int k = 0; k < r->parts->count; k++) {
+        weft_part *part = &r->parts->part[k];
+        if (part->made == made && r->status == WEFT_SUCCESS)
+            weft_keep(&r->status, r->step->method->copy_own(&part->exchange));
+    }
 }
 
 /* The transforms before the exchange, an event behind each. */
 static void enqueue_before(run *r) {
     const weft_device_handle *d = &r->b->device;
     double start = weft_clock();
-    for (int k = 0; k < r->step->chunks; k++) {
+    for (int k = 0; k < r->step->made.parts; k++) {
         if (r->step->overlaps_before) transform(r, r->i - 1, k);
-        weft_keep(&r->status, d->ops->event_record(d->state, NULL, r->part[k].made));
-        if (r->step->method->shared && r->status == WEFT_SUCCESS)
-            weft_keep(&r->status, r->step->method->copy_own(&r->part[k].exchange));
+        weft_keep(&r->status, d->ops->event_record(d->state, NULL, r->parts->made[k]));
+        if (r->step->method->shared && !r->step->own_stays) copy_own(r, k);
     }
     weft_record(r->recorder, WEFT_PHASE_FFT, WEFT_NO_PARTNER, start);
 }
 
-/* The default queue goes on with part k once it has arrived. */
-static void enqueue_after(run *r, int k) {
+/* Behind a part's copies: an event; and, if nothing else is missing, the transform after. */
+static void enqueue_after(run *r, weft_part *part) {
     const weft_device_handle *d = &r->b->device;
-    weft_event *arrived = r->part[k].arrived;
     double start = weft_clock();
-    weft_keep(&r->status, d->ops->event_record(d->state, r->b->exchange_queue, arrived));
-    weft_keep(&r->status, d->ops->event_await(d->state, NULL, arrived));
-    if (r->step->overlaps_after) transform(r, r->i + 1, k);
+    part->started = true;
+    weft_keep(&r->status, d->ops->event_record(d->state, r->b->exchange_queue, part->arrived));
+    if (--r->parts->missing[part->taken] > 0) return;
+    weft_keep(&r->status, d->ops->event_await(d->state, NULL, part->arrived));
+    if (r->step->overlaps_after) transform(r, r->i + 1, part->taken);
     weft_record(r->recorder, WEFT_PHASE_FFT, WEFT_NO_PARTNER, start);
 }
 
 static void run_messages(run *r) {
     const weft_device_handle *d = &r->b->device;
-    for (int k = 0; k < r->step->chunks; k++) {
-        weft_part *p = &r->part[k];
-        weft_keep(&r->status, d->ops->event_await(d->state, r->b->exchange_queue, p->made));
-        weft_keep(&r->status, p->exchange.ops->run(&p->exchange));
-        enqueue_after(r, k);
+    for (int k = 0; k < r->parts->count; k++) {
+        weft_part *part = &r->parts->part[k];
+        weft_event *made = r->parts->made[part->made];
+        weft_keep(&r->status, d->ops->event_await(d->state, r->b->exchange_queue, made));
+        weft_keep(&r->status, part->exchange.ops->run(&part->exchange));
+        enqueue_after(r, part);
     }
 }
 
@@ -70,51 +81,91 @@ static void run_messages(run *r) {
 static int announce(run *r, int announced) {
     const weft_device_handle *d = &r->b->device;
     int complete = announced;
-    while (complete < r->step->chunks &&
-           (r->status != WEFT_SUCCESS || d->ops->event_done(d->state, r->part[complete].made)))
+    while (complete < r->step->made.parts &&
+           (r->status != WEFT_SUCCESS || d->ops->event_done(d->state, r->parts->made[complete])))
         complete++;
-    if (complete > announced) weft_peer_complete(&r->part[0].exchange, complete);
+    if (complete > announced) weft_peer_complete(&r->parts->part[0].exchange, complete);
     return complete;
+}
+
+/* Of the parts that this rank has made, how many all partners have made too. */
+static int count_ready(const run *r, int ready, int announced) {
+    while (ready < announced && weft_peer_all_ready(&r->parts->part[ready].exchange)) ready++;
+    return ready;
+}
+
+/* The part to be copied next, of those whose data is ready; NULL: none yet. They are numbered such
+ * that what the transform after takes first comes first. */
+static weft_part *next_part(const run *r, int ready) {
+    for (int k = 0; k < r->parts->count; k++) {
+        weft_part *part = &r->parts->part[k];
+        if (!part->started && part->made < ready) return part;
+    }
+    return NULL;
+}
+
+/* Whether the queue is short: what is chosen later is chosen better. */
+static bool has_room(const run *r, const weft_part *earlier) {
+    const weft_device_handle *d = &r->b->device;
+    return r->status != WEFT_SUCCESS || !earlier || d->ops->event_done(d->state, earlier->arrived);
+}
+
+static void pull(run *r, weft_part *part) {
+    const weft_device_handle *d = &r->b->device;
+    weft_event *made = r->parts->made[part->made];
+    weft_keep(&r->status, d->ops->event_await(d->state, r->b->exchange_queue, made));
+    if (r->status == WEFT_SUCCESS) weft_keep(&r->status, part->exchange.ops->pull(&part->exchange));
 }
 
 static void run_shared(run *r) {
     const weft_device_handle *d = &r->b->device;
-    int announced = 0, spins = 0;
+    weft_exchange_plan *first = &r->parts->part[0].exchange;
+    const weft_part *last[AHEAD] = {NULL};
+    int announced = 0, ready = 0, spins = 0;
     double start = weft_clock();
-    weft_peer_open(&r->part[0].exchange);
-    for (int k = 0; k < r->step->chunks; k++)
-        r->part[k].exchange.peer_src = r->part[0].exchange.peer_src;
-    for (int pulled = 0; pulled < r->step->chunks;) {
-        weft_part *p = &r->part[pulled];
+    weft_peer_open(first);
+    for (int k = 0; k < r->parts->count; k++) r->parts->part[k].exchange.peer_src = first->peer_src;
+    for (int started = 0; started < r->parts->count;) {
         announced = announce(r, announced);
-        if (announced <= pulled || !weft_peer_all_ready(&p->exchange)) {
-            weft_peer_pause(p->exchange.peer, &spins);
+        ready = count_ready(r, ready, announced);
+        weft_part *part = has_room(r, last[started % AHEAD]) ? next_part(r, ready) : NULL;
+        if (!part) {
+            weft_peer_pause(first->peer, &spins);
             continue;
         }
         start = weft_record(r->recorder, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER, start);
-        weft_keep(&r->status, d->ops->event_await(d->state, r->b->exchange_queue, p->made));
-        if (r->status == WEFT_SUCCESS) weft_keep(&r->status, p->exchange.ops->pull(&p->exchange));
+        pull(r, part);
         start = weft_record(r->recorder, WEFT_PHASE_UNPACK, WEFT_NO_PARTNER, start);
-        enqueue_after(r, pulled++);
+        enqueue_after(r, part);
+        last[started++ % AHEAD] = part;
         start = weft_clock();
     }
     weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->exchange_queue));
     weft_record(r->recorder, WEFT_PHASE_UNPACK, WEFT_NO_PARTNER, start);
-    weft_peer_finish(&r->part[0].exchange);
-    weft_build_lend(r->b, &r->part[0].exchange);
+    weft_peer_finish(first);
+    weft_build_lend(r->b, first);
+}
+
+static void ready_parts(run *r) {
+    const weft_partition *made = &r->step->made, *taken = &r->step->taken;
+    for (int k = 0; k < r->parts->count; k++) {
+        weft_build_ready_part(r->step, &r->parts->part[k], r->buffer, r->recorder);
+        r->parts->part[k].started = false;
+    }
+    for (int k = 0; k < taken->parts; k++)
+        r->parts->missing[k] = made->axis == taken->axis ? 1 : made->parts;
 }
 
 weft_status weft_build_run_parts(weft_build *b, int s, int i, void *const *buffer,
                                  weft_status status, weft_recorder *recorder) {
     const weft_step *step = &b->schedule[s].step[i];
-    run r = {b, s, i, step, b->part[s][i], buffer, recorder, status};
+    run r = {b, s, i, step, &b->parts[s][i], buffer, recorder, status};
     if (step->overlaps_before) weft_build_take_back(b, step - 1);
     weft_build_take_back(b, step);
     if (step->overlaps_after) weft_build_take_back(b, step + 1);
     recorder->timings.bytes_sent += step->bytes_sent;
     recorder->timings.messages_sent += step->messages_sent;
-    for (int k = 0; k < step->chunks; k++)
-        weft_build_ready_part(step, &r.part[k], buffer, recorder);
+    ready_parts(&r);
     enqueue_before(&r);
     if (step->method->shared)
         run_shared(&r);

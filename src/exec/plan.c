@@ -88,12 +88,12 @@ static weft_status find_back_ends(const weft_options *o, weft_planner *p) {
 }
 
 /* Parts of an exchange where the caller leaves it open: on devices whose work goes on beside that
- * of the CPU, so many that each is some tens of megabytes (two H200: 16 parts are fastest for 8
- * GiB, 8 for 1 GiB, 128 MiB gain nothing). It depends on the problem alone, not on the exchange
- * method, for transforms next to exchanges go in the same parts. */
+ * of the CPU, so many that each is some hundred megabytes (two H200: 8 parts are fastest for 8 and
+ * for 1 GiB, 128 MiB gain nothing). It depends on the problem alone, not on the exchange method,
+ * for transforms next to exchanges go in the same parts. */
 static int choose_chunks(const weft_call *call, const weft_device_ops *device, int ranks) {
-    const int most = 16;
-    const double least = 64e6; /* bytes of a rank's array in each part */
+    const int most = 8;
+    const double least = 128e6; /* bytes of a rank's array in each part */
     const weft_problem *p = &call->problem;
     if (call->options.chunks > 0) return call->options.chunks;
     if (device->host_addressable || ranks == 1) return 1;
@@ -131,7 +131,8 @@ static weft_status make_room_for_spans(weft_plan plan) {
         int spans = 0;
         for (int i = 0; i < schedule->steps; i++)
             spans += schedule->step[i].kind == WEFT_STEP_EXCHANGE
-                         ? schedule->step[i].chunks * (12 + 5 * schedule->step[i].exchange.members)
+                         ? weft_step_parts(&schedule->step[i]) *
+                               (12 + 5 * schedule->step[i].exchange.members)
                          : 2;
         if (spans > r->capacity) r->capacity = spans;
     }

@@ -17,14 +17,23 @@ typedef struct weft_ready_transform {
     weft_engine_plan *plan;
 } weft_ready_transform;
 
-/* One part of an exchange, and of the transforms that overlap with it (chunks.c): the transforms
- * are those next to the exchange for the same indices, at these bytes of their arrays. */
+/* One part of an exchange. */
 typedef struct weft_part {
     weft_redistribution geometry; /* owned if the exchange has several parts */
     weft_exchange_plan exchange;
     int64_t send_offset, receive_offset; /* bytes to its packed blocks */
-    weft_event *made, *arrived; /* what the transform before it makes, and the part itself */
+    int made, taken; /* the parts of the transforms before and after the exchange that it is of */
+    weft_event *arrived;
+    bool started; /* in this run */
 } weft_part;
+
+/* An exchange of a schedule (chunks.c). */
+typedef struct weft_parts {
+    int count;
+    weft_part *part;   /* [count] */
+    weft_event **made; /* [step.made.parts]: what the transform before made; NULL if count is 1 */
+    int *missing; /* [step.taken.parts]: parts that the transform after still waits for, in a run */
+} weft_parts;
 
 /* Where things begin in the memory that a rank shares (-1: the workspace is not there), and the
  * workspaces that its device lends. */
@@ -46,11 +55,10 @@ typedef struct weft_build {
     bool
         scheduled[WEFT_SCHEDULES]; /* placements that options.placement excludes have no schedule */
     weft_schedule schedule[WEFT_SCHEDULES];
-    weft_part *part[WEFT_SCHEDULES][WEFT_MAX_STEPS]; /* [step.chunks] of exchanges */
+    weft_parts parts[WEFT_SCHEDULES][WEFT_MAX_STEPS]; /* of exchanges */
     weft_queue *exchange_queue; /* copies of exchanges in parts; NULL: there are none */
     /* Not owned; [1] for shorter parts, the last ones, where they differ. NULL: nothing here */
     weft_engine_plan *transform[WEFT_SCHEDULES][WEFT_MAX_STEPS][2];
-    const void *loaded[WEFT_LOADED_ARRAYS]; /* what the transform after an exchange loads */
     weft_ready_transform *ready;
     int ready_count;
     void *buffer[WEFT_BUFFERS]; /* the workspaces and staging buffers */
@@ -104,7 +112,7 @@ weft_exchange_plan *weft_build_ready_part(const weft_step *step, weft_part *part
 /* The engine plans of a transform, and enqueuing one of its parts. Not collective. */
 weft_status weft_build_transform(weft_build *build, int schedule, int step);
 weft_status weft_build_run_transform(weft_build *build, int schedule, int step, int part,
-                                     const void *in, void *out);
+                                     void *const *buffer);
 
 /* Runs an exchange in parts with the transforms that overlap with it; `status` is that of the steps
  * before. Returns this rank's first failure. */

@@ -133,7 +133,7 @@ weft_status weft_build_peer(weft_build *b, int s, int i, weft_exchange_plan *e) 
     int direction = (int)b->schedule[s].direction, k = step->redistribution;
     weft_peer **peer = &b->peer[direction][k];
     if (!*peer) {
-        WEFT_TRY(weft_peer_create(e->group, e->geometry, step->chunks, peer));
+        WEFT_TRY(weft_peer_create(e->group, e->geometry, step->made.parts, peer));
         WEFT_TRY(find_members(b, direction, k, *peer));
     }
     e->peer = *peer;

@@ -37,7 +37,7 @@ static bool exchange_allows(const weft_step *step, int src, int send, int receiv
                             int *cost) {
     const weft_redistribution *r = &step->exchange;
     /* Later parts are still to leave when the first ones arrive. */
-    bool parts = step->chunks > 1, p2p = step->method->point_to_point || parts;
+    bool parts = weft_step_in_parts(step), p2p = step->method->point_to_point || parts;
     bool packed = r->pack && !step->staged, aliased = src == dst;
     if (parts && aliased) return false;
     if (step->method->shared) { /* the same workspaces wherever possible, so that few are shared */
@@ -129,8 +129,9 @@ static void try_from(const weft_schedule *schedule, int i, int src, int limit, t
         if (!loaded && may_hold(schedule, i + 1, dst))
             try_step(step, base, src, dst, limit, &best[i + 1][dst]);
         if (!loaded || !may_hold(schedule, i + 2, dst)) continue;
-        if (step->method->shared) try_lent(base, src, dst, &best[i + 2][dst]);
-        for (int arrived = WEFT_BUFFER_OUT; arrived < limit && !step->method->shared; arrived++)
+        const bool lent = weft_step_leaves_data(step);
+        if (lent) try_lent(base, src, dst, &best[i + 2][dst]);
+        for (int arrived = WEFT_BUFFER_OUT; arrived < limit && !lent; arrived++)
             if (may_hold(schedule, i + 1, arrived))
                 try_both(step, base, src, dst, arrived, limit, &best[i + 2][dst]);
     }
@@ -156,7 +157,8 @@ static void trace_back(weft_schedule *schedule, table best, int buffer) {
             step->src = c->arrived;
             step = &schedule->step[--i - 1];
             step->dst = c->arrived;
-            step->own_stays = !step->method->shared && c->src != c->arrived && c->src != buffer;
+            step->own_stays =
+                !weft_step_leaves_data(step) && c->src != c->arrived && c->src != buffer;
         }
         step->src = c->src;
         step->send = c->send;
@@ -202,7 +204,7 @@ static void need(weft_schedule *schedule, int buffer, int64_t bytes) {
 static int64_t copied_bytes(const weft_step *step) {
     const weft_redistribution *r = &step->exchange;
     int64_t elements = 0;
-    bool pulls = step->method->shared && !step->loaded_by_next;
+    bool pulls = step->method->shared && !weft_step_leaves_data(step);
     for (int m = 0; m < r->members; m++) {
         if (m == r->me) continue;
         elements += r->pack ? r->send[m].elements : 0;
@@ -217,7 +219,7 @@ static void settle_exchange(weft_schedule *schedule, weft_step *step) {
     weft_redistribution *r = &step->exchange;
     step->own_direct = step->src != step->dst && !step->own_stays;
     if (step->method->shared) schedule->shared[step->src - WEFT_BUFFER_WORKSPACE] = true;
-    if (step->loaded_by_next && !step->method->shared && !step->own_stays)
+    if (step->loaded_by_next && !weft_step_leaves_data(step) && !step->own_stays)
         weft_schedule_load_own_copy(step, step + 1);
     const bool own_packed = step->src == step->dst;
     step->packing = (weft_packing){.pack = r->pack,

@@ -3,13 +3,15 @@
  * an exchange makes it part by part if it does not transform the axis that the parts share out, and
  * one after it can take a part if all of its lines are there. So the best axis is one that neither
  * of them transforms and the exchange leaves as it is (the first axis in the first exchange of a
- * pencil). A slab has none: there the axis is the one that the exchange gathers, which is not
- * transformed before it, or the one that it splits, which is not transformed after it, so that the
- * larger of the two transforms overlaps.
+ * pencil). A slab has none: there the axis that the exchange gathers, which is not transformed
+ * before it, is shared out among the parts that the one makes, and the axis that it splits, which
+ * is not transformed after it, among those that the other takes. What partners read where it lies
+ * is copied in parts of both, in the order that the reader likes; messages, in parts of the larger
+ * transform.
  *
- * A transform next to an exchange goes in the same parts. One between two exchanges goes with the
- * first, in the direction of the data. It does so whatever the method and the buffers, for engines
- * may round otherwise when they do less at once.
+ * The transforms go in their parts whatever the method and the buffers, for engines may round
+ * otherwise when they do less at once. One between two exchanges goes in those of the first, in the
+ * direction of the data.
  */
 #include "plan/schedule.h"
 
@@ -39,44 +41,77 @@ static int dimensions_of(const weft_step *fft) {
     return fft ? fft->transform.dims : 0;
 }
 
-/* The axis that the parts of an exchange share out, the same for all members; -1: none. */
-static int choose_axis(const weft_schedule_request *request, const weft_step *step,
-                       const weft_step *before, const weft_step *after) {
+/* The axes that the parts before and after an exchange share out, the same for all members; -1:
+ * none. Engines do lines that lie side by side together, so the contiguous axis is no good one. */
+static void choose_axes(const weft_schedule_request *request, const weft_step *step,
+                        const weft_step *before, const weft_step *after, int *made, int *taken) {
     const weft_chain *chain = request->chain;
     const bool forward = request->direction == WEFT_FORWARD;
     const weft_distribution *one = &chain->segment[step->redistribution].out;
     const weft_distribution *two = &chain->segment[step->redistribution + 1].in;
     const weft_distribution *from = forward ? one : two, *to = forward ? two : one;
-    int moved = -1;
-    if (one->boxes || two->boxes) return -1;
+    const int contiguous = step->exchange.wire[chain->axes - 1];
+    int left = -1; /* as it is by all three */
+    *made = *taken = -1;
+    if (one->boxes || two->boxes) return;
     for (int i = 0; i < chain->axes; i++) { /* slowest first */
         int a = step->exchange.wire[i];
         bool gathered = from->split_by[a] >= 0 && to->split_by[a] < 0;
         bool split = from->split_by[a] < 0 && to->split_by[a] >= 0;
         if (extent(request, a) < 2) continue;
-        if (!gathered && !split && !transforms_axis(before, a) && !transforms_axis(after, a))
-            return a;
-        if (dimensions_of(before) >= dimensions_of(after) ? gathered : split) moved = a;
+        if (gathered && before) *made = a;
+        if (split && after) *taken = a;
+        if (!gathered && !split && left < 0 && !transforms_axis(before, a) &&
+            !transforms_axis(after, a))
+            left = a;
     }
-    return moved;
+    if (*taken == contiguous && *made >= 0) *taken = -1;
+    if (*made == contiguous && *taken >= 0) *made = -1;
+    if (left >= 0 && (left != contiguous || (*made < 0 && *taken < 0))) *made = *taken = left;
 }
 
-/* The transform goes in the exchange's parts, unless it has others already. Engines may want real
- * data aligned as complex numbers are, so its parts begin at even places. */
-static bool split_transform(const weft_step *exchange, const weft_region *box, weft_step *fft) {
+/* The transform goes in these parts, unless it has others already. Engines may want real data
+ * aligned as complex numbers are, so its parts begin at even places. */
+static bool split_transform(weft_partition p, const weft_region *box, weft_step *fft) {
     int loop = 0;
-    if (!fft || fft->chunks > 1 || transforms_axis(fft, exchange->chunk_axis) ||
-        box->n[exchange->chunk_axis] < 2)
+    if (!fft || fft->chunks > 1 || p.parts < 2 || transforms_axis(fft, p.axis) ||
+        box->n[p.axis] < 2)
         return false;
     const weft_transform *t = &fft->transform;
-    for (int a = 0; a < exchange->chunk_axis; a++)
+    for (int a = 0; a < p.axis; a++)
         if (!transforms_axis(fft, a) && box->n[a] != 1) loop++;
     if ((t->kind == WEFT_TRANSFORM_R2C && t->loop[loop].in_stride % 2 != 0) ||
         (t->kind == WEFT_TRANSFORM_C2R && t->loop[loop].out_stride % 2 != 0))
         return false;
-    fft->chunks = exchange->chunks;
+    fft->chunks = p.parts;
     fft->chunk_loop = loop;
     return true;
+}
+
+/* What is taken goes in half as many parts as what is made, for it is copied in parts of both. */
+static int parts_taken(int chunks, int made, int taken) {
+    const int most = 16;
+    int parts = made < 0 || made == taken ? chunks : (chunks + 1) / 2;
+    if (taken < 0) return 1;
+    return made >= 0 && made != taken && parts > most ? most : parts;
+}
+
+static void split_exchange(const weft_schedule_request *request, weft_schedule *schedule, int i) {
+    const weft_partition whole = {1, -1};
+    weft_step *step = &schedule->step[i];
+    weft_step *before = transform_next_to(schedule, i, -1);
+    weft_step *after = transform_next_to(schedule, i, 1);
+    int made, taken;
+    choose_axes(request, step, before, after, &made, &taken);
+    step->made = made < 0 ? whole : (weft_partition){request->chunks, made};
+    step->taken =
+        taken < 0 ? whole : (weft_partition){parts_taken(request->chunks, made, taken), taken};
+    step->parts_before = split_transform(step->made, &step->exchange.src_box, before);
+    step->parts_after = split_transform(step->taken, &step->exchange.dst_box, after);
+    if (step->method->shared || made == taken) return;
+    const bool first = dimensions_of(before) >= dimensions_of(after) ? made >= 0 : taken < 0;
+    *(first ? &step->taken : &step->made) = whole;
+    *(first ? &step->parts_after : &step->parts_before) = false;
 }
 
 void weft_schedule_chunk(const weft_schedule_request *request, weft_schedule *schedule) {
@@ -84,16 +119,9 @@ void weft_schedule_chunk(const weft_schedule_request *request, weft_schedule *sc
     for (int i = 0; i < schedule->steps; i++) {
         weft_step *step = &schedule->step[i];
         if (step->kind != WEFT_STEP_EXCHANGE) continue;
-        weft_step *before = transform_next_to(schedule, i, -1);
-        weft_step *after = transform_next_to(schedule, i, 1);
-        int axis = choose_axis(request, step, before, after);
-        if (axis < 0) continue;
-        step->chunks = request->chunks;
-        step->chunk_axis = axis;
-        step->parts_before = split_transform(step, &step->exchange.src_box, before);
-        step->parts_after = split_transform(step, &step->exchange.dst_box, after);
+        split_exchange(request, schedule, i);
         /* A part of a contiguous block need not be one. */
-        if (!step->method->shared && !step->method->datatypes)
+        if (weft_step_in_parts(step) && !step->method->shared && !step->method->datatypes)
             step->exchange.pack = step->exchange.unpack = true;
     }
 }
@@ -110,8 +138,8 @@ void weft_schedule_overlap(weft_schedule *schedule) {
     for (int i = 1; i + 1 < schedule->steps; i++) {
         weft_step *step = &schedule->step[i];
         const weft_step *before = step - 1, *after = step + 1;
-        if (step->kind != WEFT_STEP_EXCHANGE || step->chunks < 2 || step->src == step->dst ||
-            step->receive == step->src)
+        if (step->kind != WEFT_STEP_EXCHANGE || !weft_step_in_parts(step) ||
+            step->src == step->dst || step->receive == step->src)
             continue;
         step->overlaps_before = step->parts_before && before->kind == WEFT_STEP_FFT &&
                                 (before->src == before->dst || !is_filled(step, before->src));

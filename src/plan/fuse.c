@@ -2,7 +2,8 @@
  * Exchanges without copies: where the engine takes pieces, the transform before an exchange stores
  * each partner's block as it travels, and the transform after it loads the blocks as they arrived,
  * this rank's own one where it was stored. What partners read where it lies (exchange method peer)
- * is loaded from there. Nothing is packed or unpacked then.
+ * is loaded from there, unless it goes in parts: then it is copied to where it belongs while the
+ * transform before works on. Nothing is packed or unpacked then.
  *
  * Each rank decides for itself: messages are the same either way.
  */
@@ -117,10 +118,11 @@ static void fuse_stores(const weft_schedule_request *request, weft_step *fft, we
 }
 
 /* The transform after the exchange loads from partners' arrays (one for each member), or from the
- * array before the exchange, which has this rank's own block, and the one after it. */
+ * array before the exchange, which has this rank's own block, and the one after it. In parts what
+ * arrived lies where it belongs. */
 static void fuse_loads(const weft_schedule_request *request, weft_step *step, weft_step *fft) {
     weft_redistribution *r = &step->exchange;
-    const bool shared = step->method->shared, blocks = r->unpack;
+    const bool lent = step->method->shared && !weft_step_in_parts(step), blocks = r->unpack;
     int axis = shared_out_axis(r->receive, r->members, &r->dst_box), count = 0;
     int dimension = axis < 0 ? -1 : dimension_of(fft, axis);
     weft_piece *list = dimension < 0 ? NULL : calloc((size_t)r->members, sizeof *list);
@@ -129,11 +131,11 @@ static void fuse_loads(const weft_schedule_request *request, weft_step *step, we
     for (int m = 0; m < r->members; m++) {
         const weft_block *block = &r->receive[m];
         if (block->elements == 0) continue;
-        weft_view stored = shared       ? block->origin
+        weft_view stored = lent         ? block->origin
                            : m == r->me ? r->send[m].view
                            : blocks     ? weft_redistribution_stored_alone(r, &block->view, offset)
                                         : block->view;
-        int array = shared ? m : m == r->me ? WEFT_LOADED_OWN : WEFT_LOADED_ARRIVED;
+        int array = lent ? m : m == r->me ? WEFT_LOADED_OWN : WEFT_LOADED_ARRIVED;
         insert(list, &count, piece_of(fft, &r->dst_box, axis, &block->view, &stored, array));
         offset += block->elements;
     }
@@ -148,15 +150,18 @@ static void fuse_loads(const weft_schedule_request *request, weft_step *step, we
 }
 
 void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *schedule) {
-    if (!request->engine || !request->engine->takes_pieces || !request->device->host_addressable ||
-        request->chunks > 1)
-        return;
+    if (!request->engine || !request->engine->takes_pieces) return;
     for (int i = 0; i < schedule->steps; i++) {
         weft_step *step = &schedule->step[i];
         if (step->kind != WEFT_STEP_EXCHANGE || step->staged || step->method->datatypes) continue;
         weft_step *before = transform_at(schedule, i - 1), *after = transform_at(schedule, i + 1);
-        if (before && step->exchange.pack) fuse_stores(request, before, step);
-        if (after) fuse_loads(request, step, after);
+        const bool parts = weft_step_in_parts(step);
+        /* A part of a transform finds its part of an array, but not of one block after the other.
+         */
+        if (before && step->exchange.pack && !parts && before->chunks == 1)
+            fuse_stores(request, before, step);
+        if (after && (parts ? step->method->shared : after->chunks == 1))
+            fuse_loads(request, step, after);
     }
 }
 

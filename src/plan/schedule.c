@@ -53,7 +53,9 @@ static int64_t end_bytes(const weft_schedule_request *request, const end *e) {
 
 static weft_step *add_step(weft_schedule *schedule, weft_step_kind kind) {
     weft_step *step = &schedule->step[schedule->steps++];
-    *step = (weft_step){.kind = kind, .src = -1, .dst = -1, .send = -1, .receive = -1, .chunks = 1};
+    *step = (weft_step){.kind = kind, .src = -1, .dst = -1, .send = -1, .receive = -1};
+    step->chunks = 1;
+    step->made = step->taken = (weft_partition){1, -1};
     return step;
 }
 

@@ -27,8 +27,14 @@ enum {
     WEFT_BUFFERS
 };
 
-/* Arrays that a transform loads after an exchange of messages, by weft_piece.array. */
+/* Arrays that a transform loads where something arrived, by weft_piece.array. */
 enum { WEFT_LOADED_ARRIVED, WEFT_LOADED_OWN, WEFT_LOADED_ARRAYS };
+
+/* Shares of the indices along an axis, of which a transform works on one after the other. */
+typedef struct weft_partition {
+    int parts; /* 1: it is whole */
+    int axis;
+} weft_partition;
 
 typedef struct weft_step {
     weft_step_kind kind;
@@ -39,16 +45,18 @@ typedef struct weft_step {
     bool can_alias;                   /* FFT: may run in place */
     int axis[WEFT_MAX_RANK];          /* FFT: the axes, first transformed first */
     weft_piece *in_piece, *out_piece; /* FFT: those of the transform, or NULL */
-    int chunk_loop;                   /* FFT: the loop that its parts share out, if there are any */
+    int chunks;                       /* FFT: how many parts it goes in, one after the other */
+    int chunk_loop;                   /* FFT: the loop that they share out, if there are several */
 
     weft_copy copy;         /* COPY */
     weft_transfer transfer; /* COPY */
     bool optional;          /* COPY: dropped where src and dst can be one buffer */
 
     int redistribution; /* EXCHANGE: its number in the chain, so its group */
-    int chunks;         /* FFT, EXCHANGE: how many parts it goes in, one after the other */
-    int chunk_axis;     /* EXCHANGE: the axis that they share out */
-    bool parts_before, parts_after; /* EXCHANGE: the transform next to it has the same parts, ... */
+    /* EXCHANGE: the parts in which the transform before it makes the data, and those in which the
+     * one after it takes them; along the same axis the exchange has as many, else each with each */
+    weft_partition made, taken;
+    bool parts_before, parts_after; /* EXCHANGE: the transform next to it has these parts, ... */
     bool overlaps_before, overlaps_after; /* ... and works on one while others travel */
     weft_redistribution exchange;         /* EXCHANGE */
     const weft_exchange_ops *method;
@@ -58,7 +66,8 @@ typedef struct weft_step {
     weft_packing packing; /* EXCHANGE: what the geometry, or each part of it, is laid out by */
     bool own_direct;      /* EXCHANGE: this rank's own block goes straight from src to dst ... */
     bool own_stays;       /* ... or is loaded from src by the next step */
-    /* EXCHANGE: the next step loads blocks as they arrive; what partners lend, from their arrays */
+    /* EXCHANGE: the next step loads blocks as they arrive, or, of what partners lend as a whole,
+     * from their arrays */
     bool loaded_by_next;
 
     double factor; /* SCALE: of `count` real numbers at dst */
@@ -70,6 +79,21 @@ typedef struct weft_step {
     int messages_sent;
     double predicted; /* seconds, by the model */
 } weft_step;
+
+static inline bool weft_step_in_parts(const weft_step *exchange) {
+    return exchange->made.parts > 1 || exchange->taken.parts > 1;
+}
+
+/* How many parts an exchange has. */
+static inline int weft_step_parts(const weft_step *exchange) {
+    const weft_partition *made = &exchange->made, *taken = &exchange->taken;
+    return made->axis == taken->axis ? made->parts : made->parts * taken->parts;
+}
+
+/* What partners lend is loaded by the next step where it lies: nothing arrives. */
+static inline bool weft_step_leaves_data(const weft_step *exchange) {
+    return exchange->loaded_by_next && exchange->method->shared && !weft_step_in_parts(exchange);
+}
 
 /* A transform of nothing, on ranks without data. */
 static inline bool weft_step_is_empty(const weft_step *fft) {

@@ -70,11 +70,15 @@ static bool takes(const weft_transform *t, const weft_pieces *pieces, int place)
             in_order(t, place) == pieces->dim && t->dim[pieces->dim].n <= LONGEST_TILE);
 }
 
-static weft_status supports_pieces(const weft_transform *t) {
+/* Pieces lie at addresses, which other devices than the CPU's translate one by one. */
+static weft_status supports_pieces(const weft_transform *t, const weft_device_ops *device) {
     const weft_pieces *in = &t->in_pieces, *out = &t->out_pieces;
+    const bool none = in->count == 0 && out->count == 0;
     bool real = (t->kind == WEFT_TRANSFORM_R2C && in->count > 0) ||
                 (t->kind == WEFT_TRANSFORM_C2R && out->count > 0);
-    if (!real && takes(t, in, 0) && takes(t, out, t->dims - 1)) return WEFT_SUCCESS;
+    if (none || (device->host_addressable && !real && takes(t, in, 0) &&
+                 takes(t, out, t->dims - 1)))
+        return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
                      "native engine: a transform of %d dimensions from %d pieces to %d", t->dims,
                      in->count, out->count);
@@ -94,7 +98,7 @@ static weft_status native_supports(const weft_transform *transform, const weft_d
                          "native engine: a batch of real transforms in place; use two buffers");
     WEFT_TRY(native_probe(NULL));
     int in_one_trip = plane_fits(transform) ? 2 : 1;
-    WEFT_TRY(supports_pieces(transform));
+    WEFT_TRY(supports_pieces(transform, device));
     if (transform->kind == WEFT_TRANSFORM_C2R && transform->dims > in_one_trip &&
         !transform->destroy_input)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
