@@ -296,6 +296,31 @@ static void peer_is_chosen_within_nodes_only(void **state) {
     free(s);
 }
 
+/* In parts and whole, with transports that read device memory and without: kernels cannot. */
+static void nothing_is_packed_in_a_callers_host_memory(void **state) {
+    (void)state;
+    EACH(strategies, i)
+    EACH(methods, m)
+    for (int mix = 0; mix < 32; mix++) {
+        setting *s = make(mix & 1 ? WEFT_R2C : WEFT_C2C, strategies[i].decomposition,
+                          mix & 2 ? WEFT_REALIGNED : WEFT_DEFAULT, methods[m], strategies[i].p1,
+                          strategies[i].p2);
+        s->planner.host_buffers = true;
+        s->planner.chunks = mix & 16 ? 3 : 1;
+        schedule(s, 1, (weft_direction)(mix >> 2 & 1), mix & 8);
+        for (int k = 0; k < s->schedule.steps; k++) {
+            const weft_step *step = &s->schedule.step[k];
+            if (step->kind != WEFT_STEP_EXCHANGE) continue;
+            assert_true(step->src >= WEFT_BUFFER_WORKSPACE);
+            assert_true(step->dst >= WEFT_BUFFER_WORKSPACE);
+            assert_true(step->send >= WEFT_BUFFER_WORKSPACE);
+            assert_true(step->receive >= WEFT_BUFFER_WORKSPACE);
+        }
+        weft_schedule_release(&s->schedule);
+        free(s);
+    }
+}
+
 static bool same_transforms(const weft_schedule *a, const weft_schedule *b) {
     int i = 0, j = 0;
     for (;; i++, j++) {
@@ -410,6 +435,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_stored_over_what_is_still_to_be_loaded),
         cmocka_unit_test(transforms_store_and_load_the_blocks_of_messages),
         cmocka_unit_test(peer_is_chosen_within_nodes_only),
+        cmocka_unit_test(nothing_is_packed_in_a_callers_host_memory),
         cmocka_unit_test(transforms_do_not_depend_on_the_exchange_method),
         cmocka_unit_test(bytes_sent_are_those_of_the_cost_model),
         cmocka_unit_test(slab_y_zx_transforms_y_first_and_z_after_for_complex_data),

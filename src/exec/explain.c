@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 static const char *const buffer_names[WEFT_BUFFERS] = {
-    "input",       "output",       "workspace 1",    "workspace 2",
-    "workspace 3", "staging send", "staging receive"};
+    "input",       "output",      "workspace 1",  "workspace 2",
+    "workspace 3", "workspace 4", "staging send", "staging receive"};
 
 static const char *buffer_name(const weft_schedule *schedule, int buffer) {
     if (schedule->in_place && buffer == WEFT_BUFFER_OUT) return "array";
