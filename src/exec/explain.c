@@ -53,7 +53,11 @@ static void describe_fft(const weft_step *step, json_t *out) {
 
 static void describe_exchange(const weft_schedule *schedule, const weft_step *step, json_t *out) {
     const weft_redistribution *r = &step->exchange;
+    const char *library = NULL;
     json_object_set_new(out, "method", json_string(step->method->name));
+    if (step->method->by_device &&
+        weft_exchange_probe(step->method->id, &library) == WEFT_SUCCESS && library)
+        json_object_set_new(out, "library", json_string(library));
     json_object_set_new(out, "ranks", json_integer(r->members));
     json_object_set_new(out, "chunks", json_integer(step->chunks));
     json_object_set_new(out, "pack", json_boolean(r->pack));

@@ -6,7 +6,8 @@
  *   exchange queue   part 0 once before 0 is done, 1, 2, ...
  *
  * What partners read is announced part by part, as soon as the calling thread sees that it is
- * complete; messages of a part are sent and received before those of the next.
+ * complete; messages of a part are sent and received before those of the next. Devices that send
+ * and receive themselves get all parts at once, and are waited for at the end.
  */
 #include "exchange/blocks.h"
 #include "exchange/peer.h"
@@ -63,6 +64,11 @@ static void run_messages(run *r) {
         weft_keep(&r->status, d->ops->event_await(d->state, r->b->exchange_queue, p->made));
         weft_keep(&r->status, p->exchange.ops->run(&p->exchange));
         enqueue_after(r, k);
+    }
+    if (r->step->method->by_device) {
+        weft_status status =
+            weft_build_await_device(r->b, r->step, r->b->exchange_queue, r->recorder);
+        weft_keep(&r->status, status);
     }
 }
 
