@@ -56,7 +56,8 @@ typedef struct weft_device_messages {
      * is reported by the next wait on a queue of the device. */
     weft_status (*exchange)(weft_communicator *communicator, weft_queue *queue,
                             const weft_device_exchange *messages);
-    /* Whether a failure has ended it, here at least: every exchange fails from then on. */
+    /* Whether a failure has ended it, here at least: every exchange fails from then on, without
+     * another sentence. */
     bool (*broken)(const weft_communicator *communicator);
     /* All members leave; `at_once` where one may not: then what is enqueued is given up. */
     void (*leave)(weft_communicator *communicator, bool at_once);

@@ -33,7 +33,7 @@ struct ncclComm {
     wire wire;
     pthread_t connecting;
     atomic_int state, working; /* groups on streams */
-    group *held;               /* the first group, until it was polled for so often */
+    group *held; /* a group that is not on its stream yet; the first, and some others */
     int polls;
     uint64_t groups, messages[2][MOST_MEMBERS]; /* received from, and sent to, each member */
 };
@@ -152,18 +152,23 @@ static void run_group(void *argument) {
     atomic_fetch_sub(&c->working, 1);
 }
 
+/* A failure of an earlier group stays. */
+static void change(struct ncclComm *c, int from, int to) {
+    atomic_compare_exchange_strong(&c->state, &from, to);
+}
+
 static int launch(group *g) {
     atomic_fetch_add(&g->comm->working, 1);
     return host_stream_put(g->stream, run_group, g) == 0 ? NCCL_SUCCESS : NCCL_SYSTEM_ERROR;
 }
 
-/* What the first group has to wait for, members that are not connected, is over after some polls:
- * only then is it on the stream. */
+/* What a group that is held waits for, as the first one does for members that are not connected, is
+ * over after some polls: only then is it on the stream. */
 EXPORTED int ncclCommGetAsyncError(struct ncclComm *c, int *result) {
     if (c->held && ++c->polls == POLLS) {
         group *g = c->held;
         c->held = NULL;
-        atomic_store(&c->state, NCCL_SUCCESS);
+        change(c, NCCL_IN_PROGRESS, NCCL_SUCCESS);
         if (launch(g) != NCCL_SUCCESS) atomic_store(&c->state, NCCL_SYSTEM_ERROR);
     }
     *result = atomic_load(&c->state);
@@ -217,8 +222,9 @@ EXPORTED int ncclGroupEnd(void) {
     if (!g) return NCCL_SYSTEM_ERROR;
     *g = current;
     g->number = ++c->groups;
-    if (g->number > 1) return launch(g);
-    atomic_store(&c->state, NCCL_IN_PROGRESS);
+    if (g->number > 1 && g->number % 3 > 0) return launch(g);
+    c->polls = 0;
+    change(c, NCCL_SUCCESS, NCCL_IN_PROGRESS);
     c->held = g;
     return NCCL_IN_PROGRESS;
 }

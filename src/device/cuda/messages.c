@@ -130,9 +130,7 @@ static int put_group(const weft_communicator *c, weft_cuda_stream stream,
 static weft_status enqueue(weft_communicator *c, weft_cuda_stream stream,
                            const weft_device_exchange *e) {
     weft_status status;
-    if (!c->comm)
-        return weft_fail(WEFT_ERROR_DEVICE,
-                         "NCCL: the communicator has failed before; make a new plan");
+    if (!c->comm) return WEFT_ERROR_DEVICE; /* its failure has been told */
     WEFT_CUDA_IN_CONTEXT(
         c->device->gpu, status,
         weft_nccl_check(put_group(c, stream, e), "messages between GPUs could not be enqueued"));
@@ -172,8 +170,8 @@ static weft_status nccl_progress(weft_communicator *c, bool *busy) {
     return ask(c, "the GPUs of the ranks could not be connected", busy);
 }
 
-/* Once members are connected NCCL enqueues before it returns; work behind it must not overtake it
- * if it does not. */
+/* NCCL may enqueue in a thread of its own (recent versions always do where a communicator does not
+ * block): work behind it must not overtake it. */
 static weft_status nccl_exchange(weft_communicator *c, weft_queue *queue,
                                  const weft_device_exchange *e) {
     bool busy = true;
