@@ -215,22 +215,23 @@ static void a_failure_on_one_rank_leaves_no_partner_waiting(void) {
 
 static void test_all(bool missing) {
     weft_plan plan;
+    const bool on_host = getenv("WEFT_TEST_HOST_CUDA") != NULL;
     other_devices_refuse_it();
-    if (missing) {
+    if (missing || (!on_host && weft_exchange_probe(WEFT_NCCL, NULL) != WEFT_SUCCESS)) {
         without_the_library_it_is_refused_and_never_chosen();
         return;
     }
     simulated_ranks_refuse_it();
     ranks_that_share_a_gpu_are_refused_with_advice();
     if (create(&by_nccl, &plan) != WEFT_SUCCESS) {
-        CHECK(!getenv("WEFT_TEST_HOST_CUDA") && strstr(weft_last_error(ctx), "same GPU") != NULL);
+        CHECK(!on_host && strstr(weft_last_error(ctx), "same GPU") != NULL);
         return;
     }
     weft_plan_destroy(&plan);
     it_is_chosen_only_by_who_measures();
     plans_tell_the_library_and_what_is_sent();
     plans_take_turns();
-    if (!getenv("WEFT_TEST_HOST_CUDA")) return;
+    if (!on_host) return;
     a_member_that_cannot_join_fails_all();
     messages_that_fail_fail_on_all_ranks_and_end_the_plan();
     a_failure_on_one_rank_leaves_no_partner_waiting();
