@@ -46,7 +46,8 @@ static void schedule(setting *s, int rank, weft_direction direction, bool in_pla
 }
 
 static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
-                                        WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER};
+                                        WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_NCCL,
+                                        WEFT_PEER};
 
 typedef struct strategy_case {
     weft_decomposition decomposition;
@@ -345,6 +346,80 @@ static void peer_is_chosen_within_nodes_only(void **state) {
     free(s);
 }
 
+/* The same, by the GPUs of the ranks. */
+static weft_status list_on_devices(setting *s, weft_exchange first, weft_exchange second,
+                                   const int *own_device) {
+    list_on_nodes(s, first, second, NULL);
+    weft_planner_release(&s->planner);
+    s->planner.own_device = own_device;
+    return weft_planner_list(&s->planner);
+}
+
+static void nccl_is_chosen_where_the_ranks_of_a_group_have_gpus_of_their_own(void **state) {
+    (void)state;
+    static const int all[6] = {0, 1, 2, 3, 4, 5}, rows[6] = {0, 1, 2, 0, 1, 2}, one[6] = {0};
+    setting *s = calloc(1, sizeof *s);
+    assert_int_equal(list_on_devices(s, 0, 0, all), WEFT_SUCCESS);
+    assert_true(offers(&s->planner, WEFT_NCCL, WEFT_NCCL));
+    weft_planner_release(&s->planner);
+    assert_int_equal(list_on_devices(s, 0, 0, rows), WEFT_SUCCESS); /* columns share them */
+    assert_true(offers(&s->planner, WEFT_NCCL, WEFT_P2P_SYNC));
+    assert_false(offers(&s->planner, WEFT_NCCL, WEFT_NCCL));
+    weft_planner_release(&s->planner);
+    assert_int_equal(list_on_devices(s, 0, 0, one), WEFT_SUCCESS);
+    assert_false(offers(&s->planner, WEFT_NCCL, WEFT_P2P_SYNC));
+    assert_true(offers(&s->planner, WEFT_P2P_SYNC, WEFT_P2P_SYNC));
+    weft_planner_release(&s->planner);
+    assert_int_equal(list_on_devices(s, 0, 0, NULL), WEFT_SUCCESS); /* nobody asked for them */
+    assert_false(offers(&s->planner, WEFT_NCCL, WEFT_NCCL));
+    weft_planner_release(&s->planner);
+    assert_int_equal(list_on_devices(s, WEFT_NCCL, WEFT_PEER, rows), WEFT_SUCCESS);
+    weft_planner_release(&s->planner);
+    assert_int_equal(list_on_devices(s, WEFT_NCCL, WEFT_NCCL, rows), WEFT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(weft_thread_error(), "ranks 0 and 3"));
+    weft_planner_release(&s->planner);
+    free(s);
+}
+
+/* In parts and whole, with transports that read device memory and without: kernels cannot. */
+static void nothing_is_packed_in_a_callers_host_memory(void **state) {
+    (void)state;
+    EACH(strategies, i)
+    EACH(methods, m)
+    for (int mix = 0; mix < 32; mix++) {
+        setting *s = make(mix & 1 ? WEFT_R2C : WEFT_C2C, strategies[i].decomposition,
+                          mix & 2 ? WEFT_REALIGNED : WEFT_DEFAULT, methods[m], strategies[i].p1,
+                          strategies[i].p2);
+        s->planner.host_buffers = true;
+        s->planner.chunks = mix & 16 ? 3 : 1;
+        schedule(s, 1, (weft_direction)(mix >> 2 & 1), mix & 8);
+        for (int k = 0; k < s->schedule.steps; k++) {
+            const weft_step *step = &s->schedule.step[k];
+            if (step->kind != WEFT_STEP_EXCHANGE) continue;
+            assert_true(step->src >= WEFT_BUFFER_WORKSPACE);
+            assert_true(step->dst >= WEFT_BUFFER_WORKSPACE);
+            assert_true(step->send >= WEFT_BUFFER_WORKSPACE);
+            assert_true(step->receive >= WEFT_BUFFER_WORKSPACE);
+        }
+        weft_schedule_release(&s->schedule);
+        free(s);
+    }
+}
+
+static void gpus_send_what_they_pack_without_staging(void **state) {
+    (void)state;
+    EACH(strategies, i) {
+        setting *s = make(WEFT_C2C, strategies[i].decomposition, WEFT_DEFAULT, WEFT_NCCL,
+                          strategies[i].p1, strategies[i].p2);
+        s->planner.staged = true;
+        schedule(s, 0, WEFT_FORWARD, false);
+        for (int k = 0; k < s->schedule.steps; k++) assert_false(s->schedule.step[k].staged);
+        assert_true(s->schedule.buffer_bytes[WEFT_BUFFER_STAGE_SEND] == 0);
+        weft_schedule_release(&s->schedule);
+        free(s);
+    }
+}
+
 static bool same_transforms(const weft_schedule *a, const weft_schedule *b) {
     int i = 0, j = 0;
     for (;; i++, j++) {
@@ -461,6 +536,9 @@ int main(void) {
         cmocka_unit_test(parts_of_a_slab_overlap_with_both_transforms),
         cmocka_unit_test(parts_of_a_pencil_are_a_pipeline_along_x),
         cmocka_unit_test(peer_is_chosen_within_nodes_only),
+        cmocka_unit_test(nccl_is_chosen_where_the_ranks_of_a_group_have_gpus_of_their_own),
+        cmocka_unit_test(nothing_is_packed_in_a_callers_host_memory),
+        cmocka_unit_test(gpus_send_what_they_pack_without_staging),
         cmocka_unit_test(transforms_do_not_depend_on_the_exchange_method),
         cmocka_unit_test(bytes_sent_are_those_of_the_cost_model),
         cmocka_unit_test(slab_y_zx_transforms_y_first_and_z_after_for_complex_data),

@@ -41,6 +41,16 @@ static void print_probe(const char *what, const char *name, weft_status status,
                                   : "available");
 }
 
+/* Those that need a library. */
+static void print_exchanges(void) {
+    for (int e = WEFT_P2P_SYNC; strcmp(weft_exchange_name((weft_exchange)e), "?") != 0; e++) {
+        const char *description = NULL;
+        weft_status status = weft_exchange_probe((weft_exchange)e, &description);
+        if (status != WEFT_SUCCESS || description != NULL)
+            print_probe("exchange", weft_exchange_name((weft_exchange)e), status, description);
+    }
+}
+
 static void print_engines_and_devices(void) {
     for (int e = WEFT_ENGINE_AUTO + 1; strcmp(weft_engine_name((weft_engine)e), "?") != 0; e++) {
         const char *description = NULL;
@@ -88,6 +98,7 @@ static void print_topology(void) {
 static void print_info(const command_world *world) {
     printf("weft    %s\n", weft_version());
     print_engines_and_devices();
+    print_exchanges();
     print_mpi(world);
 #ifdef WEFT_HAVE_HDF5
     unsigned major, minor, release;

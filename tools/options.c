@@ -201,7 +201,7 @@ static const option_flag shared_flags[] = {
     {"decomposition", "D", "auto, slab-2d1d, slab-1d2d, slab-y-zx, pencil", set_decomposition},
     {"grid", "P1xP2", "processes along each split axis", set_grid},
     {"variant", "V", "auto, default, realigned", set_variant},
-    {"exchange", "M[,M2]", "p2p-sync, p2p-streams, p2p-type, a2a-sync, a2a-type, peer",
+    {"exchange", "M[,M2]", "p2p-sync, p2p-streams, p2p-type, a2a-sync, a2a-type, nccl, peer",
      set_exchange},
     {"precision", "P", "single or double", set_precision},
     {"effort", "E", "estimate (default), measure, patient", set_effort},

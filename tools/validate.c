@@ -150,13 +150,19 @@ static choice choose(int given, int automatic, int first, int last) {
     return given != automatic ? (choice){given, given} : (choice){first, last};
 }
 
+/* Whether NCCL is worth a line among the other methods. */
+static bool may_have_nccl(const weft_options *options) {
+    return options->device == WEFT_CUDA && weft_exchange_probe(WEFT_NCCL, NULL) == WEFT_SUCCESS;
+}
+
 /* All exchange methods of one strategy, variant, kind and precision. */
 static weft_status run_group(validation *v, const weft_problem *problem, weft_options options) {
     choice exchanges =
         choose((int)options.exchange[0], WEFT_EXCHANGE_AUTO, WEFT_P2P_SYNC, WEFT_PEER);
     v->have_checksum = false;
     for (int e = exchanges.first; e <= exchanges.last; e++) {
-        if (e == WEFT_NCCL && exchanges.first != exchanges.last) continue; /* reserved */
+        if (e == WEFT_NCCL && exchanges.first != exchanges.last && !may_have_nccl(&options))
+            continue;
         if (exchanges.first != exchanges.last) options.exchange[0] = (weft_exchange)e;
         WEFT_TRY(run_case(v, problem, &options));
     }

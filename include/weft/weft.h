@@ -101,10 +101,12 @@ typedef enum weft_exchange {
     WEFT_P2P_TYPE,    /* point to point with derived datatypes, no packing */
     WEFT_A2A_SYNC,    /* pack for all, one all-to-all, unpack */
     WEFT_A2A_TYPE,    /* one all-to-all with derived datatypes, no packing */
-    WEFT_NCCL,        /* reserved */
-    WEFT_PEER /* ranks of one node copy straight from each other's arrays in shared memory: no
-                 packing, no messages; WEFT_ERROR_UNSUPPORTED where a redistribution crosses
-                 nodes, and on devices whose memory the CPU cannot address */
+    WEFT_NCCL, /* GPUs send and receive among themselves: libnccl, opened at run time. Only with
+                  WEFT_CUDA and a GPU for each rank; WEFT_ERROR_UNSUPPORTED otherwise. Plans
+                  that use it must not be executed at the same time on one GPU */
+    WEFT_PEER  /* ranks of one node copy straight from each other's arrays in shared memory, or in
+                  what devices lend: no packing, no messages; WEFT_ERROR_UNSUPPORTED where a
+                  redistribution crosses nodes, and on devices that do not lend */
 } weft_exchange;
 
 typedef enum weft_engine {
@@ -226,6 +228,7 @@ typedef struct weft_options {
 
 /* Phase times of the last execution on this rank, in seconds, and what it sent to other ranks.
  * Phases that overlap (WEFT_P2P_STREAMS) are counted each in full, so their sum may exceed total.
+ * With WEFT_NCCL packing and unpacking, which the GPU does by itself, are part of exchange.
  * With WEFT_PEER no messages are sent and bytes_sent is what partners read; exchange is the time
  * waiting for them, unpack the copying from their arrays, copy that into this rank's shared one. */
 typedef struct weft_timings {
@@ -349,6 +352,9 @@ WEFT_API const char *weft_phase_name(weft_phase phase);
  * "FFTW 3.3.10 (sse2, avx)". */
 WEFT_API weft_status weft_engine_probe(weft_engine engine, const char **description);
 WEFT_API weft_status weft_device_probe(weft_device device, const char **description);
+/* The same of an exchange method that needs a library: WEFT_NCCL. Others need none, and leave
+ * description as it is. */
+WEFT_API weft_status weft_exchange_probe(weft_exchange exchange, const char **description);
 
 WEFT_API const char *weft_version(void);
 

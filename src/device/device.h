@@ -16,6 +16,7 @@ typedef struct weft_device_state
     weft_device_state; /* one for each plan; each back end defines its own */
 typedef struct weft_queue weft_queue;
 typedef struct weft_event weft_event;
+typedef struct weft_device_messages weft_device_messages; /* device/messages.h */
 
 typedef enum weft_memory_kind {
     WEFT_MEMORY_DEVICE,     /* where the device computes */
@@ -93,6 +94,9 @@ typedef struct weft_device_ops {
     /* Enqueues: multiply `count` real values of the given precision at `data` by `factor`. */
     weft_status (*scale)(weft_device_state *device, weft_queue *queue, weft_precision precision,
                          void *data, int64_t count, double factor);
+
+    /* Messages between devices of several processes; NULL: they go through the transport only. */
+    const weft_device_messages *messages;
 } weft_device_ops;
 
 typedef struct weft_device_handle {

@@ -25,6 +25,7 @@
 
 typedef struct weft_exchange_plan weft_exchange_plan;
 typedef struct weft_peer weft_peer;
+typedef struct weft_communicator weft_communicator; /* device/messages.h */
 
 typedef struct weft_exchange_ops {
     const char *name;
@@ -32,8 +33,10 @@ typedef struct weft_exchange_ops {
     bool point_to_point; /* receives are posted before packing starts: send, receive, src are live
                             together */
     bool datatypes;      /* the transport gathers and scatters: nothing is packed */
-    bool shared; /* partners read src where it lies, in shared memory: nothing is packed, sent or
-                    staged */
+    bool shared;    /* partners read src where it lies, in shared memory: nothing is packed, sent or
+                       staged */
+    bool by_device; /* devices send and receive on their queues (device/messages.h): nothing is
+                       staged, run does not wait */
 
     weft_status (*prepare)(weft_exchange_plan *plan);
     weft_status (*run)(weft_exchange_plan *plan);
@@ -59,6 +62,8 @@ struct weft_exchange_plan {
     const void *src; /* set before each run */
     void *send, *receive, *dst;
     weft_recorder *recorder; /* of phases and messages */
+
+    weft_communicator *communicator; /* methods by device; not owned */
 
     weft_peer *peer;             /* shared methods: see exchange/peer.h; not owned */
     int workspace;               /* the number of the workspace that src is */

@@ -1,4 +1,5 @@
 /* Callers' buffers where a plan computes, and what devices and engines say of themselves. */
+#include "device/messages.h"
 #include "exec/plan.h"
 
 #include "support/error.h"
@@ -71,4 +72,14 @@ WEFT_API weft_status weft_device_probe(weft_device device, const char **descript
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "device %s is not in this version of weft (%s)",
                          weft_device_name(device), WEFT_VERSION);
     return ops->probe(description ? description : &unused);
+}
+
+WEFT_API weft_status weft_exchange_probe(weft_exchange exchange, const char **description) {
+    const weft_exchange_ops *ops = weft_exchange_find(exchange);
+    const weft_device_ops *cuda = weft_device_find(WEFT_CUDA);
+    if (!ops)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED, "exchange %s is not in this version of weft (%s)",
+                         weft_exchange_name(exchange), WEFT_VERSION);
+    if (ops->by_device && cuda && cuda->messages) return cuda->messages->probe(description);
+    return WEFT_SUCCESS;
 }

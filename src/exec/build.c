@@ -94,6 +94,7 @@ static weft_status prepare_part(weft_build *b, int s, int i, weft_part *part) {
     *e = (weft_exchange_plan){.ops = step->method,
                               .geometry = &part->geometry,
                               .group = b->group[step->redistribution],
+                              .communicator = b->communicator[step->redistribution],
                               .device = &b->device,
                               .queue = whole ? NULL : b->exchange_queue,
                               .chunk = part->made,
@@ -164,12 +165,14 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
     WEFT_TRY(weft_agree(transport, allocate_buffers(b)));
     if (weft_build_shares(b)) WEFT_TRY(weft_build_share(b, transport));
     WEFT_TRY(weft_agree(transport, split_groups(b, transport)));
+    if (weft_build_meets(b)) WEFT_TRY(weft_build_meet(b, transport));
     return weft_agree(transport, prepare_exchanges(b));
 }
 
 void weft_build_release(weft_build *b) {
     for (int s = 0; s < WEFT_SCHEDULES; s++)
         for (int i = 0; i < b->schedule[s].steps; i++) weft_build_release_parts(b, s, i);
+    weft_build_part(b);
     if (b->exchange_queue) b->device.ops->queue_destroy(b->device.state, b->exchange_queue);
     for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
         if (b->group[k]) b->group[k]->ops->release(b->group[k]);

@@ -79,12 +79,12 @@ static int next_in_parts(const weft_schedule *schedule, int i) {
 }
 
 /* Whether to wait after step i: at the end, and on devices where the kind of work changes, so that
- * the phases are told apart. */
+ * the phases are told apart. Most exchanges have waited for messages themselves. */
 static bool ends_phase(const weft_build *b, const weft_schedule *schedule, int i) {
     if (i + 1 == schedule->steps) return true;
     const weft_step *step = &schedule->step[i];
-    return step->kind != WEFT_STEP_EXCHANGE && step[1].kind != step->kind &&
-           !b->device.ops->host_addressable;
+    if (step->kind == WEFT_STEP_EXCHANGE) return step->method->by_device;
+    return step[1].kind != step->kind && !b->device.ops->host_addressable;
 }
 
 /* *moment: when the last stretch of work ended. */
@@ -99,11 +99,26 @@ static weft_status run_local(weft_build *b, int s, int i, void *const *buffer,
     return status;
 }
 
+weft_status weft_build_await_device(const weft_build *b, const weft_step *step, weft_queue *queue,
+                                    weft_recorder *recorder) {
+    bool receives = false;
+    double begin = weft_clock();
+    weft_status status = b->device.ops->queue_wait(b->device.state, queue);
+    double end = weft_record(recorder, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER, begin);
+    for (int m = 0; m < step->exchange.members; m++)
+        receives = receives || (m != step->exchange.me && step->exchange.receive[m].elements > 0);
+    if (receives) weft_record_arrived(recorder, end);
+    return status;
+}
+
 /* Waits for what an exchange in parts, or the last exchange, has left on the queue. */
-static weft_status wait_for_rest(weft_build *b, weft_step_kind kind, weft_recorder *recorder) {
+static weft_status wait_for_rest(weft_build *b, const weft_step *step, weft_recorder *recorder) {
+    if (step->kind == WEFT_STEP_EXCHANGE && step->method->by_device)
+        return weft_build_await_device(b, step, NULL, recorder);
     double begin = weft_clock();
     weft_status status = b->device.ops->queue_wait(b->device.state, NULL);
-    weft_record(recorder, kind == WEFT_STEP_EXCHANGE ? WEFT_PHASE_UNPACK : phase_of(kind),
+    weft_record(recorder,
+                step->kind == WEFT_STEP_EXCHANGE ? WEFT_PHASE_UNPACK : phase_of(step->kind),
                 WEFT_NO_PARTNER, begin);
     return status;
 }
@@ -139,7 +154,7 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
         }
         bool waits = parts >= 0 || schedule->step[i].kind == WEFT_STEP_EXCHANGE;
         if (waits && step_status == WEFT_SUCCESS && ends_phase(b, schedule, i))
-            step_status = wait_for_rest(b, schedule->step[i].kind, recorder);
+            step_status = wait_for_rest(b, &schedule->step[i], recorder);
         if (waits) moment = weft_clock();
         if (status == WEFT_SUCCESS) status = step_status;
     }

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 
 static const char *const buffer_names[WEFT_BUFFERS] = {
-    "input",       "output",       "workspace 1",    "workspace 2",
-    "workspace 3", "staging send", "staging receive"};
+    "input",       "output",      "workspace 1",  "workspace 2",
+    "workspace 3", "workspace 4", "staging send", "staging receive"};
 
 static const char *buffer_name(const weft_schedule *schedule, int buffer) {
     if (schedule->in_place && buffer == WEFT_BUFFER_OUT) return "array";
@@ -54,7 +54,11 @@ static void describe_fft(const weft_step *step, json_t *out) {
 static void describe_exchange(const weft_schedule *schedule, const weft_step *step, json_t *out) {
     const weft_redistribution *r = &step->exchange;
     const bool loaded = step->method->shared ? weft_step_leaves_data(step) : step->loaded_by_next;
+    const char *library = NULL;
     json_object_set_new(out, "method", json_string(step->method->name));
+    if (step->method->by_device &&
+        weft_exchange_probe(step->method->id, &library) == WEFT_SUCCESS && library)
+        json_object_set_new(out, "library", json_string(library));
     json_object_set_new(out, "ranks", json_integer(r->members));
     json_object_set_new(out, "chunks", json_integer(weft_step_parts(step)));
     json_object_set_new(out, "pack", json_boolean(r->pack));

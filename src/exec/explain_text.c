@@ -73,8 +73,9 @@ static void write_step(const json_t *step, size_t rank, FILE *stream) {
                 axes_text(json_object_get(step, "order_before"), rank, a, sizeof a),
                 axes_text(json_object_get(step, "order_after"), rank, b, sizeof b));
     else if (strcmp(kind, "exchange") == 0)
-        fprintf(stream, " %s%s over %lld ranks, %s in %lld messages; order %s -> %s;%s%s",
-                text(step, "method"), flag(step, "staged") ? " staged" : "",
+        fprintf(stream, " %s%s%s%s%s over %lld ranks, %s in %lld messages; order %s -> %s;%s%s",
+                text(step, "method"), *text(step, "library") ? " (" : "", text(step, "library"),
+                *text(step, "library") ? ")" : "", flag(step, "staged") ? " staged" : "",
                 (long long)number(step, "ranks"),
                 bytes_text(number(step, "bytes_sent"), c, sizeof c),
                 (long long)number(step, "messages"),

@@ -47,7 +47,7 @@ static weft_status time_runs(weft_transport *transport, trial *t, bool in_place,
         weft_status status =
             weft_build_run(t->build, WEFT_FORWARD, in_place, t->in, t->out, &recorder);
         double elapsed = weft_clock() - start;
-        WEFT_TRY(weft_agree(transport, status));
+        WEFT_TRY(weft_build_agree(t->build, transport, status));
         WEFT_TRY(transport->ops->maximum_double(transport, &elapsed, 1));
         if (run > 0 && elapsed < *seconds) *seconds = elapsed;
     }

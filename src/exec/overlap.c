@@ -8,7 +8,8 @@
  * What partners read is announced part by part, as soon as the calling thread sees that it is
  * complete. The reader copies first what the transform after it waits for first: of the parts that
  * are complete, those that complete its earliest one. Messages of a part are sent and received
- * before those of the next.
+ * before those of the next. Devices that send and receive themselves get all parts at once, and are
+ * waited for at the end.
  */
 #include "exchange/blocks.h"
 #include "exchange/peer.h"
@@ -74,6 +75,11 @@ static void run_messages(run *r) {
         weft_keep(&r->status, d->ops->event_await(d->state, r->b->exchange_queue, made));
         weft_keep(&r->status, part->exchange.ops->run(&part->exchange));
         enqueue_after(r, part);
+    }
+    if (r->step->method->by_device) {
+        weft_status status =
+            weft_build_await_device(r->b, r->step, r->b->exchange_queue, r->recorder);
+        weft_keep(&r->status, status);
     }
 }
 

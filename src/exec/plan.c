@@ -18,6 +18,7 @@ static void free_plan(weft_plan plan) {
     free(plan->recorder.spans);
     weft_planner_release(&plan->planner);
     free(plan->node);
+    free(plan->own_device);
     free(plan->input_boxes);
     free(plan->output_boxes);
     if (plan->transport) plan->transport->ops->release(plan->transport);
@@ -39,38 +40,6 @@ static weft_status decide_staging(const weft_options *o, weft_transport *transpo
                   transport->ops->reads_device(transport, device->id));
     *staged = o->device_aware == WEFT_STAGED || !aware;
     return WEFT_SUCCESS;
-}
-
-/* Whether ranks may read each other's memory of this device, by themselves or because the caller
- * says so. */
-static weft_status check_peer(const weft_options *o, bool *possible) {
-    const weft_device_ops *device = weft_device_find(o->device);
-    const bool readable = device->host_addressable || device->lend;
-    *possible = o->exchange[0] == WEFT_EXCHANGE_AUTO && readable;
-    for (int i = 0; i < WEFT_MAX_RANK; i++) {
-        if (o->exchange[i] != WEFT_PEER) continue;
-        *possible = true;
-        if (!readable)
-            return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                             "options.exchange[%d] peer: ranks cannot read each other's memory of "
-                             "device %s; choose p2p-sync",
-                             i, device->name);
-    }
-    return WEFT_SUCCESS;
-}
-
-/* Asks which ranks share a node, where that matters. */
-static weft_status find_nodes(weft_plan plan) {
-    weft_transport *t = plan->transport;
-    bool possible;
-    weft_status status = check_peer(&plan->call.options, &possible);
-    if (status == WEFT_SUCCESS && possible && !t->simulated && t->size > 1) {
-        plan->node = calloc((size_t)t->size, sizeof *plan->node);
-        if (!plan->node)
-            status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %d ranks", t->size);
-    }
-    WEFT_TRY(weft_agree(t, status));
-    return plan->node ? t->ops->nodes(t, plan->node) : WEFT_SUCCESS;
 }
 
 static weft_status find_back_ends(const weft_options *o, weft_planner *p) {
@@ -111,6 +80,7 @@ static weft_status fill_planner(weft_plan plan) {
                         .ranks = plan->transport->size,
                         .rank = plan->transport->rank,
                         .node = plan->node,
+                        .own_device = plan->own_device,
                         .input_boxes = plan->input_boxes,
                         .output_boxes = plan->output_boxes};
     WEFT_TRY(find_back_ends(o, p));
@@ -149,7 +119,8 @@ static weft_status make_plan(weft_plan plan) {
     if (call->has_input) WEFT_TRY(weft_call_gather_boxes(t, call, WEFT_INPUT, &plan->input_boxes));
     if (call->has_output)
         WEFT_TRY(weft_call_gather_boxes(t, call, WEFT_OUTPUT, &plan->output_boxes));
-    WEFT_TRY(find_nodes(plan));
+    WEFT_TRY(weft_plan_find_nodes(plan));
+    WEFT_TRY(weft_plan_find_devices(plan));
     WEFT_TRY(weft_agree(t, fill_planner(plan)));
     if (call->options.effort != WEFT_ESTIMATE && plan->planner.count > 1 && !t->simulated)
         WEFT_TRY(weft_measure_candidates(t, &plan->planner));
@@ -277,6 +248,10 @@ static weft_status check_execution(weft_plan plan, weft_direction dir, const voi
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: direction is %d; it is WEFT_FORWARD or WEFT_INVERSE",
                          (int)dir);
+    if (plan->build->apart)
+        return weft_fail(WEFT_ERROR_DEVICE,
+                         "weft_execute: messages between this plan's GPUs have failed before; "
+                         "destroy the plan and make a new one");
     weft_space from = dir == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
     weft_space to = dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
     size_t in_bytes = weft_build_bytes(plan->build, from);
@@ -312,7 +287,7 @@ static weft_status execute(weft_plan plan, weft_direction dir, const void *in, v
     bool in_place = in == out && plan->call.options.placement != WEFT_OUT_OF_PLACE;
     weft_status status = weft_build_run(plan->build, dir, in_place, in, out, &plan->recorder);
     if (!plan->build->device.ops->can_fail) return status;
-    return weft_agree(plan->transport, status);
+    return weft_build_agree(plan->build, plan->transport, status);
 }
 
 WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out) {

@@ -52,6 +52,8 @@ typedef struct weft_build {
     weft_device_handle device;
     const weft_engine_ops *engine;
     weft_transport *group[WEFT_MAX_SEGMENTS];
+    weft_communicator *communicator[WEFT_MAX_SEGMENTS]; /* of devices; NULL where there is none */
+    bool apart; /* a communicator has failed, or is not complete, on some rank: none is used */
     bool
         scheduled[WEFT_SCHEDULES]; /* placements that options.placement excludes have no schedule */
     weft_schedule schedule[WEFT_SCHEDULES];
@@ -81,6 +83,7 @@ struct weft_plan_private {
     weft_call call;
     weft_region *input_boxes, *output_boxes; /* of bricks, all ranks */
     int *node;                               /* of every rank; NULL: does not matter */
+    int *own_device;                         /* the same; ranks with the same number share one */
     weft_planner planner;
     weft_build *build; /* NULL data (no buffers, no engine plans) over simulated ranks */
     weft_recorder recorder;
@@ -89,6 +92,11 @@ struct weft_plan_private {
 static inline int weft_schedule_index(weft_direction direction, bool in_place) {
     return (int)direction * 2 + (in_place ? 1 : 0);
 }
+
+/* Which ranks share a node, and which a device, where that matters to exchange methods that are
+ * asked for or may be chosen (ranks.c). Collective. */
+weft_status weft_plan_find_nodes(weft_plan plan);
+weft_status weft_plan_find_devices(weft_plan plan);
 
 /* Makes a candidate ready. Collective; the caller releases *build also after a failure. Over
  * simulated ranks only the schedules are made. */
@@ -103,6 +111,15 @@ bool weft_build_shares_buffer(const weft_build *build, int buffer);
 /* Makes the workspaces that partners read. Collective. */
 weft_status weft_build_share(weft_build *build, weft_transport *transport);
 void weft_build_unshare(weft_build *build);
+/* Communicators of devices (meeting.c): whether some exchange needs them (the same on all ranks);
+ * making them; giving them up. Collective, but for the first. */
+bool weft_build_meets(const weft_build *build);
+weft_status weft_build_meet(weft_build *build, weft_transport *transport);
+void weft_build_part(weft_build *build);
+/* Agrees on how an execution went; after a failure also on whether communicators have failed, so
+ * that the build cannot be run any more. Collective. */
+weft_status weft_build_agree(weft_build *build, weft_transport *transport, weft_status mine);
+
 /* The parts of an exchange; their events and the queue, where there are several. Not collective. */
 weft_status weft_build_parts(weft_build *build, int schedule, int step);
 void weft_build_release_parts(weft_build *build, int schedule, int step);
@@ -118,6 +135,10 @@ weft_status weft_build_run_transform(weft_build *build, int schedule, int step, 
  * before. Returns this rank's first failure. */
 weft_status weft_build_run_parts(weft_build *build, int schedule, int step, void *const *buffer,
                                  weft_status status, weft_recorder *recorder);
+
+/* Waits for an exchange by device on its queue. */
+weft_status weft_build_await_device(const weft_build *build, const weft_step *step,
+                                    weft_queue *queue, weft_recorder *recorder);
 
 /* Fills in what a shared method needs of the exchange of a step. Not collective. */
 weft_status weft_build_peer(weft_build *build, int schedule, int step, weft_exchange_plan *e);

@@ -2,8 +2,8 @@
  * Buffers of a schedule: which buffer holds the data after each step, and where exchanges pack.
  *
  * The data is one value that moves from buffer to buffer, so only the buffers of one step can be in
- * each other's way. A dynamic program over (step, buffer) finds the cheapest assignment for 0, 1,
- * 2, 3 workspaces; the caller's output serves as one more buffer on the way, the caller's input is
+ * each other's way. A dynamic program over (step, buffer) finds the cheapest assignment for 0 to 4
+ * workspaces; the caller's output serves as one more buffer on the way, the caller's input is
  * only read.
  */
 #include "plan/schedule.h"
@@ -57,12 +57,17 @@ static void relax(choice *best, int cost, int src, int send, int receive) {
         *best = (choice){.cost = cost, .src = src, .send = send, .receive = receive};
 }
 
-/* The cheapest way to run an exchange from `src` into `dst`, for buffers up to `limit`. */
-static choice exchange_into(const weft_step *step, int src, int dst, int limit) {
+/* Buffers that a step may use. */
+typedef struct range {
+    int first, limit;
+} range;
+
+/* The cheapest way to run an exchange from `src` into `dst`, packing in these buffers. */
+static choice exchange_into(const weft_step *step, int src, int dst, range buffers) {
     choice best = {.cost = COST_IMPOSSIBLE};
     int cost = 0;
-    for (int send = WEFT_BUFFER_OUT; send < limit; send++)
-        for (int receive = WEFT_BUFFER_OUT; receive < limit; receive++) {
+    for (int send = buffers.first; send < buffers.limit; send++)
+        for (int receive = buffers.first; receive < buffers.limit; receive++) {
             int s = step->staged ? WEFT_BUFFER_STAGE_SEND : step->exchange.pack ? send : src;
             int r = step->staged            ? WEFT_BUFFER_STAGE_RECEIVE
                     : step->exchange.unpack ? receive
@@ -74,10 +79,10 @@ static choice exchange_into(const weft_step *step, int src, int dst, int limit) 
 
 /* The same for an exchange whose blocks the next step loads and stores into `dst`. This rank's own
  * block is loaded from src, unless that is dst: then it is copied to what arrives. */
-static void try_both(const weft_step *step, int base, int src, int dst, int arrived, int limit,
+static void try_both(const weft_step *step, int base, int src, int dst, int arrived, range buffers,
                      choice *best) {
     if (arrived == dst) return;
-    choice c = exchange_into(step, src, arrived, limit);
+    choice c = exchange_into(step, src, arrived, buffers);
     if (src == dst) c.cost += 2 * COST_FINAL_COPY / step->exchange.members;
     c.two_steps = true;
     c.arrived = arrived;
@@ -92,8 +97,9 @@ static void try_lent(int base, int src, int dst, choice *best) {
     *best = (choice){.cost = cost, .src = src, .send = src, .receive = -1, true, .arrived = -1};
 }
 
-/* All ways to run `step` from `src` into `dst`, for buffers up to `limit`. */
-static void try_step(const weft_step *step, int base, int src, int dst, int limit, choice *best) {
+/* All ways to run `step` from `src` into `dst`. */
+static void try_step(const weft_step *step, int base, int src, int dst, range buffers,
+                     choice *best) {
     switch (step->kind) {
     case WEFT_STEP_SCALE:
         if (src == dst) relax(best, base, src, -1, -1);
@@ -110,30 +116,35 @@ static void try_step(const weft_step *step, int base, int src, int dst, int limi
     case WEFT_STEP_EXCHANGE:
         break;
     }
-    choice c = exchange_into(step, src, dst, limit);
+    choice c = exchange_into(step, src, dst, buffers);
     relax(best, base + c.cost, src, c.send, c.receive);
+}
+
+/* Whether the callers' buffers are on the host, but the device's work is not. */
+static bool host_buffers(const weft_schedule *schedule) {
+    const weft_step *first = &schedule->step[0];
+    return first->kind == WEFT_STEP_COPY && first->transfer == WEFT_HOST_TO_DEVICE;
 }
 
 /* A caller's host buffer holds only what the caller gave or gets. */
 static bool may_hold(const weft_schedule *schedule, int step, int buffer) {
-    const weft_step *first = &schedule->step[0];
-    bool host = first->kind == WEFT_STEP_COPY && first->transfer == WEFT_HOST_TO_DEVICE;
-    return buffer != WEFT_BUFFER_OUT || !host || step == schedule->steps;
+    return buffer != WEFT_BUFFER_OUT || !host_buffers(schedule) || step == schedule->steps;
 }
 
 static void try_from(const weft_schedule *schedule, int i, int src, int limit, table best) {
     const weft_step *step = &schedule->step[i];
     const int base = best[i][src].cost;
     const bool loaded = step->kind == WEFT_STEP_EXCHANGE && step->loaded_by_next;
+    const range buffers = {host_buffers(schedule) ? WEFT_BUFFER_WORKSPACE : WEFT_BUFFER_OUT, limit};
     for (int dst = WEFT_BUFFER_OUT; dst < limit; dst++) {
         if (!loaded && may_hold(schedule, i + 1, dst))
-            try_step(step, base, src, dst, limit, &best[i + 1][dst]);
+            try_step(step, base, src, dst, buffers, &best[i + 1][dst]);
         if (!loaded || !may_hold(schedule, i + 2, dst)) continue;
         const bool lent = weft_step_leaves_data(step);
         if (lent) try_lent(base, src, dst, &best[i + 2][dst]);
         for (int arrived = WEFT_BUFFER_OUT; arrived < limit && !lent; arrived++)
             if (may_hold(schedule, i + 1, arrived))
-                try_both(step, base, src, dst, arrived, limit, &best[i + 2][dst]);
+                try_both(step, base, src, dst, arrived, buffers, &best[i + 2][dst]);
     }
 }
 

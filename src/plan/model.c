@@ -45,6 +45,9 @@ static double predict_step(const weft_machine *machine, int threads, const weft_
     case WEFT_STEP_EXCHANGE:
         if (step->method->shared) /* read from the partners' arrays: no wire */
             return moved + (double)(step->exchange.members - 1) * machine->latency;
+        if (step->method->by_device) /* over links about as fast as memory: written and read */
+            return moved + 2.0 * (double)step->bytes_sent / machine->memory +
+                   (double)step->messages_sent * machine->latency;
         return moved + (double)step->bytes_sent / machine->bandwidth +
                (double)step->messages_sent * machine->latency + datatype_penalty(step, machine);
     }

@@ -77,19 +77,30 @@ static bool may_choose_peer(const weft_planner *planner) {
            planner->call->options.device_aware != WEFT_STAGED;
 }
 
+static bool may_choose(const weft_planner *planner, weft_exchange method) {
+    if (method == WEFT_PEER) return may_choose_peer(planner);
+    if (method == WEFT_NCCL) return planner->own_device != NULL;
+    return true;
+}
+
 /* Methods to try: all the same for every redistribution, or as the caller gave them. */
 static int list_methods(const weft_planner *planner, weft_exchange methods[][WEFT_MAX_RANK]) {
-    static const weft_exchange order[] = {WEFT_PEER,     WEFT_P2P_SYNC,    WEFT_A2A_SYNC,
-                                          WEFT_P2P_TYPE, WEFT_P2P_STREAMS, WEFT_A2A_TYPE};
+    static const weft_exchange order[] = {WEFT_PEER,     WEFT_NCCL,     WEFT_P2P_SYNC,
+                                          WEFT_A2A_SYNC, WEFT_P2P_TYPE, WEFT_P2P_STREAMS,
+                                          WEFT_A2A_TYPE};
     const weft_options *o = &planner->call->options;
-    bool given = o->exchange[0] != WEFT_EXCHANGE_AUTO;
-    int skipped = !given && !may_choose_peer(planner) ? 1 : 0;
-    int count = given ? 1 : (int)(sizeof order / sizeof order[0]) - skipped;
-    for (int i = 0; i < count; i++)
+    int count = 0;
+    if (o->exchange[0] != WEFT_EXCHANGE_AUTO) {
         for (int k = 0; k < WEFT_MAX_RANK; k++)
-            methods[i][k] = !given                                 ? order[i + skipped]
-                            : o->exchange[k] != WEFT_EXCHANGE_AUTO ? o->exchange[k]
-                                                                   : methods[i][k - 1];
+            methods[0][k] =
+                o->exchange[k] != WEFT_EXCHANGE_AUTO ? o->exchange[k] : methods[0][k - 1];
+        return 1;
+    }
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        if (!may_choose(planner, order[i])) continue;
+        for (int k = 0; k < WEFT_MAX_RANK; k++) methods[count][k] = order[i];
+        count++;
+    }
     return count;
 }
 
@@ -105,35 +116,63 @@ static bool groups_on_one_node(const weft_planner *planner, const weft_chain *ch
     return true;
 }
 
-/* Where partners of a redistribution with method peer are on different nodes: another method
- * instead, if weft chooses, else UNSUPPORTED. *possible tells whether the candidate is worth
- * keeping: what has no peer left is in the list already. */
-static weft_status check_nodes(const weft_planner *planner, weft_candidate *candidate,
-                               bool *possible) {
+/* Whether all ranks of a group have devices of their own; else *one and *other get two ranks of a
+ * group that share one. */
+static bool groups_share_no_device(const weft_planner *planner, const weft_chain *chain,
+                                   int redistribution, int *one, int *other) {
+    for (int r = 0; r < planner->ranks && planner->own_device; r++) {
+        int color, key, size;
+        weft_chain_group(chain, redistribution, r, &color, &key, &size);
+        *other = r;
+        for (int m = 0; m < key; m++) {
+            *one = weft_chain_member(chain, redistribution, r, m);
+            if (planner->own_device[*one] == planner->own_device[*other]) return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the groups of a redistribution can use a method; UNSUPPORTED says why they cannot. */
+static weft_status check_groups(const weft_planner *planner, const weft_chain *chain,
+                                int redistribution, weft_exchange method) {
+    int one, other;
+    if (method == WEFT_PEER && !groups_on_one_node(planner, chain, redistribution, &one, &other))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "options.exchange peer: ranks %d and %d of one redistribution are "
+                         "not on one node, or cannot read each other's memory; choose "
+                         "p2p-sync there, or leave it to weft",
+                         one, other);
+    if (method == WEFT_NCCL &&
+        !groups_share_no_device(planner, chain, redistribution, &one, &other))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "options.exchange nccl: ranks %d and %d of one redistribution have the "
+                         "same GPU, and NCCL wants one for each; start as many ranks as there are "
+                         "GPUs (WEFT_CUDA_DEVICE chooses a rank's), or choose peer",
+                         one, other);
+    return WEFT_SUCCESS;
+}
+
+/* Where the partners of a redistribution cannot use its method: another one instead, if weft
+ * chooses, else UNSUPPORTED. *possible tells whether the candidate is worth keeping: one with
+ * nothing but other methods is in the list already. */
+static weft_status check_methods(const weft_planner *planner, weft_candidate *candidate,
+                                 bool *possible) {
     bool given = planner->call->options.exchange[0] != WEFT_EXCHANGE_AUTO;
-    bool wanted_peer = false, kept_peer = false;
-    weft_exchange *method = candidate->exchange;
+    bool replaced = false, kept = false;
+    weft_exchange *method = candidate->exchange, wanted = method[0];
     weft_chain *chain = malloc(sizeof *chain);
     if (!chain) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a candidate");
     weft_status status = weft_planner_chain(planner, candidate, chain);
-    *possible = true;
     for (int k = 0; k + 1 < chain->segments && status == WEFT_SUCCESS; k++) {
-        int one, other, entry = chain->method[k];
-        if (method[entry] != WEFT_PEER) continue;
-        wanted_peer = true;
-        if (groups_on_one_node(planner, chain, k, &one, &other)) continue;
-        if (!given)
-            method[entry] = WEFT_P2P_SYNC;
-        else
-            status = weft_fail(WEFT_ERROR_UNSUPPORTED,
-                               "options.exchange peer: ranks %d and %d of one redistribution are "
-                               "not on one node, or cannot read each other's memory; choose "
-                               "p2p-sync there, or leave it to weft",
-                               one, other);
+        weft_exchange *entry = &method[chain->method[k]];
+        weft_status refused = check_groups(planner, chain, k, *entry);
+        if (refused == WEFT_SUCCESS) continue;
+        if (given) status = refused;
+        *entry = WEFT_P2P_SYNC;
+        replaced = true;
     }
-    for (int k = 0; k + 1 < chain->segments; k++)
-        kept_peer = kept_peer || method[chain->method[k]] == WEFT_PEER;
-    if (wanted_peer && !kept_peer) *possible = false;
+    for (int k = 0; k + 1 < chain->segments; k++) kept = kept || method[chain->method[k]] == wanted;
+    *possible = !replaced || kept;
     free(chain);
     return status;
 }
@@ -260,7 +299,7 @@ weft_status weft_planner_list(weft_planner *planner) {
                 c->grid_axes = grids[g].grid_axes;
                 memcpy(c->grid, grids[g].grid, sizeof c->grid);
                 memcpy(c->exchange, methods[m], sizeof c->exchange);
-                weft_status status = check_nodes(planner, c, &possible);
+                weft_status status = check_methods(planner, c, &possible);
                 if (status == WEFT_ERROR_UNSUPPORTED) refused = status;
                 if (status == WEFT_ERROR_UNSUPPORTED || !possible) continue;
                 WEFT_TRY(status);

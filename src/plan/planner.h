@@ -29,6 +29,8 @@ typedef struct weft_planner {
     int chunks;       /* of each exchange */
     bool addressable; /* ranks of one node can read each other's memory of the device */
     const int *node;  /* [ranks]: ranks with the same number share a node; NULL: all do */
+    /* [ranks]: ranks with the same number share a device; NULL: no method by device is chosen */
+    const int *own_device;
     const weft_region *input_boxes, *output_boxes;
     weft_candidate *candidates; /* most promising first */
     int count;

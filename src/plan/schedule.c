@@ -181,7 +181,7 @@ static weft_status add_exchange(const weft_schedule_request *request, weft_sched
     weft_side src = {from->distribution, from->order}, dst = {to->distribution, to->order};
     step->redistribution = redistribution;
     step->method = method_of(request, redistribution);
-    step->staged = request->staged && !step->method->shared;
+    step->staged = request->staged && !step->method->shared && !step->method->by_device;
     WEFT_TRY(weft_redistribution_create(&src, &dst,
                                         wire_order(chain, redistribution, request->direction),
                                         element_bytes(request->precision, from->real), size, key,

@@ -19,7 +19,7 @@ typedef enum weft_step_kind {
 
 /* Buffers by number: the caller's two, then the plan's workspaces. In place, both callers' buffers
  * are one. */
-enum { WEFT_BUFFER_IN, WEFT_BUFFER_OUT, WEFT_BUFFER_WORKSPACE, WEFT_MAX_WORKSPACES = 3 };
+enum { WEFT_BUFFER_IN, WEFT_BUFFER_OUT, WEFT_BUFFER_WORKSPACE, WEFT_MAX_WORKSPACES = 4 };
 /* Page-locked buffers for staging have numbers of their own. */
 enum {
     WEFT_BUFFER_STAGE_SEND = WEFT_BUFFER_WORKSPACE + WEFT_MAX_WORKSPACES,

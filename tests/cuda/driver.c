@@ -15,6 +15,8 @@
 
 struct CUstream_st {
     weft_queue *queue;
+    weft_event *reached; /* what cuStreamQuery asks for, put behind the work when it first asks */
+    bool asked;
 };
 
 /* ---- device memory: open only while work on a stream runs ---- */
@@ -68,10 +70,17 @@ bool host_is_device(const void *address, size_t bytes) {
 
 /* ---- contexts ---- */
 
-static _Thread_local int pushed;
+enum { MOST_DEVICES = 64, DEEPEST = 16 };
+
+static char contexts[MOST_DEVICES];
+static _Thread_local int pushed, current[DEEPEST];
 
 bool host_context_is_current(void) {
     return pushed > 0;
+}
+
+int host_context_device(void) {
+    return current[pushed - 1];
 }
 
 #define NEEDS_CONTEXT                                                                              \
@@ -116,14 +125,14 @@ EXPORTED int cuDeviceGetPCIBusId(char *address, int length, int device) {
 }
 
 EXPORTED int cuDevicePrimaryCtxRetain(void **context, int device) {
-    static char contexts[64];
     *context = &contexts[device];
     return SUCCESS;
 }
 
 EXPORTED int cuCtxPushCurrent_v2(void *context) {
-    pushed += context != NULL;
-    return context ? SUCCESS : INVALID_VALUE;
+    if (!context || pushed == DEEPEST) return INVALID_VALUE;
+    current[pushed++] = (int)((char *)context - contexts);
+    return SUCCESS;
 }
 
 EXPORTED int cuCtxPopCurrent_v2(void **context) {
@@ -268,6 +277,7 @@ static weft_status run_closure(void *argument, const void *in, void *out) {
 
 static int put(struct CUstream_st *stream, const weft_work *work) {
     if (!stream) return INVALID_VALUE;
+    stream->asked = false;
     return weft_thread_queue_put(stream->queue, work) == WEFT_SUCCESS ? SUCCESS : OUT_OF_MEMORY;
 }
 
@@ -285,7 +295,8 @@ EXPORTED int cuStreamCreate(struct CUstream_st **stream, unsigned flags) {
     if (flags != WEFT_CUDA_STREAM_NON_BLOCKING) return INVALID_VALUE;
     *stream = calloc(1, sizeof **stream);
     weft_dawdle dawdle = {__atomic_add_fetch(&seed, 1, __ATOMIC_RELAXED), 50};
-    if (!*stream || weft_thread_queue_create(dawdle, &(*stream)->queue) != WEFT_SUCCESS)
+    if (!*stream || weft_thread_event_create(&(*stream)->reached) != WEFT_SUCCESS ||
+        weft_thread_queue_create(dawdle, &(*stream)->queue) != WEFT_SUCCESS)
         return OUT_OF_MEMORY;
     return SUCCESS;
 }
@@ -293,8 +304,19 @@ EXPORTED int cuStreamCreate(struct CUstream_st **stream, unsigned flags) {
 EXPORTED int cuStreamDestroy_v2(struct CUstream_st *stream) {
     NEEDS_CONTEXT;
     weft_thread_queue_destroy(stream->queue);
+    weft_thread_event_destroy(stream->reached);
     free(stream);
     return SUCCESS;
+}
+
+EXPORTED int cuStreamQuery(struct CUstream_st *stream) {
+    NEEDS_CONTEXT;
+    if (!stream->asked) {
+        weft_work work = weft_thread_event_record(stream->reached);
+        if (put(stream, &work) != SUCCESS) return OUT_OF_MEMORY;
+        stream->asked = true;
+    }
+    return weft_thread_event_done(stream->reached) ? SUCCESS : NOT_READY;
 }
 
 EXPORTED int cuStreamSynchronize(struct CUstream_st *stream) {

@@ -1,6 +1,6 @@
 /*
- * A CUDA driver, NVRTC and cuFFT on host memory, for tests where there is no GPU: one library under
- * three of NVIDIA's file names, found through WEFT_CUDA_LIBRARY_PATH. Device memory may not be
+ * A CUDA driver, NVRTC, cuFFT and NCCL on host memory, for tests where there is no GPU: one library
+ * under four of NVIDIA's file names, found through WEFT_CUDA_LIBRARY_PATH. Device memory may not be
  * touched but by work on streams; streams are threads that run late; every call wants a current
  * context; kernels are the very .cu files, compiled for the host.
  */
@@ -31,13 +31,14 @@ void host_kernel_launch(const host_kernel *kernel, unsigned blocks, unsigned thr
 /* How what NVRTC makes begins. */
 extern const char host_image[];
 
-/* For cuFFT: work on a stream, with device memory open; whether bytes lie in one allocation of
- * device memory. */
+/* For cuFFT and NCCL: work on a stream, with device memory open; whether bytes lie in one
+ * allocation of device memory. */
 int host_stream_put(void *stream, void (*function)(void *), void *argument);
 bool host_is_device(const void *address, size_t bytes);
 /* Bytes of device memory from this address on; 0 for host memory. */
 size_t host_device_bytes(const void *address);
 bool host_context_is_current(void);
+int host_context_device(void); /* of the current one */
 
 #ifdef __cplusplus
 }

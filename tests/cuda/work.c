@@ -1,6 +1,7 @@
 /* The work of host_cuda.h: copies and kernels on streams. Copies must stay inside allocations, and
  * each side must be where it is said to be. */
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,6 +109,20 @@ static void run_launched(void *argument) {
     free(l);
 }
 
+/* WEFT_TEST_LAUNCH_FAIL=K: the K-th launch from now on fails, once. */
+static bool injected(void) {
+    const char *which = getenv("WEFT_TEST_LAUNCH_FAIL");
+    if (!which) return false;
+    char next[16];
+    int left = atoi(which) - 1;
+    snprintf(next, sizeof next, "%d", left);
+    if (left == 0)
+        unsetenv("WEFT_TEST_LAUNCH_FAIL");
+    else
+        setenv("WEFT_TEST_LAUNCH_FAIL", next, 1);
+    return left == 0;
+}
+
 EXPORTED int cuLaunchKernel(const host_kernel *kernel, unsigned grid_x, unsigned grid_y,
                             unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                             unsigned shared_bytes, void *stream, void **parameters, void **extra) {
@@ -115,6 +130,7 @@ EXPORTED int cuLaunchKernel(const host_kernel *kernel, unsigned grid_x, unsigned
     if (grid_x == 0 || grid_x > INT32_MAX || block_x == 0 || block_x > 1024 || extra ||
         shared_bytes > 0 || grid_y * grid_z * block_y * block_z != 1)
         return INVALID_VALUE;
+    if (injected()) return INVALID_VALUE;
     launched *l = malloc(sizeof *l);
     if (!l) return OUT_OF_MEMORY;
     *l = (launched){.kernel = kernel, .blocks = grid_x, .threads = block_x};

@@ -4,8 +4,10 @@
  * and inverse, on however many ranks it is started. Outputs are poisoned first, compared with a
  * long double DFT by the error rule, and compared bit by bit between exchange methods.
  *
- *   product [--seconds S] [--seed N] [--funneled 1] [--device cuda]    (MPI without
- * MPI_THREAD_MULTIPLE)
+ *   product [--seconds S] [--seed N] [--funneled 1] [--device cuda [--nccl 1]]
+ *
+ * --funneled 1: MPI without MPI_THREAD_MULTIPLE. On the device cuda the method nccl takes part
+ * where each rank has a GPU of its own; --nccl 1: it must.
  *
  * Cases are visited in random order until the time is over; the seed and the number visited are
  * printed.
@@ -18,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SHAPES = 19, METHODS = 6 };
+enum { SHAPES = 19, MOST_METHODS = 7 };
 
 typedef struct shape {
     int rank;
@@ -46,8 +48,10 @@ static const shape shapes[SHAPES] = {
     {3, {64, 6, 64}},
     {2, {256, 128}}}; /* lines that the native engine takes as matrices */
 
-static const weft_exchange methods[METHODS] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
-                                               WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER};
+static const weft_exchange methods[MOST_METHODS] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
+                                                    WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER,
+                                                    WEFT_NCCL};
+static int method_count = MOST_METHODS - 1;
 
 static int world_rank, world_size;
 static uint64_t random_state;
@@ -376,11 +380,11 @@ static int run_case(weft_context ctx, test_case *c, int *runs) {
         c->problem.input = &c->input;
         c->problem.output = &c->output;
     }
-    for (int m = 0; m < METHODS && failures == 0; m++) {
+    for (int m = 0; m < method_count && failures == 0; m++) {
         weft_plan plan = NULL;
         c->options.exchange[0] = methods[m];
-        c->options.exchange[1] = methods[pick(METHODS)];
-        c->options.exchange[2] = methods[pick(METHODS)];
+        c->options.exchange[1] = methods[pick(method_count)];
+        c->options.exchange[2] = methods[pick(method_count)];
         if (weft_plan_create(ctx, &c->problem, &c->options, &plan) != WEFT_SUCCESS) {
             fail(c, weft_last_error(ctx), 0);
             failures++;
@@ -397,7 +401,22 @@ static int run_case(weft_context ctx, test_case *c, int *runs) {
     return failures;
 }
 
+/* Lets nccl take part; false where it must but cannot. Elsewhere than on a GPU for each rank it is
+ * refused, on all ranks alike. */
+static bool try_nccl(weft_context ctx, bool wanted) {
+    const weft_problem problem = {.rank = 2, .n = {4, 4}};
+    const weft_options options = {.device = WEFT_CUDA, .exchange = {WEFT_NCCL}};
+    weft_plan plan = NULL;
+    weft_status status = weft_plan_create(ctx, &problem, &options, &plan);
+    if (status == WEFT_SUCCESS) method_count = MOST_METHODS;
+    if (status != WEFT_SUCCESS && world_rank == 0)
+        fprintf(stderr, "product: without nccl: %s\n", weft_last_error(ctx));
+    weft_plan_destroy(&plan);
+    return status == WEFT_SUCCESS || (status == WEFT_ERROR_UNSUPPORTED && !wanted);
+}
+
 int main(int argc, char **argv) {
+    bool nccl_wanted = false;
     int provided, level = MPI_THREAD_MULTIPLE, failures = 0, cases = 0, runs = 0;
     double seconds = 10;
     unsigned long long seed = 0;
@@ -410,6 +429,7 @@ int main(int argc, char **argv) {
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--seconds") == 0) seconds = atof(argv[i + 1]);
         if (strcmp(argv[i], "--device") == 0) on_cuda = strcmp(argv[i + 1], "cuda") == 0;
+        if (strcmp(argv[i], "--nccl") == 0) nccl_wanted = true;
         if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
     }
     MPI_Bcast(&seed, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
@@ -419,8 +439,9 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", weft_last_error(NULL));
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
+    if (on_cuda && !try_nccl(ctx, nccl_wanted)) failures = 1;
     double start = MPI_Wtime();
-    for (int go = 1; go && failures < 5;) {
+    for (int go = failures == 0; go && failures < 5;) {
         test_case c = random_case();
         uint64_t state = random_state; /* the next case starts from here on every rank */
         failures += run_case(ctx, &c, &runs);

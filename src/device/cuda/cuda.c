@@ -192,12 +192,17 @@ static void cuda_queue_destroy(weft_device_state *device, weft_queue *queue) {
     free(queue);
 }
 
+static weft_status wait_in_context(weft_device_state *device, weft_cuda_stream stream) {
+    weft_status status = WEFT_SUCCESS;
+    if (device->communicators) status = weft_cuda_wait_for_messages(device, stream);
+    int result = device->gpu->driver->stream_synchronize(stream);
+    return status != WEFT_SUCCESS ? status : weft_cuda_check(result, "work on a queue failed");
+}
+
 static weft_status cuda_queue_wait(weft_device_state *device, weft_queue *queue) {
     weft_status status;
     WEFT_CUDA_IN_CONTEXT(device->gpu, status,
-                         weft_cuda_check(device->gpu->driver->stream_synchronize(
-                                             weft_cuda_queue_stream(device, queue)),
-                                         "work on a queue failed"));
+                         wait_in_context(device, weft_cuda_queue_stream(device, queue)));
     return status;
 }
 
@@ -339,4 +344,5 @@ const weft_device_ops weft_device_cuda = {
     .copy = cuda_copy,
     .callback = cuda_callback,
     .scale = cuda_scale,
+    .messages = &weft_cuda_messages,
 };

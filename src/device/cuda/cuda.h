@@ -8,7 +8,7 @@
 
 #include "device/allocations.h"
 #include "device/cuda/gpu.h"
-#include "device/device.h"
+#include "device/messages.h"
 
 struct weft_device_state {
     const weft_cuda_gpu *gpu;
@@ -16,7 +16,10 @@ struct weft_device_state {
     weft_cuda_stream stream; /* of the default queue */
     void *shared;            /* the shared area */
     size_t shared_bytes;
+    weft_communicator *communicators; /* of messages.c; none while no plan exchanges by NCCL */
 };
+
+extern const weft_device_ops weft_device_cuda;
 
 /* Runs one call of the driver in the GPU's context. */
 #define WEFT_CUDA_IN_CONTEXT(gpu, status, call)                                                    \
@@ -35,6 +38,11 @@ void weft_cuda_free_record(const weft_device_state *device, weft_allocation *rec
 weft_status weft_cuda_lend(weft_device_state *device, void *memory, weft_loan *loan);
 weft_status weft_cuda_borrow(weft_device_state *device, const weft_loan *loan, const void **memory);
 void weft_cuda_give_back(weft_device_state *device, const void *memory);
+
+/* Messages between GPUs: messages.c. Waits for the stream's work, or ends it where messages fail.
+ */
+extern const weft_device_messages weft_cuda_messages;
+weft_status weft_cuda_wait_for_messages(weft_device_state *device, weft_cuda_stream stream);
 
 weft_cuda_stream weft_cuda_queue_stream(const weft_device_state *device, const weft_queue *queue);
 

@@ -42,6 +42,7 @@ static const weft_library_symbol driver_symbols[] = {
     DRIVER("cuMemcpy3DAsync_v2", copy_3d),
     DRIVER("cuStreamCreate", stream_create),
     DRIVER("cuStreamDestroy_v2", stream_destroy),
+    DRIVER("cuStreamQuery", stream_query),
     DRIVER("cuStreamSynchronize", stream_synchronize),
     DRIVER("cuStreamWaitEvent", stream_await),
     DRIVER("cuEventCreate", event_create),

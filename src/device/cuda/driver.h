@@ -95,6 +95,7 @@ typedef struct weft_cuda_driver {
     int (*copy_3d)(const weft_cuda_copy_3d *copy, weft_cuda_stream stream);
     int (*stream_create)(weft_cuda_stream *stream, unsigned flags);
     int (*stream_destroy)(weft_cuda_stream stream);
+    int (*stream_query)(weft_cuda_stream stream);
     int (*stream_synchronize)(weft_cuda_stream stream);
     int (*stream_await)(weft_cuda_stream stream, weft_cuda_event event, unsigned flags);
     int (*event_create)(weft_cuda_event *event, unsigned flags);

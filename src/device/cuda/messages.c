@@ -1,0 +1,252 @@
+/*
+ * Messages between GPUs by NCCL. A communicator does not block (ncclConfig_t.blocking 0): what
+ * other members have to take part in goes on in NCCL's threads while the caller asks for progress,
+ * so a member that fails can be told of before anybody waits for it in vain. The sends and receives
+ * of one exchange are one group, which NCCL runs together, as one kernel on the queue's stream.
+ *
+ * Counts are size_t in NCCL, so a block of any size is one message. What NCCL allocates for its
+ * connections, some tens of megabytes of device memory, is not known here.
+ */
+#include "device/messages.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device/cuda/cuda.h"
+#include "device/cuda/nccl.h"
+#include "support/error.h"
+
+struct weft_communicator {
+    weft_device_state *device;
+    weft_nccl_comm comm; /* NULL once it is given up */
+    int members, me;
+    char *greetings; /* device memory: what `connect` sends to, and gets from, each member */
+    bool broken;
+    weft_communicator *next; /* of the same device */
+};
+
+/* ---- meeting ---- */
+
+static weft_status nccl_probe(const char **description) {
+    const weft_nccl *nccl = weft_nccl_open();
+    if (!nccl) return WEFT_ERROR_UNSUPPORTED;
+    if (description) *description = nccl->description;
+    return WEFT_SUCCESS;
+}
+
+/* By the rule by which NCCL tells whether two ranks have the same GPU: the name of the host, the
+ * number of its boot, and the GPU's PCI address. */
+static weft_status nccl_locate(weft_device_place *place) {
+    char host[128] = "", boot[64] = "", address[32] = "";
+    int number;
+    if (!weft_cuda_driver_open()) return WEFT_ERROR_UNSUPPORTED;
+    WEFT_TRY(weft_cuda_gpu_choose(&number));
+    WEFT_TRY(weft_cuda_gpu_address(number, address, (int)sizeof address));
+    gethostname(host, sizeof host - 1);
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (file) {
+        if (!fgets(boot, sizeof boot, file)) boot[0] = '\0';
+        fclose(file);
+    }
+    boot[strcspn(boot, "\n")] = '\0';
+    memset(place, 0, sizeof *place);
+    snprintf(place->text, sizeof place->text, "%s %s %s", host, boot, address);
+    return WEFT_SUCCESS;
+}
+
+static weft_status nccl_invite(weft_invitation *invitation) {
+    const weft_nccl *nccl = weft_nccl_open();
+    weft_nccl_id id;
+    _Static_assert(sizeof id == sizeof invitation->content, "an invitation is NCCL's unique id");
+    if (!nccl) return WEFT_ERROR_UNSUPPORTED;
+    WEFT_TRY(weft_nccl_check(nccl->unique_id(&id), "no communicator could be announced"));
+    memcpy(invitation->content, &id, sizeof id);
+    return WEFT_SUCCESS;
+}
+
+static weft_status begin_to_join(weft_communicator *c, const weft_invitation *invitation) {
+    const weft_nccl *nccl = weft_nccl_open();
+    weft_nccl_config config = {.size = sizeof config,
+                               .magic = WEFT_NCCL_CONFIG_MAGIC,
+                               .version = WEFT_NCCL_CONFIG_VERSION,
+                               .blocking = 0};
+    weft_nccl_id id;
+    weft_status status;
+    if (!nccl) return WEFT_ERROR_UNSUPPORTED;
+    memcpy(&id, invitation->content, sizeof id);
+    WEFT_CUDA_IN_CONTEXT(
+        c->device->gpu, status,
+        weft_nccl_check(nccl->init(&c->comm, c->members, id, c->me, &config), "no communicator"));
+    return status;
+}
+
+static weft_status nccl_join(weft_device_state *device, const weft_invitation *invitation,
+                             int members, int me, weft_communicator **communicator) {
+    weft_communicator *made = calloc(1, sizeof *made);
+    if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a communicator");
+    *made = (weft_communicator){
+        .device = device, .members = members, .me = me, .next = device->communicators};
+    device->communicators = made;
+    *communicator = made; /* also of a half: the caller leaves it */
+    WEFT_TRY(weft_device_cuda.allocate(device, WEFT_MEMORY_DEVICE, 2 * (size_t)members,
+                                       (void **)&made->greetings));
+    return begin_to_join(made, invitation);
+}
+
+/* ---- messages ---- */
+
+/* Its kernels end, also those that wait for members. */
+static void give_up(weft_communicator *c) {
+    if (c->comm && weft_cuda_enter(c->device->gpu) == WEFT_SUCCESS) {
+        (void)weft_nccl_open()->abort(c->comm);
+        weft_cuda_leave(c->device->gpu);
+    }
+    c->comm = NULL;
+}
+
+static void fail(weft_communicator *c) {
+    c->broken = true;
+    give_up(c);
+}
+
+static int put_group(const weft_communicator *c, weft_cuda_stream stream,
+                     const weft_device_exchange *e) {
+    const weft_nccl *nccl = weft_nccl_open();
+    int result = nccl->group_start();
+    if (result != WEFT_NCCL_SUCCESS) return result;
+    for (int i = 0; i < e->receives && result == WEFT_NCCL_SUCCESS; i++)
+        result = nccl->receive(e->receive[i].address, e->receive[i].bytes, WEFT_NCCL_BYTES,
+                               e->receive[i].member, c->comm, stream);
+    for (int i = 0; i < e->sends && result == WEFT_NCCL_SUCCESS; i++)
+        result = nccl->send(e->send[i].address, e->send[i].bytes, WEFT_NCCL_BYTES,
+                            e->send[i].member, c->comm, stream);
+    int ended = nccl->group_end();
+    return result == WEFT_NCCL_SUCCESS ? ended : result;
+}
+
+static weft_status enqueue(weft_communicator *c, weft_cuda_stream stream,
+                           const weft_device_exchange *e) {
+    weft_status status;
+    if (!c->comm) return WEFT_ERROR_DEVICE; /* its failure has been told */
+    WEFT_CUDA_IN_CONTEXT(
+        c->device->gpu, status,
+        weft_nccl_check(put_group(c, stream, e), "messages between GPUs could not be enqueued"));
+    if (status != WEFT_SUCCESS) fail(c);
+    return status;
+}
+
+/* One byte to each member and from it: NCCL connects two members when they first exchange. */
+static weft_status nccl_connect(weft_communicator *c) {
+    size_t members = (size_t)c->members;
+    weft_device_message *list = calloc(2 * members, sizeof *list);
+    weft_device_exchange all = {.send = list, .receive = list + members};
+    if (!list) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a communicator");
+    for (int m = 0; m < c->members; m++) {
+        if (m == c->me) continue;
+        list[all.sends++] = (weft_device_message){m, c->greetings + m, 1};
+        list[c->members + all.receives++] =
+            (weft_device_message){m, c->greetings + c->members + m, 1};
+    }
+    weft_status status = all.sends > 0 ? enqueue(c, c->device->stream, &all) : WEFT_SUCCESS;
+    free(list);
+    return status;
+}
+
+/* Whether NCCL is still at what was begun; `failure` says what that was. */
+static weft_status ask(const weft_communicator *c, const char *failure, bool *busy) {
+    const weft_nccl *nccl = weft_nccl_open();
+    int result = WEFT_NCCL_SUCCESS;
+    weft_status status;
+    WEFT_CUDA_IN_CONTEXT(c->device->gpu, status,
+                         weft_nccl_check(nccl->async_error(c->comm, &result), failure));
+    *busy = result == WEFT_NCCL_IN_PROGRESS;
+    return status != WEFT_SUCCESS ? status : weft_nccl_check(result, failure);
+}
+
+static weft_status nccl_progress(weft_communicator *c, bool *busy) {
+    return ask(c, "the GPUs of the ranks could not be connected", busy);
+}
+
+/* NCCL may enqueue in a thread of its own (recent versions always do where a communicator does not
+ * block): work behind it must not overtake it. */
+static weft_status nccl_exchange(weft_communicator *c, weft_queue *queue,
+                                 const weft_device_exchange *e) {
+    bool busy = true;
+    if (e->sends + e->receives == 0) return WEFT_SUCCESS;
+    weft_status status = enqueue(c, weft_cuda_queue_stream(c->device, queue), e);
+    while (status == WEFT_SUCCESS && busy) {
+        status = ask(c, "messages between GPUs failed", &busy);
+        if (busy) sched_yield();
+    }
+    if (status != WEFT_SUCCESS) fail(c);
+    return status;
+}
+
+/* ---- failures, and the end ---- */
+
+static bool nccl_broken(const weft_communicator *c) {
+    return c->broken;
+}
+
+/* The failures of messages since the last look. The other communicators go on: their members may
+ * wait for this one. */
+static weft_status look_for_failures(weft_device_state *device) {
+    weft_status status = WEFT_SUCCESS;
+    for (weft_communicator *c = device->communicators; c; c = c->next) {
+        int result = WEFT_NCCL_SUCCESS;
+        if (!c->comm) continue;
+        if (weft_nccl_open()->async_error(c->comm, &result) == WEFT_NCCL_SUCCESS &&
+            (result == WEFT_NCCL_SUCCESS || result == WEFT_NCCL_IN_PROGRESS))
+            continue;
+        status = weft_nccl_check(result, "messages between GPUs failed");
+        fail(c);
+    }
+    return status;
+}
+
+weft_status weft_cuda_wait_for_messages(weft_device_state *device, weft_cuda_stream stream) {
+    const weft_cuda_driver *driver = device->gpu->driver;
+    weft_status status = WEFT_SUCCESS;
+    int result;
+    do {
+        weft_status seen = look_for_failures(device);
+        if (status == WEFT_SUCCESS) status = seen;
+        result = driver->stream_query(stream);
+        if (result == WEFT_CUDA_ERROR_NOT_READY) sched_yield();
+    } while (result == WEFT_CUDA_ERROR_NOT_READY);
+    return status;
+}
+
+static void nccl_leave(weft_communicator *c, bool at_once) {
+    if (!c) return;
+    weft_device_state *device = c->device;
+    weft_communicator **at = &device->communicators;
+    while (*at != c) at = &(*at)->next;
+    *at = c->next;
+    bool busy = true;
+    if (at_once || c->broken) {
+        give_up(c);
+    } else if (c->comm && weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
+        (void)weft_nccl_open()->finalize(c->comm);
+        while (ask(c, "", &busy) == WEFT_SUCCESS && busy) sched_yield();
+        (void)weft_nccl_open()->destroy(c->comm);
+        weft_cuda_leave(device->gpu);
+    }
+    if (c->greetings) weft_device_cuda.free(device, WEFT_MEMORY_DEVICE, c->greetings);
+    free(c);
+}
+
+const weft_device_messages weft_cuda_messages = {
+    .probe = nccl_probe,
+    .locate = nccl_locate,
+    .invite = nccl_invite,
+    .join = nccl_join,
+    .connect = nccl_connect,
+    .progress = nccl_progress,
+    .exchange = nccl_exchange,
+    .broken = nccl_broken,
+    .leave = nccl_leave,
+};

@@ -1,0 +1,92 @@
+/*
+ * Communicators of devices, for exchanges that devices carry out themselves (method nccl): one for
+ * each group of a redistribution. Member 0 of a group invites, the transport takes the invitation
+ * to the others. All groups of a redistribution meet at the same time, one redistribution after the
+ * other; after each stage all ranks of the plan agree, so nobody waits for a rank that has failed.
+ */
+#include "device/messages.h"
+#include "exec/plan.h"
+#include "plan/agreement.h"
+#include "support/error.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static bool by_device(const weft_build *b, int redistribution) {
+    weft_exchange method = b->candidate.exchange[b->chain.method[redistribution]];
+    return weft_exchange_find(method)->by_device;
+}
+
+bool weft_build_meets(const weft_build *b) {
+    bool any = false;
+    for (int k = 0; k + 1 < b->chain.segments; k++) any = any || by_device(b, k);
+    return any;
+}
+
+/* Until no rank is busy or one has failed; `mine` is this rank's status so far. Collective. */
+static weft_status settle(const weft_build *b, weft_transport *transport,
+                          weft_communicator *communicator, weft_status mine) {
+    const struct timespec pause = {0, 100000};
+    for (;;) {
+        bool busy = false;
+        if (mine == WEFT_SUCCESS) mine = b->device.ops->messages->progress(communicator, &busy);
+        int64_t seen[2] = {mine != WEFT_SUCCESS, busy};
+        WEFT_TRY(transport->ops->maximum(transport, seen, 2));
+        if (seen[0] || !seen[1]) return weft_agree(transport, mine);
+        nanosleep(&pause, NULL);
+    }
+}
+
+static weft_status invite(const weft_build *b, weft_transport *group, weft_invitation *invitation) {
+    weft_status status = WEFT_SUCCESS;
+    *invitation = (weft_invitation){{0}};
+    if (group->rank == 0) status = b->device.ops->messages->invite(invitation);
+    weft_status sent = group->ops->broadcast(group, invitation, sizeof *invitation, 0);
+    return status != WEFT_SUCCESS ? status : sent;
+}
+
+static weft_status meet(weft_build *b, weft_transport *transport, int redistribution) {
+    const weft_device_messages *messages = b->device.ops->messages;
+    weft_transport *group = b->group[redistribution];
+    weft_communicator **communicator = &b->communicator[redistribution];
+    weft_invitation invitation;
+    WEFT_TRY(weft_agree(transport, invite(b, group, &invitation)));
+    weft_status status =
+        messages->join(b->device.state, &invitation, group->size, group->rank, communicator);
+    WEFT_TRY(settle(b, transport, *communicator, status));
+    WEFT_TRY(settle(b, transport, *communicator, messages->connect(*communicator)));
+    return weft_agree(transport, b->device.ops->queue_wait(b->device.state, NULL));
+}
+
+weft_status weft_build_meet(weft_build *b, weft_transport *transport) {
+    b->apart = true;
+    for (int k = 0; k + 1 < b->chain.segments; k++)
+        if (by_device(b, k)) WEFT_TRY(meet(b, transport, k));
+    b->apart = false;
+    return WEFT_SUCCESS;
+}
+
+/* Whether a communicator has failed on some rank: then it is of no use to the others. */
+static weft_status look_around(weft_build *b, weft_transport *transport) {
+    int64_t broken = 0;
+    for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
+        if (b->communicator[k] && b->device.ops->messages->broken(b->communicator[k])) broken = 1;
+    WEFT_TRY(transport->ops->maximum(transport, &broken, 1));
+    b->apart = b->apart || broken;
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_build_agree(weft_build *b, weft_transport *transport, weft_status mine) {
+    char sentence[1024];
+    weft_status status = weft_agree(transport, mine);
+    if (status == WEFT_SUCCESS || !weft_build_meets(b)) return status;
+    snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
+    WEFT_TRY(look_around(b, transport));
+    weft_thread_error_set(sentence);
+    return status;
+}
+
+void weft_build_part(weft_build *b) {
+    for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
+        if (b->communicator[k]) b->device.ops->messages->leave(b->communicator[k], b->apart);
+}

@@ -1,0 +1,111 @@
+/* Where the ranks of a plan are: which of them share a node, and which share a device. Asked where
+ * an exchange method that matters to is given, or may be chosen. */
+#include "device/messages.h"
+#include "exec/plan.h"
+#include "plan/agreement.h"
+#include "support/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether ranks may read each other's memory of this device, by themselves or because the caller
+ * says so. */
+static weft_status check_peer(const weft_options *o, bool *possible) {
+    const weft_device_ops *device = weft_device_find(o->device);
+    const bool readable = device->host_addressable || device->lend;
+    *possible = o->exchange[0] == WEFT_EXCHANGE_AUTO && readable;
+    for (int i = 0; i < WEFT_MAX_RANK; i++) {
+        if (o->exchange[i] != WEFT_PEER) continue;
+        *possible = true;
+        if (!readable)
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "options.exchange[%d] peer: ranks cannot read each other's memory of "
+                             "device %s; choose p2p-sync",
+                             i, device->name);
+    }
+    return WEFT_SUCCESS;
+}
+
+/* Asks which ranks share a node, where that matters. */
+weft_status weft_plan_find_nodes(weft_plan plan) {
+    weft_transport *t = plan->transport;
+    bool possible;
+    weft_status status = check_peer(&plan->call.options, &possible);
+    if (status == WEFT_SUCCESS && possible && !t->simulated && t->size > 1) {
+        plan->node = calloc((size_t)t->size, sizeof *plan->node);
+        if (!plan->node)
+            status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %d ranks", t->size);
+    }
+    WEFT_TRY(weft_agree(t, status));
+    return plan->node ? t->ops->nodes(t, plan->node) : WEFT_SUCCESS;
+}
+
+/* Whether an exchange by devices is asked for, and can be had on this rank. */
+static weft_status check_asked(const weft_options *o, bool simulated, bool *asked) {
+    const weft_device_ops *device = weft_device_find(o->device);
+    *asked = false;
+    for (int i = 0; i < WEFT_MAX_RANK; i++) {
+        const weft_exchange_ops *method = weft_exchange_find(o->exchange[i]);
+        if (!method || !method->by_device) continue;
+        *asked = true;
+        if (simulated)
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "options.exchange[%d] %s needs GPUs, and simulated ranks have none; "
+                             "choose p2p-sync",
+                             i, method->name);
+        if (!device->messages)
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "options.exchange[%d] %s needs GPUs: choose device cuda, or another "
+                             "exchange for device %s",
+                             i, method->name, device->name);
+        WEFT_TRY(device->messages->probe(NULL));
+    }
+    return WEFT_SUCCESS;
+}
+
+/* The same where weft may choose it, for whoever lets it take its time: setting up communicators
+ * takes longer than most transforms. Collective. */
+static weft_status ask_whether_possible(weft_plan plan, bool *possible) {
+    const weft_options *o = &plan->call.options;
+    const weft_device_ops *device = weft_device_find(o->device);
+    weft_device_place unused;
+    *possible = false;
+    if (o->exchange[0] != WEFT_EXCHANGE_AUTO || o->effort == WEFT_ESTIMATE ||
+        o->device_aware == WEFT_STAGED || !device->messages || plan->transport->simulated)
+        return WEFT_SUCCESS;
+    int64_t missing = device->messages->probe(NULL) != WEFT_SUCCESS ||
+                      device->messages->locate(&unused) != WEFT_SUCCESS;
+    WEFT_TRY(plan->transport->ops->maximum(plan->transport, &missing, 1));
+    *possible = !missing;
+    return WEFT_SUCCESS;
+}
+
+/* own_device[r] gets the lowest rank that uses the device of rank r. Collective. */
+static weft_status number_devices(weft_plan plan) {
+    weft_transport *t = plan->transport;
+    const weft_device_messages *messages = weft_device_find(plan->call.options.device)->messages;
+    size_t ranks = (size_t)t->size;
+    weft_device_place mine, *all = malloc(ranks * sizeof *all);
+    plan->own_device = malloc(ranks * sizeof *plan->own_device);
+    weft_status status = all && plan->own_device ? messages->locate(&mine)
+                                                 : weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                                                             "no memory for %d ranks", t->size);
+    status = weft_agree(t, status);
+    if (status == WEFT_SUCCESS) status = t->ops->gather_all(t, &mine, sizeof mine, all);
+    for (int r = 0; r < t->size && status == WEFT_SUCCESS; r++) {
+        int first = 0;
+        while (strcmp(all[first].text, all[r].text) != 0) first++;
+        plan->own_device[r] = first;
+    }
+    free(all);
+    return status;
+}
+
+weft_status weft_plan_find_devices(weft_plan plan) {
+    bool asked, possible = false;
+    WEFT_TRY(weft_agree(plan->transport,
+                        check_asked(&plan->call.options, plan->transport->simulated, &asked)));
+    if (plan->transport->size == 1) return WEFT_SUCCESS;
+    if (!asked) WEFT_TRY(ask_whether_possible(plan, &possible));
+    return asked || possible ? number_devices(plan) : WEFT_SUCCESS;
+}
