@@ -186,4 +186,4 @@ FUNCTION void store_half2(half_bits *memory, long64 index, real2 value) {
 #endif
 #endif
 
-#endif
+#endif /* WEFT_KERNELS_DIALECT_H */

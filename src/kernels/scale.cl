@@ -3,28 +3,34 @@
  * where the device has it, else by the factor in two parts, which is as good but for a rare last
  * bit.
  */
-#define SCALED_BY_A_THREAD 4
-
 #if PRECISION == 0
+#define WEFT_SCALE weft_scale_double
+#define FACTOR double
 #define SCALED(x) ((x) * high)
-typedef double factor_part;
 #elif HAS_DOUBLE
+#define WEFT_SCALE weft_scale_single
+#define FACTOR double
 #define SCALED(x) ((float)((double)(x) * high))
-typedef double factor_part;
 #else
+#define WEFT_SCALE weft_scale_single
+#define FACTOR float
 #define SCALED(x) fma(x, high, (x) * low)
-typedef float factor_part;
 #endif
 
-KERNEL(weft_scale)(MEMORY(real, data), long64 count, factor_part high, factor_part low) {
+KERNEL(WEFT_SCALE)(MEMORY(real, data), long64 count, FACTOR high, FACTOR low) {
+    enum { PER_THREAD = 4 };
     OPEN(real, data);
-    long64 first = (long64)GROUP(0) * THREADS * SCALED_BY_A_THREAD + THREAD;
-    real number[SCALED_BY_A_THREAD];
+    long64 first = (long64)GROUP(0) * THREADS * PER_THREAD + THREAD;
+    real number[PER_THREAD];
     (void)low;
     UNROLL
-    for (int k = 0; k < SCALED_BY_A_THREAD; ++k)
+    for (int k = 0; k < PER_THREAD; ++k)
         if (first + k * THREADS < count) number[k] = data[first + k * THREADS];
     UNROLL
-    for (int k = 0; k < SCALED_BY_A_THREAD; ++k)
+    for (int k = 0; k < PER_THREAD; ++k)
         if (first + k * THREADS < count) data[first + k * THREADS] = SCALED(number[k]);
 }
+
+#undef WEFT_SCALE
+#undef FACTOR
+#undef SCALED

@@ -5,13 +5,19 @@
 #include <string.h>
 
 #include "device/cuda/compile.h"
+#include "device/kernel_source.h"
+#include "device/scale_kernel.h"
+#include "device/strided_copy.h"
 #include "support/error.h"
 
-extern const char weft_cuda_copy_cu[], weft_cuda_scale_cu[];
-
-static int compile(const char *name, const char *source, int architecture) {
+static int compile(const weft_kernel_source *source, int architecture) {
     weft_cuda_image image;
-    if (weft_cuda_compile(name, source, architecture, false, &image) != WEFT_SUCCESS) {
+    const char *name = source->name;
+    char *text = weft_kernel_text(source, true);
+    weft_status status =
+        text ? weft_cuda_compile(name, text, architecture, false, &image) : WEFT_ERROR_SYSTEM;
+    free(text);
+    if (status != WEFT_SUCCESS) {
         fprintf(stderr, "%s\n", weft_thread_error());
         return 1;
     }
@@ -31,10 +37,14 @@ int main(void) {
     }
     if (nvrtc->architecture_count(&count) != 0 || count > MOST || nvrtc->architectures(known) != 0)
         return 1;
+    weft_kernel_source copy = {.name = "copy", .threads = 256, .precision = WEFT_SINGLE};
+    copy.text = weft_copy_kernel_text(&copy.texts);
+    const weft_kernel_source scale[] = {weft_scale_source(WEFT_DOUBLE),
+                                        weft_scale_source(WEFT_SINGLE)};
     for (int i = 0; i < count; i++) {
         if (i > 0 && i < count - 1 && known[i] != 90) continue;
-        wrong |= compile("copy.cu", weft_cuda_copy_cu, known[i]) |
-                 compile("scale.cu", weft_cuda_scale_cu, known[i]);
+        wrong |=
+            compile(&copy, known[i]) | compile(&scale[0], known[i]) | compile(&scale[1], known[i]);
     }
     return wrong;
 }
