@@ -122,7 +122,8 @@ typedef enum weft_device {
     WEFT_HOST = 0,
     WEFT_CUDA,     /* an NVIDIA GPU: by the rank on its node, or WEFT_CUDA_DEVICE of the
                       environment */
-    WEFT_OPENCL,   /* reserved */
+    WEFT_OPENCL,   /* a device of OpenCL 1.2: WEFT_OPENCL_DEVICE of the environment (a number, or a
+                      part of its name), else a GPU by the rank on its node, else the first */
     WEFT_OPENMP,   /* reserved */
     WEFT_SIMULATED /* a device made of threads with its own address space, for tests: see
                       docs/design.md */

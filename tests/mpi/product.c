@@ -4,7 +4,7 @@
  * and inverse, on however many ranks it is started. Outputs are poisoned first, compared with a
  * long double DFT by the error rule, and compared bit by bit between exchange methods.
  *
- *   product [--seconds S] [--seed N] [--funneled 1] [--device cuda]    (MPI without
+ *   product [--seconds S] [--seed N] [--funneled 1] [--device cuda|opencl]    (MPI without
  * MPI_THREAD_MULTIPLE)
  *
  * Cases are visited in random order until the time is over; the seed and the number visited are
@@ -109,7 +109,7 @@ static void random_grid(weft_options *o, int rank) {
     }
 }
 
-static bool on_cuda; /* --device cuda: every case, with the engines that compute there */
+static weft_device on_device; /* --device: every case, with the engines that compute there */
 
 static test_case random_case(void) {
     static const weft_decomposition decompositions[] = {WEFT_SLAB_2D1D, WEFT_SLAB_1D2D,
@@ -138,8 +138,8 @@ static test_case random_case(void) {
     } else if (pick(8) == 0) {
         c.options.device_aware = WEFT_STAGED;
     }
-    if (on_cuda) {
-        c.options.device = WEFT_CUDA;
+    if (on_device != WEFT_HOST) {
+        c.options.device = on_device;
         c.options.device_aware = WEFT_AWARENESS_AUTO;
         c.options.engine = WEFT_ENGINE_AUTO;
     }
@@ -409,7 +409,8 @@ int main(int argc, char **argv) {
     seed = (unsigned long long)time(NULL) * 1000003u + (unsigned long long)getpid();
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--seconds") == 0) seconds = atof(argv[i + 1]);
-        if (strcmp(argv[i], "--device") == 0) on_cuda = strcmp(argv[i + 1], "cuda") == 0;
+        if (strcmp(argv[i], "--device") == 0)
+            on_device = strcmp(argv[i + 1], "opencl") == 0 ? WEFT_OPENCL : WEFT_CUDA;
         if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
     }
     MPI_Bcast(&seed, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);

@@ -1,10 +1,10 @@
 /*
- * The strided copy of the CUDA device: every memory order, all sizes of elements, rows as short as
- * one element, from and to device, page-locked and pageable memory, with random data, against a
- * loop over elements. What lies between the elements must stay as it was. WEFT_TEST_SEED repeats a
- * run.
+ * The strided copy of devices with kernels: every memory order, all sizes of elements, rows as
+ * short as one element, from and to device, page-locked and pageable memory, with random data,
+ * against a loop over elements. What lies between the elements must stay as it was. WEFT_TEST_SEED
+ * repeats a run.
  */
-#include "cuda_test.h"
+#include "device_test.h"
 
 #include <time.h>
 
@@ -244,8 +244,8 @@ int main(void) {
     random_state = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
     print_message("WEFT_TEST_SEED=%llu\n", (unsigned long long)random_state);
     random_state = random_state * 2 + 1;
-    ops = cuda_ops();
-    device = cuda_device(ops, 0);
+    ops = tested_ops();
+    device = open_device(ops, 0);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     ops->close(device);
     return failed;
