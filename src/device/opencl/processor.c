@@ -14,7 +14,7 @@
 #include "support/error.h"
 #include "support/node_rank.h"
 
-enum { MOST_PLATFORMS = 16, MOST_PROCESSORS = 64 };
+enum { MOST_PLATFORMS = 16, MOST_PROCESSORS = 64, ANSWER = 1024 };
 
 /* The list belongs to the process: GPUs and accelerators first, otherwise as the platforms name
  * them. */
@@ -31,37 +31,49 @@ static uint64_t ask_number(const weft_cl *cl, weft_cl_device device, unsigned wh
     return cl->device_info(device, what, bytes, &value, NULL) == 0 ? value : 0;
 }
 
-static void ask_text(const weft_cl *cl, weft_cl_device device, unsigned what, char *text,
-                     size_t room) {
-    char answer[512] = "";
-    if (cl->device_info(device, what, sizeof answer - 1, answer, NULL) != 0) answer[0] = '\0';
-    const char *begin = answer + strspn(answer, " ");
-    snprintf(text, room, "%s", begin);
+/* An answer without the spaces around it; too long a one is cut. */
+static void keep_text(int result, const char *answer, char *text, size_t room) {
+    snprintf(text, room, "%s", result == 0 ? answer + strspn(answer, " ") : "");
     for (size_t end = strlen(text); end > 0 && text[end - 1] == ' ';) text[--end] = '\0';
 }
 
+static void ask_device(const weft_cl *cl, weft_cl_device device, unsigned what, char *text,
+                       size_t room) {
+    char answer[ANSWER] = "";
+    keep_text(cl->device_info(device, what, sizeof answer - 1, answer, NULL), answer, text, room);
+}
+
+static void ask_platform(const weft_cl *cl, weft_cl_platform platform, unsigned what, char *text,
+                         size_t room) {
+    char answer[ANSWER] = "";
+    keep_text(cl->platform_info(platform, what, sizeof answer - 1, answer, NULL), answer, text,
+              room);
+}
+
 static bool is_usable(const weft_cl *cl, weft_cl_device device) {
-    return ask_number(cl, device, WEFT_CL_DEVICE_AVAILABLE, 4) &&
+    char version[128];
+    ask_device(cl, device, WEFT_CL_DEVICE_VERSION, version, sizeof version);
+    return strcmp(version, "OpenCL 1.2") >= 0 &&
+           ask_number(cl, device, WEFT_CL_DEVICE_AVAILABLE, 4) &&
            ask_number(cl, device, WEFT_CL_DEVICE_COMPILER_AVAILABLE, 4);
 }
 
 static void add_processor(const weft_cl *cl, weft_cl_platform platform, weft_cl_device device) {
-    char platform_name[96] = "", platform_version[64] = "", name[96], version[64], driver[64];
+    char platform_name[96], platform_version[256], name[96], version[128], driver[96];
     if (processors == MOST_PROCESSORS || !is_usable(cl, device)) return;
     weft_cl_processor *p = &listed[processors++];
     *p = (weft_cl_processor){.cl = cl, .device = device};
     p->is_cpu = (ask_number(cl, device, WEFT_CL_DEVICE_TYPE, 8) &
                  (WEFT_CL_DEVICE_IS_GPU | WEFT_CL_DEVICE_IS_ACCELERATOR)) == 0;
-    cl->platform_info(platform, WEFT_CL_PLATFORM_NAME, sizeof platform_name - 1, platform_name,
-                      NULL);
-    cl->platform_info(platform, WEFT_CL_PLATFORM_VERSION, sizeof platform_version - 1,
-                      platform_version, NULL);
-    ask_text(cl, device, WEFT_CL_DEVICE_NAME, name, sizeof name);
-    ask_text(cl, device, WEFT_CL_DEVICE_VERSION, version, sizeof version);
-    ask_text(cl, device, WEFT_CL_DRIVER_VERSION, driver, sizeof driver);
+    ask_platform(cl, platform, WEFT_CL_PLATFORM_NAME, platform_name, sizeof platform_name);
+    ask_platform(cl, platform, WEFT_CL_PLATFORM_VERSION, platform_version, sizeof platform_version);
+    ask_device(cl, device, WEFT_CL_DEVICE_NAME, name, sizeof name);
+    ask_device(cl, device, WEFT_CL_DEVICE_VERSION, version, sizeof version);
+    ask_device(cl, device, WEFT_CL_DRIVER_VERSION, driver, sizeof driver);
     snprintf(p->name, sizeof p->name, "%s: %s", platform_name, name);
-    snprintf(p->versions, sizeof p->versions, "%s, %s, driver %s", platform_version, version,
-             driver);
+    snprintf(p->versions, sizeof p->versions, "%s, %s, %s", platform_version, version, driver);
+    /* "OpenCL 3.0" without what the vendor adds. */
+    snprintf(p->version, sizeof p->version, "%.10s, driver %s", version, driver);
 }
 
 static void list_platform(const weft_cl *cl, weft_cl_platform platform) {
@@ -97,9 +109,8 @@ static void list_all(void) {
     for (unsigned i = 0; i < count && i < MOST_PLATFORMS; i++) list_platform(cl, platform[i]);
     put_cpus_last();
     for (int i = 0; i < processors; i++)
-        snprintf(listed[i].description, sizeof listed[i].description,
-                 "%.180s, number %d of %d, %.150s", listed[i].name, i, processors,
-                 listed[i].versions);
+        snprintf(listed[i].description, sizeof listed[i].description, "%s, number %d of %d, %s",
+                 listed[i].name, i, processors, listed[i].version);
 }
 
 /* ---- the choice ---- */

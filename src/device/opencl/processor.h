@@ -15,9 +15,10 @@ typedef struct weft_cl_processor {
     const weft_cl *cl;
     weft_cl_device device;
     bool is_cpu;
-    char description[384]; /* platform and name, number in the list, versions */
+    char version[128];     /* of OpenCL and of the driver */
+    char description[448]; /* platform and name, number in the list, versions */
     char name[256];        /* "platform: name" */
-    char versions[256];    /* of everything that compiles for it */
+    char versions[512];    /* of everything that compiles for it */
     /* From here on once it is open. */
     weft_cl_context context;
     weft_kernel_limits limits;
