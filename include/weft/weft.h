@@ -113,7 +113,8 @@ typedef enum weft_engine {
                            has */
     WEFT_ENGINE_FFTW,   /* libfftw3 and libfftw3f, opened at run time */
     WEFT_ENGINE_CUFFT,  /* libcufft, opened at run time; only with WEFT_CUDA */
-    WEFT_ENGINE_JIT,    /* reserved */
+    WEFT_ENGINE_JIT,    /* weft's own kernels, compiled at run time: every size, on WEFT_CUDA and
+                           WEFT_OPENCL */
     WEFT_ENGINE_REFERENCE, /* portable C, every size, accurate rather than fast */
     WEFT_ENGINE_IDENTITY   /* transforms nothing: the redistributions of a WEFT_C2C plan alone */
 } weft_engine;
