@@ -44,10 +44,18 @@ char *weft_kernel_text(const weft_kernel_source *source, bool has_double) {
     return text;
 }
 
+/* Where the line of the first error begins: warnings may come before it. */
+static const char *first_error(const char *log) {
+    const char *error = strstr(log, "error");
+    while (error && error > log && error[-1] != '\n') error--;
+    return error ? error : log;
+}
+
 void weft_compiler_words(const char *log, char words[WEFT_COMPILER_WORDS]) {
     size_t used = 0;
     bool gap = false;
-    for (const char *c = log ? log : "no log"; *c && used + 2 < WEFT_COMPILER_WORDS; c++) {
+    const char *from = log ? first_error(log) : "no log";
+    for (const char *c = from; *c && used + 2 < WEFT_COMPILER_WORDS; c++) {
         bool space = (unsigned char)*c <= ' ';
         if (!space && gap && used > 0) words[used++] = ' ';
         if (!space) words[used++] = *c;

@@ -12,7 +12,7 @@ weft_status weft_kernel_check(const weft_kernel_source *source, const weft_kerne
 /* All of the text, freed by the caller; NULL, with a sentence, if out of memory. */
 char *weft_kernel_text(const weft_kernel_source *source, bool has_double);
 
-/* The first lines of a compiler's log (NULL: "no log") on one line. */
+/* The lines of a compiler's log from the first error on, as one (NULL: "no log"). */
 enum { WEFT_COMPILER_WORDS = 600 };
 void weft_compiler_words(const char *log, char words[WEFT_COMPILER_WORDS]);
 

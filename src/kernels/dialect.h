@@ -73,7 +73,7 @@ typedef unsigned long long ulong64;
 typedef unsigned short half_bits;
 
 #define KERNEL(name) extern "C" __global__ void __launch_bounds__(THREADS) name
-#define FUNCTION static __device__ __forceinline__
+#define FUNCTION static __device__ __forceinline__ __attribute__((unused))
 #define GLOBAL
 #define LOCAL
 #define CONSTANT const

@@ -233,12 +233,25 @@ static void large_transpositions(void **state) {
         }
 }
 
+/* More than a device keeps room for beside the arrays. */
+static void large_reordered_copies_over_the_link(void **state) {
+    (void)state;
+    const int natural[] = {0, 1, 2}, swapped[] = {1, 0, 2};
+    for (int route = 1; route < 5; route++) {
+        weft_region box = {.axes = 3, .n = {70, 130, 150 + 3 * route}};
+        weft_view src = weft_view_of(&box, natural, &box);
+        weft_view dst = weft_view_of(&box, swapped, &box);
+        check(&src, &dst, 16, routes[route].from, routes[route].to);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_boxes_in_random_orders),
         cmocka_unit_test(every_order_of_three_axes),
         cmocka_unit_test(rows_of_every_length),
         cmocka_unit_test(large_transpositions),
+        cmocka_unit_test(large_reordered_copies_over_the_link),
     };
     const char *given = getenv("WEFT_TEST_SEED");
     random_state = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);

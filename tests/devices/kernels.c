@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#include "device/kernel_source.h"
+
 enum { COUNT = 1000, THREADS = 64 };
 
 typedef struct fixture {
@@ -249,6 +251,16 @@ static void what_cannot_be_a_kernel_is_refused_with_the_reason(void **state) {
     arguments_are_addresses_numbers_and_structures(state);
 }
 
+static void without_double_precision_a_kernel_that_wants_it_is_refused(void **state) {
+    const weft_kernel_limits limits = {.threads = THREADS, .local_bytes = 1 << 14};
+    weft_kernel_source source = source_of("products", products, 1);
+    (void)state;
+    ok(weft_kernel_check(&source, &limits, "a device"));
+    source.precision = WEFT_DOUBLE;
+    assert_int_equal(weft_kernel_check(&source, &limits, "a device"), WEFT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(weft_thread_error(), "double precision"));
+}
+
 static void limits_make_sense(void **state) {
     fixture *f = *state;
     const weft_kernel_limits *l = &f->limits;
@@ -259,6 +271,7 @@ static void limits_make_sense(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(limits_make_sense, setup, teardown),
+        cmocka_unit_test(without_double_precision_a_kernel_that_wants_it_is_refused),
         cmocka_unit_test_setup_teardown(arguments_are_addresses_numbers_and_structures, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(threads_of_a_group_share_local_memory, setup, teardown),
