@@ -70,7 +70,7 @@ static const misuse misuses[] = {
     {"nccl", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.exchange = {WEFT_NCCL}}},
     {"variant", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.variant = (weft_variant)5}},
     {"cuFFT", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.engine = WEFT_ENGINE_CUFFT}},
-    {"opencl", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.device = WEFT_OPENCL}},
+    {"openmp", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.device = WEFT_OPENMP}},
     {"chunks", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.chunks = -1}},
     {"threads", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.threads = -2}},
     {"device_aware",

@@ -61,8 +61,12 @@ typedef struct bench { /* what an engine works at */
     weft_queue *queue;
 } bench;
 
-/* cuFFT computes on the CUDA device, all others on the host. */
+/* cuFFT computes on the CUDA device, the jit engine on a device that has kernels (OpenCL's, or what
+ * WEFT_TEST_DEVICE says), all others on the host. NULL: this build has none. */
 static inline const weft_device_ops *device_of(const weft_engine_ops *engine) {
+    const char *asked = getenv("WEFT_TEST_DEVICE");
+    if (engine->id == WEFT_ENGINE_JIT)
+        return weft_device_find(asked && strcmp(asked, "cuda") == 0 ? WEFT_CUDA : WEFT_OPENCL);
     return weft_device_find(engine->id == WEFT_ENGINE_CUFFT ? WEFT_CUDA : WEFT_HOST);
 }
 
@@ -92,8 +96,9 @@ static inline bool engine_is_tested(const weft_engine_ops *engine) {
         print_message("skipped: %s\n", weft_thread_error());
         return false;
     }
-    if (device_of(engine)->probe(NULL) != WEFT_SUCCESS) {
-        print_message("skipped: %s\n", weft_thread_error());
+    const weft_device_ops *device = device_of(engine);
+    if (!device || device->probe(NULL) != WEFT_SUCCESS) {
+        print_message("skipped: %s\n", device ? weft_thread_error() : "no such device");
         return false;
     }
     if (engine->id == WEFT_ENGINE_NATIVE && simd && !(description && strcasestr(description, simd)))

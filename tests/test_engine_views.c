@@ -147,7 +147,7 @@ static void half_precision_and_real_data_in_place_are_refused(void **state) {
 static void engines_are_found_by_id_and_the_default_is_one_that_works(void **state) {
     const weft_engine_ops *engine = engine_of(state);
     assert_ptr_equal(weft_engine_find(engine->id), engine);
-    assert_null(weft_engine_find(WEFT_ENGINE_JIT));
+    assert_null(weft_engine_find(WEFT_ENGINE_AUTO));
     const weft_engine_ops *chosen = weft_engine_default(weft_device_find(WEFT_HOST));
     assert_non_null(chosen);
     assert_int_equal(chosen->probe(NULL), WEFT_SUCCESS);

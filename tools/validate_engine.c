@@ -258,15 +258,27 @@ static const weft_engine_ops *const engines[] = {
 };
 #undef WEFT_ENGINE_ENTRY
 
-/* Every engine where it computes: cuFFT on the CUDA device, if there is one, all others here. */
+/* The device that an engine computes on: cuFFT on CUDA, the jit engine there or through OpenCL, all
+ * others here. NULL: there is none. */
+static const weft_device_ops *device_of(const weft_engine_ops *engine) {
+    static const weft_device with_kernels[] = {WEFT_CUDA, WEFT_OPENCL};
+    if (engine->id != WEFT_ENGINE_JIT && engine->id != WEFT_ENGINE_CUFFT)
+        return weft_device_find(WEFT_HOST);
+    for (int d = 0; d < (engine->id == WEFT_ENGINE_JIT ? 2 : 1); d++) {
+        const weft_device_ops *device = weft_device_find(with_kernels[d]);
+        if (device && device->probe(NULL) == WEFT_SUCCESS) return device;
+    }
+    return NULL;
+}
+
+/* Every engine that can compute somewhere. */
 weft_status engines_validate(const shared_options *shared, engines_result *result) {
     const weft_device_settings settings = {.threads = 1};
     for (size_t e = 0; e < sizeof engines / sizeof engines[0]; e++) {
         const weft_engine chosen = shared->plan.engine;
         if (chosen != WEFT_ENGINE_AUTO && chosen != engines[e]->id) continue;
-        weft_device_handle device = {
-            .ops = weft_device_find(engines[e]->id == WEFT_ENGINE_CUFFT ? WEFT_CUDA : WEFT_HOST)};
-        if (device.ops->probe(NULL) != WEFT_SUCCESS) continue;
+        weft_device_handle device = {.ops = device_of(engines[e])};
+        if (!device.ops) continue;
         WEFT_TRY(device.ops->open(&settings, &device.state));
         run_engine(engines[e], &device, shared, result);
         device.ops->close(device.state);

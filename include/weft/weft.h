@@ -115,7 +115,8 @@ typedef enum weft_engine {
                            has */
     WEFT_ENGINE_FFTW,   /* libfftw3 and libfftw3f, opened at run time */
     WEFT_ENGINE_CUFFT,  /* libcufft, opened at run time; only with WEFT_CUDA */
-    WEFT_ENGINE_JIT,    /* reserved */
+    WEFT_ENGINE_JIT,    /* weft's own kernels, compiled at run time: every size, on WEFT_CUDA and
+                           WEFT_OPENCL */
     WEFT_ENGINE_REFERENCE, /* portable C, every size, accurate rather than fast */
     WEFT_ENGINE_IDENTITY   /* transforms nothing: the redistributions of a WEFT_C2C plan alone */
 } weft_engine;
@@ -124,7 +125,8 @@ typedef enum weft_device {
     WEFT_HOST = 0,
     WEFT_CUDA,     /* an NVIDIA GPU: by the rank on its node, or WEFT_CUDA_DEVICE of the
                       environment */
-    WEFT_OPENCL,   /* reserved */
+    WEFT_OPENCL,   /* a device of OpenCL 1.2: WEFT_OPENCL_DEVICE of the environment (a number, or a
+                      part of its name), else a GPU by the rank on its node, else the first */
     WEFT_OPENMP,   /* reserved */
     WEFT_SIMULATED /* a device made of threads with its own address space, for tests: see
                       docs/design.md */

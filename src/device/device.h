@@ -38,6 +38,37 @@ typedef struct weft_loan {
     _Alignas(int64_t) unsigned char content[128];
 } weft_loan;
 
+/*
+ * Kernels: source text in the dialect of src/kernels/dialect.h, compiled by the device when it is
+ * created. The device puts the dialect, and what it defines by `threads` and `precision`, before
+ * the text.
+ */
+typedef struct weft_kernel weft_kernel;
+
+typedef struct weft_kernel_source {
+    const char *name;        /* of the kernel function in the text */
+    const char *const *text; /* [texts], concatenated */
+    int texts;
+    unsigned threads;         /* of a group, in one dimension */
+    size_t local_bytes;       /* of LOCAL_MEMORY; what the text declares itself comes on top */
+    weft_precision precision; /* what `real` is */
+} weft_kernel_source;
+
+typedef struct weft_kernel_argument {
+    const void *memory; /* a device address, for a parameter MEMORY; anywhere in an allocation */
+    const void *value;  /* not NULL: a parameter of `bytes` bytes, read during the call, instead */
+    size_t bytes;
+} weft_kernel_argument;
+
+typedef struct weft_kernel_limits {
+    unsigned threads;   /* the most of a group */
+    unsigned width;     /* threads that run in step, or lanes of a vector; a power of two */
+    unsigned units;     /* groups that run at the same time at least: multiprocessors or cores */
+    size_t local_bytes; /* the most of a group */
+    bool has_double;
+    bool is_cpu; /* local memory is no faster than the rest, and threads of a group take turns */
+} weft_kernel_limits;
+
 typedef struct weft_device_settings {
     int threads;         /* threads that a copy or scale may use */
     size_t memory_limit; /* device bytes; 0: no limit */
@@ -97,6 +128,19 @@ typedef struct weft_device_ops {
 
     /* Messages between devices of several processes; NULL: they go through the transport only. */
     const weft_device_messages *messages;
+
+    /* Kernels; all three NULL where a device has none. Whoever creates the same kernel again gets
+     * the compiled one, also from an earlier process where the cache folder keeps it. A text that
+     * does not compile fails with the compiler's message. Launches enqueue groups[0] * groups[1] *
+     * groups[2] groups; arguments are in the order of the parameters, without LOCAL_MEMORY. A
+     * kernel must not be destroyed while it is enqueued. */
+    weft_status (*kernel_limits)(weft_device_state *device, weft_kernel_limits *limits);
+    weft_status (*kernel_create)(weft_device_state *device, const weft_kernel_source *source,
+                                 weft_kernel **kernel);
+    void (*kernel_destroy)(weft_device_state *device, weft_kernel *kernel);
+    weft_status (*kernel_launch)(weft_device_state *device, weft_queue *queue, weft_kernel *kernel,
+                                 const unsigned groups[3], const weft_kernel_argument *argument,
+                                 int arguments);
 } weft_device_ops;
 
 typedef struct weft_device_handle {

@@ -3,8 +3,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "support/hash.h"
 
 static bool cache_folder(char folder[WEFT_PATH_BYTES]) {
     const char *own = getenv("WEFT_WISDOM_DIR");
@@ -66,4 +69,31 @@ void *weft_cache_read(const char *path, size_t *bytes) {
     fclose(stream);
     if (data) *bytes = (size_t)about.st_size;
     return data;
+}
+
+void weft_cache_write_hashed(const char *path, const void *data, size_t bytes) {
+    uint64_t hash = weft_hash_bytes(WEFT_HASH_OF_NOTHING, data, bytes);
+    char *file = malloc(sizeof hash + bytes);
+    if (!file) return;
+    memcpy(file, &hash, sizeof hash);
+    memcpy(file + sizeof hash, data, bytes);
+    weft_cache_write(path, file, sizeof hash + bytes);
+    free(file);
+}
+
+void *weft_cache_read_hashed(const char *path, size_t *bytes) {
+    size_t all = 0;
+    uint64_t hash;
+    char *file = weft_cache_read(path, &all);
+    if (!file) return NULL;
+    if (all > sizeof hash) {
+        memcpy(&hash, file, sizeof hash);
+        *bytes = all - sizeof hash;
+        if (hash == weft_hash_bytes(WEFT_HASH_OF_NOTHING, file + sizeof hash, *bytes)) {
+            memmove(file, file + sizeof hash, *bytes);
+            return file;
+        }
+    }
+    free(file);
+    return NULL;
 }

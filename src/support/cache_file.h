@@ -20,4 +20,9 @@ void weft_cache_write(const char *path, const void *data, size_t bytes);
 /* All of a file, freed by the caller; NULL where it cannot be read. */
 void *weft_cache_read(const char *path, size_t *bytes);
 
+/* The same for what must not be used damaged, such as compiled kernels: the file begins with a hash
+ * of the rest, and one that is not so is as good as none. */
+void weft_cache_write_hashed(const char *path, const void *data, size_t bytes);
+void *weft_cache_read_hashed(const char *path, size_t *bytes);
+
 #endif

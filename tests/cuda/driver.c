@@ -112,11 +112,19 @@ EXPORTED int cuDeviceGetName(char *name, int length, int device) {
 }
 
 EXPORTED int cuDeviceGetAttribute(int *value, int attribute, int device) {
+    static const struct {
+        int attribute, value;
+    } known[] = {
+        {WEFT_CUDA_THREADS_OF_BLOCK, 1024}, {WEFT_CUDA_WARP_SIZE, 32},
+        {WEFT_CUDA_MULTIPROCESSORS, 4},     {WEFT_CUDA_CAPABILITY_MAJOR, 9},
+        {WEFT_CUDA_CAPABILITY_MINOR, 0},    {WEFT_CUDA_SHARED_MEMORY_OF_BLOCK, HOST_SHARED_MEMORY}};
     (void)device;
-    *value = attribute == WEFT_CUDA_CAPABILITY_MAJOR ? 9 : 0;
-    return attribute == WEFT_CUDA_CAPABILITY_MAJOR || attribute == WEFT_CUDA_CAPABILITY_MINOR
-               ? SUCCESS
-               : INVALID_VALUE;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (known[i].attribute == attribute) {
+            *value = known[i].value;
+            return SUCCESS;
+        }
+    return INVALID_VALUE;
 }
 
 EXPORTED int cuDeviceGetPCIBusId(char *address, int length, int device) {

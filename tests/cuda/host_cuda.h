@@ -16,19 +16,23 @@ extern "C" {
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/* Kernels (kernels.cpp). */
+/* Kernels: a table in this library (kernels.cpp), and one in each shared object that NVRTC makes;
+ * the last entry has no name. */
+enum { HOST_ARGUMENTS = 32, HOST_SHARED_MEMORY = 227 << 10 };
+
 typedef struct host_kernel {
     const char *name;
-    bool waits; /* has barriers: its threads must take turns */
-    size_t parameter_bytes[3];
-    void (*run)(void **parameters); /* one thread of one block */
+    int arguments;
+    size_t bytes[HOST_ARGUMENTS]; /* of each */
+    void (*launch)(const unsigned blocks[3], unsigned threads, size_t local_bytes,
+                   void **parameters);
+    size_t local_bytes; /* beyond 48 KiB: what the function was told to take */
 } host_kernel;
 
-const host_kernel *host_kernel_find(const char *name);
-void host_kernel_launch(const host_kernel *kernel, unsigned blocks, unsigned threads,
-                        void **parameters);
+extern host_kernel host_kernels[];
 
-/* How what NVRTC makes begins. */
+/* How what NVRTC makes begins; then the bytes of a shared object as text, 0 for none, and a new
+ * line. */
 extern const char host_image[];
 
 /* For cuFFT and NCCL: work on a stream, with device memory open; whether bytes lie in one

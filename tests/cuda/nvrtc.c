@@ -1,14 +1,90 @@
-/* The NVRTC of host_cuda.h: compiles nothing, but counts its compilations in the file that
- * WEFT_TEST_COMPILED names. */
+/*
+ * The NVRTC of host_cuda.h. The device's own kernels are compiled ahead (kernels.cpp), so it
+ * compiles nothing for them, but counts its compilations in the file that WEFT_TEST_COMPILED names;
+ * other texts go through the host's C++ compiler into a shared object, which is the machine code.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host_cuda.h"
 
-enum { SUCCESS = 0, OUT_OF_MEMORY = 2, INVALID_VALUE = 1 };
+enum { SUCCESS = 0, OUT_OF_MEMORY = 2, INVALID_VALUE = 1, COMPILATION = 6 };
 
 const char host_image[] = "kernels of the host: ";
+
+typedef struct program {
+    char *name, *source;
+    char *image; /* host_image, the bytes of the shared object as text, a new line, the object */
+    size_t image_bytes;
+    char *log;
+} program;
+
+static char *read_file(const char *path, size_t *bytes) {
+    FILE *file = fopen(path, "rb");
+    if (!file) return NULL;
+    fseek(file, 0, SEEK_END);
+    *bytes = (size_t)ftell(file);
+    rewind(file);
+    char *data = calloc(*bytes + 1, 1);
+    if (data && fread(data, 1, *bytes, file) != *bytes) *bytes = 0;
+    fclose(file);
+    return data;
+}
+
+static void set_image(program *p, const char *object, size_t bytes) {
+    p->image = malloc(sizeof host_image + 32 + bytes);
+    if (!p->image) abort();
+    size_t head = (size_t)sprintf(p->image, "%s%zu\n", host_image, bytes);
+    memcpy(p->image + head, object, bytes);
+    p->image_bytes = head + bytes;
+}
+
+/* The table of the kernels in a text, by what stands behind each KERNEL after the dialect. */
+static void write_table(FILE *file, const char *source) {
+    const char *text = strstr(source, "#endif /* WEFT_KERNELS_DIALECT_H */");
+    text = text ? text : source;
+    const char *waits = strstr(text, "BARRIER()") ? "true" : "false";
+    fprintf(file,
+            "\nextern \"C\" EXPORTED host_kernel host_kernels[];\nhost_kernel host_kernels[] = {");
+    for (const char *at = strstr(text, "\nKERNEL("); at; at = strstr(at + 1, "\nKERNEL(")) {
+        const char *begin = at + strlen("\nKERNEL("), *end = begin;
+        for (int depth = 1; *end; end++) {
+            depth += (*end == '(') - (*end == ')');
+            if (depth == 0) break;
+        }
+        fprintf(file, "HOST_KERNEL(%.*s, %s), ", (int)(end - begin), begin, waits);
+    }
+    fprintf(file, "{}};\n");
+}
+
+/* In a folder of its own: source.cpp, object.so, log. */
+static int compile_source(program *p) {
+    char folder[] = "/tmp/weft_host_nvrtc_XXXXXX", path[64], command[2048];
+    if (!mkdtemp(folder)) return OUT_OF_MEMORY;
+    snprintf(path, sizeof path, "%s/source.cpp", folder);
+    FILE *file = fopen(path, "w");
+    if (!file) return OUT_OF_MEMORY;
+    fprintf(file, "#include \"host_kernel.hpp\"\n#line 1 \"%s\"\n%s", p->name, p->source);
+    write_table(file, p->source);
+    fclose(file);
+    snprintf(command, sizeof command,
+             "%s -std=c++17 -O1 -w -fPIC -shared -fvisibility=hidden -I%s %s/source.cpp "
+             "-o %s/object.so 2>%s/log",
+             HOST_CXX, HOST_KERNEL_FOLDER, folder, folder, folder);
+    int failed = system(command);
+    size_t bytes = 0;
+    snprintf(path, sizeof path, "%s/log", folder);
+    p->log = read_file(path, &bytes);
+    snprintf(path, sizeof path, "%s/object.so", folder);
+    char *object = failed ? NULL : read_file(path, &bytes);
+    if (object) set_image(p, object, bytes);
+    free(object);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    if (system(command) != 0) return OUT_OF_MEMORY;
+    return failed || !object ? COMPILATION : SUCCESS;
+}
 
 EXPORTED int nvrtcVersion(int *major, int *minor) {
     *major = 13;
@@ -16,59 +92,68 @@ EXPORTED int nvrtcVersion(int *major, int *minor) {
     return SUCCESS;
 }
 
-EXPORTED int nvrtcCreateProgram(char **program, const char *source, const char *name, int headers,
+EXPORTED int nvrtcCreateProgram(program **made, const char *source, const char *name, int headers,
                                 const char *const *header, const char *const *include_name) {
-    if (!source[0] || headers != 1 || !header[0][0] || !strstr(source, include_name[0]))
-        return INVALID_VALUE;
-    return asprintf(program, "%s%s", host_image, name) > 0 ? SUCCESS : OUT_OF_MEMORY;
+    if (!source[0] || headers != 0 || header || include_name) return INVALID_VALUE;
+    program *p = calloc(1, sizeof *p);
+    if (!p) return OUT_OF_MEMORY;
+    p->name = strdup(name);
+    p->source = strdup(source);
+    *made = p;
+    return p->name && p->source ? SUCCESS : OUT_OF_MEMORY;
 }
 
-EXPORTED int nvrtcDestroyProgram(char **program) {
-    free(*program);
-    *program = NULL;
+EXPORTED int nvrtcDestroyProgram(program **p) {
+    free((*p)->name);
+    free((*p)->source);
+    free((*p)->image);
+    free((*p)->log);
+    free(*p);
+    *p = NULL;
     return SUCCESS;
 }
 
-EXPORTED int nvrtcCompileProgram(char *program, int options, const char *const *option) {
+EXPORTED int nvrtcCompileProgram(program *p, int options, const char *const *option) {
     const char *path = getenv("WEFT_TEST_COMPILED");
     FILE *file = path ? fopen(path, "a") : NULL;
     if (file) {
-        fprintf(file, "%s\n", program);
+        fprintf(file, "%s\n", p->name);
         fclose(file);
     }
-    return options > 0 && strcmp(option[0], "--gpu-architecture=sm_90") == 0 ? SUCCESS
-                                                                             : INVALID_VALUE;
-}
-
-EXPORTED int nvrtcGetCUBINSize(char *program, size_t *bytes) {
-    *bytes = strlen(program) + 1;
+    if (options < 1 || strcmp(option[0], "--gpu-architecture=sm_90") != 0) return INVALID_VALUE;
+    if (strncmp(p->name, "weft_copy_", 10) != 0 && strncmp(p->name, "weft_scale_", 11) != 0)
+        return compile_source(p);
+    set_image(p, "", 0);
     return SUCCESS;
 }
 
-EXPORTED int nvrtcGetCUBIN(char *program, char *cubin) {
-    strcpy(cubin, program);
+EXPORTED int nvrtcGetCUBINSize(program *p, size_t *bytes) {
+    *bytes = p->image_bytes;
     return SUCCESS;
 }
 
-EXPORTED int nvrtcGetPTXSize(char *program, size_t *bytes) {
-    (void)program, (void)bytes;
+EXPORTED int nvrtcGetCUBIN(program *p, char *cubin) {
+    memcpy(cubin, p->image, p->image_bytes);
+    return SUCCESS;
+}
+
+EXPORTED int nvrtcGetPTXSize(program *p, size_t *bytes) {
+    (void)p, (void)bytes;
     return INVALID_VALUE;
 }
 
-EXPORTED int nvrtcGetPTX(char *program, char *ptx) {
-    (void)program, (void)ptx;
+EXPORTED int nvrtcGetPTX(program *p, char *ptx) {
+    (void)p, (void)ptx;
     return INVALID_VALUE;
 }
 
-EXPORTED int nvrtcGetProgramLogSize(char *program, size_t *bytes) {
-    (void)program;
-    *bytes = 1;
+EXPORTED int nvrtcGetProgramLogSize(program *p, size_t *bytes) {
+    *bytes = p->log ? strlen(p->log) + 1 : 1;
     return SUCCESS;
 }
 
-EXPORTED int nvrtcGetProgramLog(char *program, char *log) {
-    (void)program;
-    log[0] = '\0';
+EXPORTED int nvrtcGetProgramLog(program *p, char *log) {
+    strcpy(log, p->log ? p->log : "");
     return SUCCESS;
 }
 
@@ -84,5 +169,5 @@ EXPORTED int nvrtcGetSupportedArchs(int *list) {
 }
 
 EXPORTED const char *nvrtcGetErrorString(int error) {
-    return error == SUCCESS ? "no error" : "refused";
+    return error == SUCCESS ? "no error" : error == COMPILATION ? "compilation" : "refused";
 }

@@ -1,9 +1,11 @@
 /* The work of host_cuda.h: copies and kernels on streams. Copies must stay inside allocations, and
  * each side must be where it is said to be. */
+#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "device/cuda/driver.h"
 #include "driver_results.h"
@@ -93,19 +95,16 @@ EXPORTED int cuMemcpy3DAsync_v2(const weft_cuda_copy_3d *c, void *stream) {
 
 typedef struct launched {
     const host_kernel *kernel;
-    unsigned blocks, threads;
-    char bytes[1024];
+    unsigned blocks[3], threads;
+    size_t local_bytes, at[HOST_ARGUMENTS];
+    _Alignas(16) char bytes[4096]; /* of the arguments */
 } launched;
 
 static void run_launched(void *argument) {
     launched *l = argument;
-    void *parameters[3] = {NULL};
-    size_t at = 0;
-    for (int i = 0; i < 3; i++) {
-        parameters[i] = l->bytes + at;
-        at += l->kernel->parameter_bytes[i];
-    }
-    host_kernel_launch(l->kernel, l->blocks, l->threads, parameters);
+    void *parameters[HOST_ARGUMENTS];
+    for (int i = 0; i < l->kernel->arguments; i++) parameters[i] = l->bytes + l->at[i];
+    l->kernel->launch(l->blocks, l->threads, l->local_bytes, parameters);
     free(l);
 }
 
@@ -126,34 +125,68 @@ static bool injected(void) {
 EXPORTED int cuLaunchKernel(const host_kernel *kernel, unsigned grid_x, unsigned grid_y,
                             unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                             unsigned shared_bytes, void *stream, void **parameters, void **extra) {
+    const unsigned most_shared = 48 << 10;
     if (!host_context_is_current()) return INVALID_CONTEXT;
-    if (grid_x == 0 || grid_x > INT32_MAX || block_x == 0 || block_x > 1024 || extra ||
-        shared_bytes > 0 || grid_y * grid_z * block_y * block_z != 1)
+    if (grid_x == 0 || grid_x > INT32_MAX || grid_y == 0 || grid_y > 65535 || grid_z == 0 ||
+        grid_z > 65535 || block_x == 0 || block_x > 1024 || extra || block_y * block_z != 1)
         return INVALID_VALUE;
+    if (shared_bytes > most_shared && shared_bytes > kernel->local_bytes) return INVALID_VALUE;
     if (injected()) return INVALID_VALUE;
-    launched *l = malloc(sizeof *l);
+    launched *l = aligned_alloc(16, sizeof *l);
     if (!l) return OUT_OF_MEMORY;
-    *l = (launched){.kernel = kernel, .blocks = grid_x, .threads = block_x};
+    *l = (launched){.kernel = kernel,
+                    .blocks = {grid_x, grid_y, grid_z},
+                    .threads = block_x,
+                    .local_bytes = shared_bytes};
     size_t at = 0;
-    for (int i = 0; i < 3 && kernel->parameter_bytes[i] > 0; i++) {
-        if (at + kernel->parameter_bytes[i] > sizeof l->bytes) abort();
-        memcpy(l->bytes + at, parameters[i], kernel->parameter_bytes[i]);
-        at += kernel->parameter_bytes[i];
+    for (int i = 0; i < kernel->arguments; i++) {
+        if (at + kernel->bytes[i] > sizeof l->bytes) abort();
+        memcpy(l->bytes + at, parameters[i], kernel->bytes[i]);
+        l->at[i] = at;
+        at += (kernel->bytes[i] + 15) / 16 * 16;
     }
     return host_stream_put(stream, run_launched, l);
 }
 
-EXPORTED int cuModuleLoadData(void **module, const void *image) {
+EXPORTED int cuFuncSetAttribute(host_kernel *kernel, int attribute, int value) {
     if (!host_context_is_current()) return INVALID_CONTEXT;
-    *module = (void *)(uintptr_t)host_image;
-    return strncmp(image, host_image, strlen(host_image)) == 0 ? SUCCESS : INVALID_IMAGE;
+    if (attribute != WEFT_CUDA_DYNAMIC_SHARED_MEMORY || value < 0 || value > HOST_SHARED_MEMORY)
+        return INVALID_VALUE;
+    kernel->local_bytes = (size_t)value;
+    return SUCCESS;
+}
+
+/* Opens a shared object that is in memory; it stays open. */
+static host_kernel *open_object(const char *object, size_t bytes) {
+    char path[] = "/tmp/weft_host_module_XXXXXX";
+    int file = mkstemp(path);
+    if (file < 0) return NULL;
+    bool written = write(file, object, bytes) == (ssize_t)bytes;
+    close(file);
+    void *handle = written ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    unlink(path);
+    return handle ? dlsym(handle, "host_kernels") : NULL;
+}
+
+/* A module is its table of kernels. */
+EXPORTED int cuModuleLoadData(host_kernel **module, const void *image) {
+    if (!host_context_is_current()) return INVALID_CONTEXT;
+    const char *at = image;
+    if (strncmp(at, host_image, strlen(host_image)) != 0) return INVALID_IMAGE;
+    char *end;
+    size_t bytes = strtoull(at + strlen(host_image), &end, 10);
+    *module = bytes > 0 ? open_object(end + 1, bytes) : host_kernels;
+    return *module ? SUCCESS : INVALID_IMAGE;
 }
 
 EXPORTED int cuModuleUnload(void *module) {
     return module ? SUCCESS : INVALID_VALUE;
 }
 
-EXPORTED int cuModuleGetFunction(const host_kernel **kernel, void *module, const char *name) {
-    *kernel = module ? host_kernel_find(name) : NULL;
-    return *kernel ? SUCCESS : NOT_FOUND;
+EXPORTED int cuModuleGetFunction(host_kernel **kernel, host_kernel *module, const char *name) {
+    host_kernel *at = module;
+    while (at->name && strcmp(at->name, name) != 0) at++;
+    if (!at->name) return NOT_FOUND;
+    *kernel = at;
+    return SUCCESS;
 }

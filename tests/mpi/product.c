@@ -4,7 +4,7 @@
  * and inverse, on however many ranks it is started. Outputs are poisoned first, compared with a
  * long double DFT by the error rule, and compared bit by bit between exchange methods.
  *
- *   product [--seconds S] [--seed N] [--funneled 1] [--device cuda [--nccl 1]]
+ *   product [--seconds S] [--seed N] [--funneled 1] [--device cuda|opencl [--nccl 1]]
  *
  * --funneled 1: MPI without MPI_THREAD_MULTIPLE. On the device cuda the method nccl takes part
  * where each rank has a GPU of its own; --nccl 1: it must.
@@ -51,7 +51,7 @@ static const shape shapes[SHAPES] = {
 static const weft_exchange methods[MOST_METHODS] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
                                                     WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER,
                                                     WEFT_NCCL};
-static int method_count = MOST_METHODS - 1;
+static int method_count = MOST_METHODS - 1; /* peer is the last but one */
 
 static int world_rank, world_size;
 static uint64_t random_state;
@@ -113,7 +113,7 @@ static void random_grid(weft_options *o, int rank) {
     }
 }
 
-static bool on_cuda; /* --device cuda: every case, with the engines that compute there */
+static weft_device on_device; /* --device: every case, with the engines that compute there */
 
 static test_case random_case(void) {
     static const weft_decomposition decompositions[] = {WEFT_SLAB_2D1D, WEFT_SLAB_1D2D,
@@ -142,8 +142,8 @@ static test_case random_case(void) {
     } else if (pick(8) == 0) {
         c.options.device_aware = WEFT_STAGED;
     }
-    if (on_cuda) {
-        c.options.device = WEFT_CUDA;
+    if (on_device != WEFT_HOST) {
+        c.options.device = on_device;
         c.options.device_aware = WEFT_AWARENESS_AUTO;
         c.options.engine = WEFT_ENGINE_AUTO;
     }
@@ -428,7 +428,8 @@ int main(int argc, char **argv) {
     seed = (unsigned long long)time(NULL) * 1000003u + (unsigned long long)getpid();
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--seconds") == 0) seconds = atof(argv[i + 1]);
-        if (strcmp(argv[i], "--device") == 0) on_cuda = strcmp(argv[i + 1], "cuda") == 0;
+        if (strcmp(argv[i], "--device") == 0)
+            on_device = strcmp(argv[i + 1], "opencl") == 0 ? WEFT_OPENCL : WEFT_CUDA;
         if (strcmp(argv[i], "--nccl") == 0) nccl_wanted = true;
         if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
     }
@@ -439,7 +440,8 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", weft_last_error(NULL));
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    if (on_cuda && !try_nccl(ctx, nccl_wanted)) failures = 1;
+    if (on_device == WEFT_OPENCL) method_count -= 1; /* peer: it has nothing to lend memory with */
+    if (on_device == WEFT_CUDA && !try_nccl(ctx, nccl_wanted)) failures = 1;
     double start = MPI_Wtime();
     for (int go = failures == 0; go && failures < 5;) {
         test_case c = random_case();

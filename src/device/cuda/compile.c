@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device/kernel_source.h"
 #include "support/cache_file.h"
 #include "support/error.h"
-
-extern const char weft_cuda_copy_shape_h[]; /* made by cmake/embed.cmake */
+#include "support/hash.h"
 
 /* What one compilation depends on. */
 typedef struct job {
     const weft_nvrtc *nvrtc;
-    const char *name, *source;
+    const char *name, *text;
     int version[2];        /* of NVRTC */
     bool machine_code;     /* for this very architecture; PTX otherwise */
     char architecture[48]; /* the option */
@@ -21,15 +21,6 @@ typedef struct job {
 
 static const char *const other_options[] = {"--std=c++14"};
 enum { OTHER_OPTIONS = sizeof other_options / sizeof other_options[0] };
-
-/* FNV-1a (Fowler, Noll, Vo), 64 bits. */
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes) {
-    const unsigned char *at = data;
-    for (size_t i = 0; i < bytes; i++) hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
-static const uint64_t hash_of_nothing = UINT64_C(0xcbf29ce484222325);
 
 static weft_status check_nvrtc(const job *j, int result, const char *failure) {
     if (result == 0) return WEFT_SUCCESS;
@@ -63,44 +54,15 @@ static weft_status choose_target(job *j, int architecture) {
 /* ---- files ---- */
 
 static bool cache_path(const job *j, char path[WEFT_PATH_BYTES]) {
-    uint64_t hash = hash_of_nothing;
-    hash = hash_bytes(hash, j->source, strlen(j->source) + 1);
-    hash = hash_bytes(hash, weft_cuda_copy_shape_h, strlen(weft_cuda_copy_shape_h) + 1);
+    uint64_t hash = weft_hash_bytes(WEFT_HASH_OF_NOTHING, j->text, strlen(j->text) + 1);
     for (int i = 0; i < OTHER_OPTIONS; i++)
-        hash = hash_bytes(hash, other_options[i], strlen(other_options[i]) + 1);
-    hash = hash_bytes(hash, j->architecture, strlen(j->architecture) + 1);
-    hash = hash_bytes(hash, j->version, sizeof j->version);
+        hash = weft_hash_bytes(hash, other_options[i], strlen(other_options[i]) + 1);
+    hash = weft_hash_bytes(hash, j->architecture, strlen(j->architecture) + 1);
+    hash = weft_hash_bytes(hash, j->version, sizeof j->version);
     char name[128];
     snprintf(name, sizeof name, "cuda-%.32s-%s-%016llx.bin", j->name,
              strrchr(j->architecture, '=') + 1, (unsigned long long)hash);
     return weft_cache_path(name, path);
-}
-
-/* A file is the hash of the image, then the image; a file that is not so is as good as none. */
-static void *read_cached(const char *path) {
-    size_t bytes = 0;
-    uint64_t hash;
-    char *file = weft_cache_read(path, &bytes);
-    if (!file) return NULL;
-    if (bytes > sizeof hash) {
-        memcpy(&hash, file, sizeof hash);
-        if (hash == hash_bytes(hash_of_nothing, file + sizeof hash, bytes - sizeof hash)) {
-            memmove(file, file + sizeof hash, bytes - sizeof hash);
-            return file;
-        }
-    }
-    free(file);
-    return NULL;
-}
-
-static void write_cached(const char *path, const void *image, size_t bytes) {
-    uint64_t hash = hash_bytes(hash_of_nothing, image, bytes);
-    char *file = malloc(sizeof hash + bytes);
-    if (!file) return;
-    memcpy(file, &hash, sizeof hash);
-    memcpy(file + sizeof hash, image, bytes);
-    weft_cache_write(path, file, sizeof hash + bytes);
-    free(file);
 }
 
 /* ---- NVRTC ---- */
@@ -111,12 +73,11 @@ static weft_status tell_log(const job *j, weft_nvrtc_program program, int result
     char *log = NULL;
     if (j->nvrtc->log_size(program, &bytes) == 0 && bytes > 0) log = calloc(bytes + 1, 1);
     if (log) j->nvrtc->log(program, log);
-    weft_status status =
-        weft_fail(WEFT_ERROR_DEVICE, "CUDA device: NVRTC %d.%d does not compile %s (%s): %.600s",
-                  j->version[0], j->version[1], j->name, j->nvrtc->error_string(result),
-                  log ? log : "no log");
+    char words[WEFT_COMPILER_WORDS];
+    weft_compiler_words(log, words);
     free(log);
-    return status;
+    return weft_fail(WEFT_ERROR_DEVICE, "CUDA device: NVRTC %d.%d does not compile %s (%s): %s",
+                     j->version[0], j->version[1], j->name, j->nvrtc->error_string(result), words);
 }
 
 static weft_status take_image(const job *j, weft_nvrtc_program program, void **image,
@@ -132,11 +93,10 @@ static weft_status take_image(const job *j, weft_nvrtc_program program, void **i
 }
 
 static weft_status compile(const job *j, void **image, size_t *bytes) {
-    const char *header = weft_cuda_copy_shape_h, *include = "copy_shape.h";
     const char *options[1 + OTHER_OPTIONS] = {j->architecture};
     memcpy(options + 1, other_options, sizeof other_options);
     weft_nvrtc_program program = NULL;
-    WEFT_TRY(check_nvrtc(j, j->nvrtc->create(&program, j->source, j->name, 1, &header, &include),
+    WEFT_TRY(check_nvrtc(j, j->nvrtc->create(&program, j->text, j->name, 0, NULL, NULL),
                          "does not take"));
     int result = j->nvrtc->compile(program, 1 + OTHER_OPTIONS, options);
     weft_status status =
@@ -145,16 +105,17 @@ static weft_status compile(const job *j, void **image, size_t *bytes) {
     return status;
 }
 
-weft_status weft_cuda_compile(const char *name, const char *source, int architecture,
-                              bool use_cache, weft_cuda_image *image) {
-    job j = {.nvrtc = weft_nvrtc_open(), .name = name, .source = source};
+weft_status weft_cuda_compile(const char *name, const char *text, int architecture, bool use_cache,
+                              weft_cuda_image *image) {
+    job j = {.nvrtc = weft_nvrtc_open(), .name = name, .text = text};
     char path[WEFT_PATH_BYTES];
     size_t bytes = 0;
     if (!j.nvrtc) return WEFT_ERROR_UNSUPPORTED;
     j.nvrtc->version(&j.version[0], &j.version[1]);
     WEFT_TRY(choose_target(&j, architecture));
     bool kept = cache_path(&j, path);
-    *image = (weft_cuda_image){.data = kept && use_cache ? read_cached(path) : NULL};
+    *image =
+        (weft_cuda_image){.data = kept && use_cache ? weft_cache_read_hashed(path, &bytes) : NULL};
     image->cached = image->data != NULL;
     if (image->cached) return WEFT_SUCCESS;
     weft_status status = compile(&j, &image->data, &bytes);
@@ -163,6 +124,6 @@ weft_status weft_cuda_compile(const char *name, const char *source, int architec
         image->data = NULL;
         return status;
     }
-    if (kept) write_cached(path, image->data, bytes);
+    if (kept) weft_cache_write_hashed(path, image->data, bytes);
     return WEFT_SUCCESS;
 }

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "device/cuda/copy_shape.h"
+#include "device/cuda/kernel.h"
+#include "device/scale_kernel.h"
 #include "support/error.h"
 
 struct weft_queue {
@@ -300,23 +301,16 @@ static weft_status cuda_callback(weft_device_state *device, weft_queue *queue,
 
 static weft_status cuda_scale(weft_device_state *device, weft_queue *queue,
                               weft_precision precision, void *data, int64_t count, double factor) {
-    const int64_t per_block = WEFT_CUDA_THREADS * WEFT_CUDA_PER_THREAD;
     if (precision != WEFT_DOUBLE && precision != WEFT_SINGLE)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "the CUDA device scales double and single precision only");
     if (count == 0) return WEFT_SUCCESS;
-    long long numbers = count;
-    void *arguments[] = {&data, &numbers, &factor};
-    weft_status status;
-    WEFT_CUDA_IN_CONTEXT(
-        device->gpu, status,
-        weft_cuda_check(device->gpu->driver->launch(device->gpu->scale[precision],
-                                                    (unsigned)((count + per_block - 1) / per_block),
-                                                    1, 1, WEFT_CUDA_THREADS, 1, 1, 0,
-                                                    weft_cuda_queue_stream(device, queue),
-                                                    arguments, NULL),
-                        "a kernel that scales could not be launched"));
-    return status;
+    weft_scale_launch launch;
+    weft_scale_prepare(&launch, data, count, factor, true);
+    const weft_cuda_launchable kernel = {.function = device->gpu->scale[precision],
+                                         .threads = weft_scale_source(precision).threads};
+    return weft_cuda_launch(device, queue, &kernel, launch.groups, launch.argument,
+                            WEFT_SCALE_ARGUMENTS);
 }
 
 const weft_device_ops weft_device_cuda = {
@@ -345,4 +339,8 @@ const weft_device_ops weft_device_cuda = {
     .callback = cuda_callback,
     .scale = cuda_scale,
     .messages = &weft_cuda_messages,
+    .kernel_limits = weft_cuda_kernel_limits,
+    .kernel_create = weft_cuda_kernel_create,
+    .kernel_destroy = weft_cuda_kernel_destroy,
+    .kernel_launch = weft_cuda_kernel_launch,
 };

@@ -54,6 +54,7 @@ static const weft_library_symbol driver_symbols[] = {
     DRIVER("cuModuleLoadData", module_load),
     DRIVER("cuModuleUnload", module_unload),
     DRIVER("cuModuleGetFunction", module_function),
+    DRIVER("cuFuncSetAttribute", function_attribute),
     DRIVER("cuGetErrorString", error_string),
 };
 static const weft_library_symbol nvrtc_symbols[] = {

@@ -30,9 +30,17 @@ enum { /* CUresult */
 enum { WEFT_CUDA_MEMORY_HOST = 1, WEFT_CUDA_MEMORY_DEVICE = 2 };           /* CUmemorytype */
 enum { WEFT_CUDA_HOST_PORTABLE = 1, WEFT_CUDA_HOST_MAPPED = 2 };           /* cuMemHostAlloc */
 enum { WEFT_CUDA_STREAM_NON_BLOCKING = 1, WEFT_CUDA_EVENT_NO_TIMING = 2 }; /* flags */
-enum { WEFT_CUDA_CAPABILITY_MAJOR = 75, WEFT_CUDA_CAPABILITY_MINOR = 76 }; /* attributes */
-enum { WEFT_CUDA_IPC_PEER_ACCESS = 1 };                                    /* cuIpcOpenMemHandle */
-enum { WEFT_CUDA_MAX_PITCH = INT32_MAX }; /* bytes between rows of 2-D and 3-D copies */
+enum {                                                                     /* CUdevice_attribute */
+       WEFT_CUDA_THREADS_OF_BLOCK = 1,
+       WEFT_CUDA_WARP_SIZE = 10,
+       WEFT_CUDA_MULTIPROCESSORS = 16,
+       WEFT_CUDA_CAPABILITY_MAJOR = 75,
+       WEFT_CUDA_CAPABILITY_MINOR = 76,
+       WEFT_CUDA_SHARED_MEMORY_OF_BLOCK = 97 /* what a function may opt into */
+};
+enum { WEFT_CUDA_DYNAMIC_SHARED_MEMORY = 8 }; /* CUfunction_attribute */
+enum { WEFT_CUDA_IPC_PEER_ACCESS = 1 };       /* cuIpcOpenMemHandle */
+enum { WEFT_CUDA_MAX_PITCH = INT32_MAX };     /* bytes between rows of 2-D and 3-D copies */
 
 typedef struct weft_cuda_copy_2d { /* CUDA_MEMCPY2D_v2 */
     size_t src_x, src_y;
@@ -109,6 +117,7 @@ typedef struct weft_cuda_driver {
     int (*module_load)(weft_cuda_module *module, const void *image);
     int (*module_unload)(weft_cuda_module module);
     int (*module_function)(weft_cuda_function *function, weft_cuda_module module, const char *name);
+    int (*function_attribute)(weft_cuda_function function, int attribute, int value);
     int (*error_string)(int error, const char **sentence);
 } weft_cuda_driver;
 

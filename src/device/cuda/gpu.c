@@ -5,35 +5,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "device/cuda/compile.h"
+#include "device/cuda/kernel.h"
+#include "device/scale_kernel.h"
+#include "kernels/copy_shape.h"
 #include "support/error.h"
+#include "support/node_rank.h"
 
 enum { MOST_GPUS = 64 };
-
-extern const char weft_cuda_copy_cu[], weft_cuda_scale_cu[]; /* made by cmake/embed.cmake */
 
 /* Contexts and kernels belong to the process. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static weft_cuda_gpu opened[MOST_GPUS];
-
-/* This rank's number on its node, as launchers tell it; 0 without one. */
-static int node_local_rank(void) {
-    static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-                                            "PMIX_LOCAL_RANK", "SLURM_LOCALID"};
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
-        const char *text = getenv(variables[i]);
-        if (text && text[0]) return atoi(text);
-    }
-    return 0;
-}
 
 weft_status weft_cuda_gpu_choose(int *number) {
     const char *wanted = getenv("WEFT_CUDA_DEVICE");
     int gpus = weft_cuda_gpus();
     if (gpus > MOST_GPUS) gpus = MOST_GPUS;
     if (!wanted || !wanted[0]) {
-        int rank = node_local_rank();
-        *number = rank > 0 ? rank % gpus : 0;
+        *number = weft_node_rank() % gpus;
         return WEFT_SUCCESS;
     }
     char *end;
@@ -64,48 +53,43 @@ void weft_cuda_leave(const weft_cuda_gpu *gpu) {
     gpu->driver->context_pop(&left);
 }
 
-/* A file of the cache may have been damaged in a way that only the driver sees: then once more. */
-static weft_status load_module(const weft_cuda_gpu *gpu, int architecture, const char *name,
-                               const char *source, weft_cuda_module *module) {
-    weft_cuda_image image = {.data = NULL};
-    WEFT_TRY(weft_cuda_compile(name, source, architecture, true, &image));
-    int result = gpu->driver->module_load(module, image.data);
-    free(image.data);
-    if (result != 0 && image.cached) {
-        WEFT_TRY(weft_cuda_compile(name, source, architecture, false, &image));
-        result = gpu->driver->module_load(module, image.data);
-        free(image.data);
-    }
-    return weft_cuda_check(result, "the kernels could not be loaded");
+static weft_status ask(const weft_cuda_gpu *gpu, int device, int attribute, int *value) {
+    return weft_cuda_check(gpu->driver->device_attribute(value, attribute, device),
+                           "a GPU does not tell what it has");
 }
 
-static weft_status find_kernel(const weft_cuda_gpu *gpu, weft_cuda_module module, const char *name,
-                               weft_cuda_function *function) {
-    char failure[64];
-    snprintf(failure, sizeof failure, "there is no kernel %s", name);
-    return weft_cuda_check(gpu->driver->module_function(function, module, name), failure);
+static weft_status find_limits(weft_cuda_gpu *gpu, int device) {
+    int major, minor, threads, width, units, bytes;
+    WEFT_TRY(ask(gpu, device, WEFT_CUDA_CAPABILITY_MAJOR, &major));
+    WEFT_TRY(ask(gpu, device, WEFT_CUDA_CAPABILITY_MINOR, &minor));
+    WEFT_TRY(ask(gpu, device, WEFT_CUDA_THREADS_OF_BLOCK, &threads));
+    WEFT_TRY(ask(gpu, device, WEFT_CUDA_WARP_SIZE, &width));
+    WEFT_TRY(ask(gpu, device, WEFT_CUDA_MULTIPROCESSORS, &units));
+    WEFT_TRY(ask(gpu, device, WEFT_CUDA_SHARED_MEMORY_OF_BLOCK, &bytes));
+    gpu->architecture = 10 * major + minor;
+    gpu->limits = (weft_kernel_limits){.threads = (unsigned)threads,
+                                       .width = (unsigned)width,
+                                       .units = (unsigned)units,
+                                       .local_bytes = (size_t)bytes,
+                                       .has_double = true};
+    return WEFT_SUCCESS;
 }
 
-static weft_status load_kernels(weft_cuda_gpu *gpu, int device) {
-    const weft_cuda_driver *driver = gpu->driver;
-    int major = 0, minor = 0;
-    WEFT_TRY(weft_cuda_check(driver->device_attribute(&major, WEFT_CUDA_CAPABILITY_MAJOR, device),
-                             "no compute capability"));
-    WEFT_TRY(weft_cuda_check(driver->device_attribute(&minor, WEFT_CUDA_CAPABILITY_MINOR, device),
-                             "no compute capability"));
-    weft_cuda_module copy = NULL, scale = NULL;
-    int architecture = 10 * major + minor;
-    WEFT_TRY(load_module(gpu, architecture, "copy.cu", weft_cuda_copy_cu, &copy));
-    WEFT_TRY(load_module(gpu, architecture, "scale.cu", weft_cuda_scale_cu, &scale));
-    for (int unit = 0; unit < WEFT_CUDA_UNITS; unit++) {
-        char name[32];
-        snprintf(name, sizeof name, "weft_copy_rows_%d", 1 << unit);
-        WEFT_TRY(find_kernel(gpu, copy, name, &gpu->rows[unit]));
-        snprintf(name, sizeof name, "weft_copy_tiles_%d", 1 << unit);
-        WEFT_TRY(find_kernel(gpu, copy, name, &gpu->tiles[unit]));
+static weft_status load_kernels(weft_cuda_gpu *gpu) {
+    char name[32];
+    weft_kernel_source copy = {
+        .name = name, .threads = WEFT_COPY_THREADS, .precision = WEFT_SINGLE};
+    copy.text = weft_copy_kernel_text(&copy.texts);
+    for (int kernel = WEFT_COPY_KERNEL_ROWS; kernel <= WEFT_COPY_KERNEL_TILES; kernel++)
+        for (int unit = 0; unit < WEFT_COPY_UNITS; unit++) {
+            weft_copy_kernel_name((weft_copy_kernel)kernel, unit, name);
+            WEFT_TRY(weft_cuda_function_find(gpu, &copy, &gpu->copy[kernel][unit]));
+        }
+    for (int p = WEFT_DOUBLE; p <= WEFT_SINGLE; p++) {
+        weft_kernel_source scale = weft_scale_source((weft_precision)p);
+        WEFT_TRY(weft_cuda_function_find(gpu, &scale, &gpu->scale[p]));
     }
-    WEFT_TRY(find_kernel(gpu, scale, "weft_scale_double", &gpu->scale[WEFT_DOUBLE]));
-    return find_kernel(gpu, scale, "weft_scale_single", &gpu->scale[WEFT_SINGLE]);
+    return WEFT_SUCCESS;
 }
 
 static weft_status open_gpu(const weft_cuda_driver *driver, int number, weft_cuda_gpu *out) {
@@ -114,8 +98,9 @@ static weft_status open_gpu(const weft_cuda_driver *driver, int number, weft_cud
     WEFT_TRY(weft_cuda_check(driver->device_get(&device, number), "there is no such GPU"));
     WEFT_TRY(
         weft_cuda_check(driver->context_retain(&gpu.context, device), "no context on the GPU"));
+    WEFT_TRY(find_limits(&gpu, device));
     WEFT_TRY(weft_cuda_enter(&gpu));
-    weft_status status = load_kernels(&gpu, device);
+    weft_status status = load_kernels(&gpu);
     weft_cuda_leave(&gpu);
     WEFT_TRY(status);
     *out = gpu;

@@ -7,15 +7,16 @@
 #define WEFT_DEVICE_CUDA_GPU_H
 
 #include "device/cuda/driver.h"
-
-enum { WEFT_CUDA_UNITS = 5 }; /* kernels move units of 1, 2, 4, 8 and 16 bytes */
+#include "device/strided_copy.h"
 
 typedef struct weft_cuda_gpu {
     const weft_cuda_driver *driver;
     int number;
+    int architecture; /* 90 is compute capability 9.0 */
+    weft_kernel_limits limits;
     weft_cuda_context context;
-    weft_cuda_function rows[WEFT_CUDA_UNITS], tiles[WEFT_CUDA_UNITS];
-    weft_cuda_function scale[2]; /* by precision */
+    weft_cuda_function copy[2][WEFT_COPY_UNITS]; /* by weft_copy_kernel and unit */
+    weft_cuda_function scale[2];                 /* by precision */
 } weft_cuda_gpu;
 
 /* The GPU of this process: WEFT_CUDA_DEVICE if that is set, else by the rank on this node that the

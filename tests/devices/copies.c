@@ -1,10 +1,10 @@
 /*
- * The strided copy of the CUDA device: every memory order, all sizes of elements, rows as short as
- * one element, from and to device, page-locked and pageable memory, with random data, against a
- * loop over elements. What lies between the elements must stay as it was. WEFT_TEST_SEED repeats a
- * run.
+ * The strided copy of devices with kernels: every memory order, all sizes of elements, rows as
+ * short as one element, from and to device, page-locked and pageable memory, with random data,
+ * against a loop over elements. What lies between the elements must stay as it was. WEFT_TEST_SEED
+ * repeats a run.
  */
-#include "cuda_test.h"
+#include "device_test.h"
 
 #include <time.h>
 
@@ -233,19 +233,32 @@ static void large_transpositions(void **state) {
         }
 }
 
+/* More than a device keeps room for beside the arrays. */
+static void large_reordered_copies_over_the_link(void **state) {
+    (void)state;
+    const int natural[] = {0, 1, 2}, swapped[] = {1, 0, 2};
+    for (int route = 1; route < 5; route++) {
+        weft_region box = {.axes = 3, .n = {70, 130, 150 + 3 * route}};
+        weft_view src = weft_view_of(&box, natural, &box);
+        weft_view dst = weft_view_of(&box, swapped, &box);
+        check(&src, &dst, 16, routes[route].from, routes[route].to);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_boxes_in_random_orders),
         cmocka_unit_test(every_order_of_three_axes),
         cmocka_unit_test(rows_of_every_length),
         cmocka_unit_test(large_transpositions),
+        cmocka_unit_test(large_reordered_copies_over_the_link),
     };
     const char *given = getenv("WEFT_TEST_SEED");
     random_state = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
     print_message("WEFT_TEST_SEED=%llu\n", (unsigned long long)random_state);
     random_state = random_state * 2 + 1;
-    ops = cuda_ops();
-    device = cuda_device(ops, 0);
+    ops = tested_ops();
+    device = open_device(ops, 0);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     ops->close(device);
     return failed;

@@ -1,0 +1,66 @@
+/* The OpenCL device's insides, for its own files. */
+#ifndef WEFT_DEVICE_OPENCL_OPENCL_H
+#define WEFT_DEVICE_OPENCL_OPENCL_H
+
+#include <pthread.h>
+
+#include "device/allocations.h"
+#include "device/device.h"
+#include "device/opencl/processor.h"
+
+struct weft_queue {
+    weft_cl_queue queue; /* in order */
+    void *scratch;       /* device memory that copies to and from the host go through, or NULL */
+    pthread_mutex_t lock;
+    pthread_cond_t called;
+    int callbacks; /* that are still to come */
+};
+
+struct weft_kernel {
+    weft_cl_kernel kernel;
+    unsigned threads;
+    size_t local_bytes;
+    pthread_mutex_t lock; /* arguments are set one by one */
+};
+
+/*
+ * Buffers have no addresses in OpenCL 1.2, and the table of devices wants some that offsets can be
+ * added to. So each buffer has a range of addresses that nobody else can have, pages without access
+ * (weft_allocation.address), and an address is looked up when work is enqueued.
+ */
+struct weft_device_state {
+    weft_cl_processor *processor;
+    weft_allocations allocations; /* .storage is the buffer */
+    weft_queue *queue;            /* the default queue */
+};
+
+weft_queue *weft_cl_queue_or_default(const weft_device_state *device, weft_queue *queue);
+
+/* The buffer that a device address is in, and where. */
+weft_status weft_cl_locate(weft_device_state *device, const void *address, weft_cl_memory *memory,
+                           size_t *offset);
+
+weft_status weft_cl_allocate(weft_device_state *device, weft_memory_kind kind, size_t bytes,
+                             void **memory);
+void weft_cl_free(weft_device_state *device, weft_memory_kind kind, void *memory);
+
+/* Gives an allocation, taken out of the list, back to the driver. */
+void weft_cl_free_record(weft_device_state *device, weft_allocation *record);
+
+/* Operations of the device (queue.c). */
+weft_status weft_cl_queue_create(weft_device_state *device, weft_queue **queue);
+void weft_cl_queue_destroy(weft_device_state *device, weft_queue *queue);
+weft_status weft_cl_queue_wait(weft_device_state *device, weft_queue *queue);
+weft_status weft_cl_event_create(weft_device_state *device, weft_event **event);
+void weft_cl_event_destroy(weft_device_state *device, weft_event *event);
+weft_status weft_cl_event_record(weft_device_state *device, weft_queue *queue, weft_event *event);
+weft_status weft_cl_event_await(weft_device_state *device, weft_queue *queue, weft_event *event);
+bool weft_cl_event_done(weft_device_state *device, weft_event *event);
+weft_status weft_cl_callback(weft_device_state *device, weft_queue *queue, void (*function)(void *),
+                             void *argument);
+
+/* The strided copy. */
+weft_status weft_cl_copy(weft_device_state *device, weft_queue *queue, const weft_copy *copy,
+                         const void *src, void *dst, weft_transfer transfer);
+
+#endif

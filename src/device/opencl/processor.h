@@ -1,0 +1,38 @@
+/*
+ * OpenCL devices of this machine, called processors here, since a weft device is something else:
+ * the list of them, which one this process uses, and its context with the kernels for copies and
+ * scaling. Opened when first asked for and kept for the life of the process, since every plan opens
+ * a device.
+ */
+#ifndef WEFT_DEVICE_OPENCL_PROCESSOR_H
+#define WEFT_DEVICE_OPENCL_PROCESSOR_H
+
+#include "device/device.h"
+#include "device/opencl/library.h"
+#include "device/strided_copy.h"
+
+typedef struct weft_cl_processor {
+    const weft_cl *cl;
+    weft_cl_device device;
+    bool is_cpu;
+    char version[128];     /* of OpenCL and of the driver */
+    char description[448]; /* platform and name, number in the list, versions */
+    char name[256];        /* "platform: name" */
+    char versions[512];    /* of everything that compiles for it */
+    /* From here on once it is open. */
+    weft_cl_context context;
+    weft_kernel_limits limits;
+    size_t largest_buffer;                 /* bytes */
+    weft_kernel *copy[2][WEFT_COPY_UNITS]; /* by weft_copy_kernel and unit */
+    weft_kernel *scale[WEFT_SINGLE + 1];   /* by precision; NULL: cannot be computed */
+} weft_cl_processor;
+
+/* The processor of this process: the one that WEFT_OPENCL_DEVICE names by number in the list or by
+ * a part of its name; else a GPU, by the rank on this node that the launcher tells, modulo their
+ * number; else the first of the list. Thread-safe. */
+weft_status weft_cl_processor_choose(weft_cl_processor **processor);
+
+/* The same, opened. */
+weft_status weft_cl_processor_open(weft_cl_processor **processor);
+
+#endif

@@ -1,0 +1,254 @@
+/* How strided copies are cut into boxes for a library and into groups of threads for kernels. */
+#include "device/strided_copy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kernels/copy_shape.h"
+#include "support/checked.h"
+#include "support/error.h"
+
+enum {
+    SHORT_CELL = 64,  /* bytes: smaller pieces waste the memory's accesses unless they are tiled */
+    MOST = 1 << 30,   /* groups of a launch, and indices of loops: divisors take up to 2^31 */
+    LEAST_LOG_RUN = 3 /* tiles are no narrower than this, where the axis is not */
+};
+
+typedef weft_status (*launcher)(void *context, const weft_copy_launch *launch);
+
+extern const char weft_kernels_copy_shape_h[], weft_kernels_copy_cl[]; /* cmake/embed.cmake */
+
+weft_byte_copy weft_byte_copy_of(const weft_copy *copy, const void *src, void *dst) {
+    const int64_t element = (int64_t)copy->element_bytes;
+    weft_byte_copy c = {.src = (const char *)src + copy->src_offset * element,
+                        .dst = (char *)dst + copy->dst_offset * element,
+                        .cell = element,
+                        .axes = copy->axes};
+    for (int a = 0; a < copy->axes; a++)
+        c.axis[a] = (weft_byte_axis){copy->n[a], copy->src_stride[a] * element,
+                                     copy->dst_stride[a] * element};
+    while (c.axes > 0 && c.axis[c.axes - 1].src == c.cell && c.axis[c.axes - 1].dst == c.cell)
+        c.cell *= c.axis[--c.axes].n;
+    return c;
+}
+
+/* ---- boxes ---- */
+
+static bool is_pitch(const weft_byte_axis *axis, int64_t cell, int64_t most) {
+    return axis->src >= cell && axis->dst >= cell && axis->src <= most && axis->dst <= most;
+}
+
+/* Planes are whole numbers of rows apart, and do not overlap. */
+static bool is_plane(const weft_byte_axis *plane, const weft_byte_axis *row) {
+    return plane->src % row->src == 0 && plane->dst % row->dst == 0 &&
+           plane->src / row->src >= row->n && plane->dst / row->dst >= row->n;
+}
+
+bool weft_byte_copy_is_box(const weft_byte_copy *c, int64_t most) {
+    if (c->axes == 0) return true;
+    if (c->axes == 1) return is_pitch(&c->axis[0], c->cell, most);
+    return c->axes == 2 && is_pitch(&c->axis[1], c->cell, most) &&
+           is_plane(&c->axis[0], &c->axis[1]);
+}
+
+/* Without the slowest axis. */
+static weft_byte_copy inner_part(const weft_byte_copy *c) {
+    weft_byte_copy inner = *c;
+    inner.axes--;
+    for (int a = 0; a < inner.axes; a++) inner.axis[a] = c->axis[a + 1];
+    return inner;
+}
+
+weft_status weft_byte_copy_by_boxes(const weft_byte_copy *c, int64_t most,
+                                    weft_status (*box)(void *context, const weft_byte_copy *copy),
+                                    void *context) {
+    if (weft_byte_copy_is_box(c, most)) return box(context, c);
+    weft_byte_copy inner = inner_part(c);
+    for (int64_t i = 0; i < c->axis[0].n; i++) {
+        WEFT_TRY(weft_byte_copy_by_boxes(&inner, most, box, context));
+        inner.src += c->axis[0].src;
+        inner.dst += c->axis[0].dst;
+    }
+    return WEFT_SUCCESS;
+}
+
+int64_t weft_byte_copy_boxes(const weft_byte_copy *c, int64_t most) {
+    int64_t boxes = 1;
+    for (weft_byte_copy inner = *c; !weft_byte_copy_is_box(&inner, most);
+         inner = inner_part(&inner))
+        if (!weft_checked_multiply(boxes, inner.axis[0].n, &boxes)) return INT64_MAX;
+    return boxes;
+}
+
+/* ---- kernels ---- */
+
+static weft_copy_divisor divisor(int64_t n) {
+    unsigned shift = 0;
+    while ((INT64_C(1) << shift) < n) shift++;
+    uint64_t multiplier =
+        ((UINT64_C(1) << shift) - (uint64_t)n) * (UINT64_C(1) << 32) / (uint64_t)n;
+    return (weft_copy_divisor){(unsigned)n, (unsigned)(multiplier + 1), shift};
+}
+
+static int64_t parts_of(int64_t n, int log_part) {
+    return (n + (INT64_C(1) << log_part) - 1) >> log_part;
+}
+
+/* The least k with 2^k >= n. */
+static int log_above(int64_t n) {
+    int k = 0;
+    while ((INT64_C(1) << k) < n) k++;
+    return k;
+}
+
+/* The widest unit, as the logarithm of its bytes. */
+static int widest_unit(const weft_byte_copy *c) {
+    uint64_t all = (uintptr_t)c->src | (uintptr_t)c->dst | (uint64_t)c->cell | 16;
+    for (int a = 0; a < c->axes; a++) all |= (uint64_t)c->axis[a].src | (uint64_t)c->axis[a].dst;
+    return __builtin_ctzll(all);
+}
+
+static weft_copy_loops loops_of(const weft_byte_copy *c, int unit) {
+    weft_copy_loops loops = {.axes = c->axes};
+    int64_t count = 1;
+    for (int a = 0; a < c->axes; a++) {
+        count *= c->axis[a].n;
+        loops.extent[a] = divisor(c->axis[a].n);
+        loops.src[a] = c->axis[a].src >> unit;
+        loops.dst[a] = c->axis[a].dst >> unit;
+    }
+    loops.count = (unsigned)count;
+    return loops;
+}
+
+/* Rows as wide as they are, or parts of a row that leave few threads without work. */
+static int choose_width(int64_t length) {
+    enum { NARROW = 5, WIDE = 8 };
+    if (length <= 1 << NARROW) return log_above(length);
+    int best = WIDE;
+    for (int log = WIDE; log >= NARROW; log--)
+        if (parts_of(length, log) << log < parts_of(length, best) << best) best = log;
+    return best;
+}
+
+static weft_status launch_rows(const weft_byte_copy *c, launcher launch, void *context) {
+    int unit = widest_unit(c);
+    weft_copy_rows rows = {.length = c->cell >> unit};
+    rows.log_width = choose_width(rows.length);
+    rows.rows = loops_of(c, unit);
+    int64_t parts = parts_of(rows.length, rows.log_width);
+    rows.parts = divisor(parts);
+    int64_t per_group = (WEFT_COPY_THREADS >> rows.log_width) * WEFT_COPY_PER_THREAD;
+    int64_t groups = parts * ((rows.rows.count + per_group - 1) / per_group);
+    const weft_copy_launch made = {WEFT_COPY_KERNEL_ROWS, unit, c->src, c->dst, &rows, sizeof rows,
+                                   (unsigned)groups};
+    return launch(context, &made);
+}
+
+/* The shape of a tile that leaves the fewest threads without work; the squarest among equals. */
+static void choose_tile(weft_copy_tiles *t) {
+    int left = WEFT_COPY_LOG_TILE - t->log_cell, most_p = log_above(t->p_n);
+    int most_q = log_above(t->q_n), narrow = LEAST_LOG_RUN < most_p ? LEAST_LOG_RUN : most_p;
+    int64_t fewest = INT64_MAX;
+    for (int p = narrow; p <= most_p && p <= left; p++) {
+        int q = left - p < most_q ? left - p : most_q;
+        /* What is left over goes to the outer loops. */
+        int64_t tiles = parts_of(t->p_n, p) * parts_of(t->q_n, q) << (p + q);
+        int apart = abs(p - q), best_apart = abs(t->log_p - t->log_q);
+        if (q < (LEAST_LOG_RUN < most_q ? LEAST_LOG_RUN : most_q)) break;
+        if (tiles > fewest || (tiles == fewest && apart >= best_apart)) continue;
+        fewest = tiles;
+        t->log_p = p;
+        t->log_q = q;
+    }
+}
+
+static weft_byte_axis take_axis(weft_byte_copy *c, int a) {
+    weft_byte_axis taken = c->axis[a];
+    c->axes--;
+    for (; a < c->axes; a++) c->axis[a] = c->axis[a + 1];
+    return taken;
+}
+
+static int64_t step_of(int64_t stride) {
+    return stride < 0 ? -stride : stride;
+}
+
+/* The axis along which cells lie closest together in the source. */
+static int densest_in_source(const weft_byte_copy *c) {
+    int densest = c->axes - 1;
+    for (int a = c->axes - 2; a >= 0; a--)
+        if (step_of(c->axis[a].src) < step_of(c->axis[densest].src)) densest = a;
+    return densest;
+}
+
+static weft_status launch_tiles(const weft_byte_copy *c, int p, launcher launch, void *context) {
+    int unit = widest_unit(c);
+    weft_byte_copy outer = *c;
+    weft_byte_axis q_axis = take_axis(&outer, c->axes - 1), p_axis = take_axis(&outer, p);
+    weft_copy_tiles tiles = {.cell = (int)(c->cell >> unit),
+                             .log_cell = log_above(c->cell >> unit),
+                             .p_n = p_axis.n,
+                             .p_src = p_axis.src >> unit,
+                             .p_dst = p_axis.dst >> unit,
+                             .q_n = q_axis.n,
+                             .q_src = q_axis.src >> unit,
+                             .q_dst = q_axis.dst >> unit};
+    choose_tile(&tiles);
+    int64_t p_tiles = parts_of(tiles.p_n, tiles.log_p), q_tiles = parts_of(tiles.q_n, tiles.log_q);
+    tiles.p_tiles = divisor(p_tiles);
+    tiles.q_tiles = divisor(q_tiles);
+    tiles.outer = loops_of(&outer, unit);
+    int log_batch = WEFT_COPY_LOG_TILE - tiles.log_cell - tiles.log_p - tiles.log_q;
+    int64_t groups = p_tiles * q_tiles * parts_of(tiles.outer.count, log_batch);
+    const weft_copy_launch made = {
+        WEFT_COPY_KERNEL_TILES, unit, c->src, c->dst, &tiles, sizeof tiles, (unsigned)groups};
+    return launch(context, &made);
+}
+
+/* An upper bound of what the kernels count with 32 bits. */
+static int64_t most_groups(const weft_byte_copy *c) {
+    int64_t units = (c->cell + 15) / 16;
+    for (int a = 0; a < c->axes; a++) units *= c->axis[a].n;
+    return units;
+}
+
+/* In halves until the numbers of groups and rows fit a launch. */
+weft_status weft_byte_copy_by_kernel(const weft_byte_copy *c, launcher launch, void *context) {
+    if (most_groups(c) > MOST) {
+        int longest = 0;
+        for (int a = 1; a < c->axes; a++)
+            if (c->axis[a].n > c->axis[longest].n) longest = a;
+        weft_byte_copy lower = *c, upper = *c;
+        weft_byte_axis *axis = &lower.axis[longest];
+        axis->n /= 2;
+        upper.axis[longest].n -= axis->n;
+        upper.src += axis->n * axis->src;
+        upper.dst += axis->n * axis->dst;
+        if (axis->n > 0) {
+            WEFT_TRY(weft_byte_copy_by_kernel(&lower, launch, context));
+            return weft_byte_copy_by_kernel(&upper, launch, context);
+        }
+    }
+    int p = densest_in_source(c);
+    return c->cell < SHORT_CELL && p != c->axes - 1 ? launch_tiles(c, p, launch, context)
+                                                    : launch_rows(c, launch, context);
+}
+
+const char *const *weft_copy_kernel_text(int *texts) {
+    static const char *const pieces[] = {
+        weft_kernels_copy_shape_h, "#define UNIT unsigned char\n#define UNIT_BYTES 1\n",
+        weft_kernels_copy_cl,      "#define UNIT unsigned short\n#define UNIT_BYTES 2\n",
+        weft_kernels_copy_cl,      "#define UNIT unsigned int\n#define UNIT_BYTES 4\n",
+        weft_kernels_copy_cl,      "#define UNIT ulong64\n#define UNIT_BYTES 8\n",
+        weft_kernels_copy_cl,      "#define UNIT uint4\n#define UNIT_BYTES 16\n",
+        weft_kernels_copy_cl,
+    };
+    *texts = (int)(sizeof pieces / sizeof pieces[0]);
+    return pieces;
+}
+
+void weft_copy_kernel_name(weft_copy_kernel kernel, int unit, char name[32]) {
+    snprintf(name, 32, "weft_copy_%s_%d", kernel == WEFT_COPY_KERNEL_ROWS ? "rows" : "tiles",
+             1 << unit);
+}

@@ -1,0 +1,65 @@
+/*
+ * The strided copy as devices with kernels do it: in bytes, as a shape that a library's 2-D and 3-D
+ * copies take, or cut into the groups of the kernels of src/kernels/copy.cl.
+ */
+#ifndef WEFT_DEVICE_STRIDED_COPY_H
+#define WEFT_DEVICE_STRIDED_COPY_H
+
+#include "device/device.h"
+
+typedef struct weft_byte_axis {
+    int64_t n, src, dst; /* steps in bytes */
+} weft_byte_axis;
+
+/* A copy in bytes: cells that are dense on both sides, and loops over them, slowest first. */
+typedef struct weft_byte_copy {
+    const char *src;
+    char *dst;
+    int64_t cell; /* bytes */
+    int axes;
+    weft_byte_axis axis[WEFT_AXES];
+} weft_byte_copy;
+
+weft_byte_copy weft_byte_copy_of(const weft_copy *copy, const void *src, void *dst);
+
+/* Whether it is one run, rows at a pitch, or planes of such rows that are whole numbers of rows
+ * apart; no pitch may exceed `most`. */
+bool weft_byte_copy_is_box(const weft_byte_copy *copy, int64_t most);
+
+/* Calls `box` for each of the boxes that the copy consists of. */
+weft_status weft_byte_copy_by_boxes(const weft_byte_copy *copy, int64_t most,
+                                    weft_status (*box)(void *context, const weft_byte_copy *copy),
+                                    void *context);
+
+/* How many boxes that are; one that is too large a number to count is INT64_MAX. */
+int64_t weft_byte_copy_boxes(const weft_byte_copy *copy, int64_t most);
+
+enum { WEFT_COPY_UNITS = 5 }; /* kernels move units of 1, 2, 4, 8 and 16 bytes */
+
+typedef enum weft_copy_kernel { WEFT_COPY_KERNEL_ROWS, WEFT_COPY_KERNEL_TILES } weft_copy_kernel;
+
+/* A launch of a copy kernel: the kernel for units of 2^unit bytes with the addresses and the shape
+ * (weft_copy_rows or weft_copy_tiles) as its arguments. */
+typedef struct weft_copy_launch {
+    weft_copy_kernel kernel;
+    int unit;
+    const void *src;
+    void *dst;
+    const void *shape;
+    size_t shape_bytes;
+    unsigned groups;
+} weft_copy_launch;
+
+/* Calls `launch` for each launch that the copy takes: one but for those of more than 2^30 units. */
+weft_status weft_byte_copy_by_kernel(const weft_byte_copy *copy,
+                                     weft_status (*launch)(void *context,
+                                                           const weft_copy_launch *launch),
+                                     void *context);
+
+/* The text of the copy kernels, for weft_kernel_source; *texts gets its number of pieces. */
+const char *const *weft_copy_kernel_text(int *texts);
+
+/* The name of a kernel in it: "weft_copy_rows_8". */
+void weft_copy_kernel_name(weft_copy_kernel kernel, int unit, char name[32]);
+
+#endif

@@ -1,0 +1,261 @@
+/* Makes chains of passes, and runs them on parts of the batch that stay in the cache in between. */
+#include "engine/jit/chain.h"
+
+#include <stdlib.h>
+
+#include "support/error.h"
+
+/* What is being made. */
+typedef struct making {
+    const weft_jit_request *request;
+    const weft_jit_habits *habits;
+    const weft_device_handle *device;
+    weft_jit_table_list *tables;
+    weft_jit_chain *chain;
+    int chunk;                     /* the loop that is done in parts, or -1 */
+    int64_t dense[WEFT_JIT_LOOPS]; /* strides of the loops in the chain's own arrays */
+} making;
+
+static const weft_jit_side dense_line = {.points = WEFT_JIT_COMPLEX, .point = 2, .part = 1};
+
+static int64_t complex_bytes(weft_precision precision) {
+    return precision == WEFT_SINGLE ? 8 : 16;
+}
+
+bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit_habits *habits,
+                        int64_t *core) {
+    *core = 0;
+    if (length > WEFT_JIT_LONGEST) return false;
+    if (weft_jit_is_smooth(length)) return true;
+    *core = weft_jit_convolution_length(2 * length - 1);
+    /* In two parts, with padding. */
+    const int64_t bytes = *core * complex_bytes(precision) / 2;
+    return *core <= WEFT_JIT_LONGEST_CORE && (size_t)(bytes + bytes / 4) <= habits->local_bytes;
+}
+
+/* ---- passes ---- */
+
+static int64_t loop_stride(const making *m, int l, weft_jit_array array, bool output) {
+    if (array == WEFT_JIT_IN || array == WEFT_JIT_OUT)
+        return output ? m->request->loop[l].out : m->request->loop[l].in;
+    return m->dense[l];
+}
+
+/* A pass over all lines; loop 0 of those that transform nothing is over the points. */
+static weft_jit_request begin(const making *m, weft_jit_work work, weft_jit_array from,
+                              weft_jit_array to) {
+    const weft_jit_request *whole = m->request;
+    weft_jit_request r = {.work = work,
+                          .precision = whole->precision,
+                          .inverse = whole->inverse,
+                          .length = whole->length,
+                          .real_length = whole->real_length,
+                          .in = from == WEFT_JIT_IN ? whole->in : dense_line,
+                          .out = to == WEFT_JIT_OUT ? whole->out : dense_line,
+                          .twist = -1,
+                          .chunk = -1};
+    if (work != WEFT_JIT_TRANSFORM) r.loop[r.loops++] = (weft_jit_loop){1, 0, 0};
+    for (int l = 0; l < whole->loops; l++) {
+        if (l == m->chunk) r.chunk = r.loops;
+        r.loop[r.loops++] = (weft_jit_loop){whole->loop[l].n, loop_stride(m, l, from, false),
+                                            loop_stride(m, l, to, true)};
+    }
+    return r;
+}
+
+static weft_status add(const making *m, const weft_jit_request *request, weft_jit_array from,
+                       weft_jit_array to) {
+    weft_jit_step *step = &m->chain->step[m->chain->steps++];
+    step->from = from;
+    step->to = to;
+    return weft_jit_pass_create(request, m->habits, m->device, m->tables, &step->pass);
+}
+
+static weft_status add_copy(const making *m, weft_jit_work work, int64_t points,
+                            weft_jit_array from, weft_jit_array to) {
+    weft_jit_request r = begin(m, work, from, to);
+    r.loop[0].n = points;
+    return add(m, &r, from, to);
+}
+
+/* ---- matrices ---- */
+
+/* The divisor of n, at most LONGEST as the one that is left, that is nearest to the root of n; 0:
+ * there is none. */
+static int64_t balanced_divisor(int64_t n) {
+    int64_t best = 0;
+    for (int64_t a = 1; a * a <= n && a <= WEFT_JIT_LONGEST; a++)
+        if (n % a == 0 && n / a <= WEFT_JIT_LONGEST) best = n / a;
+    return best;
+}
+
+/* The first of the factors of n: two, or, where that cannot be, three. */
+static int64_t first_factor(int64_t n) {
+    int64_t best = balanced_divisor(n);
+    for (int64_t a = 2; best == 0 && a <= WEFT_JIT_LONGEST; a++)
+        if (n % a == 0 && a * a * a >= n && balanced_divisor(n / a) > 0) best = a;
+    for (int64_t a = WEFT_JIT_LONGEST; best == 0 && a >= 2; a--)
+        if (n % a == 0 && balanced_divisor(n / a) > 0) best = a;
+    return best;
+}
+
+static void add_loop(weft_jit_request *r, int64_t n, int64_t in, int64_t out) {
+    r->loop[r->loops++] = (weft_jit_loop){n, in, out};
+}
+
+/* The last `length` points of the matrix, whose rows before them are transformed: `rows` of them
+ * in all, row number k lying in the result at k, with room between for what follows. */
+static weft_status add_rows(const making *m, int64_t n, int64_t first, weft_jit_array to,
+                            const weft_jit_side *out) {
+    const int64_t length = n / first,
+                  second = length <= WEFT_JIT_LONGEST ? 1 : balanced_divisor(length);
+    const int64_t third = length / second;
+    if (second > 1) { /* the rows are matrices themselves, in place */
+        weft_jit_request r = begin(m, WEFT_JIT_TRANSFORM, WEFT_JIT_MATRIX, WEFT_JIT_MATRIX);
+        r.length = second;
+        r.in.point = r.out.point = 2 * third;
+        r.twist = r.loops;
+        r.twist_order = length;
+        add_loop(&r, third, 2, 2);
+        add_loop(&r, first, 2 * length, 2 * length);
+        WEFT_TRY(add(m, &r, WEFT_JIT_MATRIX, WEFT_JIT_MATRIX));
+    }
+    weft_jit_request r = begin(m, WEFT_JIT_TRANSFORM, WEFT_JIT_MATRIX, to);
+    r.length = third;
+    r.out = *out;
+    r.out.point = out->point * first * second;
+    add_loop(&r, first, 2 * length, out->point);
+    if (second > 1) add_loop(&r, second, 2 * third, out->point * first);
+    return add(m, &r, WEFT_JIT_MATRIX, to);
+}
+
+/* n points, complex or pairs of reals, from one array to another: columns, then rows. Point j2 of
+ * row k1 is at k1 n / first + j2 of the matrix. */
+static weft_status add_matrix(const making *m, int64_t n, weft_jit_array from, weft_jit_array to) {
+    const int64_t first = first_factor(n);
+    if (first == 0)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: lines of %lld points", (long long)n);
+    const weft_jit_side in = from == WEFT_JIT_IN ? m->request->in : dense_line;
+    const weft_jit_side out = to == WEFT_JIT_OUT ? m->request->out : dense_line;
+    weft_jit_request r = begin(m, WEFT_JIT_TRANSFORM, from, WEFT_JIT_MATRIX);
+    r.length = first;
+    r.in.point = in.point * (n / first);
+    r.out.point = 2 * (n / first);
+    r.twist = r.loops;
+    r.twist_order = n;
+    add_loop(&r, n / first, in.point, 2);
+    WEFT_TRY(add(m, &r, from, WEFT_JIT_MATRIX));
+    return add_rows(m, n, first, to, &out);
+}
+
+/* ---- chains ---- */
+
+static bool is_plain(weft_jit_points points) {
+    return points == WEFT_JIT_COMPLEX || points == WEFT_JIT_REAL_PAIRS;
+}
+
+/* Half spectra become points of the complex transform first, or are made of them last; so do lines
+ * of real numbers that are no pairs. */
+static weft_status add_long(const making *m) {
+    const weft_jit_request *r = m->request;
+    const int64_t n = r->length, pairs = n / 2 + 1;
+    weft_jit_array from = WEFT_JIT_IN, to = WEFT_JIT_OUT;
+    if (!is_plain(r->in.points)) {
+        from = WEFT_JIT_LINES;
+        WEFT_TRY(add_copy(m, WEFT_JIT_COPY, r->in.points == WEFT_JIT_HALF_PAIRS ? pairs : n,
+                          WEFT_JIT_IN, WEFT_JIT_LINES));
+    }
+    if (!is_plain(r->out.points)) to = WEFT_JIT_LINES;
+    WEFT_TRY(add_matrix(m, n, from, to));
+    if (to == WEFT_JIT_OUT) return WEFT_SUCCESS;
+    return add_copy(m, WEFT_JIT_COPY, r->out.points == WEFT_JIT_HALF_PAIRS ? pairs : n,
+                    WEFT_JIT_LINES, WEFT_JIT_OUT);
+}
+
+/* Bluestein 1970. The chirp takes care of the direction, and the second transform is an inverse one
+ * by the parts that change places before it and after. */
+static weft_status add_convolution(const making *m, int64_t core) {
+    weft_jit_request forward = *m->request;
+    forward.inverse = false;
+    making inside = *m;
+    inside.request = &forward;
+    WEFT_TRY(add_copy(m, WEFT_JIT_CHIRP, core, WEFT_JIT_IN, WEFT_JIT_LINES));
+    WEFT_TRY(add_matrix(&inside, core, WEFT_JIT_LINES, WEFT_JIT_LINES));
+    weft_jit_request r = begin(&inside, WEFT_JIT_CONVOLVE, WEFT_JIT_LINES, WEFT_JIT_LINES);
+    r.length = r.loop[0].n = r.core = core;
+    r.chirp_length = m->request->length;
+    WEFT_TRY(add(m, &r, WEFT_JIT_LINES, WEFT_JIT_LINES));
+    WEFT_TRY(add_matrix(&inside, core, WEFT_JIT_LINES, WEFT_JIT_LINES));
+    return add_copy(m, WEFT_JIT_UNCHIRP, m->request->length, WEFT_JIT_LINES, WEFT_JIT_OUT);
+}
+
+/* The chain's own arrays: lines of `row` points, those of the longest loop slowest, of which so
+ * many are done at once that an array keeps to the habits' size. */
+static void lay_out_areas(making *m, int64_t row) {
+    const weft_jit_request *r = m->request;
+    int64_t stride = 2 * row;
+    for (int l = 0; l < r->loops; l++)
+        if (m->chunk < 0 || r->loop[l].n > r->loop[m->chunk].n) m->chunk = l;
+    for (int l = 0; l < r->loops; l++) {
+        if (l == m->chunk) continue;
+        m->dense[l] = stride;
+        stride *= r->loop[l].n;
+    }
+    const int64_t bytes = stride * complex_bytes(r->precision) / 2;
+    weft_jit_chain *chain = m->chain;
+    chain->chunk_n = 1;
+    if (m->chunk >= 0) {
+        const weft_jit_loop *loop = &r->loop[m->chunk];
+        const int64_t number = complex_bytes(r->precision) / 2;
+        m->dense[m->chunk] = stride;
+        chain->chunks_n = loop->n;
+        chain->chunk_n = (int64_t)m->habits->longest_work / bytes;
+        if (chain->chunk_n < 1) chain->chunk_n = 1;
+        if (chain->chunk_n > loop->n) chain->chunk_n = loop->n;
+        chain->in_stride = loop->in * number;
+        chain->out_stride = loop->out * number;
+    }
+    chain->area_bytes = (size_t)(bytes * chain->chunk_n + 511) / 512 * 512;
+}
+
+weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_jit_habits *habits,
+                                  const weft_device_handle *device, weft_jit_table_list *tables,
+                                  weft_jit_chain *chain) {
+    making m = {request, habits, device, tables, chain, -1, {0}};
+    int64_t core;
+    *chain = (weft_jit_chain){.chunks_n = 1, .chunk_n = 1};
+    if (weft_jit_is_single(request->length, request->precision, habits, &core)) {
+        weft_jit_request r = *request;
+        r.core = core;
+        return add(&m, &r, WEFT_JIT_IN, WEFT_JIT_OUT);
+    }
+    if (request->in.pieces + request->out.pieces > 0)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: long lines in pieces");
+    const bool smooth = weft_jit_is_smooth(request->length);
+    if (!smooth) core = weft_jit_convolution_length(2 * request->length - 1);
+    lay_out_areas(&m, smooth ? request->length : core);
+    return smooth ? add_long(&m) : add_convolution(&m, core);
+}
+
+void weft_jit_chain_release(weft_jit_chain *chain, const weft_device_handle *device) {
+    for (int s = 0; s < chain->steps; s++) weft_jit_pass_release(&chain->step[s].pass, device);
+    chain->steps = 0;
+}
+
+weft_status weft_jit_chain_run(weft_jit_chain *chain, const weft_device_handle *device,
+                               weft_queue *queue, const void *in, void *out, void *areas) {
+    for (int64_t first = 0; first < chain->chunks_n; first += chain->chunk_n) {
+        const int64_t left = chain->chunks_n - first;
+        const int64_t n = left < chain->chunk_n ? left : chain->chunk_n;
+        char *array[] = {[WEFT_JIT_IN] = (char *)(uintptr_t)in + first * chain->in_stride,
+                         [WEFT_JIT_OUT] = (char *)out + first * chain->out_stride,
+                         [WEFT_JIT_LINES] = areas,
+                         [WEFT_JIT_MATRIX] = (char *)areas + chain->area_bytes};
+        for (int s = 0; s < chain->steps; s++) {
+            weft_jit_step *step = &chain->step[s];
+            WEFT_TRY(weft_jit_pass_run(&step->pass, device, queue, array[step->from],
+                                       array[step->to], n));
+        }
+    }
+    return WEFT_SUCCESS;
+}

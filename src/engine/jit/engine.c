@@ -1,0 +1,307 @@
+/*
+ * The jit engine: our own kernels, compiled at run time for every length, on any device that has
+ * kernels. A transform of several axes is a chain of passes for each of them: the first one from
+ * the input to the output, the others in place there; from complex to real they stay in the input,
+ * which may be overwritten, or in an array of the plan's, and the last one leaves.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include "engine/jit/chain.h"
+#include "engine/jit/habits.h"
+#include "support/error.h"
+
+/* Arrays between which the chains go. */
+typedef enum array { IN, OUT, BETWEEN } array;
+
+typedef struct axis_chain {
+    weft_jit_chain chain;
+    array from, to;
+} axis_chain;
+
+struct weft_engine_plan {
+    weft_device_handle device;
+    weft_jit_table_list tables;
+    int chains;
+    axis_chain *chain; /* [WEFT_MAX_RANK] */
+    void *work;        /* the array between, then areas of chains */
+    size_t between_bytes;
+};
+
+static weft_status jit_probe(const char **description) {
+    if (description) *description = "kernels compiled at run time";
+    return WEFT_SUCCESS;
+}
+
+/* Dimension number i in the order they are transformed: the last one first, but for inverses, whose
+ * complex-to-real dimension is the last; so the inverse of a pass goes back the way it came. */
+static int in_order(const weft_transform *t, int i) {
+    bool inverse = t->kind == WEFT_TRANSFORM_C2R ||
+                   (t->kind == WEFT_TRANSFORM_C2C && t->direction == WEFT_INVERSE);
+    return inverse ? i : t->dims - 1 - i;
+}
+
+/* The dimension in pieces is transformed first (of the output: last), in one pass. */
+static bool takes(const weft_transform *t, const weft_pieces *pieces, int place) {
+    return pieces->count == 0 ||
+           (!t->in_place && pieces->count <= WEFT_JIT_PIECES && in_order(t, place) == pieces->dim &&
+            t->dim[pieces->dim].n <= WEFT_JIT_LONGEST);
+}
+
+static weft_status jit_supports(const weft_transform *t, const weft_device_ops *device) {
+    const weft_pieces *in = &t->in_pieces, *out = &t->out_pieces;
+    if (!device->kernel_create)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "jit engine: device %s has no kernels (and so cannot run host code in "
+                         "them); choose another engine or device",
+                         device->name);
+    if (t->precision != WEFT_DOUBLE && t->precision != WEFT_SINGLE)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: double and single precision only");
+    if (t->in_place && t->kind != WEFT_TRANSFORM_C2C)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "jit engine: a batch of real transforms in place; use two buffers");
+    const bool real = (t->kind == WEFT_TRANSFORM_R2C && in->count > 0) ||
+                      (t->kind == WEFT_TRANSFORM_C2R && out->count > 0);
+    if (real || !takes(t, in, 0) || !takes(t, out, t->dims - 1))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "jit engine: a transform of %d dimensions from %d pieces to %d", t->dims,
+                         in->count, out->count);
+    return WEFT_SUCCESS;
+}
+
+/* ---- planning ---- */
+
+/* How the axes lie in one of the arrays, in real numbers. */
+typedef struct strides {
+    int64_t dim[WEFT_MAX_RANK], loop[WEFT_AXES];
+} strides;
+
+typedef struct planning {
+    const weft_transform *transform;
+    const weft_jit_habits *habits;
+    weft_engine_plan *plan;
+    strides lie[BETWEEN + 1];
+} planning;
+
+static int64_t complex_extent(const weft_transform *t, int d) {
+    bool halved = t->kind != WEFT_TRANSFORM_C2C && d == t->dims - 1;
+    return halved ? t->dim[d].n / 2 + 1 : t->dim[d].n;
+}
+
+static const weft_piece *largest(const weft_pieces *pieces) {
+    const weft_piece *found = &pieces->piece[0];
+    for (int k = 1; k < pieces->count; k++)
+        if (pieces->piece[k].n > found->n) found = &pieces->piece[k];
+    return found;
+}
+
+/* The strides of the largest piece stand for those of all. */
+static strides side_strides(const weft_transform *t, bool output) {
+    const weft_pieces *pieces = output ? &t->out_pieces : &t->in_pieces;
+    const int64_t numbers = t->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C) ? 1 : 2;
+    strides s = {{0}, {0}};
+    for (int d = 0; d < t->dims; d++)
+        s.dim[d] = numbers * (pieces->count > 0 ? largest(pieces)->dim_stride[d]
+                              : output          ? t->dim[d].out_stride
+                                                : t->dim[d].in_stride);
+    for (int i = 0; i < t->loops; i++)
+        s.loop[i] = numbers * (pieces->count > 0 ? largest(pieces)->loop_stride[i]
+                               : output          ? t->loop[i].out_stride
+                                                 : t->loop[i].in_stride);
+    return s;
+}
+
+/* Loops slowest, then the dimensions. */
+static strides dense_strides(const weft_transform *t, int64_t *numbers) {
+    strides s = {{0}, {0}};
+    int64_t stride = 2;
+    for (int d = t->dims - 1; d >= 0; d--) {
+        s.dim[d] = stride;
+        stride *= complex_extent(t, d);
+    }
+    for (int i = t->loops - 1; i >= 0; i--) {
+        s.loop[i] = stride;
+        stride *= t->loop[i].n;
+    }
+    *numbers = stride;
+    return s;
+}
+
+static void set_pieces(const weft_transform *t, const weft_pieces *given, weft_jit_side *side) {
+    side->pieces = given->count;
+    for (int k = 0; k < given->count; k++) {
+        const weft_piece *g = &given->piece[k];
+        weft_jit_piece *p = &side->piece[k];
+        int at = 0;
+        *p = (weft_jit_piece){.array = g->array,
+                              .first = g->first,
+                              .offset = 2 * g->offset,
+                              .point = 2 * g->dim_stride[given->dim]};
+        for (int i = 0; i < t->loops; i++) p->loop[at++] = 2 * g->loop_stride[i];
+        for (int d = 0; d < t->dims; d++)
+            if (d != given->dim) p->loop[at++] = 2 * g->dim_stride[d];
+    }
+}
+
+/* Real data in pairs, where that makes the lines easier. */
+static bool in_pairs(const planning *p, int64_t n) {
+    int64_t core;
+    return n % 2 == 0 && (weft_jit_is_smooth(n / 2) ||
+                          weft_jit_is_single(n / 2, p->transform->precision, p->habits, &core));
+}
+
+static weft_jit_side real_side(int64_t stride, bool pairs) {
+    return (weft_jit_side){.points = pairs ? WEFT_JIT_REAL_PAIRS : WEFT_JIT_REAL,
+                           .point = pairs ? 2 * stride : stride,
+                           .part = stride};
+}
+
+static weft_jit_request request_of(const planning *p, int d, array from, array to) {
+    const weft_transform *t = p->transform;
+    const bool halved = d == t->dims - 1;
+    const bool r2c = halved && t->kind == WEFT_TRANSFORM_R2C;
+    const bool c2r = halved && t->kind == WEFT_TRANSFORM_C2R;
+    const bool pairs = (r2c || c2r) && in_pairs(p, t->dim[d].n);
+    const weft_jit_points half = pairs ? WEFT_JIT_HALF_PAIRS : WEFT_JIT_HALF;
+    const strides *in = &p->lie[from], *out = &p->lie[to];
+    weft_jit_request r = {.work = WEFT_JIT_TRANSFORM,
+                          .precision = t->precision,
+                          .inverse = t->kind == WEFT_TRANSFORM_C2C ? t->direction == WEFT_INVERSE
+                                                                   : t->kind == WEFT_TRANSFORM_C2R,
+                          .length = pairs ? t->dim[d].n / 2 : t->dim[d].n,
+                          .real_length = t->dim[d].n,
+                          .in = {c2r ? half : WEFT_JIT_COMPLEX, in->dim[d], 1, 0, {{0}}},
+                          .out = {r2c ? half : WEFT_JIT_COMPLEX, out->dim[d], 1, 0, {{0}}},
+                          .twist = -1,
+                          .chunk = -1};
+    if (r2c) r.in = real_side(in->dim[d], pairs);
+    if (c2r) r.out = real_side(out->dim[d], pairs);
+    for (int i = 0; i < t->loops; i++)
+        r.loop[r.loops++] = (weft_jit_loop){t->loop[i].n, in->loop[i], out->loop[i]};
+    for (int e = 0; e < t->dims; e++)
+        if (e != d)
+            r.loop[r.loops++] = (weft_jit_loop){complex_extent(t, e), in->dim[e], out->dim[e]};
+    if (from == IN) set_pieces(t, &t->in_pieces, &r.in);
+    if (to == OUT) set_pieces(t, &t->out_pieces, &r.out);
+    return r;
+}
+
+static weft_status add_axis(planning *p, int d, array from, array to) {
+    weft_engine_plan *plan = p->plan;
+    axis_chain *axis = &plan->chain[plan->chains++];
+    axis->from = from;
+    axis->to = to;
+    weft_jit_request r = request_of(p, d, from, to);
+    return weft_jit_chain_create(&r, p->habits, &plan->device, &plan->tables, &axis->chain);
+}
+
+/* Where data stays until the last pass: in the output, in the input, or in between. */
+static array resting_place(const weft_transform *t) {
+    if (t->dims == 1) return OUT;
+    if (t->kind == WEFT_TRANSFORM_C2R)
+        return t->destroy_input && t->in_pieces.count == 0 ? IN : BETWEEN;
+    return t->out_pieces.count > 0 ? BETWEEN : OUT;
+}
+
+static weft_status add_axes(planning *p) {
+    const weft_transform *t = p->transform;
+    const array rest = resting_place(t);
+    int64_t numbers;
+    p->lie[IN] = side_strides(t, false);
+    p->lie[OUT] = side_strides(t, true);
+    p->lie[BETWEEN] = dense_strides(t, &numbers);
+    if (rest == BETWEEN)
+        p->plan->between_bytes =
+            (size_t)numbers * (t->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double));
+    array from = IN;
+    for (int i = 0; i < t->dims; i++) {
+        const array to = i + 1 == t->dims ? OUT : rest;
+        const int d = in_order(t, i);
+        const bool nothing =
+            t->dim[d].n == 1 && from == to && (t->kind == WEFT_TRANSFORM_C2C || d != t->dims - 1);
+        if (!nothing) WEFT_TRY(add_axis(p, d, from, to));
+        from = to;
+    }
+    return WEFT_SUCCESS;
+}
+
+static weft_status allocate_work(weft_engine_plan *plan, size_t *bytes) {
+    size_t areas = 0;
+    plan->between_bytes = (plan->between_bytes + 511) / 512 * 512;
+    for (int c = 0; c < plan->chains; c++)
+        if (plan->chain[c].chain.area_bytes > areas) areas = plan->chain[c].chain.area_bytes;
+    const size_t size = plan->between_bytes + 2 * areas;
+    *bytes = sizeof *plan + plan->tables.bytes + size;
+    if (size == 0) return WEFT_SUCCESS;
+    return plan->device.ops->allocate(plan->device.state, WEFT_MEMORY_DEVICE, size, &plan->work);
+}
+
+static void jit_destroy(weft_engine_plan *plan) {
+    if (!plan) return;
+    const weft_device_handle *device = &plan->device;
+    for (int c = 0; c < plan->chains; c++) weft_jit_chain_release(&plan->chain[c].chain, device);
+    weft_jit_tables_release(&plan->tables, device);
+    if (plan->work) device->ops->free(device->state, WEFT_MEMORY_DEVICE, plan->work);
+    free(plan->chain);
+    free(plan);
+}
+
+weft_status weft_jit_plan_with(const weft_transform *transform, const weft_device_handle *device,
+                               const weft_jit_habits *habits, weft_engine_plan **out,
+                               size_t *bytes) {
+    WEFT_TRY(jit_supports(transform, device->ops));
+    weft_engine_plan *plan = calloc(1, sizeof *plan);
+    axis_chain *chain = calloc((size_t)transform->dims, sizeof *chain);
+    if (!plan || !chain) {
+        free(plan);
+        free(chain);
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "jit engine: no memory for a plan");
+    }
+    plan->device = *device;
+    plan->tables.precision = transform->precision;
+    plan->chain = chain;
+    planning p = {.transform = transform, .habits = habits, .plan = plan};
+    size_t held = 0;
+    weft_status status = add_axes(&p);
+    if (status == WEFT_SUCCESS) status = allocate_work(plan, &held);
+    if (status != WEFT_SUCCESS) {
+        jit_destroy(plan);
+        return status;
+    }
+    weft_jit_tables_settle(&plan->tables);
+    *bytes = held;
+    *out = plan;
+    return WEFT_SUCCESS;
+}
+
+static weft_status jit_plan(const weft_transform *transform, const weft_device_handle *device,
+                            weft_engine_plan **plan, size_t *bytes) {
+    weft_kernel_limits limits;
+    WEFT_TRY(jit_supports(transform, device->ops));
+    WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
+    const weft_jit_habits habits = weft_jit_habits_of(transform->precision, &limits);
+    return weft_jit_plan_with(transform, device, &habits, plan, bytes);
+}
+
+static weft_status jit_execute(weft_engine_plan *plan, const weft_device_handle *device,
+                               weft_queue *queue, const void *in, void *out) {
+    char *areas = (char *)plan->work + plan->between_bytes;
+    const void *const source[] = {[IN] = in, [OUT] = out, [BETWEEN] = plan->work};
+    void *const target[] = {[IN] = (void *)(uintptr_t)in, [OUT] = out, [BETWEEN] = plan->work};
+    for (int c = 0; c < plan->chains; c++) {
+        axis_chain *axis = &plan->chain[c];
+        WEFT_TRY(weft_jit_chain_run(&axis->chain, device, queue, source[axis->from],
+                                    target[axis->to], areas));
+    }
+    return WEFT_SUCCESS;
+}
+
+const weft_engine_ops weft_engine_jit = {.name = "jit",
+                                         .id = WEFT_ENGINE_JIT,
+                                         .takes_pieces = true,
+                                         .probe = jit_probe,
+                                         .supports = jit_supports,
+                                         .plan = jit_plan,
+                                         .destroy = jit_destroy,
+                                         .execute = jit_execute};

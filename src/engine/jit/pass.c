@@ -1,0 +1,249 @@
+/* Puts a pass together, and launches its kernel. */
+#include "engine/jit/pass.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/error.h"
+
+/* ---- loops ---- */
+
+static int64_t distance(int64_t stride) {
+    return stride < 0 ? -stride : stride;
+}
+
+static void swap_piece_loops(weft_jit_side *side, int a, int b) {
+    for (int i = 0; i < side->pieces; i++) {
+        int64_t stride = side->piece[i].loop[a];
+        side->piece[i].loop[a] = side->piece[i].loop[b];
+        side->piece[i].loop[b] = stride;
+    }
+}
+
+static void swap_loops(weft_jit_request *r, int a, int b) {
+    weft_jit_loop loop = r->loop[a];
+    r->loop[a] = r->loop[b];
+    r->loop[b] = loop;
+    swap_piece_loops(&r->in, a, b);
+    swap_piece_loops(&r->out, a, b);
+    int *named[] = {&r->twist, &r->chunk};
+    for (int i = 0; i < 2; i++)
+        if (*named[i] == a || *named[i] == b) *named[i] = a + b - *named[i];
+}
+
+static void drop_loop(weft_jit_request *r, int l) {
+    for (; l + 1 < r->loops; l++) swap_loops(r, l, l + 1);
+    r->loops--;
+    if (r->twist == r->loops) r->twist = -1;
+    if (r->chunk == r->loops) r->chunk = -1;
+}
+
+/* The loop whose lines lie closest to each other on one side. */
+static int nearest(const weft_jit_request *r, bool output) {
+    int best = 0;
+    for (int l = 1; l < r->loops; l++) {
+        int64_t here = distance(output ? r->loop[l].out : r->loop[l].in);
+        int64_t there = distance(output ? r->loop[best].out : r->loop[best].in);
+        if (here < there) best = l;
+    }
+    return best;
+}
+
+static bool lines_are_nearer(const weft_jit_request *r, int l, bool output) {
+    const int64_t line = output ? r->loop[l].out : r->loop[l].in;
+    return distance(line) < distance(output ? r->out.point : r->in.point);
+}
+
+/* Neighbouring lines first, the others as they lie in memory; loops that follow each other on both
+ * sides become one. */
+static void arrange_loops(weft_jit_request *r, int fixed) {
+    for (int l = r->loops - 1; l >= fixed; l--)
+        if (r->loop[l].n == 1) drop_loop(r, l);
+    for (int i = fixed + 1; i < r->loops; i++)
+        for (int j = i; j > fixed && distance(r->loop[j].out) < distance(r->loop[j - 1].out); j--)
+            swap_loops(r, j, j - 1);
+    if (fixed == 0 && r->loops > 0) {
+        int first = nearest(r, true), in = nearest(r, false);
+        if (!lines_are_nearer(r, first, true) && lines_are_nearer(r, in, false)) first = in;
+        for (int l = first; l > 0; l--) swap_loops(r, l, l - 1);
+    }
+    for (int l = fixed; l + 1 < r->loops && r->in.pieces + r->out.pieces == 0;) {
+        const weft_jit_loop *inner = &r->loop[l], *outer = &r->loop[l + 1];
+        bool named = l == r->twist || l + 1 == r->twist || l == r->chunk || l + 1 == r->chunk;
+        if (named || outer->in != inner->in * inner->n || outer->out != inner->out * inner->n) {
+            l++;
+            continue;
+        }
+        r->loop[l].n *= outer->n;
+        r->loop[l + 1].n = 1;
+        drop_loop(r, l + 1);
+    }
+    if (r->loops == 0) r->loop[r->loops++] = (weft_jit_loop){1, 0, 0};
+}
+
+/* ---- making ---- */
+
+static bool has_half(const weft_jit_request *r) {
+    return r->in.points == WEFT_JIT_HALF_PAIRS || r->out.points == WEFT_JIT_HALF_PAIRS;
+}
+
+static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_habits *habits,
+                                   const weft_kernel_limits *limits, int64_t lines) {
+    const weft_jit_task task = {.precision = r->precision,
+                                .length = (int)r->length,
+                                .points = (int)(r->core > 0 ? r->core : r->length),
+                                .pairs = has_half(r),
+                                .across_in = lines_are_nearer(r, 0, false),
+                                .across_out = lines_are_nearer(r, 0, true),
+                                .lines = lines};
+    return weft_jit_choose_shape(&task, habits, limits);
+}
+
+static void make_table(weft_jit_pass *pass, weft_jit_table *table) {
+    const weft_jit_request *r = &pass->request;
+    weft_jit_places *at = &pass->places;
+    if (r->work == WEFT_JIT_TRANSFORM) weft_jit_add_twiddles(table, &pass->shape, at);
+    if (has_half(r)) at->seam = weft_jit_add_roots(table, r->real_length, r->length / 2 + 1);
+    if (r->work == WEFT_JIT_CHIRP || r->work == WEFT_JIT_UNCHIRP)
+        weft_jit_add_chirp(table, r->length);
+    if (r->work == WEFT_JIT_CONVOLVE) weft_jit_add_spectrum(table, r->chirp_length, r->core);
+    if (r->work == WEFT_JIT_TRANSFORM && r->core > 0) {
+        at->chirp = weft_jit_add_chirp(table, r->length);
+        at->spectrum = weft_jit_add_spectrum(table, r->length, r->core);
+    }
+    if (r->twist >= 0) {
+        at->fine = 1;
+        while (at->fine * at->fine < r->twist_order) at->fine++;
+        while (r->twist_order % at->fine != 0) at->fine++;
+        const int64_t coarse = r->twist_order / at->fine;
+        at->coarse = weft_jit_add_roots(table, coarse, coarse);
+        at->fine_table = weft_jit_add_roots(table, r->twist_order, at->fine);
+    }
+}
+
+static int64_t count_lines(const weft_jit_request *r) {
+    int64_t lines = 1;
+    for (int l = 0; l < r->loops; l++) lines *= r->loop[l].n;
+    return lines;
+}
+
+weft_status weft_jit_pass_create(const weft_jit_request *request, const weft_jit_habits *habits,
+                                 const weft_device_handle *device, weft_jit_table_list *tables,
+                                 weft_jit_pass *pass) {
+    const bool transforms = request->work == WEFT_JIT_TRANSFORM;
+    weft_kernel_limits limits;
+    weft_jit_table table = {.number = NULL};
+    *pass = (weft_jit_pass){.request = *request};
+    WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
+    arrange_loops(&pass->request, transforms ? 0 : 1);
+    pass->lines = count_lines(&pass->request);
+    if (pass->lines > INT32_MAX)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "jit engine: %lld lines, but 2^31 - 1 are the most; use smaller batches",
+                         (long long)pass->lines);
+    if (transforms) pass->shape = choose_shape(&pass->request, habits, &limits, pass->lines);
+    if (transforms && pass->shape.local_bytes > limits.local_bytes)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "jit engine: a line of %lld points takes %zu bytes of local memory, of "
+                         "which the device has %zu",
+                         (long long)request->length, pass->shape.local_bytes, limits.local_bytes);
+    make_table(pass, &table);
+    WEFT_TRY(weft_jit_store_table(tables, device, &table, &pass->table));
+    return weft_jit_compile(pass, true, device, &pass->kernel[1]);
+}
+
+void weft_jit_pass_release(weft_jit_pass *pass, const weft_device_handle *device) {
+    for (int k = 0; k < 2; k++)
+        if (pass->kernel[k]) device->ops->kernel_destroy(device->state, pass->kernel[k]);
+    pass->kernel[0] = pass->kernel[1] = NULL;
+}
+
+/* ---- running ---- */
+
+/* fft_shape of fft_points.cl: strides, then numbers of 32 bits. */
+typedef struct shape_argument {
+    union {
+        int64_t stride[2 * WEFT_JIT_LOOPS + 4 + 1 + 2 * WEFT_JIT_LOOPS];
+        uint32_t number[2 * (2 * WEFT_JIT_LOOPS + 4 + 1 + 2 * WEFT_JIT_LOOPS)];
+    } content;
+    size_t bytes;
+} shape_argument;
+
+/* Granlund and Montgomery 1994, for numbers below 2^31. */
+static void set_divisor(uint32_t n, uint32_t *multiplier, uint32_t *shift) {
+    *shift = 0;
+    while (((uint64_t)1 << *shift) < n) ++*shift;
+    *multiplier = (uint32_t)((((uint64_t)1 << 32) * (((uint64_t)1 << *shift) - n)) / n + 1);
+}
+
+static void fill_shape(const weft_jit_request *r, int64_t chunk_n, int64_t lines,
+                       shape_argument *a) {
+    const int loops = r->loops;
+    int64_t *stride = a->content.stride;
+    for (int l = 0; l < loops; l++) {
+        stride[l] = r->loop[l].in;
+        stride[loops + l] = r->loop[l].out;
+    }
+    stride += 2 * loops;
+    stride[0] = r->in.point;
+    stride[1] = r->out.point;
+    stride[2] = r->in.part;
+    stride[3] = r->out.part;
+    uint32_t *number = a->content.number + 2 * (2 * loops + 4);
+    number[0] = (uint32_t)lines;
+    number[1] = 0;
+    number += 2;
+    for (int l = 0; l < loops; l++) {
+        number[l] = (uint32_t)(l == r->chunk ? chunk_n : r->loop[l].n);
+        set_divisor(number[l], &number[loops + l], &number[2 * loops + l]);
+        number[3 * loops + l] = 0;
+    }
+    a->bytes = (size_t)(2 * loops + 4) * 8 + (size_t)(2 + 4 * loops) * 4;
+}
+
+static bool is_complex(weft_jit_points points) {
+    return points != WEFT_JIT_REAL && points != WEFT_JIT_REAL_PAIRS;
+}
+
+static bool all_even(const weft_jit_side *side, const weft_jit_request *r, bool output) {
+    if (is_complex(side->points) || side->points == WEFT_JIT_REAL || side->part != 1) return true;
+    if (side->point % 2 != 0) return false;
+    for (int l = 0; l < r->loops; l++)
+        if ((output ? r->loop[l].out : r->loop[l].in) % 2 != 0) return false;
+    return true;
+}
+
+static bool is_aligned(const weft_jit_pass *pass, const void *in, const void *out) {
+    const weft_jit_request *r = &pass->request;
+    const uintptr_t pair = r->precision == WEFT_SINGLE ? 8 : 16;
+    uintptr_t address = (uintptr_t)out;
+    if (r->in.pieces == 0) address |= (uintptr_t)in;
+    for (int i = 0; i < r->in.pieces; i++)
+        address |= (uintptr_t)((const void *const *)in)[r->in.piece[i].array];
+    return address % pair == 0 && all_even(&r->in, r, false) && all_even(&r->out, r, true);
+}
+
+weft_status weft_jit_pass_run(weft_jit_pass *pass, const weft_device_handle *device,
+                              weft_queue *queue, const void *in, void *out, int64_t chunk_n) {
+    const weft_jit_request *r = &pass->request;
+    const int aligned = is_aligned(pass, in, out);
+    const int64_t lines = r->chunk >= 0 ? pass->lines / r->loop[r->chunk].n * chunk_n : pass->lines;
+    shape_argument shape;
+    weft_kernel_argument argument[WEFT_JIT_PIECES + 3];
+    int arguments = 0;
+    if (!pass->kernel[aligned])
+        WEFT_TRY(weft_jit_compile(pass, aligned, device, &pass->kernel[aligned]));
+    fill_shape(r, chunk_n, lines, &shape);
+    for (int i = 0; i < r->in.pieces; i++)
+        argument[arguments++] =
+            (weft_kernel_argument){.memory = ((const void *const *)in)[r->in.piece[i].array]};
+    if (r->in.pieces == 0) argument[arguments++] = (weft_kernel_argument){.memory = in};
+    argument[arguments++] = (weft_kernel_argument){.memory = out};
+    argument[arguments++] = (weft_kernel_argument){.memory = pass->table};
+    argument[arguments++] = (weft_kernel_argument){.value = &shape.content, .bytes = shape.bytes};
+    const int64_t of_group =
+        r->work == WEFT_JIT_TRANSFORM ? pass->shape.lines : WEFT_JIT_COPY_THREADS;
+    const unsigned groups[3] = {(unsigned)((lines + of_group - 1) / of_group), 1, 1};
+    return device->ops->kernel_launch(device->state, queue, pass->kernel[aligned], groups, argument,
+                                      arguments);
+}

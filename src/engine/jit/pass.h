@@ -1,0 +1,90 @@
+/*
+ * A pass of the jit engine: one kernel, which goes once through memory. What it does to lines is a
+ * request; kernels are made of it by text.c, tables by tables.c. All strides count real numbers.
+ */
+#ifndef WEFT_ENGINE_JIT_PASS_H
+#define WEFT_ENGINE_JIT_PASS_H
+
+#include "engine/jit/shape.h"
+#include "engine/jit/tables.h"
+
+enum { WEFT_JIT_LOOPS = WEFT_AXES + WEFT_MAX_RANK + 3, WEFT_JIT_PIECES = 16 };
+
+/* What a line is in memory; fft_points.cl has the same numbers. */
+typedef enum weft_jit_points {
+    WEFT_JIT_COMPLEX,
+    WEFT_JIT_REAL_PAIRS,
+    WEFT_JIT_REAL,
+    WEFT_JIT_HALF,
+    WEFT_JIT_HALF_PAIRS
+} weft_jit_points;
+
+typedef struct weft_jit_loop {
+    int64_t n, in, out;
+} weft_jit_loop;
+
+typedef struct weft_jit_piece {
+    int array;
+    int64_t first, offset, point, loop[WEFT_JIT_LOOPS];
+} weft_jit_piece;
+
+typedef struct weft_jit_side {
+    weft_jit_points points;
+    int64_t point, part; /* strides of points, and of the second number of a pair */
+    int pieces;          /* 0: one array */
+    weft_jit_piece piece[WEFT_JIT_PIECES];
+} weft_jit_side;
+
+typedef enum weft_jit_work {
+    WEFT_JIT_TRANSFORM,
+    /* No transform; loop 0 is over the points. */
+    WEFT_JIT_COPY,     /* one kind of points into another, zeros beyond the last */
+    WEFT_JIT_CHIRP,    /* the same, multiplied by a chirp: before a convolution, */
+    WEFT_JIT_UNCHIRP,  /* and after it */
+    WEFT_JIT_CONVOLVE, /* multiplied by the spectrum of the chirp */
+} weft_jit_work;
+
+typedef struct weft_jit_request {
+    weft_jit_work work;
+    weft_precision precision;
+    bool inverse;
+    int64_t length;       /* points */
+    int64_t real_length;  /* n of real transforms */
+    int64_t core;         /* points of the convolution that does it, or is multiplied; 0: none */
+    int64_t chirp_length; /* of what a convolution that is multiplied stands for */
+    weft_jit_side in, out;
+    int loops;
+    weft_jit_loop loop[WEFT_JIT_LOOPS];
+    int twist;           /* the loop whose index counts, or -1 */
+    int64_t twist_order; /* of the roots of unity */
+    int chunk;           /* the loop that is done in parts, or -1 */
+} weft_jit_request;
+
+typedef struct weft_jit_pass {
+    weft_jit_request request; /* loops as the kernel has them */
+    weft_jit_shape shape;
+    weft_jit_places places; /* in the table */
+    const void *table;      /* on the device; the plan's */
+    int64_t lines;
+    weft_kernel *kernel[2]; /* for data aligned to its real numbers, or to complex ones */
+} weft_jit_pass;
+
+/* Kernels and tables for `request`. */
+weft_status weft_jit_pass_create(const weft_jit_request *request, const weft_jit_habits *habits,
+                                 const weft_device_handle *device, weft_jit_table_list *tables,
+                                 weft_jit_pass *pass);
+void weft_jit_pass_release(weft_jit_pass *pass, const weft_device_handle *device);
+
+/* Enqueues it for `chunk_n` indices of the chunk's loop (if there is one). `in` is an array of
+ * addresses if the input lies in pieces. */
+weft_status weft_jit_pass_run(weft_jit_pass *pass, const weft_device_handle *device,
+                              weft_queue *queue, const void *in, void *out, int64_t chunk_n);
+
+/* Compiles the kernel of a pass. */
+weft_status weft_jit_compile(const weft_jit_pass *pass, bool aligned,
+                             const weft_device_handle *device, weft_kernel **kernel);
+
+/* Threads of a group of passes that transform nothing. */
+enum { WEFT_JIT_COPY_THREADS = 256 };
+
+#endif

@@ -1,0 +1,272 @@
+/*
+ * Chooses shapes of kernels. Radices: of all ways to factor n into radices up to 16, the cheapest
+ * by operations, trips through local memory and idle threads. Padding of local memory: the one with
+ * the fewest bank conflicts, counted.
+ */
+#include "engine/jit/shape.h"
+
+#include <string.h>
+
+weft_jit_habits weft_jit_habits_of(weft_precision precision, const weft_kernel_limits *limits) {
+    const bool single = precision == WEFT_SINGLE;
+    weft_jit_habits habits = {.values = 16,
+                              .threads = 256,
+                              .least_threads = 64,
+                              .across_bytes = single ? 64 : 64,
+                              .local_bytes = 100 << 10,
+                              .longest_work = 24 << 20};
+    if (habits.local_bytes > limits->local_bytes) habits.local_bytes = limits->local_bytes;
+    return habits;
+}
+
+/* ---- radices ---- */
+
+bool weft_jit_is_smooth(int64_t n) {
+    static const int primes[] = {2, 3, 5, 7, 11, 13};
+    for (size_t i = 0; i < sizeof primes / sizeof primes[0]; i++)
+        while (n % primes[i] == 0) n /= primes[i];
+    return n == 1;
+}
+
+/* Operations of a butterfly; the head of each codelet counts them. */
+static const int operations[WEFT_JIT_LARGEST_RADIX + 1] = {
+    0, 0, 4, 18, 16, 52, 48, 102, 60, 136, 124, 250, 120, 348, 232, 246, 184};
+
+/* A trip of a point through local memory, its twiddle included, in operations. */
+enum { TRIP = 16, FEW_VALUES = 6 };
+
+/* Of all threads of a line, idle ones included, for each point. */
+static double cost_with(const weft_jit_radices *r, int n, int threads) {
+    double cost = 0;
+    for (int s = 0; s < r->stages; s++) {
+        int radix = r->radix[s], count = (n / radix + threads - 1) / threads;
+        cost += (double)count * threads * (operations[radix] + TRIP * radix);
+    }
+    return cost / n;
+}
+
+static int values_with(const weft_jit_radices *r, int n, int threads) {
+    int most = 1;
+    for (int s = 0; s < r->stages; s++) {
+        int values = (n / r->radix[s] + threads - 1) / threads * r->radix[s];
+        if (values > most) most = values;
+    }
+    return most;
+}
+
+typedef struct search {
+    int n, most_values;
+    weft_jit_radices best;
+    double cost; /* of the best */
+} search;
+
+/* The numbers of threads that leave none idle in some stage. */
+static void try_threads(search *s, weft_jit_radices *r) {
+    for (int i = 0; i < r->stages; i++)
+        for (int count = 1; count <= s->most_values; count++) {
+            int threads = (s->n / r->radix[i] + count - 1) / count;
+            r->values = values_with(r, s->n, threads);
+            if (r->values > s->most_values) break;
+            double cost = cost_with(r, s->n, threads);
+            if (r->values < FEW_VALUES) cost *= 1.1; /* fewer loads in flight */
+            cost *= 1 + 1e-5 * threads;              /* so that equals are told apart */
+            if (s->best.stages > 0 && cost >= s->cost) continue;
+            r->threads = threads;
+            s->best = *r;
+            s->cost = cost;
+        }
+}
+
+static void try_radices(search *s, weft_jit_radices *r, int rest, int largest) {
+    if (rest == 1) try_threads(s, r);
+    if (r->stages == WEFT_JIT_STAGES) return;
+    for (int radix = largest; radix >= 2 && rest > 1; radix--) {
+        if (rest % radix != 0) continue;
+        r->radix[r->stages++] = radix;
+        try_radices(s, r, rest / radix, radix);
+        r->stages--;
+    }
+}
+
+weft_jit_radices weft_jit_choose_radices(int n, int most_values) {
+    search s = {.n = n, .most_values = most_values};
+    weft_jit_radices r = {.stages = 0};
+    if (n == 1) return (weft_jit_radices){1, {1}, 1, 1};
+    try_radices(&s, &r, n, WEFT_JIT_LARGEST_RADIX);
+    return s.best;
+}
+
+int64_t weft_jit_convolution_length(int64_t least) {
+    double cheapest = 0;
+    int64_t best = 0;
+    for (int64_t n = least; n <= WEFT_JIT_LONGEST_CORE && n <= least + least / 4; n++) {
+        if (!weft_jit_is_smooth(n)) continue;
+        const weft_jit_radices r = weft_jit_choose_radices((int)n, WEFT_JIT_LARGEST_RADIX);
+        const double cost = cost_with(&r, (int)n, r.threads) * (double)n;
+        if (best > 0 && cost >= cheapest) continue;
+        best = n;
+        cheapest = cost;
+    }
+    if (best > 0) return best;
+    /* In several kernels: of few, small factors. */
+    for (int64_t n = least;; n++) {
+        int64_t odd = n;
+        while (odd % 2 == 0) odd /= 2;
+        if (odd == 1 || odd == 3 || odd == 5 || odd == 7 || odd == 9 || odd == 15) return n;
+    }
+}
+
+int weft_jit_radix(const weft_jit_shape *shape, int s) {
+    const weft_jit_radices *r = &shape->radices;
+    return s < r->stages ? r->radix[s] : r->radix[2 * r->stages - 1 - s];
+}
+
+int weft_jit_span(const weft_jit_shape *shape, int s) {
+    int span = 1;
+    for (int i = s < shape->radices.stages ? 0 : shape->radices.stages; i < s; i++)
+        span *= weft_jit_radix(shape, i);
+    return span;
+}
+
+/* ---- local memory ---- */
+
+enum { BANK_BYTES = 128, WARP = 32, PADS = 6 };
+static const int pads[PADS] = {0, 64, 32, 16, 8, 4};
+
+static int padded(int p, int pad) {
+    return pad == 0 ? p : p + p / pad;
+}
+
+/* Times that a warp's access takes in excess of the fewest. */
+static int conflicts(const int *address, int threads, int number_bytes) {
+    const int lanes = BANK_BYTES / number_bytes;
+    int excess = 0;
+    for (int first = 0; first < threads; first += lanes) {
+        int used[BANK_BYTES] = {0}, most = 1;
+        for (int i = first; i < threads && i < first + lanes; i++) {
+            int *times = &used[address[i] % lanes];
+            if (++*times > most) most = *times;
+        }
+        excess += most - 1;
+    }
+    return excess;
+}
+
+/* Who is thread number i of a group: which line, and which thread of it. */
+static void seat(const weft_jit_shape *s, bool across, int i, int *line, int *t) {
+    *line = across ? i % s->lines : i / s->radices.threads;
+    *t = across ? i / s->lines : i % s->radices.threads;
+}
+
+/* Of what stage s gives (its first result) and of what a stage of this many butterflies takes, by
+ * the threads of the first warps. */
+static int exchange_conflicts(const weft_jit_shape *shape, int s, bool last, int pad, int pitch,
+                              int number_bytes) {
+    const int radix = weft_jit_radix(shape, s), span = weft_jit_span(shape, s);
+    const int threads = shape->lines * shape->radices.threads;
+    const bool across = last ? shape->across_out : shape->across_in;
+    int excess = 0;
+    for (int first = 0; first < threads && first < 4 * WARP; first += WARP) {
+        int given[WARP], taken[WARP], count = 0;
+        for (int i = first; i < threads && i < first + WARP; i++, count++) {
+            int line, b;
+            seat(shape, shape->across_in, i, &line, &b);
+            given[count] = line * pitch + padded(b / span * span * radix + b % span, pad);
+            seat(shape, across, i, &line, &b);
+            taken[count] = line * pitch + padded(b, pad);
+        }
+        excess += conflicts(given, count, number_bytes) + conflicts(taken, count, number_bytes);
+    }
+    return excess;
+}
+
+/* Whether points stay in their registers after stage s: between the halves of a convolution. */
+static bool is_turn(const weft_jit_shape *shape, int s) {
+    return shape->stages > shape->radices.stages && s == shape->radices.stages - 1;
+}
+
+/* The pads with the fewest conflicts where lines lie `pitch` apart; returns how many that are. */
+static int choose_pads(weft_jit_shape *shape, int room, int number_bytes) {
+    int total = 0;
+    for (int s = 0; s + 1 < shape->stages; s++) {
+        int least = -1;
+        for (int p = 0; p < PADS && !is_turn(shape, s); p++) {
+            if (padded(shape->points - 1, pads[p]) >= room) continue;
+            int n = exchange_conflicts(shape, s, s + 2 == shape->stages, pads[p], shape->pitch,
+                                       number_bytes);
+            if (least >= 0 && n >= least) continue;
+            least = n;
+            shape->pad[s] = pads[p];
+        }
+        total += least > 0 ? least : 0;
+    }
+    return total;
+}
+
+/* Pads of all exchanges and the pitch, with the fewest conflicts; the least memory among equals. */
+static void lay_out_local(weft_jit_shape *shape, int number_bytes, bool pairs) {
+    const int lanes = BANK_BYTES / number_bytes;
+    weft_jit_shape best = *shape;
+    int fewest = -1;
+    for (int most = 0; most < PADS; most++) {
+        const int room = padded(shape->points - 1, pads[most]) + 1;
+        for (int extra = 0; extra < (shape->lines > 1 ? lanes : 1); extra++) {
+            shape->pitch = room + extra;
+            int total = choose_pads(shape, room, number_bytes);
+            if (fewest >= 0 && total >= fewest) continue;
+            fewest = total;
+            best = *shape;
+        }
+    }
+    *shape = best;
+    if (shape->stages == 1 && !pairs) shape->pitch = 0;
+    shape->local_bytes = (size_t)(shape->pitch * shape->lines * number_bytes);
+}
+
+/* ---- lines of a group ---- */
+
+static int most_lines(const weft_jit_task *task, const weft_jit_habits *habits, int threads) {
+    const int point = task->precision == WEFT_SINGLE ? 8 : 16;
+    int lines = 1;
+    if (task->across_in || task->across_out) {
+        lines = habits->across_bytes / point;
+        if (threads == 1) lines = habits->threads / 2;
+        while (lines * threads < habits->least_threads) lines *= 2;
+        while (lines > 1 && lines * threads > habits->threads) lines /= 2;
+    } else {
+        while (lines * threads < habits->least_threads) lines++;
+        /* Whole warps, or nearly: at least seven eighths of the threads of all. */
+        for (int more = lines; more * threads <= habits->threads; more++) {
+            int warps = (more * threads + WARP - 1) / WARP;
+            if (more * threads * 8 >= warps * WARP * 7) {
+                lines = more;
+                break;
+            }
+        }
+    }
+    return lines < task->lines ? lines : (int)task->lines;
+}
+
+weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_habits *habits,
+                                     const weft_kernel_limits *limits) {
+    const int number = task->precision == WEFT_SINGLE ? 4 : 8;
+    weft_jit_shape shape = {.radices = weft_jit_choose_radices(task->points, habits->values),
+                            .points = task->points};
+    shape.stages = shape.radices.stages * (task->points > task->length ? 2 : 1);
+    /* A thread that does a whole line has no neighbours to change places with. */
+    const bool alone = shape.stages == 1 && !task->pairs;
+    shape.across_in = task->across_in && !alone;
+    shape.across_out = task->across_out && !alone;
+    shape.lines = most_lines(task, habits, shape.radices.threads);
+    for (;; shape.lines = (shape.lines + 1) / 2) {
+        shape.parts = 1;
+        lay_out_local(&shape, 2 * number, task->pairs);
+        if (shape.local_bytes > habits->local_bytes / 2) {
+            shape.parts = 2;
+            lay_out_local(&shape, number, task->pairs);
+        }
+        bool fits = shape.local_bytes <= habits->local_bytes &&
+                    (unsigned)(shape.lines * shape.radices.threads) <= limits->threads;
+        if (fits || shape.lines == 1) return shape;
+    }
+}

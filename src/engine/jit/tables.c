@@ -1,0 +1,211 @@
+/* Makes tables in double precision from roots that are exact to half a unit, and stores them. */
+#include "engine/jit/tables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/roots.h"
+#include "support/error.h"
+
+/* Room for so many numbers more; NULL when out of memory. */
+static double *extend(weft_jit_table *table, int64_t count) {
+    if (table->count + count > table->room) {
+        const int64_t room = 2 * table->room + count;
+        double *grown = realloc(table->number, (size_t)room * 2 * sizeof *grown);
+        if (!grown) {
+            table->failed = true;
+            return NULL;
+        }
+        table->number = grown;
+        table->room = room;
+    }
+    double *place = table->number + 2 * table->count;
+    memset(place, 0, (size_t)count * 2 * sizeof *place);
+    table->count += count;
+    return place;
+}
+
+/* All roots of order n, interleaved; NULL, noted, when out of memory. */
+static double *roots_of(weft_jit_table *table, int64_t n, int64_t count) {
+    double *re = malloc((size_t)count * 4 * sizeof *re);
+    if (!re || !weft_roots_fill(n, count, re, re + count)) {
+        free(re);
+        table->failed = true;
+        return NULL;
+    }
+    double *im = re + count, *root = im + count;
+    for (int64_t k = 0; k < count; k++) {
+        root[2 * k] = re[k];
+        root[2 * k + 1] = im[k];
+    }
+    memmove(re, root, (size_t)count * 2 * sizeof *re);
+    return re;
+}
+
+void weft_jit_add_twiddles(weft_jit_table *table, const weft_jit_shape *shape,
+                           weft_jit_places *places) {
+    const int n = shape->points;
+    double *root = roots_of(table, n, n);
+    for (int s = 0; s < shape->stages && root; s++) {
+        const int span = weft_jit_span(shape, s), radix = weft_jit_radix(shape, s);
+        places->twiddles[s] = table->count;
+        if (span == 1) continue;
+        double *w = extend(table, (int64_t)(radix - 1) * span);
+        if (!w) break;
+        const int step = n / (span * radix);
+        for (int k = 1; k < radix; k++)
+            for (int j = 0; j < span; j++, w += 2)
+                memcpy(w, root + 2 * j * k * step, 2 * sizeof *w);
+    }
+    free(root);
+}
+
+int64_t weft_jit_add_roots(weft_jit_table *table, int64_t n, int64_t count) {
+    const int64_t first = table->count;
+    double *w = extend(table, count), *root = w ? roots_of(table, n, count) : NULL;
+    if (root) memcpy(w, root, (size_t)count * 2 * sizeof *w);
+    free(root);
+    return first;
+}
+
+/* exp(-pi i k^2 / n); NULL, noted, when out of memory. */
+static double *chirp_of(weft_jit_table *table, int64_t n) {
+    double *chirp = malloc((size_t)n * 2 * sizeof *chirp), *root = roots_of(table, 2 * n, 2 * n);
+    if (!chirp) table->failed = true;
+    for (int64_t k = 0, square = 0; k < n && chirp && root; k++) { /* k^2 mod 2 n */
+        memcpy(chirp + 2 * k, root + 2 * square, 2 * sizeof *chirp);
+        square = (square + 2 * k + 1) % (2 * n);
+    }
+    free(root);
+    return chirp;
+}
+
+int64_t weft_jit_add_chirp(weft_jit_table *table, int64_t n) {
+    const int64_t first = table->count;
+    double *w = extend(table, n), *chirp = w ? chirp_of(table, n) : NULL;
+    if (chirp) memcpy(w, chirp, (size_t)n * 2 * sizeof *w);
+    free(chirp);
+    return first;
+}
+
+/* The transform of x, n points of small factors, forward: Stockham's, with the definition for each
+ * factor. x and y are interleaved; the result is in the one returned. */
+static double *transform(double *x, double *y, int64_t n, const double *root) {
+    for (int64_t rest = n, span = 1; rest > 1;) {
+        int64_t p = rest % 4 == 0 ? 4 : 2;
+        while (rest % p != 0) p++;
+        const int64_t parts = n / p, step = n / (span * p);
+        for (int64_t b = 0; b < parts; b++) {
+            const int64_t j = b % span, to = b / span * span * p + j;
+            for (int64_t k = 0; k < p; k++) {
+                double re = 0, im = 0;
+                const int64_t turn = (j + k * span) * step;
+                for (int64_t q = 0, at = 0; q < p; q++, at = (at + turn) % n) {
+                    const double *v = x + 2 * (b + q * parts), *w = root + 2 * at;
+                    re += v[0] * w[0] - v[1] * w[1];
+                    im += v[0] * w[1] + v[1] * w[0];
+                }
+                y[2 * (to + k * span)] = re;
+                y[2 * (to + k * span) + 1] = im;
+            }
+        }
+        double *other = x;
+        x = y;
+        y = other;
+        rest /= p;
+        span *= p;
+    }
+    return x;
+}
+
+int64_t weft_jit_add_spectrum(weft_jit_table *table, int64_t n, int64_t core) {
+    const int64_t first = table->count;
+    double *w = extend(table, core), *root = w ? roots_of(table, core, core) : NULL;
+    double *x = calloc((size_t)core * 4, sizeof *x), *chirp = x ? chirp_of(table, n) : NULL;
+    if (root && chirp) {
+        for (int64_t k = 0; k < n; k++) { /* its conjugate, at k and -k */
+            double *ahead = x + 2 * k, *behind = x + 2 * ((core - k) % core);
+            ahead[0] = behind[0] = chirp[2 * k] / (double)core;
+            ahead[1] = behind[1] = -chirp[2 * k + 1] / (double)core;
+        }
+        memcpy(w, transform(x, x + 2 * core, core, root), (size_t)core * 2 * sizeof *w);
+    } else {
+        table->failed = true;
+    }
+    free(chirp);
+    free(x);
+    free(root);
+    return first;
+}
+
+/* ---- on the device ---- */
+
+static weft_status upload(const weft_device_handle *device, const void *data, size_t bytes,
+                          void *memory) {
+    const weft_view all = {.axes = 1, .n = {(int64_t)bytes}, .stride = {1}};
+    const weft_copy copy = weft_copy_between(&all, &all, 1);
+    weft_status status =
+        device->ops->copy(device->state, NULL, &copy, data, memory, WEFT_HOST_TO_DEVICE);
+    weft_status done = device->ops->queue_wait(device->state, NULL);
+    return status != WEFT_SUCCESS ? status : done;
+}
+
+/* In the precision of the list. */
+static weft_status send(const weft_jit_table_list *list, const weft_device_handle *device,
+                        const weft_jit_table *table, void *memory) {
+    const size_t numbers = 2 * (size_t)table->count;
+    if (list->precision == WEFT_DOUBLE)
+        return upload(device, table->number, numbers * sizeof(double), memory);
+    float *single = malloc(numbers * sizeof *single);
+    if (!single) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "jit engine: no memory for tables");
+    for (size_t i = 0; i < numbers; i++) single[i] = (float)table->number[i];
+    weft_status status = upload(device, single, numbers * sizeof *single, memory);
+    free(single);
+    return status;
+}
+
+weft_status weft_jit_store_table(weft_jit_table_list *list, const weft_device_handle *device,
+                                 weft_jit_table *table, const void **memory) {
+    if (table->count == 0) extend(table, 1); /* kernels want an address */
+    if (table->failed || list->count == WEFT_JIT_TABLES) {
+        free(table->number);
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "jit engine: no memory for tables");
+    }
+    for (int i = 0; i < list->count; i++) {
+        const weft_jit_stored_table *t = &list->table[i];
+        if (t->count != table->count ||
+            memcmp(t->number, table->number, (size_t)t->count * 2 * sizeof(double)) != 0)
+            continue;
+        free(table->number);
+        *memory = t->memory;
+        return WEFT_SUCCESS;
+    }
+    const size_t bytes = (size_t)table->count * 2 *
+                         (list->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double));
+    weft_jit_stored_table *t = &list->table[list->count];
+    *t = (weft_jit_stored_table){.number = table->number, .count = table->count};
+    weft_status status =
+        device->ops->allocate(device->state, WEFT_MEMORY_DEVICE, bytes, &t->memory);
+    if (status != WEFT_SUCCESS) {
+        free(table->number);
+        return status;
+    }
+    list->count++;
+    list->bytes += bytes;
+    *memory = t->memory;
+    return send(list, device, table, t->memory);
+}
+
+void weft_jit_tables_settle(weft_jit_table_list *list) {
+    for (int i = 0; i < list->count; i++) {
+        free(list->table[i].number);
+        list->table[i].number = NULL;
+    }
+}
+
+void weft_jit_tables_release(weft_jit_table_list *list, const weft_device_handle *device) {
+    weft_jit_tables_settle(list);
+    for (int i = 0; i < list->count; i++)
+        device->ops->free(device->state, WEFT_MEMORY_DEVICE, list->table[i].memory);
+    list->count = 0;
+}

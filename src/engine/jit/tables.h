@@ -1,0 +1,57 @@
+/*
+ * Tables of a kernel, one after the other in one buffer on the device: twiddles of the stages,
+ * roots of half spectra, chirps and their spectra, roots between kernels. Passes with equal tables
+ * share them.
+ */
+#ifndef WEFT_ENGINE_JIT_TABLES_H
+#define WEFT_ENGINE_JIT_TABLES_H
+
+#include "engine/jit/shape.h"
+
+/* Where the tables begin, in complex numbers. */
+typedef struct weft_jit_places {
+    int64_t twiddles[2 * WEFT_JIT_STAGES];
+    int64_t seam, chirp, spectrum, coarse, fine_table;
+    int64_t fine; /* entries of the fine one */
+} weft_jit_places;
+
+/* A table while it is made: interleaved, in double. */
+typedef struct weft_jit_table {
+    double *number;
+    int64_t count, room; /* complex numbers */
+    bool failed;         /* out of memory */
+} weft_jit_table;
+
+void weft_jit_add_twiddles(weft_jit_table *table, const weft_jit_shape *shape,
+                           weft_jit_places *places);
+/* exp(-2 pi i k / n), k = 0..count-1 */
+int64_t weft_jit_add_roots(weft_jit_table *table, int64_t n, int64_t count);
+/* exp(-pi i k^2 / n), k = 0..n-1 */
+int64_t weft_jit_add_chirp(weft_jit_table *table, int64_t n);
+/* What a convolution of `core` points with the conjugate of that chirp multiplies by. */
+int64_t weft_jit_add_spectrum(weft_jit_table *table, int64_t n, int64_t core);
+
+/* Tables on the device. */
+typedef struct weft_jit_stored_table {
+    void *memory;
+    double *number; /* to compare with */
+    int64_t count;
+} weft_jit_stored_table;
+
+enum { WEFT_JIT_TABLES = 64 };
+
+typedef struct weft_jit_table_list {
+    weft_precision precision;
+    int count;
+    weft_jit_stored_table table[WEFT_JIT_TABLES];
+    size_t bytes;
+} weft_jit_table_list;
+
+/* Takes the table over and gives its address on the device. */
+weft_status weft_jit_store_table(weft_jit_table_list *list, const weft_device_handle *device,
+                                 weft_jit_table *table, const void **memory);
+/* Nothing more is stored: what is only there to compare with goes. */
+void weft_jit_tables_settle(weft_jit_table_list *list);
+void weft_jit_tables_release(weft_jit_table_list *list, const weft_device_handle *device);
+
+#endif

@@ -1,0 +1,234 @@
+/* The text of a kernel: what src/kernels/fft_*.cl want defined, and those files in their order. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/jit/pass.h"
+#include "support/error.h"
+
+/* Made by cmake/embed.cmake. */
+extern const char weft_kernels_fft_points_cl[], weft_kernels_fft_exchange_cl[],
+    weft_kernels_fft_stage_cl[], weft_kernels_fft_pairs_cl[], weft_kernels_fft_line_cl[],
+    weft_kernels_fft_copy_cl[];
+extern const char weft_kernels_dft_2_inc[], weft_kernels_dft_3_inc[], weft_kernels_dft_4_inc[],
+    weft_kernels_dft_5_inc[], weft_kernels_dft_6_inc[], weft_kernels_dft_7_inc[],
+    weft_kernels_dft_8_inc[], weft_kernels_dft_9_inc[], weft_kernels_dft_10_inc[],
+    weft_kernels_dft_11_inc[], weft_kernels_dft_12_inc[], weft_kernels_dft_13_inc[],
+    weft_kernels_dft_14_inc[], weft_kernels_dft_15_inc[], weft_kernels_dft_16_inc[];
+
+static const char *const codelets[WEFT_JIT_LARGEST_RADIX + 1] = {
+    "",
+    "",
+    weft_kernels_dft_2_inc,
+    weft_kernels_dft_3_inc,
+    weft_kernels_dft_4_inc,
+    weft_kernels_dft_5_inc,
+    weft_kernels_dft_6_inc,
+    weft_kernels_dft_7_inc,
+    weft_kernels_dft_8_inc,
+    weft_kernels_dft_9_inc,
+    weft_kernels_dft_10_inc,
+    weft_kernels_dft_11_inc,
+    weft_kernels_dft_12_inc,
+    weft_kernels_dft_13_inc,
+    weft_kernels_dft_14_inc,
+    weft_kernels_dft_15_inc,
+    weft_kernels_dft_16_inc,
+};
+
+/* A text while it is put together. */
+typedef struct composition {
+    char *text;
+    size_t used, room;
+    bool failed; /* out of memory */
+} composition;
+
+static void put(composition *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(composition *c, const char *format, ...) {
+    va_list list, again;
+    va_start(list, format);
+    va_copy(again, list);
+    const int length = vsnprintf(NULL, 0, format, list);
+    va_end(list);
+    if (c->used + (size_t)length + 1 > c->room) {
+        const size_t room = 2 * c->room + (size_t)length + 4096;
+        char *grown = realloc(c->text, room);
+        if (!grown) c->failed = true;
+        if (grown) c->text = grown, c->room = room;
+    }
+    if (!c->failed) {
+        vsnprintf(c->text + c->used, (size_t)length + 1, format, again);
+        c->used += (size_t)length;
+    }
+    va_end(again);
+}
+
+static void define(composition *c, const char *name, int64_t value) {
+    put(c, "#define %s %lld\n", name, (long long)value);
+}
+
+static void add_file(composition *c, const char *file) {
+    put(c, "%s\n", file);
+}
+
+/* ---- pieces ---- */
+
+static void define_pieces(composition *c, const char *name, const weft_jit_side *side, int loops) {
+    if (side->pieces == 0) return;
+    put(c, "#define %s(PIECE) \\\n", name);
+    for (int i = 0; i < side->pieces; i++) {
+        const weft_jit_piece *p = &side->piece[i];
+        put(c, " PIECE(%d, %lld, (long64)%lld, (long64)%lld, (long64)0", i, (long long)p->first,
+            (long long)p->offset, (long long)p->point);
+        for (int l = 0; l < loops; l++)
+            put(c, " + (long64)index[%d] * %lld", l, (long long)p->loop[l]);
+        put(c, ")%s\n", i + 1 < side->pieces ? " \\" : "");
+    }
+}
+
+static int64_t unit_of(weft_jit_points points) {
+    return points == WEFT_JIT_REAL ? 1 : 2;
+}
+
+/* Neighbouring points are neighbours in memory; in all pieces, if so in one. */
+static bool is_unit(const weft_jit_side *side) {
+    if (side->points == WEFT_JIT_REAL_PAIRS && side->part != 1) return false;
+    return side->pieces == 0 && side->point == unit_of(side->points);
+}
+
+static void define_sides(composition *c, const weft_jit_pass *pass, bool aligned) {
+    const weft_jit_request *r = &pass->request;
+    define(c, "REAL_LENGTH", r->real_length);
+    define(c, "LENGTH", r->length);
+    define(c, "FROM", (int)r->in.points);
+    define(c, "TO", (int)r->out.points);
+    define(c, "LOOPS", r->loops);
+    define(c, "IN_UNIT", is_unit(&r->in));
+    define(c, "OUT_UNIT", is_unit(&r->out));
+    define(c, "IN_ADJACENT", r->in.part == 1);
+    define(c, "OUT_ADJACENT", r->out.part == 1);
+    define(c, "ALIGNED", aligned);
+    define(c, "INVERSE", r->inverse);
+    define_pieces(c, "IN_PIECES", &r->in, r->loops);
+    define_pieces(c, "OUT_PIECES", &r->out, r->loops);
+}
+
+/* ---- transforms ---- */
+
+/* After the first stage: steps from stage to stage; lines change hands in the last one. */
+static void define_stages(composition *c, const weft_jit_pass *pass) {
+    const weft_jit_shape *s = &pass->shape;
+    const int turn = s->stages > s->radices.stages ? s->radices.stages : -1;
+    bool used = pass->request.in.points == WEFT_JIT_HALF_PAIRS; /* local memory is */
+    put(c, "#define STAGES");
+    for (int i = 1; i < s->stages; i++) {
+        const char *side = i + 1 == s->stages ? "out" : "in";
+        if (i == turn)
+            put(c, " CONVOLVE(%d, %s)", i, "in");
+        else
+            put(c, " %s(%d, in, %d, %s)", used ? "STEP" : "FIRST_STEP", i - 1, i, side);
+        used = used || i != turn;
+    }
+    put(c, "\n");
+}
+
+static void define_line(composition *c, const weft_jit_pass *pass) {
+    const weft_jit_shape *s = &pass->shape;
+    const weft_jit_places *at = &pass->places;
+    const weft_jit_request *r = &pass->request;
+    const int last = s->stages - 1;
+    define(c, "POINTS", s->points);
+    define(c, "LINE_THREADS", s->radices.threads);
+    define(c, "LINES", s->lines);
+    define(c, "VALUES", s->radices.values);
+    define(c, "FIRST_RADIX", weft_jit_radix(s, 0));
+    define(c, "LAST_RADIX", weft_jit_radix(s, last));
+    define(c, "TURN_RADIX", s->radices.radix[s->radices.stages - 1]);
+    define(c, "ACROSS_IN", s->across_in);
+    define(c, "ACROSS_OUT", s->across_out);
+    define(c, "PARTS", s->parts);
+    define(c, "PITCH", s->pitch);
+    define(c, "PAIRS_PAD", s->pairs_pad);
+    define(c, "CONVOLUTION", s->points > r->length);
+    define(c, "SEAM", at->seam);
+    define(c, "CHIRP", at->chirp);
+    define(c, "SPECTRUM", at->spectrum);
+    define(c, "TWIST", r->twist);
+    define(c, "COARSE_TABLE", at->coarse);
+    define(c, "FINE_TABLE", at->fine_table);
+    define(c, "FINE", at->fine > 0 ? at->fine : 1);
+    define_stages(c, pass);
+}
+
+static void add_radices(composition *c, const weft_jit_shape *s) {
+    bool added[WEFT_JIT_LARGEST_RADIX + 1] = {false};
+    for (int i = 0; i < s->radices.stages; i++) {
+        const int radix = s->radices.radix[i];
+        if (added[radix]) continue;
+        added[radix] = true;
+        put(c, "\nFUNCTION void dft_%d(real2 *v) {\n", radix);
+        if (radix == 1) put(c, "(void)v;\n");
+        add_file(c, codelets[radix]);
+        put(c, "}\n");
+    }
+}
+
+static void add_stages(composition *c, const weft_jit_pass *pass) {
+    const weft_jit_shape *s = &pass->shape;
+    for (int i = 0; i < s->stages; i++) {
+        define(c, "STAGE", i);
+        define(c, "RADIX", weft_jit_radix(s, i));
+        define(c, "SPAN", weft_jit_span(s, i));
+        define(c, "TWIDDLES", pass->places.twiddles[i]);
+        define(c, "PAD_BEFORE", i > 0 ? s->pad[i - 1] : 0);
+        define(c, "PAD_AFTER", i + 1 < s->stages ? s->pad[i] : 0);
+        add_file(c, weft_kernels_fft_stage_cl);
+    }
+}
+
+static void compose_transform(composition *c, const weft_jit_pass *pass, bool aligned) {
+    define_sides(c, pass, aligned);
+    define_line(c, pass);
+    add_file(c, weft_kernels_fft_points_cl);
+    add_file(c, weft_kernels_fft_exchange_cl);
+    add_radices(c, &pass->shape);
+    add_stages(c, pass);
+    add_file(c, weft_kernels_fft_pairs_cl);
+    add_file(c, weft_kernels_fft_line_cl);
+}
+
+static void compose_copy(composition *c, const weft_jit_pass *pass, bool aligned) {
+    const weft_jit_work work = pass->request.work;
+    const bool inverse = pass->request.inverse;
+    define_sides(c, pass, aligned);
+    define(c, "MULTIPLIES", work != WEFT_JIT_COPY);
+    define(c, "SWAPS_BEFORE", work == WEFT_JIT_UNCHIRP || (work == WEFT_JIT_CHIRP && inverse));
+    define(c, "SWAPS_AFTER", work == WEFT_JIT_CONVOLVE || (work == WEFT_JIT_UNCHIRP && inverse));
+    add_file(c, weft_kernels_fft_points_cl);
+    add_file(c, weft_kernels_fft_copy_cl);
+}
+
+weft_status weft_jit_compile(const weft_jit_pass *pass, bool aligned,
+                             const weft_device_handle *device, weft_kernel **kernel) {
+    const bool transforms = pass->request.work == WEFT_JIT_TRANSFORM;
+    composition c = {.text = NULL};
+    (transforms ? compose_transform : compose_copy)(&c, pass, aligned);
+    if (c.failed) {
+        free(c.text);
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "jit engine: no memory for a kernel's text");
+    }
+    const char *const texts[] = {c.text};
+    const weft_kernel_source source = {
+        .name = transforms ? "weft_fft" : "weft_fft_copy",
+        .text = texts,
+        .texts = 1,
+        .threads = transforms ? (unsigned)(pass->shape.lines * pass->shape.radices.threads)
+                              : WEFT_JIT_COPY_THREADS,
+        .local_bytes = transforms ? pass->shape.local_bytes : 0,
+        .precision = pass->request.precision};
+    weft_status status = device->ops->kernel_create(device->state, &source, kernel);
+    free(c.text);
+    return status;
+}

@@ -1,0 +1,189 @@
+/*
+ * The language of kernels: one text for CUDA C++ (NVRTC) and OpenCL C 1.2. The device puts this
+ * file before each kernel's text, and before this file
+ *
+ *     #define THREADS n      threads of a group
+ *     #define PRECISION n    0 double, 1 single, 2 half: weft_precision
+ *     #define HAS_DOUBLE n   0 or 1
+ *
+ * A kernel is a function
+ *
+ *     KERNEL(name)(MEMORY(const real2, in), MEMORY(real2, out), int count LOCAL_MEMORY) {
+ *         OPEN(const real2, in);
+ *         OPEN(real2, out);
+ *         OPEN_LOCAL(real, shared);
+ *         ...
+ *
+ * MEMORY is a device address: a pointer on CUDA; on OpenCL, whose addresses cannot be added to
+ * before they reach the kernel, a buffer and an offset, which OPEN makes the pointer `in` of. The
+ * other parameters are numbers or structures without pointers. LOCAL_MEMORY comes last, without a
+ * comma before it, where weft_kernel_source.local_bytes is not 0, and is left out otherwise.
+ *
+ * Pointers carry the memory they point to: `GLOBAL real2 *p`, `LOCAL real *q`, `CONSTANT real *r`;
+ * what is private carries nothing. Tables are `CONSTANT_TABLE(real, name, 3) = {...}` outside
+ * functions; local arrays `LOCAL_ARRAY(real, name, 64)` at the top of a kernel. Functions are
+ * FUNCTION type name(...). No recursion, no templates, no overloading, no pointers to functions.
+ *
+ * Half precision is for memory alone: `real` is float there, and values are loaded and stored by
+ * load_half2 and store_half2 from and to memory of half_bits.
+ */
+#ifndef WEFT_KERNELS_DIALECT_H
+#define WEFT_KERNELS_DIALECT_H
+
+#ifdef __OPENCL_VERSION__
+#define IS_OPENCL 1
+
+#if HAS_DOUBLE
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+typedef long long64;
+typedef ulong ulong64;
+typedef ushort half_bits;
+
+#define KERNEL(name) __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void name
+#define FUNCTION static inline
+#define GLOBAL __global
+#define LOCAL __local
+#define CONSTANT __constant
+#define CONSTANT_TABLE(type, name, count) __constant type name[count]
+#define LOCAL_ARRAY(type, name, count) __local type name[count]
+
+#define MEMORY(type, name) __global char *name##_buffer, ulong name##_offset
+#define OPEN(type, name) __global type *name = (__global type *)(name##_buffer + name##_offset)
+#define LOCAL_MEMORY , __local float4 *local_memory
+#define OPEN_LOCAL(type, name) __local type *name = (__local type *)local_memory
+
+#define BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
+#define THREAD ((int)get_local_id(0))
+#define GROUP(axis) ((unsigned int)get_group_id(axis))
+#define GROUPS(axis) ((unsigned int)get_num_groups(axis))
+#define MULTIPLY_HIGH(a, b) mul_hi((unsigned int)(a), (unsigned int)(b))
+#ifdef __clang__
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL
+#endif
+
+#else /* CUDA */
+#define IS_OPENCL 0
+
+typedef long long long64;
+typedef unsigned long long ulong64;
+typedef unsigned short half_bits;
+
+#define KERNEL(name) extern "C" __global__ void __launch_bounds__(THREADS) name
+#define FUNCTION static __device__ __forceinline__ __attribute__((unused))
+#define GLOBAL
+#define LOCAL
+#define CONSTANT const
+#define CONSTANT_TABLE(type, name, count) static __constant__ const type name[count]
+#define LOCAL_ARRAY(type, name, count) __shared__ type name[count]
+
+#define MEMORY(type, name) type *name
+#define OPEN(type, name) (void)name
+#define LOCAL_MEMORY
+#ifndef LOCAL_MEMORY_DECLARED
+#define LOCAL_MEMORY_DECLARED extern __shared__ float4 local_memory[];
+#endif
+#define OPEN_LOCAL(type, name)                                                                     \
+    LOCAL_MEMORY_DECLARED                                                                          \
+    type *name = (type *)local_memory
+
+#define BARRIER() __syncthreads()
+#define THREAD ((int)threadIdx.x)
+#define GROUP(axis) GROUP_##axis
+#define GROUP_0 blockIdx.x
+#define GROUP_1 blockIdx.y
+#define GROUP_2 blockIdx.z
+#define GROUPS(axis) GROUPS_##axis
+#define GROUPS_0 gridDim.x
+#define GROUPS_1 gridDim.y
+#define GROUPS_2 gridDim.z
+#define MULTIPLY_HIGH(a, b) __umulhi(a, b)
+#define UNROLL _Pragma("unroll")
+#endif
+
+/* ---- numbers ---- */
+
+#if PRECISION == 0
+typedef double real;
+typedef double2 real2;
+#else
+typedef float real;
+typedef float2 real2;
+#endif
+
+/* A complex number from its parts; x is the real one. */
+FUNCTION real2 pair(real x, real y) {
+    real2 z;
+    z.x = x;
+    z.y = y;
+    return z;
+}
+
+/* x * y + z, rounded once. */
+#define MULTIPLY_ADD(x, y, z) fma(x, y, z)
+
+FUNCTION real2 complex_add(real2 a, real2 b) {
+    return pair(a.x + b.x, a.y + b.y);
+}
+
+FUNCTION real2 complex_subtract(real2 a, real2 b) {
+    return pair(a.x - b.x, a.y - b.y);
+}
+
+FUNCTION real2 complex_multiply(real2 a, real2 b) {
+    return pair(fma(a.x, b.x, -(a.y * b.y)), fma(a.x, b.y, a.y * b.x));
+}
+
+/* a times the conjugate of b. */
+FUNCTION real2 complex_multiply_conjugate(real2 a, real2 b) {
+    return pair(fma(a.x, b.x, a.y * b.y), fma(a.y, b.x, -(a.x * b.y)));
+}
+
+FUNCTION real2 complex_scale(real2 a, real factor) {
+    return pair(a.x * factor, a.y * factor);
+}
+
+/* i times a. */
+FUNCTION real2 complex_turn(real2 a) {
+    return pair(-a.y, a.x);
+}
+
+#if PRECISION == 2
+#if IS_OPENCL
+FUNCTION real2 load_half2(const __global half_bits *memory, long64 index) {
+    return vload_half2(index, (const __global half *)memory);
+}
+FUNCTION void store_half2(__global half_bits *memory, long64 index, real2 value) {
+    vstore_half2_rte(value, index, (__global half *)memory);
+}
+#else
+#ifndef HALF_CONVERSION_DEFINED
+/* Without cuda_fp16.h, which is not everywhere where NVRTC is. */
+FUNCTION float float_of_half(half_bits bits) {
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+    return value;
+}
+FUNCTION half_bits half_of_float(float value) {
+    half_bits bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+}
+#endif
+FUNCTION real2 load_half2(const half_bits *memory, long64 index) {
+    ushort2 bits = ((const ushort2 *)memory)[index];
+    return pair(float_of_half(bits.x), float_of_half(bits.y));
+}
+FUNCTION void store_half2(half_bits *memory, long64 index, real2 value) {
+    ushort2 bits;
+    bits.x = half_of_float(value.x);
+    bits.y = half_of_float(value.y);
+    ((ushort2 *)memory)[index] = bits;
+}
+#endif
+#endif
+
+#endif /* WEFT_KERNELS_DIALECT_H */

@@ -1,0 +1,46 @@
+/*
+ * Points on their way through local memory from the threads of one stage to those of the next, all
+ * numbers at once, or, to make do with half the memory, the real parts first (PARTS 2). Also what
+ * the straight-line transforms (src/engine/native/codelets) are written in.
+ */
+#if PARTS == 1
+typedef real2 exchanged;
+#define GIVEN(z, part) (z)
+#define TAKE(z, part, value) (z) = (value)
+#else
+typedef real exchanged;
+#define GIVEN(z, part) ((part) == 0 ? (z).x : (z).y)
+#define TAKE(z, part, value)                                                                       \
+    if ((part) == 0)                                                                               \
+        (z).x = (value);                                                                           \
+    else                                                                                           \
+        (z).y = (value)
+#endif
+
+/* Where number p of a line lies if one is left out after every `pad`; 0: none is. */
+#define PADDED(p, pad) ((pad) == 0 ? (p) : (p) + (p) / ((pad) == 0 ? 1 : (pad)))
+
+/* Butterflies of the stages that more than fft_stage.cl has to do with, and those of a thread. */
+#define OF_THREAD(butterflies) (((butterflies) + LINE_THREADS - 1) / LINE_THREADS)
+#define FIRST_BUTTERFLIES (POINTS / FIRST_RADIX)
+#define FIRST_COUNT OF_THREAD(FIRST_BUTTERFLIES)
+#define TURN_BUTTERFLIES (POINTS / TURN_RADIX)
+#define TURN_COUNT OF_THREAD(TURN_BUTTERFLIES)
+#define LAST_BUTTERFLIES (POINTS / LAST_RADIX)
+#define LAST_COUNT OF_THREAD(LAST_BUTTERFLIES)
+
+#define NUMBERED_AFTER(name, number) name##number
+#define NUMBERED(name, number) NUMBERED_AFTER(name, number)
+
+#if IS_OPENCL
+#define TABLE_READ(tables, at) (tables)[at]
+#else
+#define TABLE_READ(tables, at) __ldg((tables) + (at))
+#endif
+
+/* The dialect's own CONSTANT, memory, is not used after this. */
+#undef CONSTANT
+#define CONSTANT(value) ((real)(value))
+#define vector real
+#define LOAD(k, re, im) const real re = v[k].x, im = v[k].y;
+#define STORE(k, re, im) v[k] = pair(re, im);

@@ -1,0 +1,199 @@
+/*
+ * Transforms of lines: a group of THREADS threads does LINES lines of LENGTH points each. Threads
+ * load what the first stage wants, points go from stage to stage through local memory, and threads
+ * store what the last stage gives. Where memory has neighbouring lines side by side instead of
+ * neighbouring points, neighbouring threads do neighbouring lines (ACROSS); the two sides may
+ * differ. Besides what the other files want, the engine defines
+ *
+ *     POINTS, VALUES    of the transform in local memory; registers of a thread for them
+ *     FIRST_RADIX, LAST_RADIX, LAST_STAGE
+ *     STAGES            what comes after the first stage: FIRST_STEP, STEP and CONVOLVE, see below
+ *     ACROSS_IN, ACROSS_OUT
+ *     PITCH             numbers of local memory from one line to the next; 0: none is needed
+ *     CONVOLUTION       1: POINTS > LENGTH, and the transform is a convolution (Bluestein 1970) by
+ *                       a table at SPECTRUM, with a chirp at CHIRP
+ *     SEAM              where the roots of half spectra begin in the tables
+ *     TWIST             the loop whose index times the point's is the exponent of a root of unity
+ *                       to multiply by, the product of entries of two tables: number / FINE at
+ *                       COARSE_TABLE, number % FINE at FINE_TABLE; -1: none
+ */
+#if PITCH > 0
+#define SHARED LOCAL_MEMORY
+#else
+#define SHARED
+#endif
+
+/* From registers to registers through local memory: a thread gives what stage `from` left in it
+ * and takes what stage `to` wants. It is thread t of a line; which one may change on the way. */
+#define THROUGH_LOCAL(given, scatter, from_side, taken, gather, to_side, part)                     \
+    scatter(given, shared + line_##from_side * PITCH, t_##from_side, part);                        \
+    BARRIER();                                                                                     \
+    gather(taken, shared + line_##to_side * PITCH, t_##to_side, part);
+#if PARTS == 1
+#define BOTH_PARTS(given, scatter, from_side, taken, gather, to_side)                              \
+    THROUGH_LOCAL(given, scatter, from_side, taken, gather, to_side, 0)
+#else
+#define BOTH_PARTS(given, scatter, from_side, taken, gather, to_side)                              \
+    THROUGH_LOCAL(given, scatter, from_side, taken, gather, to_side, 0)                            \
+    BARRIER();                                                                                     \
+    THROUGH_LOCAL(given, scatter, from_side, taken, gather, to_side, 1)
+#endif
+#define FIRST_STEP(from, from_side, to, to_side)                                                   \
+    BOTH_PARTS(v, scatter_##from, from_side, v, gather_##to, to_side)                              \
+    transform_##to(v, tables, t_##to_side);
+#define STEP(from, from_side, to, to_side)                                                         \
+    BARRIER();                                                                                     \
+    FIRST_STEP(from, from_side, to, to_side)
+/* Stage number `to` takes points from the threads, and in the order, that had them. */
+#define CONVOLVE(to, side)                                                                         \
+    multiply_by_spectrum(v, tables, t_##side);                                                     \
+    transform_##to(v, tables, t_##side);
+
+#if CONVOLUTION
+/* Turned into the input of the inverse transform, whose parts change places on both sides. */
+FUNCTION void multiply_by_spectrum(real2 *v, GLOBAL const real2 *tables, int t) {
+    UNROLL
+    for (int i = 0; i < TURN_COUNT; ++i) {
+        const int b = t + i * LINE_THREADS;
+        UNROLL
+        for (int k = 0; k < TURN_RADIX; ++k)
+            if (b < TURN_BUTTERFLIES)
+                v[i * TURN_RADIX + k] = swapped(
+                    complex_multiply(v[i * TURN_RADIX + k],
+                                     TABLE_READ(tables, SPECTRUM + b + k * TURN_BUTTERFLIES)));
+    }
+}
+#endif
+
+/* A point as the transform takes it. */
+FUNCTION real2 prepared(real2 z, int p, GLOBAL const real2 *tables) {
+#if INVERSE
+    z = swapped(z);
+#endif
+#if CONVOLUTION
+    z = complex_multiply(z, TABLE_READ(tables, CHIRP + p));
+#endif
+    (void)p;
+    (void)tables;
+    return z;
+}
+
+/* A point as it is stored; `twist` is the index of the loop. */
+FUNCTION real2 finished(real2 z, int p, unsigned int twist, GLOBAL const real2 *tables) {
+#if CONVOLUTION
+    z = complex_multiply(swapped(z), TABLE_READ(tables, CHIRP + p));
+#endif
+#if TWIST >= 0
+    const unsigned int root = twist * (unsigned int)p;
+    z = complex_multiply(z, complex_multiply(TABLE_READ(tables, COARSE_TABLE + root / FINE),
+                                             TABLE_READ(tables, FINE_TABLE + root % FINE)));
+#endif
+    (void)p;
+    (void)twist;
+    (void)tables;
+#if INVERSE
+    z = swapped(z);
+#endif
+    return z;
+}
+
+KERNEL(weft_fft)
+(IN_MEMORY MEMORY(real, out), MEMORY(const real2, tables), const fft_shape shape SHARED) {
+    OPEN_IN
+    OPEN(real, out);
+    OPEN(const real2, tables);
+#if PITCH > 0
+    OPEN_LOCAL(exchanged, shared);
+#endif
+#if ACROSS_IN
+    const int line_in = THREAD % LINES, t_in = THREAD / LINES;
+#else
+    const int line_in = THREAD / LINE_THREADS, t_in = THREAD % LINE_THREADS;
+#endif
+#if ACROSS_OUT
+    const int line_out = THREAD % LINES, t_out = THREAD / LINES;
+#else
+    const int line_out = THREAD / LINE_THREADS, t_out = THREAD % LINE_THREADS;
+#endif
+    const unsigned int first_line = GROUP(0) * LINES;
+    unsigned int index[LOOPS];
+    real2 v[VALUES];
+    UNROLL
+    for (int i = 0; i < VALUES; ++i) v[i] = pair(0, 0);
+
+    find_line(&shape, first_line + line_in, index);
+    const bool loads = first_line + line_in < shape.lines;
+#ifndef IN_PIECES
+    GLOBAL const real *const from = in + place_of_line(shape.in_loop, index);
+#endif
+#if FROM == POINTS_HALF_PAIRS
+    real2 pairs[2 * PAIRS_OF_THREAD];
+    UNROLL
+    for (int i = 0; i < 2 * PAIRS_OF_THREAD; ++i) pairs[i] = pair(0, 0);
+    UNROLL
+    for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
+        const int k = t_in + i * LINE_THREADS;
+        if (loads && k < PAIRS) {
+            LOAD_COMPLEX(pairs[2 * i], k)
+            LOAD_COMPLEX(pairs[2 * i + 1], LENGTH - k)
+        }
+    }
+    part_pairs(pairs, tables, t_in);
+    BOTH_PARTS(pairs, scatter_pairs, in, v, gather_points, in)
+#else
+    if (loads) {
+        UNROLL
+        for (int i = 0; i < FIRST_COUNT; ++i) {
+            const int b = t_in + i * LINE_THREADS;
+            UNROLL
+            for (int k = 0; k < FIRST_RADIX; ++k)
+                if (b < FIRST_BUTTERFLIES && b + k * FIRST_BUTTERFLIES < LENGTH)
+                    LOAD_POINT(v[i * FIRST_RADIX + k], b + k * FIRST_BUTTERFLIES)
+        }
+    }
+#endif
+    UNROLL
+    for (int i = 0; i < FIRST_COUNT; ++i) {
+        UNROLL
+        for (int k = 0; k < FIRST_RADIX; ++k) {
+            const int p = t_in + i * LINE_THREADS + k * FIRST_BUTTERFLIES;
+            if (p < LENGTH) v[i * FIRST_RADIX + k] = prepared(v[i * FIRST_RADIX + k], p, tables);
+        }
+    }
+    transform_0(v, tables, t_in);
+    STAGES
+
+#if ACROSS_IN != ACROSS_OUT
+    find_line(&shape, first_line + line_out, index);
+#endif
+    const bool stores = first_line + line_out < shape.lines;
+    const unsigned int twist = TWIST >= 0 ? index[TWIST >= 0 ? TWIST : 0] : 0;
+    UNROLL
+    for (int i = 0; i < LAST_COUNT; ++i) {
+        UNROLL
+        for (int k = 0; k < LAST_RADIX; ++k) {
+            const int p = t_out + i * LINE_THREADS + k * LAST_BUTTERFLIES;
+            if (p < LENGTH)
+                v[i * LAST_RADIX + k] = finished(v[i * LAST_RADIX + k], p, twist, tables);
+        }
+    }
+    line_out_place to;
+    OPEN_LINE_OUT(to)
+#if TO == POINTS_HALF_PAIRS
+    real2 points[2 * PAIRS_OF_THREAD];
+    BARRIER();
+    BOTH_PARTS(v, scatter_points, out, points, gather_pairs, out)
+    if (stores) store_pairs(points, to, tables, t_out);
+#else
+    if (stores) {
+        UNROLL
+        for (int i = 0; i < LAST_COUNT; ++i) {
+            const int b = t_out + i * LINE_THREADS;
+            UNROLL
+            for (int k = 0; k < LAST_RADIX; ++k)
+                if (b < LAST_BUTTERFLIES && b + k * LAST_BUTTERFLIES < LENGTH)
+                    store_point(to, b + k * LAST_BUTTERFLIES, v[i * LAST_RADIX + k]);
+        }
+    }
+#endif
+}

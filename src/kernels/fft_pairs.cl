@@ -1,0 +1,83 @@
+/*
+ * Half spectra on their way between the threads that load or store them by the pair, numbers k and
+ * LENGTH - k, and those that have the points of the first or the last stage.
+ */
+#define PAIRS (LENGTH / 2 + 1)
+#define PAIRS_OF_THREAD ((PAIRS + LINE_THREADS - 1) / LINE_THREADS)
+
+#if FROM == POINTS_HALF_PAIRS
+FUNCTION void scatter_pairs(const real2 *pairs, LOCAL exchanged *line, int t, int part) {
+    UNROLL
+    for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
+        const int k = t + i * LINE_THREADS;
+        if (k < PAIRS) line[PADDED(k, PAIRS_PAD)] = GIVEN(pairs[2 * i], part);
+        if (k > 0 && 2 * k < LENGTH)
+            line[PADDED(LENGTH - k, PAIRS_PAD)] = GIVEN(pairs[2 * i + 1], part);
+    }
+}
+
+FUNCTION void gather_points(real2 *v, LOCAL exchanged *line, int t, int part) {
+    UNROLL
+    for (int i = 0; i < FIRST_COUNT; ++i) {
+        const int b = t + i * LINE_THREADS;
+        UNROLL
+        for (int k = 0; k < FIRST_RADIX; ++k) {
+            const int p = b + k * FIRST_BUTTERFLIES;
+            if (b < FIRST_BUTTERFLIES && p < LENGTH) {
+                TAKE(v[i * FIRST_RADIX + k], part, line[PADDED(p, PAIRS_PAD)]);
+            }
+        }
+    }
+}
+
+/* Points of what was loaded, in place. */
+FUNCTION void part_pairs(real2 *pairs, GLOBAL const real2 *tables, int t) {
+    UNROLL
+    for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
+        const int k = t + i * LINE_THREADS;
+        if (k == 0) pairs[2 * i].y = pairs[2 * i + 1].y = 0; /* real data has none */
+        if (k < PAIRS) part_pair(&pairs[2 * i], &pairs[2 * i + 1], TABLE_READ(tables, SEAM + k));
+    }
+}
+#endif
+
+#if TO == POINTS_HALF_PAIRS
+FUNCTION void scatter_points(const real2 *v, LOCAL exchanged *line, int t, int part) {
+    UNROLL
+    for (int i = 0; i < LAST_COUNT; ++i) {
+        const int b = t + i * LINE_THREADS;
+        UNROLL
+        for (int k = 0; k < LAST_RADIX; ++k) {
+            const int p = b + k * LAST_BUTTERFLIES;
+            if (b < LAST_BUTTERFLIES && p < LENGTH)
+                line[PADDED(p, PAIRS_PAD)] = GIVEN(v[i * LAST_RADIX + k], part);
+        }
+    }
+}
+
+FUNCTION void gather_pairs(real2 *pairs, LOCAL exchanged *line, int t, int part) {
+    UNROLL
+    for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
+        const int k = t + i * LINE_THREADS;
+        if (k < PAIRS) {
+            TAKE(pairs[2 * i], part, line[PADDED(k % LENGTH, PAIRS_PAD)]);
+            TAKE(pairs[2 * i + 1], part, line[PADDED((LENGTH - k) % LENGTH, PAIRS_PAD)]);
+        }
+    }
+}
+
+/* Makes half spectra of points and stores them. */
+FUNCTION void store_pairs(real2 *pairs, line_out_place to, GLOBAL const real2 *tables, int t) {
+    UNROLL
+    for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
+        const int k = t + i * LINE_THREADS;
+        if (k < PAIRS) {
+            real2 a = pairs[2 * i], b = pairs[2 * i + 1];
+            join_pair(&a, &b, TABLE_READ(tables, SEAM + k));
+            if (k == 0) a.y = b.y = 0; /* not a zero with a sign */
+            store_complex(to, k, a);
+            if (2 * k != LENGTH) store_complex(to, LENGTH - k, b);
+        }
+    }
+}
+#endif

@@ -1,0 +1,203 @@
+/*
+ * Lines of points in memory: where line number i and its point p lie, and how a point is loaded and
+ * stored. Before this text the engine (src/engine/jit/text.c) defines
+ *
+ *     REAL_LENGTH   n of a real transform
+ *     LENGTH        complex points of a line: n, or n / 2 where two real numbers make a point
+ *     FROM, TO      what a line is in memory: one of the kinds below
+ *     LOOPS         loops over the lines, the fastest first
+ *     IN_UNIT, OUT_UNIT        1: neighbouring points (pairs, numbers) are neighbours in memory
+ *     IN_ADJACENT, OUT_ADJACENT    1: so are the two real numbers of a pair
+ *     ALIGNED       1: points, where they are two numbers side by side, are aligned to both
+ *     INVERSE       1: real and imaginary parts change places on both sides, which turns the sign
+ *     IN_PIECES(PIECE), OUT_PIECES(PIECE), where a side lies in pieces: PIECE(number, first point,
+ *                   offset, stride of points, offset of a line by index[]) for each, in order
+ *
+ * All strides count real numbers.
+ */
+#define POINTS_COMPLEX 0    /* real and imaginary part side by side */
+#define POINTS_REAL_PAIRS 1 /* two real numbers of a real line of even length */
+#define POINTS_REAL 2       /* real numbers */
+#define POINTS_HALF 3       /* n / 2 + 1 complex numbers that stand for n */
+#define POINTS_HALF_PAIRS 4 /* the same, of the line that REAL_PAIRS is the other side of */
+
+typedef struct fft_shape {
+    long64 in_loop[LOOPS], out_loop[LOOPS];
+    long64 in_point, out_point;
+    long64 in_part, out_part; /* from the first number of a pair to the second */
+    unsigned int lines, unused;
+    unsigned int n[LOOPS], multiplier[LOOPS], shift[LOOPS], unused_too[LOOPS];
+} fft_shape;
+
+#ifdef IN_PIECES
+#define IN_PARAMETER(number, first, offset, stride, line) MEMORY(const real, in_##number),
+#define IN_MEMORY IN_PIECES(IN_PARAMETER)
+#define OPEN_PIECE(number, first, offset, stride, line) OPEN(const real, in_##number);
+#define OPEN_IN IN_PIECES(OPEN_PIECE)
+#else
+#define IN_MEMORY MEMORY(const real, in),
+#define OPEN_IN OPEN(const real, in);
+#endif
+
+/* The indices of the loops at line number `line`. */
+FUNCTION void find_line(const fft_shape *shape, unsigned int line, unsigned int *index) {
+    UNROLL
+    for (int l = 0; l < LOOPS; ++l) {
+        /* Granlund and Montgomery 1994: line / n without dividing */
+        unsigned int rest = (MULTIPLY_HIGH(line, shape->multiplier[l]) + line) >> shape->shift[l];
+        index[l] = line - rest * shape->n[l];
+        line = rest;
+    }
+}
+
+FUNCTION long64 place_of_line(const long64 *stride, const unsigned int *index) {
+    long64 place = 0;
+    UNROLL
+    for (int l = 0; l < LOOPS; ++l) place += stride[l] * index[l];
+    return place;
+}
+
+FUNCTION real2 swapped(real2 z) {
+    return pair(z.y, z.x);
+}
+
+FUNCTION real2 load_two(GLOBAL const real *at) {
+#if ALIGNED
+    return *(GLOBAL const real2 *)at;
+#else
+    return pair(at[0], at[1]);
+#endif
+}
+
+FUNCTION void store_two(GLOBAL real *at, real2 z) {
+#if ALIGNED
+    *(GLOBAL real2 *)at = z;
+#else
+    at[0] = z.x;
+    at[1] = z.y;
+#endif
+}
+
+/* ---- loading: in the kernel itself, which has `index`, and `from` or the pieces' memory ---- */
+
+/* Complex number number of a line. */
+#ifdef IN_PIECES
+#define IN_PIECE(which, first, offset, stride, line)                                               \
+    if (sought >= (first))                                                                         \
+        at = in_##which + ((offset) + (line) + (sought - (first)) * (long64)(stride));
+#define LOAD_COMPLEX(result, number)                                                               \
+    {                                                                                              \
+        const int sought = (number);                                                               \
+        GLOBAL const real *at = in_0;                                                              \
+        IN_PIECES(IN_PIECE)                                                                        \
+        result = load_two(at);                                                                     \
+    }
+#elif IN_UNIT
+#define LOAD_COMPLEX(result, number) result = load_two(from + 2 * (number));
+#else
+#define LOAD_COMPLEX(result, number) result = load_two(from + (number)*shape.in_point);
+#endif
+
+/* Point `number` of a line. Those of HALF_PAIRS are loaded by the pair. */
+#if FROM == POINTS_COMPLEX
+#define LOAD_POINT(result, number) LOAD_COMPLEX(result, number)
+#elif FROM == POINTS_REAL_PAIRS && IN_ADJACENT
+#define LOAD_POINT(result, number)                                                                 \
+    result = load_two(from + (number) * (IN_UNIT ? 2 : shape.in_point));
+#elif FROM == POINTS_REAL_PAIRS
+#define LOAD_POINT(result, number)                                                                 \
+    result = pair(from[(number)*shape.in_point], from[(number)*shape.in_point + shape.in_part]);
+#elif FROM == POINTS_REAL && IN_UNIT
+#define LOAD_POINT(result, number) result = pair(from[number], 0);
+#elif FROM == POINTS_REAL
+#define LOAD_POINT(result, number) result = pair(from[(number)*shape.in_point], 0);
+#elif FROM == POINTS_HALF
+#define LOAD_POINT(result, number)                                                                 \
+    {                                                                                              \
+        const int whole = (number);                                                                \
+        const bool mirrored = 2 * whole > REAL_LENGTH;                                             \
+        real2 half_;                                                                               \
+        LOAD_COMPLEX(half_, mirrored ? REAL_LENGTH - whole : whole)                                \
+        if (mirrored) half_.y = -half_.y;                                                          \
+        if (whole == 0 || 2 * whole == REAL_LENGTH) half_.y = 0; /* real data has none */          \
+        result = half_;                                                                            \
+    }
+#endif
+
+/* ---- storing ---- */
+
+/* Where a line is stored. */
+typedef struct line_out_place {
+    GLOBAL real *at;
+#ifdef OUT_PIECES
+    unsigned int index[LOOPS];
+#else
+    long64 point, part;
+#endif
+} line_out_place;
+
+#ifdef OUT_PIECES
+#define OPEN_LINE_OUT(to)                                                                          \
+    to.at = out;                                                                                   \
+    for (int l = 0; l < LOOPS; ++l) to.index[l] = index[l];
+#define OUT_PIECE(which, first, offset, stride, line)                                              \
+    if (p >= (first)) place = (offset) + (line) + (p - (first)) * (long64)(stride);
+FUNCTION void store_complex(line_out_place to, int p, real2 z) {
+    const unsigned int *index = to.index;
+    long64 place = 0;
+    OUT_PIECES(OUT_PIECE)
+    (void)index;
+    store_two(to.at + place, z);
+}
+#else
+#define OPEN_LINE_OUT(to)                                                                          \
+    to.at = out + place_of_line(shape.out_loop, index);                                            \
+    to.point = shape.out_point;                                                                    \
+    to.part = shape.out_part;
+FUNCTION void store_complex(line_out_place to, int p, real2 z) {
+    store_two(to.at + (OUT_UNIT ? 2 * p : p * to.point), z);
+}
+#endif
+
+/* Those of HALF_PAIRS are stored by the pair. */
+FUNCTION void store_point(line_out_place to, int p, real2 z) {
+#if TO == POINTS_COMPLEX
+    store_complex(to, p, z);
+#elif TO == POINTS_REAL_PAIRS && OUT_ADJACENT
+    store_two(to.at + (OUT_UNIT ? 2 * p : p * to.point), z);
+#elif TO == POINTS_REAL_PAIRS
+    to.at[p * to.point] = z.x;
+    to.at[p * to.point + to.part] = z.y;
+#elif TO == POINTS_REAL
+    to.at[p * (OUT_UNIT ? 1 : to.point)] = z.x;
+#elif TO == POINTS_HALF
+    if (2 * p <= REAL_LENGTH) store_complex(to, p, z);
+#endif
+}
+
+/* ---- half spectra of pairs ---- */
+
+/*
+ * A real line of n numbers as n / 2 complex points z = x[2 j] + i x[2 j + 1]: with Z their
+ * transform, h = n / 2 and w = exp(-2 pi i k / n), the spectrum's numbers k and h - k are
+ *     X[k] = E + w O, X[h - k]* = E - w O, E = (Z[k] + Z[h - k]*) / 2, O = (Z[k] - Z[h - k]*) / 2i
+ * (Cooley, Lewis, Welch 1970), Z[h] being Z[0].
+ */
+FUNCTION void join_pair(real2 *a, real2 *b, real2 w) {
+    const real2 e = pair((real)0.5 * (a->x + b->x), (real)0.5 * (a->y - b->y));
+    const real2 o = pair((real)0.5 * (a->y + b->y), (real)0.5 * (b->x - a->x));
+    const real2 x = pair(fma(w.x, o.x, fma(-w.y, o.y, e.x)), fma(w.x, o.y, fma(w.y, o.x, e.y)));
+    const real2 y = pair(fma(-w.x, o.x, fma(w.y, o.y, e.x)), fma(w.x, o.y, fma(w.y, o.x, -e.y)));
+    *a = x;
+    *b = y;
+}
+
+/* The way back, and twice as large: Z from X. */
+FUNCTION void part_pair(real2 *a, real2 *b, real2 w) {
+    const real2 e = pair(a->x + b->x, a->y - b->y);
+    const real2 d = pair(a->x - b->x, a->y + b->y);
+    /* o = d conj(w); Z[k] = e + i o, Z[h - k] = conj(e) + i conj(o) */
+    const real2 o = pair(fma(d.x, w.x, d.y * w.y), fma(d.y, w.x, -(d.x * w.y)));
+    *a = pair(e.x - o.y, e.y + o.x);
+    *b = pair(e.x + o.y, o.x - e.y);
+}

@@ -1,0 +1,45 @@
+/* For the tests of devices that have kernels: opens the one that WEFT_TEST_DEVICE names, cuda
+ * without it, or ends the program where there is none. */
+#ifndef WEFT_TESTS_DEVICE_TEST_H
+#define WEFT_TESTS_DEVICE_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs the four above it */
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "support/error.h"
+
+static inline void ok(weft_status status) {
+    if (status != WEFT_SUCCESS) fail_msg("%s", weft_thread_error());
+}
+
+static inline weft_device tested_id(void) {
+    const char *name = getenv("WEFT_TEST_DEVICE");
+    return name && strcmp(name, "opencl") == 0 ? WEFT_OPENCL : WEFT_CUDA;
+}
+
+/* Who runs these on CUDA wants a GPU; OpenCL is not everywhere, so there they are skipped without
+ * it, unless WEFT_TEST_OPENCL says that it must be there. */
+static inline const weft_device_ops *tested_ops(void) {
+    const weft_device_ops *ops = weft_device_find(tested_id());
+    enum { SKIPPED = 77 };
+    if (ops && ops->probe(NULL) == WEFT_SUCCESS) return ops;
+    print_error("%s\n", weft_thread_error());
+    exit(tested_id() == WEFT_OPENCL && !getenv("WEFT_TEST_OPENCL") ? SKIPPED : 1);
+}
+
+static inline weft_device_state *open_device(const weft_device_ops *ops, size_t limit) {
+    const weft_device_settings settings = {.threads = 1, .memory_limit = limit};
+    weft_device_state *device = NULL;
+    if (ops->open(&settings, &device) == WEFT_SUCCESS) return device;
+    print_error("%s\n", weft_thread_error());
+    exit(1);
+}
+
+#endif
