@@ -3,7 +3,7 @@
  * each number of parts given, forward and inverse, median, least and 90th percentile of the slowest
  * rank's times, and the phases of rank 0's last run. CSV on standard output. Outputs are not
  * checked here; `weft validate` does that. Usage: mpirun -n P bench_exchanges [--size N] [--kind
- * c2c|r2c] [--exchange M] [--device D] [--single]
+ * c2c|r2c] [--exchange M] [--engine E] [--device D] [--single]
  *                               [--runs R] CHUNKS...
  */
 #include <stdio.h>
@@ -106,6 +106,13 @@ static weft_exchange method_named(const char *name) {
     exit(2);
 }
 
+static weft_engine engine_named(const char *name) {
+    for (int e = WEFT_ENGINE_AUTO; strcmp(weft_engine_name((weft_engine)e), "?") != 0; e++)
+        if (strcmp(weft_engine_name((weft_engine)e), name) == 0) return (weft_engine)e;
+    fprintf(stderr, "bench_exchanges: no engine is called %s\n", name);
+    exit(2);
+}
+
 static void set(setting *s, const char *flag, const char *value) {
     if (strcmp(flag, "--size") == 0)
         for (int a = 0; a < 3; a++) s->problem.n[a] = atoll(value);
@@ -113,6 +120,8 @@ static void set(setting *s, const char *flag, const char *value) {
         s->problem.kind = strcmp(value, "r2c") == 0 ? WEFT_R2C : WEFT_C2C;
     else if (strcmp(flag, "--exchange") == 0)
         s->options.exchange[0] = method_named(value);
+    else if (strcmp(flag, "--engine") == 0)
+        s->options.engine = engine_named(value);
     else if (strcmp(flag, "--device") == 0)
         s->options.device = strcmp(value, "host") == 0 ? WEFT_HOST : WEFT_CUDA;
     else if (strcmp(flag, "--runs") == 0)
