@@ -165,6 +165,8 @@ static void define_line(composition *c, const weft_jit_pass *pass) {
     define(c, "COARSE_TABLE", at->coarse);
     define(c, "FINE_TABLE", at->fine_table);
     define(c, "FINE", at->fine > 0 ? at->fine : 1);
+    put(c, "#undef RESIDENT_GROUPS\n");
+    define(c, "RESIDENT_GROUPS", s->resident);
     define_stages(c, pass);
 }
 
