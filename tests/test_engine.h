@@ -85,11 +85,14 @@ static inline void bench_close(bench *b) {
     b->device.ops->close(b->device.state);
 }
 
-/* Whether the engine can run here and is to be tested; that FFTW is installed and yet unusable is a
- * failure, and so is a native engine that does not use the SIMD set it was told to. */
+/* Whether the engine can run here and is to be tested, the jit engine only by name: compiling takes
+ * long on a CPU, so it has tests of its own, with a label of their own. That FFTW is installed and
+ * yet unusable is a failure, and so is a native engine that does not use the SIMD set it was told
+ * to. */
 static inline bool engine_is_tested(const weft_engine_ops *engine) {
     const char *only = getenv("WEFT_TEST_ENGINE"), *simd = getenv("WEFT_SIMD"), *description = NULL;
     if (only && strcmp(only, engine->name) != 0) return false;
+    if (!only && engine->id == WEFT_ENGINE_JIT) return false;
     if (engine->probe(&description) != WEFT_SUCCESS) {
         if (engine->id == WEFT_ENGINE_FFTW && dlopen("libfftw3.so.3", RTLD_NOW))
             fail_msg("libfftw3 is installed, but %s", weft_thread_error());
@@ -111,6 +114,15 @@ static inline const weft_engine_ops *engine_of(void **state) {
     if (engine_is_tested(engine)) return engine;
     skip();
     return NULL;
+}
+
+/* The jit engine compiles kernels for every case, which takes longer than all else: of many cases
+ * it gets a random one in so many, the other engines get all; so does it with WEFT_TEST_CASES=all.
+ */
+static inline bool is_left_out(const weft_engine_ops *engine, int one_in) {
+    const char *asked = getenv("WEFT_TEST_CASES");
+    if (engine->id != WEFT_ENGINE_JIT || (asked && strcmp(asked, "all") == 0)) return false;
+    return random_between(1, one_in) > 1;
 }
 
 static inline bool machine_has_simd(const char *set) {

@@ -130,7 +130,8 @@ static int list_engines(const weft_engine_ops **list) {
     return count;
 }
 
-static void check_length(const weft_engine_ops *const *engine, int engines, int64_t n) {
+/* `alone`: this length is what was asked for. */
+static void check_length(const weft_engine_ops *const *engine, int engines, int64_t n, bool alone) {
     const int64_t lines =
         n < 512 ? NUMBERS_IN_BATCH / n + random_between(0, 7) : random_between(1, 3);
     known k = know(n, lines);
@@ -139,6 +140,7 @@ static void check_length(const weft_engine_ops *const *engine, int engines, int6
     reverse_spectra(&k, backward);
     split_lines(&k, parts, halves);
     for (int e = 0; e < engines; e++) {
+        if (!alone && is_left_out(engine[e], 8)) continue;
         check_kind(engine[e], WEFT_TRANSFORM_C2C, WEFT_FORWARD, n, lines, k.line, k.spectrum);
         check_kind(engine[e], WEFT_TRANSFORM_C2C, WEFT_INVERSE, n, lines, k.line, backward);
         check_kind(engine[e], WEFT_TRANSFORM_R2C, WEFT_FORWARD, n, 2 * lines, parts, halves);
@@ -157,11 +159,11 @@ static void lengths_to_4096_meet_the_accuracy_rule(void **state) {
     const char *asked = getenv("WEFT_TEST_LENGTHS");
     if (engines == 0) skip();
     if (asked && strcmp(asked, "all") != 0) {
-        check_length(engine, engines, strtoll(asked, NULL, 10));
+        check_length(engine, engines, strtoll(asked, NULL, 10), true);
         return;
     }
     for (int64_t n = 1; n <= LONGEST; n += asked || n < 64 ? 1 : random_between(1, 2 * STRIDE))
-        check_length(engine, engines, n);
+        check_length(engine, engines, n, asked != NULL);
 }
 
 int main(void) {

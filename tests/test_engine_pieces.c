@@ -108,12 +108,59 @@ static void fill_random(const weft_transform *t, void *data, size_t bytes) {
         ((float *)data)[i] = (float)random_number();
 }
 
+typedef struct memory {
+    char *host;
+    size_t bytes;
+    void *device;
+} memory;
+
+static void copy_memory(const bench *b, const memory *m, bool back) {
+    const weft_view all = {.axes = 1, .n = {(int64_t)m->bytes}, .stride = {1}};
+    const weft_copy copy = weft_copy_between(&all, &all, 1);
+    const weft_status status = back ? b->device.ops->copy(b->device.state, b->queue, &copy,
+                                                          m->device, m->host, WEFT_DEVICE_TO_HOST)
+                                    : b->device.ops->copy(b->device.state, b->queue, &copy, m->host,
+                                                          m->device, WEFT_HOST_TO_DEVICE);
+    assert_int_equal(status, WEFT_SUCCESS);
+    assert_int_equal(b->device.ops->queue_wait(b->device.state, b->queue), WEFT_SUCCESS);
+}
+
+/* The transform, pieces `apart` bytes into `in`, on whichever device the engine computes. */
+static void run_pieces(const weft_engine_ops *engine, const weft_transform *t, memory in,
+                       memory out, const size_t *apart) {
+    bench b = bench_open(engine);
+    const weft_device_ops *ops = b.device.ops;
+    memory *both[] = {&in, &out};
+    const void *arrays[MOST_PIECES];
+    weft_engine_plan *plan = NULL;
+    size_t bytes = 0;
+    for (int m = 0; m < 2; m++) {
+        both[m]->device = both[m]->host;
+        if (ops->host_addressable) continue;
+        assert_int_equal(
+            ops->allocate(b.device.state, WEFT_MEMORY_DEVICE, both[m]->bytes, &both[m]->device),
+            WEFT_SUCCESS);
+        copy_memory(&b, both[m], false);
+    }
+    for (int p = 0; p < t->in_pieces.count; p++) arrays[p] = (char *)in.device + apart[p];
+    if (engine->plan(t, &b.device, &plan, &bytes) != WEFT_SUCCESS)
+        fail_msg("%s", weft_thread_error());
+    execute_planned(engine, &b, plan, t->in_pieces.count > 0 ? (const void *)arrays : in.device,
+                    out.device);
+    engine->destroy(plan);
+    for (int m = 0; m < 2 && !ops->host_addressable; m++) {
+        copy_memory(&b, both[m], true);
+        ops->free(b.device.state, WEFT_MEMORY_DEVICE, both[m]->device);
+    }
+    bench_close(&b);
+}
+
 /* Runs t on pieces of `in` and compares with `expected`. */
 static void check_pieces(const weft_engine_ops *engine, weft_transform t, const array_side *in_side,
                          const array_side *out_side, int in_dim, int out_dim, const char *in,
                          const char *expected) {
     weft_piece in_piece[MOST_PIECES], out_piece[MOST_PIECES];
-    const void *arrays[MOST_PIECES];
+    size_t apart[MOST_PIECES];
     int64_t in_elements = t.in_elements, out_elements = t.out_elements;
     int ins = in_dim < 0 ? 0 : split(in_side, 1 + in_dim, true, in_piece, &in_elements);
     int outs = out_dim < 0 ? 0 : split(out_side, 1 + out_dim, false, out_piece, &out_elements);
@@ -127,12 +174,13 @@ static void check_pieces(const weft_engine_ops *engine, weft_transform t, const 
     copy_elements(in_side, 1 + in_dim, in_piece, ins, in, given, true);
     memset(result, 0x5a, out_bytes);
     for (int p = 0; p < ins; p++) {
-        arrays[p] = given + (size_t)in_piece[p].offset * in_side->element;
+        apart[p] = (size_t)in_piece[p].offset * in_side->element;
         in_piece[p].offset = 0;
     }
     t.in_pieces = (weft_pieces){ins, in_dim, in_piece};
     t.out_pieces = (weft_pieces){outs, out_dim, out_piece};
-    run_transform(engine, &t, ins > 0 ? (const void *)arrays : given, result);
+    run_pieces(engine, &t, (memory){given, in_bytes, NULL}, (memory){result, out_bytes, NULL},
+               apart);
     memcpy(gathered, result, outs == 0 ? whole_bytes : 0);
     copy_elements(out_side, 1 + out_dim, out_piece, outs, result, gathered, false);
     char text[640];
@@ -182,6 +230,7 @@ static void pieces_give_the_bits_of_one_array(void **state) {
                   {2, {16, 31}, 4},  {2, {20, 130}, 1}, {1, {5, 0}, 9},   {1, {16, 0}, 4100}};
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
         for (int variant = 0; variant < 4 * 4 * 2; variant++) {
+            if (is_left_out(engine, 8)) continue;
             weft_transform t = {.kind = (weft_transform_kind)(variant % 4 % 3),
                                 .direction = variant % 4 == 3 ? WEFT_INVERSE : WEFT_FORWARD,
                                 .precision = variant / 16 ? WEFT_SINGLE : WEFT_DOUBLE,

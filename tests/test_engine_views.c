@@ -52,6 +52,7 @@ static void check_view(const weft_engine_ops *engine, weft_transform *t, side_pl
 static void random_views_are_transformed_exactly_there(void **state) {
     const weft_engine_ops *engine = engine_of(state);
     for (int i = 0; i < 400; i++) {
+        if (is_left_out(engine, 8)) continue;
         weft_transform t = random_transform();
         check_view(engine, &t, (side_placement)(i % PLACEMENTS));
     }
@@ -93,6 +94,7 @@ static void named_views_are_transformed_exactly_there(void **state) {
     for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
         const struct named_view *view = &views[i];
         for (int variant = 0; variant < 3 * 2 * 2 * 2; variant++) {
+            if (is_left_out(engine, 4)) continue;
             weft_transform t = {.kind = (weft_transform_kind)(variant % 3),
                                 .precision = variant / 3 % 2 ? WEFT_SINGLE : WEFT_DOUBLE,
                                 .destroy_input = variant / 6 % 2 == 1,

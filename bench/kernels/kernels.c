@@ -5,8 +5,8 @@
  *   bench_kernels [--device cuda] [--engines cufft,jit] [--precision double] [--bytes N]
  *                 [--only TEXT]   cases whose names hold the text
  *                 [--values N] [--threads N] [--least-threads N] [--across-bytes N]
- *                 [--local-bytes N] [--work-bytes N]   habits of the jit engine to try
- * N bytes are the most of each of two arrays, by default 1 GiB.
+ *                 [--registers N] [--whole-bytes N] [--local-bytes N] [--work-bytes N]   habits of
+ * the jit engine to try N bytes are the most of each of two arrays, by default 1 GiB.
  */
 #include <math.h>
 #include <stdio.h>
@@ -114,6 +114,8 @@ static weft_status plan_case(const bench *b, const weft_engine_ops *engine, cons
     if (asked->threads) habits.threads = asked->threads;
     if (asked->least_threads) habits.least_threads = asked->least_threads;
     if (asked->across_bytes) habits.across_bytes = asked->across_bytes;
+    if (asked->registers) habits.registers = asked->registers;
+    if (asked->whole_bytes) habits.whole_bytes = asked->whole_bytes;
     if (asked->local_bytes) habits.local_bytes = asked->local_bytes;
     if (asked->longest_work) habits.longest_work = asked->longest_work;
     return weft_jit_plan_with(t, &b->device, &habits, plan, &bytes);
@@ -164,6 +166,8 @@ static bool read_number(const char *name, int64_t value, bench *b) {
     if (strcmp(name, "--threads") == 0) return h->threads = (int)value, true;
     if (strcmp(name, "--least-threads") == 0) return h->least_threads = (int)value, true;
     if (strcmp(name, "--across-bytes") == 0) return h->across_bytes = (int)value, true;
+    if (strcmp(name, "--registers") == 0) return h->registers = (int)value, true;
+    if (strcmp(name, "--whole-bytes") == 0) return h->whole_bytes = (size_t)value, true;
     if (strcmp(name, "--local-bytes") == 0) return h->local_bytes = (size_t)value, true;
     if (strcmp(name, "--work-bytes") == 0) return h->longest_work = (size_t)value, true;
     return false;

@@ -114,7 +114,8 @@ typedef struct weft_device_ops {
                         const void *src, void *dst, weft_transfer transfer);
 
     /* Calls function(argument) on a host thread once everything before it on the queue is done,
-     * also when some of that failed. It must not call the device. */
+     * also when some of that failed. It must not call the device. Where all is done already, OpenCL
+     * may call it on this very thread before returning, so hold no lock that it takes. */
     weft_status (*callback)(weft_device_state *device, weft_queue *queue, void (*function)(void *),
                             void *argument);
 

@@ -72,7 +72,9 @@ typedef long long long64;
 typedef unsigned long long ulong64;
 typedef unsigned short half_bits;
 
-#define KERNEL(name) extern "C" __global__ void __launch_bounds__(THREADS) name
+/* How many groups a multiprocessor is to have room for; a text may define another number. */
+#define RESIDENT_GROUPS 1
+#define KERNEL(name) extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_GROUPS) name
 #define FUNCTION static __device__ __forceinline__ __attribute__((unused))
 #define GLOBAL
 #define LOCAL

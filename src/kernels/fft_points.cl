@@ -10,8 +10,8 @@
  *     IN_ADJACENT, OUT_ADJACENT    1: so are the two real numbers of a pair
  *     ALIGNED       1: points, where they are two numbers side by side, are aligned to both
  *     INVERSE       1: real and imaginary parts change places on both sides, which turns the sign
- *     IN_PIECES(PIECE), OUT_PIECES(PIECE), where a side lies in pieces: PIECE(number, first point,
- *                   offset, stride of points, offset of a line by index[]) for each, in order
+ *     IN_PIECES(PIECE), OUT_PIECES(PIECE), where a side lies in pieces: PIECE(number) for each, in
+ *                   order; PIECES is how many there are room for
  *
  * All strides count real numbers.
  */
@@ -29,14 +29,24 @@ typedef struct fft_shape {
     unsigned int n[LOOPS], multiplier[LOOPS], shift[LOOPS], unused_too[LOOPS];
 } fft_shape;
 
+/* Pieces of a side: the first point, where it lies with all loops at 0, and strides. */
+typedef struct fft_pieces {
+    long64 first[PIECES], offset[PIECES], point[PIECES], loop[PIECES * LOOPS];
+} fft_pieces;
+
 #ifdef IN_PIECES
-#define IN_PARAMETER(number, first, offset, stride, line) MEMORY(const real, in_##number),
+#define IN_PARAMETER(number) MEMORY(const real, in_##number),
 #define IN_MEMORY IN_PIECES(IN_PARAMETER)
-#define OPEN_PIECE(number, first, offset, stride, line) OPEN(const real, in_##number);
+#define OPEN_PIECE(number) OPEN(const real, in_##number);
 #define OPEN_IN IN_PIECES(OPEN_PIECE)
 #else
 #define IN_MEMORY MEMORY(const real, in),
 #define OPEN_IN OPEN(const real, in);
+#endif
+#if defined IN_PIECES || defined OUT_PIECES
+#define PIECES_PARAMETERS , const fft_pieces in_pieces, const fft_pieces out_pieces
+#else
+#define PIECES_PARAMETERS
 #endif
 
 /* The indices of the loops at line number `line`. */
@@ -54,6 +64,14 @@ FUNCTION long64 place_of_line(const long64 *stride, const unsigned int *index) {
     long64 place = 0;
     UNROLL
     for (int l = 0; l < LOOPS; ++l) place += stride[l] * index[l];
+    return place;
+}
+
+FUNCTION long64 place_in_piece(const fft_pieces *pieces, int which, int p,
+                               const unsigned int *index) {
+    long64 place = pieces->offset[which] + (p - pieces->first[which]) * pieces->point[which];
+    UNROLL
+    for (int l = 0; l < LOOPS; ++l) place += pieces->loop[which * LOOPS + l] * index[l];
     return place;
 }
 
@@ -82,9 +100,9 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 
 /* Complex number number of a line. */
 #ifdef IN_PIECES
-#define IN_PIECE(which, first, offset, stride, line)                                               \
-    if (sought >= (first))                                                                         \
-        at = in_##which + ((offset) + (line) + (sought - (first)) * (long64)(stride));
+#define IN_PIECE(which)                                                                            \
+    if (sought >= in_pieces.first[which])                                                          \
+        at = in_##which + place_in_piece(&in_pieces, which, sought, index);
 #define LOAD_COMPLEX(result, number)                                                               \
     {                                                                                              \
         const int sought = (number);                                                               \
@@ -130,6 +148,7 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 typedef struct line_out_place {
     GLOBAL real *at;
 #ifdef OUT_PIECES
+    const fft_pieces *pieces;
     unsigned int index[LOOPS];
 #else
     long64 point, part;
@@ -139,14 +158,14 @@ typedef struct line_out_place {
 #ifdef OUT_PIECES
 #define OPEN_LINE_OUT(to)                                                                          \
     to.at = out;                                                                                   \
+    to.pieces = &out_pieces;                                                                       \
     for (int l = 0; l < LOOPS; ++l) to.index[l] = index[l];
-#define OUT_PIECE(which, first, offset, stride, line)                                              \
-    if (p >= (first)) place = (offset) + (line) + (p - (first)) * (long64)(stride);
+#define OUT_PIECE(which)                                                                           \
+    if (p >= to.pieces->first[which])                                                              \
+        place = place_in_piece(to.pieces, which, p, to.index);
 FUNCTION void store_complex(line_out_place to, int p, real2 z) {
-    const unsigned int *index = to.index;
     long64 place = 0;
     OUT_PIECES(OUT_PIECE)
-    (void)index;
     store_two(to.at + place, z);
 }
 #else

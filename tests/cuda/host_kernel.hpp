@@ -17,7 +17,7 @@
 #define __constant__
 #define __forceinline__ inline
 #define __shared__ static thread_local
-#define __launch_bounds__(threads)
+#define __launch_bounds__(...)
 #define LOCAL_MEMORY_DECLARED float4 *local_memory = host_local_memory;
 
 struct index3 {

@@ -136,7 +136,8 @@ static void callback_sees_what_came_before_it(void **state) {
     ok(f->ops->callback(f->device, f->queue, look, &s));
     ok(f->ops->queue_wait(f->device, f->queue));
     assert_true(s.value == 5 * (COUNT - 1));
-    assert_false(pthread_equal(s.thread, pthread_self()));
+    /* OpenCL may call on this thread what is due at once. */
+    if (f->ops->id == WEFT_CUDA) assert_false(pthread_equal(s.thread, pthread_self()));
 }
 
 static void single_precision_scales_with_one_rounding(void **state) {

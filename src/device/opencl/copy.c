@@ -47,63 +47,95 @@ static box box_of(const weft_byte_copy *c) {
     return b;
 }
 
-static weft_status copy_on_device(const route *r, const weft_byte_copy *c) {
+/* A place in a buffer as the rectangle functions count, in planes, rows and bytes. Rows and planes
+ * must end where the next ones begin, so not every box can be told: false. */
+static bool origin_of(const box *b, size_t row, size_t plane, size_t offset, size_t origin[3]) {
+    origin[2] = plane > 0 ? offset / plane : 0;
+    origin[1] = (offset - origin[2] * plane) / row;
+    origin[0] = (offset - origin[2] * plane) % row;
+    return origin[0] + b->region[0] <= row &&
+           (plane == 0 || (origin[1] + b->region[1]) * row <= plane);
+}
+
+typedef weft_status (*copy_function)(void *context, const weft_byte_copy *c);
+
+/* One plane or row after the other. */
+static weft_status copy_in_slices(const route *r, const weft_byte_copy *c, copy_function copy) {
+    weft_byte_copy slice = *c;
+    slice.axes--;
+    for (int a = 0; a < slice.axes; a++) slice.axis[a] = c->axis[a + 1];
+    for (int64_t i = 0; i < c->axis[0].n; i++) {
+        slice.src = c->src + i * c->axis[0].src;
+        slice.dst = c->dst + i * c->axis[0].dst;
+        route given = *r;
+        WEFT_TRY(copy(&given, &slice));
+    }
+    return WEFT_SUCCESS;
+}
+
+static weft_status copy_on_device(void *context, const weft_byte_copy *c) {
+    const route *r = context;
     const weft_cl *cl = r->device->processor->cl;
     weft_cl_memory src, dst;
-    size_t from[3] = {0}, to[3] = {0};
+    size_t src_offset, dst_offset, from[3], to[3];
     const box b = box_of(c);
-    WEFT_TRY(weft_cl_locate(r->device, c->src, &src, &from[0]));
-    WEFT_TRY(weft_cl_locate(r->device, c->dst, &dst, &to[0]));
-    int result =
-        c->axes == 0
-            ? cl->copy(r->queue->queue, src, dst, from[0], to[0], b.region[0], 0, NULL, NULL)
-            : cl->copy_rect(r->queue->queue, src, dst, from, to, b.region, b.src_row, b.src_plane,
-                            b.dst_row, b.dst_plane, 0, NULL, NULL);
+    int result;
+    WEFT_TRY(weft_cl_locate(r->device, c->src, &src, &src_offset));
+    WEFT_TRY(weft_cl_locate(r->device, c->dst, &dst, &dst_offset));
+    if (c->axes == 0)
+        result =
+            cl->copy(r->queue->queue, src, dst, src_offset, dst_offset, b.region[0], 0, NULL, NULL);
+    else if (origin_of(&b, b.src_row, b.src_plane, src_offset, from) &&
+             origin_of(&b, b.dst_row, b.dst_plane, dst_offset, to))
+        result = cl->copy_rect(r->queue->queue, src, dst, from, to, b.region, b.src_row,
+                               b.src_plane, b.dst_row, b.dst_plane, 0, NULL, NULL);
+    else
+        return copy_in_slices(r, c, copy_on_device);
     return weft_cl_check(result, "a copy could not be enqueued");
 }
 
-static weft_status copy_to_host(const route *r, const weft_byte_copy *c) {
+static weft_status copy_to_host(void *context, const weft_byte_copy *c) {
+    const route *r = context;
     const weft_cl *cl = r->device->processor->cl;
     weft_cl_memory src;
-    size_t from[3] = {0}, to[3] = {0};
+    size_t offset, from[3], to[3] = {0};
     const box b = box_of(c);
-    WEFT_TRY(weft_cl_locate(r->device, c->src, &src, &from[0]));
-    int result =
-        c->axes == 0
-            ? cl->read(r->queue->queue, src, 0, from[0], b.region[0], c->dst, 0, NULL, NULL)
-            : cl->read_rect(r->queue->queue, src, 0, from, to, b.region, b.src_row, b.src_plane,
-                            b.dst_row, b.dst_plane, c->dst, 0, NULL, NULL);
+    int result;
+    WEFT_TRY(weft_cl_locate(r->device, c->src, &src, &offset));
+    if (c->axes == 0)
+        result = cl->read(r->queue->queue, src, 0, offset, b.region[0], c->dst, 0, NULL, NULL);
+    else if (origin_of(&b, b.src_row, b.src_plane, offset, from))
+        result = cl->read_rect(r->queue->queue, src, 0, from, to, b.region, b.src_row, b.src_plane,
+                               b.dst_row, b.dst_plane, c->dst, 0, NULL, NULL);
+    else
+        return copy_in_slices(r, c, copy_to_host);
     return weft_cl_check(result, "a copy to the host could not be enqueued");
 }
 
-static weft_status copy_from_host(const route *r, const weft_byte_copy *c) {
+static weft_status copy_from_host(void *context, const weft_byte_copy *c) {
+    const route *r = context;
     const weft_cl *cl = r->device->processor->cl;
     weft_cl_memory dst;
-    size_t from[3] = {0}, to[3] = {0};
+    size_t offset, from[3] = {0}, to[3];
     const box b = box_of(c);
-    WEFT_TRY(weft_cl_locate(r->device, c->dst, &dst, &to[0]));
-    int result = c->axes == 0
-                     ? cl->write(r->queue->queue, dst, 0, to[0], b.region[0], c->src, 0, NULL, NULL)
-                     : cl->write_rect(r->queue->queue, dst, 0, to, from, b.region, b.dst_row,
-                                      b.dst_plane, b.src_row, b.src_plane, c->src, 0, NULL, NULL);
+    int result;
+    WEFT_TRY(weft_cl_locate(r->device, c->dst, &dst, &offset));
+    if (c->axes == 0)
+        result = cl->write(r->queue->queue, dst, 0, offset, b.region[0], c->src, 0, NULL, NULL);
+    else if (origin_of(&b, b.dst_row, b.dst_plane, offset, to))
+        result = cl->write_rect(r->queue->queue, dst, 0, to, from, b.region, b.dst_row, b.dst_plane,
+                                b.src_row, b.src_plane, c->src, 0, NULL, NULL);
+    else
+        return copy_in_slices(r, c, copy_from_host);
     return weft_cl_check(result, "a copy from the host could not be enqueued");
 }
 
-static weft_status copy_box(void *context, const weft_byte_copy *c) {
-    const route *r = context;
-    switch (r->transfer) {
-    case WEFT_DEVICE_TO_HOST:
-        return copy_to_host(r, c);
-    case WEFT_HOST_TO_DEVICE:
-        return copy_from_host(r, c);
-    default:
-        return copy_on_device(r, c);
-    }
-}
-
 static weft_status copy_boxes(const route *r, const weft_byte_copy *c) {
+    static const copy_function copy[] = {[WEFT_DEVICE_TO_DEVICE] = copy_on_device,
+                                         [WEFT_DEVICE_TO_HOST] = copy_to_host,
+                                         [WEFT_HOST_TO_DEVICE] = copy_from_host};
     route given = *r;
-    return weft_byte_copy_by_boxes(c, INT64_MAX, copy_box, &given);
+    return weft_byte_copy_by_boxes(c, INT64_MAX, copy[r->transfer], &given);
 }
 
 /* ---- kernels ---- */

@@ -97,6 +97,12 @@ static void put_cpus_last(void) {
     memcpy(&listed[others], cpu, (size_t)cpus * sizeof *cpu);
 }
 
+static void describe(weft_cl_processor *p, int number) {
+    char text[sizeof p->description];
+    snprintf(text, sizeof text, "%s, number %d of %d, %s", p->name, number, processors, p->version);
+    memcpy(p->description, text, sizeof text);
+}
+
 static void list_all(void) {
     const weft_cl *cl = weft_cl_open();
     weft_cl_platform platform[MOST_PLATFORMS];
@@ -108,9 +114,7 @@ static void list_all(void) {
         count = 0;
     for (unsigned i = 0; i < count && i < MOST_PLATFORMS; i++) list_platform(cl, platform[i]);
     put_cpus_last();
-    for (int i = 0; i < processors; i++)
-        snprintf(listed[i].description, sizeof listed[i].description, "%s, number %d of %d, %s",
-                 listed[i].name, i, processors, listed[i].version);
+    for (int i = 0; i < processors; i++) describe(&listed[i], i);
 }
 
 /* ---- the choice ---- */

@@ -174,7 +174,8 @@ static void on_marker(weft_cl_event marker, int execution, void *argument) {
     pthread_mutex_unlock(&n.queue->lock);
 }
 
-/* What is put on the queue afterwards does not wait for the function, but queue_wait does. */
+/* What is put on the queue afterwards does not wait for the function, but queue_wait does. If the
+ * marker is done when the driver is told of the function, it may be called right here. */
 weft_status weft_cl_callback(weft_device_state *device, weft_queue *given, void (*function)(void *),
                              void *argument) {
     const weft_cl *cl = device->processor->cl;

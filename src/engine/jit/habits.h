@@ -13,7 +13,10 @@ typedef struct weft_jit_habits {
     int threads;         /* of a group, at most, unless one line needs more */
     int least_threads;   /* of a group that does several contiguous lines */
     int across_bytes;    /* side by side in memory that a group takes of strided lines */
-    size_t local_bytes;  /* of a group; above half of it points travel in two parts */
+    int registers;       /* that a thread may have besides those of its points: few, and more
+                            threads find room */
+    size_t whole_bytes;  /* of local memory of a group; above, points travel in two parts */
+    size_t local_bytes;  /* of a group, at most */
     size_t longest_work; /* bytes of the lines that a transform in several kernels does at once: so
                             many that they stay in the cache in between */
 } weft_jit_habits;

@@ -81,6 +81,23 @@ static void arrange_loops(weft_jit_request *r, int fixed) {
     if (r->loops == 0) r->loop[r->loops++] = (weft_jit_loop){1, 0, 0};
 }
 
+static bool is_complex(weft_jit_points points) {
+    return points != WEFT_JIT_REAL && points != WEFT_JIT_REAL_PAIRS;
+}
+
+static bool all_even(const weft_jit_side *side, const weft_jit_request *r, bool output) {
+    if (is_complex(side->points) || side->points == WEFT_JIT_REAL || side->part != 1) return true;
+    if (side->point % 2 != 0) return false;
+    for (int l = 0; l < r->loops; l++)
+        if ((output ? r->loop[l].out : r->loop[l].in) % 2 != 0) return false;
+    return true;
+}
+
+/* Whether all points of two numbers are aligned to both if the arrays are. */
+static bool can_be_aligned(const weft_jit_request *r) {
+    return all_even(&r->in, r, false) && all_even(&r->out, r, true);
+}
+
 /* ---- making ---- */
 
 static bool has_half(const weft_jit_request *r) {
@@ -149,7 +166,8 @@ weft_status weft_jit_pass_create(const weft_jit_request *request, const weft_jit
                          (long long)request->length, pass->shape.local_bytes, limits.local_bytes);
     make_table(pass, &table);
     WEFT_TRY(weft_jit_store_table(tables, device, &table, &pass->table));
-    return weft_jit_compile(pass, true, device, &pass->kernel[1]);
+    const int aligned = can_be_aligned(&pass->request);
+    return weft_jit_compile(pass, aligned, device, &pass->kernel[aligned]);
 }
 
 void weft_jit_pass_release(weft_jit_pass *pass, const weft_device_handle *device) {
@@ -201,16 +219,17 @@ static void fill_shape(const weft_jit_request *r, int64_t chunk_n, int64_t lines
     a->bytes = (size_t)(2 * loops + 4) * 8 + (size_t)(2 + 4 * loops) * 4;
 }
 
-static bool is_complex(weft_jit_points points) {
-    return points != WEFT_JIT_REAL && points != WEFT_JIT_REAL_PAIRS;
-}
-
-static bool all_even(const weft_jit_side *side, const weft_jit_request *r, bool output) {
-    if (is_complex(side->points) || side->points == WEFT_JIT_REAL || side->part != 1) return true;
-    if (side->point % 2 != 0) return false;
-    for (int l = 0; l < r->loops; l++)
-        if ((output ? r->loop[l].out : r->loop[l].in) % 2 != 0) return false;
-    return true;
+/* fft_pieces of fft_points.cl; what there is room for beyond the last is never looked for. */
+static size_t fill_pieces(const weft_jit_side *side, int room, int loops, int64_t *number) {
+    for (int i = 0; i < room; i++) {
+        const bool there = i < side->pieces;
+        const weft_jit_piece *p = &side->piece[i];
+        number[i] = there ? p->first : INT32_MAX;
+        number[room + i] = there ? p->offset : 0;
+        number[2 * room + i] = there ? p->point : 0;
+        for (int l = 0; l < loops; l++) number[3 * room + i * loops + l] = there ? p->loop[l] : 0;
+    }
+    return (size_t)(room * (3 + loops)) * sizeof *number;
 }
 
 static bool is_aligned(const weft_jit_pass *pass, const void *in, const void *out) {
@@ -220,7 +239,41 @@ static bool is_aligned(const weft_jit_pass *pass, const void *in, const void *ou
     if (r->in.pieces == 0) address |= (uintptr_t)in;
     for (int i = 0; i < r->in.pieces; i++)
         address |= (uintptr_t)((const void *const *)in)[r->in.piece[i].array];
-    return address % pair == 0 && all_even(&r->in, r, false) && all_even(&r->out, r, true);
+    return address % pair == 0 && can_be_aligned(r);
+}
+
+/* What a launch passes to the kernel. */
+typedef struct launch {
+    shape_argument shape;
+    int64_t in_pieces[WEFT_JIT_PIECES * (3 + WEFT_JIT_LOOPS)];
+    int64_t out_pieces[WEFT_JIT_PIECES * (3 + WEFT_JIT_LOOPS)];
+    weft_kernel_argument argument[WEFT_JIT_PIECES + 5];
+    int arguments;
+} launch;
+
+static void add_memory(launch *l, const void *memory) {
+    l->argument[l->arguments++] = (weft_kernel_argument){.memory = memory};
+}
+
+static void add_value(launch *l, const void *value, size_t bytes) {
+    l->argument[l->arguments++] = (weft_kernel_argument){.value = value, .bytes = bytes};
+}
+
+static void fill_launch(const weft_jit_pass *pass, const void *in, void *out, int64_t chunk_n,
+                        int64_t lines, launch *l) {
+    const weft_jit_request *r = &pass->request;
+    const int room = weft_jit_room(r);
+    l->arguments = 0;
+    for (int i = 0; i < room && r->in.pieces > 0; i++)
+        add_memory(l, ((const void *const *)in)[r->in.piece[i < r->in.pieces ? i : 0].array]);
+    if (r->in.pieces == 0) add_memory(l, in);
+    add_memory(l, out);
+    add_memory(l, pass->table);
+    fill_shape(r, chunk_n, lines, &l->shape);
+    add_value(l, &l->shape.content, l->shape.bytes);
+    if (room == 0) return;
+    add_value(l, l->in_pieces, fill_pieces(&r->in, room, r->loops, l->in_pieces));
+    add_value(l, l->out_pieces, fill_pieces(&r->out, room, r->loops, l->out_pieces));
 }
 
 weft_status weft_jit_pass_run(weft_jit_pass *pass, const weft_device_handle *device,
@@ -228,22 +281,13 @@ weft_status weft_jit_pass_run(weft_jit_pass *pass, const weft_device_handle *dev
     const weft_jit_request *r = &pass->request;
     const int aligned = is_aligned(pass, in, out);
     const int64_t lines = r->chunk >= 0 ? pass->lines / r->loop[r->chunk].n * chunk_n : pass->lines;
-    shape_argument shape;
-    weft_kernel_argument argument[WEFT_JIT_PIECES + 3];
-    int arguments = 0;
+    launch l;
     if (!pass->kernel[aligned])
         WEFT_TRY(weft_jit_compile(pass, aligned, device, &pass->kernel[aligned]));
-    fill_shape(r, chunk_n, lines, &shape);
-    for (int i = 0; i < r->in.pieces; i++)
-        argument[arguments++] =
-            (weft_kernel_argument){.memory = ((const void *const *)in)[r->in.piece[i].array]};
-    if (r->in.pieces == 0) argument[arguments++] = (weft_kernel_argument){.memory = in};
-    argument[arguments++] = (weft_kernel_argument){.memory = out};
-    argument[arguments++] = (weft_kernel_argument){.memory = pass->table};
-    argument[arguments++] = (weft_kernel_argument){.value = &shape.content, .bytes = shape.bytes};
+    fill_launch(pass, in, out, chunk_n, lines, &l);
     const int64_t of_group =
         r->work == WEFT_JIT_TRANSFORM ? pass->shape.lines : WEFT_JIT_COPY_THREADS;
     const unsigned groups[3] = {(unsigned)((lines + of_group - 1) / of_group), 1, 1};
-    return device->ops->kernel_launch(device->state, queue, pass->kernel[aligned], groups, argument,
-                                      arguments);
+    return device->ops->kernel_launch(device->state, queue, pass->kernel[aligned], groups,
+                                      l.argument, l.arguments);
 }

@@ -84,6 +84,9 @@ weft_status weft_jit_pass_run(weft_jit_pass *pass, const weft_device_handle *dev
 weft_status weft_jit_compile(const weft_jit_pass *pass, bool aligned,
                              const weft_device_handle *device, weft_kernel **kernel);
 
+/* How many pieces a side of its kernel has room for; 0: neither side is in pieces. */
+int weft_jit_room(const weft_jit_request *request);
+
 /* Threads of a group of passes that transform nothing. */
 enum { WEFT_JIT_COPY_THREADS = 256 };
 

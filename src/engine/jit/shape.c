@@ -10,9 +10,11 @@
 weft_jit_habits weft_jit_habits_of(weft_precision precision, const weft_kernel_limits *limits) {
     const bool single = precision == WEFT_SINGLE;
     weft_jit_habits habits = {.values = 16,
-                              .threads = 256,
+                              .threads = single ? 512 : 256,
                               .least_threads = 64,
-                              .across_bytes = single ? 64 : 64,
+                              .across_bytes = 64,
+                              .registers = single ? 32 : 40,
+                              .whole_bytes = 72 << 10,
                               .local_bytes = 100 << 10,
                               .longest_work = 24 << 20};
     if (habits.local_bytes > limits->local_bytes) habits.local_bytes = limits->local_bytes;
@@ -69,7 +71,7 @@ static void try_threads(search *s, weft_jit_radices *r) {
             if (r->values > s->most_values) break;
             double cost = cost_with(r, s->n, threads);
             if (r->values < FEW_VALUES) cost *= 1.1; /* fewer loads in flight */
-            cost *= 1 + 1e-5 * threads;              /* so that equals are told apart */
+            cost *= 1 - 1e-5 * threads; /* of equals, more threads with fewer registers */
             if (s->best.stages > 0 && cost >= s->cost) continue;
             r->threads = threads;
             s->best = *r;
@@ -247,6 +249,16 @@ static int most_lines(const weft_jit_task *task, const weft_jit_habits *habits, 
     return lines < task->lines ? lines : (int)task->lines;
 }
 
+/* Groups that a multiprocessor has registers for, of 32 bits. */
+static int resident_groups(const weft_jit_task *task, const weft_jit_habits *habits,
+                           const weft_jit_shape *shape) {
+    enum { REGISTERS = 1 << 16, MOST = 32 };
+    const int value = task->precision == WEFT_SINGLE ? 2 : 4;
+    const int thread = shape->radices.values * value + habits->registers;
+    const int groups = REGISTERS / (thread * shape->lines * shape->radices.threads);
+    return groups < 1 ? 1 : groups > MOST ? MOST : groups;
+}
+
 weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_habits *habits,
                                      const weft_kernel_limits *limits) {
     const int number = task->precision == WEFT_SINGLE ? 4 : 8;
@@ -261,12 +273,13 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_h
     for (;; shape.lines = (shape.lines + 1) / 2) {
         shape.parts = 1;
         lay_out_local(&shape, 2 * number, task->pairs);
-        if (shape.local_bytes > habits->local_bytes / 2) {
+        if (shape.local_bytes > habits->whole_bytes) {
             shape.parts = 2;
             lay_out_local(&shape, number, task->pairs);
         }
         bool fits = shape.local_bytes <= habits->local_bytes &&
                     (unsigned)(shape.lines * shape.radices.threads) <= limits->threads;
+        shape.resident = resident_groups(task, habits, &shape);
         if (fits || shape.lines == 1) return shape;
     }
 }

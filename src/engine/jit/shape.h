@@ -34,6 +34,7 @@ typedef struct weft_jit_shape {
     weft_jit_radices radices; /* of `points`; those of a convolution come once more, reversed */
     int points, stages;       /* a convolution has twice the stages */
     int lines;                /* of a group */
+    int resident;             /* groups that a multiprocessor is to have registers for */
     bool across_in, across_out;
     int parts;                    /* 1, or 2: real and imaginary parts travel one after the other */
     int pad[2 * WEFT_JIT_STAGES]; /* of the exchange after each stage */

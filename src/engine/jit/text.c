@@ -75,17 +75,22 @@ static void add_file(composition *c, const char *file) {
 
 /* ---- pieces ---- */
 
-static void define_pieces(composition *c, const char *name, const weft_jit_side *side, int loops) {
-    if (side->pieces == 0) return;
-    put(c, "#define %s(PIECE) \\\n", name);
-    for (int i = 0; i < side->pieces; i++) {
-        const weft_jit_piece *p = &side->piece[i];
-        put(c, " PIECE(%d, %lld, (long64)%lld, (long64)%lld, (long64)0", i, (long long)p->first,
-            (long long)p->offset, (long long)p->point);
-        for (int l = 0; l < loops; l++)
-            put(c, " + (long64)index[%d] * %lld", l, (long long)p->loop[l]);
-        put(c, ")%s\n", i + 1 < side->pieces ? " \\" : "");
-    }
+/* How many pieces a kernel has room for: a power of two, so that few kernels serve. */
+static int room_of(const weft_jit_side *side) {
+    int room = side->pieces > 0 ? 1 : 0;
+    while (room < side->pieces) room *= 2;
+    return room;
+}
+
+int weft_jit_room(const weft_jit_request *request) {
+    const int in = room_of(&request->in), out = room_of(&request->out);
+    return in > out ? in : out;
+}
+
+static void define_pieces(composition *c, const char *name, int room) {
+    if (room > 0) put(c, "#define %s(PIECE)", name);
+    for (int i = 0; i < room; i++) put(c, " PIECE(%d)", i);
+    put(c, "\n");
 }
 
 static int64_t unit_of(weft_jit_points points) {
@@ -111,8 +116,9 @@ static void define_sides(composition *c, const weft_jit_pass *pass, bool aligned
     define(c, "OUT_ADJACENT", r->out.part == 1);
     define(c, "ALIGNED", aligned);
     define(c, "INVERSE", r->inverse);
-    define_pieces(c, "IN_PIECES", &r->in, r->loops);
-    define_pieces(c, "OUT_PIECES", &r->out, r->loops);
+    define(c, "PIECES", weft_jit_room(r) > 0 ? weft_jit_room(r) : 1);
+    define_pieces(c, "IN_PIECES", r->in.pieces > 0 ? weft_jit_room(r) : 0);
+    define_pieces(c, "OUT_PIECES", r->out.pieces > 0 ? weft_jit_room(r) : 0);
 }
 
 /* ---- transforms ---- */
@@ -159,6 +165,8 @@ static void define_line(composition *c, const weft_jit_pass *pass) {
     define(c, "COARSE_TABLE", at->coarse);
     define(c, "FINE_TABLE", at->fine_table);
     define(c, "FINE", at->fine > 0 ? at->fine : 1);
+    put(c, "#undef RESIDENT_GROUPS\n");
+    define(c, "RESIDENT_GROUPS", s->resident);
     define_stages(c, pass);
 }
 
