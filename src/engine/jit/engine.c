@@ -53,8 +53,7 @@ static weft_status jit_supports(const weft_transform *t, const weft_device_ops *
     const weft_pieces *in = &t->in_pieces, *out = &t->out_pieces;
     if (!device->kernel_create)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "jit engine: device %s has no kernels (and so cannot run host code in "
-                         "them); choose another engine or device",
+                         "jit engine: device %s has no kernels; choose another engine or device",
                          device->name);
     if (t->precision != WEFT_DOUBLE && t->precision != WEFT_SINGLE)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: double and single precision only");
