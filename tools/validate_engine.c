@@ -271,12 +271,14 @@ static const weft_device_ops *device_of(const weft_engine_ops *engine) {
     return NULL;
 }
 
-/* Every engine that can compute somewhere. */
+/* Every engine that can compute somewhere; the jit engine only by name, since it compiles kernels
+ * for every case. */
 weft_status engines_validate(const shared_options *shared, engines_result *result) {
     const weft_device_settings settings = {.threads = 1};
     for (size_t e = 0; e < sizeof engines / sizeof engines[0]; e++) {
         const weft_engine chosen = shared->plan.engine;
-        if (chosen != WEFT_ENGINE_AUTO && chosen != engines[e]->id) continue;
+        const bool by_name = engines[e]->id == WEFT_ENGINE_JIT;
+        if (chosen != engines[e]->id && (chosen != WEFT_ENGINE_AUTO || by_name)) continue;
         weft_device_handle device = {.ops = device_of(engines[e])};
         if (!device.ops) continue;
         WEFT_TRY(device.ops->open(&settings, &device.state));

@@ -234,6 +234,7 @@ weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_ji
     const bool smooth = weft_jit_is_smooth(request->length);
     if (!smooth) core = weft_jit_convolution_length(2 * request->length - 1);
     lay_out_areas(&m, smooth ? request->length : core);
+    chain->areas = smooth && is_plain(request->in.points) && is_plain(request->out.points) ? 1 : 2;
     return smooth ? add_long(&m) : add_convolution(&m, core);
 }
 
@@ -249,8 +250,8 @@ weft_status weft_jit_chain_run(weft_jit_chain *chain, const weft_device_handle *
         const int64_t n = left < chain->chunk_n ? left : chain->chunk_n;
         char *array[] = {[WEFT_JIT_IN] = (char *)(uintptr_t)in + first * chain->in_stride,
                          [WEFT_JIT_OUT] = (char *)out + first * chain->out_stride,
-                         [WEFT_JIT_LINES] = areas,
-                         [WEFT_JIT_MATRIX] = (char *)areas + chain->area_bytes};
+                         [WEFT_JIT_MATRIX] = areas,
+                         [WEFT_JIT_LINES] = (char *)areas + chain->area_bytes};
         for (int s = 0; s < chain->steps; s++) {
             weft_jit_step *step = &chain->step[s];
             WEFT_TRY(weft_jit_pass_run(&step->pass, device, queue, array[step->from],

@@ -28,7 +28,8 @@ typedef struct weft_jit_chain {
     weft_jit_step step[WEFT_JIT_STEPS];
     int64_t chunks_n, chunk_n;     /* a loop that is done in parts of chunk_n indices */
     int64_t in_stride, out_stride; /* of that loop, in bytes */
-    size_t area_bytes;             /* of each array of its own; 0: it has none */
+    int areas;                     /* that it has of its own: MATRIX, perhaps LINES */
+    size_t area_bytes;             /* of each */
 } weft_jit_chain;
 
 /* Whether a line of so many points takes one kernel; and how many points it works on. */

@@ -53,8 +53,7 @@ static weft_status jit_supports(const weft_transform *t, const weft_device_ops *
     const weft_pieces *in = &t->in_pieces, *out = &t->out_pieces;
     if (!device->kernel_create)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "jit engine: device %s has no kernels (and so cannot run host code in "
-                         "them); choose another engine or device",
+                         "jit engine: device %s has no kernels; choose another engine or device",
                          device->name);
     if (t->precision != WEFT_DOUBLE && t->precision != WEFT_SINGLE)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: double and single precision only");
@@ -229,9 +228,12 @@ static weft_status add_axes(planning *p) {
 static weft_status allocate_work(weft_engine_plan *plan, size_t *bytes) {
     size_t areas = 0;
     plan->between_bytes = (plan->between_bytes + 511) / 512 * 512;
-    for (int c = 0; c < plan->chains; c++)
-        if (plan->chain[c].chain.area_bytes > areas) areas = plan->chain[c].chain.area_bytes;
-    const size_t size = plan->between_bytes + 2 * areas;
+    for (int c = 0; c < plan->chains; c++) {
+        const weft_jit_chain *chain = &plan->chain[c].chain;
+        const size_t own = (size_t)chain->areas * chain->area_bytes;
+        if (own > areas) areas = own;
+    }
+    const size_t size = plan->between_bytes + areas;
     *bytes = sizeof *plan + plan->tables.bytes + size;
     if (size == 0) return WEFT_SUCCESS;
     return plan->device.ops->allocate(plan->device.state, WEFT_MEMORY_DEVICE, size, &plan->work);

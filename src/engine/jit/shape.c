@@ -252,11 +252,12 @@ static int most_lines(const weft_jit_task *task, const weft_jit_habits *habits, 
 /* Groups that a multiprocessor has registers for, of 32 bits. */
 static int resident_groups(const weft_jit_task *task, const weft_jit_habits *habits,
                            const weft_jit_shape *shape) {
-    enum { REGISTERS = 1 << 16, MOST = 32 };
+    enum { REGISTERS = 1 << 16, ENOUGH_THREADS = 1024 };
     const int value = task->precision == WEFT_SINGLE ? 2 : 4;
     const int thread = shape->radices.values * value + habits->registers;
-    const int groups = REGISTERS / (thread * shape->lines * shape->radices.threads);
-    return groups < 1 ? 1 : groups > MOST ? MOST : groups;
+    const int threads = shape->lines * shape->radices.threads;
+    const int room = REGISTERS / thread, resident = room < ENOUGH_THREADS ? room : ENOUGH_THREADS;
+    return threads < resident ? resident / threads : 1;
 }
 
 weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_habits *habits,
