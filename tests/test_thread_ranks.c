@@ -235,12 +235,28 @@ static void create_only(void *argument, weft_transport *transport) {
     weft_context_destroy(&ctx);
 }
 
+static void halve(const weft_operator_run *run, void *argument) {
+    (void)argument;
+    for (int64_t i = 0; i < run->count; i++) ((double complex *)run->data)[i] /= 2;
+}
+
+/* Nothing in all, but work on every element. */
+static const weft_operator there_and_back[] = {
+    {.kind = WEFT_OPERATOR_FUNCTION, .function = halve},
+    {.kind = WEFT_OPERATOR_TABLE, .table = {(const double[7]){2, 2, 2, 2, 2, 2, 2}}}};
+
 static void run_all(weft_device device, weft_awareness aware, int ranks) {
     for (size_t method = 0; method < sizeof methods / sizeof methods[0]; method++)
         for (int variant = WEFT_DEFAULT; variant <= WEFT_REALIGNED; variant++)
             for (int pencil = 0; pencil < 4; pencil++) {
+                const weft_operators operators = {there_and_back, pencil / 2 ? 2 : 0};
                 setting s = {
-                    .problem = {.rank = 3, .n = {7, 6, 5}, .norm = WEFT_NORM_BACKWARD},
+                    .problem = {.rank = 3,
+                                .n = {7, 6, 5},
+                                .norm = WEFT_NORM_BACKWARD,
+                                .load = operators,
+                                .spectral = operators,
+                                .store = operators},
                     .options = {.decomposition = pencil % 2 ? WEFT_PENCIL : WEFT_SLAB_1D2D,
                                 .grid = {pencil % 2 ? 2 : ranks, pencil % 2 ? ranks / 2 : 0},
                                 .chunks = pencil / 2 ? 3 : 0,

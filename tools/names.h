@@ -27,5 +27,6 @@ DEFINE_FINDER(find_exchange, weft_exchange, weft_exchange_name)
 DEFINE_FINDER(find_engine, weft_engine, weft_engine_name)
 DEFINE_FINDER(find_device, weft_device, weft_device_name)
 DEFINE_FINDER(find_effort, weft_effort, weft_effort_name)
+DEFINE_FINDER(find_window_kind, weft_window_kind, weft_window_kind_name)
 
 #endif

@@ -9,6 +9,7 @@
 #include "progress.h"
 #include "record.h"
 #include "support/error.h"
+#include "window.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ typedef struct transform_flags {
     bool inverse, check;
     int64_t last_axis; /* 0: not given */
     weft_norm norm;
+    weft_window window; /* along every axis as it is loaded */
     bool shaped, typed; /* of a raw input */
     weft_array_info raw;
 } transform_flags;
@@ -31,6 +33,7 @@ typedef struct transform_run {
     weft_array *input, *output;
     weft_context context;
     weft_problem problem;
+    weft_operator load;
     weft_box in_box, out_box;
     size_t in_bytes, out_bytes;
     void *in, *out;
@@ -65,6 +68,10 @@ static weft_status set_norm(void *target, const char *value) {
                      "--norm %s: give backward, ortho, forward or none", value);
 }
 
+static weft_status set_window(void *target, const char *value) {
+    return window_parse("window", value, &((transform_flags *)target)->window);
+}
+
 static weft_status set_shape(void *target, const char *value) {
     transform_flags *flags = target;
     flags->shaped = true;
@@ -83,6 +90,8 @@ static const option_flag transform_option_flags[] = {
     {"inverse", NULL, "inverse transform of a complex array", set_inverse},
     {"last-axis", "N", "with --inverse: back to a real array whose last axis has N", set_last_axis},
     {"norm", "NORM", "backward (default), ortho, forward, none", set_norm},
+    {"window", "W[,KIND]", "window along all axes: hann, kaiser:BETA, ...; periodic or symmetric",
+     set_window},
     {"shape", "AxBxC", "shape of a raw input", set_shape},
     {"dtype", "TYPE", "element type of a raw input: u8 i16 u16 i32 f4 f8 c8 c16", set_dtype},
     {"check", NULL, "transform back and print the round-trip error", set_check},
@@ -120,6 +129,10 @@ static weft_status describe_problem(transform_run *run) {
     p->precision = run->shared->precision_given ? run->shared->precision
                    : single                     ? WEFT_SINGLE
                                                 : WEFT_DOUBLE;
+    if (flags->window.kind == WEFT_WINDOW_NONE) return WEFT_SUCCESS;
+    run->load.kind = WEFT_OPERATOR_WINDOW;
+    for (int a = 0; a < p->rank; a++) run->load.window[a] = flags->window;
+    p->load = (weft_operators){&run->load, 1};
     return WEFT_SUCCESS;
 }
 
@@ -305,6 +318,11 @@ static weft_status check_flags(const transform_flags *flags) {
     if (flags->check && flags->inverse)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "--check starts with the forward transform; drop --inverse");
+    if (flags->window.kind != WEFT_WINDOW_NONE && (flags->inverse || flags->check))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "--window is for the forward transform, and nothing gives back what it "
+                         "takes away; drop --%s",
+                         flags->inverse ? "inverse" : "check");
     if (flags->shaped != flags->typed)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "--shape and --dtype describe a raw input together; give both");
@@ -351,6 +369,8 @@ const subcommand transform_command = {
     .notes =
         "Files: NumPy .npy, HDF5 FILE.h5:/dataset, raw .raw or .bin (with --shape and --dtype).\n"
         "A real array gives the half spectrum of numpy.fft.rfftn, a complex one that of fftn.\n"
+        "--window hann, hamming, blackman, blackman-harris, flat-top, kaiser:BETA, gaussian:SIGMA\n"
+        "or tukey:ALPHA are those of scipy.signal.windows, the product over all axes.\n"
         "--inverse of a complex array is ifftn; with --last-axis N it is irfftn.\n"
         "Precision is double, but single for f4 and c8 input, unless --precision says otherwise.\n"
         "An existing OUT is replaced once everything succeeded. In an existing HDF5 file only the\n"

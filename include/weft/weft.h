@@ -184,6 +184,83 @@ typedef struct weft_brick {
     int order[WEFT_MAX_RANK];
 } weft_brick;
 
+/*
+ * Pointwise operators: what a plan multiplies arrays by, element by element, on the way in or out
+ * of its transforms. They see global indices, whatever box and memory order a rank holds, and treat
+ * the members of a batch alike. Results do not depend on the decomposition or the exchange method.
+ */
+typedef enum weft_operator_kind {
+    WEFT_OPERATOR_SCALE = 1,  /* by factor */
+    WEFT_OPERATOR_WINDOW,     /* by the product of a window along each axis */
+    WEFT_OPERATOR_SHIFT_SIGN, /* by (-1)^(sum of the indices along axes): an fftshift by half of n,
+                                 which must be even, on the other side of the transform */
+    WEFT_OPERATOR_TABLE,      /* by the product of one factor for each index of each axis */
+    WEFT_OPERATOR_FUNCTION    /* what the caller's function does */
+} weft_operator_kind;
+
+/* Windows of M points as scipy.signal.windows (1.11) defines them; M = 1 gives 1. With t = i/(M-1):
+ * cosine sums a0 - a1 cos 2 pi t + a2 cos 4 pi t - a3 cos 6 pi t + a4 cos 8 pi t (Harris, "On the
+ * use of windows for harmonic analysis with the discrete Fourier transform", Proc. IEEE 66, 1978;
+ * the flat top: D'Antona and Ferrero, "Digital signal processing for measurement systems", 2006).
+ */
+typedef enum weft_window_kind {
+    WEFT_WINDOW_NONE = 0,
+    WEFT_WINDOW_HANN,            /* 0.5, 0.5 */
+    WEFT_WINDOW_HAMMING,         /* 0.54, 0.46 */
+    WEFT_WINDOW_BLACKMAN,        /* 0.42, 0.5, 0.08 */
+    WEFT_WINDOW_BLACKMAN_HARRIS, /* 0.35875, 0.48829, 0.14128, 0.01168 */
+    WEFT_WINDOW_FLAT_TOP,        /* 0.21557895, 0.41663158, 0.277263158, 0.083578947, 0.006947368 */
+    WEFT_WINDOW_KAISER,   /* I0(beta sqrt(1 - (2t-1)^2)) / I0(beta); parameter: beta, 0 to 10000 */
+    WEFT_WINDOW_GAUSSIAN, /* exp(-(i - (M-1)/2)^2 / (2 sigma^2)); parameter: sigma > 0, in points */
+    WEFT_WINDOW_TUKEY     /* cosine lobes on the share alpha of the points, 1 in between; parameter:
+                             alpha; 0 or less is 1 everywhere, 1 or more the Hann window */
+} weft_window_kind;
+
+typedef struct weft_window {
+    weft_window_kind kind;
+    int symmetric;    /* 0: periodic, the first n of M = n + 1 points, for spectra; 1: M = n */
+    double parameter; /* of Kaiser, Gaussian and Tukey; taken as it is */
+} weft_window;
+
+/* What a caller's function gets: elements that lie side by side, consecutive along `axis`. */
+typedef struct weft_operator_run {
+    void *data; /* count elements, to be changed in place */
+    int64_t count;
+    int axis; /* depends on the memory order, and, where a box is 1 wide, on the box */
+    int64_t index[WEFT_MAX_RANK]; /* global index of the first element; the k-th is k further along
+                                     axis. Entries past the rank are 0 */
+    int64_t batch;                /* member of the batch */
+    weft_precision precision;     /* double or float */
+    int complex_elements;         /* 1: each is a pair, real part first */
+} weft_operator_run;
+
+/* The caller's function. It is called once for each run during weft_execute, in no order and from
+ * several threads at once, with runs of any length. It must not call weft. */
+typedef void (*weft_operator_function)(const weft_operator_run *run, void *argument);
+
+typedef struct weft_operator {
+    size_t struct_size; /* 0, or sizeof(weft_operator); equal in all of a list */
+    weft_operator_kind kind;
+    double factor;                     /* SCALE: any finite number, taken as it is */
+    weft_window window[WEFT_MAX_RANK]; /* WINDOW: along each axis; at least one is not NONE */
+    unsigned axes;                     /* SHIFT_SIGN: bit a (1u << a) for axis a; 0: all axes */
+    /* TABLE: for each axis NULL, or as many factors as the global array has indices along it (in
+     * output space of WEFT_R2C n/2+1 along the last one) */
+    const double *table[WEFT_MAX_RANK];
+    int complex_factors; /* TABLE: 1: each factor is a pair, real part first; not of real data */
+    weft_operator_function function; /* FUNCTION; argument is passed on, and may differ by rank */
+    void *argument;
+} weft_operator;
+
+/* Operators, applied in order. Neighbouring ones that are no functions are multiplied together
+ * first, one table of factors for each axis, in long double precision. */
+typedef struct weft_operators {
+    const weft_operator *list;
+    int count; /* up to WEFT_MAX_OPERATORS */
+} weft_operators;
+
+#define WEFT_MAX_OPERATORS 64
+
 typedef struct weft_context_options {
     size_t struct_size;  /* 0, or sizeof(weft_context_options) */
     int simulated_ranks; /* > 0: plan as rank 0 of so many ranks, without them; such plans cannot be
@@ -203,6 +280,12 @@ typedef struct weft_problem {
         *input; /* this rank's box and order in input space; NULL: as the decomposition gives */
     const weft_brick *output; /* the same in output space (last axis n/2+1 for WEFT_R2C); give it on
                                  all ranks or on none. Read during weft_plan_create only. */
+    /* Operators on the real-space array as a forward transform loads it, on its spectrum as it is
+     * stored (after problem.norm), and on the real-space array as an inverse transform stores it
+     * (after problem.norm). Copied by weft_plan_create, tables included; equal on all ranks. On
+     * devices that cannot run the host's code, and do not have them as kernels, all but
+     * WEFT_OPERATOR_SCALE are WEFT_ERROR_UNSUPPORTED. */
+    weft_operators load, spectral, store;
 } weft_problem;
 
 /* How to compute it. Zero fields are chosen by weft. Equal on all ranks. */
@@ -240,7 +323,7 @@ typedef struct weft_timings {
     double exchange; /* waiting for the transport */
     double unpack;   /* placing what partners sent */
     double copy;     /* between host and device: staging, and callers' buffers on the host */
-    double local;    /* the block a rank keeps in a redistribution, and scaling */
+    double local;    /* the block a rank keeps in a redistribution, and pointwise operators */
     int64_t bytes_sent;
     int64_t messages_sent;
     double first_message; /* when the first message was handed to the transport, counted from the
@@ -348,6 +431,12 @@ WEFT_API const char *weft_engine_name(weft_engine engine);
 WEFT_API const char *weft_device_name(weft_device device);
 WEFT_API const char *weft_effort_name(weft_effort effort);
 WEFT_API const char *weft_phase_name(weft_phase phase);
+WEFT_API const char *weft_operator_kind_name(weft_operator_kind kind);
+WEFT_API const char *weft_window_kind_name(weft_window_kind kind);
+
+/* The n values of a window, such as a plan multiplies by: their sum tells what a spectrum is to be
+ * divided by. Not collective. */
+WEFT_API weft_status weft_window_values(const weft_window *window, int64_t n, double *values);
 
 /* Whether an engine can run here, or a device can be used: WEFT_SUCCESS, or WEFT_ERROR_UNSUPPORTED
  * with the reason in weft_last_error(NULL). description (may be NULL) gets a static string such as

@@ -78,6 +78,20 @@ static weft_status plan_transforms(weft_build *b) {
     return WEFT_SUCCESS;
 }
 
+/* A place's operators are the same for both placements. */
+static weft_status prepare_operators(weft_build *b) {
+    for (int s = 0; s < WEFT_SCHEDULES; s++)
+        for (int i = 0; i < b->schedule[s].steps; i++) {
+            const weft_step *step = &b->schedule[s].step[i];
+            if (step->kind != WEFT_STEP_POINTWISE || b->pointwise[step->place]) continue;
+            WEFT_TRY(weft_pointwise_create(step->operators, &step->layout,
+                                           b->planner->call->options.threads,
+                                           &b->pointwise[step->place]));
+            b->memory.tables += weft_pointwise_bytes(b->pointwise[step->place]);
+        }
+    return WEFT_SUCCESS;
+}
+
 static weft_status split_groups(weft_build *b, weft_transport *transport) {
     for (int k = 0; k + 1 < b->chain.segments; k++) {
         int color, key, size;
@@ -162,6 +176,7 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
     }
     WEFT_TRY(weft_agree(transport, open_device(b)));
     WEFT_TRY(weft_agree(transport, plan_transforms(b)));
+    WEFT_TRY(weft_agree(transport, prepare_operators(b)));
     WEFT_TRY(weft_agree(transport, allocate_buffers(b)));
     if (weft_build_shares(b)) WEFT_TRY(weft_build_share(b, transport));
     WEFT_TRY(weft_agree(transport, split_groups(b, transport)));
@@ -178,6 +193,7 @@ void weft_build_release(weft_build *b) {
         if (b->group[k]) b->group[k]->ops->release(b->group[k]);
     for (int i = 0; i < b->ready_count; i++) b->engine->destroy(b->ready[i].plan);
     free(b->ready);
+    for (int i = 0; i < WEFT_PLACES; i++) weft_pointwise_release(b->pointwise[i]);
     weft_build_unshare(b);
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
         if (b->buffer[i] && !weft_build_shares_buffer(b, i))

@@ -33,6 +33,27 @@ static weft_status run_exchange(weft_build *b, int s, int i, void *const *buffer
     return status;
 }
 
+/* Scaling alone is the device's own work in place, and what a device does that cannot run the
+ * host's code: it may have to copy first. */
+static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, void *const *buffer) {
+    const weft_device_handle *d = &b->device;
+    const weft_precision precision = step->layout.precision;
+    const int64_t number = precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    const void *src = buffer[step->src];
+    void *dst = buffer[step->dst];
+    double factor = 1;
+    if (step->dst_bytes == 0) return WEFT_SUCCESS;
+    const bool scales = weft_operators_only_scale(step->operators, &factor);
+    if (d->ops->run && !(scales && src == dst))
+        return d->ops->run(d->state, NULL, weft_pointwise_run, b->pointwise[step->place], src, dst);
+    if (src != dst) {
+        weft_view all = {.axes = 1, .n = {step->dst_bytes}, .stride = {1}};
+        weft_copy copy = weft_copy_between(&all, &all, 1);
+        WEFT_TRY(d->ops->copy(d->state, NULL, &copy, src, dst, WEFT_DEVICE_TO_DEVICE));
+    }
+    return d->ops->scale(d->state, NULL, precision, dst, step->dst_bytes / number, factor);
+}
+
 static weft_status enqueue_local(weft_build *b, int s, int i, void *const *buffer) {
     const weft_step *step = &b->schedule[s].step[i];
     const weft_device_handle *device = &b->device;
@@ -46,10 +67,8 @@ static weft_status enqueue_local(weft_build *b, int s, int i, void *const *buffe
         if (step->copy.elements == 0) return WEFT_SUCCESS;
         return device->ops->copy(device->state, NULL, &step->copy, buffer[step->src], dst,
                                  step->transfer);
-    case WEFT_STEP_SCALE:
-        if (step->count == 0) return WEFT_SUCCESS;
-        return device->ops->scale(device->state, NULL, b->schedule[s].precision, dst, step->count,
-                                  step->factor);
+    case WEFT_STEP_POINTWISE:
+        return enqueue_pointwise(b, step, buffer);
     case WEFT_STEP_EXCHANGE:
         break;
     }

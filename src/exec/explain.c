@@ -4,6 +4,7 @@
  */
 #include "exec/plan.h"
 
+#include "exec/explain_operators.h"
 #include "exec/explain_text.h"
 #include "support/error.h"
 
@@ -77,7 +78,7 @@ static void describe_exchange(const weft_schedule *schedule, const weft_step *st
 }
 
 static json_t *describe_step(const weft_schedule *schedule, const weft_step *step) {
-    static const char *const kinds[] = {"fft", "copy", "exchange", "scale"};
+    static const char *const kinds[] = {"fft", "copy", "exchange", "pointwise"};
     json_t *out = json_object();
     json_object_set_new(out, "step", json_string(kinds[step->kind]));
     json_object_set_new(out, "from", json_string(buffer_name(schedule, step->src)));
@@ -86,7 +87,9 @@ static json_t *describe_step(const weft_schedule *schedule, const weft_step *ste
     json_object_set_new(out, "predicted_seconds", json_real(step->predicted));
     if (step->kind == WEFT_STEP_FFT) describe_fft(step, out);
     if (step->kind == WEFT_STEP_EXCHANGE) describe_exchange(schedule, step, out);
-    if (step->kind == WEFT_STEP_SCALE) json_object_set_new(out, "factor", json_real(step->factor));
+    if (step->kind == WEFT_STEP_POINTWISE)
+        json_object_set_new(out, "operators",
+                            weft_explain_operators(step->operators, step->layout.box.axes - 1));
     return out;
 }
 

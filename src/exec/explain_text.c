@@ -1,6 +1,8 @@
 /* Rendering a plan report as text. */
 #include "exec/explain_text.h"
 
+#include "exec/explain_operators.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -85,8 +87,8 @@ static void write_step(const json_t *step, size_t rank, FILE *stream) {
                 flag(step, "unpack")           ? ", unpacks"
                 : flag(step, "loaded_by_next") ? ", loaded by the next step"
                                                : ", receives in place");
-    else if (strcmp(kind, "scale") == 0)
-        fprintf(stream, " by %g", number(step, "factor"));
+    else if (strcmp(kind, "pointwise") == 0)
+        weft_explain_operators_text(json_object_get(step, "operators"), stream);
     fprintf(stream, "  [%s moved, %.3g ms]\n", bytes_text(number(step, "bytes_moved"), d, sizeof d),
             1e3 * number(step, "predicted_seconds"));
 }

@@ -15,6 +15,7 @@ static weft_status missing_plan(const char *function) {
 static void free_plan(weft_plan plan) {
     if (plan->build) weft_build_release(plan->build);
     free(plan->build);
+    weft_call_release(&plan->call);
     free(plan->recorder.spans);
     weft_planner_release(&plan->planner);
     free(plan->node);
@@ -73,6 +74,18 @@ static int choose_chunks(const weft_call *call, const weft_device_ops *device, i
     return parts >= most ? most : parts >= 4 ? (int)parts : 1;
 }
 
+/* Operators beyond scaling are the host's code. */
+static weft_status check_operators(const weft_call *call, const weft_device_ops *device) {
+    double unused;
+    for (int i = 0; i < WEFT_PLACES && !device->run; i++)
+        if (!weft_operators_only_scale(&call->operators[i], &unused))
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "problem.%s: device %s only scales so far; apply the operators by "
+                             "yourself, or choose host",
+                             weft_operator_place_name((weft_operator_place)i), device->name);
+    return WEFT_SUCCESS;
+}
+
 static weft_status fill_planner(weft_plan plan) {
     const weft_options *o = &plan->call.options;
     weft_planner *p = &plan->planner;
@@ -84,6 +97,7 @@ static weft_status fill_planner(weft_plan plan) {
                         .input_boxes = plan->input_boxes,
                         .output_boxes = plan->output_boxes};
     WEFT_TRY(find_back_ends(o, p));
+    WEFT_TRY(check_operators(&plan->call, p->device));
     WEFT_TRY(decide_staging(o, plan->transport, p->device, &p->staged));
     p->chunks = choose_chunks(&plan->call, p->device, p->ranks);
     p->addressable = p->device->host_addressable || p->device->lend;
@@ -209,7 +223,9 @@ WEFT_API weft_status weft_plan_memory(weft_plan plan, weft_memory *memory) {
         return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                                           "weft_plan_memory: memory is NULL"));
     *memory = plan->build->memory;
-    memory->tables += sizeof *plan + (size_t)plan->planner.count * sizeof *plan->planner.candidates;
+    memory->tables += sizeof *plan +
+                      (size_t)plan->planner.count * sizeof *plan->planner.candidates +
+                      weft_call_operator_bytes(&plan->call);
     memory->total = memory->workspace + memory->page_locked + memory->tables;
     return WEFT_SUCCESS;
 }

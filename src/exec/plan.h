@@ -63,7 +63,8 @@ typedef struct weft_build {
     weft_engine_plan *transform[WEFT_SCHEDULES][WEFT_MAX_STEPS][2];
     weft_ready_transform *ready;
     int ready_count;
-    void *buffer[WEFT_BUFFERS]; /* the workspaces and staging buffers */
+    weft_pointwise *pointwise[WEFT_PLACES]; /* NULL: no such step here */
+    void *buffer[WEFT_BUFFERS];             /* the workspaces and staging buffers */
     size_t buffer_bytes[WEFT_BUFFERS];
     weft_memory memory;
 

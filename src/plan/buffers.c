@@ -17,6 +17,7 @@ enum {
     COST_THIRD = 100,     /* a third one: only where nothing else works */
     COST_FINAL_COPY = 15, /* a trip through memory at the end */
     COST_LENDING = 15,    /* the same before partners read */
+    COST_ELSEWHERE = 1,   /* a pointwise step stores past the lines that it loaded */
     COST_OWN_PACKED = 15, /* this rank's own block is packed and unpacked instead of copied */
     COST_OWN_SHIFTED = 1, /* the same where nothing is packed: accepted to save a workspace */
     COST_IMPOSSIBLE = 1 << 20
@@ -101,8 +102,8 @@ static void try_lent(int base, int src, int dst, choice *best) {
 static void try_step(const weft_step *step, int base, int src, int dst, range buffers,
                      choice *best) {
     switch (step->kind) {
-    case WEFT_STEP_SCALE:
-        if (src == dst) relax(best, base, src, -1, -1);
+    case WEFT_STEP_POINTWISE:
+        relax(best, base + (src == dst ? 0 : COST_ELSEWHERE), src, -1, -1);
         return;
     case WEFT_STEP_FFT: /* in place or not must not depend on the exchange method: engines that take
                            no pieces round differently */

@@ -32,6 +32,9 @@ static void write_record(const weft_call *call, record *r) {
     put(r, "problem.norm", p->norm);
     put(r, "problem.input (given or NULL)", call->has_input);
     put(r, "problem.output (given or NULL)", call->has_output);
+    put(r, "problem.load.count", call->operators[WEFT_PLACE_LOAD].count);
+    put(r, "problem.spectral.count", call->operators[WEFT_PLACE_SPECTRAL].count);
+    put(r, "problem.store.count", call->operators[WEFT_PLACE_STORE].count);
     put(r, "options.decomposition", o->decomposition);
     for (int i = 0; i < WEFT_MAX_RANK; i++) put(r, "options.grid", o->grid[i]);
     for (int i = 0; i < WEFT_MAX_RANK; i++) put(r, "options.exchange", o->exchange[i]);
@@ -48,6 +51,27 @@ static void write_record(const weft_call *call, record *r) {
     put(r, "options.trace", o->trace);
 }
 
+/* Equal counts taken for granted; kinds, parameters and tables by a checksum. */
+static weft_status compare_operators(weft_transport *transport, const weft_call *call,
+                                     weft_operator_place place) {
+    int64_t n[WEFT_AXES];
+    const weft_operator_list *list = &call->operators[place];
+    const weft_operator_space space = weft_call_space(call, place, n);
+    uint64_t first[WEFT_MAX_OPERATORS + 1], mine[WEFT_MAX_OPERATORS + 1];
+    if (list->count == 0) return WEFT_SUCCESS;
+    for (int k = 0; k < list->count; k++)
+        first[k] = mine[k] = weft_operator_checksum(&list->item[k], &space);
+    WEFT_TRY(transport->ops->broadcast(transport, first, (size_t)list->count * sizeof first[0], 0));
+    for (int k = 0; k < list->count; k++)
+        if (mine[k] != first[k])
+            return weft_fail(WEFT_ERROR_MISMATCH,
+                             "rank %d passes another %s operator in problem.%s than rank 0 to "
+                             "weft_plan_create; pass the same on all ranks",
+                             transport->rank, weft_operator_kind_name(list->item[k].kind),
+                             weft_operator_place_name(place));
+    return WEFT_SUCCESS;
+}
+
 weft_status weft_call_compare(weft_transport *transport, const weft_call *call) {
     if (transport->size == 1 || transport->simulated) return WEFT_SUCCESS;
     record mine, first;
@@ -62,7 +86,12 @@ weft_status weft_call_compare(weft_transport *transport, const weft_call *call) 
                 "rank %d passes another %s than rank 0 to weft_plan_create (%lld, not "
                 "%lld); pass the same on all ranks",
                 transport->rank, mine.name[i], (long long)mine.value[i], (long long)first.value[i]);
-    return weft_agree(transport, status);
+    WEFT_TRY(weft_agree(transport, status));
+    for (int i = 0; i < WEFT_PLACES; i++) {
+        status = compare_operators(transport, call, (weft_operator_place)i);
+        WEFT_TRY(weft_agree(transport, status));
+    }
+    return WEFT_SUCCESS;
 }
 
 typedef struct placed_box {

@@ -40,8 +40,9 @@ static double predict_step(const weft_machine *machine, int threads, const weft_
         return (moved > computed ? moved : computed) * realigning_penalty(step) *
                strided_penalty(step);
     case WEFT_STEP_COPY:
-    case WEFT_STEP_SCALE:
         return moved;
+    case WEFT_STEP_POINTWISE:
+        return moved > computed ? moved : computed;
     case WEFT_STEP_EXCHANGE:
         if (step->method->shared) /* read from the partners' arrays: no wire */
             return moved + (double)(step->exchange.members - 1) * machine->latency;

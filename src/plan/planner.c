@@ -4,7 +4,6 @@
 #include "plan/model.h"
 #include "support/error.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,21 +176,6 @@ static weft_status check_methods(const weft_planner *planner, weft_candidate *ca
     return status;
 }
 
-static double norm_factor(const weft_problem *p, weft_direction direction) {
-    double points = 1;
-    for (int a = 0; a < p->rank; a++) points *= (double)p->n[a];
-    switch (p->norm) {
-    case WEFT_NORM_ORTHO:
-        return 1 / sqrt(points);
-    case WEFT_NORM_BACKWARD:
-        return direction == WEFT_INVERSE ? 1 / points : 1.0;
-    case WEFT_NORM_FORWARD:
-        return direction == WEFT_FORWARD ? 1 / points : 1.0;
-    default:
-        return 1.0;
-    }
-}
-
 /* A brick's order with the batch in front, in the library's numbering of axes. */
 static void brick_order(const weft_brick *brick, int rank, int *order) {
     order[0] = rank;
@@ -229,7 +213,7 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
                                      .direction = direction,
                                      .in_place = in_place,
                                      .precision = call->problem.precision,
-                                     .scale = norm_factor(&call->problem, direction),
+                                     .operators = call->operators,
                                      .exchange = candidate->exchange,
                                      .staged = planner->staged,
                                      .host_buffers = planner->host_buffers,

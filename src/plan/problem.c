@@ -6,29 +6,12 @@
 #include "exchange/exchange.h"
 #include "support/checked.h"
 #include "support/error.h"
+#include "support/versioned.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { MAX_CHUNKS = 1024 };
-
-/* Struct of another version: copies what both know. A longer struct of a newer caller is refused
- * where it asks for something unknown, that is where its tail is not zero. */
-static weft_status copy_versioned(void *mine, size_t my_size, const void *theirs, size_t their_size,
-                                  const char *what) {
-    if (their_size == 0) their_size = my_size;
-    if (their_size < sizeof(size_t) || their_size > 65536)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "%s.struct_size is %zu; set it to 0 or sizeof the struct", what,
-                         their_size);
-    memset(mine, 0, my_size);
-    memcpy(mine, theirs, their_size < my_size ? their_size : my_size);
-    for (size_t i = my_size; i < their_size; i++)
-        if (((const char *)theirs)[i] != 0)
-            return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                             "%s has fields that this version of weft (%s) does not know", what,
-                             WEFT_VERSION);
-    return WEFT_SUCCESS;
-}
 
 static weft_status check_range(const char *name, int value, int last) {
     if (value < 0 || value > last)
@@ -183,6 +166,65 @@ static weft_status check_brick(const weft_call *call, weft_space space, weft_bri
     return WEFT_SUCCESS;
 }
 
+static double norm_factor(const weft_problem *p, weft_direction direction) {
+    double points = 1;
+    for (int a = 0; a < p->rank; a++) points *= (double)p->n[a];
+    switch (p->norm) {
+    case WEFT_NORM_ORTHO:
+        return 1 / sqrt(points);
+    case WEFT_NORM_BACKWARD:
+        return direction == WEFT_INVERSE ? 1 / points : 1.0;
+    case WEFT_NORM_FORWARD:
+        return direction == WEFT_FORWARD ? 1 / points : 1.0;
+    default:
+        return 1.0;
+    }
+}
+
+const char *weft_operator_place_name(weft_operator_place place) {
+    static const char *const names[WEFT_PLACES] = {"load", "spectral", "store"};
+    return names[place];
+}
+
+weft_operator_space weft_call_space(const weft_call *call, weft_operator_place place, int64_t *n) {
+    const weft_problem *p = &call->problem;
+    const bool spectral = place == WEFT_PLACE_SPECTRAL;
+    weft_call_extents(call, spectral ? WEFT_OUTPUT : WEFT_INPUT, n);
+    return (weft_operator_space){
+        .rank = p->rank, .logical = p->n, .n = n, .real = p->kind == WEFT_R2C && !spectral};
+}
+
+/* The norm is the first thing that happens to what a transform stores. */
+static weft_status read_operators(weft_call *call) {
+    weft_problem *p = &call->problem;
+    const weft_operators *given[WEFT_PLACES] = {&p->load, &p->spectral, &p->store};
+    const double norm[WEFT_PLACES] = {1.0, norm_factor(p, WEFT_FORWARD),
+                                      norm_factor(p, WEFT_INVERSE)};
+    for (int i = 0; i < WEFT_PLACES; i++) {
+        int64_t n[WEFT_AXES];
+        weft_operator_place place = (weft_operator_place)i;
+        weft_operator_space space = weft_call_space(call, place, n);
+        WEFT_TRY(weft_operators_read(given[i], &space, weft_operator_place_name(place), norm[i],
+                                     &call->operators[i]));
+    }
+    p->load = p->spectral = p->store = (weft_operators){0};
+    return WEFT_SUCCESS;
+}
+
+size_t weft_call_operator_bytes(const weft_call *call) {
+    size_t bytes = 0;
+    for (int i = 0; i < WEFT_PLACES; i++) {
+        int64_t n[WEFT_AXES];
+        weft_operator_space space = weft_call_space(call, (weft_operator_place)i, n);
+        bytes += weft_operators_bytes(&call->operators[i], &space);
+    }
+    return bytes;
+}
+
+void weft_call_release(weft_call *call) {
+    for (int i = 0; i < WEFT_PLACES; i++) weft_operators_release(&call->operators[i]);
+}
+
 weft_status weft_call_read(const weft_problem *problem, const weft_options *options, int ranks,
                            weft_call *call) {
     static const weft_options defaults;
@@ -190,10 +232,10 @@ weft_status weft_call_read(const weft_problem *problem, const weft_options *opti
     if (!problem)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_create: problem is NULL");
     if (!options) options = &defaults;
-    WEFT_TRY(copy_versioned(&call->problem, sizeof call->problem, problem, problem->struct_size,
-                            "problem"));
-    WEFT_TRY(copy_versioned(&call->options, sizeof call->options, options, options->struct_size,
-                            "options"));
+    WEFT_TRY(weft_copy_versioned(&call->problem, sizeof call->problem, problem,
+                                 problem->struct_size, "problem"));
+    WEFT_TRY(weft_copy_versioned(&call->options, sizeof call->options, options,
+                                 options->struct_size, "options"));
     call->has_input = call->problem.input != NULL;
     call->has_output = call->problem.output != NULL;
     if (call->has_input) call->input = *call->problem.input;
@@ -204,5 +246,5 @@ weft_status weft_call_read(const weft_problem *problem, const weft_options *opti
         check_options(&call->problem, &call->options, ranks, call->has_input || call->has_output));
     if (call->has_input) WEFT_TRY(check_brick(call, WEFT_INPUT, &call->input));
     if (call->has_output) WEFT_TRY(check_brick(call, WEFT_OUTPUT, &call->output));
-    return WEFT_SUCCESS;
+    return read_operators(call);
 }

@@ -2,20 +2,31 @@
 #ifndef WEFT_PLAN_PROBLEM_H
 #define WEFT_PLAN_PROBLEM_H
 
+#include "operator/operator.h"
 #include "transport/transport.h"
 
-/* The caller's structs, completed with defaults. Bricks are copied; `input` and `output` are not to
- * be followed. */
+/* The caller's structs, completed with defaults. Bricks and operators are copied; the problem's own
+ * pointers to them are NULL. */
 typedef struct weft_call {
     weft_problem problem;
     weft_options options;
     bool has_input, has_output;
     weft_brick input, output;
+    weft_operator_list operators[WEFT_PLACES]; /* with the scaling of problem.norm */
 } weft_call;
 
-/* Copies and checks the arguments of weft_plan_create for a group of `ranks`. Not collective. */
+/* Copies and checks the arguments of weft_plan_create for a group of `ranks`. The caller releases
+ * the call, also after a failure. Not collective. */
 weft_status weft_call_read(const weft_problem *problem, const weft_options *options, int ranks,
                            weft_call *call);
+void weft_call_release(weft_call *call);
+
+/* The global array that operators of a place see, with room for its extents; and the bytes that all
+ * operators hold. */
+weft_operator_space weft_call_space(const weft_call *call, weft_operator_place place, int64_t *n);
+size_t weft_call_operator_bytes(const weft_call *call);
+/* "load", "spectral", "store". */
+const char *weft_operator_place_name(weft_operator_place place);
 
 /* Fails on all ranks when some rank's arguments differ from rank 0's, naming rank and argument.
  * Collective. */

@@ -210,6 +210,26 @@ static void add_transfer(weft_schedule *schedule, int64_t bytes, weft_transfer t
     step->bytes_moved = 2 * bytes;
 }
 
+/* The operators of a place, if there are any, on data that lies as `at`. Where the result lies is
+ * left to the assignment of buffers: in place, or in another one on the way. */
+static void add_pointwise(const weft_schedule_request *request, weft_schedule *schedule,
+                          weft_operator_place place, const end *at) {
+    const weft_operator_list *operators = request->operators ? &request->operators[place] : NULL;
+    if (!operators || operators->count == 0) return;
+    weft_step *step = add_step(schedule, WEFT_STEP_POINTWISE);
+    step->place = place;
+    step->operators = operators;
+    step->layout =
+        (weft_pointwise_layout){.box = weft_distribution_box(at->distribution, request->rank),
+                                .real = at->real,
+                                .precision = request->precision};
+    memcpy(step->layout.order, at->order, (size_t)step->layout.box.axes * sizeof *at->order);
+    memcpy(step->layout.n, at->distribution->n, sizeof step->layout.n);
+    step->src_bytes = step->dst_bytes = end_bytes(request, at);
+    step->bytes_moved = 2 * step->dst_bytes;
+    step->flops = (double)(step->dst_bytes / (int64_t)real_bytes(request->precision));
+}
+
 weft_status weft_schedule_build(const weft_schedule_request *request, weft_schedule *schedule) {
     const weft_chain *chain = request->chain;
     weft_direction direction = request->direction;
@@ -223,6 +243,7 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     end begin = arrival(chain, first, direction), finish = departure(chain, last, direction);
     if (request->host_buffers)
         add_transfer(schedule, end_bytes(request, &begin), WEFT_HOST_TO_DEVICE);
+    if (forward) add_pointwise(request, schedule, WEFT_PLACE_LOAD, &begin);
     for (int s = first;; s += forward ? 1 : -1) {
         end from = arrival(chain, s, direction), to = departure(chain, s, direction);
         add_transforms(request, schedule, &chain->segment[s], &from, &to);
@@ -233,14 +254,7 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
             to = add_lending(request, schedule, redistribution, &to);
         WEFT_TRY(add_exchange(request, schedule, redistribution, &to, &next));
     }
-    if (request->scale != 1.0) {
-        weft_step *step = add_step(schedule, WEFT_STEP_SCALE);
-        step->factor = request->scale;
-        step->src_bytes = step->dst_bytes = end_bytes(request, &finish);
-        step->count = step->dst_bytes / (int64_t)real_bytes(request->precision);
-        step->bytes_moved = 2 * step->dst_bytes;
-        step->flops = (double)step->count;
-    }
+    add_pointwise(request, schedule, forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE, &finish);
     if (request->host_buffers)
         add_transfer(schedule, end_bytes(request, &finish), WEFT_DEVICE_TO_HOST);
     weft_schedule_chunk(request, schedule);

@@ -8,13 +8,14 @@
 #include "engine/engine.h"
 #include "exchange/exchange.h"
 #include "layout/redistribution.h"
+#include "operator/operator.h"
 #include "plan/strategy.h"
 
 typedef enum weft_step_kind {
     WEFT_STEP_FFT,
     WEFT_STEP_COPY,
     WEFT_STEP_EXCHANGE,
-    WEFT_STEP_SCALE
+    WEFT_STEP_POINTWISE
 } weft_step_kind;
 
 /* Buffers by number: the caller's two, then the plan's workspaces. In place, both callers' buffers
@@ -70,8 +71,9 @@ typedef struct weft_step {
      * from their arrays */
     bool loaded_by_next;
 
-    double factor; /* SCALE: of `count` real numbers at dst */
-    int64_t count;
+    weft_operator_place place;           /* POINTWISE */
+    const weft_operator_list *operators; /* POINTWISE: not owned */
+    weft_pointwise_layout layout;        /* POINTWISE */
 
     double flops;
     int64_t bytes_moved; /* read and written in local memory */
@@ -100,7 +102,7 @@ static inline bool weft_step_is_empty(const weft_step *fft) {
     return fft->transform.in_elements == 0 || fft->transform.out_elements == 0;
 }
 
-#define WEFT_MAX_STEPS (5 * WEFT_MAX_SEGMENTS + 4)
+#define WEFT_MAX_STEPS (5 * WEFT_MAX_SEGMENTS + 5)
 
 typedef struct weft_schedule {
     weft_direction direction;
@@ -120,9 +122,9 @@ typedef struct weft_schedule_request {
     weft_direction direction;
     bool in_place;
     weft_precision precision;
-    double scale;                  /* of the result; 1: none */
-    const weft_exchange *exchange; /* by weft_chain.method */
-    bool staged;                   /* messages go through page-locked memory */
+    const weft_operator_list *operators; /* [WEFT_PLACES]; NULL: none */
+    const weft_exchange *exchange;       /* by weft_chain.method */
+    bool staged;                         /* messages go through page-locked memory */
     bool host_buffers;             /* the callers' buffers must be copied to and from the device */
     const weft_engine_ops *engine; /* NULL: one that takes no pieces */
     const weft_device_ops *device; /* it runs on */

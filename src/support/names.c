@@ -60,6 +60,18 @@ WEFT_API const char *weft_phase_name(weft_phase phase) {
     return WEFT_NAME_OF(names, phase);
 }
 
+WEFT_API const char *weft_operator_kind_name(weft_operator_kind kind) {
+    static const char *const names[] = {"?", "scale", "window", "shift-sign", "table", "function"};
+    return WEFT_NAME_OF(names, kind);
+}
+
+WEFT_API const char *weft_window_kind_name(weft_window_kind kind) {
+    static const char *const names[] = {
+        "none",     "hann",   "hamming",  "blackman", "blackman-harris",
+        "flat-top", "kaiser", "gaussian", "tukey"};
+    return WEFT_NAME_OF(names, kind);
+}
+
 WEFT_API const char *weft_version(void) {
     return WEFT_VERSION;
 }

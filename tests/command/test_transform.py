@@ -66,6 +66,22 @@ class Transform(Case):
         self.succeed("transform", "--inverse", "in.npy", "out.npy", ranks=3)
         self.assert_close(self.load("out.npy"), np.fft.ifftn(array))
 
+    def test_windows_are_the_product_over_all_axes(self) -> None:
+        array = random_array((8, 5, 6), "f8")
+        self.save("in.npy", array)
+        for flag, extra in (("hann", 1), ("hann,periodic", 1), ("hann,symmetric", 0)):
+            window = np.ones(())
+            for n in array.shape:
+                window = np.multiply.outer(window, np.hanning(n + extra)[:n])
+            for ranks in (1, 3):
+                self.succeed("transform", "in.npy", "out.npy", "--window", flag, ranks=ranks)
+                self.assert_close(self.load("out.npy"), np.fft.rfftn(array * window))
+        window = np.multiply.outer(
+            np.multiply.outer(np.kaiser(9, 5.5)[:8], np.kaiser(6, 5.5)[:5]), np.kaiser(7, 5.5)[:6]
+        )
+        self.succeed("transform", "in.npy", "out.npy", "--window", "kaiser:5.5", ranks=2)
+        self.assert_close(self.load("out.npy"), np.fft.rfftn(array * window))
+
     def test_norms_have_the_meaning_of_numpy(self) -> None:
         array = random_array((6, 5, 4), "f8")
         self.save("in.npy", array)

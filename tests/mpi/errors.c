@@ -4,6 +4,7 @@
  */
 #include <weft/weft_mpi.h>
 
+#include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -89,6 +90,47 @@ static void boxes_that_overlap_or_leave_gaps_are_refused(void) {
     brick.box.lo[2] = 0;
     if (rank == 1) problem.input = NULL;
     expect(&problem, NULL, WEFT_ERROR_MISMATCH, "input");
+}
+
+static void no_function(const weft_operator_run *run, void *argument) {
+    (void)run;
+    (void)argument;
+}
+
+/* What rank 1 gives otherwise, and the word that names it. */
+static void other_operators_on_one_rank_are_named_on_all_ranks(void) {
+    for (int what = 0; what < 6; what++) {
+        static const char *const words[] = {"problem.load.count",
+                                            "scale operator in problem.load",
+                                            "window operator in problem.store",
+                                            "table operator in problem.load",
+                                            "operator in problem.spectral",
+                                            "shift-sign operator"};
+        weft_problem problem = cube();
+        const bool other = rank == 1;
+        double table[8] = {1, 2, 3, 4, 5, 6, 7, what == 3 && other ? 9 : 8};
+        weft_operator load[] = {
+            {.kind = WEFT_OPERATOR_SCALE, .factor = what == 1 && other ? 3 : 2},
+            {.kind = WEFT_OPERATOR_TABLE, .table = {table}},
+            {.kind = WEFT_OPERATOR_SHIFT_SIGN, .axes = what == 5 && other ? 1 : 2}};
+        weft_operator spectral = {.kind = WEFT_OPERATOR_FUNCTION, .function = no_function};
+        weft_operator store = {
+            .kind = WEFT_OPERATOR_WINDOW,
+            .window = {{.kind = WEFT_WINDOW_TUKEY, .parameter = what == 2 && other ? 0.5 : 0.4}}};
+        if (what == 4 && other)
+            spectral = (weft_operator){.kind = WEFT_OPERATOR_SCALE, .factor = 1};
+        problem.load = (weft_operators){load, what == 0 && other ? 2 : 3};
+        problem.spectral = (weft_operators){&spectral, 1};
+        problem.store = (weft_operators){&store, 1};
+        expect(&problem, NULL, WEFT_ERROR_MISMATCH, words[what]);
+    }
+}
+
+static void an_operator_that_is_wrong_on_one_rank_fails_on_all_ranks(void) {
+    weft_problem problem = cube();
+    weft_operator scale = {.kind = WEFT_OPERATOR_SCALE, .factor = rank == 1 ? INFINITY : 2};
+    problem.store = (weft_operators){&scale, 1};
+    expect(&problem, NULL, WEFT_ERROR_INVALID_ARGUMENT, "rank 1");
 }
 
 static void a_null_buffer_on_one_rank_fails_on_all_ranks(void) {
@@ -232,6 +274,8 @@ int main(int argc, char **argv) {
     a_grid_of_the_wrong_size_is_refused();
     a_one_dimensional_transform_on_many_ranks_is_unsupported();
     boxes_that_overlap_or_leave_gaps_are_refused();
+    other_operators_on_one_rank_are_named_on_all_ranks();
+    an_operator_that_is_wrong_on_one_rank_fails_on_all_ranks();
     a_null_buffer_on_one_rank_fails_on_all_ranks();
     a_device_failure_on_one_rank_fails_on_all_ranks_and_hangs_none();
     shared_workspaces_beyond_the_limit_fail_on_all_ranks();

@@ -1,8 +1,9 @@
 /*
  * The product test: decompositions x variants x kinds x precisions x placements x engines x devices
  * over shapes that do not divide, with every exchange method (pairs of them for pencils), forward
- * and inverse, on however many ranks it is started. Outputs are poisoned first, compared with a
- * long double DFT by the error rule, and compared bit by bit between exchange methods.
+ * and inverse, half of them with random operators, on however many ranks it is started. Outputs are
+ * poisoned first, compared with a long double DFT by the error rule, and compared bit by bit
+ * between exchange methods.
  *
  *   product [--seconds S] [--seed N] [--funneled 1] [--device cuda|opencl [--nccl 1]]
  *
@@ -12,6 +13,7 @@
  * Cases are visited in random order until the time is over; the seed and the number visited are
  * printed.
  */
+#include "mpi/product_case.h"
 #include "mpi/product_oracle.h"
 
 #include <weft/weft_mpi.h>
@@ -20,164 +22,66 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SHAPES = 19, MOST_METHODS = 7 };
-
-typedef struct shape {
-    int rank;
-    int64_t n[4];
-} shape;
-
-static const shape shapes[SHAPES] = {
-    {3, {8, 8, 8}},
-    {3, {7, 5, 9}},
-    {3, {13, 11, 6}},
-    {3, {1, 12, 10}},
-    {3, {12, 1, 10}},
-    {3, {6, 10, 1}},
-    {3, {2, 3, 17}},
-    {3, {16, 4, 5}},
-    {3, {5, 19, 8}},
-    {3, {1, 1, 1}},
-    {3, {3, 29, 2}},
-    {2, {14, 9}},
-    {2, {5, 31}},
-    {4, {3, 5, 4, 7}},
-    {4, {6, 2, 5, 4}},
-    {3, {15, 12, 11}},
-    {3, {18, 72, 124}} /* planes of more than 64 KiB */,
-    {3, {64, 6, 64}},
-    {2, {256, 128}}}; /* lines that the native engine takes as matrices */
+enum { MOST_METHODS = 7 };
 
 static const weft_exchange methods[MOST_METHODS] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
                                                     WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER,
                                                     WEFT_NCCL};
 static int method_count = MOST_METHODS - 1; /* peer is the last but one */
 
-static int world_rank, world_size;
-static uint64_t random_state;
-
-static uint64_t next_random(void) { /* xorshift64*: the same on all ranks */
-    random_state ^= random_state >> 12;
-    random_state ^= random_state << 25;
-    random_state ^= random_state >> 27;
-    return random_state * 2685821657736338717ULL;
-}
-
-static int pick(int count) {
-    return (int)((next_random() >> 33) % (uint64_t)count);
-}
-
-/* One case: everything but the exchange method. */
-typedef struct test_case {
-    weft_problem problem;
-    weft_options options;
-    weft_brick input, output;
-    bool bricks, in_place;
-} test_case;
-
-/* Random boxes for all ranks: the array cut along one random axis into pieces of random length,
- * handed out in a random rotation, in a random memory order. The same on all ranks, but for the
- * rank's own piece. */
-static void random_brick(const weft_problem *p, bool halved, weft_brick *brick) {
-    int axis = pick(p->rank), rotation = pick(world_size);
-    int64_t cut[65] = {0}, n[WEFT_MAX_RANK];
-    memset(brick, 0, sizeof *brick);
-    for (int a = 0; a < WEFT_MAX_RANK; a++) n[a] = a < p->rank ? p->n[a] : 1;
-    if (halved) n[p->rank - 1] = n[p->rank - 1] / 2 + 1;
-    for (int i = 1; i < world_size; i++) cut[i] = pick((int)n[axis] + 1);
-    cut[world_size] = n[axis];
-    for (int i = 1; i < world_size; i++)
-        for (int j = i; j > 1 && cut[j - 1] > cut[j]; j--) {
-            int64_t t = cut[j];
-            cut[j] = cut[j - 1];
-            cut[j - 1] = t;
-        }
-    int mine = (world_rank + rotation) % world_size;
-    for (int a = 0; a < WEFT_MAX_RANK; a++) brick->box.n[a] = n[a];
-    brick->box.lo[axis] = cut[mine];
-    brick->box.n[axis] = cut[mine + 1] - cut[mine];
-    int shift = pick(p->rank); /* a rotation of the axes, different by rank */
-    for (int a = 0; a < p->rank; a++) brick->order[a] = (a + shift + world_rank) % p->rank;
-}
-
-static void random_grid(weft_options *o, int rank) {
-    int divisors[64], count = 0, left = world_size;
-    for (int d = 1; d <= left; d++)
-        if (left % d == 0) divisors[count++] = d;
-    int entries = rank == 4 && pick(2) ? 3 : rank > 2 ? 2 : 1;
-    for (int i = 0; i < entries; i++) {
-        int d = i + 1 == entries ? left : divisors[pick(count)];
-        while (left % d != 0) d = divisors[pick(count)];
-        o->grid[i] = d;
-        left /= d;
-    }
-}
-
-static weft_device on_device; /* --device: every case, with the engines that compute there */
-
-static test_case random_case(void) {
-    static const weft_decomposition decompositions[] = {WEFT_SLAB_2D1D, WEFT_SLAB_1D2D,
-                                                        WEFT_SLAB_Y_ZX, WEFT_PENCIL, WEFT_PENCIL};
-    static const weft_engine engines[] = {WEFT_ENGINE_NATIVE, WEFT_ENGINE_NATIVE,
-                                          WEFT_ENGINE_NATIVE, WEFT_ENGINE_NATIVE,
-                                          WEFT_ENGINE_FFTW,   WEFT_ENGINE_REFERENCE};
-    test_case c = {.in_place = pick(2)};
-    const shape *s = &shapes[pick(SHAPES)];
-    c.problem.rank = s->rank;
-    memcpy(c.problem.n, s->n, sizeof s->n);
-    c.problem.kind = pick(2) ? WEFT_R2C : WEFT_C2C;
-    c.problem.precision = pick(2) ? WEFT_SINGLE : WEFT_DOUBLE;
-    c.problem.batch = pick(4) == 0 ? 3 : 1;
-    c.options.decomposition = decompositions[pick(5)];
-    c.options.variant = pick(2) ? WEFT_REALIGNED : WEFT_DEFAULT;
-    c.options.engine = engines[pick(6)];
-    c.options.threads = pick(4) == 0 ? 2 : 1;
-    c.options.chunks = pick(3) == 0 ? 2 + pick(6) : 0;
-    c.options.placement = pick(3)      ? WEFT_PLACEMENT_ANY
-                          : c.in_place ? WEFT_IN_PLACE
-                                       : WEFT_OUT_OF_PLACE;
-    if (pick(5) == 0) {
-        c.options.device = WEFT_SIMULATED;
-        c.options.location = pick(2) ? WEFT_LOCATION_HOST : WEFT_LOCATION_DEVICE;
-    } else if (pick(8) == 0) {
-        c.options.device_aware = WEFT_STAGED;
-    }
-    if (on_device != WEFT_HOST) {
-        c.options.device = on_device;
-        c.options.device_aware = WEFT_AWARENESS_AUTO;
-        c.options.engine = WEFT_ENGINE_AUTO;
-    }
-    if (c.problem.kind == WEFT_C2C && pick(6) == 0) c.options.engine = WEFT_ENGINE_IDENTITY;
-    if (c.options.decomposition == WEFT_PENCIL) random_grid(&c.options, s->rank);
-    c.bricks = pick(5) == 0;
-    if (c.bricks) {
-        random_brick(&c.problem, false, &c.input);
-        random_brick(&c.problem, c.problem.kind == WEFT_R2C, &c.output);
-    }
-    return c;
-}
-
-static void describe(const test_case *c, char *out, size_t size) {
-    const weft_options *o = &c->options;
-    const weft_problem *p = &c->problem;
-    snprintf(out, size,
-             "%lldx%lldx%lldx%lld %s %s batch %lld %s %s grid %d,%d,%d engine %s device %s%s%s "
-             "threads %d chunks %d %s%s",
-             (long long)p->n[0], (long long)p->n[1], (long long)p->n[2], (long long)p->n[3],
-             weft_kind_name(p->kind), weft_precision_name(p->precision), (long long)p->batch,
-             weft_decomposition_name(o->decomposition), weft_variant_name(o->variant), o->grid[0],
-             o->grid[1], o->grid[2], weft_engine_name(o->engine), weft_device_name(o->device),
-             o->location ? " host buffers" : "", o->device_aware == WEFT_STAGED ? " staged" : "",
-             o->threads, o->chunks, c->in_place ? "in place" : "out of place",
-             c->bricks ? " bricks" : "");
-}
-
-/* The global input and its transform, of this case. */
+/* The global arrays of this case, and what the results are to be. */
 typedef struct truth {
     int64_t in_n[WEFT_MAX_RANK], out_n[WEFT_MAX_RANK];
     int64_t in_total, out_total; /* of one member of the batch */
-    oracle_number *in, *out, *half;
+    oracle_number *in, *half;    /* what is transformed forward, and back: its plain spectrum */
+    oracle_number *result[2];    /* [direction] */
+    double norm[2]; /* squared, that rounding is relative to: operators may leave little of it */
 } truth;
+
+static double squares(const oracle_number *data, int64_t count) {
+    long double sum = 0;
+    for (int64_t i = 0; i < count; i++) sum += cabsl(data[i]) * cabsl(data[i]);
+    return (double)sum;
+}
+
+/* Of a full spectrum the part that is kept. */
+static void take_half(const test_case *c, const truth *t, const oracle_number *full,
+                      oracle_number *half) {
+    int64_t row = t->in_n[c->problem.rank - 1], kept = t->out_n[c->problem.rank - 1];
+    for (int64_t i = 0; i < t->out_total * c->problem.batch; i++)
+        half[i] = full[i / kept * row + i % kept];
+}
+
+static double points_of(const test_case *c) {
+    double points = 1;
+    for (int a = 0; a < c->problem.rank; a++) points *= (double)c->problem.n[a];
+    return c->options.engine == WEFT_ENGINE_IDENTITY ? 1 : points;
+}
+
+/* Forward: load, transform, spectral. Inverse, of the plain spectrum: N times the input, store. */
+static void make_results(const test_case *c, truth *t) {
+    const weft_problem *p = &c->problem;
+    const int64_t in_count = t->in_total * p->batch, out_count = t->out_total * p->batch;
+    oracle_number *full = malloc((size_t)in_count * sizeof *full);
+    for (int direction = 0; direction < 2; direction++)
+        t->result[direction] =
+            malloc((size_t)(direction ? in_count : out_count) * sizeof(oracle_number));
+    const bool transforms = c->options.engine != WEFT_ENGINE_IDENTITY;
+    memcpy(full, t->in, (size_t)in_count * sizeof *full);
+    if (transforms) oracle_dft(full, p->rank, p->n, p->batch, -1);
+    take_half(c, t, full, t->half);
+    memcpy(full, t->in, (size_t)in_count * sizeof *full);
+    apply_operators(p, &drawn, 0, full);
+    if (transforms) oracle_dft(full, p->rank, p->n, p->batch, -1);
+    take_half(c, t, full, t->result[WEFT_FORWARD]);
+    free(full);
+    for (int64_t i = 0; i < in_count; i++)
+        t->result[WEFT_INVERSE][i] = t->in[i] * (long double)points_of(c);
+    t->norm[WEFT_FORWARD] = squares(t->result[WEFT_FORWARD], out_count);
+    t->norm[WEFT_INVERSE] = squares(t->result[WEFT_INVERSE], in_count);
+    t->norm[WEFT_FORWARD] *= apply_operators(p, &drawn, 1, t->result[WEFT_FORWARD]);
+    t->norm[WEFT_INVERSE] *= apply_operators(p, &drawn, 2, t->result[WEFT_INVERSE]);
+}
 
 static void make_truth(const test_case *c, truth *t) {
     const weft_problem *p = &c->problem;
@@ -190,24 +94,21 @@ static void make_truth(const test_case *c, truth *t) {
     }
     size_t count = (size_t)(t->in_total * p->batch);
     t->in = malloc(count * sizeof *t->in);
-    t->out = malloc(count * sizeof *t->out);
     t->half = malloc((size_t)(t->out_total * p->batch) * sizeof *t->half);
     for (size_t i = 0; i < count; i++) {
         /* rounded to float first, so that single precision gets exact input */
         double re = (float)((double)(next_random() >> 11) / 4503599627370496.0 - 1.0);
         double im = (float)((double)(next_random() >> 11) / 4503599627370496.0 - 1.0);
-        t->in[i] = t->out[i] = p->kind == WEFT_R2C ? re : re + im * I;
+        t->in[i] = p->kind == WEFT_R2C ? re : re + im * I;
     }
-    if (c->options.engine != WEFT_ENGINE_IDENTITY) oracle_dft(t->out, p->rank, p->n, p->batch, -1);
-    int64_t row = t->in_n[p->rank - 1], half = t->out_n[p->rank - 1];
-    for (int64_t i = 0; i < t->out_total * p->batch; i++)
-        t->half[i] = t->out[i / half * row + i % half];
+    make_results(c, t);
 }
 
 static void free_truth(truth *t) {
     free(t->in);
-    free(t->out);
     free(t->half);
+    free(t->result[0]);
+    free(t->result[1]);
 }
 
 /* Where box element i (counted along `order`) lies in the row-major global array. */
@@ -269,20 +170,20 @@ static void fill(const test_case *c, const piece *p, const oracle_number *global
                 global[b * p->total + global_place(c->problem.rank, p->n, &p->box, p->order, i)]);
 }
 
-/* Adds squared error and squared norm of this rank's piece, the truth times `scale`. */
-static void compare(const test_case *c, const piece *p, const oracle_number *global, double scale,
-                    const void *data, double *sums) {
+/* The squared error of this rank's piece. */
+static double compare(const test_case *c, const piece *p, const oracle_number *global,
+                      const void *data) {
+    double sum = 0;
     for (int64_t b = 0; b < c->problem.batch; b++)
         for (int64_t i = 0; i < p->elements; i++) {
             oracle_number want =
-                (long double)scale *
                 global[b * p->total + global_place(c->problem.rank, p->n, &p->box, p->order, i)];
             oracle_number got =
                 get_number(data, b * p->elements + i, p->real, c->problem.precision == WEFT_SINGLE);
-            long double e = cabsl(got - want), w = cabsl(want);
-            sums[0] += isnan((double)e) ? 1e300 : (double)(e * e);
-            sums[1] += (double)(w * w);
+            long double e = cabsl(got - want);
+            sum += isnan((double)e) ? 1e300 : (double)(e * e);
         }
+    return sum;
 }
 
 /* Runs one direction through device buffers where the plan wants them. */
@@ -336,17 +237,17 @@ static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx
     bool good = status == WEFT_SUCCESS;
     if (!good) fail(c, weft_last_error(ctx), (double)status);
 
-    double sums[2] = {0, 0}, points = 1;
-    for (int a = 0; a < c->problem.rank; a++) points *= (double)c->problem.n[a];
-    if (c->options.engine == WEFT_ENGINE_IDENTITY) points = 1;
-    compare(c, &q, dir == WEFT_FORWARD ? t->half : t->in, dir == WEFT_FORWARD ? 1 : points, out,
-            sums);
-    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    double error = sums[1] > 0 ? sqrt(sums[0] / sums[1]) : sqrt(sums[0]);
+    double error = compare(c, &q, t->result[dir], out);
+    MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    error = sqrt(t->norm[dir] > 0 ? error / t->norm[dir] : error);
     bool single = c->problem.precision == WEFT_SINGLE;
     /* The inverse starts from a rounded spectrum: one rounding more. */
-    double input_rounding = dir == WEFT_INVERSE ? (single ? 6.0e-8 : 1.1e-16) : 0;
-    if (good && error > oracle_tolerance(c->problem.rank, c->problem.n, single) + input_rounding)
+    double rounding = (single ? 6.0e-8 : 1.1e-16) * (dir == WEFT_INVERSE ? 1 : 0);
+    /* Factors are rounded, one for each axis, and so is each of their products. */
+    const int operators =
+        c->problem.load.count + c->problem.spectral.count + c->problem.store.count;
+    if (operators > 0) rounding += (single ? 6.0e-8 : 1.1e-16) * (2 + 2 * c->problem.rank);
+    if (good && error > oracle_tolerance(c->problem.rank, c->problem.n, single) + rounding)
         good = fail(c, dir == WEFT_FORWARD ? "forward error" : "inverse error", error);
     if (!c->in_place && memcmp(copy, in, p.bytes) != 0) good = fail(c, "input was changed", 0);
     if (out[q.bytes] != 0x5A) good = fail(c, "wrote past the buffer", 0);

@@ -1,0 +1,128 @@
+/*
+ * Running operators over a rank's box: piece by piece of consecutive elements, each of which goes
+ * through all operators while it is in the first cache. Threads take equal shares of the elements.
+ * Compiled without contraction (CMakeLists.txt): the same operations everywhere, so the same bits.
+ */
+#include "operator/pointwise.h"
+
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum {
+    PIECE = 1024,                  /* elements: their data and factors fit the first cache */
+    ELEMENTS_PER_THREAD = 16 << 10 /* below this a thread costs more than it does */
+};
+
+#define REAL double
+#define NAMED(name) name##_double
+#include "operator/product.inc"
+#undef REAL
+#undef NAMED
+#define REAL float
+#define NAMED(name) name##_single
+#include "operator/product.inc"
+#undef REAL
+#undef NAMED
+
+/* As the devices' scale does: the factor keeps its double precision. */
+static void scale_piece(const weft_pointwise *p, double factor, int64_t count, void *data) {
+    const int64_t numbers = p->real ? count : 2 * count;
+    double *d = data;
+    float *f = data;
+    if (p->precision == WEFT_SINGLE)
+        for (int64_t i = 0; i < numbers; i++) f[i] = (float)((double)f[i] * factor);
+    else
+        for (int64_t i = 0; i < numbers; i++) d[i] *= factor;
+}
+
+static void call_function(const weft_pointwise *p, const weft_operator *o, const int64_t *index,
+                          int64_t count, void *data) {
+    weft_operator_run run = {.data = data,
+                             .count = count,
+                             .axis = p->run_axis,
+                             .batch = index[p->rank],
+                             .precision = p->precision,
+                             .complex_elements = !p->real};
+    if (p->omits_functions) return;
+    for (int a = 0; a < p->rank; a++) run.index[a] = p->box.lo[a] + index[a];
+    o->function(&run, o->argument);
+}
+
+static bool has_tables(const weft_pointwise *p, const weft_pointwise_part *part) {
+    for (int a = 0; a < p->rank; a++)
+        if (part->table[a]) return true;
+    return false;
+}
+
+static void apply_parts(const weft_pointwise *p, const int64_t *index, int64_t count, void *data) {
+    for (int i = 0; i < p->parts; i++) {
+        const weft_pointwise_part *part = &p->part[i];
+        if (part->function)
+            call_function(p, part->function, index, count, data);
+        else if (!has_tables(p, part))
+            scale_piece(p, part->scale, count, data);
+        else if (p->precision == WEFT_SINGLE)
+            apply_product_single(p, part, index, count, data);
+        else
+            apply_product_double(p, part, index, count, data);
+    }
+}
+
+/* Index of element `first` of the box, counted as it lies in memory. */
+static void find(const weft_pointwise *p, int64_t first, int64_t *index) {
+    const int64_t n = p->box.n[p->run_axis];
+    int64_t row = first / n;
+    index[p->run_axis] = first % n;
+    for (int i = p->rows - 1; i >= 0; i--) {
+        index[p->row[i]] = row % p->box.n[p->row[i]];
+        row /= p->box.n[p->row[i]];
+    }
+}
+
+static void next_row(const weft_pointwise *p, int64_t *index) {
+    index[p->run_axis] = 0;
+    for (int i = p->rows - 1; i >= 0; i--) {
+        if (++index[p->row[i]] < p->box.n[p->row[i]]) return;
+        index[p->row[i]] = 0;
+    }
+}
+
+static void apply_range(const weft_pointwise *p, int64_t first, int64_t last, const char *in,
+                        char *out) {
+    const int64_t n = p->box.n[p->run_axis], element = (int64_t)weft_pointwise_element_bytes(p);
+    int64_t index[WEFT_AXES] = {0};
+    find(p, first, index);
+    while (first < last) {
+        int64_t count = n - index[p->run_axis];
+        if (count > last - first) count = last - first;
+        if (count > PIECE) count = PIECE;
+        char *data = out + first * element;
+        if (in != out) memcpy(data, in + first * element, (size_t)(count * element));
+        apply_parts(p, index, count, data);
+        first += count;
+        index[p->run_axis] += count;
+        if (index[p->run_axis] == n) next_row(p, index);
+    }
+}
+
+weft_status weft_pointwise_run(void *pointwise, const void *in, void *out) {
+    const weft_pointwise *p = pointwise;
+#ifdef _OPENMP
+    const int64_t most = p->elements / ELEMENTS_PER_THREAD;
+    const int threads = p->threads > most ? (int)most : p->threads;
+    if (threads > 1) {
+#pragma omp parallel num_threads(threads)
+        {
+            const int64_t all = omp_get_num_threads(), me = omp_get_thread_num();
+            apply_range(p, p->elements / all * me + p->elements % all * me / all,
+                        p->elements / all * (me + 1) + p->elements % all * (me + 1) / all, in, out);
+        }
+        return WEFT_SUCCESS;
+    }
+#endif
+    if (p->elements > 0) apply_range(p, 0, p->elements, in, out);
+    return WEFT_SUCCESS;
+}

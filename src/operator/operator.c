@@ -1,0 +1,214 @@
+/* Lists of operators as the caller gave them: checked, copied, summed up. */
+#include "operator/operator.h"
+
+#include "support/error.h"
+#include "support/versioned.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_MAX_BYTES = 80 };
+
+static weft_status check_window(const weft_operator *o, const weft_operator_space *space,
+                                const char *name) {
+    char window[NAME_MAX_BYTES + 16];
+    bool any = false;
+    for (int a = 0; a < WEFT_MAX_RANK; a++) {
+        snprintf(window, sizeof window, "%s.window[%d]", name, a);
+        if (a >= space->rank && o->window[a].kind != WEFT_WINDOW_NONE)
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s is given, but the array has %d axes",
+                             window, space->rank);
+        WEFT_TRY(weft_window_check(&o->window[a], window));
+        any = any || o->window[a].kind != WEFT_WINDOW_NONE;
+    }
+    if (any) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                     "%s is a window along no axis; give window[a].kind for at least one axis",
+                     name);
+}
+
+static weft_status check_shift_sign(weft_operator *o, const weft_operator_space *space,
+                                    const char *name) {
+    const unsigned all = (1u << space->rank) - 1;
+    if (o->axes > all)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.axes is 0x%x, but the array has %d axes",
+                         name, o->axes, space->rank);
+    if (o->axes == 0) o->axes = all;
+    for (int a = 0; a < space->rank; a++)
+        if ((o->axes >> a & 1) && space->logical[a] % 2 != 0)
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "%s: axis %d has %lld points; a sign shifts by half of an even length "
+                             "only, leave the axis out or make it even",
+                             name, a, (long long)space->logical[a]);
+    return WEFT_SUCCESS;
+}
+
+static int64_t table_numbers(const weft_operator *o, const weft_operator_space *space, int a) {
+    return o->table[a] ? space->n[a] * (o->complex_factors ? 2 : 1) : 0;
+}
+
+static weft_status check_tables(const weft_operator *o, const weft_operator_space *space,
+                                const char *name) {
+    bool any = false;
+    if (o->complex_factors != 0 && o->complex_factors != 1)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.complex_factors is %d; it is 0 or 1",
+                         name, o->complex_factors);
+    if (o->complex_factors && space->real)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s has complex factors, but the array there is real; give real factors, "
+                         "or choose kind c2c",
+                         name);
+    for (int a = 0; a < WEFT_MAX_RANK; a++) {
+        if (!o->table[a]) continue;
+        any = true;
+        if (a >= space->rank)
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "%s.table[%d] is given, but the array has %d axes", name, a,
+                             space->rank);
+        for (int64_t i = 0; i < table_numbers(o, space, a); i++)
+            if (!isfinite(o->table[a][i]))
+                return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                                 "%s.table[%d][%lld] is %g; factors are finite numbers", name, a,
+                                 (long long)i, o->table[a][i]);
+    }
+    if (any) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                     "%s is a table along no axis; give table[a] for at least one axis", name);
+}
+
+static weft_status check_operator(weft_operator *o, const weft_operator_space *space,
+                                  const char *name) {
+    switch (o->kind) {
+    case WEFT_OPERATOR_SCALE:
+        if (isfinite(o->factor)) return WEFT_SUCCESS;
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.factor is %g; give a finite number", name,
+                         o->factor);
+    case WEFT_OPERATOR_WINDOW:
+        return check_window(o, space, name);
+    case WEFT_OPERATOR_SHIFT_SIGN:
+        return check_shift_sign(o, space, name);
+    case WEFT_OPERATOR_TABLE:
+        return check_tables(o, space, name);
+    case WEFT_OPERATOR_FUNCTION:
+        if (o->function) return WEFT_SUCCESS;
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.function is NULL; give the function",
+                         name);
+    }
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.kind is %d, not one of its values %d..%d",
+                     name, (int)o->kind, (int)WEFT_OPERATOR_SCALE, (int)WEFT_OPERATOR_FUNCTION);
+}
+
+/* The caller's tables stay behind: *o gets copies, or NULL. */
+static weft_status copy_tables(const weft_operator_space *space, weft_operator *o) {
+    const double *given[WEFT_MAX_RANK];
+    memcpy(given, o->table, sizeof given);
+    memset(o->table, 0, sizeof o->table);
+    for (int a = 0; a < space->rank && o->kind == WEFT_OPERATOR_TABLE; a++) {
+        if (!given[a]) continue;
+        size_t bytes = (size_t)space->n[a] * (o->complex_factors ? 2 : 1) * sizeof(double);
+        double *copy = malloc(bytes);
+        o->table[a] = copy;
+        if (!copy)
+            return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                             "no memory for an operator's table of %zu "
+                             "bytes",
+                             bytes);
+        memcpy(copy, given[a], bytes);
+    }
+    return WEFT_SUCCESS;
+}
+
+/* Checks operator number k of the caller's list, whose size all of them have, and appends a copy.
+ */
+static weft_status append(const weft_operators *given, int k, const weft_operator_space *space,
+                          const char *list_name, weft_operator_list *list) {
+    char name[NAME_MAX_BYTES];
+    weft_operator *o = &list->item[list->count];
+    const size_t size = given->list[0].struct_size;
+    const size_t stride = size > 0 ? size : sizeof *o;
+    snprintf(name, sizeof name, "problem.%s.list[%d]", list_name, k);
+    WEFT_TRY(weft_copy_versioned(o, sizeof *o, (const char *)given->list + (size_t)k * stride, size,
+                                 name));
+    if (o->struct_size != size)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s.struct_size is %zu, but %zu in list[0]; make them equal", name,
+                         o->struct_size, size);
+    WEFT_TRY(check_operator(o, space, name));
+    list->count++;
+    return copy_tables(space, o);
+}
+
+weft_status weft_operators_read(const weft_operators *given, const weft_operator_space *space,
+                                const char *name, double norm, weft_operator_list *list) {
+    *list = (weft_operator_list){0};
+    if (given->count < 0 || given->count > WEFT_MAX_OPERATORS)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "problem.%s.count is %d; it must be 0 to %d",
+                         name, given->count, WEFT_MAX_OPERATORS);
+    if (given->count > 0 && !given->list)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "problem.%s.list is NULL, but its count is %d", name, given->count);
+    if (given->count == 0 && norm == 1.0) return WEFT_SUCCESS;
+    list->item = calloc((size_t)given->count + 1, sizeof *list->item);
+    if (!list->item) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
+    if (norm != 1.0)
+        list->item[list->count++] = (weft_operator){.kind = WEFT_OPERATOR_SCALE, .factor = norm};
+    for (int k = 0; k < given->count; k++) WEFT_TRY(append(given, k, space, name, list));
+    return WEFT_SUCCESS;
+}
+
+void weft_operators_release(weft_operator_list *list) {
+    for (int k = 0; k < list->count; k++)
+        for (int a = 0; a < WEFT_MAX_RANK; a++) free((void *)(uintptr_t)list->item[k].table[a]);
+    free(list->item);
+    *list = (weft_operator_list){0};
+}
+
+size_t weft_operators_bytes(const weft_operator_list *list, const weft_operator_space *space) {
+    size_t bytes = (size_t)list->count * sizeof *list->item;
+    for (int k = 0; k < list->count; k++)
+        for (int a = 0; a < space->rank; a++)
+            bytes += (size_t)table_numbers(&list->item[k], space, a) * sizeof(double);
+    return bytes;
+}
+
+bool weft_operators_only_scale(const weft_operator_list *list, double *factor) {
+    long double product = 1;
+    for (int k = 0; k < list->count; k++) {
+        if (list->item[k].kind != WEFT_OPERATOR_SCALE) return false;
+        product *= list->item[k].factor;
+    }
+    *factor = (double)product;
+    return true;
+}
+
+/* FNV-1a (Fowler, Noll, Vo), 64 bits. */
+static uint64_t hash(uint64_t sum, const void *data, size_t bytes) {
+    const unsigned char *byte = data;
+    for (size_t i = 0; i < bytes; i++) sum = (sum ^ byte[i]) * UINT64_C(1099511628211);
+    return sum;
+}
+
+#define HASH(sum, value) hash((sum), &(value), sizeof(value))
+
+/* Field by field, for there may be gaps between them. */
+uint64_t weft_operator_checksum(const weft_operator *o, const weft_operator_space *space) {
+    uint64_t sum = UINT64_C(14695981039346656037);
+    sum = HASH(sum, o->kind);
+    if (o->kind == WEFT_OPERATOR_SCALE) sum = HASH(sum, o->factor);
+    if (o->kind == WEFT_OPERATOR_SHIFT_SIGN) sum = HASH(sum, o->axes);
+    for (int a = 0; a < space->rank && o->kind == WEFT_OPERATOR_WINDOW; a++) {
+        sum = HASH(sum, o->window[a].kind);
+        sum = HASH(sum, o->window[a].symmetric);
+        sum = HASH(sum, o->window[a].parameter);
+    }
+    if (o->kind != WEFT_OPERATOR_TABLE) return sum;
+    sum = HASH(sum, o->complex_factors);
+    for (int a = 0; a < space->rank; a++) {
+        const int64_t numbers = table_numbers(o, space, a);
+        sum = HASH(sum, numbers);
+        if (numbers > 0) sum = hash(sum, o->table[a], (size_t)numbers * sizeof(double));
+    }
+    return sum;
+}

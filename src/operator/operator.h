@@ -1,0 +1,77 @@
+/*
+ * Pointwise operators: checking the caller's lists, preparing them for the box of a rank, and
+ * running them. Knows boxes, memory orders and precisions; nothing of plans, devices or MPI.
+ */
+#ifndef WEFT_OPERATOR_H
+#define WEFT_OPERATOR_H
+
+#include "layout/layout.h"
+
+/* Where in a transform a list is applied. */
+typedef enum weft_operator_place {
+    WEFT_PLACE_LOAD,     /* forward, input space */
+    WEFT_PLACE_SPECTRAL, /* forward, output space */
+    WEFT_PLACE_STORE,    /* inverse, input space */
+    WEFT_PLACES
+} weft_operator_place;
+
+/* A checked copy of a caller's list, tables included. */
+typedef struct weft_operator_list {
+    int count;
+    weft_operator *item;
+} weft_operator_list;
+
+/* The global array that a list is applied to. */
+typedef struct weft_operator_space {
+    int rank;
+    const int64_t *logical; /* [rank]: lengths of the transforms */
+    const int64_t *n; /* [rank]: extents of the array; of a half spectrum, the last is halved */
+    bool real;        /* its elements */
+} weft_operator_space;
+
+/* Checks and copies a list, behind a scaling by `norm` if that is not 1. `name` is the list's in
+ * sentences. The caller releases the list, also after a failure. */
+weft_status weft_operators_read(const weft_operators *given, const weft_operator_space *space,
+                                const char *name, double norm, weft_operator_list *list);
+void weft_operators_release(weft_operator_list *list);
+
+/* Bytes of the copies. */
+size_t weft_operators_bytes(const weft_operator_list *list, const weft_operator_space *space);
+
+/* Whether the list only scales (an empty one does, by 1); *factor gets the product. */
+bool weft_operators_only_scale(const weft_operator_list *list, double *factor);
+
+/* A number that is the same only for equal operators; functions and their arguments are not
+ * compared. */
+uint64_t weft_operator_checksum(const weft_operator *operator, const weft_operator_space * space);
+
+/* Whether a window is one; `name` is its in sentences. The value of one of n points at index i.
+ * (window.c) */
+weft_status weft_window_check(const weft_window *window, const char *name);
+long double weft_window_value(const weft_window *window, int64_t n, int64_t i);
+
+/* A rank's share of the array: box and order as everywhere, with the batch as axis rank. */
+typedef struct weft_pointwise_layout {
+    weft_region box;
+    int order[WEFT_AXES];
+    int64_t n[WEFT_AXES]; /* global extents */
+    bool real;
+    weft_precision precision;
+} weft_pointwise_layout;
+
+/* A list made ready for one layout (prepare.c). The list must outlive it. */
+typedef struct weft_pointwise weft_pointwise;
+
+weft_status weft_pointwise_create(const weft_operator_list *list,
+                                  const weft_pointwise_layout *layout, int threads,
+                                  weft_pointwise **pointwise);
+void weft_pointwise_release(weft_pointwise *pointwise);
+size_t weft_pointwise_bytes(const weft_pointwise *pointwise);
+/* Leaves out the caller's functions: for runs that the caller did not ask for. */
+void weft_pointwise_omit_functions(weft_pointwise *pointwise);
+
+/* Applies the operators to `in`, into `out`, which may be the same array: a weft_device_function
+ * with the weft_pointwise as its argument (apply.c). */
+weft_status weft_pointwise_run(void *pointwise, const void *in, void *out);
+
+#endif

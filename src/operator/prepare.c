@@ -1,0 +1,165 @@
+/* Preparing operators for the box of a rank: which make one product, and its tables. */
+#include "operator/pointwise.h"
+
+#include "support/error.h"
+
+#include <stdlib.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* A factor takes some 100 ns, so threads are worth it early. */
+enum { FACTORS_PER_THREAD = 1 << 10 };
+
+/* Operators first..last-1 of a list, all of which a product can hold. */
+typedef struct group {
+    const weft_operator *first, *last;
+    bool complex_factors;
+} group;
+
+static bool has_axis(const weft_operator *o, int axis) {
+    switch (o->kind) {
+    case WEFT_OPERATOR_WINDOW:
+        return o->window[axis].kind != WEFT_WINDOW_NONE;
+    case WEFT_OPERATOR_SHIFT_SIGN:
+        return (o->axes >> axis & 1) != 0;
+    case WEFT_OPERATOR_TABLE:
+        return o->table[axis] != NULL;
+    default:
+        return false;
+    }
+}
+
+static long double real_factor(const weft_operator *o, int axis, int64_t n, int64_t i) {
+    if (o->kind == WEFT_OPERATOR_WINDOW) return weft_window_value(&o->window[axis], n, i);
+    if (o->kind == WEFT_OPERATOR_SHIFT_SIGN) return i % 2 == 0 ? 1 : -1;
+    return o->table[axis][i];
+}
+
+/* The product of the group's factors of index i of an axis: real and imaginary part. */
+static void factor_of(const group *g, int axis, int64_t n, int64_t i, long double out[2]) {
+    for (const weft_operator *o = g->first; o < g->last; o++) {
+        if (!has_axis(o, axis)) continue;
+        long double re, im = 0;
+        if (o->kind == WEFT_OPERATOR_TABLE && o->complex_factors) {
+            re = o->table[axis][2 * i];
+            im = o->table[axis][2 * i + 1];
+        } else {
+            re = real_factor(o, axis, n, i);
+        }
+        const long double was[2] = {out[0], out[1]};
+        out[0] = was[0] * re - was[1] * im;
+        out[1] = was[0] * im + was[1] * re;
+    }
+}
+
+static void put(weft_precision precision, void *table, int64_t i, long double value) {
+    if (precision == WEFT_SINGLE)
+        ((float *)table)[i] = (float)value;
+    else
+        ((double *)table)[i] = (double)value;
+}
+
+static void fill_table(const weft_pointwise *p, const group *g, int axis, int64_t n,
+                       long double scale, void *table) {
+    const int64_t count = p->box.n[axis], lo = p->box.lo[axis];
+#ifdef _OPENMP
+    int threads = p->threads;
+    if (threads > count / FACTORS_PER_THREAD) threads = (int)(count / FACTORS_PER_THREAD);
+#pragma omp parallel for num_threads(threads > 1 ? threads : 1)
+#endif
+    for (int64_t k = 0; k < count; k++) {
+        long double factor[2] = {scale, 0};
+        factor_of(g, axis, n, lo + k, factor);
+        put(p->precision, table, g->complex_factors ? 2 * k : k, factor[0]);
+        if (g->complex_factors) put(p->precision, table, 2 * k + 1, factor[1]);
+    }
+}
+
+/* The scalings of the group go into its first table. */
+static weft_status make_product(weft_pointwise *p, const group *g, const int64_t *n) {
+    weft_pointwise_part *part = &p->part[p->parts++];
+    const size_t number = p->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    long double scale = 1;
+    for (const weft_operator *o = g->first; o < g->last; o++)
+        if (o->kind == WEFT_OPERATOR_SCALE) scale *= o->factor;
+    part->complex_factors = g->complex_factors;
+    for (int a = 0; a < p->rank; a++) {
+        bool any = false;
+        for (const weft_operator *o = g->first; o < g->last; o++) any = any || has_axis(o, a);
+        if (!any) continue;
+        size_t bytes = (size_t)p->box.n[a] * number * (g->complex_factors ? 2 : 1);
+        part->table[a] = malloc(bytes + 1);
+        if (!part->table[a])
+            return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes of factors", bytes);
+        fill_table(p, g, a, n[a], scale, part->table[a]);
+        p->bytes += bytes;
+        scale = 1;
+    }
+    part->scale = (double)scale;
+    return WEFT_SUCCESS;
+}
+
+static weft_status make_parts(weft_pointwise *p, const weft_operator_list *list, const int64_t *n) {
+    const weft_operator *end = list->item + list->count, *o = list->item;
+    while (o < end) {
+        group g = {o, o, false};
+        for (; o < end && o->kind != WEFT_OPERATOR_FUNCTION; o++)
+            g.complex_factors =
+                g.complex_factors || (o->kind == WEFT_OPERATOR_TABLE && o->complex_factors);
+        g.last = o;
+        if (g.last > g.first) WEFT_TRY(make_product(p, &g, n));
+        if (o < end) p->part[p->parts++].function = o++;
+    }
+    return WEFT_SUCCESS;
+}
+
+/* Runs go along the axis that is contiguous, or the next slower one where that is 1 wide. */
+static void lay_out(weft_pointwise *p, const weft_pointwise_layout *layout) {
+    int last = layout->box.axes - 1;
+    p->rank = last;
+    p->box = layout->box;
+    p->real = layout->real;
+    p->precision = layout->precision;
+    p->elements = weft_region_elements(&layout->box);
+    int run = last;
+    while (run > 0 && layout->box.n[layout->order[run]] == 1) run--;
+    if (layout->order[run] == p->rank) run = last; /* a run is within one member of the batch */
+    p->run_axis = layout->order[run];
+    for (int i = 0; i <= last; i++)
+        if (i != run) p->row[p->rows++] = layout->order[i];
+}
+
+weft_status weft_pointwise_create(const weft_operator_list *list,
+                                  const weft_pointwise_layout *layout, int threads,
+                                  weft_pointwise **out) {
+    size_t bytes = sizeof(weft_pointwise) + ((size_t)list->count + 1) * sizeof(weft_pointwise_part);
+    weft_pointwise *p = calloc(1, bytes);
+    if (!p) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
+    lay_out(p, layout);
+    p->threads = threads;
+    p->bytes = bytes;
+    weft_status status = p->elements > 0 ? make_parts(p, list, layout->n) : WEFT_SUCCESS;
+    if (status != WEFT_SUCCESS) {
+        weft_pointwise_release(p);
+        return status;
+    }
+    *out = p;
+    return WEFT_SUCCESS;
+}
+
+void weft_pointwise_release(weft_pointwise *p) {
+    if (!p) return;
+    for (int i = 0; i < p->parts; i++)
+        for (int a = 0; a < p->rank; a++) free(p->part[i].table[a]);
+    free(p);
+}
+
+size_t weft_pointwise_bytes(const weft_pointwise *p) {
+    return p->bytes;
+}
+
+void weft_pointwise_omit_functions(weft_pointwise *p) {
+    p->omits_functions = true;
+}

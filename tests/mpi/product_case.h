@@ -1,0 +1,162 @@
+/*
+ * Random cases of the product test: problems with boxes and operators, and all options but the
+ * exchange method. The same on all ranks, but for a rank's own boxes.
+ */
+#ifndef WEFT_TESTS_PRODUCT_CASE_H
+#define WEFT_TESTS_PRODUCT_CASE_H
+
+#include "mpi/product_operators.h"
+
+#include <stdio.h>
+
+enum { SHAPES = 19 };
+
+typedef struct shape {
+    int rank;
+    int64_t n[4];
+} shape;
+
+static const shape shapes[SHAPES] = {
+    {3, {8, 8, 8}},
+    {3, {7, 5, 9}},
+    {3, {13, 11, 6}},
+    {3, {1, 12, 10}},
+    {3, {12, 1, 10}},
+    {3, {6, 10, 1}},
+    {3, {2, 3, 17}},
+    {3, {16, 4, 5}},
+    {3, {5, 19, 8}},
+    {3, {1, 1, 1}},
+    {3, {3, 29, 2}},
+    {2, {14, 9}},
+    {2, {5, 31}},
+    {4, {3, 5, 4, 7}},
+    {4, {6, 2, 5, 4}},
+    {3, {15, 12, 11}},
+    {3, {18, 72, 124}} /* planes of more than 64 KiB */,
+    {3, {64, 6, 64}},
+    {2, {256, 128}}}; /* lines that the native engine takes as matrices */
+
+static int world_rank, world_size;
+static uint64_t random_state;
+
+static uint64_t next_random(void) { /* xorshift64*: the same on all ranks */
+    random_state ^= random_state >> 12;
+    random_state ^= random_state << 25;
+    random_state ^= random_state >> 27;
+    return random_state * 2685821657736338717ULL;
+}
+
+static int pick(int count) {
+    return (int)((next_random() >> 33) % (uint64_t)count);
+}
+
+static drawn_operators drawn; /* what the problem of the case at hand points to */
+
+/* One case: everything but the exchange method. */
+typedef struct test_case {
+    weft_problem problem;
+    weft_options options;
+    weft_brick input, output;
+    bool bricks, in_place;
+} test_case;
+
+/* Random boxes for all ranks: the array cut along one random axis into pieces of random length,
+ * handed out in a random rotation, in a random memory order. The same on all ranks, but for the
+ * rank's own piece. */
+static void random_brick(const weft_problem *p, bool halved, weft_brick *brick) {
+    int axis = pick(p->rank), rotation = pick(world_size);
+    int64_t cut[65] = {0}, n[WEFT_MAX_RANK];
+    memset(brick, 0, sizeof *brick);
+    for (int a = 0; a < WEFT_MAX_RANK; a++) n[a] = a < p->rank ? p->n[a] : 1;
+    if (halved) n[p->rank - 1] = n[p->rank - 1] / 2 + 1;
+    for (int i = 1; i < world_size; i++) cut[i] = pick((int)n[axis] + 1);
+    cut[world_size] = n[axis];
+    for (int i = 1; i < world_size; i++)
+        for (int j = i; j > 1 && cut[j - 1] > cut[j]; j--) {
+            int64_t t = cut[j];
+            cut[j] = cut[j - 1];
+            cut[j - 1] = t;
+        }
+    int mine = (world_rank + rotation) % world_size;
+    for (int a = 0; a < WEFT_MAX_RANK; a++) brick->box.n[a] = n[a];
+    brick->box.lo[axis] = cut[mine];
+    brick->box.n[axis] = cut[mine + 1] - cut[mine];
+    int shift = pick(p->rank); /* a rotation of the axes, different by rank */
+    for (int a = 0; a < p->rank; a++) brick->order[a] = (a + shift + world_rank) % p->rank;
+}
+
+static void random_grid(weft_options *o, int rank) {
+    int divisors[64], count = 0, left = world_size;
+    for (int d = 1; d <= left; d++)
+        if (left % d == 0) divisors[count++] = d;
+    int entries = rank == 4 && pick(2) ? 3 : rank > 2 ? 2 : 1;
+    for (int i = 0; i < entries; i++) {
+        int d = i + 1 == entries ? left : divisors[pick(count)];
+        while (left % d != 0) d = divisors[pick(count)];
+        o->grid[i] = d;
+        left /= d;
+    }
+}
+
+static weft_device on_device; /* --device: every case, with the engines that compute there */
+
+static test_case random_case(void) {
+    static const weft_decomposition decompositions[] = {WEFT_SLAB_2D1D, WEFT_SLAB_1D2D,
+                                                        WEFT_SLAB_Y_ZX, WEFT_PENCIL, WEFT_PENCIL};
+    static const weft_engine engines[] = {WEFT_ENGINE_NATIVE, WEFT_ENGINE_NATIVE,
+                                          WEFT_ENGINE_NATIVE, WEFT_ENGINE_NATIVE,
+                                          WEFT_ENGINE_FFTW,   WEFT_ENGINE_REFERENCE};
+    test_case c = {.in_place = pick(2)};
+    const shape *s = &shapes[pick(SHAPES)];
+    c.problem.rank = s->rank;
+    memcpy(c.problem.n, s->n, sizeof s->n);
+    c.problem.kind = pick(2) ? WEFT_R2C : WEFT_C2C;
+    c.problem.precision = pick(2) ? WEFT_SINGLE : WEFT_DOUBLE;
+    c.problem.batch = pick(4) == 0 ? 3 : 1;
+    c.options.decomposition = decompositions[pick(5)];
+    c.options.variant = pick(2) ? WEFT_REALIGNED : WEFT_DEFAULT;
+    c.options.engine = engines[pick(6)];
+    c.options.threads = pick(4) == 0 ? 2 : 1;
+    c.options.chunks = pick(3) == 0 ? 2 + pick(6) : 0;
+    c.options.placement = pick(3)      ? WEFT_PLACEMENT_ANY
+                          : c.in_place ? WEFT_IN_PLACE
+                                       : WEFT_OUT_OF_PLACE;
+    if (pick(5) == 0) {
+        c.options.device = WEFT_SIMULATED;
+        c.options.location = pick(2) ? WEFT_LOCATION_HOST : WEFT_LOCATION_DEVICE;
+    } else if (pick(8) == 0) {
+        c.options.device_aware = WEFT_STAGED;
+    }
+    if (on_device != WEFT_HOST) {
+        c.options.device = on_device;
+        c.options.device_aware = WEFT_AWARENESS_AUTO;
+        c.options.engine = WEFT_ENGINE_AUTO;
+    }
+    if (c.problem.kind == WEFT_C2C && pick(6) == 0) c.options.engine = WEFT_ENGINE_IDENTITY;
+    if (c.options.decomposition == WEFT_PENCIL) random_grid(&c.options, s->rank);
+    c.bricks = pick(5) == 0;
+    if (c.bricks) {
+        random_brick(&c.problem, false, &c.input);
+        random_brick(&c.problem, c.problem.kind == WEFT_R2C, &c.output);
+    }
+    if (pick(2)) draw_operators(pick, on_device != WEFT_HOST, &c.problem, &drawn);
+    return c;
+}
+
+static void describe(const test_case *c, char *out, size_t size) {
+    const weft_options *o = &c->options;
+    const weft_problem *p = &c->problem;
+    snprintf(out, size,
+             "%lldx%lldx%lldx%lld %s %s batch %lld %s %s grid %d,%d,%d engine %s device %s%s%s "
+             "threads %d chunks %d %s%s operators %d,%d,%d",
+             (long long)p->n[0], (long long)p->n[1], (long long)p->n[2], (long long)p->n[3],
+             weft_kind_name(p->kind), weft_precision_name(p->precision), (long long)p->batch,
+             weft_decomposition_name(o->decomposition), weft_variant_name(o->variant), o->grid[0],
+             o->grid[1], o->grid[2], weft_engine_name(o->engine), weft_device_name(o->device),
+             o->location ? " host buffers" : "", o->device_aware == WEFT_STAGED ? " staged" : "",
+             o->threads, o->chunks, c->in_place ? "in place" : "out of place",
+             c->bricks ? " bricks" : "", p->load.count, p->spectral.count, p->store.count);
+}
+
+#endif

@@ -1,0 +1,154 @@
+/*
+ * Operators for the product test: random lists, and their product as one number for each global
+ * index, in long double from the definitions.
+ */
+#ifndef WEFT_TESTS_PRODUCT_OPERATORS_H
+#define WEFT_TESTS_PRODUCT_OPERATORS_H
+
+#include "mpi/product_oracle.h"
+
+#include <weft/weft.h>
+
+enum { MOST_DRAWN = 3, LONGEST_AXIS = 256, PLACES = 3 };
+
+/* What the lists of one case point to. */
+typedef struct drawn_operators {
+    weft_operator list[PLACES][MOST_DRAWN];
+    double table[PLACES][MOST_DRAWN][WEFT_MAX_RANK][2 * LONGEST_AXIS];
+    double window[PLACES][MOST_DRAWN][WEFT_MAX_RANK][LONGEST_AXIS];
+} drawn_operators;
+
+/* The factor that the test's function multiplies by: exact in either precision. */
+static inline double function_factor(const int64_t *index, int64_t batch) {
+    int64_t sum = batch;
+    for (int a = 0; a < WEFT_MAX_RANK; a++) sum += (a + 3) * index[a];
+    return 0.5 + (double)(sum % 5) / 4;
+}
+
+static inline void multiply_by_index(const weft_operator_run *run, void *argument) {
+    int64_t index[WEFT_MAX_RANK];
+    const int width = 1 + run->complex_elements;
+    (void)argument;
+    memcpy(index, run->index, sizeof index);
+    for (int64_t k = 0; k < run->count; k++, index[run->axis]++)
+        for (int part = 0; part < width; part++) {
+            const double factor = function_factor(index, run->batch);
+            if (run->precision == WEFT_SINGLE)
+                ((float *)run->data)[k * width + part] *= (float)factor;
+            else
+                ((double *)run->data)[k * width + part] *= factor;
+        }
+}
+
+/* Windows that keep most of the data, so that rounding is not all that is left. */
+static inline void draw_window(int (*pick)(int), weft_operator *o, int rank) {
+    const int most = pick(rank);
+    for (int a = 0; a < rank; a++) {
+        if (a != most && pick(2)) continue;
+        weft_window *w = &o->window[a];
+        w->kind = (weft_window_kind)(1 + pick(WEFT_WINDOW_TUKEY));
+        w->symmetric = pick(2);
+        w->parameter = w->kind == WEFT_WINDOW_KAISER  ? 1 + pick(6)
+                       : w->kind == WEFT_WINDOW_TUKEY ? pick(5) / 4.0
+                                                      : 1 + pick(40);
+    }
+}
+
+static inline void draw_operator(int (*pick)(int), const int64_t *logical, const int64_t *n,
+                                 int rank, bool real, bool only_scale, weft_operator *o,
+                                 double table[][2 * LONGEST_AXIS]) {
+    *o = (weft_operator){.kind =
+                             only_scale ? WEFT_OPERATOR_SCALE : (weft_operator_kind)(1 + pick(5)),
+                         .factor = (1 + pick(9)) / 7.0,
+                         .function = multiply_by_index};
+    if (o->kind == WEFT_OPERATOR_WINDOW) draw_window(pick, o, rank);
+    for (int a = 0; a < rank && o->kind == WEFT_OPERATOR_SHIFT_SIGN; a++)
+        if (logical[a] % 2 == 0 && pick(2)) o->axes |= 1u << a;
+    if (o->kind == WEFT_OPERATOR_SHIFT_SIGN && o->axes == 0) o->kind = WEFT_OPERATOR_SCALE;
+    if (o->kind != WEFT_OPERATOR_TABLE) return;
+    const int most = pick(rank);
+    o->complex_factors = !real && pick(2);
+    for (int a = 0; a < rank; a++) {
+        if (a != most && pick(2)) continue;
+        for (int64_t i = 0; i < 2 * n[a]; i++) table[a][i] = (1 + pick(1000)) / 700.0;
+        o->table[a] = table[a];
+    }
+}
+
+/* Extents of a place's array. */
+static inline void place_extents(const weft_problem *p, int place, int64_t *n) {
+    memcpy(n, p->n, sizeof p->n);
+    if (place == 1 && p->kind == WEFT_R2C) n[p->rank - 1] = n[p->rank - 1] / 2 + 1;
+}
+
+static inline weft_operators *operators_of(weft_problem *p, int place) {
+    weft_operators *all[PLACES] = {&p->load, &p->spectral, &p->store};
+    return all[place];
+}
+
+/* Random lists in all three places, some of them empty. */
+static inline void draw_operators(int (*pick)(int), bool only_scale, weft_problem *p,
+                                  drawn_operators *d) {
+    for (int place = 0; place < PLACES; place++) {
+        int64_t n[WEFT_MAX_RANK];
+        const int count = pick(MOST_DRAWN + 1);
+        place_extents(p, place, n);
+        for (int k = 0; k < count; k++) {
+            weft_operator *o = &d->list[place][k];
+            draw_operator(pick, p->n, n, p->rank, place != 1 && p->kind == WEFT_R2C, only_scale, o,
+                          d->table[place][k]);
+            for (int a = 0; a < p->rank && o->kind == WEFT_OPERATOR_WINDOW; a++)
+                weft_window_values(&o->window[a], n[a], d->window[place][k][a]);
+        }
+        *operators_of(p, place) = (weft_operators){d->list[place], count};
+    }
+}
+
+/* The product of a place's operators at a global index. */
+static inline oracle_number operator_factor(const weft_problem *p, const drawn_operators *d,
+                                            int place, const int64_t *index, int64_t batch) {
+    const weft_operators all[PLACES] = {p->load, p->spectral, p->store};
+    oracle_number product = 1;
+    for (int k = 0; k < all[place].count; k++) {
+        const weft_operator *o = &all[place].list[k];
+        if (o->kind == WEFT_OPERATOR_SCALE) product *= (long double)o->factor;
+        if (o->kind == WEFT_OPERATOR_FUNCTION)
+            product *= (long double)function_factor(index, batch);
+        for (int a = 0; a < p->rank; a++) {
+            const int64_t i = index[a];
+            if (o->kind == WEFT_OPERATOR_WINDOW) product *= (long double)d->window[place][k][a][i];
+            if (o->kind == WEFT_OPERATOR_SHIFT_SIGN && (o->axes >> a & 1))
+                product *= 1 - 2 * (i % 2);
+            if (o->kind != WEFT_OPERATOR_TABLE || !o->table[a]) continue;
+            const double *t = o->table[a];
+            if (o->complex_factors)
+                product *= (long double)t[2 * i] + (long double)t[2 * i + 1] * I;
+            else
+                product *= (long double)t[i];
+        }
+    }
+    return product;
+}
+
+/* Multiplies the global array of a place, batch after batch, and returns the mean of |factor|^2. */
+static inline double apply_operators(const weft_problem *p, const drawn_operators *d, int place,
+                                     oracle_number *data) {
+    int64_t n[WEFT_MAX_RANK], total = 1, index[WEFT_MAX_RANK];
+    long double sum = 0;
+    place_extents(p, place, n);
+    for (int a = 0; a < p->rank; a++) total *= n[a];
+    for (int64_t i = 0; i < total * p->batch; i++) {
+        int64_t rest = i % total;
+        memset(index, 0, sizeof index);
+        for (int a = p->rank - 1; a >= 0; a--) {
+            index[a] = rest % n[a];
+            rest /= n[a];
+        }
+        const oracle_number factor = operator_factor(p, d, place, index, i / total);
+        data[i] *= factor;
+        sum += cabsl(factor) * cabsl(factor);
+    }
+    return (double)(sum / (long double)(total * p->batch));
+}
+
+#endif

@@ -1,0 +1,385 @@
+/* Pointwise operators on one process: each kind against its definition, their order, what is
+ * refused, what is told. The identity engine shows them alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include <weft/weft.h>
+
+#include <complex.h>
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NX = 6, NY = 5, NZ = 8, POINTS = NX * NY * NZ };
+
+static weft_context ctx;
+
+static int open_context(void **state) {
+    (void)state;
+    return weft_context_create(NULL, &ctx) == WEFT_SUCCESS ? 0 : -1;
+}
+
+static int close_context(void **state) {
+    (void)state;
+    weft_context_destroy(&ctx);
+    return ctx == NULL ? 0 : -1;
+}
+
+static weft_problem cube(const weft_operator *load, int count) {
+    return (weft_problem){.rank = 3, .n = {NX, NY, NZ}, .load = {load, count}};
+}
+
+static void run(const weft_problem *problem, weft_options options, weft_direction direction,
+                const void *in, void *out) {
+    weft_plan plan = NULL;
+    if (weft_plan_create(ctx, problem, &options, &plan) != WEFT_SUCCESS)
+        fail_msg("%s", weft_last_error(ctx));
+    assert_int_equal(weft_execute(plan, direction, in, out), WEFT_SUCCESS);
+    weft_plan_destroy(&plan);
+}
+
+static const weft_options identity = {.engine = WEFT_ENGINE_IDENTITY};
+
+static double complex sample(int i) {
+    return (double)(i * 7 % 64 - 30) + (double)(i * 5 % 32 - 15) * I;
+}
+
+static void fill(double complex *in) {
+    for (int i = 0; i < POINTS; i++) in[i] = sample(i);
+}
+
+static void a_scale_multiplies_everything(void **state) {
+    (void)state;
+    weft_operator scale = {.kind = WEFT_OPERATOR_SCALE, .factor = -0.75};
+    weft_problem problem = cube(&scale, 1);
+    double complex in[POINTS], out[POINTS];
+    fill(in);
+    run(&problem, identity, WEFT_FORWARD, in, out);
+    for (int i = 0; i < POINTS; i++) {
+        assert_true(out[i] == -0.75 * sample(i));
+        assert_true(in[i] == sample(i));
+    }
+    run(&problem, identity, WEFT_FORWARD, in, in);
+    assert_memory_equal(in, out, sizeof in);
+}
+
+static void a_window_is_the_product_over_its_axes(void **state) {
+    (void)state;
+    weft_operator window = {
+        .kind = WEFT_OPERATOR_WINDOW,
+        .window = {[0] = {.kind = WEFT_WINDOW_HANN},
+                   [2] = {.kind = WEFT_WINDOW_KAISER, .symmetric = 1, .parameter = 5}}};
+    weft_problem problem = cube(&window, 1);
+    double complex in[POINTS], out[POINTS];
+    double x[NX], z[NZ];
+    weft_window_values(&window.window[0], NX, x);
+    weft_window_values(&window.window[2], NZ, z);
+    fill(in);
+    run(&problem, identity, WEFT_FORWARD, in, out);
+    for (int i = 0; i < POINTS; i++)
+        assert_true(out[i] == x[i / (NY * NZ)] * z[i % NZ] * sample(i));
+}
+
+static void a_shift_sign_shifts_the_spectrum_by_half(void **state) {
+    (void)state;
+    weft_operator sign = {.kind = WEFT_OPERATOR_SHIFT_SIGN, .axes = 1u << 0 | 1u << 2};
+    weft_problem plain = cube(NULL, 0), shifted = cube(&sign, 1);
+    double complex in[POINTS], one[POINTS], other[POINTS];
+    fill(in);
+    run(&plain, (weft_options){0}, WEFT_FORWARD, in, one);
+    run(&shifted, (weft_options){0}, WEFT_FORWARD, in, other);
+    for (int i = 0; i < POINTS; i++) {
+        int x = (i / (NY * NZ) + NX / 2) % NX, y = i / NZ % NY, z = (i % NZ + NZ / 2) % NZ;
+        assert_true(cabs(other[(x * NY + y) * NZ + z] - one[i]) < 1e-11);
+    }
+}
+
+static void tables_multiply_by_real_and_by_complex_factors(void **state) {
+    (void)state;
+    double x[NX], y[2 * NY];
+    for (int i = 0; i < NX; i++) x[i] = 1 + i / 4.0;
+    for (int i = 0; i < 2 * NY; i++) y[i] = i - 3;
+    weft_operator tables[] = {
+        {.kind = WEFT_OPERATOR_TABLE, .table = {x}},
+        {.kind = WEFT_OPERATOR_TABLE, .table = {NULL, y}, .complex_factors = 1}};
+    weft_problem problem = cube(tables, 2);
+    double complex in[POINTS], out[POINTS];
+    fill(in);
+    run(&problem, identity, WEFT_FORWARD, in, out);
+    for (int i = 0; i < POINTS; i++) {
+        int iy = i / NZ % NY;
+        double complex factor = x[i / (NY * NZ)] * (y[2 * iy] + y[2 * iy + 1] * I);
+        assert_true(out[i] == factor * sample(i)); /* small integers and quarters: exact */
+    }
+}
+
+/* Adds (i, j, k, batch) as a number, and counts elements in *argument. */
+static void add_index(const weft_operator_run *r, void *argument) {
+    int64_t index[WEFT_MAX_RANK];
+    memcpy(index, r->index, sizeof index);
+    for (int64_t k = 0; k < r->count; k++, index[r->axis]++) {
+        double value = (double)(((r->batch * NX + index[0]) * NY + index[1]) * NZ + index[2]);
+        if (r->precision == WEFT_SINGLE)
+            ((float *)r->data)[k * (1 + r->complex_elements)] += (float)value;
+        else
+            ((double *)r->data)[k * (1 + r->complex_elements)] += value;
+    }
+    atomic_fetch_add((atomic_int *)argument, (int)r->count);
+}
+
+static void a_function_sees_every_global_index_once(void **state) {
+    (void)state;
+    atomic_int calls = 0;
+    weft_operator add = {.kind = WEFT_OPERATOR_FUNCTION, .function = add_index, .argument = &calls};
+    for (int single = 0; single < 2; single++)
+        for (int shift = 0; shift < 3; shift++) {
+            weft_problem problem = cube(&add, 1);
+            weft_brick brick = {.box = {.n = {NX, NY, NZ}},
+                                .order = {shift, (shift + 1) % 3, (shift + 2) % 3}};
+            problem.batch = 2;
+            problem.precision = single ? WEFT_SINGLE : WEFT_DOUBLE;
+            problem.input = &brick;
+            static double in[4 * POINTS], out[4 * POINTS];
+            calls = 0;
+            memset(in, 0, sizeof in);
+            run(&problem, identity, WEFT_FORWARD, in, out);
+            assert_int_equal(calls, 2 * POINTS);
+            for (int i = 0; i < 2 * POINTS; i++)
+                assert_true((single ? (double)((float *)out)[2 * i] : out[2 * i]) == i);
+        }
+}
+
+static void lists_are_applied_in_order_after_the_norm(void **state) {
+    (void)state;
+    atomic_int calls = 0;
+    weft_operator add = {.kind = WEFT_OPERATOR_FUNCTION, .function = add_index, .argument = &calls};
+    weft_operator twice = {.kind = WEFT_OPERATOR_SCALE, .factor = 2};
+    weft_operator forwards[] = {add, twice}, backwards[] = {twice, add};
+    weft_problem problem = cube(NULL, 0);
+    double complex in[POINTS], out[POINTS];
+    problem.norm = WEFT_NORM_FORWARD;
+    problem.spectral = (weft_operators){forwards, 2};
+    problem.store = (weft_operators){backwards, 2};
+    fill(in);
+    run(&problem, identity, WEFT_FORWARD, in, out);
+    for (int i = 0; i < POINTS; i++) assert_true(out[i] == 2 * (sample(i) * (1.0 / POINTS) + i));
+    run(&problem, identity, WEFT_INVERSE, in, out);
+    for (int i = 0; i < POINTS; i++) assert_true(out[i] == 2 * sample(i) + i);
+}
+
+static void the_lists_are_the_callers_again_after_creation(void **state) {
+    (void)state;
+    double *x = malloc(NX * sizeof *x);
+    weft_operator *table = calloc(1, sizeof *table);
+    for (int i = 0; i < NX; i++) x[i] = i;
+    *table = (weft_operator){.kind = WEFT_OPERATOR_TABLE, .table = {x}};
+    weft_problem problem = cube(table, 1);
+    weft_options options = identity;
+    weft_plan plan = NULL;
+    double complex in[POINTS], out[POINTS];
+    assert_int_equal(weft_plan_create(ctx, &problem, &options, &plan), WEFT_SUCCESS);
+    free(x);
+    free(table);
+    fill(in);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, out), WEFT_SUCCESS);
+    for (int i = 0; i < POINTS; i++) assert_true(out[i] == (i / (NY * NZ)) * sample(i));
+    weft_plan_destroy(&plan);
+}
+
+static void any_number_of_threads_gives_the_same_bits(void **state) {
+    (void)state;
+    weft_operator list[] = {
+        {.kind = WEFT_OPERATOR_WINDOW,
+         .window = {{.kind = WEFT_WINDOW_TUKEY, .parameter = 0.3}, {.kind = WEFT_WINDOW_BLACKMAN}}},
+        {.kind = WEFT_OPERATOR_SCALE, .factor = 1.0 / 3}};
+    weft_problem problem = {.rank = 2, .n = {301, 1100}, .load = {list, 2}};
+    size_t bytes = 301 * 1100 * sizeof(double complex);
+    double complex *in = malloc(bytes), *one = malloc(bytes), *four = malloc(bytes);
+    for (int i = 0; i < 301 * 1100; i++) in[i] = sample(i) / 7;
+    run(&problem, (weft_options){.engine = WEFT_ENGINE_IDENTITY, .threads = 1}, WEFT_FORWARD, in,
+        one);
+    run(&problem, (weft_options){.engine = WEFT_ENGINE_IDENTITY, .threads = 4}, WEFT_FORWARD, in,
+        four);
+    assert_memory_equal(one, four, bytes);
+    free(in);
+    free(one);
+    free(four);
+}
+
+static void measuring_does_not_call_the_callers_function(void **state) {
+    (void)state;
+    atomic_int calls = 0;
+    weft_operator add = {.kind = WEFT_OPERATOR_FUNCTION, .function = add_index, .argument = &calls};
+    weft_problem problem = cube(&add, 1);
+    weft_options options = {.effort = WEFT_PATIENT};
+    weft_plan plan = NULL;
+    assert_int_equal(weft_plan_create(ctx, &problem, &options, &plan), WEFT_SUCCESS);
+    assert_int_equal(calls, 0);
+    weft_plan_destroy(&plan);
+}
+
+static void explain_and_memory_tell_of_operators(void **state) {
+    (void)state;
+    static double z[1 << 16];
+    weft_operator list[] = {
+        {.kind = WEFT_OPERATOR_WINDOW, .window = {{.kind = WEFT_WINDOW_KAISER, .parameter = 4}}},
+        {.kind = WEFT_OPERATOR_TABLE, .table = {NULL, z}}};
+    weft_problem plain = {.rank = 2, .n = {2, 1 << 16}}, problem = plain;
+    weft_memory before, after;
+    weft_plan plan = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    problem.load = (weft_operators){list, 2};
+    assert_int_equal(weft_plan_create(ctx, &plain, &identity, &plan), WEFT_SUCCESS);
+    assert_int_equal(weft_plan_memory(plan, &before), WEFT_SUCCESS);
+    weft_plan_destroy(&plan);
+    assert_int_equal(weft_plan_create(ctx, &problem, &identity, &plan), WEFT_SUCCESS);
+    assert_int_equal(weft_plan_memory(plan, &after), WEFT_SUCCESS);
+    assert_true(after.tables >= before.tables + 2 * sizeof z); /* the copy, and the factors */
+    for (int format = WEFT_TEXT; format <= WEFT_JSON; format++) {
+        FILE *stream = open_memstream(&text, &size);
+        assert_int_equal(weft_plan_explain(plan, stream, (weft_format)format), WEFT_SUCCESS);
+        fclose(stream);
+        assert_non_null(strstr(text, "pointwise"));
+        assert_non_null(strstr(text, format == WEFT_TEXT ? "window kaiser(4) along 0; table along 1"
+                                                         : "\"operator\": \"table\""));
+        free(text);
+    }
+    weft_plan_destroy(&plan);
+}
+
+static void no_function(const weft_operator_run *r, void *argument) {
+    (void)r;
+    (void)argument;
+}
+
+static double numbers[64], not_a_number[64] = {[3] = NAN};
+
+/* A wrong operator in a place of a 6 x 5 x 8 transform, and what the sentence must contain. */
+static const struct {
+    const char *words[2];
+    weft_kind kind;
+    int spectral;
+    weft_operator operator;
+} misuses[] = {
+    {{"load.list[0].kind", "1..5"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)0}},
+    {{"kind is 6", "1..5"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)6}},
+    {{"factor", "inf"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_SCALE, .factor = INFINITY}},
+    {{"along no axis", "window"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_WINDOW}},
+    {{"window[3]", "3 axes"},
+     WEFT_C2C,
+     0,
+     {.kind = WEFT_OPERATOR_WINDOW, .window = {[3] = {.kind = WEFT_WINDOW_HANN}}}},
+    {{"window[1].parameter", "sigma"},
+     WEFT_C2C,
+     0,
+     {.kind = WEFT_OPERATOR_WINDOW, .window = {[1] = {.kind = WEFT_WINDOW_GAUSSIAN}}}},
+    {{"axis 1 has 5 points", "even"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_SHIFT_SIGN}},
+    {{"axes is 0x8", "3 axes"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_SHIFT_SIGN, .axes = 8}},
+    {{"along no axis", "table"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_TABLE}},
+    {{"table[5]", "3 axes"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_TABLE, .table = {[5] = numbers}}},
+    {{"table[2][3]", "nan"},
+     WEFT_C2C,
+     1,
+     {.kind = WEFT_OPERATOR_TABLE, .table = {[2] = not_a_number}}},
+    {{"complex factors", "real"},
+     WEFT_R2C,
+     0,
+     {.kind = WEFT_OPERATOR_TABLE, .table = {numbers}, .complex_factors = 1}},
+    {{"complex_factors is 2", "0 or 1"},
+     WEFT_C2C,
+     0,
+     {.kind = WEFT_OPERATOR_TABLE, .table = {numbers}, .complex_factors = 2}},
+    {{"function is NULL", "spectral.list[0]"}, WEFT_C2C, 1, {.kind = WEFT_OPERATOR_FUNCTION}},
+    {{"struct_size", "is 3"}, WEFT_C2C, 0, {.struct_size = 3, .kind = WEFT_OPERATOR_SCALE}},
+};
+
+static void every_misuse_is_refused_in_one_sentence(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof misuses / sizeof misuses[0]; i++) {
+        weft_problem problem = cube(NULL, 0);
+        weft_plan plan = NULL;
+        problem.kind = misuses[i].kind;
+        *(misuses[i].spectral ? &problem.spectral : &problem.load) =
+            (weft_operators){&misuses[i].operator, 1 };
+        weft_status status = weft_plan_create(ctx, &problem, NULL, &plan);
+        const char *said = weft_last_error(ctx);
+        if (status != WEFT_ERROR_INVALID_ARGUMENT || !strstr(said, misuses[i].words[0]) ||
+            !strstr(said, misuses[i].words[1]))
+            fail_msg("misuse %zu: %s: %s", i, weft_status_name(status), said);
+        assert_null(plan);
+    }
+    weft_problem problem = cube(NULL, 1);
+    weft_plan plan = NULL;
+    assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "load.list is NULL"));
+    problem.load.count = WEFT_MAX_OPERATORS + 1;
+    assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "load.count is 65"));
+}
+
+static void a_half_spectrum_takes_what_a_real_array_refuses(void **state) {
+    (void)state;
+    double z[2 * (NZ / 2 + 1)] = {0};
+    weft_operator list[] = {{.kind = WEFT_OPERATOR_TABLE, .table = {[2] = z}, .complex_factors = 1},
+                            {.kind = WEFT_OPERATOR_FUNCTION, .function = no_function}};
+    weft_problem problem = cube(NULL, 0);
+    double in[POINTS], out[2 * NX * NY * (NZ / 2 + 1)], expected[2 * NX * NY * (NZ / 2 + 1)];
+    for (int i = 0; i < NZ / 2 + 1; i++) z[2 * i + 1] = i; /* times i k: the derivative */
+    for (int i = 0; i < POINTS; i++) in[i] = creal(sample(i));
+    problem.kind = WEFT_R2C;
+    run(&problem, (weft_options){0}, WEFT_FORWARD, in, expected);
+    problem.spectral = (weft_operators){list, 2};
+    run(&problem, (weft_options){0}, WEFT_FORWARD, in, out);
+    for (int i = 0; i < NX * NY * (NZ / 2 + 1); i++) {
+        double k = i % (NZ / 2 + 1);
+        assert_true(out[2 * i] == -k * expected[2 * i + 1]);
+        assert_true(out[2 * i + 1] == k * expected[2 * i]);
+    }
+}
+
+/* A list of a program compiled against a later header, whose operators have a field more. */
+static void operators_of_other_versions_are_read_by_their_size(void **state) {
+    (void)state;
+    struct {
+        weft_operator known;
+        double later;
+    } list[2] = {{{sizeof list[0], WEFT_OPERATOR_SCALE, .factor = 3}, 0},
+                 {{sizeof list[0], WEFT_OPERATOR_SCALE, .factor = 5}, 0}};
+    weft_problem problem = cube(&list[0].known, 2);
+    weft_plan plan = NULL;
+    double complex in[POINTS], out[POINTS];
+    fill(in);
+    run(&problem, identity, WEFT_FORWARD, in, out);
+    for (int i = 0; i < POINTS; i++) assert_true(out[i] == 15 * sample(i));
+    list[1].later = 1;
+    assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(weft_last_error(ctx), "load.list[1]"));
+    list[1].later = 0;
+    list[1].known.struct_size = 0;
+    assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "struct_size"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_scale_multiplies_everything),
+        cmocka_unit_test(a_window_is_the_product_over_its_axes),
+        cmocka_unit_test(a_shift_sign_shifts_the_spectrum_by_half),
+        cmocka_unit_test(tables_multiply_by_real_and_by_complex_factors),
+        cmocka_unit_test(a_function_sees_every_global_index_once),
+        cmocka_unit_test(lists_are_applied_in_order_after_the_norm),
+        cmocka_unit_test(the_lists_are_the_callers_again_after_creation),
+        cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
+        cmocka_unit_test(measuring_does_not_call_the_callers_function),
+        cmocka_unit_test(explain_and_memory_tell_of_operators),
+        cmocka_unit_test(every_misuse_is_refused_in_one_sentence),
+        cmocka_unit_test(a_half_spectrum_takes_what_a_real_array_refuses),
+        cmocka_unit_test(operators_of_other_versions_are_read_by_their_size),
+    };
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}
