@@ -274,7 +274,7 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_h
     for (;; shape.lines = (shape.lines + 1) / 2) {
         shape.parts = 1;
         lay_out_local(&shape, 2 * number, task->pairs);
-        if (shape.local_bytes > habits->whole_bytes) {
+        if (shape.local_bytes > habits->whole_bytes || shape.local_bytes > habits->local_bytes) {
             shape.parts = 2;
             lay_out_local(&shape, number, task->pairs);
         }

@@ -38,7 +38,7 @@ typedef struct weft_jit_stored_table {
     int64_t count;
 } weft_jit_stored_table;
 
-enum { WEFT_JIT_TABLES = 64 };
+enum { WEFT_JIT_TABLES = 128 };
 
 typedef struct weft_jit_table_list {
     weft_precision precision;
