@@ -199,6 +199,34 @@ static weft_status list_on_nodes(setting *s, weft_exchange first, weft_exchange 
     return weft_planner_list(&s->planner);
 }
 
+/* Each rank knows its own memory order only, and all must choose alike. */
+static void candidates_do_not_depend_on_the_memory_order_of_bricks(void **state) {
+    (void)state;
+    weft_region boxes[3];
+    weft_planner planner[3] = {{0}};
+    weft_call call[3];
+    for (int r = 0; r < 3; r++)
+        boxes[r] = (weft_region){.axes = 4, .lo = {16 * r}, .n = {16, 48, 40, 1}};
+    for (int r = 0; r < 3; r++) {
+        weft_brick brick = {.box = {.lo = {16 * r}, .n = {16, 48, 40}},
+                            .order = {r, (r + 1) % 3, (r + 2) % 3}};
+        weft_problem problem = {
+            .rank = 3, .n = {48, 48, 40}, .kind = WEFT_C2C, .input = &brick, .output = &brick};
+        assert_int_equal(weft_call_read(&problem, NULL, 3, &call[r]), WEFT_SUCCESS);
+        planner[r] = (weft_planner){.call = &call[r],
+                                    .ranks = 3,
+                                    .rank = r,
+                                    .addressable = true,
+                                    .input_boxes = boxes,
+                                    .output_boxes = boxes};
+        assert_int_equal(weft_planner_list(&planner[r]), WEFT_SUCCESS);
+        assert_int_equal(planner[r].count, planner[0].count);
+        for (int i = 0; i < planner[0].count; i++)
+            assert_true(planner[r].candidates[i].predicted == planner[0].candidates[i].predicted);
+    }
+    for (int r = 0; r < 3; r++) weft_planner_release(&planner[r]);
+}
+
 static bool offers(const weft_planner *planner, weft_exchange first, weft_exchange second) {
     for (int i = 0; i < planner->count; i++)
         if (planner->candidates[i].exchange[0] == first &&
@@ -539,6 +567,7 @@ int main(void) {
         cmocka_unit_test(nccl_is_chosen_where_the_ranks_of_a_group_have_gpus_of_their_own),
         cmocka_unit_test(nothing_is_packed_in_a_callers_host_memory),
         cmocka_unit_test(gpus_send_what_they_pack_without_staging),
+        cmocka_unit_test(candidates_do_not_depend_on_the_memory_order_of_bricks),
         cmocka_unit_test(transforms_do_not_depend_on_the_exchange_method),
         cmocka_unit_test(bytes_sent_are_those_of_the_cost_model),
         cmocka_unit_test(slab_y_zx_transforms_y_first_and_z_after_for_complex_data),

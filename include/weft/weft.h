@@ -187,7 +187,8 @@ typedef struct weft_brick {
 /*
  * Pointwise operators: what a plan multiplies arrays by, element by element, on the way in or out
  * of its transforms. They see global indices, whatever box and memory order a rank holds, and treat
- * the members of a batch alike. Results do not depend on the decomposition or the exchange method.
+ * the members of a batch alike. What they multiply by does not depend on the decomposition or the
+ * exchange method.
  */
 typedef enum weft_operator_kind {
     WEFT_OPERATOR_SCALE = 1,  /* by factor */
@@ -198,7 +199,7 @@ typedef enum weft_operator_kind {
     WEFT_OPERATOR_FUNCTION    /* what the caller's function does */
 } weft_operator_kind;
 
-/* Windows of M points as scipy.signal.windows (1.11) defines them; M = 1 gives 1. With t = i/(M-1):
+/* Windows of M points as scipy.signal.windows defines them; M = 1 gives 1. With t = i/(M-1):
  * cosine sums a0 - a1 cos 2 pi t + a2 cos 4 pi t - a3 cos 6 pi t + a4 cos 8 pi t (Harris, "On the
  * use of windows for harmonic analysis with the discrete Fourier transform", Proc. IEEE 66, 1978;
  * the flat top: D'Antona and Ferrero, "Digital signal processing for measurement systems", 2006).
@@ -212,8 +213,8 @@ typedef enum weft_window_kind {
     WEFT_WINDOW_FLAT_TOP,        /* 0.21557895, 0.41663158, 0.277263158, 0.083578947, 0.006947368 */
     WEFT_WINDOW_KAISER,   /* I0(beta sqrt(1 - (2t-1)^2)) / I0(beta); parameter: beta, 0 to 10000 */
     WEFT_WINDOW_GAUSSIAN, /* exp(-(i - (M-1)/2)^2 / (2 sigma^2)); parameter: sigma > 0, in points */
-    WEFT_WINDOW_TUKEY     /* cosine lobes on the share alpha of the points, 1 in between; parameter:
-                             alpha; 0 or less is 1 everywhere, 1 or more the Hann window */
+    WEFT_WINDOW_TUKEY     /* (1 - cos(2 pi t/alpha)) / 2 where t <= alpha/2, and mirrored; 1 in
+                             between; parameter: alpha; 0 or less: 1 everywhere, 1 or more: Hann */
 } weft_window_kind;
 
 typedef struct weft_window {
@@ -242,7 +243,8 @@ typedef struct weft_operator {
     size_t struct_size; /* 0, or sizeof(weft_operator); equal in all of a list */
     weft_operator_kind kind;
     double factor;                     /* SCALE: any finite number, taken as it is */
-    weft_window window[WEFT_MAX_RANK]; /* WINDOW: along each axis; at least one is not NONE */
+    weft_window window[WEFT_MAX_RANK]; /* WINDOW: along each axis, over its indices as they are
+                                          stored; at least one is not NONE */
     unsigned axes;                     /* SHIFT_SIGN: bit a (1u << a) for axis a; 0: all axes */
     /* TABLE: for each axis NULL, or as many factors as the global array has indices along it (in
      * output space of WEFT_R2C n/2+1 along the last one) */

@@ -227,14 +227,20 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
 }
 
 /* Rank 0 owns the largest share, so its schedule stands for all; this also keeps ranks in step, as
- * does leaving out what an engine can do on this rank's machine. */
+ * does leaving out what an engine can do on this rank's machine, and the memory order of its
+ * bricks.
+ */
 static weft_status predict(const weft_planner *planner, weft_candidate *candidate) {
     weft_planner any_machine = *planner;
+    weft_call any_order = *planner->call;
     any_machine.engine = NULL;
+    any_machine.call = &any_order;
+    for (int a = 0; a < WEFT_MAX_RANK; a++)
+        any_order.input.order[a] = any_order.output.order[a] = a;
     weft_chain *chain = malloc(sizeof *chain);
     weft_schedule *schedule = malloc(sizeof *schedule);
     weft_status status = chain && schedule
-                             ? weft_planner_chain(planner, candidate, chain)
+                             ? weft_planner_chain(&any_machine, candidate, chain)
                              : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a candidate");
     if (status == WEFT_SUCCESS) {
         status = weft_planner_schedule(&any_machine, candidate, chain, 0, WEFT_FORWARD, false, 0,
