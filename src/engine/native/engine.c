@@ -76,8 +76,8 @@ static weft_status supports_pieces(const weft_transform *t, const weft_device_op
     const bool none = in->count == 0 && out->count == 0;
     bool real = (t->kind == WEFT_TRANSFORM_R2C && in->count > 0) ||
                 (t->kind == WEFT_TRANSFORM_C2R && out->count > 0);
-    if (none || (device->host_addressable && !real && takes(t, in, 0) &&
-                 takes(t, out, t->dims - 1)))
+    if (none ||
+        (device->host_addressable && !real && takes(t, in, 0) && takes(t, out, t->dims - 1)))
         return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
                      "native engine: a transform of %d dimensions from %d pieces to %d", t->dims,
