@@ -48,7 +48,8 @@ static box box_of(const weft_byte_copy *c) {
 }
 
 /* A place in a buffer as the rectangle functions count, in planes, rows and bytes. Rows and planes
- * must end where the next ones begin, so not every box can be told: false. */
+ * must end where the next ones begin, so not every box can be told: false. Drivers refuse some that
+ * can be (NVIDIA's, with INVALID_VALUE); they are copied in slices too. */
 static bool origin_of(const box *b, size_t row, size_t plane, size_t offset, size_t origin[3]) {
     origin[2] = plane > 0 ? offset / plane : 0;
     origin[1] = (offset - origin[2] * plane) / row;
@@ -79,7 +80,7 @@ static weft_status copy_on_device(void *context, const weft_byte_copy *c) {
     weft_cl_memory src, dst;
     size_t src_offset, dst_offset, from[3], to[3];
     const box b = box_of(c);
-    int result;
+    int result = WEFT_CL_INVALID_VALUE;
     WEFT_TRY(weft_cl_locate(r->device, c->src, &src, &src_offset));
     WEFT_TRY(weft_cl_locate(r->device, c->dst, &dst, &dst_offset));
     if (c->axes == 0)
@@ -89,8 +90,7 @@ static weft_status copy_on_device(void *context, const weft_byte_copy *c) {
              origin_of(&b, b.dst_row, b.dst_plane, dst_offset, to))
         result = cl->copy_rect(r->queue->queue, src, dst, from, to, b.region, b.src_row,
                                b.src_plane, b.dst_row, b.dst_plane, 0, NULL, NULL);
-    else
-        return copy_in_slices(r, c, copy_on_device);
+    if (result == WEFT_CL_INVALID_VALUE && c->axes > 0) return copy_in_slices(r, c, copy_on_device);
     return weft_cl_check(result, "a copy could not be enqueued");
 }
 
@@ -100,15 +100,14 @@ static weft_status copy_to_host(void *context, const weft_byte_copy *c) {
     weft_cl_memory src;
     size_t offset, from[3], to[3] = {0};
     const box b = box_of(c);
-    int result;
+    int result = WEFT_CL_INVALID_VALUE;
     WEFT_TRY(weft_cl_locate(r->device, c->src, &src, &offset));
     if (c->axes == 0)
         result = cl->read(r->queue->queue, src, 0, offset, b.region[0], c->dst, 0, NULL, NULL);
     else if (origin_of(&b, b.src_row, b.src_plane, offset, from))
         result = cl->read_rect(r->queue->queue, src, 0, from, to, b.region, b.src_row, b.src_plane,
                                b.dst_row, b.dst_plane, c->dst, 0, NULL, NULL);
-    else
-        return copy_in_slices(r, c, copy_to_host);
+    if (result == WEFT_CL_INVALID_VALUE && c->axes > 0) return copy_in_slices(r, c, copy_to_host);
     return weft_cl_check(result, "a copy to the host could not be enqueued");
 }
 
@@ -118,15 +117,14 @@ static weft_status copy_from_host(void *context, const weft_byte_copy *c) {
     weft_cl_memory dst;
     size_t offset, from[3] = {0}, to[3];
     const box b = box_of(c);
-    int result;
+    int result = WEFT_CL_INVALID_VALUE;
     WEFT_TRY(weft_cl_locate(r->device, c->dst, &dst, &offset));
     if (c->axes == 0)
         result = cl->write(r->queue->queue, dst, 0, offset, b.region[0], c->src, 0, NULL, NULL);
     else if (origin_of(&b, b.dst_row, b.dst_plane, offset, to))
         result = cl->write_rect(r->queue->queue, dst, 0, to, from, b.region, b.dst_row, b.dst_plane,
                                 b.src_row, b.src_plane, c->src, 0, NULL, NULL);
-    else
-        return copy_in_slices(r, c, copy_from_host);
+    if (result == WEFT_CL_INVALID_VALUE && c->axes > 0) return copy_in_slices(r, c, copy_from_host);
     return weft_cl_check(result, "a copy from the host could not be enqueued");
 }
 

@@ -26,6 +26,7 @@ enum { /* results */
        WEFT_CL_OUT_OF_RESOURCES = -5,
        WEFT_CL_OUT_OF_HOST_MEMORY = -6,
        WEFT_CL_BUILD_FAILURE = -11,
+       WEFT_CL_INVALID_VALUE = -30,
        WEFT_CL_INVALID_BINARY = -42,
        WEFT_CL_INVALID_BUFFER_SIZE = -61,
        WEFT_CL_NO_PLATFORM = -1001 /* cl_khr_icd */
