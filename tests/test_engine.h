@@ -287,9 +287,8 @@ static inline device_array device_array_create(const bench *b, const weft_transf
     side_measure(&s, t, output);
     const int64_t bytes = s.extent * (int64_t)side_element(&s);
     const int64_t ahead = s.ahead * (int64_t)side_element(&s);
-    const weft_view all = {.axes = 1, .n = {bytes}, .stride = {1}};
     device_array array = {.host = (char *)(uintptr_t)host - ahead,
-                          .bytes = weft_copy_between(&all, &all, 1)};
+                          .bytes = weft_copy_of_run(bytes, 1)};
     const weft_device_ops *ops = b->device.ops;
     assert_int_equal(
         ops->allocate(b->device.state, WEFT_MEMORY_DEVICE, (size_t)bytes, &array.memory),

@@ -115,8 +115,7 @@ typedef struct memory {
 } memory;
 
 static void copy_memory(const bench *b, const memory *m, bool back) {
-    const weft_view all = {.axes = 1, .n = {(int64_t)m->bytes}, .stride = {1}};
-    const weft_copy copy = weft_copy_between(&all, &all, 1);
+    const weft_copy copy = weft_copy_of_run((int64_t)m->bytes, 1);
     const weft_status status = back ? b->device.ops->copy(b->device.state, b->queue, &copy,
                                                           m->device, m->host, WEFT_DEVICE_TO_HOST)
                                     : b->device.ops->copy(b->device.state, b->queue, &copy, m->host,

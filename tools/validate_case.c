@@ -9,6 +9,7 @@
 #include "io/agreement.h"
 #include "support/clock.h"
 #include "support/error.h"
+#include "support/hash.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -99,10 +100,7 @@ static double random_at(const field *f, int64_t i, int number) {
 static uint64_t checksum(const field *f) {
     size_t number = f->problem->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
     size_t bytes = (size_t)f->count * (size_t)f->numbers * number;
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < bytes; i++)
-        hash = (hash ^ ((const unsigned char *)f->data)[i]) * 0x100000001b3u;
-    return hash;
+    return weft_hash_bytes(WEFT_HASH_OF_NOTHING, f->data, bytes);
 }
 
 static weft_status test_round_trip(test_run *run, case_result *result) {

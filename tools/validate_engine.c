@@ -107,9 +107,8 @@ static weft_status compare(engine_run *run) {
 static weft_status move(const engine_run *run, const void *from, void *to, int64_t numbers,
                         weft_transfer transfer) {
     const size_t number = run->transform.precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
-    const weft_view all = {.axes = 1, .n = {numbers}, .stride = {1}};
     if (from == to) return WEFT_SUCCESS;
-    weft_copy copy = weft_copy_between(&all, &all, number);
+    weft_copy copy = weft_copy_of_run(numbers, number);
     WEFT_TRY(run->device.ops->copy(run->device.state, NULL, &copy, from, to, transfer));
     return run->device.ops->queue_wait(run->device.state, NULL);
 }

@@ -54,8 +54,7 @@ static void print_row(const char *what, size_t element, int64_t moved, double se
 
 static double plain_rate(const bench *b, const void *src, void *dst, int64_t bytes,
                          weft_transfer transfer) {
-    const weft_view all = {.axes = 1, .n = {bytes}, .stride = {1}};
-    weft_copy copy = weft_copy_between(&all, &all, 1);
+    weft_copy copy = weft_copy_of_run(bytes, 1);
     int64_t moved = transfer == WEFT_DEVICE_TO_DEVICE ? 2 * bytes : bytes;
     return (double)moved / time_copy(b, &copy, src, dst, transfer);
 }

@@ -40,8 +40,7 @@ static void must(weft_status status) {
 
 static void copy_bytes(const bench *b, const void *src, void *dst, int64_t bytes,
                        weft_transfer transfer) {
-    const weft_view all = {.axes = 1, .n = {bytes}, .stride = {1}};
-    const weft_copy copy = weft_copy_between(&all, &all, 1);
+    const weft_copy copy = weft_copy_of_run(bytes, 1);
     must(b->device.ops->copy(b->device.state, NULL, &copy, src, dst, transfer));
 }
 

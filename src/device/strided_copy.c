@@ -1,11 +1,11 @@
 /* How strided copies are cut into boxes for a library and into groups of threads for kernels. */
 #include "device/strided_copy.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "kernels/copy_shape.h"
 #include "support/checked.h"
+#include "support/divisor.h"
 #include "support/error.h"
 
 enum {
@@ -83,11 +83,9 @@ int64_t weft_byte_copy_boxes(const weft_byte_copy *c, int64_t most) {
 /* ---- kernels ---- */
 
 static weft_copy_divisor divisor(int64_t n) {
-    unsigned shift = 0;
-    while ((INT64_C(1) << shift) < n) shift++;
-    uint64_t multiplier =
-        ((UINT64_C(1) << shift) - (uint64_t)n) * (UINT64_C(1) << 32) / (uint64_t)n;
-    return (weft_copy_divisor){(unsigned)n, (unsigned)(multiplier + 1), shift};
+    weft_copy_divisor d = {.n = (unsigned)n};
+    weft_divisor(d.n, &d.multiplier, &d.shift);
+    return d;
 }
 
 static int64_t parts_of(int64_t n, int log_part) {
@@ -235,8 +233,8 @@ weft_status weft_byte_copy_by_kernel(const weft_byte_copy *c, launcher launch, v
                                                     : launch_rows(c, launch, context);
 }
 
-const char *const *weft_copy_kernel_text(int *texts) {
-    static const char *const pieces[] = {
+weft_kernel_source weft_copy_source(weft_copy_kernel kernel, int unit) {
+    static const char *const text[] = {
         weft_kernels_copy_shape_h, "#define UNIT unsigned char\n#define UNIT_BYTES 1\n",
         weft_kernels_copy_cl,      "#define UNIT unsigned short\n#define UNIT_BYTES 2\n",
         weft_kernels_copy_cl,      "#define UNIT unsigned int\n#define UNIT_BYTES 4\n",
@@ -244,11 +242,14 @@ const char *const *weft_copy_kernel_text(int *texts) {
         weft_kernels_copy_cl,      "#define UNIT uint4\n#define UNIT_BYTES 16\n",
         weft_kernels_copy_cl,
     };
-    *texts = (int)(sizeof pieces / sizeof pieces[0]);
-    return pieces;
-}
-
-void weft_copy_kernel_name(weft_copy_kernel kernel, int unit, char name[32]) {
-    snprintf(name, 32, "weft_copy_%s_%d", kernel == WEFT_COPY_KERNEL_ROWS ? "rows" : "tiles",
-             1 << unit);
+    static const char *const names[][WEFT_COPY_UNITS] = {
+        [WEFT_COPY_KERNEL_ROWS] = {"weft_copy_rows_1", "weft_copy_rows_2", "weft_copy_rows_4",
+                                   "weft_copy_rows_8", "weft_copy_rows_16"},
+        [WEFT_COPY_KERNEL_TILES] = {"weft_copy_tiles_1", "weft_copy_tiles_2", "weft_copy_tiles_4",
+                                    "weft_copy_tiles_8", "weft_copy_tiles_16"}};
+    return (weft_kernel_source){.name = names[kernel][unit],
+                                .text = text,
+                                .texts = (int)(sizeof text / sizeof text[0]),
+                                .threads = WEFT_COPY_THREADS,
+                                .precision = WEFT_SINGLE};
 }

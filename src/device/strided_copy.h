@@ -56,10 +56,7 @@ weft_status weft_byte_copy_by_kernel(const weft_byte_copy *copy,
                                                            const weft_copy_launch *launch),
                                      void *context);
 
-/* The text of the copy kernels, for weft_kernel_source; *texts gets its number of pieces. */
-const char *const *weft_copy_kernel_text(int *texts);
-
-/* The name of a kernel in it: "weft_copy_rows_8". */
-void weft_copy_kernel_name(weft_copy_kernel kernel, int unit, char name[32]);
+/* The source of a kernel for units of 2^unit bytes. All of them have the same text. */
+weft_kernel_source weft_copy_source(weft_copy_kernel kernel, int unit);
 
 #endif

@@ -99,6 +99,20 @@ weft_status weft_blocks_unpack(const weft_exchange_plan *plan, const weft_blocks
     return enqueue(plan, NULL, &b->unpack[member], plan->receive, plan->dst, inward(plan));
 }
 
+weft_status weft_blocks_pack_all(const weft_exchange_plan *plan, const weft_blocks *b) {
+    weft_status status = WEFT_SUCCESS;
+    for (int i = 0; i < b->partners; i++)
+        weft_keep(&status, weft_blocks_pack(plan, b, NULL, b->partner[i]));
+    return status;
+}
+
+weft_status weft_blocks_unpack_all(const weft_exchange_plan *plan, const weft_blocks *b) {
+    weft_status status = WEFT_SUCCESS;
+    for (int i = 0; i < b->partners; i++)
+        weft_keep(&status, weft_blocks_unpack(plan, b, b->partner[i]));
+    return status;
+}
+
 weft_status weft_blocks_leave(const weft_exchange_plan *plan, const weft_blocks *b) {
     double start = weft_clock();
     weft_status status = WEFT_SUCCESS;

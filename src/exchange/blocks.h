@@ -27,6 +27,10 @@ weft_status weft_blocks_pack(const weft_exchange_plan *plan, const weft_blocks *
 weft_status weft_blocks_unpack(const weft_exchange_plan *plan, const weft_blocks *blocks,
                                int member);
 
+/* The same for all partners' blocks, on the plan's queue. */
+weft_status weft_blocks_pack_all(const weft_exchange_plan *plan, const weft_blocks *blocks);
+weft_status weft_blocks_unpack_all(const weft_exchange_plan *plan, const weft_blocks *blocks);
+
 /* Enqueues the copy of this rank's own block before messages leave. */
 weft_status weft_blocks_leave(const weft_exchange_plan *plan, const weft_blocks *blocks);
 /* The same after messages arrived. */

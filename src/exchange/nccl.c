@@ -78,14 +78,12 @@ static weft_status run(weft_exchange_plan *plan) {
     weft_status status = WEFT_SUCCESS;
     weft_keep(&status, weft_blocks_leave(plan, blocks));
     double start = weft_clock();
-    for (int i = 0; i < blocks->partners; i++)
-        weft_keep(&status, weft_blocks_pack(plan, blocks, NULL, blocks->partner[i]));
+    weft_keep(&status, weft_blocks_pack_all(plan, blocks));
     weft_record(plan->recorder, WEFT_PHASE_PACK, WEFT_NO_PARTNER, start);
     weft_keep(&status, exchange(plan));
     weft_keep(&status, weft_blocks_arrive(plan, blocks));
     start = weft_clock();
-    for (int i = 0; i < blocks->partners; i++)
-        weft_keep(&status, weft_blocks_unpack(plan, blocks, blocks->partner[i]));
+    weft_keep(&status, weft_blocks_unpack_all(plan, blocks));
     weft_record(plan->recorder, WEFT_PHASE_UNPACK, WEFT_NO_PARTNER, start);
     return status;
 }

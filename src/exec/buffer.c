@@ -35,8 +35,7 @@ WEFT_API void weft_buffer_destroy(weft_plan plan, void **buffer) {
 static weft_status transfer(weft_plan plan, const void *src, void *dst, size_t bytes,
                             weft_transfer direction) {
     const weft_device_handle *d = &plan->build->device;
-    weft_view all = {.axes = 1, .n = {(int64_t)bytes}, .stride = {1}};
-    weft_copy copy = weft_copy_between(&all, &all, 1);
+    weft_copy copy = weft_copy_of_run((int64_t)bytes, 1);
     if (bytes == 0) return WEFT_SUCCESS;
     WEFT_TRY(d->ops->copy(d->state, NULL, &copy, src, dst, direction));
     return d->ops->queue_wait(d->state, NULL);

@@ -47,8 +47,7 @@ static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, void 
     if (d->ops->run && !(scales && src == dst))
         return d->ops->run(d->state, NULL, weft_pointwise_run, b->pointwise[step->place], src, dst);
     if (src != dst) {
-        weft_view all = {.axes = 1, .n = {step->dst_bytes}, .stride = {1}};
-        weft_copy copy = weft_copy_between(&all, &all, 1);
+        weft_copy copy = weft_copy_of_run(step->dst_bytes, 1);
         WEFT_TRY(d->ops->copy(d->state, NULL, &copy, src, dst, WEFT_DEVICE_TO_DEVICE));
     }
     return d->ops->scale(d->state, NULL, precision, dst, step->dst_bytes / number, factor);

@@ -3,7 +3,7 @@
  * file before each kernel's text, and before this file
  *
  *     #define THREADS n      threads of a group
- *     #define PRECISION n    0 double, 1 single, 2 half: weft_precision
+ *     #define PRECISION n    0 double, 1 single: weft_precision
  *     #define HAS_DOUBLE n   0 or 1
  *
  * A kernel is a function
@@ -23,9 +23,6 @@
  * what is private carries nothing. Tables are `CONSTANT_TABLE(real, name, 3) = {...}` outside
  * functions; local arrays `LOCAL_ARRAY(real, name, 64)` at the top of a kernel. Functions are
  * FUNCTION type name(...). No recursion, no templates, no overloading, no pointers to functions.
- *
- * Half precision is for memory alone: `real` is float there, and values are loaded and stored by
- * load_half2 and store_half2 from and to memory of half_bits.
  */
 #ifndef WEFT_KERNELS_DIALECT_H
 #define WEFT_KERNELS_DIALECT_H
@@ -39,7 +36,6 @@
 
 typedef long long64;
 typedef ulong ulong64;
-typedef ushort half_bits;
 
 #define KERNEL(name) __kernel __attribute__((reqd_work_group_size(THREADS, 1, 1))) void name
 #define FUNCTION static inline
@@ -70,7 +66,6 @@ typedef ushort half_bits;
 
 typedef long long long64;
 typedef unsigned long long ulong64;
-typedef unsigned short half_bits;
 
 /* How many groups a multiprocessor is to have room for; a text may define another number. */
 #define RESIDENT_GROUPS 1
@@ -152,40 +147,5 @@ FUNCTION real2 complex_scale(real2 a, real factor) {
 FUNCTION real2 complex_turn(real2 a) {
     return pair(-a.y, a.x);
 }
-
-#if PRECISION == 2
-#if IS_OPENCL
-FUNCTION real2 load_half2(const __global half_bits *memory, long64 index) {
-    return vload_half2(index, (const __global half *)memory);
-}
-FUNCTION void store_half2(__global half_bits *memory, long64 index, real2 value) {
-    vstore_half2_rte(value, index, (__global half *)memory);
-}
-#else
-#ifndef HALF_CONVERSION_DEFINED
-/* Without cuda_fp16.h, which is not everywhere where NVRTC is. */
-FUNCTION float float_of_half(half_bits bits) {
-    float value;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
-    return value;
-}
-FUNCTION half_bits half_of_float(float value) {
-    half_bits bits;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
-    return bits;
-}
-#endif
-FUNCTION real2 load_half2(const half_bits *memory, long64 index) {
-    ushort2 bits = ((const ushort2 *)memory)[index];
-    return pair(float_of_half(bits.x), float_of_half(bits.y));
-}
-FUNCTION void store_half2(half_bits *memory, long64 index, real2 value) {
-    ushort2 bits;
-    bits.x = half_of_float(value.x);
-    bits.y = half_of_float(value.y);
-    ((ushort2 *)memory)[index] = bits;
-}
-#endif
-#endif
 
 #endif /* WEFT_KERNELS_DIALECT_H */

@@ -10,9 +10,9 @@ FUNCTION void scatter_pairs(const real2 *pairs, LOCAL exchanged *line, int t, in
     UNROLL
     for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
         const int k = t + i * LINE_THREADS;
-        if (k < PAIRS) line[PADDED(k, PAIRS_PAD)] = GIVEN(pairs[2 * i], part);
+        if (k < PAIRS) line[k] = GIVEN(pairs[2 * i], part);
         if (k > 0 && 2 * k < LENGTH)
-            line[PADDED(LENGTH - k, PAIRS_PAD)] = GIVEN(pairs[2 * i + 1], part);
+            line[LENGTH - k] = GIVEN(pairs[2 * i + 1], part);
     }
 }
 
@@ -24,7 +24,7 @@ FUNCTION void gather_points(real2 *v, LOCAL exchanged *line, int t, int part) {
         for (int k = 0; k < FIRST_RADIX; ++k) {
             const int p = b + k * FIRST_BUTTERFLIES;
             if (b < FIRST_BUTTERFLIES && p < LENGTH) {
-                TAKE(v[i * FIRST_RADIX + k], part, line[PADDED(p, PAIRS_PAD)]);
+                TAKE(v[i * FIRST_RADIX + k], part, line[p]);
             }
         }
     }
@@ -50,7 +50,7 @@ FUNCTION void scatter_points(const real2 *v, LOCAL exchanged *line, int t, int p
         for (int k = 0; k < LAST_RADIX; ++k) {
             const int p = b + k * LAST_BUTTERFLIES;
             if (b < LAST_BUTTERFLIES && p < LENGTH)
-                line[PADDED(p, PAIRS_PAD)] = GIVEN(v[i * LAST_RADIX + k], part);
+                line[p] = GIVEN(v[i * LAST_RADIX + k], part);
         }
     }
 }
@@ -60,8 +60,8 @@ FUNCTION void gather_pairs(real2 *pairs, LOCAL exchanged *line, int t, int part)
     for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
         const int k = t + i * LINE_THREADS;
         if (k < PAIRS) {
-            TAKE(pairs[2 * i], part, line[PADDED(k % LENGTH, PAIRS_PAD)]);
-            TAKE(pairs[2 * i + 1], part, line[PADDED((LENGTH - k) % LENGTH, PAIRS_PAD)]);
+            TAKE(pairs[2 * i], part, line[k % LENGTH]);
+            TAKE(pairs[2 * i + 1], part, line[(LENGTH - k) % LENGTH]);
         }
     }
 }

@@ -64,6 +64,8 @@ typedef struct weft_copy {
 } weft_copy;
 
 weft_copy weft_copy_between(const weft_view *src, const weft_view *dst, size_t element_bytes);
+/* Of so many elements that follow each other on both sides. */
+weft_copy weft_copy_of_run(int64_t elements, size_t element_bytes);
 
 /* Share `part` of `parts` of n items: the remainder goes to the lowest parts. */
 void weft_split(int64_t n, int parts, int part, int64_t *lo, int64_t *count);

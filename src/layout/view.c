@@ -102,3 +102,8 @@ weft_copy weft_copy_between(const weft_view *src, const weft_view *dst, size_t e
     merge_axes(&copy);
     return copy;
 }
+
+weft_copy weft_copy_of_run(int64_t elements, size_t element_bytes) {
+    const weft_view all = {.axes = 1, .n = {elements}, .stride = {1}};
+    return weft_copy_between(&all, &all, element_bytes);
+}

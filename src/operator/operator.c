@@ -2,6 +2,7 @@
 #include "operator/operator.h"
 
 #include "support/error.h"
+#include "support/hash.h"
 #include "support/versioned.h"
 
 #include <math.h>
@@ -183,18 +184,11 @@ bool weft_operators_only_scale(const weft_operator_list *list, double *factor) {
     return true;
 }
 
-/* FNV-1a (Fowler, Noll, Vo), 64 bits. */
-static uint64_t hash(uint64_t sum, const void *data, size_t bytes) {
-    const unsigned char *byte = data;
-    for (size_t i = 0; i < bytes; i++) sum = (sum ^ byte[i]) * UINT64_C(1099511628211);
-    return sum;
-}
-
-#define HASH(sum, value) hash((sum), &(value), sizeof(value))
+#define HASH(sum, value) weft_hash_bytes((sum), &(value), sizeof(value))
 
 /* Field by field, for there may be gaps between them. */
 uint64_t weft_operator_checksum(const weft_operator *o, const weft_operator_space *space) {
-    uint64_t sum = UINT64_C(14695981039346656037);
+    uint64_t sum = WEFT_HASH_OF_NOTHING;
     sum = HASH(sum, o->kind);
     if (o->kind == WEFT_OPERATOR_SCALE) sum = HASH(sum, o->factor);
     if (o->kind == WEFT_OPERATOR_SHIFT_SIGN) sum = HASH(sum, o->axes);
@@ -208,7 +202,7 @@ uint64_t weft_operator_checksum(const weft_operator *o, const weft_operator_spac
     for (int a = 0; a < space->rank; a++) {
         const int64_t numbers = table_numbers(o, space, a);
         sum = HASH(sum, numbers);
-        if (numbers > 0) sum = hash(sum, o->table[a], (size_t)numbers * sizeof(double));
+        if (numbers > 0) sum = weft_hash_bytes(sum, o->table[a], (size_t)numbers * sizeof(double));
     }
     return sum;
 }

@@ -193,7 +193,6 @@ static void drop_copies(weft_schedule *schedule) {
 
 static void add_final_copy(weft_schedule *schedule) {
     const weft_step *before = &schedule->step[schedule->steps - 1];
-    weft_view all = {.axes = 1, .n = {before->dst_bytes}, .stride = {1}};
     schedule->step[schedule->steps++] = (weft_step){.kind = WEFT_STEP_COPY,
                                                     .chunks = 1,
                                                     .src = before->dst,
@@ -203,7 +202,7 @@ static void add_final_copy(weft_schedule *schedule) {
                                                     .src_bytes = before->dst_bytes,
                                                     .dst_bytes = before->dst_bytes,
                                                     .transfer = WEFT_DEVICE_TO_DEVICE,
-                                                    .copy = weft_copy_between(&all, &all, 1),
+                                                    .copy = weft_copy_of_run(before->dst_bytes, 1),
                                                     .bytes_moved = 2 * before->dst_bytes};
 }
 

@@ -203,9 +203,8 @@ static weft_status add_exchange(const weft_schedule_request *request, weft_sched
 
 static void add_transfer(weft_schedule *schedule, int64_t bytes, weft_transfer transfer) {
     weft_step *step = add_step(schedule, WEFT_STEP_COPY);
-    weft_view all = {.axes = 1, .n = {bytes}, .stride = {1}};
     step->transfer = transfer;
-    step->copy = weft_copy_between(&all, &all, 1);
+    step->copy = weft_copy_of_run(bytes, 1);
     step->src_bytes = step->dst_bytes = bytes;
     step->bytes_moved = 2 * bytes;
 }

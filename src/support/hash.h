@@ -1,5 +1,5 @@
-/* A hash of bytes for the names of cached files, and for telling that a file is whole: FNV-1a
- * (Fowler, Noll, Vo), 64 bits. Not for keeping secrets or adversaries out. */
+/* A hash of bytes, for names of cached files and for telling whether data is the same or whole:
+ * FNV-1a (Fowler, Noll, Vo), 64 bits. Not for keeping secrets or adversaries out. */
 #ifndef WEFT_SUPPORT_HASH_H
 #define WEFT_SUPPORT_HASH_H
 

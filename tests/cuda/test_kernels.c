@@ -52,8 +52,7 @@ int main(void) {
     }
     if (nvrtc->architecture_count(&count) != 0 || count > MOST || nvrtc->architectures(known) != 0)
         return 1;
-    weft_kernel_source copy = {.name = "copy", .threads = 256, .precision = WEFT_SINGLE};
-    copy.text = weft_copy_kernel_text(&copy.texts);
+    const weft_kernel_source copy = weft_copy_source(WEFT_COPY_KERNEL_ROWS, 0);
     const weft_kernel_source scale[] = {weft_scale_source(WEFT_DOUBLE),
                                         weft_scale_source(WEFT_SINGLE)};
     for (int i = 0; i < count; i++) {

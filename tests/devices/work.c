@@ -47,8 +47,7 @@ static int teardown(void **state) {
 
 static void copy_all(const fixture *f, weft_queue *queue, const void *src, void *dst,
                      weft_transfer transfer) {
-    const weft_view all = {.axes = 1, .n = {COUNT}, .stride = {1}};
-    weft_copy copy = weft_copy_between(&all, &all, sizeof(double));
+    weft_copy copy = weft_copy_of_run(COUNT, sizeof(double));
     ok(f->ops->copy(f->device, queue, &copy, src, dst, transfer));
 }
 

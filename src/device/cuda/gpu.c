@@ -76,13 +76,9 @@ static weft_status find_limits(weft_cuda_gpu *gpu, int device) {
 }
 
 static weft_status load_kernels(weft_cuda_gpu *gpu) {
-    char name[32];
-    weft_kernel_source copy = {
-        .name = name, .threads = WEFT_COPY_THREADS, .precision = WEFT_SINGLE};
-    copy.text = weft_copy_kernel_text(&copy.texts);
     for (int kernel = WEFT_COPY_KERNEL_ROWS; kernel <= WEFT_COPY_KERNEL_TILES; kernel++)
         for (int unit = 0; unit < WEFT_COPY_UNITS; unit++) {
-            weft_copy_kernel_name((weft_copy_kernel)kernel, unit, name);
+            weft_kernel_source copy = weft_copy_source((weft_copy_kernel)kernel, unit);
             WEFT_TRY(weft_cuda_function_find(gpu, &copy, &gpu->copy[kernel][unit]));
         }
     for (int p = WEFT_DOUBLE; p <= WEFT_SINGLE; p++) {

@@ -185,13 +185,9 @@ static void find_limits(weft_cl_processor *p) {
 }
 
 static weft_status make_kernels(weft_cl_processor *p) {
-    char name[32];
-    weft_kernel_source copy = {
-        .name = name, .threads = WEFT_COPY_THREADS, .precision = WEFT_SINGLE};
-    copy.text = weft_copy_kernel_text(&copy.texts);
     for (int kernel = WEFT_COPY_KERNEL_ROWS; kernel <= WEFT_COPY_KERNEL_TILES; kernel++)
         for (int unit = 0; unit < WEFT_COPY_UNITS; unit++) {
-            weft_copy_kernel_name((weft_copy_kernel)kernel, unit, name);
+            weft_kernel_source copy = weft_copy_source((weft_copy_kernel)kernel, unit);
             WEFT_TRY(weft_cl_kernel_make(p, &copy, &p->copy[kernel][unit]));
         }
     for (int precision = WEFT_DOUBLE; precision <= WEFT_SINGLE; precision++) {

@@ -1,5 +1,6 @@
 /* Makes chains of passes, and runs them on parts of the batch that stay in the cache in between. */
 #include "engine/jit/chain.h"
+#include "engine/smooth.h"
 
 #include <stdlib.h>
 
@@ -26,7 +27,7 @@ bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit
                         int64_t *core) {
     *core = 0;
     if (length > WEFT_JIT_LONGEST) return false;
-    if (weft_jit_is_smooth(length)) return true;
+    if (weft_is_smooth(length)) return true;
     *core = weft_jit_convolution_length(2 * length - 1);
     /* In two parts, with padding. */
     const int64_t bytes = *core * complex_bytes(precision) / 2;
@@ -231,7 +232,7 @@ weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_ji
     }
     if (request->in.pieces + request->out.pieces > 0)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: long lines in pieces");
-    const bool smooth = weft_jit_is_smooth(request->length);
+    const bool smooth = weft_is_smooth(request->length);
     if (!smooth) core = weft_jit_convolution_length(2 * request->length - 1);
     lay_out_areas(&m, smooth ? request->length : core);
     chain->areas = smooth && is_plain(request->in.points) && is_plain(request->out.points) ? 1 : 2;

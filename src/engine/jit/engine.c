@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "engine/jit/chain.h"
 #include "engine/jit/habits.h"
+#include "engine/smooth.h"
 #include "support/error.h"
 
 /* Arrays between which the chains go. */
@@ -146,7 +147,7 @@ static void set_pieces(const weft_transform *t, const weft_pieces *given, weft_j
 /* Real data in pairs, where that makes the lines easier. */
 static bool in_pairs(const planning *p, int64_t n) {
     int64_t core;
-    return n % 2 == 0 && (weft_jit_is_smooth(n / 2) ||
+    return n % 2 == 0 && (weft_is_smooth(n / 2) ||
                           weft_jit_is_single(n / 2, p->transform->precision, p->habits, &core));
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/divisor.h"
 #include "support/error.h"
 
 /* ---- loops ---- */
@@ -187,13 +188,6 @@ typedef struct shape_argument {
     size_t bytes;
 } shape_argument;
 
-/* Granlund and Montgomery 1994, for numbers below 2^31. */
-static void set_divisor(uint32_t n, uint32_t *multiplier, uint32_t *shift) {
-    *shift = 0;
-    while (((uint64_t)1 << *shift) < n) ++*shift;
-    *multiplier = (uint32_t)((((uint64_t)1 << 32) * (((uint64_t)1 << *shift) - n)) / n + 1);
-}
-
 static void fill_shape(const weft_jit_request *r, int64_t chunk_n, int64_t lines,
                        shape_argument *a) {
     const int loops = r->loops;
@@ -213,7 +207,7 @@ static void fill_shape(const weft_jit_request *r, int64_t chunk_n, int64_t lines
     number += 2;
     for (int l = 0; l < loops; l++) {
         number[l] = (uint32_t)(l == r->chunk ? chunk_n : r->loop[l].n);
-        set_divisor(number[l], &number[loops + l], &number[2 * loops + l]);
+        weft_divisor(number[l], &number[loops + l], &number[2 * loops + l]);
         number[3 * loops + l] = 0;
     }
     a->bytes = (size_t)(2 * loops + 4) * 8 + (size_t)(2 + 4 * loops) * 4;

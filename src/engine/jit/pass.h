@@ -66,7 +66,10 @@ typedef struct weft_jit_pass {
     weft_jit_places places; /* in the table */
     const void *table;      /* on the device; the plan's */
     int64_t lines;
-    weft_kernel *kernel[2]; /* for data aligned to its real numbers, or to complex ones */
+    /* For data aligned to its real numbers, or to complex ones. Where the latter can be, it is made
+     * with the pass, and the other one at the first execution on arrays at odd addresses, which
+     * weft_buffer_create never gives. */
+    weft_kernel *kernel[2];
 } weft_jit_pass;
 
 /* Kernels and tables for `request`. */

@@ -4,6 +4,7 @@
  * the fewest bank conflicts, counted.
  */
 #include "engine/jit/shape.h"
+#include "engine/smooth.h"
 
 #include <string.h>
 
@@ -22,13 +23,6 @@ weft_jit_habits weft_jit_habits_of(weft_precision precision, const weft_kernel_l
 }
 
 /* ---- radices ---- */
-
-bool weft_jit_is_smooth(int64_t n) {
-    static const int primes[] = {2, 3, 5, 7, 11, 13};
-    for (size_t i = 0; i < sizeof primes / sizeof primes[0]; i++)
-        while (n % primes[i] == 0) n /= primes[i];
-    return n == 1;
-}
 
 /* Operations of a butterfly; the head of each codelet counts them. */
 static const int operations[WEFT_JIT_LARGEST_RADIX + 1] = {
@@ -102,7 +96,7 @@ int64_t weft_jit_convolution_length(int64_t least) {
     double cheapest = 0;
     int64_t best = 0;
     for (int64_t n = least; n <= WEFT_JIT_LONGEST_CORE && n <= least + least / 4; n++) {
-        if (!weft_jit_is_smooth(n)) continue;
+        if (!weft_is_smooth(n)) continue;
         const weft_jit_radices r = weft_jit_choose_radices((int)n, WEFT_JIT_LARGEST_RADIX);
         const double cost = cost_with(&r, (int)n, r.threads) * (double)n;
         if (best > 0 && cost >= cheapest) continue;

@@ -21,9 +21,6 @@ typedef struct weft_jit_radices {
     int values;  /* points that a thread holds */
 } weft_jit_radices;
 
-/* Whether n has no prime factor above 13. */
-bool weft_jit_is_smooth(int64_t n);
-
 /* The fastest way for n points, smooth and at most LONGEST_CORE. */
 weft_jit_radices weft_jit_choose_radices(int n, int most_values);
 
@@ -38,7 +35,6 @@ typedef struct weft_jit_shape {
     bool across_in, across_out;
     int parts;                    /* 1, or 2: real and imaginary parts travel one after the other */
     int pad[2 * WEFT_JIT_STAGES]; /* of the exchange after each stage */
-    int pairs_pad;                /* of that with half spectra */
     int pitch;                    /* numbers of local memory from line to line; 0: none */
     size_t local_bytes;
 } weft_jit_shape;

@@ -142,8 +142,7 @@ int64_t weft_jit_add_spectrum(weft_jit_table *table, int64_t n, int64_t core) {
 
 static weft_status upload(const weft_device_handle *device, const void *data, size_t bytes,
                           void *memory) {
-    const weft_view all = {.axes = 1, .n = {(int64_t)bytes}, .stride = {1}};
-    const weft_copy copy = weft_copy_between(&all, &all, 1);
+    const weft_copy copy = weft_copy_of_run((int64_t)bytes, 1);
     weft_status status =
         device->ops->copy(device->state, NULL, &copy, data, memory, WEFT_HOST_TO_DEVICE);
     weft_status done = device->ops->queue_wait(device->state, NULL);

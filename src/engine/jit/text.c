@@ -156,7 +156,6 @@ static void define_line(composition *c, const weft_jit_pass *pass) {
     define(c, "ACROSS_OUT", s->across_out);
     define(c, "PARTS", s->parts);
     define(c, "PITCH", s->pitch);
-    define(c, "PAIRS_PAD", s->pairs_pad);
     define(c, "CONVOLUTION", s->points > r->length);
     define(c, "SEAM", at->seam);
     define(c, "CHIRP", at->chirp);

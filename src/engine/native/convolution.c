@@ -8,6 +8,7 @@
 #include "engine/native/number.h"
 #include "engine/native/trip.h"
 #include "engine/roots.h"
+#include "engine/smooth.h"
 #include "support/error.h"
 
 #include <stdlib.h>
@@ -79,7 +80,7 @@ weft_status weft_convolution_create(const weft_kernels *kernels, weft_transform_
     c->kind = kind;
     c->conjugate = direction == WEFT_INVERSE;
     c->n = dim->n;
-    const bool smooth = weft_stages_smooth(dim->n);
+    const bool smooth = weft_is_smooth(dim->n);
     c->m = smooth ? dim->n : convolution_length(2 * dim->n - 1);
     c->in_stride = dim->in_stride * (kind == WEFT_TRANSFORM_R2C ? element / 2 : element);
     c->out_stride = dim->out_stride * (kind == WEFT_TRANSFORM_C2R ? element / 2 : element);

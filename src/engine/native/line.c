@@ -12,6 +12,7 @@
 #include "engine/native/number.h"
 #include "engine/reference/dft.h"
 #include "engine/roots.h"
+#include "engine/smooth.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static int64_t convolution_length(const weft_kernels *kernels, int64_t least) {
     int64_t best = 0;
     double best_cost = 1e300;
     for (int64_t m = least; m <= 2 * least; m++) {
-        if (!weft_stages_smooth(m)) continue;
+        if (!weft_is_smooth(m)) continue;
         double cost = weft_stages_cost(kernels, m);
         if (cost < best_cost) {
             best = m;
@@ -39,8 +40,8 @@ static int64_t convolution_length(const weft_kernels *kernels, int64_t least) {
 }
 
 static weft_line_method choose(int64_t n) {
-    if (weft_stages_smooth(n)) return WEFT_LINE_STAGES;
-    return is_prime(n) && weft_stages_smooth(n - 1) ? WEFT_LINE_RADER : WEFT_LINE_BLUESTEIN;
+    if (weft_is_smooth(n)) return WEFT_LINE_STAGES;
+    return is_prime(n) && weft_is_smooth(n - 1) ? WEFT_LINE_RADER : WEFT_LINE_BLUESTEIN;
 }
 
 double weft_line_cost(const weft_kernels *kernels, int64_t n) {

@@ -3,6 +3,7 @@
 
 #include "engine/native/number.h"
 #include "engine/roots.h"
+#include "engine/smooth.h"
 #include "support/topology.h"
 
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static int64_t choose_rows(const weft_kernels *kernels, int64_t n) {
 }
 
 bool weft_matrix_suits(const weft_kernels *kernels, int64_t n) {
-    return n > 0 && n % (kernels->lanes * kernels->lanes) == 0 && weft_stages_smooth(n);
+    return n > 0 && n % (kernels->lanes * kernels->lanes) == 0 && weft_is_smooth(n);
 }
 
 enum { LARGEST_TABLE = 1 << 12 /* points whose twiddles all lie in a table */ };

@@ -50,13 +50,6 @@ static double stage_cost(int64_t n, int radix, bool first) {
     return cost[first][radix] + (n >= LARGE_TILE ? 0.7 : 0.0);
 }
 
-bool weft_stages_smooth(int64_t n) {
-    static const int primes[] = {2, 3, 5, 7, 11, 13};
-    for (size_t i = 0; i < sizeof primes / sizeof primes[0]; i++)
-        while (n % primes[i] == 0) n /= primes[i];
-    return n == 1;
-}
-
 /* The cheapest product of radices, largest first; `from` keeps them in falling order. */
 typedef struct choice {
     double cost;

@@ -32,9 +32,6 @@ typedef struct weft_stages {
     int32_t *result_row; /* the row that result k is left in */
 } weft_stages;
 
-/* Whether n has no prime factor but those of the codelets. */
-bool weft_stages_smooth(int64_t n);
-
 /* Cost of a transform of n rows, in vector operations; n must be smooth. */
 double weft_stages_cost(const weft_kernels *kernels, int64_t n);
 

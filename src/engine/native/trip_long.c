@@ -3,6 +3,7 @@
 
 #include "engine/native/convolution.h"
 #include "engine/native/number.h"
+#include "engine/smooth.h"
 #include "support/error.h"
 
 #include <stdlib.h>
@@ -91,7 +92,7 @@ weft_status weft_trip_create_long(const weft_pass_request *lines, weft_trip *tri
     memset(trip, 0, sizeof *trip);
     trip->kernels = kernels;
     WEFT_TRY(weft_trip_loop_over_parts(trip, lines, bytes));
-    if (!weft_stages_smooth(lines->dim.n) || !pairs_lie_together(lines))
+    if (!weft_is_smooth(lines->dim.n) || !pairs_lie_together(lines))
         return weft_convolution_create(kernels, lines->kind, direction, &lines->dim,
                                        &trip->convolution, bytes);
     trip->passes = 2;
