@@ -70,12 +70,13 @@ static void time_direction(const setting *s, weft_plan plan, weft_direction dire
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (rank > 0) return;
-    printf("%d,%lld,%s,%s,%s,%s,%d,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f\n", ranks,
-           (long long)s->problem.n[0], weft_kind_name(s->problem.kind),
-           weft_precision_name(s->problem.precision), weft_exchange_name(used.exchange[0]),
-           direction == WEFT_FORWARD ? "forward" : "inverse", used.chunks,
-           1e3 * seconds[s->runs / 2], 1e3 * seconds[0], 1e3 * seconds[s->runs * 9 / 10],
-           1e3 * t.fft, 1e3 * t.pack, 1e3 * t.exchange, 1e3 * t.unpack, 1e3 * t.local);
+    printf("%s,%d,%lld,%s,%s,%s,%s,%d,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f\n",
+           weft_engine_name(used.engine), ranks, (long long)s->problem.n[0],
+           weft_kind_name(s->problem.kind), weft_precision_name(s->problem.precision),
+           weft_exchange_name(used.exchange[0]), direction == WEFT_FORWARD ? "forward" : "inverse",
+           used.chunks, 1e3 * seconds[s->runs / 2], 1e3 * seconds[0],
+           1e3 * seconds[s->runs * 9 / 10], 1e3 * t.fft, 1e3 * t.pack, 1e3 * t.exchange,
+           1e3 * t.unpack, 1e3 * t.local);
     fflush(stdout);
 }
 
@@ -137,9 +138,8 @@ int main(int argc, char **argv) {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
-        printf(
-            "ranks,n,kind,precision,exchange,direction,chunks,median_ms,least_ms,p90_ms,fft,pack,"
-            "exchange_ms,unpack,local\n");
+        printf("engine,ranks,n,kind,precision,exchange,direction,chunks,median_ms,least_ms,p90_ms,"
+               "fft,pack,exchange_ms,unpack,local\n");
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--single") == 0) {
             s.problem.precision = WEFT_SINGLE;
