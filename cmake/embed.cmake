@@ -1,6 +1,6 @@
 # Turns files into C arrays that end with a zero byte, so that programs carry their kernels' sources:
-#   cmake -DOUTPUT=FILE.c -DPREFIX=weft_cuda_ -DINPUTS=a.cu,b.h -P embed.cmake
-# a.cu becomes `const char weft_cuda_a_cu[]`.
+#   cmake -DOUTPUT=FILE.c -DPREFIX=weft_kernels_ -DINPUTS=a.cl,b.h -P embed.cmake
+# a.cl becomes `const char weft_kernels_a_cl[]`.
 string(REPLACE "," ";" INPUTS "${INPUTS}")
 set(text "/* Made by cmake/embed.cmake; do not edit. */\n")
 foreach(input IN LISTS INPUTS)

@@ -2,7 +2,7 @@
  * A CUDA driver, NVRTC, cuFFT and NCCL on host memory, for tests where there is no GPU: one library
  * under four of NVIDIA's file names, found through WEFT_CUDA_LIBRARY_PATH. Device memory may not be
  * touched but by work on streams; streams are threads that run late; every call wants a current
- * context; kernels are the very .cu files, compiled for the host.
+ * context; kernels are those of src/kernels, compiled for the host.
  */
 #ifndef WEFT_TESTS_HOST_CUDA_H
 #define WEFT_TESTS_HOST_CUDA_H
