@@ -196,7 +196,7 @@ typedef enum weft_operator_kind {
     WEFT_OPERATOR_SHIFT_SIGN, /* by (-1)^(sum of the indices along axes): an fftshift by half of n,
                                  which must be even, on the other side of the transform */
     WEFT_OPERATOR_TABLE,      /* by the product of one factor for each index of each axis */
-    WEFT_OPERATOR_FUNCTION    /* what the caller's function does */
+    WEFT_OPERATOR_FUNCTION    /* what the caller's function, or on GPUs the caller's snippet, does */
 } weft_operator_kind;
 
 /* Windows of M points as scipy.signal.windows defines them; M = 1 gives 1. With t = i/(M-1):
@@ -252,6 +252,16 @@ typedef struct weft_operator {
     int complex_factors; /* TABLE: 1: each factor is a pair, real part first; not of real data */
     weft_operator_function function; /* FUNCTION; argument is passed on, and may differ by rank */
     void *argument;
+    /* FUNCTION on devices that cannot run the host's code (cuda, opencl): statements of C, compiled
+     * with the kernels of the plan, that change `value`. It is a `real` or, of complex elements, a
+     * `real2` with the parts value.x and value.y; real is double or float. They may read
+     *     const long64 *index    the element's global index along each axis
+     *     const long64 *n        the global array's extents
+     *     long64 batch           the member of the batch
+     * and call the functions that OpenCL C and CUDA C++ have in common. What does not compile fails
+     * in weft_plan_create with the compiler's message, lines counted from the snippet's first.
+     * Where a plan may run on host and device, give both, the function and the snippet. */
+    const char *snippet;
 } weft_operator;
 
 /* Operators, applied in order. Neighbouring ones that are no functions are multiplied together
@@ -284,9 +294,9 @@ typedef struct weft_problem {
                                  all ranks or on none. Read during weft_plan_create only. */
     /* Operators on the real-space array as a forward transform loads it, on its spectrum as it is
      * stored (after problem.norm), and on the real-space array as an inverse transform stores it
-     * (after problem.norm). Copied by weft_plan_create, tables included; equal on all ranks. On
-     * devices that cannot run the host's code, and do not have them as kernels, all but
-     * WEFT_OPERATOR_SCALE are WEFT_ERROR_UNSUPPORTED. */
+     * (after problem.norm). Copied by weft_plan_create, tables and snippets included; equal on all
+     * ranks. The engine jit applies them as it loads and stores elements, without another trip
+     * through memory; with the others they are steps of their own, as weft_plan_explain says. */
     weft_operators load, spectral, store;
 } weft_problem;
 

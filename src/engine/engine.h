@@ -7,6 +7,7 @@
 #define WEFT_ENGINE_H
 
 #include "device/device.h"
+#include "operator/operator.h"
 
 typedef enum weft_transform_kind {
     WEFT_TRANSFORM_C2C,
@@ -40,6 +41,15 @@ typedef struct weft_pieces {
     const weft_piece *piece; /* not owned; read by `supports` and `plan` only */
 } weft_pieces;
 
+/* Operators that are applied to the elements of one side as they are loaded or stored. The axes of
+ * their box are the transform's dimensions and loops; its other axes have one index. */
+typedef struct weft_fused_operators {
+    const weft_operator_list *list; /* NULL: none; not owned, and must outlive the engine's plan */
+    weft_operator_place place;
+    weft_pointwise_layout layout;
+    int dim_axis[WEFT_MAX_RANK], loop_axis[WEFT_AXES];
+} weft_fused_operators;
+
 /*
  * A batch of FFTs: `dims` transform dimensions (n logical; the last is the halved one for R2C and
  * C2R), done for every index of `loops` batch loops. Unscaled. Empty loops (n = 0) are never
@@ -62,6 +72,8 @@ typedef struct weft_transform {
     int64_t in_elements,
         out_elements; /* extent of the arrays the views lie in: what a measuring engine allocates */
     weft_pieces in_pieces, out_pieces; /* only for engines that take pieces */
+    weft_fused_operators load, store;  /* only for engines that take operators */
+    int part_loop; /* the loop of which `begin_at` tells the first index, where parts are executed */
 } weft_transform;
 
 /* Bytes of an element of one side. */
@@ -77,6 +89,7 @@ typedef struct weft_engine_ops {
     weft_engine id;
     bool takes_pieces; /* transforms may have pieces, as far as `supports` says; and in place or not
                           gives the same bits */
+    bool takes_operators;
 
     weft_status (*probe)(const char **description);
 
@@ -88,6 +101,10 @@ typedef struct weft_engine_ops {
     weft_status (*plan)(const weft_transform *transform, const weft_device_handle *device,
                         weft_engine_plan **plan, size_t *bytes);
     void (*destroy)(weft_engine_plan *plan);
+
+    /* Where the arrays of the next executions begin in the box of the operators: at index `first`
+     * of the transform's part_loop. NULL where the engine takes no operators. */
+    void (*begin_at)(weft_engine_plan *plan, int64_t first);
 
     /* Enqueues the transform. in and out are device addresses (any alignment of a real number).
      * If the input lies in pieces, in is an array of addresses, indexed by weft_piece.array; it is

@@ -15,7 +15,9 @@ static bool same_transform(const weft_transform *a, const weft_transform *b) {
     bool same =
         a->in_pieces.count + a->out_pieces.count + b->in_pieces.count + b->out_pieces.count == 0 &&
         a->kind == b->kind && a->direction == b->direction && a->dims == b->dims &&
-        a->loops == b->loops && a->in_place == b->in_place && a->destroy_input == b->destroy_input;
+        a->loops == b->loops && a->in_place == b->in_place &&
+        a->destroy_input == b->destroy_input && a->load.list == b->load.list &&
+        a->store.list == b->store.list && a->part_loop == b->part_loop;
     for (int i = 0; i < a->dims && same; i++) same = same_dimension(&a->dim[i], &b->dim[i]);
     for (int i = 0; i < a->loops && same; i++) same = same_dimension(&a->loop[i], &b->loop[i]);
     return same;
@@ -43,6 +45,7 @@ weft_status weft_build_transform(weft_build *b, int s, int i) {
     if (weft_step_is_empty(step)) return WEFT_SUCCESS;
     if (step->chunks == 1) return find_or_plan(b, &t, &b->transform[s][i][0]);
     weft_dimension *loop = &t.loop[step->chunk_loop];
+    t.part_loop = step->chunk_loop;
     weft_split(loop->n, step->chunks, 0, &first, &longer);
     weft_split(loop->n, step->chunks, step->chunks - 1, &first, &shorter);
     loop->n = longer;
@@ -95,7 +98,9 @@ weft_status weft_build_run_transform(weft_build *b, int s, int i, int part, void
             (char *)out + first * loop->out_stride * (int64_t)weft_transform_element_bytes(t, true);
     }
     const void *in = input_part(b, s, i, first, buffer, loaded);
-    return b->engine->execute(plan[n == longer ? 0 : 1], &b->device, NULL, in, out);
+    weft_engine_plan *part_plan = plan[n == longer ? 0 : 1];
+    if (b->engine->begin_at) b->engine->begin_at(part_plan, first);
+    return b->engine->execute(part_plan, &b->device, NULL, in, out);
 }
 
 /* The part of the redistribution that this one is. */

@@ -33,8 +33,7 @@ static weft_status run_exchange(weft_build *b, int s, int i, void *const *buffer
     return status;
 }
 
-/* Scaling alone is the device's own work in place, and what a device does that cannot run the
- * host's code: it may have to copy first. */
+/* Scaling alone is the device's own work in place. */
 static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, void *const *buffer) {
     const weft_device_handle *d = &b->device;
     const weft_precision precision = step->layout.precision;
@@ -43,14 +42,11 @@ static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, void 
     void *dst = buffer[step->dst];
     double factor = 1;
     if (step->dst_bytes == 0) return WEFT_SUCCESS;
-    const bool scales = weft_operators_only_scale(step->operators, &factor);
-    if (d->ops->run && !(scales && src == dst))
-        return d->ops->run(d->state, NULL, weft_pointwise_run, b->pointwise[step->place], src, dst);
-    if (src != dst) {
-        weft_copy copy = weft_copy_of_run(step->dst_bytes, 1);
-        WEFT_TRY(d->ops->copy(d->state, NULL, &copy, src, dst, WEFT_DEVICE_TO_DEVICE));
-    }
-    return d->ops->scale(d->state, NULL, precision, dst, step->dst_bytes / number, factor);
+    if (src == dst && weft_operators_only_scale(step->operators, &factor))
+        return d->ops->scale(d->state, NULL, precision, dst, step->dst_bytes / number, factor);
+    if (b->operator_pass[step->place])
+        return weft_operator_pass_run(b->operator_pass[step->place], NULL, src, dst);
+    return d->ops->run(d->state, NULL, weft_pointwise_run, b->pointwise[step->place], src, dst);
 }
 
 static weft_status enqueue_local(weft_build *b, int s, int i, void *const *buffer) {

@@ -42,6 +42,11 @@ static json_t *dimensions(const weft_dimension *dimension, int count) {
     return array;
 }
 
+static void describe_fused(const weft_fused_operators *f, const char *key, json_t *out) {
+    if (f->list)
+        json_object_set_new(out, key, weft_explain_operators(f->list, f->layout.box.axes - 1));
+}
+
 static void describe_fft(const weft_step *step, json_t *out) {
     const weft_transform *t = &step->transform;
     static const char *const kinds[] = {"c2c", "r2c", "c2r"};
@@ -50,6 +55,8 @@ static void describe_fft(const weft_step *step, json_t *out) {
     json_object_set_new(out, "dimensions", dimensions(t->dim, t->dims));
     json_object_set_new(out, "loops", dimensions(t->loop, t->loops));
     json_object_set_new(out, "flops", json_real(step->flops));
+    describe_fused(&t->load, "load", out);
+    describe_fused(&t->store, "store", out);
 }
 
 static void describe_exchange(const weft_schedule *schedule, const weft_step *step, json_t *out) {

@@ -60,13 +60,23 @@ static const char *axes_text(const json_t *array, size_t rank, char *out, size_t
     return out;
 }
 
+static void write_fft(const json_t *step, size_t rank, FILE *stream) {
+    const json_t *load = json_object_get(step, "load"), *store = json_object_get(step, "store");
+    char axes[128];
+    fprintf(stream, " %s along %s", text(step, "kind"),
+            axes_text(json_object_get(step, "axes"), rank, axes, sizeof axes));
+    if (load) fprintf(stream, "; loading:");
+    if (load) weft_explain_operators_text(load, stream);
+    if (store) fprintf(stream, "; storing:");
+    if (store) weft_explain_operators_text(store, stream);
+}
+
 static void write_step(const json_t *step, size_t rank, FILE *stream) {
     char a[128], b[128], c[64], d[64];
     const char *kind = text(step, "step");
     fprintf(stream, "    %-9s %-12s -> %-12s", kind, text(step, "from"), text(step, "to"));
     if (strcmp(kind, "fft") == 0)
-        fprintf(stream, " %s along %s", text(step, "kind"),
-                axes_text(json_object_get(step, "axes"), rank, a, sizeof a));
+        write_fft(step, rank, stream);
     else if (strcmp(kind, "exchange") == 0 && flag(step, "partners_read"))
         fprintf(stream, " %s over %lld ranks, partners read %s%s; order %s -> %s",
                 text(step, "method"), (long long)number(step, "ranks"),

@@ -76,15 +76,20 @@ static int choose_chunks(const weft_call *call, const weft_device_ops *device, i
     return parts;
 }
 
-/* Operators beyond scaling are the host's code. */
+/* What the caller gives as code must be code for this device. */
 static weft_status check_operators(const weft_call *call, const weft_device_ops *device) {
-    double unused;
-    for (int i = 0; i < WEFT_PLACES && !device->run; i++)
-        if (!weft_operators_only_scale(&call->operators[i], &unused))
+    for (int i = 0; i < WEFT_PLACES; i++)
+        for (int k = 0; k < call->operators[i].count; k++) {
+            const weft_operator *o = &call->operators[i].item[k];
+            if (o->kind != WEFT_OPERATOR_FUNCTION || (device->run ? o->function != NULL : o->snippet != NULL))
+                continue;
             return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                             "problem.%s: device %s only scales so far; apply the operators by "
-                             "yourself, or choose host",
-                             weft_operator_place_name((weft_operator_place)i), device->name);
+                             "problem.%s: device %s runs no operator that is given as a %s only; "
+                             "give its %s too",
+                             weft_operator_place_name((weft_operator_place)i), device->name,
+                             device->run ? "snippet" : "function",
+                             device->run ? "function" : "snippet");
+        }
     return WEFT_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 #define WEFT_EXEC_PLAN_H
 
 #include "exec/context.h"
+#include "operator/kernel.h"
 #include "plan/planner.h"
 
 enum { WEFT_SCHEDULES = 4 }; /* direction x placement */
@@ -63,7 +64,8 @@ typedef struct weft_build {
     weft_engine_plan *transform[WEFT_SCHEDULES][WEFT_MAX_STEPS][2];
     weft_ready_transform *ready;
     int ready_count;
-    weft_pointwise *pointwise[WEFT_PLACES]; /* NULL: no such step here */
+    weft_pointwise *pointwise[WEFT_PLACES]; /* NULL: no such step here, ... */
+    weft_operator_pass *operator_pass[WEFT_PLACES]; /* ... or the device has it as a kernel */
     void *buffer[WEFT_BUFFERS];             /* the workspaces and staging buffers */
     size_t buffer_bytes[WEFT_BUFFERS];
     weft_memory memory;

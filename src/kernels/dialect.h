@@ -21,7 +21,8 @@
  *
  * Pointers carry the memory they point to: `GLOBAL real2 *p`, `LOCAL real *q`, `CONSTANT real *r`;
  * what is private carries nothing. Tables are `CONSTANT_TABLE(real, name, 3) = {...}` outside
- * functions; local arrays `LOCAL_ARRAY(real, name, 64)` at the top of a kernel. Functions are
+ * functions; local arrays `LOCAL_ARRAY(real, name, 64)` at the top of a kernel. What a kernel only
+ * reads, as all others do that run beside it, is read by TABLE_READ(pointer, at). Functions are
  * FUNCTION type name(...). No recursion, no templates, no overloading, no pointers to functions.
  */
 #ifndef WEFT_KERNELS_DIALECT_H
@@ -55,6 +56,7 @@ typedef ulong ulong64;
 #define GROUP(axis) ((unsigned int)get_group_id(axis))
 #define GROUPS(axis) ((unsigned int)get_num_groups(axis))
 #define MULTIPLY_HIGH(a, b) mul_hi((unsigned int)(a), (unsigned int)(b))
+#define TABLE_READ(table, at) (table)[at]
 #ifdef __clang__
 #define UNROLL _Pragma("unroll")
 #else
@@ -98,6 +100,7 @@ typedef unsigned long long ulong64;
 #define GROUPS_1 gridDim.y
 #define GROUPS_2 gridDim.z
 #define MULTIPLY_HIGH(a, b) __umulhi(a, b)
+#define TABLE_READ(table, at) __ldg((table) + (at))
 #define UNROLL _Pragma("unroll")
 #endif
 

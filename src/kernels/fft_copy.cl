@@ -9,10 +9,11 @@
 #define TABLE_OF(p) tables[p]
 
 KERNEL(weft_fft_copy)
-(IN_MEMORY MEMORY(real, out), MEMORY(const real2, tables), const fft_shape shape) {
+(IN_MEMORY MEMORY(real, out), MEMORY(const real2, tables), const fft_shape shape OPERATOR_PARAMETERS) {
     OPEN_IN
     OPEN(real, out);
     OPEN(const real2, tables);
+    OPEN_OPERATORS
     const unsigned int number = GROUP(0) * THREADS + THREAD;
     unsigned int index[LOOPS];
     line_out_place to;

@@ -32,12 +32,6 @@ typedef real exchanged;
 #define NUMBERED_AFTER(name, number) name##number
 #define NUMBERED(name, number) NUMBERED_AFTER(name, number)
 
-#if IS_OPENCL
-#define TABLE_READ(tables, at) (tables)[at]
-#else
-#define TABLE_READ(tables, at) __ldg((tables) + (at))
-#endif
-
 /* The dialect's own CONSTANT, memory, is not used after this. */
 #undef CONSTANT
 #define CONSTANT(value) ((real)(value))

@@ -98,10 +98,11 @@ FUNCTION real2 finished(real2 z, int p, unsigned int twist, GLOBAL const real2 *
 }
 
 KERNEL(weft_fft)
-(IN_MEMORY MEMORY(real, out), MEMORY(const real2, tables), const fft_shape shape PIECES_PARAMETERS SHARED) {
+(IN_MEMORY MEMORY(real, out), MEMORY(const real2, tables), const fft_shape shape PIECES_PARAMETERS OPERATOR_PARAMETERS SHARED) {
     OPEN_IN
     OPEN(real, out);
     OPEN(const real2, tables);
+    OPEN_OPERATORS
 #if PITCH > 0
     OPEN_LOCAL(exchanged, shared);
 #endif

@@ -12,6 +12,10 @@
  *     INVERSE       1: real and imaginary parts change places on both sides, which turns the sign
  *     IN_PIECES(PIECE), OUT_PIECES(PIECE), where a side lies in pieces: PIECE(number) for each, in
  *                   order; PIECES is how many there are room for
+ *     LOAD_NUMBER(p), LOAD_INDICES(e), STORE_NUMBER(p), STORE_INDICES(e)
+ *                   where operators (src/operator/kernel.h, called `load` and `store`) are applied
+ *                   to elements as they are loaded or stored: the number of point p in the whole
+ *                   line, and the initializer of the indices of the line's element e
  *
  * All strides count real numbers.
  */
@@ -48,6 +52,23 @@ typedef struct fft_pieces {
 #else
 #define PIECES_PARAMETERS
 #endif
+
+#ifdef LOAD_NUMBER
+#define LOAD_PARAMETERS , MEMORY(const real, load_tables), const load_places load_at
+#define OPEN_LOAD OPEN(const real, load_tables);
+#else
+#define LOAD_PARAMETERS
+#define OPEN_LOAD
+#endif
+#ifdef STORE_NUMBER
+#define STORE_PARAMETERS , MEMORY(const real, store_tables), const store_places store_at
+#define OPEN_STORE OPEN(const real, store_tables);
+#else
+#define STORE_PARAMETERS
+#define OPEN_STORE
+#endif
+#define OPERATOR_PARAMETERS LOAD_PARAMETERS STORE_PARAMETERS
+#define OPEN_OPERATORS OPEN_LOAD OPEN_STORE
 
 /* The indices of the loops at line number `line`. */
 FUNCTION void find_line(const fft_shape *shape, unsigned int line, unsigned int *index) {
@@ -98,6 +119,18 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 
 /* ---- loading: in the kernel itself, which has `index`, and `from` or the pieces' memory ---- */
 
+/* Element number e of a line, as it was loaded, changed by the operators. */
+#ifdef LOAD_NUMBER
+#define OPERATE_LOADED(value, e)                                                                   \
+    {                                                                                              \
+        const int indices[] = LOAD_INDICES(e);                                                     \
+        value = load_operators(value, indices, &load_at, load_tables);                             \
+    }
+#else
+#define LOAD_NUMBER(p) (p)
+#define OPERATE_LOADED(value, e)
+#endif
+
 /* Complex number number of a line. */
 #ifdef IN_PIECES
 #define IN_PIECE(which)                                                                            \
@@ -109,26 +142,40 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
         GLOBAL const real *at = in_0;                                                              \
         IN_PIECES(IN_PIECE)                                                                        \
         result = load_two(at);                                                                     \
+        OPERATE_LOADED(result, LOAD_NUMBER(sought))                                                \
     }
-#elif IN_UNIT
-#define LOAD_COMPLEX(result, number) result = load_two(from + 2 * (number));
 #else
-#define LOAD_COMPLEX(result, number) result = load_two(from + (number)*shape.in_point);
+#define LOAD_COMPLEX(result, number)                                                               \
+    {                                                                                              \
+        const int sought = (number);                                                               \
+        result = load_two(from + sought * (IN_UNIT ? 2 : shape.in_point));                         \
+        OPERATE_LOADED(result, LOAD_NUMBER(sought))                                                \
+    }
 #endif
 
 /* Point `number` of a line. Those of HALF_PAIRS are loaded by the pair. */
 #if FROM == POINTS_COMPLEX
 #define LOAD_POINT(result, number) LOAD_COMPLEX(result, number)
-#elif FROM == POINTS_REAL_PAIRS && IN_ADJACENT
-#define LOAD_POINT(result, number)                                                                 \
-    result = load_two(from + (number) * (IN_UNIT ? 2 : shape.in_point));
 #elif FROM == POINTS_REAL_PAIRS
+#if IN_ADJACENT
+#define LOAD_PAIR(p) load_two(from + (p) * (IN_UNIT ? 2 : shape.in_point))
+#else
+#define LOAD_PAIR(p) pair(from[(p)*shape.in_point], from[(p)*shape.in_point + shape.in_part])
+#endif
 #define LOAD_POINT(result, number)                                                                 \
-    result = pair(from[(number)*shape.in_point], from[(number)*shape.in_point + shape.in_part]);
-#elif FROM == POINTS_REAL && IN_UNIT
-#define LOAD_POINT(result, number) result = pair(from[number], 0);
+    {                                                                                              \
+        const int sought = (number);                                                               \
+        result = LOAD_PAIR(sought);                                                                \
+        OPERATE_LOADED(result.x, 2 * LOAD_NUMBER(sought))                                          \
+        OPERATE_LOADED(result.y, 2 * LOAD_NUMBER(sought) + 1)                                      \
+    }
 #elif FROM == POINTS_REAL
-#define LOAD_POINT(result, number) result = pair(from[(number)*shape.in_point], 0);
+#define LOAD_POINT(result, number)                                                                 \
+    {                                                                                              \
+        const int sought = (number);                                                               \
+        result = pair(from[sought * (IN_UNIT ? 1 : shape.in_point)], 0);                           \
+        OPERATE_LOADED(result.x, LOAD_NUMBER(sought))                                              \
+    }
 #elif FROM == POINTS_HALF
 #define LOAD_POINT(result, number)                                                                 \
     {                                                                                              \
@@ -147,34 +194,62 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 /* Where a line is stored. */
 typedef struct line_out_place {
     GLOBAL real *at;
+#if defined OUT_PIECES || defined STORE_NUMBER
+    unsigned int index[LOOPS];
+#endif
 #ifdef OUT_PIECES
     const fft_pieces *pieces;
-    unsigned int index[LOOPS];
 #else
     long64 point, part;
 #endif
+#ifdef STORE_NUMBER
+    const store_places *operators;
+    GLOBAL const real *tables;
+#endif
 } line_out_place;
+
+#ifdef STORE_NUMBER
+#define OPERATE_STORED(value, e)                                                                   \
+    {                                                                                              \
+        const int indices[] = STORE_INDICES(e);                                                    \
+        value = store_operators(value, indices, to.operators, to.tables);                          \
+    }
+#define OPEN_STORED(to)                                                                            \
+    to.operators = &store_at;                                                                      \
+    to.tables = store_tables;                                                                      \
+    KEEP_INDEX(to)
+#else
+#define STORE_NUMBER(p) (p)
+#define OPERATE_STORED(value, e)
+#define OPEN_STORED(to)
+#endif
+#define KEEP_INDEX(to)                                                                             \
+    for (int l = 0; l < LOOPS; ++l) to.index[l] = index[l];
 
 #ifdef OUT_PIECES
 #define OPEN_LINE_OUT(to)                                                                          \
     to.at = out;                                                                                   \
     to.pieces = &out_pieces;                                                                       \
-    for (int l = 0; l < LOOPS; ++l) to.index[l] = index[l];
+    KEEP_INDEX(to)                                                                                 \
+    OPEN_STORED(to)
 #define OUT_PIECE(which)                                                                           \
     if (p >= to.pieces->first[which])                                                              \
         place = place_in_piece(to.pieces, which, p, to.index);
-FUNCTION void store_complex(line_out_place to, int p, real2 z) {
-    long64 place = 0;
-    OUT_PIECES(OUT_PIECE)
-    store_two(to.at + place, z);
-}
 #else
+#define OUT_PIECES(PIECE) place = OUT_UNIT ? 2 * p : p * to.point;
 #define OPEN_LINE_OUT(to)                                                                          \
     to.at = out + place_of_line(shape.out_loop, index);                                            \
     to.point = shape.out_point;                                                                    \
-    to.part = shape.out_part;
+    to.part = shape.out_part;                                                                      \
+    OPEN_STORED(to)
+#endif
+
+#if TO != POINTS_REAL && TO != POINTS_REAL_PAIRS
 FUNCTION void store_complex(line_out_place to, int p, real2 z) {
-    store_two(to.at + (OUT_UNIT ? 2 * p : p * to.point), z);
+    long64 place = 0;
+    OUT_PIECES(OUT_PIECE)
+    OPERATE_STORED(z, STORE_NUMBER(p))
+    store_two(to.at + place, z);
 }
 #endif
 
@@ -182,12 +257,17 @@ FUNCTION void store_complex(line_out_place to, int p, real2 z) {
 FUNCTION void store_point(line_out_place to, int p, real2 z) {
 #if TO == POINTS_COMPLEX
     store_complex(to, p, z);
-#elif TO == POINTS_REAL_PAIRS && OUT_ADJACENT
-    store_two(to.at + (OUT_UNIT ? 2 * p : p * to.point), z);
 #elif TO == POINTS_REAL_PAIRS
+    OPERATE_STORED(z.x, 2 * STORE_NUMBER(p))
+    OPERATE_STORED(z.y, 2 * STORE_NUMBER(p) + 1)
+#if OUT_ADJACENT
+    store_two(to.at + (OUT_UNIT ? 2 * p : p * to.point), z);
+#else
     to.at[p * to.point] = z.x;
     to.at[p * to.point + to.part] = z.y;
+#endif
 #elif TO == POINTS_REAL
+    OPERATE_STORED(z.x, STORE_NUMBER(p))
     to.at[p * (OUT_UNIT ? 1 : to.point)] = z.x;
 #elif TO == POINTS_HALF
     if (2 * p <= REAL_LENGTH) store_complex(to, p, z);

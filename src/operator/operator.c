@@ -12,6 +12,11 @@
 
 enum { NAME_MAX_BYTES = 80 };
 
+const char *weft_operator_place_name(weft_operator_place place) {
+    static const char *const names[WEFT_PLACES] = {"load", "spectral", "store"};
+    return names[place];
+}
+
 static weft_status check_window(const weft_operator *o, const weft_operator_space *space,
                                 const char *name) {
     char window[NAME_MAX_BYTES + 16];
@@ -93,19 +98,23 @@ static weft_status check_operator(weft_operator *o, const weft_operator_space *s
     case WEFT_OPERATOR_TABLE:
         return check_tables(o, space, name);
     case WEFT_OPERATOR_FUNCTION:
-        if (o->function) return WEFT_SUCCESS;
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.function is NULL; give the function",
-                         name);
+        if (o->function || o->snippet) return WEFT_SUCCESS;
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s.function is NULL; give the function, or, for GPUs, the snippet", name);
     }
     return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.kind is %d, not one of its values %d..%d",
                      name, (int)o->kind, (int)WEFT_OPERATOR_SCALE, (int)WEFT_OPERATOR_FUNCTION);
 }
 
-/* The caller's tables stay behind: *o gets copies, or NULL. */
-static weft_status copy_tables(const weft_operator_space *space, weft_operator *o) {
+/* The caller's tables and snippet stay behind: *o gets copies, or NULL. */
+static weft_status copy_content(const weft_operator_space *space, weft_operator *o) {
     const double *given[WEFT_MAX_RANK];
+    const char *snippet = o->kind == WEFT_OPERATOR_FUNCTION ? o->snippet : NULL;
     memcpy(given, o->table, sizeof given);
     memset(o->table, 0, sizeof o->table);
+    o->snippet = snippet ? strdup(snippet) : NULL;
+    if (snippet && !o->snippet)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an operator's snippet");
     for (int a = 0; a < space->rank && o->kind == WEFT_OPERATOR_TABLE; a++) {
         if (!given[a]) continue;
         size_t bytes = (size_t)space->n[a] * (o->complex_factors ? 2 : 1) * sizeof(double);
@@ -138,7 +147,7 @@ static weft_status append(const weft_operators *given, int k, const weft_operato
                          o->struct_size, size);
     WEFT_TRY(check_operator(o, space, name));
     list->count++;
-    return copy_tables(space, o);
+    return copy_content(space, o);
 }
 
 weft_status weft_operators_read(const weft_operators *given, const weft_operator_space *space,
@@ -160,17 +169,21 @@ weft_status weft_operators_read(const weft_operators *given, const weft_operator
 }
 
 void weft_operators_release(weft_operator_list *list) {
-    for (int k = 0; k < list->count; k++)
+    for (int k = 0; k < list->count; k++) {
         for (int a = 0; a < WEFT_MAX_RANK; a++) free((void *)(uintptr_t)list->item[k].table[a]);
+        free((void *)(uintptr_t)list->item[k].snippet);
+    }
     free(list->item);
     *list = (weft_operator_list){0};
 }
 
 size_t weft_operators_bytes(const weft_operator_list *list, const weft_operator_space *space) {
     size_t bytes = (size_t)list->count * sizeof *list->item;
-    for (int k = 0; k < list->count; k++)
+    for (int k = 0; k < list->count; k++) {
+        if (list->item[k].snippet) bytes += strlen(list->item[k].snippet) + 1;
         for (int a = 0; a < space->rank; a++)
             bytes += (size_t)table_numbers(&list->item[k], space, a) * sizeof(double);
+    }
     return bytes;
 }
 
@@ -197,6 +210,8 @@ uint64_t weft_operator_checksum(const weft_operator *o, const weft_operator_spac
         sum = HASH(sum, o->window[a].symmetric);
         sum = HASH(sum, o->window[a].parameter);
     }
+    if (o->kind == WEFT_OPERATOR_FUNCTION && o->snippet)
+        sum = weft_hash_bytes(sum, o->snippet, strlen(o->snippet));
     if (o->kind != WEFT_OPERATOR_TABLE) return sum;
     sum = HASH(sum, o->complex_factors);
     for (int a = 0; a < space->rank; a++) {

@@ -15,6 +15,9 @@ typedef enum weft_operator_place {
     WEFT_PLACES
 } weft_operator_place;
 
+/* As the fields of weft_problem are called. */
+const char *weft_operator_place_name(weft_operator_place place);
+
 /* A checked copy of a caller's list, tables included. */
 typedef struct weft_operator_list {
     int count;

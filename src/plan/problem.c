@@ -181,11 +181,6 @@ static double norm_factor(const weft_problem *p, weft_direction direction) {
     }
 }
 
-const char *weft_operator_place_name(weft_operator_place place) {
-    static const char *const names[WEFT_PLACES] = {"load", "spectral", "store"};
-    return names[place];
-}
-
 weft_operator_space weft_call_space(const weft_call *call, weft_operator_place place, int64_t *n) {
     const weft_problem *p = &call->problem;
     const bool spectral = place == WEFT_PLACE_SPECTRAL;

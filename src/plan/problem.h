@@ -25,8 +25,6 @@ void weft_call_release(weft_call *call);
  * operators hold. */
 weft_operator_space weft_call_space(const weft_call *call, weft_operator_place place, int64_t *n);
 size_t weft_call_operator_bytes(const weft_call *call);
-/* "load", "spectral", "store". */
-const char *weft_operator_place_name(weft_operator_place place);
 
 /* Fails on all ranks when some rank's arguments differ from rank 0's, naming rank and argument.
  * Collective. */

@@ -229,6 +229,13 @@ static void add_pointwise(const weft_schedule_request *request, weft_schedule *s
     step->flops = (double)(step->dst_bytes / (int64_t)real_bytes(request->precision));
 }
 
+/* Operators are next to transforms, whatever bricks the caller has: elements are the same. */
+static int transforming_segments(const weft_chain *chain) {
+    int count = 0;
+    for (int s = 0; s < chain->segments; s++) count += chain->segment[s].transforms > 0;
+    return count;
+}
+
 weft_status weft_schedule_build(const weft_schedule_request *request, weft_schedule *schedule) {
     const weft_chain *chain = request->chain;
     weft_direction direction = request->direction;
@@ -242,10 +249,18 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     end begin = arrival(chain, first, direction), finish = departure(chain, last, direction);
     if (request->host_buffers)
         add_transfer(schedule, end_bytes(request, &begin), WEFT_HOST_TO_DEVICE);
-    if (forward) add_pointwise(request, schedule, WEFT_PLACE_LOAD, &begin);
+    int transforms_left = transforming_segments(chain);
+    bool loaded = false;
     for (int s = first;; s += forward ? 1 : -1) {
         end from = arrival(chain, s, direction), to = departure(chain, s, direction);
-        add_transforms(request, schedule, &chain->segment[s], &from, &to);
+        if (chain->segment[s].transforms > 0) {
+            if (forward && !loaded) add_pointwise(request, schedule, WEFT_PLACE_LOAD, &from);
+            loaded = true;
+            add_transforms(request, schedule, &chain->segment[s], &from, &to);
+            if (--transforms_left == 0)
+                add_pointwise(request, schedule, forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE,
+                              &to);
+        }
         if (s == last) break;
         int redistribution = forward ? s : s - 1;
         end next = arrival(chain, s + (forward ? 1 : -1), direction);
@@ -253,9 +268,9 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
             to = add_lending(request, schedule, redistribution, &to);
         WEFT_TRY(add_exchange(request, schedule, redistribution, &to, &next));
     }
-    add_pointwise(request, schedule, forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE, &finish);
     if (request->host_buffers)
         add_transfer(schedule, end_bytes(request, &finish), WEFT_DEVICE_TO_HOST);
+    weft_schedule_fuse_operators(request, schedule);
     weft_schedule_chunk(request, schedule);
     weft_schedule_fuse(request, schedule);
     WEFT_TRY(weft_schedule_assign_buffers(schedule, request->workspaces));

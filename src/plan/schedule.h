@@ -143,6 +143,9 @@ void weft_schedule_release(weft_schedule *schedule);
 void weft_schedule_chunk(const weft_schedule_request *request, weft_schedule *schedule);
 void weft_schedule_overlap(weft_schedule *schedule);
 
+/* Gives operators to the transforms next to them, where the engine takes them (operators.c). */
+void weft_schedule_fuse_operators(const weft_schedule_request *request, weft_schedule *schedule);
+
 /* Lets transforms store and load the blocks of exchanges, where that is possible (fuse.c). */
 void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *schedule);
 /* The transform after an exchange finds this rank's own block beside those that arrived. */

@@ -46,6 +46,10 @@ static inline unsigned int __umulhi(unsigned int a, unsigned int b) {
     return (unsigned int)((unsigned long long)a * b >> 32);
 }
 
+template <typename Number> static inline Number __ldg(const Number *at) {
+    return *at;
+}
+
 /* ---- fibers ---- */
 
 enum { HOST_THREADS = 1024, HOST_STACK = 64 << 10 };

@@ -140,7 +140,7 @@ static test_case random_case(void) {
         random_brick(&c.problem, false, &c.input);
         random_brick(&c.problem, c.problem.kind == WEFT_R2C, &c.output);
     }
-    if (pick(2)) draw_operators(pick, on_device != WEFT_HOST, &c.problem, &drawn);
+    if (pick(2)) draw_operators(pick, &c.problem, &drawn);
     return c;
 }
 

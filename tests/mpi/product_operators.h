@@ -16,6 +16,7 @@ typedef struct drawn_operators {
     weft_operator list[PLACES][MOST_DRAWN];
     double table[PLACES][MOST_DRAWN][WEFT_MAX_RANK][2 * LONGEST_AXIS];
     double window[PLACES][MOST_DRAWN][WEFT_MAX_RANK][LONGEST_AXIS];
+    char snippet[PLACES][512]; /* multiply_by_index, for devices */
 } drawn_operators;
 
 /* The factor that the test's function multiplies by: exact in either precision. */
@@ -40,6 +41,14 @@ static inline void multiply_by_index(const weft_operator_run *run, void *argumen
         }
 }
 
+static inline void write_snippet(int rank, bool real, char *text, size_t size) {
+    snprintf(text, size,
+             "long64 sum = batch;\n"
+             "for (int a = 0; a < %d; a++) sum += (a + 3) * index[a];\n"
+             "const real factor = (real)0.5 + (real)(sum %% 5) / (real)4;\n%s",
+             rank, real ? "value *= factor;" : "value = complex_scale(value, factor);");
+}
+
 /* Windows that keep most of the data, so that rounding is not all that is left. */
 static inline void draw_window(int (*pick)(int), weft_operator *o, int rank) {
     const int most = pick(rank);
@@ -55,12 +64,12 @@ static inline void draw_window(int (*pick)(int), weft_operator *o, int rank) {
 }
 
 static inline void draw_operator(int (*pick)(int), const int64_t *logical, const int64_t *n,
-                                 int rank, bool real, bool only_scale, weft_operator *o,
+                                 int rank, bool real, const char *snippet, weft_operator *o,
                                  double table[][2 * LONGEST_AXIS]) {
-    *o = (weft_operator){.kind =
-                             only_scale ? WEFT_OPERATOR_SCALE : (weft_operator_kind)(1 + pick(5)),
+    *o = (weft_operator){.kind = (weft_operator_kind)(1 + pick(5)),
                          .factor = (1 + pick(9)) / 7.0,
-                         .function = multiply_by_index};
+                         .function = multiply_by_index,
+                         .snippet = snippet};
     if (o->kind == WEFT_OPERATOR_WINDOW) draw_window(pick, o, rank);
     for (int a = 0; a < rank && o->kind == WEFT_OPERATOR_SHIFT_SIGN; a++)
         if (logical[a] % 2 == 0 && pick(2)) o->axes |= 1u << a;
@@ -87,16 +96,16 @@ static inline weft_operators *operators_of(weft_problem *p, int place) {
 }
 
 /* Random lists in all three places, some of them empty. */
-static inline void draw_operators(int (*pick)(int), bool only_scale, weft_problem *p,
-                                  drawn_operators *d) {
+static inline void draw_operators(int (*pick)(int), weft_problem *p, drawn_operators *d) {
     for (int place = 0; place < PLACES; place++) {
         int64_t n[WEFT_MAX_RANK];
         const int count = pick(MOST_DRAWN + 1);
+        const bool real = place != 1 && p->kind == WEFT_R2C;
         place_extents(p, place, n);
+        write_snippet(p->rank, real, d->snippet[place], sizeof d->snippet[place]);
         for (int k = 0; k < count; k++) {
             weft_operator *o = &d->list[place][k];
-            draw_operator(pick, p->n, n, p->rank, place != 1 && p->kind == WEFT_R2C, only_scale, o,
-                          d->table[place][k]);
+            draw_operator(pick, p->n, n, p->rank, real, d->snippet[place], o, d->table[place][k]);
             for (int a = 0; a < p->rank && o->kind == WEFT_OPERATOR_WINDOW; a++)
                 weft_window_values(&o->window[a], n[a], d->window[place][k][a]);
         }

@@ -42,6 +42,15 @@ static int64_t loop_stride(const making *m, int l, weft_jit_array array, bool ou
     return m->dense[l];
 }
 
+/* The loops of a side's operators come after `others` that count nothing. */
+static void shift_operators(weft_jit_operators *o, int loops, int others) {
+    for (int l = loops - 1; others > 0 && l >= 0; l--) {
+        o->axis[l + others] = o->axis[l];
+        o->step[l + others] = o->step[l];
+    }
+    for (int l = 0; l < others; l++) o->axis[l] = -1;
+}
+
 /* A pass over all lines; loop 0 of those that transform nothing is over the points. */
 static weft_jit_request begin(const making *m, weft_jit_work work, weft_jit_array from,
                               weft_jit_array to) {
@@ -56,6 +65,8 @@ static weft_jit_request begin(const making *m, weft_jit_work work, weft_jit_arra
                           .twist = -1,
                           .chunk = -1};
     if (work != WEFT_JIT_TRANSFORM) r.loop[r.loops++] = (weft_jit_loop){1, 0, 0};
+    shift_operators(&r.in.operators, whole->loops, r.loops);
+    shift_operators(&r.out.operators, whole->loops, r.loops);
     for (int l = 0; l < whole->loops; l++) {
         if (l == m->chunk) r.chunk = r.loops;
         r.loop[r.loops++] = (weft_jit_loop){whole->loop[l].n, loop_stride(m, l, from, false),
@@ -101,7 +112,14 @@ static int64_t first_factor(int64_t n) {
 }
 
 static void add_loop(weft_jit_request *r, int64_t n, int64_t in, int64_t out) {
+    r->in.operators.axis[r->loops] = r->out.operators.axis[r->loops] = -1;
     r->loop[r->loops++] = (weft_jit_loop){n, in, out};
+}
+
+/* The last loop goes over points of the line: numbers of points grow by `step` with it. */
+static void count_points(weft_jit_request *r, weft_jit_operators *o, int64_t step) {
+    o->axis[r->loops - 1] = o->line_axis;
+    o->step[r->loops - 1] = step;
 }
 
 /* The last `length` points of the matrix, whose rows before them are transformed: `rows` of them
@@ -125,8 +143,13 @@ static weft_status add_rows(const making *m, int64_t n, int64_t first, weft_jit_
     r.length = third;
     r.out = *out;
     r.out.point = out->point * first * second;
+    r.out.operators.point = first * second;
     add_loop(&r, first, 2 * length, out->point);
-    if (second > 1) add_loop(&r, second, 2 * third, out->point * first);
+    count_points(&r, &r.out.operators, 1);
+    if (second > 1) {
+        add_loop(&r, second, 2 * third, out->point * first);
+        count_points(&r, &r.out.operators, first);
+    }
     return add(m, &r, WEFT_JIT_MATRIX, to);
 }
 
@@ -144,7 +167,9 @@ static weft_status add_matrix(const making *m, int64_t n, weft_jit_array from, w
     r.out.point = 2 * (n / first);
     r.twist = r.loops;
     r.twist_order = n;
+    r.in.operators.point = n / first;
     add_loop(&r, n / first, in.point, 2);
+    count_points(&r, &r.in.operators, 1);
     WEFT_TRY(add(m, &r, from, WEFT_JIT_MATRIX));
     return add_rows(m, n, first, to, &out);
 }
@@ -245,18 +270,19 @@ void weft_jit_chain_release(weft_jit_chain *chain, const weft_device_handle *dev
 }
 
 weft_status weft_jit_chain_run(weft_jit_chain *chain, const weft_device_handle *device,
-                               weft_queue *queue, const void *in, void *out, void *areas) {
-    for (int64_t first = 0; first < chain->chunks_n; first += chain->chunk_n) {
-        const int64_t left = chain->chunks_n - first;
+                               weft_queue *queue, const void *in, void *out, void *areas,
+                               const int64_t *first) {
+    for (int64_t chunk = 0; chunk < chain->chunks_n; chunk += chain->chunk_n) {
+        const int64_t left = chain->chunks_n - chunk;
         const int64_t n = left < chain->chunk_n ? left : chain->chunk_n;
-        char *array[] = {[WEFT_JIT_IN] = (char *)(uintptr_t)in + first * chain->in_stride,
-                         [WEFT_JIT_OUT] = (char *)out + first * chain->out_stride,
+        char *array[] = {[WEFT_JIT_IN] = (char *)(uintptr_t)in + chunk * chain->in_stride,
+                         [WEFT_JIT_OUT] = (char *)out + chunk * chain->out_stride,
                          [WEFT_JIT_MATRIX] = areas,
                          [WEFT_JIT_LINES] = (char *)areas + chain->area_bytes};
         for (int s = 0; s < chain->steps; s++) {
             weft_jit_step *step = &chain->step[s];
-            WEFT_TRY(weft_jit_pass_run(&step->pass, device, queue, array[step->from],
-                                       array[step->to], n));
+            const weft_jit_run run = {array[step->from], array[step->to], chunk, n, first};
+            WEFT_TRY(weft_jit_pass_run(&step->pass, device, queue, &run));
         }
     }
     return WEFT_SUCCESS;

@@ -42,8 +42,9 @@ weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_ji
                                   weft_jit_chain *chain);
 void weft_jit_chain_release(weft_jit_chain *chain, const weft_device_handle *device);
 
-/* `areas` has room for both arrays of its own. */
+/* `areas` has room for both arrays of its own; `first` is that of weft_jit_run. */
 weft_status weft_jit_chain_run(weft_jit_chain *chain, const weft_device_handle *device,
-                               weft_queue *queue, const void *in, void *out, void *areas);
+                               weft_queue *queue, const void *in, void *out, void *areas,
+                               const int64_t *first);
 
 #endif

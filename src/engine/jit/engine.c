@@ -28,6 +28,9 @@ struct weft_engine_plan {
     axis_chain *chain; /* [WEFT_MAX_RANK] */
     void *work;        /* the array between, then areas of chains */
     size_t between_bytes;
+    weft_operator_kernel *load, *store; /* NULL: none */
+    int part_axis;                      /* of the operators' box, that begin_at is about; or -1 */
+    int64_t first[WEFT_AXES];           /* where the arrays begin in that box */
 };
 
 static weft_status jit_probe(const char **description) {
@@ -171,8 +174,12 @@ static weft_jit_request request_of(const planning *p, int d, array from, array t
                                                                    : t->kind == WEFT_TRANSFORM_C2R,
                           .length = pairs ? t->dim[d].n / 2 : t->dim[d].n,
                           .real_length = t->dim[d].n,
-                          .in = {c2r ? half : WEFT_JIT_COMPLEX, in->dim[d], 1, 0, {{0}}},
-                          .out = {r2c ? half : WEFT_JIT_COMPLEX, out->dim[d], 1, 0, {{0}}},
+                          .in = {.points = c2r ? half : WEFT_JIT_COMPLEX,
+                                 .point = in->dim[d],
+                                 .part = 1},
+                          .out = {.points = r2c ? half : WEFT_JIT_COMPLEX,
+                                  .point = out->dim[d],
+                                  .part = 1},
                           .twist = -1,
                           .chunk = -1};
     if (r2c) r.in = real_side(in->dim[d], pairs);
@@ -182,17 +189,42 @@ static weft_jit_request request_of(const planning *p, int d, array from, array t
     for (int e = 0; e < t->dims; e++)
         if (e != d)
             r.loop[r.loops++] = (weft_jit_loop){complex_extent(t, e), in->dim[e], out->dim[e]};
-    if (from == IN) set_pieces(t, &t->in_pieces, &r.in);
-    if (to == OUT) set_pieces(t, &t->out_pieces, &r.out);
     return r;
 }
 
-static weft_status add_axis(planning *p, int d, array from, array to) {
+/* The loops in the order of request_of. */
+static void set_operators(const weft_transform *t, const weft_fused_operators *given,
+                          const weft_operator_kernel *kernel, int d, weft_jit_side *side) {
+    weft_jit_operators *o = &side->operators;
+    int at = 0;
+    if (!kernel) return;
+    *o = (weft_jit_operators){.kernel = kernel, .line_axis = given->dim_axis[d], .point = 1};
+    for (int i = 0; i < t->loops; i++) o->axis[at++] = given->loop_axis[i];
+    for (int e = 0; e < t->dims; e++)
+        if (e != d) o->axis[at++] = given->dim_axis[e];
+    for (int l = 0; l < at; l++) {
+        o->step[l] = 1;
+        if (!(kernel->axes >> o->axis[l] & 1)) o->axis[l] = -1;
+    }
+}
+
+/* The first axis loads what the caller gives, the last one stores what the caller gets. */
+static weft_status add_axis(planning *p, int place, array from, array to) {
     weft_engine_plan *plan = p->plan;
+    const weft_transform *t = p->transform;
+    const int d = in_order(t, place);
     axis_chain *axis = &plan->chain[plan->chains++];
     axis->from = from;
     axis->to = to;
     weft_jit_request r = request_of(p, d, from, to);
+    if (place == 0) {
+        set_pieces(t, &t->in_pieces, &r.in);
+        set_operators(t, &t->load, plan->load, d, &r.in);
+    }
+    if (place + 1 == t->dims) {
+        set_pieces(t, &t->out_pieces, &r.out);
+        set_operators(t, &t->store, plan->store, d, &r.out);
+    }
     return weft_jit_chain_create(&r, p->habits, &plan->device, &plan->tables, &axis->chain);
 }
 
@@ -218,12 +250,33 @@ static weft_status add_axes(planning *p) {
     for (int i = 0; i < t->dims; i++) {
         const array to = i + 1 == t->dims ? OUT : rest;
         const int d = in_order(t, i);
-        const bool nothing =
-            t->dim[d].n == 1 && from == to && (t->kind == WEFT_TRANSFORM_C2C || d != t->dims - 1);
-        if (!nothing) WEFT_TRY(add_axis(p, d, from, to));
+        const bool operates = (i == 0 && p->plan->load) || (i + 1 == t->dims && p->plan->store);
+        const bool nothing = t->dim[d].n == 1 && from == to && !operates &&
+                             (t->kind == WEFT_TRANSFORM_C2C || d != t->dims - 1);
+        if (!nothing) WEFT_TRY(add_axis(p, i, from, to));
         from = to;
     }
     return WEFT_SUCCESS;
+}
+
+static weft_status make_operators(weft_engine_plan *plan, const weft_fused_operators *given,
+                                  const char *name, weft_operator_kernel **kernel) {
+    if (!given->list) return WEFT_SUCCESS;
+    return weft_operator_kernel_create(given->list, &given->layout, given->place, name,
+                                       &plan->device, kernel);
+}
+
+static weft_status add_operators(const planning *p) {
+    const weft_transform *t = p->transform;
+    weft_engine_plan *plan = p->plan;
+    const weft_fused_operators *any = t->load.list ? &t->load : &t->store;
+    plan->part_axis = any->list && t->loops > 0 ? any->loop_axis[t->part_loop] : -1;
+    WEFT_TRY(make_operators(plan, &t->load, "load", &plan->load));
+    return make_operators(plan, &t->store, "store", &plan->store);
+}
+
+static void jit_begin_at(weft_engine_plan *plan, int64_t first) {
+    if (plan->part_axis >= 0) plan->first[plan->part_axis] = first;
 }
 
 static weft_status allocate_work(weft_engine_plan *plan, size_t *bytes) {
@@ -236,6 +289,8 @@ static weft_status allocate_work(weft_engine_plan *plan, size_t *bytes) {
     }
     const size_t size = plan->between_bytes + areas;
     *bytes = sizeof *plan + plan->tables.bytes + size;
+    if (plan->load) *bytes += plan->load->bytes;
+    if (plan->store) *bytes += plan->store->bytes;
     if (size == 0) return WEFT_SUCCESS;
     return plan->device.ops->allocate(plan->device.state, WEFT_MEMORY_DEVICE, size, &plan->work);
 }
@@ -245,6 +300,8 @@ static void jit_destroy(weft_engine_plan *plan) {
     const weft_device_handle *device = &plan->device;
     for (int c = 0; c < plan->chains; c++) weft_jit_chain_release(&plan->chain[c].chain, device);
     weft_jit_tables_release(&plan->tables, device);
+    weft_operator_kernel_release(plan->load);
+    weft_operator_kernel_release(plan->store);
     if (plan->work) device->ops->free(device->state, WEFT_MEMORY_DEVICE, plan->work);
     free(plan->chain);
     free(plan);
@@ -266,7 +323,8 @@ weft_status weft_jit_plan_with(const weft_transform *transform, const weft_devic
     plan->chain = chain;
     planning p = {.transform = transform, .habits = habits, .plan = plan};
     size_t held = 0;
-    weft_status status = add_axes(&p);
+    weft_status status = add_operators(&p);
+    if (status == WEFT_SUCCESS) status = add_axes(&p);
     if (status == WEFT_SUCCESS) status = allocate_work(plan, &held);
     if (status != WEFT_SUCCESS) {
         jit_destroy(plan);
@@ -295,7 +353,7 @@ static weft_status jit_execute(weft_engine_plan *plan, const weft_device_handle 
     for (int c = 0; c < plan->chains; c++) {
         axis_chain *axis = &plan->chain[c];
         WEFT_TRY(weft_jit_chain_run(&axis->chain, device, queue, source[axis->from],
-                                    target[axis->to], areas));
+                                    target[axis->to], areas, plan->first));
     }
     return WEFT_SUCCESS;
 }
@@ -303,8 +361,10 @@ static weft_status jit_execute(weft_engine_plan *plan, const weft_device_handle 
 const weft_engine_ops weft_engine_jit = {.name = "jit",
                                          .id = WEFT_ENGINE_JIT,
                                          .takes_pieces = true,
+                                         .takes_operators = true,
                                          .probe = jit_probe,
                                          .supports = jit_supports,
                                          .plan = jit_plan,
                                          .destroy = jit_destroy,
+                                         .begin_at = jit_begin_at,
                                          .execute = jit_execute};

@@ -13,7 +13,17 @@ static int64_t distance(int64_t stride) {
     return stride < 0 ? -stride : stride;
 }
 
-static void swap_piece_loops(weft_jit_side *side, int a, int b) {
+static void swap_operator_loops(weft_jit_operators *o, int a, int b) {
+    const int axis = o->axis[a];
+    const int64_t step = o->step[a];
+    o->axis[a] = o->axis[b];
+    o->step[a] = o->step[b];
+    o->axis[b] = axis;
+    o->step[b] = step;
+}
+
+static void swap_side_loops(weft_jit_side *side, int a, int b) {
+    swap_operator_loops(&side->operators, a, b);
     for (int i = 0; i < side->pieces; i++) {
         int64_t stride = side->piece[i].loop[a];
         side->piece[i].loop[a] = side->piece[i].loop[b];
@@ -25,8 +35,8 @@ static void swap_loops(weft_jit_request *r, int a, int b) {
     weft_jit_loop loop = r->loop[a];
     r->loop[a] = r->loop[b];
     r->loop[b] = loop;
-    swap_piece_loops(&r->in, a, b);
-    swap_piece_loops(&r->out, a, b);
+    swap_side_loops(&r->in, a, b);
+    swap_side_loops(&r->out, a, b);
     int *named[] = {&r->twist, &r->chunk};
     for (int i = 0; i < 2; i++)
         if (*named[i] == a || *named[i] == b) *named[i] = a + b - *named[i];
@@ -55,6 +65,16 @@ static bool lines_are_nearer(const weft_jit_request *r, int l, bool output) {
     return distance(line) < distance(output ? r->out.point : r->in.point);
 }
 
+static bool is_looked_at(const weft_jit_request *r, int l) {
+    return (r->in.operators.kernel && r->in.operators.axis[l] >= 0) ||
+           (r->out.operators.kernel && r->out.operators.axis[l] >= 0);
+}
+
+/* Whether the loop's own index is wanted. */
+static bool is_named(const weft_jit_request *r, int l) {
+    return l == r->twist || l == r->chunk || is_looked_at(r, l);
+}
+
 /* Neighbouring lines first, the others as they lie in memory; loops that follow each other on both
  * sides become one. */
 static void arrange_loops(weft_jit_request *r, int fixed) {
@@ -70,8 +90,7 @@ static void arrange_loops(weft_jit_request *r, int fixed) {
     }
     for (int l = fixed; l + 1 < r->loops && r->in.pieces + r->out.pieces == 0;) {
         const weft_jit_loop *inner = &r->loop[l], *outer = &r->loop[l + 1];
-        bool named = l == r->twist || l + 1 == r->twist || l == r->chunk || l + 1 == r->chunk;
-        if (named || outer->in != inner->in * inner->n || outer->out != inner->out * inner->n) {
+        if (is_named(r, l) || is_named(r, l + 1) || outer->in != inner->in * inner->n || outer->out != inner->out * inner->n) {
             l++;
             continue;
         }
@@ -241,7 +260,8 @@ typedef struct launch {
     shape_argument shape;
     int64_t in_pieces[WEFT_JIT_PIECES * (3 + WEFT_JIT_LOOPS)];
     int64_t out_pieces[WEFT_JIT_PIECES * (3 + WEFT_JIT_LOOPS)];
-    weft_kernel_argument argument[WEFT_JIT_PIECES + 5];
+    int64_t load_places[WEFT_OPERATOR_PLACES], store_places[WEFT_OPERATOR_PLACES];
+    weft_kernel_argument argument[WEFT_JIT_PIECES + 9];
     int arguments;
 } launch;
 
@@ -253,32 +273,47 @@ static void add_value(launch *l, const void *value, size_t bytes) {
     l->argument[l->arguments++] = (weft_kernel_argument){.value = value, .bytes = bytes};
 }
 
-static void fill_launch(const weft_jit_pass *pass, const void *in, void *out, int64_t chunk_n,
-                        int64_t lines, launch *l) {
+static void add_operators(launch *l, const weft_jit_request *r, const weft_jit_operators *o,
+                          const weft_jit_run *run, int64_t place[WEFT_OPERATOR_PLACES]) {
+    int64_t first[WEFT_AXES];
+    if (!o->kernel) return;
+    memcpy(first, run->first, sizeof first);
+    if (r->chunk >= 0 && o->axis[r->chunk] >= 0)
+        first[o->axis[r->chunk]] += run->chunk_first * o->step[r->chunk];
+    add_memory(l, o->kernel->tables);
+    add_value(l, place, weft_operator_kernel_places(o->kernel, first, place));
+}
+
+static void fill_launch(const weft_jit_pass *pass, const weft_jit_run *run, int64_t lines,
+                        launch *l) {
     const weft_jit_request *r = &pass->request;
     const int room = weft_jit_room(r);
     l->arguments = 0;
     for (int i = 0; i < room && r->in.pieces > 0; i++)
-        add_memory(l, ((const void *const *)in)[r->in.piece[i < r->in.pieces ? i : 0].array]);
-    if (r->in.pieces == 0) add_memory(l, in);
-    add_memory(l, out);
+        add_memory(l, ((const void *const *)run->in)[r->in.piece[i < r->in.pieces ? i : 0].array]);
+    if (r->in.pieces == 0) add_memory(l, run->in);
+    add_memory(l, run->out);
     add_memory(l, pass->table);
-    fill_shape(r, chunk_n, lines, &l->shape);
+    fill_shape(r, run->chunk_n, lines, &l->shape);
     add_value(l, &l->shape.content, l->shape.bytes);
-    if (room == 0) return;
-    add_value(l, l->in_pieces, fill_pieces(&r->in, room, r->loops, l->in_pieces));
-    add_value(l, l->out_pieces, fill_pieces(&r->out, room, r->loops, l->out_pieces));
+    if (room > 0) {
+        add_value(l, l->in_pieces, fill_pieces(&r->in, room, r->loops, l->in_pieces));
+        add_value(l, l->out_pieces, fill_pieces(&r->out, room, r->loops, l->out_pieces));
+    }
+    add_operators(l, r, &r->in.operators, run, l->load_places);
+    add_operators(l, r, &r->out.operators, run, l->store_places);
 }
 
 weft_status weft_jit_pass_run(weft_jit_pass *pass, const weft_device_handle *device,
-                              weft_queue *queue, const void *in, void *out, int64_t chunk_n) {
+                              weft_queue *queue, const weft_jit_run *run) {
     const weft_jit_request *r = &pass->request;
-    const int aligned = is_aligned(pass, in, out);
-    const int64_t lines = r->chunk >= 0 ? pass->lines / r->loop[r->chunk].n * chunk_n : pass->lines;
+    const int aligned = is_aligned(pass, run->in, run->out);
+    const int64_t lines =
+        r->chunk >= 0 ? pass->lines / r->loop[r->chunk].n * run->chunk_n : pass->lines;
     launch l;
     if (!pass->kernel[aligned])
         WEFT_TRY(weft_jit_compile(pass, aligned, device, &pass->kernel[aligned]));
-    fill_launch(pass, in, out, chunk_n, lines, &l);
+    fill_launch(pass, run, lines, &l);
     const int64_t of_group =
         r->work == WEFT_JIT_TRANSFORM ? pass->shape.lines : WEFT_JIT_COPY_THREADS;
     const unsigned groups[3] = {(unsigned)((lines + of_group - 1) / of_group), 1, 1};

@@ -7,6 +7,7 @@
 
 #include "engine/jit/shape.h"
 #include "engine/jit/tables.h"
+#include "operator/kernel.h"
 
 enum { WEFT_JIT_LOOPS = WEFT_AXES + WEFT_MAX_RANK + 3, WEFT_JIT_PIECES = 16 };
 
@@ -28,11 +29,22 @@ typedef struct weft_jit_piece {
     int64_t first, offset, point, loop[WEFT_JIT_LOOPS];
 } weft_jit_piece;
 
+/* Operators on what is loaded or stored: where a point lies among those of the whole line (its
+ * number), and which axes the loops count. */
+typedef struct weft_jit_operators {
+    const weft_operator_kernel *kernel; /* NULL: none; not owned */
+    int line_axis;
+    int64_t point;                /* the number grows by it from point to point, ... */
+    int axis[WEFT_JIT_LOOPS];     /* (-1: one that no operator looks at) */
+    int64_t step[WEFT_JIT_LOOPS]; /* ... or the index along the axis, with a loop's index */
+} weft_jit_operators;
+
 typedef struct weft_jit_side {
     weft_jit_points points;
     int64_t point, part; /* strides of points, and of the second number of a pair */
     int pieces;          /* 0: one array */
     weft_jit_piece piece[WEFT_JIT_PIECES];
+    weft_jit_operators operators;
 } weft_jit_side;
 
 typedef enum weft_jit_work {
@@ -78,10 +90,16 @@ weft_status weft_jit_pass_create(const weft_jit_request *request, const weft_jit
                                  weft_jit_pass *pass);
 void weft_jit_pass_release(weft_jit_pass *pass, const weft_device_handle *device);
 
-/* Enqueues it for `chunk_n` indices of the chunk's loop (if there is one). `in` is an array of
- * addresses if the input lies in pieces. */
+/* What a run works on. `in` is an array of addresses if the input lies in pieces. */
+typedef struct weft_jit_run {
+    const void *in;
+    void *out;
+    int64_t chunk_first, chunk_n; /* indices of the chunk's loop, if there is one */
+    const int64_t *first;         /* [WEFT_AXES]: where the arrays begin in the operators' box */
+} weft_jit_run;
+
 weft_status weft_jit_pass_run(weft_jit_pass *pass, const weft_device_handle *device,
-                              weft_queue *queue, const void *in, void *out, int64_t chunk_n);
+                              weft_queue *queue, const weft_jit_run *run);
 
 /* Compiles the kernel of a pass. */
 weft_status weft_jit_compile(const weft_jit_pass *pass, bool aligned,

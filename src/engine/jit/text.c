@@ -1,10 +1,9 @@
 /* The text of a kernel: what src/kernels/fft_*.cl want defined, and those files in their order. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/jit/pass.h"
+#include "support/composition.h"
 #include "support/error.h"
 
 /* Made by cmake/embed.cmake. */
@@ -37,40 +36,42 @@ static const char *const codelets[WEFT_JIT_LARGEST_RADIX + 1] = {
     weft_kernels_dft_16_inc,
 };
 
-/* A text while it is put together. */
-typedef struct composition {
-    char *text;
-    size_t used, room;
-    bool failed; /* out of memory */
-} composition;
-
-static void put(composition *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void put(composition *c, const char *format, ...) {
-    va_list list, again;
-    va_start(list, format);
-    va_copy(again, list);
-    const int length = vsnprintf(NULL, 0, format, list);
-    va_end(list);
-    if (c->used + (size_t)length + 1 > c->room) {
-        const size_t room = 2 * c->room + (size_t)length + 4096;
-        char *grown = realloc(c->text, room);
-        if (!grown) c->failed = true;
-        if (grown) c->text = grown, c->room = room;
-    }
-    if (!c->failed) {
-        vsnprintf(c->text + c->used, (size_t)length + 1, format, again);
-        c->used += (size_t)length;
-    }
-    va_end(again);
+static void define(weft_composition *c, const char *name, int64_t value) {
+    weft_compose(c, "#define %s %lld\n", name, (long long)value);
 }
 
-static void define(composition *c, const char *name, int64_t value) {
-    put(c, "#define %s %lld\n", name, (long long)value);
+static void add_file(weft_composition *c, const char *file) {
+    weft_compose(c, "%s\n", file);
 }
 
-static void add_file(composition *c, const char *file) {
-    put(c, "%s\n", file);
+/* ---- operators ---- */
+
+/* The sum of the loops' indices, times their steps, that count along an axis. */
+static void compose_loops(weft_composition *c, const weft_jit_request *r,
+                          const weft_jit_operators *o, int axis, const char *index) {
+    for (int l = 0; l < r->loops; l++)
+        if (o->axis[l] == axis)
+            weft_compose(c, " + %lld * (int)%s[%d]", (long long)o->step[l], index, l);
+}
+
+/* NAME_NUMBER(p) is the number of point p in the whole line, NAME_INDICES(e) the indices of the
+ * line's element e. */
+static void add_operators(weft_composition *c, const weft_jit_request *r,
+                          const weft_jit_operators *o, const char *name, const char *index) {
+    if (!o->kernel) return;
+    weft_compose(c, "#define %s_NUMBER(p) ((p) * %lld", name, (long long)o->point);
+    compose_loops(c, r, o, o->line_axis, index);
+    weft_compose(c, ")\n#define %s_INDICES(e) {", name);
+    for (int a = 0; a < WEFT_AXES; a++) {
+        if (a == o->line_axis) {
+            weft_compose(c, "(e), ");
+            continue;
+        }
+        weft_compose(c, "0");
+        compose_loops(c, r, o, a, index);
+        weft_compose(c, ", ");
+    }
+    weft_compose(c, "}\n%s", o->kernel->text);
 }
 
 /* ---- pieces ---- */
@@ -87,10 +88,10 @@ int weft_jit_room(const weft_jit_request *request) {
     return in > out ? in : out;
 }
 
-static void define_pieces(composition *c, const char *name, int room) {
-    if (room > 0) put(c, "#define %s(PIECE)", name);
-    for (int i = 0; i < room; i++) put(c, " PIECE(%d)", i);
-    put(c, "\n");
+static void define_pieces(weft_composition *c, const char *name, int room) {
+    if (room > 0) weft_compose(c, "#define %s(PIECE)", name);
+    for (int i = 0; i < room; i++) weft_compose(c, " PIECE(%d)", i);
+    weft_compose(c, "\n");
 }
 
 static int64_t unit_of(weft_jit_points points) {
@@ -103,7 +104,7 @@ static bool is_unit(const weft_jit_side *side) {
     return side->pieces == 0 && side->point == unit_of(side->points);
 }
 
-static void define_sides(composition *c, const weft_jit_pass *pass, bool aligned) {
+static void define_sides(weft_composition *c, const weft_jit_pass *pass, bool aligned) {
     const weft_jit_request *r = &pass->request;
     define(c, "REAL_LENGTH", r->real_length);
     define(c, "LENGTH", r->length);
@@ -119,28 +120,30 @@ static void define_sides(composition *c, const weft_jit_pass *pass, bool aligned
     define(c, "PIECES", weft_jit_room(r) > 0 ? weft_jit_room(r) : 1);
     define_pieces(c, "IN_PIECES", r->in.pieces > 0 ? weft_jit_room(r) : 0);
     define_pieces(c, "OUT_PIECES", r->out.pieces > 0 ? weft_jit_room(r) : 0);
+    add_operators(c, r, &r->in.operators, "LOAD", "index");
+    add_operators(c, r, &r->out.operators, "STORE", "to.index");
 }
 
 /* ---- transforms ---- */
 
 /* After the first stage: steps from stage to stage; lines change hands in the last one. */
-static void define_stages(composition *c, const weft_jit_pass *pass) {
+static void define_stages(weft_composition *c, const weft_jit_pass *pass) {
     const weft_jit_shape *s = &pass->shape;
     const int turn = s->stages > s->radices.stages ? s->radices.stages : -1;
     bool used = pass->request.in.points == WEFT_JIT_HALF_PAIRS; /* local memory is */
-    put(c, "#define STAGES");
+    weft_compose(c, "#define STAGES");
     for (int i = 1; i < s->stages; i++) {
         const char *side = i + 1 == s->stages ? "out" : "in";
         if (i == turn)
-            put(c, " CONVOLVE(%d, %s)", i, "in");
+            weft_compose(c, " CONVOLVE(%d, %s)", i, "in");
         else
-            put(c, " %s(%d, in, %d, %s)", used ? "STEP" : "FIRST_STEP", i - 1, i, side);
+            weft_compose(c, " %s(%d, in, %d, %s)", used ? "STEP" : "FIRST_STEP", i - 1, i, side);
         used = used || i != turn;
     }
-    put(c, "\n");
+    weft_compose(c, "\n");
 }
 
-static void define_line(composition *c, const weft_jit_pass *pass) {
+static void define_line(weft_composition *c, const weft_jit_pass *pass) {
     const weft_jit_shape *s = &pass->shape;
     const weft_jit_places *at = &pass->places;
     const weft_jit_request *r = &pass->request;
@@ -164,25 +167,25 @@ static void define_line(composition *c, const weft_jit_pass *pass) {
     define(c, "COARSE_TABLE", at->coarse);
     define(c, "FINE_TABLE", at->fine_table);
     define(c, "FINE", at->fine > 0 ? at->fine : 1);
-    put(c, "#undef RESIDENT_GROUPS\n");
+    weft_compose(c, "#undef RESIDENT_GROUPS\n");
     define(c, "RESIDENT_GROUPS", s->resident);
     define_stages(c, pass);
 }
 
-static void add_radices(composition *c, const weft_jit_shape *s) {
+static void add_radices(weft_composition *c, const weft_jit_shape *s) {
     bool added[WEFT_JIT_LARGEST_RADIX + 1] = {false};
     for (int i = 0; i < s->radices.stages; i++) {
         const int radix = s->radices.radix[i];
         if (added[radix]) continue;
         added[radix] = true;
-        put(c, "\nFUNCTION void dft_%d(real2 *v) {\n", radix);
-        if (radix == 1) put(c, "(void)v;\n");
+        weft_compose(c, "\nFUNCTION void dft_%d(real2 *v) {\n", radix);
+        if (radix == 1) weft_compose(c, "(void)v;\n");
         add_file(c, codelets[radix]);
-        put(c, "}\n");
+        weft_compose(c, "}\n");
     }
 }
 
-static void add_stages(composition *c, const weft_jit_pass *pass) {
+static void add_stages(weft_composition *c, const weft_jit_pass *pass) {
     const weft_jit_shape *s = &pass->shape;
     for (int i = 0; i < s->stages; i++) {
         define(c, "STAGE", i);
@@ -195,7 +198,7 @@ static void add_stages(composition *c, const weft_jit_pass *pass) {
     }
 }
 
-static void compose_transform(composition *c, const weft_jit_pass *pass, bool aligned) {
+static void compose_transform(weft_composition *c, const weft_jit_pass *pass, bool aligned) {
     define_sides(c, pass, aligned);
     define_line(c, pass);
     add_file(c, weft_kernels_fft_points_cl);
@@ -206,7 +209,7 @@ static void compose_transform(composition *c, const weft_jit_pass *pass, bool al
     add_file(c, weft_kernels_fft_line_cl);
 }
 
-static void compose_copy(composition *c, const weft_jit_pass *pass, bool aligned) {
+static void compose_copy(weft_composition *c, const weft_jit_pass *pass, bool aligned) {
     const weft_jit_work work = pass->request.work;
     const bool inverse = pass->request.inverse;
     define_sides(c, pass, aligned);
@@ -220,7 +223,7 @@ static void compose_copy(composition *c, const weft_jit_pass *pass, bool aligned
 weft_status weft_jit_compile(const weft_jit_pass *pass, bool aligned,
                              const weft_device_handle *device, weft_kernel **kernel) {
     const bool transforms = pass->request.work == WEFT_JIT_TRANSFORM;
-    composition c = {.text = NULL};
+    weft_composition c = {.text = NULL};
     (transforms ? compose_transform : compose_copy)(&c, pass, aligned);
     if (c.failed) {
         free(c.text);

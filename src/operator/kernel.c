@@ -1,0 +1,229 @@
+/* Writes the functions of operators, and puts their tables on the device. */
+#include "operator/kernel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "operator/pointwise.h"
+#include "support/composition.h"
+#include "support/error.h"
+
+extern const char weft_kernels_operators_cl[]; /* cmake/embed.cmake */
+
+/* What is being written. */
+typedef struct writing {
+    const weft_pointwise *list; /* made ready on the host */
+    const int64_t *n;           /* extents of the global array */
+    weft_operator_place place;
+    const char *name;
+    weft_operator_kernel *kernel;
+    weft_composition text, body; /* of the function that calls the others */
+    int64_t numbers; /* of the tables so far */
+} writing;
+
+static weft_status add_place(writing *w, int64_t value, int axis, int *number) {
+    weft_operator_kernel *k = w->kernel;
+    if (k->places == WEFT_OPERATOR_PLACES)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "problem.%s: too many operators for a device, which has room for %d "
+                         "tables; multiply some of them by yourself",
+                         weft_operator_place_name(w->place), WEFT_OPERATOR_PLACES);
+    *number = k->places++;
+    k->place[*number] = value;
+    k->axis[*number] = axis;
+    k->axes |= 1u << axis;
+    return WEFT_SUCCESS;
+}
+
+/* ---- products ---- */
+
+static void write_scale(writing *w, double factor) {
+    const float high = (float)factor, low = (float)(factor - (double)high);
+    const char *parts[] = {".x", ".y"};
+    for (int i = 0; i < (w->list->real ? 1 : 2); i++) {
+        const char *part = w->list->real ? "" : parts[i];
+        weft_compose(&w->body, "value%s = OPERATOR_SCALED(value%s, (%.17e), (%.9ef), (%.9ef));\n",
+                     part, part, factor, (double)high, (double)low);
+    }
+}
+
+/* A table is read at its place plus the index along its axis, in numbers or, if they are complex,
+ * in pairs. Tables begin at even numbers. */
+static weft_status write_product(writing *w, const weft_pointwise_part *part) {
+    const char *type = part->complex_factors ? "real2" : "real";
+    const char *multiply = part->complex_factors ? "complex_multiply" : "OPERATOR_PRODUCT";
+    const char *read = part->complex_factors ? "PAIR_READ" : "TABLE_READ";
+    const int width = part->complex_factors ? 2 : 1;
+    bool any = false;
+    for (int a = 0; a < w->list->rank; a++) {
+        int place = 0;
+        if (!part->table[a]) continue;
+        w->numbers += w->numbers % 2;
+        WEFT_TRY(add_place(w, w->numbers / width, a, &place));
+        w->numbers += width * w->list->box.n[a];
+        weft_compose(&w->body, any ? "factor = %s(factor, %s(tables, places->place[%d] + index[%d]));\n"
+                                   : "{ %s factor = %s(tables, places->place[%d] + index[%d]);\n",
+                     any ? multiply : type, read, place, a);
+        any = true;
+    }
+    if (!any) {
+        write_scale(w, part->scale);
+        return WEFT_SUCCESS;
+    }
+    weft_compose(&w->body, part->complex_factors ? "value = complex_multiply(value, factor); }\n"
+                           : w->list->real       ? "value *= factor; }\n"
+                                                 : "value = complex_scale(value, factor); }\n");
+    return WEFT_SUCCESS;
+}
+
+/* ---- snippets ---- */
+
+/* The caller's text as a function; lines are counted from its first one. */
+static void define_snippet(writing *w, int number, const char *snippet) {
+    weft_composition *c = &w->text;
+    weft_compose(c,
+                 "FUNCTION %s_number %s_snippet_%d(%s_number value, const long64 *index, "
+                 "const long64 *n, long64 batch) {\n(void)index; (void)n; (void)batch;\n",
+                 w->name, w->name, number, w->name);
+    weft_compose(c, "#line 1 \"problem.%s, snippet %d\"\n%s\n", weft_operator_place_name(w->place),
+                 number + 1, snippet);
+    weft_compose(c, "#line 1 \"weft\"\n;\nreturn value;\n}\n");
+}
+
+static weft_status call_snippet(writing *w, int number) {
+    const int rank = w->list->rank;
+    weft_composition *c = &w->body;
+    int place = 0;
+    weft_compose(c, "{ const long64 at[] = {");
+    for (int a = 0; a <= rank; a++) {
+        WEFT_TRY(add_place(w, w->list->box.lo[a], a, &place));
+        weft_compose(c, "places->place[%d] + index[%d],", place, a);
+    }
+    weft_compose(c, "};\nconst long64 n[] = {");
+    for (int a = 0; a < rank; a++) weft_compose(c, "%lld,", (long long)w->n[a]);
+    weft_compose(c, "};\nvalue = %s_snippet_%d(value, at, n, at[%d]); }\n", w->name, number, rank);
+    return WEFT_SUCCESS;
+}
+
+/* ---- the whole text ---- */
+
+static void define_snippets(writing *w) {
+    for (int i = 0, number = 0; i < w->list->parts; i++)
+        if (w->list->part[i].function)
+            define_snippet(w, number++, w->list->part[i].function->snippet);
+}
+
+static weft_status write_body(writing *w) {
+    for (int i = 0, number = 0; i < w->list->parts; i++) {
+        const weft_pointwise_part *part = &w->list->part[i];
+        WEFT_TRY(part->function ? call_snippet(w, number++) : write_product(w, part));
+    }
+    return WEFT_SUCCESS;
+}
+
+static void write_function(writing *w) {
+    weft_composition *c = &w->text;
+    const int places = w->kernel->places > 0 ? w->kernel->places : 1;
+    weft_compose(c, "typedef struct %s_places { long64 place[%d]; } %s_places;\n", w->name, places,
+                 w->name);
+    weft_compose(c,
+                 "FUNCTION %s_number %s_operators(%s_number value, const int *index, "
+                 "const %s_places *places, GLOBAL const real *tables) {\n"
+                 "(void)index; (void)places; (void)tables;\n%sreturn value;\n}\n",
+                 w->name, w->name, w->name, w->name, w->body.text ? w->body.text : "");
+}
+
+static weft_status write_text(writing *w) {
+    weft_composition *c = &w->text;
+    weft_compose(c, "%s\n#define %s_number %s\n", weft_kernels_operators_cl, w->name,
+                 w->list->real ? "real" : "real2");
+    define_snippets(w);
+    weft_status status = write_body(w);
+    write_function(w);
+    w->kernel->text = c->text;
+    free(w->body.text);
+    if (status == WEFT_SUCCESS && (c->failed || w->body.failed))
+        status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
+    return status;
+}
+
+/* ---- tables ---- */
+
+static weft_status upload(weft_operator_kernel *k, const void *data) {
+    const weft_copy copy = weft_copy_of_run((int64_t)k->bytes, 1);
+    const weft_device_handle *d = &k->device;
+    weft_status status =
+        d->ops->copy(d->state, NULL, &copy, data, k->tables, WEFT_HOST_TO_DEVICE);
+    weft_status done = d->ops->queue_wait(d->state, NULL);
+    return status != WEFT_SUCCESS ? status : done;
+}
+
+/* In the order in which places were given to them. */
+static void gather_tables(const weft_pointwise *list, char *data) {
+    const size_t number = list->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    size_t at = 0;
+    for (int i = 0; i < list->parts; i++)
+        for (int a = 0; a < list->rank; a++) {
+            const weft_pointwise_part *part = &list->part[i];
+            if (!part->table[a]) continue;
+            const size_t numbers = (size_t)list->box.n[a] * (part->complex_factors ? 2 : 1);
+            at += at % 2;
+            memcpy(data + at * number, part->table[a], numbers * number);
+            at += numbers;
+        }
+}
+
+static weft_status store_tables(writing *w) {
+    weft_operator_kernel *k = w->kernel;
+    const size_t number = w->list->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    k->bytes = ((size_t)w->numbers + 2) * number; /* kernels want an address */
+    char *data = calloc(1, k->bytes);
+    if (!data) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
+    gather_tables(w->list, data);
+    const weft_device_handle *d = &k->device;
+    weft_status status =
+        d->ops->allocate(d->state, WEFT_MEMORY_DEVICE, k->bytes, &k->tables);
+    if (status == WEFT_SUCCESS) status = upload(k, data);
+    free(data);
+    return status;
+}
+
+weft_status weft_operator_kernel_create(const weft_operator_list *list,
+                                        const weft_pointwise_layout *layout,
+                                        weft_operator_place place, const char *name,
+                                        const weft_device_handle *device,
+                                        weft_operator_kernel **out) {
+    weft_pointwise *ready = NULL;
+    weft_operator_kernel *kernel = calloc(1, sizeof *kernel);
+    if (!kernel) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
+    kernel->device = *device;
+    weft_status status = weft_pointwise_create(list, layout, 1, &ready);
+    if (status == WEFT_SUCCESS) {
+        writing w = {.list = ready, .n = layout->n, .place = place, .name = name, .kernel = kernel};
+        status = write_text(&w);
+        if (status == WEFT_SUCCESS) status = store_tables(&w);
+    }
+    weft_pointwise_release(ready);
+    if (status != WEFT_SUCCESS) {
+        weft_operator_kernel_release(kernel);
+        return status;
+    }
+    *out = kernel;
+    return WEFT_SUCCESS;
+}
+
+void weft_operator_kernel_release(weft_operator_kernel *kernel) {
+    if (!kernel) return;
+    if (kernel->tables)
+        kernel->device.ops->free(kernel->device.state, WEFT_MEMORY_DEVICE, kernel->tables);
+    free(kernel->text);
+    free(kernel);
+}
+
+size_t weft_operator_kernel_places(const weft_operator_kernel *kernel, const int64_t *first,
+                                   int64_t place[WEFT_OPERATOR_PLACES]) {
+    place[0] = 0;
+    for (int i = 0; i < kernel->places; i++)
+        place[i] = kernel->place[i] + first[kernel->axis[i]];
+    return sizeof *place * (size_t)(kernel->places > 0 ? kernel->places : 1);
+}

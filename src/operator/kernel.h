@@ -1,0 +1,58 @@
+/*
+ * Operators for devices that run kernels: a text in the kernels' dialect (src/kernels/dialect.h)
+ * and tables on the device. The text defines, for the name `load`,
+ *
+ *     load_number       what an element is: real or real2
+ *     load_places       a structure, which the kernel gets by value
+ *     load_operators(value, index, places, tables)    the value operated on; index is an array of
+ *                       an element's int indices in the box, the batch's last
+ *
+ * The same lists have the same text on all ranks; what differs is in the places.
+ */
+#ifndef WEFT_OPERATOR_KERNEL_H
+#define WEFT_OPERATOR_KERNEL_H
+
+#include "device/device.h"
+#include "operator/operator.h"
+
+enum { WEFT_OPERATOR_PLACES = 64 };
+
+typedef struct weft_operator_kernel {
+    weft_device_handle device;
+    char *text;
+    unsigned axes;                     /* bit a: the index along axis a is looked at */
+    int places;                        /* numbers of the structure: */
+    int64_t place[WEFT_OPERATOR_PLACES];
+    int axis[WEFT_OPERATOR_PLACES];    /* what each of them grows with */
+    void *tables;                      /* on the device */
+    size_t bytes;                      /* of the tables */
+} weft_operator_kernel;
+
+/* `place` is the list's in sentences, `name` in the text. */
+weft_status weft_operator_kernel_create(const weft_operator_list *list,
+                                        const weft_pointwise_layout *layout,
+                                        weft_operator_place place, const char *name,
+                                        const weft_device_handle *device,
+                                        weft_operator_kernel **kernel);
+void weft_operator_kernel_release(weft_operator_kernel *kernel);
+
+/* The places of a part of the box that begins at `first`, an index for each axis: as many bytes as
+ * the structure has. */
+size_t weft_operator_kernel_places(const weft_operator_kernel *kernel, const int64_t *first,
+                                   int64_t place[WEFT_OPERATOR_PLACES]);
+
+/* A list applied by a kernel of its own to a whole box. */
+typedef struct weft_operator_pass weft_operator_pass;
+
+weft_status weft_operator_pass_create(const weft_operator_list *list,
+                                      const weft_pointwise_layout *layout,
+                                      weft_operator_place place, const weft_device_handle *device,
+                                      weft_operator_pass **pass);
+void weft_operator_pass_release(weft_operator_pass *pass);
+size_t weft_operator_pass_bytes(const weft_operator_pass *pass);
+
+/* Enqueues it from `in` to `out`, which may be the same array. */
+weft_status weft_operator_pass_run(weft_operator_pass *pass, weft_queue *queue, const void *in,
+                                   void *out);
+
+#endif

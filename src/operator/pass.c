@@ -1,0 +1,138 @@
+/* Operators as a pass of their own on a device: one kernel over a rank's box. */
+#include <stdlib.h>
+
+#include "operator/kernel.h"
+#include "support/composition.h"
+#include "support/divisor.h"
+#include "support/error.h"
+
+enum { THREADS = 256, PER_THREAD = 4 /* as in pointwise.cl */, MOST = 1 << 30 };
+
+extern const char weft_kernels_pointwise_cl[]; /* cmake/embed.cmake */
+
+struct weft_operator_pass {
+    weft_operator_kernel *operators;
+    weft_kernel *kernel;
+    int axes, order[WEFT_AXES]; /* fastest first */
+    int64_t n[WEFT_AXES];       /* of the box, in that order */
+    int64_t element_bytes;
+    /* A launch has all of the first `inner` axes and a part of the next one. */
+    int inner;
+    int64_t inner_elements, part;
+};
+
+static weft_status compile(weft_operator_pass *p, weft_precision precision) {
+    const weft_device_handle *d = &p->operators->device;
+    weft_composition c = {.text = NULL};
+    weft_compose(&c, "%s#define AXES %d\n#define INDEX_OF_AXES {", p->operators->text, p->axes);
+    for (int a = 0; a < p->axes; a++) {
+        int l = 0;
+        while (p->order[l] != a) l++;
+        weft_compose(&c, "index[%d],", l);
+    }
+    weft_compose(&c, "}\n%s", weft_kernels_pointwise_cl);
+    if (c.failed) {
+        free(c.text);
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
+    }
+    const char *const texts[] = {c.text};
+    const weft_kernel_source source = {.name = "weft_pointwise",
+                                       .text = texts,
+                                       .texts = 1,
+                                       .threads = THREADS,
+                                       .precision = precision};
+    weft_status status = d->ops->kernel_create(d->state, &source, &p->kernel);
+    free(c.text);
+    return status;
+}
+
+/* Elements of a launch are numbered with 31 bits. */
+static void cut(weft_operator_pass *p) {
+    p->inner_elements = 1;
+    while (p->inner < p->axes && p->inner_elements * p->n[p->inner] <= MOST)
+        p->inner_elements *= p->n[p->inner++];
+    p->part = p->inner == p->axes ? 1 : MOST / p->inner_elements;
+}
+
+weft_status weft_operator_pass_create(const weft_operator_list *list,
+                                      const weft_pointwise_layout *layout,
+                                      weft_operator_place place, const weft_device_handle *device,
+                                      weft_operator_pass **out) {
+    weft_operator_pass *p = calloc(1, sizeof *p);
+    if (!p) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
+    p->axes = layout->box.axes;
+    for (int l = 0; l < p->axes; l++) {
+        p->order[l] = layout->order[p->axes - 1 - l];
+        p->n[l] = layout->box.n[p->order[l]];
+    }
+    p->element_bytes = (layout->precision == WEFT_SINGLE ? 4 : 8) * (layout->real ? 1 : 2);
+    cut(p);
+    weft_status status = weft_operator_kernel_create(list, layout, place, "pointwise", device,
+                                                     &p->operators);
+    if (status == WEFT_SUCCESS) status = compile(p, layout->precision);
+    if (status != WEFT_SUCCESS) {
+        weft_operator_pass_release(p);
+        return status;
+    }
+    *out = p;
+    return WEFT_SUCCESS;
+}
+
+void weft_operator_pass_release(weft_operator_pass *p) {
+    if (!p) return;
+    if (p->kernel) {
+        const weft_device_handle *d = &p->operators->device;
+        d->ops->kernel_destroy(d->state, p->kernel);
+    }
+    weft_operator_kernel_release(p->operators);
+    free(p);
+}
+
+size_t weft_operator_pass_bytes(const weft_operator_pass *p) {
+    return sizeof *p + p->operators->bytes;
+}
+
+/* From index `first` (of the axes in memory order) on, `n` indices of the axis that is cut. */
+static weft_status launch(weft_operator_pass *p, weft_queue *queue, const int64_t *first, int64_t n,
+                          const char *in, char *out) {
+    const weft_device_handle *d = &p->operators->device;
+    uint32_t shape[2 + 4 * WEFT_AXES] = {(uint32_t)(p->inner_elements * n)};
+    uint32_t *extent = shape + 2, *multiplier = extent + p->axes, *shift = multiplier + p->axes;
+    int64_t of_axes[WEFT_AXES], place[WEFT_OPERATOR_PLACES];
+    for (int l = 0; l < p->axes; l++) {
+        extent[l] = l < p->inner ? (uint32_t)p->n[l] : l == p->inner ? (uint32_t)n : 1;
+        weft_divisor(extent[l], &multiplier[l], &shift[l]);
+        of_axes[p->order[l]] = first[l];
+    }
+    const size_t places = weft_operator_kernel_places(p->operators, of_axes, place);
+    const weft_kernel_argument argument[] = {
+        {.memory = in},
+        {.memory = out},
+        {.memory = p->operators->tables},
+        {.value = shape, .bytes = (2 + 4 * (size_t)p->axes) * sizeof *shape},
+        {.value = place, .bytes = places}};
+    const int64_t of_group = THREADS * PER_THREAD;
+    const unsigned groups[3] = {(unsigned)((shape[0] + of_group - 1) / of_group), 1, 1};
+    return d->ops->kernel_launch(d->state, queue, p->kernel, groups, argument,
+                                 sizeof argument / sizeof *argument);
+}
+
+weft_status weft_operator_pass_run(weft_operator_pass *p, weft_queue *queue, const void *in,
+                                   void *out) {
+    int64_t first[WEFT_AXES] = {0}, done = 0;
+    for (;;) {
+        int64_t n = p->inner == p->axes ? 1 : p->n[p->inner] - first[p->inner];
+        if (n > p->part) n = p->part;
+        WEFT_TRY(launch(p, queue, first, n, (const char *)in + done * p->element_bytes,
+                        (char *)out + done * p->element_bytes));
+        done += n * p->inner_elements;
+        if (p->inner == p->axes) return WEFT_SUCCESS;
+        int l = p->inner;
+        first[l] += n;
+        while (first[l] == p->n[l]) {
+            first[l++] = 0;
+            if (l == p->axes) return WEFT_SUCCESS;
+            first[l]++;
+        }
+    }
+}
