@@ -70,7 +70,10 @@ typedef enum weft_norm {
     WEFT_NORM_FORWARD
 } weft_norm;
 
-typedef enum weft_direction { WEFT_FORWARD = 0, WEFT_INVERSE } weft_direction;
+/* WEFT_CONVOLVE goes forward, through problem.spectral, and back, from WEFT_INPUT to WEFT_INPUT, in
+ * plans with options.convolve: a cyclic convolution with what has the operators for its spectrum.
+ */
+typedef enum weft_direction { WEFT_FORWARD = 0, WEFT_INVERSE, WEFT_CONVOLVE } weft_direction;
 
 /* The two ends of the forward transform; the inverse goes from WEFT_OUTPUT to WEFT_INPUT. */
 typedef enum weft_space { WEFT_INPUT = 0, WEFT_OUTPUT } weft_space;
@@ -196,7 +199,7 @@ typedef enum weft_operator_kind {
     WEFT_OPERATOR_SHIFT_SIGN, /* by (-1)^(sum of the indices along axes): an fftshift by half of n,
                                  which must be even, on the other side of the transform */
     WEFT_OPERATOR_TABLE,      /* by the product of one factor for each index of each axis */
-    WEFT_OPERATOR_FUNCTION    /* what the caller's function, or on GPUs the caller's snippet, does */
+    WEFT_OPERATOR_FUNCTION /* what the caller's function, or on GPUs the caller's snippet, does */
 } weft_operator_kind;
 
 /* Windows of M points as scipy.signal.windows defines them; M = 1 gives 1. With t = i/(M-1):
@@ -321,6 +324,9 @@ typedef struct weft_options {
     weft_placement placement;
     size_t device_memory_limit; /* bytes a plan may hold on the device; 0: no limit */
     int trace;                  /* 1: keep the spans of each execution for weft_plan_trace */
+    int convolve; /* 1: the plan can WEFT_CONVOLVE too. The spectrum is never stored as the caller
+                     would get it, and the engine jit goes forward and back along the last axis in
+                     one trip through memory */
 } weft_options;
 
 /* Phase times of the last execution on this rank, in seconds, and what it sent to other ranks.

@@ -72,13 +72,18 @@ typedef struct weft_transform {
     int64_t in_elements,
         out_elements; /* extent of the arrays the views lie in: what a measuring engine allocates */
     weft_pieces in_pieces, out_pieces; /* only for engines that take pieces */
-    weft_fused_operators load, store;  /* only for engines that take operators */
-    int part_loop; /* the loop of which `begin_at` tells the first index, where parts are executed */
+    /* Only for engines that take operators: those of either side; and a C2C or R2C that `returns`
+     * goes forward, through `spectral`, and back, so that out is what in is, in the output's
+     * strides. */
+    weft_fused_operators load, spectral, store;
+    bool returns;
+    int part_loop; /* the loop of which `begin_at` tells the first index, where parts are executed
+                    */
 } weft_transform;
 
 /* Bytes of an element of one side. */
 static inline size_t weft_transform_element_bytes(const weft_transform *t, bool output) {
-    const bool real = t->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+    const bool real = t->kind == (output && !t->returns ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
     return (t->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double)) * (real ? 1 : 2);
 }
 

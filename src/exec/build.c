@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool placement_wanted(weft_placement asked, bool in_place) {
-    return asked == WEFT_PLACEMENT_ANY || (asked == WEFT_IN_PLACE) == in_place;
+static bool is_wanted(const weft_options *o, weft_direction direction, bool in_place) {
+    if (direction == WEFT_CONVOLVE && !o->convolve) return false;
+    return o->placement == WEFT_PLACEMENT_ANY || (o->placement == WEFT_IN_PLACE) == in_place;
 }
 
 /* All schedules, given that `workspaces` are held anyway; *most gets the largest number that one
@@ -21,12 +22,12 @@ static weft_status make_schedules_within(weft_build *b, int rank, int workspaces
     const weft_options *o = &b->planner->call->options;
     *most = 0;
     for (int s = 0; s < WEFT_SCHEDULES; s++) {
-        bool in_place = s % 2 == 1;
-        if (!placement_wanted(o->placement, in_place)) continue;
+        const weft_direction direction = (weft_direction)(s / 2);
+        const bool in_place = s % 2 == 1;
+        if (!is_wanted(o, direction, in_place)) continue;
         weft_schedule_release(&b->schedule[s]);
-        WEFT_TRY(weft_planner_schedule(b->planner, &b->candidate, &b->chain, rank,
-                                       (weft_direction)(s / 2), in_place, workspaces,
-                                       &b->schedule[s]));
+        WEFT_TRY(weft_planner_schedule(b->planner, &b->candidate, &b->chain, rank, direction,
+                                       in_place, workspaces, &b->schedule[s]));
         b->scheduled[s] = true;
         if (b->schedule[s].workspaces > *most) *most = b->schedule[s].workspaces;
     }
@@ -225,11 +226,15 @@ size_t weft_build_bytes(const weft_build *b, weft_space space) {
     for (int s = 0; s < WEFT_SCHEDULES; s++) {
         if (!b->scheduled[s]) continue;
         const weft_schedule *schedule = &b->schedule[s];
-        bool ends_here = (schedule->direction == WEFT_FORWARD) == (space == WEFT_OUTPUT);
+        const bool convolves = schedule->direction == WEFT_CONVOLVE;
+        const bool ends_here =
+            convolves || (schedule->direction == WEFT_FORWARD) == (space == WEFT_OUTPUT);
+        if (convolves && space == WEFT_OUTPUT) continue;
         /* In place, both spaces' buffers are one: it is charged to the output space. */
-        int buffer = schedule->in_place ? (space == WEFT_OUTPUT ? WEFT_BUFFER_OUT : WEFT_BUFFERS)
-                     : ends_here        ? WEFT_BUFFER_OUT
-                                        : WEFT_BUFFER_IN;
+        int buffer = schedule->in_place && !convolves
+                         ? (space == WEFT_OUTPUT ? WEFT_BUFFER_OUT : WEFT_BUFFERS)
+                     : ends_here ? WEFT_BUFFER_OUT
+                                 : WEFT_BUFFER_IN;
         if (buffer < WEFT_BUFFERS && schedule->buffer_bytes[buffer] > bytes)
             bytes = schedule->buffer_bytes[buffer];
     }

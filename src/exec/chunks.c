@@ -17,6 +17,7 @@ static bool same_transform(const weft_transform *a, const weft_transform *b) {
         a->kind == b->kind && a->direction == b->direction && a->dims == b->dims &&
         a->loops == b->loops && a->in_place == b->in_place &&
         a->destroy_input == b->destroy_input && a->load.list == b->load.list &&
+        a->returns == b->returns && a->spectral.list == b->spectral.list &&
         a->store.list == b->store.list && a->part_loop == b->part_loop;
     for (int i = 0; i < a->dims && same; i++) same = same_dimension(&a->dim[i], &b->dim[i]);
     for (int i = 0; i < a->loops && same; i++) same = same_dimension(&a->loop[i], &b->loop[i]);

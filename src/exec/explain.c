@@ -55,7 +55,9 @@ static void describe_fft(const weft_step *step, json_t *out) {
     json_object_set_new(out, "dimensions", dimensions(t->dim, t->dims));
     json_object_set_new(out, "loops", dimensions(t->loop, t->loops));
     json_object_set_new(out, "flops", json_real(step->flops));
+    if (t->returns) json_object_set_new(out, "returns", json_true());
     describe_fused(&t->load, "load", out);
+    describe_fused(&t->spectral, "spectral", out);
     describe_fused(&t->store, "store", out);
 }
 
@@ -111,8 +113,8 @@ static json_t *describe_schedule(const weft_schedule *schedule) {
         if (schedule->buffer_bytes[b] > 0)
             json_object_set_new(buffers, buffer_name(schedule, b),
                                 json_integer((json_int_t)schedule->buffer_bytes[b]));
-    json_object_set_new(out, "direction",
-                        json_string(schedule->direction == WEFT_FORWARD ? "forward" : "inverse"));
+    static const char *const directions[] = {"forward", "inverse", "convolve"};
+    json_object_set_new(out, "direction", json_string(directions[schedule->direction]));
     json_object_set_new(out, "in_place", json_boolean(schedule->in_place));
     json_object_set_new(out, "predicted_seconds", json_real(predicted));
     json_object_set_new(out, "buffers", buffers);

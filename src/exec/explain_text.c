@@ -61,14 +61,18 @@ static const char *axes_text(const json_t *array, size_t rank, char *out, size_t
 }
 
 static void write_fft(const json_t *step, size_t rank, FILE *stream) {
-    const json_t *load = json_object_get(step, "load"), *store = json_object_get(step, "store");
+    static const char *const places[][2] = {
+        {"load", "loading"}, {"spectral", "between"}, {"store", "storing"}};
     char axes[128];
-    fprintf(stream, " %s along %s", text(step, "kind"),
-            axes_text(json_object_get(step, "axes"), rank, axes, sizeof axes));
-    if (load) fprintf(stream, "; loading:");
-    if (load) weft_explain_operators_text(load, stream);
-    if (store) fprintf(stream, "; storing:");
-    if (store) weft_explain_operators_text(store, stream);
+    fprintf(stream, " %s along %s%s", text(step, "kind"),
+            axes_text(json_object_get(step, "axes"), rank, axes, sizeof axes),
+            flag(step, "returns") ? " and back" : "");
+    for (int i = 0; i < 3; i++) {
+        const json_t *operators = json_object_get(step, places[i][0]);
+        if (!operators) continue;
+        fprintf(stream, "; %s:", places[i][1]);
+        weft_explain_operators_text(operators, stream);
+    }
 }
 
 static void write_step(const json_t *step, size_t rank, FILE *stream) {

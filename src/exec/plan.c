@@ -81,7 +81,8 @@ static weft_status check_operators(const weft_call *call, const weft_device_ops 
     for (int i = 0; i < WEFT_PLACES; i++)
         for (int k = 0; k < call->operators[i].count; k++) {
             const weft_operator *o = &call->operators[i].item[k];
-            if (o->kind != WEFT_OPERATOR_FUNCTION || (device->run ? o->function != NULL : o->snippet != NULL))
+            if (o->kind != WEFT_OPERATOR_FUNCTION ||
+                (device->run ? o->function != NULL : o->snippet != NULL))
                 continue;
             return weft_fail(WEFT_ERROR_UNSUPPORTED,
                              "problem.%s: device %s runs no operator that is given as a %s only; "
@@ -267,15 +268,19 @@ static weft_status check_execution(weft_plan plan, weft_direction dir, const voi
     if (plan->transport->simulated)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "weft_execute: a plan over simulated ranks can only be explained");
-    if (dir != WEFT_FORWARD && dir != WEFT_INVERSE)
+    if (dir != WEFT_FORWARD && dir != WEFT_INVERSE && dir != WEFT_CONVOLVE)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_execute: direction is %d; it is WEFT_FORWARD or WEFT_INVERSE",
+                         "weft_execute: direction is %d; it is WEFT_FORWARD, WEFT_INVERSE or "
+                         "WEFT_CONVOLVE",
                          (int)dir);
+    if (dir == WEFT_CONVOLVE && !plan->call.options.convolve)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_execute: WEFT_CONVOLVE wants a plan made with options.convolve = 1");
     if (plan->build->apart)
         return weft_fail(WEFT_ERROR_DEVICE,
                          "weft_execute: messages between this plan's GPUs have failed before; "
                          "destroy the plan and make a new one");
-    weft_space from = dir == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
+    weft_space from = dir == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT;
     weft_space to = dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
     size_t in_bytes = weft_build_bytes(plan->build, from);
     size_t out_bytes = weft_build_bytes(plan->build, to);

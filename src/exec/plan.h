@@ -10,7 +10,7 @@
 #include "operator/kernel.h"
 #include "plan/planner.h"
 
-enum { WEFT_SCHEDULES = 4 }; /* direction x placement */
+enum { WEFT_SCHEDULES = 6 }; /* direction x placement */
 
 /* An engine plan, shared by all steps with the same transform. */
 typedef struct weft_ready_transform {
@@ -64,9 +64,9 @@ typedef struct weft_build {
     weft_engine_plan *transform[WEFT_SCHEDULES][WEFT_MAX_STEPS][2];
     weft_ready_transform *ready;
     int ready_count;
-    weft_pointwise *pointwise[WEFT_PLACES]; /* NULL: no such step here, ... */
+    weft_pointwise *pointwise[WEFT_PLACES];         /* NULL: no such step here, ... */
     weft_operator_pass *operator_pass[WEFT_PLACES]; /* ... or the device has it as a kernel */
-    void *buffer[WEFT_BUFFERS];             /* the workspaces and staging buffers */
+    void *buffer[WEFT_BUFFERS];                     /* the workspaces and staging buffers */
     size_t buffer_bytes[WEFT_BUFFERS];
     weft_memory memory;
 

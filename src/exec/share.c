@@ -130,7 +130,7 @@ weft_status weft_build_share(weft_build *b, weft_transport *transport) {
 
 weft_status weft_build_peer(weft_build *b, int s, int i, weft_exchange_plan *e) {
     const weft_step *step = &b->schedule[s].step[i];
-    int direction = (int)b->schedule[s].direction, k = step->redistribution;
+    int direction = (int)step->direction, k = step->redistribution;
     weft_peer **peer = &b->peer[direction][k];
     if (!*peer) {
         WEFT_TRY(weft_peer_create(e->group, e->geometry, step->made.parts, peer));

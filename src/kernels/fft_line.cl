@@ -12,6 +12,7 @@
  *     PITCH             numbers of local memory from one line to the next; 0: none is needed
  *     CONVOLUTION       1: POINTS > LENGTH, and the transform is a convolution (Bluestein 1970) by
  *                       a table at SPECTRUM, with a chirp at CHIRP
+ *     TURNS             1: there and back with operators between (TURN_NUMBER, TURN_INDICES)
  *     SEAM              where the roots of half spectra begin in the tables
  *     TWIST             the loop whose index times the point's is the exponent of a root of unity
  *                       to multiply by, the product of entries of two tables: number / FINE at
@@ -45,9 +46,40 @@
     BARRIER();                                                                                     \
     FIRST_STEP(from, from_side, to, to_side)
 /* Stage number `to` takes points from the threads, and in the order, that had them. */
+#if TURNS
+#define CONVOLVE(to, side)                                                                         \
+    TURN_LINE(t_##side)                                                                            \
+    transform_##to(v, tables, t_##side);
+#else
 #define CONVOLVE(to, side)                                                                         \
     multiply_by_spectrum(v, tables, t_##side);                                                     \
     transform_##to(v, tables, t_##side);
+#endif
+
+/* The spectrum of a line, changed by the operators, as the input of the inverse transform, whose
+ * parts change places on both sides. */
+#ifdef TURN_NUMBER
+#define OPERATE_TURNED(value, e)                                                                   \
+    {                                                                                              \
+        const int indices[] = TURN_INDICES(e);                                                     \
+        value = turn_operators(value, indices, &turn_at, turn_tables);                             \
+    }
+#else
+#define TURN_NUMBER(p) (p)
+#define OPERATE_TURNED(value, e)
+#endif
+#define TURN_LINE(t)                                                                               \
+    UNROLL                                                                                         \
+    for (int i = 0; i < TURN_COUNT; ++i) {                                                         \
+        UNROLL                                                                                     \
+        for (int k = 0; k < TURN_RADIX; ++k) {                                                     \
+            const int p = (t) + i * LINE_THREADS + k * TURN_BUTTERFLIES;                           \
+            if (p - k * TURN_BUTTERFLIES < TURN_BUTTERFLIES && loads) {                            \
+                OPERATE_TURNED(v[i * TURN_RADIX + k], TURN_NUMBER(p))                              \
+                v[i * TURN_RADIX + k] = swapped(v[i * TURN_RADIX + k]);                            \
+            }                                                                                      \
+        }                                                                                          \
+    }
 
 #if CONVOLUTION
 /* Turned into the input of the inverse transform, whose parts change places on both sides. */
@@ -82,6 +114,9 @@ FUNCTION real2 prepared(real2 z, int p, GLOBAL const real2 *tables) {
 FUNCTION real2 finished(real2 z, int p, unsigned int twist, GLOBAL const real2 *tables) {
 #if CONVOLUTION
     z = complex_multiply(swapped(z), TABLE_READ(tables, CHIRP + p));
+#endif
+#if TURNS
+    z = swapped(z);
 #endif
 #if TWIST >= 0
     const unsigned int root = twist * (unsigned int)p;

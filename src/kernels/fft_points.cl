@@ -15,7 +15,8 @@
  *     LOAD_NUMBER(p), LOAD_INDICES(e), STORE_NUMBER(p), STORE_INDICES(e)
  *                   where operators (src/operator/kernel.h, called `load` and `store`) are applied
  *                   to elements as they are loaded or stored: the number of point p in the whole
- *                   line, and the initializer of the indices of the line's element e
+ *                   line, and the initializer of the indices of the line's element e; the same of
+ *                   TURN (called `turn`) for the spectrum of a convolution
  *
  * All strides count real numbers.
  */
@@ -67,8 +68,15 @@ typedef struct fft_pieces {
 #define STORE_PARAMETERS
 #define OPEN_STORE
 #endif
-#define OPERATOR_PARAMETERS LOAD_PARAMETERS STORE_PARAMETERS
-#define OPEN_OPERATORS OPEN_LOAD OPEN_STORE
+#ifdef TURN_NUMBER
+#define TURN_PARAMETERS , MEMORY(const real, turn_tables), const turn_places turn_at
+#define OPEN_TURN OPEN(const real, turn_tables);
+#else
+#define TURN_PARAMETERS
+#define OPEN_TURN
+#endif
+#define OPERATOR_PARAMETERS LOAD_PARAMETERS TURN_PARAMETERS STORE_PARAMETERS
+#define OPEN_OPERATORS OPEN_LOAD OPEN_TURN OPEN_STORE
 
 /* The indices of the loops at line number `line`. */
 FUNCTION void find_line(const fft_shape *shape, unsigned int line, unsigned int *index) {

@@ -18,7 +18,7 @@ typedef struct writing {
     const char *name;
     weft_operator_kernel *kernel;
     weft_composition text, body; /* of the function that calls the others */
-    int64_t numbers; /* of the tables so far */
+    int64_t numbers;             /* of the tables so far */
 } writing;
 
 static weft_status add_place(writing *w, int64_t value, int axis, int *number) {
@@ -61,8 +61,9 @@ static weft_status write_product(writing *w, const weft_pointwise_part *part) {
         w->numbers += w->numbers % 2;
         WEFT_TRY(add_place(w, w->numbers / width, a, &place));
         w->numbers += width * w->list->box.n[a];
-        weft_compose(&w->body, any ? "factor = %s(factor, %s(tables, places->place[%d] + index[%d]));\n"
-                                   : "{ %s factor = %s(tables, places->place[%d] + index[%d]);\n",
+        weft_compose(&w->body,
+                     any ? "factor = %s(factor, %s(tables, places->place[%d] + index[%d]));\n"
+                         : "{ %s factor = %s(tables, places->place[%d] + index[%d]);\n",
                      any ? multiply : type, read, place, a);
         any = true;
     }
@@ -152,8 +153,7 @@ static weft_status write_text(writing *w) {
 static weft_status upload(weft_operator_kernel *k, const void *data) {
     const weft_copy copy = weft_copy_of_run((int64_t)k->bytes, 1);
     const weft_device_handle *d = &k->device;
-    weft_status status =
-        d->ops->copy(d->state, NULL, &copy, data, k->tables, WEFT_HOST_TO_DEVICE);
+    weft_status status = d->ops->copy(d->state, NULL, &copy, data, k->tables, WEFT_HOST_TO_DEVICE);
     weft_status done = d->ops->queue_wait(d->state, NULL);
     return status != WEFT_SUCCESS ? status : done;
 }
@@ -181,8 +181,7 @@ static weft_status store_tables(writing *w) {
     if (!data) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
     gather_tables(w->list, data);
     const weft_device_handle *d = &k->device;
-    weft_status status =
-        d->ops->allocate(d->state, WEFT_MEMORY_DEVICE, k->bytes, &k->tables);
+    weft_status status = d->ops->allocate(d->state, WEFT_MEMORY_DEVICE, k->bytes, &k->tables);
     if (status == WEFT_SUCCESS) status = upload(k, data);
     free(data);
     return status;
@@ -223,7 +222,6 @@ void weft_operator_kernel_release(weft_operator_kernel *kernel) {
 size_t weft_operator_kernel_places(const weft_operator_kernel *kernel, const int64_t *first,
                                    int64_t place[WEFT_OPERATOR_PLACES]) {
     place[0] = 0;
-    for (int i = 0; i < kernel->places; i++)
-        place[i] = kernel->place[i] + first[kernel->axis[i]];
+    for (int i = 0; i < kernel->places; i++) place[i] = kernel->place[i] + first[kernel->axis[i]];
     return sizeof *place * (size_t)(kernel->places > 0 ? kernel->places : 1);
 }

@@ -20,12 +20,12 @@ enum { WEFT_OPERATOR_PLACES = 64 };
 typedef struct weft_operator_kernel {
     weft_device_handle device;
     char *text;
-    unsigned axes;                     /* bit a: the index along axis a is looked at */
-    int places;                        /* numbers of the structure: */
+    unsigned axes; /* bit a: the index along axis a is looked at */
+    int places;    /* numbers of the structure: */
     int64_t place[WEFT_OPERATOR_PLACES];
-    int axis[WEFT_OPERATOR_PLACES];    /* what each of them grows with */
-    void *tables;                      /* on the device */
-    size_t bytes;                      /* of the tables */
+    int axis[WEFT_OPERATOR_PLACES]; /* what each of them grows with */
+    void *tables;                   /* on the device */
+    size_t bytes;                   /* of the tables */
 } weft_operator_kernel;
 
 /* `place` is the list's in sentences, `name` in the text. */

@@ -67,8 +67,8 @@ weft_status weft_operator_pass_create(const weft_operator_list *list,
     }
     p->element_bytes = (layout->precision == WEFT_SINGLE ? 4 : 8) * (layout->real ? 1 : 2);
     cut(p);
-    weft_status status = weft_operator_kernel_create(list, layout, place, "pointwise", device,
-                                                     &p->operators);
+    weft_status status =
+        weft_operator_kernel_create(list, layout, place, "pointwise", device, &p->operators);
     if (status == WEFT_SUCCESS) status = compile(p, layout->precision);
     if (status != WEFT_SUCCESS) {
         weft_operator_pass_release(p);

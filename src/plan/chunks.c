@@ -46,7 +46,7 @@ static int dimensions_of(const weft_step *fft) {
 static void choose_axes(const weft_schedule_request *request, const weft_step *step,
                         const weft_step *before, const weft_step *after, int *made, int *taken) {
     const weft_chain *chain = request->chain;
-    const bool forward = request->direction == WEFT_FORWARD;
+    const bool forward = step->direction == WEFT_FORWARD;
     const weft_distribution *one = &chain->segment[step->redistribution].out;
     const weft_distribution *two = &chain->segment[step->redistribution + 1].in;
     const weft_distribution *from = forward ? one : two, *to = forward ? two : one;

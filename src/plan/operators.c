@@ -11,7 +11,7 @@ static bool transforms_axis(const weft_step *fft, int axis) {
 }
 
 /* The axes of dimensions and loops, as schedule.c numbers those. */
-static weft_fused_operators fused(const weft_step *step, const weft_step *fft) {
+weft_fused_operators weft_schedule_fused(const weft_step *step, const weft_step *fft) {
     weft_fused_operators f = {
         .list = step->operators, .place = step->place, .layout = step->layout};
     const weft_transform *t = &fft->transform;
@@ -25,7 +25,7 @@ static bool take(const weft_schedule_request *request, const weft_step *step, bo
                  weft_step *fft) {
     weft_transform t = fft->transform;
     if (fft->kind != WEFT_STEP_FFT || weft_step_is_empty(fft)) return false;
-    *(step->place == WEFT_PLACE_LOAD ? &t.load : &t.store) = fused(step, fft);
+    *(step->place == WEFT_PLACE_LOAD ? &t.load : &t.store) = weft_schedule_fused(step, fft);
     if (reads_input) t.destroy_input = false;
     if (request->engine->supports(&t, request->device) != WEFT_SUCCESS) return false;
     fft->transform = t;

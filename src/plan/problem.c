@@ -112,6 +112,7 @@ static weft_status check_options(const weft_problem *p, weft_options *o, int ran
     WEFT_TRY(check_range("options.effort", (int)o->effort, WEFT_PATIENT));
     WEFT_TRY(check_range("options.placement", (int)o->placement, WEFT_IN_PLACE));
     WEFT_TRY(check_range("options.trace", o->trace, 1));
+    WEFT_TRY(check_range("options.convolve", o->convolve, 1));
     if (o->threads < 0 || o->threads > 4096)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "options.threads is %d; it must be 0 to 4096",
                          o->threads);

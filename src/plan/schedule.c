@@ -102,7 +102,7 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
         if (!transformed[a] && in.n[a] != 1)
             t->loop[t->loops++] = (weft_dimension){in.n[a], in_view.stride[a], out_view.stride[a]};
     }
-    step->can_alias = same && t->kind == WEFT_TRANSFORM_C2C;
+    step->can_alias = same && from->real == to->real;
     t->destroy_input = schedule->steps > 1;
     step->src_bytes = end_bytes(request, from);
     step->dst_bytes = end_bytes(request, to);
@@ -180,6 +180,7 @@ static weft_status add_exchange(const weft_schedule_request *request, weft_sched
     member_context context = {chain, redistribution, request->rank};
     weft_side src = {from->distribution, from->order}, dst = {to->distribution, to->order};
     step->redistribution = redistribution;
+    step->direction = request->direction;
     step->method = method_of(request, redistribution);
     step->staged = request->staged && !step->method->shared && !step->method->by_device;
     WEFT_TRY(weft_redistribution_create(&src, &dst,
@@ -229,47 +230,114 @@ static void add_pointwise(const weft_schedule_request *request, weft_schedule *s
     step->flops = (double)(step->dst_bytes / (int64_t)real_bytes(request->precision));
 }
 
-/* Operators are next to transforms, whatever bricks the caller has: elements are the same. */
-static int transforming_segments(const weft_chain *chain) {
-    int count = 0;
-    for (int s = 0; s < chain->segments; s++) count += chain->segment[s].transforms > 0;
-    return count;
+/* The last segment that transforms, in the direction of the data. */
+static int last_transforming(const weft_chain *chain, weft_direction direction) {
+    int s = direction == WEFT_FORWARD ? chain->segments - 1 : 0;
+    while (chain->segment[s].transforms == 0) s += direction == WEFT_FORWARD ? -1 : 1;
+    return s;
+}
+
+/* From segment s to the next one in the request's direction; *at gets how the data lies there. */
+static weft_status add_redistribution(const weft_schedule_request *request, weft_schedule *schedule,
+                                      int s, end *at) {
+    const bool forward = request->direction == WEFT_FORWARD;
+    const int redistribution = forward ? s : s - 1;
+    const end to = arrival(request->chain, forward ? s + 1 : s - 1, request->direction);
+    if (method_of(request, redistribution)->shared)
+        *at = add_lending(request, schedule, redistribution, at);
+    WEFT_TRY(add_exchange(request, schedule, redistribution, at, &to));
+    *at = to;
+    return WEFT_SUCCESS;
+}
+
+/* The transforms of a segment. Operators are next to them, whatever bricks the caller has. */
+static void add_segment(const weft_schedule_request *request, weft_schedule *schedule, int s,
+                        end *at) {
+    const weft_chain *chain = request->chain;
+    const bool forward = request->direction == WEFT_FORWARD;
+    const end to = departure(chain, s, request->direction);
+    if (forward && s == last_transforming(chain, WEFT_INVERSE))
+        add_pointwise(request, schedule, WEFT_PLACE_LOAD, at);
+    add_transforms(request, schedule, &chain->segment[s], at, &to);
+    *at = to;
+    if (s == last_transforming(chain, request->direction))
+        add_pointwise(request, schedule, forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE, at);
+}
+
+/* Segments first to last, from data that lies as *at. */
+static weft_status add_segments(const weft_schedule_request *request, weft_schedule *schedule,
+                                int first, int last, end *at) {
+    for (int s = first;; s += request->direction == WEFT_FORWARD ? 1 : -1) {
+        add_segment(request, schedule, s, at);
+        if (s == last) return WEFT_SUCCESS;
+        WEFT_TRY(add_redistribution(request, schedule, s, at));
+    }
+}
+
+/* The segment at which a convolution turns, as one transform there and back, where the engine has
+ * that. */
+static bool add_turn(const weft_schedule_request *request, weft_schedule *schedule, int turn,
+                     end *at) {
+    const weft_chain *chain = request->chain;
+    const weft_segment *segment = &chain->segment[turn];
+    const end between = departure(chain, turn, WEFT_FORWARD);
+    const end to = departure(chain, turn, WEFT_INVERSE);
+    const bool ends = turn == last_transforming(chain, WEFT_INVERSE);
+    const int steps = schedule->steps;
+    if (!request->engine || !request->engine->takes_operators) return false;
+    if (ends) add_pointwise(request, schedule, WEFT_PLACE_LOAD, at);
+    add_fft(request, schedule, at, &to, segment->axis, segment->transforms);
+    weft_step *step = &schedule->step[schedule->steps - 1];
+    step->transform.returns = true;
+    step->flops *= 2;
+    add_pointwise(request, schedule, WEFT_PLACE_SPECTRAL, &between);
+    if (&schedule->step[schedule->steps - 1] != step)
+        step->transform.spectral = weft_schedule_fused(&schedule->step[--schedule->steps], step);
+    if (!weft_step_is_empty(step) &&
+        request->engine->supports(&step->transform, request->device) != WEFT_SUCCESS) {
+        schedule->steps = steps;
+        return false;
+    }
+    if (ends) add_pointwise(request, schedule, WEFT_PLACE_STORE, &to);
+    *at = to;
+    return true;
+}
+
+/* There and back; at the turn the data lies as the forward transform leaves it. */
+static weft_status add_convolution(const weft_schedule_request *request, weft_schedule *schedule,
+                                   end *at) {
+    const int turn = last_transforming(request->chain, WEFT_FORWARD);
+    weft_schedule_request there = *request, back = *request;
+    there.direction = WEFT_FORWARD;
+    back.direction = WEFT_INVERSE;
+    if (turn > 0) {
+        WEFT_TRY(add_segments(&there, schedule, 0, turn - 1, at));
+        WEFT_TRY(add_redistribution(&there, schedule, turn - 1, at));
+    }
+    if (!add_turn(&there, schedule, turn, at)) {
+        add_segment(&there, schedule, turn, at);
+        add_segment(&back, schedule, turn, at);
+    }
+    if (turn == 0) return WEFT_SUCCESS;
+    WEFT_TRY(add_redistribution(&back, schedule, turn, at));
+    return add_segments(&back, schedule, turn - 1, 0, at);
 }
 
 weft_status weft_schedule_build(const weft_schedule_request *request, weft_schedule *schedule) {
     const weft_chain *chain = request->chain;
-    weft_direction direction = request->direction;
-    bool forward = direction == WEFT_FORWARD;
-    int first = forward ? 0 : chain->segments - 1, last = chain->segments - 1 - first;
+    const bool returns = request->direction == WEFT_CONVOLVE;
+    const bool forward = request->direction != WEFT_INVERSE;
+    const int first = forward ? 0 : chain->segments - 1, last = chain->segments - 1 - first;
     memset(schedule, 0, sizeof *schedule);
-    schedule->direction = direction;
+    schedule->direction = request->direction;
     schedule->in_place = request->in_place;
     schedule->precision = request->precision;
 
-    end begin = arrival(chain, first, direction), finish = departure(chain, last, direction);
-    if (request->host_buffers)
-        add_transfer(schedule, end_bytes(request, &begin), WEFT_HOST_TO_DEVICE);
-    int transforms_left = transforming_segments(chain);
-    bool loaded = false;
-    for (int s = first;; s += forward ? 1 : -1) {
-        end from = arrival(chain, s, direction), to = departure(chain, s, direction);
-        if (chain->segment[s].transforms > 0) {
-            if (forward && !loaded) add_pointwise(request, schedule, WEFT_PLACE_LOAD, &from);
-            loaded = true;
-            add_transforms(request, schedule, &chain->segment[s], &from, &to);
-            if (--transforms_left == 0)
-                add_pointwise(request, schedule, forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE,
-                              &to);
-        }
-        if (s == last) break;
-        int redistribution = forward ? s : s - 1;
-        end next = arrival(chain, s + (forward ? 1 : -1), direction);
-        if (method_of(request, redistribution)->shared)
-            to = add_lending(request, schedule, redistribution, &to);
-        WEFT_TRY(add_exchange(request, schedule, redistribution, &to, &next));
-    }
-    if (request->host_buffers)
-        add_transfer(schedule, end_bytes(request, &finish), WEFT_DEVICE_TO_HOST);
+    end at = arrival(chain, first, forward ? WEFT_FORWARD : WEFT_INVERSE);
+    if (request->host_buffers) add_transfer(schedule, end_bytes(request, &at), WEFT_HOST_TO_DEVICE);
+    WEFT_TRY(returns ? add_convolution(request, schedule, &at)
+                     : add_segments(request, schedule, first, last, &at));
+    if (request->host_buffers) add_transfer(schedule, end_bytes(request, &at), WEFT_DEVICE_TO_HOST);
     weft_schedule_fuse_operators(request, schedule);
     weft_schedule_chunk(request, schedule);
     weft_schedule_fuse(request, schedule);

@@ -53,7 +53,8 @@ typedef struct weft_step {
     weft_transfer transfer; /* COPY */
     bool optional;          /* COPY: dropped where src and dst can be one buffer */
 
-    int redistribution; /* EXCHANGE: its number in the chain, so its group */
+    int redistribution;       /* EXCHANGE: its number in the chain, so its group */
+    weft_direction direction; /* EXCHANGE: which way through the chain */
     /* EXCHANGE: the parts in which the transform before it makes the data, and those in which the
      * one after it takes them; along the same axis the exchange has as many, else each with each */
     weft_partition made, taken;
@@ -102,7 +103,8 @@ static inline bool weft_step_is_empty(const weft_step *fft) {
     return fft->transform.in_elements == 0 || fft->transform.out_elements == 0;
 }
 
-#define WEFT_MAX_STEPS (5 * WEFT_MAX_SEGMENTS + 5)
+/* Of both ways of a convolution. */
+#define WEFT_MAX_STEPS (10 * WEFT_MAX_SEGMENTS + 8)
 
 typedef struct weft_schedule {
     weft_direction direction;
@@ -145,6 +147,8 @@ void weft_schedule_overlap(weft_schedule *schedule);
 
 /* Gives operators to the transforms next to them, where the engine takes them (operators.c). */
 void weft_schedule_fuse_operators(const weft_schedule_request *request, weft_schedule *schedule);
+/* The operators of a POINTWISE step as those of a transform. */
+weft_fused_operators weft_schedule_fused(const weft_step *pointwise, const weft_step *fft);
 
 /* Lets transforms store and load the blocks of exchanges, where that is possible (fuse.c). */
 void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *schedule);

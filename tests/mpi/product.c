@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_METHODS = 7 };
+enum { MOST_METHODS = 7, DIRECTIONS = 3 };
 
 static const weft_exchange methods[MOST_METHODS] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
                                                     WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER,
@@ -34,8 +34,9 @@ typedef struct truth {
     int64_t in_n[WEFT_MAX_RANK], out_n[WEFT_MAX_RANK];
     int64_t in_total, out_total; /* of one member of the batch */
     oracle_number *in, *half;    /* what is transformed forward, and back: its plain spectrum */
-    oracle_number *result[2];    /* [direction] */
-    double norm[2]; /* squared, that rounding is relative to: operators may leave little of it */
+    oracle_number *result[DIRECTIONS];
+    double norm[DIRECTIONS]; /* squared, that rounding is relative to: operators may leave little of
+                                it */
 } truth;
 
 static double squares(const oracle_number *data, int64_t count) {
@@ -56,6 +57,30 @@ static double points_of(const test_case *c) {
     double points = 1;
     for (int a = 0; a < c->problem.rank; a++) points *= (double)c->problem.n[a];
     return c->options.engine == WEFT_ENGINE_IDENTITY ? 1 : points;
+}
+
+/* Real data takes a number of the half spectrum for two of the whole one, and of what it cannot
+ * have, the imaginary part of two of them, nothing. */
+static void fill_full(const test_case *c, const truth *t, const oracle_number *half,
+                      oracle_number *full) {
+    const int64_t row = t->in_n[c->problem.rank - 1], kept = t->out_n[c->problem.rank - 1];
+    for (int64_t i = 0; i < t->in_total * c->problem.batch; i++) {
+        const int64_t k = i % row, twice = kept < row && k > 0 && 2 * k != row;
+        full[i] = k < kept ? half[i / row * kept + k] * (long double)(1 + twice) : 0;
+    }
+}
+
+/* From the result of the forward transform. */
+static void make_convolution(const test_case *c, truth *t) {
+    const weft_problem *p = &c->problem;
+    const int64_t in_count = t->in_total * p->batch;
+    oracle_number *result = malloc((size_t)in_count * sizeof *result);
+    fill_full(c, t, t->result[WEFT_FORWARD], result);
+    if (c->options.engine != WEFT_ENGINE_IDENTITY) oracle_dft(result, p->rank, p->n, p->batch, 1);
+    for (int64_t i = 0; i < in_count && p->kind == WEFT_R2C; i++) result[i] = creall(result[i]);
+    t->norm[WEFT_CONVOLVE] = t->norm[WEFT_FORWARD] * points_of(c) * (p->kind == WEFT_R2C ? 2 : 1) *
+                             apply_operators(p, &drawn, 2, result);
+    t->result[WEFT_CONVOLVE] = result;
 }
 
 /* Forward: load, transform, spectral. Inverse, of the plain spectrum: N times the input, store. */
@@ -81,6 +106,7 @@ static void make_results(const test_case *c, truth *t) {
     t->norm[WEFT_INVERSE] = squares(t->result[WEFT_INVERSE], in_count);
     t->norm[WEFT_FORWARD] *= apply_operators(p, &drawn, 1, t->result[WEFT_FORWARD]);
     t->norm[WEFT_INVERSE] *= apply_operators(p, &drawn, 2, t->result[WEFT_INVERSE]);
+    make_convolution(c, t);
 }
 
 static void make_truth(const test_case *c, truth *t) {
@@ -107,8 +133,7 @@ static void make_truth(const test_case *c, truth *t) {
 static void free_truth(truth *t) {
     free(t->in);
     free(t->half);
-    free(t->result[0]);
-    free(t->result[1]);
+    for (int d = 0; d < DIRECTIONS; d++) free(t->result[d]);
 }
 
 /* Where box element i (counted along `order`) lies in the row-major global array. */
@@ -206,8 +231,8 @@ static weft_status run_once(const test_case *c, weft_plan plan, weft_direction d
 
 /* What is kept of the first exchange method, to compare the others with. */
 typedef struct kept {
-    void *data[2];
-    size_t bytes[2];
+    void *data[DIRECTIONS];
+    size_t bytes[DIRECTIONS];
 } kept;
 
 static bool fail(const test_case *c, const char *what, double value) {
@@ -222,14 +247,15 @@ static bool fail(const test_case *c, const char *what, double value) {
 
 static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx, const truth *t,
                             weft_direction dir, kept *first) {
-    weft_space from = dir == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
+    static const char *const errors[] = {"forward error", "inverse error", "convolution error"};
+    weft_space from = dir == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT;
     weft_space to = dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
     piece p = piece_of(c, plan, t, from), q = piece_of(c, plan, t, to);
     size_t both = p.bytes > q.bytes ? p.bytes : q.bytes;
     if (c->in_place) p.bytes = q.bytes = both;
     char *in = malloc(p.bytes + 1), *out = c->in_place ? in : malloc(q.bytes + 1);
     char *copy = malloc(p.bytes + 1);
-    fill(c, &p, dir == WEFT_FORWARD ? t->in : t->half, in);
+    fill(c, &p, dir == WEFT_INVERSE ? t->half : t->in, in);
     memcpy(copy, in, p.bytes);
     if (!c->in_place) memset(out, 0xA5, q.bytes);
     out[q.bytes] = 0x5A;
@@ -247,8 +273,9 @@ static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx
     const int operators =
         c->problem.load.count + c->problem.spectral.count + c->problem.store.count;
     if (operators > 0) rounding += (single ? 6.0e-8 : 1.1e-16) * (2 + 2 * c->problem.rank);
-    if (good && error > oracle_tolerance(c->problem.rank, c->problem.n, single) + rounding)
-        good = fail(c, dir == WEFT_FORWARD ? "forward error" : "inverse error", error);
+    const double tolerance = oracle_tolerance(c->problem.rank, c->problem.n, single) + rounding;
+    if (good && error > tolerance * (dir == WEFT_CONVOLVE ? 2 : 1))
+        good = fail(c, errors[dir], error);
     if (!c->in_place && memcmp(copy, in, p.bytes) != 0) good = fail(c, "input was changed", 0);
     if (out[q.bytes] != 0x5A) good = fail(c, "wrote past the buffer", 0);
 
@@ -274,7 +301,7 @@ static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx
 /* All exchange methods on one case; returns the number of failures. */
 static int run_case(weft_context ctx, test_case *c, int *runs) {
     truth t;
-    kept first = {{NULL, NULL}, {0, 0}};
+    kept first = {{NULL}, {0}};
     int failures = 0;
     make_truth(c, &t);
     if (c->bricks) {
@@ -291,13 +318,11 @@ static int run_case(weft_context ctx, test_case *c, int *runs) {
             failures++;
             break;
         }
-        failures += !check_direction(c, plan, ctx, &t, WEFT_FORWARD, &first);
-        failures += !check_direction(c, plan, ctx, &t, WEFT_INVERSE, &first);
-        *runs += 2;
+        for (int d = 0; d < (c->options.convolve ? DIRECTIONS : WEFT_CONVOLVE); d++, ++*runs)
+            failures += !check_direction(c, plan, ctx, &t, (weft_direction)d, &first);
         weft_plan_destroy(&plan);
     }
-    free(first.data[0]);
-    free(first.data[1]);
+    for (int d = 0; d < DIRECTIONS; d++) free(first.data[d]);
     free_truth(&t);
     return failures;
 }

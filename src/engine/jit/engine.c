@@ -25,12 +25,12 @@ struct weft_engine_plan {
     weft_device_handle device;
     weft_jit_table_list tables;
     int chains;
-    axis_chain *chain; /* [WEFT_MAX_RANK] */
+    axis_chain *chain; /* one for each pass over an axis */
     void *work;        /* the array between, then areas of chains */
     size_t between_bytes;
-    weft_operator_kernel *load, *store; /* NULL: none */
-    int part_axis;                      /* of the operators' box, that begin_at is about; or -1 */
-    int64_t first[WEFT_AXES];           /* where the arrays begin in that box */
+    weft_operator_kernel *load, *spectral, *store; /* NULL: none */
+    int part_axis;            /* of the operators' box, that begin_at is about; or -1 */
+    int64_t first[WEFT_AXES]; /* where the arrays begin in that box */
 };
 
 static weft_status jit_probe(const char **description) {
@@ -46,11 +46,23 @@ static int in_order(const weft_transform *t, int i) {
     return inverse ? i : t->dims - 1 - i;
 }
 
+static bool real_side(const weft_transform *t, bool output) {
+    return t->kind == (output && !t->returns ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+}
+
 /* The dimension in pieces is transformed first (of the output: last), in one pass. */
 static bool takes(const weft_transform *t, const weft_pieces *pieces, int place) {
     return pieces->count == 0 ||
            (!t->in_place && pieces->count <= WEFT_JIT_PIECES && in_order(t, place) == pieces->dim &&
             t->dim[pieces->dim].n <= WEFT_JIT_LONGEST);
+}
+
+/* A convolution turns within one kernel along the dimension that is transformed last, which must be
+ * complex. */
+static bool can_turn(const weft_transform *t) {
+    const int64_t n = t->dim[0].n;
+    return n <= WEFT_JIT_LONGEST && weft_is_smooth(n) &&
+           (t->kind == WEFT_TRANSFORM_C2C || t->dims > 1);
 }
 
 static weft_status jit_supports(const weft_transform *t, const weft_device_ops *device) {
@@ -61,12 +73,16 @@ static weft_status jit_supports(const weft_transform *t, const weft_device_ops *
                          device->name);
     if (t->precision != WEFT_DOUBLE && t->precision != WEFT_SINGLE)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: double and single precision only");
-    if (t->in_place && t->kind != WEFT_TRANSFORM_C2C)
+    if (t->in_place && t->kind != WEFT_TRANSFORM_C2C && !t->returns)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: a batch of real transforms in place; use two buffers");
-    const bool real = (t->kind == WEFT_TRANSFORM_R2C && in->count > 0) ||
-                      (t->kind == WEFT_TRANSFORM_C2R && out->count > 0);
-    if (real || !takes(t, in, 0) || !takes(t, out, t->dims - 1))
+    const bool real =
+        (real_side(t, false) && in->count > 0) || (real_side(t, true) && out->count > 0);
+    if (t->returns && !can_turn(t))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "jit engine: there and back along %lld points in one kernel",
+                         (long long)t->dim[0].n);
+    if (real || !takes(t, in, 0) || !takes(t, out, t->returns ? 0 : t->dims - 1))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: a transform of %d dimensions from %d pieces to %d", t->dims,
                          in->count, out->count);
@@ -102,7 +118,7 @@ static const weft_piece *largest(const weft_pieces *pieces) {
 /* The strides of the largest piece stand for those of all. */
 static strides side_strides(const weft_transform *t, bool output) {
     const weft_pieces *pieces = output ? &t->out_pieces : &t->in_pieces;
-    const int64_t numbers = t->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C) ? 1 : 2;
+    const int64_t numbers = real_side(t, output) ? 1 : 2;
     strides s = {{0}, {0}};
     for (int d = 0; d < t->dims; d++)
         s.dim[d] = numbers * (pieces->count > 0 ? largest(pieces)->dim_stride[d]
@@ -154,36 +170,35 @@ static bool in_pairs(const planning *p, int64_t n) {
                           weft_jit_is_single(n / 2, p->transform->precision, p->habits, &core));
 }
 
-static weft_jit_side real_side(int64_t stride, bool pairs) {
+static weft_jit_side real_points(int64_t stride, bool pairs) {
     return (weft_jit_side){.points = pairs ? WEFT_JIT_REAL_PAIRS : WEFT_JIT_REAL,
                            .point = pairs ? 2 * stride : stride,
                            .part = stride};
 }
 
-static weft_jit_request request_of(const planning *p, int d, array from, array to) {
+/* Dimension d of the transform, or, of one that returns, of the way back. */
+static weft_jit_request request_of(const planning *p, int d, bool back, array from, array to) {
     const weft_transform *t = p->transform;
     const bool halved = d == t->dims - 1;
-    const bool r2c = halved && t->kind == WEFT_TRANSFORM_R2C;
-    const bool c2r = halved && t->kind == WEFT_TRANSFORM_C2R;
+    const bool r2c = halved && t->kind == WEFT_TRANSFORM_R2C && !back;
+    const bool c2r =
+        halved && (t->kind == WEFT_TRANSFORM_C2R || (t->kind == WEFT_TRANSFORM_R2C && back));
     const bool pairs = (r2c || c2r) && in_pairs(p, t->dim[d].n);
     const weft_jit_points half = pairs ? WEFT_JIT_HALF_PAIRS : WEFT_JIT_HALF;
     const strides *in = &p->lie[from], *out = &p->lie[to];
-    weft_jit_request r = {.work = WEFT_JIT_TRANSFORM,
-                          .precision = t->precision,
-                          .inverse = t->kind == WEFT_TRANSFORM_C2C ? t->direction == WEFT_INVERSE
-                                                                   : t->kind == WEFT_TRANSFORM_C2R,
-                          .length = pairs ? t->dim[d].n / 2 : t->dim[d].n,
-                          .real_length = t->dim[d].n,
-                          .in = {.points = c2r ? half : WEFT_JIT_COMPLEX,
-                                 .point = in->dim[d],
-                                 .part = 1},
-                          .out = {.points = r2c ? half : WEFT_JIT_COMPLEX,
-                                  .point = out->dim[d],
-                                  .part = 1},
-                          .twist = -1,
-                          .chunk = -1};
-    if (r2c) r.in = real_side(in->dim[d], pairs);
-    if (c2r) r.out = real_side(out->dim[d], pairs);
+    weft_jit_request r = {
+        .work = WEFT_JIT_TRANSFORM,
+        .precision = t->precision,
+        .inverse = back || t->kind == WEFT_TRANSFORM_C2R ||
+                   (t->kind == WEFT_TRANSFORM_C2C && t->direction == WEFT_INVERSE),
+        .length = pairs ? t->dim[d].n / 2 : t->dim[d].n,
+        .real_length = t->dim[d].n,
+        .in = {.points = c2r ? half : WEFT_JIT_COMPLEX, .point = in->dim[d], .part = 1},
+        .out = {.points = r2c ? half : WEFT_JIT_COMPLEX, .point = out->dim[d], .part = 1},
+        .twist = -1,
+        .chunk = -1};
+    if (r2c) r.in = real_points(in->dim[d], pairs);
+    if (c2r) r.out = real_points(out->dim[d], pairs);
     for (int i = 0; i < t->loops; i++)
         r.loop[r.loops++] = (weft_jit_loop){t->loop[i].n, in->loop[i], out->loop[i]};
     for (int e = 0; e < t->dims; e++)
@@ -194,8 +209,7 @@ static weft_jit_request request_of(const planning *p, int d, array from, array t
 
 /* The loops in the order of request_of. */
 static void set_operators(const weft_transform *t, const weft_fused_operators *given,
-                          const weft_operator_kernel *kernel, int d, weft_jit_side *side) {
-    weft_jit_operators *o = &side->operators;
+                          const weft_operator_kernel *kernel, int d, weft_jit_operators *o) {
     int at = 0;
     if (!kernel) return;
     *o = (weft_jit_operators){.kernel = kernel, .line_axis = given->dim_axis[d], .point = 1};
@@ -208,22 +222,40 @@ static void set_operators(const weft_transform *t, const weft_fused_operators *g
     }
 }
 
-/* The first axis loads what the caller gives, the last one stores what the caller gets. */
+/* Pass number `place` of all. Those of a transform that returns are those of the way there, of
+ * which the last one turns, and the others again. */
+static int passes_of(const weft_transform *t) {
+    return t->returns ? 2 * t->dims - 1 : t->dims;
+}
+
+static bool is_back(const weft_transform *t, int place) {
+    return place >= t->dims;
+}
+
+static int dimension_of(const weft_transform *t, int place) {
+    return in_order(t, is_back(t, place) ? 2 * t->dims - 2 - place : place);
+}
+
+/* The first pass loads what the caller gives, the last one stores what the caller gets. */
 static weft_status add_axis(planning *p, int place, array from, array to) {
     weft_engine_plan *plan = p->plan;
     const weft_transform *t = p->transform;
-    const int d = in_order(t, place);
+    const int d = dimension_of(t, place);
     axis_chain *axis = &plan->chain[plan->chains++];
     axis->from = from;
     axis->to = to;
-    weft_jit_request r = request_of(p, d, from, to);
+    weft_jit_request r = request_of(p, d, is_back(t, place), from, to);
     if (place == 0) {
         set_pieces(t, &t->in_pieces, &r.in);
-        set_operators(t, &t->load, plan->load, d, &r.in);
+        set_operators(t, &t->load, plan->load, d, &r.in.operators);
     }
-    if (place + 1 == t->dims) {
+    if (place + 1 == passes_of(t)) {
         set_pieces(t, &t->out_pieces, &r.out);
-        set_operators(t, &t->store, plan->store, d, &r.out);
+        set_operators(t, &t->store, plan->store, d, &r.out.operators);
+    }
+    if (t->returns && place + 1 == t->dims) {
+        r.turns = true;
+        set_operators(t, &t->spectral, plan->spectral, d, &r.turn);
     }
     return weft_jit_chain_create(&r, p->habits, &plan->device, &plan->tables, &axis->chain);
 }
@@ -233,7 +265,18 @@ static array resting_place(const weft_transform *t) {
     if (t->dims == 1) return OUT;
     if (t->kind == WEFT_TRANSFORM_C2R)
         return t->destroy_input && t->in_pieces.count == 0 ? IN : BETWEEN;
-    return t->out_pieces.count > 0 ? BETWEEN : OUT;
+    return t->out_pieces.count > 0 || (t->returns && t->kind == WEFT_TRANSFORM_R2C) ? BETWEEN : OUT;
+}
+
+/* A dimension of one point is passed over, unless something else happens on the way. */
+static bool is_nothing(const planning *p, int place, array from, array to) {
+    const weft_transform *t = p->transform;
+    const int d = dimension_of(t, place);
+    const bool operates = (place == 0 && p->plan->load) ||
+                          (place + 1 == passes_of(t) && p->plan->store) ||
+                          (t->returns && place + 1 == t->dims);
+    return t->dim[d].n == 1 && from == to && !operates &&
+           (t->kind == WEFT_TRANSFORM_C2C || d != t->dims - 1);
 }
 
 static weft_status add_axes(planning *p) {
@@ -247,13 +290,9 @@ static weft_status add_axes(planning *p) {
         p->plan->between_bytes =
             (size_t)numbers * (t->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double));
     array from = IN;
-    for (int i = 0; i < t->dims; i++) {
-        const array to = i + 1 == t->dims ? OUT : rest;
-        const int d = in_order(t, i);
-        const bool operates = (i == 0 && p->plan->load) || (i + 1 == t->dims && p->plan->store);
-        const bool nothing = t->dim[d].n == 1 && from == to && !operates &&
-                             (t->kind == WEFT_TRANSFORM_C2C || d != t->dims - 1);
-        if (!nothing) WEFT_TRY(add_axis(p, i, from, to));
+    for (int i = 0; i < passes_of(t); i++) {
+        const array to = i + 1 == passes_of(t) ? OUT : rest;
+        if (!is_nothing(p, i, from, to)) WEFT_TRY(add_axis(p, i, from, to));
         from = to;
     }
     return WEFT_SUCCESS;
@@ -269,9 +308,12 @@ static weft_status make_operators(weft_engine_plan *plan, const weft_fused_opera
 static weft_status add_operators(const planning *p) {
     const weft_transform *t = p->transform;
     weft_engine_plan *plan = p->plan;
-    const weft_fused_operators *any = t->load.list ? &t->load : &t->store;
+    const weft_fused_operators *any = t->load.list       ? &t->load
+                                      : t->spectral.list ? &t->spectral
+                                                         : &t->store;
     plan->part_axis = any->list && t->loops > 0 ? any->loop_axis[t->part_loop] : -1;
     WEFT_TRY(make_operators(plan, &t->load, "load", &plan->load));
+    WEFT_TRY(make_operators(plan, &t->spectral, "turn", &plan->spectral));
     return make_operators(plan, &t->store, "store", &plan->store);
 }
 
@@ -289,8 +331,9 @@ static weft_status allocate_work(weft_engine_plan *plan, size_t *bytes) {
     }
     const size_t size = plan->between_bytes + areas;
     *bytes = sizeof *plan + plan->tables.bytes + size;
-    if (plan->load) *bytes += plan->load->bytes;
-    if (plan->store) *bytes += plan->store->bytes;
+    const weft_operator_kernel *operators[] = {plan->load, plan->spectral, plan->store};
+    for (int i = 0; i < 3; i++)
+        if (operators[i]) *bytes += operators[i]->bytes;
     if (size == 0) return WEFT_SUCCESS;
     return plan->device.ops->allocate(plan->device.state, WEFT_MEMORY_DEVICE, size, &plan->work);
 }
@@ -301,6 +344,7 @@ static void jit_destroy(weft_engine_plan *plan) {
     for (int c = 0; c < plan->chains; c++) weft_jit_chain_release(&plan->chain[c].chain, device);
     weft_jit_tables_release(&plan->tables, device);
     weft_operator_kernel_release(plan->load);
+    weft_operator_kernel_release(plan->spectral);
     weft_operator_kernel_release(plan->store);
     if (plan->work) device->ops->free(device->state, WEFT_MEMORY_DEVICE, plan->work);
     free(plan->chain);
@@ -312,7 +356,7 @@ weft_status weft_jit_plan_with(const weft_transform *transform, const weft_devic
                                size_t *bytes) {
     WEFT_TRY(jit_supports(transform, device->ops));
     weft_engine_plan *plan = calloc(1, sizeof *plan);
-    axis_chain *chain = calloc((size_t)transform->dims, sizeof *chain);
+    axis_chain *chain = calloc((size_t)passes_of(transform), sizeof *chain);
     if (!plan || !chain) {
         free(plan);
         free(chain);

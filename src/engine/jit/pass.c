@@ -37,6 +37,7 @@ static void swap_loops(weft_jit_request *r, int a, int b) {
     r->loop[b] = loop;
     swap_side_loops(&r->in, a, b);
     swap_side_loops(&r->out, a, b);
+    swap_operator_loops(&r->turn, a, b);
     int *named[] = {&r->twist, &r->chunk};
     for (int i = 0; i < 2; i++)
         if (*named[i] == a || *named[i] == b) *named[i] = a + b - *named[i];
@@ -66,8 +67,10 @@ static bool lines_are_nearer(const weft_jit_request *r, int l, bool output) {
 }
 
 static bool is_looked_at(const weft_jit_request *r, int l) {
-    return (r->in.operators.kernel && r->in.operators.axis[l] >= 0) ||
-           (r->out.operators.kernel && r->out.operators.axis[l] >= 0);
+    const weft_jit_operators *all[] = {&r->in.operators, &r->turn, &r->out.operators};
+    bool any = false;
+    for (int i = 0; i < 3; i++) any = any || (all[i]->kernel && all[i]->axis[l] >= 0);
+    return any;
 }
 
 /* Whether the loop's own index is wanted. */
@@ -90,7 +93,8 @@ static void arrange_loops(weft_jit_request *r, int fixed) {
     }
     for (int l = fixed; l + 1 < r->loops && r->in.pieces + r->out.pieces == 0;) {
         const weft_jit_loop *inner = &r->loop[l], *outer = &r->loop[l + 1];
-        if (is_named(r, l) || is_named(r, l + 1) || outer->in != inner->in * inner->n || outer->out != inner->out * inner->n) {
+        if (is_named(r, l) || is_named(r, l + 1) || outer->in != inner->in * inner->n ||
+            outer->out != inner->out * inner->n) {
             l++;
             continue;
         }
@@ -129,6 +133,7 @@ static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_hab
     const weft_jit_task task = {.precision = r->precision,
                                 .length = (int)r->length,
                                 .points = (int)(r->core > 0 ? r->core : r->length),
+                                .turns = r->turns || r->core > 0,
                                 .pairs = has_half(r),
                                 .across_in = lines_are_nearer(r, 0, false),
                                 .across_out = lines_are_nearer(r, 0, true),
@@ -260,8 +265,9 @@ typedef struct launch {
     shape_argument shape;
     int64_t in_pieces[WEFT_JIT_PIECES * (3 + WEFT_JIT_LOOPS)];
     int64_t out_pieces[WEFT_JIT_PIECES * (3 + WEFT_JIT_LOOPS)];
-    int64_t load_places[WEFT_OPERATOR_PLACES], store_places[WEFT_OPERATOR_PLACES];
-    weft_kernel_argument argument[WEFT_JIT_PIECES + 9];
+    int64_t load_places[WEFT_OPERATOR_PLACES], turn_places[WEFT_OPERATOR_PLACES];
+    int64_t store_places[WEFT_OPERATOR_PLACES];
+    weft_kernel_argument argument[WEFT_JIT_PIECES + 11];
     int arguments;
 } launch;
 
@@ -301,6 +307,7 @@ static void fill_launch(const weft_jit_pass *pass, const weft_jit_run *run, int6
         add_value(l, l->out_pieces, fill_pieces(&r->out, room, r->loops, l->out_pieces));
     }
     add_operators(l, r, &r->in.operators, run, l->load_places);
+    add_operators(l, r, &r->turn, run, l->turn_places);
     add_operators(l, r, &r->out.operators, run, l->store_places);
 }
 

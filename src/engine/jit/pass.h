@@ -65,6 +65,8 @@ typedef struct weft_jit_request {
     int64_t core;         /* points of the convolution that does it, or is multiplied; 0: none */
     int64_t chirp_length; /* of what a convolution that is multiplied stands for */
     weft_jit_side in, out;
+    bool turns; /* forward and back: a convolution, with these operators between */
+    weft_jit_operators turn;
     int loops;
     weft_jit_loop loop[WEFT_JIT_LOOPS];
     int twist;           /* the loop whose index counts, or -1 */

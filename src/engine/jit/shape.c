@@ -259,7 +259,7 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_h
     const int number = task->precision == WEFT_SINGLE ? 4 : 8;
     weft_jit_shape shape = {.radices = weft_jit_choose_radices(task->points, habits->values),
                             .points = task->points};
-    shape.stages = shape.radices.stages * (task->points > task->length ? 2 : 1);
+    shape.stages = shape.radices.stages * (task->turns ? 2 : 1);
     /* A thread that does a whole line has no neighbours to change places with. */
     const bool alone = shape.stages == 1 && !task->pairs;
     shape.across_in = task->across_in && !alone;

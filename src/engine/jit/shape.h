@@ -42,8 +42,9 @@ typedef struct weft_jit_shape {
 /* What a kernel is to do. */
 typedef struct weft_jit_task {
     weft_precision precision;
-    int length, points; /* points > length: a convolution */
-    bool pairs;         /* a half spectrum on one side */
+    int length, points;
+    bool turns; /* a convolution: there and back */
+    bool pairs; /* a half spectrum on one side */
     bool across_in, across_out;
     int64_t lines; /* in all */
 } weft_jit_task;

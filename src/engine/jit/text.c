@@ -121,6 +121,7 @@ static void define_sides(weft_composition *c, const weft_jit_pass *pass, bool al
     define_pieces(c, "IN_PIECES", r->in.pieces > 0 ? weft_jit_room(r) : 0);
     define_pieces(c, "OUT_PIECES", r->out.pieces > 0 ? weft_jit_room(r) : 0);
     add_operators(c, r, &r->in.operators, "LOAD", "index");
+    add_operators(c, r, &r->turn, "TURN", "index");
     add_operators(c, r, &r->out.operators, "STORE", "to.index");
 }
 
@@ -160,6 +161,7 @@ static void define_line(weft_composition *c, const weft_jit_pass *pass) {
     define(c, "PARTS", s->parts);
     define(c, "PITCH", s->pitch);
     define(c, "CONVOLUTION", s->points > r->length);
+    define(c, "TURNS", r->turns);
     define(c, "SEAM", at->seam);
     define(c, "CHIRP", at->chirp);
     define(c, "SPECTRUM", at->spectrum);
