@@ -5,9 +5,9 @@
  * poisoned first, compared with a long double DFT by the error rule, and compared bit by bit
  * between exchange methods.
  *
- *   product [--seconds S] [--seed N] [--funneled 1] [--device cuda|opencl [--nccl 1]]
+ *   product [--seconds S] [--seed N] [--funneled 1] [--device cuda|opencl [--engine E] [--nccl 1]]
  *
- * --funneled 1: MPI without MPI_THREAD_MULTIPLE. On the device cuda the method nccl takes part
+ * --engine E: jit or cufft on that device. --funneled 1: MPI without MPI_THREAD_MULTIPLE. On the device cuda the method nccl takes part
  * where each rank has a GPU of its own; --nccl 1: it must.
  *
  * Cases are visited in random order until the time is over; the seed and the number visited are
@@ -356,6 +356,8 @@ int main(int argc, char **argv) {
         if (strcmp(argv[i], "--seconds") == 0) seconds = atof(argv[i + 1]);
         if (strcmp(argv[i], "--device") == 0)
             on_device = strcmp(argv[i + 1], "opencl") == 0 ? WEFT_OPENCL : WEFT_CUDA;
+        if (strcmp(argv[i], "--engine") == 0)
+            with_engine = strcmp(argv[i + 1], "jit") == 0 ? WEFT_ENGINE_JIT : WEFT_ENGINE_CUFFT;
         if (strcmp(argv[i], "--nccl") == 0) nccl_wanted = true;
         if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
     }

@@ -100,6 +100,7 @@ static void random_grid(weft_options *o, int rank) {
 }
 
 static weft_device on_device; /* --device: every case, with the engines that compute there */
+static weft_engine with_engine; /* --engine: of these */
 
 static test_case random_case(void) {
     static const weft_decomposition decompositions[] = {WEFT_SLAB_2D1D, WEFT_SLAB_1D2D,
@@ -131,7 +132,7 @@ static test_case random_case(void) {
     if (on_device != WEFT_HOST) {
         c.options.device = on_device;
         c.options.device_aware = WEFT_AWARENESS_AUTO;
-        c.options.engine = WEFT_ENGINE_AUTO;
+        c.options.engine = with_engine;
     }
     if (c.problem.kind == WEFT_C2C && pick(6) == 0) c.options.engine = WEFT_ENGINE_IDENTITY;
     if (c.options.decomposition == WEFT_PENCIL) random_grid(&c.options, s->rank);

@@ -1,0 +1,163 @@
+/*
+ * What operators and convolutions cost on a device, data on the device: medians of whole calls of
+ * weft_execute, launches and the wait at the end included, and for each case the time with
+ * operators over the time without. CSV on standard output; outputs are not checked here, the tests
+ * do that. Usage: bench_operators [--device cuda|opencl|host] [--engine E] [--runs R] [--small]
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <weft/weft.h>
+
+enum { MOST_RUNS = 1000, WARMUPS = 3 };
+
+typedef struct bench {
+    weft_context ctx;
+    weft_options options;
+    int runs;
+} bench;
+
+static void must(const bench *b, weft_status status) {
+    if (status == WEFT_SUCCESS) return;
+    fprintf(stderr, "bench_operators: %s\n", weft_last_error(b->ctx));
+    exit(1);
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void upload_random(const bench *b, weft_plan plan, void *buffer, size_t bytes,
+                          weft_precision precision) {
+    size_t size = precision == WEFT_SINGLE ? sizeof(float) : sizeof(double), count = bytes / size;
+    char *host = malloc(bytes > 0 ? bytes : 1);
+    uint64_t state = 1;
+    if (!host) exit(1);
+    for (size_t i = 0; i < count; i++) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        double number = (double)(state >> 11) * 0x1p-52 - 1;
+        if (precision == WEFT_SINGLE)
+            ((float *)(void *)host)[i] = (float)number;
+        else
+            ((double *)(void *)host)[i] = number;
+    }
+    must(b, weft_buffer_upload(plan, buffer, host, bytes));
+    free(host);
+}
+
+/* Milliseconds. */
+static double time_problem(const bench *b, const weft_problem *problem, weft_direction direction) {
+    weft_options options = b->options;
+    weft_plan plan = NULL;
+    size_t bytes[2];
+    void *in = NULL, *out = NULL;
+    double seconds[MOST_RUNS];
+    options.convolve = direction == WEFT_CONVOLVE;
+    must(b, weft_plan_create(b->ctx, problem, &options, &plan));
+    must(b, weft_plan_bytes(plan, WEFT_INPUT, &bytes[0]));
+    must(b, weft_plan_bytes(plan, WEFT_OUTPUT, &bytes[1]));
+    must(b, weft_buffer_create(plan, bytes[0], &in));
+    must(b, weft_buffer_create(plan, bytes[direction != WEFT_CONVOLVE], &out));
+    upload_random(b, plan, in, bytes[0], problem->precision);
+    for (int run = -WARMUPS; run < b->runs; run++) {
+        double start = now();
+        must(b, weft_execute(plan, direction, in, out));
+        if (run >= 0) seconds[run] = now() - start;
+    }
+    qsort(seconds, (size_t)b->runs, sizeof *seconds, ascending);
+    weft_buffer_destroy(plan, &in);
+    weft_buffer_destroy(plan, &out);
+    weft_plan_destroy(&plan);
+    return 1e3 * seconds[b->runs / 2];
+}
+
+static void compare(const bench *b, const char *name, const weft_problem *plain,
+                    const weft_problem *operated, weft_direction direction) {
+    const double without = time_problem(b, plain, direction);
+    const double with = time_problem(b, operated, direction);
+    printf("%s,%s,%s,%.4f,%.4f,%.3f\n", name, weft_engine_name(b->options.engine),
+           weft_precision_name(plain->precision), without, with, with / without);
+    fflush(stdout);
+}
+
+/* Lines of a power of two, with a Hann window as they are loaded. */
+static void windows(const bench *b, weft_precision precision, bool small) {
+    const weft_operator hann = {.kind = WEFT_OPERATOR_WINDOW, .window = {{WEFT_WINDOW_HANN}}};
+    for (int64_t n = 256; n <= 4096; n *= 4) {
+        weft_problem p = {.rank = 1,
+                          .n = {n},
+                          .batch = (INT64_C(1) << (small ? 16 : 27)) / n,
+                          .kind = WEFT_C2C,
+                          .precision = precision};
+        weft_problem windowed = p;
+        char name[64];
+        windowed.load = (weft_operators){&hann, 1};
+        snprintf(name, sizeof name, "Hann window; lines of %lld", (long long)n);
+        compare(b, name, &p, &windowed, WEFT_FORWARD);
+    }
+}
+
+/* A Gaussian in real space with a width of two points, by its formula. */
+static const char gaussian[] =
+    "real sum = 0;\n"
+    "for (int a = 0; a < RANK; a++) {\n"
+    "    const long64 k = 2 * index[a] > n[a] ? n[a] - index[a] : index[a];\n"
+    "    const real w = (real)k / (a + 1 == RANK ? 2 * (n[a] - 1) : n[a]);\n"
+    "    sum += w * w;\n"
+    "}\n"
+    "value = complex_scale(value, exp((real)-78.9568352087149 * sum));\n";
+
+static void convolution(const bench *b, int rank, int64_t n, weft_precision precision) {
+    char text[sizeof gaussian + 64], name[64];
+    snprintf(text, sizeof text, "#define RANK %d\n%s", rank, gaussian);
+    const weft_operator filter = {.kind = WEFT_OPERATOR_FUNCTION, .snippet = text};
+    weft_problem p = {
+        .rank = rank, .kind = WEFT_R2C, .precision = precision, .norm = WEFT_NORM_BACKWARD};
+    for (int a = 0; a < rank; a++) p.n[a] = n;
+    weft_problem filtered = p;
+    filtered.spectral = (weft_operators){&filter, 1};
+    snprintf(name, sizeof name, "there and back with a Gaussian; %d axes of %lld", rank,
+             (long long)n);
+    compare(b, name, &p, &filtered, WEFT_CONVOLVE);
+}
+
+int main(int argc, char **argv) {
+    bench b = {.options = {.device = WEFT_CUDA}, .runs = 15};
+    weft_engine engines[] = {WEFT_ENGINE_JIT, WEFT_ENGINE_CUFFT};
+    bool small = false;
+    int first = 0, last = 1;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--small") == 0) small = true;
+        if (i + 1 == argc) break;
+        if (strcmp(argv[i], "--device") == 0 && strcmp(argv[i + 1], "opencl") == 0)
+            b.options.device = WEFT_OPENCL, last = 0;
+        if (strcmp(argv[i], "--engine") == 0) {
+            first = strcmp(argv[i + 1], "cufft") == 0;
+            last = first;
+        }
+        if (strcmp(argv[i], "--runs") == 0) b.runs = atoi(argv[i + 1]);
+    }
+    if (b.runs < 1 || b.runs > MOST_RUNS) return 2;
+    must(&b, weft_context_create(NULL, &b.ctx));
+    printf("case,engine,precision,without_ms,with_ms,ratio\n");
+    for (int e = first; e <= last; e++) {
+        b.options.engine = engines[e];
+        for (int p = WEFT_DOUBLE; p <= WEFT_SINGLE; p++) {
+            windows(&b, (weft_precision)p, small);
+            convolution(&b, 2, small ? 64 : 1024, (weft_precision)p);
+            for (int64_t n = small ? 32 : 256; n <= (small ? 32 : 512); n *= 2)
+                convolution(&b, 3, n, (weft_precision)p);
+        }
+    }
+    weft_context_destroy(&b.ctx);
+    return 0;
+}
