@@ -342,6 +342,20 @@ static void a_half_spectrum_takes_what_a_real_array_refuses(void **state) {
     }
 }
 
+static void a_snippet_alone_is_refused_where_the_host_computes(void **state) {
+    (void)state;
+    weft_operator snippet = {.kind = WEFT_OPERATOR_FUNCTION, .snippet = "value *= 2;"};
+    weft_problem problem = cube(&snippet, 1);
+    weft_plan plan = NULL;
+    assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_ERROR_UNSUPPORTED);
+    assert_null(plan);
+    assert_non_null(strstr(weft_last_error(ctx), "problem.load: device host"));
+    assert_non_null(strstr(weft_last_error(ctx), "give its function too"));
+    snippet.function = no_function;
+    assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_SUCCESS);
+    weft_plan_destroy(&plan);
+}
+
 /* A list of a program compiled against a later header, whose operators have a field more. */
 static void operators_of_other_versions_are_read_by_their_size(void **state) {
     (void)state;
@@ -379,6 +393,7 @@ int main(void) {
         cmocka_unit_test(explain_and_memory_tell_of_operators),
         cmocka_unit_test(every_misuse_is_refused_in_one_sentence),
         cmocka_unit_test(a_half_spectrum_takes_what_a_real_array_refuses),
+        cmocka_unit_test(a_snippet_alone_is_refused_where_the_host_computes),
         cmocka_unit_test(operators_of_other_versions_are_read_by_their_size),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);

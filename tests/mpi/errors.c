@@ -53,6 +53,8 @@ static void one_rank_with_other_options_is_named_on_all_ranks(void) {
     weft_options options = {.exchange = {WEFT_A2A_SYNC}};
     if (rank == 1) options.exchange[0] = WEFT_P2P_TYPE;
     expect(&problem, &options, WEFT_ERROR_MISMATCH, "options.exchange");
+    options = (weft_options){.convolve = rank == 1};
+    expect(&problem, &options, WEFT_ERROR_MISMATCH, "options.convolve");
 }
 
 static void one_rank_with_an_invalid_argument_fails_on_all_ranks(void) {
@@ -99,13 +101,14 @@ static void no_function(const weft_operator_run *run, void *argument) {
 
 /* What rank 1 gives otherwise, and the word that names it. */
 static void other_operators_on_one_rank_are_named_on_all_ranks(void) {
-    for (int what = 0; what < 6; what++) {
+    for (int what = 0; what < 7; what++) {
         static const char *const words[] = {"problem.load.count",
                                             "scale operator in problem.load",
                                             "window operator in problem.store",
                                             "table operator in problem.load",
                                             "operator in problem.spectral",
-                                            "shift-sign operator"};
+                                            "shift-sign operator",
+                                            "function operator in problem.spectral"};
         weft_problem problem = cube();
         const bool other = rank == 1;
         double table[8] = {1, 2, 3, 4, 5, 6, 7, what == 3 && other ? 9 : 8};
@@ -113,7 +116,9 @@ static void other_operators_on_one_rank_are_named_on_all_ranks(void) {
             {.kind = WEFT_OPERATOR_SCALE, .factor = what == 1 && other ? 3 : 2},
             {.kind = WEFT_OPERATOR_TABLE, .table = {table}},
             {.kind = WEFT_OPERATOR_SHIFT_SIGN, .axes = what == 5 && other ? 1 : 2}};
-        weft_operator spectral = {.kind = WEFT_OPERATOR_FUNCTION, .function = no_function};
+        weft_operator spectral = {.kind = WEFT_OPERATOR_FUNCTION,
+                                  .function = no_function,
+                                  .snippet = what == 6 && other ? "value.x = 0;" : "value.x = 1;"};
         weft_operator store = {
             .kind = WEFT_OPERATOR_WINDOW,
             .window = {{.kind = WEFT_WINDOW_TUKEY, .parameter = what == 2 && other ? 0.5 : 0.4}}};

@@ -1,0 +1,650 @@
+/*
+ * Pointwise operators of whole plans on a device: each kind alone at each place, then several at
+ * once along every way that the jit engine's kernels have for lines (one kernel and several, real
+ * numbers, pairs of them and half spectra, convolutions), there and back in one plan, and what is
+ * refused. Expected are the definitions, on top of transforms without operators by the host in
+ * double precision. WEFT_TEST_ENGINE names the engine, jit without it; whether it takes operators
+ * or leaves them to steps of their own, the results are the same.
+ */
+#include "device_test.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "engine/engine.h"
+#include "mpi/product_operators.h"
+
+enum { AXES = 3, LETTERS = 4 };
+
+static weft_context ctx;
+static const weft_engine_ops *engine;
+static uint64_t seed, random_state;
+
+/* Between -1 and 1, and a number of single precision. */
+static double next_number(void) {
+    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (float)((double)(random_state >> 11) * 0x1p-52 - 1);
+}
+
+static void ok_here(weft_status status) {
+    if (status != WEFT_SUCCESS) fail_msg("%s", weft_last_error(ctx));
+}
+
+/* ---- lists ---- */
+
+/* What a list multiplies by: scale, window, shift sign (H), table, complex table and function, by
+ * their letters; those that are products, along the first axis and the last one. */
+typedef struct known_list {
+    weft_operator item[LETTERS];
+    double *along[LETTERS][AXES]; /* factors of each index, pairs of C */
+    char snippet[512];
+    int count;
+} known_list;
+
+static double factor_along(const weft_operator *o, int64_t i) {
+    if (o->kind == WEFT_OPERATOR_SHIFT_SIGN) return i % 2 ? -1 : 1;
+    return o->complex_factors && i % 2 ? (double)(i * 3 % 11) / 16 - 0.3
+                                       : 0.7 + (double)(i * 7 % 13) / 20;
+}
+
+static void add_axis(known_list *l, int k, int axis, int64_t n) {
+    weft_operator *o = &l->item[k];
+    const int64_t numbers = n * (1 + o->complex_factors);
+    double *along = malloc((size_t)numbers * sizeof *along);
+    assert_non_null(along);
+    l->along[k][axis] = along;
+    if (o->kind == WEFT_OPERATOR_WINDOW) {
+        o->window[axis] = axis == 0 ? (weft_window){.kind = WEFT_WINDOW_HAMMING}
+                                    : (weft_window){WEFT_WINDOW_TUKEY, 1, 0.3};
+        weft_window_values(&o->window[axis], n, along);
+        return;
+    }
+    for (int64_t i = 0; i < numbers; i++) along[i] = factor_along(o, i);
+    if (o->kind == WEFT_OPERATOR_SHIFT_SIGN) o->axes |= 1u << axis;
+    if (o->kind == WEFT_OPERATOR_TABLE) o->table[axis] = along;
+}
+
+static void add_letter(const weft_problem *p, int place, char letter, known_list *l) {
+    static const char letters[] = "SWHTF";
+    weft_operator *o = &l->item[l->count];
+    int64_t n[WEFT_MAX_RANK];
+    place_extents(p, place, n);
+    *o = (weft_operator){.kind = letter == 'C'
+                                     ? WEFT_OPERATOR_TABLE
+                                     : (weft_operator_kind)(1 + strchr(letters, letter) - letters),
+                         .complex_factors = letter == 'C'};
+    if (letter == 'S') o->factor = 0.7;
+    if (letter == 'F') {
+        o->function = multiply_by_index;
+        o->snippet = l->snippet;
+    } else if (letter != 'S') {
+        add_axis(l, l->count, 0, n[0]);
+        if (p->rank > 1) add_axis(l, l->count, p->rank - 1, n[p->rank - 1]);
+    }
+    l->count++;
+}
+
+static void make_list(weft_problem *p, int place, const char *letters, known_list *l) {
+    *l = (known_list){.count = 0};
+    write_snippet(p->rank, p->kind == WEFT_R2C && place != 1, l->snippet, sizeof l->snippet);
+    for (; *letters; letters++) add_letter(p, place, *letters, l);
+    *operators_of(p, place) = (weft_operators){l->item, l->count};
+}
+
+static void free_list(known_list *l) {
+    for (int k = 0; k < l->count; k++)
+        for (int a = 0; a < AXES; a++) free(l->along[k][a]);
+}
+
+static oracle_number factor_at(const known_list *l, const int64_t *index, int64_t batch) {
+    oracle_number product = 1;
+    for (int k = 0; k < l->count; k++) {
+        const weft_operator *o = &l->item[k];
+        if (o->kind == WEFT_OPERATOR_SCALE) product *= (long double)o->factor;
+        if (o->kind == WEFT_OPERATOR_FUNCTION)
+            product *= (long double)function_factor(index, batch);
+        for (int a = 0; a < AXES; a++) {
+            const double *along = l->along[k][a];
+            if (along && o->complex_factors)
+                product *= (long double)along[2 * index[a]] +
+                           (long double)along[2 * index[a] + 1] * (oracle_number)I;
+            else if (along)
+                product *= (long double)along[index[a]];
+        }
+    }
+    return product;
+}
+
+/* ---- arrays ---- */
+
+/* All members of the batch, in double precision. */
+typedef struct array {
+    int64_t n[WEFT_MAX_RANK], elements, of_member;
+    int rank, width; /* numbers of an element */
+    double *number;
+} array;
+
+static array create_array(const weft_problem *p, weft_space space) {
+    array a = {.rank = p->rank,
+               .width = p->kind == WEFT_R2C && space == WEFT_INPUT ? 1 : 2,
+               .of_member = 1};
+    place_extents(p, space == WEFT_OUTPUT, a.n);
+    for (int i = 0; i < a.rank; i++) a.of_member *= a.n[i];
+    a.elements = a.of_member * (p->batch > 0 ? p->batch : 1);
+    a.number = calloc((size_t)(a.elements * a.width), sizeof *a.number);
+    assert_non_null(a.number);
+    return a;
+}
+
+static void multiply(array *a, const known_list *l) {
+    for (int64_t i = 0; i < a->elements; i++) {
+        int64_t index[WEFT_MAX_RANK] = {0}, rest = i % a->of_member;
+        for (int k = a->rank - 1; k >= 0; k--) {
+            index[k] = rest % a->n[k];
+            rest /= a->n[k];
+        }
+        const oracle_number factor = factor_at(l, index, i / a->of_member);
+        double *x = a->number + i * a->width;
+        if (a->width == 1) {
+            x[0] = (double)(x[0] * creall(factor));
+        } else {
+            const oracle_number product =
+                ((long double)x[0] + (long double)x[1] * (oracle_number)I) * factor;
+            x[0] = (double)creall(product);
+            x[1] = (double)cimagl(product);
+        }
+    }
+}
+
+static void pack(const array *a, weft_precision precision, void *out) {
+    for (int64_t i = 0; i < a->elements * a->width; i++)
+        if (precision == WEFT_SINGLE)
+            ((float *)out)[i] = (float)a->number[i];
+        else
+            ((double *)out)[i] = a->number[i];
+}
+
+/* Relative to what is expected, in the Euclidean norm. */
+static double error_of(const array *expected, weft_precision precision, const void *got) {
+    double difference = 0, norm = 0;
+    for (int64_t i = 0; i < expected->elements * expected->width; i++) {
+        const double x =
+            precision == WEFT_SINGLE ? ((const float *)got)[i] : ((const double *)got)[i];
+        difference += (x - expected->number[i]) * (x - expected->number[i]);
+        norm += expected->number[i] * expected->number[i];
+    }
+    return sqrt(difference / norm);
+}
+
+/* ---- a case ---- */
+
+typedef enum convolving { FORWARD_AND_INVERSE, IN_STEPS, IN_ONE_STEP } convolving;
+
+typedef struct test_case {
+    int rank;
+    int64_t n[AXES];
+    weft_kind kind;
+    weft_precision precision;
+    int64_t batch;
+    weft_norm norm;
+    bool in_place;
+    const char *letters[PLACES];
+    convolving convolving; /* as an engine that takes operators does it */
+} test_case;
+
+typedef struct run {
+    const test_case *c;
+    weft_problem problem;
+    weft_plan plan;
+    known_list list[PLACES];
+    array in, spectrum, results[3]; /* of forward, inverse, convolve */
+} run;
+
+static void fail_case(const test_case *c, const char *what, double value) {
+    fail_msg("%lldx%lldx%lld %s %s batch %lld%s operators %s,%s,%s: %s %g (seed %llu)",
+             (long long)c->n[0], (long long)c->n[1], (long long)c->n[2], weft_kind_name(c->kind),
+             weft_precision_name(c->precision), (long long)c->batch, c->in_place ? " in place" : "",
+             c->letters[0], c->letters[1], c->letters[2], what, value, (unsigned long long)seed);
+}
+
+/* Without operators, by the host; plans may want more room than the array takes. */
+static void transform(const run *r, weft_direction direction, const array *in, array *out) {
+    const weft_space from = direction == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
+    weft_problem plain = r->problem;
+    weft_plan plan = NULL;
+    size_t in_bytes, out_bytes;
+    plain.load = plain.spectral = plain.store = (weft_operators){NULL, 0};
+    plain.precision = WEFT_DOUBLE;
+    ok_here(weft_plan_create(ctx, &plain, NULL, &plan));
+    ok_here(weft_plan_bytes(plan, from, &in_bytes));
+    ok_here(weft_plan_bytes(plan, from == WEFT_INPUT ? WEFT_OUTPUT : WEFT_INPUT, &out_bytes));
+    double *given = calloc(1, in_bytes), *got = calloc(1, out_bytes);
+    assert_true(given && got);
+    pack(in, WEFT_DOUBLE, given);
+    ok_here(weft_execute(plan, direction, given, got));
+    memcpy(out->number, got, (size_t)(out->elements * out->width) * sizeof *got);
+    free(given);
+    free(got);
+    weft_plan_destroy(&plan);
+}
+
+static void make_results(run *r) {
+    array operated = create_array(&r->problem, WEFT_INPUT);
+    for (int i = 0; i < 3; i++)
+        r->results[i] = create_array(&r->problem, i == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT);
+    for (int64_t i = 0; i < r->in.elements * r->in.width; i++)
+        operated.number[i] = r->in.number[i] = next_number();
+    for (int64_t i = 0; i < r->spectrum.elements * 2; i++) r->spectrum.number[i] = next_number();
+    multiply(&operated, &r->list[0]);
+    transform(r, WEFT_FORWARD, &operated, &r->results[WEFT_FORWARD]);
+    multiply(&r->results[WEFT_FORWARD], &r->list[1]);
+    transform(r, WEFT_INVERSE, &r->spectrum, &r->results[WEFT_INVERSE]);
+    multiply(&r->results[WEFT_INVERSE], &r->list[2]);
+    transform(r, WEFT_INVERSE, &r->results[WEFT_FORWARD], &r->results[WEFT_CONVOLVE]);
+    multiply(&r->results[WEFT_CONVOLVE], &r->list[2]);
+    free(operated.number);
+}
+
+static weft_options options_of(const test_case *c) {
+    return (weft_options){.device = tested_id(),
+                          .engine = engine->id,
+                          .placement = c->in_place ? WEFT_IN_PLACE : WEFT_OUT_OF_PLACE,
+                          .convolve = c->convolving != FORWARD_AND_INVERSE};
+}
+
+static void begin(run *r, const test_case *c) {
+    *r = (run){.c = c};
+    r->problem = (weft_problem){.rank = c->rank,
+                                .kind = c->kind,
+                                .precision = c->precision,
+                                .batch = c->batch,
+                                .norm = c->norm};
+    memcpy(r->problem.n, c->n, sizeof c->n);
+    for (int place = 0; place < PLACES; place++)
+        make_list(&r->problem, place, c->letters[place], &r->list[place]);
+    r->in = create_array(&r->problem, WEFT_INPUT);
+    r->spectrum = create_array(&r->problem, WEFT_OUTPUT);
+    make_results(r);
+    const weft_options options = options_of(c);
+    ok_here(weft_plan_create(ctx, &r->problem, &options, &r->plan));
+}
+
+static void end(run *r) {
+    weft_plan_destroy(&r->plan);
+    for (int i = 0; i < PLACES; i++) {
+        free_list(&r->list[i]);
+        free(r->results[i].number);
+    }
+    free(r->in.number);
+    free(r->spectrum.number);
+}
+
+/* Half of what is allowed is the host's. */
+static double tolerance_of(const test_case *c, weft_direction direction) {
+    const bool single = c->precision == WEFT_SINGLE;
+    const double rule = oracle_tolerance(c->rank, c->n, single) * (single ? 1 : 2);
+    const double factors = (single ? 6.0e-8 : 1.1e-16) * (2 + 2 * c->rank);
+    return (rule + factors) * (direction == WEFT_CONVOLVE ? 2 : 1);
+}
+
+static void check(const run *r, weft_direction direction) {
+    const test_case *c = r->c;
+    const array *from = direction == WEFT_INVERSE ? &r->spectrum : &r->in;
+    const array *to = &r->results[direction];
+    size_t bytes[2];
+    void *in = NULL, *out = NULL;
+    ok_here(weft_plan_bytes(r->plan, direction == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT, bytes));
+    ok_here(
+        weft_plan_bytes(r->plan, direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT, bytes + 1));
+    const size_t most = bytes[0] > bytes[1] ? bytes[0] : bytes[1];
+    if (c->in_place) bytes[0] = bytes[1] = most;
+    char *given = malloc(most), *got = malloc(most);
+    memset(given, 0xA5, most);
+    memset(got, 0xA5, most);
+    pack(from, c->precision, given);
+    ok_here(weft_buffer_create(r->plan, bytes[0], &in));
+    ok_here(weft_buffer_upload(r->plan, in, given, bytes[0]));
+    if (!c->in_place) {
+        ok_here(weft_buffer_create(r->plan, bytes[1], &out));
+        ok_here(weft_buffer_upload(r->plan, out, got, bytes[1]));
+    }
+    ok_here(weft_execute(r->plan, direction, in, c->in_place ? in : out));
+    ok_here(weft_buffer_download(r->plan, got, c->in_place ? in : out, bytes[1]));
+    const double error = error_of(to, c->precision, got);
+    if (!(error <= tolerance_of(c, direction)))
+        fail_case(c,
+                  direction == WEFT_FORWARD   ? "forward error"
+                  : direction == WEFT_INVERSE ? "inverse error"
+                                              : "convolution error",
+                  error);
+    if (!c->in_place) {
+        ok_here(weft_buffer_download(r->plan, got, in, bytes[0]));
+        assert_memory_equal(got, given, bytes[0]);
+    }
+    weft_buffer_destroy(r->plan, &in);
+    weft_buffer_destroy(r->plan, &out);
+    free(given);
+    free(got);
+}
+
+static const char *explained(const run *r) {
+    static char text[1 << 16];
+    FILE *stream = fmemopen(text, sizeof text, "w");
+    assert_non_null(stream);
+    ok_here(weft_plan_explain(r->plan, stream, WEFT_TEXT));
+    fclose(stream);
+    return text;
+}
+
+static void expect_words(const run *r, const char *text, const char *words, bool there) {
+    if ((strstr(text, words) != NULL) != there)
+        fail_case(r->c, there ? words : text, there ? 0 : (double)strlen(words));
+}
+
+static void check_case(const test_case *c) {
+    run r;
+    begin(&r, c);
+    expect_words(&r, explained(&r), "pointwise", !engine->takes_operators);
+    check(&r, WEFT_FORWARD);
+    check(&r, WEFT_INVERSE);
+    end(&r);
+}
+
+/* ---- the tests ---- */
+
+/* A letter alone at load, and at store, which another direction has; and alone in the spectrum. */
+static void each_kind_alone_at_each_place(void **state) {
+    (void)state;
+    static const char letters[] = "SWHTCF";
+    for (int kind = WEFT_C2C; kind <= WEFT_R2C; kind++)
+        for (int i = 0; letters[i]; i++) {
+            const char letter[2] = {letters[i]};
+            test_case c = {.rank = 2,
+                           .n = {6, 20},
+                           .kind = (weft_kind)kind,
+                           .precision = kind == WEFT_C2C ? WEFT_DOUBLE : WEFT_SINGLE,
+                           .batch = 3,
+                           .letters = {"", letter, ""}};
+            check_case(&c);
+            c.letters[0] = c.letters[2] = letter;
+            c.letters[1] = "";
+            if (kind == WEFT_C2C || letters[i] != 'C') check_case(&c);
+        }
+}
+
+static void several_at_once_along_every_way_through_the_kernels(void **state) {
+    (void)state;
+    static const test_case cases[] = {
+        /* convolutions within a kernel: complex, real, pairs of reals */
+        {1,
+         {127},
+         WEFT_C2C,
+         WEFT_DOUBLE,
+         5,
+         WEFT_NORM_BACKWARD,
+         true,
+         {"FT", "CF", "TF"},
+         FORWARD_AND_INVERSE},
+        {1,
+         {127},
+         WEFT_R2C,
+         WEFT_SINGLE,
+         5,
+         WEFT_NORM_ORTHO,
+         false,
+         {"FT", "CF", "TF"},
+         FORWARD_AND_INVERSE},
+        {1,
+         {254},
+         WEFT_R2C,
+         WEFT_DOUBLE,
+         5,
+         WEFT_NORM_NONE,
+         true,
+         {"FH", "CF", "TF"},
+         FORWARD_AND_INVERSE},
+        /* real lines of odd length, strided lines, batches */
+        {2,
+         {6, 45},
+         WEFT_R2C,
+         WEFT_DOUBLE,
+         3,
+         WEFT_NORM_FORWARD,
+         false,
+         {"WF", "FC", "FT"},
+         FORWARD_AND_INVERSE},
+        {3,
+         {8, 6, 8},
+         WEFT_C2C,
+         WEFT_SINGLE,
+         2,
+         WEFT_NORM_NONE,
+         true,
+         {"CF", "SFT", "WF"},
+         FORWARD_AND_INVERSE},
+        {3,
+         {1, 12, 1},
+         WEFT_C2C,
+         WEFT_DOUBLE,
+         1,
+         WEFT_NORM_NONE,
+         false,
+         {"FT", "CF", "TF"},
+         FORWARD_AND_INVERSE},
+        /* several kernels: a batch in parts, pairs, odd real lines, strided lines, convolutions */
+        {1,
+         {8192},
+         WEFT_C2C,
+         WEFT_DOUBLE,
+         200,
+         WEFT_NORM_NONE,
+         true,
+         {"FT", "CF", "TF"},
+         FORWARD_AND_INVERSE},
+        {1,
+         {16380},
+         WEFT_R2C,
+         WEFT_SINGLE,
+         2,
+         WEFT_NORM_NONE,
+         false,
+         {"FT", "CF", "TF"},
+         FORWARD_AND_INVERSE},
+        {1,
+         {9009},
+         WEFT_R2C,
+         WEFT_DOUBLE,
+         2,
+         WEFT_NORM_NONE,
+         true,
+         {"FT", "CF", "TF"},
+         FORWARD_AND_INVERSE},
+        {2,
+         {8190, 3},
+         WEFT_C2C,
+         WEFT_SINGLE,
+         1,
+         WEFT_NORM_NONE,
+         false,
+         {"FT", "CF", "TF"},
+         FORWARD_AND_INVERSE},
+        {1,
+         {10007},
+         WEFT_C2C,
+         WEFT_SINGLE,
+         2,
+         WEFT_NORM_NONE,
+         true,
+         {"FT", "CF", "TF"},
+         FORWARD_AND_INVERSE},
+        {1,
+         {10007},
+         WEFT_R2C,
+         WEFT_SINGLE,
+         2,
+         WEFT_NORM_NONE,
+         false,
+         {"FT", "CF", "TF"},
+         FORWARD_AND_INVERSE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(&cases[i]);
+}
+
+static int count_of(const char *text, const char *words) {
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, words)); at++) count++;
+    return count;
+}
+
+/* What the schedule of a convolution says: the last one. */
+static void expect_turn(const run *r) {
+    const char *convolution = strstr(explained(r), "  convolve, ");
+    const int turns = r->c->convolving == IN_ONE_STEP;
+    assert_non_null(convolution);
+    if (engine->takes_operators) {
+        expect_words(r, convolution, "pointwise", false);
+        expect_words(r, convolution, "; loading:", true);
+        expect_words(r, convolution, "; storing:", true);
+        expect_words(r, convolution, "; between:", turns);
+        assert_int_equal(count_of(convolution, " and back"), turns);
+        if (turns) assert_int_equal(count_of(convolution, " moved, "), 1);
+    } else {
+        expect_words(r, convolution, " and back", false);
+        assert_int_equal(count_of(convolution, "pointwise"), 3);
+    }
+}
+
+static void a_convolution_turns_in_one_step_where_the_length_allows(void **state) {
+    (void)state;
+    static const test_case cases[] = {
+        {1, {12}, WEFT_C2C, WEFT_SINGLE, 5, WEFT_NORM_NONE, true, {"FT", "CF", "TF"}, IN_ONE_STEP},
+        {2,
+         {10, 6},
+         WEFT_C2C,
+         WEFT_DOUBLE,
+         2,
+         WEFT_NORM_ORTHO,
+         false,
+         {"F", "F", "F"},
+         IN_ONE_STEP},
+        {2,
+         {8, 45},
+         WEFT_R2C,
+         WEFT_DOUBLE,
+         2,
+         WEFT_NORM_BACKWARD,
+         true,
+         {"T", "CF", "W"},
+         IN_ONE_STEP},
+        {3,
+         {8, 6, 20},
+         WEFT_R2C,
+         WEFT_SINGLE,
+         1,
+         WEFT_NORM_NONE,
+         false,
+         {"F", "T", "F"},
+         IN_ONE_STEP},
+        {2, {17, 6}, WEFT_R2C, WEFT_SINGLE, 2, WEFT_NORM_FORWARD, false, {"F", "C", "F"}, IN_STEPS},
+        {1, {20}, WEFT_R2C, WEFT_SINGLE, 2, WEFT_NORM_BACKWARD, true, {"F", "C", "F"}, IN_STEPS},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        run r;
+        begin(&r, &cases[i]);
+        expect_turn(&r);
+        check(&r, WEFT_CONVOLVE);
+        end(&r);
+    }
+}
+
+/* ---- what is refused ---- */
+
+static weft_status plan_with(const weft_operator *list, int count, int place) {
+    weft_problem p = {.rank = 1, .n = {8}};
+    const weft_options options = {.device = tested_id(), .engine = engine->id};
+    weft_plan plan = NULL;
+    *operators_of(&p, place) = (weft_operators){list, count};
+    const weft_status status = weft_plan_create(ctx, &p, &options, &plan);
+    if (status != WEFT_SUCCESS) assert_null(plan);
+    weft_plan_destroy(&plan);
+    return status;
+}
+
+static void expect_error(const char *words) {
+    if (!strstr(weft_last_error(ctx), words))
+        fail_msg("no \"%s\" in: %s", words, weft_last_error(ctx));
+}
+
+static void a_snippet_that_does_not_compile_is_quoted_by_its_line(void **state) {
+    (void)state;
+    static const char *const names[] = {"problem.load, snippet 2", "problem.spectral, snippet 2",
+                                        "problem.store, snippet 2"};
+    for (int place = 0; place < PLACES; place++) {
+        const weft_operator list[] = {
+            {.kind = WEFT_OPERATOR_FUNCTION, .snippet = "(void)batch;"},
+            {.kind = WEFT_OPERATOR_SCALE, .factor = 2},
+            {.kind = WEFT_OPERATOR_FUNCTION,
+             .snippet = "const real part = 1;\n\n(void)part; (void)unheard_of;\n"}};
+        assert_int_equal(plan_with(list, 3, place), WEFT_ERROR_DEVICE);
+        expect_error(names[place]);
+        expect_error("unheard_of");
+        char line[2][64]; /* as OpenCL's compilers and NVRTC write it */
+        snprintf(line[0], sizeof *line, "%s:3", names[place]);
+        snprintf(line[1], sizeof *line, "%s(3)", names[place]);
+        if (!strstr(weft_last_error(ctx), line[0])) expect_error(line[1]);
+    }
+}
+
+static void a_function_of_the_host_alone_is_refused(void **state) {
+    (void)state;
+    const weft_operator list[] = {{.kind = WEFT_OPERATOR_SCALE, .factor = 2},
+                                  {.kind = WEFT_OPERATOR_FUNCTION, .function = multiply_by_index}};
+    for (int place = 0; place < PLACES; place++) {
+        assert_int_equal(plan_with(list, 2, place), WEFT_ERROR_UNSUPPORTED);
+        expect_error("give its snippet too");
+        expect_error(weft_device_name(tested_id()));
+    }
+}
+
+static void too_many_tables_are_refused(void **state) {
+    (void)state;
+    const double x[8] = {1};
+    weft_operator list[WEFT_MAX_OPERATORS];
+    for (int i = 0; i < WEFT_MAX_OPERATORS; i += 2) { /* one table, and two indices */
+        list[i] = (weft_operator){.kind = WEFT_OPERATOR_TABLE, .table = {x}};
+        list[i + 1] = (weft_operator){.kind = WEFT_OPERATOR_FUNCTION, .snippet = ";"};
+    }
+    for (int place = 0; place < PLACES; place++) {
+        assert_int_equal(plan_with(list, WEFT_MAX_OPERATORS, place), WEFT_ERROR_UNSUPPORTED);
+        expect_error("too many operators for a device");
+    }
+}
+
+static int open_context(void **state) {
+    (void)state;
+    return weft_context_create(NULL, &ctx) == WEFT_SUCCESS ? 0 : -1;
+}
+
+static int close_context(void **state) {
+    (void)state;
+    weft_context_destroy(&ctx);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_kind_alone_at_each_place),
+        cmocka_unit_test(several_at_once_along_every_way_through_the_kernels),
+        cmocka_unit_test(a_convolution_turns_in_one_step_where_the_length_allows),
+        cmocka_unit_test(a_snippet_that_does_not_compile_is_quoted_by_its_line),
+        cmocka_unit_test(a_function_of_the_host_alone_is_refused),
+        cmocka_unit_test(too_many_tables_are_refused),
+    };
+    const char *name = getenv("WEFT_TEST_ENGINE");
+    (void)tested_ops(); /* skipped where there is none */
+    engine =
+        weft_engine_find(name && strcmp(name, "cufft") == 0 ? WEFT_ENGINE_CUFFT : WEFT_ENGINE_JIT);
+    if (!engine) return 1;
+    seed = random_state = (uint64_t)time(NULL);
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}
