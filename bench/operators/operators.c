@@ -2,7 +2,7 @@
  * What operators and convolutions cost on a device, data on the device: medians of whole calls of
  * weft_execute, launches and the wait at the end included, and for each case the time with
  * operators over the time without. CSV on standard output; outputs are not checked here, the tests
- * do that. Usage: bench_operators [--device cuda|opencl|host] [--engine E] [--runs R] [--small]
+ * do that. Usage: bench_operators [--device cuda|opencl] [--engine E] [--runs R] [--small]
  */
 #include <stdbool.h>
 #include <stdio.h>

@@ -261,14 +261,17 @@ typedef struct weft_operator {
      *     const long64 *index    the element's global index along each axis
      *     const long64 *n        the global array's extents
      *     long64 batch           the member of the batch
-     * and call the functions that OpenCL C and CUDA C++ have in common. What does not compile fails
-     * in weft_plan_create with the compiler's message, lines counted from the snippet's first.
+     * and call the functions that OpenCL C and CUDA C++ have in common; words of either language
+     * are no names (half). What does not compile fails in weft_plan_create with WEFT_ERROR_DEVICE
+     * and the compiler's message, lines counted from the snippet's first.
      * Where a plan may run on host and device, give both, the function and the snippet. */
     const char *snippet;
 } weft_operator;
 
 /* Operators, applied in order. Neighbouring ones that are no functions are multiplied together
- * first, one table of factors for each axis, in long double precision. */
+ * first, one table of factors for each axis, in long double precision. On devices that cannot run
+ * the host's code a list has room for 64 of what it then comes to: tables, and rank + 1 numbers for
+ * each snippet. WEFT_ERROR_UNSUPPORTED beyond. */
 typedef struct weft_operators {
     const weft_operator *list;
     int count; /* up to WEFT_MAX_OPERATORS */
@@ -393,8 +396,8 @@ WEFT_API void weft_plan_destroy(weft_plan *plan);
 WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, weft_box *box);
 
 /* Bytes to allocate for this rank's buffer in `space`: at least its box, more where the plan uses
- * the buffer for intermediate data. A buffer used in place needs the larger of both spaces. Not
- * collective. */
+ * the buffer for intermediate data. A buffer used in place needs the larger of both spaces;
+ * WEFT_CONVOLVE, in place or not, those of WEFT_INPUT. Not collective. */
 WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *bytes);
 
 /* Every byte the plan holds on this rank; callers' buffers are not included. Not collective. */
@@ -404,9 +407,10 @@ WEFT_API weft_status weft_plan_memory(weft_plan plan, weft_memory *memory);
 WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options);
 
 /* Runs the plan: `in` is read and kept unless in == out, `out` is written. in and out hold
- * weft_plan_bytes of their space, lie where options.location says, and either are the same or do
- * not overlap. NULL is accepted where weft_plan_bytes is 0. Returns when the result is in place.
- * Collective; one execution of a plan at a time. */
+ * weft_plan_bytes of their space (with WEFT_CONVOLVE both are of WEFT_INPUT), lie where
+ * options.location says, and either are the same or do not overlap. NULL is accepted where
+ * weft_plan_bytes is 0. Returns when the result is in place. Collective; one execution of a plan at
+ * a time. */
 WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out);
 
 /* Phase times of this rank's last execution. Not collective. */

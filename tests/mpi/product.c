@@ -7,8 +7,8 @@
  *
  *   product [--seconds S] [--seed N] [--funneled 1] [--device cuda|opencl [--engine E] [--nccl 1]]
  *
- * --engine E: jit or cufft on that device. --funneled 1: MPI without MPI_THREAD_MULTIPLE. On the device cuda the method nccl takes part
- * where each rank has a GPU of its own; --nccl 1: it must.
+ * --engine E: jit or cufft on that device. --funneled 1: MPI without MPI_THREAD_MULTIPLE. On the
+ * device cuda the method nccl takes part where each rank has a GPU of its own; --nccl 1: it must.
  *
  * Cases are visited in random order until the time is over; the seed and the number visited are
  * printed.

@@ -99,7 +99,7 @@ static void random_grid(weft_options *o, int rank) {
     }
 }
 
-static weft_device on_device; /* --device: every case, with the engines that compute there */
+static weft_device on_device;   /* --device: every case, with the engines that compute there */
 static weft_engine with_engine; /* --engine: of these */
 
 static test_case random_case(void) {
