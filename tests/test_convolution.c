@@ -151,7 +151,8 @@ static void a_convolution_is_there_and_back_with_all_operators(void **state) {
     double table[2 * LONGEST];
     for (int i = 0; i < 2 * LONGEST; i++) table[i] = 0.5 + (double)(i * 7 % 13) / 13;
     const weft_operator add = {.kind = WEFT_OPERATOR_FUNCTION, .function = add_index};
-    const weft_operator window = {.kind = WEFT_OPERATOR_WINDOW, .window = {{WEFT_WINDOW_HAMMING}}};
+    const weft_operator window = {.kind = WEFT_OPERATOR_WINDOW,
+                                  .window = {{.kind = WEFT_WINDOW_HAMMING}}};
     const weft_operator load[] = {add, window}, store[] = {window, add};
     const weft_operator spectral[] = {
         add, {.kind = WEFT_OPERATOR_TABLE, .table = {table}, .complex_factors = 1}};

@@ -620,17 +620,6 @@ static void too_many_tables_are_refused(void **state) {
     }
 }
 
-static int open_context(void **state) {
-    (void)state;
-    return weft_context_create(NULL, &ctx) == WEFT_SUCCESS ? 0 : -1;
-}
-
-static int close_context(void **state) {
-    (void)state;
-    weft_context_destroy(&ctx);
-    return 0;
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind_alone_at_each_place),
@@ -646,5 +635,8 @@ int main(void) {
         weft_engine_find(name && strcmp(name, "cufft") == 0 ? WEFT_ENGINE_CUFFT : WEFT_ENGINE_JIT);
     if (!engine) return 1;
     seed = random_state = (uint64_t)time(NULL);
-    return cmocka_run_group_tests(tests, open_context, close_context);
+    if (weft_context_create(NULL, &ctx) != WEFT_SUCCESS) return 1;
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    weft_context_destroy(&ctx);
+    return failed;
 }
