@@ -476,6 +476,7 @@ WEFT_API const char *weft_effort_name(weft_effort effort);
 WEFT_API const char *weft_phase_name(weft_phase phase);
 WEFT_API const char *weft_operator_kind_name(weft_operator_kind kind);
 WEFT_API const char *weft_window_kind_name(weft_window_kind kind);
+WEFT_API const char *weft_storage_name(weft_storage storage);
 
 /* The n values of a window, such as a plan multiplies by: their sum tells what a spectrum is to be
  * divided by. Not collective. */
