@@ -279,6 +279,22 @@ typedef struct weft_operators {
 
 #define WEFT_MAX_OPERATORS 64
 
+/* What a caller's array holds in memory, where that is not what the transform works on: real
+ * numbers, converted as they are loaded and stored. Of a complex array (WEFT_C2C) they are the real
+ * parts: imaginary parts are 0 when loaded, and not stored. Integers are rounded to the nearest
+ * (halves to even) and saturated when stored. */
+typedef enum weft_storage {
+    WEFT_STORAGE_SAME = 0,
+    WEFT_STORAGE_U8,
+    WEFT_STORAGE_I16,
+    WEFT_STORAGE_U16,
+    WEFT_STORAGE_HALF, /* IEEE 754 binary16 */
+    WEFT_STORAGE_FLOAT,
+    WEFT_STORAGE_DOUBLE,
+    WEFT_STORAGE_DECIBEL_U8 /* spectra only: 10 log10(|z|^2), decibels[0] being 0 and decibels[1]
+                               255; rounded and saturated */
+} weft_storage;
+
 typedef struct weft_context_options {
     size_t struct_size;  /* 0, or sizeof(weft_context_options) */
     int simulated_ranks; /* > 0: plan as rank 0 of so many ranks, without them; such plans cannot be
@@ -304,6 +320,15 @@ typedef struct weft_problem {
      * ranks. The engine jit applies them as it loads and stores elements, without another trip
      * through memory; with the others they are steps of their own, as weft_plan_explain says. */
     weft_operators load, spectral, store;
+    /* The caller's arrays at the same places, before `load` and after the other two: what they
+     * hold, and, in real space, how far they reach. Along axis a the array has pad_from[a] < n[a]
+     * indices (0: n[a]); a forward transform takes zeros beyond and an inverse one crops what it
+     * stores, without reading, writing or operating on what is not there. Boxes (weft_plan_box) and
+     * bytes are those of the arrays in memory. Not in place, and not with bricks on that side. An
+     * inverse transform loads a spectrum of the problem's own kind. */
+    weft_storage load_storage, spectral_storage, store_storage;
+    double decibels[2]; /* of WEFT_STORAGE_DECIBEL_U8; two different finite numbers */
+    int64_t pad_from[WEFT_MAX_RANK];
 } weft_problem;
 
 /* How to compute it. Zero fields are chosen by weft. Equal on all ranks. */
@@ -455,6 +480,7 @@ WEFT_API const char *weft_effort_name(weft_effort effort);
 WEFT_API const char *weft_phase_name(weft_phase phase);
 WEFT_API const char *weft_operator_kind_name(weft_operator_kind kind);
 WEFT_API const char *weft_window_kind_name(weft_window_kind kind);
+WEFT_API const char *weft_storage_name(weft_storage storage);
 
 /* The n values of a window, such as a plan multiplies by: their sum tells what a spectrum is to be
  * divided by. Not collective. */

@@ -83,6 +83,8 @@ typedef struct weft_transform {
 
 /* Bytes of an element of one side. */
 static inline size_t weft_transform_element_bytes(const weft_transform *t, bool output) {
+    const weft_fused_operators *side = output ? &t->store : &t->load;
+    if (side->list) return weft_stored_element_bytes(&side->layout);
     const bool real = t->kind == (output && !t->returns ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
     return (t->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double)) * (real ? 1 : 2);
 }

@@ -80,28 +80,26 @@ static weft_status plan_transforms(weft_build *b) {
 }
 
 /* As the host's code, or as a kernel where the device does not run that. */
-static weft_status prepare_operators_of(weft_build *b, const weft_step *step) {
-    const weft_operator_place place = step->place;
+static weft_status prepare_operators_of(weft_build *b, const weft_step *step, int slot) {
     if (b->device.ops->run) {
         WEFT_TRY(weft_pointwise_create(step->operators, &step->layout,
-                                       b->planner->call->options.threads, &b->pointwise[place]));
-        b->memory.tables += weft_pointwise_bytes(b->pointwise[place]);
+                                       b->planner->call->options.threads, &b->pointwise[slot]));
+        b->memory.tables += weft_pointwise_bytes(b->pointwise[slot]);
     } else if (step->dst_bytes > 0) {
-        WEFT_TRY(weft_operator_pass_create(step->operators, &step->layout, place, &b->device,
-                                           &b->operator_pass[place]));
-        b->memory.tables += weft_operator_pass_bytes(b->operator_pass[place]);
+        WEFT_TRY(weft_operator_pass_create(step->operators, &step->layout, step->place, &b->device,
+                                           &b->operator_pass[slot]));
+        b->memory.tables += weft_operator_pass_bytes(b->operator_pass[slot]);
     }
     return WEFT_SUCCESS;
 }
 
-/* A place's operators are the same for both placements. */
 static weft_status prepare_operators(weft_build *b) {
     for (int s = 0; s < WEFT_SCHEDULES; s++)
         for (int i = 0; i < b->schedule[s].steps; i++) {
             const weft_step *step = &b->schedule[s].step[i];
-            if (step->kind == WEFT_STEP_POINTWISE && !b->pointwise[step->place] &&
-                !b->operator_pass[step->place])
-                WEFT_TRY(prepare_operators_of(b, step));
+            const int slot = weft_operator_slot(&b->schedule[s], step);
+            if (step->kind == WEFT_STEP_POINTWISE && !b->pointwise[slot] && !b->operator_pass[slot])
+                WEFT_TRY(prepare_operators_of(b, step, slot));
         }
     return WEFT_SUCCESS;
 }
@@ -207,7 +205,7 @@ void weft_build_release(weft_build *b) {
         if (b->group[k]) b->group[k]->ops->release(b->group[k]);
     for (int i = 0; i < b->ready_count; i++) b->engine->destroy(b->ready[i].plan);
     free(b->ready);
-    for (int i = 0; i < WEFT_PLACES; i++) {
+    for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++) {
         weft_pointwise_release(b->pointwise[i]);
         weft_operator_pass_release(b->operator_pass[i]);
     }

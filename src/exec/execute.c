@@ -34,7 +34,8 @@ static weft_status run_exchange(weft_build *b, int s, int i, void *const *buffer
 }
 
 /* Scaling alone is the device's own work in place. */
-static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, void *const *buffer) {
+static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, int slot,
+                                     void *const *buffer) {
     const weft_device_handle *d = &b->device;
     const weft_precision precision = step->layout.precision;
     const int64_t number = precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
@@ -44,9 +45,9 @@ static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, void 
     if (step->dst_bytes == 0) return WEFT_SUCCESS;
     if (src == dst && weft_operators_only_scale(step->operators, &factor))
         return d->ops->scale(d->state, NULL, precision, dst, step->dst_bytes / number, factor);
-    if (b->operator_pass[step->place])
-        return weft_operator_pass_run(b->operator_pass[step->place], NULL, src, dst);
-    return d->ops->run(d->state, NULL, weft_pointwise_run, b->pointwise[step->place], src, dst);
+    if (b->operator_pass[slot])
+        return weft_operator_pass_run(b->operator_pass[slot], NULL, src, dst);
+    return d->ops->run(d->state, NULL, weft_pointwise_run, b->pointwise[slot], src, dst);
 }
 
 static weft_status enqueue_local(weft_build *b, int s, int i, void *const *buffer) {
@@ -63,7 +64,7 @@ static weft_status enqueue_local(weft_build *b, int s, int i, void *const *buffe
         return device->ops->copy(device->state, NULL, &step->copy, buffer[step->src], dst,
                                  step->transfer);
     case WEFT_STEP_POINTWISE:
-        return enqueue_pointwise(b, step, buffer);
+        return enqueue_pointwise(b, step, weft_operator_slot(&b->schedule[s], step), buffer);
     case WEFT_STEP_EXCHANGE:
         break;
     }

@@ -43,8 +43,7 @@ static json_t *dimensions(const weft_dimension *dimension, int count) {
 }
 
 static void describe_fused(const weft_fused_operators *f, const char *key, json_t *out) {
-    if (f->list)
-        json_object_set_new(out, key, weft_explain_operators(f->list, f->layout.box.axes - 1));
+    if (f->list) json_object_set_new(out, key, weft_explain_operators(f->list, &f->layout));
 }
 
 static void describe_fft(const weft_step *step, json_t *out) {
@@ -98,7 +97,7 @@ static json_t *describe_step(const weft_schedule *schedule, const weft_step *ste
     if (step->kind == WEFT_STEP_EXCHANGE) describe_exchange(schedule, step, out);
     if (step->kind == WEFT_STEP_POINTWISE)
         json_object_set_new(out, "operators",
-                            weft_explain_operators(step->operators, step->layout.box.axes - 1));
+                            weft_explain_operators(step->operators, &step->layout));
     return out;
 }
 

@@ -29,8 +29,22 @@ static json_t *describe_axes(const weft_operator *o, int rank) {
     return out;
 }
 
-json_t *weft_explain_operators(const weft_operator_list *list, int rank) {
+/* The caller's array, where it is not just the box. */
+static json_t *describe_stored(const weft_stored *stored, int rank) {
+    json_t *out = json_object(), *extents = json_array();
+    json_object_set_new(out, "operator", json_string("array"));
+    json_object_set_new(out, "storage", json_string(weft_storage_name(stored->storage)));
+    for (int a = 0; a < rank; a++) json_array_append_new(extents, json_integer(stored->n[a]));
+    json_object_set_new(out, "extents", extents);
+    return out;
+}
+
+json_t *weft_explain_operators(const weft_operator_list *list,
+                               const weft_pointwise_layout *layout) {
+    const int rank = layout->box.axes - 1;
     json_t *out = json_array();
+    if (!weft_stored_is_box(&layout->stored) && layout->loads)
+        json_array_append_new(out, describe_stored(&layout->stored, rank));
     for (int k = 0; k < list->count; k++) {
         const weft_operator *o = &list->item[k];
         json_t *one = json_object();
@@ -45,7 +59,17 @@ json_t *weft_explain_operators(const weft_operator_list *list, int rank) {
             json_object_set_new(one, "complex_factors", json_boolean(o->complex_factors));
         json_array_append_new(out, one);
     }
+    if (!weft_stored_is_box(&layout->stored) && !layout->loads)
+        json_array_append_new(out, describe_stored(&layout->stored, rank));
     return out;
+}
+
+static void write_stored(const json_t *one, FILE *stream) {
+    const json_t *extents = json_object_get(one, "extents");
+    for (size_t i = 0; i < json_array_size(extents); i++)
+        fprintf(stream, "%s%lld", i ? " x " : " of ",
+                (long long)json_integer_value(json_array_get(extents, i)));
+    fprintf(stream, " %s", json_string_value(json_object_get(one, "storage")));
 }
 
 static void write_windows(const json_t *windows, FILE *stream) {
@@ -65,6 +89,7 @@ void weft_explain_operators_text(const json_t *operators, FILE *stream) {
         const json_t *one = json_array_get(operators, k), *axes = json_object_get(one, "axes");
         const json_t *factor = json_object_get(one, "factor");
         fprintf(stream, "%s %s", k ? ";" : "", json_string_value(json_object_get(one, "operator")));
+        if (json_object_get(one, "storage")) write_stored(one, stream);
         if (factor) fprintf(stream, " by %g", json_number_value(factor));
         write_windows(json_object_get(one, "windows"), stream);
         for (size_t i = 0; i < json_array_size(axes); i++)

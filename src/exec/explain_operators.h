@@ -7,8 +7,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* An array of one object for each operator of an array with `rank` axes. */
-json_t *weft_explain_operators(const weft_operator_list *list, int rank);
+/* An array of one object for each operator, and for the caller's array where it is not the box. */
+json_t *weft_explain_operators(const weft_operator_list *list, const weft_pointwise_layout *layout);
 /* The same value, in one line. */
 void weft_explain_operators_text(const json_t *operators, FILE *stream);
 

@@ -64,7 +64,7 @@ static weft_status measure(weft_transport *transport, const weft_planner *planne
     status = weft_agree(transport, status);
     if (status == WEFT_SUCCESS) {
         status = weft_build_create(transport, planner, candidate, t.build);
-        for (int i = 0; i < WEFT_PLACES; i++) /* there is no data of the caller's yet */
+        for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++) /* there is no data of the caller's yet */
             if (t.build->pointwise[i]) weft_pointwise_omit_functions(t.build->pointwise[i]);
         if (status == WEFT_SUCCESS) {
             status = weft_agree(transport, allocate_both(&t, in_place));

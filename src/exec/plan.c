@@ -212,6 +212,11 @@ WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, w
     *box = (weft_box){{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
     memcpy(box->lo, region.lo, (size_t)plan->call.problem.rank * sizeof box->lo[0]);
     memcpy(box->n, region.n, (size_t)plan->call.problem.rank * sizeof box->n[0]);
+    for (int a = 0; a < plan->call.problem.rank && space == WEFT_INPUT; a++) {
+        const int64_t end = plan->call.problem.pad_from[a];
+        if (end > 0 && box->lo[a] + box->n[a] > end)
+            box->n[a] = end > box->lo[a] ? end - box->lo[a] : 0;
+    }
     return WEFT_SUCCESS;
 }
 

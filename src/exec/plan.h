@@ -12,6 +12,13 @@
 
 enum { WEFT_SCHEDULES = 6 }; /* direction x placement */
 
+/* The operators of a place, on the way of a convolution or of another transform, are the same for
+ * both placements. */
+enum { WEFT_OPERATOR_SLOTS = 2 * WEFT_PLACES };
+static inline int weft_operator_slot(const weft_schedule *schedule, const weft_step *step) {
+    return (int)step->place + (schedule->direction == WEFT_CONVOLVE ? WEFT_PLACES : 0);
+}
+
 /* An engine plan, shared by all steps with the same transform. */
 typedef struct weft_ready_transform {
     weft_transform transform;
@@ -64,9 +71,10 @@ typedef struct weft_build {
     weft_engine_plan *transform[WEFT_SCHEDULES][WEFT_MAX_STEPS][2];
     weft_ready_transform *ready;
     int ready_count;
-    weft_pointwise *pointwise[WEFT_PLACES];         /* NULL: no such step here, ... */
-    weft_operator_pass *operator_pass[WEFT_PLACES]; /* ... or the device has it as a kernel */
-    void *buffer[WEFT_BUFFERS];                     /* the workspaces and staging buffers */
+    /* By weft_operator_slot: as the host's code, or as a kernel. NULL: no such step here. */
+    weft_pointwise *pointwise[WEFT_OPERATOR_SLOTS];
+    weft_operator_pass *operator_pass[WEFT_OPERATOR_SLOTS];
+    void *buffer[WEFT_BUFFERS]; /* the workspaces and staging buffers */
     size_t buffer_bytes[WEFT_BUFFERS];
     weft_memory memory;
 

@@ -57,6 +57,8 @@ typedef ulong ulong64;
 #define GROUPS(axis) ((unsigned int)get_num_groups(axis))
 #define MULTIPLY_HIGH(a, b) mul_hi((unsigned int)(a), (unsigned int)(b))
 #define TABLE_READ(table, at) (table)[at]
+#define FLOAT_OF_BITS(bits) as_float((unsigned int)(bits))
+#define BITS_OF_FLOAT(x) as_uint((float)(x))
 #ifdef __clang__
 #define UNROLL _Pragma("unroll")
 #else
@@ -101,6 +103,8 @@ typedef unsigned long long ulong64;
 #define GROUPS_2 gridDim.z
 #define MULTIPLY_HIGH(a, b) __umulhi(a, b)
 #define TABLE_READ(table, at) __ldg((table) + (at))
+#define FLOAT_OF_BITS(bits) __uint_as_float(bits)
+#define BITS_OF_FLOAT(x) __float_as_uint(x)
 #define UNROLL _Pragma("unroll")
 #endif
 

@@ -9,9 +9,9 @@
 #define TABLE_OF(p) tables[p]
 
 KERNEL(weft_fft_copy)
-(IN_MEMORY MEMORY(real, out), MEMORY(const real2, tables), const fft_shape shape OPERATOR_PARAMETERS) {
+(IN_MEMORY MEMORY(out_number, out), MEMORY(const real2, tables), const fft_shape shape OPERATOR_PARAMETERS) {
     OPEN_IN
-    OPEN(real, out);
+    OPEN(out_number, out);
     OPEN(const real2, tables);
     OPEN_OPERATORS
     const unsigned int number = GROUP(0) * THREADS + THREAD;
@@ -20,7 +20,7 @@ KERNEL(weft_fft_copy)
     if (number >= shape.lines) return;
     find_line(&shape, number, index);
     const int p = index[0];
-    GLOBAL const real *const from = in + place_of_line(shape.in_loop, index);
+    GLOBAL const in_number *const from = in + place_of_line(shape.in_loop, index);
     OPEN_LINE_OUT(to)
     real2 z = pair(0, 0);
 #if FROM == POINTS_HALF_PAIRS

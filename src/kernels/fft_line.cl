@@ -133,9 +133,9 @@ FUNCTION real2 finished(real2 z, int p, unsigned int twist, GLOBAL const real2 *
 }
 
 KERNEL(weft_fft)
-(IN_MEMORY MEMORY(real, out), MEMORY(const real2, tables), const fft_shape shape PIECES_PARAMETERS OPERATOR_PARAMETERS SHARED) {
+(IN_MEMORY MEMORY(out_number, out), MEMORY(const real2, tables), const fft_shape shape PIECES_PARAMETERS OPERATOR_PARAMETERS SHARED) {
     OPEN_IN
-    OPEN(real, out);
+    OPEN(out_number, out);
     OPEN(const real2, tables);
     OPEN_OPERATORS
 #if PITCH > 0
@@ -160,7 +160,7 @@ KERNEL(weft_fft)
     find_line(&shape, first_line + line_in, index);
     const bool loads = first_line + line_in < shape.lines;
 #ifndef IN_PIECES
-    GLOBAL const real *const from = in + place_of_line(shape.in_loop, index);
+    GLOBAL const in_number *const from = in + place_of_line(shape.in_loop, index);
 #endif
 #if FROM == POINTS_HALF_PAIRS
     real2 pairs[2 * PAIRS_OF_THREAD];

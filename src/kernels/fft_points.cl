@@ -39,14 +39,38 @@ typedef struct fft_pieces {
     long64 first[PIECES], offset[PIECES], point[PIECES], loop[PIECES * LOOPS];
 } fft_pieces;
 
+/* What the arrays hold: numbers of the transform, unless the operators say otherwise. */
+#ifndef load_stores
+#define load_stores 0
+#endif
+#ifndef store_stores
+#define store_stores 0
+#endif
+#if load_stores && load_converts
+typedef load_stored in_number;
+#define CONVERT_LOADED(x) load_convert(x)
+#else
+typedef real in_number;
+#define CONVERT_LOADED(x) (x)
+#endif
+#if store_stores && store_converts
+typedef store_stored out_number;
+#define CONVERT_STORED(x) store_convert(x)
+#define OUT_NUMBERS 1 /* of a complex one */
+#else
+typedef real out_number;
+#define CONVERT_STORED(x) (x)
+#define OUT_NUMBERS 2
+#endif
+
 #ifdef IN_PIECES
 #define IN_PARAMETER(number) MEMORY(const real, in_##number),
 #define IN_MEMORY IN_PIECES(IN_PARAMETER)
 #define OPEN_PIECE(number) OPEN(const real, in_##number);
 #define OPEN_IN IN_PIECES(OPEN_PIECE)
 #else
-#define IN_MEMORY MEMORY(const real, in),
-#define OPEN_IN OPEN(const real, in);
+#define IN_MEMORY MEMORY(const in_number, in),
+#define OPEN_IN OPEN(const in_number, in);
 #endif
 #if defined IN_PIECES || defined OUT_PIECES
 #define PIECES_PARAMETERS , const fft_pieces in_pieces, const fft_pieces out_pieces
@@ -127,7 +151,8 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 
 /* ---- loading: in the kernel itself, which has `index`, and `from` or the pieces' memory ---- */
 
-/* Element number e of a line, as it was loaded, changed by the operators. */
+/* Element number e of a line, as it was loaded, changed by the operators; LOAD_IF goes before what
+ * loads one: what the array does not have stays 0. */
 #ifdef LOAD_NUMBER
 #define OPERATE_LOADED(value, e)                                                                   \
     {                                                                                              \
@@ -137,6 +162,13 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 #else
 #define LOAD_NUMBER(p) (p)
 #define OPERATE_LOADED(value, e)
+#endif
+#if load_stores
+#define LOAD_IF(e)                                                                                 \
+    const int sought_indices[] = LOAD_INDICES(e);                                                  \
+    if (load_inside(sought_indices, &load_at))
+#else
+#define LOAD_IF(e)
 #endif
 
 /* Complex number number of a line. */
@@ -156,33 +188,52 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 #define LOAD_COMPLEX(result, number)                                                               \
     {                                                                                              \
         const int sought = (number);                                                               \
-        result = load_two(from + sought * (IN_UNIT ? 2 : shape.in_point));                         \
-        OPERATE_LOADED(result, LOAD_NUMBER(sought))                                                \
+        LOAD_IF(LOAD_NUMBER(sought)) {                                                             \
+            result = load_two(from + sought * (IN_UNIT ? 2 : shape.in_point));                     \
+            OPERATE_LOADED(result, LOAD_NUMBER(sought))                                            \
+        }                                                                                          \
     }
 #endif
+
+/* A real number, or one that stands for a complex one. */
+#define LOAD_ONE(result, place, e)                                                                 \
+    {                                                                                              \
+        LOAD_IF(e) {                                                                               \
+            result = CONVERT_LOADED(from[place]);                                                  \
+            OPERATE_LOADED(result, e)                                                              \
+        }                                                                                          \
+    }
 
 /* Point `number` of a line. Those of HALF_PAIRS are loaded by the pair. */
 #if FROM == POINTS_COMPLEX
 #define LOAD_POINT(result, number) LOAD_COMPLEX(result, number)
+#elif FROM == POINTS_REAL_PAIRS && IN_ADJACENT && !load_stores
+#define LOAD_POINT(result, number)                                                                 \
+    {                                                                                              \
+        const int sought = (number);                                                               \
+        result = load_two(from + sought * (IN_UNIT ? 2 : shape.in_point));                         \
+        OPERATE_LOADED(result.x, 2 * LOAD_NUMBER(sought))                                          \
+        OPERATE_LOADED(result.y, 2 * LOAD_NUMBER(sought) + 1)                                      \
+    }
 #elif FROM == POINTS_REAL_PAIRS
-#if IN_ADJACENT
-#define LOAD_PAIR(p) load_two(from + (p) * (IN_UNIT ? 2 : shape.in_point))
+#define LOAD_POINT(result, number)                                                                 \
+    {                                                                                              \
+        const int sought = (number);                                                               \
+        LOAD_ONE(result.x, sought * shape.in_point, 2 * LOAD_NUMBER(sought))                       \
+        LOAD_ONE(result.y, sought * shape.in_point + shape.in_part, 2 * LOAD_NUMBER(sought) + 1)   \
+    }
+#elif FROM == POINTS_REAL
+#if load_stores && !load_is_real
+#define LOADED_PART(result) result
 #else
-#define LOAD_PAIR(p) pair(from[(p)*shape.in_point], from[(p)*shape.in_point + shape.in_part])
+#define LOADED_PART(result) result.x
 #endif
 #define LOAD_POINT(result, number)                                                                 \
     {                                                                                              \
         const int sought = (number);                                                               \
-        result = LOAD_PAIR(sought);                                                                \
-        OPERATE_LOADED(result.x, 2 * LOAD_NUMBER(sought))                                          \
-        OPERATE_LOADED(result.y, 2 * LOAD_NUMBER(sought) + 1)                                      \
-    }
-#elif FROM == POINTS_REAL
-#define LOAD_POINT(result, number)                                                                 \
-    {                                                                                              \
-        const int sought = (number);                                                               \
-        result = pair(from[sought * (IN_UNIT ? 1 : shape.in_point)], 0);                           \
-        OPERATE_LOADED(result.x, LOAD_NUMBER(sought))                                              \
+        result = pair(0, 0);                                                                       \
+        LOAD_ONE(LOADED_PART(result), sought * (IN_UNIT ? 1 : shape.in_point),                     \
+                 LOAD_NUMBER(sought))                                                              \
     }
 #elif FROM == POINTS_HALF
 #define LOAD_POINT(result, number)                                                                 \
@@ -201,7 +252,7 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 
 /* Where a line is stored. */
 typedef struct line_out_place {
-    GLOBAL real *at;
+    GLOBAL out_number *at;
 #if defined OUT_PIECES || defined STORE_NUMBER
     unsigned int index[LOOPS];
 #endif
@@ -231,6 +282,13 @@ typedef struct line_out_place {
 #define OPERATE_STORED(value, e)
 #define OPEN_STORED(to)
 #endif
+#if store_stores
+#define STORE_IF(e)                                                                                \
+    const int stored_indices[] = STORE_INDICES(e);                                                 \
+    if (store_inside(stored_indices, to.operators))
+#else
+#define STORE_IF(e)
+#endif
 #define KEEP_INDEX(to)                                                                             \
     for (int l = 0; l < LOOPS; ++l) to.index[l] = index[l];
 
@@ -244,7 +302,7 @@ typedef struct line_out_place {
     if (p >= to.pieces->first[which])                                                              \
         place = place_in_piece(to.pieces, which, p, to.index);
 #else
-#define OUT_PIECES(PIECE) place = OUT_UNIT ? 2 * p : p * to.point;
+#define OUT_PIECES(PIECE) place = OUT_UNIT ? OUT_NUMBERS * p : p * to.point;
 #define OPEN_LINE_OUT(to)                                                                          \
     to.at = out + place_of_line(shape.out_loop, index);                                            \
     to.point = shape.out_point;                                                                    \
@@ -256,8 +314,29 @@ typedef struct line_out_place {
 FUNCTION void store_complex(line_out_place to, int p, real2 z) {
     long64 place = 0;
     OUT_PIECES(OUT_PIECE)
-    OPERATE_STORED(z, STORE_NUMBER(p))
-    store_two(to.at + place, z);
+    STORE_IF(STORE_NUMBER(p)) {
+        OPERATE_STORED(z, STORE_NUMBER(p))
+#if store_stores && store_converts
+        to.at[place] = CONVERT_STORED(z);
+#else
+        store_two(to.at + place, z);
+#endif
+    }
+}
+#else
+#if store_stores && !store_is_real
+typedef real2 stored_value;
+#define STORED_PART(z) z
+#else
+typedef real stored_value;
+#define STORED_PART(z) z.x
+#endif
+/* A real number, or a complex one by what stands for it. */
+FUNCTION void store_one(line_out_place to, long64 place, int e, stored_value x) {
+    STORE_IF(e) {
+        OPERATE_STORED(x, e)
+        to.at[place] = CONVERT_STORED(x);
+    }
 }
 #endif
 
@@ -265,18 +344,15 @@ FUNCTION void store_complex(line_out_place to, int p, real2 z) {
 FUNCTION void store_point(line_out_place to, int p, real2 z) {
 #if TO == POINTS_COMPLEX
     store_complex(to, p, z);
-#elif TO == POINTS_REAL_PAIRS
+#elif TO == POINTS_REAL_PAIRS && OUT_ADJACENT && !store_stores
     OPERATE_STORED(z.x, 2 * STORE_NUMBER(p))
     OPERATE_STORED(z.y, 2 * STORE_NUMBER(p) + 1)
-#if OUT_ADJACENT
     store_two(to.at + (OUT_UNIT ? 2 * p : p * to.point), z);
-#else
-    to.at[p * to.point] = z.x;
-    to.at[p * to.point + to.part] = z.y;
-#endif
+#elif TO == POINTS_REAL_PAIRS
+    store_one(to, p * to.point, 2 * STORE_NUMBER(p), z.x);
+    store_one(to, p * to.point + to.part, 2 * STORE_NUMBER(p) + 1, z.y);
 #elif TO == POINTS_REAL
-    OPERATE_STORED(z.x, STORE_NUMBER(p))
-    to.at[p * (OUT_UNIT ? 1 : to.point)] = z.x;
+    store_one(to, p * (OUT_UNIT ? 1 : to.point), STORE_NUMBER(p), STORED_PART(z));
 #elif TO == POINTS_HALF
     if (2 * p <= REAL_LENGTH) store_complex(to, p, z);
 #endif

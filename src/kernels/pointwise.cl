@@ -2,18 +2,38 @@
  * Operators by themselves, from one array to another or in place. Before this text comes that of
  * the operators (src/operator/kernel.h, called `pointwise`), and
  *
- *     AXES             loops over the elements, as they lie in memory, the fastest first
+ *     AXES             loops over the elements of the box, as they lie in memory, the fastest first
  *     INDEX_OF_AXES    an array's initializer: the entry of index[AXES] for each axis of the box
+ *     LOADS            where the caller's array is not the box, 1: it is the one that is loaded
  */
 typedef struct pointwise_shape {
+    long64 stored[AXES]; /* strides of the caller's array */
     unsigned int elements, unused;
     unsigned int n[AXES], multiplier[AXES], shift[AXES], unused_too[AXES];
 } pointwise_shape;
 
-FUNCTION pointwise_number operated(pointwise_number value, unsigned int element,
-                                   const pointwise_shape *shape, const pointwise_places *places,
-                                   GLOBAL const real *tables) {
-    int index[AXES];
+#ifndef pointwise_stores
+#define pointwise_stores 0
+#endif
+#if pointwise_stores && pointwise_converts
+typedef pointwise_stored stored_number;
+#define CONVERTED(x) pointwise_convert(x)
+#else
+typedef pointwise_number stored_number;
+#define CONVERTED(x) (x)
+#endif
+#if pointwise_stores && LOADS
+typedef stored_number in_number;
+typedef pointwise_number out_number;
+#elif pointwise_stores
+typedef pointwise_number in_number;
+typedef stored_number out_number;
+#else
+typedef pointwise_number in_number;
+typedef pointwise_number out_number;
+#endif
+
+FUNCTION void find_element(const pointwise_shape *shape, unsigned int element, int *index) {
     UNROLL
     for (int l = 0; l < AXES; ++l) {
         /* Granlund and Montgomery 1994: element / n without dividing */
@@ -22,24 +42,43 @@ FUNCTION pointwise_number operated(pointwise_number value, unsigned int element,
         index[l] = (int)(element - rest * shape->n[l]);
         element = rest;
     }
-    const int of_axes[] = INDEX_OF_AXES;
-    return pointwise_operators(value, of_axes, places, tables);
 }
 
 KERNEL(weft_pointwise)
-(MEMORY(const pointwise_number, in), MEMORY(pointwise_number, out), MEMORY(const real, tables), const pointwise_shape shape, const pointwise_places places) {
+(MEMORY(const in_number, in), MEMORY(out_number, out), MEMORY(const real, tables), const pointwise_shape shape, const pointwise_places places) {
     enum { PER_THREAD = 4 };
-    OPEN(const pointwise_number, in);
-    OPEN(pointwise_number, out);
+    OPEN(const in_number, in);
+    OPEN(out_number, out);
     OPEN(const real, tables);
     const unsigned int first = GROUP(0) * (THREADS * PER_THREAD) + THREAD;
     pointwise_number value[PER_THREAD];
+#if !pointwise_stores
     UNROLL
     for (int k = 0; k < PER_THREAD; ++k)
         if (first + k * THREADS < shape.elements) value[k] = in[first + k * THREADS];
+#endif
     UNROLL
-    for (int k = 0; k < PER_THREAD; ++k)
-        if (first + k * THREADS < shape.elements)
-            out[first + k * THREADS] =
-                operated(value[k], first + k * THREADS, &shape, &places, tables);
+    for (int k = 0; k < PER_THREAD; ++k) {
+        const unsigned int element = first + k * THREADS;
+        if (element >= shape.elements) continue;
+        int index[AXES];
+        find_element(&shape, element, index);
+        const int of_axes[] = INDEX_OF_AXES;
+#if pointwise_stores
+        const bool inside = pointwise_inside(of_axes, &places);
+        long64 at = 0;
+        for (int l = 0; l < AXES; ++l) at += index[l] * shape.stored[l];
+#if LOADS
+        pointwise_number nothing = {0};
+        value[k] = nothing;
+        if (inside) value[k] = pointwise_operators(CONVERTED(in[at]), of_axes, &places, tables);
+        out[element] = value[k];
+#else
+        value[k] = in[element];
+        if (inside) out[at] = CONVERTED(pointwise_operators(value[k], of_axes, &places, tables));
+#endif
+#else
+        out[element] = pointwise_operators(value[k], of_axes, &places, tables);
+#endif
+    }
 }

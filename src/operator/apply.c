@@ -46,7 +46,7 @@ static void call_function(const weft_pointwise *p, const weft_operator *o, const
                              .batch = index[p->rank],
                              .precision = p->precision,
                              .complex_elements = !p->real};
-    if (p->omits_functions) return;
+    if (p->omits_functions || count == 0) return;
     for (int a = 0; a < p->rank; a++) run.index[a] = p->box.lo[a] + index[a];
     o->function(&run, o->argument);
 }
@@ -82,6 +82,40 @@ static void find(const weft_pointwise *p, int64_t first, int64_t *index) {
     }
 }
 
+/* How many of `count` elements from `index` on the caller's array has, and where the first is. */
+static int64_t find_stored(const weft_pointwise *p, const int64_t *index, int64_t count,
+                           int64_t *at) {
+    const int64_t *n = p->layout.stored.n;
+    *at = 0;
+    for (int a = 0; a <= p->rank; a++) {
+        if (index[a] >= n[a]) return 0;
+        *at += index[a] * p->stored_stride[a];
+    }
+    const int64_t left = n[p->run_axis] - index[p->run_axis];
+    return count < left ? count : left;
+}
+
+/* The same where the caller's array is no box of the transform's numbers. */
+static void apply_stored(const weft_pointwise *p, const int64_t *index, int64_t count,
+                         const char *in, char *out, int64_t first) {
+    const int64_t element = (int64_t)weft_pointwise_element_bytes(p);
+    const int64_t stored = (int64_t)weft_stored_element_bytes(&p->layout);
+    int64_t at;
+    const int64_t there = find_stored(p, index, count, &at);
+    double piece[2 * PIECE];
+    if (there == 0 && !p->layout.loads) return;
+    if (p->layout.loads) {
+        char *data = out + first * element;
+        weft_stored_load(&p->layout, there, in + at * stored, data);
+        memset(data + there * element, 0, (size_t)((count - there) * element));
+        apply_parts(p, index, there, data);
+    } else {
+        memcpy(piece, in + first * element, (size_t)(there * element));
+        apply_parts(p, index, there, piece);
+        weft_stored_store(&p->layout, there, piece, out + at * stored);
+    }
+}
+
 static void next_row(const weft_pointwise *p, int64_t *index) {
     index[p->run_axis] = 0;
     for (int i = p->rows - 1; i >= 0; i--) {
@@ -99,9 +133,13 @@ static void apply_range(const weft_pointwise *p, int64_t first, int64_t last, co
         int64_t count = n - index[p->run_axis];
         if (count > last - first) count = last - first;
         if (count > PIECE) count = PIECE;
-        char *data = out + first * element;
-        if (in != out) memcpy(data, in + first * element, (size_t)(count * element));
-        apply_parts(p, index, count, data);
+        if (weft_stored_is_box(&p->layout.stored)) {
+            char *data = out + first * element;
+            if (in != out) memcpy(data, in + first * element, (size_t)(count * element));
+            apply_parts(p, index, count, data);
+        } else {
+            apply_stored(p, index, count, in, out, first);
+        }
         first += count;
         index[p->run_axis] += count;
         if (index[p->run_axis] == n) next_row(p, index);

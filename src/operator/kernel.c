@@ -8,7 +8,7 @@
 #include "support/composition.h"
 #include "support/error.h"
 
-extern const char weft_kernels_operators_cl[]; /* cmake/embed.cmake */
+extern const char weft_kernels_operators_cl[], weft_kernels_stored_cl[]; /* cmake/embed.cmake */
 
 /* What is being written. */
 typedef struct writing {
@@ -18,7 +18,8 @@ typedef struct writing {
     const char *name;
     weft_operator_kernel *kernel;
     weft_composition text, body; /* of the function that calls the others */
-    int64_t numbers;             /* of the tables so far */
+    weft_composition inside;
+    int64_t numbers; /* of the tables so far */
 } writing;
 
 static weft_status add_place(writing *w, int64_t value, int axis, int *number) {
@@ -31,6 +32,7 @@ static weft_status add_place(writing *w, int64_t value, int axis, int *number) {
     *number = k->places++;
     k->place[*number] = value;
     k->axis[*number] = axis;
+    k->grows[*number] = 1;
     k->axes |= 1u << axis;
     return WEFT_SUCCESS;
 }
@@ -134,16 +136,78 @@ static void write_function(writing *w) {
                  w->name, w->name, w->name, w->name, w->body.text ? w->body.text : "");
 }
 
+/* Whether an index is in the caller's array, as an expression; empty where all are. */
+static weft_status write_inside(writing *w) {
+    const weft_pointwise_layout *layout = &w->list->layout;
+    for (int a = 0; a < w->list->rank && layout->stored.cropped; a++) {
+        int place = 0;
+        WEFT_TRY(add_place(w, layout->stored.n[a], a, &place));
+        w->kernel->grows[place] = -1;
+        weft_compose(&w->inside, " && index[%d] < places->place[%d]", a, place);
+    }
+    return WEFT_SUCCESS;
+}
+
+/* How elements of the caller's array lie there. */
+static void write_stored(writing *w) {
+    static const char *const types[] = {[WEFT_STORAGE_U8] = "unsigned char",
+                                        [WEFT_STORAGE_I16] = "short",
+                                        [WEFT_STORAGE_U16] = "unsigned short",
+                                        [WEFT_STORAGE_HALF] = "unsigned short",
+                                        [WEFT_STORAGE_FLOAT] = "float",
+                                        [WEFT_STORAGE_DOUBLE] = "double",
+                                        [WEFT_STORAGE_DECIBEL_U8] = "unsigned char"};
+    static const char *const conversions[] = {[WEFT_STORAGE_U8] = "U8",
+                                              [WEFT_STORAGE_I16] = "I16",
+                                              [WEFT_STORAGE_U16] = "U16",
+                                              [WEFT_STORAGE_HALF] = "HALF",
+                                              [WEFT_STORAGE_FLOAT] = "FLOAT",
+                                              [WEFT_STORAGE_DOUBLE] = "DOUBLE",
+                                              [WEFT_STORAGE_DECIBEL_U8] = "DECIBEL"};
+    const weft_pointwise_layout *layout = &w->list->layout;
+    const weft_storage storage = layout->stored.storage;
+    weft_composition *c = &w->text;
+    const double *range = layout->stored.decibels;
+    w->kernel->is_box = weft_stored_is_box(&layout->stored);
+    w->kernel->converts = storage != WEFT_STORAGE_SAME;
+    w->kernel->stored_bytes = weft_stored_element_bytes(layout);
+    if (w->kernel->is_box) return;
+    weft_compose(c, "%s", weft_kernels_stored_cl);
+    weft_compose(c,
+                 "#define %s_stores 1\n#define %s_is_real %d\n#define %s_converts %d\n"
+                 "FUNCTION bool %s_inside(const int *index, const %s_places *places) {\n"
+                 "(void)index; (void)places;\nreturn true%s;\n}\n",
+                 w->name, w->name, layout->real, w->name, w->kernel->converts, w->name, w->name,
+                 w->inside.text ? w->inside.text : "");
+    if (!w->kernel->converts) return;
+    weft_compose(c, "typedef %s %s_stored;\n", types[storage], w->name);
+    if (layout->loads)
+        weft_compose(c, "FUNCTION %s_number %s_convert(%s_stored x) { return %s(FROM_%s(x)%s); }\n",
+                     w->name, w->name, w->name, layout->real ? "" : "pair", conversions[storage],
+                     layout->real ? "" : ", 0");
+    else if (storage == WEFT_STORAGE_DECIBEL_U8)
+        weft_compose(c,
+                     "FUNCTION %s_stored %s_convert(real2 z) { return TO_U8((TO_DECIBEL(z) - "
+                     "(real)(%.17e)) * (real)(%.17e)); }\n",
+                     w->name, w->name, range[0], 255 / (range[1] - range[0]));
+    else
+        weft_compose(c, "FUNCTION %s_stored %s_convert(%s_number x) { return TO_%s(x%s); }\n",
+                     w->name, w->name, w->name, conversions[storage], layout->real ? "" : ".x");
+}
+
 static weft_status write_text(writing *w) {
     weft_composition *c = &w->text;
     weft_compose(c, "%s\n#define %s_number %s\n", weft_kernels_operators_cl, w->name,
                  w->list->real ? "real" : "real2");
     define_snippets(w);
     weft_status status = write_body(w);
+    if (status == WEFT_SUCCESS) status = write_inside(w);
     write_function(w);
+    write_stored(w);
     w->kernel->text = c->text;
     free(w->body.text);
-    if (status == WEFT_SUCCESS && (c->failed || w->body.failed))
+    free(w->inside.text);
+    if (status == WEFT_SUCCESS && (c->failed || w->body.failed || w->inside.failed))
         status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
     return status;
 }
@@ -222,6 +286,7 @@ void weft_operator_kernel_release(weft_operator_kernel *kernel) {
 size_t weft_operator_kernel_places(const weft_operator_kernel *kernel, const int64_t *first,
                                    int64_t place[WEFT_OPERATOR_PLACES]) {
     place[0] = 0;
-    for (int i = 0; i < kernel->places; i++) place[i] = kernel->place[i] + first[kernel->axis[i]];
+    for (int i = 0; i < kernel->places; i++)
+        place[i] = kernel->place[i] + kernel->grows[i] * first[kernel->axis[i]];
     return sizeof *place * (size_t)(kernel->places > 0 ? kernel->places : 1);
 }

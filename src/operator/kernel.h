@@ -7,6 +7,13 @@
  *     load_operators(value, index, places, tables)    the value operated on; index is an array of
  *                       an element's int indices in the box, the batch's last
  *
+ *
+ * and, where the caller's array is not the box (load_stores is 1),
+ *
+ *     load_stored       the type of its elements
+ *     load_inside(index, places)    whether it has the element
+ *     load_convert(x)   of a load: the number that an element stands for; of a store: the element
+ *
  * The same lists have the same text on all ranks; what differs is in the places.
  */
 #ifndef WEFT_OPERATOR_KERNEL_H
@@ -20,12 +27,15 @@ enum { WEFT_OPERATOR_PLACES = 64 };
 typedef struct weft_operator_kernel {
     weft_device_handle device;
     char *text;
-    unsigned axes; /* bit a: the index along axis a is looked at */
-    int places;    /* numbers of the structure: */
+    unsigned axes;         /* bit a: the index along axis a is looked at */
+    bool is_box, converts; /* the caller's array is just the box; it holds other numbers */
+    size_t stored_bytes;   /* of its elements */
+    int places;            /* numbers of the structure: */
     int64_t place[WEFT_OPERATOR_PLACES];
-    int axis[WEFT_OPERATOR_PLACES]; /* what each of them grows with */
-    void *tables;                   /* on the device */
-    size_t bytes;                   /* of the tables */
+    int axis[WEFT_OPERATOR_PLACES];  /* the index that each of them grows with, ... */
+    int grows[WEFT_OPERATOR_PLACES]; /* ... or shrinks: 1 or -1 */
+    void *tables;                    /* on the device */
+    size_t bytes;                    /* of the tables */
 } weft_operator_kernel;
 
 /* `place` is the list's in sentences, `name` in the text. */

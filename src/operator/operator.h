@@ -53,6 +53,15 @@ uint64_t weft_operator_checksum(const weft_operator *operator, const weft_operat
 weft_status weft_window_check(const weft_window *window, const char *name);
 long double weft_window_value(const weft_window *window, int64_t n, int64_t i);
 
+/* How a rank's share of the array lies in the caller's memory: its first n[a] indices along each
+ * axis, in the order of the box, as numbers of another kind perhaps. */
+typedef struct weft_stored {
+    weft_storage storage;
+    double decibels[2];
+    bool cropped; /* n is not the box's */
+    int64_t n[WEFT_AXES];
+} weft_stored;
+
 /* A rank's share of the array: box and order as everywhere, with the batch as axis rank. */
 typedef struct weft_pointwise_layout {
     weft_region box;
@@ -60,7 +69,23 @@ typedef struct weft_pointwise_layout {
     int64_t n[WEFT_AXES]; /* global extents */
     bool real;
     weft_precision precision;
+    weft_stored stored; /* what is read for WEFT_PLACE_LOAD, and written for the others */
+    bool loads;         /* the former */
 } weft_pointwise_layout;
+
+/* Whether the caller's array is just the box (convert.c); its bytes; those of one of its elements.
+ */
+bool weft_stored_is_box(const weft_stored *stored);
+int64_t weft_stored_bytes(const weft_pointwise_layout *layout);
+size_t weft_stored_element_bytes(const weft_pointwise_layout *layout);
+/* Strides of the caller's array, in its elements, by axis. */
+void weft_stored_strides(const weft_pointwise_layout *layout, int64_t stride[WEFT_AXES]);
+
+/* Elements between the caller's array and numbers of the transform. */
+void weft_stored_load(const weft_pointwise_layout *layout, int64_t count, const void *from,
+                      void *to);
+void weft_stored_store(const weft_pointwise_layout *layout, int64_t count, const void *from,
+                       void *to);
 
 /* A list made ready for one layout (prepare.c). The list must outlive it. */
 typedef struct weft_pointwise weft_pointwise;

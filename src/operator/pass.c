@@ -16,6 +16,8 @@ struct weft_operator_pass {
     int axes, order[WEFT_AXES]; /* fastest first */
     int64_t n[WEFT_AXES];       /* of the box, in that order */
     int64_t element_bytes;
+    bool loads;                /* the caller's array, if that is not the box; else it stores it */
+    int64_t stored[WEFT_AXES]; /* its strides, in its elements, in the order of n */
     /* A launch has all of the first `inner` axes and a part of the next one. */
     int inner;
     int64_t inner_elements, part;
@@ -24,7 +26,8 @@ struct weft_operator_pass {
 static weft_status compile(weft_operator_pass *p, weft_precision precision) {
     const weft_device_handle *d = &p->operators->device;
     weft_composition c = {.text = NULL};
-    weft_compose(&c, "%s#define AXES %d\n#define INDEX_OF_AXES {", p->operators->text, p->axes);
+    weft_compose(&c, "%s#define AXES %d\n#define LOADS %d\n#define INDEX_OF_AXES {",
+                 p->operators->text, p->axes, p->loads);
     for (int a = 0; a < p->axes; a++) {
         int l = 0;
         while (p->order[l] != a) l++;
@@ -61,9 +64,13 @@ weft_status weft_operator_pass_create(const weft_operator_list *list,
     weft_operator_pass *p = calloc(1, sizeof *p);
     if (!p) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
     p->axes = layout->box.axes;
+    p->loads = layout->loads;
+    int64_t stride[WEFT_AXES];
+    weft_stored_strides(layout, stride);
     for (int l = 0; l < p->axes; l++) {
         p->order[l] = layout->order[p->axes - 1 - l];
         p->n[l] = layout->box.n[p->order[l]];
+        p->stored[l] = stride[p->order[l]];
     }
     p->element_bytes = (layout->precision == WEFT_SINGLE ? 4 : 8) * (layout->real ? 1 : 2);
     cut(p);
@@ -96,10 +103,16 @@ size_t weft_operator_pass_bytes(const weft_operator_pass *p) {
 static weft_status launch(weft_operator_pass *p, weft_queue *queue, const int64_t *first, int64_t n,
                           const char *in, char *out) {
     const weft_device_handle *d = &p->operators->device;
-    uint32_t shape[2 + 4 * WEFT_AXES] = {(uint32_t)(p->inner_elements * n)};
-    uint32_t *extent = shape + 2, *multiplier = extent + p->axes, *shift = multiplier + p->axes;
+    union {
+        int64_t stored[WEFT_AXES];
+        uint32_t number[2 * WEFT_AXES + 2 + 4 * WEFT_AXES];
+    } shape = {{0}};
+    uint32_t *number = shape.number + 2 * p->axes;
+    uint32_t *extent = number + 2, *multiplier = extent + p->axes, *shift = multiplier + p->axes;
     int64_t of_axes[WEFT_AXES], place[WEFT_OPERATOR_PLACES];
+    number[0] = (uint32_t)(p->inner_elements * n);
     for (int l = 0; l < p->axes; l++) {
+        shape.stored[l] = p->stored[l];
         extent[l] = l < p->inner ? (uint32_t)p->n[l] : l == p->inner ? (uint32_t)n : 1;
         weft_divisor(extent[l], &multiplier[l], &shift[l]);
         of_axes[p->order[l]] = first[l];
@@ -109,12 +122,20 @@ static weft_status launch(weft_operator_pass *p, weft_queue *queue, const int64_
         {.memory = in},
         {.memory = out},
         {.memory = p->operators->tables},
-        {.value = shape, .bytes = (2 + 4 * (size_t)p->axes) * sizeof *shape},
+        {.value = &shape, .bytes = (2 + 6 * (size_t)p->axes) * sizeof *number},
         {.value = place, .bytes = places}};
     const int64_t of_group = THREADS * PER_THREAD;
-    const unsigned groups[3] = {(unsigned)((shape[0] + of_group - 1) / of_group), 1, 1};
+    const unsigned groups[3] = {(unsigned)((number[0] + of_group - 1) / of_group), 1, 1};
     return d->ops->kernel_launch(d->state, queue, p->kernel, groups, argument,
                                  sizeof argument / sizeof *argument);
+}
+
+/* Bytes to the first element of a launch in the array that is loaded, or stored. */
+static int64_t offset(const weft_operator_pass *p, const int64_t *first, int64_t done, bool load) {
+    int64_t elements = 0;
+    if (p->operators->is_box || load != p->loads) return done * p->element_bytes;
+    for (int l = 0; l < p->axes; l++) elements += first[l] * p->stored[l];
+    return elements * (int64_t)p->operators->stored_bytes;
 }
 
 weft_status weft_operator_pass_run(weft_operator_pass *p, weft_queue *queue, const void *in,
@@ -123,8 +144,8 @@ weft_status weft_operator_pass_run(weft_operator_pass *p, weft_queue *queue, con
     for (;;) {
         int64_t n = p->inner == p->axes ? 1 : p->n[p->inner] - first[p->inner];
         if (n > p->part) n = p->part;
-        WEFT_TRY(launch(p, queue, first, n, (const char *)in + done * p->element_bytes,
-                        (char *)out + done * p->element_bytes));
+        WEFT_TRY(launch(p, queue, first, n, (const char *)in + offset(p, first, done, true),
+                        (char *)out + offset(p, first, done, false)));
         done += n * p->inner_elements;
         if (p->inner == p->axes) return WEFT_SUCCESS;
         int l = p->inner;

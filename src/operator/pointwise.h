@@ -18,6 +18,8 @@ typedef struct weft_pointwise_part {
 
 struct weft_pointwise {
     int rank;
+    weft_pointwise_layout layout;
+    int64_t stored_stride[WEFT_AXES]; /* of the caller's array */
     weft_region box;
     bool real;
     weft_precision precision;

@@ -119,6 +119,8 @@ static weft_status make_parts(weft_pointwise *p, const weft_operator_list *list,
 static void lay_out(weft_pointwise *p, const weft_pointwise_layout *layout) {
     int last = layout->box.axes - 1;
     p->rank = last;
+    p->layout = *layout;
+    weft_stored_strides(layout, p->stored_stride);
     p->box = layout->box;
     p->real = layout->real;
     p->precision = layout->precision;

@@ -103,6 +103,7 @@ static void try_step(const weft_step *step, int base, int src, int dst, range bu
                      choice *best) {
     switch (step->kind) {
     case WEFT_STEP_POINTWISE:
+        if (src == dst && !weft_stored_is_box(&step->layout.stored)) return;
         relax(best, base + (src == dst ? 0 : COST_ELSEWHERE), src, -1, -1);
         return;
     case WEFT_STEP_FFT: /* in place or not must not depend on the exchange method: engines that take

@@ -35,6 +35,11 @@ static void write_record(const weft_call *call, record *r) {
     put(r, "problem.load.count", call->operators[WEFT_PLACE_LOAD].count);
     put(r, "problem.spectral.count", call->operators[WEFT_PLACE_SPECTRAL].count);
     put(r, "problem.store.count", call->operators[WEFT_PLACE_STORE].count);
+    put(r, "problem.load_storage", p->load_storage);
+    put(r, "problem.spectral_storage", p->spectral_storage);
+    put(r, "problem.store_storage", p->store_storage);
+    for (int i = 0; i < 2; i++) put(r, "problem.decibels", (int64_t)(p->decibels[i] * 1e6));
+    for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.pad_from", p->pad_from[a]);
     put(r, "options.decomposition", o->decomposition);
     for (int i = 0; i < WEFT_MAX_RANK; i++) put(r, "options.grid", o->grid[i]);
     for (int i = 0; i < WEFT_MAX_RANK; i++) put(r, "options.exchange", o->exchange[i]);

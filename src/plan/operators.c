@@ -21,14 +21,30 @@ weft_fused_operators weft_schedule_fused(const weft_step *step, const weft_step 
     return f;
 }
 
+/* The strides of the caller's array where it is not the box. */
+static void set_strides(const weft_pointwise_layout *layout, weft_transform *t) {
+    const weft_fused_operators *f = layout->loads ? &t->load : &t->store;
+    int64_t stride[WEFT_AXES];
+    weft_stored_strides(layout, stride);
+    for (int d = 0; d < t->dims; d++)
+        *(layout->loads ? &t->dim[d].in_stride : &t->dim[d].out_stride) = stride[f->dim_axis[d]];
+    for (int l = 0; l < t->loops; l++)
+        *(layout->loads ? &t->loop[l].in_stride : &t->loop[l].out_stride) = stride[f->loop_axis[l]];
+}
+
 static bool take(const weft_schedule_request *request, const weft_step *step, bool reads_input,
                  weft_step *fft) {
     weft_transform t = fft->transform;
     if (fft->kind != WEFT_STEP_FFT || weft_step_is_empty(fft)) return false;
     *(step->place == WEFT_PLACE_LOAD ? &t.load : &t.store) = weft_schedule_fused(step, fft);
     if (reads_input) t.destroy_input = false;
+    const bool box = weft_stored_is_box(&step->layout.stored);
+    if (!box) set_strides(&step->layout, &t);
     if (request->engine->supports(&t, request->device) != WEFT_SUCCESS) return false;
     fft->transform = t;
+    if (box) return true;
+    *(step->layout.loads ? &fft->src_bytes : &fft->dst_bytes) = weft_stored_bytes(&step->layout);
+    fft->can_alias = false;
     return true;
 }
 

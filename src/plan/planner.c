@@ -214,6 +214,7 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
                                      .in_place = in_place,
                                      .precision = call->problem.precision,
                                      .operators = call->operators,
+                                     .problem = &call->problem,
                                      .exchange = candidate->exchange,
                                      .staged = planner->staged,
                                      .host_buffers = planner->host_buffers,

@@ -182,6 +182,49 @@ static double norm_factor(const weft_problem *p, weft_direction direction) {
     }
 }
 
+static weft_status check_storage(const char *name, weft_storage storage, weft_storage last) {
+    if ((int)storage >= 0 && storage <= last) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "problem.%s is %d, not one of its values 0..%d",
+                     name, (int)storage, (int)last);
+}
+
+/* What the callers' arrays hold. They are not what a transform works on, so not its buffers. */
+static weft_status check_stored(weft_call *call) {
+    const weft_problem *p = &call->problem;
+    bool real_space = p->load_storage || p->store_storage, spectral = p->spectral_storage != 0;
+    WEFT_TRY(check_storage("load_storage", p->load_storage, WEFT_STORAGE_DOUBLE));
+    WEFT_TRY(check_storage("store_storage", p->store_storage, WEFT_STORAGE_DOUBLE));
+    if (spectral && p->spectral_storage != WEFT_STORAGE_DECIBEL_U8)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "problem.spectral_storage is %d; it is WEFT_STORAGE_SAME or "
+                         "WEFT_STORAGE_DECIBEL_U8",
+                         (int)p->spectral_storage);
+    if (spectral &&
+        !(isfinite(p->decibels[0]) && isfinite(p->decibels[1]) && p->decibels[0] != p->decibels[1]))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "problem.decibels are %g and %g; give two different finite numbers",
+                         p->decibels[0], p->decibels[1]);
+    for (int a = 0; a < p->rank; a++) {
+        if (p->pad_from[a] < 0 || p->pad_from[a] > p->n[a])
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "problem.pad_from[%d] is %lld; it is 0 to n[%d], %lld", a,
+                             (long long)p->pad_from[a], a, (long long)p->n[a]);
+        real_space = real_space || p->pad_from[a] > 0;
+    }
+    if (!real_space && !spectral) return WEFT_SUCCESS;
+    if ((real_space && call->has_input) || (spectral && call->has_output))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "problem.%s: not together with converted, padded or cropped arrays in "
+                         "that space; leave it NULL",
+                         real_space && call->has_input ? "input" : "output");
+    if (call->options.placement == WEFT_IN_PLACE)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "options.placement: arrays that are converted, padded or cropped are not "
+                         "transformed in place; choose WEFT_OUT_OF_PLACE");
+    call->options.placement = WEFT_OUT_OF_PLACE;
+    return WEFT_SUCCESS;
+}
+
 weft_operator_space weft_call_space(const weft_call *call, weft_operator_place place, int64_t *n) {
     const weft_problem *p = &call->problem;
     const bool spectral = place == WEFT_PLACE_SPECTRAL;
@@ -240,6 +283,7 @@ weft_status weft_call_read(const weft_problem *problem, const weft_options *opti
     WEFT_TRY(check_problem(&call->problem));
     WEFT_TRY(
         check_options(&call->problem, &call->options, ranks, call->has_input || call->has_output));
+    WEFT_TRY(check_stored(call));
     if (call->has_input) WEFT_TRY(check_brick(call, WEFT_INPUT, &call->input));
     if (call->has_output) WEFT_TRY(check_brick(call, WEFT_OUTPUT, &call->output));
     return read_operators(call);

@@ -202,12 +202,36 @@ static weft_status add_exchange(const weft_schedule_request *request, weft_sched
     return WEFT_SUCCESS;
 }
 
-static void add_transfer(weft_schedule *schedule, int64_t bytes, weft_transfer transfer) {
-    weft_step *step = add_step(schedule, WEFT_STEP_COPY);
-    step->transfer = transfer;
+/* Of what the step next to it reads or writes; filled once that is known. */
+static void fill_transfer(weft_step *step, int64_t bytes) {
     step->copy = weft_copy_of_run(bytes, 1);
     step->src_bytes = step->dst_bytes = bytes;
     step->bytes_moved = 2 * bytes;
+}
+
+static void add_transfer(weft_schedule *schedule, weft_transfer transfer) {
+    add_step(schedule, WEFT_STEP_COPY)->transfer = transfer;
+}
+
+/* The caller's array at a place, of which this rank has `box`. */
+static weft_stored stored_at(const weft_schedule_request *request, const weft_schedule *schedule,
+                             weft_operator_place place, const weft_region *box) {
+    const weft_problem *p = request->problem;
+    const bool inside = schedule->direction == WEFT_CONVOLVE && place == WEFT_PLACE_SPECTRAL;
+    weft_stored stored = {.storage = WEFT_STORAGE_SAME};
+    memcpy(stored.n, box->n, sizeof stored.n);
+    if (!p || inside) return stored;
+    stored.storage = place == WEFT_PLACE_LOAD       ? p->load_storage
+                     : place == WEFT_PLACE_SPECTRAL ? p->spectral_storage
+                                                    : p->store_storage;
+    memcpy(stored.decibels, p->decibels, sizeof stored.decibels);
+    for (int a = 0; a < p->rank && place != WEFT_PLACE_SPECTRAL; a++) {
+        if (p->pad_from[a] == 0) continue;
+        const int64_t left = p->pad_from[a] - box->lo[a];
+        stored.cropped = true;
+        stored.n[a] = left < 0 ? 0 : left < box->n[a] ? left : box->n[a];
+    }
+    return stored;
 }
 
 /* The operators of a place, if there are any, on data that lies as `at`. Where the result lies is
@@ -215,19 +239,25 @@ static void add_transfer(weft_schedule *schedule, int64_t bytes, weft_transfer t
 static void add_pointwise(const weft_schedule_request *request, weft_schedule *schedule,
                           weft_operator_place place, const end *at) {
     const weft_operator_list *operators = request->operators ? &request->operators[place] : NULL;
-    if (!operators || operators->count == 0) return;
+    const weft_region box = weft_distribution_box(at->distribution, request->rank);
+    const weft_stored stored = stored_at(request, schedule, place, &box);
+    if (!operators || (operators->count == 0 && weft_stored_is_box(&stored))) return;
     weft_step *step = add_step(schedule, WEFT_STEP_POINTWISE);
     step->place = place;
     step->operators = operators;
-    step->layout =
-        (weft_pointwise_layout){.box = weft_distribution_box(at->distribution, request->rank),
-                                .real = at->real,
-                                .precision = request->precision};
+    step->layout = (weft_pointwise_layout){.box = box,
+                                           .real = at->real,
+                                           .precision = request->precision,
+                                           .stored = stored,
+                                           .loads = place == WEFT_PLACE_LOAD};
     memcpy(step->layout.order, at->order, (size_t)step->layout.box.axes * sizeof *at->order);
     memcpy(step->layout.n, at->distribution->n, sizeof step->layout.n);
     step->src_bytes = step->dst_bytes = end_bytes(request, at);
-    step->bytes_moved = 2 * step->dst_bytes;
     step->flops = (double)(step->dst_bytes / (int64_t)real_bytes(request->precision));
+    if (!weft_stored_is_box(&stored))
+        *(step->layout.loads ? &step->src_bytes : &step->dst_bytes) =
+            weft_stored_bytes(&step->layout);
+    step->bytes_moved = step->src_bytes + step->dst_bytes;
 }
 
 /* The last segment that transforms, in the direction of the data. */
@@ -334,11 +364,16 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     schedule->precision = request->precision;
 
     end at = arrival(chain, first, forward ? WEFT_FORWARD : WEFT_INVERSE);
-    if (request->host_buffers) add_transfer(schedule, end_bytes(request, &at), WEFT_HOST_TO_DEVICE);
+    if (request->host_buffers) add_transfer(schedule, WEFT_HOST_TO_DEVICE);
     WEFT_TRY(returns ? add_convolution(request, schedule, &at)
                      : add_segments(request, schedule, first, last, &at));
-    if (request->host_buffers) add_transfer(schedule, end_bytes(request, &at), WEFT_DEVICE_TO_HOST);
+    if (request->host_buffers) add_transfer(schedule, WEFT_DEVICE_TO_HOST);
     weft_schedule_fuse_operators(request, schedule);
+    if (request->host_buffers) {
+        fill_transfer(&schedule->step[0], schedule->step[1].src_bytes);
+        fill_transfer(&schedule->step[schedule->steps - 1],
+                      schedule->step[schedule->steps - 2].dst_bytes);
+    }
     weft_schedule_chunk(request, schedule);
     weft_schedule_fuse(request, schedule);
     WEFT_TRY(weft_schedule_assign_buffers(schedule, request->workspaces));

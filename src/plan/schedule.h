@@ -125,8 +125,9 @@ typedef struct weft_schedule_request {
     bool in_place;
     weft_precision precision;
     const weft_operator_list *operators; /* [WEFT_PLACES]; NULL: none */
-    const weft_exchange *exchange;       /* by weft_chain.method */
-    bool staged;                         /* messages go through page-locked memory */
+    const weft_problem *problem; /* what the callers' arrays hold; NULL: what transforms work on */
+    const weft_exchange *exchange; /* by weft_chain.method */
+    bool staged;                   /* messages go through page-locked memory */
     bool host_buffers;             /* the callers' buffers must be copied to and from the device */
     const weft_engine_ops *engine; /* NULL: one that takes no pieces */
     const weft_device_ops *device; /* it runs on */

@@ -72,6 +72,12 @@ WEFT_API const char *weft_window_kind_name(weft_window_kind kind) {
     return WEFT_NAME_OF(names, kind);
 }
 
+WEFT_API const char *weft_storage_name(weft_storage storage) {
+    static const char *const names[] = {"same", "u8",    "i16",    "u16",
+                                        "half", "float", "double", "decibel-u8"};
+    return WEFT_NAME_OF(names, storage);
+}
+
 WEFT_API const char *weft_version(void) {
     return WEFT_VERSION;
 }

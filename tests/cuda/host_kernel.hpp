@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 #include "host_cuda.h"
@@ -41,9 +42,23 @@ struct alignas(16) uint4 {
 static thread_local index3 threadIdx, blockIdx, gridDim;
 static thread_local float4 *host_local_memory;
 using std::fma;
+using std::log10;
+using std::rint;
 
 static inline unsigned int __umulhi(unsigned int a, unsigned int b) {
     return (unsigned int)((unsigned long long)a * b >> 32);
+}
+
+static inline float __uint_as_float(unsigned int bits) {
+    float value;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline unsigned int __float_as_uint(float value) {
+    unsigned int bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
 }
 
 template <typename Number> static inline Number __ldg(const Number *at) {

@@ -131,6 +131,8 @@ static test_case complex_case(void) {
     while (c.problem.kind != WEFT_C2C ||
            c.problem.load.count + c.problem.spectral.count + c.problem.store.count == 0)
         c = random_case();
+    c.problem.load_storage = c.problem.store_storage = WEFT_STORAGE_SAME;
+    memset(c.problem.pad_from, 0, sizeof c.problem.pad_from);
     c.options.engine = WEFT_ENGINE_IDENTITY;
     c.options.device = WEFT_HOST;
     c.options.location = WEFT_LOCATION_DEVICE;

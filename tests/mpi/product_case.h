@@ -102,6 +102,18 @@ static void random_grid(weft_options *o, int rank) {
 static weft_device on_device;   /* --device: every case, with the engines that compute there */
 static weft_engine with_engine; /* --engine: of these */
 
+/* Callers' arrays that are padded, cropped, or of other numbers. */
+static void draw_stored(test_case *c) {
+    static const weft_storage storages[] = {WEFT_STORAGE_SAME, WEFT_STORAGE_FLOAT,
+                                            WEFT_STORAGE_DOUBLE};
+    c->in_place = 0;
+    if (c->options.placement == WEFT_IN_PLACE) c->options.placement = WEFT_OUT_OF_PLACE;
+    c->problem.load_storage = storages[pick(3)];
+    c->problem.store_storage = storages[pick(3)];
+    for (int a = 0; a < c->problem.rank; a++)
+        if (pick(2)) c->problem.pad_from[a] = 1 + pick((int)c->problem.n[a]);
+}
+
 static test_case random_case(void) {
     static const weft_decomposition decompositions[] = {WEFT_SLAB_2D1D, WEFT_SLAB_1D2D,
                                                         WEFT_SLAB_Y_ZX, WEFT_PENCIL, WEFT_PENCIL};
@@ -142,6 +154,7 @@ static test_case random_case(void) {
         random_brick(&c.problem, c.problem.kind == WEFT_R2C, &c.output);
     }
     c.options.convolve = pick(2);
+    if (!c.bricks && pick(4) == 0) draw_stored(&c);
     if (pick(2)) draw_operators(pick, &c.problem, &drawn);
     return c;
 }
@@ -151,7 +164,7 @@ static void describe(const test_case *c, char *out, size_t size) {
     const weft_problem *p = &c->problem;
     snprintf(out, size,
              "%lldx%lldx%lldx%lld %s %s batch %lld %s %s grid %d,%d,%d engine %s device %s%s%s "
-             "threads %d chunks %d %s%s operators %d,%d,%d%s",
+             "threads %d chunks %d %s%s operators %d,%d,%d%s stored %d,%d pad %lld,%lld,%lld",
              (long long)p->n[0], (long long)p->n[1], (long long)p->n[2], (long long)p->n[3],
              weft_kind_name(p->kind), weft_precision_name(p->precision), (long long)p->batch,
              weft_decomposition_name(o->decomposition), weft_variant_name(o->variant), o->grid[0],
@@ -159,7 +172,8 @@ static void describe(const test_case *c, char *out, size_t size) {
              o->location ? " host buffers" : "", o->device_aware == WEFT_STAGED ? " staged" : "",
              o->threads, o->chunks, c->in_place ? "in place" : "out of place",
              c->bricks ? " bricks" : "", p->load.count, p->spectral.count, p->store.count,
-             o->convolve ? " convolve" : "");
+             o->convolve ? " convolve" : "", p->load_storage, p->store_storage,
+             (long long)p->pad_from[0], (long long)p->pad_from[1], (long long)p->pad_from[2]);
 }
 
 #endif

@@ -232,14 +232,13 @@ static void lay_out_areas(making *m, int64_t row) {
     chain->chunk_n = 1;
     if (m->chunk >= 0) {
         const weft_jit_loop *loop = &r->loop[m->chunk];
-        const int64_t number = complex_bytes(r->precision) / 2;
         m->dense[m->chunk] = stride;
         chain->chunks_n = loop->n;
         chain->chunk_n = (int64_t)m->habits->longest_work / bytes;
         if (chain->chunk_n < 1) chain->chunk_n = 1;
         if (chain->chunk_n > loop->n) chain->chunk_n = loop->n;
-        chain->in_stride = loop->in * number;
-        chain->out_stride = loop->out * number;
+        chain->in_stride = loop->in * (int64_t)weft_jit_number_bytes(&r->in, r->precision);
+        chain->out_stride = loop->out * (int64_t)weft_jit_number_bytes(&r->out, r->precision);
     }
     chain->area_bytes = (size_t)(bytes * chain->chunk_n + 511) / 512 * 512;
 }

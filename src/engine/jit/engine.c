@@ -50,6 +50,12 @@ static bool real_side(const weft_transform *t, bool output) {
     return t->kind == (output && !t->returns ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
 }
 
+/* The caller's array holds one number for each element, also for a complex one. */
+static bool converts(const weft_transform *t, bool output) {
+    const weft_fused_operators *side = output ? &t->store : &t->load;
+    return side->list && side->layout.stored.storage != WEFT_STORAGE_SAME;
+}
+
 /* The dimension in pieces is transformed first (of the output: last), in one pass. */
 static bool takes(const weft_transform *t, const weft_pieces *pieces, int place) {
     return pieces->count == 0 ||
@@ -118,7 +124,7 @@ static const weft_piece *largest(const weft_pieces *pieces) {
 /* The strides of the largest piece stand for those of all. */
 static strides side_strides(const weft_transform *t, bool output) {
     const weft_pieces *pieces = output ? &t->out_pieces : &t->in_pieces;
-    const int64_t numbers = real_side(t, output) ? 1 : 2;
+    const int64_t numbers = real_side(t, output) || converts(t, output) ? 1 : 2;
     strides s = {{0}, {0}};
     for (int d = 0; d < t->dims; d++)
         s.dim[d] = numbers * (pieces->count > 0 ? largest(pieces)->dim_stride[d]
@@ -246,10 +252,15 @@ static weft_status add_axis(planning *p, int place, array from, array to) {
     axis->to = to;
     weft_jit_request r = request_of(p, d, is_back(t, place), from, to);
     if (place == 0) {
+        if (t->kind == WEFT_TRANSFORM_C2C && converts(t, false))
+            r.in = real_points(r.in.point, false);
         set_pieces(t, &t->in_pieces, &r.in);
         set_operators(t, &t->load, plan->load, d, &r.in.operators);
     }
     if (place + 1 == passes_of(t)) {
+        if (t->kind == WEFT_TRANSFORM_C2C && t->store.place == WEFT_PLACE_STORE &&
+            converts(t, true))
+            r.out = real_points(r.out.point, false);
         set_pieces(t, &t->out_pieces, &r.out);
         set_operators(t, &t->store, plan->store, d, &r.out.operators);
     }
@@ -260,12 +271,16 @@ static weft_status add_axis(planning *p, int place, array from, array to) {
     return weft_jit_chain_create(&r, p->habits, &plan->device, &plan->tables, &axis->chain);
 }
 
-/* Where data stays until the last pass: in the output, in the input, or in between. */
+/* Where data stays until the last pass: in the output, if that can hold it, in the input, or in
+ * between. */
 static array resting_place(const weft_transform *t) {
+    const bool box = !t->store.list || weft_stored_is_box(&t->store.layout.stored);
     if (t->dims == 1) return OUT;
     if (t->kind == WEFT_TRANSFORM_C2R)
         return t->destroy_input && t->in_pieces.count == 0 ? IN : BETWEEN;
-    return t->out_pieces.count > 0 || (t->returns && t->kind == WEFT_TRANSFORM_R2C) ? BETWEEN : OUT;
+    return t->out_pieces.count > 0 || !box || (t->returns && t->kind == WEFT_TRANSFORM_R2C)
+               ? BETWEEN
+               : OUT;
 }
 
 /* A dimension of one point is passed over, unless something else happens on the way. */

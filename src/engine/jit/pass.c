@@ -109,7 +109,18 @@ static bool is_complex(weft_jit_points points) {
     return points != WEFT_JIT_REAL && points != WEFT_JIT_REAL_PAIRS;
 }
 
+size_t weft_jit_number_bytes(const weft_jit_side *side, weft_precision precision) {
+    if (weft_jit_converts(side)) return side->operators.kernel->stored_bytes;
+    return precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+}
+
+/* The caller's array is loaded number by number where it is not the box. */
+static bool is_by_number(const weft_jit_side *side) {
+    return side->operators.kernel && !side->operators.kernel->is_box && !is_complex(side->points);
+}
+
 static bool all_even(const weft_jit_side *side, const weft_jit_request *r, bool output) {
+    if (is_by_number(side)) return true;
     if (is_complex(side->points) || side->points == WEFT_JIT_REAL || side->part != 1) return true;
     if (side->point % 2 != 0) return false;
     for (int l = 0; l < r->loops; l++)
@@ -253,8 +264,8 @@ static size_t fill_pieces(const weft_jit_side *side, int room, int loops, int64_
 static bool is_aligned(const weft_jit_pass *pass, const void *in, const void *out) {
     const weft_jit_request *r = &pass->request;
     const uintptr_t pair = r->precision == WEFT_SINGLE ? 8 : 16;
-    uintptr_t address = (uintptr_t)out;
-    if (r->in.pieces == 0) address |= (uintptr_t)in;
+    uintptr_t address = weft_jit_converts(&r->out) ? 0 : (uintptr_t)out;
+    if (r->in.pieces == 0 && !weft_jit_converts(&r->in)) address |= (uintptr_t)in;
     for (int i = 0; i < r->in.pieces; i++)
         address |= (uintptr_t)((const void *const *)in)[r->in.piece[i].array];
     return address % pair == 0 && can_be_aligned(r);

@@ -47,6 +47,12 @@ typedef struct weft_jit_side {
     weft_jit_operators operators;
 } weft_jit_side;
 
+/* Whether the array holds other numbers than the transform's; bytes of one. */
+static inline bool weft_jit_converts(const weft_jit_side *side) {
+    return side->operators.kernel && side->operators.kernel->converts;
+}
+size_t weft_jit_number_bytes(const weft_jit_side *side, weft_precision precision);
+
 typedef enum weft_jit_work {
     WEFT_JIT_TRANSFORM,
     /* No transform; loop 0 is over the points. */

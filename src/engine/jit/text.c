@@ -94,14 +94,14 @@ static void define_pieces(weft_composition *c, const char *name, int room) {
     weft_compose(c, "\n");
 }
 
-static int64_t unit_of(weft_jit_points points) {
-    return points == WEFT_JIT_REAL ? 1 : 2;
+static int64_t unit_of(const weft_jit_side *side) {
+    return side->points == WEFT_JIT_REAL || weft_jit_converts(side) ? 1 : 2;
 }
 
 /* Neighbouring points are neighbours in memory; in all pieces, if so in one. */
 static bool is_unit(const weft_jit_side *side) {
     if (side->points == WEFT_JIT_REAL_PAIRS && side->part != 1) return false;
-    return side->pieces == 0 && side->point == unit_of(side->points);
+    return side->pieces == 0 && side->point == unit_of(side);
 }
 
 static void define_sides(weft_composition *c, const weft_jit_pass *pass, bool aligned) {

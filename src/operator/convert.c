@@ -1,0 +1,175 @@
+/* Elements of the callers' arrays: where they lie, and what they hold. */
+#include <math.h>
+#include <string.h>
+
+#include "operator/operator.h"
+
+bool weft_stored_is_box(const weft_stored *stored) {
+    return stored->storage == WEFT_STORAGE_SAME && !stored->cropped;
+}
+
+size_t weft_stored_element_bytes(const weft_pointwise_layout *layout) {
+    switch (layout->stored.storage) {
+    case WEFT_STORAGE_SAME:
+        break;
+    case WEFT_STORAGE_U8:
+    case WEFT_STORAGE_DECIBEL_U8:
+        return 1;
+    case WEFT_STORAGE_I16:
+    case WEFT_STORAGE_U16:
+    case WEFT_STORAGE_HALF:
+        return 2;
+    case WEFT_STORAGE_FLOAT:
+        return 4;
+    case WEFT_STORAGE_DOUBLE:
+        return 8;
+    }
+    return (layout->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double)) *
+           (layout->real ? 1 : 2);
+}
+
+int64_t weft_stored_bytes(const weft_pointwise_layout *layout) {
+    int64_t bytes = (int64_t)weft_stored_element_bytes(layout);
+    for (int a = 0; a < layout->box.axes; a++) bytes *= layout->stored.n[a];
+    return bytes;
+}
+
+void weft_stored_strides(const weft_pointwise_layout *layout, int64_t stride[WEFT_AXES]) {
+    int64_t next = 1;
+    for (int i = layout->box.axes - 1; i >= 0; i--) {
+        stride[layout->order[i]] = next;
+        next *= layout->stored.n[layout->order[i]];
+    }
+}
+
+/* ---- half precision ---- */
+
+static float float_of_half(uint16_t half) {
+    const uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = half & 0x7fff;
+    uint32_t bits = sign | (rest << 13);
+    float value;
+    if (rest >= 0x7c00)
+        bits |= 0x7f800000; /* infinity and NaN */
+    else if (rest >= 0x0400)
+        bits += (127 - 15) << 23;
+    else
+        return (sign ? -1.0f : 1.0f) * (float)rest * 0x1p-24f;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Rounded to nearest, halves to even, from either precision at once. */
+static uint16_t half_of_double(double x) {
+    const uint16_t sign = signbit(x) ? 0x8000 : 0;
+    const double a = fabs(x);
+    if (isnan(x)) return 0x7e00;
+    if (a < 0x1p-14) return (uint16_t)(sign | (uint16_t)nearbyint(a * 0x1p24));
+    if (a >= 65520) return (uint16_t)(sign | 0x7c00);
+    int exponent;
+    const double fraction = frexp(a, &exponent); /* 0.5 to 1 */
+    const int mantissa = (int)nearbyint(fraction * 2048) - 1024;
+    return (uint16_t)(sign | (((exponent + 14) << 10) + mantissa));
+}
+
+/* ---- loading ---- */
+
+#define LOAD(type, value_of)                                                                       \
+    for (int64_t i = 0; i < count; i++) {                                                          \
+        type number;                                                                               \
+        memcpy(&number, (const char *)from + i * (int64_t)sizeof number, sizeof number);           \
+        put(layout, to, i, value_of(number));                                                      \
+    }                                                                                              \
+    break
+
+static void put(const weft_pointwise_layout *layout, void *to, int64_t i, double value) {
+    const int64_t at = layout->real ? i : 2 * i;
+    float *f = to;
+    double *d = to;
+    if (layout->precision == WEFT_SINGLE) {
+        f[at] = (float)value;
+        if (!layout->real) f[at + 1] = 0;
+    } else {
+        d[at] = value;
+        if (!layout->real) d[at + 1] = 0;
+    }
+}
+
+void weft_stored_load(const weft_pointwise_layout *layout, int64_t count, const void *from,
+                      void *to) {
+    switch (layout->stored.storage) {
+    case WEFT_STORAGE_U8:
+        LOAD(uint8_t, (double));
+    case WEFT_STORAGE_I16:
+        LOAD(int16_t, (double));
+    case WEFT_STORAGE_U16:
+        LOAD(uint16_t, (double));
+    case WEFT_STORAGE_HALF:
+        LOAD(uint16_t, (double)float_of_half);
+    case WEFT_STORAGE_FLOAT:
+        LOAD(float, (double));
+    case WEFT_STORAGE_DOUBLE:
+        LOAD(double, (double));
+    default:
+        memcpy(to, from, (size_t)count * weft_stored_element_bytes(layout));
+    }
+}
+
+/* ---- storing ---- */
+
+#define STORE(type, value_of)                                                                      \
+    for (int64_t i = 0; i < count; i++) {                                                          \
+        const type number = value_of(get(layout, from, i));                                        \
+        memcpy((char *)to + i * (int64_t)sizeof number, &number, sizeof number);                   \
+    }                                                                                              \
+    break
+
+static double get(const weft_pointwise_layout *layout, const void *from, int64_t i) {
+    const int64_t at = layout->real ? i : 2 * i;
+    const float *f = from;
+    const double *d = from;
+    return layout->precision == WEFT_SINGLE ? (double)f[at] : d[at];
+}
+
+/* NaN gives the least. */
+static double rounded(double value, double least, double most) {
+    return value > least ? value < most ? nearbyint(value) : most : least;
+}
+
+#define ROUNDED_U8(value) (uint8_t) rounded(value, 0, 255)
+#define ROUNDED_I16(value) (int16_t) rounded(value, -32768, 32767)
+#define ROUNDED_U16(value) (uint16_t) rounded(value, 0, 65535)
+
+static double decibels(const weft_pointwise_layout *layout, const void *from, int64_t i) {
+    const float *f = from;
+    const double *d = from;
+    const bool single = layout->precision == WEFT_SINGLE;
+    const double re = single ? (double)f[2 * i] : d[2 * i];
+    const double im = single ? (double)f[2 * i + 1] : d[2 * i + 1];
+    const double *range = layout->stored.decibels;
+    return (10 * log10(re * re + im * im) - range[0]) * (255 / (range[1] - range[0]));
+}
+
+void weft_stored_store(const weft_pointwise_layout *layout, int64_t count, const void *from,
+                       void *to) {
+    uint8_t *bytes = to;
+    switch (layout->stored.storage) {
+    case WEFT_STORAGE_U8:
+        STORE(uint8_t, ROUNDED_U8);
+    case WEFT_STORAGE_I16:
+        STORE(int16_t, ROUNDED_I16);
+    case WEFT_STORAGE_U16:
+        STORE(uint16_t, ROUNDED_U16);
+    case WEFT_STORAGE_HALF:
+        STORE(uint16_t, half_of_double);
+    case WEFT_STORAGE_FLOAT:
+        STORE(float, (float));
+    case WEFT_STORAGE_DOUBLE:
+        STORE(double, (double));
+    case WEFT_STORAGE_DECIBEL_U8:
+        for (int64_t i = 0; i < count; i++)
+            bytes[i] = (uint8_t)rounded(decibels(layout, from, i), 0, 255);
+        break;
+    default:
+        memcpy(to, from, (size_t)count * weft_stored_element_bytes(layout));
+    }
+}
