@@ -17,6 +17,7 @@
  *     TWIST             the loop whose index times the point's is the exponent of a root of unity
  *                       to multiply by, the product of entries of two tables: number / FINE at
  *                       COARSE_TABLE, number % FINE at FINE_TABLE; -1: none
+ *     HALVED            1: POINTS is half of LENGTH, see fft_halves.cl
  */
 #if PITCH > 0
 #define SHARED LOCAL_MEMORY
@@ -110,21 +111,15 @@ FUNCTION real2 prepared(real2 z, int p, GLOBAL const real2 *tables) {
     return z;
 }
 
-/* A point as it is stored; `twist` is the index of the loop. */
-FUNCTION real2 finished(real2 z, int p, unsigned int twist, GLOBAL const real2 *tables) {
+/* A point as it is stored. */
+FUNCTION real2 finished(real2 z, int p, GLOBAL const real2 *tables) {
 #if CONVOLUTION
     z = complex_multiply(swapped(z), TABLE_READ(tables, CHIRP + p));
 #endif
 #if TURNS
     z = swapped(z);
 #endif
-#if TWIST >= 0
-    const unsigned int root = twist * (unsigned int)p;
-    z = complex_multiply(z, complex_multiply(TABLE_READ(tables, COARSE_TABLE + root / FINE),
-                                             TABLE_READ(tables, FINE_TABLE + root % FINE)));
-#endif
     (void)p;
-    (void)twist;
     (void)tables;
 #if INVERSE
     z = swapped(z);
@@ -139,7 +134,7 @@ KERNEL(weft_fft)
     OPEN(const real2, tables);
     OPEN_OPERATORS
 #if PITCH > 0
-    OPEN_LOCAL(exchanged, shared);
+    OPEN_SHARED
 #endif
 #if ACROSS_IN
     const int line_in = THREAD % LINES, t_in = THREAD / LINES;
@@ -196,6 +191,8 @@ KERNEL(weft_fft)
             if (p < LENGTH) v[i * FIRST_RADIX + k] = prepared(v[i * FIRST_RADIX + k], p, tables);
         }
     }
+    LOAD_HALVES
+    FIRST_HALF
     transform_0(v, tables, t_in);
     STAGES
 
@@ -203,14 +200,16 @@ KERNEL(weft_fft)
     find_line(&shape, first_line + line_out, index);
 #endif
     const bool stores = first_line + line_out < shape.lines;
-    const unsigned int twist = TWIST >= 0 ? index[TWIST >= 0 ? TWIST : 0] : 0;
+#if TWIST >= 0
+    twist_points(v, index[TWIST], t_out, tables);
+#endif
     UNROLL
     for (int i = 0; i < LAST_COUNT; ++i) {
         UNROLL
         for (int k = 0; k < LAST_RADIX; ++k) {
             const int p = t_out + i * LINE_THREADS + k * LAST_BUTTERFLIES;
             if (p < LENGTH)
-                v[i * LAST_RADIX + k] = finished(v[i * LAST_RADIX + k], p, twist, tables);
+                v[i * LAST_RADIX + k] = finished(v[i * LAST_RADIX + k], OF_HALF(p), tables);
         }
     }
     line_out_place to;
@@ -228,8 +227,9 @@ KERNEL(weft_fft)
             UNROLL
             for (int k = 0; k < LAST_RADIX; ++k)
                 if (b < LAST_BUTTERFLIES && b + k * LAST_BUTTERFLIES < LENGTH)
-                    store_point(to, b + k * LAST_BUTTERFLIES, v[i * LAST_RADIX + k]);
+                    store_point(to, OF_HALF(b + k * LAST_BUTTERFLIES), v[i * LAST_RADIX + k]);
         }
     }
 #endif
+    LAST_HALF
 }

@@ -10,6 +10,8 @@
  *     IN_ADJACENT, OUT_ADJACENT    1: so are the two real numbers of a pair
  *     ALIGNED       1: points, where they are two numbers side by side, are aligned to both
  *     INVERSE       1: real and imaginary parts change places on both sides, which turns the sign
+ *     STREAMS_IN, STREAMS_OUT  1: read or written once, so the cache is better kept for the rest
+ *     FOLD, FOLD_LOOP  of FOLDED points: their distance in the half spectrum, the loop over lines
  *     IN_PIECES(PIECE), OUT_PIECES(PIECE), where a side lies in pieces: PIECE(number) for each, in
  *                   order; PIECES is how many there are room for
  *     LOAD_NUMBER(p), LOAD_INDICES(e), STORE_NUMBER(p), STORE_INDICES(e)
@@ -25,6 +27,8 @@
 #define POINTS_REAL 2       /* real numbers */
 #define POINTS_HALF 3       /* n / 2 + 1 complex numbers that stand for n */
 #define POINTS_HALF_PAIRS 4 /* the same, of the line that REAL_PAIRS is the other side of */
+#define POINTS_FOLDED 5     /* row r of the matrix that a half spectrum of REAL_LENGTH is: its numbers
+                               r + FOLD p, the conjugates of the others where it has none */
 
 typedef struct fft_shape {
     long64 in_loop[LOOPS], out_loop[LOOPS];
@@ -132,9 +136,20 @@ FUNCTION real2 swapped(real2 z) {
     return pair(z.y, z.x);
 }
 
+#if STREAMS_IN && !IS_OPENCL
+#define READ_TWO(at) __ldcs(at)
+#else
+#define READ_TWO(at) (*(at))
+#endif
+#if STREAMS_OUT && !IS_OPENCL
+#define WRITE_TWO(at, z) __stcs(at, z)
+#else
+#define WRITE_TWO(at, z) (*(at) = (z))
+#endif
+
 FUNCTION real2 load_two(GLOBAL const real *at) {
 #if ALIGNED
-    return *(GLOBAL const real2 *)at;
+    return READ_TWO((GLOBAL const real2 *)at);
 #else
     return pair(at[0], at[1]);
 #endif
@@ -142,7 +157,7 @@ FUNCTION real2 load_two(GLOBAL const real *at) {
 
 FUNCTION void store_two(GLOBAL real *at, real2 z) {
 #if ALIGNED
-    *(GLOBAL real2 *)at = z;
+    WRITE_TWO((GLOBAL real2 *)at, z);
 #else
     at[0] = z.x;
     at[1] = z.y;
@@ -246,6 +261,21 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
         if (whole == 0 || 2 * whole == REAL_LENGTH) half_.y = 0; /* real data has none */          \
         result = half_;                                                                            \
     }
+#elif FROM == POINTS_FOLDED
+#define LOAD_POINT(result, number)                                                                 \
+    {                                                                                              \
+        const int row = (int)index[FOLD_LOOP], whole = row + FOLD * (number);                      \
+        const bool mirrored = whole > REAL_LENGTH - whole;                                         \
+        const long64 away = (mirrored ? REAL_LENGTH - whole : whole) - row;                        \
+        real2 half_ = pair(0, 0);                                                                  \
+        LOAD_IF((int)away + row) {                                                                 \
+            half_ = load_two(from + away * shape.in_loop[FOLD_LOOP]);                              \
+            OPERATE_LOADED(half_, (int)away + row)                                                 \
+        }                                                                                          \
+        if (mirrored) half_.y = -half_.y;                                                          \
+        if (whole == 0 || whole == REAL_LENGTH - whole) half_.y = 0; /* real data has none */      \
+        result = half_;                                                                            \
+    }
 #endif
 
 /* ---- storing ---- */
@@ -264,6 +294,10 @@ typedef struct line_out_place {
 #ifdef STORE_NUMBER
     const store_places *operators;
     GLOBAL const real *tables;
+#endif
+#if TO == POINTS_FOLDED
+    int row;
+    long64 number; /* stride of the half spectrum's numbers */
 #endif
 } line_out_place;
 
@@ -303,25 +337,38 @@ typedef struct line_out_place {
         place = place_in_piece(to.pieces, which, p, to.index);
 #else
 #define OUT_PIECES(PIECE) place = OUT_UNIT ? OUT_NUMBERS * p : p * to.point;
+#if TO == POINTS_FOLDED
+#define OPEN_FOLD(to)                                                                              \
+    to.row = (int)index[FOLD_LOOP];                                                                \
+    to.number = shape.out_loop[FOLD_LOOP];
+#else
+#define OPEN_FOLD(to)
+#endif
 #define OPEN_LINE_OUT(to)                                                                          \
     to.at = out + place_of_line(shape.out_loop, index);                                            \
     to.point = shape.out_point;                                                                    \
     to.part = shape.out_part;                                                                      \
+    OPEN_FOLD(to)                                                                                  \
     OPEN_STORED(to)
 #endif
 
 #if TO != POINTS_REAL && TO != POINTS_REAL_PAIRS
-FUNCTION void store_complex(line_out_place to, int p, real2 z) {
-    long64 place = 0;
-    OUT_PIECES(OUT_PIECE)
-    STORE_IF(STORE_NUMBER(p)) {
-        OPERATE_STORED(z, STORE_NUMBER(p))
+/* Element e of the line. */
+FUNCTION void store_element(line_out_place to, long64 place, int e, real2 z) {
+    STORE_IF(e) {
+        OPERATE_STORED(z, e)
 #if store_stores && store_converts
         to.at[place] = CONVERT_STORED(z);
 #else
         store_two(to.at + place, z);
 #endif
     }
+}
+
+FUNCTION void store_complex(line_out_place to, int p, real2 z) {
+    long64 place = 0;
+    OUT_PIECES(OUT_PIECE)
+    store_element(to, place, STORE_NUMBER(p), z);
 }
 #else
 #if store_stores && !store_is_real
@@ -355,6 +402,15 @@ FUNCTION void store_point(line_out_place to, int p, real2 z) {
     store_one(to, p * (OUT_UNIT ? 1 : to.point), STORE_NUMBER(p), STORED_PART(z));
 #elif TO == POINTS_HALF
     if (2 * p <= REAL_LENGTH) store_complex(to, p, z);
+#elif TO == POINTS_FOLDED
+    const int whole = to.row + FOLD * p;
+    const bool mirrored = whole > REAL_LENGTH - whole;
+    const long64 away = (mirrored ? REAL_LENGTH - whole : whole) - to.row;
+    if (mirrored) z.y = -z.y;
+    if (whole == 0 || whole == REAL_LENGTH - whole) z.y = 0; /* not a zero with a sign */
+    /* Two rows are their own mirror images. */
+    if (!mirrored || (to.row > 0 && 2 * to.row != FOLD))
+        store_element(to, away * to.number, (int)away + to.row, z);
 #endif
 }
 

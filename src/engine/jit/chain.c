@@ -1,4 +1,5 @@
-/* Makes chains of passes, and runs them on parts of the batch that stay in the cache in between. */
+/* Makes chains of passes, and runs them on parts of the batch that stay in the cache in between,
+ * several of them side by side. */
 #include "engine/jit/chain.h"
 #include "engine/smooth.h"
 
@@ -13,11 +14,21 @@ typedef struct making {
     const weft_device_handle *device;
     weft_jit_table_list *tables;
     weft_jit_chain *chain;
-    int chunk;                     /* the loop that is done in parts, or -1 */
+    int chunk;    /* the loop that is done in parts, or -1 */
+    bool streams; /* what comes in and goes out would push the rest from the cache */
     int64_t dense[WEFT_JIT_LOOPS]; /* strides of the loops in the chain's own arrays */
 } making;
 
 static const weft_jit_side dense_line = {.points = WEFT_JIT_COMPLEX, .point = 2, .part = 1};
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* The longest line that is done in one kernel whatever its strides. */
+static int64_t longest_anywhere(const weft_jit_habits *habits) {
+    return least(habits->longest, WEFT_JIT_LONGEST);
+}
 
 static int64_t complex_bytes(weft_precision precision) {
     return precision == WEFT_SINGLE ? 8 : 16;
@@ -26,12 +37,36 @@ static int64_t complex_bytes(weft_precision precision) {
 bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit_habits *habits,
                         int64_t *core) {
     *core = 0;
-    if (length > WEFT_JIT_LONGEST) return false;
+    if (length > longest_anywhere(habits)) return false;
     if (weft_is_smooth(length)) return true;
     *core = weft_jit_convolution_length(2 * length - 1);
     /* In two parts, with padding. */
     const int64_t bytes = *core * complex_bytes(precision) / 2;
     return *core <= WEFT_JIT_LONGEST_CORE && (size_t)(bytes + bytes / 4) <= habits->local_bytes;
+}
+
+static bool lies_along(const weft_jit_request *r) {
+    for (int l = 0; l < r->loops; l++)
+        if (r->loop[l].n > 1 && (llabs(r->loop[l].in) < llabs(r->in.point) ||
+                                 llabs(r->loop[l].out) < llabs(r->out.point)))
+            return false;
+    return true;
+}
+
+/* Whether one kernel of this device does such lines, perhaps in halves, although they are long. */
+static bool fits_here(const weft_jit_request *r, bool halved, const weft_jit_habits *habits,
+                      const weft_kernel_limits *limits) {
+    const int64_t points = halved ? r->length / 2 : r->length;
+    const bool plain = r->in.points == WEFT_JIT_COMPLEX && r->out.points == WEFT_JIT_COMPLEX;
+    if (points > habits->longest || !weft_is_smooth(points) || !lies_along(r)) return false;
+    if (halved && !(habits->halves && plain && r->length % 2 == 0)) return false;
+    const weft_jit_task task = {.precision = r->precision,
+                                .length = (int)r->length,
+                                .points = (int)points,
+                                .pairs = !plain,
+                                .lines = 1};
+    const weft_jit_shape shape = weft_jit_choose_shape(&task, habits, limits);
+    return weft_jit_shape_fits(&shape, r->precision, habits, limits);
 }
 
 /* ---- passes ---- */
@@ -63,7 +98,10 @@ static weft_jit_request begin(const making *m, weft_jit_work work, weft_jit_arra
                           .in = from == WEFT_JIT_IN ? whole->in : dense_line,
                           .out = to == WEFT_JIT_OUT ? whole->out : dense_line,
                           .twist = -1,
-                          .chunk = -1};
+                          .chunk = -1,
+                          .fold_loop = -1,
+                          .streams_in = m->streams && from == WEFT_JIT_IN,
+                          .streams_out = m->streams && to == WEFT_JIT_OUT};
     if (work != WEFT_JIT_TRANSFORM) r.loop[r.loops++] = (weft_jit_loop){1, 0, 0};
     shift_operators(&r.in.operators, whole->loops, r.loops);
     shift_operators(&r.out.operators, whole->loops, r.loops);
@@ -92,22 +130,31 @@ static weft_status add_copy(const making *m, weft_jit_work work, int64_t points,
 
 /* ---- matrices ---- */
 
-/* The divisor of n, at most LONGEST as the one that is left, that is nearest to the root of n; 0:
+/* The divisor of n, at most `most` as the one that is left, that is nearest to the root of n; 0:
  * there is none. */
-static int64_t balanced_divisor(int64_t n) {
+static int64_t balanced_divisor(int64_t n, int64_t most) {
     int64_t best = 0;
-    for (int64_t a = 1; a * a <= n && a <= WEFT_JIT_LONGEST; a++)
-        if (n % a == 0 && n / a <= WEFT_JIT_LONGEST) best = n / a;
+    for (int64_t a = 1; a * a <= n && a <= most; a++)
+        if (n % a == 0 && n / a <= most) best = n / a;
     return best;
 }
 
+/* The first of two factors of n; 0: that cannot be. */
+static int64_t first_of_two(int64_t n, const weft_jit_habits *habits) {
+    const int64_t most = longest_anywhere(habits);
+    for (int64_t a = 2; habits->second > 0 && a <= most && a * a <= n; a++)
+        if (n % a == 0 && n / a <= least(habits->second, most)) return a;
+    return balanced_divisor(n, most);
+}
+
 /* The first of the factors of n: two, or, where that cannot be, three. */
-static int64_t first_factor(int64_t n) {
-    int64_t best = balanced_divisor(n);
-    for (int64_t a = 2; best == 0 && a <= WEFT_JIT_LONGEST; a++)
-        if (n % a == 0 && a * a * a >= n && balanced_divisor(n / a) > 0) best = a;
-    for (int64_t a = WEFT_JIT_LONGEST; best == 0 && a >= 2; a--)
-        if (n % a == 0 && balanced_divisor(n / a) > 0) best = a;
+static int64_t first_factor(int64_t n, const weft_jit_habits *habits) {
+    const int64_t most = longest_anywhere(habits);
+    int64_t best = first_of_two(n, habits);
+    for (int64_t a = 2; best == 0 && a <= most; a++)
+        if (n % a == 0 && a * a * a >= n && balanced_divisor(n / a, most) > 0) best = a;
+    for (int64_t a = most; best == 0 && a >= 2; a--)
+        if (n % a == 0 && balanced_divisor(n / a, most) > 0) best = a;
     return best;
 }
 
@@ -126,8 +173,8 @@ static void count_points(weft_jit_request *r, weft_jit_operators *o, int64_t ste
  * in all, row number k lying in the result at k, with room between for what follows. */
 static weft_status add_rows(const making *m, int64_t n, int64_t first, weft_jit_array to,
                             const weft_jit_side *out) {
-    const int64_t length = n / first,
-                  second = length <= WEFT_JIT_LONGEST ? 1 : balanced_divisor(length);
+    const int64_t length = n / first, most = longest_anywhere(m->habits),
+                  second = length <= most ? 1 : balanced_divisor(length, most);
     const int64_t third = length / second;
     if (second > 1) { /* the rows are matrices themselves, in place */
         weft_jit_request r = begin(m, WEFT_JIT_TRANSFORM, WEFT_JIT_MATRIX, WEFT_JIT_MATRIX);
@@ -156,7 +203,7 @@ static weft_status add_rows(const making *m, int64_t n, int64_t first, weft_jit_
 /* n points, complex or pairs of reals, from one array to another: columns, then rows. Point j2 of
  * row k1 is at k1 n / first + j2 of the matrix. */
 static weft_status add_matrix(const making *m, int64_t n, weft_jit_array from, weft_jit_array to) {
-    const int64_t first = first_factor(n);
+    const int64_t first = first_factor(n, m->habits);
     if (first == 0)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: lines of %lld points", (long long)n);
     const weft_jit_side in = from == WEFT_JIT_IN ? m->request->in : dense_line;
@@ -174,7 +221,82 @@ static weft_status add_matrix(const making *m, int64_t n, weft_jit_array from, w
     return add_rows(m, n, first, to, &out);
 }
 
+/* ---- real matrices ---- */
+
+/* What operators do to a side stays. */
+static void lie_as(weft_jit_side *side, weft_jit_points points, int64_t point, int64_t part) {
+    side->points = points;
+    side->point = point;
+    side->part = part;
+}
+
+/* Of the columns of real numbers, `first` points each, come half spectra, so half of the rows; row
+ * k1 is numbers k1 + first k2 of the spectrum, or stands for their conjugates at the other end. */
+static weft_status add_folded_forward(const making *m, int64_t n, int64_t first) {
+    const weft_jit_side *in = &m->request->in, *out = &m->request->out;
+    const int64_t second = n / first;
+    weft_jit_request r = begin(m, WEFT_JIT_TRANSFORM, WEFT_JIT_IN, WEFT_JIT_MATRIX);
+    r.length = r.real_length = first;
+    lie_as(&r.in, WEFT_JIT_REAL, in->part * second, in->part);
+    lie_as(&r.out, WEFT_JIT_HALF, 2 * second, 1);
+    r.twist = r.loops;
+    r.twist_order = n;
+    r.in.operators.point = second;
+    add_loop(&r, second, in->part, 2);
+    count_points(&r, &r.in.operators, 1);
+    WEFT_TRY(add(m, &r, WEFT_JIT_IN, WEFT_JIT_MATRIX));
+    r = begin(m, WEFT_JIT_TRANSFORM, WEFT_JIT_MATRIX, WEFT_JIT_OUT);
+    r.length = second;
+    r.real_length = n;
+    lie_as(&r.out, WEFT_JIT_FOLDED, out->point * first, 1);
+    r.fold = first;
+    r.fold_loop = r.loops;
+    add_loop(&r, first / 2 + 1, 2 * second, out->point);
+    return add(m, &r, WEFT_JIT_MATRIX, WEFT_JIT_OUT);
+}
+
+/* The way back. */
+static weft_status add_folded_inverse(const making *m, int64_t n, int64_t first) {
+    const weft_jit_side *in = &m->request->in, *out = &m->request->out;
+    const int64_t second = n / first;
+    weft_jit_request r = begin(m, WEFT_JIT_TRANSFORM, WEFT_JIT_IN, WEFT_JIT_MATRIX);
+    r.length = second;
+    r.real_length = n;
+    lie_as(&r.in, WEFT_JIT_FOLDED, in->point * first, 1);
+    r.fold = first;
+    r.fold_loop = r.twist = r.loops;
+    r.twist_order = n;
+    add_loop(&r, first / 2 + 1, in->point, 2 * second);
+    WEFT_TRY(add(m, &r, WEFT_JIT_IN, WEFT_JIT_MATRIX));
+    r = begin(m, WEFT_JIT_TRANSFORM, WEFT_JIT_MATRIX, WEFT_JIT_OUT);
+    r.length = r.real_length = first;
+    lie_as(&r.in, WEFT_JIT_HALF, 2 * second, 1);
+    lie_as(&r.out, WEFT_JIT_REAL, out->part * second, out->part);
+    r.out.operators.point = second;
+    add_loop(&r, second, 2, out->part);
+    count_points(&r, &r.out.operators, 1);
+    return add(m, &r, WEFT_JIT_MATRIX, WEFT_JIT_OUT);
+}
+
 /* ---- chains ---- */
+
+static bool is_real(const weft_jit_side *side) {
+    return side->points == WEFT_JIT_REAL || side->points == WEFT_JIT_REAL_PAIRS;
+}
+
+static bool is_half(const weft_jit_side *side) {
+    return side->points == WEFT_JIT_HALF || side->points == WEFT_JIT_HALF_PAIRS;
+}
+
+/* The first factor of a real line that goes through a folded matrix; 0: it does not. */
+static int64_t folded_factor(const weft_jit_request *r, const weft_jit_habits *habits) {
+    const bool real =
+        (is_real(&r->in) && is_half(&r->out)) || (is_half(&r->in) && is_real(&r->out));
+    if (!habits->folds || !real) return 0;
+    if (r->real_length > INT32_MAX || !weft_is_smooth(r->real_length)) return 0;
+    const int64_t first = first_of_two(r->real_length, habits);
+    return first < r->real_length ? first : 0;
+}
 
 static bool is_plain(weft_jit_points points) {
     return points == WEFT_JIT_COMPLEX || points == WEFT_JIT_REAL_PAIRS;
@@ -215,10 +337,26 @@ static weft_status add_convolution(const making *m, int64_t core) {
     return add_copy(m, WEFT_JIT_UNCHIRP, m->request->length, WEFT_JIT_LINES, WEFT_JIT_OUT);
 }
 
-/* The chain's own arrays: lines of `row` points, those of the longest loop slowest, of which so
- * many are done at once that an array keeps to the habits' size. */
+/* The parts of `bytes` a index that the loop of `n` is done in, and the lanes that they take turns
+ * on: parts of all lanes together keep to the habits' size, and are about equal. */
+static void set_parts(weft_jit_chain *chain, const weft_jit_habits *habits, int64_t n,
+                      int64_t bytes) {
+    const int64_t work =
+        habits->longest_work > INT64_MAX ? INT64_MAX : (int64_t)habits->longest_work;
+    const int64_t at_once = work / bytes > 1 ? work / bytes : 1;
+    chain->chunks_n = chain->chunk_n = n;
+    if (at_once >= n) return;
+    const int64_t lanes = least(least(habits->queues, WEFT_JIT_LANES), at_once);
+    chain->lanes = lanes > 1 ? (int)lanes : 1;
+    chain->chunk_n = at_once / chain->lanes;
+    const int64_t parts = (n + chain->chunk_n - 1) / chain->chunk_n;
+    chain->chunk_n = (n + parts - 1) / parts;
+}
+
+/* The chain's own arrays: lines of `row` points, those of the longest loop slowest. */
 static void lay_out_areas(making *m, int64_t row) {
     const weft_jit_request *r = m->request;
+    const int64_t number = complex_bytes(r->precision) / 2;
     int64_t stride = 2 * row;
     for (int l = 0; l < r->loops; l++)
         if (m->chunk < 0 || r->loop[l].n > r->loop[m->chunk].n) m->chunk = l;
@@ -227,37 +365,48 @@ static void lay_out_areas(making *m, int64_t row) {
         m->dense[l] = stride;
         stride *= r->loop[l].n;
     }
-    const int64_t bytes = stride * complex_bytes(r->precision) / 2;
     weft_jit_chain *chain = m->chain;
-    chain->chunk_n = 1;
     if (m->chunk >= 0) {
         const weft_jit_loop *loop = &r->loop[m->chunk];
         m->dense[m->chunk] = stride;
-        chain->chunks_n = loop->n;
-        chain->chunk_n = (int64_t)m->habits->longest_work / bytes;
-        if (chain->chunk_n < 1) chain->chunk_n = 1;
-        if (chain->chunk_n > loop->n) chain->chunk_n = loop->n;
+        set_parts(chain, m->habits, loop->n, stride * number);
         chain->in_stride = loop->in * (int64_t)weft_jit_number_bytes(&r->in, r->precision);
         chain->out_stride = loop->out * (int64_t)weft_jit_number_bytes(&r->out, r->precision);
     }
-    chain->area_bytes = (size_t)(bytes * chain->chunk_n + 511) / 512 * 512;
+    m->streams = m->habits->streams && chain->chunk_n < chain->chunks_n;
+    chain->area_bytes = (size_t)(stride * number * chain->chunk_n + 511) / 512 * 512;
 }
 
 weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_jit_habits *habits,
                                   const weft_device_handle *device, weft_jit_table_list *tables,
                                   weft_jit_chain *chain) {
-    making m = {request, habits, device, tables, chain, -1, {0}};
+    making m = {.request = request,
+                .habits = habits,
+                .device = device,
+                .tables = tables,
+                .chain = chain,
+                .chunk = -1};
+    weft_kernel_limits limits;
     int64_t core;
-    *chain = (weft_jit_chain){.chunks_n = 1, .chunk_n = 1};
-    if (weft_jit_is_single(request->length, request->precision, habits, &core)) {
-        weft_jit_request r = *request;
-        r.core = core;
-        return add(&m, &r, WEFT_JIT_IN, WEFT_JIT_OUT);
-    }
-    if (request->in.pieces + request->out.pieces > 0)
+    *chain = (weft_jit_chain){.chunks_n = 1, .chunk_n = 1, .lanes = 1};
+    WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
+    weft_jit_request single = *request;
+    const bool anywhere =
+        weft_jit_is_single(request->length, request->precision, habits, &single.core);
+    if (!anywhere && request->in.pieces + request->out.pieces > 0)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: long lines in pieces");
+    single.halved = !anywhere && !fits_here(request, false, habits, &limits);
+    if (!single.halved || fits_here(request, true, habits, &limits))
+        return add(&m, &single, WEFT_JIT_IN, WEFT_JIT_OUT);
+    const int64_t n = request->real_length, first = folded_factor(request, habits);
+    if (first > 0) {
+        lay_out_areas(&m, (first / 2 + 1) * (n / first));
+        chain->areas = 1;
+        return is_real(&request->in) ? add_folded_forward(&m, n, first)
+                                     : add_folded_inverse(&m, n, first);
+    }
     const bool smooth = weft_is_smooth(request->length);
-    if (!smooth) core = weft_jit_convolution_length(2 * request->length - 1);
+    core = smooth ? 0 : weft_jit_convolution_length(2 * request->length - 1);
     lay_out_areas(&m, smooth ? request->length : core);
     chain->areas = smooth && is_plain(request->in.points) && is_plain(request->out.points) ? 1 : 2;
     return smooth ? add_long(&m) : add_convolution(&m, core);
@@ -268,21 +417,39 @@ void weft_jit_chain_release(weft_jit_chain *chain, const weft_device_handle *dev
     chain->steps = 0;
 }
 
-weft_status weft_jit_chain_run(weft_jit_chain *chain, const weft_device_handle *device,
-                               weft_queue *queue, const void *in, void *out, void *areas,
-                               const int64_t *first) {
-    for (int64_t chunk = 0; chunk < chain->chunks_n; chunk += chain->chunk_n) {
-        const int64_t left = chain->chunks_n - chunk;
-        const int64_t n = left < chain->chunk_n ? left : chain->chunk_n;
-        char *array[] = {[WEFT_JIT_IN] = (char *)(uintptr_t)in + chunk * chain->in_stride,
-                         [WEFT_JIT_OUT] = (char *)out + chunk * chain->out_stride,
-                         [WEFT_JIT_MATRIX] = areas,
-                         [WEFT_JIT_LINES] = (char *)areas + chain->area_bytes};
-        for (int s = 0; s < chain->steps; s++) {
-            weft_jit_step *step = &chain->step[s];
-            const weft_jit_run run = {array[step->from], array[step->to], chunk, n, first};
-            WEFT_TRY(weft_jit_pass_run(&step->pass, device, queue, &run));
-        }
+size_t weft_jit_chain_bytes(const weft_jit_chain *chain) {
+    return (size_t)(chain->lanes * chain->areas) * chain->area_bytes;
+}
+
+/* `n` indices from number `chunk` on, with the areas of one lane. */
+static weft_status run_part(weft_jit_chain *chain, const weft_device_handle *device,
+                            weft_queue *queue, const char *in, char *out, char *areas,
+                            int64_t chunk, int64_t n, const int64_t *first) {
+    char *array[] = {[WEFT_JIT_IN] = (char *)(uintptr_t)in + chunk * chain->in_stride,
+                     [WEFT_JIT_OUT] = out + chunk * chain->out_stride,
+                     [WEFT_JIT_MATRIX] = areas,
+                     [WEFT_JIT_LINES] = areas + (chain->areas > 1 ? chain->area_bytes : 0)};
+    for (int s = 0; s < chain->steps; s++) {
+        weft_jit_step *step = &chain->step[s];
+        const weft_jit_run run = {array[step->from], array[step->to], chunk, n, first};
+        WEFT_TRY(weft_jit_pass_run(&step->pass, device, queue, &run));
     }
     return WEFT_SUCCESS;
+}
+
+weft_status weft_jit_chain_run(weft_jit_chain *chain, const weft_device_handle *device,
+                               const weft_jit_lanes *lanes, weft_queue *queue, const void *in,
+                               void *out, void *areas, const int64_t *first) {
+    const size_t lane_bytes = (size_t)chain->areas * chain->area_bytes;
+    weft_status status = weft_jit_lanes_fork(lanes, device, queue, chain->lanes);
+    int lane = 0;
+    for (int64_t chunk = 0; chunk < chain->chunks_n && status == WEFT_SUCCESS;
+         chunk += chain->chunk_n) {
+        status = run_part(chain, device, weft_jit_lanes_queue(lanes, queue, lane), in, out,
+                          (char *)areas + (size_t)lane * lane_bytes, chunk,
+                          least(chain->chunk_n, chain->chunks_n - chunk), first);
+        lane = (lane + 1) % chain->lanes;
+    }
+    weft_status joined = weft_jit_lanes_join(lanes, device, queue, chain->lanes);
+    return status != WEFT_SUCCESS ? status : joined;
 }

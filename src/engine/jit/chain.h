@@ -1,11 +1,13 @@
 /*
  * A chain of passes that transforms lines of any length along one axis: one pass where a line fits
  * in a group's local memory; else as a matrix in two or three (Bailey 1990: the four-step method,
- * whose transposition is in the last one's strides), or a convolution of such transforms.
+ * whose transposition is in the last one's strides), or a convolution of such transforms. Of a
+ * real line's matrix, half of the rows are enough: the others are their conjugates, folded.
  */
 #ifndef WEFT_ENGINE_JIT_CHAIN_H
 #define WEFT_ENGINE_JIT_CHAIN_H
 
+#include "engine/jit/lanes.h"
 #include "engine/jit/pass.h"
 
 enum { WEFT_JIT_STEPS = 12 };
@@ -28,11 +30,13 @@ typedef struct weft_jit_chain {
     weft_jit_step step[WEFT_JIT_STEPS];
     int64_t chunks_n, chunk_n;     /* a loop that is done in parts of chunk_n indices */
     int64_t in_stride, out_stride; /* of that loop, in bytes */
-    int areas;                     /* that it has of its own: MATRIX, perhaps LINES */
+    int lanes;                     /* on which the parts take turns */
+    int areas;                     /* that a lane has of its own: MATRIX, perhaps LINES */
     size_t area_bytes;             /* of each */
 } weft_jit_chain;
 
-/* Whether a line of so many points takes one kernel; and how many points it works on. */
+/* Whether a line of so many points takes one kernel on any device, whatever its strides; and how
+ * many points a convolution there works on, or 0. */
 bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit_habits *habits,
                         int64_t *core);
 
@@ -42,9 +46,12 @@ weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_ji
                                   weft_jit_chain *chain);
 void weft_jit_chain_release(weft_jit_chain *chain, const weft_device_handle *device);
 
-/* `areas` has room for both arrays of its own; `first` is that of weft_jit_run. */
+/* Of its own arrays on all lanes. */
+size_t weft_jit_chain_bytes(const weft_jit_chain *chain);
+
+/* `areas` has room for these; `first` is that of weft_jit_run. */
 weft_status weft_jit_chain_run(weft_jit_chain *chain, const weft_device_handle *device,
-                               weft_queue *queue, const void *in, void *out, void *areas,
-                               const int64_t *first);
+                               const weft_jit_lanes *lanes, weft_queue *queue, const void *in,
+                               void *out, void *areas, const int64_t *first);
 
 #endif

@@ -26,7 +26,8 @@ struct weft_engine_plan {
     weft_jit_table_list tables;
     int chains;
     axis_chain *chain; /* one for each pass over an axis */
-    void *work;        /* the array between, then areas of chains */
+    weft_jit_lanes lanes;
+    void *work; /* the array between, then areas of chains */
     size_t between_bytes;
     weft_operator_kernel *load, *spectral, *store; /* NULL: none */
     int part_axis;            /* of the operators' box, that begin_at is about; or -1 */
@@ -202,7 +203,8 @@ static weft_jit_request request_of(const planning *p, int d, bool back, array fr
         .in = {.points = c2r ? half : WEFT_JIT_COMPLEX, .point = in->dim[d], .part = 1},
         .out = {.points = r2c ? half : WEFT_JIT_COMPLEX, .point = out->dim[d], .part = 1},
         .twist = -1,
-        .chunk = -1};
+        .chunk = -1,
+        .fold_loop = -1};
     if (r2c) r.in = real_points(in->dim[d], pairs);
     if (c2r) r.out = real_points(out->dim[d], pairs);
     for (int i = 0; i < t->loops; i++)
@@ -341,8 +343,9 @@ static weft_status allocate_work(weft_engine_plan *plan, size_t *bytes) {
     plan->between_bytes = (plan->between_bytes + 511) / 512 * 512;
     for (int c = 0; c < plan->chains; c++) {
         const weft_jit_chain *chain = &plan->chain[c].chain;
-        const size_t own = (size_t)chain->areas * chain->area_bytes;
+        const size_t own = weft_jit_chain_bytes(chain);
         if (own > areas) areas = own;
+        WEFT_TRY(weft_jit_lanes_extend(&plan->lanes, &plan->device, chain->lanes));
     }
     const size_t size = plan->between_bytes + areas;
     *bytes = sizeof *plan + plan->tables.bytes + size;
@@ -357,6 +360,7 @@ static void jit_destroy(weft_engine_plan *plan) {
     if (!plan) return;
     const weft_device_handle *device = &plan->device;
     for (int c = 0; c < plan->chains; c++) weft_jit_chain_release(&plan->chain[c].chain, device);
+    weft_jit_lanes_release(&plan->lanes, device);
     weft_jit_tables_release(&plan->tables, device);
     weft_operator_kernel_release(plan->load);
     weft_operator_kernel_release(plan->spectral);
@@ -411,7 +415,7 @@ static weft_status jit_execute(weft_engine_plan *plan, const weft_device_handle 
     void *const target[] = {[IN] = (void *)(uintptr_t)in, [OUT] = out, [BETWEEN] = plan->work};
     for (int c = 0; c < plan->chains; c++) {
         axis_chain *axis = &plan->chain[c];
-        WEFT_TRY(weft_jit_chain_run(&axis->chain, device, queue, source[axis->from],
+        WEFT_TRY(weft_jit_chain_run(&axis->chain, device, &plan->lanes, queue, source[axis->from],
                                     target[axis->to], areas, plan->first));
     }
     return WEFT_SUCCESS;

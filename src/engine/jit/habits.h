@@ -1,24 +1,39 @@
 /*
  * What the jit engine decides by measurement: sizes that trade registers, local memory and the
  * width of memory accesses against each other. `weft_jit_habits_of` has those that were fastest;
- * bench/kernels tries others. Radices, and so the bits of a result, depend on `values` alone.
+ * bench/kernels tries others. Radices, and so the bits of a result, depend on `values` and, for
+ * long lines, `long_values`, `longest`, `halves`, `second` and `folds` alone.
  */
 #ifndef WEFT_ENGINE_JIT_HABITS_H
 #define WEFT_ENGINE_JIT_HABITS_H
 
+#include <stdbool.h>
+
 #include "engine/engine.h"
 
 typedef struct weft_jit_habits {
-    int values;          /* points that a thread holds in registers, at most; at least 16 */
-    int threads;         /* of a group, at most, unless one line needs more */
-    int least_threads;   /* of a group that does several contiguous lines */
-    int across_bytes;    /* side by side in memory that a group takes of strided lines */
-    int registers;       /* that a thread may have besides those of its points: few, and more
-                            threads find room */
-    size_t whole_bytes;  /* of local memory of a group; above, points travel in two parts */
-    size_t local_bytes;  /* of a group, at most */
+    int values;             /* points that a thread holds in registers, at most; at least 16 */
+    int long_values;        /* the same, of lines beyond WEFT_JIT_LONGEST; at most 32 */
+    int threads;            /* of a group, at most, unless one line needs more */
+    int least_threads;      /* of a group that does several contiguous lines */
+    int across_bytes;       /* side by side in memory that a group takes of strided lines */
+    int least_across_bytes; /* the same, where that takes up to four times `threads` */
+    int registers;          /* that a thread may have besides those of its points: few, and more
+                               threads find room */
+    size_t whole_bytes;     /* of local memory of a group; above, points travel in two parts */
+    size_t local_bytes;     /* of a group, at most; one line beyond WEFT_JIT_LONGEST may take all */
+
+    /* Lines beyond WEFT_JIT_LONGEST. */
+    int longest;         /* points of a line that one kernel does, if its points are neighbours and
+                            the device has the threads, registers and local memory */
+    bool halves;         /* it does twice as many too, half of them after the other */
     size_t longest_work; /* bytes of the lines that a transform in several kernels does at once: so
-                            many that they stay in the cache in between */
+                            many that they stay in the cache in between; SIZE_MAX: all */
+    int queues;          /* that share these: while one ends, the next one begins; at most 4 */
+    int second;          /* points of the second of two kernels, at most; 0: about as many as in
+                            the first one */
+    bool streams;        /* input and output leave the cache to what is between the kernels */
+    bool folds;          /* real lines go through two kernels, half of them each, and no third */
 } weft_jit_habits;
 
 weft_jit_habits weft_jit_habits_of(weft_precision precision, const weft_kernel_limits *limits);

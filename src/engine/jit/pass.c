@@ -38,8 +38,8 @@ static void swap_loops(weft_jit_request *r, int a, int b) {
     swap_side_loops(&r->in, a, b);
     swap_side_loops(&r->out, a, b);
     swap_operator_loops(&r->turn, a, b);
-    int *named[] = {&r->twist, &r->chunk};
-    for (int i = 0; i < 2; i++)
+    int *named[] = {&r->twist, &r->chunk, &r->fold_loop};
+    for (int i = 0; i < 3; i++)
         if (*named[i] == a || *named[i] == b) *named[i] = a + b - *named[i];
 }
 
@@ -48,6 +48,7 @@ static void drop_loop(weft_jit_request *r, int l) {
     r->loops--;
     if (r->twist == r->loops) r->twist = -1;
     if (r->chunk == r->loops) r->chunk = -1;
+    if (r->fold_loop == r->loops) r->fold_loop = -1;
 }
 
 /* The loop whose lines lie closest to each other on one side. */
@@ -75,7 +76,7 @@ static bool is_looked_at(const weft_jit_request *r, int l) {
 
 /* Whether the loop's own index is wanted. */
 static bool is_named(const weft_jit_request *r, int l) {
-    return l == r->twist || l == r->chunk || is_looked_at(r, l);
+    return l == r->twist || l == r->chunk || l == r->fold_loop || is_looked_at(r, l);
 }
 
 /* Neighbouring lines first, the others as they lie in memory; loops that follow each other on both
@@ -143,7 +144,8 @@ static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_hab
                                    const weft_kernel_limits *limits, int64_t lines) {
     const weft_jit_task task = {.precision = r->precision,
                                 .length = (int)r->length,
-                                .points = (int)(r->core > 0 ? r->core : r->length),
+                                .points =
+                                    (int)(r->core > 0 ? r->core : r->length / (r->halved ? 2 : 1)),
                                 .turns = r->turns || r->core > 0,
                                 .pairs = has_half(r),
                                 .across_in = lines_are_nearer(r, 0, false),
@@ -164,13 +166,14 @@ static void make_table(weft_jit_pass *pass, weft_jit_table *table) {
         at->chirp = weft_jit_add_chirp(table, r->length);
         at->spectrum = weft_jit_add_spectrum(table, r->length, r->core);
     }
-    if (r->twist >= 0) {
+    if (r->twist >= 0 || r->halved) {
+        const int64_t order = r->halved ? r->length : r->twist_order;
         at->fine = 1;
-        while (at->fine * at->fine < r->twist_order) at->fine++;
-        while (r->twist_order % at->fine != 0) at->fine++;
-        const int64_t coarse = r->twist_order / at->fine;
+        while (at->fine * at->fine < order) at->fine++;
+        while (order % at->fine != 0) at->fine++;
+        const int64_t coarse = order / at->fine;
         at->coarse = weft_jit_add_roots(table, coarse, coarse);
-        at->fine_table = weft_jit_add_roots(table, r->twist_order, at->fine);
+        at->fine_table = weft_jit_add_roots(table, order, at->fine);
     }
 }
 

@@ -17,7 +17,8 @@ typedef enum weft_jit_points {
     WEFT_JIT_REAL_PAIRS,
     WEFT_JIT_REAL,
     WEFT_JIT_HALF,
-    WEFT_JIT_HALF_PAIRS
+    WEFT_JIT_HALF_PAIRS,
+    WEFT_JIT_FOLDED
 } weft_jit_points;
 
 typedef struct weft_jit_loop {
@@ -78,6 +79,10 @@ typedef struct weft_jit_request {
     int twist;           /* the loop whose index counts, or -1 */
     int64_t twist_order; /* of the roots of unity */
     int chunk;           /* the loop that is done in parts, or -1 */
+    int64_t fold;        /* numbers of a half spectrum between the points of a FOLDED line */
+    int fold_loop;       /* the loop over such lines, or -1 */
+    bool halved;         /* done one half after the other */
+    bool streams_in, streams_out; /* the cache is for something else */
 } weft_jit_request;
 
 typedef struct weft_jit_pass {

@@ -1,7 +1,7 @@
 /*
- * Chooses shapes of kernels. Radices: of all ways to factor n into radices up to 16, the cheapest
- * by operations, trips through local memory and idle threads. Padding of local memory: the one with
- * the fewest bank conflicts, counted.
+ * Chooses shapes of kernels. Radices: of all ways to factor n into those that there are codelets
+ * for, the cheapest by operations, trips through local memory and idle threads. Padding of local
+ * memory: the one with the fewest bank conflicts, counted.
  */
 #include "engine/jit/shape.h"
 #include "engine/smooth.h"
@@ -11,25 +11,38 @@
 weft_jit_habits weft_jit_habits_of(weft_precision precision, const weft_kernel_limits *limits) {
     const bool single = precision == WEFT_SINGLE;
     weft_jit_habits habits = {.values = 16,
+                              .long_values = single ? 32 : 16,
                               .threads = single ? 512 : 256,
                               .least_threads = 64,
                               .across_bytes = 64,
+                              .least_across_bytes = 32,
                               .registers = single ? 32 : 40,
                               .whole_bytes = 72 << 10,
                               .local_bytes = 100 << 10,
-                              .longest_work = 24 << 20};
+                              .longest = single ? 16384 : 8192,
+                              .halves = true,
+                              .longest_work = 32 << 20,
+                              .queues = 2,
+                              .streams = true,
+                              .folds = true};
+    if (limits->is_cpu) { /* kernels take long to compile, and one uses all cores */
+        habits.longest = WEFT_JIT_LONGEST;
+        habits.halves = false;
+        habits.queues = 1;
+    }
     if (habits.local_bytes > limits->local_bytes) habits.local_bytes = limits->local_bytes;
     return habits;
 }
 
 /* ---- radices ---- */
 
-/* Operations of a butterfly; the head of each codelet counts them. */
+/* Operations of a butterfly; the head of each codelet counts them. 0: there is none. */
 static const int operations[WEFT_JIT_LARGEST_RADIX + 1] = {
-    0, 0, 4, 18, 16, 52, 48, 102, 60, 136, 124, 250, 120, 348, 232, 246, 184};
+    0,   0,   4,   18,  16,  52,  48,  102,        60,        136,
+    124, 250, 120, 348, 232, 246, 184, [25] = 632, [32] = 512};
 
 /* A trip of a point through local memory, its twiddle included, in operations. */
-enum { TRIP = 16, FEW_VALUES = 6 };
+enum { TRIP = 16, FEW_VALUES = 6, LEAST_VALUES = 16 };
 
 /* Of all threads of a line, idle ones included, for each point. */
 static double cost_with(const weft_jit_radices *r, int n, int threads) {
@@ -77,7 +90,7 @@ static void try_radices(search *s, weft_jit_radices *r, int rest, int largest) {
     if (rest == 1) try_threads(s, r);
     if (r->stages == WEFT_JIT_STAGES) return;
     for (int radix = largest; radix >= 2 && rest > 1; radix--) {
-        if (rest % radix != 0) continue;
+        if (rest % radix != 0 || operations[radix] == 0) continue;
         r->radix[r->stages++] = radix;
         try_radices(s, r, rest / radix, radix);
         r->stages--;
@@ -88,7 +101,8 @@ weft_jit_radices weft_jit_choose_radices(int n, int most_values) {
     search s = {.n = n, .most_values = most_values};
     weft_jit_radices r = {.stages = 0};
     if (n == 1) return (weft_jit_radices){1, {1}, 1, 1};
-    try_radices(&s, &r, n, WEFT_JIT_LARGEST_RADIX);
+    try_radices(&s, &r, n,
+                most_values < WEFT_JIT_LARGEST_RADIX ? most_values : WEFT_JIT_LARGEST_RADIX);
     return s.best;
 }
 
@@ -97,7 +111,7 @@ int64_t weft_jit_convolution_length(int64_t least) {
     int64_t best = 0;
     for (int64_t n = least; n <= WEFT_JIT_LONGEST_CORE && n <= least + least / 4; n++) {
         if (!weft_is_smooth(n)) continue;
-        const weft_jit_radices r = weft_jit_choose_radices((int)n, WEFT_JIT_LARGEST_RADIX);
+        const weft_jit_radices r = weft_jit_choose_radices((int)n, LEAST_VALUES);
         const double cost = cost_with(&r, (int)n, r.threads) * (double)n;
         if (best > 0 && cost >= cheapest) continue;
         best = n;
@@ -221,14 +235,27 @@ static void lay_out_local(weft_jit_shape *shape, int number_bytes, bool pairs) {
 
 /* ---- lines of a group ---- */
 
-static int most_lines(const weft_jit_task *task, const weft_jit_habits *habits, int threads) {
+enum { REGISTERS = 1 << 16 }; /* of a multiprocessor, of 32 bits */
+
+static int registers_of(const weft_jit_radices *radices, weft_precision precision,
+                        const weft_jit_habits *habits) {
+    return radices->values * (precision == WEFT_SINGLE ? 2 : 4) + habits->registers;
+}
+
+static int most_lines(const weft_jit_task *task, const weft_jit_habits *habits,
+                      const weft_jit_radices *radices) {
+    const int threads = radices->threads, group = habits->threads;
+    const int line_registers = threads * registers_of(radices, task->precision, habits);
     const int point = task->precision == WEFT_SINGLE ? 8 : 16;
     int lines = 1;
     if (task->across_in || task->across_out) {
         lines = habits->across_bytes / point;
         if (threads == 1) lines = habits->threads / 2;
         while (lines * threads < habits->least_threads) lines *= 2;
-        while (lines > 1 && lines * threads > habits->threads) lines /= 2;
+        while (lines > 1 && lines * threads > group) lines /= 2;
+        while (lines * point < habits->least_across_bytes && 2 * lines * threads <= 4 * group &&
+               2 * lines * line_registers <= REGISTERS)
+            lines *= 2;
     } else {
         while (lines * threads < habits->least_threads) lines++;
         /* Whole warps, or nearly: at least seven eighths of the threads of all. */
@@ -243,36 +270,49 @@ static int most_lines(const weft_jit_task *task, const weft_jit_habits *habits, 
     return lines < task->lines ? lines : (int)task->lines;
 }
 
-/* Groups that a multiprocessor has registers for, of 32 bits. */
+/* Groups that a multiprocessor has registers for. */
 static int resident_groups(const weft_jit_task *task, const weft_jit_habits *habits,
                            const weft_jit_shape *shape) {
-    enum { REGISTERS = 1 << 16, ENOUGH_THREADS = 1024 };
-    const int value = task->precision == WEFT_SINGLE ? 2 : 4;
-    const int thread = shape->radices.values * value + habits->registers;
+    enum { ENOUGH_THREADS = 1024 };
+    const int thread = registers_of(&shape->radices, task->precision, habits);
     const int threads = shape->lines * shape->radices.threads;
     const int room = REGISTERS / thread, resident = room < ENOUGH_THREADS ? room : ENOUGH_THREADS;
     return threads < resident ? resident / threads : 1;
 }
 
+bool weft_jit_shape_fits(const weft_jit_shape *shape, weft_precision precision,
+                         const weft_jit_habits *habits, const weft_kernel_limits *limits) {
+    const int threads = shape->lines * shape->radices.threads;
+    return threads * registers_of(&shape->radices, precision, habits) <= REGISTERS &&
+           (unsigned)threads <= limits->threads && shape->local_bytes <= limits->local_bytes;
+}
+
 weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_habits *habits,
                                      const weft_kernel_limits *limits) {
     const int number = task->precision == WEFT_SINGLE ? 4 : 8;
-    weft_jit_shape shape = {.radices = weft_jit_choose_radices(task->points, habits->values),
-                            .points = task->points};
+    const bool is_long = task->length > WEFT_JIT_LONGEST;
+    const size_t most_local = is_long ? limits->local_bytes : habits->local_bytes;
+    weft_jit_shape shape = {.radices = weft_jit_choose_radices(
+                                task->points, is_long ? habits->long_values : habits->values),
+                            .points = task->points,
+                            .parked = task->points < task->length ? task->points : 0};
+    const size_t parked_bytes = (size_t)(shape.parked * 2 * number);
     shape.stages = shape.radices.stages * (task->turns ? 2 : 1);
     /* A thread that does a whole line has no neighbours to change places with. */
     const bool alone = shape.stages == 1 && !task->pairs;
     shape.across_in = task->across_in && !alone;
     shape.across_out = task->across_out && !alone;
-    shape.lines = most_lines(task, habits, shape.radices.threads);
+    shape.lines = shape.parked > 0 ? 1 : most_lines(task, habits, &shape.radices);
     for (;; shape.lines = (shape.lines + 1) / 2) {
         shape.parts = 1;
         lay_out_local(&shape, 2 * number, task->pairs);
-        if (shape.local_bytes > habits->whole_bytes || shape.local_bytes > habits->local_bytes) {
+        if (shape.local_bytes > habits->whole_bytes ||
+            shape.local_bytes + parked_bytes > most_local) {
             shape.parts = 2;
             lay_out_local(&shape, number, task->pairs);
         }
-        bool fits = shape.local_bytes <= habits->local_bytes &&
+        shape.local_bytes += parked_bytes;
+        bool fits = shape.local_bytes <= most_local &&
                     (unsigned)(shape.lines * shape.radices.threads) <= limits->threads;
         shape.resident = resident_groups(task, habits, &shape);
         if (fits || shape.lines == 1) return shape;

@@ -8,10 +8,10 @@
 #include "engine/jit/habits.h"
 
 enum {
-    WEFT_JIT_LONGEST = 4096,      /* points of a line that one kernel transforms; */
+    WEFT_JIT_LONGEST = 4096,      /* points of a line that one kernel of any device transforms; */
     WEFT_JIT_LONGEST_CORE = 8192, /* of the convolution that stands for one */
-    WEFT_JIT_LARGEST_RADIX = 16,
-    WEFT_JIT_STAGES = 14 /* 2^13 in radices of 2, and one more */
+    WEFT_JIT_LARGEST_RADIX = 32,
+    WEFT_JIT_STAGES = 14 /* 2^14 in radices of 2 */
 };
 
 typedef struct weft_jit_radices {
@@ -21,7 +21,7 @@ typedef struct weft_jit_radices {
     int values;  /* points that a thread holds */
 } weft_jit_radices;
 
-/* The fastest way for n points, smooth and at most LONGEST_CORE. */
+/* The fastest way for n points, smooth and at most 2^14. */
 weft_jit_radices weft_jit_choose_radices(int n, int most_values);
 
 /* The fewest points that a cyclic convolution with this many can be made of: smooth. */
@@ -36,21 +36,26 @@ typedef struct weft_jit_shape {
     int parts;                    /* 1, or 2: real and imaginary parts travel one after the other */
     int pad[2 * WEFT_JIT_STAGES]; /* of the exchange after each stage */
     int pitch;                    /* numbers of local memory from line to line; 0: none */
+    int parked;                   /* points in local memory besides: the half that waits */
     size_t local_bytes;
 } weft_jit_shape;
 
 /* What a kernel is to do. */
 typedef struct weft_jit_task {
     weft_precision precision;
-    int length, points;
-    bool turns; /* a convolution: there and back */
-    bool pairs; /* a half spectrum on one side */
+    int length, points; /* points > length: a convolution; half of length: in halves */
+    bool turns;         /* a convolution: there and back */
+    bool pairs;         /* a half spectrum on one side */
     bool across_in, across_out;
     int64_t lines; /* in all */
 } weft_jit_task;
 
 weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_habits *habits,
                                      const weft_kernel_limits *limits);
+
+/* Whether a group of the device has the threads, registers and local memory for the shape. */
+bool weft_jit_shape_fits(const weft_jit_shape *shape, weft_precision precision,
+                         const weft_jit_habits *habits, const weft_kernel_limits *limits);
 
 /* Radix of stage number s, and the product of those before it in its half of a convolution. */
 int weft_jit_radix(const weft_jit_shape *shape, int s);
