@@ -76,6 +76,13 @@ static void add_cube(writer *w, weft_transform_kind kind, const int64_t *n) {
     keep(w, c, rows * in, rows * out);
 }
 
+int bench_list_lengths(weft_precision precision, int64_t bytes, weft_transform_kind kind,
+                       const int64_t *n, int lengths, bench_case *list, int room) {
+    writer w = {precision, bytes, list, 0, room};
+    for (int i = 0; i < lengths; i++) add_lines(&w, kind, n[i]);
+    return w.count;
+}
+
 int bench_list_cases(weft_precision precision, int64_t bytes, bench_case *list, int room) {
     static const int64_t lengths[] = {64,      128, 256, 512,  1024, 2048, 4096, 8192, 16384, 65536,
                                       1 << 20, 243, 360, 1000, 1001, 2187, 127,  1009, 100003};

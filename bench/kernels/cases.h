@@ -14,5 +14,8 @@ typedef struct bench_case {
 /* Fills `list` with the cases of one precision whose arrays have at most `bytes` bytes; batches
  * have as many lines as fit. Returns their number, at most `room`. */
 int bench_list_cases(weft_precision precision, int64_t bytes, bench_case *list, int room);
+/* Lines of these lengths instead. */
+int bench_list_lengths(weft_precision precision, int64_t bytes, weft_transform_kind kind,
+                       const int64_t *n, int lengths, bench_case *list, int room);
 
 #endif

@@ -3,10 +3,14 @@
  * axis took one pass, the share of a contiguous copy's, and how far the result is from the first
  * engine's (relative, L2, of its first bytes). Usage:
  *   bench_kernels [--device cuda] [--engines cufft,jit] [--precision double] [--bytes N]
- *                 [--only TEXT]   cases whose names hold the text
- *                 [--values N] [--threads N] [--least-threads N] [--across-bytes N]
- *                 [--registers N] [--whole-bytes N] [--local-bytes N] [--work-bytes N]   habits of
- * the jit engine to try N bytes are the most of each of two arrays, by default 1 GiB.
+ *                 [--only TEXT]        cases whose names hold the text
+ *                 [--lengths N,... [--kind c2c]]   lines of these lengths instead of the list
+ *                 [--milliseconds N]   of a series of runs, by default 50
+ *                 [--HABIT N,...]      of the jit engine (src/engine/jit/habits.h): values,
+ *     long-values, threads, least-threads, across-bytes, least-across-bytes, registers,
+ *     whole-bytes, local-bytes, longest, halves, work-bytes (-1: no limit), queues, second,
+ *     streams, folds; of several numbers all combinations are tried
+ * N bytes are the most of each of two arrays, by default 1 GiB.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +22,37 @@
 #include "support/clock.h"
 #include "support/error.h"
 
-enum { MOST_CASES = 128, COMPARED_BYTES = 1 << 24 };
+enum { MOST_CASES = 128, COMPARED_BYTES = 1 << 24, MOST_NUMBERS = 16 };
+
+/* Numbers to try. */
+typedef struct numbers {
+    int count, at; /* the one that is tried */
+    int64_t number[MOST_NUMBERS];
+} numbers;
+
+/* The habits, as options name them. */
+#define HABITS(HABIT)                                                                              \
+    HABIT("values", values, int)                                                                   \
+    HABIT("long-values", long_values, int)                                                         \
+    HABIT("threads", threads, int)                                                                 \
+    HABIT("least-threads", least_threads, int)                                                     \
+    HABIT("across-bytes", across_bytes, int)                                                       \
+    HABIT("least-across-bytes", least_across_bytes, int)                                           \
+    HABIT("registers", registers, int)                                                             \
+    HABIT("whole-bytes", whole_bytes, size_t)                                                      \
+    HABIT("local-bytes", local_bytes, size_t)                                                      \
+    HABIT("longest", longest, int)                                                                 \
+    HABIT("halves", halves, bool)                                                                  \
+    HABIT("work-bytes", longest_work, size_t)                                                      \
+    HABIT("queues", queues, int)                                                                   \
+    HABIT("second", second, int)                                                                   \
+    HABIT("streams", streams, bool)                                                                \
+    HABIT("folds", folds, bool)
+
+#define COUNTED(name, field, type) +1
+enum { HABIT_COUNT = HABITS(COUNTED) };
+#define NAMED(name, field, type) name,
+static const char *const habit_names[] = {HABITS(NAMED)};
 
 typedef struct bench {
     weft_device_handle device;
@@ -26,10 +60,13 @@ typedef struct bench {
     weft_precision precision;
     int64_t bytes;
     void *in, *out;
-    double *given;         /* COMPARED_BYTES of random numbers */
-    void *first, *result;  /* COMPARED_BYTES of outputs */
-    double copy_rate;      /* bytes per second of a plain copy */
-    weft_jit_habits asked; /* zeros: the engine's own */
+    double *given;        /* COMPARED_BYTES of random numbers */
+    void *first, *result; /* COMPARED_BYTES of outputs */
+    double copy_rate;     /* bytes per second of a plain copy */
+    double series;        /* seconds of one */
+    weft_transform_kind kind;
+    numbers lengths;            /* none: the list of cases */
+    numbers asked[HABIT_COUNT]; /* none: the engine's own */
 } bench;
 
 static void must(weft_status status) {
@@ -72,16 +109,18 @@ static double time_runs(const bench *b, const subject *s) {
         wait_for(b);
         const double spent = (weft_clock() - start) / repeats;
         if (series >= 0 && spent < best) best = spent;
-        if (series < 0) repeats = spent < 0.05 ? (int)fmin(ceil(0.05 / spent), 500) : 1;
+        if (series < 0) repeats = spent < b->series ? (int)fmin(ceil(b->series / spent), 500) : 1;
     }
     return best;
 }
 
 /* The same numbers all over the input. */
 static void fill_input(const bench *b, int64_t bytes) {
-    for (int64_t at = 0; at < bytes; at += COMPARED_BYTES)
-        copy_bytes(b, b->given, (char *)b->in + at,
-                   bytes - at < COMPARED_BYTES ? bytes - at : COMPARED_BYTES, WEFT_HOST_TO_DEVICE);
+    copy_bytes(b, b->given, b->in, COMPARED_BYTES, WEFT_HOST_TO_DEVICE);
+    for (int64_t at = COMPARED_BYTES; at < bytes; at += COMPARED_BYTES)
+        copy_bytes(b, b->in, (char *)b->in + at,
+                   bytes - at < COMPARED_BYTES ? bytes - at : COMPARED_BYTES,
+                   WEFT_DEVICE_TO_DEVICE);
     wait_for(b);
 }
 
@@ -101,6 +140,30 @@ static double difference(const bench *b, int64_t bytes) {
     return sqrt(off / norm);
 }
 
+static void set_habits(const bench *b, weft_jit_habits *habits) {
+    const numbers *asked = b->asked;
+#define SET(name, from, type)                                                                      \
+    if (asked->count > 0) habits->from = (type)asked->number[asked->at];                           \
+    asked++;
+    HABITS(SET)
+}
+
+/* The next combination; false: that was the last one, and the first one is next. */
+static bool next_habits(bench *b) {
+    for (int h = 0; h < HABIT_COUNT; h++) {
+        if (b->asked[h].count == 0) continue;
+        if (++b->asked[h].at < b->asked[h].count) return true;
+        b->asked[h].at = 0;
+    }
+    return false;
+}
+
+static void print_habits(const bench *b) {
+    for (int h = 0; h < HABIT_COUNT; h++)
+        if (b->asked[h].count > 0)
+            printf(" %s=%lld", habit_names[h], (long long)b->asked[h].number[b->asked[h].at]);
+}
+
 static weft_status plan_case(const bench *b, const weft_engine_ops *engine, const weft_transform *t,
                              weft_engine_plan **plan) {
     size_t bytes = 0;
@@ -108,15 +171,7 @@ static weft_status plan_case(const bench *b, const weft_engine_ops *engine, cons
     weft_kernel_limits limits;
     WEFT_TRY(b->device.ops->kernel_limits(b->device.state, &limits));
     weft_jit_habits habits = weft_jit_habits_of(t->precision, &limits);
-    const weft_jit_habits *asked = &b->asked;
-    if (asked->values) habits.values = asked->values;
-    if (asked->threads) habits.threads = asked->threads;
-    if (asked->least_threads) habits.least_threads = asked->least_threads;
-    if (asked->across_bytes) habits.across_bytes = asked->across_bytes;
-    if (asked->registers) habits.registers = asked->registers;
-    if (asked->whole_bytes) habits.whole_bytes = asked->whole_bytes;
-    if (asked->local_bytes) habits.local_bytes = asked->local_bytes;
-    if (asked->longest_work) habits.longest_work = asked->longest_work;
+    set_habits(b, &habits);
     return weft_jit_plan_with(t, &b->device, &habits, plan, &bytes);
 }
 
@@ -132,21 +187,24 @@ static bool measure(const bench *b, const bench_case *c, const weft_engine_ops *
     }
     bench here = *b;
     if (c->transform.in_place) here.out = here.in;
-    fill_input(&here, c->in_bytes);
+    if (first || c->transform.in_place || c->transform.kind == WEFT_TRANSFORM_C2R)
+        fill_input(&here, c->in_bytes);
     run(&here, &s);
     const int64_t compared = c->out_bytes < COMPARED_BYTES ? c->out_bytes : COMPARED_BYTES;
     copy_bytes(&here, here.out, first ? b->first : b->result, compared, WEFT_DEVICE_TO_HOST);
     wait_for(&here);
     const double seconds = time_runs(&here, &s), rate = (double)c->moved / seconds;
-    printf("%s,%s,%s,%.4f,%.0f,%.3f,%.2g\n", c->name, weft_precision_name(b->precision),
+    printf("%s,%s,%s,%.4f,%.0f,%.3f,%.2g,", c->name, weft_precision_name(b->precision),
            engine->name, seconds * 1e3, rate * 1e-9, rate / b->copy_rate,
            first ? 0 : difference(b, compared));
+    if (engine->id == WEFT_ENGINE_JIT) print_habits(b);
+    printf("\n");
     fflush(stdout);
     engine->destroy(s.plan);
     return true;
 }
 
-static void measure_case(const bench *b, const bench_case *c) {
+static void measure_case(bench *b, const bench_case *c) {
     char names[128];
     bool first = true;
     snprintf(names, sizeof names, "%s", b->engines);
@@ -154,21 +212,27 @@ static void measure_case(const bench *b, const bench_case *c) {
         for (int id = WEFT_ENGINE_NATIVE; id <= WEFT_ENGINE_REFERENCE; id++) {
             const weft_engine_ops *engine = weft_engine_find((weft_engine)id);
             if (!engine || strcmp(engine->name, name) != 0) continue;
-            if (measure(b, c, engine, first)) first = false;
+            do {
+                if (measure(b, c, engine, first)) first = false;
+            } while (engine->id == WEFT_ENGINE_JIT && next_habits(b));
         }
 }
 
-static bool read_number(const char *name, int64_t value, bench *b) {
-    weft_jit_habits *h = &b->asked;
-    if (strcmp(name, "--bytes") == 0) return b->bytes = value, true;
-    if (strcmp(name, "--values") == 0) return h->values = (int)value, true;
-    if (strcmp(name, "--threads") == 0) return h->threads = (int)value, true;
-    if (strcmp(name, "--least-threads") == 0) return h->least_threads = (int)value, true;
-    if (strcmp(name, "--across-bytes") == 0) return h->across_bytes = (int)value, true;
-    if (strcmp(name, "--registers") == 0) return h->registers = (int)value, true;
-    if (strcmp(name, "--whole-bytes") == 0) return h->whole_bytes = (size_t)value, true;
-    if (strcmp(name, "--local-bytes") == 0) return h->local_bytes = (size_t)value, true;
-    if (strcmp(name, "--work-bytes") == 0) return h->longest_work = (size_t)value, true;
+static void read_numbers(const char *text, numbers *n) {
+    char *end = (char *)(uintptr_t)text;
+    for (n->count = 0; n->count < MOST_NUMBERS; text = end + 1) {
+        n->number[n->count++] = strtoll(text, &end, 10);
+        if (*end != ',') break;
+    }
+}
+
+static bool read_option(const char *name, const char *value, bench *b) {
+    if (strcmp(name, "--bytes") == 0) return b->bytes = strtoll(value, NULL, 10), true;
+    if (strcmp(name, "--milliseconds") == 0)
+        return b->series = (double)strtoll(value, NULL, 10) * 1e-3, true;
+    if (strcmp(name, "--lengths") == 0) return read_numbers(value, &b->lengths), true;
+    for (int h = 0; h < HABIT_COUNT && strncmp(name, "--", 2) == 0; h++)
+        if (strcmp(name + 2, habit_names[h]) == 0) return read_numbers(value, &b->asked[h]), true;
     return false;
 }
 
@@ -184,7 +248,11 @@ static void read_arguments(int argc, char **argv, bench *b) {
             b->only = value;
         else if (strcmp(name, "--precision") == 0)
             b->precision = strcmp(value, "single") == 0 ? WEFT_SINGLE : WEFT_DOUBLE;
-        else if (!read_number(name, strtoll(value, NULL, 10), b)) {
+        else if (strcmp(name, "--kind") == 0)
+            b->kind = strcmp(value, "r2c") == 0   ? WEFT_TRANSFORM_R2C
+                      : strcmp(value, "c2r") == 0 ? WEFT_TRANSFORM_C2R
+                                                  : WEFT_TRANSFORM_C2C;
+        else if (!read_option(name, value, b)) {
             fprintf(stderr, "bench_kernels: %s is no option\n", name);
             exit(2);
         }
@@ -198,6 +266,7 @@ int main(int argc, char **argv) {
     bench b = {.device.ops = weft_device_find(WEFT_CUDA),
                .engines = "cufft,jit",
                .only = "",
+               .series = 0.05,
                .bytes = INT64_C(1) << 30};
     read_arguments(argc, argv, &b);
     must(b.device.ops->probe(&description));
@@ -220,8 +289,11 @@ int main(int argc, char **argv) {
     const subject copy = {.bytes = b.bytes};
     b.copy_rate = 2 * (double)b.bytes / time_runs(&b, &copy);
     printf("# %s; a contiguous copy: %.0f GB/s\n", description, b.copy_rate * 1e-9);
-    printf("case,precision,engine,ms,GB/s,share,difference\n");
-    const int count = bench_list_cases(b.precision, b.bytes, list, MOST_CASES);
+    printf("case,precision,engine,ms,GB/s,share,difference,habits\n");
+    const numbers *n = &b.lengths;
+    const int count = n->count > 0 ? bench_list_lengths(b.precision, b.bytes, b.kind, n->number,
+                                                        n->count, list, MOST_CASES)
+                                   : bench_list_cases(b.precision, b.bytes, list, MOST_CASES);
     for (int i = 0; i < count; i++)
         if (strstr(list[i].name, b.only)) measure_case(&b, &list[i]);
     free(b.result);
