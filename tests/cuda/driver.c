@@ -361,9 +361,25 @@ EXPORTED int cuEventRecord(weft_event *event, struct CUstream_st *stream) {
     return put(stream, &work);
 }
 
-EXPORTED int cuLaunchHostFunc(struct CUstream_st *stream, void (*function)(void *),
-                              void *argument) {
+typedef struct call {
+    void (*function)(struct CUstream_st *, int, void *);
+    struct CUstream_st *stream;
+    void *argument;
+} call;
+
+static void run_call(void *argument) {
+    call c = *(call *)argument;
+    free(argument);
+    c.function(c.stream, SUCCESS, c.argument);
+}
+
+EXPORTED int cuStreamAddCallback(struct CUstream_st *stream,
+                                 void (*function)(struct CUstream_st *, int, void *),
+                                 void *argument, unsigned flags) {
     NEEDS_CONTEXT;
-    weft_work work = {.kind = WEFT_WORK_CALLBACK, .as.callback = {function, argument}};
+    call *c = malloc(sizeof *c);
+    if (!c || flags != 0) return INVALID_VALUE;
+    *c = (call){function, stream, argument};
+    weft_work work = {.kind = WEFT_WORK_CALLBACK, .as.callback = {run_call, c}};
     return put(stream, &work);
 }
