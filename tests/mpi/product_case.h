@@ -156,6 +156,9 @@ static test_case random_case(void) {
     c.options.convolve = pick(2);
     if (!c.bricks && pick(4) == 0) draw_stored(&c);
     if (pick(2)) draw_operators(pick, &c.problem, &drawn);
+    const bool cufft = on_device == WEFT_CUDA && with_engine != WEFT_ENGINE_JIT;
+    if (cufft && c.options.convolve && c.problem.kind == WEFT_R2C)
+        keep_real_spectra(&c.problem, &drawn); /* it takes no others back */
     return c;
 }
 
