@@ -143,7 +143,7 @@ static test_case random_case(void) {
     }
     if (on_device != WEFT_HOST) {
         c.options.device = on_device;
-        c.options.device_aware = WEFT_AWARENESS_AUTO;
+        c.options.device_aware = pick(4) == 0 ? WEFT_STAGED : WEFT_AWARENESS_AUTO;
         c.options.engine = with_engine;
     }
     if (c.problem.kind == WEFT_C2C && pick(6) == 0) c.options.engine = WEFT_ENGINE_IDENTITY;
