@@ -9,11 +9,12 @@
 
 enum { LONGEST = 4096, STRIDE = 32, NUMBERS_IN_BATCH = 4096, MOST_ENGINES = 8 };
 
-/* The complex lines `line` and their spectra; the half spectra `half` and their real lines. Twice
- * as many real lines as complex ones. */
+/* The complex lines `line` and their spectra; the half spectra `half` and their real lines, which
+ * `proper` has too, for cuFFT: without the imaginary parts that they cannot have. Twice as many
+ * real lines as complex ones. */
 typedef struct known {
     int64_t n, lines;
-    exact_complex *line, *spectrum, *half, *real;
+    exact_complex *line, *spectrum, *half, *proper, *real;
 } known;
 
 static exact_complex *allocate(int64_t lines, int64_t n) {
@@ -42,9 +43,12 @@ static known know(int64_t n, int64_t lines) {
                allocate(lines, n),
                allocate(lines, n),
                allocate(2 * lines, h),
+               allocate(2 * lines, h),
                allocate(2 * lines, n)};
     fill(k.line, lines * n);
     fill(k.half, 2 * lines * h);
+    for (int64_t l = 0; l < 2 * lines; l++)
+        for (int64_t j = 0; j < h; j++) k.proper[l * h + j] = mirrored(k.half + l * h, n, j);
     memcpy(k.spectrum, k.line, (size_t)(lines * n) * sizeof *k.line);
     exact_dft_axis(lines, n, 1, -1, k.spectrum);
     exact_complex *pair = allocate(lines, n); /* a + ib has the spectrum A + iB */
@@ -66,6 +70,7 @@ static void forget(known *k) {
     free(k->line);
     free(k->spectrum);
     free(k->half);
+    free(k->proper);
     free(k->real);
 }
 
@@ -144,7 +149,9 @@ static void check_length(const weft_engine_ops *const *engine, int engines, int6
         check_kind(engine[e], WEFT_TRANSFORM_C2C, WEFT_FORWARD, n, lines, k.line, k.spectrum);
         check_kind(engine[e], WEFT_TRANSFORM_C2C, WEFT_INVERSE, n, lines, k.line, backward);
         check_kind(engine[e], WEFT_TRANSFORM_R2C, WEFT_FORWARD, n, 2 * lines, parts, halves);
-        check_kind(engine[e], WEFT_TRANSFORM_C2R, WEFT_INVERSE, n, 2 * lines, k.half, k.real);
+        const bool proper = engine[e]->id == WEFT_ENGINE_CUFFT;
+        check_kind(engine[e], WEFT_TRANSFORM_C2R, WEFT_INVERSE, n, 2 * lines,
+                   proper ? k.proper : k.half, k.real);
     }
     free(halves);
     free(parts);

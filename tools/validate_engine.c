@@ -58,15 +58,23 @@ static float number_at(int64_t i) {
     return (float)((double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1.0);
 }
 
+/* Half spectra are such as real data has: cuFFT wants no others. */
 static exact_complex input_at(const engine_run *run, int64_t i) {
-    return real_side(run, false) ? number_at(i) : number_at(2 * i) + number_at(2 * i + 1) * I;
+    if (real_side(run, false)) return number_at(i);
+    const exact_complex number = number_at(2 * i) + number_at(2 * i + 1) * I;
+    if (run->transform.kind != WEFT_TRANSFORM_C2R) return number;
+    const int64_t in_array = i % run->in_size;
+    const int64_t conjugate = weft_exact_conjugate(&run->transform, in_array);
+    if (conjugate == in_array) return creall(number);
+    if (conjugate < 0 || conjugate > in_array) return number;
+    return conjl(input_at(run, i - in_array + conjugate));
 }
 
-static void put_part(const engine_run *run, int64_t i, float value) {
+static void put_part(const engine_run *run, int64_t i, long double value) {
     if (run->transform.precision == WEFT_SINGLE)
-        ((float *)run->in)[i] = value;
+        ((float *)run->in)[i] = (float)value;
     else
-        ((double *)run->in)[i] = value;
+        ((double *)run->in)[i] = (double)value;
 }
 
 static double output_part(const engine_run *run, int64_t i) {
@@ -75,8 +83,12 @@ static double output_part(const engine_run *run, int64_t i) {
 }
 
 static void fill_input(const engine_run *run) {
-    const int64_t parts = run->in_size * run->batch * (real_side(run, false) ? 1 : 2);
-    for (int64_t i = 0; i < parts; i++) put_part(run, i, number_at(i));
+    const int parts = real_side(run, false) ? 1 : 2;
+    for (int64_t i = 0; i < run->in_size * run->batch; i++) {
+        const exact_complex number = input_at(run, i);
+        put_part(run, parts * i, creall(number));
+        if (parts == 2) put_part(run, 2 * i + 1, cimagl(number));
+    }
 }
 
 /* Sets the error of what is in the output. */

@@ -1,10 +1,10 @@
 /*
  * How long a transform of a cube takes over the ranks it is started on, data on the device: for
  * each number of parts given, forward and inverse, median, least and 90th percentile of the slowest
- * rank's times, and the phases of rank 0's last run. CSV on standard output. Outputs are not
- * checked here; `weft validate` does that. Usage: mpirun -n P bench_exchanges [--size N] [--kind
- * c2c|r2c] [--exchange M] [--engine E] [--device D] [--single]
- *                               [--runs R] CHUNKS...
+ * rank's times, the phases of rank 0's last run, and whether messages, where the method sends any,
+ * go through page-locked memory. CSV on standard output. Outputs are not checked here; `weft
+ * validate` does that. Usage: mpirun -n P bench_exchanges [--size N] [--kind c2c|r2c]
+ *     [--exchange M] [--engine E] [--device D] [--single] [--runs R] [--staged] CHUNKS...
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,13 +70,13 @@ static void time_direction(const setting *s, weft_plan plan, weft_direction dire
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (rank > 0) return;
-    printf("%s,%d,%lld,%s,%s,%s,%s,%d,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f\n",
+    printf("%s,%d,%lld,%s,%s,%s,%s,%d,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%d\n",
            weft_engine_name(used.engine), ranks, (long long)s->problem.n[0],
            weft_kind_name(s->problem.kind), weft_precision_name(s->problem.precision),
            weft_exchange_name(used.exchange[0]), direction == WEFT_FORWARD ? "forward" : "inverse",
            used.chunks, 1e3 * seconds[s->runs / 2], 1e3 * seconds[0],
            1e3 * seconds[s->runs * 9 / 10], 1e3 * t.fft, 1e3 * t.pack, 1e3 * t.exchange,
-           1e3 * t.unpack, 1e3 * t.local);
+           1e3 * t.unpack, 1e3 * t.local, used.device_aware == WEFT_STAGED);
     fflush(stdout);
 }
 
@@ -139,10 +139,12 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0)
         printf("engine,ranks,n,kind,precision,exchange,direction,chunks,median_ms,least_ms,p90_ms,"
-               "fft,pack,exchange_ms,unpack,local\n");
+               "fft,pack,exchange_ms,unpack,local,staged\n");
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--single") == 0) {
             s.problem.precision = WEFT_SINGLE;
+        } else if (strcmp(argv[i], "--staged") == 0) {
+            s.options.device_aware = WEFT_STAGED;
         } else if (argv[i][0] == '-' && i + 1 < argc) {
             set(&s, argv[i], argv[i + 1]);
             i++;

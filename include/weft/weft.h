@@ -10,8 +10,11 @@
  *
  * Conventions. Global shape n[0..rank-1] is row-major: the last axis is contiguous. The forward
  * transform is exp(-2 pi i ...), the inverse exp(+2 pi i ...); both are unscaled unless
- * problem.norm asks otherwise. WEFT_R2C halves the last axis to n/2+1. All sizes are counted in
- * elements of the space they belong to unless a name says bytes.
+ * problem.norm asks otherwise. WEFT_R2C halves the last axis to n/2+1; its inverse ignores the
+ * imaginary parts that a line along that axis cannot have once the other axes are transformed (of
+ * its numbers 0 and n/2), but the engine cufft's result is undefined where what it is given, or
+ * problem.spectral makes, is not the spectrum of real data. All sizes are counted in elements of
+ * the space they belong to unless a name says bytes.
  *
  * Every function returns a weft_status, sets its outputs only on success, and neither prints nor
  * aborts. Each comment says Collective (every rank of the context calls it, with the same arguments

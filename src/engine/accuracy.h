@@ -1,6 +1,6 @@
 /*
- * What engines are measured by: the exact answer of a transform, and the error that is allowed. For
- * the tests and weft validate; no part of the library.
+ * What engines are measured by: the exact answer of a transform, the spectra that real data has,
+ * and the error that is allowed. For the tests and weft validate; no part of the library.
  */
 #ifndef WEFT_ENGINE_ACCURACY_H
 #define WEFT_ENGINE_ACCURACY_H
@@ -38,6 +38,23 @@ static inline void weft_exact_transform(const weft_transform *t, exact_complex *
         for (int64_t k = half; k < n; k++) line[k] = conjl(line[n - k]);
     }
     exact_dft_axis(rows, n, 1, sign, x);
+}
+
+/* In the half spectrum of a real array, the number that element i of the box is the conjugate of:
+ * itself where it is real; -1 where that number is not stored. */
+static inline int64_t weft_exact_conjugate(const weft_transform *t, int64_t i) {
+    const int last = t->dims - 1;
+    const int64_t n = t->dim[last].n, half = n / 2 + 1, k = i % half;
+    int64_t conjugate = k, stride = half;
+    if (k != 0 && 2 * k != n) return -1;
+    i /= half;
+    for (int d = last - 1; d >= 0; d--) {
+        const int64_t extent = t->dim[d].n;
+        conjugate += (extent - i % extent) % extent * stride;
+        stride *= extent;
+        i /= extent;
+    }
+    return conjugate;
 }
 
 /* The relative L2 error that an engine is allowed: u sqrt(log2 N), and 2.5 times that where a prime

@@ -54,8 +54,9 @@ typedef struct weft_fused_operators {
  * A batch of FFTs: `dims` transform dimensions (n logical; the last is the halved one for R2C and
  * C2R), done for every index of `loops` batch loops. Unscaled. Empty loops (n = 0) are never
  * passed; strides may be negative. Nothing outside the views, gaps between their elements included,
- * is read or written. C2R ignores the imaginary parts that real data cannot have. Engines but FFTW
- * give the same bits with any number of threads. A plan runs once at a time.
+ * is read or written. C2R ignores the imaginary parts that real data cannot have: of the numbers 0
+ * and n/2 of a line, once the other dimensions are done; but cuFFT wants spectra that real data can
+ * have. Engines but FFTW give the same bits with any number of threads. A plan runs once at a time.
  */
 typedef struct weft_transform {
     weft_transform_kind kind;

@@ -27,6 +27,7 @@ typedef struct block {
     weft_memory_file file;
     weft_memory_ticket ticket; /* for other processes to map it */
     bool borrowed;             /* from one of them */
+    int device;
     struct block *next;
 } block;
 
@@ -81,6 +82,15 @@ bool host_context_is_current(void) {
 
 int host_context_device(void) {
     return current[pushed - 1];
+}
+
+void *host_context_of(const void *address) {
+    void *context = NULL;
+    pthread_mutex_lock(&lock);
+    for (const block *b = blocks; b; b = b->next)
+        if ((uintptr_t)address - (uintptr_t)b->address < b->bytes) context = &contexts[b->device];
+    pthread_mutex_unlock(&lock);
+    return context;
 }
 
 #define NEEDS_CONTEXT                                                                              \
@@ -150,6 +160,22 @@ EXPORTED int cuCtxPopCurrent_v2(void **context) {
     return SUCCESS;
 }
 
+EXPORTED int cuCtxGetCurrent(void **context) {
+    *context = pushed > 0 ? &contexts[current[pushed - 1]] : NULL;
+    return SUCCESS;
+}
+
+EXPORTED int cuCtxSetCurrent(void *context) {
+    if (pushed > 0) pushed--;
+    return context ? cuCtxPushCurrent_v2(context) : SUCCESS;
+}
+
+EXPORTED int cuCtxGetDevice(int *device) {
+    NEEDS_CONTEXT;
+    *device = host_context_device();
+    return SUCCESS;
+}
+
 EXPORTED int cuGetErrorString(int error, const char **sentence) {
     *sentence = error == OUT_OF_MEMORY     ? "out of memory"
                 : error == INVALID_CONTEXT ? "invalid device context"
@@ -193,6 +219,7 @@ EXPORTED int cuMemAlloc_v2(unsigned long long *memory, size_t bytes) {
     b->address = b->file.address;
     b->bytes = bytes;
     b->mapped = mapped;
+    b->device = host_context_device();
     add_block(b);
     *memory = (uintptr_t)b->address;
     return SUCCESS;
@@ -243,6 +270,7 @@ EXPORTED int cuIpcOpenMemHandle_v2(unsigned long long *memory, weft_cuda_ipc_han
     b->mapped = b->file.bytes;
     b->bytes = b->mapped - (size_t)sysconf(_SC_PAGESIZE);
     b->borrowed = true;
+    b->device = host_context_device();
     add_block(b);
     *memory = (uintptr_t)b->address;
     return SUCCESS;
@@ -300,7 +328,8 @@ int host_stream_put(void *stream, void (*function)(void *), void *argument) {
 EXPORTED int cuStreamCreate(struct CUstream_st **stream, unsigned flags) {
     static uint64_t seed;
     NEEDS_CONTEXT;
-    if (flags != WEFT_CUDA_STREAM_NON_BLOCKING) return INVALID_VALUE;
+    if ((flags | WEFT_CUDA_STREAM_NON_BLOCKING) != WEFT_CUDA_STREAM_NON_BLOCKING)
+        return INVALID_VALUE;
     *stream = calloc(1, sizeof **stream);
     weft_dawdle dawdle = {__atomic_add_fetch(&seed, 1, __ATOMIC_RELAXED), 50};
     if (!*stream || weft_thread_event_create(&(*stream)->reached) != WEFT_SUCCESS ||
@@ -361,9 +390,25 @@ EXPORTED int cuEventRecord(weft_event *event, struct CUstream_st *stream) {
     return put(stream, &work);
 }
 
-EXPORTED int cuLaunchHostFunc(struct CUstream_st *stream, void (*function)(void *),
-                              void *argument) {
+typedef struct call {
+    void (*function)(struct CUstream_st *, int, void *);
+    struct CUstream_st *stream;
+    void *argument;
+} call;
+
+static void run_call(void *argument) {
+    call c = *(call *)argument;
+    free(argument);
+    c.function(c.stream, SUCCESS, c.argument);
+}
+
+EXPORTED int cuStreamAddCallback(struct CUstream_st *stream,
+                                 void (*function)(struct CUstream_st *, int, void *),
+                                 void *argument, unsigned flags) {
     NEEDS_CONTEXT;
-    weft_work work = {.kind = WEFT_WORK_CALLBACK, .as.callback = {function, argument}};
+    call *c = malloc(sizeof *c);
+    if (!c || flags != 0) return INVALID_VALUE;
+    *c = (call){function, stream, argument};
+    weft_work work = {.kind = WEFT_WORK_CALLBACK, .as.callback = {run_call, c}};
     return put(stream, &work);
 }

@@ -9,7 +9,8 @@ enum { /* CUresult */
        INVALID_IMAGE = 200,
        INVALID_CONTEXT = 201,
        NOT_FOUND = 500,
-       NOT_READY = 600
+       NOT_READY = 600,
+       NOT_SUPPORTED = 801
 };
 
 #endif

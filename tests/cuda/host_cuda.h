@@ -42,7 +42,8 @@ bool host_is_device(const void *address, size_t bytes);
 /* Bytes of device memory from this address on; 0 for host memory. */
 size_t host_device_bytes(const void *address);
 bool host_context_is_current(void);
-int host_context_device(void); /* of the current one */
+int host_context_device(void);              /* of the current one */
+void *host_context_of(const void *address); /* of device memory */
 
 #ifdef __cplusplus
 }

@@ -118,6 +118,54 @@ static void without_a_gpu_the_probe_says_so(void **state) {
     assert_int_equal(status, 0);
 }
 
+/* ---- a kernel that ends the context, in a process of its own ---- */
+
+/* Fails when everything after it has long been enqueued. */
+static const char *const failing[] = {
+    "KERNEL(fail)(long64 address, unsigned seed) {\n"
+    "    for (int i = 0; i < 100000000; i++) seed = seed * 1664525u + 1013904223u;\n"
+    "    *(unsigned *)address = seed;\n"
+    "}\n"};
+
+static void on_called(void *argument) {
+    __atomic_store_n((int *)argument, 1, __ATOMIC_RELEASE);
+}
+
+static int expect_callback_after_failure(void) {
+    enum { PATIENCE = 1000, NOT_CALLED = 3 };
+    const weft_kernel_source source = {.name = "fail", .text = failing, .texts = 1, .threads = 1};
+    const long long address = 8; /* of nothing */
+    const unsigned seed = (unsigned)getpid(), groups[3] = {1, 1, 1};
+    const weft_kernel_argument arguments[] = {{.value = &address, .bytes = sizeof address},
+                                              {.value = &seed, .bytes = sizeof seed}};
+    static int called;
+    const weft_device_ops *ops = tested_ops();
+    weft_device_state *device = open_device(ops, 0);
+    weft_kernel *kernel;
+    if (ops->kernel_create(device, &source, &kernel) != WEFT_SUCCESS ||
+        ops->kernel_launch(device, NULL, kernel, groups, arguments, 2) != WEFT_SUCCESS ||
+        ops->callback(device, NULL, on_called, &called) != WEFT_SUCCESS ||
+        ops->queue_wait(device, NULL) == WEFT_SUCCESS) {
+        print_error("not what was to be seen: %s\n", weft_thread_error());
+        return 1;
+    }
+    for (int i = 0; i < PATIENCE && !__atomic_load_n(&called, __ATOMIC_ACQUIRE); i++) usleep(10000);
+    _exit(__atomic_load_n(&called, __ATOMIC_ACQUIRE) ? 0 : NOT_CALLED); /* nothing can be freed */
+}
+
+static void callbacks_come_after_a_kernel_that_failed_too(void **state) {
+    (void)state;
+    int status = -1;
+    if (getenv("WEFT_TEST_HOST_CUDA")) skip(); /* the host does not survive such a kernel */
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/proc/self/exe", "test_cuda_device", "--fail", (char *)NULL);
+        _exit(1);
+    }
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+}
+
 static int expect_absent(void) {
     weft_status status = weft_device_probe(WEFT_CUDA, NULL);
     return status != WEFT_ERROR_UNSUPPORTED || !strstr(weft_thread_error(), "there is no GPU");
@@ -129,8 +177,10 @@ int main(int argc, char **argv) {
         cmocka_unit_test(kernels_are_compiled_once_and_anew_where_their_file_is_damaged),
         cmocka_unit_test(operators_other_than_scaling_are_refused_with_a_sentence),
         cmocka_unit_test(without_a_gpu_the_probe_says_so),
+        cmocka_unit_test(callbacks_come_after_a_kernel_that_failed_too),
     };
     if (argc > 1 && strcmp(argv[1], "--absent") == 0) return expect_absent();
+    if (argc > 1 && strcmp(argv[1], "--fail") == 0) return expect_callback_after_failure();
     if (argc > 1) {
         tested_ops()->close(open_device(tested_ops(), 0));
         return 0;

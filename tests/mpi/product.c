@@ -5,10 +5,12 @@
  * poisoned first, compared with a long double DFT by the error rule, and compared bit by bit
  * between exchange methods.
  *
- *   product [--seconds S] [--seed N] [--funneled 1] [--device cuda|opencl [--engine E] [--nccl 1]]
+ *   product [--seconds S] [--seed N] [--funneled 1]
+ *           [--device cuda|opencl [--engine E] [--nccl 1] [--aware 1]]
  *
  * --engine E: jit or cufft on that device. --funneled 1: MPI without MPI_THREAD_MULTIPLE. On the
  * device cuda the method nccl takes part where each rank has a GPU of its own; --nccl 1: it must.
+ * --aware 1: MPI must read device memory.
  *
  * Cases are visited in random order until the time is over; the seed and the number visited are
  * printed.
@@ -28,6 +30,7 @@ static const weft_exchange methods[MOST_METHODS] = {WEFT_P2P_SYNC, WEFT_P2P_STRE
                                                     WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER,
                                                     WEFT_NCCL};
 static int method_count = MOST_METHODS - 1; /* peer is the last but one */
+static bool aware_wanted;                   /* --aware */
 
 /* The global arrays of this case, and what the results are to be. */
 typedef struct truth {
@@ -316,6 +319,15 @@ static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx
     return all;
 }
 
+/* Whether messages go from and to device memory where they are to. */
+static bool check_aware(const test_case *c, weft_plan plan) {
+    weft_options used = {.device_aware = WEFT_AWARENESS_AUTO};
+    weft_plan_options(plan, &used);
+    if (!aware_wanted || c->options.device_aware == WEFT_STAGED || used.device_aware == WEFT_AWARE)
+        return true;
+    return fail(c, "messages are staged", 0);
+}
+
 /* All exchange methods on one case; returns the number of failures. */
 static int run_case(weft_context ctx, test_case *c, int *runs) {
     truth t;
@@ -336,6 +348,7 @@ static int run_case(weft_context ctx, test_case *c, int *runs) {
             failures++;
             break;
         }
+        failures += !check_aware(c, plan);
         for (int d = 0; d < (c->options.convolve ? DIRECTIONS : WEFT_CONVOLVE); d++, ++*runs)
             failures += !check_direction(c, plan, ctx, &t, (weft_direction)d, &first);
         weft_plan_destroy(&plan);
@@ -377,6 +390,7 @@ int main(int argc, char **argv) {
         if (strcmp(argv[i], "--engine") == 0)
             with_engine = strcmp(argv[i + 1], "jit") == 0 ? WEFT_ENGINE_JIT : WEFT_ENGINE_CUFFT;
         if (strcmp(argv[i], "--nccl") == 0) nccl_wanted = true;
+        if (strcmp(argv[i], "--aware") == 0) aware_wanted = true;
         if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
     }
     MPI_Bcast(&seed, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);

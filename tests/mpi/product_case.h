@@ -143,7 +143,7 @@ static test_case random_case(void) {
     }
     if (on_device != WEFT_HOST) {
         c.options.device = on_device;
-        c.options.device_aware = WEFT_AWARENESS_AUTO;
+        c.options.device_aware = pick(4) == 0 ? WEFT_STAGED : WEFT_AWARENESS_AUTO;
         c.options.engine = with_engine;
     }
     if (c.problem.kind == WEFT_C2C && pick(6) == 0) c.options.engine = WEFT_ENGINE_IDENTITY;
@@ -156,6 +156,9 @@ static test_case random_case(void) {
     c.options.convolve = pick(2);
     if (!c.bricks && pick(4) == 0) draw_stored(&c);
     if (pick(2)) draw_operators(pick, &c.problem, &drawn);
+    const bool cufft = on_device == WEFT_CUDA && with_engine != WEFT_ENGINE_JIT;
+    if (cufft && c.options.convolve && c.problem.kind == WEFT_R2C)
+        keep_real_spectra(&c.problem, &drawn); /* it takes no others back */
     return c;
 }
 

@@ -113,6 +113,16 @@ static inline void draw_operators(int (*pick)(int), weft_problem *p, drawn_opera
     }
 }
 
+/* Of the operators on the spectrum, those that leave one that real data has. */
+static inline void keep_real_spectra(weft_problem *p, drawn_operators *d) {
+    weft_operator *list = d->list[1];
+    int kept = 0;
+    for (int k = 0; k < p->spectral.count; k++)
+        if (list[k].kind == WEFT_OPERATOR_SCALE || list[k].kind == WEFT_OPERATOR_SHIFT_SIGN)
+            list[kept++] = list[k];
+    p->spectral.count = kept;
+}
+
 /* The product of a place's operators at a global index. */
 static inline oracle_number operator_factor(const weft_problem *p, const drawn_operators *d,
                                             int place, const int64_t *index, int64_t batch) {

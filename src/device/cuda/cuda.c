@@ -288,14 +288,32 @@ static weft_status cuda_copy(weft_device_state *device, weft_queue *queue, const
     return status;
 }
 
+/* A callback that is still to come. */
+typedef struct notice {
+    void (*function)(void *);
+    void *argument;
+} notice;
+
+static void on_reached(weft_cuda_stream stream, int result, void *argument) {
+    notice n = *(notice *)argument;
+    (void)stream, (void)result; /* the wait reports a failure */
+    free(argument);
+    n.function(n.argument);
+}
+
+/* Not by cuLaunchHostFunc, which is not called once a failure has ended the context. */
 static weft_status cuda_callback(weft_device_state *device, weft_queue *queue,
                                  void (*function)(void *), void *argument) {
     weft_status status;
+    notice *n = malloc(sizeof *n);
+    if (!n) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a callback");
+    *n = (notice){function, argument};
     WEFT_CUDA_IN_CONTEXT(
         device->gpu, status,
-        weft_cuda_check(device->gpu->driver->host_function(weft_cuda_queue_stream(device, queue),
-                                                           function, argument),
+        weft_cuda_check(device->gpu->driver->stream_callback(weft_cuda_queue_stream(device, queue),
+                                                             on_reached, n, 0),
                         "a callback could not be enqueued"));
+    if (status != WEFT_SUCCESS) free(n);
     return status;
 }
 

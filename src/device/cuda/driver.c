@@ -49,7 +49,7 @@ static const weft_library_symbol driver_symbols[] = {
     DRIVER("cuEventDestroy_v2", event_destroy),
     DRIVER("cuEventQuery", event_query),
     DRIVER("cuEventRecord", event_record),
-    DRIVER("cuLaunchHostFunc", host_function),
+    DRIVER("cuStreamAddCallback", stream_callback),
     DRIVER("cuLaunchKernel", launch),
     DRIVER("cuModuleLoadData", module_load),
     DRIVER("cuModuleUnload", module_unload),

@@ -110,7 +110,9 @@ typedef struct weft_cuda_driver {
     int (*event_destroy)(weft_cuda_event event);
     int (*event_query)(weft_cuda_event event);
     int (*event_record)(weft_cuda_event event, weft_cuda_stream stream);
-    int (*host_function)(weft_cuda_stream stream, void (*function)(void *), void *argument);
+    int (*stream_callback)(weft_cuda_stream stream,
+                           void (*function)(weft_cuda_stream, int result, void *argument),
+                           void *argument, unsigned flags);
     int (*launch)(weft_cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                   weft_cuda_stream stream, void **parameters, void **extra);

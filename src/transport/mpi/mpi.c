@@ -67,15 +67,36 @@ static bool mpi_threads_allowed(weft_transport *transport) {
 }
 
 /* Open MPI tells through an extension whose header may not be there, MPICH since 4.0. */
+#if defined(MPIX_CUDA_AWARE_SUPPORT) || (defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40000000)
+/* Whether the library, if it was built for CUDA, uses it here. The query of Open MPI 4 tells how it
+ * was built; a variable tells that there is no driver, or that the user wants none of it. */
+static bool uses_cuda(void) {
+    int provided, variable, count;
+    MPI_T_cvar_handle handle;
+    union {
+        bool on;
+        long long room;
+    } value = {.on = true};
+    if (MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS) return true;
+    if (MPI_T_cvar_get_index("opal_cuda_support", &variable) == MPI_SUCCESS &&
+        MPI_T_cvar_handle_alloc(variable, NULL, &handle, &count) == MPI_SUCCESS) {
+        MPI_T_cvar_read(handle, &value);
+        MPI_T_cvar_handle_free(&handle);
+    }
+    MPI_T_finalize();
+    return value.on;
+}
+
 static bool mpi_reads_device(weft_transport *transport, weft_device device) {
     (void)transport;
-#if defined(MPIX_CUDA_AWARE_SUPPORT) || (defined(MPICH_NUMVERSION) && MPICH_NUMVERSION >= 40000000)
-    return device == WEFT_CUDA && MPIX_Query_cuda_support() == 1;
-#else
-    (void)device;
-    return false;
-#endif
+    return device == WEFT_CUDA && MPIX_Query_cuda_support() == 1 && uses_cuda();
 }
+#else
+static bool mpi_reads_device(weft_transport *transport, weft_device device) {
+    (void)transport, (void)device;
+    return false;
+}
+#endif
 
 static const weft_transport_ops mpi_ops = {
     .name = "mpi",
