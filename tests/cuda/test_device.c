@@ -86,23 +86,6 @@ static void kernels_are_compiled_once_and_anew_where_their_file_is_damaged(void 
     assert_int_equal(system(command), 0);
 }
 
-static void operators_other_than_scaling_are_refused_with_a_sentence(void **state) {
-    (void)state;
-    weft_operator scale = {.kind = WEFT_OPERATOR_SCALE, .factor = 2};
-    weft_operator window = {.kind = WEFT_OPERATOR_WINDOW, .window = {{.kind = WEFT_WINDOW_HANN}}};
-    weft_problem problem = {.rank = 1, .n = {8}, .load = {&scale, 1}, .spectral = {&window, 1}};
-    weft_options options = {.device = WEFT_CUDA};
-    weft_context ctx = NULL;
-    weft_plan plan = NULL;
-    ok(weft_context_create(NULL, &ctx));
-    assert_int_equal(weft_plan_create(ctx, &problem, &options, &plan), WEFT_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(weft_last_error(ctx), "problem.spectral: device cuda only scales"));
-    problem.spectral = (weft_operators){&scale, 1};
-    ok(weft_plan_create(ctx, &problem, &options, &plan));
-    weft_plan_destroy(&plan);
-    weft_context_destroy(&ctx);
-}
-
 static void without_a_gpu_the_probe_says_so(void **state) {
     (void)state;
     int status = -1;
@@ -175,7 +158,6 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gpu_is_that_of_the_rank_or_as_told),
         cmocka_unit_test(kernels_are_compiled_once_and_anew_where_their_file_is_damaged),
-        cmocka_unit_test(operators_other_than_scaling_are_refused_with_a_sentence),
         cmocka_unit_test(without_a_gpu_the_probe_says_so),
         cmocka_unit_test(callbacks_come_after_a_kernel_that_failed_too),
     };
