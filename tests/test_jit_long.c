@@ -1,7 +1,7 @@
 /*
  * The jit engine's ways with long lines, at lengths short enough for an exact answer: habits make
- * every line long. Matrices in two and three kernels, folded ones, lines in halves and whole; parts
- * of batches that take turns on several queues; lines of any strides, in place and not.
+ * every line long. Matrices in two and three kernels, folded ones, whole lines; batches in parts;
+ * lines of any strides, in place and not.
  */
 #include "test_engine.h"
 
@@ -9,7 +9,7 @@
 
 /* What the planning below changes of the device's habits; 0: nothing. */
 typedef struct ways {
-    int longest, halves, queues, second, folds;
+    int longest, second, folds;
     int64_t work; /* bytes; -1: no limit */
 } ways;
 
@@ -21,8 +21,6 @@ static weft_status plan_wanted(const weft_transform *t, const weft_device_handle
     WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
     weft_jit_habits habits = weft_jit_habits_of(t->precision, &limits);
     habits.longest = wanted.longest;
-    habits.halves = wanted.halves;
-    habits.queues = wanted.queues;
     habits.second = wanted.second;
     habits.folds = wanted.folds;
     habits.longest_work = wanted.work < 0 ? SIZE_MAX : (size_t)wanted.work;
@@ -63,9 +61,8 @@ static void check(const weft_engine_ops *given, weft_transform *t, ways w) {
     if (share <= 1.5) return;
     char text[640];
     describe_transform(t, text, sizeof text);
-    fail_msg("%s, longest %d, halves %d, queues %d, second %d, folds %d, work %lld: error is %.3f "
-             "of what is allowed",
-             text, w.longest, w.halves, w.queues, w.second, w.folds, (long long)w.work, share);
+    fail_msg("%s, longest %d, second %d, folds %d, work %lld: error is %.3f of what is allowed",
+             text, w.longest, w.second, w.folds, (long long)w.work, share);
 }
 
 /* Both precisions and directions, and real lines, in a random one of the memory orders. */
@@ -85,40 +82,23 @@ static void check_kinds(const weft_engine_ops *engine, int64_t n, int64_t lines,
 static void matrices_give_the_transform(void **state) {
     const weft_engine_ops *engine = engine_of(state);
     static const ways all[] = {
-        {.longest = 32, .queues = 1, .folds = 1, .work = -1},
-        {.longest = 32, .queues = 1, .work = -1},
-        {.longest = 32, .queues = 1, .second = 16, .folds = 1, .work = -1},
+        {.longest = 32, .folds = 1, .work = -1},
+        {.longest = 32, .work = -1},
+        {.longest = 32, .second = 16, .folds = 1, .work = -1},
     };
     static const int64_t lengths[] = {64, 240, 105, 225, 1024, 66, 33 * 16, 26 * 26, 2048, 67};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
         check_kinds(engine, lengths[i], random_between(1, 5), all[random_between(0, 2)]);
 }
 
-/* A part is two lines, or one, so that parts outnumber queues, and the last one is smaller. */
-static void parts_take_turns_on_queues(void **state) {
+/* A part is a few lines, so that the last one is smaller, or one. */
+static void parts_give_the_transform(void **state) {
     const weft_engine_ops *engine = engine_of(state);
-    for (int queues = 1; queues <= 4; queues++)
-        for (int64_t lines = 1; lines <= 19; lines += 6) {
-            ways w = {.longest = 32, .queues = queues, .folds = 1, .work = 2 * 120 * 16 * queues};
-            check_kinds(engine, 120, lines, w);
-            w.work = 1;
-            check_kinds(engine, 134, lines, w); /* a convolution */
-        }
-}
-
-static void lines_in_halves_give_the_transform(void **state) {
-    const weft_engine_ops *engine = engine_of(state);
-    static const int64_t lengths[] = {34, 64, 128, 48, 130, 210, 512};
-    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-        const ways w = {.longest = (int)(lengths[i] / 2), .halves = 1, .queues = 1, .work = -1};
-        for (int variant = 0; variant < 4; variant++) {
-            weft_transform t = lines_of(lengths[i], random_between(1, 5), WEFT_TRANSFORM_C2C,
-                                        variant % 2 ? WEFT_INVERSE : WEFT_FORWARD,
-                                        random_between(0, 1) ? ALONG : SPREAD);
-            t.precision = variant / 2 ? WEFT_SINGLE : WEFT_DOUBLE;
-            t.in_place = random_between(0, 1) == 1;
-            check(engine, &t, w);
-        }
+    for (int64_t lines = 1; lines <= 19; lines += 6) {
+        ways w = {.longest = 32, .folds = 1, .work = 4 * 120 * 16};
+        check_kinds(engine, 120, lines, w);
+        w.work = 1;
+        check_kinds(engine, 134, lines, w); /* a convolution */
     }
 }
 
@@ -127,7 +107,7 @@ static void whole_lines_beyond_4096_give_the_transform(void **state) {
     const weft_engine_ops *engine = engine_of(state);
     static const int64_t lengths[] = {8192, 16384, 6000, 15625, 10000};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-        const ways w = {.longest = 8192, .halves = 1, .queues = 2, .folds = 1, .work = 1 << 20};
+        const ways w = {.longest = 16384, .folds = 1, .work = 1 << 20};
         for (int kind = WEFT_TRANSFORM_C2C; kind <= WEFT_TRANSFORM_C2R; kind++) {
             if (kind != WEFT_TRANSFORM_C2C && is_left_out(engine, 3)) continue;
             weft_transform t =
@@ -139,42 +119,14 @@ static void whole_lines_beyond_4096_give_the_transform(void **state) {
     }
 }
 
-/* Executions follow each other on a queue although each of them uses several. */
-static void executions_keep_their_order(void **state) {
-    const weft_engine_ops *engine = engine_of(state);
-    enum { N = 96, LINES = 40, TIMES = 4 };
-    const int64_t numbers = 2 * N * LINES;
-    bench b = bench_open(engine);
-    weft_engine_plan *plan = NULL;
-    size_t bytes = 0;
-    wanted = (ways){.longest = 16, .queues = 3, .work = 3 * N * 16};
-    weft_transform t = lines_of(N, LINES, WEFT_TRANSFORM_C2C, WEFT_FORWARD, ALONG);
-    t.in_place = true;
-    t.in_elements = t.out_elements = N * LINES;
-    double *x = malloc((size_t)numbers * sizeof *x), *y = malloc((size_t)numbers * sizeof *y);
-    assert_true(x && y);
-    for (int64_t i = 0; i < numbers; i++) x[i] = y[i] = random_number();
-    assert_int_equal(plan_wanted(&t, &b.device, &plan, &bytes), WEFT_SUCCESS);
-    device_array array = device_array_create(&b, &t, false, y);
-    for (int i = 0; i < TIMES; i++) /* four transforms are the identity times n^2 */
-        assert_int_equal(engine->execute(plan, &b.device, b.queue, array.data, array.data),
-                         WEFT_SUCCESS);
-    device_array_return(&b, &array);
-    for (int64_t i = 0; i < numbers; i++) assert_true(fabs(y[i] / N / N - x[i]) < 1e-12);
-    engine->destroy(plan);
-    bench_close(&b);
-    free(y);
-    free(x);
-}
-
 int main(void) {
     const weft_engine_ops *const jit = &weft_engine_jit;
 #define TEST(name)                                                                                 \
     { #name, name, NULL, NULL, (void *)(uintptr_t)jit }
     const struct CMUnitTest tests[] = {
-        TEST(matrices_give_the_transform),        TEST(parts_take_turns_on_queues),
-        TEST(lines_in_halves_give_the_transform), TEST(whole_lines_beyond_4096_give_the_transform),
-        TEST(executions_keep_their_order),
+        TEST(matrices_give_the_transform),
+        TEST(parts_give_the_transform),
+        TEST(whole_lines_beyond_4096_give_the_transform),
     };
     begin_engine_tests();
     return cmocka_run_group_tests(tests, NULL, NULL);

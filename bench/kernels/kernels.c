@@ -8,8 +8,8 @@
  *                 [--milliseconds N]   of a series of runs, by default 50
  *                 [--HABIT N,...]      of the jit engine (src/engine/jit/habits.h): values,
  *     long-values, threads, least-threads, across-bytes, least-across-bytes, registers,
- *     whole-bytes, local-bytes, longest, halves, work-bytes (-1: no limit), queues, second,
- *     streams, folds; of several numbers all combinations are tried
+ *     whole-bytes, local-bytes, longest, work-bytes (-1: no limit), second, folds; of several
+ *     numbers all combinations are tried
  * N bytes are the most of each of two arrays, by default 1 GiB.
  */
 #include <math.h>
@@ -42,11 +42,8 @@ typedef struct numbers {
     HABIT("whole-bytes", whole_bytes, size_t)                                                      \
     HABIT("local-bytes", local_bytes, size_t)                                                      \
     HABIT("longest", longest, int)                                                                 \
-    HABIT("halves", halves, bool)                                                                  \
     HABIT("work-bytes", longest_work, size_t)                                                      \
-    HABIT("queues", queues, int)                                                                   \
     HABIT("second", second, int)                                                                   \
-    HABIT("streams", streams, bool)                                                                \
     HABIT("folds", folds, bool)
 
 #define COUNTED(name, field, type) +1

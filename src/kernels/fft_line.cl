@@ -17,7 +17,6 @@
  *     TWIST             the loop whose index times the point's is the exponent of a root of unity
  *                       to multiply by, the product of entries of two tables: number / FINE at
  *                       COARSE_TABLE, number % FINE at FINE_TABLE; -1: none
- *     HALVED            1: POINTS is half of LENGTH, see fft_halves.cl
  */
 #if PITCH > 0
 #define SHARED LOCAL_MEMORY
@@ -111,6 +110,38 @@ FUNCTION real2 prepared(real2 z, int p, GLOBAL const real2 *tables) {
     return z;
 }
 
+#if TWIST >= 0
+FUNCTION real2 root_of_unity(unsigned int number, GLOBAL const real2 *tables) {
+    return complex_multiply(TABLE_READ(tables, COARSE_TABLE + number / FINE),
+                            TABLE_READ(tables, FINE_TABLE + number % FINE));
+}
+
+#define LOWEST_BIT(k) ((k)&1 ? 0 : (k)&2 ? 1 : (k)&4 ? 2 : (k)&8 ? 3 : 4)
+
+/* Root number `twist` p for the points p of a thread: those of a butterfly are the first one's times
+ * roots for each bit of their place in it, of which all threads of a line read the same few. */
+FUNCTION void twist_points(real2 *v, unsigned int twist, int t, GLOBAL const real2 *tables) {
+    real2 of_bit[5], root[LAST_RADIX];
+    UNROLL
+    for (int bit = 0; bit < 5; ++bit)
+        of_bit[bit] = (1 << bit) < LAST_RADIX
+                          ? root_of_unity(twist * (unsigned int)(LAST_BUTTERFLIES << bit), tables)
+                          : pair(1, 0);
+    UNROLL
+    for (int i = 0; i < LAST_COUNT; ++i) {
+        const int b = t + i * LINE_THREADS;
+        if (b < LAST_BUTTERFLIES) {
+            root[0] = root_of_unity(twist * (unsigned int)b, tables);
+            UNROLL
+            for (int k = 0; k < LAST_RADIX; ++k) {
+                if (k > 0) root[k] = complex_multiply(root[k & (k - 1)], of_bit[LOWEST_BIT(k)]);
+                v[i * LAST_RADIX + k] = complex_multiply(v[i * LAST_RADIX + k], root[k]);
+            }
+        }
+    }
+}
+#endif
+
 /* A point as it is stored. */
 FUNCTION real2 finished(real2 z, int p, GLOBAL const real2 *tables) {
 #if CONVOLUTION
@@ -134,7 +165,7 @@ KERNEL(weft_fft)
     OPEN(const real2, tables);
     OPEN_OPERATORS
 #if PITCH > 0
-    OPEN_SHARED
+    OPEN_LOCAL(exchanged, shared);
 #endif
 #if ACROSS_IN
     const int line_in = THREAD % LINES, t_in = THREAD / LINES;
@@ -191,8 +222,6 @@ KERNEL(weft_fft)
             if (p < LENGTH) v[i * FIRST_RADIX + k] = prepared(v[i * FIRST_RADIX + k], p, tables);
         }
     }
-    LOAD_HALVES
-    FIRST_HALF
     transform_0(v, tables, t_in);
     STAGES
 
@@ -208,8 +237,7 @@ KERNEL(weft_fft)
         UNROLL
         for (int k = 0; k < LAST_RADIX; ++k) {
             const int p = t_out + i * LINE_THREADS + k * LAST_BUTTERFLIES;
-            if (p < LENGTH)
-                v[i * LAST_RADIX + k] = finished(v[i * LAST_RADIX + k], OF_HALF(p), tables);
+            if (p < LENGTH) v[i * LAST_RADIX + k] = finished(v[i * LAST_RADIX + k], p, tables);
         }
     }
     line_out_place to;
@@ -227,9 +255,8 @@ KERNEL(weft_fft)
             UNROLL
             for (int k = 0; k < LAST_RADIX; ++k)
                 if (b < LAST_BUTTERFLIES && b + k * LAST_BUTTERFLIES < LENGTH)
-                    store_point(to, OF_HALF(b + k * LAST_BUTTERFLIES), v[i * LAST_RADIX + k]);
+                    store_point(to, b + k * LAST_BUTTERFLIES, v[i * LAST_RADIX + k]);
         }
     }
 #endif
-    LAST_HALF
 }

@@ -10,7 +10,6 @@
  *     IN_ADJACENT, OUT_ADJACENT    1: so are the two real numbers of a pair
  *     ALIGNED       1: points, where they are two numbers side by side, are aligned to both
  *     INVERSE       1: real and imaginary parts change places on both sides, which turns the sign
- *     STREAMS_IN, STREAMS_OUT  1: read or written once, so the cache is better kept for the rest
  *     FOLD, FOLD_LOOP  of FOLDED points: their distance in the half spectrum, the loop over lines
  *     IN_PIECES(PIECE), OUT_PIECES(PIECE), where a side lies in pieces: PIECE(number) for each, in
  *                   order; PIECES is how many there are room for
@@ -136,20 +135,9 @@ FUNCTION real2 swapped(real2 z) {
     return pair(z.y, z.x);
 }
 
-#if STREAMS_IN && !IS_OPENCL
-#define READ_TWO(at) __ldcs(at)
-#else
-#define READ_TWO(at) (*(at))
-#endif
-#if STREAMS_OUT && !IS_OPENCL
-#define WRITE_TWO(at, z) __stcs(at, z)
-#else
-#define WRITE_TWO(at, z) (*(at) = (z))
-#endif
-
 FUNCTION real2 load_two(GLOBAL const real *at) {
 #if ALIGNED
-    return READ_TWO((GLOBAL const real2 *)at);
+    return *(GLOBAL const real2 *)at;
 #else
     return pair(at[0], at[1]);
 #endif
@@ -157,7 +145,7 @@ FUNCTION real2 load_two(GLOBAL const real *at) {
 
 FUNCTION void store_two(GLOBAL real *at, real2 z) {
 #if ALIGNED
-    WRITE_TWO((GLOBAL real2 *)at, z);
+    *(GLOBAL real2 *)at = z;
 #else
     at[0] = z.x;
     at[1] = z.y;

@@ -64,12 +64,6 @@ static inline unsigned int __float_as_uint(float value) {
 template <typename Number> static inline Number __ldg(const Number *at) {
     return *at;
 }
-template <typename Number> static inline Number __ldcs(const Number *at) {
-    return *at;
-}
-template <typename Number> static inline void __stcs(Number *at, Number value) {
-    *at = value;
-}
 
 /* ---- fibers ---- */
 

@@ -7,7 +7,6 @@
 #ifndef WEFT_ENGINE_JIT_CHAIN_H
 #define WEFT_ENGINE_JIT_CHAIN_H
 
-#include "engine/jit/lanes.h"
 #include "engine/jit/pass.h"
 
 enum { WEFT_JIT_STEPS = 12 };
@@ -30,8 +29,7 @@ typedef struct weft_jit_chain {
     weft_jit_step step[WEFT_JIT_STEPS];
     int64_t chunks_n, chunk_n;     /* a loop that is done in parts of chunk_n indices */
     int64_t in_stride, out_stride; /* of that loop, in bytes */
-    int lanes;                     /* on which the parts take turns */
-    int areas;                     /* that a lane has of its own: MATRIX, perhaps LINES */
+    int areas;                     /* that it has of its own: MATRIX, perhaps LINES */
     size_t area_bytes;             /* of each */
 } weft_jit_chain;
 
@@ -46,12 +44,9 @@ weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_ji
                                   weft_jit_chain *chain);
 void weft_jit_chain_release(weft_jit_chain *chain, const weft_device_handle *device);
 
-/* Of its own arrays on all lanes. */
-size_t weft_jit_chain_bytes(const weft_jit_chain *chain);
-
-/* `areas` has room for these; `first` is that of weft_jit_run. */
+/* `areas` has room for all arrays of its own; `first` is that of weft_jit_run. */
 weft_status weft_jit_chain_run(weft_jit_chain *chain, const weft_device_handle *device,
-                               const weft_jit_lanes *lanes, weft_queue *queue, const void *in,
-                               void *out, void *areas, const int64_t *first);
+                               weft_queue *queue, const void *in, void *out, void *areas,
+                               const int64_t *first);
 
 #endif

@@ -26,8 +26,7 @@ struct weft_engine_plan {
     weft_jit_table_list tables;
     int chains;
     axis_chain *chain; /* one for each pass over an axis */
-    weft_jit_lanes lanes;
-    void *work; /* the array between, then areas of chains */
+    void *work;        /* the array between, then areas of chains */
     size_t between_bytes;
     weft_operator_kernel *load, *spectral, *store; /* NULL: none */
     int part_axis;            /* of the operators' box, that begin_at is about; or -1 */
@@ -343,9 +342,8 @@ static weft_status allocate_work(weft_engine_plan *plan, size_t *bytes) {
     plan->between_bytes = (plan->between_bytes + 511) / 512 * 512;
     for (int c = 0; c < plan->chains; c++) {
         const weft_jit_chain *chain = &plan->chain[c].chain;
-        const size_t own = weft_jit_chain_bytes(chain);
+        const size_t own = (size_t)chain->areas * chain->area_bytes;
         if (own > areas) areas = own;
-        WEFT_TRY(weft_jit_lanes_extend(&plan->lanes, &plan->device, chain->lanes));
     }
     const size_t size = plan->between_bytes + areas;
     *bytes = sizeof *plan + plan->tables.bytes + size;
@@ -360,7 +358,6 @@ static void jit_destroy(weft_engine_plan *plan) {
     if (!plan) return;
     const weft_device_handle *device = &plan->device;
     for (int c = 0; c < plan->chains; c++) weft_jit_chain_release(&plan->chain[c].chain, device);
-    weft_jit_lanes_release(&plan->lanes, device);
     weft_jit_tables_release(&plan->tables, device);
     weft_operator_kernel_release(plan->load);
     weft_operator_kernel_release(plan->spectral);
@@ -415,7 +412,7 @@ static weft_status jit_execute(weft_engine_plan *plan, const weft_device_handle 
     void *const target[] = {[IN] = (void *)(uintptr_t)in, [OUT] = out, [BETWEEN] = plan->work};
     for (int c = 0; c < plan->chains; c++) {
         axis_chain *axis = &plan->chain[c];
-        WEFT_TRY(weft_jit_chain_run(&axis->chain, device, &plan->lanes, queue, source[axis->from],
+        WEFT_TRY(weft_jit_chain_run(&axis->chain, device, queue, source[axis->from],
                                     target[axis->to], areas, plan->first));
     }
     return WEFT_SUCCESS;

@@ -2,7 +2,7 @@
  * What the jit engine decides by measurement: sizes that trade registers, local memory and the
  * width of memory accesses against each other. `weft_jit_habits_of` has those that were fastest;
  * bench/kernels tries others. Radices, and so the bits of a result, depend on `values` and, for
- * long lines, `long_values`, `longest`, `halves`, `second` and `folds` alone.
+ * long lines, `long_values`, `longest`, `second` and `folds` alone.
  */
 #ifndef WEFT_ENGINE_JIT_HABITS_H
 #define WEFT_ENGINE_JIT_HABITS_H
@@ -26,13 +26,10 @@ typedef struct weft_jit_habits {
     /* Lines beyond WEFT_JIT_LONGEST. */
     int longest;         /* points of a line that one kernel does, if its points are neighbours and
                             the device has the threads, registers and local memory */
-    bool halves;         /* it does twice as many too, half of them after the other */
-    size_t longest_work; /* bytes of the lines that a transform in several kernels does at once: so
-                            many that they stay in the cache in between; SIZE_MAX: all */
-    int queues;          /* that share these: while one ends, the next one begins; at most 4 */
+    size_t longest_work; /* bytes of an array between kernels, at most, so of the lines that are
+                            done at once; SIZE_MAX: all */
     int second;          /* points of the second of two kernels, at most; 0: about as many as in
                             the first one */
-    bool streams;        /* input and output leave the cache to what is between the kernels */
     bool folds;          /* real lines go through two kernels, half of them each, and no third */
 } weft_jit_habits;
 

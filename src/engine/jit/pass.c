@@ -144,8 +144,7 @@ static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_hab
                                    const weft_kernel_limits *limits, int64_t lines) {
     const weft_jit_task task = {.precision = r->precision,
                                 .length = (int)r->length,
-                                .points =
-                                    (int)(r->core > 0 ? r->core : r->length / (r->halved ? 2 : 1)),
+                                .points = (int)(r->core > 0 ? r->core : r->length),
                                 .turns = r->turns || r->core > 0,
                                 .pairs = has_half(r),
                                 .across_in = lines_are_nearer(r, 0, false),
@@ -166,14 +165,13 @@ static void make_table(weft_jit_pass *pass, weft_jit_table *table) {
         at->chirp = weft_jit_add_chirp(table, r->length);
         at->spectrum = weft_jit_add_spectrum(table, r->length, r->core);
     }
-    if (r->twist >= 0 || r->halved) {
-        const int64_t order = r->halved ? r->length : r->twist_order;
+    if (r->twist >= 0) {
         at->fine = 1;
-        while (at->fine * at->fine < order) at->fine++;
-        while (order % at->fine != 0) at->fine++;
-        const int64_t coarse = order / at->fine;
+        while (at->fine * at->fine < r->twist_order) at->fine++;
+        while (r->twist_order % at->fine != 0) at->fine++;
+        const int64_t coarse = r->twist_order / at->fine;
         at->coarse = weft_jit_add_roots(table, coarse, coarse);
-        at->fine_table = weft_jit_add_roots(table, order, at->fine);
+        at->fine_table = weft_jit_add_roots(table, r->twist_order, at->fine);
     }
 }
 

@@ -81,8 +81,6 @@ typedef struct weft_jit_request {
     int chunk;           /* the loop that is done in parts, or -1 */
     int64_t fold;        /* numbers of a half spectrum between the points of a FOLDED line */
     int fold_loop;       /* the loop over such lines, or -1 */
-    bool halved;         /* done one half after the other */
-    bool streams_in, streams_out; /* the cache is for something else */
 } weft_jit_request;
 
 typedef struct weft_jit_pass {

@@ -11,7 +11,7 @@
 weft_jit_habits weft_jit_habits_of(weft_precision precision, const weft_kernel_limits *limits) {
     const bool single = precision == WEFT_SINGLE;
     weft_jit_habits habits = {.values = 16,
-                              .long_values = single ? 32 : 16,
+                              .long_values = 32,
                               .threads = single ? 512 : 256,
                               .least_threads = 64,
                               .across_bytes = 64,
@@ -20,16 +20,9 @@ weft_jit_habits weft_jit_habits_of(weft_precision precision, const weft_kernel_l
                               .whole_bytes = 72 << 10,
                               .local_bytes = 100 << 10,
                               .longest = single ? 16384 : 8192,
-                              .halves = true,
-                              .longest_work = 32 << 20,
-                              .queues = 2,
-                              .streams = true,
+                              .longest_work = (size_t)1 << 30,
                               .folds = true};
-    if (limits->is_cpu) { /* kernels take long to compile, and one uses all cores */
-        habits.longest = WEFT_JIT_LONGEST;
-        habits.halves = false;
-        habits.queues = 1;
-    }
+    if (limits->is_cpu) habits.longest = WEFT_JIT_LONGEST; /* kernels take long to compile */
     if (habits.local_bytes > limits->local_bytes) habits.local_bytes = limits->local_bytes;
     return habits;
 }
@@ -294,24 +287,20 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_h
     const size_t most_local = is_long ? limits->local_bytes : habits->local_bytes;
     weft_jit_shape shape = {.radices = weft_jit_choose_radices(
                                 task->points, is_long ? habits->long_values : habits->values),
-                            .points = task->points,
-                            .parked = task->points < task->length ? task->points : 0};
-    const size_t parked_bytes = (size_t)(shape.parked * 2 * number);
+                            .points = task->points};
     shape.stages = shape.radices.stages * (task->turns ? 2 : 1);
     /* A thread that does a whole line has no neighbours to change places with. */
     const bool alone = shape.stages == 1 && !task->pairs;
     shape.across_in = task->across_in && !alone;
     shape.across_out = task->across_out && !alone;
-    shape.lines = shape.parked > 0 ? 1 : most_lines(task, habits, &shape.radices);
+    shape.lines = most_lines(task, habits, &shape.radices);
     for (;; shape.lines = (shape.lines + 1) / 2) {
         shape.parts = 1;
         lay_out_local(&shape, 2 * number, task->pairs);
-        if (shape.local_bytes > habits->whole_bytes ||
-            shape.local_bytes + parked_bytes > most_local) {
+        if (shape.local_bytes > habits->whole_bytes || shape.local_bytes > most_local) {
             shape.parts = 2;
             lay_out_local(&shape, number, task->pairs);
         }
-        shape.local_bytes += parked_bytes;
         bool fits = shape.local_bytes <= most_local &&
                     (unsigned)(shape.lines * shape.radices.threads) <= limits->threads;
         shape.resident = resident_groups(task, habits, &shape);

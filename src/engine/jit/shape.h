@@ -36,14 +36,13 @@ typedef struct weft_jit_shape {
     int parts;                    /* 1, or 2: real and imaginary parts travel one after the other */
     int pad[2 * WEFT_JIT_STAGES]; /* of the exchange after each stage */
     int pitch;                    /* numbers of local memory from line to line; 0: none */
-    int parked;                   /* points in local memory besides: the half that waits */
     size_t local_bytes;
 } weft_jit_shape;
 
 /* What a kernel is to do. */
 typedef struct weft_jit_task {
     weft_precision precision;
-    int length, points; /* points > length: a convolution; half of length: in halves */
+    int length, points; /* points > length: a convolution */
     bool turns;         /* a convolution: there and back */
     bool pairs;         /* a half spectrum on one side */
     bool across_in, across_out;

@@ -9,7 +9,7 @@
 /* Made by cmake/embed.cmake. */
 extern const char weft_kernels_fft_points_cl[], weft_kernels_fft_exchange_cl[],
     weft_kernels_fft_stage_cl[], weft_kernels_fft_pairs_cl[], weft_kernels_fft_line_cl[],
-    weft_kernels_fft_halves_cl[], weft_kernels_fft_copy_cl[];
+    weft_kernels_fft_copy_cl[];
 extern const char weft_kernels_dft_2_inc[], weft_kernels_dft_3_inc[], weft_kernels_dft_4_inc[],
     weft_kernels_dft_5_inc[], weft_kernels_dft_6_inc[], weft_kernels_dft_7_inc[],
     weft_kernels_dft_8_inc[], weft_kernels_dft_9_inc[], weft_kernels_dft_10_inc[],
@@ -119,8 +119,6 @@ static void define_sides(weft_composition *c, const weft_jit_pass *pass, bool al
     define(c, "IN_ADJACENT", r->in.part == 1);
     define(c, "OUT_ADJACENT", r->out.part == 1);
     define(c, "ALIGNED", aligned);
-    define(c, "STREAMS_IN", r->streams_in);
-    define(c, "STREAMS_OUT", r->streams_out);
     if (r->fold_loop >= 0) define(c, "FOLD", r->fold);
     if (r->fold_loop >= 0) define(c, "FOLD_LOOP", r->fold_loop);
     define(c, "INVERSE", r->inverse);
@@ -169,7 +167,6 @@ static void define_line(weft_composition *c, const weft_jit_pass *pass) {
     define(c, "PITCH", s->pitch);
     define(c, "CONVOLUTION", s->points > r->length);
     define(c, "TURNS", r->turns);
-    define(c, "HALVED", r->halved);
     define(c, "SEAM", at->seam);
     define(c, "CHIRP", at->chirp);
     define(c, "SPECTRUM", at->spectrum);
@@ -216,7 +213,6 @@ static void compose_transform(weft_composition *c, const weft_jit_pass *pass, bo
     add_radices(c, &pass->shape);
     add_stages(c, pass);
     add_file(c, weft_kernels_fft_pairs_cl);
-    add_file(c, weft_kernels_fft_halves_cl);
     add_file(c, weft_kernels_fft_line_cl);
 }
 
