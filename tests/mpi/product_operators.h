@@ -50,13 +50,13 @@ static inline void write_snippet(int rank, bool real, char *text, size_t size) {
 }
 
 /* Windows that keep most of the data, so that rounding is not all that is left. */
-static inline void draw_window(int (*pick)(int), weft_operator *o, int rank) {
+static inline void draw_window(int (*pick)(int), weft_operator *o, const int64_t *n, int rank) {
     const int most = pick(rank);
     for (int a = 0; a < rank; a++) {
         if (a != most && pick(2)) continue;
         weft_window *w = &o->window[a];
         w->kind = (weft_window_kind)(1 + pick(WEFT_WINDOW_TUKEY));
-        w->symmetric = pick(2);
+        w->symmetric = pick(2) && n[a] > 2; /* two symmetric points may both be next to nothing */
         w->parameter = w->kind == WEFT_WINDOW_KAISER  ? 1 + pick(6)
                        : w->kind == WEFT_WINDOW_TUKEY ? pick(5) / 4.0
                                                       : 1 + pick(40);
@@ -70,7 +70,7 @@ static inline void draw_operator(int (*pick)(int), const int64_t *logical, const
                          .factor = (1 + pick(9)) / 7.0,
                          .function = multiply_by_index,
                          .snippet = snippet};
-    if (o->kind == WEFT_OPERATOR_WINDOW) draw_window(pick, o, rank);
+    if (o->kind == WEFT_OPERATOR_WINDOW) draw_window(pick, o, n, rank);
     for (int a = 0; a < rank && o->kind == WEFT_OPERATOR_SHIFT_SIGN; a++)
         if (logical[a] % 2 == 0 && pick(2)) o->axes |= 1u << a;
     if (o->kind == WEFT_OPERATOR_SHIFT_SIGN && o->axes == 0) o->kind = WEFT_OPERATOR_SCALE;
