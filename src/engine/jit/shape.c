@@ -12,9 +12,9 @@ weft_jit_habits weft_jit_habits_of(weft_precision precision, const weft_kernel_l
     const bool single = precision == WEFT_SINGLE;
     weft_jit_habits habits = {.values = 16,
                               .long_values = 32,
-                              .threads = single ? 512 : 256,
-                              .least_threads = 64,
-                              .across_bytes = 64,
+                              .threads = 512,
+                              .least_threads = single ? 64 : 128,
+                              .across_bytes = single ? 64 : 128,
                               .least_across_bytes = 32,
                               .registers = single ? 32 : 40,
                               .whole_bytes = 72 << 10,
@@ -235,6 +235,9 @@ static int registers_of(const weft_jit_radices *radices, weft_precision precisio
     return radices->values * (precision == WEFT_SINGLE ? 2 : 4) + habits->registers;
 }
 
+/* Smaller groups of strided lines leave memory idle (H200). */
+enum { LEAST_ACROSS_THREADS = 128 };
+
 static int most_lines(const weft_jit_task *task, const weft_jit_habits *habits,
                       const weft_jit_radices *radices) {
     const int threads = radices->threads, group = habits->threads;
@@ -244,7 +247,7 @@ static int most_lines(const weft_jit_task *task, const weft_jit_habits *habits,
     if (task->across_in || task->across_out) {
         lines = habits->across_bytes / point;
         if (threads == 1) lines = habits->threads / 2;
-        while (lines * threads < habits->least_threads) lines *= 2;
+        while (lines * threads < LEAST_ACROSS_THREADS) lines *= 2;
         while (lines > 1 && lines * threads > group) lines /= 2;
         while (lines * point < habits->least_across_bytes && 2 * lines * threads <= 4 * group &&
                2 * lines * line_registers <= REGISTERS)
