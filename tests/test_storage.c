@@ -255,6 +255,8 @@ static void check_convolve(const shape *s, const weft_problem *plain, weft_stora
     whole.spectral = (weft_operators){&half, 1};
     weft_problem p = whole;
     p.load_storage = p.store_storage = storage;
+    p.spectral_storage = WEFT_STORAGE_DECIBEL_U8; /* is not what lies between */
+    p.decibels[1] = 80;
     memcpy(p.pad_from, s->pad_from, sizeof s->pad_from);
     fill(s, plain, storage, a);
     for (int64_t i = 0; i < r.kept; i++) { /* halves are not to be halfway between integers */

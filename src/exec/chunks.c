@@ -11,14 +11,19 @@ static bool same_dimension(const weft_dimension *a, const weft_dimension *b) {
     return a->n == b->n && a->in_stride == b->in_stride && a->out_stride == b->out_stride;
 }
 
+/* Of one plan, so that lists are the same where their addresses are. */
+static bool same_operators(const weft_fused_operators *a, const weft_fused_operators *b) {
+    return a->list == b->list && a->layout.stored.storage == b->layout.stored.storage;
+}
+
 static bool same_transform(const weft_transform *a, const weft_transform *b) {
     bool same =
         a->in_pieces.count + a->out_pieces.count + b->in_pieces.count + b->out_pieces.count == 0 &&
         a->kind == b->kind && a->direction == b->direction && a->dims == b->dims &&
         a->loops == b->loops && a->in_place == b->in_place &&
-        a->destroy_input == b->destroy_input && a->load.list == b->load.list &&
-        a->returns == b->returns && a->spectral.list == b->spectral.list &&
-        a->store.list == b->store.list && a->part_loop == b->part_loop;
+        a->destroy_input == b->destroy_input && a->returns == b->returns &&
+        a->part_loop == b->part_loop && same_operators(&a->load, &b->load) &&
+        same_operators(&a->spectral, &b->spectral) && same_operators(&a->store, &b->store);
     for (int i = 0; i < a->dims && same; i++) same = same_dimension(&a->dim[i], &b->dim[i]);
     for (int i = 0; i < a->loops && same; i++) same = same_dimension(&a->loop[i], &b->loop[i]);
     return same;
