@@ -251,12 +251,23 @@ static weft_status store_tables(writing *w) {
     return status;
 }
 
+static weft_status check_storage(const weft_pointwise_layout *layout, weft_operator_place place,
+                                 const weft_device_handle *device) {
+    weft_kernel_limits limits;
+    WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
+    if (limits.has_double || layout->stored.storage != WEFT_STORAGE_DOUBLE) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "problem.%s_storage: device %s has no double precision; choose another",
+                     weft_operator_place_name(place), device->ops->name);
+}
+
 weft_status weft_operator_kernel_create(const weft_operator_list *list,
                                         const weft_pointwise_layout *layout,
                                         weft_operator_place place, const char *name,
                                         const weft_device_handle *device,
                                         weft_operator_kernel **out) {
     weft_pointwise *ready = NULL;
+    WEFT_TRY(check_storage(layout, place, device));
     weft_operator_kernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
     kernel->device = *device;
