@@ -67,8 +67,10 @@ static weft_status allocate_buffers(weft_build *b) {
 }
 
 static weft_status plan_transforms(weft_build *b) {
+    int steps = 0;
+    for (int s = 0; s < WEFT_SCHEDULES; s++) steps += b->schedule[s].steps;
     /* Of a transform in parts there are two, for longer and shorter ones. */
-    b->ready = calloc(2 * WEFT_SCHEDULES * WEFT_MAX_STEPS, sizeof *b->ready);
+    b->ready = calloc(2 * (size_t)steps, sizeof *b->ready);
     if (!b->ready) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's transforms");
     for (int s = 0; s < WEFT_SCHEDULES; s++)
         for (int i = 0; i < b->schedule[s].steps; i++) {

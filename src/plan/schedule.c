@@ -362,6 +362,8 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     schedule->direction = request->direction;
     schedule->in_place = request->in_place;
     schedule->precision = request->precision;
+    schedule->step = calloc(WEFT_MAX_STEPS, sizeof *schedule->step);
+    if (!schedule->step) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's steps");
 
     end at = arrival(chain, first, forward ? WEFT_FORWARD : WEFT_INVERSE);
     if (request->host_buffers) add_transfer(schedule, WEFT_HOST_TO_DEVICE);
@@ -378,6 +380,8 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     weft_schedule_fuse(request, schedule);
     WEFT_TRY(weft_schedule_assign_buffers(schedule, request->workspaces));
     weft_schedule_overlap(schedule);
+    weft_step *fewer = realloc(schedule->step, (size_t)schedule->steps * sizeof *fewer);
+    if (fewer) schedule->step = fewer;
     return WEFT_SUCCESS;
 }
 
@@ -388,5 +392,7 @@ void weft_schedule_release(weft_schedule *schedule) {
         free(step->in_piece);
         free(step->out_piece);
     }
+    free(schedule->step);
+    schedule->step = NULL;
     schedule->steps = 0;
 }

@@ -103,7 +103,7 @@ static inline bool weft_step_is_empty(const weft_step *fft) {
     return fft->transform.in_elements == 0 || fft->transform.out_elements == 0;
 }
 
-/* Of both ways of a convolution. */
+/* The most of a schedule: both ways of a convolution. */
 #define WEFT_MAX_STEPS (10 * WEFT_MAX_SEGMENTS + 8)
 
 typedef struct weft_schedule {
@@ -111,7 +111,7 @@ typedef struct weft_schedule {
     bool in_place;
     weft_precision precision;
     int steps;
-    weft_step step[WEFT_MAX_STEPS];
+    weft_step *step;                   /* [steps] */
     size_t buffer_bytes[WEFT_BUFFERS]; /* the largest content of each */
     int workspaces;
     bool shared[WEFT_MAX_WORKSPACES]; /* partners read arrays in this workspace */
