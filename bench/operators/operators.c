@@ -91,7 +91,8 @@ static void compare(const bench *b, const char *name, const weft_problem *plain,
 
 /* Lines of a power of two, with a Hann window as they are loaded. */
 static void windows(const bench *b, weft_precision precision, bool small) {
-    const weft_operator hann = {.kind = WEFT_OPERATOR_WINDOW, .window = {{.kind = WEFT_WINDOW_HANN}}};
+    const weft_operator hann = {.kind = WEFT_OPERATOR_WINDOW,
+                                .window = {{.kind = WEFT_WINDOW_HANN}}};
     for (int64_t n = 256; n <= 4096; n *= 4) {
         weft_problem p = {.rank = 1,
                           .n = {n},
