@@ -1,30 +1,11 @@
 /* The public interface on one process: misuse of every kind, options by version, plans of 1 to 8
  * axes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include <weft/weft.h>
+#include "one_context.h"
 
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static weft_context ctx;
-
-static int open_context(void **state) {
-    (void)state;
-    return weft_context_create(NULL, &ctx) == WEFT_SUCCESS ? 0 : -1;
-}
-
-static int close_context(void **state) {
-    (void)state;
-    weft_context_destroy(&ctx);
-    return ctx == NULL ? 0 : -1;
-}
 
 static weft_problem cube(void) {
     return (weft_problem){.rank = 3, .n = {4, 5, 6}, .kind = WEFT_C2C};

@@ -1,12 +1,6 @@
 /* WEFT_CONVOLVE on one process: the same as there and back by hand, known answers, what plans for
  * it tell and hold, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include <weft/weft.h>
+#include "one_context.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -14,19 +8,6 @@
 #include <string.h>
 
 enum { GUARD = 0x5A, POISON = 0xA5, LONGEST = 64 };
-
-static weft_context ctx;
-
-static int open_context(void **state) {
-    (void)state;
-    return weft_context_create(NULL, &ctx) == WEFT_SUCCESS ? 0 : -1;
-}
-
-static int close_context(void **state) {
-    (void)state;
-    weft_context_destroy(&ctx);
-    return ctx == NULL ? 0 : -1;
-}
 
 static void ok(weft_status status) {
     if (status != WEFT_SUCCESS) fail_msg("%s", weft_last_error(ctx));

@@ -9,7 +9,7 @@
 
 /* What the planning below changes of the device's habits; 0: nothing. */
 typedef struct ways {
-    int longest, second, folds;
+    int longest, folds;
     int64_t work; /* bytes; -1: no limit */
 } ways;
 
@@ -21,7 +21,6 @@ static weft_status plan_wanted(const weft_transform *t, const weft_device_handle
     WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
     weft_jit_habits habits = weft_jit_habits_of(t->precision, &limits);
     habits.longest = wanted.longest;
-    habits.second = wanted.second;
     habits.folds = wanted.folds;
     habits.longest_work = wanted.work < 0 ? SIZE_MAX : (size_t)wanted.work;
     return weft_jit_plan_with(t, device, &habits, plan, bytes);
@@ -61,8 +60,8 @@ static void check(const weft_engine_ops *given, weft_transform *t, ways w) {
     if (share <= 1.5) return;
     char text[640];
     describe_transform(t, text, sizeof text);
-    fail_msg("%s, longest %d, second %d, folds %d, work %lld: error is %.3f of what is allowed",
-             text, w.longest, w.second, w.folds, (long long)w.work, share);
+    fail_msg("%s, longest %d, folds %d, work %lld: error is %.3f of what is allowed", text,
+             w.longest, w.folds, (long long)w.work, share);
 }
 
 /* Both precisions and directions, and real lines, in a random one of the memory orders. */
@@ -84,11 +83,10 @@ static void matrices_give_the_transform(void **state) {
     static const ways all[] = {
         {.longest = 32, .folds = 1, .work = -1},
         {.longest = 32, .work = -1},
-        {.longest = 32, .second = 16, .folds = 1, .work = -1},
     };
     static const int64_t lengths[] = {64, 240, 105, 225, 1024, 66, 33 * 16, 26 * 26, 2048, 67};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
-        check_kinds(engine, lengths[i], random_between(1, 5), all[random_between(0, 2)]);
+        check_kinds(engine, lengths[i], random_between(1, 5), all[random_between(0, 1)]);
 }
 
 /* A part is a few lines, so that the last one is smaller, or one. */

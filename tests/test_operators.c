@@ -1,12 +1,6 @@
 /* Pointwise operators on one process: each kind against its definition, their order, what is
  * refused, what is told. The identity engine shows them alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include <weft/weft.h>
+#include "one_context.h"
 
 #include <complex.h>
 #include <math.h>
@@ -15,19 +9,6 @@
 #include <string.h>
 
 enum { NX = 6, NY = 5, NZ = 8, POINTS = NX * NY * NZ };
-
-static weft_context ctx;
-
-static int open_context(void **state) {
-    (void)state;
-    return weft_context_create(NULL, &ctx) == WEFT_SUCCESS ? 0 : -1;
-}
-
-static int close_context(void **state) {
-    (void)state;
-    weft_context_destroy(&ctx);
-    return ctx == NULL ? 0 : -1;
-}
 
 static weft_problem cube(const weft_operator *load, int count) {
     return (weft_problem){.rank = 3, .n = {NX, NY, NZ}, .load = {load, count}};

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <weft/weft_mpi.h>
 
+#include "measuring.h"
+
 enum { MOST_RUNS = 1000, WARMUPS = 3 };
 
 typedef struct setting {
@@ -23,31 +25,6 @@ static void must(weft_status status) {
     if (status == WEFT_SUCCESS) return;
     fprintf(stderr, "bench_exchanges: %s\n", weft_last_error(NULL));
     MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Numbers between -1 and 1, other ones on each rank. */
-static void upload_random(weft_plan plan, void *buffer, size_t bytes, weft_precision precision) {
-    size_t size = precision == WEFT_SINGLE ? sizeof(float) : sizeof(double), count = bytes / size;
-    char *host = malloc(bytes > 0 ? bytes : 1);
-    int rank;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    uint64_t state = (uint64_t)rank * UINT64_C(0x9e3779b97f4a7c15) + 1;
-    if (!host) MPI_Abort(MPI_COMM_WORLD, 1);
-    for (size_t i = 0; i < count; i++) {
-        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        double number = (double)(state >> 11) * 0x1p-52 - 1;
-        if (precision == WEFT_SINGLE)
-            ((float *)(void *)host)[i] = (float)number;
-        else
-            ((double *)(void *)host)[i] = number;
-    }
-    must(weft_buffer_upload(plan, buffer, host, bytes));
-    free(host);
 }
 
 static void time_direction(const setting *s, weft_plan plan, weft_direction direction,
@@ -64,7 +41,7 @@ static void time_direction(const setting *s, weft_plan plan, weft_direction dire
         MPI_Allreduce(MPI_IN_PLACE, &took, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
         if (run >= 0) seconds[run] = took;
     }
-    qsort(seconds, (size_t)s->runs, sizeof *seconds, ascending);
+    const double median = median_of(seconds, s->runs);
     must(weft_plan_timings(plan, &t));
     must(weft_plan_options(plan, &used));
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -74,9 +51,9 @@ static void time_direction(const setting *s, weft_plan plan, weft_direction dire
            weft_engine_name(used.engine), ranks, (long long)s->problem.n[0],
            weft_kind_name(s->problem.kind), weft_precision_name(s->problem.precision),
            weft_exchange_name(used.exchange[0]), direction == WEFT_FORWARD ? "forward" : "inverse",
-           used.chunks, 1e3 * seconds[s->runs / 2], 1e3 * seconds[0],
-           1e3 * seconds[s->runs * 9 / 10], 1e3 * t.fft, 1e3 * t.pack, 1e3 * t.exchange,
-           1e3 * t.unpack, 1e3 * t.local, used.device_aware == WEFT_STAGED);
+           used.chunks, 1e3 * median, 1e3 * seconds[0], 1e3 * seconds[s->runs * 9 / 10],
+           1e3 * t.fft, 1e3 * t.pack, 1e3 * t.exchange, 1e3 * t.unpack, 1e3 * t.local,
+           used.device_aware == WEFT_STAGED);
     fflush(stdout);
 }
 
@@ -85,13 +62,15 @@ static void time_plan(const setting *s) {
     weft_plan plan = NULL;
     size_t in_bytes, out_bytes;
     void *in, *out;
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     must(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &context));
     must(weft_plan_create(context, &s->problem, &s->options, &plan));
     must(weft_plan_bytes(plan, WEFT_INPUT, &in_bytes));
     must(weft_plan_bytes(plan, WEFT_OUTPUT, &out_bytes));
     must(weft_buffer_create(plan, in_bytes, &in));
     must(weft_buffer_create(plan, out_bytes, &out));
-    upload_random(plan, in, in_bytes, s->problem.precision);
+    must(upload_random(plan, in, in_bytes, s->problem.precision, (uint64_t)rank));
     time_direction(s, plan, WEFT_FORWARD, in, out);
     time_direction(s, plan, WEFT_INVERSE, out, in);
     weft_buffer_destroy(plan, &in);

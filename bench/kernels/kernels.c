@@ -8,7 +8,7 @@
  *                 [--milliseconds N]   of a series of runs, by default 50
  *                 [--HABIT N,...]      of the jit engine (src/engine/jit/habits.h): values,
  *     long-values, threads, least-threads, across-bytes, least-across-bytes, registers,
- *     whole-bytes, local-bytes, longest, work-bytes (-1: no limit), second, folds; of several
+ *     whole-bytes, local-bytes, longest, work-bytes (-1: no limit), folds; of several
  *     numbers all combinations are tried
  * N bytes are the most of each of two arrays, by default 1 GiB.
  */
@@ -43,7 +43,6 @@ typedef struct numbers {
     HABIT("local-bytes", local_bytes, size_t)                                                      \
     HABIT("longest", longest, int)                                                                 \
     HABIT("work-bytes", longest_work, size_t)                                                      \
-    HABIT("second", second, int)                                                                   \
     HABIT("folds", folds, bool)
 
 #define COUNTED(name, field, type) +1

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <weft/weft.h>
+
+#include "measuring.h"
 
 enum { MOST_RUNS = 1000, WARMUPS = 3 };
 
@@ -31,29 +32,6 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static void upload_random(const bench *b, weft_plan plan, void *buffer, size_t bytes,
-                          weft_precision precision) {
-    size_t size = precision == WEFT_SINGLE ? sizeof(float) : sizeof(double), count = bytes / size;
-    char *host = malloc(bytes > 0 ? bytes : 1);
-    uint64_t state = 1;
-    if (!host) exit(1);
-    for (size_t i = 0; i < count; i++) {
-        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        double number = (double)(state >> 11) * 0x1p-52 - 1;
-        if (precision == WEFT_SINGLE)
-            ((float *)(void *)host)[i] = (float)number;
-        else
-            ((double *)(void *)host)[i] = number;
-    }
-    must(b, weft_buffer_upload(plan, buffer, host, bytes));
-    free(host);
-}
-
 /* Milliseconds. */
 static double time_problem(const bench *b, const weft_problem *problem, weft_direction direction) {
     weft_options options = b->options;
@@ -67,17 +45,16 @@ static double time_problem(const bench *b, const weft_problem *problem, weft_dir
     must(b, weft_plan_bytes(plan, WEFT_OUTPUT, &bytes[1]));
     must(b, weft_buffer_create(plan, bytes[0], &in));
     must(b, weft_buffer_create(plan, bytes[direction != WEFT_CONVOLVE], &out));
-    upload_random(b, plan, in, bytes[0], problem->precision);
+    must(b, upload_random(plan, in, bytes[0], problem->precision, 0));
     for (int run = -WARMUPS; run < b->runs; run++) {
         double start = now();
         must(b, weft_execute(plan, direction, in, out));
         if (run >= 0) seconds[run] = now() - start;
     }
-    qsort(seconds, (size_t)b->runs, sizeof *seconds, ascending);
     weft_buffer_destroy(plan, &in);
     weft_buffer_destroy(plan, &out);
     weft_plan_destroy(&plan);
-    return 1e3 * seconds[b->runs / 2];
+    return 1e3 * median_of(seconds, b->runs);
 }
 
 static void compare(const bench *b, const char *name, const weft_problem *plain,
@@ -131,34 +108,39 @@ static void convolution(const bench *b, int rank, int64_t n, weft_precision prec
     compare(b, name, &p, &filtered, WEFT_CONVOLVE);
 }
 
+/* An engine of the flags, or jit and cuFFT. */
+static void time_all(bench *b, weft_engine only, bool small) {
+    static const weft_engine all[] = {WEFT_ENGINE_JIT, WEFT_ENGINE_CUFFT};
+    const int engines = b->options.device == WEFT_OPENCL ? 1 : 2;
+    for (int e = 0; e < engines; e++) {
+        if (only != WEFT_ENGINE_AUTO && only != all[e]) continue;
+        b->options.engine = all[e];
+        for (int p = WEFT_DOUBLE; p <= WEFT_SINGLE; p++) {
+            windows(b, (weft_precision)p, small);
+            convolution(b, 2, small ? 64 : 1024, (weft_precision)p);
+            for (int64_t n = small ? 32 : 256; n <= (small ? 32 : 512); n *= 2)
+                convolution(b, 3, n, (weft_precision)p);
+        }
+    }
+}
+
 int main(int argc, char **argv) {
     bench b = {.options = {.device = WEFT_CUDA}, .runs = 15};
-    weft_engine engines[] = {WEFT_ENGINE_JIT, WEFT_ENGINE_CUFFT};
+    weft_engine only = WEFT_ENGINE_AUTO;
     bool small = false;
-    int first = 0, last = 1;
     for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
         if (strcmp(argv[i], "--small") == 0) small = true;
-        if (i + 1 == argc) break;
-        if (strcmp(argv[i], "--device") == 0 && strcmp(argv[i + 1], "opencl") == 0)
-            b.options.device = WEFT_OPENCL, last = 0;
-        if (strcmp(argv[i], "--engine") == 0) {
-            first = strcmp(argv[i + 1], "cufft") == 0;
-            last = first;
-        }
-        if (strcmp(argv[i], "--runs") == 0) b.runs = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--device") == 0 && strcmp(value, "opencl") == 0)
+            b.options.device = WEFT_OPENCL;
+        if (strcmp(argv[i], "--engine") == 0)
+            only = strcmp(value, "cufft") == 0 ? WEFT_ENGINE_CUFFT : WEFT_ENGINE_JIT;
+        if (strcmp(argv[i], "--runs") == 0) b.runs = atoi(value);
     }
     if (b.runs < 1 || b.runs > MOST_RUNS) return 2;
     must(&b, weft_context_create(NULL, &b.ctx));
     printf("case,engine,precision,without_ms,with_ms,ratio\n");
-    for (int e = first; e <= last; e++) {
-        b.options.engine = engines[e];
-        for (int p = WEFT_DOUBLE; p <= WEFT_SINGLE; p++) {
-            windows(&b, (weft_precision)p, small);
-            convolution(&b, 2, small ? 64 : 1024, (weft_precision)p);
-            for (int64_t n = small ? 32 : 256; n <= (small ? 32 : 512); n *= 2)
-                convolution(&b, 3, n, (weft_precision)p);
-        }
-    }
+    time_all(&b, only, small);
     weft_context_destroy(&b.ctx);
     return 0;
 }

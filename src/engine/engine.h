@@ -45,7 +45,6 @@ typedef struct weft_pieces {
  * their box are the transform's dimensions and loops; its other axes have one index. */
 typedef struct weft_fused_operators {
     const weft_operator_list *list; /* NULL: none; not owned, and must outlive the engine's plan */
-    weft_operator_place place;
     weft_pointwise_layout layout;
     int dim_axis[WEFT_MAX_RANK], loop_axis[WEFT_AXES];
 } weft_fused_operators;
@@ -87,7 +86,7 @@ static inline size_t weft_transform_element_bytes(const weft_transform *t, bool 
     const weft_fused_operators *side = output ? &t->store : &t->load;
     if (side->list) return weft_stored_element_bytes(&side->layout);
     const bool real = t->kind == (output && !t->returns ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
-    return (t->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double)) * (real ? 1 : 2);
+    return weft_number_bytes(t->precision) * (real ? 1 : 2);
 }
 
 typedef struct weft_engine_plan weft_engine_plan; /* each engine defines its own */

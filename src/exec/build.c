@@ -88,7 +88,7 @@ static weft_status prepare_operators_of(weft_build *b, const weft_step *step, in
                                        b->planner->call->options.threads, &b->pointwise[slot]));
         b->memory.tables += weft_pointwise_bytes(b->pointwise[slot]);
     } else if (step->dst_bytes > 0) {
-        WEFT_TRY(weft_operator_pass_create(step->operators, &step->layout, step->place, &b->device,
+        WEFT_TRY(weft_operator_pass_create(step->operators, &step->layout, &b->device,
                                            &b->operator_pass[slot]));
         b->memory.tables += weft_operator_pass_bytes(b->operator_pass[slot]);
     }
@@ -96,11 +96,13 @@ static weft_status prepare_operators_of(weft_build *b, const weft_step *step, in
 }
 
 static weft_status prepare_operators(weft_build *b) {
+    double unused;
     for (int s = 0; s < WEFT_SCHEDULES; s++)
         for (int i = 0; i < b->schedule[s].steps; i++) {
             const weft_step *step = &b->schedule[s].step[i];
             const int slot = weft_operator_slot(&b->schedule[s], step);
-            if (step->kind == WEFT_STEP_POINTWISE && !b->pointwise[slot] && !b->operator_pass[slot])
+            if (step->kind != WEFT_STEP_POINTWISE || weft_step_scales(step, &unused)) continue;
+            if (!b->pointwise[slot] && !b->operator_pass[slot])
                 WEFT_TRY(prepare_operators_of(b, step, slot));
         }
     return WEFT_SUCCESS;

@@ -38,12 +38,12 @@ static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, int s
                                      void *const *buffer) {
     const weft_device_handle *d = &b->device;
     const weft_precision precision = step->layout.precision;
-    const int64_t number = precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    const int64_t number = (int64_t)weft_number_bytes(precision);
     const void *src = buffer[step->src];
     void *dst = buffer[step->dst];
     double factor = 1;
     if (step->dst_bytes == 0) return WEFT_SUCCESS;
-    if (src == dst && weft_operators_only_scale(step->operators, &factor))
+    if (weft_step_scales(step, &factor))
         return d->ops->scale(d->state, NULL, precision, dst, step->dst_bytes / number, factor);
     if (b->operator_pass[slot])
         return weft_operator_pass_run(b->operator_pass[slot], NULL, src, dst);

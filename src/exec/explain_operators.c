@@ -43,7 +43,7 @@ json_t *weft_explain_operators(const weft_operator_list *list,
                                const weft_pointwise_layout *layout) {
     const int rank = layout->box.axes - 1;
     json_t *out = json_array();
-    if (!weft_stored_is_box(&layout->stored) && layout->loads)
+    if (!weft_stored_is_box(&layout->stored) && weft_pointwise_loads(layout))
         json_array_append_new(out, describe_stored(&layout->stored, rank));
     for (int k = 0; k < list->count; k++) {
         const weft_operator *o = &list->item[k];
@@ -59,7 +59,7 @@ json_t *weft_explain_operators(const weft_operator_list *list,
             json_object_set_new(one, "complex_factors", json_boolean(o->complex_factors));
         json_array_append_new(out, one);
     }
-    if (!weft_stored_is_box(&layout->stored) && !layout->loads)
+    if (!weft_stored_is_box(&layout->stored) && !weft_pointwise_loads(layout))
         json_array_append_new(out, describe_stored(&layout->stored, rank));
     return out;
 }

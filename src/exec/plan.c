@@ -289,7 +289,7 @@ static weft_status check_execution(weft_plan plan, weft_direction dir, const voi
     weft_space to = dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
     size_t in_bytes = weft_build_bytes(plan->build, from);
     size_t out_bytes = weft_build_bytes(plan->build, to);
-    size_t unit = plan->call.problem.precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    size_t unit = weft_number_bytes(plan->call.problem.precision);
     if ((!in && in_bytes > 0) || (!out && out_bytes > 0))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: %s is NULL; it needs %zu bytes (weft_plan_bytes)",

@@ -16,7 +16,12 @@ enum { WEFT_SCHEDULES = 6 }; /* direction x placement */
  * both placements. */
 enum { WEFT_OPERATOR_SLOTS = 2 * WEFT_PLACES };
 static inline int weft_operator_slot(const weft_schedule *schedule, const weft_step *step) {
-    return (int)step->place + (schedule->direction == WEFT_CONVOLVE ? WEFT_PLACES : 0);
+    return (int)step->layout.place + (schedule->direction == WEFT_CONVOLVE ? WEFT_PLACES : 0);
+}
+
+/* Whether the device's own scaling does: in place, by *factor. */
+static inline bool weft_step_scales(const weft_step *step, double *factor) {
+    return step->src == step->dst && weft_operators_only_scale(step->operators, factor);
 }
 
 /* An engine plan, shared by all steps with the same transform. */

@@ -243,7 +243,7 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
     {                                                                                              \
         const int whole = (number);                                                                \
         const bool mirrored = 2 * whole > REAL_LENGTH;                                             \
-        real2 half_;                                                                               \
+        real2 half_ = pair(0, 0);                                                                  \
         LOAD_COMPLEX(half_, mirrored ? REAL_LENGTH - whole : whole)                                \
         if (mirrored) half_.y = -half_.y;                                                          \
         if (whole == 0 || 2 * whole == REAL_LENGTH) half_.y = 0; /* real data has none */          \

@@ -16,6 +16,11 @@
 
 #define WEFT_AXES (WEFT_MAX_RANK + 1)
 
+/* Bytes of a real number. */
+static inline size_t weft_number_bytes(weft_precision precision) {
+    return precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+}
+
 /* A box of a global array with `axes` axes. */
 typedef struct weft_region {
     int axes;

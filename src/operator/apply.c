@@ -29,10 +29,10 @@ enum {
 
 /* As the devices' scale does: the factor keeps its double precision. */
 static void scale_piece(const weft_pointwise *p, double factor, int64_t count, void *data) {
-    const int64_t numbers = p->real ? count : 2 * count;
+    const int64_t numbers = p->layout.real ? count : 2 * count;
     double *d = data;
     float *f = data;
-    if (p->precision == WEFT_SINGLE)
+    if (p->layout.precision == WEFT_SINGLE)
         for (int64_t i = 0; i < numbers; i++) f[i] = (float)((double)f[i] * factor);
     else
         for (int64_t i = 0; i < numbers; i++) d[i] *= factor;
@@ -44,10 +44,10 @@ static void call_function(const weft_pointwise *p, const weft_operator *o, const
                              .count = count,
                              .axis = p->run_axis,
                              .batch = index[p->rank],
-                             .precision = p->precision,
-                             .complex_elements = !p->real};
+                             .precision = p->layout.precision,
+                             .complex_elements = !p->layout.real};
     if (p->omits_functions || count == 0) return;
-    for (int a = 0; a < p->rank; a++) run.index[a] = p->box.lo[a] + index[a];
+    for (int a = 0; a < p->rank; a++) run.index[a] = p->layout.box.lo[a] + index[a];
     o->function(&run, o->argument);
 }
 
@@ -64,7 +64,7 @@ static void apply_parts(const weft_pointwise *p, const int64_t *index, int64_t c
             call_function(p, part->function, index, count, data);
         else if (!has_tables(p, part))
             scale_piece(p, part->scale, count, data);
-        else if (p->precision == WEFT_SINGLE)
+        else if (p->layout.precision == WEFT_SINGLE)
             apply_product_single(p, part, index, count, data);
         else
             apply_product_double(p, part, index, count, data);
@@ -73,12 +73,12 @@ static void apply_parts(const weft_pointwise *p, const int64_t *index, int64_t c
 
 /* Index of element `first` of the box, counted as it lies in memory. */
 static void find(const weft_pointwise *p, int64_t first, int64_t *index) {
-    const int64_t n = p->box.n[p->run_axis];
+    const int64_t n = p->layout.box.n[p->run_axis];
     int64_t row = first / n;
     index[p->run_axis] = first % n;
     for (int i = p->rows - 1; i >= 0; i--) {
-        index[p->row[i]] = row % p->box.n[p->row[i]];
-        row /= p->box.n[p->row[i]];
+        index[p->row[i]] = row % p->layout.box.n[p->row[i]];
+        row /= p->layout.box.n[p->row[i]];
     }
 }
 
@@ -103,8 +103,8 @@ static void apply_stored(const weft_pointwise *p, const int64_t *index, int64_t 
     int64_t at;
     const int64_t there = find_stored(p, index, count, &at);
     double piece[2 * PIECE];
-    if (there == 0 && !p->layout.loads) return;
-    if (p->layout.loads) {
+    if (there == 0 && !weft_pointwise_loads(&p->layout)) return;
+    if (weft_pointwise_loads(&p->layout)) {
         char *data = out + first * element;
         weft_stored_load(&p->layout, there, in + at * stored, data);
         memset(data + there * element, 0, (size_t)((count - there) * element));
@@ -119,14 +119,15 @@ static void apply_stored(const weft_pointwise *p, const int64_t *index, int64_t 
 static void next_row(const weft_pointwise *p, int64_t *index) {
     index[p->run_axis] = 0;
     for (int i = p->rows - 1; i >= 0; i--) {
-        if (++index[p->row[i]] < p->box.n[p->row[i]]) return;
+        if (++index[p->row[i]] < p->layout.box.n[p->row[i]]) return;
         index[p->row[i]] = 0;
     }
 }
 
 static void apply_range(const weft_pointwise *p, int64_t first, int64_t last, const char *in,
                         char *out) {
-    const int64_t n = p->box.n[p->run_axis], element = (int64_t)weft_pointwise_element_bytes(p);
+    const int64_t n = p->layout.box.n[p->run_axis],
+                  element = (int64_t)weft_pointwise_element_bytes(p);
     int64_t index[WEFT_AXES] = {0};
     find(p, first, index);
     while (first < last) {

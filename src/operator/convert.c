@@ -24,8 +24,7 @@ size_t weft_stored_element_bytes(const weft_pointwise_layout *layout) {
     case WEFT_STORAGE_DOUBLE:
         return 8;
     }
-    return (layout->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double)) *
-           (layout->real ? 1 : 2);
+    return weft_number_bytes(layout->precision) * (layout->real ? 1 : 2);
 }
 
 int64_t weft_stored_bytes(const weft_pointwise_layout *layout) {

@@ -13,8 +13,6 @@ extern const char weft_kernels_operators_cl[], weft_kernels_stored_cl[]; /* cmak
 /* What is being written. */
 typedef struct writing {
     const weft_pointwise *list; /* made ready on the host */
-    const int64_t *n;           /* extents of the global array */
-    weft_operator_place place;
     const char *name;
     weft_operator_kernel *kernel;
     weft_composition text, body; /* of the function that calls the others */
@@ -28,7 +26,7 @@ static weft_status add_place(writing *w, int64_t value, int axis, int *number) {
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "problem.%s: too many operators for a device, which has room for %d "
                          "tables; multiply some of them by yourself",
-                         weft_operator_place_name(w->place), WEFT_OPERATOR_PLACES);
+                         weft_operator_place_name(w->list->layout.place), WEFT_OPERATOR_PLACES);
     *number = k->places++;
     k->place[*number] = value;
     k->axis[*number] = axis;
@@ -42,8 +40,8 @@ static weft_status add_place(writing *w, int64_t value, int axis, int *number) {
 static void write_scale(writing *w, double factor) {
     const float high = (float)factor, low = (float)(factor - (double)high);
     const char *parts[] = {".x", ".y"};
-    for (int i = 0; i < (w->list->real ? 1 : 2); i++) {
-        const char *part = w->list->real ? "" : parts[i];
+    for (int i = 0; i < (w->list->layout.real ? 1 : 2); i++) {
+        const char *part = w->list->layout.real ? "" : parts[i];
         weft_compose(&w->body, "value%s = OPERATOR_SCALED(value%s, (%.17e), (%.9ef), (%.9ef));\n",
                      part, part, factor, (double)high, (double)low);
     }
@@ -62,7 +60,7 @@ static weft_status write_product(writing *w, const weft_pointwise_part *part) {
         if (!part->table[a]) continue;
         w->numbers += w->numbers % 2;
         WEFT_TRY(add_place(w, w->numbers / width, a, &place));
-        w->numbers += width * w->list->box.n[a];
+        w->numbers += width * w->list->layout.box.n[a];
         weft_compose(&w->body,
                      any ? "factor = %s(factor, %s(tables, places->place[%d] + index[%d]));\n"
                          : "{ %s factor = %s(tables, places->place[%d] + index[%d]);\n",
@@ -73,9 +71,9 @@ static weft_status write_product(writing *w, const weft_pointwise_part *part) {
         write_scale(w, part->scale);
         return WEFT_SUCCESS;
     }
-    weft_compose(&w->body, part->complex_factors ? "value = complex_multiply(value, factor); }\n"
-                           : w->list->real       ? "value *= factor; }\n"
-                                                 : "value = complex_scale(value, factor); }\n");
+    weft_compose(&w->body, part->complex_factors  ? "value = complex_multiply(value, factor); }\n"
+                           : w->list->layout.real ? "value *= factor; }\n"
+                                                  : "value = complex_scale(value, factor); }\n");
     return WEFT_SUCCESS;
 }
 
@@ -88,8 +86,8 @@ static void define_snippet(writing *w, int number, const char *snippet) {
                  "FUNCTION %s_number %s_snippet_%d(%s_number value, const long64 *index, "
                  "const long64 *n, long64 batch) {\n(void)index; (void)n; (void)batch;\n",
                  w->name, w->name, number, w->name);
-    weft_compose(c, "#line 1 \"problem.%s, snippet %d\"\n%s\n", weft_operator_place_name(w->place),
-                 number + 1, snippet);
+    weft_compose(c, "#line 1 \"problem.%s, snippet %d\"\n%s\n",
+                 weft_operator_place_name(w->list->layout.place), number + 1, snippet);
     weft_compose(c, "#line 1 \"weft\"\n;\nreturn value;\n}\n");
 }
 
@@ -99,11 +97,11 @@ static weft_status call_snippet(writing *w, int number) {
     int place = 0;
     weft_compose(c, "{ const long64 at[] = {");
     for (int a = 0; a <= rank; a++) {
-        WEFT_TRY(add_place(w, w->list->box.lo[a], a, &place));
+        WEFT_TRY(add_place(w, w->list->layout.box.lo[a], a, &place));
         weft_compose(c, "places->place[%d] + index[%d],", place, a);
     }
     weft_compose(c, "};\nconst long64 n[] = {");
-    for (int a = 0; a < rank; a++) weft_compose(c, "%lld,", (long long)w->n[a]);
+    for (int a = 0; a < rank; a++) weft_compose(c, "%lld,", (long long)w->list->layout.n[a]);
     weft_compose(c, "};\nvalue = %s_snippet_%d(value, at, n, at[%d]); }\n", w->name, number, rank);
     return WEFT_SUCCESS;
 }
@@ -150,27 +148,19 @@ static weft_status write_inside(writing *w) {
 
 /* How elements of the caller's array lie there. */
 static void write_stored(writing *w) {
-    static const char *const types[] = {[WEFT_STORAGE_U8] = "unsigned char",
-                                        [WEFT_STORAGE_I16] = "short",
-                                        [WEFT_STORAGE_U16] = "unsigned short",
-                                        [WEFT_STORAGE_HALF] = "unsigned short",
-                                        [WEFT_STORAGE_FLOAT] = "float",
-                                        [WEFT_STORAGE_DOUBLE] = "double",
-                                        [WEFT_STORAGE_DECIBEL_U8] = "unsigned char"};
-    static const char *const conversions[] = {[WEFT_STORAGE_U8] = "U8",
-                                              [WEFT_STORAGE_I16] = "I16",
-                                              [WEFT_STORAGE_U16] = "U16",
-                                              [WEFT_STORAGE_HALF] = "HALF",
-                                              [WEFT_STORAGE_FLOAT] = "FLOAT",
-                                              [WEFT_STORAGE_DOUBLE] = "DOUBLE",
-                                              [WEFT_STORAGE_DECIBEL_U8] = "DECIBEL"};
+    static const struct {
+        const char *type, *name; /* of what stored.cl calls FROM_NAME and TO_NAME */
+    } kinds[] = {[WEFT_STORAGE_U8] = {"unsigned char", "U8"},
+                 [WEFT_STORAGE_I16] = {"short", "I16"},
+                 [WEFT_STORAGE_U16] = {"unsigned short", "U16"},
+                 [WEFT_STORAGE_HALF] = {"unsigned short", "HALF"},
+                 [WEFT_STORAGE_FLOAT] = {"float", "FLOAT"},
+                 [WEFT_STORAGE_DOUBLE] = {"double", "DOUBLE"},
+                 [WEFT_STORAGE_DECIBEL_U8] = {"unsigned char", "DECIBEL"}};
     const weft_pointwise_layout *layout = &w->list->layout;
     const weft_storage storage = layout->stored.storage;
     weft_composition *c = &w->text;
     const double *range = layout->stored.decibels;
-    w->kernel->is_box = weft_stored_is_box(&layout->stored);
-    w->kernel->converts = storage != WEFT_STORAGE_SAME;
-    w->kernel->stored_bytes = weft_stored_element_bytes(layout);
     if (w->kernel->is_box) return;
     weft_compose(c, "%s", weft_kernels_stored_cl);
     weft_compose(c,
@@ -180,10 +170,10 @@ static void write_stored(writing *w) {
                  w->name, w->name, layout->real, w->name, w->kernel->converts, w->name, w->name,
                  w->inside.text ? w->inside.text : "");
     if (!w->kernel->converts) return;
-    weft_compose(c, "typedef %s %s_stored;\n", types[storage], w->name);
-    if (layout->loads)
+    weft_compose(c, "typedef %s %s_stored;\n", kinds[storage].type, w->name);
+    if (weft_pointwise_loads(layout))
         weft_compose(c, "FUNCTION %s_number %s_convert(%s_stored x) { return %s(FROM_%s(x)%s); }\n",
-                     w->name, w->name, w->name, layout->real ? "" : "pair", conversions[storage],
+                     w->name, w->name, w->name, layout->real ? "" : "pair", kinds[storage].name,
                      layout->real ? "" : ", 0");
     else if (storage == WEFT_STORAGE_DECIBEL_U8)
         weft_compose(c,
@@ -192,13 +182,13 @@ static void write_stored(writing *w) {
                      w->name, w->name, range[0], 255 / (range[1] - range[0]));
     else
         weft_compose(c, "FUNCTION %s_stored %s_convert(%s_number x) { return TO_%s(x%s); }\n",
-                     w->name, w->name, w->name, conversions[storage], layout->real ? "" : ".x");
+                     w->name, w->name, w->name, kinds[storage].name, layout->real ? "" : ".x");
 }
 
 static weft_status write_text(writing *w) {
     weft_composition *c = &w->text;
     weft_compose(c, "%s\n#define %s_number %s\n", weft_kernels_operators_cl, w->name,
-                 w->list->real ? "real" : "real2");
+                 w->list->layout.real ? "real" : "real2");
     define_snippets(w);
     weft_status status = write_body(w);
     if (status == WEFT_SUCCESS) status = write_inside(w);
@@ -224,13 +214,13 @@ static weft_status upload(weft_operator_kernel *k, const void *data) {
 
 /* In the order in which places were given to them. */
 static void gather_tables(const weft_pointwise *list, char *data) {
-    const size_t number = list->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    const size_t number = weft_number_bytes(list->layout.precision);
     size_t at = 0;
     for (int i = 0; i < list->parts; i++)
         for (int a = 0; a < list->rank; a++) {
             const weft_pointwise_part *part = &list->part[i];
             if (!part->table[a]) continue;
-            const size_t numbers = (size_t)list->box.n[a] * (part->complex_factors ? 2 : 1);
+            const size_t numbers = (size_t)list->layout.box.n[a] * (part->complex_factors ? 2 : 1);
             at += at % 2;
             memcpy(data + at * number, part->table[a], numbers * number);
             at += numbers;
@@ -239,7 +229,7 @@ static void gather_tables(const weft_pointwise *list, char *data) {
 
 static weft_status store_tables(writing *w) {
     weft_operator_kernel *k = w->kernel;
-    const size_t number = w->list->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    const size_t number = weft_number_bytes(w->list->layout.precision);
     k->bytes = ((size_t)w->numbers + 2) * number; /* kernels want an address */
     char *data = calloc(1, k->bytes);
     if (!data) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
@@ -251,29 +241,31 @@ static weft_status store_tables(writing *w) {
     return status;
 }
 
-static weft_status check_storage(const weft_pointwise_layout *layout, weft_operator_place place,
+static weft_status check_storage(const weft_pointwise_layout *layout,
                                  const weft_device_handle *device) {
     weft_kernel_limits limits;
     WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
     if (limits.has_double || layout->stored.storage != WEFT_STORAGE_DOUBLE) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
                      "problem.%s_storage: device %s has no double precision; choose another",
-                     weft_operator_place_name(place), device->ops->name);
+                     weft_operator_place_name(layout->place), device->ops->name);
 }
 
 weft_status weft_operator_kernel_create(const weft_operator_list *list,
-                                        const weft_pointwise_layout *layout,
-                                        weft_operator_place place, const char *name,
+                                        const weft_pointwise_layout *layout, const char *name,
                                         const weft_device_handle *device,
                                         weft_operator_kernel **out) {
     weft_pointwise *ready = NULL;
-    WEFT_TRY(check_storage(layout, place, device));
+    WEFT_TRY(check_storage(layout, device));
     weft_operator_kernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
     kernel->device = *device;
+    kernel->is_box = weft_stored_is_box(&layout->stored);
+    kernel->converts = layout->stored.storage != WEFT_STORAGE_SAME;
+    kernel->stored_bytes = weft_stored_element_bytes(layout);
     weft_status status = weft_pointwise_create(list, layout, 1, &ready);
     if (status == WEFT_SUCCESS) {
-        writing w = {.list = ready, .n = layout->n, .place = place, .name = name, .kernel = kernel};
+        writing w = {.list = ready, .name = name, .kernel = kernel};
         status = write_text(&w);
         if (status == WEFT_SUCCESS) status = store_tables(&w);
     }

@@ -38,10 +38,9 @@ typedef struct weft_operator_kernel {
     size_t bytes;                    /* of the tables */
 } weft_operator_kernel;
 
-/* `place` is the list's in sentences, `name` in the text. */
+/* `name` is the list's in the text. */
 weft_status weft_operator_kernel_create(const weft_operator_list *list,
-                                        const weft_pointwise_layout *layout,
-                                        weft_operator_place place, const char *name,
+                                        const weft_pointwise_layout *layout, const char *name,
                                         const weft_device_handle *device,
                                         weft_operator_kernel **kernel);
 void weft_operator_kernel_release(weft_operator_kernel *kernel);
@@ -56,8 +55,7 @@ typedef struct weft_operator_pass weft_operator_pass;
 
 weft_status weft_operator_pass_create(const weft_operator_list *list,
                                       const weft_pointwise_layout *layout,
-                                      weft_operator_place place, const weft_device_handle *device,
-                                      weft_operator_pass **pass);
+                                      const weft_device_handle *device, weft_operator_pass **pass);
 void weft_operator_pass_release(weft_operator_pass *pass);
 size_t weft_operator_pass_bytes(const weft_operator_pass *pass);
 

@@ -69,9 +69,14 @@ typedef struct weft_pointwise_layout {
     int64_t n[WEFT_AXES]; /* global extents */
     bool real;
     weft_precision precision;
+    weft_operator_place place;
     weft_stored stored; /* what is read for WEFT_PLACE_LOAD, and written for the others */
-    bool loads;         /* the former */
 } weft_pointwise_layout;
+
+/* Whether the caller's array is read, for the operators then come after it. */
+static inline bool weft_pointwise_loads(const weft_pointwise_layout *layout) {
+    return layout->place == WEFT_PLACE_LOAD;
+}
 
 /* Whether the caller's array is just the box (convert.c); its bytes; those of one of its elements.
  */

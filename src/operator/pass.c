@@ -59,12 +59,11 @@ static void cut(weft_operator_pass *p) {
 
 weft_status weft_operator_pass_create(const weft_operator_list *list,
                                       const weft_pointwise_layout *layout,
-                                      weft_operator_place place, const weft_device_handle *device,
-                                      weft_operator_pass **out) {
+                                      const weft_device_handle *device, weft_operator_pass **out) {
     weft_operator_pass *p = calloc(1, sizeof *p);
     if (!p) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
     p->axes = layout->box.axes;
-    p->loads = layout->loads;
+    p->loads = weft_pointwise_loads(layout);
     int64_t stride[WEFT_AXES];
     weft_stored_strides(layout, stride);
     for (int l = 0; l < p->axes; l++) {
@@ -72,10 +71,10 @@ weft_status weft_operator_pass_create(const weft_operator_list *list,
         p->n[l] = layout->box.n[p->order[l]];
         p->stored[l] = stride[p->order[l]];
     }
-    p->element_bytes = (layout->precision == WEFT_SINGLE ? 4 : 8) * (layout->real ? 1 : 2);
+    p->element_bytes = (int64_t)weft_number_bytes(layout->precision) * (layout->real ? 1 : 2);
     cut(p);
     weft_status status =
-        weft_operator_kernel_create(list, layout, place, "pointwise", device, &p->operators);
+        weft_operator_kernel_create(list, layout, "pointwise", device, &p->operators);
     if (status == WEFT_SUCCESS) status = compile(p, layout->precision);
     if (status != WEFT_SUCCESS) {
         weft_operator_pass_release(p);

@@ -20,9 +20,6 @@ struct weft_pointwise {
     int rank;
     weft_pointwise_layout layout;
     int64_t stored_stride[WEFT_AXES]; /* of the caller's array */
-    weft_region box;
-    bool real;
-    weft_precision precision;
     int threads;
     int64_t elements;
     int run_axis;       /* elements that are neighbours along it are neighbours in memory */
@@ -35,7 +32,7 @@ struct weft_pointwise {
 };
 
 static inline size_t weft_pointwise_element_bytes(const weft_pointwise *p) {
-    return (p->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double)) * (p->real ? 1 : 2);
+    return weft_number_bytes(p->layout.precision) * (p->layout.real ? 1 : 2);
 }
 
 #endif

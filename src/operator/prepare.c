@@ -63,7 +63,7 @@ static void put(weft_precision precision, void *table, int64_t i, long double va
 
 static void fill_table(const weft_pointwise *p, const group *g, int axis, int64_t n,
                        long double scale, void *table) {
-    const int64_t count = p->box.n[axis], lo = p->box.lo[axis];
+    const int64_t count = p->layout.box.n[axis], lo = p->layout.box.lo[axis];
 #ifdef _OPENMP
     int threads = p->threads;
     if (threads > count / FACTORS_PER_THREAD) threads = (int)(count / FACTORS_PER_THREAD);
@@ -72,15 +72,15 @@ static void fill_table(const weft_pointwise *p, const group *g, int axis, int64_
     for (int64_t k = 0; k < count; k++) {
         long double factor[2] = {scale, 0};
         factor_of(g, axis, n, lo + k, factor);
-        put(p->precision, table, g->complex_factors ? 2 * k : k, factor[0]);
-        if (g->complex_factors) put(p->precision, table, 2 * k + 1, factor[1]);
+        put(p->layout.precision, table, g->complex_factors ? 2 * k : k, factor[0]);
+        if (g->complex_factors) put(p->layout.precision, table, 2 * k + 1, factor[1]);
     }
 }
 
 /* The scalings of the group go into its first table. */
 static weft_status make_product(weft_pointwise *p, const group *g, const int64_t *n) {
     weft_pointwise_part *part = &p->part[p->parts++];
-    const size_t number = p->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    const size_t number = weft_number_bytes(p->layout.precision);
     long double scale = 1;
     for (const weft_operator *o = g->first; o < g->last; o++)
         if (o->kind == WEFT_OPERATOR_SCALE) scale *= o->factor;
@@ -89,7 +89,7 @@ static weft_status make_product(weft_pointwise *p, const group *g, const int64_t
         bool any = false;
         for (const weft_operator *o = g->first; o < g->last; o++) any = any || has_axis(o, a);
         if (!any) continue;
-        size_t bytes = (size_t)p->box.n[a] * number * (g->complex_factors ? 2 : 1);
+        size_t bytes = (size_t)p->layout.box.n[a] * number * (g->complex_factors ? 2 : 1);
         part->table[a] = malloc(bytes + 1);
         if (!part->table[a])
             return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes of factors", bytes);
@@ -121,9 +121,6 @@ static void lay_out(weft_pointwise *p, const weft_pointwise_layout *layout) {
     p->rank = last;
     p->layout = *layout;
     weft_stored_strides(layout, p->stored_stride);
-    p->box = layout->box;
-    p->real = layout->real;
-    p->precision = layout->precision;
     p->elements = weft_region_elements(&layout->box);
     int run = last;
     while (run > 0 && layout->box.n[layout->order[run]] == 1) run--;

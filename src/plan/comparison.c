@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORD_MAX = 64 };
+enum { RECORD_MAX = 96 };
 
 /* The arguments as numbers with names, so that a difference can be named. */
 typedef struct record {
@@ -18,6 +18,12 @@ typedef struct record {
 static void put(record *r, const char *name, int64_t value) {
     r->name[r->count] = name;
     r->value[r->count++] = value;
+}
+
+static int64_t bits_of(double number) {
+    int64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
 }
 
 static void write_record(const weft_call *call, record *r) {
@@ -38,7 +44,7 @@ static void write_record(const weft_call *call, record *r) {
     put(r, "problem.load_storage", p->load_storage);
     put(r, "problem.spectral_storage", p->spectral_storage);
     put(r, "problem.store_storage", p->store_storage);
-    for (int i = 0; i < 2; i++) put(r, "problem.decibels", (int64_t)(p->decibels[i] * 1e6));
+    for (int i = 0; i < 2; i++) put(r, "problem.decibels (by its bits)", bits_of(p->decibels[i]));
     for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.pad_from", p->pad_from[a]);
     put(r, "options.decomposition", o->decomposition);
     for (int i = 0; i < WEFT_MAX_RANK; i++) put(r, "options.grid", o->grid[i]);

@@ -12,8 +12,7 @@ static bool transforms_axis(const weft_step *fft, int axis) {
 
 /* The axes of dimensions and loops, as schedule.c numbers those. */
 weft_fused_operators weft_schedule_fused(const weft_step *step, const weft_step *fft) {
-    weft_fused_operators f = {
-        .list = step->operators, .place = step->place, .layout = step->layout};
+    weft_fused_operators f = {.list = step->operators, .layout = step->layout};
     const weft_transform *t = &fft->transform;
     for (int d = 0; d < t->dims; d++) f.dim_axis[d] = fft->axis[t->dims - 1 - d];
     for (int a = 0, loop = 0; a < step->layout.box.axes; a++)
@@ -23,27 +22,29 @@ weft_fused_operators weft_schedule_fused(const weft_step *step, const weft_step 
 
 /* The strides of the caller's array where it is not the box. */
 static void set_strides(const weft_pointwise_layout *layout, weft_transform *t) {
-    const weft_fused_operators *f = layout->loads ? &t->load : &t->store;
+    const bool loads = weft_pointwise_loads(layout);
+    const weft_fused_operators *f = loads ? &t->load : &t->store;
     int64_t stride[WEFT_AXES];
     weft_stored_strides(layout, stride);
     for (int d = 0; d < t->dims; d++)
-        *(layout->loads ? &t->dim[d].in_stride : &t->dim[d].out_stride) = stride[f->dim_axis[d]];
+        *(loads ? &t->dim[d].in_stride : &t->dim[d].out_stride) = stride[f->dim_axis[d]];
     for (int l = 0; l < t->loops; l++)
-        *(layout->loads ? &t->loop[l].in_stride : &t->loop[l].out_stride) = stride[f->loop_axis[l]];
+        *(loads ? &t->loop[l].in_stride : &t->loop[l].out_stride) = stride[f->loop_axis[l]];
 }
 
 static bool take(const weft_schedule_request *request, const weft_step *step, bool reads_input,
                  weft_step *fft) {
     weft_transform t = fft->transform;
     if (fft->kind != WEFT_STEP_FFT || weft_step_is_empty(fft)) return false;
-    *(step->place == WEFT_PLACE_LOAD ? &t.load : &t.store) = weft_schedule_fused(step, fft);
+    *(weft_pointwise_loads(&step->layout) ? &t.load : &t.store) = weft_schedule_fused(step, fft);
     if (reads_input) t.destroy_input = false;
     const bool box = weft_stored_is_box(&step->layout.stored);
     if (!box) set_strides(&step->layout, &t);
     if (request->engine->supports(&t, request->device) != WEFT_SUCCESS) return false;
     fft->transform = t;
     if (box) return true;
-    *(step->layout.loads ? &fft->src_bytes : &fft->dst_bytes) = weft_stored_bytes(&step->layout);
+    *(weft_pointwise_loads(&step->layout) ? &fft->src_bytes : &fft->dst_bytes) =
+        weft_stored_bytes(&step->layout);
     fft->can_alias = false;
     return true;
 }
@@ -57,7 +58,7 @@ void weft_schedule_fuse_operators(const weft_schedule_request *request, weft_sch
     if (!request->engine || !request->engine->takes_operators) return;
     for (int i = 0; i < schedule->steps;) {
         const weft_step *step = &schedule->step[i];
-        const bool loads = step->place == WEFT_PLACE_LOAD;
+        const bool loads = weft_pointwise_loads(&step->layout);
         const int other = loads ? i + 1 : i - 1;
         if (step->kind == WEFT_STEP_POINTWISE && other >= 0 && other < schedule->steps &&
             take(request, step, i == 0, &schedule->step[other]))

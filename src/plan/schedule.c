@@ -15,12 +15,8 @@ typedef struct end {
     bool real;
 } end;
 
-static size_t real_bytes(weft_precision precision) {
-    return precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
-}
-
 static size_t element_bytes(weft_precision precision, bool real) {
-    return real_bytes(precision) * (real ? 1 : 2);
+    return weft_number_bytes(precision) * (real ? 1 : 2);
 }
 
 /* Real data turns complex in the first segment that transforms. */
@@ -243,19 +239,18 @@ static void add_pointwise(const weft_schedule_request *request, weft_schedule *s
     const weft_stored stored = stored_at(request, schedule, place, &box);
     if (!operators || (operators->count == 0 && weft_stored_is_box(&stored))) return;
     weft_step *step = add_step(schedule, WEFT_STEP_POINTWISE);
-    step->place = place;
     step->operators = operators;
     step->layout = (weft_pointwise_layout){.box = box,
                                            .real = at->real,
                                            .precision = request->precision,
                                            .stored = stored,
-                                           .loads = place == WEFT_PLACE_LOAD};
+                                           .place = place};
     memcpy(step->layout.order, at->order, (size_t)step->layout.box.axes * sizeof *at->order);
     memcpy(step->layout.n, at->distribution->n, sizeof step->layout.n);
     step->src_bytes = step->dst_bytes = end_bytes(request, at);
-    step->flops = (double)(step->dst_bytes / (int64_t)real_bytes(request->precision));
+    step->flops = (double)(step->dst_bytes / (int64_t)weft_number_bytes(request->precision));
     if (!weft_stored_is_box(&stored))
-        *(step->layout.loads ? &step->src_bytes : &step->dst_bytes) =
+        *(weft_pointwise_loads(&step->layout) ? &step->src_bytes : &step->dst_bytes) =
             weft_stored_bytes(&step->layout);
     step->bytes_moved = step->src_bytes + step->dst_bytes;
 }

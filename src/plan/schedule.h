@@ -72,7 +72,6 @@ typedef struct weft_step {
      * from their arrays */
     bool loaded_by_next;
 
-    weft_operator_place place;           /* POINTWISE */
     const weft_operator_list *operators; /* POINTWISE: not owned */
     weft_pointwise_layout layout;        /* POINTWISE */
 

@@ -99,7 +99,7 @@ static size_t aligned(size_t bytes) {
 
 static weft_status make_handles(weft_engine_plan *plan, size_t *bytes) {
     weft_cufft_layout *layout = &plan->layout;
-    size_t number = plan->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double), work = 0;
+    size_t number = weft_number_bytes(plan->precision), work = 0;
     for (int p = 0; p < layout->passes; p++) WEFT_TRY(make_handle(plan, &layout->pass[p], &work));
     /* An execution fails where the work area, even one of no bytes, begins where its data does. */
     plan->kept_at = aligned(work > 0 ? work : 1);
@@ -207,7 +207,7 @@ static weft_status run_passes(weft_engine_plan *plan, const weft_queue *queue, c
 
 /* cuFFT loads and stores real numbers as if they were complex. */
 static weft_status check_alignment(const weft_engine_plan *plan, const void *in, const void *out) {
-    const size_t pair = 2 * (plan->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double));
+    const size_t pair = 2 * weft_number_bytes(plan->precision);
     if (((uintptr_t)in | (uintptr_t)out) % pair == 0) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                      "cuFFT engine: buffers must be aligned to %zu bytes", pair);

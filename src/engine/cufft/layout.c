@@ -242,7 +242,7 @@ static weft_view padded_view(const weft_view *real, int64_t *elements) {
 /* The group with its real side in rows of even length. */
 static void pad(weft_cufft_layout *layout, group *g, weft_precision precision) {
     const bool output = g->kind == WEFT_TRANSFORM_C2R;
-    const size_t number = precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    const size_t number = weft_number_bytes(precision);
     int64_t reach;
     weft_view real = side_view(g, output, &reach);
     weft_view padded = padded_view(&real, &layout->gathered_numbers);
@@ -328,7 +328,7 @@ weft_status weft_cufft_lay_out(const weft_transform *t, weft_cufft_layout *layou
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "cuFFT engine: %d loops and dimensions, of at most %d", g.loops + g.dims,
                          WEFT_AXES);
-    size_t element = 2 * (t->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double));
+    size_t element = 2 * weft_number_bytes(t->precision);
     if (g.dims == 0) {
         weft_view in = side_view(&g, false, &reach), out = side_view(&g, true, &reach);
         layout->whole = !t->in_place;

@@ -30,10 +30,6 @@ static int64_t longest_anywhere(const weft_jit_habits *habits) {
     return least(habits->longest, WEFT_JIT_LONGEST);
 }
 
-static int64_t complex_bytes(weft_precision precision) {
-    return precision == WEFT_SINGLE ? 8 : 16;
-}
-
 bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit_habits *habits,
                         int64_t *core) {
     *core = 0;
@@ -41,7 +37,7 @@ bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit
     if (weft_is_smooth(length)) return true;
     *core = weft_jit_convolution_length(2 * length - 1);
     /* In two parts, with padding. */
-    const int64_t bytes = *core * complex_bytes(precision) / 2;
+    const int64_t bytes = *core * (int64_t)weft_number_bytes(precision);
     return *core <= WEFT_JIT_LONGEST_CORE && (size_t)(bytes + bytes / 4) <= habits->local_bytes;
 }
 
@@ -135,18 +131,10 @@ static int64_t balanced_divisor(int64_t n, int64_t most) {
     return best;
 }
 
-/* The first of two factors of n; 0: that cannot be. */
-static int64_t first_of_two(int64_t n, const weft_jit_habits *habits) {
-    const int64_t most = longest_anywhere(habits);
-    for (int64_t a = 2; habits->second > 0 && a <= most && a * a <= n; a++)
-        if (n % a == 0 && n / a <= least(habits->second, most)) return a;
-    return balanced_divisor(n, most);
-}
-
 /* The first of the factors of n: two, or, where that cannot be, three. */
 static int64_t first_factor(int64_t n, const weft_jit_habits *habits) {
     const int64_t most = longest_anywhere(habits);
-    int64_t best = first_of_two(n, habits);
+    int64_t best = balanced_divisor(n, most);
     for (int64_t a = 2; best == 0 && a <= most; a++)
         if (n % a == 0 && a * a * a >= n && balanced_divisor(n / a, most) > 0) best = a;
     for (int64_t a = most; best == 0 && a >= 2; a--)
@@ -290,7 +278,7 @@ static int64_t folded_factor(const weft_jit_request *r, const weft_jit_habits *h
         (is_real(&r->in) && is_half(&r->out)) || (is_half(&r->in) && is_real(&r->out));
     if (!habits->folds || !real) return 0;
     if (r->real_length > INT32_MAX || !weft_is_smooth(r->real_length)) return 0;
-    const int64_t first = first_of_two(r->real_length, habits);
+    const int64_t first = balanced_divisor(r->real_length, longest_anywhere(habits));
     return first < r->real_length ? first : 0;
 }
 
@@ -345,7 +333,7 @@ static void lay_out_areas(making *m, int64_t row) {
         m->dense[l] = stride;
         stride *= r->loop[l].n;
     }
-    const int64_t bytes = stride * complex_bytes(r->precision) / 2;
+    const int64_t bytes = stride * (int64_t)weft_number_bytes(r->precision);
     weft_jit_chain *chain = m->chain;
     if (m->chunk >= 0) {
         const weft_jit_loop *loop = &r->loop[m->chunk];

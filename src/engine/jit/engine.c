@@ -259,7 +259,7 @@ static weft_status add_axis(planning *p, int place, array from, array to) {
         set_operators(t, &t->load, plan->load, d, &r.in.operators);
     }
     if (place + 1 == passes_of(t)) {
-        if (t->kind == WEFT_TRANSFORM_C2C && t->store.place == WEFT_PLACE_STORE &&
+        if (t->kind == WEFT_TRANSFORM_C2C && t->store.layout.place == WEFT_PLACE_STORE &&
             converts(t, true))
             r.out = real_points(r.out.point, false);
         set_pieces(t, &t->out_pieces, &r.out);
@@ -302,9 +302,7 @@ static weft_status add_axes(planning *p) {
     p->lie[IN] = side_strides(t, false);
     p->lie[OUT] = side_strides(t, true);
     p->lie[BETWEEN] = dense_strides(t, &numbers);
-    if (rest == BETWEEN)
-        p->plan->between_bytes =
-            (size_t)numbers * (t->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double));
+    if (rest == BETWEEN) p->plan->between_bytes = (size_t)numbers * weft_number_bytes(t->precision);
     array from = IN;
     for (int i = 0; i < passes_of(t); i++) {
         const array to = i + 1 == passes_of(t) ? OUT : rest;
@@ -317,8 +315,7 @@ static weft_status add_axes(planning *p) {
 static weft_status make_operators(weft_engine_plan *plan, const weft_fused_operators *given,
                                   const char *name, weft_operator_kernel **kernel) {
     if (!given->list) return WEFT_SUCCESS;
-    return weft_operator_kernel_create(given->list, &given->layout, given->place, name,
-                                       &plan->device, kernel);
+    return weft_operator_kernel_create(given->list, &given->layout, name, &plan->device, kernel);
 }
 
 static weft_status add_operators(const planning *p) {

@@ -2,7 +2,7 @@
  * What the jit engine decides by measurement: sizes that trade registers, local memory and the
  * width of memory accesses against each other. `weft_jit_habits_of` has those that were fastest;
  * bench/kernels tries others. Radices, and so the bits of a result, depend on `values` and, for
- * long lines, `long_values`, `longest`, `second` and `folds` alone.
+ * long lines, `long_values`, `longest` and `folds` alone.
  */
 #ifndef WEFT_ENGINE_JIT_HABITS_H
 #define WEFT_ENGINE_JIT_HABITS_H
@@ -28,8 +28,6 @@ typedef struct weft_jit_habits {
                             the device has the threads, registers and local memory */
     size_t longest_work; /* bytes of an array between kernels, at most, so of the lines that are
                             done at once; SIZE_MAX: all */
-    int second;          /* points of the second of two kernels, at most; 0: about as many as in
-                            the first one */
     bool folds;          /* real lines go through two kernels, half of them each, and no third */
 } weft_jit_habits;
 

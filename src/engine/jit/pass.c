@@ -112,7 +112,7 @@ static bool is_complex(weft_jit_points points) {
 
 size_t weft_jit_number_bytes(const weft_jit_side *side, weft_precision precision) {
     if (weft_jit_converts(side)) return side->operators.kernel->stored_bytes;
-    return precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    return weft_number_bytes(precision);
 }
 
 /* The caller's array is loaded number by number where it is not the box. */
@@ -264,7 +264,7 @@ static size_t fill_pieces(const weft_jit_side *side, int room, int loops, int64_
 
 static bool is_aligned(const weft_jit_pass *pass, const void *in, const void *out) {
     const weft_jit_request *r = &pass->request;
-    const uintptr_t pair = r->precision == WEFT_SINGLE ? 8 : 16;
+    const uintptr_t pair = 2 * weft_number_bytes(r->precision);
     uintptr_t address = weft_jit_converts(&r->out) ? 0 : (uintptr_t)out;
     if (r->in.pieces == 0 && !weft_jit_converts(&r->in)) address |= (uintptr_t)in;
     for (int i = 0; i < r->in.pieces; i++)

@@ -242,7 +242,7 @@ static int most_lines(const weft_jit_task *task, const weft_jit_habits *habits,
                       const weft_jit_radices *radices) {
     const int threads = radices->threads, group = habits->threads;
     const int line_registers = threads * registers_of(radices, task->precision, habits);
-    const int point = task->precision == WEFT_SINGLE ? 8 : 16;
+    const int point = 2 * (int)weft_number_bytes(task->precision);
     int lines = 1;
     if (task->across_in || task->across_out) {
         lines = habits->across_bytes / point;
@@ -285,7 +285,7 @@ bool weft_jit_shape_fits(const weft_jit_shape *shape, weft_precision precision,
 
 weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_habits *habits,
                                      const weft_kernel_limits *limits) {
-    const int number = task->precision == WEFT_SINGLE ? 4 : 8;
+    const int number = (int)weft_number_bytes(task->precision);
     const bool is_long = task->length > WEFT_JIT_LONGEST;
     const size_t most_local = is_long ? limits->local_bytes : habits->local_bytes;
     weft_jit_shape shape = {.radices = weft_jit_choose_radices(

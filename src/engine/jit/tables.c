@@ -179,8 +179,7 @@ weft_status weft_jit_store_table(weft_jit_table_list *list, const weft_device_ha
         *memory = t->memory;
         return WEFT_SUCCESS;
     }
-    const size_t bytes = (size_t)table->count * 2 *
-                         (list->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double));
+    const size_t bytes = (size_t)table->count * 2 * weft_number_bytes(list->precision);
     weft_jit_stored_table *t = &list->table[list->count];
     *t = (weft_jit_stored_table){.number = table->number, .count = table->count};
     weft_status status =

@@ -128,7 +128,7 @@ static weft_status add_passes(weft_engine_plan *plan, const weft_transform *tran
     }
     WEFT_TRY(add_pass(plan, transform, &strides, transform->dims - 1, from, OUTPUT, bytes));
     if (from != SCRATCH) return WEFT_SUCCESS;
-    size_t number = transform->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    size_t number = weft_number_bytes(transform->precision);
     size_t size = 2 * number * (size_t)strides.scratch_elements;
     plan->scratch = malloc(size);
     if (!plan->scratch)
