@@ -1,13 +1,27 @@
 /*
  * Every length from 1 to 4096, of every kind, in both precisions, against the exact DFT: a random
  * sample of the lengths in each run, all of them (minutes) with WEFT_TEST_LENGTHS=all, one with
- * WEFT_TEST_LENGTHS=N. Two exact transforms of each length answer for all kinds and engines: input
- * is such that single precision holds it, the inverse is the forward one read backwards, and a
- * complex line is two real ones.
+ * WEFT_TEST_LENGTHS=N, every STEP-th from N on, so that several runs share them, with
+ * WEFT_TEST_LENGTHS=N:STEP, and WEFT_TEST_CASES=K random ones of the eight of a length. Two exact
+ * transforms of each length answer for all kinds and engines: input is such that single precision
+ * holds it, the inverse is the forward one read backwards, and a complex line is two real ones.
  */
 #include "test_engine.h"
 
 enum { LONGEST = 4096, STRIDE = 32, NUMBERS_IN_BATCH = 4096, MOST_ENGINES = 8 };
+
+/* Of a length: a bit for each kind and direction in each precision. */
+enum { ALL_CASES = 8 };
+static unsigned cases;
+
+static unsigned random_cases(void) {
+    const char *asked = getenv("WEFT_TEST_CASES");
+    const int count = asked && atoi(asked) > 0 ? atoi(asked) : ALL_CASES;
+    const int64_t first = random_between(0, ALL_CASES - 1);
+    unsigned chosen = 0;
+    for (int i = 0; i < count; i++) chosen |= 1u << (first + 3 * i) % ALL_CASES;
+    return chosen;
+}
 
 /* The complex lines `line` and their spectra; the half spectra `half` and their real lines, which
  * `proper` has too, for cuFFT: without the imaginary parts that they cannot have. Twice as many
@@ -101,9 +115,11 @@ static void reverse_spectra(const known *k, exact_complex *reversed) {
 static void check_kind(const weft_engine_ops *engine, weft_transform_kind kind,
                        weft_direction direction, int64_t n, int64_t lines,
                        const exact_complex *given, const exact_complex *expected) {
+    const unsigned asked = cases >> (2 * (kind + (kind == WEFT_TRANSFORM_C2C ? 3 * direction : 0)));
     const int64_t in = kind == WEFT_TRANSFORM_C2R ? n / 2 + 1 : n;
     const int64_t out = kind == WEFT_TRANSFORM_R2C ? n / 2 + 1 : n;
     for (int precision = WEFT_DOUBLE; precision <= WEFT_SINGLE; precision++) {
+        if (!(asked >> precision & 1)) continue;
         const bool in_beside = random_between(0, 1), out_beside = random_between(0, 1);
         weft_transform t = {.kind = kind,
                             .direction = direction,
@@ -140,6 +156,7 @@ static void check_length(const weft_engine_ops *const *engine, int engines, int6
     const int64_t lines =
         n < 512 ? NUMBERS_IN_BATCH / n + random_between(0, 7) : random_between(1, 3);
     known k = know(n, lines);
+    cases = random_cases();
     exact_complex *backward = allocate(lines, n);
     exact_complex *parts = allocate(2 * lines, n), *halves = allocate(2 * lines, n / 2 + 1);
     reverse_spectra(&k, backward);
@@ -161,16 +178,24 @@ static void check_length(const weft_engine_ops *const *engine, int engines, int6
 
 static void lengths_to_4096_meet_the_accuracy_rule(void **state) {
     (void)state;
+    const char *asked = getenv("WEFT_TEST_LENGTHS");
     const weft_engine_ops *engine[MOST_ENGINES];
     const int engines = list_engines(engine);
-    const char *asked = getenv("WEFT_TEST_LENGTHS");
     if (engines == 0) skip();
+    int64_t first = 1, last = LONGEST, step = asked ? 1 : 0; /* 0: a random one */
     if (asked && strcmp(asked, "all") != 0) {
-        check_length(engine, engines, strtoll(asked, NULL, 10), true);
-        return;
+        char *end = NULL;
+        first = last = strtoll(asked, &end, 10);
+        if (*end == ':') {
+            last = LONGEST;
+            step = strtoll(end + 1, &end, 10);
+        }
+        assert_true(*end == 0 && first > 0 && step > 0);
     }
-    for (int64_t n = 1; n <= LONGEST; n += asked || n < 64 ? 1 : random_between(1, 2 * STRIDE))
+    for (int64_t n = first; n <= last;) {
         check_length(engine, engines, n, asked != NULL);
+        n += step > 0 ? step : n < 64 ? 1 : random_between(1, 2 * STRIDE);
+    }
 }
 
 int main(void) {

@@ -1,7 +1,8 @@
 /*
  * The jit engine's ways with long lines, at lengths short enough for an exact answer: habits make
  * every line long. Matrices in two and three kernels, folded ones, whole lines; batches in parts;
- * lines of any strides, in place and not.
+ * lines of any strides, in place and not. And transforms of three dimensions that do nothing in
+ * place, as those of long lines do.
  */
 #include "test_engine.h"
 
@@ -10,10 +11,22 @@
 /* What the planning below changes of the device's habits; 0: nothing. */
 typedef struct ways {
     int longest, folds;
-    int64_t work; /* bytes; -1: no limit */
+    int64_t work;   /* bytes; -1: no limit */
+    int alternates; /* 3-D transforms take another array, */
+    bool refused;   /* which they do not get */
 } ways;
 
 static ways wanted;
+static const weft_device_ops *real_ops;
+static int refusals;
+
+static weft_status allocate_little(weft_device_state *device, weft_memory_kind kind, size_t bytes,
+                                   void **memory) {
+    enum { LITTLE = 6000 };
+    if (bytes < LITTLE) return real_ops->allocate(device, kind, bytes, memory);
+    refusals++;
+    return WEFT_ERROR_OUT_OF_MEMORY;
+}
 
 static weft_status plan_wanted(const weft_transform *t, const weft_device_handle *device,
                                weft_engine_plan **plan, size_t *bytes) {
@@ -23,7 +36,14 @@ static weft_status plan_wanted(const weft_transform *t, const weft_device_handle
     habits.longest = wanted.longest;
     habits.folds = wanted.folds;
     habits.longest_work = wanted.work < 0 ? SIZE_MAX : (size_t)wanted.work;
-    return weft_jit_plan_with(t, device, &habits, plan, bytes);
+    if (wanted.alternates) habits.alternates = wanted.alternates;
+    if (!wanted.refused) return weft_jit_plan_with(t, device, &habits, plan, bytes);
+    static weft_device_ops little;
+    real_ops = device->ops;
+    little = *real_ops;
+    little.allocate = allocate_little;
+    return weft_jit_plan_with(t, &(weft_device_handle){.ops = &little, .state = device->state},
+                              &habits, plan, bytes);
 }
 
 typedef enum layout {
@@ -117,6 +137,29 @@ static void whole_lines_beyond_4096_give_the_transform(void **state) {
     }
 }
 
+/* With the array, and, in the same place as ever, without. */
+static void three_dimensions_in_turns_give_the_transform(void **state) {
+    static const int order[] = {0, 1, 2, 3};
+    static const int64_t none[4];
+    const weft_engine_ops *engine = engine_of(state);
+    for (int variant = 0; variant < 6; variant++) {
+        weft_transform t = {.kind = variant % 3 == 2 ? WEFT_TRANSFORM_R2C : WEFT_TRANSFORM_C2C,
+                            .direction = variant % 3 == 1 ? WEFT_INVERSE : WEFT_FORWARD,
+                            .in_place = variant == 1 || variant == 3,
+                            .dims = 3,
+                            .dim = {{.n = 7}, {.n = 10}, {.n = 12}},
+                            .loops = 1,
+                            .loop = {{.n = 2}},
+                            .threads = 1};
+        lay_out(&t, false, order, none);
+        lay_out(&t, true, order, none);
+        refusals = 0;
+        check(engine, &t,
+              (ways){.longest = 4096, .work = -1, .alternates = 8, .refused = variant >= 3});
+        assert_int_equal(refusals > 0, variant >= 3);
+    }
+}
+
 int main(void) {
     const weft_engine_ops *const jit = &weft_engine_jit;
 #define TEST(name)                                                                                 \
@@ -125,6 +168,7 @@ int main(void) {
         TEST(matrices_give_the_transform),
         TEST(parts_give_the_transform),
         TEST(whole_lines_beyond_4096_give_the_transform),
+        TEST(three_dimensions_in_turns_give_the_transform),
     };
     begin_engine_tests();
     return cmocka_run_group_tests(tests, NULL, NULL);

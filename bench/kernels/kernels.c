@@ -7,9 +7,9 @@
  *                 [--lengths N,... [--kind c2c]]   lines of these lengths instead of the list
  *                 [--milliseconds N]   of a series of runs, by default 50
  *                 [--HABIT N,...]      of the jit engine (src/engine/jit/habits.h): values,
- *     long-values, threads, least-threads, across-bytes, least-across-bytes, registers,
- *     whole-bytes, local-bytes, longest, work-bytes (-1: no limit), folds; of several
- *     numbers all combinations are tried
+ *     long-values, threads, least-threads, across-bytes, least-across-bytes, far-threads,
+ *     registers, across-registers, alternates, whole-bytes, local-bytes, longest, work-bytes
+ *     (-1: no limit), folds; of several numbers all combinations are tried
  * N bytes are the most of each of two arrays, by default 1 GiB.
  */
 #include <math.h>
@@ -38,7 +38,10 @@ typedef struct numbers {
     HABIT("least-threads", least_threads, int)                                                     \
     HABIT("across-bytes", across_bytes, int)                                                       \
     HABIT("least-across-bytes", least_across_bytes, int)                                           \
+    HABIT("far-threads", far_threads, int)                                                         \
     HABIT("registers", registers, int)                                                             \
+    HABIT("across-registers", across_registers, int)                                               \
+    HABIT("alternates", alternates, int)                                                           \
     HABIT("whole-bytes", whole_bytes, size_t)                                                      \
     HABIT("local-bytes", local_bytes, size_t)                                                      \
     HABIT("longest", longest, int)                                                                 \

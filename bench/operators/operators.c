@@ -3,6 +3,7 @@
  * weft_execute, launches and the wait at the end included, and for each case the time with
  * operators over the time without. CSV on standard output; outputs are not checked here, the tests
  * do that. Usage: bench_operators [--device cuda|opencl] [--engine E] [--runs R] [--small]
+ *                                 [--only TEXT]   cases whose names hold the text
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@ typedef struct bench {
     weft_context ctx;
     weft_options options;
     int runs;
+    const char *only;
 } bench;
 
 static void must(const bench *b, weft_status status) {
@@ -59,6 +61,7 @@ static double time_problem(const bench *b, const weft_problem *problem, weft_dir
 
 static void compare(const bench *b, const char *name, const weft_problem *plain,
                     const weft_problem *operated, weft_direction direction) {
+    if (!strstr(name, b->only)) return;
     const double without = time_problem(b, plain, direction);
     const double with = time_problem(b, operated, direction);
     printf("%s,%s,%s,%.4f,%.4f,%.3f\n", name, weft_engine_name(b->options.engine),
@@ -125,7 +128,7 @@ static void time_all(bench *b, weft_engine only, bool small) {
 }
 
 int main(int argc, char **argv) {
-    bench b = {.options = {.device = WEFT_CUDA}, .runs = 15};
+    bench b = {.options = {.device = WEFT_CUDA}, .runs = 15, .only = ""};
     weft_engine only = WEFT_ENGINE_AUTO;
     bool small = false;
     for (int i = 1; i < argc; i++) {
@@ -135,6 +138,7 @@ int main(int argc, char **argv) {
             b.options.device = WEFT_OPENCL;
         if (strcmp(argv[i], "--engine") == 0)
             only = strcmp(value, "cufft") == 0 ? WEFT_ENGINE_CUFFT : WEFT_ENGINE_JIT;
+        if (strcmp(argv[i], "--only") == 0) b.only = value;
         if (strcmp(argv[i], "--runs") == 0) b.runs = atoi(value);
     }
     if (b.runs < 1 || b.runs > MOST_RUNS) return 2;

@@ -50,6 +50,8 @@ typedef struct weft_kernel_source {
     const char *const *text; /* [texts], concatenated */
     int texts;
     unsigned threads;         /* of a group, in one dimension */
+    unsigned resident;        /* groups that find registers at the same time, if the device can be
+                                 told so; 0: one */
     size_t local_bytes;       /* of LOCAL_MEMORY; what the text declares itself comes on top */
     weft_precision precision; /* what `real` is */
 } weft_kernel_source;

@@ -30,8 +30,10 @@ weft_status weft_kernel_check(const weft_kernel_source *source, const weft_kerne
 char *weft_kernel_text(const weft_kernel_source *source, bool has_double) {
     char defines[128];
     snprintf(defines, sizeof defines,
-             "#define THREADS %u\n#define PRECISION %d\n#define HAS_DOUBLE %d\n", source->threads,
-             (int)source->precision, has_double);
+             "#define THREADS %u\n#define RESIDENT_GROUPS %u\n#define PRECISION %d\n"
+             "#define HAS_DOUBLE %d\n",
+             source->threads, source->resident > 1 ? source->resident : 1, (int)source->precision,
+             has_double);
     size_t bytes = strlen(defines) + strlen(weft_kernels_dialect_h) + 1;
     for (int i = 0; i < source->texts; i++) bytes += strlen(source->text[i]);
     char *text = malloc(bytes);

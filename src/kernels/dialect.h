@@ -3,6 +3,7 @@
  * file before each kernel's text, and before this file
  *
  *     #define THREADS n      threads of a group
+ *     #define RESIDENT_GROUPS n    how many groups a multiprocessor is to have registers for
  *     #define PRECISION n    0 double, 1 single: weft_precision
  *     #define HAS_DOUBLE n   0 or 1
  *
@@ -71,8 +72,6 @@ typedef ulong ulong64;
 typedef long long long64;
 typedef unsigned long long ulong64;
 
-/* How many groups a multiprocessor is to have room for; a text may define another number. */
-#define RESIDENT_GROUPS 1
 #define KERNEL(name) extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_GROUPS) name
 #define FUNCTION static __device__ __forceinline__ __attribute__((unused))
 #define GLOBAL

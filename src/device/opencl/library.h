@@ -51,8 +51,9 @@ enum { /* what clGetDeviceInfo tells */
        WEFT_CL_DEVICE_NAME = 0x102b,
        WEFT_CL_DRIVER_VERSION = 0x102d,
        WEFT_CL_DEVICE_VERSION = 0x102f,
-       WEFT_CL_DEVICE_DOUBLE = 0x1032,   /* 0 where there is no double precision */
-       WEFT_CL_DEVICE_WARP_SIZE = 0x4003 /* cl_nv_device_attribute_query */
+       WEFT_CL_DEVICE_DOUBLE = 0x1032,    /* 0 where there is no double precision */
+       WEFT_CL_DEVICE_REGISTERS = 0x4002, /* of a group: cl_nv_device_attribute_query */
+       WEFT_CL_DEVICE_WARP_SIZE = 0x4003  /* the same */
 };
 enum { WEFT_CL_READ_WRITE = 1, WEFT_CL_ALLOCATE_HOST = 1 << 4 }; /* clCreateBuffer */
 enum { WEFT_CL_MAP_READ = 1, WEFT_CL_MAP_WRITE = 2 };

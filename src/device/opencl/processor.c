@@ -181,6 +181,7 @@ static void find_limits(weft_cl_processor *p) {
         .local_bytes = ask_number(p->cl, p->device, WEFT_CL_DEVICE_LOCAL_MEMORY, 8),
         .has_double = ask_number(p->cl, p->device, WEFT_CL_DEVICE_DOUBLE, 8) != 0,
         .is_cpu = p->is_cpu};
+    p->registers = (unsigned)ask_number(p->cl, p->device, WEFT_CL_DEVICE_REGISTERS, 4);
     p->largest_buffer = ask_number(p->cl, p->device, WEFT_CL_DEVICE_MAX_ALLOCATION, 8);
 }
 

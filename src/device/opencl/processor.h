@@ -22,6 +22,8 @@ typedef struct weft_cl_processor {
     /* From here on once it is open. */
     weft_cl_context context;
     weft_kernel_limits limits;
+    unsigned
+        registers; /* of a group, of 32 bits, where the compiler takes a limit for a thread; 0 */
     size_t largest_buffer;                 /* bytes */
     weft_kernel *copy[2][WEFT_COPY_UNITS]; /* by weft_copy_kernel and unit */
     weft_kernel *scale[WEFT_SINGLE + 1];   /* by precision; NULL: cannot be computed */

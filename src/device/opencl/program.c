@@ -11,7 +11,21 @@
 #include "support/error.h"
 #include "support/hash.h"
 
-static const char options[] = "-cl-std=CL1.2";
+/* Of the compiler. NVIDIA's lets a thread have 255 registers whatever the group's size, unless it
+ * is told (cl_nv_compiler_options). */
+typedef struct options {
+    char text[64];
+} options;
+
+static options options_for(const weft_cl_processor *p, const weft_kernel_source *source) {
+    enum { MOST_REGISTERS = 255, STEP = 8 };
+    const unsigned groups = source->resident > 1 ? source->resident : 1;
+    const unsigned registers = p->registers / (source->threads * groups) / STEP * STEP;
+    options o = {"-cl-std=CL1.2"};
+    if (registers > 0 && registers < MOST_REGISTERS)
+        snprintf(o.text, sizeof o.text, "-cl-std=CL1.2 -cl-nv-maxrregcount=%u", registers);
+    return o;
+}
 
 /* Programs belong to the process. */
 typedef struct built_program {
@@ -25,20 +39,21 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static built_program *built;
 
 /* What a program depends on. */
-static uint64_t hash_of(const weft_cl_processor *p, const char *text) {
+static uint64_t hash_of(const weft_cl_processor *p, const char *text, const options *o) {
     uint64_t hash = weft_hash_bytes(WEFT_HASH_OF_NOTHING, text, strlen(text) + 1);
-    hash = weft_hash_bytes(hash, options, sizeof options);
+    hash = weft_hash_bytes(hash, o->text, strlen(o->text) + 1);
     hash = weft_hash_bytes(hash, p->name, strlen(p->name) + 1);
     return weft_hash_bytes(hash, p->versions, strlen(p->versions) + 1);
 }
 
-static int build(const weft_cl_processor *p, weft_cl_program program) {
-    return p->cl->program_build(program, 1, &p->device, options, NULL, NULL);
+static int build(const weft_cl_processor *p, weft_cl_program program, const options *o) {
+    return p->cl->program_build(program, 1, &p->device, o->text, NULL, NULL);
 }
 
 /* ---- files ---- */
 
-static weft_cl_program program_of_file(const weft_cl_processor *p, const char *path) {
+static weft_cl_program program_of_file(const weft_cl_processor *p, const options *o,
+                                       const char *path) {
     size_t bytes;
     unsigned char *binary = weft_cache_read_hashed(path, &bytes);
     const unsigned char *given = binary;
@@ -48,7 +63,7 @@ static weft_cl_program program_of_file(const weft_cl_processor *p, const char *p
                                                          &binary_result, &result);
     free(binary);
     if (result != 0) return NULL;
-    if (binary_result == 0 && build(p, program) == 0) return program;
+    if (binary_result == 0 && build(p, program, o) == 0) return program;
     p->cl->program_release(program);
     return NULL;
 }
@@ -82,12 +97,12 @@ static weft_status tell_log(const weft_cl_processor *p, weft_cl_program program,
 }
 
 static weft_status compile(const weft_cl_processor *p, const char *name, const char *text,
-                           weft_cl_program *program) {
+                           const options *o, weft_cl_program *program) {
     int result = 0;
     size_t bytes = strlen(text);
     weft_cl_program made = p->cl->program_from_source(p->context, 1, &text, &bytes, &result);
     WEFT_TRY(weft_cl_check(result, "no program"));
-    result = build(p, made);
+    result = build(p, made, o);
     if (result == 0) {
         *program = made;
         return WEFT_SUCCESS;
@@ -98,12 +113,12 @@ static weft_status compile(const weft_cl_processor *p, const char *name, const c
 }
 
 static weft_status make_program(const weft_cl_processor *p, const char *name, const char *text,
-                                uint64_t hash, weft_cl_program *program) {
+                                const options *o, uint64_t hash, weft_cl_program *program) {
     char file[96], path[WEFT_PATH_BYTES];
     snprintf(file, sizeof file, "opencl-%.40s-%016llx.bin", name, (unsigned long long)hash);
     bool kept = weft_cache_path(file, path);
-    if (kept && (*program = program_of_file(p, path)) != NULL) return WEFT_SUCCESS;
-    WEFT_TRY(compile(p, name, text, program));
+    if (kept && (*program = program_of_file(p, o, path)) != NULL) return WEFT_SUCCESS;
+    WEFT_TRY(compile(p, name, text, o, program));
     if (kept) write_file(p, *program, path);
     return WEFT_SUCCESS;
 }
@@ -113,13 +128,14 @@ static weft_status find_program(const weft_cl_processor *p, const weft_kernel_so
                                 weft_cl_program *program) {
     char *text = weft_kernel_text(source, p->limits.has_double);
     if (!text) return WEFT_ERROR_OUT_OF_MEMORY;
-    uint64_t hash = hash_of(p, text);
+    const options o = options_for(p, source);
+    const uint64_t hash = hash_of(p, text, &o);
     built_program *at = built;
     while (at && (at->processor != p || at->hash != hash)) at = at->next;
     weft_status status = WEFT_SUCCESS;
     if (!at) {
         at = malloc(sizeof *at);
-        status = at ? make_program(p, source->name, text, hash, &at->program)
+        status = at ? make_program(p, source->name, text, &o, hash, &at->program)
                     : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a kernel");
         if (status == WEFT_SUCCESS) {
             at->processor = p;
@@ -138,7 +154,7 @@ static weft_status find_program(const weft_cl_processor *p, const weft_kernel_so
 /* ---- kernels ---- */
 
 /* What the compiler made may take so many registers that groups are smaller than the device's
- * largest. */
+ * largest, where it cannot be told. */
 static weft_status check_group(const weft_cl_processor *p, weft_cl_kernel kernel,
                                const weft_kernel_source *source) {
     size_t most = 0;

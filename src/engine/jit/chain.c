@@ -60,7 +60,7 @@ static bool fits_here(const weft_jit_request *r, const weft_jit_habits *habits,
                                 .pairs = !plain,
                                 .lines = 1};
     const weft_jit_shape shape = weft_jit_choose_shape(&task, habits, limits);
-    return weft_jit_shape_fits(&shape, r->precision, habits, limits);
+    return weft_jit_shape_fits(&shape, &task, habits, limits);
 }
 
 /* ---- passes ---- */

@@ -16,10 +16,15 @@ typedef struct weft_jit_habits {
     int long_values;        /* the same, of lines beyond WEFT_JIT_LONGEST; at most 32 */
     int threads;            /* of a group, at most, unless one line needs more */
     int least_threads;      /* of a group that does several contiguous lines */
-    int across_bytes;       /* side by side in memory that a group takes of strided lines */
+    int across_bytes;       /* side by side in memory that a group takes of strided lines; beyond
+                               128, if the points need not travel in two parts */
     int least_across_bytes; /* the same, where that takes up to four times `threads` */
+    int far_threads;        /* instead of `threads`, of lines whose points are far apart */
     int registers;          /* that a thread may have besides those of its points: few, and more
                                threads find room */
+    int across_registers;   /* the same, of strided lines */
+    int alternates;         /* points of strided lines from which on a transform of three dimensions
+                               takes another array, if there is memory, to do nothing in place */
     size_t whole_bytes;     /* of local memory of a group; above, points travel in two parts */
     size_t local_bytes;     /* of a group, at most; one line beyond WEFT_JIT_LONGEST may take all */
 

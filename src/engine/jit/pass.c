@@ -140,6 +140,12 @@ static bool has_half(const weft_jit_request *r) {
     return r->in.points == WEFT_JIT_HALF_PAIRS || r->out.points == WEFT_JIT_HALF_PAIRS;
 }
 
+/* Of a GPU: 2 MiB. */
+static bool is_far(const weft_jit_request *r) {
+    const int64_t page = (INT64_C(1) << 21) / (int64_t)weft_number_bytes(r->precision);
+    return distance(r->in.point) >= page || distance(r->out.point) >= page;
+}
+
 static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_habits *habits,
                                    const weft_kernel_limits *limits, int64_t lines) {
     const weft_jit_task task = {.precision = r->precision,
@@ -149,6 +155,7 @@ static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_hab
                                 .pairs = has_half(r),
                                 .across_in = lines_are_nearer(r, 0, false),
                                 .across_out = lines_are_nearer(r, 0, true),
+                                .far = is_far(r),
                                 .lines = lines};
     return weft_jit_choose_shape(&task, habits, limits);
 }

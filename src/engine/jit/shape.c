@@ -6,6 +6,7 @@
 #include "engine/jit/shape.h"
 #include "engine/smooth.h"
 
+#include <limits.h>
 #include <string.h>
 
 weft_jit_habits weft_jit_habits_of(weft_precision precision, const weft_kernel_limits *limits) {
@@ -14,9 +15,12 @@ weft_jit_habits weft_jit_habits_of(weft_precision precision, const weft_kernel_l
                               .long_values = 32,
                               .threads = 512,
                               .least_threads = single ? 64 : 128,
-                              .across_bytes = single ? 64 : 128,
+                              .across_bytes = 256,
                               .least_across_bytes = 32,
+                              .far_threads = single ? 1024 : 512,
                               .registers = single ? 32 : 40,
+                              .across_registers = 32,
+                              .alternates = single ? INT_MAX : 769,
                               .whole_bytes = 72 << 10,
                               .local_bytes = 100 << 10,
                               .longest = single ? 16384 : 8192,
@@ -230,9 +234,11 @@ static void lay_out_local(weft_jit_shape *shape, int number_bytes, bool pairs) {
 
 enum { REGISTERS = 1 << 16 }; /* of a multiprocessor, of 32 bits */
 
-static int registers_of(const weft_jit_radices *radices, weft_precision precision,
+static int registers_of(const weft_jit_task *task, const weft_jit_radices *radices,
                         const weft_jit_habits *habits) {
-    return radices->values * (precision == WEFT_SINGLE ? 2 : 4) + habits->registers;
+    const bool across = task->across_in || task->across_out;
+    return radices->values * (task->precision == WEFT_SINGLE ? 2 : 4) +
+           (across ? habits->across_registers : habits->registers);
 }
 
 /* Smaller groups of strided lines leave memory idle (H200). */
@@ -240,12 +246,15 @@ enum { LEAST_ACROSS_THREADS = 128 };
 
 static int most_lines(const weft_jit_task *task, const weft_jit_habits *habits,
                       const weft_jit_radices *radices) {
-    const int threads = radices->threads, group = habits->threads;
-    const int line_registers = threads * registers_of(radices, task->precision, habits);
+    const int threads = radices->threads;
+    const int group = task->far && !task->turns ? habits->far_threads : habits->threads;
+    const int line_registers = threads * registers_of(task, radices, habits);
     const int point = 2 * (int)weft_number_bytes(task->precision);
     int lines = 1;
     if (task->across_in || task->across_out) {
         lines = habits->across_bytes / point;
+        while (lines * point > 128 && (size_t)(lines * point * task->points) > habits->whole_bytes)
+            lines /= 2;
         if (threads == 1) lines = habits->threads / 2;
         while (lines * threads < LEAST_ACROSS_THREADS) lines *= 2;
         while (lines > 1 && lines * threads > group) lines /= 2;
@@ -270,16 +279,16 @@ static int most_lines(const weft_jit_task *task, const weft_jit_habits *habits,
 static int resident_groups(const weft_jit_task *task, const weft_jit_habits *habits,
                            const weft_jit_shape *shape) {
     enum { ENOUGH_THREADS = 1024 };
-    const int thread = registers_of(&shape->radices, task->precision, habits);
+    const int thread = registers_of(task, &shape->radices, habits);
     const int threads = shape->lines * shape->radices.threads;
     const int room = REGISTERS / thread, resident = room < ENOUGH_THREADS ? room : ENOUGH_THREADS;
     return threads < resident ? resident / threads : 1;
 }
 
-bool weft_jit_shape_fits(const weft_jit_shape *shape, weft_precision precision,
+bool weft_jit_shape_fits(const weft_jit_shape *shape, const weft_jit_task *task,
                          const weft_jit_habits *habits, const weft_kernel_limits *limits) {
     const int threads = shape->lines * shape->radices.threads;
-    return threads * registers_of(&shape->radices, precision, habits) <= REGISTERS &&
+    return threads * registers_of(task, &shape->radices, habits) <= REGISTERS &&
            (unsigned)threads <= limits->threads && shape->local_bytes <= limits->local_bytes;
 }
 

@@ -46,6 +46,7 @@ typedef struct weft_jit_task {
     bool turns;         /* a convolution: there and back */
     bool pairs;         /* a half spectrum on one side */
     bool across_in, across_out;
+    bool far;      /* so far apart are the points that each has a page of its own */
     int64_t lines; /* in all */
 } weft_jit_task;
 
@@ -53,7 +54,7 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_h
                                      const weft_kernel_limits *limits);
 
 /* Whether a group of the device has the threads, registers and local memory for the shape. */
-bool weft_jit_shape_fits(const weft_jit_shape *shape, weft_precision precision,
+bool weft_jit_shape_fits(const weft_jit_shape *shape, const weft_jit_task *task,
                          const weft_jit_habits *habits, const weft_kernel_limits *limits);
 
 /* Radix of stage number s, and the product of those before it in its half of a convolution. */

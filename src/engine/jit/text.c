@@ -174,8 +174,6 @@ static void define_line(weft_composition *c, const weft_jit_pass *pass) {
     define(c, "COARSE_TABLE", at->coarse);
     define(c, "FINE_TABLE", at->fine_table);
     define(c, "FINE", at->fine > 0 ? at->fine : 1);
-    weft_compose(c, "#undef RESIDENT_GROUPS\n");
-    define(c, "RESIDENT_GROUPS", s->resident);
     define_stages(c, pass);
 }
 
@@ -243,6 +241,7 @@ weft_status weft_jit_compile(const weft_jit_pass *pass, bool aligned,
         .texts = 1,
         .threads = transforms ? (unsigned)(pass->shape.lines * pass->shape.radices.threads)
                               : WEFT_JIT_COPY_THREADS,
+        .resident = transforms ? (unsigned)pass->shape.resident : 0,
         .local_bytes = transforms ? pass->shape.local_bytes : 0,
         .precision = pass->request.precision};
     weft_status status = device->ops->kernel_create(device->state, &source, kernel);
