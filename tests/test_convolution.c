@@ -222,6 +222,43 @@ static int count_in_explanation(weft_plan plan, weft_format format, const char *
     return count;
 }
 
+/* The host's engines go the same way as a forward transform does. */
+static void what_is_kept_is_what_the_forward_transform_stores(void **state) {
+    (void)state;
+    const weft_operator scale = {.kind = WEFT_OPERATOR_SCALE, .factor = 2};
+    for (size_t i = 0; i < 2 * sizeof problems / sizeof *problems; i++) {
+        weft_problem p = problems[i / 2];
+        size_t bytes, spectrum_bytes;
+        p.spectral = (weft_operators){&scale, (int)(i % 2)};
+        weft_plan plan =
+            plan_of(&p, (weft_options){.convolve = 1,
+                                       .keep_spectrum = 1,
+                                       .threads = 2,
+                                       .placement = i % 3 ? WEFT_OUT_OF_PLACE : WEFT_IN_PLACE});
+        ok(weft_plan_bytes(plan, WEFT_INPUT, &bytes));
+        ok(weft_plan_bytes(plan, WEFT_OUTPUT, &spectrum_bytes));
+        if (i % 3 == 0) bytes = spectrum_bytes = bytes > spectrum_bytes ? bytes : spectrum_bytes;
+        char *in = buffer_of(bytes), *out = i % 3 ? buffer_of(bytes) : in;
+        char *spectrum = buffer_of(spectrum_bytes), *expected = buffer_of(spectrum_bytes);
+        char *forward = i % 3 ? in : expected;
+        fill(&p, forward);
+        ok(weft_execute(plan, WEFT_FORWARD, forward, expected));
+        fill(&p, in);
+        ok(weft_convolve(plan, in, spectrum, out));
+        size_t numbers = numbers_of(&p) / (size_t)p.n[p.rank - 1] / (p.kind == WEFT_R2C ? 1 : 2);
+        numbers *= 2 * (size_t)(p.kind == WEFT_R2C ? p.n[p.rank - 1] / 2 + 1 : p.n[p.rank - 1]);
+        for (size_t k = 0; k < numbers; k++)
+            if (get(&p, spectrum, k) != get(&p, expected, k))
+                fail_msg("problem %zu, number %zu", i / 2, k);
+        assert_int_equal(count_in_explanation(plan, WEFT_TEXT, " kept of "), 1);
+        release(spectrum, spectrum_bytes);
+        release(expected, spectrum_bytes);
+        release(in, bytes);
+        if (i % 3) release(out, bytes);
+        weft_plan_destroy(&plan);
+    }
+}
+
 static void explanations_and_memory_tell_of_convolutions(void **state) {
     (void)state;
     const weft_operator scale = {.kind = WEFT_OPERATOR_SCALE, .factor = 2};
@@ -254,7 +291,7 @@ static void what_cannot_convolve_is_refused_in_one_sentence(void **state) {
     (void)state;
     weft_problem p = problems[0];
     weft_plan plan = plan_of(&p, (weft_options){0});
-    double in[120] = {0}, out[120];
+    double in[120] = {0}, out[120], spectrum[120];
     assert_int_equal(weft_execute(plan, WEFT_CONVOLVE, in, out), WEFT_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(weft_last_error(ctx), "options.convolve = 1"));
     ok(weft_execute(plan, WEFT_FORWARD, in, out));
@@ -274,12 +311,35 @@ static void what_cannot_convolve_is_refused_in_one_sentence(void **state) {
     assert_int_equal(weft_execute(plan, WEFT_CONVOLVE, NULL, out), WEFT_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(weft_last_error(ctx), "in is NULL"));
     weft_plan_destroy(&plan);
+    plan = plan_of(&p, (weft_options){.convolve = 1});
+    assert_int_equal(weft_convolve(plan, in, spectrum, out), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "options.keep_spectrum = 1"));
+    ok(weft_convolve(plan, in, NULL, out));
+    weft_plan_destroy(&plan);
+    plan = plan_of(&p, (weft_options){.convolve = 1, .keep_spectrum = 1});
+    assert_int_equal(weft_execute(plan, WEFT_CONVOLVE, in, out), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "spectrum is NULL"));
+    assert_int_equal(weft_convolve(plan, in, out, out), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "overlaps"));
+    assert_int_equal(weft_convolve(plan, in, (char *)spectrum + 1, out),
+                     WEFT_ERROR_INVALID_ARGUMENT);
+    ok(weft_convolve(plan, in, spectrum, out));
+    weft_plan_destroy(&plan);
+    const weft_options alone = {.keep_spectrum = 1};
+    assert_int_equal(weft_plan_create(ctx, &p, &alone, &plan), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "options.convolve = 1"));
+    const weft_brick brick = {.box = {.n = {60}}};
+    const weft_options keeps = {.convolve = 1, .keep_spectrum = 1};
+    p.output = &brick;
+    assert_int_equal(weft_plan_create(ctx, &p, &keeps, &plan), WEFT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(weft_last_error(ctx), "problem.output"));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_convolution_is_there_and_back_with_all_operators),
         cmocka_unit_test(a_convolution_with_a_shifted_delta_shifts_cyclically),
+        cmocka_unit_test(what_is_kept_is_what_the_forward_transform_stores),
         cmocka_unit_test(explanations_and_memory_tell_of_convolutions),
         cmocka_unit_test(what_cannot_convolve_is_refused_in_one_sentence),
     };

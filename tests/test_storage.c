@@ -321,6 +321,58 @@ static void spectra_are_stored_in_decibels(void **state) {
     free(a);
 }
 
+/* One plan there and back, on buffers of the device, which keeps the picture of the spectrum. */
+static void convolve_and_keep(const weft_problem *p, const void *in, size_t in_bytes, void *picture,
+                              size_t picture_bytes) {
+    const weft_options options = {.device = device, .convolve = 1, .keep_spectrum = 1};
+    const weft_space spaces[] = {WEFT_INPUT, WEFT_OUTPUT, WEFT_INPUT};
+    weft_plan plan = NULL;
+    void *buffer[3] = {NULL};
+    if (weft_plan_create(ctx, p, &options, &plan) != WEFT_SUCCESS)
+        fail_msg("%s", weft_last_error(ctx));
+    for (int i = 0; i < 3; i++) {
+        size_t bytes;
+        weft_plan_bytes(plan, spaces[i], &bytes);
+        assert_int_equal(weft_buffer_create(plan, bytes, &buffer[i]), WEFT_SUCCESS);
+    }
+    assert_int_equal(weft_buffer_upload(plan, buffer[0], in, in_bytes), WEFT_SUCCESS);
+    memset(picture, 0xA5, picture_bytes);
+    assert_int_equal(weft_buffer_upload(plan, buffer[1], picture, picture_bytes), WEFT_SUCCESS);
+    if (weft_convolve(plan, buffer[0], buffer[1], buffer[2]) != WEFT_SUCCESS)
+        fail_msg("%s", weft_last_error(ctx));
+    assert_int_equal(weft_buffer_download(plan, picture, buffer[1], picture_bytes), WEFT_SUCCESS);
+    for (int i = 0; i < 3; i++) weft_buffer_destroy(plan, &buffer[i]);
+    weft_plan_destroy(&plan);
+}
+
+/* From bytes to bytes, with a picture on the way: that of the forward transform, but for numbers
+ * between two levels. */
+static void convolutions_keep_pictures(void **state) {
+    (void)state;
+    arrays *a = malloc(sizeof *a);
+    for (int k = 0; k < SHAPES; k++)
+        for (int variant = 0; variant < 4; variant++) {
+            const int64_t *pad = shapes[k].pad_from;
+            if (device != WEFT_HOST && (k % 3 != 0 || variant != (k / 3 + 2) % 4)) continue;
+            weft_problem p = problem_of(&shapes[k], variant);
+            const size_t kept = (size_t)space_of(&shapes[k]).kept;
+            const int64_t numbers = spectrum_numbers(&shapes[k], &p);
+            p.load_storage = p.store_storage = WEFT_STORAGE_U8;
+            p.spectral_storage = WEFT_STORAGE_DECIBEL_U8;
+            p.decibels[1] = 90;
+            memcpy(p.pad_from, pad, sizeof shapes[k].pad_from);
+            for (size_t i = 0; i < kept; i++)
+                put(WEFT_STORAGE_U8, &p, a->in, (int64_t)i, sample((int64_t)(i * i)));
+            run(&p, WEFT_FORWARD, a->in, kept, a->wanted, (size_t)numbers);
+            convolve_and_keep(&p, a->in, kept, a->out, (size_t)numbers);
+            for (int64_t i = 0; i < numbers; i++)
+                assert_true(fabs(get(WEFT_STORAGE_DECIBEL_U8, &p, a->out, i) -
+                                 get(WEFT_STORAGE_DECIBEL_U8, &p, a->wanted, i)) <=
+                            (device == WEFT_HOST ? 0 : 1));
+        }
+    free(a);
+}
+
 static void refuses(const weft_problem *p, const weft_options *o, weft_status status,
                     const char *word) {
     weft_plan plan = NULL;
@@ -353,6 +405,7 @@ static void what_cannot_be_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_storage_stands_for_its_numbers),
                                        cmocka_unit_test(spectra_are_stored_in_decibels),
+                                       cmocka_unit_test(convolutions_keep_pictures),
                                        cmocka_unit_test(what_cannot_be_is_refused)};
     const char *name = getenv("WEFT_TEST_DEVICE");
     const weft_problem p = {.rank = 1, .n = {4}, .precision = WEFT_SINGLE};

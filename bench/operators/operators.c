@@ -1,9 +1,10 @@
 /*
  * What operators and convolutions cost on a device, data on the device: medians of whole calls of
  * weft_execute, launches and the wait at the end included, and for each case the time with
- * operators over the time without. CSV on standard output; outputs are not checked here, the tests
- * do that. Usage: bench_operators [--device cuda|opencl] [--engine E] [--runs R] [--small]
- *                                 [--only TEXT]   cases whose names hold the text
+ * operators over the time without (of the image filter: with the picture and without). CSV on
+ * standard output; outputs are not checked here, the tests do that. Usage:
+ *   bench_operators [--device cuda|opencl] [--engine E] [--runs R] [--small]
+ *                   [--only TEXT]   cases whose names hold the text
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,27 +35,32 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Milliseconds. */
+/* Milliseconds; of a convolution with the spectrum kept, if that is to be stored as something. */
 static double time_problem(const bench *b, const weft_problem *problem, weft_direction direction) {
     weft_options options = b->options;
+    const bool keeps = direction == WEFT_CONVOLVE && problem->spectral_storage != WEFT_STORAGE_SAME;
     weft_plan plan = NULL;
     size_t bytes[2];
-    void *in = NULL, *out = NULL;
+    void *in = NULL, *out = NULL, *spectrum = NULL;
     double seconds[MOST_RUNS];
     options.convolve = direction == WEFT_CONVOLVE;
+    options.keep_spectrum = keeps;
     must(b, weft_plan_create(b->ctx, problem, &options, &plan));
     must(b, weft_plan_bytes(plan, WEFT_INPUT, &bytes[0]));
     must(b, weft_plan_bytes(plan, WEFT_OUTPUT, &bytes[1]));
     must(b, weft_buffer_create(plan, bytes[0], &in));
     must(b, weft_buffer_create(plan, bytes[direction != WEFT_CONVOLVE], &out));
+    if (keeps) must(b, weft_buffer_create(plan, bytes[1], &spectrum));
     must(b, upload_random(plan, in, bytes[0], problem->precision, 0));
     for (int run = -WARMUPS; run < b->runs; run++) {
         double start = now();
-        must(b, weft_execute(plan, direction, in, out));
+        must(b, keeps ? weft_convolve(plan, in, spectrum, out)
+                      : weft_execute(plan, direction, in, out));
         if (run >= 0) seconds[run] = now() - start;
     }
     weft_buffer_destroy(plan, &in);
     weft_buffer_destroy(plan, &out);
+    weft_buffer_destroy(plan, &spectrum);
     weft_plan_destroy(&plan);
     return 1e3 * median_of(seconds, b->runs);
 }
@@ -111,6 +117,27 @@ static void convolution(const bench *b, int rank, int64_t n, weft_precision prec
     compare(b, name, &p, &filtered, WEFT_CONVOLVE);
 }
 
+/* Of an image of bytes to one of bytes, a Gaussian filter; and besides the picture of what is left
+ * of its spectrum. */
+static void image_filter(const bench *b, bool small) {
+    char text[sizeof gaussian + 64];
+    snprintf(text, sizeof text, "#define RANK 2\n%s", gaussian);
+    const weft_operator filter = {.kind = WEFT_OPERATOR_FUNCTION, .snippet = text};
+    const int64_t n = small ? 64 : 1024;
+    const weft_problem p = {.rank = 2,
+                            .n = {n, n},
+                            .kind = WEFT_R2C,
+                            .precision = WEFT_SINGLE,
+                            .norm = WEFT_NORM_BACKWARD,
+                            .spectral = {&filter, 1},
+                            .load_storage = WEFT_STORAGE_U8,
+                            .store_storage = WEFT_STORAGE_U8};
+    weft_problem pictured = p;
+    pictured.spectral_storage = WEFT_STORAGE_DECIBEL_U8;
+    pictured.decibels[1] = 160;
+    compare(b, "image filter; with a picture of the spectrum", &p, &pictured, WEFT_CONVOLVE);
+}
+
 /* An engine of the flags, or jit and cuFFT. */
 static void time_all(bench *b, weft_engine only, bool small) {
     static const weft_engine all[] = {WEFT_ENGINE_JIT, WEFT_ENGINE_CUFFT};
@@ -124,6 +151,7 @@ static void time_all(bench *b, weft_engine only, bool small) {
             for (int64_t n = small ? 32 : 256; n <= (small ? 32 : 512); n *= 2)
                 convolution(b, 3, n, (weft_precision)p);
         }
+        image_filter(b, small);
     }
 }
 

@@ -358,6 +358,8 @@ typedef struct weft_options {
     int convolve; /* 1: the plan can WEFT_CONVOLVE too. The spectrum is never stored as the caller
                      would get it, and the engine jit goes forward and back along the last axis in
                      one trip through memory */
+    int keep_spectrum; /* 1: convolutions store the spectrum, too: see weft_convolve. With convolve,
+                          without bricks, on devices with WEFT_LOCATION_DEVICE */
 } weft_options;
 
 /* Phase times of the last execution on this rank, in seconds, and what it sent to other ranks.
@@ -440,6 +442,13 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options);
  * weft_plan_bytes is 0. Returns when the result is in place. Collective; one execution of a plan at
  * a time. */
 WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out);
+
+/* weft_execute with WEFT_CONVOLVE. In plans with options.keep_spectrum the spectrum that it goes
+ * through, problem.spectral applied, is stored in `spectrum` as WEFT_FORWARD would store it: by the
+ * engine jit from registers, by cuFFT as problem.spectral is applied, by the host's engines after
+ * that. `spectrum` holds weft_plan_bytes of WEFT_OUTPUT and overlaps with neither in nor out; NULL
+ * in other plans. Collective. */
+WEFT_API weft_status weft_convolve(weft_plan plan, const void *in, void *spectrum, void *out);
 
 /* Phase times of this rank's last execution. Not collective. */
 WEFT_API weft_status weft_plan_timings(weft_plan plan, weft_timings *timings);

@@ -110,8 +110,9 @@ typedef struct weft_engine_ops {
     void (*destroy)(weft_engine_plan *plan);
 
     /* Where the arrays of the next executions begin in the box of the operators: at index `first`
-     * of the transform's part_loop. NULL where the engine takes no operators. */
-    void (*begin_at)(weft_engine_plan *plan, int64_t first);
+     * of the transform's part_loop; and where those that keep their results keep the box. NULL
+     * where the engine takes no operators. */
+    void (*begin_at)(weft_engine_plan *plan, int64_t first, void *kept);
 
     /* Enqueues the transform. in and out are device addresses (any alignment of a real number).
      * If the input lies in pieces, in is an array of addresses, indexed by weft_piece.array; it is

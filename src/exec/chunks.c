@@ -13,7 +13,8 @@ static bool same_dimension(const weft_dimension *a, const weft_dimension *b) {
 
 /* Of one plan, so that lists are the same where their addresses are. */
 static bool same_operators(const weft_fused_operators *a, const weft_fused_operators *b) {
-    return a->list == b->list && a->layout.stored.storage == b->layout.stored.storage;
+    return a->list == b->list && a->layout.stored.storage == b->layout.stored.storage &&
+           a->layout.keeps == b->layout.keeps;
 }
 
 static bool same_transform(const weft_transform *a, const weft_transform *b) {
@@ -105,7 +106,7 @@ weft_status weft_build_run_transform(weft_build *b, int s, int i, int part, void
     }
     const void *in = input_part(b, s, i, first, buffer, loaded);
     weft_engine_plan *part_plan = plan[n == longer ? 0 : 1];
-    if (b->engine->begin_at) b->engine->begin_at(part_plan, first);
+    if (b->engine->begin_at) b->engine->begin_at(part_plan, first, b->kept);
     return b->engine->execute(part_plan, &b->device, NULL, in, out);
 }
 

@@ -45,9 +45,13 @@ static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, int s
     if (step->dst_bytes == 0) return WEFT_SUCCESS;
     if (weft_step_scales(step, &factor))
         return d->ops->scale(d->state, NULL, precision, dst, step->dst_bytes / number, factor);
-    if (b->operator_pass[slot])
+    if (b->operator_pass[slot]) {
+        weft_operator_pass_keep_at(b->operator_pass[slot], b->kept);
         return weft_operator_pass_run(b->operator_pass[slot], NULL, src, dst);
-    return d->ops->run(d->state, NULL, weft_pointwise_run, b->pointwise[slot], src, dst);
+    }
+    WEFT_TRY(d->ops->run(d->state, NULL, weft_pointwise_run, b->pointwise[slot], src, dst));
+    if (!step->layout.keeps) return WEFT_SUCCESS;
+    return d->ops->run(d->state, NULL, weft_pointwise_keep, b->pointwise[slot], dst, b->kept);
 }
 
 static weft_status enqueue_local(weft_build *b, int s, int i, void *const *buffer) {

@@ -29,10 +29,10 @@ static json_t *describe_axes(const weft_operator *o, int rank) {
     return out;
 }
 
-/* The caller's array, where it is not just the box. */
-static json_t *describe_stored(const weft_stored *stored, int rank) {
+/* The caller's array, where it is not just the box, or one that keeps what comes by. */
+static json_t *describe_stored(const weft_stored *stored, int rank, const char *name) {
     json_t *out = json_object(), *extents = json_array();
-    json_object_set_new(out, "operator", json_string("array"));
+    json_object_set_new(out, "operator", json_string(name));
     json_object_set_new(out, "storage", json_string(weft_storage_name(stored->storage)));
     for (int a = 0; a < rank; a++) json_array_append_new(extents, json_integer(stored->n[a]));
     json_object_set_new(out, "extents", extents);
@@ -44,7 +44,7 @@ json_t *weft_explain_operators(const weft_operator_list *list,
     const int rank = layout->box.axes - 1;
     json_t *out = json_array();
     if (!weft_stored_is_box(&layout->stored) && weft_pointwise_loads(layout))
-        json_array_append_new(out, describe_stored(&layout->stored, rank));
+        json_array_append_new(out, describe_stored(&layout->stored, rank, "array"));
     for (int k = 0; k < list->count; k++) {
         const weft_operator *o = &list->item[k];
         json_t *one = json_object();
@@ -60,7 +60,8 @@ json_t *weft_explain_operators(const weft_operator_list *list,
         json_array_append_new(out, one);
     }
     if (!weft_stored_is_box(&layout->stored) && !weft_pointwise_loads(layout))
-        json_array_append_new(out, describe_stored(&layout->stored, rank));
+        json_array_append_new(out, describe_stored(&layout->stored, rank, "array"));
+    if (layout->keeps) json_array_append_new(out, describe_stored(&layout->kept, rank, "kept"));
     return out;
 }
 

@@ -110,6 +110,10 @@ static weft_status fill_planner(weft_plan plan) {
     p->chunks = choose_chunks(&plan->call, p->device, p->ranks);
     p->addressable = p->device->host_addressable || p->device->lend;
     p->host_buffers = o->location == WEFT_LOCATION_HOST && !p->device->host_addressable;
+    if (p->host_buffers && o->keep_spectrum)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "options.keep_spectrum: not with callers' buffers on the host; choose "
+                         "WEFT_LOCATION_DEVICE");
     return weft_planner_list(p);
 }
 
@@ -314,8 +318,37 @@ static weft_status check_execution(weft_plan plan, weft_direction dir, const voi
     return WEFT_SUCCESS;
 }
 
-static weft_status execute(weft_plan plan, weft_direction dir, const void *in, void *out) {
-    WEFT_TRY(weft_agree(plan->transport, check_execution(plan, dir, in, out)));
+/* The third buffer of a convolution. */
+static weft_status check_spectrum(weft_plan plan, weft_direction dir, const void *in,
+                                  const void *spectrum, const void *out) {
+    const bool keeps = plan->call.options.keep_spectrum && dir == WEFT_CONVOLVE;
+    const size_t unit = weft_number_bytes(plan->call.problem.precision);
+    const size_t bytes = weft_build_bytes(plan->build, WEFT_OUTPUT);
+    const size_t others = weft_build_bytes(plan->build, WEFT_INPUT);
+    if (spectrum && !keeps)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_convolve: a plan that keeps the spectrum is one with "
+                         "options.keep_spectrum = 1");
+    if (keeps && !spectrum && bytes > 0)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_convolve: spectrum is NULL; a plan with options.keep_spectrum "
+                         "convolves with weft_convolve, and a buffer of %zu bytes",
+                         bytes);
+    if ((uintptr_t)spectrum % unit != 0)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_convolve: buffers must be aligned to their %zu-byte numbers", unit);
+    if (spectrum && (overlap(in, others, spectrum, bytes) || overlap(out, others, spectrum, bytes)))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_convolve: spectrum overlaps in or out; give another buffer");
+    return WEFT_SUCCESS;
+}
+
+static weft_status execute(weft_plan plan, weft_direction dir, const void *in, void *spectrum,
+                           void *out) {
+    weft_status checked = check_execution(plan, dir, in, out);
+    if (checked == WEFT_SUCCESS) checked = check_spectrum(plan, dir, in, spectrum, out);
+    WEFT_TRY(weft_agree(plan->transport, checked));
+    plan->build->kept = spectrum;
     /* A rank without data passes NULL twice, whatever the plan was made for. */
     bool in_place = in == out && plan->call.options.placement != WEFT_OUT_OF_PLACE;
     weft_status status = weft_build_run(plan->build, dir, in_place, in, out, &plan->recorder);
@@ -325,7 +358,12 @@ static weft_status execute(weft_plan plan, weft_direction dir, const void *in, v
 
 WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out) {
     if (!plan) return missing_plan("weft_execute");
-    return weft_context_keep(plan->context, execute(plan, dir, in, out));
+    return weft_context_keep(plan->context, execute(plan, dir, in, NULL, out));
+}
+
+WEFT_API weft_status weft_convolve(weft_plan plan, const void *in, void *spectrum, void *out) {
+    if (!plan) return missing_plan("weft_convolve");
+    return weft_context_keep(plan->context, execute(plan, WEFT_CONVOLVE, in, spectrum, out));
 }
 
 WEFT_API weft_status weft_plan_timings(weft_plan plan, weft_timings *timings) {

@@ -21,7 +21,8 @@ static inline int weft_operator_slot(const weft_schedule *schedule, const weft_s
 
 /* Whether the device's own scaling does: in place, by *factor. */
 static inline bool weft_step_scales(const weft_step *step, double *factor) {
-    return step->src == step->dst && weft_operators_only_scale(step->operators, factor);
+    return step->src == step->dst && !step->layout.keeps &&
+           weft_operators_only_scale(step->operators, factor);
 }
 
 /* An engine plan, shared by all steps with the same transform. */
@@ -80,6 +81,7 @@ typedef struct weft_build {
     weft_pointwise *pointwise[WEFT_OPERATOR_SLOTS];
     weft_operator_pass *operator_pass[WEFT_OPERATOR_SLOTS];
     void *buffer[WEFT_BUFFERS]; /* the workspaces and staging buffers */
+    void *kept;                 /* the caller's array for the spectrum of a convolution, in a run */
     size_t buffer_bytes[WEFT_BUFFERS];
     weft_memory memory;
 

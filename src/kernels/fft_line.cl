@@ -58,11 +58,17 @@
 
 /* The spectrum of a line, changed by the operators, as the input of the inverse transform, whose
  * parts change places on both sides. */
+#ifdef turn_keeps
+#define KEEP_TURNED(value) turn_keep(value, indices, &turn_at, kept);
+#else
+#define KEEP_TURNED(value)
+#endif
 #ifdef TURN_NUMBER
 #define OPERATE_TURNED(value, e)                                                                   \
     {                                                                                              \
         const int indices[] = TURN_INDICES(e);                                                     \
         value = turn_operators(value, indices, &turn_at, turn_tables);                             \
+        KEEP_TURNED(value)                                                                         \
     }
 #else
 #define TURN_NUMBER(p) (p)

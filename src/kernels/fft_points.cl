@@ -88,22 +88,37 @@ typedef real out_number;
 #define LOAD_PARAMETERS
 #define OPEN_LOAD
 #endif
+#ifdef store_keeps /* at most one of the two places does */
+#define STORE_KEPT , MEMORY(store_kept, kept)
+#define OPEN_KEPT OPEN(store_kept, kept);
+#else
+#define STORE_KEPT
+#endif
+#ifdef turn_keeps
+#define TURN_KEPT , MEMORY(turn_kept, kept)
+#define OPEN_KEPT OPEN(turn_kept, kept);
+#else
+#define TURN_KEPT
+#endif
+#ifndef OPEN_KEPT
+#define OPEN_KEPT
+#endif
 #ifdef STORE_NUMBER
-#define STORE_PARAMETERS , MEMORY(const real, store_tables), const store_places store_at
+#define STORE_PARAMETERS , MEMORY(const real, store_tables), const store_places store_at STORE_KEPT
 #define OPEN_STORE OPEN(const real, store_tables);
 #else
 #define STORE_PARAMETERS
 #define OPEN_STORE
 #endif
 #ifdef TURN_NUMBER
-#define TURN_PARAMETERS , MEMORY(const real, turn_tables), const turn_places turn_at
+#define TURN_PARAMETERS , MEMORY(const real, turn_tables), const turn_places turn_at TURN_KEPT
 #define OPEN_TURN OPEN(const real, turn_tables);
 #else
 #define TURN_PARAMETERS
 #define OPEN_TURN
 #endif
 #define OPERATOR_PARAMETERS LOAD_PARAMETERS TURN_PARAMETERS STORE_PARAMETERS
-#define OPEN_OPERATORS OPEN_LOAD OPEN_TURN OPEN_STORE
+#define OPEN_OPERATORS OPEN_LOAD OPEN_TURN OPEN_STORE OPEN_KEPT
 
 /* The indices of the loops at line number `line`. */
 FUNCTION void find_line(const fft_shape *shape, unsigned int line, unsigned int *index) {
@@ -283,6 +298,9 @@ typedef struct line_out_place {
     const store_places *operators;
     GLOBAL const real *tables;
 #endif
+#ifdef store_keeps
+    GLOBAL store_kept *kept;
+#endif
 #if TO == POINTS_FOLDED
     int row;
     long64 number; /* stride of the half spectrum's numbers */
@@ -294,10 +312,19 @@ typedef struct line_out_place {
     {                                                                                              \
         const int indices[] = STORE_INDICES(e);                                                    \
         value = store_operators(value, indices, to.operators, to.tables);                          \
+        KEEP_STORED(value)                                                                         \
     }
+#ifdef store_keeps
+#define KEEP_STORED(value) store_keep(value, indices, to.operators, to.kept);
+#define OPEN_STORED_KEPT(to) to.kept = kept;
+#else
+#define KEEP_STORED(value)
+#define OPEN_STORED_KEPT(to)
+#endif
 #define OPEN_STORED(to)                                                                            \
     to.operators = &store_at;                                                                      \
     to.tables = store_tables;                                                                      \
+    OPEN_STORED_KEPT(to)                                                                           \
     KEEP_INDEX(to)
 #else
 #define STORE_NUMBER(p) (p)

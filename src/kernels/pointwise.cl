@@ -44,9 +44,18 @@ FUNCTION void find_element(const pointwise_shape *shape, unsigned int element, i
     }
 }
 
+#ifdef pointwise_keeps
+#define KEPT_PARAMETER , MEMORY(pointwise_kept, kept)
+#else
+#define KEPT_PARAMETER
+#endif
+
 KERNEL(weft_pointwise)
-(MEMORY(const in_number, in), MEMORY(out_number, out), MEMORY(const real, tables), const pointwise_shape shape, const pointwise_places places) {
+(MEMORY(const in_number, in), MEMORY(out_number, out), MEMORY(const real, tables), const pointwise_shape shape, const pointwise_places places KEPT_PARAMETER) {
     enum { PER_THREAD = 4 };
+#ifdef pointwise_keeps
+    OPEN(pointwise_kept, kept);
+#endif
     OPEN(const in_number, in);
     OPEN(out_number, out);
     OPEN(const real, tables);
@@ -78,7 +87,11 @@ KERNEL(weft_pointwise)
         if (inside) out[at] = CONVERTED(pointwise_operators(value[k], of_axes, &places, tables));
 #endif
 #else
-        out[element] = pointwise_operators(value[k], of_axes, &places, tables);
+        value[k] = pointwise_operators(value[k], of_axes, &places, tables);
+        out[element] = value[k];
+#ifdef pointwise_keeps
+        pointwise_keep(value[k], of_axes, &places, kept);
+#endif
 #endif
     }
 }

@@ -165,3 +165,22 @@ weft_status weft_pointwise_run(void *pointwise, const void *in, void *out) {
     if (p->elements > 0) apply_range(p, 0, p->elements, in, out);
     return WEFT_SUCCESS;
 }
+
+/* It lies in the order of the box. */
+weft_status weft_pointwise_keep(void *pointwise, const void *in, void *out) {
+    const weft_pointwise *p = pointwise;
+    const weft_pointwise_layout kept = weft_kept_layout(&p->layout);
+    const int64_t from = (int64_t)weft_pointwise_element_bytes(p),
+                  to = (int64_t)weft_stored_element_bytes(&kept);
+#ifdef _OPENMP
+    const int64_t most = p->elements / ELEMENTS_PER_THREAD;
+    const int threads = p->threads > most ? (int)most : p->threads;
+#pragma omp parallel for num_threads(threads > 1 ? threads : 1)
+#endif
+    for (int64_t first = 0; first < p->elements; first += PIECE) {
+        const int64_t left = p->elements - first;
+        weft_stored_store(&kept, left < PIECE ? left : PIECE, (const char *)in + first * from,
+                          (char *)out + first * to);
+    }
+    return WEFT_SUCCESS;
+}

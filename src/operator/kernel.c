@@ -16,7 +16,7 @@ typedef struct writing {
     const char *name;
     weft_operator_kernel *kernel;
     weft_composition text, body; /* of the function that calls the others */
-    weft_composition inside;
+    weft_composition inside, kept;
     int64_t numbers; /* of the tables so far */
 } writing;
 
@@ -146,6 +146,14 @@ static weft_status write_inside(writing *w) {
     return WEFT_SUCCESS;
 }
 
+/* Decibels as bytes, by the function NAME_SUFFIX. */
+static void define_picture(writing *w, const char *suffix, const double range[2]) {
+    weft_compose(&w->text,
+                 "FUNCTION unsigned char %s_%s(real2 z) { return TO_U8((TO_DECIBEL(z) - "
+                 "(real)(%.17e)) * (real)(%.17e)); }\n",
+                 w->name, suffix, range[0], 255 / (range[1] - range[0]));
+}
+
 /* How elements of the caller's array lie there. */
 static void write_stored(writing *w) {
     static const struct {
@@ -160,7 +168,6 @@ static void write_stored(writing *w) {
     const weft_pointwise_layout *layout = &w->list->layout;
     const weft_storage storage = layout->stored.storage;
     weft_composition *c = &w->text;
-    const double *range = layout->stored.decibels;
     if (w->kernel->is_box) return;
     weft_compose(c, "%s", weft_kernels_stored_cl);
     weft_compose(c,
@@ -176,13 +183,48 @@ static void write_stored(writing *w) {
                      w->name, w->name, w->name, layout->real ? "" : "pair", kinds[storage].name,
                      layout->real ? "" : ", 0");
     else if (storage == WEFT_STORAGE_DECIBEL_U8)
-        weft_compose(c,
-                     "FUNCTION %s_stored %s_convert(real2 z) { return TO_U8((TO_DECIBEL(z) - "
-                     "(real)(%.17e)) * (real)(%.17e)); }\n",
-                     w->name, w->name, range[0], 255 / (range[1] - range[0]));
+        define_picture(w, "convert", layout->stored.decibels);
     else
         weft_compose(c, "FUNCTION %s_stored %s_convert(%s_number x) { return TO_%s(x%s); }\n",
                      w->name, w->name, w->name, kinds[storage].name, layout->real ? "" : ".x");
+}
+
+/* The array that keeps the results: an element's place there grows by a stride for each index. */
+static weft_status write_kept(writing *w) {
+    const weft_pointwise_layout kept = weft_kept_layout(&w->list->layout);
+    int64_t stride[WEFT_AXES];
+    weft_composition *c = &w->kept;
+    if (!kept.keeps) return WEFT_SUCCESS;
+    weft_stored_strides(&kept, stride);
+    weft_compose(c, "const long64 at = 0");
+    for (int a = 0; a < kept.box.axes; a++) {
+        int begin = 0, step = 0;
+        WEFT_TRY(add_place(w, 0, a, &begin));
+        w->kernel->grows[begin] = stride[a];
+        WEFT_TRY(add_place(w, stride[a], a, &step));
+        w->kernel->grows[step] = 0;
+        weft_compose(c, " + places->place[%d] + index[%d] * places->place[%d]", begin, a, step);
+    }
+    weft_compose(c, ";\n");
+    if (kept.stored.storage == WEFT_STORAGE_SAME)
+        weft_compose(c, "kept[2 * at] = value.x;\nkept[2 * at + 1] = value.y;\n");
+    else
+        weft_compose(c, "kept[at] = %s_picture(value);\n", w->name);
+    return WEFT_SUCCESS;
+}
+
+static void define_keep(writing *w) {
+    const weft_stored *kept = &w->list->layout.kept;
+    const bool picture = kept->storage == WEFT_STORAGE_DECIBEL_U8;
+    weft_composition *c = &w->text;
+    if (!w->kernel->keeps) return;
+    weft_compose(c, "%s#define %s_keeps 1\ntypedef %s %s_kept;\n", weft_kernels_stored_cl, w->name,
+                 picture ? "unsigned char" : "real", w->name);
+    if (picture) define_picture(w, "picture", kept->decibels);
+    weft_compose(c,
+                 "FUNCTION void %s_keep(%s_number value, const int *index, "
+                 "const %s_places *places, GLOBAL %s_kept *kept) {\n%s}\n",
+                 w->name, w->name, w->name, w->name, w->kept.text ? w->kept.text : "");
 }
 
 static weft_status write_text(writing *w) {
@@ -192,12 +234,16 @@ static weft_status write_text(writing *w) {
     define_snippets(w);
     weft_status status = write_body(w);
     if (status == WEFT_SUCCESS) status = write_inside(w);
+    if (status == WEFT_SUCCESS) status = write_kept(w);
     write_function(w);
     write_stored(w);
+    define_keep(w);
     w->kernel->text = c->text;
     free(w->body.text);
     free(w->inside.text);
-    if (status == WEFT_SUCCESS && (c->failed || w->body.failed || w->inside.failed))
+    free(w->kept.text);
+    if (status == WEFT_SUCCESS &&
+        (c->failed || w->body.failed || w->inside.failed || w->kept.failed))
         status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
     return status;
 }
@@ -262,6 +308,7 @@ weft_status weft_operator_kernel_create(const weft_operator_list *list,
     kernel->device = *device;
     kernel->is_box = weft_stored_is_box(&layout->stored);
     kernel->converts = layout->stored.storage != WEFT_STORAGE_SAME;
+    kernel->keeps = layout->keeps;
     kernel->stored_bytes = weft_stored_element_bytes(layout);
     weft_status status = weft_pointwise_create(list, layout, 1, &ready);
     if (status == WEFT_SUCCESS) {

@@ -7,12 +7,16 @@
  *     load_operators(value, index, places, tables)    the value operated on; index is an array of
  *                       an element's int indices in the box, the batch's last
  *
- *
  * and, where the caller's array is not the box (load_stores is 1),
  *
  *     load_stored       the type of its elements
  *     load_inside(index, places)    whether it has the element
  *     load_convert(x)   of a load: the number that an element stands for; of a store: the element
+ *
+ * and, where the results are kept (load_keeps is 1),
+ *
+ *     load_kept         the type of what the array that keeps them is made of
+ *     load_keep(value, index, places, kept)
  *
  * The same lists have the same text on all ranks; what differs is in the places.
  */
@@ -29,13 +33,14 @@ typedef struct weft_operator_kernel {
     char *text;
     unsigned axes;         /* bit a: the index along axis a is looked at */
     bool is_box, converts; /* the caller's array is just the box; it holds other numbers */
-    size_t stored_bytes;   /* of its elements */
-    int places;            /* numbers of the structure: */
+    bool keeps;
+    size_t stored_bytes; /* of its elements */
+    int places;          /* numbers of the structure: */
     int64_t place[WEFT_OPERATOR_PLACES];
-    int axis[WEFT_OPERATOR_PLACES];  /* the index that each of them grows with, ... */
-    int grows[WEFT_OPERATOR_PLACES]; /* ... or shrinks: 1 or -1 */
-    void *tables;                    /* on the device */
-    size_t bytes;                    /* of the tables */
+    int axis[WEFT_OPERATOR_PLACES];      /* the index that each of them grows with, ... */
+    int64_t grows[WEFT_OPERATOR_PLACES]; /* ... by so much; negative: shrinks */
+    void *tables;                        /* on the device */
+    size_t bytes;                        /* of the tables */
 } weft_operator_kernel;
 
 /* `name` is the list's in the text. */
@@ -58,6 +63,9 @@ weft_status weft_operator_pass_create(const weft_operator_list *list,
                                       const weft_device_handle *device, weft_operator_pass **pass);
 void weft_operator_pass_release(weft_operator_pass *pass);
 size_t weft_operator_pass_bytes(const weft_operator_pass *pass);
+
+/* Where the results are kept, if they are, from now on. */
+void weft_operator_pass_keep_at(weft_operator_pass *pass, void *kept);
 
 /* Enqueues it from `in` to `out`, which may be the same array. */
 weft_status weft_operator_pass_run(weft_operator_pass *pass, weft_queue *queue, const void *in,

@@ -71,7 +71,16 @@ typedef struct weft_pointwise_layout {
     weft_precision precision;
     weft_operator_place place;
     weft_stored stored; /* what is read for WEFT_PLACE_LOAD, and written for the others */
+    bool keeps;         /* the results are written to another array of the caller's, too, ... */
+    weft_stored kept;   /* ... which is never cropped */
 } weft_pointwise_layout;
+
+/* The same of the array that is kept. */
+static inline weft_pointwise_layout weft_kept_layout(const weft_pointwise_layout *layout) {
+    weft_pointwise_layout kept = *layout;
+    kept.stored = layout->kept;
+    return kept;
+}
 
 /* Whether the caller's array is read, for the operators then come after it. */
 static inline bool weft_pointwise_loads(const weft_pointwise_layout *layout) {
@@ -106,5 +115,7 @@ void weft_pointwise_omit_functions(weft_pointwise *pointwise);
 /* Applies the operators to `in`, into `out`, which may be the same array: a weft_device_function
  * with the weft_pointwise as its argument (apply.c). */
 weft_status weft_pointwise_run(void *pointwise, const void *in, void *out);
+/* Writes the results, in `in`, to the array that keeps them: another one. */
+weft_status weft_pointwise_keep(void *pointwise, const void *in, void *out);
 
 #endif

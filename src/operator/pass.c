@@ -18,6 +18,7 @@ struct weft_operator_pass {
     int64_t element_bytes;
     bool loads;                /* the caller's array, if that is not the box; else it stores it */
     int64_t stored[WEFT_AXES]; /* its strides, in its elements, in the order of n */
+    void *kept;
     /* A launch has all of the first `inner` axes and a part of the next one. */
     int inner;
     int64_t inner_elements, part;
@@ -98,6 +99,10 @@ size_t weft_operator_pass_bytes(const weft_operator_pass *p) {
     return sizeof *p + p->operators->bytes;
 }
 
+void weft_operator_pass_keep_at(weft_operator_pass *p, void *kept) {
+    p->kept = kept;
+}
+
 /* From index `first` (of the axes in memory order) on, `n` indices of the axis that is cut. */
 static weft_status launch(weft_operator_pass *p, weft_queue *queue, const int64_t *first, int64_t n,
                           const char *in, char *out) {
@@ -122,11 +127,12 @@ static weft_status launch(weft_operator_pass *p, weft_queue *queue, const int64_
         {.memory = out},
         {.memory = p->operators->tables},
         {.value = &shape, .bytes = (2 + 6 * (size_t)p->axes) * sizeof *number},
-        {.value = place, .bytes = places}};
+        {.value = place, .bytes = places},
+        {.memory = p->kept}};
     const int64_t of_group = THREADS * PER_THREAD;
     const unsigned groups[3] = {(unsigned)((number[0] + of_group - 1) / of_group), 1, 1};
     return d->ops->kernel_launch(d->state, queue, p->kernel, groups, argument,
-                                 sizeof argument / sizeof *argument);
+                                 p->operators->keeps ? 6 : 5);
 }
 
 /* Bytes to the first element of a launch in the array that is loaded, or stored. */

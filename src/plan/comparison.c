@@ -61,6 +61,7 @@ static void write_record(const weft_call *call, record *r) {
     put(r, "options.device_memory_limit", (int64_t)o->device_memory_limit);
     put(r, "options.trace", o->trace);
     put(r, "options.convolve", o->convolve);
+    put(r, "options.keep_spectrum", o->keep_spectrum);
 }
 
 /* Equal counts taken for granted; kinds, parameters and tables by a checksum. */

@@ -215,6 +215,7 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
                                      .precision = call->problem.precision,
                                      .operators = call->operators,
                                      .problem = &call->problem,
+                                     .keeps_spectrum = call->options.keep_spectrum,
                                      .exchange = candidate->exchange,
                                      .staged = planner->staged,
                                      .host_buffers = planner->host_buffers,

@@ -113,6 +113,10 @@ static weft_status check_options(const weft_problem *p, weft_options *o, int ran
     WEFT_TRY(check_range("options.placement", (int)o->placement, WEFT_IN_PLACE));
     WEFT_TRY(check_range("options.trace", o->trace, 1));
     WEFT_TRY(check_range("options.convolve", o->convolve, 1));
+    WEFT_TRY(check_range("options.keep_spectrum", o->keep_spectrum, 1));
+    if (o->keep_spectrum && !o->convolve)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "options.keep_spectrum wants options.convolve = 1, too");
     if (o->threads < 0 || o->threads > 4096)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "options.threads is %d; it must be 0 to 4096",
                          o->threads);
@@ -284,6 +288,10 @@ weft_status weft_call_read(const weft_problem *problem, const weft_options *opti
     WEFT_TRY(
         check_options(&call->problem, &call->options, ranks, call->has_input || call->has_output));
     WEFT_TRY(check_stored(call));
+    if (call->options.keep_spectrum && (call->has_input || call->has_output))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "options.keep_spectrum: not together with problem.input and "
+                         "problem.output, whose boxes the spectrum need not have; leave them NULL");
     if (call->has_input) WEFT_TRY(check_brick(call, WEFT_INPUT, &call->input));
     if (call->has_output) WEFT_TRY(check_brick(call, WEFT_OUTPUT, &call->output));
     return read_operators(call);

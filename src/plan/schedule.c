@@ -210,13 +210,12 @@ static void add_transfer(weft_schedule *schedule, weft_transfer transfer) {
 }
 
 /* The caller's array at a place, of which this rank has `box`. */
-static weft_stored stored_at(const weft_schedule_request *request, const weft_schedule *schedule,
-                             weft_operator_place place, const weft_region *box) {
+static weft_stored stored_at(const weft_schedule_request *request, weft_operator_place place,
+                             const weft_region *box) {
     const weft_problem *p = request->problem;
-    const bool inside = schedule->direction == WEFT_CONVOLVE && place == WEFT_PLACE_SPECTRAL;
     weft_stored stored = {.storage = WEFT_STORAGE_SAME};
     memcpy(stored.n, box->n, sizeof stored.n);
-    if (!p || inside) return stored;
+    if (!p) return stored;
     stored.storage = place == WEFT_PLACE_LOAD       ? p->load_storage
                      : place == WEFT_PLACE_SPECTRAL ? p->spectral_storage
                                                     : p->store_storage;
@@ -236,15 +235,22 @@ static void add_pointwise(const weft_schedule_request *request, weft_schedule *s
                           weft_operator_place place, const end *at) {
     const weft_operator_list *operators = request->operators ? &request->operators[place] : NULL;
     const weft_region box = weft_distribution_box(at->distribution, request->rank);
-    const weft_stored stored = stored_at(request, schedule, place, &box);
-    if (!operators || (operators->count == 0 && weft_stored_is_box(&stored))) return;
+    const weft_stored given = stored_at(request, place, &box);
+    /* The spectrum of a convolution is not the caller's, but may be kept. */
+    const bool inside = schedule->direction == WEFT_CONVOLVE && place == WEFT_PLACE_SPECTRAL;
+    const bool keeps = inside && request->keeps_spectrum;
+    weft_stored stored = given;
+    if (inside) stored.storage = WEFT_STORAGE_SAME;
+    if (!operators || (operators->count == 0 && weft_stored_is_box(&stored) && !keeps)) return;
     weft_step *step = add_step(schedule, WEFT_STEP_POINTWISE);
     step->operators = operators;
     step->layout = (weft_pointwise_layout){.box = box,
                                            .real = at->real,
                                            .precision = request->precision,
                                            .stored = stored,
-                                           .place = place};
+                                           .place = place,
+                                           .keeps = keeps};
+    if (keeps) step->layout.kept = given;
     memcpy(step->layout.order, at->order, (size_t)step->layout.box.axes * sizeof *at->order);
     memcpy(step->layout.n, at->distribution->n, sizeof step->layout.n);
     step->src_bytes = step->dst_bytes = end_bytes(request, at);
@@ -253,6 +259,10 @@ static void add_pointwise(const weft_schedule_request *request, weft_schedule *s
         *(weft_pointwise_loads(&step->layout) ? &step->src_bytes : &step->dst_bytes) =
             weft_stored_bytes(&step->layout);
     step->bytes_moved = step->src_bytes + step->dst_bytes;
+    if (keeps) {
+        const weft_pointwise_layout kept = weft_kept_layout(&step->layout);
+        step->bytes_moved += weft_stored_bytes(&kept);
+    }
 }
 
 /* The last segment that transforms, in the direction of the data. */

@@ -125,6 +125,7 @@ typedef struct weft_schedule_request {
     weft_precision precision;
     const weft_operator_list *operators; /* [WEFT_PLACES]; NULL: none */
     const weft_problem *problem; /* what the callers' arrays hold; NULL: what transforms work on */
+    bool keeps_spectrum;         /* convolutions do */
     const weft_exchange *exchange; /* by weft_chain.method */
     bool staged;                   /* messages go through page-locked memory */
     bool host_buffers;             /* the callers' buffers must be copied to and from the device */

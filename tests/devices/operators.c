@@ -52,6 +52,7 @@ typedef struct test_case {
     bool in_place;
     const char *letters[PLACES];
     convolving convolving; /* as an engine that takes operators does it */
+    bool keeps;            /* the spectrum of a convolution */
 } test_case;
 
 typedef struct run {
@@ -111,7 +112,8 @@ static weft_options options_of(const test_case *c) {
     return (weft_options){.device = tested_id(),
                           .engine = engine->id,
                           .placement = c->in_place ? WEFT_IN_PLACE : WEFT_OUT_OF_PLACE,
-                          .convolve = c->convolving != FORWARD_AND_INVERSE};
+                          .convolve = c->convolving != FORWARD_AND_INVERSE,
+                          .keep_spectrum = c->keeps};
 }
 
 static void begin(run *r, const test_case *c) {
@@ -149,6 +151,24 @@ static double tolerance_of(const test_case *c, weft_direction direction) {
     return (rule + factors) * (direction == WEFT_CONVOLVE ? 2 : 1);
 }
 
+/* A convolution of the plan's that keeps the spectrum. */
+static void keep(const run *r, const void *in, void *out) {
+    size_t bytes;
+    void *spectrum = NULL;
+    ok_here(weft_plan_bytes(r->plan, WEFT_OUTPUT, &bytes));
+    char *got = malloc(bytes);
+    memset(got, 0xA5, bytes);
+    ok_here(weft_buffer_create(r->plan, bytes, &spectrum));
+    ok_here(weft_buffer_upload(r->plan, spectrum, got, bytes));
+    ok_here(weft_convolve(r->plan, in, spectrum, out));
+    ok_here(weft_buffer_download(r->plan, got, spectrum, bytes));
+    const double error = error_of(&r->results[WEFT_FORWARD], r->c->precision, got);
+    if (!(error <= tolerance_of(r->c, WEFT_FORWARD)))
+        fail_case(r->c, "error of the kept spectrum", error);
+    weft_buffer_destroy(r->plan, &spectrum);
+    free(got);
+}
+
 static void check(const run *r, weft_direction direction) {
     const test_case *c = r->c;
     const array *from = direction == WEFT_INVERSE ? &r->spectrum : &r->in;
@@ -170,7 +190,10 @@ static void check(const run *r, weft_direction direction) {
         ok_here(weft_buffer_create(r->plan, bytes[1], &out));
         ok_here(weft_buffer_upload(r->plan, out, got, bytes[1]));
     }
-    ok_here(weft_execute(r->plan, direction, in, c->in_place ? in : out));
+    if (c->keeps && direction == WEFT_CONVOLVE)
+        keep(r, in, c->in_place ? in : out);
+    else
+        ok_here(weft_execute(r->plan, direction, in, c->in_place ? in : out));
     ok_here(weft_buffer_download(r->plan, got, c->in_place ? in : out, bytes[1]));
     const double error = error_of(to, c->precision, got);
     if (!(error <= tolerance_of(c, direction)))
@@ -238,20 +261,38 @@ static void several_at_once_along_every_way_through_the_kernels(void **state) {
     (void)state;
     static const test_case cases[] = {
         /* convolutions within a kernel: complex, real, pairs of reals */
-        {1, {127}, C2C, DOUBLE, 5, BACKWARD, true, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE},
-        {1, {127}, R2C, SINGLE, 5, ORTHO, false, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE},
-        {1, {254}, R2C, DOUBLE, 5, NONE, true, {"FH", "CF", "TF"}, FORWARD_AND_INVERSE},
+        {1, {127}, C2C, DOUBLE, 5, BACKWARD, true, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE, false},
+        {1, {127}, R2C, SINGLE, 5, ORTHO, false, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE, false},
+        {1, {254}, R2C, DOUBLE, 5, NONE, true, {"FH", "CF", "TF"}, FORWARD_AND_INVERSE, false},
         /* real lines of odd length, strided lines, batches */
-        {2, {6, 45}, R2C, DOUBLE, 3, FORWARD, false, {"WF", "FC", "FT"}, FORWARD_AND_INVERSE},
-        {3, {8, 6, 8}, C2C, SINGLE, 2, NONE, true, {"CF", "SFT", "WF"}, FORWARD_AND_INVERSE},
-        {3, {1, 12, 1}, C2C, DOUBLE, 1, NONE, false, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE},
+        {2,
+         {6, 45},
+         R2C,
+         DOUBLE,
+         3,
+         FORWARD,
+         false,
+         {"WF", "FC", "FT"},
+         FORWARD_AND_INVERSE,
+         false},
+        {3, {8, 6, 8}, C2C, SINGLE, 2, NONE, true, {"CF", "SFT", "WF"}, FORWARD_AND_INVERSE, false},
+        {3,
+         {1, 12, 1},
+         C2C,
+         DOUBLE,
+         1,
+         NONE,
+         false,
+         {"FT", "CF", "TF"},
+         FORWARD_AND_INVERSE,
+         false},
         /* several kernels: a batch in parts, pairs, odd real lines, strided lines, convolutions */
-        {1, {8192}, C2C, DOUBLE, 200, NONE, true, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE},
-        {1, {16380}, R2C, SINGLE, 2, NONE, false, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE},
-        {1, {9009}, R2C, DOUBLE, 2, NONE, true, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE},
-        {2, {8190, 3}, C2C, SINGLE, 1, NONE, false, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE},
-        {1, {10007}, C2C, SINGLE, 2, NONE, true, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE},
-        {1, {10007}, R2C, SINGLE, 2, NONE, false, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE},
+        {1, {8192}, C2C, DOUBLE, 200, NONE, true, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE, false},
+        {1, {16380}, R2C, SINGLE, 2, NONE, false, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE, false},
+        {1, {9009}, R2C, DOUBLE, 2, NONE, true, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE, false},
+        {2, {8190, 3}, C2C, SINGLE, 1, NONE, false, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE, false},
+        {1, {10007}, C2C, SINGLE, 2, NONE, true, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE, false},
+        {1, {10007}, R2C, SINGLE, 2, NONE, false, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(&cases[i]);
 }
@@ -283,12 +324,12 @@ static void expect_turn(const run *r) {
 static void a_convolution_turns_in_one_step_where_the_length_allows(void **state) {
     (void)state;
     static const test_case cases[] = {
-        {1, {12}, C2C, SINGLE, 5, NONE, true, {"FT", "CF", "TF"}, IN_ONE_STEP},
-        {2, {10, 6}, C2C, DOUBLE, 2, ORTHO, false, {"F", "F", "F"}, IN_ONE_STEP},
-        {2, {8, 45}, R2C, DOUBLE, 2, BACKWARD, true, {"T", "CF", "W"}, IN_ONE_STEP},
-        {3, {8, 6, 20}, R2C, SINGLE, 1, NONE, false, {"F", "T", "F"}, IN_ONE_STEP},
-        {2, {17, 6}, R2C, SINGLE, 2, FORWARD, false, {"F", "C", "F"}, IN_STEPS},
-        {1, {20}, R2C, SINGLE, 2, BACKWARD, true, {"F", "C", "F"}, IN_STEPS},
+        {1, {12}, C2C, SINGLE, 5, NONE, true, {"FT", "CF", "TF"}, IN_ONE_STEP, true},
+        {2, {10, 6}, C2C, DOUBLE, 2, ORTHO, false, {"F", "F", "F"}, IN_ONE_STEP, false},
+        {2, {8, 45}, R2C, DOUBLE, 2, BACKWARD, true, {"T", "CF", "W"}, IN_ONE_STEP, true},
+        {3, {8, 6, 20}, R2C, SINGLE, 1, NONE, false, {"F", "T", "F"}, IN_ONE_STEP, true},
+        {2, {17, 6}, R2C, SINGLE, 2, FORWARD, false, {"F", "C", "F"}, IN_STEPS, false},
+        {1, {20}, R2C, SINGLE, 2, BACKWARD, true, {"F", "C", "F"}, IN_STEPS, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         run r;

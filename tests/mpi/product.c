@@ -228,20 +228,31 @@ static double compare(const test_case *c, const piece *p, const oracle_number *g
     return sum;
 }
 
+static weft_status execute(weft_plan plan, weft_direction dir, const void *in, void *spectrum,
+                           void *out) {
+    return spectrum ? weft_convolve(plan, in, spectrum, out) : weft_execute(plan, dir, in, out);
+}
+
 /* Runs one direction through device buffers where the plan wants them. */
 static weft_status run_once(const test_case *c, weft_plan plan, weft_direction dir, const void *in,
-                            size_t in_bytes, void *out, size_t out_bytes) {
+                            size_t in_bytes, void *spectrum, size_t spectrum_bytes, void *out,
+                            size_t out_bytes) {
     bool device = c->options.device != WEFT_HOST && c->options.location == WEFT_LOCATION_DEVICE;
-    if (!device) return weft_execute(plan, dir, in, out);
-    void *d_in = NULL, *d_out = NULL;
+    if (!device) return execute(plan, dir, in, spectrum, out);
+    void *d_in = NULL, *d_out = NULL, *d_spectrum = NULL;
     weft_status status = weft_buffer_create(plan, in_bytes, &d_in);
+    if (spectrum && status == WEFT_SUCCESS)
+        status = weft_buffer_create(plan, spectrum_bytes, &d_spectrum);
     if (!c->in_place && status == WEFT_SUCCESS)
         status = weft_buffer_create(plan, out_bytes, &d_out);
     if (status == WEFT_SUCCESS) status = weft_buffer_upload(plan, d_in, in, in_bytes);
     void *result = c->in_place ? d_in : d_out;
-    if (status == WEFT_SUCCESS) status = weft_execute(plan, dir, d_in, result);
+    if (status == WEFT_SUCCESS) status = execute(plan, dir, d_in, d_spectrum, result);
     if (status == WEFT_SUCCESS) status = weft_buffer_download(plan, out, result, out_bytes);
+    if (spectrum && status == WEFT_SUCCESS)
+        status = weft_buffer_download(plan, spectrum, d_spectrum, spectrum_bytes);
     weft_buffer_destroy(plan, &d_in);
+    weft_buffer_destroy(plan, &d_spectrum);
     weft_buffer_destroy(plan, &d_out);
     return status;
 }
@@ -262,6 +273,14 @@ static bool fail(const test_case *c, const char *what, double value) {
     return false;
 }
 
+/* The relative error of all ranks' pieces. */
+static double error_of(const test_case *c, const piece *q, const truth *t, weft_direction dir,
+                       const void *got) {
+    double error = compare(c, q, t->result[dir], got);
+    MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return sqrt(t->norm[dir] > 0 ? error / t->norm[dir] : error);
+}
+
 static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx, const truth *t,
                             weft_direction dir, kept *first) {
     static const char *const errors[] = {"forward error", "inverse error", "convolution error"};
@@ -271,6 +290,10 @@ static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx
     piece p =
         piece_of(c, plan, t, from, from == WEFT_INPUT ? given->load_storage : WEFT_STORAGE_SAME);
     piece q = piece_of(c, plan, t, to, to == WEFT_INPUT ? given->store_storage : WEFT_STORAGE_SAME);
+    const bool keeps = dir == WEFT_CONVOLVE && c->options.keep_spectrum;
+    piece s = piece_of(c, plan, t, WEFT_OUTPUT, WEFT_STORAGE_SAME);
+    char *spectrum = keeps ? malloc(s.bytes + 1) : NULL;
+    if (keeps) memset(spectrum, 0xA5, s.bytes + 1);
     size_t both = p.bytes > q.bytes ? p.bytes : q.bytes;
     if (c->in_place) p.bytes = q.bytes = both;
     char *in = malloc(p.bytes + 1), *out = c->in_place ? in : malloc(q.bytes + 1);
@@ -279,13 +302,12 @@ static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx
     memcpy(copy, in, p.bytes);
     if (!c->in_place) memset(out, 0xA5, q.bytes);
     out[q.bytes] = 0x5A;
-    weft_status status = run_once(c, plan, dir, in, p.bytes, out, q.bytes);
+    weft_status status = run_once(c, plan, dir, in, p.bytes, spectrum, s.bytes, out, q.bytes);
     bool good = status == WEFT_SUCCESS;
     if (!good) fail(c, weft_last_error(ctx), (double)status);
 
-    double error = compare(c, &q, t->result[dir], out);
-    MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    error = sqrt(t->norm[dir] > 0 ? error / t->norm[dir] : error);
+    const double error = error_of(c, &q, t, dir, out);
+    const double spectral_error = keeps ? error_of(c, &s, t, WEFT_FORWARD, spectrum) : 0;
     bool single = c->problem.precision == WEFT_SINGLE;
     /* The inverse starts from a rounded spectrum: one rounding more. */
     double rounding = (single ? 6.0e-8 : 1.1e-16) * (dir == WEFT_INVERSE ? 1 : 0);
@@ -297,6 +319,9 @@ static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx
     const double tolerance = oracle_tolerance(c->problem.rank, c->problem.n, single) + rounding;
     if (good && error > tolerance * (dir == WEFT_CONVOLVE ? 2 : 1))
         good = fail(c, errors[dir], error);
+    if (good && spectral_error > tolerance) good = fail(c, "kept spectrum's error", spectral_error);
+    if (keeps && (unsigned char)spectrum[s.bytes] != 0xA5)
+        good = fail(c, "wrote past the spectrum", 0);
     if (!c->in_place && memcmp(copy, in, p.bytes) != 0) good = fail(c, "input was changed", 0);
     if (out[q.bytes] != 0x5A) good = fail(c, "wrote past the buffer", 0);
 
@@ -315,6 +340,7 @@ static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx
         fail(c, "bits differ between exchange methods, dir", dir);
     free(copy);
     free(in);
+    free(spectrum);
     if (!c->in_place) free(out);
     return all;
 }

@@ -154,6 +154,9 @@ static test_case random_case(void) {
         random_brick(&c.problem, c.problem.kind == WEFT_R2C, &c.output);
     }
     c.options.convolve = pick(2);
+    c.options.keep_spectrum =
+        c.options.convolve && !c.bricks && pick(2) &&
+        (c.options.device == WEFT_HOST || c.options.location == WEFT_LOCATION_DEVICE);
     if (!c.bricks && pick(4) == 0) draw_stored(&c);
     if (pick(2)) draw_operators(pick, &c.problem, &drawn);
     const bool cufft = on_device == WEFT_CUDA && with_engine != WEFT_ENGINE_JIT;
@@ -175,8 +178,11 @@ static void describe(const test_case *c, char *out, size_t size) {
              o->location ? " host buffers" : "", o->device_aware == WEFT_STAGED ? " staged" : "",
              o->threads, o->chunks, c->in_place ? "in place" : "out of place",
              c->bricks ? " bricks" : "", p->load.count, p->spectral.count, p->store.count,
-             o->convolve ? " convolve" : "", p->load_storage, p->store_storage,
-             (long long)p->pad_from[0], (long long)p->pad_from[1], (long long)p->pad_from[2]);
+             o->keep_spectrum ? " convolve and keep"
+             : o->convolve    ? " convolve"
+                              : "",
+             p->load_storage, p->store_storage, (long long)p->pad_from[0],
+             (long long)p->pad_from[1], (long long)p->pad_from[2]);
 }
 
 #endif

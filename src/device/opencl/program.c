@@ -153,26 +153,17 @@ static weft_status find_program(const weft_cl_processor *p, const weft_kernel_so
 
 /* ---- kernels ---- */
 
-/* What the compiler made may take so many registers that groups are smaller than the device's
- * largest, where it cannot be told. */
-static weft_status check_group(const weft_cl_processor *p, weft_cl_kernel kernel,
-                               const weft_kernel_source *source) {
-    size_t most = 0;
+/* Threads need no check: kernels tell the compiler their groups' size (dialect.h), which it meets
+ * or fails. CL_KERNEL_WORK_GROUP_SIZE is no answer: NVIDIA's is 256 also for larger ones that run.
+ */
+static weft_status check_memory(const weft_cl_processor *p, weft_cl_kernel kernel,
+                                const weft_kernel_source *source) {
     uint64_t local = 0;
-    WEFT_TRY(weft_cl_check(
-        p->cl->kernel_info(kernel, p->device, WEFT_CL_KERNEL_GROUP_SIZE, sizeof most, &most, NULL),
-        "a kernel does not tell its groups"));
     p->cl->kernel_info(kernel, p->device, WEFT_CL_KERNEL_LOCAL_MEMORY, sizeof local, &local, NULL);
-    if (source->threads > most)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "OpenCL device: kernel %s wants groups of %u threads, but can have %zu",
-                         source->name, source->threads, most);
-    if (source->local_bytes + local > p->limits.local_bytes)
-        return weft_fail(
-            WEFT_ERROR_UNSUPPORTED,
-            "OpenCL device: kernel %s wants %zu bytes of local memory; a group has %zu",
-            source->name, source->local_bytes + (size_t)local, p->limits.local_bytes);
-    return WEFT_SUCCESS;
+    if (source->local_bytes + local <= p->limits.local_bytes) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "OpenCL device: kernel %s wants %zu bytes of local memory; a group has %zu",
+                     source->name, source->local_bytes + (size_t)local, p->limits.local_bytes);
 }
 
 weft_status weft_cl_kernel_make(weft_cl_processor *p, const weft_kernel_source *source,
@@ -196,7 +187,7 @@ weft_status weft_cl_kernel_make(weft_cl_processor *p, const weft_kernel_source *
     made->threads = source->threads;
     made->local_bytes = source->local_bytes;
     pthread_mutex_init(&made->lock, NULL);
-    status = check_group(p, made->kernel, source);
+    status = check_memory(p, made->kernel, source);
     if (status != WEFT_SUCCESS) {
         weft_cl_kernel_free(p, made);
         return status;

@@ -32,6 +32,7 @@ struct weft_engine_plan {
     weft_operator_kernel *load, *spectral, *store; /* NULL: none */
     int part_axis;            /* of the operators' box, that begin_at is about; or -1 */
     int64_t first[WEFT_AXES]; /* where the arrays begin in that box */
+    void *kept;
 };
 
 static weft_status jit_probe(const char **description) {
@@ -347,7 +348,8 @@ static weft_status add_operators(const planning *p) {
     return make_operators(plan, &t->store, "store", &plan->store);
 }
 
-static void jit_begin_at(weft_engine_plan *plan, int64_t first) {
+static void jit_begin_at(weft_engine_plan *plan, int64_t first, void *kept) {
+    plan->kept = kept;
     if (plan->part_axis >= 0) plan->first[plan->part_axis] = first;
 }
 
@@ -437,7 +439,7 @@ static weft_status jit_execute(weft_engine_plan *plan, const weft_device_handle 
     for (int c = 0; c < plan->chains; c++) {
         axis_chain *axis = &plan->chain[c];
         WEFT_TRY(weft_jit_chain_run(&axis->chain, device, queue, source[axis->from],
-                                    target[axis->to], areas, plan->first));
+                                    target[axis->to], areas, plan->first, plan->kept));
     }
     return WEFT_SUCCESS;
 }

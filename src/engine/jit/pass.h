@@ -107,6 +107,7 @@ typedef struct weft_jit_run {
     void *out;
     int64_t chunk_first, chunk_n; /* indices of the chunk's loop, if there is one */
     const int64_t *first;         /* [WEFT_AXES]: where the arrays begin in the operators' box */
+    void *kept;                   /* what operators keep, if they do */
 } weft_jit_run;
 
 weft_status weft_jit_pass_run(weft_jit_pass *pass, const weft_device_handle *device,
