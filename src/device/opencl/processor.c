@@ -178,7 +178,8 @@ static void find_limits(weft_cl_processor *p) {
             (unsigned)ask_number(p->cl, p->device, WEFT_CL_DEVICE_GROUP_SIZE, sizeof(size_t)),
         .width = width_of(p),
         .units = (unsigned)ask_number(p->cl, p->device, WEFT_CL_DEVICE_COMPUTE_UNITS, 4),
-        .local_bytes = ask_number(p->cl, p->device, WEFT_CL_DEVICE_LOCAL_MEMORY, 8),
+        .local_bytes =
+            ask_number(p->cl, p->device, WEFT_CL_DEVICE_LOCAL_MEMORY, 8) - WEFT_CL_COMPILERS_BYTES,
         .has_double = ask_number(p->cl, p->device, WEFT_CL_DEVICE_DOUBLE, 8) != 0,
         .is_cpu = p->is_cpu};
     p->registers = (unsigned)ask_number(p->cl, p->device, WEFT_CL_DEVICE_REGISTERS, 4);

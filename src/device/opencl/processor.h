@@ -11,6 +11,10 @@
 #include "device/opencl/library.h"
 #include "device/strided_copy.h"
 
+/* Bytes of a group's local memory that are left to compilers: NVIDIA's takes one for each kernel.
+ */
+enum { WEFT_CL_COMPILERS_BYTES = 64 };
+
 typedef struct weft_cl_processor {
     const weft_cl *cl;
     weft_cl_device device;

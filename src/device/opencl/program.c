@@ -158,12 +158,13 @@ static weft_status find_program(const weft_cl_processor *p, const weft_kernel_so
  */
 static weft_status check_memory(const weft_cl_processor *p, weft_cl_kernel kernel,
                                 const weft_kernel_source *source) {
+    const uint64_t most = p->limits.local_bytes + WEFT_CL_COMPILERS_BYTES;
     uint64_t local = 0;
     p->cl->kernel_info(kernel, p->device, WEFT_CL_KERNEL_LOCAL_MEMORY, sizeof local, &local, NULL);
-    if (source->local_bytes + local <= p->limits.local_bytes) return WEFT_SUCCESS;
+    if (source->local_bytes + local <= most) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
                      "OpenCL device: kernel %s wants %zu bytes of local memory; a group has %zu",
-                     source->name, source->local_bytes + (size_t)local, p->limits.local_bytes);
+                     source->name, source->local_bytes + (size_t)local, (size_t)most);
 }
 
 weft_status weft_cl_kernel_make(weft_cl_processor *p, const weft_kernel_source *source,
