@@ -142,10 +142,11 @@ static void three_dimensions_in_turns_give_the_transform(void **state) {
     static const int order[] = {0, 1, 2, 3};
     static const int64_t none[4];
     const weft_engine_ops *engine = engine_of(state);
-    for (int variant = 0; variant < 6; variant++) {
-        weft_transform t = {.kind = variant % 3 == 2 ? WEFT_TRANSFORM_R2C : WEFT_TRANSFORM_C2C,
-                            .direction = variant % 3 == 1 ? WEFT_INVERSE : WEFT_FORWARD,
-                            .in_place = variant == 1 || variant == 3,
+    for (int variant = 0; variant < 4; variant++) {
+        const bool refused = variant % 2 == 1, back = variant / 2 == 1;
+        weft_transform t = {.kind = back ? WEFT_TRANSFORM_C2C : WEFT_TRANSFORM_R2C,
+                            .direction = back ? WEFT_INVERSE : WEFT_FORWARD,
+                            .in_place = back && refused,
                             .dims = 3,
                             .dim = {{.n = 7}, {.n = 10}, {.n = 12}},
                             .loops = 1,
@@ -154,9 +155,8 @@ static void three_dimensions_in_turns_give_the_transform(void **state) {
         lay_out(&t, false, order, none);
         lay_out(&t, true, order, none);
         refusals = 0;
-        check(engine, &t,
-              (ways){.longest = 4096, .work = -1, .alternates = 8, .refused = variant >= 3});
-        assert_int_equal(refusals > 0, variant >= 3);
+        check(engine, &t, (ways){.longest = 4096, .work = -1, .alternates = 8, .refused = refused});
+        assert_int_equal(refusals > 0, refused);
     }
 }
 

@@ -62,7 +62,13 @@ typedef enum weft_kind {
     WEFT_R2R      /* reserved for sine and cosine transforms: WEFT_ERROR_UNSUPPORTED today */
 } weft_kind;
 
-typedef enum weft_precision { WEFT_DOUBLE = 0, WEFT_SINGLE, WEFT_HALF } weft_precision;
+typedef enum weft_precision {
+    WEFT_DOUBLE = 0,
+    WEFT_SINGLE,
+    WEFT_HALF /* WEFT_SINGLE with arrays of halves: the storages of weft_problem that are SAME
+                 become HALF for real numbers and COMPLEX_HALF for complex ones. Mind their range:
+                 65504 */
+} weft_precision;
 
 /* Which direction is scaled by 1/N (N the product of n): NumPy's meaning. ORTHO scales both by
  * 1/sqrt(N). */
@@ -282,10 +288,10 @@ typedef struct weft_operators {
 
 #define WEFT_MAX_OPERATORS 64
 
-/* What a caller's array holds in memory, where that is not what the transform works on: real
- * numbers, converted as they are loaded and stored. Of a complex array (WEFT_C2C) they are the real
- * parts: imaginary parts are 0 when loaded, and not stored. Integers are rounded to the nearest
- * (halves to even) and saturated when stored. */
+/* What a caller's array holds in memory, where that is not what the transform works on: numbers
+ * that are converted as they are loaded and stored. Of a complex array (WEFT_C2C) real numbers are
+ * the real parts: imaginary parts are 0 when loaded, and not stored. Integers are rounded to the
+ * nearest (halves to even) and saturated when stored. */
 typedef enum weft_storage {
     WEFT_STORAGE_SAME = 0,
     WEFT_STORAGE_U8,
@@ -294,8 +300,10 @@ typedef enum weft_storage {
     WEFT_STORAGE_HALF, /* IEEE 754 binary16 */
     WEFT_STORAGE_FLOAT,
     WEFT_STORAGE_DOUBLE,
-    WEFT_STORAGE_DECIBEL_U8 /* spectra only: 10 log10(|z|^2), decibels[0] being 0 and decibels[1]
-                               255; rounded and saturated */
+    WEFT_STORAGE_DECIBEL_U8,  /* spectra only: 10 log10(|z|^2), decibels[0] being 0 and decibels[1]
+                                255; rounded and saturated */
+    WEFT_STORAGE_COMPLEX_HALF /* complex arrays and spectra: both parts as halves, real part first;
+                                 an inverse transform loads such a spectrum, too */
 } weft_storage;
 
 typedef struct weft_context_options {
@@ -328,7 +336,7 @@ typedef struct weft_problem {
      * indices (0: n[a]); a forward transform takes zeros beyond and an inverse one crops what it
      * stores, without reading, writing or operating on what is not there. Boxes (weft_plan_box) and
      * bytes are those of the arrays in memory. Not in place, and not with bricks on that side. An
-     * inverse transform loads a spectrum of the problem's own kind. */
+     * inverse transform loads a spectrum of the problem's own kind, or of complex halves. */
     weft_storage load_storage, spectral_storage, store_storage;
     double decibels[2]; /* of WEFT_STORAGE_DECIBEL_U8; two different finite numbers */
     int64_t pad_from[WEFT_MAX_RANK];

@@ -143,8 +143,10 @@ static weft_status launch_rows(const weft_byte_copy *c, launcher launch, void *c
     return launch(context, &made);
 }
 
-/* The shape of a tile that leaves the fewest threads without work; the squarest among equals. */
+/* The shape of a tile that leaves the fewest threads without work; among equals the squarest, but
+ * of those that are one run of the destination, all of q side by side, the longest. */
 static void choose_tile(weft_copy_tiles *t) {
+    const bool joined = t->p_dst == t->q_n * t->q_dst;
     int left = WEFT_COPY_LOG_TILE - t->log_cell, most_p = log_above(t->p_n);
     int most_q = log_above(t->q_n), narrow = LEAST_LOG_RUN < most_p ? LEAST_LOG_RUN : most_p;
     int64_t fewest = INT64_MAX;
@@ -154,7 +156,8 @@ static void choose_tile(weft_copy_tiles *t) {
         int64_t tiles = parts_of(t->p_n, p) * parts_of(t->q_n, q) << (p + q);
         int apart = abs(p - q), best_apart = abs(t->log_p - t->log_q);
         if (q < (LEAST_LOG_RUN < most_q ? LEAST_LOG_RUN : most_q)) break;
-        if (tiles > fewest || (tiles == fewest && apart >= best_apart)) continue;
+        const bool is_run = joined && q == most_q;
+        if (tiles > fewest || (tiles == fewest && !is_run && apart >= best_apart)) continue;
         fewest = tiles;
         t->log_p = p;
         t->log_q = q;

@@ -52,9 +52,13 @@ typedef struct fft_pieces {
 #if load_stores && load_converts
 typedef load_stored in_number;
 #define CONVERT_LOADED(x) load_convert(x)
+#define IN_NUMBERS 1 /* of a complex one */
+#define LOAD_TWO(at) load_convert(*(at))
 #else
 typedef real in_number;
 #define CONVERT_LOADED(x) (x)
+#define IN_NUMBERS 2
+#define LOAD_TWO(at) load_two(at)
 #endif
 #if store_stores && store_converts
 typedef store_stored out_number;
@@ -207,7 +211,7 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
     {                                                                                              \
         const int sought = (number);                                                               \
         LOAD_IF(LOAD_NUMBER(sought)) {                                                             \
-            result = load_two(from + sought * (IN_UNIT ? 2 : shape.in_point));                     \
+            result = LOAD_TWO(from + sought * (IN_UNIT ? IN_NUMBERS : shape.in_point));            \
             OPERATE_LOADED(result, LOAD_NUMBER(sought))                                            \
         }                                                                                          \
     }
@@ -272,7 +276,7 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
         const long64 away = (mirrored ? REAL_LENGTH - whole : whole) - row;                        \
         real2 half_ = pair(0, 0);                                                                  \
         LOAD_IF((int)away + row) {                                                                 \
-            half_ = load_two(from + away * shape.in_loop[FOLD_LOOP]);                              \
+            half_ = LOAD_TWO(from + away * shape.in_loop[FOLD_LOOP]);                              \
             OPERATE_LOADED(half_, (int)away + row)                                                 \
         }                                                                                          \
         if (mirrored) half_.y = -half_.y;                                                          \

@@ -32,11 +32,16 @@ FUNCTION real rounded_between(real x, real least, real most) {
 #define FROM_HALF(x) (real) float_of_half(x)
 #define FROM_FLOAT(x) (real)(x)
 #define FROM_DOUBLE(x) (real)(x)
+#define FROM_COMPLEX_HALF(x)                                                                       \
+    pair((real)float_of_half((unsigned short)((x)&0xffff)),                                        \
+         (real)float_of_half((unsigned short)((x) >> 16)))
 #define TO_U8(x) (unsigned char)rounded_between(x, 0, 255)
 #define TO_I16(x) (short)rounded_between(x, -32768, 32767)
 #define TO_U16(x) (unsigned short)rounded_between(x, 0, 65535)
 #define TO_HALF(x) half_of_float((float)(x))
 #define TO_FLOAT(x) (float)(x)
 #define TO_DOUBLE(x) (double)(x)
+#define TO_COMPLEX_HALF(z)                                                                         \
+    ((unsigned int)half_of_float((float)(z).x) | (unsigned int)half_of_float((float)(z).y) << 16)
 #define TO_DECIBEL(z) ((real)10 * log10((z).x * (z).x + (z).y * (z).y))
 #endif

@@ -20,6 +20,7 @@ size_t weft_stored_element_bytes(const weft_pointwise_layout *layout) {
     case WEFT_STORAGE_HALF:
         return 2;
     case WEFT_STORAGE_FLOAT:
+    case WEFT_STORAGE_COMPLEX_HALF:
         return 4;
     case WEFT_STORAGE_DOUBLE:
         return 8;
@@ -93,6 +94,18 @@ static void put(const weft_pointwise_layout *layout, void *to, int64_t i, double
     }
 }
 
+static void load_complex_halves(const weft_pointwise_layout *layout, int64_t count,
+                                const void *from, void *to) {
+    for (int64_t i = 0; i < 2 * count; i++) {
+        uint16_t half;
+        memcpy(&half, (const char *)from + i * (int64_t)sizeof half, sizeof half);
+        if (layout->precision == WEFT_SINGLE)
+            ((float *)to)[i] = float_of_half(half);
+        else
+            ((double *)to)[i] = float_of_half(half);
+    }
+}
+
 void weft_stored_load(const weft_pointwise_layout *layout, int64_t count, const void *from,
                       void *to) {
     switch (layout->stored.storage) {
@@ -108,6 +121,9 @@ void weft_stored_load(const weft_pointwise_layout *layout, int64_t count, const 
         LOAD(float, (double));
     case WEFT_STORAGE_DOUBLE:
         LOAD(double, (double));
+    case WEFT_STORAGE_COMPLEX_HALF:
+        load_complex_halves(layout, count, from, to);
+        break;
     default:
         memcpy(to, from, (size_t)count * weft_stored_element_bytes(layout));
     }
@@ -148,6 +164,16 @@ static double decibels(const weft_pointwise_layout *layout, const void *from, in
     return (10 * log10(re * re + im * im) - range[0]) * (255 / (range[1] - range[0]));
 }
 
+static void store_complex_halves(const weft_pointwise_layout *layout, int64_t count,
+                                 const void *from, void *to) {
+    for (int64_t i = 0; i < 2 * count; i++) {
+        const uint16_t half =
+            half_of_double(layout->precision == WEFT_SINGLE ? (double)((const float *)from)[i]
+                                                            : ((const double *)from)[i]);
+        memcpy((char *)to + i * (int64_t)sizeof half, &half, sizeof half);
+    }
+}
+
 void weft_stored_store(const weft_pointwise_layout *layout, int64_t count, const void *from,
                        void *to) {
     uint8_t *bytes = to;
@@ -167,6 +193,9 @@ void weft_stored_store(const weft_pointwise_layout *layout, int64_t count, const
     case WEFT_STORAGE_DECIBEL_U8:
         for (int64_t i = 0; i < count; i++)
             bytes[i] = (uint8_t)rounded(decibels(layout, from, i), 0, 255);
+        break;
+    case WEFT_STORAGE_COMPLEX_HALF:
+        store_complex_halves(layout, count, from, to);
         break;
     default:
         memcpy(to, from, (size_t)count * weft_stored_element_bytes(layout));

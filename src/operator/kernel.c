@@ -146,27 +146,50 @@ static weft_status write_inside(writing *w) {
     return WEFT_SUCCESS;
 }
 
-/* Decibels as bytes, by the function NAME_SUFFIX. */
-static void define_picture(writing *w, const char *suffix, const double range[2]) {
-    weft_compose(&w->text,
-                 "FUNCTION unsigned char %s_%s(real2 z) { return TO_U8((TO_DECIBEL(z) - "
-                 "(real)(%.17e)) * (real)(%.17e)); }\n",
-                 w->name, suffix, range[0], 255 / (range[1] - range[0]));
+/* What elements of the callers' arrays are, and what stored.cl calls FROM_NAME and TO_NAME. */
+typedef struct number_kind {
+    const char *type, *name;
+} number_kind;
+
+static const number_kind kinds[] = {[WEFT_STORAGE_U8] = {"unsigned char", "U8"},
+                                    [WEFT_STORAGE_I16] = {"short", "I16"},
+                                    [WEFT_STORAGE_U16] = {"unsigned short", "U16"},
+                                    [WEFT_STORAGE_HALF] = {"unsigned short", "HALF"},
+                                    [WEFT_STORAGE_FLOAT] = {"float", "FLOAT"},
+                                    [WEFT_STORAGE_DOUBLE] = {"double", "DOUBLE"},
+                                    [WEFT_STORAGE_DECIBEL_U8] = {"unsigned char", "DECIBEL"},
+                                    [WEFT_STORAGE_COMPLEX_HALF] = {"unsigned int", "COMPLEX_HALF"}};
+
+/* Real numbers stand for complex ones by their real parts. */
+static bool is_part(const writing *w, weft_storage storage) {
+    return !w->list->layout.real && storage <= WEFT_STORAGE_DOUBLE;
+}
+
+/* NAME_SUFFIX: the number that an element stands for. */
+static void define_load(writing *w, const char *suffix, weft_storage storage) {
+    const bool part = is_part(w, storage);
+    weft_compose(&w->text, "FUNCTION %s_number %s_%s(%s x) { return %s(FROM_%s(x)%s); }\n", w->name,
+                 w->name, suffix, kinds[storage].type, part ? "pair" : "", kinds[storage].name,
+                 part ? ", 0" : "");
+}
+
+/* NAME_SUFFIX: the element for a number. */
+static void define_store(writing *w, const char *suffix, const weft_stored *stored) {
+    const number_kind *kind = &kinds[stored->storage];
+    const double *range = stored->decibels;
+    weft_composition *c = &w->text;
+    weft_compose(c, "FUNCTION %s %s_%s(%s_number x) { return ", kind->type, w->name, suffix,
+                 w->name);
+    if (stored->storage == WEFT_STORAGE_DECIBEL_U8)
+        weft_compose(c, "TO_U8((TO_DECIBEL(x) - (real)(%.17e)) * (real)(%.17e)); }\n", range[0],
+                     255 / (range[1] - range[0]));
+    else
+        weft_compose(c, "TO_%s(x%s); }\n", kind->name, is_part(w, stored->storage) ? ".x" : "");
 }
 
 /* How elements of the caller's array lie there. */
 static void write_stored(writing *w) {
-    static const struct {
-        const char *type, *name; /* of what stored.cl calls FROM_NAME and TO_NAME */
-    } kinds[] = {[WEFT_STORAGE_U8] = {"unsigned char", "U8"},
-                 [WEFT_STORAGE_I16] = {"short", "I16"},
-                 [WEFT_STORAGE_U16] = {"unsigned short", "U16"},
-                 [WEFT_STORAGE_HALF] = {"unsigned short", "HALF"},
-                 [WEFT_STORAGE_FLOAT] = {"float", "FLOAT"},
-                 [WEFT_STORAGE_DOUBLE] = {"double", "DOUBLE"},
-                 [WEFT_STORAGE_DECIBEL_U8] = {"unsigned char", "DECIBEL"}};
     const weft_pointwise_layout *layout = &w->list->layout;
-    const weft_storage storage = layout->stored.storage;
     weft_composition *c = &w->text;
     if (w->kernel->is_box) return;
     weft_compose(c, "%s", weft_kernels_stored_cl);
@@ -177,16 +200,11 @@ static void write_stored(writing *w) {
                  w->name, w->name, layout->real, w->name, w->kernel->converts, w->name, w->name,
                  w->inside.text ? w->inside.text : "");
     if (!w->kernel->converts) return;
-    weft_compose(c, "typedef %s %s_stored;\n", kinds[storage].type, w->name);
+    weft_compose(c, "typedef %s %s_stored;\n", kinds[layout->stored.storage].type, w->name);
     if (weft_pointwise_loads(layout))
-        weft_compose(c, "FUNCTION %s_number %s_convert(%s_stored x) { return %s(FROM_%s(x)%s); }\n",
-                     w->name, w->name, w->name, layout->real ? "" : "pair", kinds[storage].name,
-                     layout->real ? "" : ", 0");
-    else if (storage == WEFT_STORAGE_DECIBEL_U8)
-        define_picture(w, "convert", layout->stored.decibels);
+        define_load(w, "convert", layout->stored.storage);
     else
-        weft_compose(c, "FUNCTION %s_stored %s_convert(%s_number x) { return TO_%s(x%s); }\n",
-                     w->name, w->name, w->name, kinds[storage].name, layout->real ? "" : ".x");
+        define_store(w, "convert", &layout->stored);
 }
 
 /* The array that keeps the results: an element's place there grows by a stride for each index. */
@@ -209,18 +227,18 @@ static weft_status write_kept(writing *w) {
     if (kept.stored.storage == WEFT_STORAGE_SAME)
         weft_compose(c, "kept[2 * at] = value.x;\nkept[2 * at + 1] = value.y;\n");
     else
-        weft_compose(c, "kept[at] = %s_picture(value);\n", w->name);
+        weft_compose(c, "kept[at] = %s_convert_kept(value);\n", w->name);
     return WEFT_SUCCESS;
 }
 
 static void define_keep(writing *w) {
     const weft_stored *kept = &w->list->layout.kept;
-    const bool picture = kept->storage == WEFT_STORAGE_DECIBEL_U8;
+    const bool converts = kept->storage != WEFT_STORAGE_SAME;
     weft_composition *c = &w->text;
     if (!w->kernel->keeps) return;
     weft_compose(c, "%s#define %s_keeps 1\ntypedef %s %s_kept;\n", weft_kernels_stored_cl, w->name,
-                 picture ? "unsigned char" : "real", w->name);
-    if (picture) define_picture(w, "picture", kept->decibels);
+                 converts ? kinds[kept->storage].type : "real", w->name);
+    if (converts) define_store(w, "convert_kept", kept);
     weft_compose(c,
                  "FUNCTION void %s_keep(%s_number value, const int *index, "
                  "const %s_places *places, GLOBAL %s_kept *kept) {\n%s}\n",

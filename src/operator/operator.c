@@ -13,7 +13,7 @@
 enum { NAME_MAX_BYTES = 80 };
 
 const char *weft_operator_place_name(weft_operator_place place) {
-    static const char *const names[WEFT_PLACES] = {"load", "spectral", "store"};
+    static const char *const names[WEFT_PLACES] = {"load", "spectral", "store", "spectral"};
     return names[place];
 }
 

@@ -12,6 +12,7 @@ typedef enum weft_operator_place {
     WEFT_PLACE_LOAD,     /* forward, input space */
     WEFT_PLACE_SPECTRAL, /* forward, output space */
     WEFT_PLACE_STORE,    /* inverse, input space */
+    WEFT_PLACE_SPECTRUM, /* inverse, output space: no operators, but numbers of another kind */
     WEFT_PLACES
 } weft_operator_place;
 
@@ -70,7 +71,7 @@ typedef struct weft_pointwise_layout {
     bool real;
     weft_precision precision;
     weft_operator_place place;
-    weft_stored stored; /* what is read for WEFT_PLACE_LOAD, and written for the others */
+    weft_stored stored; /* what is read, or written: see weft_pointwise_loads */
     bool keeps;         /* the results are written to another array of the caller's, too, ... */
     weft_stored kept;   /* ... which is never cropped */
 } weft_pointwise_layout;
@@ -84,7 +85,7 @@ static inline weft_pointwise_layout weft_kept_layout(const weft_pointwise_layout
 
 /* Whether the caller's array is read, for the operators then come after it. */
 static inline bool weft_pointwise_loads(const weft_pointwise_layout *layout) {
-    return layout->place == WEFT_PLACE_LOAD;
+    return layout->place == WEFT_PLACE_LOAD || layout->place == WEFT_PLACE_SPECTRUM;
 }
 
 /* Whether the caller's array is just the box (convert.c); its bytes; those of one of its elements.

@@ -45,15 +45,25 @@ static weft_status check_shape(weft_problem *p) {
     return WEFT_SUCCESS;
 }
 
+/* Half precision is one of the callers' arrays, computed in single precision. */
+static void hold_halves(weft_problem *p) {
+    const bool complex_space = p->kind == WEFT_C2C;
+    const weft_storage halves = complex_space ? WEFT_STORAGE_COMPLEX_HALF : WEFT_STORAGE_HALF;
+    p->precision = WEFT_SINGLE;
+    if (p->load_storage == WEFT_STORAGE_SAME) p->load_storage = halves;
+    if (p->store_storage == WEFT_STORAGE_SAME) p->store_storage = halves;
+    if (p->spectral_storage == WEFT_STORAGE_SAME) p->spectral_storage = WEFT_STORAGE_COMPLEX_HALF;
+}
+
 static weft_status check_problem(weft_problem *p) {
     WEFT_TRY(check_range("problem.kind", (int)p->kind, WEFT_R2R));
     WEFT_TRY(check_range("problem.precision", (int)p->precision, WEFT_HALF));
     WEFT_TRY(check_range("problem.norm", (int)p->norm, WEFT_NORM_FORWARD));
-    if (p->kind == WEFT_R2R || p->precision == WEFT_HALF)
+    if (p->kind == WEFT_R2R)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "problem.%s is not in this version of weft (%s); choose %s",
-                         p->kind == WEFT_R2R ? "kind r2r" : "precision half", WEFT_VERSION,
-                         p->kind == WEFT_R2R ? "c2c or r2c" : "single or double");
+                         "problem.kind r2r is not in this version of weft (%s); choose c2c or r2c",
+                         WEFT_VERSION);
+    if (p->precision == WEFT_HALF) hold_halves(p);
     return check_shape(p);
 }
 
@@ -186,24 +196,28 @@ static double norm_factor(const weft_problem *p, weft_direction direction) {
     }
 }
 
-static weft_status check_storage(const char *name, weft_storage storage, weft_storage last) {
-    if ((int)storage >= 0 && storage <= last) return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "problem.%s is %d, not one of its values 0..%d",
-                     name, (int)storage, (int)last);
+/* In real space. */
+static weft_status check_storage(const weft_problem *p, const char *name, weft_storage storage) {
+    const bool halves = storage == WEFT_STORAGE_COMPLEX_HALF && p->kind == WEFT_C2C;
+    if (((int)storage >= 0 && storage <= WEFT_STORAGE_DOUBLE) || halves) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                     "problem.%s is %d; it is 0 to %d or, of WEFT_C2C, WEFT_STORAGE_COMPLEX_HALF",
+                     name, (int)storage, (int)WEFT_STORAGE_DOUBLE);
 }
 
 /* What the callers' arrays hold. They are not what a transform works on, so not its buffers. */
 static weft_status check_stored(weft_call *call) {
     const weft_problem *p = &call->problem;
     bool real_space = p->load_storage || p->store_storage, spectral = p->spectral_storage != 0;
-    WEFT_TRY(check_storage("load_storage", p->load_storage, WEFT_STORAGE_DOUBLE));
-    WEFT_TRY(check_storage("store_storage", p->store_storage, WEFT_STORAGE_DOUBLE));
-    if (spectral && p->spectral_storage != WEFT_STORAGE_DECIBEL_U8)
+    WEFT_TRY(check_storage(p, "load_storage", p->load_storage));
+    WEFT_TRY(check_storage(p, "store_storage", p->store_storage));
+    if (spectral && p->spectral_storage != WEFT_STORAGE_DECIBEL_U8 &&
+        p->spectral_storage != WEFT_STORAGE_COMPLEX_HALF)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "problem.spectral_storage is %d; it is WEFT_STORAGE_SAME or "
-                         "WEFT_STORAGE_DECIBEL_U8",
+                         "problem.spectral_storage is %d; it is WEFT_STORAGE_SAME, "
+                         "WEFT_STORAGE_DECIBEL_U8 or WEFT_STORAGE_COMPLEX_HALF",
                          (int)p->spectral_storage);
-    if (spectral &&
+    if (p->spectral_storage == WEFT_STORAGE_DECIBEL_U8 &&
         !(isfinite(p->decibels[0]) && isfinite(p->decibels[1]) && p->decibels[0] != p->decibels[1]))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "problem.decibels are %g and %g; give two different finite numbers",
@@ -231,7 +245,7 @@ static weft_status check_stored(weft_call *call) {
 
 weft_operator_space weft_call_space(const weft_call *call, weft_operator_place place, int64_t *n) {
     const weft_problem *p = &call->problem;
-    const bool spectral = place == WEFT_PLACE_SPECTRAL;
+    const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
     weft_call_extents(call, spectral ? WEFT_OUTPUT : WEFT_INPUT, n);
     return (weft_operator_space){
         .rank = p->rank, .logical = p->n, .n = n, .real = p->kind == WEFT_R2C && !spectral};
@@ -240,9 +254,10 @@ weft_operator_space weft_call_space(const weft_call *call, weft_operator_place p
 /* The norm is the first thing that happens to what a transform stores. */
 static weft_status read_operators(weft_call *call) {
     weft_problem *p = &call->problem;
-    const weft_operators *given[WEFT_PLACES] = {&p->load, &p->spectral, &p->store};
+    const weft_operators none = {NULL, 0};
+    const weft_operators *given[WEFT_PLACES] = {&p->load, &p->spectral, &p->store, &none};
     const double norm[WEFT_PLACES] = {1.0, norm_factor(p, WEFT_FORWARD),
-                                      norm_factor(p, WEFT_INVERSE)};
+                                      norm_factor(p, WEFT_INVERSE), 1.0};
     for (int i = 0; i < WEFT_PLACES; i++) {
         int64_t n[WEFT_AXES];
         weft_operator_place place = (weft_operator_place)i;

@@ -216,11 +216,14 @@ static weft_stored stored_at(const weft_schedule_request *request, weft_operator
     weft_stored stored = {.storage = WEFT_STORAGE_SAME};
     memcpy(stored.n, box->n, sizeof stored.n);
     if (!p) return stored;
-    stored.storage = place == WEFT_PLACE_LOAD       ? p->load_storage
-                     : place == WEFT_PLACE_SPECTRAL ? p->spectral_storage
-                                                    : p->store_storage;
+    const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
+    stored.storage = spectral                   ? p->spectral_storage
+                     : place == WEFT_PLACE_LOAD ? p->load_storage
+                                                : p->store_storage;
+    if (place == WEFT_PLACE_SPECTRUM && stored.storage == WEFT_STORAGE_DECIBEL_U8)
+        stored.storage = WEFT_STORAGE_SAME; /* there is no way back */
     memcpy(stored.decibels, p->decibels, sizeof stored.decibels);
-    for (int a = 0; a < p->rank && place != WEFT_PLACE_SPECTRAL; a++) {
+    for (int a = 0; a < p->rank && !spectral; a++) {
         if (p->pad_from[a] == 0) continue;
         const int64_t left = p->pad_from[a] - box->lo[a];
         stored.cropped = true;
@@ -293,6 +296,9 @@ static void add_segment(const weft_schedule_request *request, weft_schedule *sch
     const end to = departure(chain, s, request->direction);
     if (forward && s == last_transforming(chain, WEFT_INVERSE))
         add_pointwise(request, schedule, WEFT_PLACE_LOAD, at);
+    if (!forward && s == last_transforming(chain, WEFT_FORWARD) &&
+        schedule->direction == WEFT_INVERSE)
+        add_pointwise(request, schedule, WEFT_PLACE_SPECTRUM, at);
     add_transforms(request, schedule, &chain->segment[s], at, &to);
     *at = to;
     if (s == last_transforming(chain, request->direction))

@@ -73,8 +73,8 @@ WEFT_API const char *weft_window_kind_name(weft_window_kind kind) {
 }
 
 WEFT_API const char *weft_storage_name(weft_storage storage) {
-    static const char *const names[] = {"same", "u8",    "i16",    "u16",
-                                        "half", "float", "double", "decibel-u8"};
+    static const char *const names[] = {"same",  "u8",     "i16",        "u16",         "half",
+                                        "float", "double", "decibel-u8", "complex-half"};
     return WEFT_NAME_OF(names, storage);
 }
 

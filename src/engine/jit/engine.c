@@ -281,7 +281,7 @@ static array resting_place(const weft_transform *t) {
     const bool box = !t->store.list || weft_stored_is_box(&t->store.layout.stored);
     if (t->dims == 1) return OUT;
     if (t->kind == WEFT_TRANSFORM_C2R)
-        return t->destroy_input && t->in_pieces.count == 0 ? IN : BETWEEN;
+        return t->destroy_input && t->in_pieces.count == 0 && !converts(t, false) ? IN : BETWEEN;
     return t->out_pieces.count > 0 || !box || (t->returns && t->kind == WEFT_TRANSFORM_R2C)
                ? BETWEEN
                : OUT;
