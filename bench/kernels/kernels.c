@@ -10,7 +10,8 @@
  *     long-values, threads, least-threads, across-bytes, least-across-bytes, far-threads,
  *     registers, across-registers, alternates, whole-bytes, local-bytes, longest, work-bytes
  *     (-1: no limit), folds; of several numbers all combinations are tried
- * N bytes are the most of each of two arrays, by default 1 GiB.
+ * N bytes are the most of each of two arrays, by default 1 GiB. Where it was built with VkFFT
+ * (WEFT_VKFFT) vkfft is one of the engines.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,6 +22,9 @@
 #include "engine/jit/habits.h"
 #include "support/clock.h"
 #include "support/error.h"
+#ifdef WEFT_VKFFT
+#include "vkfft_engine.h"
+#endif
 
 enum { MOST_CASES = 128, COMPARED_BYTES = 1 << 24, MOST_NUMBERS = 16 };
 
@@ -82,6 +86,9 @@ static void copy_bytes(const bench *b, const void *src, void *dst, int64_t bytes
 
 static void wait_for(const bench *b) {
     must(b->device.ops->queue_wait(b->device.state, NULL));
+#ifdef WEFT_VKFFT
+    vkfft_wait();
+#endif
 }
 
 /* One run of what is measured. */
@@ -189,6 +196,7 @@ static bool measure(const bench *b, const bench_case *c, const weft_engine_ops *
     if (first || c->transform.in_place || c->transform.kind == WEFT_TRANSFORM_C2R)
         fill_input(&here, c->in_bytes);
     run(&here, &s);
+    wait_for(&here);
     const int64_t compared = c->out_bytes < COMPARED_BYTES ? c->out_bytes : COMPARED_BYTES;
     copy_bytes(&here, here.out, first ? b->first : b->result, compared, WEFT_DEVICE_TO_HOST);
     wait_for(&here);
@@ -203,18 +211,28 @@ static bool measure(const bench *b, const bench_case *c, const weft_engine_ops *
     return true;
 }
 
+static const weft_engine_ops *engine_named(const char *name) {
+#ifdef WEFT_VKFFT
+    if (strcmp(name, "vkfft") == 0) return &vkfft_engine;
+#endif
+    for (int id = WEFT_ENGINE_NATIVE; id <= WEFT_ENGINE_REFERENCE; id++) {
+        const weft_engine_ops *engine = weft_engine_find((weft_engine)id);
+        if (engine && strcmp(engine->name, name) == 0) return engine;
+    }
+    return NULL;
+}
+
 static void measure_case(bench *b, const bench_case *c) {
     char names[128];
     bool first = true;
     snprintf(names, sizeof names, "%s", b->engines);
-    for (char *name = strtok(names, ","); name; name = strtok(NULL, ","))
-        for (int id = WEFT_ENGINE_NATIVE; id <= WEFT_ENGINE_REFERENCE; id++) {
-            const weft_engine_ops *engine = weft_engine_find((weft_engine)id);
-            if (!engine || strcmp(engine->name, name) != 0) continue;
-            do {
-                if (measure(b, c, engine, first)) first = false;
-            } while (engine->id == WEFT_ENGINE_JIT && next_habits(b));
-        }
+    for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
+        const weft_engine_ops *engine = engine_named(name);
+        if (!engine) continue;
+        do {
+            if (measure(b, c, engine, first)) first = false;
+        } while (engine->id == WEFT_ENGINE_JIT && next_habits(b));
+    }
 }
 
 static void read_numbers(const char *text, numbers *n) {

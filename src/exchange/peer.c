@@ -64,12 +64,13 @@ static weft_status pull_from(weft_exchange_plan *plan, weft_queue *queue, int me
                                    WEFT_DEVICE_TO_DEVICE);
 }
 
-static weft_status pull(weft_exchange_plan *plan) {
+static weft_status pull(weft_exchange_plan *plan, weft_queue *const *queue, int queues) {
     const peer_state *state = plan->method_state;
     weft_status status = WEFT_SUCCESS;
-    for (int i = 0; i < state->partners; i++)
-        weft_keep(&status, pull_from(plan, plan->queue, state->partner[i],
-                                     plan->peer_src[state->partner[i]]));
+    for (int i = 0; i < state->partners; i++) {
+        int member = state->partner[i];
+        weft_keep(&status, pull_from(plan, queue[i % queues], member, plan->peer_src[member]));
+    }
     return status;
 }
 

@@ -126,7 +126,7 @@ static weft_status prepare_part(weft_build *b, int s, int i, weft_part *part) {
                               .group = b->group[step->redistribution],
                               .communicator = b->communicator[step->redistribution],
                               .device = &b->device,
-                              .queue = whole ? NULL : b->exchange_queue,
+                              .queue = whole ? NULL : b->exchange_queue[0],
                               .chunk = part->made,
                               .staged = step->staged,
                               .own_direct = step->own_direct,
@@ -204,7 +204,9 @@ void weft_build_release(weft_build *b) {
     for (int s = 0; s < WEFT_SCHEDULES; s++)
         for (int i = 0; i < b->schedule[s].steps; i++) weft_build_release_parts(b, s, i);
     weft_build_part(b);
-    if (b->exchange_queue) b->device.ops->queue_destroy(b->device.state, b->exchange_queue);
+    for (int q = 0; q < WEFT_EXCHANGE_QUEUES; q++)
+        if (b->exchange_queue[q])
+            b->device.ops->queue_destroy(b->device.state, b->exchange_queue[q]);
     for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
         if (b->group[k]) b->group[k]->ops->release(b->group[k]);
     for (int i = 0; i < b->ready_count; i++) b->engine->destroy(b->ready[i].plan);

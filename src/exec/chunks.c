@@ -128,7 +128,8 @@ static weft_status restrict_part(const weft_step *step, weft_part *part) {
     return status;
 }
 
-static weft_status make_part(weft_build *b, const weft_step *step, weft_part *part, int k) {
+static weft_status make_part(weft_build *b, const weft_step *step, int queues, weft_part *part,
+                             int k) {
     int64_t element = (int64_t)step->exchange.element_bytes;
     part->made = step->made.parts > 1 ? k % step->made.parts : 0;
     part->taken = step->made.axis == step->taken.axis ? k : k / step->made.parts;
@@ -139,7 +140,17 @@ static weft_status make_part(weft_build *b, const weft_step *step, weft_part *pa
         part->send_offset = before->send_offset + before->geometry.send_elements * element;
         part->receive_offset = before->receive_offset + before->geometry.receive_elements * element;
     }
-    return b->device.ops->event_create(b->device.state, &part->arrived);
+    for (int q = 0; q < queues; q++)
+        WEFT_TRY(b->device.ops->event_create(b->device.state, &part->arrived[q]));
+    return WEFT_SUCCESS;
+}
+
+/* Devices copy from several partners at once. Each reading one after the other, they would now and
+ * then read from the same one, at half of the speed of its link, while nobody reads from another. */
+static int queues_for(const weft_build *b, const weft_step *step) {
+    const int partners = step->exchange.members - 1;
+    if (!step->method->shared || b->device.ops->host_addressable || partners < 2) return 1;
+    return partners < WEFT_EXCHANGE_QUEUES ? partners : WEFT_EXCHANGE_QUEUES;
 }
 
 static weft_status make_parts(weft_build *b, const weft_step *step, weft_parts *parts) {
@@ -148,12 +159,15 @@ static weft_status make_parts(weft_build *b, const weft_step *step, weft_parts *
     parts->missing = calloc((size_t)step->taken.parts, sizeof *parts->missing);
     if (!parts->made || !parts->missing)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's exchanges");
-    if (!b->exchange_queue) WEFT_TRY(d->ops->queue_create(d->state, &b->exchange_queue));
+    parts->queues = queues_for(b, step);
+    for (int q = 0; q < parts->queues; q++)
+        if (!b->exchange_queue[q])
+            WEFT_TRY(d->ops->queue_create(d->state, &b->exchange_queue[q]));
     for (int k = 0; k < step->made.parts; k++)
         WEFT_TRY(d->ops->event_create(d->state, &parts->made[k]));
     for (int k = 0; k < parts->count; k++) {
         parts->part[k].geometry = step->exchange; /* until it has its own */
-        WEFT_TRY(make_part(b, step, &parts->part[k], k));
+        WEFT_TRY(make_part(b, step, parts->queues, &parts->part[k], k));
     }
     return WEFT_SUCCESS;
 }
@@ -189,7 +203,8 @@ void weft_build_release_parts(weft_build *b, int s, int i) {
     for (int k = 0; k < parts->count; k++) {
         weft_part *part = &parts->part[k];
         if (part->exchange.ops) part->exchange.ops->release(&part->exchange);
-        if (part->arrived) d->ops->event_destroy(d->state, part->arrived);
+        for (int q = 0; q < WEFT_EXCHANGE_QUEUES; q++)
+            if (part->arrived[q]) d->ops->event_destroy(d->state, part->arrived[q]);
         if (part->geometry.send != step->exchange.send)
             weft_redistribution_release(&part->geometry);
     }

@@ -1,9 +1,9 @@
 /*
  * Running an exchange in parts: the transforms before and after it work on some parts, on the
- * default queue, while others are copied on a queue of their own and travel.
+ * default queue, while others are copied on queues of their own and travel.
  *
- *   default queue    before 0, 1, 2, ...             after 0, 1, ...
- *   exchange queue   parts of 0 once before 0 is done, of 1, 2, ...
+ *   default queue     before 0, 1, 2, ...             after 0, 1, ...
+ *   exchange queues   parts of 0 once before 0 is done, of 1, 2, ...
  *
  * What partners read is announced part by part, as soon as the calling thread sees that it is
  * complete. The reader copies first what the transform after it waits for first: of the parts that
@@ -16,7 +16,7 @@
 #include "exec/plan.h"
 #include "support/error.h"
 
-enum { AHEAD = 2 }; /* copies on the queue: one at work, one to follow at once */
+enum { AHEAD = 2 }; /* parts on the queues: one at work, one to follow at once */
 
 /* One run. */
 typedef struct run {
@@ -55,14 +55,17 @@ static void enqueue_before(run *r) {
     weft_record(r->recorder, WEFT_PHASE_FFT, WEFT_NO_PARTNER, start);
 }
 
-/* Behind a part's copies: an event; and, if nothing else is missing, the transform after. */
+/* Behind a part's copies: events; and, if nothing else is missing, the transform after. */
 static void enqueue_after(run *r, weft_part *part) {
     const weft_device_handle *d = &r->b->device;
     double start = weft_clock();
     part->started = true;
-    weft_keep(&r->status, d->ops->event_record(d->state, r->b->exchange_queue, part->arrived));
+    for (int q = 0; q < r->parts->queues; q++)
+        weft_keep(&r->status,
+                  d->ops->event_record(d->state, r->b->exchange_queue[q], part->arrived[q]));
     if (--r->parts->missing[part->taken] > 0) return;
-    weft_keep(&r->status, d->ops->event_await(d->state, NULL, part->arrived));
+    for (int q = 0; q < r->parts->queues; q++)
+        weft_keep(&r->status, d->ops->event_await(d->state, NULL, part->arrived[q]));
     if (r->step->overlaps_after) transform(r, r->i + 1, part->taken);
     weft_record(r->recorder, WEFT_PHASE_FFT, WEFT_NO_PARTNER, start);
 }
@@ -72,13 +75,13 @@ static void run_messages(run *r) {
     for (int k = 0; k < r->parts->count; k++) {
         weft_part *part = &r->parts->part[k];
         weft_event *made = r->parts->made[part->made];
-        weft_keep(&r->status, d->ops->event_await(d->state, r->b->exchange_queue, made));
+        weft_keep(&r->status, d->ops->event_await(d->state, r->b->exchange_queue[0], made));
         weft_keep(&r->status, part->exchange.ops->run(&part->exchange));
         enqueue_after(r, part);
     }
     if (r->step->method->by_device) {
         weft_status status =
-            weft_build_await_device(r->b, r->step, r->b->exchange_queue, r->recorder);
+            weft_build_await_device(r->b, r->step, r->b->exchange_queue[0], r->recorder);
         weft_keep(&r->status, status);
     }
 }
@@ -110,17 +113,23 @@ static weft_part *next_part(const run *r, int ready) {
     return NULL;
 }
 
-/* Whether the queue is short: what is chosen later is chosen better. */
-static bool has_room(const run *r, const weft_part *earlier) {
+/* Whether the queues are short: what is chosen later is chosen better. */
+static bool have_room(const run *r, const weft_part *earlier) {
     const weft_device_handle *d = &r->b->device;
-    return r->status != WEFT_SUCCESS || !earlier || d->ops->event_done(d->state, earlier->arrived);
+    if (r->status != WEFT_SUCCESS || !earlier) return true;
+    for (int q = 0; q < r->parts->queues; q++)
+        if (!d->ops->event_done(d->state, earlier->arrived[q])) return false;
+    return true;
 }
 
 static void pull(run *r, weft_part *part) {
     const weft_device_handle *d = &r->b->device;
     weft_event *made = r->parts->made[part->made];
-    weft_keep(&r->status, d->ops->event_await(d->state, r->b->exchange_queue, made));
-    if (r->status == WEFT_SUCCESS) weft_keep(&r->status, part->exchange.ops->pull(&part->exchange));
+    for (int q = 0; q < r->parts->queues; q++)
+        weft_keep(&r->status, d->ops->event_await(d->state, r->b->exchange_queue[q], made));
+    if (r->status == WEFT_SUCCESS)
+        weft_keep(&r->status, part->exchange.ops->pull(&part->exchange, r->b->exchange_queue,
+                                                       r->parts->queues));
 }
 
 static void run_shared(run *r) {
@@ -134,7 +143,7 @@ static void run_shared(run *r) {
     for (int started = 0; started < r->parts->count;) {
         announced = announce(r, announced);
         ready = count_ready(r, ready, announced);
-        weft_part *part = has_room(r, last[started % AHEAD]) ? next_part(r, ready) : NULL;
+        weft_part *part = have_room(r, last[started % AHEAD]) ? next_part(r, ready) : NULL;
         if (!part) {
             weft_peer_pause(first->peer, &spins);
             continue;
@@ -146,7 +155,8 @@ static void run_shared(run *r) {
         last[started++ % AHEAD] = part;
         start = weft_clock();
     }
-    weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->exchange_queue));
+    for (int q = 0; q < r->parts->queues; q++)
+        weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->exchange_queue[q]));
     weft_record(r->recorder, WEFT_PHASE_UNPACK, WEFT_NO_PARTNER, start);
     weft_peer_finish(first);
     weft_build_lend(r->b, first);

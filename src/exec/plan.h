@@ -25,6 +25,9 @@ static inline bool weft_step_scales(const weft_step *step, double *factor) {
            weft_operators_only_scale(step->operators, factor);
 }
 
+/* Queues for the copies of exchanges in parts. */
+enum { WEFT_EXCHANGE_QUEUES = 4 };
+
 /* An engine plan, shared by all steps with the same transform. */
 typedef struct weft_ready_transform {
     weft_transform transform;
@@ -37,13 +40,14 @@ typedef struct weft_part {
     weft_exchange_plan exchange;
     int64_t send_offset, receive_offset; /* bytes to its packed blocks */
     int made, taken; /* the parts of the transforms before and after the exchange that it is of */
-    weft_event *arrived;
-    bool started; /* in this run */
+    weft_event *arrived[WEFT_EXCHANGE_QUEUES]; /* what each queue does of it */
+    bool started;                              /* in this run */
 } weft_part;
 
 /* An exchange of a schedule (chunks.c). */
 typedef struct weft_parts {
     int count;
+    int queues; /* the first so many of weft_build.exchange_queue */
     weft_part *part;   /* [count] */
     weft_event **made; /* [step.made.parts]: what the transform before made; NULL if count is 1 */
     int *missing; /* [step.taken.parts]: parts that the transform after still waits for, in a run */
@@ -72,7 +76,7 @@ typedef struct weft_build {
         scheduled[WEFT_SCHEDULES]; /* placements that options.placement excludes have no schedule */
     weft_schedule schedule[WEFT_SCHEDULES];
     weft_parts parts[WEFT_SCHEDULES][WEFT_MAX_STEPS]; /* of exchanges */
-    weft_queue *exchange_queue; /* copies of exchanges in parts; NULL: there are none */
+    weft_queue *exchange_queue[WEFT_EXCHANGE_QUEUES]; /* as many as some exchange in parts uses */
     /* Not owned; [1] for shorter parts, the last ones, where they differ. NULL: nothing here */
     weft_engine_plan *transform[WEFT_SCHEDULES][WEFT_MAX_STEPS][2];
     weft_ready_transform *ready;

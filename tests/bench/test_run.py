@@ -28,7 +28,7 @@ SMALL: dict[str, Any] = {
     "effort": "estimate",
     "sets": [{"shapes": ["8x9x10"], "ranks": [1, 2], "strategies": ["slab-2d1d", "pencil"]}],
 }
-# Enough work to be interrupted in the middle.
+# Enough work to be interrupted in the middle, on a busy machine too.
 LONG: dict[str, Any] = {
     "name": "long",
     "iterations": 5,
@@ -37,7 +37,7 @@ LONG: dict[str, Any] = {
     "together": 1,
     "sets": [
         {
-            "shapes": [{"start": "128x128x32", "doublings": 1}],
+            "shapes": [{"start": "128x128x128", "doublings": 1}],
             "kinds": ["c2c", "r2c"],
             "ranks": [2],
             "strategies": ["slab-2d1d", "slab-1d2d", "slab-y-zx", "pencil"],
