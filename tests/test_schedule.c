@@ -331,6 +331,28 @@ static void parts_of_a_slab_overlap_with_both_transforms(void **state) {
     }
 }
 
+/* Of what partners lend on a device, a transform copies as much as there is time for while the one
+ * before works on, and loads the rest from where it lies; all of it if that one is done before. */
+static void later_parts_of_a_slab_are_loaded_from_the_partners(void **state) {
+    (void)state;
+    for (int mix = 0; mix < 4; mix++) {
+        setting *s = make(WEFT_C2C, WEFT_SLAB_2D1D, WEFT_DEFAULT, WEFT_PEER, 4, 0);
+        const bool forward = mix < 2, in_place = mix & 1;
+        s->planner.chunks = 8;
+        s->planner.engine = weft_engine_find(WEFT_ENGINE_JIT);
+        s->planner.device = weft_device_find(WEFT_CUDA);
+        schedule(s, 1, forward ? WEFT_FORWARD : WEFT_INVERSE, in_place);
+        const weft_step *exchange = step_of(&s->schedule, WEFT_STEP_EXCHANGE, 0);
+        const weft_step *after = step_of(&s->schedule, WEFT_STEP_FFT, 1);
+        assert_int_equal(after->chunks, 4);
+        assert_true(exchange->overlaps_after);
+        assert_int_equal(exchange->overlaps_before, !in_place);
+        assert_int_equal(after->far_chunks, in_place ? 4 : forward ? 2 : 3);
+        weft_schedule_release(&s->schedule);
+        free(s);
+    }
+}
+
 /* The first exchange of a pencil leaves x as it is. */
 static void parts_of_a_pencil_are_a_pipeline_along_x(void **state) {
     (void)state;
@@ -562,6 +584,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_stored_over_what_is_still_to_be_loaded),
         cmocka_unit_test(transforms_store_and_load_the_blocks_of_messages),
         cmocka_unit_test(parts_of_a_slab_overlap_with_both_transforms),
+        cmocka_unit_test(later_parts_of_a_slab_are_loaded_from_the_partners),
         cmocka_unit_test(parts_of_a_pencil_are_a_pipeline_along_x),
         cmocka_unit_test(peer_is_chosen_within_nodes_only),
         cmocka_unit_test(nccl_is_chosen_where_the_ranks_of_a_group_have_gpus_of_their_own),

@@ -69,8 +69,8 @@ static weft_status allocate_buffers(weft_build *b) {
 static weft_status plan_transforms(weft_build *b) {
     int steps = 0;
     for (int s = 0; s < WEFT_SCHEDULES; s++) steps += b->schedule[s].steps;
-    /* Of a transform in parts there are two, for longer and shorter ones. */
-    b->ready = calloc(2 * (size_t)steps, sizeof *b->ready);
+    /* Of a transform in parts there are four: longer and shorter ones, near and far. */
+    b->ready = calloc(4 * (size_t)steps, sizeof *b->ready);
     if (!b->ready) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's transforms");
     for (int s = 0; s < WEFT_SCHEDULES; s++)
         for (int i = 0; i < b->schedule[s].steps; i++) {
@@ -207,6 +207,7 @@ void weft_build_release(weft_build *b) {
     for (int q = 0; q < WEFT_EXCHANGE_QUEUES; q++)
         if (b->exchange_queue[q])
             b->device.ops->queue_destroy(b->device.state, b->exchange_queue[q]);
+    if (b->far_queue) b->device.ops->queue_destroy(b->device.state, b->far_queue);
     for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
         if (b->group[k]) b->group[k]->ops->release(b->group[k]);
     for (int i = 0; i < b->ready_count; i++) b->engine->destroy(b->ready[i].plan);

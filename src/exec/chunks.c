@@ -45,20 +45,44 @@ static weft_status find_or_plan(weft_build *b, const weft_transform *transform,
     return WEFT_SUCCESS;
 }
 
-weft_status weft_build_transform(weft_build *b, int s, int i) {
-    const weft_step *step = &b->schedule[s].step[i];
-    weft_transform t = step->transform;
+/* Longer and shorter parts. */
+static weft_status plan_parts(weft_build *b, const weft_step *step, weft_transform t,
+                              weft_engine_plan **plan) {
     int64_t first, longer, shorter;
-    if (weft_step_is_empty(step)) return WEFT_SUCCESS;
-    if (step->chunks == 1) return find_or_plan(b, &t, &b->transform[s][i][0]);
     weft_dimension *loop = &t.loop[step->chunk_loop];
     t.part_loop = step->chunk_loop;
     weft_split(loop->n, step->chunks, 0, &first, &longer);
     weft_split(loop->n, step->chunks, step->chunks - 1, &first, &shorter);
     loop->n = longer;
-    WEFT_TRY(find_or_plan(b, &t, &b->transform[s][i][0]));
+    WEFT_TRY(find_or_plan(b, &t, &plan[0]));
     loop->n = shorter;
-    return shorter == 0 ? WEFT_SUCCESS : find_or_plan(b, &t, &b->transform[s][i][1]);
+    return shorter == 0 ? WEFT_SUCCESS : find_or_plan(b, &t, &plan[1]);
+}
+
+weft_status weft_build_transform(weft_build *b, int s, int i) {
+    const weft_step *step = &b->schedule[s].step[i];
+    weft_transform t = step->transform;
+    if (weft_step_is_empty(step)) return WEFT_SUCCESS;
+    if (step->chunks == 1) return find_or_plan(b, &t, &b->transform[s][i][0]);
+    if (step->far_chunks < step->chunks) WEFT_TRY(plan_parts(b, step, t, &b->transform[s][i][0]));
+    if (step->far_chunks == 0) return WEFT_SUCCESS;
+    if (!b->far_queue) WEFT_TRY(b->device.ops->queue_create(b->device.state, &b->far_queue));
+    t.in_pieces.piece = step->far_piece;
+    return plan_parts(b, step, t, &b->transform[s][i][2]);
+}
+
+/* From index `first` of the loop that the parts share out: partners' arrays. */
+static const void **far_part(const weft_build *b, int s, int i, int64_t first) {
+    const weft_step *step = &b->schedule[s].step[i];
+    const weft_parts *parts = &b->parts[s][i - 1];
+    const void *const *src = parts->part->exchange.peer_src;
+    const int64_t element = (int64_t)weft_transform_element_bytes(&step->transform, false);
+    for (int p = 0; p < step->transform.in_pieces.count; p++) {
+        const weft_piece *piece = &step->far_piece[p];
+        parts->far[piece->array] = (const char *)src[piece->array] +
+                                   first * piece->loop_stride[step->chunk_loop] * element;
+    }
+    return parts->far;
 }
 
 /* Index `first` of the loop that the parts share out, of input in pieces. What lies in one array
@@ -92,7 +116,8 @@ weft_status weft_build_run_transform(weft_build *b, int s, int i, int part, void
     const weft_step *step = &b->schedule[s].step[i];
     const weft_transform *t = &step->transform;
     const void *loaded[WEFT_LOADED_ARRAYS];
-    weft_engine_plan *const *plan = b->transform[s][i];
+    const bool far = part >= step->chunks - step->far_chunks;
+    weft_engine_plan *const *plan = &b->transform[s][i][far ? 2 : 0];
     void *out = buffer[step->dst];
     int64_t first = 0, longer = 0, n = 0;
     if (!plan[0]) return WEFT_SUCCESS; /* nothing here */
@@ -104,10 +129,10 @@ weft_status weft_build_run_transform(weft_build *b, int s, int i, int part, void
         out =
             (char *)out + first * loop->out_stride * (int64_t)weft_transform_element_bytes(t, true);
     }
-    const void *in = input_part(b, s, i, first, buffer, loaded);
+    const void *in = far ? far_part(b, s, i, first) : input_part(b, s, i, first, buffer, loaded);
     weft_engine_plan *part_plan = plan[n == longer ? 0 : 1];
     if (b->engine->begin_at) b->engine->begin_at(part_plan, first, b->kept);
-    return b->engine->execute(part_plan, &b->device, NULL, in, out);
+    return b->engine->execute(part_plan, &b->device, far ? b->far_queue : NULL, in, out);
 }
 
 /* The part of the redistribution that this one is. */
@@ -146,7 +171,8 @@ static weft_status make_part(weft_build *b, const weft_step *step, int queues, w
 }
 
 /* Devices copy from several partners at once. Each reading one after the other, they would now and
- * then read from the same one, at half of the speed of its link, while nobody reads from another. */
+ * then read from the same one, at half of the speed of its link, while nobody reads from another.
+ */
 static int queues_for(const weft_build *b, const weft_step *step) {
     const int partners = step->exchange.members - 1;
     if (!step->method->shared || b->device.ops->host_addressable || partners < 2) return 1;
@@ -157,12 +183,13 @@ static weft_status make_parts(weft_build *b, const weft_step *step, weft_parts *
     const weft_device_handle *d = &b->device;
     parts->made = calloc((size_t)step->made.parts, sizeof(weft_event *));
     parts->missing = calloc((size_t)step->taken.parts, sizeof *parts->missing);
-    if (!parts->made || !parts->missing)
+    parts->far = calloc((size_t)step->exchange.members, sizeof *parts->far);
+    if (!parts->made || !parts->missing || !parts->far)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's exchanges");
+    WEFT_TRY(d->ops->event_create(d->state, &parts->far_done));
     parts->queues = queues_for(b, step);
     for (int q = 0; q < parts->queues; q++)
-        if (!b->exchange_queue[q])
-            WEFT_TRY(d->ops->queue_create(d->state, &b->exchange_queue[q]));
+        if (!b->exchange_queue[q]) WEFT_TRY(d->ops->queue_create(d->state, &b->exchange_queue[q]));
     for (int k = 0; k < step->made.parts; k++)
         WEFT_TRY(d->ops->event_create(d->state, &parts->made[k]));
     for (int k = 0; k < parts->count; k++) {
@@ -212,6 +239,8 @@ void weft_build_release_parts(weft_build *b, int s, int i) {
         if (parts->made[k]) d->ops->event_destroy(d->state, parts->made[k]);
     free(parts->part);
     free(parts->made);
+    if (parts->far_done) d->ops->event_destroy(d->state, parts->far_done);
     free(parts->missing);
+    free(parts->far);
     *parts = (weft_parts){0};
 }

@@ -67,6 +67,11 @@ static void write_fft(const json_t *step, size_t rank, FILE *stream) {
     fprintf(stream, " %s along %s%s", text(step, "kind"),
             axes_text(json_object_get(step, "axes"), rank, axes, sizeof axes),
             flag(step, "returns") ? " and back" : "");
+    if (number(step, "chunks") > 1)
+        fprintf(stream, " in %lld parts", (long long)number(step, "chunks"));
+    if (number(step, "far_chunks") > 0)
+        fprintf(stream, ", %lld of them from partners' arrays",
+                (long long)number(step, "far_chunks"));
     for (int i = 0; i < 3; i++) {
         const json_t *operators = json_object_get(step, places[i][0]);
         if (!operators) continue;

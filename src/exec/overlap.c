@@ -7,9 +7,11 @@
  *
  * What partners read is announced part by part, as soon as the calling thread sees that it is
  * complete. The reader copies first what the transform after it waits for first: of the parts that
- * are complete, those that complete its earliest one. Messages of a part are sent and received
- * before those of the next. Devices that send and receive themselves get all parts at once, and are
- * waited for at the end.
+ * are complete, those that complete its earliest one. Its last parts may be far ones, which load
+ * from the partners' arrays themselves: they begin, on a queue of their own, as soon as those are
+ * complete, beside the copies that are left and the near parts. Messages of a part are sent and
+ * received before those of the next. Devices that send and receive themselves get all parts at
+ * once, and are waited for at the end.
  */
 #include "exchange/blocks.h"
 #include "exchange/peer.h"
@@ -35,10 +37,15 @@ static void transform(run *r, int i, int k) {
     r->status = weft_build_run_transform(r->b, r->s, i, k, r->buffer);
 }
 
+/* Of the parts that the transform after takes, how many are copied. */
+static int near_parts(const run *r) {
+    return r->step->taken.parts - (r->step->overlaps_after ? r->step[1].far_chunks : 0);
+}
+
 static void copy_own(run *r, int made) {
     for (int k = 0; k < r->parts->count; k++) {
         weft_part *part = &r->parts->part[k];
-        if (part->made == made && r->status == WEFT_SUCCESS)
+        if (part->made == made && part->taken < near_parts(r) && r->status == WEFT_SUCCESS)
             weft_keep(&r->status, r->step->method->copy_own(&part->exchange));
     }
 }
@@ -132,17 +139,44 @@ static void pull(run *r, weft_part *part) {
                                                        r->parts->queues));
 }
 
+/* All arrays are complete. */
+static void enqueue_far(run *r) {
+    double start = weft_clock();
+    for (int k = near_parts(r); k < r->step->taken.parts; k++) transform(r, r->i + 1, k);
+    weft_record(r->recorder, WEFT_PHASE_FFT, WEFT_NO_PARTNER, start);
+}
+
+/* What follows on the default queue waits for the far parts, and so does this rank, since partners
+ * may store there again afterwards. */
+static void await_far(run *r) {
+    const weft_device_handle *d = &r->b->device;
+    weft_keep(&r->status, d->ops->event_record(d->state, r->b->far_queue, r->parts->far_done));
+    weft_keep(&r->status, d->ops->event_await(d->state, NULL, r->parts->far_done));
+    weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->far_queue));
+}
+
 static void run_shared(run *r) {
     const weft_device_handle *d = &r->b->device;
     weft_exchange_plan *first = &r->parts->part[0].exchange;
     const weft_part *last[AHEAD] = {NULL};
-    int announced = 0, ready = 0, spins = 0;
+    const bool far = near_parts(r) < r->step->taken.parts && r->b->far_queue;
+    bool far_waits = far;
+    int announced = 0, ready = 0, spins = 0, left = 0;
     double start = weft_clock();
     weft_peer_open(first);
-    for (int k = 0; k < r->parts->count; k++) r->parts->part[k].exchange.peer_src = first->peer_src;
-    for (int started = 0; started < r->parts->count;) {
+    for (int k = 0; k < r->parts->count; k++) {
+        weft_part *part = &r->parts->part[k];
+        part->exchange.peer_src = first->peer_src;
+        part->started = part->taken >= near_parts(r); /* by no copy */
+        if (!part->started) left++;
+    }
+    for (int started = 0; started < left || far_waits;) {
         announced = announce(r, announced);
         ready = count_ready(r, ready, announced);
+        if (far_waits && ready == r->step->made.parts) {
+            enqueue_far(r);
+            far_waits = false;
+        }
         weft_part *part = have_room(r, last[started % AHEAD]) ? next_part(r, ready) : NULL;
         if (!part) {
             weft_peer_pause(first->peer, &spins);
@@ -155,6 +189,7 @@ static void run_shared(run *r) {
         last[started++ % AHEAD] = part;
         start = weft_clock();
     }
+    if (far) await_far(r);
     for (int q = 0; q < r->parts->queues; q++)
         weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->exchange_queue[q]));
     weft_record(r->recorder, WEFT_PHASE_UNPACK, WEFT_NO_PARTNER, start);
@@ -164,10 +199,8 @@ static void run_shared(run *r) {
 
 static void ready_parts(run *r) {
     const weft_partition *made = &r->step->made, *taken = &r->step->taken;
-    for (int k = 0; k < r->parts->count; k++) {
+    for (int k = 0; k < r->parts->count; k++)
         weft_build_ready_part(r->step, &r->parts->part[k], r->buffer, r->recorder);
-        r->parts->part[k].started = false;
-    }
     for (int k = 0; k < taken->parts; k++)
         r->parts->missing[k] = made->axis == taken->axis ? 1 : made->parts;
 }

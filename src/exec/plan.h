@@ -47,10 +47,12 @@ typedef struct weft_part {
 /* An exchange of a schedule (chunks.c). */
 typedef struct weft_parts {
     int count;
-    int queues; /* the first so many of weft_build.exchange_queue */
+    int queues;        /* the first so many of weft_build.exchange_queue */
     weft_part *part;   /* [count] */
     weft_event **made; /* [step.made.parts]: what the transform before made; NULL if count is 1 */
     int *missing; /* [step.taken.parts]: parts that the transform after still waits for, in a run */
+    const void **far; /* [members]: where the transform after loads from partners, in a run */
+    weft_event *far_done;
 } weft_parts;
 
 /* Where things begin in the memory that a rank shares (-1: the workspace is not there), and the
@@ -77,8 +79,10 @@ typedef struct weft_build {
     weft_schedule schedule[WEFT_SCHEDULES];
     weft_parts parts[WEFT_SCHEDULES][WEFT_MAX_STEPS]; /* of exchanges */
     weft_queue *exchange_queue[WEFT_EXCHANGE_QUEUES]; /* as many as some exchange in parts uses */
-    /* Not owned; [1] for shorter parts, the last ones, where they differ. NULL: nothing here */
-    weft_engine_plan *transform[WEFT_SCHEDULES][WEFT_MAX_STEPS][2];
+    weft_queue *far_queue; /* transforms that load from partners' arrays beside others */
+    /* Not owned; [1] for shorter parts, the last ones, where they differ; [2] and [3] the same of
+     * those that load from partners' arrays. NULL: nothing here */
+    weft_engine_plan *transform[WEFT_SCHEDULES][WEFT_MAX_STEPS][4];
     weft_ready_transform *ready;
     int ready_count;
     /* By weft_operator_slot: as the host's code, or as a kernel. NULL: no such step here. */
@@ -148,7 +152,8 @@ void weft_build_release_parts(weft_build *build, int schedule, int step);
 /* Tells a part where its buffers are; the step reads its partners' arrays where it has none. */
 weft_exchange_plan *weft_build_ready_part(const weft_step *step, weft_part *part,
                                           void *const *buffer, weft_recorder *recorder);
-/* The engine plans of a transform, and enqueuing one of its parts. Not collective. */
+/* The engine plans of a transform, and enqueuing one of its parts: on the default queue, or on the
+ * far queue what loads from partners' arrays. Not collective. */
 weft_status weft_build_transform(weft_build *build, int schedule, int step);
 weft_status weft_build_run_transform(weft_build *build, int schedule, int step, int part,
                                      void *const *buffer);

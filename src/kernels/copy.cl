@@ -92,16 +92,32 @@ KERNEL(NAMED(weft_copy_tiles, UNIT_BYTES))
     const unsigned int first = group << log_batch;
     const place whole = place_of(&copy.outer, first);
 
+    /* Then from one unit of a thread to its next only the far axis goes on, by as many as there are
+     * threads for. */
+    const int run_step = THREADS >> log_run, turned_step = THREADS >> (copy.log_cell + log_q);
+    const bool even = log_batch == 0 && run_step > 0 && turned_step > 0;
+
     UNIT unit[WEFT_COPY_PER_THREAD];
-    UNROLL
-    for (int k = 0; k < WEFT_COPY_PER_THREAD; ++k) {
-        int number = THREAD + k * THREADS;
-        tile_index i = split(number, copy.log_cell, copy.log_p, log_q);
-        if (i.unit >= copy.cell || p0 + i.near >= copy.p_n || q0 + i.far >= copy.q_n ||
-            first + i.batch >= copy.outer.count)
-            continue;
-        long64 at = log_batch == 0 ? whole.src : place_of(&copy.outer, first + i.batch).src;
-        unit[k] = src[at + (p0 + i.near) * copy.p_src + (q0 + i.far) * copy.q_src + i.unit];
+    if (even) {
+        const tile_index i = split(THREAD, copy.log_cell, copy.log_p, log_q);
+        const bool within = i.unit < copy.cell && p0 + i.near < copy.p_n;
+        const long64 left = within ? copy.q_n - q0 - i.far : 0, next = run_step * copy.q_src;
+        const long64 from =
+            whole.src + (p0 + i.near) * copy.p_src + (q0 + i.far) * copy.q_src + i.unit;
+        UNROLL
+        for (int k = 0; k < WEFT_COPY_PER_THREAD; ++k)
+            if (k * run_step < left) unit[k] = src[from + k * next];
+    } else {
+        UNROLL
+        for (int k = 0; k < WEFT_COPY_PER_THREAD; ++k) {
+            int number = THREAD + k * THREADS;
+            tile_index i = split(number, copy.log_cell, copy.log_p, log_q);
+            if (i.unit >= copy.cell || p0 + i.near >= copy.p_n || q0 + i.far >= copy.q_n ||
+                first + i.batch >= copy.outer.count)
+                continue;
+            long64 at = log_batch == 0 ? whole.src : place_of(&copy.outer, first + i.batch).src;
+            unit[k] = src[at + (p0 + i.near) * copy.p_src + (q0 + i.far) * copy.q_src + i.unit];
+        }
     }
     UNROLL
     for (int k = 0; k < WEFT_COPY_PER_THREAD; ++k) {
@@ -109,18 +125,31 @@ KERNEL(NAMED(weft_copy_tiles, UNIT_BYTES))
         tile[number + (number >> log_run)] = unit[k];
     }
     BARRIER();
-    UNROLL
-    for (int k = 0; k < WEFT_COPY_PER_THREAD; ++k) {
-        int number = THREAD + k * THREADS;
-        tile_index i = split(number, copy.log_cell, log_q, copy.log_p);
-        if (i.unit >= copy.cell || p0 + i.far >= copy.p_n || q0 + i.near >= copy.q_n ||
-            first + i.batch >= copy.outer.count)
-            continue;
-        long64 at = log_batch == 0 ? whole.dst : place_of(&copy.outer, first + i.batch).dst;
-        int loaded = (((((int)i.batch << log_q) + i.near) << copy.log_p) + i.far) << copy.log_cell;
-        loaded += i.unit;
-        dst[at + (p0 + i.far) * copy.p_dst + (q0 + i.near) * copy.q_dst + i.unit] =
-            tile[loaded + (loaded >> log_run)];
+    if (even) {
+        const tile_index i = split(THREAD, copy.log_cell, log_q, copy.log_p);
+        const bool within = i.unit < copy.cell && q0 + i.near < copy.q_n;
+        const long64 left = within ? copy.p_n - p0 - i.far : 0, next = turned_step * copy.p_dst;
+        const long64 to =
+            whole.dst + (p0 + i.far) * copy.p_dst + (q0 + i.near) * copy.q_dst + i.unit;
+        const int loaded = (i.near << log_run) + i.near + (i.far << copy.log_cell) + i.unit;
+        UNROLL
+        for (int k = 0; k < WEFT_COPY_PER_THREAD; ++k)
+            if (k * turned_step < left)
+                dst[to + k * next] = tile[loaded + k * (turned_step << copy.log_cell)];
+    } else {
+        UNROLL
+        for (int k = 0; k < WEFT_COPY_PER_THREAD; ++k) {
+            int number = THREAD + k * THREADS;
+            tile_index i = split(number, copy.log_cell, log_q, copy.log_p);
+            if (i.unit >= copy.cell || p0 + i.far >= copy.p_n || q0 + i.near >= copy.q_n ||
+                first + i.batch >= copy.outer.count)
+                continue;
+            long64 at = log_batch == 0 ? whole.dst : place_of(&copy.outer, first + i.batch).dst;
+            int loaded = ((((int)i.batch << log_q) + i.near) << copy.log_p) + i.far;
+            loaded = (loaded << copy.log_cell) + i.unit;
+            dst[at + (p0 + i.far) * copy.p_dst + (q0 + i.near) * copy.q_dst + i.unit] =
+                tile[loaded + (loaded >> log_run)];
+        }
     }
 }
 

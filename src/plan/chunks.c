@@ -137,15 +137,18 @@ static bool is_filled(const weft_step *exchange, int buffer) {
 void weft_schedule_overlap(weft_schedule *schedule) {
     for (int i = 1; i + 1 < schedule->steps; i++) {
         weft_step *step = &schedule->step[i];
-        const weft_step *before = step - 1, *after = step + 1;
-        if (step->kind != WEFT_STEP_EXCHANGE || !weft_step_in_parts(step) ||
-            step->src == step->dst || step->receive == step->src)
-            continue;
-        step->overlaps_before = step->parts_before && before->kind == WEFT_STEP_FFT &&
+        const weft_step *before = step - 1;
+        weft_step *after = step + 1;
+        if (step->kind != WEFT_STEP_EXCHANGE || !weft_step_in_parts(step)) continue;
+        const bool apart = step->src != step->dst && step->receive != step->src;
+        step->overlaps_before = apart && step->parts_before && before->kind == WEFT_STEP_FFT &&
                                 (before->src == before->dst || !is_filled(step, before->src));
         step->overlaps_after =
-            step->parts_after && after->kind == WEFT_STEP_FFT &&
+            apart && step->parts_after && after->kind == WEFT_STEP_FFT &&
             (after->src == after->dst ||
              (after->dst != step->src && after->dst != step->send && after->dst != step->receive));
+        /* Copies that nothing is done beside are of no use. */
+        if (after->far_piece && !step->overlaps_before) after->far_chunks = after->chunks;
+        if (!step->overlaps_after) after->far_chunks = 0;
     }
 }

@@ -2,13 +2,14 @@
  * Exchanges without copies: where the engine takes pieces, the transform before an exchange stores
  * each partner's block as it travels, and the transform after it loads the blocks as they arrived,
  * this rank's own one where it was stored. What partners read where it lies (exchange method peer)
- * is loaded from there, unless it goes in parts: then it is copied to where it belongs while the
+ * is loaded from there; in parts, the first ones are copied to where they belong while the
  * transform before works on. Nothing is packed or unpacked then.
  *
  * Each rank decides for itself: messages are the same either way.
  */
 #include "plan/schedule.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* The only axis that the blocks share out, or -1. */
@@ -117,36 +118,83 @@ static void fuse_stores(const weft_schedule_request *request, weft_step *fft, we
     }
 }
 
-/* The transform after the exchange loads from partners' arrays (one for each member), or from the
- * array before the exchange, which has this rank's own block, and the one after it. In parts what
- * arrived lies where it belongs. */
-static void fuse_loads(const weft_schedule_request *request, weft_step *step, weft_step *fft) {
-    weft_redistribution *r = &step->exchange;
-    const bool lent = step->method->shared && !weft_step_in_parts(step), blocks = r->unpack;
-    int axis = shared_out_axis(r->receive, r->members, &r->dst_box), count = 0;
-    int dimension = axis < 0 ? -1 : dimension_of(fft, axis);
-    weft_piece *list = dimension < 0 ? NULL : calloc((size_t)r->members, sizeof *list);
+/* What the transform after the exchange loads: from partners' arrays (one for each member), or from
+ * the array before the exchange, which has this rank's own block, and the one after it, where
+ * blocks lie as they arrived or where they belong. */
+static int list_loads(const weft_step *step, const weft_step *fft, int axis, bool lent,
+                      weft_piece *list) {
+    const weft_redistribution *r = &step->exchange;
     int64_t offset = 0;
-    if (!list) return;
+    int count = 0;
     for (int m = 0; m < r->members; m++) {
         const weft_block *block = &r->receive[m];
         if (block->elements == 0) continue;
         weft_view stored = lent         ? block->origin
                            : m == r->me ? r->send[m].view
-                           : blocks     ? weft_redistribution_stored_alone(r, &block->view, offset)
+                           : r->unpack  ? weft_redistribution_stored_alone(r, &block->view, offset)
                                         : block->view;
         int array = lent ? m : m == r->me ? WEFT_LOADED_OWN : WEFT_LOADED_ARRIVED;
         insert(list, &count, piece_of(fft, &r->dst_box, axis, &block->view, &stored, array));
         offset += block->elements;
     }
-    if (take(request, fft, false, (weft_pieces){count, dimension, list})) {
-        fft->in_piece = list;
-        step->loaded_by_next = true;
-        if (blocks) weft_redistribution_store_blocks(r, r->receive);
-        r->unpack = false;
-    } else {
+    return count;
+}
+
+/* How many of the parts that are taken are copied, at most: as many as the links have time for
+ * while the transform before works. After that kernels are the better readers: they read from all
+ * partners at once, and what they read is neither written nor read again, while copies from one
+ * partner at a time meet at one and leave others idle (docs/results, cuda-exchanges). */
+static int parts_to_copy(const weft_schedule *schedule, int i) {
+    const double links = 0.09; /* speed of a GPU's links over that of its memory */
+    const weft_step *step = &schedule->step[i], *before = step;
+    const int members = step->exchange.members;
+    const double comes = (double)(members - 1) / members; /* of an array */
+    double moved = 0;
+    while (before-- > schedule->step && before->kind != WEFT_STEP_EXCHANGE)
+        if (before->kind == WEFT_STEP_FFT) moved += 2.0 * before->transform.dims;
+    return step->parts_before ? (int)ceil(step->taken.parts * links * moved / comes) : 0;
+}
+
+/* The last parts of the transform after load what partners lend, if it takes its input by them. */
+static void load_far(const weft_schedule_request *request, const weft_schedule *schedule, int i,
+                     weft_step *fft, int axis) {
+    const weft_step *step = &schedule->step[i];
+    const int copied = parts_to_copy(schedule, i);
+    weft_transform t = fft->transform;
+    if (request->device->host_addressable || !step->parts_after || copied >= step->taken.parts ||
+        (step->made.parts > 1 && step->made.axis == step->taken.axis))
+        return;
+    weft_piece *list = calloc((size_t)step->exchange.members, sizeof *list);
+    if (!list) return; /* copying does as well */
+    t.in_pieces = (weft_pieces){list_loads(step, fft, axis, true, list), t.in_pieces.dim, list};
+    if (!alike(&t, list, t.in_pieces.count) ||
+        request->engine->supports(&t, request->device) != WEFT_SUCCESS) {
         free(list);
+        return;
     }
+    fft->far_piece = list;
+    fft->far_chunks = step->taken.parts - copied;
+}
+
+static void fuse_loads(const weft_schedule_request *request, weft_schedule *schedule, int i,
+                       weft_step *fft) {
+    weft_step *step = &schedule->step[i];
+    weft_redistribution *r = &step->exchange;
+    const bool parts = weft_step_in_parts(step), lent = step->method->shared && !parts;
+    int axis = shared_out_axis(r->receive, r->members, &r->dst_box);
+    int dimension = axis < 0 ? -1 : dimension_of(fft, axis);
+    weft_piece *list = dimension < 0 ? NULL : calloc((size_t)r->members, sizeof *list);
+    if (!list) return;
+    const int count = list_loads(step, fft, axis, lent, list);
+    if (!take(request, fft, false, (weft_pieces){count, dimension, list})) {
+        free(list);
+        return;
+    }
+    fft->in_piece = list;
+    step->loaded_by_next = true;
+    if (r->unpack) weft_redistribution_store_blocks(r, r->receive);
+    r->unpack = false;
+    if (parts) load_far(request, schedule, i, fft, axis);
 }
 
 void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *schedule) {
@@ -161,7 +209,7 @@ void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *sch
         if (before && step->exchange.pack && !parts && before->chunks == 1)
             fuse_stores(request, before, step);
         if (after && (parts ? step->method->shared : after->chunks == 1))
-            fuse_loads(request, step, after);
+            fuse_loads(request, schedule, i, after);
     }
 }
 

@@ -401,6 +401,7 @@ void weft_schedule_release(weft_schedule *schedule) {
         weft_step *step = &schedule->step[i];
         if (step->kind == WEFT_STEP_EXCHANGE) weft_redistribution_release(&step->exchange);
         free(step->in_piece);
+        free(step->far_piece);
         free(step->out_piece);
     }
     free(schedule->step);

@@ -48,6 +48,10 @@ typedef struct weft_step {
     weft_piece *in_piece, *out_piece; /* FFT: those of the transform, or NULL */
     int chunks;                       /* FFT: how many parts it goes in, one after the other */
     int chunk_loop;                   /* FFT: the loop that they share out, if there are several */
+    /* FFT: so many parts, the last ones, load from where partners' arrays lie, by these pieces,
+     * whose arrays are those of the members; nothing of them is copied */
+    int far_chunks;
+    weft_piece *far_piece;
 
     weft_copy copy;         /* COPY */
     weft_transfer transfer; /* COPY */

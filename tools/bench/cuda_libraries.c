@@ -35,11 +35,6 @@ static const weft_library_symbol cuda_symbols[] = {
     SYMBOL(cuda_runtime, "cudaStreamCreate", stream_create),
     SYMBOL(cuda_runtime, "cudaStreamDestroy", stream_destroy),
     SYMBOL(cuda_runtime, "cudaStreamSynchronize", stream_synchronize),
-    SYMBOL(cuda_runtime, "cudaEventCreate", event_create),
-    SYMBOL(cuda_runtime, "cudaEventDestroy", event_destroy),
-    SYMBOL(cuda_runtime, "cudaEventRecord", event_record),
-    SYMBOL(cuda_runtime, "cudaEventSynchronize", event_synchronize),
-    SYMBOL(cuda_runtime, "cudaEventElapsedTime", event_elapsed),
 };
 static const weft_library_symbol cufft_symbols[] = {
     SYMBOL(cufft_library, "cufftGetProperty", get_property),

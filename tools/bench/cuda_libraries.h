@@ -5,7 +5,7 @@
  *
  * Types and constants are those of NVIDIA's "CUDA Runtime API" reference and of the "cuFFT API
  * Reference" (docs.nvidia.com/cuda/cuda-runtime-api, docs.nvidia.com/cuda/cufft), CUDA 11 to 13:
- * every status and enumeration is an int, streams, events and descriptors are pointers.
+ * every status and enumeration is an int, streams and descriptors are pointers.
  */
 #ifndef WEFT_BENCH_CUDA_LIBRARIES_H
 #define WEFT_BENCH_CUDA_LIBRARIES_H
@@ -34,11 +34,6 @@ typedef struct cuda_runtime {
     int (*stream_create)(void **stream);
     int (*stream_destroy)(void *stream);
     int (*stream_synchronize)(void *stream);
-    int (*event_create)(void **event);
-    int (*event_destroy)(void *event);
-    int (*event_record)(void *event, void *stream);
-    int (*event_synchronize)(void *event);
-    int (*event_elapsed)(float *milliseconds, void *from, void *to);
 } cuda_runtime;
 
 enum { CUFFT_FORWARD = -1, CUFFT_INVERSE = 1 };

@@ -1,7 +1,6 @@
 /* The CUDA runtime of host_cuda.h. HOST_CUDA_DEVICES devices, 1 by default; all work at once. */
 #include "host_cuda.h"
 
-#include "support/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +24,6 @@ EXPORTED int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int direc
 EXPORTED int cudaStreamCreate(void **stream);
 EXPORTED int cudaStreamDestroy(void *stream);
 EXPORTED int cudaStreamSynchronize(void *stream);
-EXPORTED int cudaEventCreate(void **event);
-EXPORTED int cudaEventDestroy(void *event);
-EXPORTED int cudaEventRecord(void *event, void *stream);
-EXPORTED int cudaEventSynchronize(void *event);
-EXPORTED int cudaEventElapsedTime(float *milliseconds, void *from, void *to);
 
 const char *cudaGetErrorString(int error) {
     switch (error) {
@@ -123,27 +117,4 @@ int cudaStreamDestroy(void *stream) {
 
 int cudaStreamSynchronize(void *stream) {
     return stream ? SUCCESS : INVALID_VALUE;
-}
-
-int cudaEventCreate(void **event) {
-    *event = calloc(1, sizeof(double));
-    return *event ? SUCCESS : OUT_OF_MEMORY;
-}
-
-int cudaEventDestroy(void *event) {
-    return cudaFreeHost(event);
-}
-
-int cudaEventRecord(void *event, void *stream) {
-    *(double *)event = weft_clock();
-    return stream ? SUCCESS : INVALID_VALUE;
-}
-
-int cudaEventSynchronize(void *event) {
-    return *(double *)event > 0 ? SUCCESS : INVALID_VALUE;
-}
-
-int cudaEventElapsedTime(float *milliseconds, void *from, void *to) {
-    *milliseconds = (float)(1e3 * (*(double *)to - *(double *)from));
-    return SUCCESS;
 }
