@@ -46,8 +46,8 @@ static int setup(void **state) {
     f->ops = weft_device_find(*(const weft_device *)*state);
     assert_non_null(f->ops);
     ok(f->ops->open(&settings, &f->device));
-    ok(f->ops->queue_create(f->device, &f->queue));
-    ok(f->ops->queue_create(f->device, &f->other));
+    ok(f->ops->queue_create(f->device, false, &f->queue));
+    ok(f->ops->queue_create(f->device, false, &f->other));
     size_t bytes = COUNT * sizeof(double);
     ok(f->ops->allocate(f->device, WEFT_MEMORY_DEVICE, bytes, (void **)&f->a));
     ok(f->ops->allocate(f->device, WEFT_MEMORY_DEVICE, bytes, (void **)&f->b));
@@ -173,7 +173,7 @@ static void waiting_for_an_idle_queue_returns(void **state) {
 static void destroyed_queue_finishes_its_work(void **state) {
     fixture *f = *state;
     weft_queue *queue = NULL;
-    ok(f->ops->queue_create(f->device, &queue));
+    ok(f->ops->queue_create(f->device, false, &queue));
     upload(f, queue, f->a);
     run(f, queue, add_one_late, NULL, f->a, f->a);
     download(f, queue, f->a);

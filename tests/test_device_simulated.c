@@ -199,7 +199,7 @@ static void failures_with(const char *simulate, char *failures, size_t size) {
     ok(open_with(simulate, 0));
     for (int i = 0; i < 3; ++i) {
         weft_status allocated = ops->allocate(device, WEFT_MEMORY_DEVICE, 64, &blocks[i]);
-        weft_status queue = ops->queue_create(device, &queues[i]);
+        weft_status queue = ops->queue_create(device, false, &queues[i]);
         block = blocks[i] ? blocks[i] : blocks[0];
         ok(copy_run(8, pageable, block, WEFT_HOST_TO_DEVICE));
         weft_status copied = ops->queue_wait(device, NULL);

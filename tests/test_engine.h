@@ -76,7 +76,7 @@ static inline bench bench_open(const weft_engine_ops *engine) {
     const weft_device_settings settings = {.threads = 1};
     if (b.device.ops->open(&settings, &b.device.state) != WEFT_SUCCESS)
         fail_msg("%s", weft_thread_error());
-    assert_int_equal(b.device.ops->queue_create(b.device.state, &b.queue), WEFT_SUCCESS);
+    assert_int_equal(b.device.ops->queue_create(b.device.state, false, &b.queue), WEFT_SUCCESS);
     return b;
 }
 

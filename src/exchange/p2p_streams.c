@@ -105,7 +105,7 @@ static weft_status create_queues(weft_exchange_plan *plan, streams_state *s) {
     const weft_device_ops *device = plan->device->ops;
     int wanted = s->blocks.partners < MAX_QUEUES ? s->blocks.partners : MAX_QUEUES;
     for (; s->queues < wanted; s->queues++)
-        WEFT_TRY(device->queue_create(plan->device->state, &s->queue[s->queues]));
+        WEFT_TRY(device->queue_create(plan->device->state, false, &s->queue[s->queues]));
     return device->event_create(plan->device->state, &s->source_ready);
 }
 

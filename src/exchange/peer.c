@@ -20,7 +20,7 @@ static weft_status create_queues(const weft_exchange_plan *plan, peer_state *sta
     const weft_device_handle *d = plan->device;
     if (d->ops->host_addressable || plan->queue) return WEFT_SUCCESS;
     for (; state->queues < state->partners && state->queues < MOST_QUEUES; state->queues++)
-        WEFT_TRY(d->ops->queue_create(d->state, &state->queue[state->queues]));
+        WEFT_TRY(d->ops->queue_create(d->state, false, &state->queue[state->queues]));
     return WEFT_SUCCESS;
 }
 

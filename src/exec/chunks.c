@@ -66,7 +66,7 @@ weft_status weft_build_transform(weft_build *b, int s, int i) {
     if (step->chunks == 1) return find_or_plan(b, &t, &b->transform[s][i][0]);
     if (step->far_chunks < step->chunks) WEFT_TRY(plan_parts(b, step, t, &b->transform[s][i][0]));
     if (step->far_chunks == 0) return WEFT_SUCCESS;
-    if (!b->far_queue) WEFT_TRY(b->device.ops->queue_create(b->device.state, &b->far_queue));
+    if (!b->far_queue) WEFT_TRY(b->device.ops->queue_create(b->device.state, true, &b->far_queue));
     t.in_pieces.piece = step->far_piece;
     return plan_parts(b, step, t, &b->transform[s][i][2]);
 }
@@ -189,7 +189,8 @@ static weft_status make_parts(weft_build *b, const weft_step *step, weft_parts *
     WEFT_TRY(d->ops->event_create(d->state, &parts->far_done));
     parts->queues = queues_for(b, step);
     for (int q = 0; q < parts->queues; q++)
-        if (!b->exchange_queue[q]) WEFT_TRY(d->ops->queue_create(d->state, &b->exchange_queue[q]));
+        if (!b->exchange_queue[q])
+            WEFT_TRY(d->ops->queue_create(d->state, false, &b->exchange_queue[q]));
     for (int k = 0; k < step->made.parts; k++)
         WEFT_TRY(d->ops->event_create(d->state, &parts->made[k]));
     for (int k = 0; k < parts->count; k++) {

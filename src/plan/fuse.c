@@ -9,7 +9,6 @@
  */
 #include "plan/schedule.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* The only axis that the blocks share out, or -1. */
@@ -140,26 +139,20 @@ static int list_loads(const weft_step *step, const weft_step *fft, int axis, boo
     return count;
 }
 
-/* How many of the parts that are taken are copied, at most: as many as the links have time for
- * while the transform before works. After that kernels are the better readers: they read from all
- * partners at once, and what they read is neither written nor read again, while copies from one
- * partner at a time meet at one and leave others idle (docs/results, cuda-exchanges). */
-static int parts_to_copy(const weft_schedule *schedule, int i) {
-    const double links = 0.09; /* speed of a GPU's links over that of its memory */
-    const weft_step *step = &schedule->step[i], *before = step;
-    const int members = step->exchange.members;
-    const double comes = (double)(members - 1) / members; /* of an array */
-    double moved = 0;
-    while (before-- > schedule->step && before->kind != WEFT_STEP_EXCHANGE)
-        if (before->kind == WEFT_STEP_FFT) moved += 2.0 * before->transform.dims;
-    return step->parts_before ? (int)ceil(step->taken.parts * links * moved / comes) : 0;
+/* How many of the parts that are taken are copied: of a pair, which the links between are for
+ * alone, all; of more partners half, for kernels read from all of them at once, while copies, from
+ * one at a time, meet at one and leave the links of others idle (docs/results, cuda-exchanges).
+ * What is copied must travel while the transform before works. */
+static int parts_to_copy(const weft_step *step) {
+    const int parts = step->taken.parts;
+    if (!step->parts_before) return 0;
+    return step->exchange.members > 2 ? parts - parts / 2 : parts;
 }
 
 /* The last parts of the transform after load what partners lend, if it takes its input by them. */
-static void load_far(const weft_schedule_request *request, const weft_schedule *schedule, int i,
-                     weft_step *fft, int axis) {
-    const weft_step *step = &schedule->step[i];
-    const int copied = parts_to_copy(schedule, i);
+static void load_far(const weft_schedule_request *request, const weft_step *step, weft_step *fft,
+                     int axis) {
+    const int copied = parts_to_copy(step);
     weft_transform t = fft->transform;
     if (request->device->host_addressable || !step->parts_after || copied >= step->taken.parts ||
         (step->made.parts > 1 && step->made.axis == step->taken.axis))
@@ -176,9 +169,7 @@ static void load_far(const weft_schedule_request *request, const weft_schedule *
     fft->far_chunks = step->taken.parts - copied;
 }
 
-static void fuse_loads(const weft_schedule_request *request, weft_schedule *schedule, int i,
-                       weft_step *fft) {
-    weft_step *step = &schedule->step[i];
+static void fuse_loads(const weft_schedule_request *request, weft_step *step, weft_step *fft) {
     weft_redistribution *r = &step->exchange;
     const bool parts = weft_step_in_parts(step), lent = step->method->shared && !parts;
     int axis = shared_out_axis(r->receive, r->members, &r->dst_box);
@@ -194,7 +185,7 @@ static void fuse_loads(const weft_schedule_request *request, weft_schedule *sche
     step->loaded_by_next = true;
     if (r->unpack) weft_redistribution_store_blocks(r, r->receive);
     r->unpack = false;
-    if (parts) load_far(request, schedule, i, fft, axis);
+    if (parts) load_far(request, step, fft, axis);
 }
 
 void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *schedule) {
@@ -209,7 +200,7 @@ void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *sch
         if (before && step->exchange.pack && !parts && before->chunks == 1)
             fuse_stores(request, before, step);
         if (after && (parts ? step->method->shared : after->chunks == 1))
-            fuse_loads(request, schedule, i, after);
+            fuse_loads(request, step, after);
     }
 }
 

@@ -325,10 +325,19 @@ int host_stream_put(void *stream, void (*function)(void *), void *argument) {
     return put(stream, &work);
 }
 
-EXPORTED int cuStreamCreate(struct CUstream_st **stream, unsigned flags) {
+EXPORTED int cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+    NEEDS_CONTEXT;
+    *least = 0;
+    *greatest = -1;
+    return SUCCESS;
+}
+
+/* Priorities make no difference to streams that dawdle. */
+EXPORTED int cuStreamCreateWithPriority(struct CUstream_st **stream, unsigned flags, int priority) {
     static uint64_t seed;
     NEEDS_CONTEXT;
-    if ((flags | WEFT_CUDA_STREAM_NON_BLOCKING) != WEFT_CUDA_STREAM_NON_BLOCKING)
+    if (priority < -1 || priority > 0 ||
+        (flags | WEFT_CUDA_STREAM_NON_BLOCKING) != WEFT_CUDA_STREAM_NON_BLOCKING)
         return INVALID_VALUE;
     *stream = calloc(1, sizeof **stream);
     weft_dawdle dawdle = {__atomic_add_fetch(&seed, 1, __ATOMIC_RELAXED), 50};

@@ -24,8 +24,8 @@ static int setup(void **state) {
     assert_non_null(f);
     f->ops = tested_ops();
     f->device = open_device(f->ops, LIMIT);
-    ok(f->ops->queue_create(f->device, &f->queue));
-    ok(f->ops->queue_create(f->device, &f->other));
+    ok(f->ops->queue_create(f->device, false, &f->queue));
+    ok(f->ops->queue_create(f->device, false, &f->other));
     size_t bytes = COUNT * sizeof(double);
     ok(f->ops->allocate(f->device, WEFT_MEMORY_DEVICE, bytes, (void **)&f->a));
     ok(f->ops->allocate(f->device, WEFT_MEMORY_DEVICE, bytes, (void **)&f->b));
@@ -240,7 +240,7 @@ static void destroyed_queue_finishes_its_work(void **state) {
     fixture *f = *state;
     weft_queue *queue = NULL;
     atomic_int calls = 0;
-    ok(f->ops->queue_create(f->device, &queue));
+    ok(f->ops->queue_create(f->device, false, &queue));
     copy_all(f, queue, f->host, f->a, WEFT_HOST_TO_DEVICE);
     scale(f, queue, f->a, 2);
     copy_all(f, queue, f->a, f->back, WEFT_DEVICE_TO_HOST);

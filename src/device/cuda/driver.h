@@ -101,7 +101,8 @@ typedef struct weft_cuda_driver {
                 weft_cuda_stream stream);
     int (*copy_2d)(const weft_cuda_copy_2d *copy, weft_cuda_stream stream);
     int (*copy_3d)(const weft_cuda_copy_3d *copy, weft_cuda_stream stream);
-    int (*stream_create)(weft_cuda_stream *stream, unsigned flags);
+    int (*priority_range)(int *least, int *greatest);
+    int (*stream_create)(weft_cuda_stream *stream, unsigned flags, int priority);
     int (*stream_destroy)(weft_cuda_stream stream);
     int (*stream_query)(weft_cuda_stream stream);
     int (*stream_synchronize)(weft_cuda_stream stream);

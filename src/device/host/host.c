@@ -69,7 +69,8 @@ static void host_free(weft_device_state *device, weft_memory_kind kind, void *me
     if (taken) free_record(taken);
 }
 
-static weft_status host_queue_create(weft_device_state *device, weft_queue **queue) {
+static weft_status host_queue_create(weft_device_state *device, bool patient, weft_queue **queue) {
+    (void)patient;
     (void)device;
     return weft_thread_queue_create((weft_dawdle){0}, queue);
 }

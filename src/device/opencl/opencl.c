@@ -24,7 +24,7 @@ static weft_status opencl_open(const weft_device_settings *settings, weft_device
     weft_device_state *made = calloc(1, sizeof *made);
     if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a device");
     made->processor = processor;
-    weft_status status = weft_cl_queue_create(made, &made->queue);
+    weft_status status = weft_cl_queue_create(made, false, &made->queue);
     if (status != WEFT_SUCCESS) {
         free(made);
         return status;

@@ -191,7 +191,9 @@ static void simulated_give_back(weft_device_state *device, const void *memory) {
     if (taken) free_record(taken);
 }
 
-static weft_status simulated_queue_create(weft_device_state *device, weft_queue **queue) {
+static weft_status simulated_queue_create(weft_device_state *device, bool patient,
+                                          weft_queue **queue) {
+    (void)patient;
     if (fails_now(device, WEFT_FAIL_QUEUE))
         return weft_fail(WEFT_ERROR_DEVICE,
                          "simulated device: this queue fails, as WEFT_SIMULATE asks");
