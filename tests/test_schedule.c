@@ -331,6 +331,44 @@ static void parts_of_a_slab_overlap_with_both_transforms(void **state) {
     }
 }
 
+/* While an exchange in parts stores somewhere, the transform before it still loads: also its own
+ * block, where the exchange before that left it. */
+static void check_overlaps(const weft_schedule *schedule) {
+    for (int k = 2; k < schedule->steps; k++) {
+        const weft_step *first = &schedule->step[k - 2], *exchange = &schedule->step[k];
+        if (first->kind != WEFT_STEP_EXCHANGE || exchange->kind != WEFT_STEP_EXCHANGE ||
+            !first->loaded_by_next || !exchange->overlaps_before)
+            continue;
+        assert_int_not_equal(exchange->dst, first->src);
+        assert_int_not_equal(exchange->send, first->src);
+        assert_int_not_equal(exchange->receive, first->src);
+    }
+}
+
+static void parts_of_an_exchange_leave_alone_what_the_transform_before_loads(void **state) {
+    (void)state;
+    static const int64_t n[] = {3, 29, 2};
+    EACH(methods, m)
+    EACH(methods, other)
+    for (int mix = 0; mix < 32; mix++) {
+        setting *s = make(mix & 1 ? WEFT_R2C : WEFT_C2C, WEFT_PENCIL,
+                          mix & 2 ? WEFT_REALIGNED : WEFT_DEFAULT, methods[m], 2, 2);
+        s->candidate.exchange[1] = methods[other];
+        for (int axis = 0; axis < 3; axis++) s->call.problem.n[axis] = n[axis];
+        assert_int_equal(weft_planner_chain(&s->planner, &s->candidate, &s->chain), WEFT_SUCCESS);
+        s->planner.chunks = 7;
+        s->planner.staged = mix & 16;
+        s->planner.engine = weft_engine_find(WEFT_ENGINE_JIT);
+        s->planner.device = weft_device_find(WEFT_CUDA);
+        for (int rank = 0; rank < s->planner.ranks; rank++) {
+            schedule(s, rank, (weft_direction)(mix >> 2 & 1), mix & 8);
+            check_overlaps(&s->schedule);
+            weft_schedule_release(&s->schedule);
+        }
+        free(s);
+    }
+}
+
 /* Of what more than one partner lends on a device, a transform loads half from where it lies; all
  * of it if the transform before is done by then, so that copies would have nothing to go beside. */
 static void later_parts_of_a_slab_are_loaded_from_the_partners(void **state) {
@@ -584,6 +622,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_stored_over_what_is_still_to_be_loaded),
         cmocka_unit_test(transforms_store_and_load_the_blocks_of_messages),
         cmocka_unit_test(parts_of_a_slab_overlap_with_both_transforms),
+        cmocka_unit_test(parts_of_an_exchange_leave_alone_what_the_transform_before_loads),
         cmocka_unit_test(later_parts_of_a_slab_are_loaded_from_the_partners),
         cmocka_unit_test(parts_of_a_pencil_are_a_pipeline_along_x),
         cmocka_unit_test(peer_is_chosen_within_nodes_only),

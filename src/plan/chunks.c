@@ -131,6 +131,17 @@ static bool is_filled(const weft_step *exchange, int buffer) {
     return buffer == exchange->dst || buffer == exchange->send || buffer == exchange->receive;
 }
 
+/* Whether it stores where the transform before it loads: its source, or, after another exchange,
+ * this rank's own block where that one left it. In place a part touches nothing but itself. */
+static bool fills_source(const weft_schedule *schedule, int i) {
+    const weft_step *step = &schedule->step[i], *before = step - 1;
+    const weft_step *earlier = i > 1 ? step - 2 : NULL;
+    if (earlier && earlier->kind == WEFT_STEP_EXCHANGE && earlier->loaded_by_next &&
+        is_filled(step, earlier->src))
+        return true;
+    return before->src != before->dst && is_filled(step, before->src);
+}
+
 /* A transform next to an exchange may work on some parts while others travel, unless it stores
  * where the exchange still reads, or reads where the exchange stores. In place it touches nothing
  * but the part it works on. */
@@ -142,7 +153,7 @@ void weft_schedule_overlap(weft_schedule *schedule) {
         if (step->kind != WEFT_STEP_EXCHANGE || !weft_step_in_parts(step)) continue;
         const bool apart = step->src != step->dst && step->receive != step->src;
         step->overlaps_before = apart && step->parts_before && before->kind == WEFT_STEP_FFT &&
-                                (before->src == before->dst || !is_filled(step, before->src));
+                                !fills_source(schedule, i);
         step->overlaps_after =
             apart && step->parts_after && after->kind == WEFT_STEP_FFT &&
             (after->src == after->dst ||
