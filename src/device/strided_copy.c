@@ -144,11 +144,11 @@ static weft_status launch_rows(const weft_byte_copy *c, launcher launch, void *c
 }
 
 /* The shape of a tile that leaves the fewest threads without work; among equals the squarest, but
- * of those that are one run of the destination, all of q side by side, the longest. */
+ * of those that are one run of the destination, all of a short q side by side, the longest. */
 static void choose_tile(weft_copy_tiles *t) {
-    const bool joined = t->p_dst == t->q_n * t->q_dst;
     int left = WEFT_COPY_LOG_TILE - t->log_cell, most_p = log_above(t->p_n);
     int most_q = log_above(t->q_n), narrow = LEAST_LOG_RUN < most_p ? LEAST_LOG_RUN : most_p;
+    const bool joined = 2 * most_q <= left && t->p_dst == t->q_n * t->q_dst;
     int64_t fewest = INT64_MAX;
     for (int p = narrow; p <= most_p && p <= left; p++) {
         int q = left - p < most_q ? left - p : most_q;
