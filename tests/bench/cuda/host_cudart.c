@@ -1,7 +1,6 @@
 /* The CUDA runtime of host_cuda.h. HOST_CUDA_DEVICES devices, 1 by default; all work at once. */
 #include "host_cuda.h"
 
-
 #include <stdlib.h>
 #include <string.h>
 
