@@ -65,18 +65,80 @@ static void a_window_is_the_product_over_its_axes(void **state) {
         assert_true(out[i] == x[i / (NY * NZ)] * z[i % NZ] * sample(i));
 }
 
-static void a_shift_sign_shifts_the_spectrum_by_half(void **state) {
-    (void)state;
-    weft_operator sign = {.kind = WEFT_OPERATOR_SHIFT_SIGN, .axes = 1u << 0 | 1u << 2};
-    weft_problem plain = cube(NULL, 0), shifted = cube(&sign, 1);
-    double complex in[POINTS], one[POINTS], other[POINTS];
-    fill(in);
-    run(&plain, (weft_options){0}, WEFT_FORWARD, in, one);
-    run(&shifted, (weft_options){0}, WEFT_FORWARD, in, other);
+/* The same array, further on along each axis. */
+static void check_shifted(const double complex *one, const double complex *other, int dx, int dy,
+                          int dz) {
     for (int i = 0; i < POINTS; i++) {
-        int x = (i / (NY * NZ) + NX / 2) % NX, y = i / NZ % NY, z = (i % NZ + NZ / 2) % NZ;
+        int x = (i / (NY * NZ) + dx + NX) % NX, y = (i / NZ % NY + dy + NY) % NY;
+        int z = (i % NZ + dz + NZ) % NZ;
         assert_true(cabs(other[(x * NY + y) * NZ + z] - one[i]) < 1e-11);
     }
+}
+
+/* NX and NZ are even, NY is odd. */
+static void a_shift_on_load_moves_the_spectrum(void **state) {
+    (void)state;
+    static const double shifts[][3] = {{NX / 2, 0, NZ / 2}, {NX / 2, NY / 2, -1}, {1, NY + 3.0, 0}};
+    for (int k = 0; k < 3; k++) {
+        weft_operator shift = {.kind = WEFT_OPERATOR_SHIFT};
+        memcpy(shift.shift, shifts[k], sizeof shifts[k]);
+        weft_problem plain = cube(NULL, 0), moved = cube(&shift, 1);
+        double complex in[POINTS], one[POINTS], other[POINTS];
+        fill(in);
+        run(&plain, (weft_options){0}, WEFT_FORWARD, in, one);
+        run(&moved, (weft_options){0}, WEFT_FORWARD, in, other);
+        check_shifted(one, other, (int)shifts[k][0], (int)shifts[k][1] % NY, (int)shifts[k][2]);
+    }
+}
+
+/* Spectra are stored with the frequency 0 in the middle and taken back as such. */
+static void a_shift_on_store_undoes_that_on_load(void **state) {
+    (void)state;
+    weft_operator shift = {.kind = WEFT_OPERATOR_SHIFT, .shift = {NX / 2, NY / 2, 0.25}};
+    weft_problem problem = cube(&shift, 1);
+    double complex in[POINTS], spectrum[POINTS], back[POINTS];
+    problem.store = problem.load;
+    problem.norm = WEFT_NORM_BACKWARD;
+    fill(in);
+    run(&problem, (weft_options){0}, WEFT_FORWARD, in, spectrum);
+    run(&problem, (weft_options){0}, WEFT_INVERSE, spectrum, back);
+    for (int i = 0; i < POINTS; i++) assert_true(cabs(back[i] - in[i]) < 1e-11);
+}
+
+/* Of any length, and by halves of a point: twice is a whole one, where nothing is at n/2. */
+static void a_shift_of_the_spectrum_moves_the_array(void **state) {
+    (void)state;
+    weft_operator shifts[] = {{.kind = WEFT_OPERATOR_SHIFT, .shift = {2, 0.5, -1}},
+                              {.kind = WEFT_OPERATOR_SHIFT, .shift = {0, 0.5, 0}}};
+    weft_problem plain = cube(NULL, 0), moved = cube(shifts, 2);
+    double complex in[POINTS], spectrum[POINTS], back[POINTS];
+    moved.spectral = moved.load;
+    moved.load = (weft_operators){0};
+    plain.norm = WEFT_NORM_BACKWARD;
+    fill(in);
+    run(&moved, (weft_options){0}, WEFT_FORWARD, in, spectrum);
+    run(&plain, (weft_options){0}, WEFT_INVERSE, spectrum, back);
+    check_shifted(in, back, 2, 1, -1);
+}
+
+/* Half a point along an even length: the frequency n/2 is its real part, and data stays real. */
+static void a_shifted_real_array_stays_real(void **state) {
+    (void)state;
+    enum { N = 6 };
+    weft_operator shift = {.kind = WEFT_OPERATOR_SHIFT, .shift = {0.5}};
+    weft_problem problem = {
+        .rank = 1, .n = {N}, .kind = WEFT_R2C, .norm = WEFT_NORM_BACKWARD, .spectral = {&shift, 1}};
+    double in[N], back[N], complex_in[2 * N];
+    double complex spectrum[N];
+    for (int i = 0; i < N; i++) in[i] = cos(2 * M_PI * i / N) + 0.3;
+    run(&problem, (weft_options){0}, WEFT_FORWARD, in, spectrum);
+    run(&problem, (weft_options){0}, WEFT_INVERSE, spectrum, back);
+    for (int i = 0; i < N; i++)
+        assert_true(fabs(back[i] - cos(2 * M_PI * (i - 0.5) / N) - 0.3) < 1e-12);
+    problem.kind = WEFT_C2C; /* the whole spectrum, with both signs of each frequency */
+    for (int i = 0; i < N; i++) complex_in[2 * i] = in[i] + i % 2, complex_in[2 * i + 1] = 0;
+    run(&problem, (weft_options){0}, WEFT_FORWARD, complex_in, spectrum);
+    for (int k = 1; k < N; k++) assert_true(cabs(spectrum[k] - conj(spectrum[N - k])) < 1e-12);
 }
 
 static void tables_multiply_by_real_and_by_complex_factors(void **state) {
@@ -259,8 +321,16 @@ static const struct {
      WEFT_C2C,
      0,
      {.kind = WEFT_OPERATOR_WINDOW, .window = {[1] = {.kind = WEFT_WINDOW_GAUSSIAN}}}},
-    {{"axis 1 has 5 points", "even"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_SHIFT_SIGN}},
-    {{"axes is 0x8", "3 axes"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_SHIFT_SIGN, .axes = 8}},
+    {{"along no axis", "shift[a]"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_SHIFT}},
+    {{"shift[3] is given", "3 axes"},
+     WEFT_C2C,
+     0,
+     {.kind = WEFT_OPERATOR_SHIFT, .shift = {[3] = 1}}},
+    {{"shift[0] is", "finite"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_SHIFT, .shift = {NAN}}},
+    {{"shift[0] is 1", "multiples of n/2"},
+     WEFT_R2C,
+     0,
+     {.kind = WEFT_OPERATOR_SHIFT, .shift = {1}}},
     {{"along no axis", "table"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_TABLE}},
     {{"table[5]", "3 axes"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_TABLE, .table = {[5] = numbers}}},
     {{"table[2][3]", "nan"},
@@ -364,7 +434,10 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_scale_multiplies_everything),
         cmocka_unit_test(a_window_is_the_product_over_its_axes),
-        cmocka_unit_test(a_shift_sign_shifts_the_spectrum_by_half),
+        cmocka_unit_test(a_shift_on_load_moves_the_spectrum),
+        cmocka_unit_test(a_shift_on_store_undoes_that_on_load),
+        cmocka_unit_test(a_shift_of_the_spectrum_moves_the_array),
+        cmocka_unit_test(a_shifted_real_array_stays_real),
         cmocka_unit_test(tables_multiply_by_real_and_by_complex_factors),
         cmocka_unit_test(a_function_sees_every_global_index_once),
         cmocka_unit_test(lists_are_applied_in_order_after_the_norm),

@@ -203,12 +203,12 @@ typedef struct weft_brick {
  * exchange method.
  */
 typedef enum weft_operator_kind {
-    WEFT_OPERATOR_SCALE = 1,  /* by factor */
-    WEFT_OPERATOR_WINDOW,     /* by the product of a window along each axis */
-    WEFT_OPERATOR_SHIFT_SIGN, /* by (-1)^(sum of the indices along axes): an fftshift by half of n,
-                                 which must be even, on the other side of the transform */
-    WEFT_OPERATOR_TABLE,      /* by the product of one factor for each index of each axis */
-    WEFT_OPERATOR_FUNCTION /* what the caller's function, or on GPUs the caller's snippet, does */
+    WEFT_OPERATOR_SCALE = 1, /* by factor */
+    WEFT_OPERATOR_WINDOW,    /* by the product of a window along each axis */
+    WEFT_OPERATOR_SHIFT,     /* by the phases that shift what is on the other side of the transform
+                                cyclically, by shift[a] points along axis a */
+    WEFT_OPERATOR_TABLE,     /* by the product of one factor for each index of each axis */
+    WEFT_OPERATOR_FUNCTION   /* what the caller's function, or on GPUs the caller's snippet, does */
 } weft_operator_kind;
 
 /* Windows of M points as scipy.signal.windows defines them; M = 1 gives 1. With t = i/(M-1):
@@ -257,7 +257,13 @@ typedef struct weft_operator {
     double factor;                     /* SCALE: any finite number, taken as it is */
     weft_window window[WEFT_MAX_RANK]; /* WINDOW: along each axis, over its indices as they are
                                           stored; at least one is not NONE */
-    unsigned axes;                     /* SHIFT_SIGN: bit a (1u << a) for axis a; 0: all axes */
+    /* SHIFT: points along each axis, fractions too, not all 0. The shift theorem: in `load` the
+     * spectrum moves up by so many indices (factors exp(2 pi i j s / n) of index j), in `spectral`
+     * what an inverse transform makes of it (exp(-2 pi i k s / n) of the frequency k, -n/2 to n/2;
+     * its real part at n/2), and `store` undoes what `load` does, for spectra that are stored
+     * shifted. n/2, rounded down, puts the origin into the middle (fftshift). Arrays of real
+     * numbers take multiples of n/2 only, whose factors are 1 and -1. */
+    double shift[WEFT_MAX_RANK];
     /* TABLE: for each axis NULL, or as many factors as the global array has indices along it (in
      * output space of WEFT_R2C n/2+1 along the last one) */
     const double *table[WEFT_MAX_RANK];

@@ -24,8 +24,14 @@ static json_t *describe_windows(const weft_operator *o, int rank) {
 static json_t *describe_axes(const weft_operator *o, int rank) {
     json_t *out = json_array();
     for (int a = 0; a < rank; a++)
-        if (o->kind == WEFT_OPERATOR_TABLE ? o->table[a] != NULL : (o->axes >> a & 1) != 0)
-            json_array_append_new(out, json_integer(a));
+        if (o->table[a]) json_array_append_new(out, json_integer(a));
+    return out;
+}
+
+static json_t *describe_points(const weft_operator *o, int rank) {
+    json_t *out = json_array();
+    for (int a = 0; a < rank; a++)
+        if (o->table[a]) json_array_append_new(out, json_real(o->shift[a]));
     return out;
 }
 
@@ -53,10 +59,12 @@ json_t *weft_explain_operators(const weft_operator_list *list,
             json_object_set_new(one, "factor", json_real(o->factor));
         if (o->kind == WEFT_OPERATOR_WINDOW)
             json_object_set_new(one, "windows", describe_windows(o, rank));
-        if (o->kind == WEFT_OPERATOR_SHIFT_SIGN || o->kind == WEFT_OPERATOR_TABLE)
+        if (o->kind == WEFT_OPERATOR_SHIFT || o->kind == WEFT_OPERATOR_TABLE) {
             json_object_set_new(one, "axes", describe_axes(o, rank));
-        if (o->kind == WEFT_OPERATOR_TABLE)
             json_object_set_new(one, "complex_factors", json_boolean(o->complex_factors));
+        }
+        if (o->kind == WEFT_OPERATOR_SHIFT)
+            json_object_set_new(one, "points", describe_points(o, rank));
         json_array_append_new(out, one);
     }
     if (!weft_stored_is_box(&layout->stored) && !weft_pointwise_loads(layout))
@@ -88,7 +96,8 @@ static void write_windows(const json_t *windows, FILE *stream) {
 void weft_explain_operators_text(const json_t *operators, FILE *stream) {
     for (size_t k = 0; k < json_array_size(operators); k++) {
         const json_t *one = json_array_get(operators, k), *axes = json_object_get(one, "axes");
-        const json_t *factor = json_object_get(one, "factor");
+        const json_t *factor = json_object_get(one, "factor"),
+                     *points = json_object_get(one, "points");
         fprintf(stream, "%s %s", k ? ";" : "", json_string_value(json_object_get(one, "operator")));
         if (json_object_get(one, "storage")) write_stored(one, stream);
         if (factor) fprintf(stream, " by %g", json_number_value(factor));
@@ -96,5 +105,7 @@ void weft_explain_operators_text(const json_t *operators, FILE *stream) {
         for (size_t i = 0; i < json_array_size(axes); i++)
             fprintf(stream, "%s %d", i ? "," : " along",
                     (int)json_integer_value(json_array_get(axes, i)));
+        for (size_t i = 0; i < json_array_size(points); i++)
+            fprintf(stream, "%s %g", i ? "," : " by", json_number_value(json_array_get(points, i)));
     }
 }

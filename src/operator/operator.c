@@ -35,20 +35,29 @@ static weft_status check_window(const weft_operator *o, const weft_operator_spac
                      name);
 }
 
-static weft_status check_shift_sign(weft_operator *o, const weft_operator_space *space,
-                                    const char *name) {
-    const unsigned all = (1u << space->rank) - 1;
-    if (o->axes > all)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.axes is 0x%x, but the array has %d axes",
-                         name, o->axes, space->rank);
-    if (o->axes == 0) o->axes = all;
-    for (int a = 0; a < space->rank; a++)
-        if ((o->axes >> a & 1) && space->logical[a] % 2 != 0)
+static weft_status check_shift(const weft_operator *o, const weft_operator_space *space,
+                               const char *name) {
+    bool any = false;
+    for (int a = 0; a < WEFT_MAX_RANK; a++) {
+        if (o->shift[a] == 0) continue;
+        any = true;
+        if (a >= space->rank)
             return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                             "%s: axis %d has %lld points; a sign shifts by half of an even length "
-                             "only, leave the axis out or make it even",
-                             name, a, (long long)space->logical[a]);
-    return WEFT_SUCCESS;
+                             "%s.shift[%d] is given, but the array has %d axes", name, a,
+                             space->rank);
+        if (!isfinite(o->shift[a]))
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "%s.shift[%d] is %g; give a finite number", name, a, o->shift[a]);
+        if (space->real && !weft_shift_is_real(space->logical[a], o->shift[a]))
+            return weft_fail(
+                WEFT_ERROR_INVALID_ARGUMENT,
+                "%s.shift[%d] is %g, but the array there is real, and only multiples of "
+                "n/2, here of %g, have real factors; or choose kind c2c",
+                name, a, o->shift[a], 0.5 * (double)space->logical[a]);
+    }
+    if (any) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                     "%s is a shift along no axis; give shift[a] for at least one axis", name);
 }
 
 static int64_t table_numbers(const weft_operator *o, const weft_operator_space *space, int a) {
@@ -84,7 +93,7 @@ static weft_status check_tables(const weft_operator *o, const weft_operator_spac
                      "%s is a table along no axis; give table[a] for at least one axis", name);
 }
 
-static weft_status check_operator(weft_operator *o, const weft_operator_space *space,
+static weft_status check_operator(const weft_operator *o, const weft_operator_space *space,
                                   const char *name) {
     switch (o->kind) {
     case WEFT_OPERATOR_SCALE:
@@ -93,8 +102,8 @@ static weft_status check_operator(weft_operator *o, const weft_operator_space *s
                          o->factor);
     case WEFT_OPERATOR_WINDOW:
         return check_window(o, space, name);
-    case WEFT_OPERATOR_SHIFT_SIGN:
-        return check_shift_sign(o, space, name);
+    case WEFT_OPERATOR_SHIFT:
+        return check_shift(o, space, name);
     case WEFT_OPERATOR_TABLE:
         return check_tables(o, space, name);
     case WEFT_OPERATOR_FUNCTION:
@@ -106,17 +115,27 @@ static weft_status check_operator(weft_operator *o, const weft_operator_space *s
                      name, (int)o->kind, (int)WEFT_OPERATOR_SCALE, (int)WEFT_OPERATOR_FUNCTION);
 }
 
-/* The caller's tables and snippet stay behind: *o gets copies, or NULL. */
+/* Whether some factor of a shift is no real number. */
+static bool shift_is_complex(const weft_operator *o, const weft_operator_space *space) {
+    for (int a = 0; a < space->rank; a++)
+        if (!weft_shift_is_real(space->logical[a], o->shift[a])) return true;
+    return false;
+}
+
+/* The caller's tables and snippet stay behind: *o gets copies, or NULL. Of a shift, the table that
+ * it stands for. */
 static weft_status copy_content(const weft_operator_space *space, weft_operator *o) {
     const double *given[WEFT_MAX_RANK];
     const char *snippet = o->kind == WEFT_OPERATOR_FUNCTION ? o->snippet : NULL;
+    const bool shifts = o->kind == WEFT_OPERATOR_SHIFT;
     memcpy(given, o->table, sizeof given);
     memset(o->table, 0, sizeof o->table);
     o->snippet = snippet ? strdup(snippet) : NULL;
     if (snippet && !o->snippet)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an operator's snippet");
-    for (int a = 0; a < space->rank && o->kind == WEFT_OPERATOR_TABLE; a++) {
-        if (!given[a]) continue;
+    if (shifts) o->complex_factors = shift_is_complex(o, space);
+    for (int a = 0; a < space->rank; a++) {
+        if (shifts ? o->shift[a] == 0 : o->kind != WEFT_OPERATOR_TABLE || !given[a]) continue;
         size_t bytes = (size_t)space->n[a] * (o->complex_factors ? 2 : 1) * sizeof(double);
         double *copy = malloc(bytes);
         o->table[a] = copy;
@@ -125,7 +144,11 @@ static weft_status copy_content(const weft_operator_space *space, weft_operator 
                              "no memory for an operator's table of %zu "
                              "bytes",
                              bytes);
-        memcpy(copy, given[a], bytes);
+        if (shifts)
+            weft_shift_factors(space->place, space->logical[a], o->shift[a], o->complex_factors,
+                               space->n[a], copy);
+        else
+            memcpy(copy, given[a], bytes);
     }
     return WEFT_SUCCESS;
 }
@@ -204,7 +227,8 @@ uint64_t weft_operator_checksum(const weft_operator *o, const weft_operator_spac
     uint64_t sum = WEFT_HASH_OF_NOTHING;
     sum = HASH(sum, o->kind);
     if (o->kind == WEFT_OPERATOR_SCALE) sum = HASH(sum, o->factor);
-    if (o->kind == WEFT_OPERATOR_SHIFT_SIGN) sum = HASH(sum, o->axes);
+    for (int a = 0; a < space->rank && o->kind == WEFT_OPERATOR_SHIFT; a++)
+        sum = HASH(sum, o->shift[a]);
     for (int a = 0; a < space->rank && o->kind == WEFT_OPERATOR_WINDOW; a++) {
         sum = HASH(sum, o->window[a].kind);
         sum = HASH(sum, o->window[a].symmetric);

@@ -31,6 +31,7 @@ typedef struct weft_operator_space {
     const int64_t *logical; /* [rank]: lengths of the transforms */
     const int64_t *n; /* [rank]: extents of the array; of a half spectrum, the last is halved */
     bool real;        /* its elements */
+    weft_operator_place place;
 } weft_operator_space;
 
 /* Checks and copies a list, behind a scaling by `norm` if that is not 1. `name` is the list's in
@@ -53,6 +54,12 @@ uint64_t weft_operator_checksum(const weft_operator *operator, const weft_operat
  * (window.c) */
 weft_status weft_window_check(const weft_window *window, const char *name);
 long double weft_window_value(const weft_window *window, int64_t n, int64_t i);
+
+/* Whether the factors of a shift by s of n points are all 1 and -1; the factors of the first
+ * `count` indices of an array there, real numbers if they are, else pairs. (shift.c) */
+bool weft_shift_is_real(int64_t n, double s);
+void weft_shift_factors(weft_operator_place place, int64_t n, double s, bool pairs, int64_t count,
+                        double *factors);
 
 /* How a rank's share of the array lies in the caller's memory: its first n[a] indices along each
  * axis, in the order of the box, as numbers of another kind perhaps. */

@@ -22,8 +22,7 @@ static bool has_axis(const weft_operator *o, int axis) {
     switch (o->kind) {
     case WEFT_OPERATOR_WINDOW:
         return o->window[axis].kind != WEFT_WINDOW_NONE;
-    case WEFT_OPERATOR_SHIFT_SIGN:
-        return (o->axes >> axis & 1) != 0;
+    case WEFT_OPERATOR_SHIFT:
     case WEFT_OPERATOR_TABLE:
         return o->table[axis] != NULL;
     default:
@@ -31,10 +30,9 @@ static bool has_axis(const weft_operator *o, int axis) {
     }
 }
 
-static long double real_factor(const weft_operator *o, int axis, int64_t n, int64_t i) {
-    if (o->kind == WEFT_OPERATOR_WINDOW) return weft_window_value(&o->window[axis], n, i);
-    if (o->kind == WEFT_OPERATOR_SHIFT_SIGN) return i % 2 == 0 ? 1 : -1;
-    return o->table[axis][i];
+/* A shift is a table, too. */
+static bool is_complex(const weft_operator *o) {
+    return o->complex_factors && (o->kind == WEFT_OPERATOR_TABLE || o->kind == WEFT_OPERATOR_SHIFT);
 }
 
 /* The product of the group's factors of index i of an axis: real and imaginary part. */
@@ -42,11 +40,12 @@ static void factor_of(const group *g, int axis, int64_t n, int64_t i, long doubl
     for (const weft_operator *o = g->first; o < g->last; o++) {
         if (!has_axis(o, axis)) continue;
         long double re, im = 0;
-        if (o->kind == WEFT_OPERATOR_TABLE && o->complex_factors) {
+        if (is_complex(o)) {
             re = o->table[axis][2 * i];
             im = o->table[axis][2 * i + 1];
         } else {
-            re = real_factor(o, axis, n, i);
+            re = o->kind == WEFT_OPERATOR_WINDOW ? weft_window_value(&o->window[axis], n, i)
+                                                 : (long double)o->table[axis][i];
         }
         const long double was[2] = {out[0], out[1]};
         out[0] = was[0] * re - was[1] * im;
@@ -106,8 +105,7 @@ static weft_status make_parts(weft_pointwise *p, const weft_operator_list *list,
     while (o < end) {
         group g = {o, o, false};
         for (; o < end && o->kind != WEFT_OPERATOR_FUNCTION; o++)
-            g.complex_factors =
-                g.complex_factors || (o->kind == WEFT_OPERATOR_TABLE && o->complex_factors);
+            g.complex_factors = g.complex_factors || is_complex(o);
         g.last = o;
         if (g.last > g.first) WEFT_TRY(make_product(p, &g, n));
         if (o < end) p->part[p->parts++].function = o++;

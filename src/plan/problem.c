@@ -247,8 +247,11 @@ weft_operator_space weft_call_space(const weft_call *call, weft_operator_place p
     const weft_problem *p = &call->problem;
     const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
     weft_call_extents(call, spectral ? WEFT_OUTPUT : WEFT_INPUT, n);
-    return (weft_operator_space){
-        .rank = p->rank, .logical = p->n, .n = n, .real = p->kind == WEFT_R2C && !spectral};
+    return (weft_operator_space){.rank = p->rank,
+                                 .logical = p->n,
+                                 .n = n,
+                                 .real = p->kind == WEFT_R2C && !spectral,
+                                 .place = place};
 }
 
 /* The norm is the first thing that happens to what a transform stores. */

@@ -14,8 +14,8 @@ enum { AXES = 3, LETTERS = 4 };
 
 /* ---- lists ---- */
 
-/* What a list multiplies by: scale, window, shift sign (H), table, complex table and function, by
- * their letters; those that are products, along the first axis and the last one. */
+/* What a list multiplies by: scale, window, shift by half (H), table, complex table and function,
+ * by their letters; those that are products, along the first axis and the last one. */
 typedef struct known_list {
     weft_operator item[LETTERS];
     double *along[LETTERS][AXES]; /* factors of each index, pairs of C */
@@ -24,7 +24,7 @@ typedef struct known_list {
 } known_list;
 
 static inline double factor_along(const weft_operator *o, int64_t i) {
-    if (o->kind == WEFT_OPERATOR_SHIFT_SIGN) return i % 2 ? -1 : 1;
+    if (o->kind == WEFT_OPERATOR_SHIFT) return i % 2 ? -1 : 1; /* by half of an even length */
     return o->complex_factors && i % 2 ? (double)(i * 3 % 11) / 16 - 0.3
                                        : 0.7 + (double)(i * 7 % 13) / 20;
 }
@@ -42,7 +42,6 @@ static inline void add_axis(known_list *l, int k, int axis, int64_t n) {
         return;
     }
     for (int64_t i = 0; i < numbers; i++) along[i] = factor_along(o, i);
-    if (o->kind == WEFT_OPERATOR_SHIFT_SIGN) o->axes |= 1u << axis;
     if (o->kind == WEFT_OPERATOR_TABLE) o->table[axis] = along;
 }
 
@@ -62,6 +61,8 @@ static inline void add_letter(const weft_problem *p, int place, char letter, kno
     } else if (letter != 'S') {
         add_axis(l, l->count, 0, n[0]);
         if (p->rank > 1) add_axis(l, l->count, p->rank - 1, n[p->rank - 1]);
+        o->shift[0] = (double)p->n[0] / 2;
+        o->shift[p->rank - 1] = (double)p->n[p->rank - 1] / 2;
     }
     l->count++;
 }

@@ -107,7 +107,7 @@ static void other_operators_on_one_rank_are_named_on_all_ranks(void) {
                                             "window operator in problem.store",
                                             "table operator in problem.load",
                                             "operator in problem.spectral",
-                                            "shift-sign operator",
+                                            "shift operator",
                                             "function operator in problem.spectral"};
         weft_problem problem = cube();
         const bool other = rank == 1;
@@ -115,7 +115,7 @@ static void other_operators_on_one_rank_are_named_on_all_ranks(void) {
         weft_operator load[] = {
             {.kind = WEFT_OPERATOR_SCALE, .factor = what == 1 && other ? 3 : 2},
             {.kind = WEFT_OPERATOR_TABLE, .table = {table}},
-            {.kind = WEFT_OPERATOR_SHIFT_SIGN, .axes = what == 5 && other ? 1 : 2}};
+            {.kind = WEFT_OPERATOR_SHIFT, .shift = {what == 5 && other ? 4 : 0, 3}}};
         weft_operator spectral = {.kind = WEFT_OPERATOR_FUNCTION,
                                   .function = no_function,
                                   .snippet = what == 6 && other ? "value.x = 0;" : "value.x = 1;"};

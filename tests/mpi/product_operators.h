@@ -71,9 +71,14 @@ static inline void draw_operator(int (*pick)(int), const int64_t *logical, const
                          .function = multiply_by_index,
                          .snippet = snippet};
     if (o->kind == WEFT_OPERATOR_WINDOW) draw_window(pick, o, n, rank);
-    for (int a = 0; a < rank && o->kind == WEFT_OPERATOR_SHIFT_SIGN; a++)
-        if (logical[a] % 2 == 0 && pick(2)) o->axes |= 1u << a;
-    if (o->kind == WEFT_OPERATOR_SHIFT_SIGN && o->axes == 0) o->kind = WEFT_OPERATOR_SCALE;
+    bool shifts = false;
+    for (int a = 0; a < rank && o->kind == WEFT_OPERATOR_SHIFT; a++) {
+        o->shift[a] =
+            real ? (double)(pick(3) * logical[a]) / 2
+                 : pick(2) * (pick(2 * (int)logical[a] + 1) - (double)logical[a]) + pick(2) * 0.375;
+        shifts = shifts || o->shift[a] != 0;
+    }
+    if (o->kind == WEFT_OPERATOR_SHIFT && !shifts) o->kind = WEFT_OPERATOR_SCALE;
     if (o->kind != WEFT_OPERATOR_TABLE) return;
     const int most = pick(rank);
     o->complex_factors = !real && pick(2);
@@ -118,9 +123,18 @@ static inline void keep_real_spectra(weft_problem *p, drawn_operators *d) {
     weft_operator *list = d->list[1];
     int kept = 0;
     for (int k = 0; k < p->spectral.count; k++)
-        if (list[k].kind == WEFT_OPERATOR_SCALE || list[k].kind == WEFT_OPERATOR_SHIFT_SIGN)
+        if (list[k].kind == WEFT_OPERATOR_SCALE || list[k].kind == WEFT_OPERATOR_SHIFT)
             list[kept++] = list[k];
     p->spectral.count = kept;
+}
+
+/* By the shift theorem; real where frequencies n/2 and -n/2 meet. */
+static inline oracle_number shift_factor(int place, int64_t n, long double s, int64_t i) {
+    const long double pi = 3.14159265358979323846264338327950288L;
+    const int64_t k = place == 1 && 2 * i > n ? i - n : i;
+    const long double angle = 2 * pi * fmodl((long double)k * s, (long double)n) / (long double)n;
+    if (place == 1 && 2 * i == n) return cosl(angle);
+    return cosl(angle) + (place == 0 ? 1 : -1) * sinl(angle) * (oracle_number)I;
 }
 
 /* The product of a place's operators at a global index. */
@@ -136,8 +150,8 @@ static inline oracle_number operator_factor(const weft_problem *p, const drawn_o
         for (int a = 0; a < p->rank; a++) {
             const int64_t i = index[a];
             if (o->kind == WEFT_OPERATOR_WINDOW) product *= (long double)d->window[place][k][a][i];
-            if (o->kind == WEFT_OPERATOR_SHIFT_SIGN && (o->axes >> a & 1))
-                product *= 1 - 2 * (i % 2);
+            if (o->kind == WEFT_OPERATOR_SHIFT)
+                product *= shift_factor(place, p->n[a], (long double)o->shift[a], i);
             if (o->kind != WEFT_OPERATOR_TABLE || !o->table[a]) continue;
             const double *t = o->table[a];
             if (o->complex_factors)
