@@ -2,7 +2,7 @@
  * How fast the engines of one device transform, side by side, as CSV: milliseconds, GB/s if every
  * axis took one pass, the share of a contiguous copy's, and how far the result is from the first
  * engine's (relative, L2, of its first bytes). Usage:
- *   bench_kernels [--device cuda] [--engines cufft,jit] [--precision double] [--bytes N]
+ *   bench_kernels [--device cuda] [--engines cufft,jit,vkfft] [--precision double] [--bytes N]
  *                 [--only TEXT]        cases whose names hold the text
  *                 [--lengths N,... [--kind c2c]]   lines of these lengths instead of the list
  *                 [--milliseconds N]   of a series of runs, by default 50
@@ -10,8 +10,8 @@
  *     long-values, threads, least-threads, across-bytes, least-across-bytes, far-threads,
  *     registers, across-registers, alternates, whole-bytes, local-bytes, longest, work-bytes
  *     (-1: no limit), folds; of several numbers all combinations are tried
- * N bytes are the most of each of two arrays, by default 1 GiB. Where it was built with VkFFT
- * (WEFT_VKFFT) vkfft is one of the engines.
+ * N bytes are the most of each of two arrays, by default 1 GiB. Engines that are not there are left
+ * out, vkfft where it was built without VkFFT (WEFT_VKFFT).
  */
 #include <math.h>
 #include <stdio.h>
@@ -281,7 +281,7 @@ int main(int argc, char **argv) {
     const weft_device_settings settings = {.threads = 1};
     const char *description = "";
     bench b = {.device.ops = weft_device_find(WEFT_CUDA),
-               .engines = "cufft,jit",
+               .engines = "cufft,jit,vkfft",
                .only = "",
                .series = 0.05,
                .bytes = INT64_C(1) << 30};
