@@ -170,7 +170,7 @@ static void run_shared(run *r) {
         part->started = part->taken >= near_parts(r); /* by no copy */
         if (!part->started) left++;
     }
-    for (int started = 0; started < left || far_waits;) {
+    for (int started = 0; started < left || far_waits || announced < r->step->made.parts;) {
         announced = announce(r, announced);
         ready = count_ready(r, ready, announced);
         if (far_waits && ready == r->step->made.parts) {
