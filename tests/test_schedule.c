@@ -1,53 +1,11 @@
 /* Chains and schedules as geometry: what a strategy exchanges, which buffers it needs, at any
  * number of ranks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "schedule_setting.h"
 
 #include "plan/model.h"
-#include "plan/planner.h"
 #include "support/error.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-
-typedef struct setting {
-    weft_call call;
-    weft_planner planner;
-    weft_candidate candidate;
-    weft_chain chain;
-    weft_schedule schedule;
-} setting;
-
-static setting *make(weft_kind kind, weft_decomposition decomposition, weft_variant variant,
-                     weft_exchange method, int p1, int p2) {
-    setting *s = calloc(1, sizeof *s);
-    weft_problem problem = {.rank = 3, .n = {64, 48, 40}, .kind = kind};
-    weft_options options = {.decomposition = decomposition, .grid = {p1, p2}};
-    assert_int_equal(weft_call_read(&problem, &options, p1 * (p2 ? p2 : 1), &s->call),
-                     WEFT_SUCCESS);
-    s->planner = (weft_planner){.call = &s->call, .ranks = p1 * (p2 ? p2 : 1)};
-    s->candidate = (weft_candidate){.decomposition = decomposition,
-                                    .variant = variant,
-                                    .grid_axes = p2 ? 2 : 1,
-                                    .grid = {p1, p2}};
-    for (int i = 0; i < WEFT_MAX_RANK; i++) s->candidate.exchange[i] = method;
-    assert_int_equal(weft_planner_chain(&s->planner, &s->candidate, &s->chain), WEFT_SUCCESS);
-    return s;
-}
-
-static void schedule(setting *s, int rank, weft_direction direction, bool in_place) {
-    assert_int_equal(weft_planner_schedule(&s->planner, &s->candidate, &s->chain, rank, direction,
-                                           in_place, 0, &s->schedule),
-                     WEFT_SUCCESS);
-}
-
-static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
-                                        WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_NCCL,
-                                        WEFT_PEER};
 
 typedef struct strategy_case {
     weft_decomposition decomposition;
@@ -57,8 +15,6 @@ typedef struct strategy_case {
 static const strategy_case strategies[] = {
     {WEFT_SLAB_2D1D, 4, 0}, {WEFT_SLAB_1D2D, 4, 0}, {WEFT_SLAB_Y_ZX, 4, 0}, {WEFT_PENCIL, 2, 2},
     {WEFT_PENCIL, 3, 4},    {WEFT_PENCIL, 1, 4},    {WEFT_PENCIL, 4, 1}};
-
-#define EACH(table, name) for (size_t name = 0; name < sizeof(table) / sizeof((table)[0]); name++)
 
 static bool uses_datatypes(weft_exchange method) {
     return method == WEFT_P2P_TYPE || method == WEFT_A2A_TYPE;
@@ -187,60 +143,6 @@ static void peer_copies_bricks_into_a_workspace_first(void **state) {
     }
 }
 
-/* Lists the candidates of a pencil over 2 x 3 ranks; rows of three on a node of their own or not.
- */
-static weft_status list_on_nodes(setting *s, weft_exchange first, weft_exchange second,
-                                 const int *node) {
-    weft_problem problem = {.rank = 3, .n = {64, 48, 40}};
-    weft_options options = {
-        .decomposition = WEFT_PENCIL, .grid = {2, 3}, .exchange = {first, second}};
-    assert_int_equal(weft_call_read(&problem, &options, 6, &s->call), WEFT_SUCCESS);
-    s->planner = (weft_planner){.call = &s->call, .ranks = 6, .addressable = true, .node = node};
-    return weft_planner_list(&s->planner);
-}
-
-/* Each rank knows its own memory order only, and all must choose alike. */
-static void candidates_do_not_depend_on_the_memory_order_of_bricks(void **state) {
-    (void)state;
-    weft_region boxes[3];
-    weft_planner planner[3] = {{0}};
-    weft_call call[3];
-    for (int r = 0; r < 3; r++)
-        boxes[r] = (weft_region){.axes = 4, .lo = {16 * r}, .n = {16, 48, 40, 1}};
-    for (int r = 0; r < 3; r++) {
-        weft_brick brick = {.box = {.lo = {16 * r}, .n = {16, 48, 40}},
-                            .order = {r, (r + 1) % 3, (r + 2) % 3}};
-        weft_problem problem = {
-            .rank = 3, .n = {48, 48, 40}, .kind = WEFT_C2C, .input = &brick, .output = &brick};
-        assert_int_equal(weft_call_read(&problem, NULL, 3, &call[r]), WEFT_SUCCESS);
-        planner[r] = (weft_planner){.call = &call[r],
-                                    .ranks = 3,
-                                    .rank = r,
-                                    .addressable = true,
-                                    .input_boxes = boxes,
-                                    .output_boxes = boxes};
-        assert_int_equal(weft_planner_list(&planner[r]), WEFT_SUCCESS);
-        assert_int_equal(planner[r].count, planner[0].count);
-        for (int i = 0; i < planner[0].count; i++)
-            assert_true(planner[r].candidates[i].predicted == planner[0].candidates[i].predicted);
-    }
-    for (int r = 0; r < 3; r++) weft_planner_release(&planner[r]);
-}
-
-static bool offers(const weft_planner *planner, weft_exchange first, weft_exchange second) {
-    for (int i = 0; i < planner->count; i++)
-        if (planner->candidates[i].exchange[0] == first &&
-            planner->candidates[i].exchange[1] == second)
-            return true;
-    return false;
-}
-
-/* The engine of the host that takes pieces. */
-static void let_transforms_take_pieces(setting *s) {
-    s->planner.engine = weft_engine_find(WEFT_ENGINE_NATIVE);
-    s->planner.device = weft_device_find(WEFT_HOST);
-}
-
 /* What a transform loads after an exchange must not be where it stores. */
 static void check_loaded(const weft_schedule *schedule) {
     for (int k = 1; k < schedule->steps; k++) {
@@ -297,176 +199,6 @@ static void transforms_store_and_load_the_blocks_of_messages(void **state) {
         weft_schedule_release(&s->schedule);
         free(s);
     }
-}
-
-static const weft_step *step_of(const weft_schedule *schedule, weft_step_kind kind, int number) {
-    for (int k = 0; k < schedule->steps; k++)
-        if (schedule->step[k].kind == kind && number-- == 0) return &schedule->step[k];
-    return NULL;
-}
-
-/* x is gathered, y split: what is made goes in parts along x, what is taken in half as many along
- * y. */
-static void parts_of_a_slab_overlap_with_both_transforms(void **state) {
-    (void)state;
-    EACH(methods, m)
-    for (int mix = 0; mix < 4; mix++) {
-        setting *s = make(WEFT_C2C, WEFT_SLAB_2D1D, WEFT_DEFAULT, methods[m], 4, 0);
-        const bool pieces = mix & 1, forward = mix < 2, shared = methods[m] == WEFT_PEER;
-        s->planner.chunks = 6;
-        if (pieces) let_transforms_take_pieces(s);
-        schedule(s, 1, forward ? WEFT_FORWARD : WEFT_INVERSE, false);
-        const weft_step *step = step_of(&s->schedule, WEFT_STEP_EXCHANGE, 0);
-        assert_int_equal(step_of(&s->schedule, WEFT_STEP_FFT, 0)->chunks, 6);
-        assert_int_equal(step_of(&s->schedule, WEFT_STEP_FFT, 1)->chunks, 3);
-        assert_int_equal(weft_step_parts(step), shared ? 18 : forward ? 6 : 3);
-        assert_int_equal(step->own_stays, shared && pieces);
-        if (shared) {
-            assert_int_equal(step->made.axis, forward ? 0 : 1);
-            assert_int_equal(step->taken.axis, forward ? 1 : 0);
-            assert_true(step->overlaps_before && step->overlaps_after);
-        }
-        weft_schedule_release(&s->schedule);
-        free(s);
-    }
-}
-
-/* While an exchange in parts stores somewhere, the transform before it still loads: also its own
- * block, where the exchange before that left it. */
-static void check_overlaps(const weft_schedule *schedule) {
-    for (int k = 2; k < schedule->steps; k++) {
-        const weft_step *first = &schedule->step[k - 2], *exchange = &schedule->step[k];
-        if (first->kind != WEFT_STEP_EXCHANGE || exchange->kind != WEFT_STEP_EXCHANGE ||
-            !first->loaded_by_next || !exchange->overlaps_before)
-            continue;
-        assert_int_not_equal(exchange->dst, first->src);
-        assert_int_not_equal(exchange->send, first->src);
-        assert_int_not_equal(exchange->receive, first->src);
-    }
-}
-
-static void parts_of_an_exchange_leave_alone_what_the_transform_before_loads(void **state) {
-    (void)state;
-    static const int64_t n[] = {3, 29, 2};
-    EACH(methods, m)
-    EACH(methods, other)
-    for (int mix = 0; mix < 32; mix++) {
-        setting *s = make(mix & 1 ? WEFT_R2C : WEFT_C2C, WEFT_PENCIL,
-                          mix & 2 ? WEFT_REALIGNED : WEFT_DEFAULT, methods[m], 2, 2);
-        s->candidate.exchange[1] = methods[other];
-        for (int axis = 0; axis < 3; axis++) s->call.problem.n[axis] = n[axis];
-        assert_int_equal(weft_planner_chain(&s->planner, &s->candidate, &s->chain), WEFT_SUCCESS);
-        s->planner.chunks = 7;
-        s->planner.staged = mix & 16;
-        s->planner.engine = weft_engine_find(WEFT_ENGINE_JIT);
-        s->planner.device = weft_device_find(WEFT_CUDA);
-        for (int rank = 0; rank < s->planner.ranks; rank++) {
-            schedule(s, rank, (weft_direction)(mix >> 2 & 1), mix & 8);
-            check_overlaps(&s->schedule);
-            weft_schedule_release(&s->schedule);
-        }
-        free(s);
-    }
-}
-
-/* Of what more than one partner lends on a device, a transform loads half from where it lies; all
- * of it if the transform before is done by then, so that copies would have nothing to go beside. */
-static void later_parts_of_a_slab_are_loaded_from_the_partners(void **state) {
-    (void)state;
-    for (int mix = 0; mix < 4; mix++) {
-        setting *s = make(WEFT_C2C, WEFT_SLAB_2D1D, WEFT_DEFAULT, WEFT_PEER, 4, 0);
-        const bool forward = mix < 2, in_place = mix & 1;
-        s->planner.chunks = 8;
-        s->planner.engine = weft_engine_find(WEFT_ENGINE_JIT);
-        s->planner.device = weft_device_find(WEFT_CUDA);
-        schedule(s, 1, forward ? WEFT_FORWARD : WEFT_INVERSE, in_place);
-        const weft_step *exchange = step_of(&s->schedule, WEFT_STEP_EXCHANGE, 0);
-        const weft_step *after = step_of(&s->schedule, WEFT_STEP_FFT, 1);
-        assert_int_equal(after->chunks, 4);
-        assert_true(exchange->overlaps_after);
-        assert_int_equal(exchange->overlaps_before, !in_place);
-        assert_int_equal(after->far_chunks, in_place ? 4 : 2);
-        weft_schedule_release(&s->schedule);
-        free(s);
-    }
-}
-
-/* The first exchange of a pencil leaves x as it is. */
-static void parts_of_a_pencil_are_a_pipeline_along_x(void **state) {
-    (void)state;
-    EACH(methods, m) {
-        setting *s = make(WEFT_C2C, WEFT_PENCIL, WEFT_DEFAULT, methods[m], 2, 2);
-        s->planner.chunks = 5;
-        schedule(s, 3, WEFT_FORWARD, false);
-        const weft_step *step = step_of(&s->schedule, WEFT_STEP_EXCHANGE, 0);
-        assert_int_equal(weft_step_parts(step), 5);
-        assert_int_equal(step->made.axis, 0);
-        assert_int_equal(step->taken.axis, 0);
-        assert_true(step->parts_before && step->parts_after);
-        weft_schedule_release(&s->schedule);
-        free(s);
-    }
-}
-
-static void peer_is_chosen_within_nodes_only(void **state) {
-    (void)state;
-    static const int one[6] = {0}, rows[6] = {0, 0, 0, 3, 3, 3}, none[6] = {0, 1, 2, 3, 4, 5};
-    setting *s = calloc(1, sizeof *s);
-    assert_int_equal(list_on_nodes(s, 0, 0, one), WEFT_SUCCESS);
-    assert_true(offers(&s->planner, WEFT_PEER, WEFT_PEER));
-    weft_planner_release(&s->planner);
-    assert_int_equal(list_on_nodes(s, 0, 0, rows), WEFT_SUCCESS);
-    assert_true(offers(&s->planner, WEFT_PEER, WEFT_P2P_SYNC));
-    assert_false(offers(&s->planner, WEFT_PEER, WEFT_PEER));
-    weft_planner_release(&s->planner);
-    assert_int_equal(list_on_nodes(s, 0, 0, none), WEFT_SUCCESS);
-    assert_false(offers(&s->planner, WEFT_PEER, WEFT_P2P_SYNC));
-    weft_planner_release(&s->planner);
-    assert_int_equal(list_on_nodes(s, WEFT_PEER, WEFT_A2A_SYNC, rows), WEFT_SUCCESS);
-    assert_true(offers(&s->planner, WEFT_PEER, WEFT_A2A_SYNC));
-    weft_planner_release(&s->planner);
-    assert_int_equal(list_on_nodes(s, WEFT_PEER, WEFT_PEER, rows), WEFT_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(weft_thread_error(), "p2p-sync"));
-    weft_planner_release(&s->planner);
-    assert_int_equal(list_on_nodes(s, 0, 0, NULL), WEFT_SUCCESS); /* nobody knows the nodes */
-    assert_false(offers(&s->planner, WEFT_PEER, WEFT_PEER));
-    weft_planner_release(&s->planner);
-    free(s);
-}
-
-/* The same, by the GPUs of the ranks. */
-static weft_status list_on_devices(setting *s, weft_exchange first, weft_exchange second,
-                                   const int *own_device) {
-    list_on_nodes(s, first, second, NULL);
-    weft_planner_release(&s->planner);
-    s->planner.own_device = own_device;
-    return weft_planner_list(&s->planner);
-}
-
-static void nccl_is_chosen_where_the_ranks_of_a_group_have_gpus_of_their_own(void **state) {
-    (void)state;
-    static const int all[6] = {0, 1, 2, 3, 4, 5}, rows[6] = {0, 1, 2, 0, 1, 2}, one[6] = {0};
-    setting *s = calloc(1, sizeof *s);
-    assert_int_equal(list_on_devices(s, 0, 0, all), WEFT_SUCCESS);
-    assert_true(offers(&s->planner, WEFT_NCCL, WEFT_NCCL));
-    weft_planner_release(&s->planner);
-    assert_int_equal(list_on_devices(s, 0, 0, rows), WEFT_SUCCESS); /* columns share them */
-    assert_true(offers(&s->planner, WEFT_NCCL, WEFT_P2P_SYNC));
-    assert_false(offers(&s->planner, WEFT_NCCL, WEFT_NCCL));
-    weft_planner_release(&s->planner);
-    assert_int_equal(list_on_devices(s, 0, 0, one), WEFT_SUCCESS);
-    assert_false(offers(&s->planner, WEFT_NCCL, WEFT_P2P_SYNC));
-    assert_true(offers(&s->planner, WEFT_P2P_SYNC, WEFT_P2P_SYNC));
-    weft_planner_release(&s->planner);
-    assert_int_equal(list_on_devices(s, 0, 0, NULL), WEFT_SUCCESS); /* nobody asked for them */
-    assert_false(offers(&s->planner, WEFT_NCCL, WEFT_NCCL));
-    weft_planner_release(&s->planner);
-    assert_int_equal(list_on_devices(s, WEFT_NCCL, WEFT_PEER, rows), WEFT_SUCCESS);
-    weft_planner_release(&s->planner);
-    assert_int_equal(list_on_devices(s, WEFT_NCCL, WEFT_NCCL, rows), WEFT_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(weft_thread_error(), "ranks 0 and 3"));
-    weft_planner_release(&s->planner);
-    free(s);
 }
 
 /* In parts and whole, with transports that read device memory and without: kernels cannot. */
@@ -621,15 +353,8 @@ int main(void) {
         cmocka_unit_test(peer_copies_bricks_into_a_workspace_first),
         cmocka_unit_test(nothing_is_stored_over_what_is_still_to_be_loaded),
         cmocka_unit_test(transforms_store_and_load_the_blocks_of_messages),
-        cmocka_unit_test(parts_of_a_slab_overlap_with_both_transforms),
-        cmocka_unit_test(parts_of_an_exchange_leave_alone_what_the_transform_before_loads),
-        cmocka_unit_test(later_parts_of_a_slab_are_loaded_from_the_partners),
-        cmocka_unit_test(parts_of_a_pencil_are_a_pipeline_along_x),
-        cmocka_unit_test(peer_is_chosen_within_nodes_only),
-        cmocka_unit_test(nccl_is_chosen_where_the_ranks_of_a_group_have_gpus_of_their_own),
         cmocka_unit_test(nothing_is_packed_in_a_callers_host_memory),
         cmocka_unit_test(gpus_send_what_they_pack_without_staging),
-        cmocka_unit_test(candidates_do_not_depend_on_the_memory_order_of_bricks),
         cmocka_unit_test(transforms_do_not_depend_on_the_exchange_method),
         cmocka_unit_test(bytes_sent_are_those_of_the_cost_model),
         cmocka_unit_test(slab_y_zx_transforms_y_first_and_z_after_for_complex_data),

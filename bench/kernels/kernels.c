@@ -222,6 +222,17 @@ static const weft_engine_ops *engine_named(const char *name) {
     return NULL;
 }
 
+static void print_versions(const bench *b) {
+    char names[128];
+    const char *description = "";
+    snprintf(names, sizeof names, "%s", b->engines);
+    for (char *name = strtok(names, ","); name; name = strtok(NULL, ",")) {
+        const weft_engine_ops *engine = engine_named(name);
+        if (engine && engine->probe(&description) == WEFT_SUCCESS)
+            printf("# %s: %s\n", name, description);
+    }
+}
+
 static void measure_case(bench *b, const bench_case *c) {
     char names[128];
     bool first = true;
@@ -306,6 +317,7 @@ int main(int argc, char **argv) {
     const subject copy = {.bytes = b.bytes};
     b.copy_rate = 2 * (double)b.bytes / time_runs(&b, &copy);
     printf("# %s; a contiguous copy: %.0f GB/s\n", description, b.copy_rate * 1e-9);
+    print_versions(&b);
     printf("case,precision,engine,ms,GB/s,share,difference,habits\n");
     const numbers *n = &b.lengths;
     const int count = n->count > 0 ? bench_list_lengths(b.precision, b.bytes, b.kind, n->number,

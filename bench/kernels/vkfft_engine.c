@@ -9,11 +9,6 @@ static weft_status probe(const char **description) {
     return WEFT_SUCCESS;
 }
 
-static weft_status supports(const weft_transform *t, const weft_device_ops *device) {
-    (void)t, (void)device;
-    return WEFT_SUCCESS;
-}
-
 /* The box, contiguous axis first. */
 static void set_box(const weft_transform *t, vkfft_case *c) {
     if (t->dims == 1 && t->loops == 1) {
@@ -58,9 +53,5 @@ static weft_status execute(weft_engine_plan *p, const weft_device_handle *device
     return error ? weft_fail(WEFT_ERROR_ENGINE, "%s", error) : WEFT_SUCCESS;
 }
 
-const weft_engine_ops vkfft_engine = {.name = "vkfft",
-                                      .probe = probe,
-                                      .supports = supports,
-                                      .plan = plan,
-                                      .destroy = destroy,
-                                      .execute = execute};
+const weft_engine_ops vkfft_engine = {
+    .name = "vkfft", .probe = probe, .plan = plan, .destroy = destroy, .execute = execute};

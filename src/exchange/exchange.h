@@ -40,10 +40,9 @@ typedef struct weft_exchange_ops {
 
     weft_status (*prepare)(weft_exchange_plan *plan);
     weft_status (*run)(weft_exchange_plan *plan);
-    /* Shared methods, for parts: enqueues the copies of what arrives, once all partners are ready,
-     * those from different partners on different queues as far as there are enough; and, on the
-     * default queue, the copy of this rank's own block, once src is complete there. */
-    weft_status (*pull)(weft_exchange_plan *plan, weft_queue *const *queue, int queues);
+    /* Shared methods, for parts: enqueues the copies of what arrives, once all partners are ready;
+     * and, on the default queue, the copy of this rank's own block, once src is complete there. */
+    weft_status (*pull)(weft_exchange_plan *plan);
     weft_status (*copy_own)(weft_exchange_plan *plan);
     void (*release)(
         weft_exchange_plan *plan); /* also of a half-prepared plan; frees plan->method_state */
@@ -55,8 +54,11 @@ struct weft_exchange_plan {
     weft_transport *group;
     const weft_device_handle *device;
     weft_queue *queue; /* of its copies; NULL: the default queue */
-    int chunk;         /* which part of the redistribution this is */
-    bool staged;       /* send and receive are page-locked host memory */
+    /* Shared methods: those of what comes from partners, in turn. None: `queue` */
+    weft_queue *const *partner_queue;
+    int partner_queues;
+    int chunk;       /* which part of the redistribution this is */
+    bool staged;     /* send and receive are page-locked host memory */
     bool own_direct; /* this rank's own block is copied from src to dst; otherwise, unless it ... */
     bool own_stays;  /* ... is loaded from src by the next step, it goes through receive */
 

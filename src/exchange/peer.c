@@ -5,24 +5,11 @@
 
 #include <stdlib.h>
 
-enum { MOST_QUEUES = 8 };
-
 typedef struct peer_state {
     weft_copy *pull; /* [members] */
     int *partner;    /* [partners]: members that something comes from, nearest first */
     int partners;
-    /* Devices copy from several partners at once, each on a queue; queue i of partner i % queues */
-    weft_queue *queue[MOST_QUEUES];
-    int queues;
 } peer_state;
-
-static weft_status create_queues(const weft_exchange_plan *plan, peer_state *state) {
-    const weft_device_handle *d = plan->device;
-    if (d->ops->host_addressable || plan->queue) return WEFT_SUCCESS;
-    for (; state->queues < state->partners && state->queues < MOST_QUEUES; state->queues++)
-        WEFT_TRY(d->ops->queue_create(d->state, false, &state->queue[state->queues]));
-    return WEFT_SUCCESS;
-}
 
 static weft_status prepare(weft_exchange_plan *plan) {
     const weft_redistribution *g = plan->geometry;
@@ -42,14 +29,12 @@ static weft_status prepare(weft_exchange_plan *plan) {
         state->pull[m] = weft_copy_between(&block->origin, &block->view, g->element_bytes);
         if (i > 0) state->partner[state->partners++] = m;
     }
-    return create_queues(plan, state);
+    return WEFT_SUCCESS;
 }
 
 static void release(weft_exchange_plan *plan) {
     peer_state *state = plan->method_state;
     if (!state) return;
-    for (int q = 0; q < state->queues; q++)
-        plan->device->ops->queue_destroy(plan->device->state, state->queue[q]);
     free(state->pull);
     free(state->partner);
     free(state);
@@ -64,13 +49,18 @@ static weft_status pull_from(weft_exchange_plan *plan, weft_queue *queue, int me
                                    WEFT_DEVICE_TO_DEVICE);
 }
 
-static weft_status pull(weft_exchange_plan *plan, weft_queue *const *queue, int queues) {
+/* Of partner number i. */
+static weft_status pull_partner(weft_exchange_plan *plan, int i) {
+    const int member = ((peer_state *)plan->method_state)->partner[i];
+    weft_queue *queue =
+        plan->partner_queues > 0 ? plan->partner_queue[i % plan->partner_queues] : plan->queue;
+    return pull_from(plan, queue, member, plan->peer_src[member]);
+}
+
+static weft_status pull(weft_exchange_plan *plan) {
     const peer_state *state = plan->method_state;
     weft_status status = WEFT_SUCCESS;
-    for (int i = 0; i < state->partners; i++) {
-        int member = state->partner[i];
-        weft_keep(&status, pull_from(plan, queue[i % queues], member, plan->peer_src[member]));
-    }
+    for (int i = 0; i < state->partners; i++) weft_keep(&status, pull_partner(plan, i));
     return status;
 }
 
@@ -91,13 +81,13 @@ static weft_status run(weft_exchange_plan *plan) {
         int member = state->partner[i];
         weft_peer_await(plan, member);
         start = weft_record(plan->recorder, WEFT_PHASE_EXCHANGE, member, start);
-        weft_queue *queue = state->queues > 0 ? state->queue[i % state->queues] : plan->queue;
-        weft_keep(&status, pull_from(plan, queue, member, plan->peer_src[member]));
+        weft_keep(&status, pull_partner(plan, i));
         start = weft_record(plan->recorder, WEFT_PHASE_UNPACK, member, start);
     }
     weft_keep(&status, weft_blocks_settle(plan));
-    for (int q = 0; q < state->queues; q++)
-        weft_keep(&status, plan->device->ops->queue_wait(plan->device->state, state->queue[q]));
+    for (int q = 0; q < plan->partner_queues; q++)
+        weft_keep(&status,
+                  plan->device->ops->queue_wait(plan->device->state, plan->partner_queue[q]));
     weft_record(plan->recorder, WEFT_PHASE_UNPACK, WEFT_NO_PARTNER, start);
     weft_peer_finish(plan);
     return status;

@@ -127,6 +127,8 @@ static weft_status prepare_part(weft_build *b, int s, int i, weft_part *part) {
                               .communicator = b->communicator[step->redistribution],
                               .device = &b->device,
                               .queue = whole ? NULL : b->exchange_queue[0],
+                              .partner_queue = b->exchange_queue,
+                              .partner_queues = b->parts[s][i].queues,
                               .chunk = part->made,
                               .staged = step->staged,
                               .own_direct = step->own_direct,

@@ -170,13 +170,16 @@ static weft_status make_part(weft_build *b, const weft_step *step, int queues, w
     return WEFT_SUCCESS;
 }
 
-/* Devices copy from several partners at once. Each reading one after the other, they would now and
- * then read from the same one, at half of the speed of its link, while nobody reads from another.
- */
+/* What partners lend a device is asked of several at once, parts of all else on one queue. Each
+ * reading one after the other, devices would now and then read from the same one, at half of the
+ * speed of its link, while nobody reads from another. */
 static int queues_for(const weft_build *b, const weft_step *step) {
-    const int partners = step->exchange.members - 1;
-    if (!step->method->shared || b->device.ops->host_addressable || partners < 2) return 1;
-    return partners < WEFT_EXCHANGE_QUEUES ? partners : WEFT_EXCHANGE_QUEUES;
+    const int least = weft_step_in_parts(step) ? 1 : 0, partners = step->exchange.members - 1;
+    if (!step->method->shared || b->device.ops->host_addressable || weft_step_leaves_data(step))
+        return least;
+    return partners < least                  ? least
+           : partners < WEFT_EXCHANGE_QUEUES ? partners
+                                             : WEFT_EXCHANGE_QUEUES;
 }
 
 static weft_status make_parts(weft_build *b, const weft_step *step, weft_parts *parts) {
@@ -186,11 +189,6 @@ static weft_status make_parts(weft_build *b, const weft_step *step, weft_parts *
     parts->far = calloc((size_t)step->exchange.members, sizeof *parts->far);
     if (!parts->made || !parts->missing || !parts->far)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's exchanges");
-    WEFT_TRY(d->ops->event_create(d->state, &parts->far_done));
-    parts->queues = queues_for(b, step);
-    for (int q = 0; q < parts->queues; q++)
-        if (!b->exchange_queue[q])
-            WEFT_TRY(d->ops->queue_create(d->state, false, &b->exchange_queue[q]));
     for (int k = 0; k < step->made.parts; k++)
         WEFT_TRY(d->ops->event_create(d->state, &parts->made[k]));
     for (int k = 0; k < parts->count; k++) {
@@ -210,6 +208,10 @@ weft_status weft_build_parts(weft_build *b, int s, int i) {
     parts->count = count;
     b->memory.tables += (size_t)count * sizeof *parts->part;
     parts->part[0].geometry = step->exchange;
+    parts->queues = queues_for(b, step);
+    for (int q = 0; q < parts->queues; q++)
+        if (!b->exchange_queue[q])
+            WEFT_TRY(b->device.ops->queue_create(b->device.state, false, &b->exchange_queue[q]));
     return count > 1 ? make_parts(b, step, parts) : WEFT_SUCCESS;
 }
 
@@ -240,7 +242,6 @@ void weft_build_release_parts(weft_build *b, int s, int i) {
         if (parts->made[k]) d->ops->event_destroy(d->state, parts->made[k]);
     free(parts->part);
     free(parts->made);
-    if (parts->far_done) d->ops->event_destroy(d->state, parts->far_done);
     free(parts->missing);
     free(parts->far);
     *parts = (weft_parts){0};

@@ -134,9 +134,7 @@ static void pull(run *r, weft_part *part) {
     weft_event *made = r->parts->made[part->made];
     for (int q = 0; q < r->parts->queues; q++)
         weft_keep(&r->status, d->ops->event_await(d->state, r->b->exchange_queue[q], made));
-    if (r->status == WEFT_SUCCESS)
-        weft_keep(&r->status, part->exchange.ops->pull(&part->exchange, r->b->exchange_queue,
-                                                       r->parts->queues));
+    if (r->status == WEFT_SUCCESS) weft_keep(&r->status, part->exchange.ops->pull(&part->exchange));
 }
 
 /* All arrays are complete. */
@@ -144,15 +142,6 @@ static void enqueue_far(run *r) {
     double start = weft_clock();
     for (int k = near_parts(r); k < r->step->taken.parts; k++) transform(r, r->i + 1, k);
     weft_record(r->recorder, WEFT_PHASE_FFT, WEFT_NO_PARTNER, start);
-}
-
-/* What follows on the default queue waits for the far parts, and so does this rank, since partners
- * may store there again afterwards. */
-static void await_far(run *r) {
-    const weft_device_handle *d = &r->b->device;
-    weft_keep(&r->status, d->ops->event_record(d->state, r->b->far_queue, r->parts->far_done));
-    weft_keep(&r->status, d->ops->event_await(d->state, NULL, r->parts->far_done));
-    weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->far_queue));
 }
 
 static void run_shared(run *r) {
@@ -189,7 +178,7 @@ static void run_shared(run *r) {
         last[started++ % AHEAD] = part;
         start = weft_clock();
     }
-    if (far) await_far(r);
+    if (far) weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->far_queue));
     for (int q = 0; q < r->parts->queues; q++)
         weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->exchange_queue[q]));
     weft_record(r->recorder, WEFT_PHASE_UNPACK, WEFT_NO_PARTNER, start);

@@ -25,7 +25,7 @@ static inline bool weft_step_scales(const weft_step *step, double *factor) {
            weft_operators_only_scale(step->operators, factor);
 }
 
-/* Queues for the copies of exchanges in parts. */
+/* Queues for the copies of exchanges. */
 enum { WEFT_EXCHANGE_QUEUES = 4 };
 
 /* An engine plan, shared by all steps with the same transform. */
@@ -52,7 +52,6 @@ typedef struct weft_parts {
     weft_event **made; /* [step.made.parts]: what the transform before made; NULL if count is 1 */
     int *missing; /* [step.taken.parts]: parts that the transform after still waits for, in a run */
     const void **far; /* [members]: where the transform after loads from partners, in a run */
-    weft_event *far_done;
 } weft_parts;
 
 /* Where things begin in the memory that a rank shares (-1: the workspace is not there), and the
@@ -78,7 +77,7 @@ typedef struct weft_build {
         scheduled[WEFT_SCHEDULES]; /* placements that options.placement excludes have no schedule */
     weft_schedule schedule[WEFT_SCHEDULES];
     weft_parts parts[WEFT_SCHEDULES][WEFT_MAX_STEPS]; /* of exchanges */
-    weft_queue *exchange_queue[WEFT_EXCHANGE_QUEUES]; /* as many as some exchange in parts uses */
+    weft_queue *exchange_queue[WEFT_EXCHANGE_QUEUES]; /* as many as some exchange uses */
     weft_queue *far_queue; /* transforms that load from partners' arrays beside others */
     /* Not owned; [1] for shorter parts, the last ones, where they differ; [2] and [3] the same of
      * those that load from partners' arrays. NULL: nothing here */

@@ -135,7 +135,8 @@ static weft_status copy_content(const weft_operator_space *space, weft_operator 
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an operator's snippet");
     if (shifts) o->complex_factors = shift_is_complex(o, space);
     for (int a = 0; a < space->rank; a++) {
-        if (shifts ? o->shift[a] == 0 : o->kind != WEFT_OPERATOR_TABLE || !given[a]) continue;
+        const bool any = shifts ? o->shift[a] != 0 : o->kind == WEFT_OPERATOR_TABLE && given[a];
+        if (!any) continue;
         size_t bytes = (size_t)space->n[a] * (o->complex_factors ? 2 : 1) * sizeof(double);
         double *copy = malloc(bytes);
         o->table[a] = copy;

@@ -4,8 +4,7 @@
 #include <math.h>
 
 bool weft_shift_is_real(int64_t n, double s) {
-    const double halves = fmod(2 * s, (double)n);
-    return halves == 0;
+    return fmod(2 * s, (double)n) == 0;
 }
 
 /* exp(2 pi i t), exact where t is a multiple of 1/4. */
