@@ -44,6 +44,11 @@ FUNCTION void find_element(const pointwise_shape *shape, unsigned int element, i
     }
 }
 
+#if pointwise_is_real /* of callers' arrays that are not the box */
+#define NOTHING 0
+#else
+#define NOTHING pair(0, 0)
+#endif
 #ifdef pointwise_keeps
 #define KEPT_PARAMETER , MEMORY(pointwise_kept, kept)
 #else
@@ -78,8 +83,7 @@ KERNEL(weft_pointwise)
         long64 at = 0;
         for (int l = 0; l < AXES; ++l) at += index[l] * shape.stored[l];
 #if LOADS
-        pointwise_number nothing = {0};
-        value[k] = nothing;
+        value[k] = NOTHING;
         if (inside) value[k] = pointwise_operators(CONVERTED(in[at]), of_axes, &places, tables);
         out[element] = value[k];
 #else
