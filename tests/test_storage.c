@@ -22,6 +22,7 @@ enum { MOST = 4096 };
 
 static weft_context ctx;
 static weft_device device;
+static weft_engine engine; /* the device's own, where a test sets no other */
 
 typedef struct shape {
     int rank;
@@ -130,8 +131,10 @@ static double stored(weft_storage storage, double x, double *error) {
 
 static void run(const weft_problem *problem, weft_direction direction, const void *in,
                 size_t in_bytes, void *out, size_t out_bytes) {
-    const weft_options options = {
-        .device = device, .location = WEFT_LOCATION_HOST, .convolve = direction == WEFT_CONVOLVE};
+    const weft_options options = {.device = device,
+                                  .engine = engine,
+                                  .location = WEFT_LOCATION_HOST,
+                                  .convolve = direction == WEFT_CONVOLVE};
     weft_plan plan = NULL;
     size_t bytes[2];
     if (weft_plan_create(ctx, problem, &options, &plan) != WEFT_SUCCESS)
@@ -471,6 +474,28 @@ static void convolutions_keep_pictures(void **state) {
     free(a);
 }
 
+/* Padded bytes as complex numbers, loaded and stored by passes of their own. */
+static void engines_without_operators_convert_too(void **state) {
+    (void)state;
+    enum { N = 6, KEPT = 4 };
+    const uint8_t bytes[KEPT] = {3, 1, 255, 7};
+    uint8_t back[KEPT];
+    double numbers[2 * N];
+    const weft_problem p = {.rank = 1,
+                            .n = {N},
+                            .kind = WEFT_C2C,
+                            .load_storage = WEFT_STORAGE_U8,
+                            .store_storage = WEFT_STORAGE_U8,
+                            .pad_from = {KEPT}};
+    engine = WEFT_ENGINE_IDENTITY;
+    run(&p, WEFT_FORWARD, bytes, sizeof bytes, numbers, sizeof numbers);
+    for (int i = 0; i < 2 * N; i++)
+        assert_true(numbers[i] == (i % 2 == 0 && i < 2 * KEPT ? bytes[i / 2] : 0));
+    run(&p, WEFT_INVERSE, numbers, sizeof numbers, back, sizeof back);
+    assert_memory_equal(back, bytes, sizeof bytes);
+    engine = WEFT_ENGINE_AUTO;
+}
+
 static void refuses(const weft_problem *p, const weft_options *o, weft_status status,
                     const char *word) {
     weft_plan plan = NULL;
@@ -509,6 +534,7 @@ int main(void) {
                                        cmocka_unit_test(convolutions_keep_pictures),
                                        cmocka_unit_test(half_precision_is_arrays_of_halves),
                                        cmocka_unit_test(complex_halves_stand_for_complex_numbers),
+                                       cmocka_unit_test(engines_without_operators_convert_too),
                                        cmocka_unit_test(what_cannot_be_is_refused)};
     const char *name = getenv("WEFT_TEST_DEVICE");
     const weft_problem p = {.rank = 1, .n = {4}, .precision = WEFT_SINGLE};
