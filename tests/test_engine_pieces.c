@@ -1,6 +1,6 @@
 /*
- * Transforms whose input or output lies in pieces: the same bits as those of one array, and nothing
- * stored between the pieces.
+ * Transforms whose input or output lies in pieces, whole or in parts: the same bits as those of one
+ * array, and nothing stored between the pieces.
  */
 #include "test_engine.h"
 
@@ -124,15 +124,36 @@ static void copy_memory(const bench *b, const memory *m, bool back) {
     assert_int_equal(b->device.ops->queue_wait(b->device.state, b->queue), WEFT_SUCCESS);
 }
 
-/* The transform, pieces `apart` bytes into `in`, on whichever device the engine computes. */
+/* The transform of lines first..first+n-1: pieces are given as wholes, other arrays from there on.
+ */
+static void run_part(const weft_engine_ops *engine, bench *b, weft_transform t, int64_t first,
+                     int64_t n, const void *in, void *out) {
+    weft_engine_plan *plan = NULL;
+    size_t bytes = 0;
+    if (t.in_pieces.count == 0)
+        in = (const char *)in +
+             first * t.loop[0].in_stride * (int64_t)weft_transform_element_bytes(&t, false);
+    if (t.out_pieces.count == 0)
+        out = (char *)out +
+              first * t.loop[0].out_stride * (int64_t)weft_transform_element_bytes(&t, true);
+    t.loop[0].n = n;
+    if (engine->plan(&t, &b->device, &plan, &bytes) != WEFT_SUCCESS)
+        fail_msg("%s", weft_thread_error());
+    engine->begin_at(plan, first, NULL);
+    execute_planned(engine, b, plan, in, out);
+    engine->destroy(plan);
+}
+
+/* The transform in one to three parts, pieces `apart` bytes into `in`, on whichever device the
+ * engine computes. */
 static void run_pieces(const weft_engine_ops *engine, const weft_transform *t, memory in,
                        memory out, const size_t *apart) {
     bench b = bench_open(engine);
     const weft_device_ops *ops = b.device.ops;
     memory *both[] = {&in, &out};
     const void *arrays[MOST_PIECES];
-    weft_engine_plan *plan = NULL;
-    size_t bytes = 0;
+    const int64_t lines = t->loop[0].n;
+    const int parts = (int)random_between(1, 3);
     for (int m = 0; m < 2; m++) {
         both[m]->device = both[m]->host;
         if (ops->host_addressable) continue;
@@ -142,11 +163,13 @@ static void run_pieces(const weft_engine_ops *engine, const weft_transform *t, m
         copy_memory(&b, both[m], false);
     }
     for (int p = 0; p < t->in_pieces.count; p++) arrays[p] = (char *)in.device + apart[p];
-    if (engine->plan(t, &b.device, &plan, &bytes) != WEFT_SUCCESS)
-        fail_msg("%s", weft_thread_error());
-    execute_planned(engine, &b, plan, t->in_pieces.count > 0 ? (const void *)arrays : in.device,
-                    out.device);
-    engine->destroy(plan);
+    for (int k = 0; k < parts; k++) {
+        int64_t first, n;
+        weft_split(lines, parts, k, &first, &n);
+        if (n > 0)
+            run_part(engine, &b, *t, first, n,
+                     t->in_pieces.count > 0 ? (const void *)arrays : in.device, out.device);
+    }
     for (int m = 0; m < 2 && !ops->host_addressable; m++) {
         copy_memory(&b, both[m], true);
         ops->free(b.device.state, WEFT_MEMORY_DEVICE, both[m]->device);

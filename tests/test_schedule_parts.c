@@ -3,7 +3,8 @@
 #include "schedule_setting.h"
 
 /* x is gathered, y split: what is made goes in parts along x, what is taken in half as many along
- * y. */
+ * y. What partners lend goes in parts of both, messages in parts along x, of which each block is a
+ * run: transforms store and load it. */
 static void parts_of_a_slab_overlap_with_both_transforms(void **state) {
     (void)state;
     EACH(methods, m)
@@ -17,7 +18,13 @@ static void parts_of_a_slab_overlap_with_both_transforms(void **state) {
         assert_int_equal(step_of(&s->schedule, WEFT_STEP_FFT, 0)->chunks, 6);
         assert_int_equal(step_of(&s->schedule, WEFT_STEP_FFT, 1)->chunks, 3);
         assert_int_equal(weft_step_parts(step), shared ? 18 : forward ? 6 : 3);
-        assert_int_equal(step->own_stays, shared && pieces);
+        assert_false(pieces && (step->exchange.pack || step->exchange.unpack));
+        if (!step->method->datatypes) {
+            assert_int_equal(step->loaded_by_next, pieces);
+            assert_int_equal(step->own_stays, pieces && (shared || !forward));
+            assert_true(step->overlaps_before || !forward);
+            assert_true(step->overlaps_after || forward || !pieces);
+        }
         if (shared) {
             assert_int_equal(step->made.axis, forward ? 0 : 1);
             assert_int_equal(step->taken.axis, forward ? 1 : 0);
@@ -36,6 +43,8 @@ static void let_gpus_take_pieces(setting *s) {
 /* While an exchange in parts stores somewhere, the transform before it still loads: also its own
  * block, where the exchange before that left it. */
 static void check_overlaps(const weft_schedule *schedule) {
+    for (int k = 1; k < schedule->steps; k++) /* only what is lent can be loaded from afar */
+        if (schedule->step[k].far_chunks > 0) assert_true(schedule->step[k - 1].method->shared);
     for (int k = 2; k < schedule->steps; k++) {
         const weft_step *first = &schedule->step[k - 2], *exchange = &schedule->step[k];
         if (first->kind != WEFT_STEP_EXCHANGE || exchange->kind != WEFT_STEP_EXCHANGE ||

@@ -100,7 +100,8 @@ typedef struct weft_device_ops {
     weft_status (*borrow)(weft_device_state *device, const weft_loan *loan, const void **memory);
     void (*give_back)(weft_device_state *device, const void *memory);
 
-    /* Kernels of a patient queue let those of others go first, where the device can tell. */
+    /* Kernels of these queues go before those of the default queue, and those of a patient queue
+     * after all others, where the device can tell: what travels is waited for most. */
     weft_status (*queue_create)(weft_device_state *device, bool patient, weft_queue **queue);
     void (*queue_destroy)(weft_device_state *device, weft_queue *queue);
     weft_status (*queue_wait)(weft_device_state *device, weft_queue *queue);

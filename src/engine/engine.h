@@ -34,7 +34,8 @@ typedef struct weft_piece {
 
 /* How one side of a transform lies in memory, if it lies in pieces along dimension `dim`, in order
  * of their indices; that side's strides in the dimensions and loops are then void. Strides of 1 in
- * the largest piece are 1 in all. */
+ * the largest piece are 1 in all. Where parts are executed, the addresses given are those of whole
+ * arrays, for each piece has a way of its own to where the part begins (`begin_at`). */
 typedef struct weft_pieces {
     int count; /* 0: it is one array, and the strides hold */
     int dim;
@@ -77,8 +78,8 @@ typedef struct weft_transform {
      * strides. */
     weft_fused_operators load, spectral, store;
     bool returns;
-    int part_loop; /* the loop of which `begin_at` tells the first index, where parts are executed
-                    */
+    int part_loop; /* the loop of which `begin_at` tells the first index, where parts are executed;
+                      0 where there are no loops */
 } weft_transform;
 
 /* Bytes of an element of one side. */
@@ -109,9 +110,9 @@ typedef struct weft_engine_ops {
                         weft_engine_plan **plan, size_t *bytes);
     void (*destroy)(weft_engine_plan *plan);
 
-    /* Where the arrays of the next executions begin in the box of the operators: at index `first`
-     * of the transform's part_loop; and where those that keep their results keep the box. NULL
-     * where the engine takes no operators. */
+    /* Where the next executions begin: at index `first` of the transform's part_loop, in each piece
+     * and in the box of the operators (arrays that are not in pieces are given from there on); and
+     * where operators that keep their results keep the box. NULL where the engine takes neither. */
     void (*begin_at)(weft_engine_plan *plan, int64_t first, void *kept);
 
     /* Enqueues the transform. in and out are device addresses (any alignment of a real number).

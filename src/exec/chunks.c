@@ -71,33 +71,10 @@ weft_status weft_build_transform(weft_build *b, int s, int i) {
     return plan_parts(b, step, t, &b->transform[s][i][2]);
 }
 
-/* From index `first` of the loop that the parts share out: partners' arrays. */
-static const void **far_part(const weft_build *b, int s, int i, int64_t first) {
-    const weft_step *step = &b->schedule[s].step[i];
-    const weft_parts *parts = &b->parts[s][i - 1];
-    const void *const *src = parts->part->exchange.peer_src;
-    const int64_t element = (int64_t)weft_transform_element_bytes(&step->transform, false);
-    for (int p = 0; p < step->transform.in_pieces.count; p++) {
-        const weft_piece *piece = &step->far_piece[p];
-        parts->far[piece->array] = (const char *)src[piece->array] +
-                                   first * piece->loop_stride[step->chunk_loop] * element;
-    }
-    return parts->far;
-}
-
-/* Index `first` of the loop that the parts share out, of input in pieces. What lies in one array
- * has the same strides there: it arrived where it belongs, or is this rank's own block. */
-static const char *piece_part(const weft_step *fft, int array, const void *base, int64_t first) {
-    int64_t element = (int64_t)weft_transform_element_bytes(&fft->transform, false), stride = 0;
-    for (int p = 0; p < fft->transform.in_pieces.count && fft->chunks > 1; p++)
-        if (fft->in_piece[p].array == array) stride = fft->in_piece[p].loop_stride[fft->chunk_loop];
-    return (const char *)base + first * stride * element;
-}
-
-/* From index `first` on: the array that the transform loads; or, in pieces, partners' arrays, or
- * what arrived and this rank's own block (in *loaded). */
-static const void *input_part(const weft_build *b, int s, int i, int64_t first, void *const *buffer,
-                              const void **loaded) {
+/* From index `first` on: the array that the transform loads; or, in pieces, whole ones: partners'
+ * arrays, or what arrived and this rank's own block (in *loaded). */
+static const void *input_part(const weft_build *b, int s, int i, int64_t first, bool far,
+                              void *const *buffer, const void **loaded) {
     const weft_step *step = &b->schedule[s].step[i];
     const weft_transform *t = &step->transform;
     if (!step->in_piece) {
@@ -105,10 +82,9 @@ static const void *input_part(const weft_build *b, int s, int i, int64_t first, 
         return (const char *)buffer[step->src] +
                first * stride * (int64_t)weft_transform_element_bytes(t, false);
     }
-    if (weft_step_leaves_data(step - 1)) return b->parts[s][i - 1].part->exchange.peer_src;
-    loaded[WEFT_LOADED_ARRIVED] =
-        piece_part(step, WEFT_LOADED_ARRIVED, buffer[step[-1].dst], first);
-    loaded[WEFT_LOADED_OWN] = piece_part(step, WEFT_LOADED_OWN, buffer[step[-1].src], first);
+    if (far || weft_step_leaves_data(step - 1)) return b->parts[s][i - 1].part->exchange.peer_src;
+    loaded[WEFT_LOADED_ARRIVED] = buffer[step[-1].dst];
+    loaded[WEFT_LOADED_OWN] = buffer[step[-1].src];
     return loaded;
 }
 
@@ -126,10 +102,11 @@ weft_status weft_build_run_transform(weft_build *b, int s, int i, int part, void
         weft_split(loop->n, step->chunks, 0, &first, &longer);
         weft_split(loop->n, step->chunks, part, &first, &n);
         if (n == 0) return WEFT_SUCCESS;
-        out =
-            (char *)out + first * loop->out_stride * (int64_t)weft_transform_element_bytes(t, true);
+        if (!step->out_piece)
+            out = (char *)out +
+                  first * loop->out_stride * (int64_t)weft_transform_element_bytes(t, true);
     }
-    const void *in = far ? far_part(b, s, i, first) : input_part(b, s, i, first, buffer, loaded);
+    const void *in = input_part(b, s, i, first, far, buffer, loaded);
     weft_engine_plan *part_plan = plan[n == longer ? 0 : 1];
     if (b->engine->begin_at) b->engine->begin_at(part_plan, first, b->kept);
     return b->engine->execute(part_plan, &b->device, far ? b->far_queue : NULL, in, out);
@@ -186,8 +163,7 @@ static weft_status make_parts(weft_build *b, const weft_step *step, weft_parts *
     const weft_device_handle *d = &b->device;
     parts->made = calloc((size_t)step->made.parts, sizeof(weft_event *));
     parts->missing = calloc((size_t)step->taken.parts, sizeof *parts->missing);
-    parts->far = calloc((size_t)step->exchange.members, sizeof *parts->far);
-    if (!parts->made || !parts->missing || !parts->far)
+    if (!parts->made || !parts->missing)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's exchanges");
     for (int k = 0; k < step->made.parts; k++)
         WEFT_TRY(d->ops->event_create(d->state, &parts->made[k]));
@@ -243,6 +219,5 @@ void weft_build_release_parts(weft_build *b, int s, int i) {
     free(parts->part);
     free(parts->made);
     free(parts->missing);
-    free(parts->far);
     *parts = (weft_parts){0};
 }

@@ -51,7 +51,6 @@ typedef struct weft_parts {
     weft_part *part;   /* [count] */
     weft_event **made; /* [step.made.parts]: what the transform before made; NULL if count is 1 */
     int *missing; /* [step.taken.parts]: parts that the transform after still waits for, in a run */
-    const void **far; /* [members]: where the transform after loads from partners, in a run */
 } weft_parts;
 
 /* Where things begin in the memory that a rank shares (-1: the workspace is not there), and the

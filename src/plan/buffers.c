@@ -18,6 +18,7 @@ enum {
     COST_FINAL_COPY = 15, /* a trip through memory at the end */
     COST_LENDING = 15,    /* the same before partners read */
     COST_ELSEWHERE = 1,   /* a pointwise step stores past the lines that it loaded */
+    COST_WAITING = 15,    /* a transform that goes in parts waits for the exchange as a whole */
     COST_OWN_PACKED = 15, /* this rank's own block is packed and unpacked instead of copied */
     COST_OWN_SHIFTED = 1, /* the same where nothing is packed: accepted to save a workspace */
     COST_IMPOSSIBLE = 1 << 20
@@ -84,7 +85,8 @@ static void try_both(const weft_step *step, int base, int src, int dst, int arri
                      choice *best) {
     if (arrived == dst) return;
     choice c = exchange_into(step, src, arrived, buffers);
-    if (src == dst) c.cost += 2 * COST_FINAL_COPY / step->exchange.members;
+    if (src == dst)
+        c.cost += step->parts_after ? COST_WAITING : 2 * COST_FINAL_COPY / step->exchange.members;
     c.two_steps = true;
     c.arrived = arrived;
     c.cost += base;

@@ -114,15 +114,25 @@ static void split_exchange(const weft_schedule_request *request, weft_schedule *
     *(first ? &step->parts_after : &step->parts_before) = false;
 }
 
+bool weft_step_parts_are_runs(const weft_step *exchange, const weft_region *box) {
+    const weft_redistribution *r = &exchange->exchange;
+    const int axis = exchange->made.parts > 1 ? exchange->made.axis : exchange->taken.axis;
+    if (!weft_step_in_parts(exchange)) return true;
+    for (int i = 0; i < box->axes && r->wire[i] != axis; i++)
+        if (box->n[r->wire[i]] > 1) return false;
+    return true;
+}
+
 void weft_schedule_chunk(const weft_schedule_request *request, weft_schedule *schedule) {
     if (request->chunks < 2) return;
     for (int i = 0; i < schedule->steps; i++) {
         weft_step *step = &schedule->step[i];
         if (step->kind != WEFT_STEP_EXCHANGE) continue;
         split_exchange(request, schedule, i);
-        /* A part of a contiguous block need not be one. */
-        if (weft_step_in_parts(step) && !step->method->shared && !step->method->datatypes)
-            step->exchange.pack = step->exchange.unpack = true;
+        if (step->method->shared || step->method->datatypes) continue;
+        weft_redistribution *r = &step->exchange;
+        r->pack = r->pack || !weft_step_parts_are_runs(step, &r->src_box);
+        r->unpack = r->unpack || !weft_step_parts_are_runs(step, &r->dst_box);
     }
 }
 

@@ -185,7 +185,7 @@ static void fuse_loads(const weft_schedule_request *request, weft_step *step, we
     step->loaded_by_next = true;
     if (r->unpack) weft_redistribution_store_blocks(r, r->receive);
     r->unpack = false;
-    if (parts) load_far(request, step, fft, axis);
+    if (parts && step->method->shared) load_far(request, step, fft, axis);
 }
 
 void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *schedule) {
@@ -194,13 +194,14 @@ void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *sch
         weft_step *step = &schedule->step[i];
         if (step->kind != WEFT_STEP_EXCHANGE || step->staged || step->method->datatypes) continue;
         weft_step *before = transform_at(schedule, i - 1), *after = transform_at(schedule, i + 1);
-        const bool parts = weft_step_in_parts(step);
-        /* A part of a transform finds its part of an array, but not of one block after the other.
-         */
-        if (before && step->exchange.pack && !parts && before->chunks == 1)
+        const weft_redistribution *r = &step->exchange;
+        if (before && r->pack && weft_step_parts_are_runs(step, &r->src_box))
             fuse_stores(request, before, step);
-        if (after && (parts ? step->method->shared : after->chunks == 1))
-            fuse_loads(request, step, after);
+        /* Partners lend a whole array until a whole transform has loaded it. */
+        const bool arrives = step->method->shared
+                                 ? weft_step_in_parts(step) || (after && after->chunks == 1)
+                                 : weft_step_parts_are_runs(step, &r->dst_box);
+        if (after && arrives) fuse_loads(request, step, after);
     }
 }
 

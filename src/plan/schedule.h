@@ -96,6 +96,10 @@ static inline int weft_step_parts(const weft_step *exchange) {
     return made->axis == taken->axis ? made->parts : made->parts * taken->parts;
 }
 
+/* Whether the parts of messages are runs of contiguous blocks of `box`, one behind the other: along
+ * the slowest axis that has several indices there. */
+bool weft_step_parts_are_runs(const weft_step *exchange, const weft_region *box);
+
 /* What partners lend is loaded by the next step where it lies: nothing arrives. */
 static inline bool weft_step_leaves_data(const weft_step *exchange) {
     return exchange->loaded_by_next && exchange->method->shared && !weft_step_in_parts(exchange);

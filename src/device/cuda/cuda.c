@@ -47,17 +47,20 @@ static weft_status cuda_probe(const char **description) {
     return WEFT_SUCCESS;
 }
 
-static int create_in_context(const weft_cuda_driver *driver, bool patient,
-                             weft_cuda_stream *stream) {
+/* Which kernels go first. */
+typedef enum turn { LAST, DEFAULT, FIRST } turn;
+
+static int create_in_context(const weft_cuda_driver *driver, turn which, weft_cuda_stream *stream) {
     int least = 0, greatest = 0;
     driver->priority_range(&least, &greatest); /* of one kind of stream only: both are 0 */
-    return driver->stream_create(stream, WEFT_CUDA_STREAM_NON_BLOCKING, patient ? least : greatest);
+    const int priority[] = {[LAST] = least, [DEFAULT] = (least + greatest) / 2, [FIRST] = greatest};
+    return driver->stream_create(stream, WEFT_CUDA_STREAM_NON_BLOCKING, priority[which]);
 }
 
-static weft_status create_stream(const weft_cuda_gpu *gpu, bool patient, weft_cuda_stream *stream) {
+static weft_status create_stream(const weft_cuda_gpu *gpu, turn which, weft_cuda_stream *stream) {
     weft_status status;
     WEFT_CUDA_IN_CONTEXT(gpu, status,
-                         weft_cuda_check(create_in_context(gpu->driver, patient, stream),
+                         weft_cuda_check(create_in_context(gpu->driver, which, stream),
                                          "no stream could be created"));
     return status;
 }
@@ -68,7 +71,7 @@ static weft_status cuda_open(const weft_device_settings *settings, weft_device_s
     weft_device_state *made = calloc(1, sizeof *made);
     if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a device");
     made->gpu = gpu;
-    weft_status status = create_stream(gpu, false, &made->stream);
+    weft_status status = create_stream(gpu, DEFAULT, &made->stream);
     if (status != WEFT_SUCCESS) {
         free(made);
         return status;
@@ -179,7 +182,7 @@ weft_cuda_stream weft_cuda_queue_stream(const weft_device_state *device, const w
 static weft_status cuda_queue_create(weft_device_state *device, bool patient, weft_queue **queue) {
     weft_queue *made = malloc(sizeof *made);
     if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a queue");
-    weft_status status = create_stream(device->gpu, patient, &made->stream);
+    weft_status status = create_stream(device->gpu, patient ? LAST : FIRST, &made->stream);
     if (status != WEFT_SUCCESS) {
         free(made);
         return status;

@@ -389,7 +389,7 @@ void weft_jit_chain_release(weft_jit_chain *chain, const weft_device_handle *dev
 
 weft_status weft_jit_chain_run(weft_jit_chain *chain, const weft_device_handle *device,
                                weft_queue *queue, const void *in, void *out, void *areas,
-                               const int64_t *first, void *kept) {
+                               int64_t part, const int64_t *first, void *kept) {
     for (int64_t chunk = 0; chunk < chain->chunks_n; chunk += chain->chunk_n) {
         const int64_t n = least(chain->chunk_n, chain->chunks_n - chunk);
         char *array[] = {[WEFT_JIT_IN] = (char *)(uintptr_t)in + chunk * chain->in_stride,
@@ -399,7 +399,8 @@ weft_status weft_jit_chain_run(weft_jit_chain *chain, const weft_device_handle *
                              (char *)areas + (chain->areas > 1 ? chain->area_bytes : 0)};
         for (int s = 0; s < chain->steps; s++) {
             weft_jit_step *step = &chain->step[s];
-            const weft_jit_run run = {array[step->from], array[step->to], chunk, n, first, kept};
+            const weft_jit_run run = {
+                array[step->from], array[step->to], chunk, n, part, first, kept};
             WEFT_TRY(weft_jit_pass_run(&step->pass, device, queue, &run));
         }
     }

@@ -47,6 +47,6 @@ void weft_jit_chain_release(weft_jit_chain *chain, const weft_device_handle *dev
 /* `areas` has room for all arrays of its own; `first` is that of weft_jit_run. */
 weft_status weft_jit_chain_run(weft_jit_chain *chain, const weft_device_handle *device,
                                weft_queue *queue, const void *in, void *out, void *areas,
-                               const int64_t *first, void *kept);
+                               int64_t part, const int64_t *first, void *kept);
 
 #endif

@@ -30,7 +30,8 @@ struct weft_engine_plan {
     void *work;        /* the array between, then areas of chains */
     size_t between_bytes;
     weft_operator_kernel *load, *spectral, *store; /* NULL: none */
-    int part_axis;            /* of the operators' box, that begin_at is about; or -1 */
+    int64_t part;             /* where the next execution begins in the part_loop */
+    int part_axis;            /* that loop's axis of the operators' box, or -1 */
     int64_t first[WEFT_AXES]; /* where the arrays begin in that box */
     void *kept;
 };
@@ -165,7 +166,8 @@ static void set_pieces(const weft_transform *t, const weft_pieces *given, weft_j
         *p = (weft_jit_piece){.array = g->array,
                               .first = g->first,
                               .offset = 2 * g->offset,
-                              .point = 2 * g->dim_stride[given->dim]};
+                              .point = 2 * g->dim_stride[given->dim],
+                              .part = 2 * g->loop_stride[t->part_loop]};
         for (int i = 0; i < t->loops; i++) p->loop[at++] = 2 * g->loop_stride[i];
         for (int d = 0; d < t->dims; d++)
             if (d != given->dim) p->loop[at++] = 2 * g->dim_stride[d];
@@ -350,6 +352,7 @@ static weft_status add_operators(const planning *p) {
 
 static void jit_begin_at(weft_engine_plan *plan, int64_t first, void *kept) {
     plan->kept = kept;
+    plan->part = first;
     if (plan->part_axis >= 0) plan->first[plan->part_axis] = first;
 }
 
@@ -439,7 +442,7 @@ static weft_status jit_execute(weft_engine_plan *plan, const weft_device_handle 
     for (int c = 0; c < plan->chains; c++) {
         axis_chain *axis = &plan->chain[c];
         WEFT_TRY(weft_jit_chain_run(&axis->chain, device, queue, source[axis->from],
-                                    target[axis->to], areas, plan->first, plan->kept));
+                                    target[axis->to], areas, plan->part, plan->first, plan->kept));
     }
     return WEFT_SUCCESS;
 }

@@ -257,12 +257,13 @@ static void fill_shape(const weft_jit_request *r, int64_t chunk_n, int64_t lines
 }
 
 /* fft_pieces of fft_points.cl; what there is room for beyond the last is never looked for. */
-static size_t fill_pieces(const weft_jit_side *side, int room, int loops, int64_t *number) {
+static size_t fill_pieces(const weft_jit_side *side, int64_t part, int room, int loops,
+                          int64_t *number) {
     for (int i = 0; i < room; i++) {
         const bool there = i < side->pieces;
         const weft_jit_piece *p = &side->piece[i];
         number[i] = there ? p->first : INT32_MAX;
-        number[room + i] = there ? p->offset : 0;
+        number[room + i] = there ? p->offset + part * p->part : 0;
         number[2 * room + i] = there ? p->point : 0;
         for (int l = 0; l < loops; l++) number[3 * room + i * loops + l] = there ? p->loop[l] : 0;
     }
@@ -323,8 +324,8 @@ static void fill_launch(const weft_jit_pass *pass, const weft_jit_run *run, int6
     fill_shape(r, run->chunk_n, lines, &l->shape);
     add_value(l, &l->shape.content, l->shape.bytes);
     if (room > 0) {
-        add_value(l, l->in_pieces, fill_pieces(&r->in, room, r->loops, l->in_pieces));
-        add_value(l, l->out_pieces, fill_pieces(&r->out, room, r->loops, l->out_pieces));
+        add_value(l, l->in_pieces, fill_pieces(&r->in, run->part, room, r->loops, l->in_pieces));
+        add_value(l, l->out_pieces, fill_pieces(&r->out, run->part, room, r->loops, l->out_pieces));
     }
     add_operators(l, r, &r->in.operators, run, l->load_places);
     add_operators(l, r, &r->turn, run, l->turn_places);

@@ -28,6 +28,7 @@ typedef struct weft_jit_loop {
 typedef struct weft_jit_piece {
     int array;
     int64_t first, offset, point, loop[WEFT_JIT_LOOPS];
+    int64_t part; /* from one index of the part_loop to the next */
 } weft_jit_piece;
 
 /* Operators on what is loaded or stored: where a point lies among those of the whole line (its
@@ -106,6 +107,7 @@ typedef struct weft_jit_run {
     const void *in;
     void *out;
     int64_t chunk_first, chunk_n; /* indices of the chunk's loop, if there is one */
+    int64_t part;                 /* where the pieces begin: an index of the part_loop */
     const int64_t *first;         /* [WEFT_AXES]: where the arrays begin in the operators' box */
     void *kept;                   /* what operators keep, if they do */
 } weft_jit_run;

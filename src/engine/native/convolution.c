@@ -36,7 +36,7 @@ static int64_t convolution_length(int64_t least) {
 
 static void transform(const weft_convolution *c, const void *from, void *to, char *memory) {
     const void *in[1] = {from};
-    weft_trip_run(&c->transform, in, to, memory, 0, 1);
+    weft_trip_run(&c->transform, in, &to, memory, 0, 1);
 }
 
 static bool make_tables(weft_convolution *c, size_t *bytes) {

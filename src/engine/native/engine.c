@@ -25,8 +25,11 @@ struct weft_engine_plan {
     weft_trip trip[MOST_TRIPS];
     bool input_only[MOST_TRIPS]; /* in place on the input */
     bool output_only[MOST_TRIPS];
-    int in_pieces;              /* 0: one array */
+    int in_pieces, out_pieces;  /* 0: one array */
     int array[WEFT_MAX_PIECES]; /* of the input's pieces */
+    /* Bytes from one index of the part_loop to the next, of each piece; where the next execution
+     * begins */
+    int64_t in_part[WEFT_MAX_PIECES], out_part[WEFT_MAX_PIECES], part;
     int threads;
     char *memory, *aligned; /* aligned: where it is used from */
     size_t memory_stride;   /* of a thread */
@@ -309,6 +312,19 @@ static weft_transform with_strides_of_pieces(const weft_transform *transform) {
     return t;
 }
 
+static void set_pieces(weft_engine_plan *plan, const weft_transform *t) {
+    const int64_t in = (int64_t)weft_transform_element_bytes(t, false);
+    const int64_t out = (int64_t)weft_transform_element_bytes(t, true);
+    plan->in_pieces = t->in_pieces.count;
+    plan->out_pieces = t->out_pieces.count;
+    for (int k = 0; k < plan->in_pieces; k++) {
+        plan->array[k] = t->in_pieces.piece[k].array;
+        plan->in_part[k] = in * t->in_pieces.piece[k].loop_stride[t->part_loop];
+    }
+    for (int k = 0; k < plan->out_pieces; k++)
+        plan->out_part[k] = out * t->out_pieces.piece[k].loop_stride[t->part_loop];
+}
+
 weft_status weft_native_plan_with(const weft_transform *transform, const weft_native_habits *habits,
                                   weft_engine_plan **out, size_t *bytes) {
     weft_engine_plan *plan = calloc(1, sizeof *plan);
@@ -317,8 +333,7 @@ weft_status weft_native_plan_with(const weft_transform *transform, const weft_na
     plan->threads = transform->threads > 1 ? transform->threads : 1;
     const weft_transform strides = with_strides_of_pieces(transform);
     planning p = {&strides, weft_native_kernels(transform->precision), habits, plan, &held};
-    plan->in_pieces = transform->in_pieces.count;
-    for (int k = 0; k < plan->in_pieces; k++) plan->array[k] = transform->in_pieces.piece[k].array;
+    set_pieces(plan, transform);
     weft_status status = add_trips(&p);
     if (status == WEFT_SUCCESS) choose_stores(transform, habits->past, plan);
     if (status == WEFT_SUCCESS) status = allocate_memory(plan, &held);
@@ -342,17 +357,25 @@ static weft_status native_plan(const weft_transform *transform, const weft_devic
 
 static weft_status run_plan(void *argument, const void *in, void *out) {
     const weft_engine_plan *plan = argument;
-    const void *arrays[WEFT_MAX_PIECES];
-    const void *const *given = in;
-    arrays[0] = in;
-    for (int k = 0; k < plan->in_pieces; k++) arrays[k] = given[plan->array[k]];
+    const void *source[WEFT_MAX_PIECES] = {in};
+    void *target[WEFT_MAX_PIECES] = {out};
+    for (int k = 0; k < plan->in_pieces; k++)
+        source[k] = ((const char *const *)in)[plan->array[k]] + plan->part * plan->in_part[k];
+    for (int k = 0; k < plan->out_pieces; k++)
+        target[k] = (char *)out + plan->part * plan->out_part[k];
     for (int i = 0; i < plan->trips; i++) {
         const void *output[1] = {out};
-        void *to = plan->input_only[i] ? (void *)(uintptr_t)in : out;
-        weft_trip_run(&plan->trip[i], plan->output_only[i] ? output : arrays, to, plan->aligned,
-                      plan->memory_stride, plan->threads);
+        void *input[1] = {(void *)(uintptr_t)in};
+        weft_trip_run(&plan->trip[i], plan->output_only[i] ? output : source,
+                      plan->input_only[i] ? input : target, plan->aligned, plan->memory_stride,
+                      plan->threads);
     }
     return WEFT_SUCCESS;
+}
+
+static void native_begin_at(weft_engine_plan *plan, int64_t first, void *kept) {
+    (void)kept;
+    plan->part = first;
 }
 
 void weft_native_run(weft_engine_plan *plan, const void *in, void *out) {
@@ -371,4 +394,5 @@ const weft_engine_ops weft_engine_native = {.name = "native",
                                             .supports = native_supports,
                                             .plan = native_plan,
                                             .destroy = weft_native_destroy,
+                                            .begin_at = native_begin_at,
                                             .execute = native_execute};

@@ -95,9 +95,9 @@ void weft_trip_store_past(weft_trip *trip, bool past);
 /* Bytes of a thread's memory: the buffer, then the passes' scratch. */
 size_t weft_trip_memory(const weft_trip *trip);
 
-/* in[p] is the array of piece p of the input. memory holds `threads` times `memory_stride` bytes.
- */
-void weft_trip_run(const weft_trip *trip, const void *const *in, void *out, char *memory,
+/* in[p] and out[p] are the arrays of piece p of either side. memory holds `threads` times
+ * `memory_stride` bytes. */
+void weft_trip_run(const weft_trip *trip, const void *const *in, void *const *out, char *memory,
                    size_t memory_stride, int threads);
 
 #endif

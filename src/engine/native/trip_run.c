@@ -40,8 +40,8 @@ static int64_t part_offset(const weft_trip *trip, const weft_trip_piece *piece,
     return offset;
 }
 
-static void find_part(const weft_trip *trip, int64_t number, const void *const *in, void *out,
-                      char *buffers, char *scratch, part *p) {
+static void find_part(const weft_trip *trip, int64_t number, const void *const *in,
+                      void *const *out, char *buffers, char *scratch, part *p) {
     int64_t index[WEFT_PASS_LOOPS];
     p->last = trip->loops > 0 && number % trip->loop[0] == trip->loop[0] - 1;
     for (int i = 0; i < trip->loops; i++) {
@@ -51,7 +51,7 @@ static void find_part(const weft_trip *trip, int64_t number, const void *const *
     for (int k = 0; k < trip->in.pieces; k++)
         p->in[k] = (const char *)in[k] + part_offset(trip, &trip->in.piece[k], index);
     for (int k = 0; k < trip->out.pieces; k++)
-        p->out[k] = (char *)out + part_offset(trip, &trip->out.piece[k], index);
+        p->out[k] = (char *)out[k] + part_offset(trip, &trip->out.piece[k], index);
     p->array[WEFT_TRIP_IN] = (char *)(uintptr_t)p->in[0];
     p->array[WEFT_TRIP_OUT] = p->out[0];
     p->array[WEFT_TRIP_BUFFER] = buffers;
@@ -146,7 +146,7 @@ static void run_whole_part(const weft_trip *trip, const part *p) {
     seam_after(trip, p);
 }
 
-static void run_parts(const weft_trip *trip, const void *const *in, void *out, char *memory,
+static void run_parts(const weft_trip *trip, const void *const *in, void *const *out, char *memory,
                       int64_t first, int64_t end) {
     for (int64_t number = first; number < end; number++) {
         part p;
@@ -158,8 +158,8 @@ static void run_parts(const weft_trip *trip, const void *const *in, void *out, c
 #ifdef _OPENMP
 
 /* Fewer parts than threads: all of them work on one part after the other. */
-static void run_together(const weft_trip *trip, const void *const *in, void *out, char *memory,
-                         size_t stride, int threads) {
+static void run_together(const weft_trip *trip, const void *const *in, void *const *out,
+                         char *memory, size_t stride, int threads) {
 #pragma omp parallel num_threads(threads)
     {
         const int me = omp_get_thread_num(), team = omp_get_num_threads();
@@ -182,7 +182,7 @@ static void run_together(const weft_trip *trip, const void *const *in, void *out
     }
 }
 
-static void run_apart(const weft_trip *trip, const void *const *in, void *out, char *memory,
+static void run_apart(const weft_trip *trip, const void *const *in, void *const *out, char *memory,
                       size_t stride, int threads) {
 #pragma omp parallel num_threads(threads)
     {
@@ -194,12 +194,11 @@ static void run_apart(const weft_trip *trip, const void *const *in, void *out, c
 
 #endif
 
-void weft_trip_run(const weft_trip *trip, const void *const *in, void *out, char *memory,
+void weft_trip_run(const weft_trip *trip, const void *const *in, void *const *out, char *memory,
                    size_t stride, int threads) {
     /* A single short line takes less time than what else there is to do here. */
     if (trip->direct && (threads == 1 || trip->pass[0].groups == 1)) {
-        void *const array[1] = {out};
-        weft_native_pass_run(&trip->pass[0], in, array, memory, 0, trip->pass[0].groups);
+        weft_native_pass_run(&trip->pass[0], in, out, memory, 0, trip->pass[0].groups);
         return;
     }
 #ifdef _OPENMP
