@@ -1,11 +1,12 @@
 /*
  * The NCCL of host_cuda.h. As NCCL does, it refuses members with the same GPU; makes communicators,
- * and connects their members in the first group, while the caller polls; runs groups on streams;
- * and after a failure holds the stream until the communicator is aborted. Stricter than NCCL:
- * messages must be in groups, in device memory, and of one length on both sides.
+ * splits others off, and connects members in the first group, while the caller polls; runs groups
+ * on streams; and after a failure holds the stream until the communicator is aborted. Stricter than
+ * NCCL: messages must be in groups, in device memory, and of one length on both sides.
  *
  * WEFT_TEST_NCCL_FAIL injects a failure: "init:R" of member R's communicators, once they are being
- * made; "init-now:R" at once; "group:R:N" of member R's N-th group, from 1.
+ * made; "init-now:R" at once; "split:R" once another is split off; "group:R:N" of member R's N-th
+ * group, from 1, those before a split counted.
  */
 #include "nccl.h"
 
@@ -33,8 +34,11 @@ struct ncclComm {
     wire wire;
     pthread_t connecting;
     atomic_int state, working; /* groups on streams */
-    group *held; /* a group that is not on its stream yet; the first, and some others */
+    group *held;               /* a group that is not on its stream yet */
     int polls;
+    bool blocking;
+    struct ncclComm *parent, *child;            /* split off, and not ended */
+    struct ncclComm **handed_to;                /* what is split off */
     uint64_t groups, messages[2][MOST_MEMBERS]; /* received from, and sent to, each member */
 };
 
@@ -78,6 +82,14 @@ EXPORTED int ncclGetUniqueId(weft_nccl_id *id) {
     return NCCL_SUCCESS;
 }
 
+static bool is_config(const weft_nccl_config *config, int blocking) {
+    return config->magic == WEFT_NCCL_CONFIG_MAGIC && config->size >= sizeof *config &&
+           config->version >= 21800 && config->blocking == blocking &&
+           config->cluster == WEFT_NCCL_UNDEFINED && config->least_groups == WEFT_NCCL_UNDEFINED &&
+           config->most_groups == WEFT_NCCL_UNDEFINED && !config->network &&
+           config->shares_with_split == 1;
+}
+
 static void *connect_all(void *argument) {
     struct ncclComm *c = argument;
     int result = injected("init", c->wire.me, 0) ? NCCL_SYSTEM_ERROR : wire_connect(&c->wire);
@@ -88,9 +100,8 @@ static void *connect_all(void *argument) {
 EXPORTED int ncclCommInitRankConfig(struct ncclComm **comm, int members, weft_nccl_id id, int me,
                                     weft_nccl_config *config) {
     *comm = NULL;
-    if (!host_context_is_current() || config->magic != WEFT_NCCL_CONFIG_MAGIC ||
-        config->size < sizeof *config || config->version < 21400 || config->blocking != 0 ||
-        members > MOST_MEMBERS || me < 0 || me >= members)
+    if (!host_context_is_current() || !is_config(config, 0) || members > MOST_MEMBERS || me < 0 ||
+        me >= members)
         return NCCL_INVALID_ARGUMENT;
     if (injected("init-now", me, 0)) return NCCL_SYSTEM_ERROR;
     struct ncclComm *c = calloc(1, sizeof *c);
@@ -109,9 +120,50 @@ EXPORTED int ncclCommInitRankConfig(struct ncclComm **comm, int members, weft_nc
     return NCCL_IN_PROGRESS;
 }
 
+static void *connect_split(void *argument) {
+    struct ncclComm *c = argument;
+    int result = injected("split", c->wire.me, 0) ? NCCL_SYSTEM_ERROR : wire_connect(&c->wire);
+    if (result == NCCL_SUCCESS) *c->handed_to = c;
+    atomic_store(&c->state, result);
+    atomic_store(&c->parent->state, result);
+    return NULL;
+}
+
+/* What is split off has connections from the beginning. */
+EXPORTED int ncclCommSplit(struct ncclComm *c, int color, int key, struct ncclComm **part,
+                           weft_nccl_config *config) {
+    *part = NULL;
+    if (!host_context_is_current() || !is_config(config, 1) || color != 0 || key != c->wire.me ||
+        c->groups == 0 || c->held || c->child || atomic_load(&c->state) != NCCL_SUCCESS)
+        return NCCL_INVALID_ARGUMENT;
+    struct ncclComm *child = calloc(1, sizeof *child);
+    if (!child) return NCCL_SYSTEM_ERROR;
+    child->wire.members = c->wire.members;
+    child->wire.me = c->wire.me;
+    child->wire.device = c->wire.device;
+    snprintf(child->wire.name, sizeof child->wire.name, "%.*s-split", NAME_BYTES - 8, c->wire.name);
+    child->blocking = true;
+    child->parent = c;
+    child->handed_to = part;
+    child->groups = c->groups;
+    atomic_store(&c->state, NCCL_IN_PROGRESS);
+    if (wire_listen(&child->wire) != NCCL_SUCCESS ||
+        pthread_create(&child->connecting, NULL, connect_split, child) != 0) {
+        free(child);
+        return NCCL_SYSTEM_ERROR;
+    }
+    c->child = child;
+    return NCCL_IN_PROGRESS;
+}
+
 static void end(struct ncclComm *c) {
+    if (c->child) { /* not handed over yet, or given up with this one */
+        c->child->wire.given_up = c->wire.given_up || c->child->wire.given_up;
+        end(c->child);
+    }
     pthread_join(c->connecting, NULL);
     while (atomic_load(&c->working) > 0) usleep(100);
+    if (c->parent) c->parent->child = NULL;
     free(c->held);
     wire_close(&c->wire);
     free(c);
@@ -222,7 +274,7 @@ EXPORTED int ncclGroupEnd(void) {
     if (!g) return NCCL_SYSTEM_ERROR;
     *g = current;
     g->number = ++c->groups;
-    if (g->number > 1 && g->number % 3 > 0) return launch(g);
+    if (c->blocking) return launch(g);
     c->polls = 0;
     change(c, NCCL_SUCCESS, NCCL_IN_PROGRESS);
     c->held = g;

@@ -163,8 +163,8 @@ static void plans_take_turns(void) {
 /* ---- injected failures: every one is followed by something that works ---- */
 
 static void a_member_that_cannot_join_fails_all(void) {
-    static const char *const how[] = {"init:1", "init-now:1", "init:0", "group:1:1"};
-    for (int i = 0; i < 4; i++) {
+    static const char *const how[] = {"init:1", "init-now:1", "init:0", "group:1:1", "split:1"};
+    for (int i = 0; i < 5; i++) {
         setenv("WEFT_TEST_NCCL_FAIL", how[i], 1);
         expect_refusal(&by_nccl, WEFT_ERROR_DEVICE, "NCCL");
         unsetenv("WEFT_TEST_NCCL_FAIL");

@@ -1,8 +1,12 @@
 /*
- * Messages between GPUs by NCCL. A communicator does not block (ncclConfig_t.blocking 0): what
- * other members have to take part in goes on in NCCL's threads while the caller asks for progress,
- * so a member that fails can be told of before anybody waits for it in vain. The sends and receives
- * of one exchange are one group, which NCCL runs together, as one kernel on the queue's stream.
+ * Messages between GPUs by NCCL. Members meet in a communicator that does not block
+ * (ncclConfig_t.blocking 0): what others have to take part in goes on in NCCL's threads while the
+ * caller asks for progress, so a member that fails can be told of before anybody waits for it in
+ * vain. Each exchange in it would be handed to another new thread, which takes longer than the
+ * messages of a small cube. So once all are connected a communicator that blocks is split off,
+ * which shares the connections; its calls wait for nobody, and exchanges are for it. The sends and
+ * receives of one exchange are one group, which NCCL runs together, as one kernel on the queue's
+ * stream.
  *
  * Counts are size_t in NCCL, so a block of any size is one message. What NCCL allocates for its
  * connections, some tens of megabytes of device memory, is not known here.
@@ -21,7 +25,10 @@
 
 struct weft_communicator {
     weft_device_state *device;
-    weft_nccl_comm comm; /* NULL once it is given up */
+    /* The one in which members meet, and the one for exchanges, NULL until it is split off; both
+     * NULL once they are given up */
+    weft_nccl_comm meeting, exchanges;
+    enum { JOINS, CONNECTS, SPLITS, READY } stage;
     int members, me;
     char *greetings; /* device memory: what `connect` sends to, and gets from, each member */
     bool broken;
@@ -67,19 +74,27 @@ static weft_status nccl_invite(weft_invitation *invitation) {
     return WEFT_SUCCESS;
 }
 
+static weft_nccl_config config_of(int blocking) {
+    return (weft_nccl_config){.size = sizeof(weft_nccl_config),
+                              .magic = WEFT_NCCL_CONFIG_MAGIC,
+                              .version = WEFT_NCCL_CONFIG_VERSION,
+                              .blocking = blocking,
+                              .cluster = WEFT_NCCL_UNDEFINED,
+                              .least_groups = WEFT_NCCL_UNDEFINED,
+                              .most_groups = WEFT_NCCL_UNDEFINED,
+                              .shares_with_split = 1};
+}
+
 static weft_status begin_to_join(weft_communicator *c, const weft_invitation *invitation) {
     const weft_nccl *nccl = weft_nccl_open();
-    weft_nccl_config config = {.size = sizeof config,
-                               .magic = WEFT_NCCL_CONFIG_MAGIC,
-                               .version = WEFT_NCCL_CONFIG_VERSION,
-                               .blocking = 0};
+    weft_nccl_config config = config_of(0);
     weft_nccl_id id;
     weft_status status;
     if (!nccl) return WEFT_ERROR_UNSUPPORTED;
     memcpy(&id, invitation->content, sizeof id);
-    WEFT_CUDA_IN_CONTEXT(
-        c->device->gpu, status,
-        weft_nccl_check(nccl->init(&c->comm, c->members, id, c->me, &config), "no communicator"));
+    WEFT_CUDA_IN_CONTEXT(c->device->gpu, status,
+                         weft_nccl_check(nccl->init(&c->meeting, c->members, id, c->me, &config),
+                                         "no communicator"));
     return status;
 }
 
@@ -100,11 +115,12 @@ static weft_status nccl_join(weft_device_state *device, const weft_invitation *i
 
 /* Its kernels end, also those that wait for members. */
 static void give_up(weft_communicator *c) {
-    if (c->comm && weft_cuda_enter(c->device->gpu) == WEFT_SUCCESS) {
-        (void)weft_nccl_open()->abort(c->comm);
+    if (c->meeting && weft_cuda_enter(c->device->gpu) == WEFT_SUCCESS) {
+        if (c->exchanges) (void)weft_nccl_open()->abort(c->exchanges);
+        (void)weft_nccl_open()->abort(c->meeting);
         weft_cuda_leave(c->device->gpu);
     }
-    c->comm = NULL;
+    c->meeting = c->exchanges = NULL;
 }
 
 static void fail(weft_communicator *c) {
@@ -112,28 +128,32 @@ static void fail(weft_communicator *c) {
     give_up(c);
 }
 
-static int put_group(const weft_communicator *c, weft_cuda_stream stream,
-                     const weft_device_exchange *e) {
+static int put_group(weft_nccl_comm comm, weft_cuda_stream stream, const weft_device_exchange *e) {
     const weft_nccl *nccl = weft_nccl_open();
     int result = nccl->group_start();
     if (result != WEFT_NCCL_SUCCESS) return result;
     for (int i = 0; i < e->receives && result == WEFT_NCCL_SUCCESS; i++)
         result = nccl->receive(e->receive[i].address, e->receive[i].bytes, WEFT_NCCL_BYTES,
-                               e->receive[i].member, c->comm, stream);
+                               e->receive[i].member, comm, stream);
     for (int i = 0; i < e->sends && result == WEFT_NCCL_SUCCESS; i++)
         result = nccl->send(e->send[i].address, e->send[i].bytes, WEFT_NCCL_BYTES,
-                            e->send[i].member, c->comm, stream);
+                            e->send[i].member, comm, stream);
     int ended = nccl->group_end();
     return result == WEFT_NCCL_SUCCESS ? ended : result;
+}
+
+/* The one that is in use. */
+static weft_nccl_comm comm_of(const weft_communicator *c) {
+    return c->stage == READY ? c->exchanges : c->meeting;
 }
 
 static weft_status enqueue(weft_communicator *c, weft_cuda_stream stream,
                            const weft_device_exchange *e) {
     weft_status status;
-    if (!c->comm) return WEFT_ERROR_DEVICE; /* its failure has been told */
-    WEFT_CUDA_IN_CONTEXT(
-        c->device->gpu, status,
-        weft_nccl_check(put_group(c, stream, e), "messages between GPUs could not be enqueued"));
+    if (!c->meeting) return WEFT_ERROR_DEVICE; /* its failure has been told */
+    WEFT_CUDA_IN_CONTEXT(c->device->gpu, status,
+                         weft_nccl_check(put_group(comm_of(c), stream, e),
+                                         "messages between GPUs could not be enqueued"));
     if (status != WEFT_SUCCESS) fail(c);
     return status;
 }
@@ -141,6 +161,7 @@ static weft_status enqueue(weft_communicator *c, weft_cuda_stream stream,
 /* One byte to each member and from it: NCCL connects two members when they first exchange. */
 static weft_status nccl_connect(weft_communicator *c) {
     size_t members = (size_t)c->members;
+    c->stage = CONNECTS;
     weft_device_message *list = calloc(2 * members, sizeof *list);
     weft_device_exchange all = {.send = list, .receive = list + members};
     if (!list) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a communicator");
@@ -161,28 +182,38 @@ static weft_status ask(const weft_communicator *c, const char *failure, bool *bu
     int result = WEFT_NCCL_SUCCESS;
     weft_status status;
     WEFT_CUDA_IN_CONTEXT(c->device->gpu, status,
-                         weft_nccl_check(nccl->async_error(c->comm, &result), failure));
+                         weft_nccl_check(nccl->async_error(comm_of(c), &result), failure));
     *busy = result == WEFT_NCCL_IN_PROGRESS;
     return status != WEFT_SUCCESS ? status : weft_nccl_check(result, failure);
 }
 
-static weft_status nccl_progress(weft_communicator *c, bool *busy) {
-    return ask(c, "the GPUs of the ranks could not be connected", busy);
+static const char *const meeting_failed = "the GPUs of the ranks could not be connected";
+
+/* Splitting does not block either: the communicator that is split does not. */
+static weft_status begin_to_split(weft_communicator *c) {
+    const weft_nccl *nccl = weft_nccl_open();
+    weft_nccl_config config = config_of(1);
+    weft_status status;
+    c->stage = SPLITS;
+    WEFT_CUDA_IN_CONTEXT(
+        c->device->gpu, status,
+        weft_nccl_check(nccl->split(c->meeting, 0, c->me, &c->exchanges, &config), meeting_failed));
+    return status;
 }
 
-/* NCCL may enqueue in a thread of its own (recent versions always do where a communicator does not
- * block): work behind it must not overtake it. */
+static weft_status nccl_progress(weft_communicator *c, bool *busy) {
+    WEFT_TRY(ask(c, meeting_failed, busy));
+    if (*busy) return WEFT_SUCCESS;
+    if (c->stage == SPLITS) c->stage = READY;
+    if (c->stage != CONNECTS) return WEFT_SUCCESS;
+    *busy = true;
+    return begin_to_split(c);
+}
+
 static weft_status nccl_exchange(weft_communicator *c, weft_queue *queue,
                                  const weft_device_exchange *e) {
-    bool busy = true;
     if (e->sends + e->receives == 0) return WEFT_SUCCESS;
-    weft_status status = enqueue(c, weft_cuda_queue_stream(c->device, queue), e);
-    while (status == WEFT_SUCCESS && busy) {
-        status = ask(c, "messages between GPUs failed", &busy);
-        if (busy) sched_yield();
-    }
-    if (status != WEFT_SUCCESS) fail(c);
-    return status;
+    return enqueue(c, weft_cuda_queue_stream(c->device, queue), e);
 }
 
 /* ---- failures, and the end ---- */
@@ -197,8 +228,8 @@ static weft_status look_for_failures(weft_device_state *device) {
     weft_status status = WEFT_SUCCESS;
     for (weft_communicator *c = device->communicators; c; c = c->next) {
         int result = WEFT_NCCL_SUCCESS;
-        if (!c->comm) continue;
-        if (weft_nccl_open()->async_error(c->comm, &result) == WEFT_NCCL_SUCCESS &&
+        if (!c->meeting) continue;
+        if (weft_nccl_open()->async_error(comm_of(c), &result) == WEFT_NCCL_SUCCESS &&
             (result == WEFT_NCCL_SUCCESS || result == WEFT_NCCL_IN_PROGRESS))
             continue;
         status = weft_nccl_check(result, "messages between GPUs failed");
@@ -220,19 +251,26 @@ weft_status weft_cuda_wait_for_messages(weft_device_state *device, weft_cuda_str
     return status;
 }
 
+/* All members do. */
+static void finish(weft_nccl_comm comm) {
+    const weft_nccl *nccl = weft_nccl_open();
+    int result = nccl->finalize(comm);
+    while (result == WEFT_NCCL_IN_PROGRESS && nccl->async_error(comm, &result) == WEFT_NCCL_SUCCESS)
+        sched_yield();
+    (void)nccl->destroy(comm);
+}
+
 static void nccl_leave(weft_communicator *c, bool at_once) {
     if (!c) return;
     weft_device_state *device = c->device;
     weft_communicator **at = &device->communicators;
     while (*at != c) at = &(*at)->next;
     *at = c->next;
-    bool busy = true;
     if (at_once || c->broken) {
         give_up(c);
-    } else if (c->comm && weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
-        (void)weft_nccl_open()->finalize(c->comm);
-        while (ask(c, "", &busy) == WEFT_SUCCESS && busy) sched_yield();
-        (void)weft_nccl_open()->destroy(c->comm);
+    } else if (c->meeting && weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
+        finish(c->exchanges);
+        finish(c->meeting);
         weft_cuda_leave(device->gpu);
     }
     if (c->greetings) weft_device_cuda.free(device, WEFT_MEMORY_DEVICE, c->greetings);

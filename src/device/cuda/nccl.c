@@ -17,6 +17,7 @@ static const weft_library_symbol symbols[] = {
     SYMBOL("ncclGetVersion", version),
     SYMBOL("ncclGetUniqueId", unique_id),
     SYMBOL("ncclCommInitRankConfig", init),
+    SYMBOL("ncclCommSplit", split),
     SYMBOL("ncclCommFinalize", finalize),
     SYMBOL("ncclCommDestroy", destroy),
     SYMBOL("ncclCommAbort", abort),
@@ -34,7 +35,7 @@ static void open_library(void) {
         .file = {"libnccl.so.2", "libnccl.so"},
         .folders = getenv("WEFT_CUDA_LIBRARY_PATH"),
         .loader_too = true,
-        .advice = "install NCCL 2.14 or later, name its folder in WEFT_CUDA_LIBRARY_PATH, or "
+        .advice = "install NCCL 2.18 or later, name its folder in WEFT_CUDA_LIBRARY_PATH, or "
                   "choose exchange peer"};
     int version = 0;
     if (!weft_library_load(&files, symbols, sizeof symbols / sizeof symbols[0], &library,

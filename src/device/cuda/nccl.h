@@ -1,11 +1,13 @@
 /*
  * NCCL as it is found at run time. weft is built without it: the few prototypes, structures and
  * constants are written here from NVIDIA's "NCCL API" reference
- * (docs.nvidia.com/deeplearning/nccl/user-guide/docs/api.html), version 2.14 and later. Results and
+ * (docs.nvidia.com/deeplearning/nccl/user-guide/docs/api.html), version 2.18 and later. Results and
  * types are ints, handles pointers.
  */
 #ifndef WEFT_DEVICE_CUDA_NCCL_H
 #define WEFT_DEVICE_CUDA_NCCL_H
+
+#include <limits.h>
 
 #include "device/cuda/driver.h"
 
@@ -18,15 +20,19 @@ typedef struct weft_nccl_id { /* ncclUniqueId */
     char content[128];
 } weft_nccl_id;
 
-/* ncclConfig_t as it began: a library takes what it does not find here as its own default. */
+/* ncclConfig_t as of 2.18: a newer library takes what it does not find here as its own default. */
 typedef struct weft_nccl_config {
     size_t size;
     unsigned magic, version; /* of the interface that this structure is of */
     int blocking;
+    int cluster, least_groups, most_groups; /* of kernels */
+    const char *network;
+    int shares_with_split; /* communicators that are split off share its connections */
 } weft_nccl_config;
 
-enum { WEFT_NCCL_CONFIG_VERSION = 21400 };
+enum { WEFT_NCCL_CONFIG_VERSION = 21800 };
 #define WEFT_NCCL_CONFIG_MAGIC 0xcafebeefu
+#define WEFT_NCCL_UNDEFINED INT_MIN
 
 typedef struct weft_nccl {
     char description[64];
@@ -34,6 +40,8 @@ typedef struct weft_nccl {
     int (*unique_id)(weft_nccl_id *id);
     int (*init)(weft_nccl_comm *comm, int members, weft_nccl_id id, int me,
                 weft_nccl_config *config);
+    int (*split)(weft_nccl_comm comm, int color, int key, weft_nccl_comm *part,
+                 weft_nccl_config *config);
     int (*finalize)(weft_nccl_comm comm);
     int (*destroy)(weft_nccl_comm comm);
     int (*abort)(weft_nccl_comm comm);
