@@ -1,7 +1,7 @@
 /* How strided copies are cut into boxes for a library and into groups of threads for kernels. */
 #include "device/strided_copy.h"
 
-#include <stdlib.h>
+#include <math.h>
 
 #include "kernels/copy_shape.h"
 #include "support/checked.h"
@@ -9,9 +9,8 @@
 #include "support/error.h"
 
 enum {
-    SHORT_CELL = 64,  /* bytes: smaller pieces waste the memory's accesses unless they are tiled */
-    MOST = 1 << 30,   /* groups of a launch, and indices of loops: divisors take up to 2^31 */
-    LEAST_LOG_RUN = 3 /* tiles are no narrower than this, where the axis is not */
+    SHORT_CELL = 64, /* bytes: smaller pieces waste the memory's accesses unless they are tiled */
+    MOST = 1 << 30   /* groups of a launch, and indices of loops: divisors take up to 2^31 */
 };
 
 typedef weft_status (*launcher)(void *context, const weft_copy_launch *launch);
@@ -136,32 +135,74 @@ static weft_status launch_rows(const weft_byte_copy *c, launcher launch, void *c
     rows.rows = loops_of(c, unit);
     int64_t parts = parts_of(rows.length, rows.log_width);
     rows.parts = divisor(parts);
-    int64_t per_group = (WEFT_COPY_THREADS >> rows.log_width) * WEFT_COPY_PER_THREAD;
+    int64_t per_group = (WEFT_COPY_THREADS >> rows.log_width) * WEFT_COPY_ROWS_PER_THREAD;
     int64_t groups = parts * ((rows.rows.count + per_group - 1) / per_group);
     const weft_copy_launch made = {WEFT_COPY_KERNEL_ROWS, unit, c->src, c->dst, &rows, sizeof rows,
                                    (unsigned)groups};
     return launch(context, &made);
 }
 
-/* The shape of a tile that leaves the fewest threads without work; among equals the squarest, but
- * of those that are one run of the destination, all of a short q side by side, the longest. */
-static void choose_tile(weft_copy_tiles *t) {
-    int left = WEFT_COPY_LOG_TILE - t->log_cell, most_p = log_above(t->p_n);
-    int most_q = log_above(t->q_n), narrow = LEAST_LOG_RUN < most_p ? LEAST_LOG_RUN : most_p;
-    const bool joined = 2 * most_q <= left && t->p_dst == t->q_n * t->q_dst;
-    int64_t fewest = INT64_MAX;
-    for (int p = narrow; p <= most_p && p <= left; p++) {
-        int q = left - p < most_q ? left - p : most_q;
-        /* What is left over goes to the outer loops. */
-        int64_t tiles = parts_of(t->p_n, p) * parts_of(t->q_n, q) << (p + q);
-        int apart = abs(p - q), best_apart = abs(t->log_p - t->log_q);
-        if (q < (LEAST_LOG_RUN < most_q ? LEAST_LOG_RUN : most_q)) break;
-        const bool is_run = joined && q == most_q;
-        if (tiles > fewest || (tiles == fewest && !is_run && apart >= best_apart)) continue;
-        fewest = tiles;
-        t->log_p = p;
-        t->log_q = q;
-    }
+static int64_t lesser(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* The shape of a tile: 2^p by 2^q cells, of 2^batch indices of the outer loops. */
+typedef struct tile_shape {
+    int p, q, batch;
+} tile_shape;
+
+/* The axes of a copy by tiles, and what its units are. */
+typedef struct tiled_copy {
+    weft_byte_axis p, q, outer; /* outer: the fastest of the outer loops */
+    int64_t cell;
+    int unit, room; /* logarithms: bytes of a unit, cells that a group has threads for */
+    int log_cell;
+} tiled_copy;
+
+/* Bytes that are moved for each byte that is wanted on one side, where runs are so long: memory is
+ * met in accesses of 64 bytes, and those at the ends of a run hold other bytes too. */
+static double moved(int64_t run) {
+    return 1 + 64 / (double)run;
+}
+
+/* What all tiles cost: what threads without work might have moved counts as moved. A tile that
+ * leaves threads without work costs more, by a factor for each halving; so does one in which each
+ * unit must be looked for (`even` of copy.cl says where not), the more the smaller units are. The
+ * factors are measured, on an H200. */
+static double tile_cost(const tiled_copy *c, tile_shape t) {
+    const bool even = t.batch == 0 && c->log_cell + t.p <= WEFT_COPY_LOG_THREADS &&
+                      c->log_cell + t.q <= WEFT_COPY_LOG_THREADS;
+    static const double halved[] = {1, 1.35, 1.82, 2.46, 3.3, 4.5, 6, 8, 11, 15, 20, 27, 36};
+    const double search = c->unit >= 4 ? 1.35 : c->unit == 3 ? 2.2 : 4;
+    const int64_t p_n = lesser(c->p.n, INT64_C(1) << t.p), q_n = lesser(c->q.n, INT64_C(1) << t.q);
+    const int64_t outer_n = lesser(c->outer.n, INT64_C(1) << t.batch);
+    const int64_t tiles = parts_of(c->p.n, t.p) * parts_of(c->q.n, t.q);
+    int64_t from = c->cell * p_n, to = c->cell * q_n;
+    if (p_n == c->p.n && c->q.src == p_n * c->p.src) from *= q_n;
+    if (p_n == c->p.n && c->outer.src == p_n * c->p.src) from *= outer_n;
+    if (q_n == c->q.n && c->p.dst == q_n * c->q.dst) to *= p_n;
+    if (q_n == c->q.n && c->outer.dst == q_n * c->q.dst) to *= outer_n;
+    return (double)(tiles << (t.p + t.q)) * (moved(from) + moved(to)) *
+           halved[c->room - t.p - t.q - t.batch] * (even ? 1 : search);
+}
+
+/* The one that costs least, with the rest of the room as its batch or left empty. */
+static tile_shape choose_tile(const tiled_copy *c) {
+    const int most_p = log_above(c->p.n), most_q = log_above(c->q.n);
+    tile_shape best = {0, 0, 0};
+    double cheapest = INFINITY;
+    for (int p = most_p > 0; p <= most_p && p <= c->room; p++) /* runs have two cells or more */
+        for (int q = 0; q <= most_q && p + q <= c->room; q++) {
+            if (p + q + 2 < c->room && p < most_p && q < most_q) continue; /* small for no reason */
+            for (int filled = 0; filled < 2; filled++) {
+                const tile_shape shape = {p, q, filled ? c->room - p - q : 0};
+                const double cost = tile_cost(c, shape);
+                if (cost >= cheapest) continue;
+                cheapest = cost;
+                best = shape;
+            }
+        }
+    return best;
 }
 
 static weft_byte_axis take_axis(weft_byte_copy *c, int a) {
@@ -184,24 +225,30 @@ static int densest_in_source(const weft_byte_copy *c) {
 }
 
 static weft_status launch_tiles(const weft_byte_copy *c, int p, launcher launch, void *context) {
-    int unit = widest_unit(c);
+    const int unit = widest_unit(c), log_cell = log_above(c->cell >> unit);
     weft_byte_copy outer = *c;
-    weft_byte_axis q_axis = take_axis(&outer, c->axes - 1), p_axis = take_axis(&outer, p);
-    weft_copy_tiles tiles = {.cell = (int)(c->cell >> unit),
-                             .log_cell = log_above(c->cell >> unit),
-                             .p_n = p_axis.n,
-                             .p_src = p_axis.src >> unit,
-                             .p_dst = p_axis.dst >> unit,
-                             .q_n = q_axis.n,
-                             .q_src = q_axis.src >> unit,
-                             .q_dst = q_axis.dst >> unit};
-    choose_tile(&tiles);
-    int64_t p_tiles = parts_of(tiles.p_n, tiles.log_p), q_tiles = parts_of(tiles.q_n, tiles.log_q);
-    tiles.p_tiles = divisor(p_tiles);
-    tiles.q_tiles = divisor(q_tiles);
-    tiles.outer = loops_of(&outer, unit);
-    int log_batch = WEFT_COPY_LOG_TILE - tiles.log_cell - tiles.log_p - tiles.log_q;
-    int64_t groups = p_tiles * q_tiles * parts_of(tiles.outer.count, log_batch);
+    tiled_copy tiled = {.outer = {.n = 1}, .cell = c->cell, .unit = unit, .log_cell = log_cell};
+    tiled.room = WEFT_COPY_LOG_TILE(1 << unit) - log_cell;
+    tiled.q = take_axis(&outer, c->axes - 1);
+    tiled.p = take_axis(&outer, p);
+    if (outer.axes > 0) tiled.outer = outer.axis[outer.axes - 1];
+    const tile_shape shape = choose_tile(&tiled);
+    const int64_t p_tiles = parts_of(tiled.p.n, shape.p), q_tiles = parts_of(tiled.q.n, shape.q);
+    const weft_copy_tiles tiles = {.cell = (int)(c->cell >> unit),
+                                   .log_cell = log_cell,
+                                   .log_p = shape.p,
+                                   .log_q = shape.q,
+                                   .log_batch = shape.batch,
+                                   .p_n = tiled.p.n,
+                                   .p_src = tiled.p.src >> unit,
+                                   .p_dst = tiled.p.dst >> unit,
+                                   .q_n = tiled.q.n,
+                                   .q_src = tiled.q.src >> unit,
+                                   .q_dst = tiled.q.dst >> unit,
+                                   .p_tiles = divisor(p_tiles),
+                                   .q_tiles = divisor(q_tiles),
+                                   .outer = loops_of(&outer, unit)};
+    const int64_t groups = p_tiles * q_tiles * parts_of(tiles.outer.count, shape.batch);
     const weft_copy_launch made = {
         WEFT_COPY_KERNEL_TILES, unit, c->src, c->dst, &tiles, sizeof tiles, (unsigned)groups};
     return launch(context, &made);

@@ -16,6 +16,10 @@ typedef struct place {
     long64 src, dst;
 } place;
 
+FUNCTION long64 lesser(long64 a, long64 b) {
+    return a < b ? a : b;
+}
+
 /* Where index number `index` of the loops lies on both sides. */
 FUNCTION place place_of(const weft_copy_loops *loops, unsigned int index) {
     place at = {0, 0};
@@ -47,6 +51,8 @@ FUNCTION tile_index split(int number, int log_cell, int log_near, int log_far) {
 
 #define JOINED(name, bytes) name##_##bytes
 #define NAMED(name, bytes) JOINED(name, bytes)
+#define COPY_UNITS WEFT_COPY_PER_THREAD(UNIT_BYTES)
+#define COPY_LOG_TILE WEFT_COPY_LOG_TILE(UNIT_BYTES)
 #endif
 
 KERNEL(NAMED(weft_copy_rows, UNIT_BYTES))
@@ -59,20 +65,20 @@ KERNEL(NAMED(weft_copy_rows, UNIT_BYTES))
     long64 i = ((long64)part << copy.log_width) + side_by_side;
     unsigned int step = THREADS >> copy.log_width;
     unsigned int row =
-        group * step * WEFT_COPY_PER_THREAD + ((unsigned int)THREAD >> copy.log_width);
+        group * step * WEFT_COPY_ROWS_PER_THREAD + ((unsigned int)THREAD >> copy.log_width);
     if (i >= copy.length) return;
 
-    UNIT unit[WEFT_COPY_PER_THREAD];
-    long64 to[WEFT_COPY_PER_THREAD];
+    UNIT unit[WEFT_COPY_ROWS_PER_THREAD];
+    long64 to[WEFT_COPY_ROWS_PER_THREAD];
     UNROLL
-    for (int k = 0; k < WEFT_COPY_PER_THREAD; ++k) {
+    for (int k = 0; k < WEFT_COPY_ROWS_PER_THREAD; ++k) {
         if (row + k * step >= copy.rows.count) continue;
         place at = place_of(&copy.rows, row + k * step);
         unit[k] = src[at.src + i];
         to[k] = at.dst + i;
     }
     UNROLL
-    for (int k = 0; k < WEFT_COPY_PER_THREAD; ++k)
+    for (int k = 0; k < WEFT_COPY_ROWS_PER_THREAD; ++k)
         if (row + k * step < copy.rows.count) dst[to[k]] = unit[k];
 }
 
@@ -80,74 +86,77 @@ KERNEL(NAMED(weft_copy_tiles, UNIT_BYTES))
 (MEMORY(const UNIT, src), MEMORY(UNIT, dst), const weft_copy_tiles copy) {
     /* One unit of padding behind each run along p, so that runs along q meet different banks. Runs
      * have two units or more. */
-    LOCAL_ARRAY(UNIT, tile, (1 << WEFT_COPY_LOG_TILE) * 3 / 2);
+    LOCAL_ARRAY(UNIT, tile, (1 << COPY_LOG_TILE) * 3 / 2);
     OPEN(const UNIT, src);
     OPEN(UNIT, dst);
     const int log_run = copy.log_cell + copy.log_p, log_q = copy.log_q;
-    const int log_batch = WEFT_COPY_LOG_TILE - log_run - log_q;
     unsigned int rest = divide(GROUP(0), copy.p_tiles);
     unsigned int group = divide(rest, copy.q_tiles);
     const long64 p0 = (long64)(GROUP(0) - rest * copy.p_tiles.n) << copy.log_p;
     const long64 q0 = (long64)(rest - group * copy.q_tiles.n) << log_q;
-    const unsigned int first = group << log_batch;
+    const unsigned int first = group << copy.log_batch;
     const place whole = place_of(&copy.outer, first);
 
     /* Then from one unit of a thread to its next only the far axis goes on, by as many as there are
      * threads for. */
     const int run_step = THREADS >> log_run, turned_step = THREADS >> (copy.log_cell + log_q);
-    const bool even = log_batch == 0 && run_step > 0 && turned_step > 0;
+    const bool even = copy.log_batch == 0 && run_step > 0 && turned_step > 0;
 
-    UNIT unit[WEFT_COPY_PER_THREAD];
+    UNIT unit[COPY_UNITS];
     if (even) {
         const tile_index i = split(THREAD, copy.log_cell, copy.log_p, log_q);
-        const bool within = i.unit < copy.cell && p0 + i.near < copy.p_n;
-        const long64 left = within ? copy.q_n - q0 - i.far : 0, next = run_step * copy.q_src;
+        const bool within = i.batch == 0 && i.unit < copy.cell && p0 + i.near < copy.p_n;
+        const long64 next = run_step * copy.q_src;
+        const long64 left = within ? lesser(copy.q_n - q0, 1 << log_q) - i.far : 0;
         const long64 from =
             whole.src + (p0 + i.near) * copy.p_src + (q0 + i.far) * copy.q_src + i.unit;
         UNROLL
-        for (int k = 0; k < WEFT_COPY_PER_THREAD; ++k)
+        for (int k = 0; k < COPY_UNITS; ++k)
             if (k * run_step < left) unit[k] = src[from + k * next];
     } else {
         UNROLL
-        for (int k = 0; k < WEFT_COPY_PER_THREAD; ++k) {
+        for (int k = 0; k < COPY_UNITS; ++k) {
             int number = THREAD + k * THREADS;
             tile_index i = split(number, copy.log_cell, copy.log_p, log_q);
             if (i.unit >= copy.cell || p0 + i.near >= copy.p_n || q0 + i.far >= copy.q_n ||
-                first + i.batch >= copy.outer.count)
+                i.batch >> copy.log_batch > 0 || first + i.batch >= copy.outer.count)
                 continue;
-            long64 at = log_batch == 0 ? whole.src : place_of(&copy.outer, first + i.batch).src;
-            unit[k] = src[at + (p0 + i.near) * copy.p_src + (q0 + i.far) * copy.q_src + i.unit];
+            const place start =
+                copy.log_batch == 0 ? whole : place_of(&copy.outer, first + i.batch);
+            unit[k] = src[start.src + (p0 + i.near) * copy.p_src + (q0 + i.far) * copy.q_src + i.unit];
         }
     }
     UNROLL
-    for (int k = 0; k < WEFT_COPY_PER_THREAD; ++k) {
+    for (int k = 0; k < COPY_UNITS; ++k) {
         int number = THREAD + k * THREADS;
         tile[number + (number >> log_run)] = unit[k];
     }
     BARRIER();
     if (even) {
         const tile_index i = split(THREAD, copy.log_cell, log_q, copy.log_p);
-        const bool within = i.unit < copy.cell && q0 + i.near < copy.q_n;
-        const long64 left = within ? copy.p_n - p0 - i.far : 0, next = turned_step * copy.p_dst;
+        const bool within = i.batch == 0 && i.unit < copy.cell && q0 + i.near < copy.q_n;
+        const long64 next = turned_step * copy.p_dst;
+        const long64 left = within ? lesser(copy.p_n - p0, 1 << copy.log_p) - i.far : 0;
         const long64 to =
             whole.dst + (p0 + i.far) * copy.p_dst + (q0 + i.near) * copy.q_dst + i.unit;
         const int loaded = (i.near << log_run) + i.near + (i.far << copy.log_cell) + i.unit;
         UNROLL
-        for (int k = 0; k < WEFT_COPY_PER_THREAD; ++k)
+        for (int k = 0; k < COPY_UNITS; ++k)
             if (k * turned_step < left)
                 dst[to + k * next] = tile[loaded + k * (turned_step << copy.log_cell)];
     } else {
         UNROLL
-        for (int k = 0; k < WEFT_COPY_PER_THREAD; ++k) {
+        for (int k = 0; k < COPY_UNITS; ++k) {
             int number = THREAD + k * THREADS;
             tile_index i = split(number, copy.log_cell, log_q, copy.log_p);
             if (i.unit >= copy.cell || p0 + i.far >= copy.p_n || q0 + i.near >= copy.q_n ||
-                first + i.batch >= copy.outer.count)
+                i.batch >> copy.log_batch > 0 || first + i.batch >= copy.outer.count)
                 continue;
-            long64 at = log_batch == 0 ? whole.dst : place_of(&copy.outer, first + i.batch).dst;
+            const place start =
+                copy.log_batch == 0 ? whole : place_of(&copy.outer, first + i.batch);
             int loaded = ((((int)i.batch << log_q) + i.near) << copy.log_p) + i.far;
             loaded = (loaded << copy.log_cell) + i.unit;
-            dst[at + (p0 + i.far) * copy.p_dst + (q0 + i.near) * copy.q_dst + i.unit] =
+            dst[start.dst + (p0 + i.far) * copy.p_dst + (q0 + i.near) * copy.q_dst + i.unit] =
                 tile[loaded + (loaded >> log_run)];
         }
     }

@@ -10,10 +10,15 @@
 typedef long long long64;
 #endif
 
-#define WEFT_COPY_AXES 10      /* of a copy, one more for a row that is cut into units */
-#define WEFT_COPY_THREADS 256  /* of a group */
-#define WEFT_COPY_PER_THREAD 4 /* units that a thread has in flight */
-#define WEFT_COPY_LOG_TILE 10  /* units of a tile: the product of the two above */
+#define WEFT_COPY_AXES 10       /* of a copy, one more for a row that is cut into units */
+#define WEFT_COPY_LOG_THREADS 8 /* of a group */
+#define WEFT_COPY_THREADS (1 << WEFT_COPY_LOG_THREADS)
+/* Units that a thread has in flight: of rows, each of which is looked for, few; of tiles 64 bytes,
+ * but no more than 16. */
+#define WEFT_COPY_ROWS_PER_THREAD 4
+#define WEFT_COPY_PER_THREAD(unit_bytes) ((unit_bytes) >= 4 ? 64 / (unit_bytes) : 16)
+/* Units of a tile: those of all threads. */
+#define WEFT_COPY_LOG_TILE(unit_bytes) ((unit_bytes) >= 16 ? 10 : (unit_bytes) >= 8 ? 11 : 12)
 
 /* Division by n of numbers below 2^31 without dividing: x / n = (high word of x * multiplier + x)
  * >> shift (Granlund, Montgomery 1994: Division by Invariant Integers using Multiplication). */
@@ -38,10 +43,11 @@ typedef struct weft_copy_rows {
 } weft_copy_rows;
 
 /* Cells of a few units, neighbours along axis p in the source and along axis q in the destination:
- * a group turns a tile of 2^log_p by 2^log_q cells, of 2^log_batch indices of the outer loops. */
+ * a group turns a tile of 2^log_p by 2^log_q cells, of 2^log_batch indices of the outer loops. A
+ * tile without a batch may be smaller than what threads have room for. */
 typedef struct weft_copy_tiles {
     int cell; /* units of a cell, at most 2^log_cell */
-    int log_cell, log_p, log_q;
+    int log_cell, log_p, log_q, log_batch;
     long64 p_n, p_src, p_dst, q_n, q_src, q_dst;
     weft_copy_divisor p_tiles, q_tiles;
     weft_copy_loops outer;
