@@ -116,8 +116,8 @@ static void split_exchange(const weft_schedule_request *request, weft_schedule *
 
 bool weft_step_parts_are_runs(const weft_step *exchange, const weft_region *box) {
     const weft_redistribution *r = &exchange->exchange;
-    const int axis = exchange->made.parts > 1 ? exchange->made.axis : exchange->taken.axis;
     if (!weft_step_in_parts(exchange)) return true;
+    const int axis = exchange->made.parts > 1 ? exchange->made.axis : exchange->taken.axis;
     for (int i = 0; i < box->axes && r->wire[i] != axis; i++)
         if (box->n[r->wire[i]] > 1) return false;
     return true;

@@ -357,8 +357,10 @@ static weft_status native_plan(const weft_transform *transform, const weft_devic
 
 static weft_status run_plan(void *argument, const void *in, void *out) {
     const weft_engine_plan *plan = argument;
-    const void *source[WEFT_MAX_PIECES] = {in};
-    void *target[WEFT_MAX_PIECES] = {out};
+    const void *source[WEFT_MAX_PIECES];
+    void *target[WEFT_MAX_PIECES];
+    source[0] = in;
+    target[0] = out;
     for (int k = 0; k < plan->in_pieces; k++)
         source[k] = ((const char *const *)in)[plan->array[k]] + plan->part * plan->in_part[k];
     for (int k = 0; k < plan->out_pieces; k++)
