@@ -120,12 +120,17 @@ EXPORTED int ncclCommInitRankConfig(struct ncclComm **comm, int members, weft_nc
     return NCCL_IN_PROGRESS;
 }
 
+/* A failure of an earlier group stays. */
+static void change(struct ncclComm *c, int from, int to) {
+    atomic_compare_exchange_strong(&c->state, &from, to);
+}
+
 static void *connect_split(void *argument) {
     struct ncclComm *c = argument;
     int result = injected("split", c->wire.me, 0) ? NCCL_SYSTEM_ERROR : wire_connect(&c->wire);
     if (result == NCCL_SUCCESS) *c->handed_to = c;
     atomic_store(&c->state, result);
-    atomic_store(&c->parent->state, result);
+    change(c->parent, NCCL_IN_PROGRESS, result);
     return NULL;
 }
 
@@ -202,11 +207,6 @@ static void run_group(void *argument) {
     }
     free(g);
     atomic_fetch_sub(&c->working, 1);
-}
-
-/* A failure of an earlier group stays. */
-static void change(struct ncclComm *c, int from, int to) {
-    atomic_compare_exchange_strong(&c->state, &from, to);
 }
 
 static int launch(group *g) {

@@ -222,16 +222,26 @@ static bool nccl_broken(const weft_communicator *c) {
     return c->broken;
 }
 
+/* What NCCL says of messages so far: of those by which members connected, too, which may fail while
+ * the other communicator is split off. */
+static int result_of(const weft_communicator *c) {
+    const weft_nccl_comm all[] = {c->meeting, comm_of(c)};
+    int result = WEFT_NCCL_SUCCESS;
+    for (int i = 0; i < 2; i++) {
+        const int asked = weft_nccl_open()->async_error(all[i], &result);
+        if (asked != WEFT_NCCL_SUCCESS) return asked;
+        if (result != WEFT_NCCL_SUCCESS && result != WEFT_NCCL_IN_PROGRESS) return result;
+    }
+    return WEFT_NCCL_SUCCESS;
+}
+
 /* The failures of messages since the last look. The other communicators go on: their members may
  * wait for this one. */
 static weft_status look_for_failures(weft_device_state *device) {
     weft_status status = WEFT_SUCCESS;
     for (weft_communicator *c = device->communicators; c; c = c->next) {
-        int result = WEFT_NCCL_SUCCESS;
-        if (!c->meeting) continue;
-        if (weft_nccl_open()->async_error(comm_of(c), &result) == WEFT_NCCL_SUCCESS &&
-            (result == WEFT_NCCL_SUCCESS || result == WEFT_NCCL_IN_PROGRESS))
-            continue;
+        const int result = c->meeting ? result_of(c) : WEFT_NCCL_SUCCESS;
+        if (result == WEFT_NCCL_SUCCESS) continue;
         status = weft_nccl_check(result, "messages between GPUs failed");
         fail(c);
     }
