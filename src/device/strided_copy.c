@@ -7,6 +7,7 @@
 #include "support/checked.h"
 #include "support/divisor.h"
 #include "support/error.h"
+#include "support/least.h"
 
 enum {
     SHORT_CELL = 64, /* bytes: smaller pieces waste the memory's accesses unless they are tiled */
@@ -142,10 +143,6 @@ static weft_status launch_rows(const weft_byte_copy *c, launcher launch, void *c
     return launch(context, &made);
 }
 
-static int64_t lesser(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* The shape of a tile: 2^p by 2^q cells, of 2^batch indices of the outer loops. */
 typedef struct tile_shape {
     int p, q, batch;
@@ -174,8 +171,9 @@ static double tile_cost(const tiled_copy *c, tile_shape t) {
                       c->log_cell + t.q <= WEFT_COPY_LOG_THREADS;
     static const double halved[] = {1, 1.35, 1.82, 2.46, 3.3, 4.5, 6, 8, 11, 15, 20, 27, 36};
     const double search = c->unit >= 4 ? 1.35 : c->unit == 3 ? 2.2 : 4;
-    const int64_t p_n = lesser(c->p.n, INT64_C(1) << t.p), q_n = lesser(c->q.n, INT64_C(1) << t.q);
-    const int64_t outer_n = lesser(c->outer.n, INT64_C(1) << t.batch);
+    const int64_t p_n = weft_least(c->p.n, INT64_C(1) << t.p),
+                  q_n = weft_least(c->q.n, INT64_C(1) << t.q);
+    const int64_t outer_n = weft_least(c->outer.n, INT64_C(1) << t.batch);
     const int64_t tiles = parts_of(c->p.n, t.p) * parts_of(c->q.n, t.q);
     int64_t from = c->cell * p_n, to = c->cell * q_n;
     if (p_n == c->p.n && c->q.src == p_n * c->p.src) from *= q_n;

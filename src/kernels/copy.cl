@@ -123,7 +123,8 @@ KERNEL(NAMED(weft_copy_tiles, UNIT_BYTES))
                 continue;
             const place start =
                 copy.log_batch == 0 ? whole : place_of(&copy.outer, first + i.batch);
-            unit[k] = src[start.src + (p0 + i.near) * copy.p_src + (q0 + i.far) * copy.q_src + i.unit];
+            const long64 from = start.src + (p0 + i.near) * copy.p_src;
+            unit[k] = src[from + (q0 + i.far) * copy.q_src + i.unit];
         }
     }
     UNROLL

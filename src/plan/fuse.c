@@ -154,7 +154,8 @@ static void load_far(const weft_schedule_request *request, const weft_step *step
                      int axis) {
     const int copied = parts_to_copy(step);
     weft_transform t = fft->transform;
-    if (request->device->host_addressable || !step->parts_after || copied >= step->taken.parts ||
+    if (!step->method->shared || request->device->host_addressable || !step->parts_after ||
+        copied >= step->taken.parts ||
         (step->made.parts > 1 && step->made.axis == step->taken.axis))
         return;
     weft_piece *list = calloc((size_t)step->exchange.members, sizeof *list);
@@ -185,7 +186,7 @@ static void fuse_loads(const weft_schedule_request *request, weft_step *step, we
     step->loaded_by_next = true;
     if (r->unpack) weft_redistribution_store_blocks(r, r->receive);
     r->unpack = false;
-    if (parts && step->method->shared) load_far(request, step, fft, axis);
+    load_far(request, step, fft, axis);
 }
 
 void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *schedule) {

@@ -10,6 +10,7 @@
  */
 #include "device/device.h"
 #include "device/host/copy_kernels.h"
+#include "support/least.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -39,10 +40,6 @@ typedef struct copy_nest {
     size_t cell_chunk;
     weft_piece_kernel kernel;
 } copy_nest;
-
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
 
 static weft_piece_kernel rows_kernel(size_t cell) {
     switch (cell) {
@@ -101,7 +98,7 @@ static void choose_rows(copy_nest *nest, const char *dst, bool large, int thread
     (void)dst, (void)large;
 #endif
     if (threads > 1 && b->cell > 2 * ROW_PIECE) nest->cell_chunk = ROW_PIECE;
-    int64_t cells = ROW_PIECE / least((int64_t)b->cell, ROW_PIECE);
+    int64_t cells = ROW_PIECE / weft_least((int64_t)b->cell, ROW_PIECE);
     nest->q_chunk = cells;
     nest->p_chunk = b->nq < cells ? cells / b->nq : 1;
 }
@@ -192,10 +189,10 @@ static void run_pieces(const copy_nest *nest, const char *src, char *dst, int64_
     const weft_piece *whole = &nest->whole;
     weft_piece piece = *whole;
     for (int64_t i = first; i < last; ++i) {
-        piece.np = least(nest->p_chunk, whole->np - at[0] * nest->p_chunk);
-        piece.nq = least(nest->q_chunk, whole->nq - at[1] * nest->q_chunk);
-        piece.cell = (size_t)least((int64_t)nest->cell_chunk,
-                                   (int64_t)whole->cell - at[2] * (int64_t)nest->cell_chunk);
+        piece.np = weft_least(nest->p_chunk, whole->np - at[0] * nest->p_chunk);
+        piece.nq = weft_least(nest->q_chunk, whole->nq - at[1] * nest->q_chunk);
+        piece.cell = (size_t)weft_least((int64_t)nest->cell_chunk,
+                                        (int64_t)whole->cell - at[2] * (int64_t)nest->cell_chunk);
         nest->kernel(&piece, src + src_at, dst + dst_at);
         for (int l = nest->loops - 1; l >= 0; --l) {
             const copy_axis *loop = &nest->loop[l];

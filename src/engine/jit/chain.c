@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "support/error.h"
+#include "support/least.h"
 
 /* What is being made. */
 typedef struct making {
@@ -21,13 +22,9 @@ typedef struct making {
 
 static const weft_jit_side dense_line = {.points = WEFT_JIT_COMPLEX, .point = 2, .part = 1};
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* The longest line that is done in one kernel whatever its strides. */
 static int64_t longest_anywhere(const weft_jit_habits *habits) {
-    return least(habits->longest, WEFT_JIT_LONGEST);
+    return weft_least(habits->longest, WEFT_JIT_LONGEST);
 }
 
 bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit_habits *habits,
@@ -391,7 +388,7 @@ weft_status weft_jit_chain_run(weft_jit_chain *chain, const weft_device_handle *
                                weft_queue *queue, const void *in, void *out, void *areas,
                                int64_t part, const int64_t *first, void *kept) {
     for (int64_t chunk = 0; chunk < chain->chunks_n; chunk += chain->chunk_n) {
-        const int64_t n = least(chain->chunk_n, chain->chunks_n - chunk);
+        const int64_t n = weft_least(chain->chunk_n, chain->chunks_n - chunk);
         char *array[] = {[WEFT_JIT_IN] = (char *)(uintptr_t)in + chunk * chain->in_stride,
                          [WEFT_JIT_OUT] = (char *)out + chunk * chain->out_stride,
                          [WEFT_JIT_MATRIX] = areas,
