@@ -2,7 +2,8 @@
  * How fast a device copies, as a table: each row a shape, bytes read and written over time, and the
  * share of what one contiguous copy of as many bytes reaches. All memory orders of three axes,
  * awkward extents, rows from one element up; then packing to and from page-locked memory. Usage:
- *   bench_copies [--device cuda] [--bytes N]        N bytes on each side, by default 1 GiB
+ *   bench_copies [--device cuda] [--bytes N] [--match TEXT]
+ * N bytes on each side, by default 1 GiB; of the table only rows whose names hold TEXT.
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +19,8 @@ typedef struct bench {
     weft_device_state *device;
     void *a, *b, *host;
     int64_t bytes, host_bytes;
-    double contiguous; /* bytes per second of a plain copy on the device */
-    double link[3];    /* the same of the host link, by transfer */
+    const char *match;
+    double plain[3]; /* bytes per second of contiguous copies, by transfer */
 } bench;
 
 static void must(weft_status status) {
@@ -45,18 +46,26 @@ static double time_copy(const bench *b, const weft_copy *copy, const void *src, 
     return best;
 }
 
-static void print_row(const char *what, size_t element, int64_t moved, double seconds,
-                      double plain) {
-    double rate = (double)moved / seconds;
-    printf("%-46s %4zu %9.1f %6.0f %%\n", what, element, rate * 1e-9, 100 * rate / plain);
-    fflush(stdout);
-}
-
 static double plain_rate(const bench *b, const void *src, void *dst, int64_t bytes,
                          weft_transfer transfer) {
     weft_copy copy = weft_copy_of_run(bytes, 1);
     int64_t moved = transfer == WEFT_DEVICE_TO_DEVICE ? 2 * bytes : bytes;
     return (double)moved / time_copy(b, &copy, src, dst, transfer);
+}
+
+/* One row of the table. */
+static void bench_row(const bench *b, const char *what, const weft_copy *copy, const void *src,
+                      void *dst, weft_transfer transfer) {
+    if (!strstr(what, b->match)) return;
+    const int64_t bytes = copy->elements * (int64_t)copy->element_bytes;
+    const int64_t moved = transfer == WEFT_DEVICE_TO_DEVICE ? 2 * bytes : bytes;
+    const double rate = (double)moved / time_copy(b, copy, src, dst, transfer);
+    /* A small copy is slower than a large one, contiguous or not. */
+    const double plain =
+        bytes < b->bytes / 10 ? plain_rate(b, src, dst, bytes, transfer) : b->plain[transfer];
+    printf("%-46s %4zu %9.1f %6.0f %%\n", what, copy->element_bytes, rate * 1e-9,
+           100 * rate / plain);
+    fflush(stdout);
 }
 
 /* Scales a shape along its first axis until it fills the memory. */
@@ -93,8 +102,7 @@ static void bench_orders(const bench *b) {
                 char what[80];
                 snprintf(what, sizeof what, "x y z -> %s, %lldx%lldx%lld", orders[o].name,
                          (long long)box.n[0], (long long)box.n[1], (long long)box.n[2]);
-                print_row(what, sizes[e], 2 * copy.elements * (int64_t)sizes[e],
-                          time_copy(b, &copy, b->a, b->b, WEFT_DEVICE_TO_DEVICE), b->contiguous);
+                bench_row(b, what, &copy, b->a, b->b, WEFT_DEVICE_TO_DEVICE);
             }
 }
 
@@ -113,21 +121,20 @@ static void bench_rows(const bench *b, const void *src, void *dst, weft_transfer
             bool unpack = transfer == WEFT_HOST_TO_DEVICE;
             weft_copy copy =
                 weft_copy_between(unpack ? &packed : &wide, unpack ? &wide : &packed, sizes[e]);
-            int64_t moved = copy.elements * (int64_t)sizes[e];
             char what[80];
             snprintf(what, sizeof what, "%s, every other row of %lld", names[transfer],
                      (long long)n);
-            print_row(what, sizes[e], transfer == WEFT_DEVICE_TO_DEVICE ? 2 * moved : moved,
-                      time_copy(b, &copy, src, dst, transfer),
-                      transfer == WEFT_DEVICE_TO_DEVICE ? b->contiguous : b->link[transfer]);
+            bench_row(b, what, &copy, src, dst, transfer);
         }
 }
 
 static void read_arguments(int argc, char **argv, bench *b) {
     const char *name = "cuda";
+    b->match = "";
     b->bytes = INT64_C(1) << 30;
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--device") == 0) name = argv[i + 1];
+        if (strcmp(argv[i], "--match") == 0) b->match = argv[i + 1];
         if (strcmp(argv[i], "--bytes") == 0) b->bytes = strtoll(argv[i + 1], NULL, 10);
     }
     for (int d = WEFT_HOST; d <= WEFT_SIMULATED; d++)
@@ -151,13 +158,13 @@ int main(int argc, char **argv) {
     must(b.ops->allocate(b.device, WEFT_MEMORY_DEVICE, (size_t)b.bytes, &b.b));
     must(b.ops->allocate(b.device, WEFT_MEMORY_PAGE_LOCKED, (size_t)b.host_bytes, &b.host));
     memset(b.host, 0, (size_t)b.host_bytes);
-    b.contiguous = plain_rate(&b, b.a, b.b, b.bytes, WEFT_DEVICE_TO_DEVICE);
-    b.link[WEFT_DEVICE_TO_HOST] = plain_rate(&b, b.a, b.host, b.host_bytes, WEFT_DEVICE_TO_HOST);
-    b.link[WEFT_HOST_TO_DEVICE] = plain_rate(&b, b.host, b.b, b.host_bytes, WEFT_HOST_TO_DEVICE);
+    b.plain[WEFT_DEVICE_TO_DEVICE] = plain_rate(&b, b.a, b.b, b.bytes, WEFT_DEVICE_TO_DEVICE);
+    b.plain[WEFT_DEVICE_TO_HOST] = plain_rate(&b, b.a, b.host, b.host_bytes, WEFT_DEVICE_TO_HOST);
+    b.plain[WEFT_HOST_TO_DEVICE] = plain_rate(&b, b.host, b.b, b.host_bytes, WEFT_HOST_TO_DEVICE);
     printf(
         "%s\ncontiguous: device %.1f GB/s (read and written), to the host %.1f, from it %.1f\n\n",
-        description, b.contiguous * 1e-9, b.link[WEFT_DEVICE_TO_HOST] * 1e-9,
-        b.link[WEFT_HOST_TO_DEVICE] * 1e-9);
+        description, b.plain[WEFT_DEVICE_TO_DEVICE] * 1e-9, b.plain[WEFT_DEVICE_TO_HOST] * 1e-9,
+        b.plain[WEFT_HOST_TO_DEVICE] * 1e-9);
     printf("%-46s %4s %9s %8s\n", "copy", "size", "GB/s", "share");
     bench_orders(&b);
     bench_rows(&b, b.a, b.b, WEFT_DEVICE_TO_DEVICE, b.bytes);

@@ -11,7 +11,9 @@
 
 enum {
     SHORT_CELL = 64, /* bytes: smaller pieces waste the memory's accesses unless they are tiled */
-    MOST = 1 << 30   /* groups of a launch, and indices of loops: divisors take up to 2^31 */
+    LONG_RUN = 256,  /* bytes: longer runs of a tile gain little */
+    LONG_AXIS = 16 * WEFT_COPY_THREADS,
+    MOST = 1 << 30 /* groups of a launch, and indices of loops: divisors take up to 2^31 */
 };
 
 typedef weft_status (*launcher)(void *context, const weft_copy_launch *launch);
@@ -88,15 +90,8 @@ static weft_copy_divisor divisor(int64_t n) {
     return d;
 }
 
-static int64_t parts_of(int64_t n, int log_part) {
-    return (n + (INT64_C(1) << log_part) - 1) >> log_part;
-}
-
-/* The least k with 2^k >= n. */
-static int log_above(int64_t n) {
-    int k = 0;
-    while ((INT64_C(1) << k) < n) k++;
-    return k;
+static int64_t parts_of(int64_t n, int64_t part) {
+    return (n + part - 1) / part;
 }
 
 /* The widest unit, as the logarithm of its bytes. */
@@ -106,150 +101,326 @@ static int widest_unit(const weft_byte_copy *c) {
     return __builtin_ctzll(all);
 }
 
-static weft_copy_loops loops_of(const weft_byte_copy *c, int unit) {
-    weft_copy_loops loops = {.axes = c->axes};
-    int64_t count = 1;
-    for (int a = 0; a < c->axes; a++) {
-        count *= c->axis[a].n;
-        loops.extent[a] = divisor(c->axis[a].n);
-        loops.src[a] = c->axis[a].src >> unit;
-        loops.dst[a] = c->axis[a].dst >> unit;
-    }
-    loops.count = (unsigned)count;
-    return loops;
+static void add_axis(weft_copy_axis *axes, weft_copy_loops *loops, const weft_byte_axis *axis) {
+    axes[loops->first + loops->axes++] = (weft_copy_axis){divisor(axis->n), axis->src, axis->dst};
+    loops->count *= (unsigned)axis->n;
+}
+
+/* Of rows of so many units, how many a group of threads takes at once. */
+static int64_t rows_at_once(int64_t units) {
+    return WEFT_COPY_THREADS / units;
+}
+
+/* The same for rows that lie one behind the other where they are stored: steps then begin with an
+ * access of memory, if that costs few of the threads. */
+static int64_t packed_rows_at_once(int64_t units, int unit) {
+    enum { ACCESS = 64 };
+    const int64_t rows = rows_at_once(units);
+    int64_t together = 1;
+    while ((together * units << unit) % ACCESS != 0) together *= 2;
+    return rows >= 4 * together ? rows - rows % together : rows;
+}
+
+static weft_copy_walk walk_of(int64_t units, int64_t at_once, int64_t steps) {
+    return (weft_copy_walk){divisor(units), (int)at_once, (int)steps};
 }
 
 /* Rows as wide as they are, or parts of a row that leave few threads without work. */
 static int choose_width(int64_t length) {
-    enum { NARROW = 5, WIDE = 8 };
-    if (length <= 1 << NARROW) return log_above(length);
-    int best = WIDE;
-    for (int log = WIDE; log >= NARROW; log--)
-        if (parts_of(length, log) << log < parts_of(length, best) << best) best = log;
-    return best;
+    enum { NARROW = 32, STEP = 8 };
+    if (length <= NARROW) return (int)length;
+    int best = WEFT_COPY_THREADS;
+    double most = 0;
+    for (int width = WEFT_COPY_THREADS; width >= NARROW; width -= STEP) {
+        const double busy =
+            (double)(length * rows_at_once(width)) / (double)parts_of(length, width);
+        if (busy <= most) continue;
+        most = busy;
+        best = width;
+    }
+    return length <= WEFT_COPY_THREADS && (double)(length * rows_at_once(length)) >= most
+               ? (int)length
+               : best;
 }
 
 static weft_status launch_rows(const weft_byte_copy *c, launcher launch, void *context) {
-    int unit = widest_unit(c);
-    weft_copy_rows rows = {.length = c->cell >> unit};
-    rows.log_width = choose_width(rows.length);
-    rows.rows = loops_of(c, unit);
-    int64_t parts = parts_of(rows.length, rows.log_width);
+    const int unit = widest_unit(c);
+    weft_copy_rows rows = {.length = c->cell >> unit, .rows.count = 1};
+    for (int a = 0; a < c->axes; a++) add_axis(rows.axis, &rows.rows, &c->axis[a]);
+    const int width = choose_width(rows.length);
+    const int64_t at_once = packed_rows_at_once(width, unit);
+    const int64_t most = weft_least(WEFT_COPY_PER_THREAD(1 << unit), WEFT_COPY_ROWS / at_once);
+    const int64_t steps = weft_least(most, parts_of(rows.rows.count, at_once));
+    const int64_t parts = parts_of(rows.length, width);
+    const int64_t groups = parts * parts_of(rows.rows.count, at_once * steps);
+    rows.walk = walk_of(width, at_once, steps);
     rows.parts = divisor(parts);
-    int64_t per_group = (WEFT_COPY_THREADS >> rows.log_width) * WEFT_COPY_ROWS_PER_THREAD;
-    int64_t groups = parts * ((rows.rows.count + per_group - 1) / per_group);
     const weft_copy_launch made = {WEFT_COPY_KERNEL_ROWS, unit, c->src, c->dst, &rows, sizeof rows,
                                    (unsigned)groups};
     return launch(context, &made);
 }
 
-/* The shape of a tile: 2^p by 2^q cells, of 2^batch indices of the outer loops. */
-typedef struct tile_shape {
-    int p, q, batch;
-} tile_shape;
+/* What a tile takes of an axis: its columns, its rows, or one index. */
+typedef enum tile_side { OUTSIDE, COLUMNS, ROWS } tile_side;
 
-/* The axes of a copy by tiles, and what its units are. */
+/* A copy by tiles. The axes of each side are loops; `near_src` and `near_dst` are all axes, by how
+ * close together their cells lie. */
 typedef struct tiled_copy {
-    weft_byte_axis p, q, outer; /* outer: the fastest of the outer loops */
-    int64_t cell;
-    int unit, room; /* logarithms: bytes of a unit, cells that a group has threads for */
-    int log_cell;
+    const weft_byte_copy *copy;
+    tile_side side[WEFT_AXES];
+    int near_src[WEFT_AXES], near_dst[WEFT_AXES];
+    int64_t n[3]; /* cells by side */
+    int64_t cell; /* units */
+    int unit;
 } tiled_copy;
-
-/* Bytes that are moved for each byte that is wanted on one side, where runs are so long: memory is
- * met in accesses of 64 bytes, and those at the ends of a run hold other bytes too. */
-static double moved(int64_t run) {
-    return 1 + 64 / (double)run;
-}
-
-/* What all tiles cost: what threads without work might have moved counts as moved. A tile that
- * leaves threads without work costs more, by a factor for each halving; so does one in which each
- * unit must be looked for (`even` of copy.cl says where not), the more the smaller units are. The
- * factors are measured, on an H200. */
-static double tile_cost(const tiled_copy *c, tile_shape t) {
-    const bool even = t.batch == 0 && c->log_cell + t.p <= WEFT_COPY_LOG_THREADS &&
-                      c->log_cell + t.q <= WEFT_COPY_LOG_THREADS;
-    static const double halved[] = {1, 1.35, 1.82, 2.46, 3.3, 4.5, 6, 8, 11, 15, 20, 27, 36};
-    const double search = c->unit >= 4 ? 1.35 : c->unit == 3 ? 2.2 : 4;
-    const int64_t p_n = weft_least(c->p.n, INT64_C(1) << t.p),
-                  q_n = weft_least(c->q.n, INT64_C(1) << t.q);
-    const int64_t outer_n = weft_least(c->outer.n, INT64_C(1) << t.batch);
-    const int64_t tiles = parts_of(c->p.n, t.p) * parts_of(c->q.n, t.q);
-    int64_t from = c->cell * p_n, to = c->cell * q_n;
-    if (p_n == c->p.n && c->q.src == p_n * c->p.src) from *= q_n;
-    if (p_n == c->p.n && c->outer.src == p_n * c->p.src) from *= outer_n;
-    if (q_n == c->q.n && c->p.dst == q_n * c->q.dst) to *= p_n;
-    if (q_n == c->q.n && c->outer.dst == q_n * c->q.dst) to *= outer_n;
-    return (double)(tiles << (t.p + t.q)) * (moved(from) + moved(to)) *
-           halved[c->room - t.p - t.q - t.batch] * (even ? 1 : search);
-}
-
-/* The one that costs least, with the rest of the room as its batch or left empty. */
-static tile_shape choose_tile(const tiled_copy *c) {
-    const int most_p = log_above(c->p.n), most_q = log_above(c->q.n);
-    tile_shape best = {0, 0, 0};
-    double cheapest = INFINITY;
-    for (int p = most_p > 0; p <= most_p && p <= c->room; p++) /* runs have two cells or more */
-        for (int q = 0; q <= most_q && p + q <= c->room; q++) {
-            if (p + q + 2 < c->room && p < most_p && q < most_q) continue; /* small for no reason */
-            for (int filled = 0; filled < 2; filled++) {
-                const tile_shape shape = {p, q, filled ? c->room - p - q : 0};
-                const double cost = tile_cost(c, shape);
-                if (cost >= cheapest) continue;
-                cheapest = cost;
-                best = shape;
-            }
-        }
-    return best;
-}
-
-static weft_byte_axis take_axis(weft_byte_copy *c, int a) {
-    weft_byte_axis taken = c->axis[a];
-    c->axes--;
-    for (; a < c->axes; a++) c->axis[a] = c->axis[a + 1];
-    return taken;
-}
 
 static int64_t step_of(int64_t stride) {
     return stride < 0 ? -stride : stride;
 }
 
-/* The axis along which cells lie closest together in the source. */
-static int densest_in_source(const weft_byte_copy *c) {
-    int densest = c->axes - 1;
-    for (int a = c->axes - 2; a >= 0; a--)
-        if (step_of(c->axis[a].src) < step_of(c->axis[densest].src)) densest = a;
-    return densest;
+static int64_t src_step(const weft_byte_axis *axis) {
+    return step_of(axis->src);
 }
 
-static weft_status launch_tiles(const weft_byte_copy *c, int p, launcher launch, void *context) {
-    const int unit = widest_unit(c), log_cell = log_above(c->cell >> unit);
-    weft_byte_copy outer = *c;
-    tiled_copy tiled = {.outer = {.n = 1}, .cell = c->cell, .unit = unit, .log_cell = log_cell};
-    tiled.room = WEFT_COPY_LOG_TILE(1 << unit) - log_cell;
-    tiled.q = take_axis(&outer, c->axes - 1);
-    tiled.p = take_axis(&outer, p);
-    if (outer.axes > 0) tiled.outer = outer.axis[outer.axes - 1];
-    const tile_shape shape = choose_tile(&tiled);
-    const int64_t p_tiles = parts_of(tiled.p.n, shape.p), q_tiles = parts_of(tiled.q.n, shape.q);
-    const weft_copy_tiles tiles = {.cell = (int)(c->cell >> unit),
-                                   .log_cell = log_cell,
-                                   .log_p = shape.p,
-                                   .log_q = shape.q,
-                                   .log_batch = shape.batch,
-                                   .p_n = tiled.p.n,
-                                   .p_src = tiled.p.src >> unit,
-                                   .p_dst = tiled.p.dst >> unit,
-                                   .q_n = tiled.q.n,
-                                   .q_src = tiled.q.src >> unit,
-                                   .q_dst = tiled.q.dst >> unit,
-                                   .p_tiles = divisor(p_tiles),
-                                   .q_tiles = divisor(q_tiles),
-                                   .outer = loops_of(&outer, unit)};
-    const int64_t groups = p_tiles * q_tiles * parts_of(tiles.outer.count, shape.batch);
-    const weft_copy_launch made = {
-        WEFT_COPY_KERNEL_TILES, unit, c->src, c->dst, &tiles, sizeof tiles, (unsigned)groups};
+static int64_t dst_step(const weft_byte_axis *axis) {
+    return step_of(axis->dst);
+}
+
+static void sort_axes(const weft_byte_copy *c, int64_t (*step)(const weft_byte_axis *axis),
+                      int *order) {
+    for (int a = c->axes - 1; a >= 0; a--) {
+        int at = c->axes - 1 - a;
+        for (; at > 0 && step(&c->axis[order[at - 1]]) > step(&c->axis[a]); at--)
+            order[at] = order[at - 1];
+        order[at] = a;
+    }
+}
+
+static void take_axis(tiled_copy *t, int axis, tile_side side) {
+    t->n[t->side[axis]] /= t->copy->axis[axis].n;
+    t->side[axis] = side;
+    t->n[side] *= t->copy->axis[axis].n;
+}
+
+/* Takes further axes, nearest first, until tiles can have long runs. */
+static void lengthen(tiled_copy *t, const int *order, tile_side side) {
+    int64_t run = t->copy->cell;
+    for (int k = 0; k < t->copy->axes && run < LONG_RUN; k++) {
+        if (t->side[order[k]] == OUTSIDE) take_axis(t, order[k], side);
+        run *= t->copy->axis[order[k]].n;
+    }
+}
+
+/* Whether the largest tile is one that all threads have something to do with. */
+static bool fills_a_group(const tiled_copy *t) {
+    const int64_t cells =
+        weft_least(t->n[COLUMNS], WEFT_COPY_THREADS) * weft_least(t->n[ROWS], WEFT_COPY_THREADS);
+    return cells * t->cell >= WEFT_COPY_PER_THREAD(1 << t->unit) * WEFT_COPY_THREADS;
+}
+
+/* Which axes tiles extend along: in columns the cells that are neighbours in the source, in rows
+ * those that are neighbours in the destination. If that is too little for a group, the shorter side
+ * takes more. */
+static tiled_copy tiled_copy_of(const weft_byte_copy *c) {
+    tiled_copy t = {.copy = c, .n = {1, 1, 1}, .unit = widest_unit(c)};
+    t.cell = c->cell >> t.unit;
+    for (int a = 0; a < c->axes; a++) t.n[OUTSIDE] *= c->axis[a].n;
+    sort_axes(c, src_step, t.near_src);
+    sort_axes(c, dst_step, t.near_dst);
+    take_axis(&t, t.near_src[0], COLUMNS);
+    take_axis(&t, t.near_dst[0], ROWS);
+    lengthen(&t, t.near_src, COLUMNS);
+    lengthen(&t, t.near_dst, ROWS);
+    const tile_side shorter = t.n[COLUMNS] < t.n[ROWS] ? COLUMNS : ROWS;
+    const int *order = shorter == COLUMNS ? t.near_src : t.near_dst;
+    for (int k = 0; k < c->axes && !fills_a_group(&t); k++)
+        if (t.side[order[k]] == OUTSIDE) take_axis(&t, order[k], shorter);
+    return t;
+}
+
+/* A tile of p by q cells. */
+typedef struct tile_shape {
+    int64_t p, q;
+} tile_shape;
+
+static int64_t load_steps(const tiled_copy *t, const tile_shape *s) {
+    return parts_of(s->q, rows_at_once(s->p * t->cell));
+}
+
+static int64_t store_steps(const tiled_copy *t, const tile_shape *s) {
+    return parts_of(s->p, rows_at_once(s->q * t->cell));
+}
+
+static bool fits(const tiled_copy *t, const tile_shape *s) {
+    const int64_t most = WEFT_COPY_PER_THREAD(1 << t->unit);
+    return s->p * s->q * t->cell <= most * WEFT_COPY_THREADS &&
+           s->p * t->cell <= WEFT_COPY_THREADS && s->q * t->cell <= WEFT_COPY_THREADS &&
+           load_steps(t, s) <= most && store_steps(t, s) <= most;
+}
+
+/* How long the runs of a tile are on one side, in bytes. */
+static int64_t run_of(const tiled_copy *t, const tile_shape *s,
+                      int64_t (*step)(const weft_byte_axis *axis), const int *order) {
+    int64_t run = t->copy->cell, left[] = {[OUTSIDE] = 1, [COLUMNS] = s->p, [ROWS] = s->q};
+    for (int k = 0; k < t->copy->axes; k++) {
+        const weft_byte_axis *axis = &t->copy->axis[order[k]];
+        int64_t *cells = &left[t->side[order[k]]];
+        if (step(axis) != run) break;
+        run *= weft_least(*cells, axis->n);
+        if (*cells < axis->n) break;
+        *cells /= axis->n;
+    }
+    return run;
+}
+
+/* Whether all rows of the destination begin where memory is accessed at once. */
+static bool is_aligned(const tiled_copy *t) {
+    enum { ACCESS = 64 };
+    uint64_t all = (uintptr_t)t->copy->dst;
+    for (int a = 0; a < t->copy->axes; a++)
+        if (t->side[a] != ROWS) all |= (uint64_t)t->copy->axis[a].dst;
+    return all % ACCESS == 0;
+}
+
+/* Bytes side by side that 32 threads next to each other load or store, where rows of a tile jump
+ * from one short run to another. */
+static int64_t side_by_side(const tiled_copy *t, tile_side side, int64_t cells,
+                            int64_t (*step)(const weft_byte_axis *axis), const int *order) {
+    enum { THREADS = 32 };
+    int64_t run = t->copy->cell;
+    for (int k = 0; k < t->copy->axes; k++) {
+        const weft_byte_axis *axis = &t->copy->axis[order[k]];
+        if (t->side[order[k]] != side || step(axis) != run) break;
+        run *= axis->n;
+    }
+    const int64_t row = cells * t->copy->cell, rows = THREADS / (cells * t->cell);
+    return run >= row ? INT64_MAX : rows > 1 ? run * rows : run;
+}
+
+/* Bytes that are moved for each byte that is wanted on one side: `end` more for each run, and those
+ * of sectors that are only used in part by threads side by side. */
+static double moved(int64_t run, double end, int64_t together, double sector) {
+    return fmax(1 + end / (double)run, sector / (double)together);
+}
+
+/* What all tiles cost, in bytes that memory could have moved: what it does move, or, if that takes
+ * longer, what threads do, step by step and before and after. The numbers are measured, on an H200;
+ * runs that are stored cost most where they do not end with an access. */
+static double tile_cost(const tiled_copy *t, const tile_shape *s, bool aligned) {
+    enum { STEP = 840, GROUP = 9000 };
+    const double tiles = (double)(parts_of(t->n[COLUMNS], s->p) * parts_of(t->n[ROWS], s->q));
+    const double bytes = (double)(t->n[COLUMNS] * t->n[ROWS] * t->copy->cell);
+    const double loads = moved(run_of(t, s, src_step, t->near_src), 24,
+                               side_by_side(t, COLUMNS, s->p, src_step, t->near_src), 16);
+    const double stores = moved(run_of(t, s, dst_step, t->near_dst), aligned ? 32 : 256,
+                                side_by_side(t, ROWS, s->q, dst_step, t->near_dst), 43);
+    return fmax(bytes * (loads + stores),
+                tiles * (GROUP + STEP * (double)(load_steps(t, s) + store_steps(t, s))));
+}
+
+/* Sizes of a tile along n cells, the k-th of them: all of it, and parts of at most a power of two,
+ * if not many equal ones. */
+static int64_t candidate(int64_t n, int64_t cell, int k) {
+    const int64_t most = (WEFT_COPY_THREADS >> k) / cell;
+    return n <= most || most == 0 ? n : n >= 8 * most ? most : parts_of(n, parts_of(n, most));
+}
+
+/* The cheapest one, but none much smaller than others that are not as cheap. */
+static tile_shape choose_shape(const tiled_copy *t) {
+    enum { SIZES = 8 };
+    const bool aligned = is_aligned(t);
+    int64_t p[SIZES], q[SIZES];
+    for (int i = 0; i < SIZES; i++) {
+        p[i] = candidate(t->n[COLUMNS], t->cell, i);
+        q[i] = candidate(t->n[ROWS], t->cell, i);
+    }
+    tile_shape best = {1, 1};
+    double cheapest = INFINITY;
+    for (int i = 0; i < SIZES; i++)
+        for (int j = 0; j < SIZES; j++) {
+            const tile_shape shape = {p[i], q[j]};
+            if (4 * p[i] * q[j] < best.p * best.q || !fits(t, &shape)) continue;
+            const double cost = tile_cost(t, &shape, aligned);
+            if (cost >= cheapest) continue;
+            cheapest = cost;
+            best = shape;
+        }
+    return best;
+}
+
+static weft_copy_loops add_side(const tiled_copy *t, tile_side side, const int *order, int first,
+                                weft_copy_axis *axes) {
+    weft_copy_loops loops = {.count = 1, .first = first};
+    for (int k = t->copy->axes - 1; k >= 0; k--)
+        if (t->side[order[k]] == side) add_axis(axes, &loops, &t->copy->axis[order[k]]);
+    return loops;
+}
+
+static int longest_axis(const weft_byte_copy *c) {
+    int longest = 0;
+    for (int a = 1; a < c->axes; a++)
+        if (c->axis[a].n > c->axis[longest].n) longest = a;
+    return longest;
+}
+
+/* The part of a copy from index n of an axis on, which the copy then ends before. */
+static weft_byte_copy cut_off(weft_byte_copy *c, int axis, int64_t n) {
+    weft_byte_copy rest = *c;
+    rest.axis[axis].n -= n;
+    rest.src += n * c->axis[axis].src;
+    rest.dst += n * c->axis[axis].dst;
+    c->axis[axis].n = n;
+    return rest;
+}
+
+/* Makes two axes of one whose length is a multiple of `part`. */
+static void split_axis(weft_byte_copy *c, int axis, int64_t part) {
+    for (int a = c->axes++; a > axis; a--) c->axis[a] = c->axis[a - 1];
+    weft_byte_axis *slow = &c->axis[axis], *fast = slow + 1;
+    fast->n = part;
+    *slow = (weft_byte_axis){slow->n / part, slow->src * part, slow->dst * part};
+}
+
+static weft_status launch_tiles(const weft_byte_copy *c, launcher launch, void *context) {
+    const tiled_copy t = tiled_copy_of(c);
+    const int longest = longest_axis(c);
+    if (!fills_a_group(&t) && c->axes < WEFT_AXES && c->axis[longest].n >= LONG_AXIS) {
+        /* Tiles are as long as there are threads: with more of that axis on the other side, they
+         * fill a group. */
+        const int64_t rest = c->axis[longest].n % WEFT_COPY_THREADS;
+        weft_byte_copy whole = *c, end = cut_off(&whole, longest, c->axis[longest].n - rest);
+        split_axis(&whole, longest, WEFT_COPY_THREADS);
+        WEFT_TRY(launch_tiles(&whole, launch, context));
+        return rest == 0 ? WEFT_SUCCESS : weft_byte_copy_by_kernel(&end, launch, context);
+    }
+    const tile_shape s = choose_shape(&t);
+    const int64_t p_tiles = parts_of(t.n[COLUMNS], s.p), q_tiles = parts_of(t.n[ROWS], s.q);
+    weft_copy_tiles tiles = {
+        .cell = divisor(t.cell),
+        .p_cells = (int)s.p,
+        .q_cells = (int)s.q,
+        .load = walk_of(s.p * t.cell, rows_at_once(s.p * t.cell), load_steps(&t, &s)),
+        .store = walk_of(s.q * t.cell, rows_at_once(s.q * t.cell), store_steps(&t, &s)),
+        .p_tiles = divisor(p_tiles),
+        .q_tiles = divisor(q_tiles)};
+    tiles.p = add_side(&t, COLUMNS, t.near_src, 0, tiles.axis);
+    tiles.q = add_side(&t, ROWS, t.near_dst, tiles.p.axes, tiles.axis);
+    tiles.outer = add_side(&t, OUTSIDE, t.near_dst, tiles.p.axes + tiles.q.axes, tiles.axis);
+    const weft_copy_launch made = {WEFT_COPY_KERNEL_TILES,
+                                   t.unit,
+                                   c->src,
+                                   c->dst,
+                                   &tiles,
+                                   sizeof tiles,
+                                   (unsigned)(p_tiles * q_tiles * t.n[OUTSIDE])};
     return launch(context, &made);
+}
+
+static int nearest(const weft_byte_copy *c, int64_t (*step)(const weft_byte_axis *axis)) {
+    int found = c->axes - 1;
+    for (int a = c->axes - 2; a >= 0; a--)
+        if (step(&c->axis[a]) < step(&c->axis[found])) found = a;
+    return found;
 }
 
 /* An upper bound of what the kernels count with 32 bits. */
@@ -262,23 +433,16 @@ static int64_t most_groups(const weft_byte_copy *c) {
 /* In halves until the numbers of groups and rows fit a launch. */
 weft_status weft_byte_copy_by_kernel(const weft_byte_copy *c, launcher launch, void *context) {
     if (most_groups(c) > MOST) {
-        int longest = 0;
-        for (int a = 1; a < c->axes; a++)
-            if (c->axis[a].n > c->axis[longest].n) longest = a;
-        weft_byte_copy lower = *c, upper = *c;
-        weft_byte_axis *axis = &lower.axis[longest];
-        axis->n /= 2;
-        upper.axis[longest].n -= axis->n;
-        upper.src += axis->n * axis->src;
-        upper.dst += axis->n * axis->dst;
-        if (axis->n > 0) {
+        const int longest = longest_axis(c);
+        weft_byte_copy lower = *c, upper = cut_off(&lower, longest, c->axis[longest].n / 2);
+        if (lower.axis[longest].n > 0) {
             WEFT_TRY(weft_byte_copy_by_kernel(&lower, launch, context));
             return weft_byte_copy_by_kernel(&upper, launch, context);
         }
     }
-    int p = densest_in_source(c);
-    return c->cell < SHORT_CELL && p != c->axes - 1 ? launch_tiles(c, p, launch, context)
-                                                    : launch_rows(c, launch, context);
+    return c->cell < SHORT_CELL && nearest(c, src_step) != nearest(c, dst_step)
+               ? launch_tiles(c, launch, context)
+               : launch_rows(c, launch, context);
 }
 
 weft_kernel_source weft_copy_source(weft_copy_kernel kernel, int unit) {

@@ -36,7 +36,11 @@ int64_t weft_byte_copy_boxes(const weft_byte_copy *copy, int64_t most);
 
 enum { WEFT_COPY_UNITS = 5 }; /* kernels move units of 1, 2, 4, 8 and 16 bytes */
 
-typedef enum weft_copy_kernel { WEFT_COPY_KERNEL_ROWS, WEFT_COPY_KERNEL_TILES } weft_copy_kernel;
+typedef enum weft_copy_kernel {
+    WEFT_COPY_KERNEL_ROWS,
+    WEFT_COPY_KERNEL_TILES,
+    WEFT_COPY_KERNELS
+} weft_copy_kernel;
 
 /* A launch of a copy kernel: the kernel for units of 2^unit bytes with the addresses and the shape
  * (weft_copy_rows or weft_copy_tiles) as its arguments. */

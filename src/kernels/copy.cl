@@ -1,9 +1,9 @@
 /*
  * The strided copy, for units of one size: UNIT is their type, UNIT_BYTES how many bytes they have,
  * and this text is there once for each size. Rows are moved as they lie; cells whose neighbours in
- * the source are not neighbours in the destination pass through a tile in local memory, so that
- * both sides are touched in runs. Each thread has several units in flight: all loads are issued
- * before the first store.
+ * the source are not neighbours in the destination pass through tiles in local memory, so that both
+ * sides are touched in runs. Where rows begin is worked out once for a group. Each thread has
+ * several units in flight: all loads are issued before the first store.
  */
 #ifndef WEFT_COPY_PLACES
 #define WEFT_COPY_PLACES
@@ -16,149 +16,119 @@ typedef struct place {
     long64 src, dst;
 } place;
 
-FUNCTION long64 lesser(long64 a, long64 b) {
-    return a < b ? a : b;
-}
-
 /* Where index number `index` of the loops lies on both sides. */
-FUNCTION place place_of(const weft_copy_loops *loops, unsigned int index) {
+FUNCTION place place_of(const weft_copy_axis *axis, weft_copy_loops loops, unsigned int index) {
     place at = {0, 0};
-    for (int a = loops->axes - 1; a >= 0; --a) {
-        unsigned int slower = divide(index, loops->extent[a]);
-        long64 i = index - slower * loops->extent[a].n;
-        at.src += i * loops->src[a];
-        at.dst += i * loops->dst[a];
+    if (loops.axes == 0) return at;
+    for (int a = loops.first + loops.axes - 1; a > loops.first; --a) {
+        const unsigned int slower = divide(index, axis[a].extent);
+        const long64 i = index - slower * axis[a].extent.n;
+        at.src += i * axis[a].src;
+        at.dst += i * axis[a].dst;
         index = slower;
     }
+    at.src += (long64)index * axis[loops.first].src;
+    at.dst += (long64)index * axis[loops.first].dst;
     return at;
 }
 
-/* The units of a tile are numbered cell first, then along one axis, then along the other, then over
- * the batch: `near` is the axis whose cells are neighbours on the side at hand. */
-typedef struct tile_index {
-    int unit, near, far;
-    unsigned int batch;
-} tile_index;
-
-FUNCTION tile_index split(int number, int log_cell, int log_near, int log_far) {
-    tile_index index;
-    index.unit = number & ((1 << log_cell) - 1);
-    index.near = (number >> log_cell) & ((1 << log_near) - 1);
-    index.far = (number >> (log_cell + log_near)) & ((1 << log_far) - 1);
-    index.batch = (unsigned int)number >> (log_cell + log_near + log_far);
-    return index;
+FUNCTION int lesser(unsigned int a, unsigned int b) {
+    return (int)(a < b ? a : b);
 }
 
 #define JOINED(name, bytes) name##_##bytes
 #define NAMED(name, bytes) JOINED(name, bytes)
 #define COPY_UNITS WEFT_COPY_PER_THREAD(UNIT_BYTES)
-#define COPY_LOG_TILE WEFT_COPY_LOG_TILE(UNIT_BYTES)
+/* Ends an unrolled loop over steps, with a look at their number every other time only. */
+#define END_OF(k, steps)                                                                           \
+    if ((k) % 2 == 0 && (k) >= (steps)) break
 #endif
 
 KERNEL(NAMED(weft_copy_rows, UNIT_BYTES))
-(MEMORY(const UNIT, src), MEMORY(UNIT, dst), const weft_copy_rows copy) {
-    OPEN(const UNIT, src);
-    OPEN(UNIT, dst);
-    unsigned int group = divide(GROUP(0), copy.parts);
-    unsigned int part = GROUP(0) - group * copy.parts.n;
-    unsigned int side_by_side = THREAD & ((1u << copy.log_width) - 1);
-    long64 i = ((long64)part << copy.log_width) + side_by_side;
-    unsigned int step = THREADS >> copy.log_width;
-    unsigned int row =
-        group * step * WEFT_COPY_ROWS_PER_THREAD + ((unsigned int)THREAD >> copy.log_width);
-    if (i >= copy.length) return;
+(MEMORY(const char, src), MEMORY(char, dst), const weft_copy_rows copy) {
+    LOCAL_ARRAY(place, begins, WEFT_COPY_ROWS);
+    OPEN(const char, src);
+    OPEN(char, dst);
+    const int at_once = copy.walk.at_once;
+    const unsigned int group = divide(GROUP(0), copy.parts);
+    const unsigned int part = GROUP(0) - group * copy.parts.n;
+    const unsigned int first = group * at_once * copy.walk.steps;
+    const int rows = lesser(at_once * copy.walk.steps, copy.rows.count - first);
+    for (int row = THREAD; row < rows; row += THREADS)
+        begins[row] = place_of(copy.axis, copy.rows, first + row);
+    BARRIER();
 
-    UNIT unit[WEFT_COPY_ROWS_PER_THREAD];
-    long64 to[WEFT_COPY_ROWS_PER_THREAD];
-    UNROLL
-    for (int k = 0; k < WEFT_COPY_ROWS_PER_THREAD; ++k) {
-        if (row + k * step >= copy.rows.count) continue;
-        place at = place_of(&copy.rows, row + k * step);
-        unit[k] = src[at.src + i];
-        to[k] = at.dst + i;
-    }
-    UNROLL
-    for (int k = 0; k < WEFT_COPY_ROWS_PER_THREAD; ++k)
-        if (row + k * step < copy.rows.count) dst[to[k]] = unit[k];
-}
-
-KERNEL(NAMED(weft_copy_tiles, UNIT_BYTES))
-(MEMORY(const UNIT, src), MEMORY(UNIT, dst), const weft_copy_tiles copy) {
-    /* One unit of padding behind each run along p, so that runs along q meet different banks. Runs
-     * have two units or more. */
-    LOCAL_ARRAY(UNIT, tile, (1 << COPY_LOG_TILE) * 3 / 2);
-    OPEN(const UNIT, src);
-    OPEN(UNIT, dst);
-    const int log_run = copy.log_cell + copy.log_p, log_q = copy.log_q;
-    unsigned int rest = divide(GROUP(0), copy.p_tiles);
-    unsigned int group = divide(rest, copy.q_tiles);
-    const long64 p0 = (long64)(GROUP(0) - rest * copy.p_tiles.n) << copy.log_p;
-    const long64 q0 = (long64)(rest - group * copy.q_tiles.n) << log_q;
-    const unsigned int first = group << copy.log_batch;
-    const place whole = place_of(&copy.outer, first);
-
-    /* Then from one unit of a thread to its next only the far axis goes on, by as many as there are
-     * threads for. */
-    const int run_step = THREADS >> log_run, turned_step = THREADS >> (copy.log_cell + log_q);
-    const bool even = copy.log_batch == 0 && run_step > 0 && turned_step > 0;
-
+    const int row = divide(THREAD, copy.walk.units);
+    const long64 i = (long64)part * copy.walk.units.n + (THREAD - row * copy.walk.units.n);
+    const int left = row < at_once && i < copy.length ? rows : 0;
+    src += i * UNIT_BYTES;
+    dst += i * UNIT_BYTES;
     UNIT unit[COPY_UNITS];
-    if (even) {
-        const tile_index i = split(THREAD, copy.log_cell, copy.log_p, log_q);
-        const bool within = i.batch == 0 && i.unit < copy.cell && p0 + i.near < copy.p_n;
-        const long64 next = run_step * copy.q_src;
-        const long64 left = within ? lesser(copy.q_n - q0, 1 << log_q) - i.far : 0;
-        const long64 from =
-            whole.src + (p0 + i.near) * copy.p_src + (q0 + i.far) * copy.q_src + i.unit;
-        UNROLL
-        for (int k = 0; k < COPY_UNITS; ++k)
-            if (k * run_step < left) unit[k] = src[from + k * next];
-    } else {
-        UNROLL
-        for (int k = 0; k < COPY_UNITS; ++k) {
-            int number = THREAD + k * THREADS;
-            tile_index i = split(number, copy.log_cell, copy.log_p, log_q);
-            if (i.unit >= copy.cell || p0 + i.near >= copy.p_n || q0 + i.far >= copy.q_n ||
-                i.batch >> copy.log_batch > 0 || first + i.batch >= copy.outer.count)
-                continue;
-            const place start =
-                copy.log_batch == 0 ? whole : place_of(&copy.outer, first + i.batch);
-            const long64 from = start.src + (p0 + i.near) * copy.p_src;
-            unit[k] = src[from + (q0 + i.far) * copy.q_src + i.unit];
-        }
+    UNROLL
+    for (int k = 0; k < COPY_UNITS; ++k) {
+        END_OF(k, copy.walk.steps);
+        const int r = row + k * at_once;
+        if (r < left) unit[k] = *(GLOBAL const UNIT *)(src + begins[r].src);
     }
     UNROLL
     for (int k = 0; k < COPY_UNITS; ++k) {
-        int number = THREAD + k * THREADS;
-        tile[number + (number >> log_run)] = unit[k];
+        END_OF(k, copy.walk.steps);
+        const int r = row + k * at_once;
+        if (r < left) *(GLOBAL UNIT *)(dst + begins[r].dst) = unit[k];
     }
+}
+
+KERNEL(NAMED(weft_copy_tiles, UNIT_BYTES))
+(MEMORY(const char, src), MEMORY(char, dst), const weft_copy_tiles copy) {
+    LOCAL_ARRAY(UNIT, tile, WEFT_COPY_TILE(UNIT_BYTES));
+    LOCAL_ARRAY(place, p_begins, THREADS);
+    LOCAL_ARRAY(place, q_begins, THREADS);
+    OPEN(const char, src);
+    OPEN(char, dst);
+    const unsigned int rest = divide(GROUP(0), copy.p_tiles);
+    const unsigned int group = divide(rest, copy.q_tiles);
+    const unsigned int p0 = (GROUP(0) - rest * copy.p_tiles.n) * copy.p_cells;
+    const unsigned int q0 = (rest - group * copy.q_tiles.n) * copy.q_cells;
+    const int p_cells = lesser(copy.p_cells, copy.p.count - p0);
+    const int q_cells = lesser(copy.q_cells, copy.q.count - q0);
+    const int last = THREADS - 1 - THREAD; /* other threads for q than for p */
+    if (THREAD < p_cells) p_begins[THREAD] = place_of(copy.axis, copy.p, p0 + THREAD);
+    if (last < q_cells) q_begins[last] = place_of(copy.axis, copy.q, q0 + last);
+    const place whole = place_of(copy.axis, copy.outer, group);
+    const int cell = copy.cell.n, pitch = copy.load.units.n | 1;
     BARRIER();
-    if (even) {
-        const tile_index i = split(THREAD, copy.log_cell, log_q, copy.log_p);
-        const bool within = i.batch == 0 && i.unit < copy.cell && q0 + i.near < copy.q_n;
-        const long64 next = turned_step * copy.p_dst;
-        const long64 left = within ? lesser(copy.p_n - p0, 1 << copy.log_p) - i.far : 0;
-        const long64 to =
-            whole.dst + (p0 + i.far) * copy.p_dst + (q0 + i.near) * copy.q_dst + i.unit;
-        const int loaded = (i.near << log_run) + i.near + (i.far << copy.log_cell) + i.unit;
-        UNROLL
-        for (int k = 0; k < COPY_UNITS; ++k)
-            if (k * turned_step < left)
-                dst[to + k * next] = tile[loaded + k * (turned_step << copy.log_cell)];
-    } else {
+
+    {
+        const int row = divide(THREAD, copy.load.units), near = THREAD - row * copy.load.units.n;
+        const int p = divide(near, copy.cell), at_once = copy.load.at_once;
+        const int left = row < at_once && p < p_cells ? q_cells - row : 0;
+        UNIT unit[COPY_UNITS];
+        src += whole.src + p_begins[p].src + (near - p * cell) * UNIT_BYTES;
         UNROLL
         for (int k = 0; k < COPY_UNITS; ++k) {
-            int number = THREAD + k * THREADS;
-            tile_index i = split(number, copy.log_cell, log_q, copy.log_p);
-            if (i.unit >= copy.cell || p0 + i.far >= copy.p_n || q0 + i.near >= copy.q_n ||
-                i.batch >> copy.log_batch > 0 || first + i.batch >= copy.outer.count)
-                continue;
-            const place start =
-                copy.log_batch == 0 ? whole : place_of(&copy.outer, first + i.batch);
-            int loaded = ((((int)i.batch << log_q) + i.near) << copy.log_p) + i.far;
-            loaded = (loaded << copy.log_cell) + i.unit;
-            dst[start.dst + (p0 + i.far) * copy.p_dst + (q0 + i.near) * copy.q_dst + i.unit] =
-                tile[loaded + (loaded >> log_run)];
+            END_OF(k, copy.load.steps);
+            if (k * at_once < left)
+                unit[k] = *(GLOBAL const UNIT *)(src + q_begins[row + k * at_once].src);
+        }
+        UNROLL
+        for (int k = 0; k < COPY_UNITS; ++k) {
+            END_OF(k, copy.load.steps);
+            if (k * at_once < left) tile[(row + k * at_once) * pitch + near] = unit[k];
+        }
+    }
+    BARRIER();
+    {
+        const int row = divide(THREAD, copy.store.units), near = THREAD - row * copy.store.units.n;
+        const int q = divide(near, copy.cell), at_once = copy.store.at_once;
+        const int left = row < at_once && q < q_cells ? p_cells - row : 0;
+        const int unit = near - q * cell, column = q * pitch + unit;
+        dst += whole.dst + q_begins[q].dst + unit * UNIT_BYTES;
+        UNROLL
+        for (int k = 0; k < COPY_UNITS; ++k) {
+            END_OF(k, copy.store.steps);
+            if (k * at_once < left)
+                *(GLOBAL UNIT *)(dst + p_begins[row + k * at_once].dst) =
+                    tile[column + (row + k * at_once) * cell];
         }
     }
 }

@@ -33,7 +33,7 @@
 #undef real
 
 #define COPIES(bytes)                                                                              \
-    HOST_KERNEL(weft_copy_rows_##bytes, false), HOST_KERNEL(weft_copy_tiles_##bytes, true)
+    HOST_KERNEL(weft_copy_rows_##bytes, true), HOST_KERNEL(weft_copy_tiles_##bytes, true)
 
 host_kernel host_kernels[] = {COPIES(1),
                               COPIES(2),

@@ -218,18 +218,22 @@ static void rows_of_every_length(void **state) {
             }
 }
 
-/* More than one block along each axis of a kernel. */
+/* More than one block along each axis of a kernel, and axes so short that others go with them. */
 static void large_transpositions(void **state) {
     (void)state;
-    static const int orders[][3] = {{2, 1, 0}, {0, 2, 1}, {1, 2, 0}};
-    for (int o = 0; o < 3; o++)
-        for (int e = 0; e < 3; e++) {
-            weft_region box = {.axes = 3, .n = {41, 70, 67}};
-            const int natural[] = {0, 1, 2};
-            weft_view src = weft_view_of(&box, natural, &box);
-            weft_view dst = weft_view_of(&box, orders[o], &box);
-            check(&src, &dst, elements[e], ON_DEVICE, ON_DEVICE);
-        }
+    static const int orders[][3] = {{2, 1, 0}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}};
+    static const int64_t extents[][3] = {
+        {41, 70, 67}, {70, 70, 3}, {3, 70, 70}, {90, 2, 64}, {300, 4, 5}};
+    for (size_t i = 0; i < sizeof extents / sizeof extents[0]; i++)
+        for (size_t o = 0; o < sizeof orders / sizeof orders[0]; o++)
+            for (int e = 0; e < ELEMENTS; e++) {
+                const int natural[] = {0, 1, 2};
+                weft_region box = {.axes = 3};
+                for (int a = 0; a < 3; a++) box.n[a] = extents[i][a];
+                weft_view src = weft_view_of(&box, natural, &box);
+                weft_view dst = weft_view_of(&box, orders[o], &box);
+                check(&src, &dst, elements[e], ON_DEVICE, ON_DEVICE);
+            }
 }
 
 /* More than a device keeps room for beside the arrays. */

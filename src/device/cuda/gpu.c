@@ -76,7 +76,7 @@ static weft_status find_limits(weft_cuda_gpu *gpu, int device) {
 }
 
 static weft_status load_kernels(weft_cuda_gpu *gpu) {
-    for (int kernel = WEFT_COPY_KERNEL_ROWS; kernel <= WEFT_COPY_KERNEL_TILES; kernel++)
+    for (int kernel = WEFT_COPY_KERNEL_ROWS; kernel < WEFT_COPY_KERNELS; kernel++)
         for (int unit = 0; unit < WEFT_COPY_UNITS; unit++) {
             weft_kernel_source copy = weft_copy_source((weft_copy_kernel)kernel, unit);
             WEFT_TRY(weft_cuda_function_find(gpu, &copy, &gpu->copy[kernel][unit]));

@@ -15,8 +15,8 @@ typedef struct weft_cuda_gpu {
     int architecture; /* 90 is compute capability 9.0 */
     weft_kernel_limits limits;
     weft_cuda_context context;
-    weft_cuda_function copy[2][WEFT_COPY_UNITS]; /* by weft_copy_kernel and unit */
-    weft_cuda_function scale[2];                 /* by precision */
+    weft_cuda_function copy[WEFT_COPY_KERNELS][WEFT_COPY_UNITS]; /* by weft_copy_kernel and unit */
+    weft_cuda_function scale[2];                                 /* by precision */
 } weft_cuda_gpu;
 
 /* The GPU of this process: WEFT_CUDA_DEVICE if that is set, else by the rank on this node that the

@@ -187,7 +187,7 @@ static void find_limits(weft_cl_processor *p) {
 }
 
 static weft_status make_kernels(weft_cl_processor *p) {
-    for (int kernel = WEFT_COPY_KERNEL_ROWS; kernel <= WEFT_COPY_KERNEL_TILES; kernel++)
+    for (int kernel = WEFT_COPY_KERNEL_ROWS; kernel < WEFT_COPY_KERNELS; kernel++)
         for (int unit = 0; unit < WEFT_COPY_UNITS; unit++) {
             weft_kernel_source copy = weft_copy_source((weft_copy_kernel)kernel, unit);
             WEFT_TRY(weft_cl_kernel_make(p, &copy, &p->copy[kernel][unit]));

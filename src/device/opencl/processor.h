@@ -28,9 +28,9 @@ typedef struct weft_cl_processor {
     weft_kernel_limits limits;
     unsigned
         registers; /* of a group, of 32 bits, where the compiler takes a limit for a thread; 0 */
-    size_t largest_buffer;                 /* bytes */
-    weft_kernel *copy[2][WEFT_COPY_UNITS]; /* by weft_copy_kernel and unit */
-    weft_kernel *scale[WEFT_SINGLE + 1];   /* by precision; NULL: cannot be computed */
+    size_t largest_buffer;                                 /* bytes */
+    weft_kernel *copy[WEFT_COPY_KERNELS][WEFT_COPY_UNITS]; /* by weft_copy_kernel and unit */
+    weft_kernel *scale[WEFT_SINGLE + 1]; /* by precision; NULL: cannot be computed */
 } weft_cl_processor;
 
 /* The processor of this process: the one that WEFT_OPENCL_DEVICE names by number in the list or by
