@@ -164,13 +164,14 @@ static weft_status launch_rows(const weft_byte_copy *c, launcher launch, void *c
 typedef enum tile_side { OUTSIDE, COLUMNS, ROWS } tile_side;
 
 /* A copy by tiles. The axes of each side are loops; `near_src` and `near_dst` are all axes, by how
- * close together their cells lie. */
+ * close together their cells lie. The first `dense` cells of a side are evenly spaced: of columns
+ * in the source, of rows in the destination. */
 typedef struct tiled_copy {
     const weft_byte_copy *copy;
     tile_side side[WEFT_AXES];
     int near_src[WEFT_AXES], near_dst[WEFT_AXES];
-    int64_t n[3]; /* cells by side */
-    int64_t cell; /* units */
+    int64_t n[3], dense[3]; /* cells, by side */
+    int64_t cell;           /* units */
     int unit;
 } tiled_copy;
 
@@ -211,6 +212,18 @@ static void lengthen(tiled_copy *t, const int *order, tile_side side) {
     }
 }
 
+static int64_t dense_cells(const tiled_copy *t, tile_side side,
+                           int64_t (*step)(const weft_byte_axis *axis), const int *order) {
+    const int64_t next = step(&t->copy->axis[order[0]]);
+    int64_t cells = 1;
+    for (int k = 0; k < t->copy->axes; k++) {
+        const weft_byte_axis *axis = &t->copy->axis[order[k]];
+        if (t->side[order[k]] != side || step(axis) != cells * next) break;
+        cells *= axis->n;
+    }
+    return cells;
+}
+
 /* Whether the largest tile is one that all threads have something to do with. */
 static bool fills_a_group(const tiled_copy *t) {
     const int64_t cells =
@@ -235,6 +248,8 @@ static tiled_copy tiled_copy_of(const weft_byte_copy *c) {
     const int *order = shorter == COLUMNS ? t.near_src : t.near_dst;
     for (int k = 0; k < c->axes && !fills_a_group(&t); k++)
         if (t.side[order[k]] == OUTSIDE) take_axis(&t, order[k], shorter);
+    t.dense[COLUMNS] = dense_cells(&t, COLUMNS, src_step, t.near_src);
+    t.dense[ROWS] = dense_cells(&t, ROWS, dst_step, t.near_dst);
     return t;
 }
 
@@ -282,19 +297,13 @@ static bool is_aligned(const tiled_copy *t) {
     return all % ACCESS == 0;
 }
 
-/* Bytes side by side that 32 threads next to each other load or store, where rows of a tile jump
- * from one short run to another. */
-static int64_t side_by_side(const tiled_copy *t, tile_side side, int64_t cells,
-                            int64_t (*step)(const weft_byte_axis *axis), const int *order) {
+/* Bytes side by side that 32 threads next to each other load or store, where so many cells of a
+ * side jump from one short run to another. */
+static int64_t side_by_side(const tiled_copy *t, tile_side side, int64_t cells) {
     enum { THREADS = 32 };
-    int64_t run = t->copy->cell;
-    for (int k = 0; k < t->copy->axes; k++) {
-        const weft_byte_axis *axis = &t->copy->axis[order[k]];
-        if (t->side[order[k]] != side || step(axis) != run) break;
-        run *= axis->n;
-    }
-    const int64_t row = cells * t->copy->cell, rows = THREADS / (cells * t->cell);
-    return run >= row ? INT64_MAX : rows > 1 ? run * rows : run;
+    const int64_t rows = THREADS / (cells * t->cell);
+    if (t->dense[side] >= cells) return INT64_MAX;
+    return t->dense[side] * t->copy->cell * (rows > 1 ? rows : 1);
 }
 
 /* Bytes that are moved for each byte that is wanted on one side: `end` more for each run, and those
@@ -310,19 +319,21 @@ static double tile_cost(const tiled_copy *t, const tile_shape *s, bool aligned) 
     enum { STEP = 840, GROUP = 9000 };
     const double tiles = (double)(parts_of(t->n[COLUMNS], s->p) * parts_of(t->n[ROWS], s->q));
     const double bytes = (double)(t->n[COLUMNS] * t->n[ROWS] * t->copy->cell);
-    const double loads = moved(run_of(t, s, src_step, t->near_src), 24,
-                               side_by_side(t, COLUMNS, s->p, src_step, t->near_src), 16);
+    const double loads =
+        moved(run_of(t, s, src_step, t->near_src), 24, side_by_side(t, COLUMNS, s->p), 16);
     const double stores = moved(run_of(t, s, dst_step, t->near_dst), aligned ? 32 : 256,
-                                side_by_side(t, ROWS, s->q, dst_step, t->near_dst), 43);
+                                side_by_side(t, ROWS, s->q), 43);
     return fmax(bytes * (loads + stores),
                 tiles * (GROUP + STEP * (double)(load_steps(t, s) + store_steps(t, s))));
 }
 
-/* Sizes of a tile along n cells, the k-th of them: all of it, and parts of at most a power of two,
- * if not many equal ones. */
-static int64_t candidate(int64_t n, int64_t cell, int k) {
-    const int64_t most = (WEFT_COPY_THREADS >> k) / cell;
-    return n <= most || most == 0 ? n : n >= 8 * most ? most : parts_of(n, parts_of(n, most));
+/* Sizes of a tile along one side, the k-th of them: all of it, and parts of at most a power of two,
+ * which are equal ones if not many, and whole runs of cells if these are short. */
+static int64_t candidate(const tiled_copy *t, tile_side side, int k) {
+    const int64_t n = t->n[side], most = (WEFT_COPY_THREADS >> k) / t->cell;
+    if (n <= most || most == 0) return n;
+    if (t->dense[side] <= most) return most - most % t->dense[side];
+    return n >= 8 * most ? most : parts_of(n, parts_of(n, most));
 }
 
 /* The cheapest one, but none much smaller than others that are not as cheap. */
@@ -331,8 +342,8 @@ static tile_shape choose_shape(const tiled_copy *t) {
     const bool aligned = is_aligned(t);
     int64_t p[SIZES], q[SIZES];
     for (int i = 0; i < SIZES; i++) {
-        p[i] = candidate(t->n[COLUMNS], t->cell, i);
-        q[i] = candidate(t->n[ROWS], t->cell, i);
+        p[i] = candidate(t, COLUMNS, i);
+        q[i] = candidate(t, ROWS, i);
     }
     tile_shape best = {1, 1};
     double cheapest = INFINITY;
