@@ -15,9 +15,6 @@ typedef long long long64;
 /* Units that a thread has in flight at most: 64 bytes, but no more than 16 units. */
 #define WEFT_COPY_PER_THREAD(unit_bytes) ((unit_bytes) >= 4 ? 64 / (unit_bytes) : 16)
 #define WEFT_COPY_ROWS 1024 /* rows of a group at most */
-#define WEFT_COPY_TILE_ROWS                                                                        \
-    512 /* the same where it turns tiles, those in steps without use too                           \
-         */
 /* Units that tiles take in local memory at most, with one unit of padding behind rows of even
  * length, that columns meet different banks. */
 #define WEFT_COPY_TILE(unit_bytes) ((WEFT_COPY_PER_THREAD(unit_bytes) + 1) * WEFT_COPY_THREADS)
