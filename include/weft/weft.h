@@ -399,7 +399,8 @@ typedef struct weft_timings {
 /* One stretch of work in an execution. */
 typedef struct weft_span {
     weft_phase phase;
-    int step;          /* number of the step in weft_plan_explain, from 0 */
+    int step;          /* number of the step in weft_plan_explain, from 0; of steps that a device is
+                          given at once, the last one's */
     int queue;         /* 0: the calling thread; 1, 2, ...: worker queues; WEFT_SENDER_QUEUE */
     int partner;       /* member of the exchange's group, or -1 */
     double begin, end; /* seconds on the monotonic clock of this rank's machine */

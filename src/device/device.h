@@ -16,6 +16,7 @@ typedef struct weft_device_state
     weft_device_state; /* one for each plan; each back end defines its own */
 typedef struct weft_queue weft_queue;
 typedef struct weft_event weft_event;
+typedef struct weft_graph weft_graph;
 typedef struct weft_device_messages weft_device_messages; /* device/messages.h */
 
 typedef enum weft_memory_kind {
@@ -130,6 +131,16 @@ typedef struct weft_device_ops {
     /* Enqueues: multiply `count` real values of the given precision at `data` by `factor`. */
     weft_status (*scale)(weft_device_state *device, weft_queue *queue, weft_precision precision,
                          void *data, int64_t count, double factor);
+
+    /* Work that is enqueued again and again, at the price of one launch. What this thread puts on
+     * the default queue between `begin` and `end` is kept, not done: kernels, and copies within
+     * device memory; there must be no wait. Where something of it cannot be kept, or failed, `end`
+     * fails, and the queue works as before. `run` enqueues all of it on the default queue. All four
+     * NULL where a device has none. */
+    weft_status (*graph_begin)(weft_device_state *device);
+    weft_status (*graph_end)(weft_device_state *device, weft_graph **graph);
+    weft_status (*graph_run)(weft_device_state *device, weft_graph *graph);
+    void (*graph_destroy)(weft_device_state *device, weft_graph *graph);
 
     /* Messages between devices of several processes; NULL: they go through the transport only. */
     const weft_device_messages *messages;

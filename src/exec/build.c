@@ -206,6 +206,7 @@ void weft_build_release(weft_build *b) {
     for (int s = 0; s < WEFT_SCHEDULES; s++)
         for (int i = 0; i < b->schedule[s].steps; i++) weft_build_release_parts(b, s, i);
     weft_build_part(b);
+    weft_build_release_graphs(b);
     for (int q = 0; q < WEFT_EXCHANGE_QUEUES; q++)
         if (b->exchange_queue[q])
             b->device.ops->queue_destroy(b->device.state, b->exchange_queue[q]);

@@ -33,48 +33,6 @@ static weft_status run_exchange(weft_build *b, int s, int i, void *const *buffer
     return status;
 }
 
-/* Scaling alone is the device's own work in place. */
-static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, int slot,
-                                     void *const *buffer) {
-    const weft_device_handle *d = &b->device;
-    const weft_precision precision = step->layout.precision;
-    const int64_t number = (int64_t)weft_number_bytes(precision);
-    const void *src = buffer[step->src];
-    void *dst = buffer[step->dst];
-    double factor = 1;
-    if (step->dst_bytes == 0) return WEFT_SUCCESS;
-    if (weft_step_scales(step, &factor))
-        return d->ops->scale(d->state, NULL, precision, dst, step->dst_bytes / number, factor);
-    if (b->operator_pass[slot]) {
-        weft_operator_pass_keep_at(b->operator_pass[slot], b->kept);
-        return weft_operator_pass_run(b->operator_pass[slot], NULL, src, dst);
-    }
-    WEFT_TRY(d->ops->run(d->state, NULL, weft_pointwise_run, b->pointwise[slot], src, dst));
-    if (!step->layout.keeps) return WEFT_SUCCESS;
-    return d->ops->run(d->state, NULL, weft_pointwise_keep, b->pointwise[slot], dst, b->kept);
-}
-
-static weft_status enqueue_local(weft_build *b, int s, int i, void *const *buffer) {
-    const weft_step *step = &b->schedule[s].step[i];
-    const weft_device_handle *device = &b->device;
-    void *dst = buffer[step->dst];
-    switch (step->kind) {
-    case WEFT_STEP_FFT:
-        for (int k = 0; k < step->chunks; k++)
-            WEFT_TRY(weft_build_run_transform(b, s, i, k, buffer));
-        return WEFT_SUCCESS;
-    case WEFT_STEP_COPY:
-        if (step->copy.elements == 0) return WEFT_SUCCESS;
-        return device->ops->copy(device->state, NULL, &step->copy, buffer[step->src], dst,
-                                 step->transfer);
-    case WEFT_STEP_POINTWISE:
-        return enqueue_pointwise(b, step, weft_operator_slot(&b->schedule[s], step), buffer);
-    case WEFT_STEP_EXCHANGE:
-        break;
-    }
-    return WEFT_SUCCESS;
-}
-
 static weft_phase phase_of(weft_step_kind kind) {
     switch (kind) {
     case WEFT_STEP_FFT:
@@ -97,24 +55,15 @@ static int next_in_parts(const weft_schedule *schedule, int i) {
     return -1;
 }
 
-/* Whether to wait after step i: at the end, and on devices where the kind of work changes, so that
- * the phases are told apart. Most exchanges have waited for messages themselves. */
-static bool ends_phase(const weft_build *b, const weft_schedule *schedule, int i) {
-    if (i + 1 == schedule->steps) return true;
-    const weft_step *step = &schedule->step[i];
-    if (step->kind == WEFT_STEP_EXCHANGE) return step->method->by_device;
-    return step[1].kind != step->kind && !b->device.ops->host_addressable;
-}
-
-/* *moment: when the last stretch of work ended. */
-static weft_status run_local(weft_build *b, int s, int i, void *const *buffer,
+/* Steps first to last, which are enqueued at once. *moment: when the last stretch of work ended. */
+static weft_status run_local(weft_build *b, int s, int first, int last, void *const *buffer,
                              weft_recorder *recorder, double *moment) {
     const weft_schedule *schedule = &b->schedule[s];
     if (b->shared) *moment = weft_clock(); /* partners may have been waited for */
-    weft_status status = enqueue_local(b, s, i, buffer);
-    if (status == WEFT_SUCCESS && ends_phase(b, schedule, i))
+    weft_status status = weft_build_enqueue(b, s, first, last, buffer);
+    if (status == WEFT_SUCCESS && weft_build_ends_phase(b, schedule, last))
         status = b->device.ops->queue_wait(b->device.state, NULL);
-    *moment = weft_record(recorder, phase_of(schedule->step[i].kind), WEFT_NO_PARTNER, *moment);
+    *moment = weft_record(recorder, phase_of(schedule->step[last].kind), WEFT_NO_PARTNER, *moment);
     return status;
 }
 
@@ -162,17 +111,19 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
             step_status = weft_build_run_parts(b, s, parts, buffer, status, recorder);
             i = schedule->step[parts].overlaps_after ? parts + 1 : parts;
         } else {
+            const int first = i;
+            i = weft_build_stretch(b, s, first);
             recorder->step = i;
             weft_build_take_back(b, &schedule->step[i]);
             if (schedule->step[i].kind == WEFT_STEP_EXCHANGE)
                 step_status = run_exchange(b, s, i, buffer, recorder);
             else if (status == WEFT_SUCCESS)
-                step_status = run_local(b, s, i, buffer, recorder, &moment);
+                step_status = run_local(b, s, first, i, buffer, recorder, &moment);
             if (i > 0 && leaves_data(&schedule->step[i - 1]))
                 weft_peer_finish(&b->parts[s][i - 1].part->exchange);
         }
         bool waits = parts >= 0 || schedule->step[i].kind == WEFT_STEP_EXCHANGE;
-        if (waits && step_status == WEFT_SUCCESS && ends_phase(b, schedule, i))
+        if (waits && step_status == WEFT_SUCCESS && weft_build_ends_phase(b, schedule, i))
             step_status = wait_for_rest(b, &schedule->step[i], recorder);
         if (waits) moment = weft_clock();
         if (status == WEFT_SUCCESS) status = step_status;

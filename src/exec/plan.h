@@ -53,6 +53,15 @@ typedef struct weft_parts {
     int *missing; /* [step.taken.parts]: parts that the transform after still waits for, in a run */
 } weft_parts;
 
+/* A stretch of a schedule that was enqueued `times` times with the same buffers (local.c). */
+typedef struct weft_repeated {
+    int schedule, first; /* and the step that it begins with */
+    const void *in, *out, *kept;
+    int64_t times, last; /* 0: unused; weft_build.enqueued of the last time */
+    weft_graph *graph;   /* NULL: none yet, or it could not be made */
+} weft_repeated;
+enum { WEFT_REPEATED = 8 };
+
 /* Where things begin in the memory that a rank shares (-1: the workspace is not there), and the
  * workspaces that its device lends. */
 typedef struct weft_shared_layout {
@@ -90,6 +99,8 @@ typedef struct weft_build {
     void *kept;                 /* the caller's array for the spectrum of a convolution, in a run */
     size_t buffer_bytes[WEFT_BUFFERS];
     weft_memory memory;
+    weft_repeated repeated[WEFT_REPEATED];
+    int64_t enqueued; /* stretches */
 
     /* Exchanges that read partners' workspaces (share.c); NULL where there are none. */
     weft_transport *shared_over; /* not owned */
@@ -155,6 +166,15 @@ weft_exchange_plan *weft_build_ready_part(const weft_step *step, weft_part *part
 weft_status weft_build_transform(weft_build *build, int schedule, int step);
 weft_status weft_build_run_transform(weft_build *build, int schedule, int step, int part,
                                      void *const *buffer);
+
+/* Steps without exchange: up to which step those from `first` on are enqueued at once; enqueuing
+ * them, as a graph where that has been done before; whether to wait after a step. Not collective.
+ */
+int weft_build_stretch(const weft_build *build, int schedule, int first);
+weft_status weft_build_enqueue(weft_build *build, int schedule, int first, int last,
+                               void *const *buffer);
+bool weft_build_ends_phase(const weft_build *build, const weft_schedule *schedule, int step);
+void weft_build_release_graphs(weft_build *build);
 
 /* Runs an exchange in parts with the transforms that overlap with it; `status` is that of the steps
  * before. Returns this rank's first failure. */

@@ -166,7 +166,6 @@ static void execute(void *argument) {
     const bool inverse = e.direction != WEFT_CUFFT_FORWARD;
     weft_engine_plan **engine = &e.plan->engine[inverse][e.in == e.out];
     size_t unused;
-    free(argument);
     memset(e.work, 0xff, WORK_BYTES);
     t->direction = inverse ? WEFT_INVERSE : WEFT_FORWARD;
     t->in_place = e.in == e.out;
@@ -187,8 +186,6 @@ EXPORTED int cufftXtExec(int plan, void *in, void *out, int direction) {
     if (p->self_allocating || !host_is_device(p->work, WORK_BYTES) || !host_is_device(in, 1) ||
         !host_is_device(out, 1) || ((uintptr_t)in | (uintptr_t)out) % pair != 0)
         return EXEC_FAILED;
-    execution *e = malloc(sizeof *e);
-    if (!e) return ALLOC_FAILED;
-    *e = (execution){p, in, out, p->work, direction};
-    return host_stream_put(p->stream, execute, e) == 0 ? SUCCESS : EXEC_FAILED;
+    const execution e = {p, in, out, p->work, direction};
+    return host_stream_put(p->stream, execute, &e, sizeof e) == 0 ? SUCCESS : EXEC_FAILED;
 }

@@ -13,10 +13,25 @@
 #include "host_cuda.h"
 #include "support/memory_file.h"
 
+/* A function and its argument. */
+typedef struct closure {
+    void (*function)(void *);
+    size_t bytes;
+    _Alignas(16) char argument[];
+} closure;
+
+/* A graph is what a stream was given, in order; one that is instantiated is the same once more. */
+typedef struct CUgraph_st {
+    closure **work;
+    size_t nodes;
+} graph;
+
 struct CUstream_st {
     weft_queue *queue;
     weft_event *reached; /* what cuStreamQuery asks for, put behind the work when it first asks */
     bool asked;
+    graph *captured; /* NULL: what the stream is given is done */
+    bool spoiled;    /* by what cannot be captured */
 };
 
 /* ---- device memory: open only while work on a stream runs ---- */
@@ -296,33 +311,52 @@ EXPORTED int cuMemFreeHost(void *memory) {
 
 /* ---- streams ---- */
 
-typedef struct closure {
-    void (*function)(void *);
-    void *argument;
-} closure;
-
 static weft_status run_closure(void *argument, const void *in, void *out) {
-    closure c = *(closure *)argument;
+    closure *c = argument;
     (void)in, (void)out;
     open_memory();
-    c.function(c.argument);
+    c->function(c->argument);
     close_memory();
-    free(argument);
+    free(c);
     return WEFT_SUCCESS;
+}
+
+static int spoil(struct CUstream_st *stream) {
+    stream->spoiled = true;
+    return CAPTURE_UNSUPPORTED;
 }
 
 static int put(struct CUstream_st *stream, const weft_work *work) {
     if (!stream) return INVALID_VALUE;
+    if (stream->captured) return spoil(stream);
     stream->asked = false;
     return weft_thread_queue_put(stream->queue, work) == WEFT_SUCCESS ? SUCCESS : OUT_OF_MEMORY;
 }
 
-int host_stream_put(void *stream, void (*function)(void *), void *argument) {
-    closure *c = malloc(sizeof *c);
-    if (!c) return OUT_OF_MEMORY;
-    *c = (closure){function, argument};
+static closure *make_closure(void (*function)(void *), const void *argument, size_t bytes) {
+    closure *c = aligned_alloc(16, (sizeof *c + bytes + 15) / 16 * 16);
+    if (!c) abort();
+    c->function = function;
+    c->bytes = bytes;
+    memcpy(c->argument, argument, bytes);
+    return c;
+}
+
+static void add_node(graph *g, closure *c) {
+    g->work = realloc(g->work, (g->nodes + 1) * sizeof *g->work);
+    if (!g->work) abort();
+    g->work[g->nodes++] = c;
+}
+
+static int put_closure(struct CUstream_st *stream, closure *c) {
     weft_work work = {.kind = WEFT_WORK_RUN, .threads = 1, .as.run = {run_closure, c}};
-    return put(stream, &work);
+    if (!stream || !stream->captured) return put(stream, &work);
+    add_node(stream->captured, c);
+    return SUCCESS;
+}
+
+int host_stream_put(void *stream, void (*function)(void *), const void *argument, size_t bytes) {
+    return put_closure(stream, make_closure(function, argument, bytes));
 }
 
 EXPORTED int cuCtxGetStreamPriorityRange(int *least, int *greatest) {
@@ -357,6 +391,7 @@ EXPORTED int cuStreamDestroy_v2(struct CUstream_st *stream) {
 
 EXPORTED int cuStreamQuery(struct CUstream_st *stream) {
     NEEDS_CONTEXT;
+    if (stream->captured) return spoil(stream);
     if (!stream->asked) {
         weft_work work = weft_thread_event_record(stream->reached);
         if (put(stream, &work) != SUCCESS) return OUT_OF_MEMORY;
@@ -367,6 +402,7 @@ EXPORTED int cuStreamQuery(struct CUstream_st *stream) {
 
 EXPORTED int cuStreamSynchronize(struct CUstream_st *stream) {
     NEEDS_CONTEXT;
+    if (stream->captured) return spoil(stream);
     return weft_thread_queue_wait(stream->queue) == WEFT_SUCCESS ? SUCCESS : INVALID_VALUE;
 }
 
@@ -420,4 +456,79 @@ EXPORTED int cuStreamAddCallback(struct CUstream_st *stream,
     *c = (call){function, stream, argument};
     weft_work work = {.kind = WEFT_WORK_CALLBACK, .as.callback = {run_call, c}};
     return put(stream, &work);
+}
+
+/* ---- graphs ---- */
+
+/* WEFT_TEST_GRAPH_FAIL=FUNCTION: that function fails. */
+static bool graph_fails(const char *function) {
+    const char *which = getenv("WEFT_TEST_GRAPH_FAIL");
+    return which && strcmp(which, function) == 0;
+}
+
+/* Nothing in it is done before its launch, so what it loads and stores is looked at then. */
+EXPORTED int cuStreamBeginCapture_v2(struct CUstream_st *stream, int mode) {
+    NEEDS_CONTEXT;
+    if (mode != WEFT_CUDA_CAPTURE_OF_THREAD || stream->captured ||
+        graph_fails("cuStreamBeginCapture"))
+        return INVALID_VALUE;
+    stream->captured = calloc(1, sizeof *stream->captured);
+    stream->spoiled = false;
+    return stream->captured ? SUCCESS : OUT_OF_MEMORY;
+}
+
+EXPORTED int cuGraphDestroy(graph *g) {
+    for (size_t i = 0; i < g->nodes; i++) free(g->work[i]);
+    free(g->work);
+    free(g);
+    return SUCCESS;
+}
+
+EXPORTED int cuStreamEndCapture(struct CUstream_st *stream, graph **captured) {
+    NEEDS_CONTEXT;
+    if (!stream->captured) return INVALID_VALUE;
+    *captured = stream->captured;
+    stream->captured = NULL;
+    if (!stream->spoiled && !graph_fails("cuStreamEndCapture")) return SUCCESS;
+    cuGraphDestroy(*captured);
+    *captured = NULL;
+    return CAPTURE_INVALIDATED;
+}
+
+EXPORTED int cuGraphGetNodes(const graph *g, void *nodes, size_t *count) {
+    *count = g->nodes;
+    return nodes ? INVALID_VALUE : SUCCESS;
+}
+
+EXPORTED int cuGraphInstantiateWithFlags(graph **exec, const graph *g, unsigned long long flags) {
+    NEEDS_CONTEXT;
+    if (flags != 0 || graph_fails("cuGraphInstantiate")) return INVALID_VALUE;
+    *exec = calloc(1, sizeof **exec);
+    if (!*exec) return OUT_OF_MEMORY;
+    for (size_t i = 0; i < g->nodes; i++)
+        add_node(*exec,
+                 make_closure(g->work[i]->function, g->work[i]->argument, g->work[i]->bytes));
+    return SUCCESS;
+}
+
+EXPORTED int cuGraphExecDestroy(graph *exec) {
+    return cuGraphDestroy(exec);
+}
+
+static int launches;
+
+int host_graph_launches(void) {
+    return __atomic_load_n(&launches, __ATOMIC_RELAXED);
+}
+
+EXPORTED int cuGraphLaunch(const graph *exec, struct CUstream_st *stream) {
+    NEEDS_CONTEXT;
+    if (stream->captured || graph_fails("cuGraphLaunch")) return INVALID_VALUE;
+    for (size_t i = 0; i < exec->nodes; i++) {
+        const closure *c = exec->work[i];
+        int result = put_closure(stream, make_closure(c->function, c->argument, c->bytes));
+        if (result != SUCCESS) return result;
+    }
+    __atomic_add_fetch(&launches, 1, __ATOMIC_RELAXED);
+    return SUCCESS;
 }

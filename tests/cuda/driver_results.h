@@ -10,7 +10,9 @@ enum { /* CUresult */
        INVALID_CONTEXT = 201,
        NOT_FOUND = 500,
        NOT_READY = 600,
-       NOT_SUPPORTED = 801
+       NOT_SUPPORTED = 801,
+       CAPTURE_UNSUPPORTED = 900,
+       CAPTURE_INVALIDATED = 901
 };
 
 #endif

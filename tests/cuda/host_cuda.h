@@ -35,15 +35,19 @@ extern host_kernel host_kernels[];
  * line. */
 extern const char host_image[];
 
-/* For cuFFT and NCCL: work on a stream, with device memory open; whether bytes lie in one
+/* For cuFFT and NCCL: work on a stream, with device memory open, which gets a copy of the argument,
+ * aligned to 16 bytes, and gets one again for each launch of a graph; whether bytes lie in one
  * allocation of device memory. */
-int host_stream_put(void *stream, void (*function)(void *), void *argument);
+int host_stream_put(void *stream, void (*function)(void *), const void *argument, size_t bytes);
 bool host_is_device(const void *address, size_t bytes);
 /* Bytes of device memory from this address on; 0 for host memory. */
 size_t host_device_bytes(const void *address);
 bool host_context_is_current(void);
 int host_context_device(void);              /* of the current one */
 void *host_context_of(const void *address); /* of device memory */
+
+/* How many graphs have been launched: for tests, by dlsym. */
+EXPORTED int host_graph_launches(void);
 
 #ifdef __cplusplus
 }

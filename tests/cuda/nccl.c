@@ -194,7 +194,7 @@ EXPORTED int ncclCommDestroy(struct ncclComm *c) {
 /* On the stream's thread, with device memory open. After a failure the stream is held, as by a
  * kernel that waits for a member. */
 static void run_group(void *argument) {
-    group *g = argument;
+    group *g = *(group **)argument;
     struct ncclComm *c = g->comm;
     int result = NCCL_SYSTEM_ERROR;
     if (injected("group", c->wire.me, g->number))
@@ -211,7 +211,8 @@ static void run_group(void *argument) {
 
 static int launch(group *g) {
     atomic_fetch_add(&g->comm->working, 1);
-    return host_stream_put(g->stream, run_group, g) == 0 ? NCCL_SUCCESS : NCCL_SYSTEM_ERROR;
+    return host_stream_put(g->stream, run_group, &g, sizeof g) == 0 ? NCCL_SUCCESS
+                                                                    : NCCL_SYSTEM_ERROR;
 }
 
 /* What a group that is held waits for, as the first one does for members that are not connected, is

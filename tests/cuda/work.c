@@ -25,7 +25,6 @@ static void copy_planes(void *argument) {
         for (size_t y = 0; y < p->height; y++)
             memcpy(p->dst + z * p->dst_plane + y * p->dst_pitch,
                    p->src + z * p->src_plane + y * p->src_pitch, p->width);
-    free(argument);
 }
 
 /* Whether one side is of the type that it is said to be (0: of any), and holds the whole copy. */
@@ -43,10 +42,7 @@ static int put_copy(const planes *given, int src_type, int dst_type, void *strea
     if (!is_side(given->src, src_type, given->src_pitch, given->src_plane, given) ||
         !is_side(given->dst, dst_type, given->dst_pitch, given->dst_plane, given))
         return INVALID_VALUE;
-    planes *p = malloc(sizeof *p);
-    if (!p) return OUT_OF_MEMORY;
-    *p = *given;
-    return host_stream_put(stream, copy_planes, p);
+    return host_stream_put(stream, copy_planes, given, sizeof *given);
 }
 
 EXPORTED int cuMemcpyAsync(unsigned long long to, unsigned long long from, size_t bytes,
@@ -105,7 +101,6 @@ static void run_launched(void *argument) {
     void *parameters[HOST_ARGUMENTS];
     for (int i = 0; i < l->kernel->arguments; i++) parameters[i] = l->bytes + l->at[i];
     l->kernel->launch(l->blocks, l->threads, l->local_bytes, parameters);
-    free(l);
 }
 
 /* WEFT_TEST_LAUNCH_FAIL=K: the K-th launch from now on fails, once. */
@@ -132,20 +127,18 @@ EXPORTED int cuLaunchKernel(const host_kernel *kernel, unsigned grid_x, unsigned
         return INVALID_VALUE;
     if (shared_bytes > most_shared && shared_bytes > kernel->local_bytes) return INVALID_VALUE;
     if (injected()) return INVALID_VALUE;
-    launched *l = aligned_alloc(16, sizeof *l);
-    if (!l) return OUT_OF_MEMORY;
-    *l = (launched){.kernel = kernel,
-                    .blocks = {grid_x, grid_y, grid_z},
-                    .threads = block_x,
-                    .local_bytes = shared_bytes};
+    launched l = {.kernel = kernel,
+                  .blocks = {grid_x, grid_y, grid_z},
+                  .threads = block_x,
+                  .local_bytes = shared_bytes};
     size_t at = 0;
     for (int i = 0; i < kernel->arguments; i++) {
-        if (at + kernel->bytes[i] > sizeof l->bytes) abort();
-        memcpy(l->bytes + at, parameters[i], kernel->bytes[i]);
-        l->at[i] = at;
+        if (at + kernel->bytes[i] > sizeof l.bytes) abort();
+        memcpy(l.bytes + at, parameters[i], kernel->bytes[i]);
+        l.at[i] = at;
         at += (kernel->bytes[i] + 15) / 16 * 16;
     }
-    return host_stream_put(stream, run_launched, l);
+    return host_stream_put(stream, run_launched, &l, sizeof l);
 }
 
 EXPORTED int cuFuncSetAttribute(host_kernel *kernel, int attribute, int value) {

@@ -39,6 +39,12 @@ weft_status weft_cuda_lend(weft_device_state *device, void *memory, weft_loan *l
 weft_status weft_cuda_borrow(weft_device_state *device, const weft_loan *loan, const void **memory);
 void weft_cuda_give_back(weft_device_state *device, const void *memory);
 
+/* Work that is enqueued again and again: graph.c. */
+weft_status weft_cuda_graph_begin(weft_device_state *device);
+weft_status weft_cuda_graph_end(weft_device_state *device, weft_graph **graph);
+weft_status weft_cuda_graph_run(weft_device_state *device, weft_graph *graph);
+void weft_cuda_graph_destroy(weft_device_state *device, weft_graph *graph);
+
 /* Messages between GPUs: messages.c. Waits for the stream's work, or ends it where messages fail.
  */
 extern const weft_device_messages weft_cuda_messages;

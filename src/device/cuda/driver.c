@@ -51,6 +51,13 @@ static const weft_library_symbol driver_symbols[] = {
     DRIVER("cuEventQuery", event_query),
     DRIVER("cuEventRecord", event_record),
     DRIVER("cuStreamAddCallback", stream_callback),
+    DRIVER("cuStreamBeginCapture_v2", capture_begin),
+    DRIVER("cuStreamEndCapture", capture_end),
+    DRIVER("cuGraphGetNodes", graph_nodes),
+    DRIVER("cuGraphDestroy", graph_destroy),
+    DRIVER("cuGraphInstantiateWithFlags", graph_instantiate),
+    DRIVER("cuGraphLaunch", graph_launch),
+    DRIVER("cuGraphExecDestroy", graph_exec_destroy),
     DRIVER("cuLaunchKernel", launch),
     DRIVER("cuModuleLoadData", module_load),
     DRIVER("cuModuleUnload", module_unload),
@@ -87,7 +94,7 @@ static void open_driver(void) {
         .file = {"libcuda.so.1"},
         .folders = getenv("WEFT_CUDA_LIBRARY_PATH"),
         .loader_too = true,
-        .advice = "install NVIDIA's driver (CUDA 11.2 or later) or choose another device"};
+        .advice = "install NVIDIA's driver (CUDA 11.4 or later) or choose another device"};
     if (!weft_library_load(&files, driver_symbols, COUNT(driver_symbols), &driver, reason)) return;
     int result = driver.init(0);
     if (result == 0) result = driver.device_count(&gpus);

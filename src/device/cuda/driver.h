@@ -17,6 +17,8 @@ typedef struct CUmod_st *weft_cuda_module;
 typedef struct CUfunc_st *weft_cuda_function;
 typedef struct CUstream_st *weft_cuda_stream;
 typedef struct CUevent_st *weft_cuda_event;
+typedef struct CUgraph_st *weft_cuda_graph;
+typedef struct CUgraphExec_st *weft_cuda_graph_exec;
 typedef struct _nvrtcProgram *weft_nvrtc_program;
 typedef unsigned long long weft_cuda_address; /* CUdeviceptr */
 
@@ -38,6 +40,7 @@ enum {                                                                     /* CU
        WEFT_CUDA_CAPABILITY_MINOR = 76,
        WEFT_CUDA_SHARED_MEMORY_OF_BLOCK = 97 /* what a function may opt into */
 };
+enum { WEFT_CUDA_CAPTURE_OF_THREAD = 1 };     /* CUstreamCaptureMode */
 enum { WEFT_CUDA_DYNAMIC_SHARED_MEMORY = 8 }; /* CUfunction_attribute */
 enum { WEFT_CUDA_IPC_PEER_ACCESS = 1 };       /* cuIpcOpenMemHandle */
 enum { WEFT_CUDA_MAX_PITCH = INT32_MAX };     /* bytes between rows of 2-D and 3-D copies */
@@ -114,6 +117,14 @@ typedef struct weft_cuda_driver {
     int (*stream_callback)(weft_cuda_stream stream,
                            void (*function)(weft_cuda_stream, int result, void *argument),
                            void *argument, unsigned flags);
+    int (*capture_begin)(weft_cuda_stream stream, int mode);
+    int (*capture_end)(weft_cuda_stream stream, weft_cuda_graph *graph);
+    int (*graph_nodes)(weft_cuda_graph graph, void *nodes, size_t *count);
+    int (*graph_destroy)(weft_cuda_graph graph);
+    int (*graph_instantiate)(weft_cuda_graph_exec *exec, weft_cuda_graph graph,
+                             unsigned long long flags);
+    int (*graph_launch)(weft_cuda_graph_exec exec, weft_cuda_stream stream);
+    int (*graph_exec_destroy)(weft_cuda_graph_exec exec);
     int (*launch)(weft_cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                   weft_cuda_stream stream, void **parameters, void **extra);

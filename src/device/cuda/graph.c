@@ -1,0 +1,74 @@
+/* Work that is enqueued again and again, as a CUDA graph: captured from the default queue's stream.
+ */
+#include "device/cuda/cuda.h"
+
+#include <stdlib.h>
+
+#include "support/error.h"
+
+/* Beyond, a graph takes megabytes, and the time to launch it hides behind the work of its nodes. */
+enum { MOST_NODES = 4096 };
+
+struct weft_graph {
+    weft_cuda_graph_exec exec;
+};
+
+weft_status weft_cuda_graph_begin(weft_device_state *device) {
+    weft_status status;
+    WEFT_CUDA_IN_CONTEXT(device->gpu, status,
+                         weft_cuda_check(device->gpu->driver->capture_begin(
+                                             device->stream, WEFT_CUDA_CAPTURE_OF_THREAD),
+                                         "a queue cannot be captured"));
+    return status;
+}
+
+static weft_status instantiate(const weft_cuda_driver *driver, weft_cuda_graph captured,
+                               weft_graph **graph) {
+    size_t nodes = 0;
+    WEFT_TRY(weft_cuda_check(driver->graph_nodes(captured, NULL, &nodes), "no graph"));
+    if (nodes == 0 || nodes > MOST_NODES)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED, "a graph of %zu nodes is not kept", nodes);
+    weft_graph *made = malloc(sizeof *made);
+    if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a graph");
+    weft_status status =
+        weft_cuda_check(driver->graph_instantiate(&made->exec, captured, 0), "no graph");
+    if (status == WEFT_SUCCESS)
+        *graph = made;
+    else
+        free(made);
+    return status;
+}
+
+static weft_status end_in_context(weft_device_state *device, weft_graph **graph) {
+    const weft_cuda_driver *driver = device->gpu->driver;
+    weft_cuda_graph captured = NULL;
+    WEFT_TRY(weft_cuda_check(driver->capture_end(device->stream, &captured),
+                             "what a queue was given cannot be kept as a graph"));
+    weft_status status = instantiate(driver, captured, graph);
+    driver->graph_destroy(captured);
+    return status;
+}
+
+weft_status weft_cuda_graph_end(weft_device_state *device, weft_graph **graph) {
+    weft_status status;
+    WEFT_CUDA_IN_CONTEXT(device->gpu, status, end_in_context(device, graph));
+    return status;
+}
+
+weft_status weft_cuda_graph_run(weft_device_state *device, weft_graph *graph) {
+    weft_status status;
+    WEFT_CUDA_IN_CONTEXT(
+        device->gpu, status,
+        weft_cuda_check(device->gpu->driver->graph_launch(graph->exec, device->stream),
+                        "a graph could not be enqueued"));
+    return status;
+}
+
+void weft_cuda_graph_destroy(weft_device_state *device, weft_graph *graph) {
+    if (!graph) return;
+    if (weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
+        device->gpu->driver->graph_exec_destroy(graph->exec);
+        weft_cuda_leave(device->gpu);
+    }
+    free(graph);
+}
