@@ -1,12 +1,11 @@
-/* Work that is enqueued again and again, as a CUDA graph: captured from the default queue's stream.
- */
+/* Work that is enqueued again and again: a CUDA graph, captured from the default queue's stream. */
 #include "device/cuda/cuda.h"
 
 #include <stdlib.h>
 
 #include "support/error.h"
 
-/* Beyond, a graph takes megabytes, and the time to launch it hides behind the work of its nodes. */
+/* A bound on what the driver holds for a graph: loops around cuFFT's plans have any length. */
 enum { MOST_NODES = 4096 };
 
 struct weft_graph {
