@@ -117,12 +117,58 @@ static void parts_of_a_pencil_are_a_pipeline_along_x(void **state) {
     }
 }
 
+/* Of what a rank receives of part `taken`: parts that follow each other along what is made are one
+ * block. */
+static void check_parts_that_follow(const weft_step *step, int taken) {
+    enum { MOST = 8 };
+    weft_redistribution part[MOST];
+    const int parts = step->made.parts, axis = step->made.axis;
+    assert_true(parts <= MOST);
+    for (int k = 0; k < parts; k++) {
+        weft_redistribution row;
+        weft_redistribution_restrict(&step->exchange, axis, parts, k, &row);
+        weft_redistribution_restrict(&row, step->taken.axis, step->taken.parts, taken, &part[k]);
+        weft_redistribution_release(&row);
+    }
+    for (int m = 0; m < step->exchange.members; m++)
+        for (int from = 0; from < parts; from++)
+            for (int to = from, n = 0; to < parts; to++) {
+                const weft_block *first = &part[from].receive[m], *last = &part[to].receive[m];
+                n += (int)last->view.n[axis];
+                if (first->elements == 0) continue;
+                assert_int_equal(weft_view_through(&first->view, &last->view, axis).n[axis], n);
+                assert_int_equal(weft_view_through(&first->origin, &last->origin, axis).n[axis], n);
+            }
+    for (int k = 0; k < parts; k++) weft_redistribution_release(&part[k]);
+}
+
+/* Of more parts than indices some are empty. */
+static void parts_that_follow_each_other_are_one_block(void **state) {
+    (void)state;
+    for (int chunks = 2; chunks <= 8; chunks++)
+        for (int rank = 0; rank < 3; rank++) {
+            setting *s = make(WEFT_C2C, WEFT_SLAB_2D1D, WEFT_DEFAULT, WEFT_PEER, 3, 0);
+            memcpy(s->call.problem.n, (const int64_t[]){7, 10, 4}, 3 * sizeof(int64_t));
+            assert_int_equal(weft_planner_chain(&s->planner, &s->candidate, &s->chain),
+                             WEFT_SUCCESS);
+            s->planner.chunks = chunks;
+            schedule(s, rank, WEFT_FORWARD, false);
+            const weft_step *step = step_of(&s->schedule, WEFT_STEP_EXCHANGE, 0);
+            assert_int_equal(step->made.parts, chunks);
+            for (int taken = 0; taken < step->taken.parts; taken++)
+                check_parts_that_follow(step, taken);
+            weft_schedule_release(&s->schedule);
+            free(s);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_of_a_slab_overlap_with_both_transforms),
         cmocka_unit_test(parts_of_an_exchange_leave_alone_what_the_transform_before_loads),
         cmocka_unit_test(later_parts_of_a_slab_are_loaded_from_the_partners),
         cmocka_unit_test(parts_of_a_pencil_are_a_pipeline_along_x),
+        cmocka_unit_test(parts_that_follow_each_other_are_one_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

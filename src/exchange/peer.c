@@ -6,28 +6,22 @@
 #include <stdlib.h>
 
 typedef struct peer_state {
-    weft_copy *pull; /* [members] */
-    int *partner;    /* [partners]: members that something comes from, nearest first */
+    int *partner; /* [partners]: members that something comes from, nearest first */
     int partners;
 } peer_state;
 
 static weft_status prepare(weft_exchange_plan *plan) {
     const weft_redistribution *g = plan->geometry;
-    size_t members = (size_t)g->members;
     peer_state *state = calloc(1, sizeof *state);
     if (!state) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an exchange");
     plan->method_state = state;
-    state->pull = calloc(members, sizeof *state->pull);
-    state->partner = calloc(members, sizeof *state->partner);
-    if (!state->pull || !state->partner)
+    state->partner = calloc((size_t)g->members, sizeof *state->partner);
+    if (!state->partner)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an exchange with %d ranks",
                          g->members);
-    for (int i = 0; i < g->members; i++) {
+    for (int i = 1; i < g->members; i++) {
         int m = (g->me + i) % g->members;
-        const weft_block *block = &g->receive[m];
-        if (block->elements == 0) continue;
-        state->pull[m] = weft_copy_between(&block->origin, &block->view, g->element_bytes);
-        if (i > 0) state->partner[state->partners++] = m;
+        if (g->receive[m].elements > 0) state->partner[state->partners++] = m;
     }
     return WEFT_SUCCESS;
 }
@@ -35,37 +29,45 @@ static weft_status prepare(weft_exchange_plan *plan) {
 static void release(weft_exchange_plan *plan) {
     peer_state *state = plan->method_state;
     if (!state) return;
-    free(state->pull);
     free(state->partner);
     free(state);
     plan->method_state = NULL;
 }
 
-static weft_status pull_from(weft_exchange_plan *plan, weft_queue *queue, int member,
-                             const void *src) {
-    const weft_copy *copy = &((peer_state *)plan->method_state)->pull[member];
-    if (copy->elements == 0) return WEFT_SUCCESS;
-    return plan->device->ops->copy(plan->device->state, queue, copy, src, plan->dst,
+/* The member's blocks of this part to the last one, which follow each other along the axis. */
+static weft_status pull_from(const weft_exchange_plan *plan, const weft_exchange_plan *last,
+                             int axis, weft_queue *queue, int member, const void *src) {
+    const weft_redistribution *g = plan->geometry;
+    const weft_block *block = &g->receive[member], *end = &last->geometry->receive[member];
+    weft_view origin = block->origin, view = block->view;
+    if (block->elements == 0) return WEFT_SUCCESS; /* so are those that follow (weft_split) */
+    if (last != plan) {
+        origin = weft_view_through(&block->origin, &end->origin, axis);
+        view = weft_view_through(&block->view, &end->view, axis);
+    }
+    const weft_copy copy = weft_copy_between(&origin, &view, g->element_bytes);
+    return plan->device->ops->copy(plan->device->state, queue, &copy, src, plan->dst,
                                    WEFT_DEVICE_TO_DEVICE);
 }
 
 /* Of partner number i. */
-static weft_status pull_partner(weft_exchange_plan *plan, int i) {
+static weft_status pull_partner(const weft_exchange_plan *plan, const weft_exchange_plan *last,
+                                int axis, int i) {
     const int member = ((peer_state *)plan->method_state)->partner[i];
     weft_queue *queue =
         plan->partner_queues > 0 ? plan->partner_queue[i % plan->partner_queues] : plan->queue;
-    return pull_from(plan, queue, member, plan->peer_src[member]);
+    return pull_from(plan, last, axis, queue, member, plan->peer_src[member]);
 }
 
-static weft_status pull(weft_exchange_plan *plan) {
+static weft_status pull(weft_exchange_plan *plan, const weft_exchange_plan *last, int axis) {
     const peer_state *state = plan->method_state;
     weft_status status = WEFT_SUCCESS;
-    for (int i = 0; i < state->partners; i++) weft_keep(&status, pull_partner(plan, i));
+    for (int i = 0; i < state->partners; i++) weft_keep(&status, pull_partner(plan, last, axis, i));
     return status;
 }
 
 static weft_status copy_own(weft_exchange_plan *plan) {
-    return pull_from(plan, NULL, plan->geometry->me, plan->src);
+    return pull_from(plan, plan, -1, NULL, plan->geometry->me, plan->src);
 }
 
 /* Also after a failure, here or before: the partners wait for the words. */
@@ -75,13 +77,13 @@ static weft_status run(weft_exchange_plan *plan) {
     weft_status status = weft_blocks_settle(plan);
     weft_peer_publish(plan);
     double start = weft_clock();
-    weft_keep(&status, pull_from(plan, plan->queue, me, plan->src));
+    weft_keep(&status, pull_from(plan, plan, -1, plan->queue, me, plan->src));
     start = weft_record(plan->recorder, WEFT_PHASE_LOCAL, me, start);
     for (int i = 0; i < state->partners; i++) {
         int member = state->partner[i];
         weft_peer_await(plan, member);
         start = weft_record(plan->recorder, WEFT_PHASE_EXCHANGE, member, start);
-        weft_keep(&status, pull_partner(plan, i));
+        weft_keep(&status, pull_partner(plan, plan, -1, i));
         start = weft_record(plan->recorder, WEFT_PHASE_UNPACK, member, start);
     }
     weft_keep(&status, weft_blocks_settle(plan));

@@ -7,18 +7,18 @@
  *
  * What partners read is announced part by part, as soon as the calling thread sees that it is
  * complete. The reader copies first what the transform after it waits for first: of the parts that
- * are complete, those that complete its earliest one. Its last parts may be far ones, which load
- * from the partners' arrays themselves: they begin, on a queue of their own, as soon as those are
- * complete, beside the copies that are left and the near parts. Messages of a part are sent and
- * received before those of the next. Devices that send and receive themselves get all parts at
- * once, and are waited for at the end.
+ * are complete, those that complete its earliest one; one by one, or as one once all are complete.
+ * Its last parts may be far ones, which load from the partners' arrays themselves: they begin, on a
+ * queue of their own, as soon as those are complete, beside the copies that are left and the near
+ * parts. Messages of a part are sent and received before those of the next. Devices that send and
+ * receive themselves get all parts at once, and are waited for at the end.
  */
 #include "exchange/blocks.h"
 #include "exchange/peer.h"
 #include "exec/plan.h"
 #include "support/error.h"
 
-enum { AHEAD = 2 }; /* parts on the queues: one at work, one to follow at once */
+enum { AHEAD = 2 }; /* copies on the queues: one at work, one to follow at once */
 
 /* One run. */
 typedef struct run {
@@ -62,15 +62,18 @@ static void enqueue_before(run *r) {
     weft_record(r->recorder, WEFT_PHASE_FFT, WEFT_NO_PARTNER, start);
 }
 
-/* Behind a part's copies: events; and, if nothing else is missing, the transform after. */
-static void enqueue_after(run *r, weft_part *part) {
+/* Behind the copies of so many parts: events, those of the last; and, if nothing else is missing,
+ * the transform after. */
+static void enqueue_after(run *r, weft_part *part, int count) {
     const weft_device_handle *d = &r->b->device;
     double start = weft_clock();
-    part->started = true;
+    for (int k = 0; k < count; k++) part[k].started = true;
+    part += count - 1;
     for (int q = 0; q < r->parts->queues; q++)
         weft_keep(&r->status,
                   d->ops->event_record(d->state, r->b->exchange_queue[q], part->arrived[q]));
-    if (--r->parts->missing[part->taken] > 0) return;
+    r->parts->missing[part->taken] -= count;
+    if (r->parts->missing[part->taken] > 0) return;
     for (int q = 0; q < r->parts->queues; q++)
         weft_keep(&r->status, d->ops->event_await(d->state, NULL, part->arrived[q]));
     if (r->step->overlaps_after) transform(r, r->i + 1, part->taken);
@@ -84,7 +87,7 @@ static void run_messages(run *r) {
         weft_event *made = r->parts->made[part->made];
         weft_keep(&r->status, d->ops->event_await(d->state, r->b->exchange_queue[0], made));
         weft_keep(&r->status, part->exchange.ops->run(&part->exchange));
-        enqueue_after(r, part);
+        enqueue_after(r, part, 1);
     }
     if (r->step->method->by_device) {
         weft_status status =
@@ -110,14 +113,20 @@ static int count_ready(const run *r, int ready, int announced) {
     return ready;
 }
 
-/* The part to be copied next, of those whose data is ready; NULL: none yet. They are numbered such
- * that what the transform after takes first comes first. */
-static weft_part *next_part(const run *r, int ready) {
-    for (int k = 0; k < r->parts->count; k++) {
-        weft_part *part = &r->parts->part[k];
-        if (!part->started && part->made < ready) return part;
-    }
-    return NULL;
+/* The parts to be copied next, *count of them from the one returned on; NULL: no data is ready.
+ * They are numbered such that what the transform after takes first comes first. Once all is there,
+ * what is left of a part of that transform is one copy, for each costs time of its own; before, a
+ * long copy would keep waiting what is ready next and wanted earlier. */
+static weft_part *next_parts(const run *r, int ready, int *count) {
+    const weft_part *end = r->parts->part + r->parts->count;
+    weft_part *part = r->parts->part;
+    while (part < end && (part->started || part->made >= ready)) part++;
+    if (part == end) return NULL;
+    *count = 1;
+    if (ready == r->step->made.parts)
+        while (part + *count < end && part[*count].taken == part->taken && !part[*count].started)
+            ++*count;
+    return part;
 }
 
 /* Whether the queues are short: what is chosen later is chosen better. */
@@ -129,12 +138,10 @@ static bool have_room(const run *r, const weft_part *earlier) {
     return true;
 }
 
-static void pull(run *r, weft_part *part) {
-    const weft_device_handle *d = &r->b->device;
-    weft_event *made = r->parts->made[part->made];
-    for (int q = 0; q < r->parts->queues; q++)
-        weft_keep(&r->status, d->ops->event_await(d->state, r->b->exchange_queue[q], made));
-    if (r->status == WEFT_SUCCESS) weft_keep(&r->status, part->exchange.ops->pull(&part->exchange));
+static void pull(run *r, weft_part *part, int count) {
+    weft_exchange_plan *first = &part->exchange, *last = &part[count - 1].exchange;
+    if (r->status == WEFT_SUCCESS)
+        weft_keep(&r->status, first->ops->pull(first, last, r->step->made.axis));
 }
 
 /* All arrays are complete. */
@@ -150,7 +157,7 @@ static void run_shared(run *r) {
     const weft_part *last[AHEAD] = {NULL};
     const bool far = near_parts(r) < r->step->taken.parts && r->b->far_queue;
     bool far_waits = far;
-    int announced = 0, ready = 0, spins = 0, left = 0;
+    int announced = 0, ready = 0, spins = 0, left = 0, count = 0;
     double start = weft_clock();
     weft_peer_open(first);
     for (int k = 0; k < r->parts->count; k++) {
@@ -159,23 +166,25 @@ static void run_shared(run *r) {
         part->started = part->taken >= near_parts(r); /* by no copy */
         if (!part->started) left++;
     }
-    for (int started = 0; started < left || far_waits || announced < r->step->made.parts;) {
+    for (int started = 0, copies = 0;
+         started < left || far_waits || announced < r->step->made.parts;) {
         announced = announce(r, announced);
         ready = count_ready(r, ready, announced);
         if (far_waits && ready == r->step->made.parts) {
             enqueue_far(r);
             far_waits = false;
         }
-        weft_part *part = have_room(r, last[started % AHEAD]) ? next_part(r, ready) : NULL;
+        weft_part *part = have_room(r, last[copies % AHEAD]) ? next_parts(r, ready, &count) : NULL;
         if (!part) {
             weft_peer_pause(first->peer, &spins);
             continue;
         }
         start = weft_record(r->recorder, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER, start);
-        pull(r, part);
+        pull(r, part, count);
         start = weft_record(r->recorder, WEFT_PHASE_UNPACK, WEFT_NO_PARTNER, start);
-        enqueue_after(r, part);
-        last[started++ % AHEAD] = part;
+        enqueue_after(r, part, count);
+        last[copies++ % AHEAD] = &part[count - 1];
+        started += count;
         start = weft_clock();
     }
     if (far) weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->far_queue));

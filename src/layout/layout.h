@@ -49,6 +49,10 @@ weft_view weft_view_of(const weft_region *box, const int *order, const weft_regi
 /* View of `part` stored on its own, contiguously, in memory order `order`, at `offset`. */
 weft_view weft_view_packed(const weft_region *part, const int *order, int64_t offset);
 
+/* From the beginning of `first` to the end of `last`: views of one array that follow each other
+ * along an axis. */
+weft_view weft_view_through(const weft_view *first, const weft_view *last, int axis);
+
 /* Whether the view's elements, visited in memory order `order`, are one contiguous run. Empty views
  * are. */
 bool weft_view_contiguous(const weft_view *view, const int *order);

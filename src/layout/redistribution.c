@@ -51,11 +51,10 @@ void weft_redistribution_release(weft_redistribution *redistribution) {
 }
 
 static void restrict_block(weft_block *block, int axis, int parts, int part) {
-    if (block->elements == 0) return;
     weft_view *views[2] = {&block->view, &block->origin};
     int64_t first, n, whole = block->view.n[axis];
     weft_split(whole, parts, part, &first, &n);
-    block->elements = block->elements / whole * n;
+    if (whole > 0) block->elements = block->elements / whole * n;
     for (int i = 0; i < 2; i++) {
         views[i]->offset += first * views[i]->stride[axis];
         views[i]->n[axis] = n;

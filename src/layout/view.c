@@ -31,6 +31,12 @@ weft_view weft_view_packed(const weft_region *part, const int *order, int64_t of
     return view;
 }
 
+weft_view weft_view_through(const weft_view *first, const weft_view *last, int axis) {
+    weft_view view = *first;
+    view.n[axis] = (last->offset - first->offset) / first->stride[axis] + last->n[axis];
+    return view;
+}
+
 bool weft_view_contiguous(const weft_view *view, const int *order) {
     for (int a = 0; a < view->axes; ++a)
         if (view->n[a] == 0) return true;
