@@ -1,15 +1,19 @@
 /*
  * What a process has its GPU do, and when: a library that the CUDA driver loads into any process
- * (CUDA_INJECTION64_PATH) and that writes a row for each kernel and copy at the end.
- * scripts/timeline builds and uses it. Columns: what, stream, begin and end in microseconds, bytes
- * of a copy, name of a kernel. By CUPTI's activity interface (docs.nvidia.com/cupti).
+ * (CUDA_INJECTION64_PATH) and that writes a row for each kernel and copy at the end; with
+ * TIMELINE_CALLS set, which takes longer, for each call of the driver, too, but for questions of
+ * less than 4 us. scripts/timeline builds and uses it. Columns: what, stream, begin and end in
+ * microseconds, bytes of a copy, name of a kernel or call. By CUPTI's activity interface
+ * (docs.nvidia.com/cupti).
  */
 #include <cupti.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 8 << 20, MOST = 1 << 20 };
+enum { BUFFER_BYTES = 8 << 20, MOST = 1 << 20, SHORT_CALL = 4000 /* ns */ };
 
 typedef struct row {
     const char *what, *name;
@@ -26,9 +30,19 @@ static void give_buffer(uint8_t **buffer, size_t *bytes, size_t *records) {
     *records = 0;
 }
 
+static void keep_call(const CUpti_ActivityAPI *call) {
+    const char *name = "";
+    cuptiGetCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, call->cbid, &name);
+    const bool question = strstr(name, "Query") || strstr(name, "Ctx");
+    if (!question || call->end - call->start >= SHORT_CALL)
+        rows[count++] = (row){"call", name, 0, call->start, call->end, 0};
+}
+
 static void keep(const CUpti_Activity *record) {
     if (count == MOST) return;
-    if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+    if (record->kind == CUPTI_ACTIVITY_KIND_DRIVER) {
+        keep_call((const CUpti_ActivityAPI *)(const void *)record);
+    } else if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
         const CUpti_ActivityKernel10 *k = (const CUpti_ActivityKernel10 *)(const void *)record;
         rows[count++] = (row){"kernel", k->name, k->streamId, k->start, k->end, 0};
     } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
@@ -71,6 +85,7 @@ int InitializeInjection(void) {
     cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
     cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY);
     cuptiActivityEnable(CUPTI_ACTIVITY_KIND_MEMCPY2);
+    if (getenv("TIMELINE_CALLS")) cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DRIVER);
     atexit(write_rows);
     return 1;
 }

@@ -58,21 +58,22 @@ static weft_status find_back_ends(const weft_options *o, weft_planner *p) {
 }
 
 /* Parts of an exchange where the caller leaves it open, on devices whose work goes on beside that
- * of the CPU: two H200 are fastest with 4 parts for 128 MiB of a rank's array, 8 for 1 GiB, 16 for
- * 8 GiB, twice as many for eight times the bytes (docs/results, cuda-exchanges). It depends on the
- * problem alone, not on the exchange method, for transforms next to exchanges go in the same parts.
+ * of the CPU: two H200 are fastest with 1 part for 16 MiB of a rank's array, 2 for 64 MiB, 4 for
+ * 128 MiB, 8 for 1 GiB, 16 for 8 GiB (docs/results, cuda-exchanges). It depends on the problem
+ * alone, not on the exchange method, for transforms next to exchanges go in the same parts.
  */
 static int choose_chunks(const weft_call *call, const weft_device_ops *device, int ranks) {
-    const double least = 16e6; /* bytes that two parts are worth while for */
+    const double two = 32e6, four = 128e6; /* bytes that so many parts are worth while for */
     const int most = 16;
     const weft_problem *p = &call->problem;
-    int parts = 1;
+    int parts = 2;
     if (call->options.chunks > 0) return call->options.chunks;
     if (device->host_addressable || ranks == 1) return 1;
     double bytes = (p->precision == WEFT_SINGLE ? 8.0 : 16.0) * (double)p->batch / ranks;
     for (int a = 0; a < p->rank; a++) bytes *= (double)p->n[a];
     if (p->kind == WEFT_R2C) bytes /= 2;
-    for (; bytes >= least && parts < most; bytes /= 8) parts *= 2;
+    if (bytes < two) return 1;
+    for (; bytes >= four && parts < most; bytes /= 8) parts *= 2;
     return parts;
 }
 
