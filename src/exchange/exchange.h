@@ -40,10 +40,10 @@ typedef struct weft_exchange_ops {
 
     weft_status (*prepare)(weft_exchange_plan *plan);
     weft_status (*run)(weft_exchange_plan *plan);
-    /* Shared methods, for parts: enqueues the copies of what arrives from this part to the `last`
-     * one, which follow each other along `axis`, once all partners are ready; and, on the default
-     * queue, the copy of this rank's own block, once src is complete there. */
-    weft_status (*pull)(weft_exchange_plan *plan, const weft_exchange_plan *last, int axis);
+    /* Shared methods, for parts: enqueues the copies of what arrives of the parts from `first`
+     * to `last`, which follow each other along `axis`, once all partners are ready; and, on the
+     * default queue, the copy of this rank's own block, once src is complete there. */
+    weft_status (*pull)(weft_exchange_plan *first, const weft_exchange_plan *last, int axis);
     weft_status (*copy_own)(weft_exchange_plan *plan);
     void (*release)(
         weft_exchange_plan *plan); /* also of a half-prepared plan; frees plan->method_state */

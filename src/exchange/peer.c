@@ -34,40 +34,43 @@ static void release(weft_exchange_plan *plan) {
     plan->method_state = NULL;
 }
 
-/* The member's blocks of this part to the last one, which follow each other along the axis. */
-static weft_status pull_from(const weft_exchange_plan *plan, const weft_exchange_plan *last,
-                             int axis, weft_queue *queue, int member, const void *src) {
-    const weft_redistribution *g = plan->geometry;
-    const weft_block *block = &g->receive[member], *end = &last->geometry->receive[member];
-    weft_view origin = block->origin, view = block->view;
-    if (block->elements == 0) return WEFT_SUCCESS; /* so are those that follow (weft_split) */
-    if (last != plan) {
-        origin = weft_view_through(&block->origin, &end->origin, axis);
-        view = weft_view_through(&block->view, &end->view, axis);
-    }
-    const weft_copy copy = weft_copy_between(&origin, &view, g->element_bytes);
+static weft_status copy_views(const weft_exchange_plan *plan, weft_queue *queue,
+                              const weft_view *origin, const weft_view *view, const void *src) {
+    const weft_copy copy = weft_copy_between(origin, view, plan->geometry->element_bytes);
+    if (copy.elements == 0) return WEFT_SUCCESS;
     return plan->device->ops->copy(plan->device->state, queue, &copy, src, plan->dst,
                                    WEFT_DEVICE_TO_DEVICE);
 }
 
-/* Of partner number i. */
-static weft_status pull_partner(const weft_exchange_plan *plan, const weft_exchange_plan *last,
+/* From partner number i of the first part, of which the others have none besides: what is empty
+ * there is empty in those after it (weft_split). */
+static weft_status pull_partner(const weft_exchange_plan *first, const weft_exchange_plan *last,
                                 int axis, int i) {
-    const int member = ((peer_state *)plan->method_state)->partner[i];
+    const int member = ((peer_state *)first->method_state)->partner[i];
+    const weft_block *from = &first->geometry->receive[member];
+    const weft_block *to = &last->geometry->receive[member];
+    const weft_view origin = weft_view_through(&from->origin, &to->origin, axis);
+    const weft_view view = weft_view_through(&from->view, &to->view, axis);
     weft_queue *queue =
-        plan->partner_queues > 0 ? plan->partner_queue[i % plan->partner_queues] : plan->queue;
-    return pull_from(plan, last, axis, queue, member, plan->peer_src[member]);
+        first->partner_queues > 0 ? first->partner_queue[i % first->partner_queues] : first->queue;
+    return copy_views(first, queue, &origin, &view, first->peer_src[member]);
 }
 
-static weft_status pull(weft_exchange_plan *plan, const weft_exchange_plan *last, int axis) {
-    const peer_state *state = plan->method_state;
+static weft_status pull(weft_exchange_plan *first, const weft_exchange_plan *last, int axis) {
+    const peer_state *state = first->method_state;
     weft_status status = WEFT_SUCCESS;
-    for (int i = 0; i < state->partners; i++) weft_keep(&status, pull_partner(plan, last, axis, i));
+    for (int i = 0; i < state->partners; i++)
+        weft_keep(&status, pull_partner(first, last, axis, i));
     return status;
 }
 
+static weft_status pull_own(const weft_exchange_plan *plan, weft_queue *queue) {
+    const weft_block *own = &plan->geometry->receive[plan->geometry->me];
+    return copy_views(plan, queue, &own->origin, &own->view, plan->src);
+}
+
 static weft_status copy_own(weft_exchange_plan *plan) {
-    return pull_from(plan, plan, -1, NULL, plan->geometry->me, plan->src);
+    return pull_own(plan, NULL);
 }
 
 /* Also after a failure, here or before: the partners wait for the words. */
@@ -77,7 +80,7 @@ static weft_status run(weft_exchange_plan *plan) {
     weft_status status = weft_blocks_settle(plan);
     weft_peer_publish(plan);
     double start = weft_clock();
-    weft_keep(&status, pull_from(plan, plan, -1, plan->queue, me, plan->src));
+    weft_keep(&status, pull_own(plan, plan->queue));
     start = weft_record(plan->recorder, WEFT_PHASE_LOCAL, me, start);
     for (int i = 0; i < state->partners; i++) {
         int member = state->partner[i];

@@ -193,6 +193,7 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
         return WEFT_SUCCESS;
     }
     WEFT_TRY(weft_agree(transport, open_device(b)));
+    weft_build_find_repeating(b);
     WEFT_TRY(weft_agree(transport, plan_transforms(b)));
     WEFT_TRY(weft_agree(transport, prepare_operators(b)));
     WEFT_TRY(weft_agree(transport, allocate_buffers(b)));

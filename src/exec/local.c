@@ -60,8 +60,7 @@ bool weft_build_ends_phase(const weft_build *b, const weft_schedule *schedule, i
 /* ---- work that is repeated ---- */
 
 /* Graphs wait for no partners, and copies to and from the caller's host memory are not kept. */
-static bool can_be_kept(const weft_build *b, const weft_schedule *schedule) {
-    if (!b->device.ops->graph_begin) return false;
+static bool can_be_kept(const weft_schedule *schedule) {
     for (int i = 0; i < schedule->steps; i++) {
         const weft_step *step = &schedule->step[i];
         if (step->kind == WEFT_STEP_EXCHANGE) return false;
@@ -70,9 +69,14 @@ static bool can_be_kept(const weft_build *b, const weft_schedule *schedule) {
     return true;
 }
 
+void weft_build_find_repeating(weft_build *b) {
+    for (int s = 0; s < WEFT_SCHEDULES; s++)
+        b->repeats[s] = b->device.ops->graph_begin && can_be_kept(&b->schedule[s]);
+}
+
 int weft_build_stretch(const weft_build *b, int s, int first) {
     int last = first;
-    if (can_be_kept(b, &b->schedule[s]))
+    if (b->repeats[s])
         while (!weft_build_ends_phase(b, &b->schedule[s], last)) last++;
     return last;
 }
@@ -126,7 +130,7 @@ static void make_graph(weft_build *b, int s, int first, int last, void *const *b
 
 weft_status weft_build_enqueue(weft_build *b, int s, int first, int last, void *const *buffer) {
     const weft_device_handle *d = &b->device;
-    if (can_be_kept(b, &b->schedule[s])) {
+    if (b->repeats[s]) {
         weft_repeated *r = look_up(b, s, first, buffer);
         if (r->times == 2) make_graph(b, s, first, last, buffer, r);
         if (r->graph) return d->ops->graph_run(d->state, r->graph);

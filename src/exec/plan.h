@@ -99,6 +99,7 @@ typedef struct weft_build {
     void *kept;                 /* the caller's array for the spectrum of a convolution, in a run */
     size_t buffer_bytes[WEFT_BUFFERS];
     weft_memory memory;
+    bool repeats[WEFT_SCHEDULES]; /* what it enqueues may become graphs (local.c) */
     weft_repeated repeated[WEFT_REPEATED];
     int64_t enqueued; /* stretches */
 
@@ -167,9 +168,10 @@ weft_status weft_build_transform(weft_build *build, int schedule, int step);
 weft_status weft_build_run_transform(weft_build *build, int schedule, int step, int part,
                                      void *const *buffer);
 
-/* Steps without exchange: up to which step those from `first` on are enqueued at once; enqueuing
- * them, as a graph where that has been done before; whether to wait after a step. Not collective.
- */
+/* Steps without exchange: which schedules repeat, found once, with the device open; up to which
+ * step those from `first` on are enqueued at once; enqueuing them, as a graph where that has been
+ * done before; whether to wait after a step. Not collective. */
+void weft_build_find_repeating(weft_build *build);
 int weft_build_stretch(const weft_build *build, int schedule, int first);
 weft_status weft_build_enqueue(weft_build *build, int schedule, int first, int last,
                                void *const *buffer);

@@ -50,7 +50,7 @@ weft_view weft_view_of(const weft_region *box, const int *order, const weft_regi
 weft_view weft_view_packed(const weft_region *part, const int *order, int64_t offset);
 
 /* From the beginning of `first` to the end of `last`: views of one array that follow each other
- * along an axis. */
+ * along an axis, or one alone. */
 weft_view weft_view_through(const weft_view *first, const weft_view *last, int axis);
 
 /* Whether the view's elements, visited in memory order `order`, are one contiguous run. Empty views

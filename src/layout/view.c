@@ -33,7 +33,8 @@ weft_view weft_view_packed(const weft_region *part, const int *order, int64_t of
 
 weft_view weft_view_through(const weft_view *first, const weft_view *last, int axis) {
     weft_view view = *first;
-    view.n[axis] = (last->offset - first->offset) / first->stride[axis] + last->n[axis];
+    if (last != first)
+        view.n[axis] = (last->offset - first->offset) / first->stride[axis] + last->n[axis];
     return view;
 }
 
