@@ -454,8 +454,8 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options);
 /* Runs the plan: `in` is read and kept unless in == out, `out` is written. in and out hold
  * weft_plan_bytes of their space (with WEFT_CONVOLVE both are of WEFT_INPUT), lie where
  * options.location says, and either are the same or do not overlap. NULL is accepted where
- * weft_plan_bytes is 0. Returns when the result is in place. Collective; one execution of a plan at
- * a time. */
+ * weft_plan_bytes is 0. Returns when the result is in place. Ranks that give different directions
+ * get WEFT_ERROR_MISMATCH, all of them. Collective; one execution of a plan at a time. */
 WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out);
 
 /* weft_execute with WEFT_CONVOLVE. In plans with options.keep_spectrum the spectrum that it goes

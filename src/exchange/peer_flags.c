@@ -13,7 +13,7 @@ _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "words between processes must be fre
 
 enum { SPINS = 2000 }; /* some tens of microseconds */
 
-weft_status weft_peer_create(weft_transport *group, const weft_redistribution *g, int chunks,
+weft_status weft_peer_create(weft_transport *group, const weft_redistribution *g,
                              weft_peer **peer) {
     size_t members = (size_t)g->members;
     weft_peer *made = calloc(1, sizeof *made);
@@ -21,7 +21,6 @@ weft_status weft_peer_create(weft_transport *group, const weft_redistribution *g
     *made = (weft_peer){.group = group,
                         .members = g->members,
                         .me = g->me,
-                        .chunks = chunks,
                         .member = calloc(members, sizeof *made->member),
                         .reader = calloc(members, sizeof *made->reader),
                         .src = calloc(members, sizeof *made->src)};
@@ -59,20 +58,32 @@ void weft_peer_pause(const weft_peer *peer, int *spins) {
     sched_yield();
 }
 
-void weft_peer_reclaim(weft_peer *peer) {
-    int spins = 0;
-    for (int i = 0; i < peer->readers; i++) {
+weft_peer_readers weft_peer_lend(const weft_peer *peer) {
+    return (weft_peer_readers){peer, peer->epoch};
+}
+
+bool weft_peer_have_read(const weft_peer_readers *readers) {
+    const weft_peer *peer = readers->peer;
+    for (int i = 0; peer && i < peer->readers; i++) {
         const weft_peer_flags *reader = peer->member[peer->reader[i]].flags;
-        while (atomic_load_explicit(&reader->done, memory_order_acquire) < peer->epoch)
-            weft_peer_pause(peer, &spins);
+        if (atomic_load_explicit(&reader->done, memory_order_acquire) < readers->epoch)
+            return false;
     }
+    return true;
+}
+
+void weft_peer_reclaim(weft_peer_readers *readers) {
+    int spins = 0;
+    while (!weft_peer_have_read(readers)) weft_peer_pause(readers->peer, &spins);
+    readers->peer = NULL;
 }
 
 /* Who reads this epoch has finished the last one, so `ready` stays as it is until all have seen it.
  */
 void weft_peer_open(weft_exchange_plan *plan) {
     weft_peer *peer = plan->peer;
-    weft_peer_reclaim(peer);
+    weft_peer_readers last = weft_peer_lend(peer);
+    weft_peer_reclaim(&last);
     peer->epoch++;
     uint64_t word = peer->epoch * WEFT_PEER_WORKSPACES + (uint64_t)plan->workspace;
     atomic_store_explicit(&peer->member[peer->me].flags->ready, word, memory_order_release);
@@ -83,19 +94,19 @@ void weft_peer_open(weft_exchange_plan *plan) {
 
 void weft_peer_complete(const weft_exchange_plan *plan, int parts) {
     const weft_peer *peer = plan->peer;
-    uint64_t word = (peer->epoch - 1) * (uint64_t)peer->chunks + (uint64_t)parts;
+    uint64_t word = peer->epoch * WEFT_PEER_PARTS + (uint64_t)parts;
     atomic_store_explicit(&peer->member[peer->me].flags->parts, word, memory_order_release);
 }
 
 void weft_peer_publish(weft_exchange_plan *plan) {
     weft_peer_open(plan);
-    weft_peer_complete(plan, plan->peer->chunks);
+    weft_peer_complete(plan, WEFT_PEER_PARTS - 1);
 }
 
 bool weft_peer_ready(weft_exchange_plan *plan, int member) {
     weft_peer *peer = plan->peer;
     weft_peer_member *partner = &peer->member[member];
-    uint64_t before = (peer->epoch - 1) * (uint64_t)peer->chunks + (uint64_t)plan->chunk;
+    uint64_t before = peer->epoch * WEFT_PEER_PARTS + (uint64_t)plan->chunk;
     if (member == peer->me) return true;
     if (atomic_load_explicit(&partner->flags->parts, memory_order_acquire) <= before) return false;
     if (peer->src[member]) return true;

@@ -348,7 +348,7 @@ static weft_status execute(weft_plan plan, weft_direction dir, const void *in, v
                            void *out) {
     weft_status checked = check_execution(plan, dir, in, out);
     if (checked == WEFT_SUCCESS) checked = check_spectrum(plan, dir, in, spectrum, out);
-    WEFT_TRY(weft_agree(plan->transport, checked));
+    WEFT_TRY(weft_agree_on(plan->transport, checked, "weft_execute the direction", (int)dir));
     plan->build->kept = spectrum;
     /* A rank without data passes NULL twice, whatever the plan was made for. */
     bool in_place = in == out && plan->call.options.placement != WEFT_OUT_OF_PLACE;

@@ -6,6 +6,7 @@
 #ifndef WEFT_EXEC_PLAN_H
 #define WEFT_EXEC_PLAN_H
 
+#include "exchange/peer.h"
 #include "exec/context.h"
 #include "operator/kernel.h"
 #include "plan/planner.h"
@@ -110,7 +111,7 @@ typedef struct weft_build {
     bool lends;                            /* workspaces of all ranks are lent by the device */
     const void **borrowed;                 /* [ranks * WEFT_MAX_WORKSPACES]; NULL: not (yet) */
     weft_peer *peer[2][WEFT_MAX_SEGMENTS]; /* [direction][redistribution] */
-    weft_peer *lent[WEFT_MAX_WORKSPACES];  /* whose readers may not have finished */
+    weft_peer_readers lent[WEFT_MAX_WORKSPACES]; /* who may still read each workspace */
 } weft_build;
 
 struct weft_plan_private {

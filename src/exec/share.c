@@ -133,7 +133,7 @@ weft_status weft_build_peer(weft_build *b, int s, int i, weft_exchange_plan *e) 
     int direction = (int)step->direction, k = step->redistribution;
     weft_peer **peer = &b->peer[direction][k];
     if (!*peer) {
-        WEFT_TRY(weft_peer_create(e->group, e->geometry, step->made.parts, peer));
+        WEFT_TRY(weft_peer_create(e->group, e->geometry, peer));
         WEFT_TRY(find_members(b, direction, k, *peer));
     }
     e->peer = *peer;
@@ -154,14 +154,12 @@ void weft_build_unshare(weft_build *b) {
 }
 
 void weft_build_lend(weft_build *b, const weft_exchange_plan *e) {
-    b->lent[e->workspace] = e->peer;
+    b->lent[e->workspace] = weft_peer_lend(e->peer);
 }
 
 static void take_back(weft_build *b, int buffer) {
     int w = buffer - WEFT_BUFFER_WORKSPACE;
-    if (w < 0 || w >= WEFT_MAX_WORKSPACES || !b->lent[w]) return;
-    weft_peer_reclaim(b->lent[w]);
-    b->lent[w] = NULL;
+    if (w >= 0 && w < WEFT_MAX_WORKSPACES) weft_peer_reclaim(&b->lent[w]);
 }
 
 void weft_build_take_back(weft_build *b, const weft_step *step) {

@@ -9,4 +9,9 @@
  * sentence as the calling thread's last error. Collective. */
 weft_status weft_agree(weft_transport *transport, weft_status mine);
 
+/* As weft_agree, in the same single reduction, and that all ranks call with the same `number` (not
+ * negative), which `name` says what it is. MISMATCH on all ranks if they do not. Collective. */
+weft_status weft_agree_on(weft_transport *transport, weft_status mine, const char *name,
+                          int number);
+
 #endif

@@ -157,6 +157,48 @@ static void a_null_buffer_on_one_rank_fails_on_all_ranks(void) {
 
 /* A device that fails once on rank 1, at the k-th piece of work of each kind, for every exchange
  * method. */
+static void another_direction_on_one_rank_is_named_on_all_ranks(void) {
+    static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
+                                            WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER};
+    for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
+        weft_problem problem = cube();
+        weft_options options = {.exchange = {methods[m]}, .convolve = 1};
+        weft_plan plan = NULL;
+        double in[1024] = {0}, out[1024];
+        char who[64];
+        snprintf(who, sizeof who, "rank %d passes weft_execute the direction 2", size - 1);
+        CHECK(weft_plan_create(ctx, &problem, &options, &plan) == WEFT_SUCCESS);
+        for (int direction = WEFT_FORWARD; direction <= WEFT_INVERSE; direction++) {
+            const weft_direction mine =
+                rank == size - 1 ? WEFT_CONVOLVE : (weft_direction)direction;
+            CHECK(weft_execute(plan, mine, in, out) == WEFT_ERROR_MISMATCH);
+            CHECK(strstr(weft_last_error(ctx), who) != NULL);
+            CHECK(weft_execute(plan, WEFT_FORWARD, in, out) == WEFT_SUCCESS);
+        }
+        weft_plan_destroy(&plan);
+    }
+}
+
+/* The two lend different workspaces for one redistribution. */
+static void a_convolution_right_after_a_forward_transform_waits_for_nobody_for_ever(void) {
+    weft_problem problem = {.rank = 3, .n = {64, 64, 64}};
+    weft_options options = {.convolve = 1};
+    weft_plan plan = NULL;
+    size_t bytes[2] = {0};
+    CHECK(weft_plan_create(ctx, &problem, &options, &plan) == WEFT_SUCCESS);
+    weft_plan_bytes(plan, WEFT_INPUT, &bytes[0]);
+    weft_plan_bytes(plan, WEFT_OUTPUT, &bytes[1]);
+    const size_t larger = bytes[0] > bytes[1] ? bytes[0] : bytes[1];
+    double *in = calloc(1, larger + 1), *out = malloc(larger + 1);
+    for (int i = 0; i < 4; i++) {
+        CHECK(weft_execute(plan, WEFT_FORWARD, in, out) == WEFT_SUCCESS);
+        CHECK(weft_execute(plan, WEFT_CONVOLVE, in, out) == WEFT_SUCCESS);
+    }
+    free(in);
+    free(out);
+    weft_plan_destroy(&plan);
+}
+
 static void a_device_failure_on_one_rank_fails_on_all_ranks_and_hangs_none(void) {
     static const char *const kinds[] = {"copy", "run"};
     weft_problem problem = cube();
@@ -282,6 +324,8 @@ int main(int argc, char **argv) {
     other_operators_on_one_rank_are_named_on_all_ranks();
     an_operator_that_is_wrong_on_one_rank_fails_on_all_ranks();
     a_null_buffer_on_one_rank_fails_on_all_ranks();
+    another_direction_on_one_rank_is_named_on_all_ranks();
+    a_convolution_right_after_a_forward_transform_waits_for_nobody_for_ever();
     a_device_failure_on_one_rank_fails_on_all_ranks_and_hangs_none();
     shared_workspaces_beyond_the_limit_fail_on_all_ranks();
     a_device_that_is_too_small_on_one_rank_fails_on_all_ranks();
