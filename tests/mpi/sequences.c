@@ -5,6 +5,7 @@
  * ranks differ in placement, it is as close as rounding allows.
  *
  *   sequences [--sequences N] [--first K] [--seed S] [--seconds T]
+ *             [--device cuda|opencl [--engine jit|cufft]]
  *
  * An execution that takes longer than T seconds (default 20) ends the program, which names the
  * seed, the sequence and the execution.
@@ -240,7 +241,8 @@ static test_case draw_case(void) {
     for (int a = 0; a < c.problem.rank; a++)
         if (stored || c.problem.pad_from[a]) c.options.placement = WEFT_OUT_OF_PLACE;
     for (int i = 0; i < 2; i++) /* mostly what waits for partners without messages */
-        c.options.exchange[i] = pick(4) == 0 ? methods[pick(5)] : WEFT_PEER;
+        c.options.exchange[i] =
+            pick(4) == 0 || on_device == WEFT_OPENCL ? methods[pick(5)] : WEFT_PEER;
     if (pick(3) == 0) { /* as most callers do */
         c.options.decomposition = WEFT_DECOMPOSITION_AUTO;
         c.options.variant = WEFT_VARIANT_AUTO;
@@ -294,6 +296,10 @@ int main(int argc, char **argv) {
     seed = (unsigned long long)time(NULL) * 1000003u + (unsigned long long)getpid();
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--sequences") == 0) sequences = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--device") == 0)
+            on_device = strcmp(argv[i + 1], "opencl") == 0 ? WEFT_OPENCL : WEFT_CUDA;
+        if (strcmp(argv[i], "--engine") == 0)
+            with_engine = strcmp(argv[i + 1], "jit") == 0 ? WEFT_ENGINE_JIT : WEFT_ENGINE_CUFFT;
         if (strcmp(argv[i], "--first") == 0) first = atoi(argv[i + 1]);
         if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
         if (strcmp(argv[i], "--seconds") == 0) limit_s = (unsigned)atoi(argv[i + 1]);
