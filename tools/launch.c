@@ -4,8 +4,8 @@
 
 #include "io/array.h"
 #include "support/error.h"
+#include "watch.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -65,11 +65,11 @@ weft_status launch_ranks(int ranks, int threads, char **arguments) {
     line[count++] = number;
     line[count++] = self[0] != '\0' ? self : arguments[0];
     for (size_t w = 1; w < words; w++) line[count++] = arguments[w];
-    execvp(line[0], (char *const *)(uintptr_t)line);
-    int code = errno;
+    int code = 1;
+    weft_status status = watch_launcher(line, ranks, &code);
     free(line);
-    return weft_fail(WEFT_ERROR_SYSTEM, "cannot start %s: %s; start mpirun yourself", WEFT_MPIEXEC,
-                     strerror(code));
+    if (status == WEFT_SUCCESS) exit(code);
+    return status;
 }
 
 weft_status world_join(command_world *world, int ranks, bool threads_send) {

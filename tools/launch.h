@@ -22,8 +22,9 @@ int launch_rank_hint(void);
 /* This executable's path, or "" where the system does not tell; cut at capacity. */
 void launch_self(char *path, size_t capacity);
 
-/* Where ranks > 1 and no launcher runs yet: replaces this process by mpirun, which starts `ranks`
- * copies of it with the same arguments. Returns WEFT_SUCCESS where there is nothing to start. */
+/* Where ranks > 1 and no launcher runs yet: starts mpirun, which starts `ranks` copies of this
+ * process with the same arguments, and leaves with their exit status once they ended. Returns
+ * WEFT_SUCCESS where there is nothing to start. */
 weft_status launch_ranks(int ranks, int threads, char **arguments);
 
 /* Initializes MPI. ranks is what --ranks asked for (0: nothing), which must then be true.

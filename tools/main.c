@@ -6,6 +6,7 @@
 #include "launch.h"
 #include "options.h"
 #include "support/error.h"
+#include "watch.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -53,6 +54,7 @@ int main(int argc, char **argv) {
     weft_status status = WEFT_SUCCESS;
     command_world alone = {.ranks = 1};
     launch_arguments = argv;
+    if (launch_rank_hint() >= 0) watch_rank();
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is a failed write, not a crash */
     if (at < argc && (strcmp(argv[at], "--ranks") == 0 || strncmp(argv[at], "--ranks=", 8) == 0))
         status = take_ranks(argc, argv, &at, &ranks);
