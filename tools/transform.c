@@ -5,6 +5,7 @@
 #include "interrupt.h"
 #include "io/agreement.h"
 #include "launch.h"
+#include "memory.h"
 #include "options.h"
 #include "progress.h"
 #include "record.h"
@@ -150,6 +151,27 @@ static weft_status allocate(const transform_run *run, size_t bytes, void **buffe
                      run->world->rank, bytes);
 }
 
+/* What all ranks together need whatever the plan: so much is known before a plan takes memory. */
+static double arrays_bytes(const transform_run *run) {
+    const weft_problem *p = &run->problem;
+    double elements = 1.0;
+    for (int a = 0; a + 1 < p->rank; a++) elements *= (double)p->n[a];
+    double last = (double)p->n[p->rank - 1], half = (double)(p->n[p->rank - 1] / 2 + 1);
+    double in = last * (double)weft_element_bytes(element_of(p, WEFT_INPUT));
+    double out = (p->kind == WEFT_C2C ? last : half) *
+                 (double)weft_element_bytes(element_of(p, WEFT_OUTPUT));
+    return elements * (in + out + (run->flags->check ? in : 0.0));
+}
+
+/* Its arrays, and what its plan holds on the host. */
+static double bytes_of_this_rank(const transform_run *run) {
+    weft_memory plan = {0};
+    bool on_host = run->shared->plan.device == WEFT_HOST;
+    if (weft_plan_memory(run->record.plan, &plan) != WEFT_SUCCESS) return 0.0;
+    return (double)run->in_bytes * (run->flags->check ? 2 : 1) + (double)run->out_bytes +
+           (double)(on_host ? plan.total : plan.page_locked + plan.tables);
+}
+
 static weft_status make_plan(transform_run *run) {
     weft_space from = run->flags->inverse ? WEFT_OUTPUT : WEFT_INPUT;
     weft_space to = run->flags->inverse ? WEFT_INPUT : WEFT_OUTPUT;
@@ -158,6 +180,8 @@ static weft_status make_plan(transform_run *run) {
     options.placement = WEFT_OUT_OF_PLACE;
     options.trace = run->shared->trace != NULL;
     MPI_Comm comm = run->world->comm;
+    double available = memory_available("", true);
+    WEFT_TRY(memory_check(run->world, arrays_bytes(run) / run->world->ranks, available));
     WEFT_TRY(weft_array_agree(comm, weft_mpi_context_create(comm, NULL, &run->context)));
     weft_plan *plan = &run->record.plan;
     WEFT_TRY(weft_array_agree(comm, weft_plan_create(run->context, &run->problem, &options, plan)));
@@ -166,6 +190,7 @@ static weft_status make_plan(transform_run *run) {
     WEFT_TRY(weft_plan_box(*plan, to, rank, &run->out_box));
     WEFT_TRY(weft_plan_bytes(*plan, from, &run->in_bytes));
     WEFT_TRY(weft_plan_bytes(*plan, to, &run->out_bytes));
+    WEFT_TRY(memory_check(run->world, bytes_of_this_rank(run), available));
     weft_status status = allocate(run, run->in_bytes, &run->in);
     if (status == WEFT_SUCCESS) status = allocate(run, run->out_bytes, &run->out);
     return weft_array_agree(comm, status);

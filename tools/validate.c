@@ -6,6 +6,7 @@
 #include "bench/meeting.h"
 #include "io/agreement.h"
 #include "launch.h"
+#include "memory.h"
 #include "options.h"
 #include "record.h"
 #include "support/error.h"
@@ -242,12 +243,22 @@ static weft_status finish(validation *v) {
     return weft_array_agree(v->world->comm, status);
 }
 
+/* The largest case: a complex array, its spectrum, and what comes back. */
+static weft_status check_memory(const validation *v) {
+    bool single = v->shared->precision_given && v->shared->precision == WEFT_SINGLE;
+    double bytes = 3.0 * (single ? 8.0 : 16.0) / v->world->ranks;
+    for (int a = 0; a < v->flags->rank; a++) bytes *= (double)v->flags->n[a];
+    return memory_check(v->world, bytes, memory_available("", true));
+}
+
 static weft_status validate(const validate_flags *flags, const shared_options *shared,
                             const command_world *world) {
     validation v = {.flags = flags, .shared = shared, .world = world, .cases = json_array()};
     v.engines.rows = json_array();
-    weft_status status =
-        weft_array_agree(world->comm, weft_mpi_context_create(world->comm, NULL, &v.context));
+    weft_status status = check_memory(&v);
+    if (status == WEFT_SUCCESS)
+        status =
+            weft_array_agree(world->comm, weft_mpi_context_create(world->comm, NULL, &v.context));
     if (status == WEFT_SUCCESS && world->rank == 0 && flags->table && !shared->quiet)
         printf("%-58s %9s %10s %10s\n", "case", "GFLOP/s", "error", "laplacian");
     if (status == WEFT_SUCCESS) status = run_all(&v);

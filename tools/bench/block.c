@@ -5,6 +5,7 @@
 #include "bench/verdict.h"
 
 #include "io/agreement.h"
+#include "memory.h"
 #include "support/clock.h"
 #include "support/error.h"
 
@@ -281,8 +282,7 @@ static weft_status run_all(lineup *l) {
 
 /* Half of what is free on the host with the least, shared by its ranks. */
 static double memory_limit(const bench_run *run) {
-    double limit = memory_available() / 2 / run->ranks_here;
-    if (isnan(limit)) limit = HUGE_VAL;
+    double limit = memory_available("", false) / 2 / run->ranks_here;
     MPI_Allreduce(MPI_IN_PLACE, &limit, 1, MPI_DOUBLE, MPI_MIN, run->world->comm);
     return limit;
 }

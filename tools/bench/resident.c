@@ -1,4 +1,4 @@
-/* Reads /proc/self/status and /proc/meminfo; /proc/self/clear_refs resets the peak. */
+/* Reads /proc/self/status; /proc/self/clear_refs resets the peak. */
 #include "bench/resident.h"
 
 #include <fcntl.h>
@@ -41,14 +41,4 @@ void resident_end(resident_meter *meter) {
     peak += meter->kept - meter->before;
     if (!(peak <= meter->peak)) meter->peak = peak;
     meter->kept += now - meter->before;
-}
-
-double memory_available(void) {
-    char line[256];
-    double bytes = NAN;
-    FILE *file = fopen("/proc/meminfo", "r");
-    while (file && isnan(bytes) && fgets(line, sizeof line, file))
-        if (sscanf(line, "MemAvailable: %lf", &bytes) == 1) bytes *= 1024;
-    if (file) fclose(file);
-    return bytes;
 }

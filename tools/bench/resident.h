@@ -1,4 +1,4 @@
-/* Resident memory of this process, and memory of this host that is free to take. Linux: /proc. */
+/* Resident memory of this process. Linux: /proc. */
 #ifndef WEFT_BENCH_RESIDENT_H
 #define WEFT_BENCH_RESIDENT_H
 
@@ -12,8 +12,5 @@ typedef struct resident_meter {
 
 void resident_begin(resident_meter *meter);
 void resident_end(resident_meter *meter);
-
-/* Bytes of this host that programs can have without swapping; NaN where unknown. */
-double memory_available(void);
 
 #endif
