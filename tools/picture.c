@@ -105,12 +105,14 @@ weft_status picture_write(const char *path, const grey_picture *pictures, int co
         left += pictures[p].columns + GAP;
     }
     char *target = NULL, *temporary = NULL;
-    weft_status status = weft_temporary_create(path, &target, &temporary);
+    int lock = -1;
+    weft_status status = weft_temporary_create(path, &target, &temporary, &lock);
     if (status == WEFT_SUCCESS) {
         status = write_png(path, temporary, canvas, width, height);
         if (status == WEFT_SUCCESS) status = weft_temporary_publish(temporary, target);
         if (status != WEFT_SUCCESS) unlink(temporary);
     }
+    weft_temporary_release(&lock);
     free(target);
     free(temporary);
     free(canvas);

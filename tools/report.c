@@ -10,8 +10,9 @@
 
 weft_status record_write_json(const char *path, json_t *document) {
     char *target = NULL, *temporary = NULL;
+    int lock = -1;
     weft_status status = document != NULL
-                             ? weft_temporary_create(path, &target, &temporary)
+                             ? weft_temporary_create(path, &target, &temporary, &lock)
                              : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "%s: no memory for it", path);
     if (status == WEFT_SUCCESS) {
         if (json_dump_file(document, temporary, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) != 0)
@@ -20,6 +21,7 @@ weft_status record_write_json(const char *path, json_t *document) {
             status = weft_temporary_publish(temporary, target);
         if (status != WEFT_SUCCESS) unlink(temporary);
     }
+    weft_temporary_release(&lock);
     free(temporary);
     free(target);
     json_decref(document);

@@ -210,9 +210,8 @@ static weft_status create_output(transform_run *run) {
     memcpy(info->n, p->n, sizeof info->n);
     if (p->kind == WEFT_R2C && !run->flags->inverse)
         info->n[p->rank - 1] = p->n[p->rank - 1] / 2 + 1;
-    WEFT_TRY(weft_array_create(run->world->comm, run->record.output, info, &run->output));
-    if (run->world->rank == 0) interrupt_removes(weft_array_temporary(run->output));
-    return WEFT_SUCCESS;
+    return weft_array_create(run->world->comm, run->record.output, info, interrupt_removes,
+                             &run->output);
 }
 
 static weft_status read_input(transform_run *run) {

@@ -83,6 +83,7 @@ static weft_status split_name(weft_array *array, const char *name) {
 }
 
 static void release(weft_array *array) {
+    weft_temporary_release(&array->lock);
     free(array->path);
     free(array->inside);
     free(array->temporary);
@@ -97,6 +98,7 @@ static weft_status prepare(MPI_Comm comm, const char *name, const weft_array_inf
         status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "%s: no memory to open it", name);
     } else {
         made->comm = comm;
+        made->lock = -1;
         MPI_Comm_rank(comm, &made->comm_rank);
         made->typed = info != NULL;
         if (info != NULL) made->info = *info;
@@ -125,13 +127,14 @@ weft_status weft_array_open(MPI_Comm comm, const char *name, const weft_array_in
 }
 
 /* Rank 0 creates the temporary and tells its name. */
-static weft_status name_temporary(weft_array *array) {
+static weft_status name_temporary(weft_array *array, void (*made)(const char *temporary)) {
     weft_status status = WEFT_SUCCESS;
     char *target = NULL;
     int length = 0;
     if (array->comm_rank == 0) {
-        status = weft_temporary_create(array->path, &target, &array->temporary);
+        status = weft_temporary_create(array->path, &target, &array->temporary, &array->lock);
         if (status == WEFT_SUCCESS) {
+            if (made != NULL) made(array->temporary);
             free(array->path);
             array->path = target;
             length = (int)strlen(array->temporary) + 1;
@@ -150,10 +153,10 @@ static weft_status name_temporary(weft_array *array) {
 }
 
 weft_status weft_array_create(MPI_Comm comm, const char *name, const weft_array_info *info,
-                              weft_array **array) {
+                              void (*made)(const char *temporary), weft_array **array) {
     weft_array *created;
     WEFT_TRY(prepare(comm, name, info, &created));
-    weft_status status = name_temporary(created);
+    weft_status status = name_temporary(created, made);
     if (status == WEFT_SUCCESS) status = weft_array_agree(comm, created->format->create(created));
     if (status != WEFT_SUCCESS) {
         weft_array_close(&created);
@@ -165,10 +168,6 @@ weft_status weft_array_create(MPI_Comm comm, const char *name, const weft_array_
 
 const weft_array_info *weft_array_describe(const weft_array *array) {
     return &array->info;
-}
-
-const char *weft_array_temporary(const weft_array *array) {
-    return array->temporary;
 }
 
 void weft_array_count(weft_array *array, atomic_llong *bytes) {

@@ -38,10 +38,11 @@ weft_status weft_array_open(MPI_Comm comm, const char *name, const weft_array_in
 
 /* Creates an array under a temporary name beside its target and reserves its space. An existing
  * .npy or raw file is replaced by weft_array_commit; in an existing HDF5 file the dataset is
- * replaced or added and the others are kept (the temporary starts as a copy of the file).
- * Collective. */
+ * replaced or added and the others are kept (the temporary starts as a copy of the file). `made`
+ * (NULL: nothing) is told the temporary's name on rank 0 as soon as it exists, for those who must
+ * remove it in a signal handler. Collective. */
 weft_status weft_array_create(MPI_Comm comm, const char *name, const weft_array_info *info,
-                              weft_array **array);
+                              void (*made)(const char *temporary), weft_array **array);
 
 /* Type and shape. Not collective. */
 const weft_array_info *weft_array_describe(const weft_array *array);
@@ -65,10 +66,6 @@ void weft_array_close(weft_array **array);
 /* Whether MPI_Finalize will work. HDF5 crashes in it after it failed to close a file, which it does
  * where the system refused to write; such a process must leave without it. Not collective. */
 bool weft_array_may_finalize(void);
-
-/* The temporary file of a created array, for those who must remove it in a signal handler; NULL for
- * opened ones. Owned by the array. Not collective. */
-const char *weft_array_temporary(const weft_array *array);
 
 /* Adds the bytes read or written from now on to *bytes (NULL: no more), for a progress bar. Not
  * collective. */

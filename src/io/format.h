@@ -31,6 +31,7 @@ struct weft_array {
     char *path;      /* the file; for output, what it will be called */
     char *inside;    /* the dataset in the file, or NULL */
     char *temporary; /* output: what it is called until committed */
+    int lock;        /* rank 0: on the temporary; -1: none */
     atomic_llong *counted;
     void *state;
 };

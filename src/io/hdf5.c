@@ -176,6 +176,18 @@ static weft_status make_way(const weft_array *array, hid_t file) {
     return WEFT_SUCCESS;
 }
 
+/* For the temporary, which this process has locked itself (io/temporary.c): HDF5's own lock of the
+ * file would be refused. */
+static hid_t access_without_lock(void) {
+    hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+#if H5_VERSION_GE(1, 10, 7)
+    if (access >= 0) H5Pset_file_locking(access, false, true);
+#else
+    setenv("HDF5_USE_FILE_LOCKING", "FALSE", 0);
+#endif
+    return access;
+}
+
 /* Rank 0, alone: makes the temporary an HDF5 file with everything that the target holds, less the
  * dataset. */
 static weft_status start_file(const weft_array *array) {
@@ -186,8 +198,10 @@ static weft_status start_file(const weft_array *array) {
                          "%s: it exists and is not an HDF5 file; remove it or choose another name",
                          array->path);
     if (exists) WEFT_TRY(weft_temporary_copy(array->path, array->temporary));
-    hid_t file = exists ? H5Fopen(array->temporary, H5F_ACC_RDWR, H5P_DEFAULT)
-                        : H5Fcreate(array->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t access = access_without_lock();
+    hid_t file = exists ? H5Fopen(array->temporary, H5F_ACC_RDWR, access)
+                        : H5Fcreate(array->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
+    if (access >= 0) H5Pclose(access);
     if (file < 0) return weft_hdf5_refused(WEFT_ERROR_SYSTEM, array->path, "cannot write it");
     weft_status status = make_way(array, file);
     if (H5Fclose(file) < 0 && status == WEFT_SUCCESS)

@@ -1,25 +1,41 @@
-/* Temporary names: .NAME.weft-PID-NUMBER in the target's folder, so that a rename never crosses
- * file systems. */
+/*
+ * Temporary names: .NAME.weft-locked-PID-NUMBER in the target's folder, so that a rename never
+ * crosses file systems. The process that created such a file holds a lock on it (flock) until it is
+ * done, so one without a lock was left by a process that was killed. Where locks may not be seen by
+ * all who share the folder (network file systems) there is none, and the name says so: it lacks
+ * "locked-", and nobody removes it.
+ */
 #include "io/temporary.h"
 
 #include "support/error.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { ATTEMPTS = 100 };
 
-/* A missing folder is for the caller to correct; the rest is the system refusing. */
+/* A folder that is missing or must not be written is for the caller to correct; the rest is the
+ * system refusing. */
 static weft_status refused(const char *path, int code) {
     if (code == ENOENT || code == ENOTDIR)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "%s: its folder does not exist; create it or choose another", path);
-    return weft_fail(WEFT_ERROR_SYSTEM, "%s: cannot write there: %s", path, strerror(code));
+    if (code == EACCES || code == EPERM || code == EROFS || code == ENAMETOOLONG)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s: cannot write there: %s; choose another name or folder", path,
+                         strerror(code));
+    return weft_fail(code == ENOMEM ? WEFT_ERROR_OUT_OF_MEMORY : WEFT_ERROR_SYSTEM,
+                     "%s: cannot write there: %s", path, strerror(code));
 }
 
 static weft_status find_target(const char *path, char **target) {
@@ -36,31 +52,118 @@ static weft_status find_target(const char *path, char **target) {
     return WEFT_SUCCESS;
 }
 
-weft_status weft_temporary_create(const char *path, char **target, char **temporary) {
-    char *resolved = NULL, *name = NULL;
-    WEFT_TRY(find_target(path, &resolved));
-    const char *slash = strrchr(resolved, '/');
-    int folder = slash == NULL ? 0 : (int)(slash - resolved) + 1;
-    int fd = -1, code = EEXIST;
-    for (int attempt = 0; fd < 0 && code == EEXIST && attempt < ATTEMPTS; attempt++) {
-        free(name);
-        if (asprintf(&name, "%.*s.%s.weft-%ld-%d", folder, resolved, resolved + folder,
+/* Whether the folder is on a file system of this machine alone, whose locks every process sees. */
+static bool locks_count(const char *folder) {
+    static const long own[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC,       BTRFS_SUPER_MAGIC,
+                               TMPFS_MAGIC,      OVERLAYFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
+                               0x2fc12fc1 /* ZFS */};
+    struct statfs found;
+    if (statfs(folder, &found) != 0) return false;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if ((long)found.f_type == own[i]) return true;
+    return false;
+}
+
+/* Whether `entry` is .NAME.weft-locked-PID-NUMBER. */
+static bool is_locked_temporary(const char *entry, const char *name) {
+    static const char mark[] = ".weft-locked-";
+    size_t length = strlen(name);
+    if (entry[0] != '.' || strncmp(entry + 1, name, length) != 0) return false;
+    const char *at = entry + 1 + length;
+    if (strncmp(at, mark, sizeof mark - 1) != 0) return false;
+    at += sizeof mark - 1;
+    for (int number = 0; number < 2; number++) {
+        const char *first = at;
+        while (isdigit((unsigned char)*at)) at++;
+        if (at == first || *at != (number == 0 ? '-' : '\0')) return false;
+        at++;
+    }
+    return true;
+}
+
+/* Whether `entry` of the folder is still the file that fd refers to. */
+static bool is_still(int folder, const char *entry, int fd) {
+    struct stat opened, named;
+    return fstat(fd, &opened) == 0 && fstatat(folder, entry, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+/* Removes what dead processes of this user left of earlier attempts to write `name`. */
+static void remove_leftovers(const char *folder, const char *name) {
+    DIR *list = opendir(folder);
+    if (list == NULL) return;
+    int at = dirfd(list);
+    for (struct dirent *entry = readdir(list); entry != NULL; entry = readdir(list)) {
+        struct stat found;
+        if (!is_locked_temporary(entry->d_name, name)) continue;
+        int fd = openat(at, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0) continue;
+        /* The lock is held while the file goes, so that its name cannot become an output. */
+        if (fstat(fd, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid() &&
+            flock(fd, LOCK_EX | LOCK_NB) == 0 && is_still(at, entry->d_name, fd))
+            unlinkat(at, entry->d_name, 0);
+        close(fd);
+    }
+    closedir(list);
+}
+
+/* Creates the file under the next free name; *lock is what holds its lock, or -1. Returns 0 or what
+ * errno says. */
+static int create_file(const char *folder, const char *name, bool locked, char **temporary,
+                       int *lock) {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        if (asprintf(temporary, "%s.%s.weft-%s%ld-%d", folder, name, locked ? "locked-" : "",
                      (long)getpid(), attempt) < 0) {
-            free(resolved);
-            return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "%s: no memory for its name", path);
+            *temporary = NULL;
+            return ENOMEM;
         }
-        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        code = errno;
+        int fd = open(*temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        int code = fd < 0 ? errno : 0;
+        if (fd >= 0 && !locked) {
+            close(fd);
+            return 0;
+        }
+        if (fd >= 0) {
+            *lock = fd;
+            /* Between the two, another process may have taken the file for a leftover. */
+            if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_still(AT_FDCWD, *temporary, fd)) return 0;
+            close(fd);
+            *lock = -1;
+            code = EEXIST;
+        }
+        free(*temporary);
+        *temporary = NULL;
+        if (code != EEXIST) return code;
     }
-    if (fd < 0) {
-        free(name);
-        free(resolved);
-        return refused(path, code);
+    return EEXIST;
+}
+
+weft_status weft_temporary_create(const char *path, char **target, char **temporary, int *lock) {
+    char *resolved = NULL, *folder = NULL;
+    *temporary = NULL;
+    *lock = -1;
+    WEFT_TRY(find_target(path, &resolved));
+    char *slash = strrchr(resolved, '/');
+    const char *name = slash == NULL ? resolved : slash + 1;
+    folder = slash == NULL ? strdup("./") : strndup(resolved, (size_t)(slash - resolved) + 1);
+    int code = ENOMEM;
+    if (folder != NULL) {
+        bool locked = locks_count(folder);
+        if (locked) remove_leftovers(folder, name);
+        code = create_file(folder, name, locked, temporary, lock);
     }
-    close(fd);
-    *target = resolved;
-    *temporary = name;
-    return WEFT_SUCCESS;
+    free(folder);
+    if (code == 0) {
+        *target = resolved;
+        return WEFT_SUCCESS;
+    }
+    free(resolved);
+    return refused(path, code);
+}
+
+void weft_temporary_release(int *lock) {
+    if (*lock >= 0) close(*lock);
+    *lock = -1;
 }
 
 weft_status weft_temporary_publish(const char *temporary, const char *target) {

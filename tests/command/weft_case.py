@@ -6,9 +6,12 @@ ctest runs each test_*.py; by hand: WEFT=build/tools/weft python3 test_flags.py
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
+import uuid
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +45,98 @@ def transform(array: np.ndarray) -> np.ndarray:
     """The forward transform in double precision."""
     wide = array.astype("c16" if array.dtype.kind == "c" else "f8")
     return np.fft.fftn(wide) if array.dtype.kind == "c" else np.fft.rfftn(wide)
+
+
+class SlowRun:
+    """A transform that is stopped as soon as its hidden output file is there, so that a test can do to it what it
+    likes: kill processes, start others."""
+
+    def __init__(self, case: Case, output: str, ranks: int = 1, launcher: list[str] | None = None) -> None:
+        self.folder, self.ranks = case.folder, ranks
+        if not (self.folder / "slow.npy").exists():
+            case.save("slow.npy", random_array((160, 160, 160), "u1"))
+        # By the environment all processes of this run are found, whoever started them.
+        self.mark = f"WEFT_TEST_MARK={uuid.uuid4().hex}"
+        line = [*(launcher or []), WEFT, *(["--ranks", str(ranks)] if ranks > 1 and not launcher else [])]
+        before = set(self.hidden())
+        self.process = subprocess.Popen(
+            [*line, "transform", "slow.npy", output, "--engine", "reference"],
+            cwd=self.folder,
+            env=os.environ | dict([self.mark.split("=")]),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        case.addCleanup(self.clear)
+        deadline = time.monotonic() + 60
+        while set(self.hidden()) <= before and self.process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.001)
+        for pid in self.workers().values():
+            os.kill(pid, signal.SIGSTOP)
+        case.assertIsNone(self.process.poll(), "it was faster than the test")
+        (self.own,) = set(self.hidden()) - before
+
+    def hidden(self) -> list[str]:
+        return sorted(p.name for p in self.folder.iterdir() if p.name.startswith("."))
+
+    def processes(self) -> list[int]:
+        """Every process of this run that is alive."""
+        alive = []
+        for entry in Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and self.mark.encode() in (entry / "environ").read_bytes():
+                    alive.append(int(entry.name))
+            except OSError:
+                pass
+        return alive
+
+    def _ranks(self, name: str) -> dict[int, int]:
+        found = {}
+        for pid in self.processes():
+            try:
+                environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+                comm = Path(f"/proc/{pid}/comm").read_text().strip()
+            except OSError:
+                continue
+            rank = [e.split(b"=")[1] for e in environment if e.startswith((b"OMPI_COMM_WORLD_RANK=", b"PMI_RANK="))]
+            if comm == name and (rank or self.ranks == 1):
+                found[int(rank[0]) if rank else 0] = pid
+        return found
+
+    def workers(self) -> dict[int, int]:
+        """The process of each rank."""
+        return self._ranks("weft")
+
+    def parents(self) -> dict[int, int]:
+        """The process that watches each rank."""
+        return self._ranks("weft-watch")
+
+    def launcher(self) -> int:
+        """What weft --ranks started."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        return int(children[0])
+
+    def resume(self) -> None:
+        for pid in self.workers().values():
+            os.kill(pid, signal.SIGCONT)
+
+    def wait(self) -> tuple[int, str, str]:
+        out, err = self.process.communicate(timeout=60)
+        return self.process.returncode, out, err
+
+    def all_gone(self, seconds: float = 15.0) -> bool:
+        """Whether no process of this run is left after so long."""
+        deadline = time.monotonic() + seconds
+        while self.processes() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        return not self.processes()
+
+    def clear(self) -> None:
+        for pid in self.processes():
+            os.kill(pid, signal.SIGKILL)
+        self.process.wait()
+        self.process.stdout.close()
+        self.process.stderr.close()
 
 
 class Case(unittest.TestCase):

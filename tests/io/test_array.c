@@ -105,7 +105,7 @@ static weft_status write_array(const char *name, weft_element element, int axis,
     weft_box box = share(axis);
     info.element = element;
     encode(element, &box, data);
-    WEFT_TRY(weft_array_create(MPI_COMM_WORLD, name, &info, &array));
+    WEFT_TRY(weft_array_create(MPI_COMM_WORLD, name, &info, NULL, &array));
     weft_status status = weft_array_write(array, &box, data);
     return weft_array_commit(&array, status == WEFT_SUCCESS ? mine : status);
 }
@@ -213,7 +213,7 @@ static void names_that_cannot_be_opened_are_refused(void **state) {
         char name[256];
         weft_array *array = NULL;
         snprintf(name, sizeof name, "%s/%s", folder, outputs[i]);
-        assert_int_equal(weft_array_create(MPI_COMM_WORLD, name, &info, &array),
+        assert_int_equal(weft_array_create(MPI_COMM_WORLD, name, &info, NULL, &array),
                          WEFT_ERROR_INVALID_ARGUMENT);
         assert_null(array);
     }
