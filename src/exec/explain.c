@@ -6,6 +6,7 @@
 
 #include "exec/explain_operators.h"
 #include "exec/explain_text.h"
+#include "support/c_locale.h"
 #include "support/error.h"
 
 #include <jansson.h>
@@ -183,6 +184,7 @@ WEFT_API weft_status weft_plan_explain(weft_plan plan, FILE *stream, weft_format
                          : !stream ? "the stream is NULL"
                                    : "the format is neither WEFT_TEXT nor WEFT_JSON");
     json_t *report = describe(plan);
+    const locale_t before = weft_c_locale_begin();
     int written;
     if (format == WEFT_JSON)
         written = json_dumpf(report, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) == 0 &&
@@ -191,6 +193,7 @@ WEFT_API weft_status weft_plan_explain(weft_plan plan, FILE *stream, weft_format
                       : -1;
     else
         written = weft_explain_text(report, stream);
+    weft_c_locale_end(before);
     json_decref(report);
     if (written != 0 || ferror(stream))
         return weft_fail(WEFT_ERROR_SYSTEM, "weft_plan_explain: the stream cannot be written");

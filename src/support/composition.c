@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "support/c_locale.h"
+
 void weft_compose(weft_composition *c, const char *format, ...) {
     va_list list, again;
+    const locale_t before = weft_c_locale_begin();
     va_start(list, format);
     va_copy(again, list);
     const int length = vsnprintf(NULL, 0, format, list);
@@ -22,4 +25,5 @@ void weft_compose(weft_composition *c, const char *format, ...) {
         c->used += (size_t)length;
     }
     va_end(again);
+    weft_c_locale_end(before);
 }

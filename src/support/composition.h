@@ -11,7 +11,7 @@ typedef struct weft_composition {
     bool failed; /* out of memory: the text is not whole */
 } weft_composition;
 
-/* Appends what printf would print. */
+/* Appends what printf would print in the C locale. */
 void weft_compose(weft_composition *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

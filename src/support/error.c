@@ -4,12 +4,16 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "support/c_locale.h"
+
 static _Thread_local char last_error[1024];
 
 WEFT_API weft_status weft_fail(weft_status status, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
+    const locale_t before = weft_c_locale_begin();
     vsnprintf(last_error, sizeof last_error, format, arguments);
+    weft_c_locale_end(before);
     va_end(arguments);
     return status;
 }
