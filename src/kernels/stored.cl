@@ -21,6 +21,20 @@ FUNCTION unsigned short half_of_float(float x) {
     return (unsigned short)(sign | ((a - (112u << 23) + 0xfff + (a >> 13 & 1)) >> 13));
 }
 
+/* A number of the transform as one of single precision that a half can be rounded from: where that
+ * is not exact, the one of its two neighbours whose last bit is 1, so that nothing looks like a tie
+ * that is none (Boldo, Melquiond 2008: Emulation of FMA and correctly rounded sums). */
+#if PRECISION == 0
+FUNCTION float single_for_half(double x) {
+    const float nearest = (float)x;
+    const unsigned int bits = BITS_OF_FLOAT(nearest);
+    if ((double)nearest == x || x != x) return nearest;
+    return FLOAT_OF_BITS((fabs((double)nearest) > fabs(x) ? bits - 1 : bits) | 1u);
+}
+#else
+#define single_for_half(x) (x)
+#endif
+
 /* NaN gives the least. */
 FUNCTION real rounded_between(real x, real least, real most) {
     return x > least ? (x < most ? rint(x) : most) : least;
@@ -38,10 +52,10 @@ FUNCTION real rounded_between(real x, real least, real most) {
 #define TO_U8(x) (unsigned char)rounded_between(x, 0, 255)
 #define TO_I16(x) (short)rounded_between(x, -32768, 32767)
 #define TO_U16(x) (unsigned short)rounded_between(x, 0, 65535)
-#define TO_HALF(x) half_of_float((float)(x))
+#define TO_HALF(x) half_of_float(single_for_half(x))
 #define TO_FLOAT(x) (float)(x)
 #define TO_DOUBLE(x) (double)(x)
 #define TO_COMPLEX_HALF(z)                                                                         \
-    ((unsigned int)half_of_float((float)(z).x) | (unsigned int)half_of_float((float)(z).y) << 16)
+    ((unsigned int)TO_HALF((z).x) | (unsigned int)TO_HALF((z).y) << 16)
 #define TO_DECIBEL(z) ((real)10 * log10((z).x * (z).x + (z).y * (z).y))
 #endif
