@@ -20,7 +20,8 @@ typedef struct making {
     int64_t dense[WEFT_JIT_LOOPS]; /* strides of the loops in the chain's own arrays */
 } making;
 
-static const weft_jit_side dense_line = {.points = WEFT_JIT_COMPLEX, .point = 2, .part = 1};
+static const weft_jit_side dense_line = {
+    .points = WEFT_JIT_COMPLEX, .point = 2, .part = 1, .own = true};
 
 /* The longest line that is done in one kernel whatever its strides. */
 static int64_t longest_anywhere(const weft_jit_habits *habits) {

@@ -211,6 +211,8 @@ static weft_jit_request request_of(const planning *p, int d, bool back, array fr
         .fold_loop = -1};
     if (r2c) r.in = real_points(in->dim[d], pairs);
     if (c2r) r.out = real_points(out->dim[d], pairs);
+    r.in.own = from == BETWEEN;
+    r.out.own = to == BETWEEN;
     for (int i = 0; i < t->loops; i++)
         r.loop[r.loops++] = (weft_jit_loop){t->loop[i].n, in->loop[i], out->loop[i]};
     for (int e = 0; e < t->dims; e++)

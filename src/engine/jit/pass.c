@@ -120,9 +120,14 @@ static bool is_by_number(const weft_jit_side *side) {
     return side->operators.kernel && !side->operators.kernel->is_box && !is_complex(side->points);
 }
 
+/* Two numbers that lie side by side are loaded, or stored, at once. */
+static bool is_wide(const weft_jit_side *side) {
+    if (weft_jit_converts(side) || is_by_number(side)) return false;
+    return is_complex(side->points) || (side->points == WEFT_JIT_REAL_PAIRS && side->part == 1);
+}
+
 static bool all_even(const weft_jit_side *side, const weft_jit_request *r, bool output) {
-    if (is_by_number(side)) return true;
-    if (is_complex(side->points) || side->points == WEFT_JIT_REAL || side->part != 1) return true;
+    if (is_complex(side->points) || !is_wide(side)) return true;
     if (side->point % 2 != 0) return false;
     for (int l = 0; l < r->loops; l++)
         if ((output ? r->loop[l].out : r->loop[l].in) % 2 != 0) return false;
@@ -132,6 +137,17 @@ static bool all_even(const weft_jit_side *side, const weft_jit_request *r, bool 
 /* Whether all points of two numbers are aligned to both if the arrays are. */
 static bool can_be_aligned(const weft_jit_request *r) {
     return all_even(&r->in, r, false) && all_even(&r->out, r, true);
+}
+
+/* Makes the kernels that executions may want: at the addresses that weft_buffer_create gives, and
+ * at odd ones of callers' arrays. */
+static weft_status compile(weft_jit_pass *pass, bool is_cpu, const weft_device_handle *device) {
+    const weft_jit_request *r = &pass->request;
+    const bool can = can_be_aligned(r) && !is_cpu;
+    const bool must = (is_wide(&r->in) && !r->in.own) || (is_wide(&r->out) && !r->out.own);
+    if (can) WEFT_TRY(weft_jit_compile(pass, true, device, &pass->kernel[1]));
+    if (can && !must) return WEFT_SUCCESS;
+    return weft_jit_compile(pass, false, device, &pass->kernel[0]);
 }
 
 /* ---- making ---- */
@@ -210,8 +226,7 @@ weft_status weft_jit_pass_create(const weft_jit_request *request, const weft_jit
                          (long long)request->length, pass->shape.local_bytes, limits.local_bytes);
     make_table(pass, &table);
     WEFT_TRY(weft_jit_store_table(tables, device, &table, &pass->table));
-    const int aligned = can_be_aligned(&pass->request);
-    return weft_jit_compile(pass, aligned, device, &pass->kernel[aligned]);
+    return compile(pass, limits.is_cpu, device);
 }
 
 void weft_jit_pass_release(weft_jit_pass *pass, const weft_device_handle *device) {
@@ -270,14 +285,15 @@ static size_t fill_pieces(const weft_jit_side *side, int64_t part, int room, int
     return (size_t)(room * (3 + loops)) * sizeof *number;
 }
 
+/* Whether the arrays are aligned to two numbers, where the kernel for that can be taken. */
 static bool is_aligned(const weft_jit_pass *pass, const void *in, const void *out) {
     const weft_jit_request *r = &pass->request;
     const uintptr_t pair = 2 * weft_number_bytes(r->precision);
-    uintptr_t address = weft_jit_converts(&r->out) ? 0 : (uintptr_t)out;
-    if (r->in.pieces == 0 && !weft_jit_converts(&r->in)) address |= (uintptr_t)in;
+    uintptr_t address = is_wide(&r->out) ? (uintptr_t)out : 0;
+    if (r->in.pieces == 0 && is_wide(&r->in)) address |= (uintptr_t)in;
     for (int i = 0; i < r->in.pieces; i++)
         address |= (uintptr_t)((const void *const *)in)[r->in.piece[i].array];
-    return address % pair == 0 && can_be_aligned(r);
+    return address % pair == 0 && pass->kernel[1];
 }
 
 /* What a launch passes to the kernel. */
@@ -339,8 +355,6 @@ weft_status weft_jit_pass_run(weft_jit_pass *pass, const weft_device_handle *dev
     const int64_t lines =
         r->chunk >= 0 ? pass->lines / r->loop[r->chunk].n * run->chunk_n : pass->lines;
     launch l;
-    if (!pass->kernel[aligned])
-        WEFT_TRY(weft_jit_compile(pass, aligned, device, &pass->kernel[aligned]));
     fill_launch(pass, run, lines, &l);
     const int64_t of_group =
         r->work == WEFT_JIT_TRANSFORM ? pass->shape.lines : WEFT_JIT_COPY_THREADS;

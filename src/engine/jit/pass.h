@@ -45,6 +45,7 @@ typedef struct weft_jit_side {
     weft_jit_points points;
     int64_t point, part; /* strides of points, and of the second number of a pair */
     int pieces;          /* 0: one array */
+    bool own;            /* the array is the engine's, so aligned for all numbers */
     weft_jit_piece piece[WEFT_JIT_PIECES];
     weft_jit_operators operators;
 } weft_jit_side;
@@ -90,9 +91,8 @@ typedef struct weft_jit_pass {
     weft_jit_places places; /* in the table */
     const void *table;      /* on the device; the plan's */
     int64_t lines;
-    /* For data aligned to its real numbers, or to complex ones. Where the latter can be, it is made
-     * with the pass, and the other one at the first execution on arrays at odd addresses, which
-     * weft_buffer_create never gives. */
+    /* For data aligned to its real numbers, or to complex ones: those that executions may want.
+     * CPUs load two numbers as fast from anywhere, so there the first one does it all. */
     weft_kernel *kernel[2];
 } weft_jit_pass;
 
