@@ -4,7 +4,7 @@
  */
 #include "test_engine.h"
 
-enum { MOST_PIECES = 7, MOST_GAP = 9 };
+enum { MOST_PIECES = 16 /* that the engine jit takes */, MOST_GAP = 9 };
 
 /* One side: axis 0 is the loop, the others are the dimensions. Memory is row-major over `order`. */
 typedef struct array_side {
@@ -50,12 +50,13 @@ static weft_piece make_piece(const array_side *s, int axis, int64_t first, int64
 /* Random pieces that lie apart in one array of *elements; each its own array where `apart`. */
 static int split(const array_side *s, int axis, bool apart, weft_piece *piece, int64_t *elements) {
     int64_t whole = 1, first = 0;
+    const int64_t most = random_between(0, 2) == 0 ? s->n[axis] / MOST_PIECES + 1 : s->n[axis];
     int count = 0;
     for (int a = 0; a < s->axes; a++) whole *= s->n[a];
     *elements = 0;
     while (first < s->n[axis]) {
         int64_t rest = s->n[axis] - first;
-        int64_t n = count + 1 == MOST_PIECES ? rest : random_between(1, rest);
+        int64_t n = count + 1 == MOST_PIECES ? rest : random_between(1, rest < most ? rest : most);
         *elements += random_between(0, MOST_GAP);
         piece[count] = make_piece(s, axis, first, n, apart ? count : 0, *elements);
         *elements += whole / s->n[axis] * n;

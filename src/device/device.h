@@ -55,12 +55,22 @@ typedef struct weft_kernel_source {
                                  told so; 0: one */
     size_t local_bytes;       /* of LOCAL_MEMORY; what the text declares itself comes on top */
     weft_precision precision; /* what `real` is */
+    /* Bytes of all parameters, WEFT_KERNEL_MEMORY for each MEMORY, and of those of them that are a
+     * VALUE: a device that takes fewer parameters keeps room for these in memory. 0: they are few.
+     */
+    size_t parameter_bytes, value_bytes;
 } weft_kernel_source;
+
+enum {
+    WEFT_KERNEL_VALUES = 8, /* parameters VALUE of a kernel, at most */
+    WEFT_KERNEL_MEMORY = 16 /* bytes of one that is a MEMORY: an address and an offset */
+};
 
 typedef struct weft_kernel_argument {
     const void *memory; /* a device address, for a parameter MEMORY; anywhere in an allocation */
     const void *value;  /* not NULL: a parameter of `bytes` bytes, read during the call, instead */
     size_t bytes;
+    bool is_value; /* the parameter is a VALUE, which the device may put in memory */
 } weft_kernel_argument;
 
 typedef struct weft_kernel_limits {

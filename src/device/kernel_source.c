@@ -27,13 +27,13 @@ weft_status weft_kernel_check(const weft_kernel_source *source, const weft_kerne
     return WEFT_SUCCESS;
 }
 
-char *weft_kernel_text(const weft_kernel_source *source, bool has_double) {
-    char defines[128];
+char *weft_kernel_text(const weft_kernel_source *source, bool has_double, bool in_memory) {
+    char defines[160];
     snprintf(defines, sizeof defines,
              "#define THREADS %u\n#define RESIDENT_GROUPS %u\n#define PRECISION %d\n"
-             "#define HAS_DOUBLE %d\n",
+             "#define HAS_DOUBLE %d\n#define VALUES_IN_MEMORY %d\n",
              source->threads, source->resident > 1 ? source->resident : 1, (int)source->precision,
-             has_double);
+             has_double, in_memory);
     size_t bytes = strlen(defines) + strlen(weft_kernels_dialect_h) + 1;
     for (int i = 0; i < source->texts; i++) bytes += strlen(source->text[i]);
     char *text = malloc(bytes);

@@ -9,8 +9,9 @@
 weft_status weft_kernel_check(const weft_kernel_source *source, const weft_kernel_limits *limits,
                               const char *device);
 
-/* All of the text, freed by the caller; NULL, with a sentence, if out of memory. */
-char *weft_kernel_text(const weft_kernel_source *source, bool has_double);
+/* All of the text, freed by the caller; NULL, with a sentence, if out of memory. `in_memory`: its
+ * parameters VALUE are addresses. */
+char *weft_kernel_text(const weft_kernel_source *source, bool has_double, bool in_memory);
 
 /* The lines of a compiler's log from the first error on, as one (NULL: "no log"). */
 enum { WEFT_COMPILER_WORDS = 600 };

@@ -6,6 +6,7 @@
  *     #define RESIDENT_GROUPS n    how many groups a multiprocessor is to have registers for
  *     #define PRECISION n    0 double, 1 single: weft_precision
  *     #define HAS_DOUBLE n   0 or 1
+ *     #define VALUES_IN_MEMORY n   1: the device takes fewer parameters by value than the kernel has
  *
  * A kernel is a function
  *
@@ -19,6 +20,9 @@
  * before they reach the kernel, a buffer and an offset, which OPEN makes the pointer `in` of. The
  * other parameters are numbers or structures without pointers. LOCAL_MEMORY comes last, without a
  * comma before it, where weft_kernel_source.local_bytes is not 0, and is left out otherwise.
+ *
+ * Structures that may be large are parameters VALUE(type, name). OPEN_VALUE makes the pointer `name`
+ * of one: to the parameter, or to memory where the device put it. Such pointers carry IN_VALUE.
  *
  * Pointers carry the memory they point to: `GLOBAL real2 *p`, `LOCAL real *q`, `CONSTANT real *r`;
  * what is private carries nothing. Tables are `CONSTANT_TABLE(real, name, 3) = {...}` outside
@@ -105,6 +109,16 @@ typedef unsigned long long ulong64;
 #define FLOAT_OF_BITS(bits) __uint_as_float(bits)
 #define BITS_OF_FLOAT(x) __float_as_uint(x)
 #define UNROLL _Pragma("unroll")
+#endif
+
+#if VALUES_IN_MEMORY
+#define VALUE(type, name) MEMORY(const type, name)
+#define OPEN_VALUE(type, name) OPEN(const type, name)
+#define IN_VALUE GLOBAL
+#else
+#define VALUE(type, name) const type name##_value
+#define OPEN_VALUE(type, name) const type *const name = &name##_value
+#define IN_VALUE
 #endif
 
 /* ---- numbers ---- */

@@ -59,7 +59,7 @@
 /* The spectrum of a line, changed by the operators, as the input of the inverse transform, whose
  * parts change places on both sides. */
 #ifdef turn_keeps
-#define KEEP_TURNED(value) turn_keep(value, indices, &turn_at, kept);
+#define KEEP_TURNED(value) turn_keep(value, indices, turn_at, kept);
 #else
 #define KEEP_TURNED(value)
 #endif
@@ -67,7 +67,7 @@
 #define OPERATE_TURNED(value, e)                                                                   \
     {                                                                                              \
         const int indices[] = TURN_INDICES(e);                                                     \
-        value = turn_operators(value, indices, &turn_at, turn_tables);                             \
+        value = turn_operators(value, indices, turn_at, turn_tables);                              \
         KEEP_TURNED(value)                                                                         \
     }
 #else
@@ -169,6 +169,7 @@ KERNEL(weft_fft)
     OPEN_IN
     OPEN(out_number, out);
     OPEN(const real2, tables);
+    OPEN_PIECES
     OPEN_OPERATORS
 #if PITCH > 0
     OPEN_LOCAL(exchanged, shared);

@@ -80,14 +80,22 @@ typedef real out_number;
 #define OPEN_IN OPEN(const in_number, in);
 #endif
 #if defined IN_PIECES || defined OUT_PIECES
-#define PIECES_PARAMETERS , const fft_pieces in_pieces, const fft_pieces out_pieces
+#define PIECES_PARAMETERS , VALUE(fft_pieces, in_pieces), VALUE(fft_pieces, out_pieces)
+#define OPEN_PIECES                                                                                \
+    OPEN_VALUE(fft_pieces, in_pieces);                                                             \
+    OPEN_VALUE(fft_pieces, out_pieces);                                                            \
+    (void)in_pieces;                                                                               \
+    (void)out_pieces;
 #else
 #define PIECES_PARAMETERS
+#define OPEN_PIECES
 #endif
 
 #ifdef LOAD_NUMBER
-#define LOAD_PARAMETERS , MEMORY(const real, load_tables), const load_places load_at
-#define OPEN_LOAD OPEN(const real, load_tables);
+#define LOAD_PARAMETERS , MEMORY(const real, load_tables), VALUE(load_places, load_at)
+#define OPEN_LOAD                                                                                  \
+    OPEN(const real, load_tables);                                                                 \
+    OPEN_VALUE(load_places, load_at);
 #else
 #define LOAD_PARAMETERS
 #define OPEN_LOAD
@@ -108,15 +116,20 @@ typedef real out_number;
 #define OPEN_KEPT
 #endif
 #ifdef STORE_NUMBER
-#define STORE_PARAMETERS , MEMORY(const real, store_tables), const store_places store_at STORE_KEPT
-#define OPEN_STORE OPEN(const real, store_tables);
+#define STORE_PARAMETERS                                                                           \
+    , MEMORY(const real, store_tables), VALUE(store_places, store_at) STORE_KEPT
+#define OPEN_STORE                                                                                 \
+    OPEN(const real, store_tables);                                                                \
+    OPEN_VALUE(store_places, store_at);
 #else
 #define STORE_PARAMETERS
 #define OPEN_STORE
 #endif
 #ifdef TURN_NUMBER
-#define TURN_PARAMETERS , MEMORY(const real, turn_tables), const turn_places turn_at TURN_KEPT
-#define OPEN_TURN OPEN(const real, turn_tables);
+#define TURN_PARAMETERS , MEMORY(const real, turn_tables), VALUE(turn_places, turn_at) TURN_KEPT
+#define OPEN_TURN                                                                                  \
+    OPEN(const real, turn_tables);                                                                 \
+    OPEN_VALUE(turn_places, turn_at);
 #else
 #define TURN_PARAMETERS
 #define OPEN_TURN
@@ -142,7 +155,7 @@ FUNCTION long64 place_of_line(const long64 *stride, const unsigned int *index) {
     return place;
 }
 
-FUNCTION long64 place_in_piece(const fft_pieces *pieces, int which, int p,
+FUNCTION long64 place_in_piece(IN_VALUE const fft_pieces *pieces, int which, int p,
                                const unsigned int *index) {
     long64 place = pieces->offset[which] + (p - pieces->first[which]) * pieces->point[which];
     UNROLL
@@ -179,7 +192,7 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 #define OPERATE_LOADED(value, e)                                                                   \
     {                                                                                              \
         const int indices[] = LOAD_INDICES(e);                                                     \
-        value = load_operators(value, indices, &load_at, load_tables);                             \
+        value = load_operators(value, indices, load_at, load_tables);                              \
     }
 #else
 #define LOAD_NUMBER(p) (p)
@@ -188,7 +201,7 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 #if load_stores
 #define LOAD_IF(e)                                                                                 \
     const int sought_indices[] = LOAD_INDICES(e);                                                  \
-    if (load_inside(sought_indices, &load_at))
+    if (load_inside(sought_indices, load_at))
 #else
 #define LOAD_IF(e)
 #endif
@@ -196,8 +209,8 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 /* Complex number number of a line. */
 #ifdef IN_PIECES
 #define IN_PIECE(which)                                                                            \
-    if (sought >= in_pieces.first[which])                                                          \
-        at = in_##which + place_in_piece(&in_pieces, which, sought, index);
+    if (sought >= in_pieces->first[which])                                                         \
+        at = in_##which + place_in_piece(in_pieces, which, sought, index);
 #define LOAD_COMPLEX(result, number)                                                               \
     {                                                                                              \
         const int sought = (number);                                                               \
@@ -294,12 +307,12 @@ typedef struct line_out_place {
     unsigned int index[LOOPS];
 #endif
 #ifdef OUT_PIECES
-    const fft_pieces *pieces;
+    IN_VALUE const fft_pieces *pieces;
 #else
     long64 point, part;
 #endif
 #ifdef STORE_NUMBER
-    const store_places *operators;
+    IN_VALUE const store_places *operators;
     GLOBAL const real *tables;
 #endif
 #ifdef store_keeps
@@ -326,7 +339,7 @@ typedef struct line_out_place {
 #define OPEN_STORED_KEPT(to)
 #endif
 #define OPEN_STORED(to)                                                                            \
-    to.operators = &store_at;                                                                      \
+    to.operators = store_at;                                                                       \
     to.tables = store_tables;                                                                      \
     OPEN_STORED_KEPT(to)                                                                           \
     KEEP_INDEX(to)
@@ -348,7 +361,7 @@ typedef struct line_out_place {
 #ifdef OUT_PIECES
 #define OPEN_LINE_OUT(to)                                                                          \
     to.at = out;                                                                                   \
-    to.pieces = &out_pieces;                                                                       \
+    to.pieces = out_pieces;                                                                        \
     KEEP_INDEX(to)                                                                                 \
     OPEN_STORED(to)
 #define OUT_PIECE(which)                                                                           \

@@ -56,7 +56,7 @@ FUNCTION void find_element(const pointwise_shape *shape, unsigned int element, i
 #endif
 
 KERNEL(weft_pointwise)
-(MEMORY(const in_number, in), MEMORY(out_number, out), MEMORY(const real, tables), const pointwise_shape shape, const pointwise_places places KEPT_PARAMETER) {
+(MEMORY(const in_number, in), MEMORY(out_number, out), MEMORY(const real, tables), const pointwise_shape shape, VALUE(pointwise_places, places) KEPT_PARAMETER) {
     enum { PER_THREAD = 4 };
 #ifdef pointwise_keeps
     OPEN(pointwise_kept, kept);
@@ -64,6 +64,7 @@ KERNEL(weft_pointwise)
     OPEN(const in_number, in);
     OPEN(out_number, out);
     OPEN(const real, tables);
+    OPEN_VALUE(pointwise_places, places);
     const unsigned int first = GROUP(0) * (THREADS * PER_THREAD) + THREAD;
     pointwise_number value[PER_THREAD];
 #if !pointwise_stores
@@ -79,22 +80,22 @@ KERNEL(weft_pointwise)
         find_element(&shape, element, index);
         const int of_axes[] = INDEX_OF_AXES;
 #if pointwise_stores
-        const bool inside = pointwise_inside(of_axes, &places);
+        const bool inside = pointwise_inside(of_axes, places);
         long64 at = 0;
         for (int l = 0; l < AXES; ++l) at += index[l] * shape.stored[l];
 #if LOADS
         value[k] = NOTHING;
-        if (inside) value[k] = pointwise_operators(CONVERTED(in[at]), of_axes, &places, tables);
+        if (inside) value[k] = pointwise_operators(CONVERTED(in[at]), of_axes, places, tables);
         out[element] = value[k];
 #else
         value[k] = in[element];
-        if (inside) out[at] = CONVERTED(pointwise_operators(value[k], of_axes, &places, tables));
+        if (inside) out[at] = CONVERTED(pointwise_operators(value[k], of_axes, places, tables));
 #endif
 #else
-        value[k] = pointwise_operators(value[k], of_axes, &places, tables);
+        value[k] = pointwise_operators(value[k], of_axes, places, tables);
         out[element] = value[k];
 #ifdef pointwise_keeps
-        pointwise_keep(value[k], of_axes, &places, kept);
+        pointwise_keep(value[k], of_axes, places, kept);
 #endif
 #endif
     }

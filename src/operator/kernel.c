@@ -129,7 +129,7 @@ static void write_function(writing *w) {
                  w->name);
     weft_compose(c,
                  "FUNCTION %s_number %s_operators(%s_number value, const int *index, "
-                 "const %s_places *places, GLOBAL const real *tables) {\n"
+                 "IN_VALUE const %s_places *places, GLOBAL const real *tables) {\n"
                  "(void)index; (void)places; (void)tables;\n%sreturn value;\n}\n",
                  w->name, w->name, w->name, w->name, w->body.text ? w->body.text : "");
 }
@@ -195,7 +195,7 @@ static void write_stored(writing *w) {
     weft_compose(c, "%s", weft_kernels_stored_cl);
     weft_compose(c,
                  "#define %s_stores 1\n#define %s_is_real %d\n#define %s_converts %d\n"
-                 "FUNCTION bool %s_inside(const int *index, const %s_places *places) {\n"
+                 "FUNCTION bool %s_inside(const int *index, IN_VALUE const %s_places *places) {\n"
                  "(void)index; (void)places;\nreturn true%s;\n}\n",
                  w->name, w->name, layout->real, w->name, w->kernel->converts, w->name, w->name,
                  w->inside.text ? w->inside.text : "");
@@ -241,7 +241,7 @@ static void define_keep(writing *w) {
     if (converts) define_store(w, "convert_kept", kept);
     weft_compose(c,
                  "FUNCTION void %s_keep(%s_number value, const int *index, "
-                 "const %s_places *places, GLOBAL %s_kept *kept) {\n%s}\n",
+                 "IN_VALUE const %s_places *places, GLOBAL %s_kept *kept) {\n%s}\n",
                  w->name, w->name, w->name, w->name, w->kept.text ? w->kept.text : "");
 }
 

@@ -8,6 +8,9 @@
 
 enum { THREADS = 256, PER_THREAD = 4 /* as in pointwise.cl */, MOST = 1 << 30 };
 
+/* pointwise_shape of pointwise.cl. */
+#define SHAPE_BYTES(axes) ((2 + 6 * (size_t)(axes)) * sizeof(uint32_t))
+
 extern const char weft_kernels_pointwise_cl[]; /* cmake/embed.cmake */
 
 struct weft_operator_pass {
@@ -40,11 +43,17 @@ static weft_status compile(weft_operator_pass *p, weft_precision precision) {
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
     }
     const char *const texts[] = {c.text};
+    const int64_t first[WEFT_AXES] = {0};
+    int64_t place[WEFT_OPERATOR_PLACES];
+    const size_t places = weft_operator_kernel_places(p->operators, first, place);
     const weft_kernel_source source = {.name = "weft_pointwise",
                                        .text = texts,
                                        .texts = 1,
                                        .threads = THREADS,
-                                       .precision = precision};
+                                       .precision = precision,
+                                       .parameter_bytes =
+                                           SHAPE_BYTES(p->axes) + places + 4 * WEFT_KERNEL_MEMORY,
+                                       .value_bytes = places};
     weft_status status = d->ops->kernel_create(d->state, &source, &p->kernel);
     free(c.text);
     return status;
@@ -122,13 +131,12 @@ static weft_status launch(weft_operator_pass *p, weft_queue *queue, const int64_
         of_axes[p->order[l]] = first[l];
     }
     const size_t places = weft_operator_kernel_places(p->operators, of_axes, place);
-    const weft_kernel_argument argument[] = {
-        {.memory = in},
-        {.memory = out},
-        {.memory = p->operators->tables},
-        {.value = &shape, .bytes = (2 + 6 * (size_t)p->axes) * sizeof *number},
-        {.value = place, .bytes = places},
-        {.memory = p->kept}};
+    const weft_kernel_argument argument[] = {{.memory = in},
+                                             {.memory = out},
+                                             {.memory = p->operators->tables},
+                                             {.value = &shape, .bytes = SHAPE_BYTES(p->axes)},
+                                             {.value = place, .bytes = places, .is_value = true},
+                                             {.memory = p->kept}};
     const int64_t of_group = THREADS * PER_THREAD;
     const unsigned groups[3] = {(unsigned)((number[0] + of_group - 1) / of_group), 1, 1};
     return d->ops->kernel_launch(d->state, queue, p->kernel, groups, argument,

@@ -13,7 +13,7 @@
 static int compile(const weft_kernel_source *source, int architecture) {
     weft_cuda_image image;
     const char *name = source->name;
-    char *text = weft_kernel_text(source, true);
+    char *text = weft_kernel_text(source, true, false);
     weft_status status =
         text ? weft_cuda_compile(name, text, architecture, false, &image) : WEFT_ERROR_SYSTEM;
     free(text);
@@ -34,7 +34,7 @@ static int errors_are_told(int architecture) {
     const weft_kernel_source source = {
         .name = "wrong", .text = text, .texts = 1, .threads = 32, .precision = WEFT_DOUBLE};
     weft_cuda_image image;
-    char *whole = weft_kernel_text(&source, true);
+    char *whole = weft_kernel_text(&source, true, false);
     weft_status status = weft_cuda_compile("wrong", whole, architecture, false, &image);
     free(whole);
     if (status == WEFT_ERROR_DEVICE && strstr(weft_thread_error(), "not_declared")) return 0;

@@ -104,6 +104,63 @@ static void arguments_are_addresses_numbers_and_structures(void **state) {
     f->ops->kernel_destroy(f->device, kernel);
 }
 
+/* Two structures of 700 bytes: more than OpenCL's devices must take of parameters by value, 1024.
+ */
+enum { ROWS = 87, LAUNCHES = 64 };
+
+static const char *const sums[] = {
+    "typedef struct rows { long64 first, row[87]; } rows;\n"
+    "FUNCTION long64 sum_of(IN_VALUE const rows *r) {\n"
+    "    long64 sum = 0;\n"
+    "    for (int i = 0; i < 87; ++i) sum += r->row[i];\n"
+    "    return sum;\n"
+    "}\n"
+    "\nKERNEL(sums)(MEMORY(float, to), VALUE(rows, a), int at, VALUE(rows, b)) {\n"
+    "    OPEN(float, to);\n"
+    "    OPEN_VALUE(rows, a);\n"
+    "    OPEN_VALUE(rows, b);\n"
+    "    if (THREAD == 0) to[at] = (float)(sum_of(a) - sum_of(b) + a->first);\n"
+    "}\n"};
+
+typedef struct rows {
+    int64_t first, row[ROWS];
+} rows;
+
+/* Whatever the launches before and after it on either queue were given, and nobody waits. */
+static void a_launch_has_the_structures_that_it_was_given(void **state) {
+    fixture *f = *state;
+    weft_kernel_source source = source_of("sums", sums, 1);
+    source.value_bytes = 2 * sizeof(rows);
+    source.parameter_bytes = source.value_bytes + sizeof(int) + WEFT_KERNEL_MEMORY;
+    weft_kernel *kernel = create(f, &source);
+    const unsigned groups[3] = {1, 1, 1};
+    weft_queue *other = NULL;
+    ok(f->ops->queue_create(f->device, false, &other));
+    copy_all(f, f->host, f->a, WEFT_HOST_TO_DEVICE);
+    ok(f->ops->queue_wait(f->device, NULL));
+    for (int at = 0; at < LAUNCHES; at++) {
+        rows a = {.first = at, .row = {100 * at}}, b = {.row = {at % 7}};
+        a.row[ROWS - 1] = at;
+        b.row[ROWS / 2] = at / 8 * 8;
+        const weft_kernel_argument arguments[] = {
+            {.memory = f->a},
+            {.value = &a, .bytes = sizeof a, .is_value = true},
+            {.value = &at, .bytes = sizeof at},
+            {.value = &b, .bytes = sizeof b, .is_value = true}};
+        ok(f->ops->kernel_launch(f->device, at % 3 == 0 ? other : NULL, kernel, groups, arguments,
+                                 4));
+        memset(&a, 0xFF, sizeof a);
+        memset(&b, 0xFF, sizeof b);
+    }
+    ok(f->ops->queue_wait(f->device, other));
+    copy_all(f, f->a, f->back, WEFT_DEVICE_TO_HOST);
+    ok(f->ops->queue_wait(f->device, NULL));
+    for (int at = 0; at < LAUNCHES; at++)
+        assert_true(f->back[at] == (float)(102 * at - at % 7 - at / 8 * 8));
+    f->ops->queue_destroy(f->device, other);
+    f->ops->kernel_destroy(f->device, kernel);
+}
+
 /* Each group turns its part of the array around, once through memory that the launch gives and once
  * through an array of its own. */
 static const char *const reverse[] = {
@@ -272,6 +329,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(limits_make_sense, setup, teardown),
         cmocka_unit_test(without_double_precision_a_kernel_that_wants_it_is_refused),
         cmocka_unit_test_setup_teardown(arguments_are_addresses_numbers_and_structures, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_launch_has_the_structures_that_it_was_given, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(threads_of_a_group_share_local_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(groups_are_numbered_in_three_dimensions, setup, teardown),

@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "device/opencl/processor.h"
+
 static void the_processor_is_as_told(void **state) {
     (void)state;
     const weft_device_ops *ops = tested_ops();
@@ -42,6 +44,82 @@ static void memory_of_others_is_no_argument(void **state) {
     ok(ops->queue_wait(device, NULL));
     ops->close(device);
 }
+
+/* ---- parameters ---- */
+
+static const char *const wide[] = {"typedef struct wide { long64 number[137]; } wide;\n"
+                                   "\nKERNEL(wide_kernel)(MEMORY(float, to), const wide w) {\n"
+                                   "    OPEN(float, to);\n"
+                                   "    to[THREAD] = (float)w.number[THREAD];\n"
+                                   "}\n"};
+
+/* By value, though nobody said how many: 1096 bytes, and the device must take 1024 only. */
+static void more_parameters_than_the_device_takes_are_refused(void **state) {
+    (void)state;
+    const weft_device_ops *ops = tested_ops();
+    weft_device_state *device = open_device(ops, 0);
+    const weft_kernel_source source = {
+        .name = "wide_kernel", .text = wide, .texts = 1, .threads = 64, .precision = WEFT_SINGLE};
+    const int64_t number[137] = {1};
+    const unsigned groups[3] = {1, 1, 1};
+    weft_cl_processor *processor;
+    weft_kernel *kernel = NULL;
+    void *memory = NULL;
+    ok(weft_cl_processor_open(&processor));
+    const size_t before = processor->parameter_bytes;
+    assert_true(before >= 1024);
+    processor->parameter_bytes = 1024;
+    ok(ops->kernel_create(device, &source, &kernel));
+    ok(ops->allocate(device, WEFT_MEMORY_DEVICE, 64 * sizeof(float), &memory));
+    const weft_kernel_argument arguments[] = {{.memory = memory},
+                                              {.value = number, .bytes = sizeof number}};
+    assert_int_equal(ops->kernel_launch(device, NULL, kernel, groups, arguments, 2),
+                     WEFT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(weft_thread_error(), "bytes of parameters"));
+    ops->kernel_destroy(device, kernel);
+    processor->parameter_bytes = before;
+    ops->close(device);
+}
+
+enum { ROW = 24, ROOM = 3 * ROW * 16 };
+
+/* A plan whose kernels have operators at both ends, there and back. */
+static void convolve(weft_engine engine, char result[ROOM]) {
+    static const double table[ROW] = {1, -2, 3, 1, 1, 5, 1, 1, 2, 1, 1, -1, 1, 1, 4, 1, 1, 1, 7};
+    static const weft_operator list[] = {
+        {.kind = WEFT_OPERATOR_TABLE, .table = {NULL, table}},
+        {.kind = WEFT_OPERATOR_FUNCTION, .snippet = "value.x += (real)index[0];"},
+        {.kind = WEFT_OPERATOR_SCALE, .factor = 0.125}};
+    const weft_problem problem = {
+        .rank = 2, .n = {3, ROW}, .load = {list, 3}, .spectral = {list, 3}, .store = {list, 3}};
+    const weft_options options = {
+        .device = WEFT_OPENCL, .engine = engine, .location = WEFT_LOCATION_HOST, .convolve = 1};
+    double in[ROOM / 8];
+    weft_context context = NULL;
+    weft_plan plan = NULL;
+    for (int i = 0; i < ROOM / 8; i++) in[i] = i * 37 % 20 - 9.5;
+    ok(weft_context_create(NULL, &context));
+    if (weft_plan_create(context, &problem, &options, &plan) != WEFT_SUCCESS ||
+        weft_execute(plan, WEFT_CONVOLVE, in, result) != WEFT_SUCCESS)
+        fail_msg("%s", weft_last_error(context));
+    weft_plan_destroy(&plan);
+    weft_context_destroy(&context);
+}
+
+static void results_are_the_same_with_parameters_in_memory(void **state) {
+    (void)state;
+    char expected[ROOM] = {0}, result[ROOM] = {0};
+    weft_cl_processor *processor;
+    ok(weft_cl_processor_open(&processor));
+    const size_t before = processor->parameter_bytes;
+    convolve(WEFT_ENGINE_JIT, expected);
+    processor->parameter_bytes = 320; /* less than there is by value */
+    convolve(WEFT_ENGINE_JIT, result);
+    processor->parameter_bytes = before;
+    assert_memory_equal(result, expected, ROOM);
+}
+
+/* ---- programs ---- */
 
 /* In a process of its own, since programs are kept for the life of one. */
 static int child_of(const char *argument) {
@@ -122,6 +200,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_processor_is_as_told),
         cmocka_unit_test(memory_of_others_is_no_argument),
+        cmocka_unit_test(more_parameters_than_the_device_takes_are_refused),
+        cmocka_unit_test(results_are_the_same_with_parameters_in_memory),
         cmocka_unit_test(kernels_are_kept_in_files_that_may_be_damaged),
         cmocka_unit_test(without_a_driver_the_probe_says_so),
     };

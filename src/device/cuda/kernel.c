@@ -51,7 +51,7 @@ static weft_status load_module(const weft_cuda_gpu *gpu, const char *name, const
 /* With the lock held. */
 static weft_status find_module(const weft_cuda_gpu *gpu, const weft_kernel_source *source,
                                weft_cuda_module *module) {
-    char *text = weft_kernel_text(source, true);
+    char *text = weft_kernel_text(source, true, false);
     if (!text) return WEFT_ERROR_OUT_OF_MEMORY;
     uint64_t hash = weft_hash_bytes(WEFT_HASH_OF_NOTHING, text, strlen(text));
     loaded_module *at = loaded;

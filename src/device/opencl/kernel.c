@@ -1,6 +1,8 @@
 /* Operations on kernels: see program.h. */
 #include "device/opencl/opencl.h"
 #include "device/opencl/program.h"
+#include <string.h>
+
 #include "support/error.h"
 
 weft_status weft_cl_kernel_limits(weft_device_state *device, weft_kernel_limits *limits) {
@@ -17,35 +19,119 @@ void weft_cl_kernel_destroy(weft_device_state *device, weft_kernel *kernel) {
     weft_cl_kernel_free(device->processor, kernel);
 }
 
-/* The dialect's MEMORY: a buffer and an offset. */
-static weft_status set_memory(weft_device_state *device, const weft_kernel *kernel, unsigned *at,
-                              const void *address) {
-    const weft_cl *cl = device->processor->cl;
-    weft_cl_memory memory = NULL;
-    size_t found = 0;
-    if (address) WEFT_TRY(weft_cl_locate(device, address, &memory, &found));
-    uint64_t offset = found;
-    WEFT_TRY(weft_cl_check(cl->kernel_argument(kernel->kernel, (*at)++, sizeof memory, &memory),
-                           "a kernel does not take a buffer"));
-    return weft_cl_check(cl->kernel_argument(kernel->kernel, (*at)++, sizeof offset, &offset),
-                         "a kernel does not take an offset");
+/* ---- parameters in memory ---- */
+
+/* A launch as it is prepared. */
+typedef struct launch {
+    weft_device_state *device;
+    weft_cl_queue queue;
+    weft_kernel *kernel;
+    unsigned at;            /* the next parameter's number */
+    size_t parameter_bytes; /* so far */
+    size_t value_bytes;     /* of the buffer of values, so far */
+} launch;
+
+/* The launch before may be on another queue; one that is done, or failed, is not waited for. */
+static void forget_done(const weft_cl *cl, weft_cl_values *values) {
+    int execution = 0;
+    if (!values->last) return;
+    const int result =
+        cl->event_info(values->last, WEFT_CL_EVENT_STATUS, sizeof execution, &execution, NULL);
+    if (result == 0 && execution > WEFT_CL_COMPLETE) return;
+    if (result != 0 || execution < 0) values->known = false;
+    cl->event_release(values->last);
+    values->last = NULL;
 }
 
-static weft_status set_arguments(weft_device_state *device, const weft_kernel *kernel,
-                                 const weft_kernel_argument *argument, int arguments) {
-    const weft_cl *cl = device->processor->cl;
-    unsigned at = 0;
+/* One block of the buffer, behind the launch that reads what is there now. OpenCL takes a copy. */
+static weft_status write_block(launch *l, size_t at, const unsigned char *block) {
+    weft_cl_values *v = &l->kernel->values;
+    if (v->known && memcmp(v->content + at, block, WEFT_CL_VALUE_BLOCK) == 0) return WEFT_SUCCESS;
+    memcpy(v->content + at, block, WEFT_CL_VALUE_BLOCK);
+    return weft_cl_check(l->device->processor->cl->fill(
+                             l->queue, v->buffer, block, WEFT_CL_VALUE_BLOCK, at,
+                             WEFT_CL_VALUE_BLOCK, v->last != NULL, v->last ? &v->last : NULL, NULL),
+                         "a kernel's parameters could not be written");
+}
+
+/* ---- parameters ---- */
+
+static weft_status set(launch *l, size_t bytes, const void *value, const char *failure) {
+    l->parameter_bytes += bytes;
+    return weft_cl_check(
+        l->device->processor->cl->kernel_argument(l->kernel->kernel, l->at++, bytes, value),
+        failure);
+}
+
+/* The dialect's MEMORY: a buffer and an offset. */
+static weft_status set_buffer(launch *l, weft_cl_memory memory, uint64_t offset) {
+    WEFT_TRY(set(l, sizeof memory, &memory, "a kernel does not take a buffer"));
+    return set(l, sizeof offset, &offset, "a kernel does not take an offset");
+}
+
+static weft_status set_memory(launch *l, const void *address) {
+    weft_cl_memory memory = NULL;
+    size_t offset = 0;
+    if (address) WEFT_TRY(weft_cl_locate(l->device, address, &memory, &offset));
+    return set_buffer(l, memory, offset);
+}
+
+/* The dialect's VALUE where it is in memory. */
+static weft_status set_value(launch *l, const weft_kernel_argument *argument) {
+    weft_cl_values *v = &l->kernel->values;
+    const size_t first = l->value_bytes;
+    for (size_t done = 0; done < argument->bytes; done += WEFT_CL_VALUE_BLOCK) {
+        unsigned char block[WEFT_CL_VALUE_BLOCK] = {0};
+        const size_t left = argument->bytes - done;
+        if (l->value_bytes + sizeof block > v->bytes)
+            return weft_fail(WEFT_ERROR_DEVICE,
+                             "OpenCL device: a kernel was made with fewer bytes of parameters than "
+                             "it gets");
+        memcpy(block, (const char *)argument->value + done,
+               left < sizeof block ? left : sizeof block);
+        WEFT_TRY(write_block(l, l->value_bytes, block));
+        l->value_bytes += sizeof block;
+    }
+    return set_buffer(l, v->buffer, first);
+}
+
+static weft_status set_arguments(launch *l, const weft_kernel_argument *argument, int arguments) {
+    const size_t most = l->device->processor->parameter_bytes;
     for (int i = 0; i < arguments; i++) {
         if (!argument[i].value)
-            WEFT_TRY(set_memory(device, kernel, &at, argument[i].memory));
+            WEFT_TRY(set_memory(l, argument[i].memory));
+        else if (argument[i].is_value && l->kernel->values.buffer)
+            WEFT_TRY(set_value(l, &argument[i]));
         else
-            WEFT_TRY(weft_cl_check(
-                cl->kernel_argument(kernel->kernel, at++, argument[i].bytes, argument[i].value),
-                "a kernel does not take a value"));
+            WEFT_TRY(
+                set(l, argument[i].bytes, argument[i].value, "a kernel does not take a value"));
     }
-    if (kernel->local_bytes == 0) return WEFT_SUCCESS;
-    return weft_cl_check(cl->kernel_argument(kernel->kernel, at, kernel->local_bytes, NULL),
-                         "a kernel does not take local memory");
+    if (l->kernel->local_bytes > 0) {
+        WEFT_TRY(set(l, l->kernel->local_bytes, NULL, "a kernel does not take local memory"));
+        l->parameter_bytes += sizeof(void *) - l->kernel->local_bytes; /* its address is passed */
+    }
+    if (l->parameter_bytes <= most) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "OpenCL device: a kernel has %zu bytes of parameters; %.100s takes %zu",
+                     l->parameter_bytes, l->device->processor->name, most);
+}
+
+/* ---- launches ---- */
+
+/* Parameters in memory are this launch's until it is done, whichever queue the next one is on. */
+static weft_status enqueue(launch *l, unsigned axes, const size_t *threads, const size_t *group) {
+    const weft_cl *cl = l->device->processor->cl;
+    weft_cl_values *v = &l->kernel->values;
+    weft_cl_event *before = v->last ? &v->last : NULL, made = NULL;
+    WEFT_TRY(weft_cl_check(cl->launch(l->queue, l->kernel->kernel, axes, NULL, threads, group,
+                                      before != NULL, before, v->buffer ? &made : NULL),
+                           "a kernel could not be launched"));
+    if (!v->buffer) return WEFT_SUCCESS;
+    if (v->last) cl->event_release(v->last);
+    v->last = made;
+    v->known = true;
+    /* What waits for it does not submit this queue's work. */
+    return weft_cl_check(cl->flush(l->queue), "work could not be submitted");
 }
 
 weft_status weft_cl_kernel_launch(weft_device_state *device, weft_queue *queue, weft_kernel *kernel,
@@ -55,13 +141,14 @@ weft_status weft_cl_kernel_launch(weft_device_state *device, weft_queue *queue, 
     const size_t threads[3] = {(size_t)groups[0] * kernel->threads, groups[1], groups[2]};
     const unsigned axes = groups[2] > 1 ? 3 : groups[1] > 1 ? 2 : 1;
     if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return WEFT_SUCCESS;
+    launch l = {.device = device,
+                .queue = weft_cl_queue_or_default(device, queue)->queue,
+                .kernel = kernel};
     pthread_mutex_lock(&kernel->lock);
-    weft_status status = set_arguments(device, kernel, argument, arguments);
-    if (status == WEFT_SUCCESS)
-        status = weft_cl_check(device->processor->cl->launch(
-                                   weft_cl_queue_or_default(device, queue)->queue, kernel->kernel,
-                                   axes, NULL, threads, group, 0, NULL, NULL),
-                               "a kernel could not be launched");
+    forget_done(device->processor->cl, &kernel->values);
+    weft_status status = set_arguments(&l, argument, arguments);
+    if (status == WEFT_SUCCESS) status = enqueue(&l, axes, threads, group);
+    if (status != WEFT_SUCCESS) kernel->values.known = false;
     pthread_mutex_unlock(&kernel->lock);
     return status;
 }

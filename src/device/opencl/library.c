@@ -30,6 +30,7 @@ static const weft_library_symbol symbols[] = {
     CL("EnqueueUnmapMemObject", unmap),
     CL("EnqueueCopyBuffer", copy),
     CL("EnqueueCopyBufferRect", copy_rect),
+    CL("EnqueueFillBuffer", fill),
     CL("EnqueueReadBuffer", read),
     CL("EnqueueReadBufferRect", read_rect),
     CL("EnqueueWriteBuffer", write),

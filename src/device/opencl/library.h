@@ -44,6 +44,7 @@ enum { /* what clGetDeviceInfo tells */
        WEFT_CL_DEVICE_GROUP_SIZE = 0x1004,
        WEFT_CL_DEVICE_WIDTH_FLOAT = 0x100a,
        WEFT_CL_DEVICE_MAX_ALLOCATION = 0x1010,
+       WEFT_CL_DEVICE_PARAMETER_SIZE = 0x1017,
        WEFT_CL_DEVICE_GLOBAL_MEMORY = 0x101f,
        WEFT_CL_DEVICE_LOCAL_MEMORY = 0x1023,
        WEFT_CL_DEVICE_AVAILABLE = 0x1027,
@@ -98,6 +99,9 @@ typedef struct weft_cl {
                      const size_t src_origin[3], const size_t dst_origin[3], const size_t region[3],
                      size_t src_row, size_t src_slice, size_t dst_row, size_t dst_slice,
                      unsigned waits, const weft_cl_event *wait, weft_cl_event *event);
+    int (*fill)(weft_cl_queue queue, weft_cl_memory memory, const void *pattern,
+                size_t pattern_bytes, size_t offset, size_t bytes, unsigned waits,
+                const weft_cl_event *wait, weft_cl_event *event);
     int (*read)(weft_cl_queue queue, weft_cl_memory src, unsigned blocking, size_t offset,
                 size_t bytes, void *host, unsigned waits, const weft_cl_event *wait,
                 weft_cl_event *event);

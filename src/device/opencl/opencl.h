@@ -16,10 +16,24 @@ struct weft_queue {
     int callbacks; /* that are still to come */
 };
 
+/* Parameters VALUE of a kernel with more parameters than the device takes: in a buffer, each from a
+ * whole number of blocks on. What is in it belongs to the launch last enqueued: the next one writes
+ * the blocks that differ, behind it. */
+enum { WEFT_CL_VALUE_BLOCK = 128 }; /* bytes: the largest pattern of clEnqueueFillBuffer */
+
+typedef struct weft_cl_values {
+    weft_cl_memory buffer; /* NULL: they are passed by value */
+    size_t bytes;
+    unsigned char *content; /* of the buffer, if it is known */
+    bool known;
+    weft_cl_event last; /* that launch; NULL: none */
+} weft_cl_values;
+
 struct weft_kernel {
     weft_cl_kernel kernel;
     unsigned threads;
     size_t local_bytes;
+    weft_cl_values values;
     pthread_mutex_t lock; /* arguments are set one by one */
 };
 

@@ -184,6 +184,8 @@ static void find_limits(weft_cl_processor *p) {
         .is_cpu = p->is_cpu};
     p->registers = (unsigned)ask_number(p->cl, p->device, WEFT_CL_DEVICE_REGISTERS, 4);
     p->largest_buffer = ask_number(p->cl, p->device, WEFT_CL_DEVICE_MAX_ALLOCATION, 8);
+    p->parameter_bytes =
+        ask_number(p->cl, p->device, WEFT_CL_DEVICE_PARAMETER_SIZE, sizeof(size_t));
 }
 
 static weft_status make_kernels(weft_cl_processor *p) {

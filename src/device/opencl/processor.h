@@ -29,6 +29,7 @@ typedef struct weft_cl_processor {
     unsigned
         registers; /* of a group, of 32 bits, where the compiler takes a limit for a thread; 0 */
     size_t largest_buffer;                                 /* bytes */
+    size_t parameter_bytes;                                /* of a kernel, at most */
     weft_kernel *copy[WEFT_COPY_KERNELS][WEFT_COPY_UNITS]; /* by weft_copy_kernel and unit */
     weft_kernel *scale[WEFT_SINGLE + 1]; /* by precision; NULL: cannot be computed */
 } weft_cl_processor;

@@ -126,7 +126,8 @@ static weft_status make_program(const weft_cl_processor *p, const char *name, co
 /* With the lock held. */
 static weft_status find_program(const weft_cl_processor *p, const weft_kernel_source *source,
                                 weft_cl_program *program) {
-    char *text = weft_kernel_text(source, p->limits.has_double);
+    char *text = weft_kernel_text(source, p->limits.has_double,
+                                  source->parameter_bytes > p->parameter_bytes);
     if (!text) return WEFT_ERROR_OUT_OF_MEMORY;
     const options o = options_for(p, source);
     const uint64_t hash = hash_of(p, text, &o);
@@ -167,6 +168,18 @@ static weft_status check_memory(const weft_cl_processor *p, weft_cl_kernel kerne
                      source->name, source->local_bytes + (size_t)local, (size_t)most);
 }
 
+static weft_status make_values(const weft_cl_processor *p, const weft_kernel_source *source,
+                               weft_cl_values *values) {
+    const size_t blocks = source->value_bytes / WEFT_CL_VALUE_BLOCK + WEFT_KERNEL_VALUES;
+    int result = 0;
+    values->bytes = blocks * WEFT_CL_VALUE_BLOCK;
+    values->content = malloc(values->bytes);
+    if (!values->content) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a kernel");
+    values->buffer =
+        p->cl->buffer_create(p->context, WEFT_CL_READ_WRITE, values->bytes, NULL, &result);
+    return weft_cl_check(result, "no memory for a kernel's parameters");
+}
+
 weft_status weft_cl_kernel_make(weft_cl_processor *p, const weft_kernel_source *source,
                                 weft_kernel **kernel) {
     weft_cl_program program;
@@ -178,7 +191,7 @@ weft_status weft_cl_kernel_make(weft_cl_processor *p, const weft_kernel_source *
     weft_status status = find_program(p, source, &program);
     pthread_mutex_unlock(&lock);
     WEFT_TRY(status);
-    weft_kernel *made = malloc(sizeof *made);
+    weft_kernel *made = calloc(1, sizeof *made);
     if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a kernel");
     made->kernel = p->cl->kernel_create(program, source->name, &result);
     if (result != 0) {
@@ -189,6 +202,8 @@ weft_status weft_cl_kernel_make(weft_cl_processor *p, const weft_kernel_source *
     made->local_bytes = source->local_bytes;
     pthread_mutex_init(&made->lock, NULL);
     status = check_memory(p, made->kernel, source);
+    if (status == WEFT_SUCCESS && source->parameter_bytes > p->parameter_bytes)
+        status = make_values(p, source, &made->values);
     if (status != WEFT_SUCCESS) {
         weft_cl_kernel_free(p, made);
         return status;
@@ -200,6 +215,9 @@ weft_status weft_cl_kernel_make(weft_cl_processor *p, const weft_kernel_source *
 void weft_cl_kernel_free(const weft_cl_processor *p, weft_kernel *kernel) {
     if (!kernel) return;
     p->cl->kernel_release(kernel->kernel);
+    if (kernel->values.last) p->cl->event_release(kernel->values.last);
+    if (kernel->values.buffer) p->cl->memory_release(kernel->values.buffer);
+    free(kernel->values.content);
     pthread_mutex_destroy(&kernel->lock);
     free(kernel);
 }

@@ -311,8 +311,10 @@ static void add_memory(launch *l, const void *memory) {
     l->argument[l->arguments++] = (weft_kernel_argument){.memory = memory};
 }
 
+/* A VALUE of the dialect. */
 static void add_value(launch *l, const void *value, size_t bytes) {
-    l->argument[l->arguments++] = (weft_kernel_argument){.value = value, .bytes = bytes};
+    l->argument[l->arguments++] =
+        (weft_kernel_argument){.value = value, .bytes = bytes, .is_value = true};
 }
 
 static void add_operators(launch *l, const weft_jit_request *r, const weft_jit_operators *o,
@@ -327,18 +329,23 @@ static void add_operators(launch *l, const weft_jit_request *r, const weft_jit_o
     if (o->kernel->keeps) add_memory(l, run->kept);
 }
 
+static const void *piece_address(const weft_jit_request *r, const weft_jit_run *run, int i) {
+    return run->in ? ((const void *const *)run->in)[r->in.piece[i].array] : NULL;
+}
+
 static void fill_launch(const weft_jit_pass *pass, const weft_jit_run *run, int64_t lines,
                         launch *l) {
     const weft_jit_request *r = &pass->request;
     const int room = weft_jit_room(r);
     l->arguments = 0;
     for (int i = 0; i < room && r->in.pieces > 0; i++)
-        add_memory(l, ((const void *const *)run->in)[r->in.piece[i < r->in.pieces ? i : 0].array]);
+        add_memory(l, piece_address(r, run, i < r->in.pieces ? i : 0));
     if (r->in.pieces == 0) add_memory(l, run->in);
     add_memory(l, run->out);
     add_memory(l, pass->table);
     fill_shape(r, run->chunk_n, lines, &l->shape);
-    add_value(l, &l->shape.content, l->shape.bytes);
+    l->argument[l->arguments++] =
+        (weft_kernel_argument){.value = &l->shape.content, .bytes = l->shape.bytes};
     if (room > 0) {
         add_value(l, l->in_pieces, fill_pieces(&r->in, run->part, room, r->loops, l->in_pieces));
         add_value(l, l->out_pieces, fill_pieces(&r->out, run->part, room, r->loops, l->out_pieces));
@@ -346,6 +353,20 @@ static void fill_launch(const weft_jit_pass *pass, const weft_jit_run *run, int6
     add_operators(l, r, &r->in.operators, run, l->load_places);
     add_operators(l, r, &r->turn, run, l->turn_places);
     add_operators(l, r, &r->out.operators, run, l->store_places);
+}
+
+size_t weft_jit_parameter_bytes(const weft_jit_pass *pass, size_t *value_bytes) {
+    static const int64_t first[WEFT_AXES];
+    const weft_jit_run run = {.chunk_n = 1, .first = first}; /* nowhere */
+    size_t bytes = sizeof(void *);                           /* of local memory */
+    launch l;
+    fill_launch(pass, &run, pass->lines, &l);
+    *value_bytes = 0;
+    for (int i = 0; i < l.arguments; i++) {
+        bytes += l.argument[i].value ? l.argument[i].bytes : WEFT_KERNEL_MEMORY;
+        if (l.argument[i].is_value) *value_bytes += l.argument[i].bytes;
+    }
+    return bytes;
 }
 
 weft_status weft_jit_pass_run(weft_jit_pass *pass, const weft_device_handle *device,

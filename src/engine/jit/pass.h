@@ -115,6 +115,9 @@ typedef struct weft_jit_run {
 weft_status weft_jit_pass_run(weft_jit_pass *pass, const weft_device_handle *device,
                               weft_queue *queue, const weft_jit_run *run);
 
+/* Bytes of its kernel's parameters, and of those of them that are a VALUE of the dialect. */
+size_t weft_jit_parameter_bytes(const weft_jit_pass *pass, size_t *value_bytes);
+
 /* Compiles the kernel of a pass. */
 weft_status weft_jit_compile(const weft_jit_pass *pass, bool aligned,
                              const weft_device_handle *device, weft_kernel **kernel);

@@ -235,6 +235,8 @@ weft_status weft_jit_compile(const weft_jit_pass *pass, bool aligned,
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "jit engine: no memory for a kernel's text");
     }
     const char *const texts[] = {c.text};
+    size_t value_bytes;
+    const size_t parameter_bytes = weft_jit_parameter_bytes(pass, &value_bytes);
     const weft_kernel_source source = {
         .name = transforms ? "weft_fft" : "weft_fft_copy",
         .text = texts,
@@ -243,7 +245,9 @@ weft_status weft_jit_compile(const weft_jit_pass *pass, bool aligned,
                               : WEFT_JIT_COPY_THREADS,
         .resident = transforms ? (unsigned)pass->shape.resident : 0,
         .local_bytes = transforms ? pass->shape.local_bytes : 0,
-        .precision = pass->request.precision};
+        .precision = pass->request.precision,
+        .parameter_bytes = parameter_bytes,
+        .value_bytes = value_bytes};
     weft_status status = device->ops->kernel_create(device->state, &source, kernel);
     free(c.text);
     return status;
