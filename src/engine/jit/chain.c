@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "support/checked.h"
 #include "support/error.h"
 #include "support/least.h"
 
@@ -130,14 +131,62 @@ static int64_t balanced_divisor(int64_t n, int64_t most) {
 }
 
 /* The first of the factors of n: two, or, where that cannot be, three. */
-static int64_t first_factor(int64_t n, const weft_jit_habits *habits) {
-    const int64_t most = longest_anywhere(habits);
+static int64_t first_factor(int64_t n, int64_t most) {
     int64_t best = balanced_divisor(n, most);
     for (int64_t a = 2; best == 0 && a <= most; a++)
         if (n % a == 0 && a * a * a >= n && balanced_divisor(n / a, most) > 0) best = a;
     for (int64_t a = most; best == 0 && a >= 2; a--)
         if (n % a == 0 && balanced_divisor(n / a, most) > 0) best = a;
     return best;
+}
+
+/* What the pass over one line's matrix that has most lines has; 0: it cannot be one. */
+static int64_t most_rows(int64_t n) {
+    const int64_t first = first_factor(n, WEFT_JIT_LONGEST);
+    if (first == 0) return 0;
+    const int64_t length = n / first, second = balanced_divisor(length, WEFT_JIT_LONGEST);
+    const int64_t of_rows = length <= WEFT_JIT_LONGEST
+                                ? first
+                                : first * (second > length / second ? second : length / second);
+    return length > of_rows ? length : of_rows;
+}
+
+/* The same of a line's chain, on any device; real lines that are folded have no more. */
+static int64_t most_of_line(int64_t n, bool real) {
+    const bool pairs = real && n % 2 == 0 && weft_is_smooth(n / 2);
+    const int64_t points = pairs ? n / 2 : n;
+    if (points <= WEFT_JIT_LONGEST) return 1;
+    if (!weft_is_smooth(points)) {
+        const int64_t core = weft_jit_convolution_length(2 * points - 1);
+        return most_rows(core) > 0 ? core : 0;
+    }
+    const int64_t rows = most_rows(points);
+    const bool folds = real && balanced_divisor(n, WEFT_JIT_LONGEST) > 0;
+    return !real || folds || rows == 0 ? rows : pairs ? points / 2 + 1 : points;
+}
+
+weft_status weft_jit_check_lines(int64_t n, bool real, bool operators, int64_t lines) {
+    /* Twiddles between kernels have the number of a point as their exponent, in 32 bits; half
+     * spectra, and operators, an int. */
+    const int64_t longest = real || operators ? INT32_MAX : INT64_C(1) << 32;
+    int64_t all = 0;
+    if (n > longest)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "jit engine: %s of %lld points%s, but %lld are the most; choose another "
+                         "engine",
+                         real ? "real lines" : "lines", (long long)n,
+                         operators ? " with operators" : "", (long long)longest);
+    const int64_t most = most_of_line(n, real);
+    if (most == 0)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "jit engine: lines of %lld points are no matrix of at most three kernels; "
+                         "choose another engine",
+                         (long long)n);
+    if (weft_checked_multiply(most, lines, &all) && all <= WEFT_JIT_MOST_LINES) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "jit engine: %lld lines of %lld points: a pass counts at most %d; use "
+                     "smaller batches, or choose another engine",
+                     (long long)lines, (long long)n, WEFT_JIT_MOST_LINES);
 }
 
 static void add_loop(weft_jit_request *r, int64_t n, int64_t in, int64_t out) {
@@ -185,7 +234,7 @@ static weft_status add_rows(const making *m, int64_t n, int64_t first, weft_jit_
 /* n points, complex or pairs of reals, from one array to another: columns, then rows. Point j2 of
  * row k1 is at k1 n / first + j2 of the matrix. */
 static weft_status add_matrix(const making *m, int64_t n, weft_jit_array from, weft_jit_array to) {
-    const int64_t first = first_factor(n, m->habits);
+    const int64_t first = first_factor(n, longest_anywhere(m->habits));
     if (first == 0)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: lines of %lld points", (long long)n);
     const weft_jit_side in = from == WEFT_JIT_IN ? m->request->in : dense_line;

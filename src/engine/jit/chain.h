@@ -38,6 +38,11 @@ typedef struct weft_jit_chain {
 bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit_habits *habits,
                         int64_t *core);
 
+/* Whether the kernels, which count with 32 bits, can count the points of lines of n, real numbers
+ * perhaps, and the lines of each pass over so many of them; UNSUPPORTED, with the reason, if not.
+ * `operators`: they look at the points' numbers. */
+weft_status weft_jit_check_lines(int64_t n, bool real, bool operators, int64_t lines);
+
 /* `request` is of work TRANSFORM, without chunk, core and twist. */
 weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_jit_habits *habits,
                                   const weft_device_handle *device, weft_jit_table_list *tables,

@@ -12,6 +12,7 @@
 #include "engine/jit/chain.h"
 #include "engine/jit/habits.h"
 #include "engine/smooth.h"
+#include "support/checked.h"
 #include "support/error.h"
 
 /* Arrays between which the chains go. */
@@ -74,6 +75,28 @@ static bool can_turn(const weft_transform *t) {
            (t->kind == WEFT_TRANSFORM_C2C || t->dims > 1);
 }
 
+static int64_t complex_extent(const weft_transform *t, int d) {
+    bool halved = t->kind != WEFT_TRANSFORM_C2C && d == t->dims - 1;
+    return halved ? t->dim[d].n / 2 + 1 : t->dim[d].n;
+}
+
+/* All that is along other axes are lines of a dimension. */
+static weft_status check_lines(const weft_transform *t) {
+    const bool operators = t->load.list || t->spectral.list || t->store.list;
+    for (int d = 0; d < t->dims; d++) {
+        const bool real = t->kind != WEFT_TRANSFORM_C2C && d == t->dims - 1;
+        int64_t lines = 1;
+        bool counted = true;
+        for (int e = 0; e < t->dims; e++)
+            if (e != d)
+                counted = counted && weft_checked_multiply(lines, complex_extent(t, e), &lines);
+        for (int i = 0; i < t->loops; i++)
+            counted = counted && weft_checked_multiply(lines, t->loop[i].n, &lines);
+        WEFT_TRY(weft_jit_check_lines(t->dim[d].n, real, operators, counted ? lines : INT64_MAX));
+    }
+    return WEFT_SUCCESS;
+}
+
 static weft_status jit_supports(const weft_transform *t, const weft_device_ops *device) {
     const weft_pieces *in = &t->in_pieces, *out = &t->out_pieces;
     if (!device->kernel_create)
@@ -95,7 +118,7 @@ static weft_status jit_supports(const weft_transform *t, const weft_device_ops *
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: a transform of %d dimensions from %d pieces to %d", t->dims,
                          in->count, out->count);
-    return WEFT_SUCCESS;
+    return check_lines(t);
 }
 
 /* ---- planning ---- */
@@ -112,11 +135,6 @@ typedef struct planning {
     strides lie[BETWEEN + 1];
     bool alternates; /* between the output and the array between, never in place */
 } planning;
-
-static int64_t complex_extent(const weft_transform *t, int d) {
-    bool halved = t->kind != WEFT_TRANSFORM_C2C && d == t->dims - 1;
-    return halved ? t->dim[d].n / 2 + 1 : t->dim[d].n;
-}
 
 static const weft_piece *largest(const weft_pieces *pieces) {
     const weft_piece *found = &pieces->piece[0];

@@ -214,10 +214,11 @@ weft_status weft_jit_pass_create(const weft_jit_request *request, const weft_jit
     WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
     arrange_loops(&pass->request, transforms ? 0 : 1);
     pass->lines = count_lines(&pass->request);
-    if (pass->lines > INT32_MAX)
+    if (pass->lines > WEFT_JIT_MOST_LINES)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "jit engine: %lld lines, but 2^31 - 1 are the most; use smaller batches",
-                         (long long)pass->lines);
+                         "jit engine: a pass over %lld lines, but %d are the most; use smaller "
+                         "batches",
+                         (long long)pass->lines, WEFT_JIT_MOST_LINES);
     if (transforms) pass->shape = choose_shape(&pass->request, habits, &limits, pass->lines);
     if (transforms && pass->shape.local_bytes > limits.local_bytes)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,

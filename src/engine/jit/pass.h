@@ -9,6 +9,10 @@
 #include "engine/jit/tables.h"
 #include "operator/kernel.h"
 
+/* Lines of a pass, or points of one that transforms nothing: indices are found by divisors of 31
+ * bits, by whole groups. */
+enum { WEFT_JIT_MOST_LINES = INT32_MAX - 1024 };
+
 enum { WEFT_JIT_LOOPS = WEFT_AXES + WEFT_MAX_RANK + 3, WEFT_JIT_PIECES = 16 };
 
 /* What a line is in memory; fft_points.cl has the same numbers. */

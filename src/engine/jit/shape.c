@@ -116,11 +116,13 @@ int64_t weft_jit_convolution_length(int64_t least) {
     }
     if (best > 0) return best;
     /* In several kernels: of few, small factors. */
-    for (int64_t n = least;; n++) {
-        int64_t odd = n;
-        while (odd % 2 == 0) odd /= 2;
-        if (odd == 1 || odd == 3 || odd == 5 || odd == 7 || odd == 9 || odd == 15) return n;
+    static const int odd[] = {1, 3, 5, 7, 9, 15};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        int64_t n = odd[i];
+        while (n < least) n *= 2;
+        if (best == 0 || n < best) best = n;
     }
+    return best;
 }
 
 int weft_jit_radix(const weft_jit_shape *shape, int s) {

@@ -1,0 +1,87 @@
+/*
+ * Which transforms the jit engine takes: as many points and lines as its kernels count. Nothing is
+ * planned and no device is wanted, so the answer must come at once.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+/* cmocka.h needs the four above it */
+#include <cmocka.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/engine.h"
+#include "operator/operator.h"
+#include "support/error.h"
+
+typedef struct test_case {
+    weft_transform_kind kind;
+    int64_t n, others; /* points of a line, and the other dimension's */
+    int64_t loop;
+    bool operates;
+    const char *reason; /* NULL: it is taken */
+} test_case;
+
+#define TWO(exponent) (INT64_C(1) << (exponent))
+#define C2C WEFT_TRANSFORM_C2C
+#define R2C WEFT_TRANSFORM_R2C
+#define C2R WEFT_TRANSFORM_C2R
+
+static const test_case cases[] = {
+    {C2C, 4096, 1, 1, false, NULL},
+    {C2C, TWO(32), 1, 1, false, NULL}, /* exponents of twiddles are below the length */
+    {C2C, 3 * TWO(31), 1, 1, false, "6442450944 points"},
+    {C2C, TWO(33), 1, 1, false, "8589934592 points"},
+    {C2C, TWO(40), 1, 1, false, "1099511627776 points"},
+    {C2C, TWO(62), 1, 1, false, "points"},
+    {C2C, TWO(30), 1, 1, true, NULL},
+    {C2C, TWO(31), 1, 1, true, "with operators"},
+    {C2C, 100003, 1, 1, false, NULL},
+    {C2C, TWO(31) - 1, 1, 1, false, "a pass counts"}, /* a prime: as a convolution of more */
+    {R2C, TWO(30), 1, 1, false, NULL},
+    {R2C, TWO(31), 1, 1, false, "real lines of 2147483648 points"},
+    {C2R, TWO(32), 1, 1, false, "real lines"},
+    {R2C, TWO(33), 1, 1, false, "real lines"},
+    {C2C, 16, TWO(30), 1, false, NULL},
+    {C2C, 16, TWO(31), 1, false, "a pass counts"},
+    {C2C, 16, 2, TWO(31), false, "a pass counts"},
+    {C2C, 16, TWO(31), TWO(31), false, "a pass counts"},
+    {R2C, 16, 16, TWO(40), false, "a pass counts"},
+    {C2C, TWO(32), TWO(10), 1, false, "a pass counts"},
+};
+
+static void what_kernels_cannot_count_is_refused_at_once(void **state) {
+    (void)state;
+    const weft_operator item = {.kind = WEFT_OPERATOR_SCALE, .factor = 2};
+    const weft_operator_list list = {1, (weft_operator *)(uintptr_t)&item};
+    const weft_engine_ops *jit = weft_engine_find(WEFT_ENGINE_JIT);
+    const weft_device_ops *device = weft_device_find(WEFT_OPENCL);
+    assert_true(jit && device);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const test_case *c = &cases[i];
+        weft_transform t = {.kind = c->kind,
+                            .precision = WEFT_SINGLE,
+                            .dims = c->others > 1 ? 2 : 1,
+                            .loops = 1,
+                            .loop = {{.n = c->loop}},
+                            .load = {.list = c->operates ? &list : NULL}};
+        t.dim[0].n = c->others;
+        t.dim[t.dims - 1].n = c->n;
+        const clock_t begin = clock();
+        const weft_status status = jit->supports(&t, device);
+        const double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+        if (status != (c->reason ? WEFT_ERROR_UNSUPPORTED : WEFT_SUCCESS) ||
+            (c->reason && !strstr(weft_thread_error(), c->reason)))
+            fail_msg("%lld points, case %zu: %s", (long long)c->n, i,
+                     status == WEFT_SUCCESS ? "taken" : weft_thread_error());
+        if (seconds > 0.5) fail_msg("%lld points: %g s", (long long)c->n, seconds);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_kernels_cannot_count_is_refused_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
