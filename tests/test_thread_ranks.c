@@ -13,8 +13,10 @@
 #include "thread_transport.h"
 
 #include <complex.h>
+#include <dirent.h>
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -364,6 +366,106 @@ static void peer_reads_what_devices_lend(void **state) {
         }
 }
 
+/* Threads of this process. */
+static int count_threads(void) {
+    int threads = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    for (const struct dirent *entry; tasks && (entry = readdir(tasks)) != NULL;)
+        threads += entry->d_name[0] != '.';
+    if (tasks) closedir(tasks);
+    return threads;
+}
+
+/* Of a rank: its own, four queues that pack, the sender, and the queue for parts. */
+enum { MOST_THREADS = 7 };
+
+/* All threads of all ranks, while nobody begins or ends. */
+static void look_at_threads(setting *s, weft_plan plan, int most_of_rank) {
+    weft_transport *t = plan->transport;
+    t->ops->barrier(t);
+    const int threads = count_threads();
+    if (threads > 1 + t->size * most_of_rank) {
+        count_bad(s, true);
+        if (t->rank == 0) fprintf(stderr, "%d threads of %d ranks\n", threads, t->size);
+    }
+    t->ops->barrier(t);
+}
+
+static void exchange_with_few_threads(void *argument, weft_transport *transport) {
+    setting *s = argument;
+    weft_context ctx = NULL;
+    weft_plan plan = NULL;
+    weft_box box;
+    size_t bytes = 0;
+    count_bad(s, weft_context_over_transport(transport, NULL, &ctx) != WEFT_SUCCESS);
+    count_bad(s, weft_plan_create(ctx, &s->problem, &s->options, &plan) != WEFT_SUCCESS);
+    look_at_threads(s, plan, MOST_THREADS);
+    run_wave(s, plan, 3, false);
+    run_wave(s, plan, 5, true);
+    look_at_threads(s, plan, MOST_THREADS);
+    weft_plan_bytes(plan, WEFT_INPUT, &bytes);
+    weft_plan_box(plan, WEFT_INPUT, plan->transport->rank, &box);
+    double *data = calloc(1, bytes + 16);
+    const size_t numbers = 2 * (size_t)(box.n[0] * box.n[1] * box.n[2]);
+    for (size_t i = 0; i < numbers; i++) data[i] = (double)i;
+    count_bad(s, weft_execute(plan, WEFT_CONVOLVE, data, data) != WEFT_SUCCESS);
+    for (size_t i = 0; i < numbers; i++) count_bad(s, fabs(data[i] - (double)i) > 1e-9 * 8192);
+    look_at_threads(s, plan, MOST_THREADS);
+    free(data);
+    weft_plan_destroy(&plan);
+    weft_context_destroy(&ctx);
+}
+
+static void p2p_streams_takes_few_threads_however_many_partners_and_exchanges(void **state) {
+    (void)state;
+    setting s = {.problem = {.rank = 3, .n = {64, 64, 2}, .norm = WEFT_NORM_BACKWARD},
+                 .options = {.decomposition = WEFT_SLAB_2D1D,
+                             .exchange = {WEFT_P2P_STREAMS},
+                             .engine = WEFT_ENGINE_REFERENCE,
+                             .chunks = 2,
+                             .convolve = 1}};
+    check_on_nodes(s, 64, 0, exchange_with_few_threads);
+    s.problem.n[0] = s.problem.n[1] = 12; /* two exchanges each way */
+    s.options.decomposition = WEFT_PENCIL;
+    s.options.grid[0] = 4, s.options.grid[1] = 3;
+    s.options.exchange[1] = WEFT_P2P_STREAMS;
+    s.options.chunks = 3;
+    check_on_nodes(s, 12, 0, exchange_with_few_threads);
+}
+
+enum { TEAM = 8 };
+
+/* A team for each of two queues, and one for the rank itself. */
+static void count_threads_of_teams(void *argument, weft_transport *transport) {
+    enum { QUEUES = 2, SENDER = 1 };
+    const int most = TEAM + QUEUES * (TEAM / QUEUES) + SENDER;
+    setting *s = argument;
+    weft_context ctx = NULL;
+    weft_plan plan = NULL;
+    size_t bytes[2] = {0};
+    count_bad(s, weft_context_over_transport(transport, NULL, &ctx) != WEFT_SUCCESS);
+    count_bad(s, weft_plan_create(ctx, &s->problem, &s->options, &plan) != WEFT_SUCCESS);
+    weft_plan_bytes(plan, WEFT_INPUT, &bytes[0]);
+    weft_plan_bytes(plan, WEFT_OUTPUT, &bytes[1]);
+    void *in = calloc(1, bytes[0]), *out = malloc(bytes[1]);
+    count_bad(s, weft_execute(plan, WEFT_FORWARD, in, out) != WEFT_SUCCESS);
+    look_at_threads(s, plan, most);
+    free(in);
+    free(out);
+    weft_plan_destroy(&plan);
+    weft_context_destroy(&ctx);
+}
+
+static void queues_on_the_host_share_the_threads_of_their_rank(void **state) {
+    (void)state;
+    setting s = {.problem = {.rank = 3, .n = {96, 96, 128}},
+                 .options = {.decomposition = WEFT_SLAB_2D1D,
+                             .exchange = {WEFT_P2P_STREAMS},
+                             .engine = WEFT_ENGINE_IDENTITY,
+                             .threads = TEAM}};
+    check_on_nodes(s, 3, 0, count_threads_of_teams);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_method_works_on_the_host),
@@ -374,6 +476,8 @@ int main(void) {
         cmocka_unit_test(peer_between_nodes_is_refused_on_all_ranks),
         cmocka_unit_test(peer_reads_what_devices_lend),
         cmocka_unit_test(packs_of_p2p_streams_have_rows_of_their_own),
+        cmocka_unit_test(p2p_streams_takes_few_threads_however_many_partners_and_exchanges),
+        cmocka_unit_test(queues_on_the_host_share_the_threads_of_their_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

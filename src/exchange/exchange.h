@@ -25,7 +25,8 @@
 
 typedef struct weft_exchange_plan weft_exchange_plan;
 typedef struct weft_peer weft_peer;
-typedef struct weft_communicator weft_communicator; /* device/messages.h */
+typedef struct weft_communicator weft_communicator;     /* device/messages.h */
+typedef struct weft_stream_workers weft_stream_workers; /* exchange/p2p_streams.c */
 
 typedef struct weft_exchange_ops {
     const char *name;
@@ -68,6 +69,10 @@ struct weft_exchange_plan {
     weft_recorder *recorder; /* of phases and messages */
 
     weft_communicator *communicator; /* methods by device; not owned */
+
+    /* p2p-streams: what the exchanges of a plan share, which are prepared and run one after the
+     * other; NULL until the first of them is prepared and after the last is released. */
+    weft_stream_workers **workers;
 
     weft_peer *peer;             /* shared methods: see exchange/peer.h; not owned */
     int workspace;               /* the number of the workspace that src is */

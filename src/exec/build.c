@@ -126,6 +126,7 @@ static weft_status prepare_part(weft_build *b, int s, int i, weft_part *part) {
                               .group = b->group[step->redistribution],
                               .communicator = b->communicator[step->redistribution],
                               .device = &b->device,
+                              .workers = &b->stream_workers,
                               .queue = whole ? NULL : b->exchange_queue[0],
                               .partner_queue = b->exchange_queue,
                               .partner_queues = b->parts[s][i].queues,

@@ -87,6 +87,7 @@ typedef struct weft_build {
     weft_schedule schedule[WEFT_SCHEDULES];
     weft_parts parts[WEFT_SCHEDULES][WEFT_MAX_STEPS]; /* of exchanges */
     weft_queue *exchange_queue[WEFT_EXCHANGE_QUEUES]; /* as many as some exchange uses */
+    weft_stream_workers *stream_workers;              /* of all exchanges by p2p-streams */
     weft_queue *far_queue; /* transforms that load from partners' arrays beside others */
     /* Not owned; [1] for shorter parts, the last ones, where they differ; [2] and [3] the same of
      * those that load from partners' arrays. NULL: nothing here */

@@ -2,6 +2,7 @@
  * The host as a device: its memory is the process's memory, so nothing is staged. A NULL queue does
  * work at once on the calling thread and returns its failure at once; other queues are threads.
  */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "device/allocations.h"
@@ -11,6 +12,7 @@
 
 struct weft_device_state {
     int threads;
+    atomic_int queues; /* that work at the same time, and share the threads */
     weft_allocations allocations;
 };
 
@@ -71,13 +73,15 @@ static void host_free(weft_device_state *device, weft_memory_kind kind, void *me
 
 static weft_status host_queue_create(weft_device_state *device, bool patient, weft_queue **queue) {
     (void)patient;
-    (void)device;
-    return weft_thread_queue_create((weft_dawdle){0}, queue);
+    WEFT_TRY(weft_thread_queue_create((weft_dawdle){0}, queue));
+    atomic_fetch_add(&device->queues, 1);
+    return WEFT_SUCCESS;
 }
 
 static void host_queue_destroy(weft_device_state *device, weft_queue *queue) {
-    (void)device;
+    if (!queue) return;
     weft_thread_queue_destroy(queue);
+    atomic_fetch_sub(&device->queues, 1);
 }
 
 static weft_status host_queue_wait(weft_device_state *device, weft_queue *queue) {
@@ -96,7 +100,9 @@ static void host_event_destroy(weft_device_state *device, weft_event *event) {
 }
 
 static weft_status put(weft_queue *queue, const weft_work *work) {
-    return queue ? weft_thread_queue_put(queue, work) : weft_work_do(work);
+    if (!queue) return weft_work_do(work);
+    weft_thread_queue_put(queue, work);
+    return WEFT_SUCCESS;
 }
 
 static weft_status host_event_record(weft_device_state *device, weft_queue *queue,
@@ -118,6 +124,12 @@ static bool host_event_done(weft_device_state *device, weft_event *event) {
     return weft_thread_event_done(event);
 }
 
+/* Those that work on one of the queues may use: each queue has a team of its own. */
+static int threads_of_queue(weft_device_state *device) {
+    const int queues = atomic_load(&device->queues);
+    return device->threads > queues ? device->threads / queues : 1;
+}
+
 static weft_status host_copy(weft_device_state *device, weft_queue *queue, const weft_copy *copy,
                              const void *src, void *dst, weft_transfer transfer) {
     (void)transfer;
@@ -126,9 +138,10 @@ static weft_status host_copy(weft_device_state *device, weft_queue *queue, const
         weft_copy_run(copy, src, dst, device->threads);
         return WEFT_SUCCESS;
     }
-    weft_work work = {.kind = WEFT_WORK_COPY, .src = src, .dst = dst, .threads = device->threads};
+    weft_work work = {
+        .kind = WEFT_WORK_COPY, .src = src, .dst = dst, .threads = threads_of_queue(device)};
     work.as.copy = *copy;
-    return weft_thread_queue_put(queue, &work);
+    return put(queue, &work);
 }
 
 static weft_status host_callback(weft_device_state *device, weft_queue *queue,
@@ -144,7 +157,7 @@ static weft_status host_run(weft_device_state *device, weft_queue *queue,
     (void)device;
     if (!queue) return function(argument, in, out);
     weft_work work = {.kind = WEFT_WORK_RUN, .src = in, .dst = out, .as.run = {function, argument}};
-    return weft_thread_queue_put(queue, &work);
+    return put(queue, &work);
 }
 
 static weft_status host_scale(weft_device_state *device, weft_queue *queue,
@@ -155,7 +168,7 @@ static weft_status host_scale(weft_device_state *device, weft_queue *queue,
     if (count == 0) return WEFT_SUCCESS;
     weft_work work = {.kind = WEFT_WORK_SCALE,
                       .dst = data,
-                      .threads = device->threads,
+                      .threads = queue ? threads_of_queue(device) : device->threads,
                       .as.scale = {precision, count, factor}};
     return put(queue, &work);
 }
