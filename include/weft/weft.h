@@ -454,8 +454,17 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options);
 /* Runs the plan: `in` is read and kept unless in == out, `out` is written. in and out hold
  * weft_plan_bytes of their space (with WEFT_CONVOLVE both are of WEFT_INPUT), lie where
  * options.location says, and either are the same or do not overlap. NULL is accepted where
- * weft_plan_bytes is 0. Returns when the result is in place. Ranks that give different directions
- * get WEFT_ERROR_MISMATCH, all of them. Collective; one execution of a plan at a time. */
+ * weft_plan_bytes is 0. Ranks that give different directions get WEFT_ERROR_MISMATCH, all of them.
+ * Collective; one execution of a plan at a time.
+ *
+ * Returns when the result is in place and nothing of the execution is left to be done. With
+ * WEFT_CUDA it works on streams of its own, and begins after what this process has enqueued so far
+ * on the legacy default stream of the GPU's primary context, and on the streams that synchronize
+ * with that one: those that cudaStreamCreate makes, say. Of other work on `in` and `out`, on
+ * streams made with cudaStreamNonBlocking and on the default streams that threads have of their
+ * own, the caller waits for the end first. It fails with WEFT_ERROR_DEVICE while another thread
+ * captures a graph from a stream that synchronizes with the legacy one. With WEFT_OPENCL there is
+ * no such order: the caller's own work on `in` and `out` must be done. */
 WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out);
 
 /* weft_execute with WEFT_CONVOLVE. In plans with options.keep_spectrum the spectrum that it goes
@@ -481,8 +490,8 @@ WEFT_API weft_status weft_plan_explain(weft_plan plan, FILE *stream, weft_format
 WEFT_API weft_status weft_buffer_create(weft_plan plan, size_t bytes, void **buffer);
 WEFT_API void weft_buffer_destroy(weft_plan plan, void **buffer);
 
-/* Copies between host memory and a buffer of weft_buffer_create; returns when done. Not collective.
- */
+/* Copies between host memory and a buffer of weft_buffer_create; begins as weft_execute does, and
+ * returns when done. Not collective. */
 WEFT_API weft_status weft_buffer_upload(weft_plan plan, void *buffer, const void *host,
                                         size_t bytes);
 WEFT_API weft_status weft_buffer_download(weft_plan plan, void *host, const void *buffer,

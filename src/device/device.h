@@ -4,8 +4,9 @@
  * weft_device_ops`, named in devices.def.
  *
  * A queue runs what is put on it in order, and possibly later; different queues are unordered but
- * for events. Functions that enqueue return at once; failures of enqueued work are reported by the
- * next wait on its queue, after which the queue works again.
+ * for events. Functions that enqueue do not wait for the work, but may wait for room on the queue,
+ * and allocate nothing; failures of enqueued work are reported by the next wait on its queue, after
+ * which the queue works again.
  */
 #ifndef WEFT_DEVICE_H
 #define WEFT_DEVICE_H
@@ -16,7 +17,8 @@ typedef struct weft_device_state
     weft_device_state; /* one for each plan; each back end defines its own */
 typedef struct weft_queue weft_queue;
 typedef struct weft_event weft_event;
-typedef struct weft_graph weft_graph;
+typedef struct weft_graph
+    weft_graph; /* never defined: what its address stands for is the device's */
 typedef struct weft_device_messages weft_device_messages; /* device/messages.h */
 
 typedef enum weft_memory_kind {
@@ -117,6 +119,11 @@ typedef struct weft_device_ops {
     void (*queue_destroy)(weft_device_state *device, weft_queue *queue);
     weft_status (*queue_wait)(weft_device_state *device, weft_queue *queue);
 
+    /* What is put on the default queue from now on begins after the work that this process has put
+     * so far where work goes that names no queue of its own (CUDA: the legacy default stream). NULL
+     * where there is no such place. */
+    weft_status (*await_caller)(weft_device_state *device);
+
     weft_status (*event_create)(weft_device_state *device, weft_event **event);
     void (*event_destroy)(weft_device_state *device, weft_event *event);
     weft_status (*event_record)(weft_device_state *device, weft_queue *queue, weft_event *event);
@@ -129,7 +136,8 @@ typedef struct weft_device_ops {
                         const void *src, void *dst, weft_transfer transfer);
 
     /* Calls function(argument) on a host thread once everything before it on the queue is done,
-     * also when some of that failed. It must not call the device. Where all is done already, OpenCL
+     * also when some of that failed. It must not call the device, and waits for nothing that others
+     * do after they called the device. Where all is done already, OpenCL
      * may call it on this very thread before returning, so hold no lock that it takes. */
     weft_status (*callback)(weft_device_state *device, weft_queue *queue, void (*function)(void *),
                             void *argument);

@@ -8,7 +8,7 @@
 
 #include "support/error.h"
 
-enum { FIRST_CAPACITY = 32, SENTENCE = 1024 };
+enum { CAPACITY = 128, SENTENCE = 1024 };
 
 struct weft_event {
     pthread_mutex_t lock;
@@ -20,9 +20,9 @@ struct weft_event {
 struct weft_queue {
     pthread_t worker;
     pthread_mutex_t lock;
-    pthread_cond_t filled, drained;
-    weft_work *ring;
-    size_t capacity, head, count; /* count includes the work in progress */
+    pthread_cond_t filled, drained, room;
+    weft_work *ring;    /* [CAPACITY] */
+    size_t head, count; /* count includes the work in progress */
     bool closing;
     weft_status status; /* of the first failure since the last wait */
     char sentence[SENTENCE];
@@ -146,19 +146,19 @@ static void *work_through(void *argument) {
         while (queue->count == 0 && !queue->closing)
             pthread_cond_wait(&queue->filled, &queue->lock);
         if (queue->count == 0) break;
-        /* A copy: the ring may grow while the work is done. */
-        weft_work work = queue->ring[queue->head];
-        bool skip = queue->status != WEFT_SUCCESS && !always_done(work.kind);
+        const weft_work *work = &queue->ring[queue->head];
+        bool skip = queue->status != WEFT_SUCCESS && !always_done(work->kind);
         pthread_mutex_unlock(&queue->lock);
         weft_status status = WEFT_SUCCESS;
         if (!skip) {
             dawdle(&queue->dawdle);
             weft_thread_error_set("");
-            status = weft_work_do(&work);
+            status = weft_work_do(work);
         }
         pthread_mutex_lock(&queue->lock);
         if (status != WEFT_SUCCESS && queue->status == WEFT_SUCCESS) note_failure(queue, status);
-        queue->head = (queue->head + 1) % queue->capacity;
+        queue->head = (queue->head + 1) % CAPACITY;
+        pthread_cond_signal(&queue->room);
         if (--queue->count == 0) pthread_cond_broadcast(&queue->drained);
     }
     pthread_mutex_unlock(&queue->lock);
@@ -167,21 +167,22 @@ static void *work_through(void *argument) {
 
 weft_status weft_thread_queue_create(weft_dawdle dawdle_how, weft_queue **queue) {
     weft_queue *made = calloc(1, sizeof *made);
-    weft_work *ring = malloc(FIRST_CAPACITY * sizeof *ring);
+    weft_work *ring = malloc(CAPACITY * sizeof *ring);
     if (!made || !ring) {
         free(ring);
         free(made);
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a queue");
     }
     made->ring = ring;
-    made->capacity = FIRST_CAPACITY;
     made->dawdle = dawdle_how;
     if (made->dawdle.seed == 0) made->dawdle.seed = 1;
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->filled, NULL);
     pthread_cond_init(&made->drained, NULL);
+    pthread_cond_init(&made->room, NULL);
     int error = pthread_create(&made->worker, NULL, work_through, made);
     if (error != 0) {
+        pthread_cond_destroy(&made->room);
         pthread_cond_destroy(&made->drained);
         pthread_cond_destroy(&made->filled);
         pthread_mutex_destroy(&made->lock);
@@ -201,6 +202,7 @@ void weft_thread_queue_destroy(weft_queue *queue) {
     pthread_cond_signal(&queue->filled);
     pthread_mutex_unlock(&queue->lock);
     pthread_join(queue->worker, NULL);
+    pthread_cond_destroy(&queue->room);
     pthread_cond_destroy(&queue->drained);
     pthread_cond_destroy(&queue->filled);
     pthread_mutex_destroy(&queue->lock);
@@ -208,31 +210,12 @@ void weft_thread_queue_destroy(weft_queue *queue) {
     free(queue);
 }
 
-/* Doubles the ring, oldest work first. Called with the lock held. */
-static bool grow(weft_queue *queue) {
-    weft_work *ring = malloc(2 * queue->capacity * sizeof *ring);
-    if (!ring) return false;
-    for (size_t i = 0; i < queue->count; ++i)
-        ring[i] = queue->ring[(queue->head + i) % queue->capacity];
-    free(queue->ring);
-    queue->ring = ring;
-    queue->capacity *= 2;
-    queue->head = 0;
-    return true;
-}
-
-weft_status weft_thread_queue_put(weft_queue *queue, const weft_work *work) {
+void weft_thread_queue_put(weft_queue *queue, const weft_work *work) {
     pthread_mutex_lock(&queue->lock);
-    bool room = queue->count < queue->capacity || grow(queue);
-    if (room) {
-        queue->ring[(queue->head + queue->count++) % queue->capacity] = *work;
-        pthread_cond_signal(&queue->filled);
-    }
+    while (queue->count == CAPACITY) pthread_cond_wait(&queue->room, &queue->lock);
+    queue->ring[(queue->head + queue->count++) % CAPACITY] = *work;
+    pthread_cond_signal(&queue->filled);
     pthread_mutex_unlock(&queue->lock);
-    if (room) return WEFT_SUCCESS;
-    /* A record counts as reached, or whoever awaits the event would wait for ever. */
-    if (work->kind == WEFT_WORK_RECORD) (void)weft_work_do(work);
-    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for more work on a queue");
 }
 
 weft_status weft_thread_queue_wait(weft_queue *queue) {

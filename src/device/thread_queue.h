@@ -3,9 +3,10 @@
  * thread with a ring of work; an event counts how often it was recorded and how far the recording
  * got.
  *
- * Enqueuing copies the work into the ring. The ring starts with room for a few dozen pieces of work
- * and doubles when it overflows; it never shrinks, so a schedule that repeats allocates in its
- * first run at most.
+ * Enqueuing copies the work into the ring, which has room for 128 pieces of it and never grows, so
+ * executions allocate nothing. Where it is full, enqueuing waits until the oldest piece is done.
+ * That ends: work waits for nothing but work that was enqueued before it, and no function that runs
+ * on a queue enqueues anything (device.h).
  */
 #ifndef WEFT_DEVICE_THREAD_QUEUE_H
 #define WEFT_DEVICE_THREAD_QUEUE_H
@@ -62,7 +63,8 @@ weft_status weft_thread_queue_create(weft_dawdle dawdle, weft_queue **queue);
 /* Finishes the work that is queued, then ends the thread. NULL is ignored. */
 void weft_thread_queue_destroy(weft_queue *queue);
 
-weft_status weft_thread_queue_put(weft_queue *queue, const weft_work *work);
+/* Not on a thread of a queue. */
+void weft_thread_queue_put(weft_queue *queue, const weft_work *work);
 
 /* Waits until the queue is empty; returns and clears its first failure, with the sentence as the
  * calling thread's. */

@@ -103,6 +103,7 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
     buffer[WEFT_BUFFER_OUT] = out;
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) buffer[i] = b->buffer[i];
 
+    if (b->device.ops->await_caller) status = b->device.ops->await_caller(b->device.state);
     for (int i = 0; i < schedule->steps; i++) {
         weft_status step_status = WEFT_SUCCESS;
         const int parts = next_in_parts(schedule, i);

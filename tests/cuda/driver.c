@@ -326,11 +326,38 @@ static int spoil(struct CUstream_st *stream) {
     return CAPTURE_UNSUPPORTED;
 }
 
-static int put(struct CUstream_st *stream, const weft_work *work) {
+static struct CUstream_st *create_stream(unsigned longest_delay_us) {
+    static uint64_t seed;
+    struct CUstream_st *stream = calloc(1, sizeof *stream);
+    weft_dawdle dawdle = {__atomic_add_fetch(&seed, 1, __ATOMIC_RELAXED), longest_delay_us};
+    if (!stream || weft_thread_event_create(&stream->reached) != WEFT_SUCCESS ||
+        weft_thread_queue_create(dawdle, &stream->queue) != WEFT_SUCCESS)
+        abort();
+    return stream;
+}
+
+/* The legacy default stream is one as others are, and later than they: all others are non-blocking.
+ */
+static struct CUstream_st *legacy;
+
+static void create_legacy(void) {
+    legacy = create_stream(1000);
+}
+
+static struct CUstream_st *stream_of(struct CUstream_st *handle) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (handle != WEFT_CUDA_LEGACY_STREAM) return handle;
+    pthread_once(&once, create_legacy);
+    return legacy;
+}
+
+static int put(struct CUstream_st *handle, const weft_work *work) {
+    struct CUstream_st *stream = stream_of(handle);
     if (!stream) return INVALID_VALUE;
     if (stream->captured) return spoil(stream);
     stream->asked = false;
-    return weft_thread_queue_put(stream->queue, work) == WEFT_SUCCESS ? SUCCESS : OUT_OF_MEMORY;
+    weft_thread_queue_put(stream->queue, work);
+    return SUCCESS;
 }
 
 static closure *make_closure(void (*function)(void *), const void *argument, size_t bytes) {
@@ -348,7 +375,8 @@ static void add_node(graph *g, closure *c) {
     g->work[g->nodes++] = c;
 }
 
-static int put_closure(struct CUstream_st *stream, closure *c) {
+static int put_closure(struct CUstream_st *handle, closure *c) {
+    struct CUstream_st *stream = stream_of(handle);
     weft_work work = {.kind = WEFT_WORK_RUN, .threads = 1, .as.run = {run_closure, c}};
     if (!stream || !stream->captured) return put(stream, &work);
     add_node(stream->captured, c);
@@ -368,16 +396,10 @@ EXPORTED int cuCtxGetStreamPriorityRange(int *least, int *greatest) {
 
 /* Priorities make no difference to streams that dawdle. */
 EXPORTED int cuStreamCreateWithPriority(struct CUstream_st **stream, unsigned flags, int priority) {
-    static uint64_t seed;
     NEEDS_CONTEXT;
-    if (priority < -1 || priority > 0 ||
-        (flags | WEFT_CUDA_STREAM_NON_BLOCKING) != WEFT_CUDA_STREAM_NON_BLOCKING)
+    if (priority < -1 || priority > 0 || flags != WEFT_CUDA_STREAM_NON_BLOCKING)
         return INVALID_VALUE;
-    *stream = calloc(1, sizeof **stream);
-    weft_dawdle dawdle = {__atomic_add_fetch(&seed, 1, __ATOMIC_RELAXED), 50};
-    if (!*stream || weft_thread_event_create(&(*stream)->reached) != WEFT_SUCCESS ||
-        weft_thread_queue_create(dawdle, &(*stream)->queue) != WEFT_SUCCESS)
-        return OUT_OF_MEMORY;
+    *stream = create_stream(50);
     return SUCCESS;
 }
 
@@ -400,7 +422,8 @@ EXPORTED int cuStreamQuery(struct CUstream_st *stream) {
     return weft_thread_event_done(stream->reached) ? SUCCESS : NOT_READY;
 }
 
-EXPORTED int cuStreamSynchronize(struct CUstream_st *stream) {
+EXPORTED int cuStreamSynchronize(struct CUstream_st *handle) {
+    struct CUstream_st *stream = stream_of(handle);
     NEEDS_CONTEXT;
     if (stream->captured) return spoil(stream);
     return weft_thread_queue_wait(stream->queue) == WEFT_SUCCESS ? SUCCESS : INVALID_VALUE;
@@ -464,6 +487,13 @@ EXPORTED int cuStreamAddCallback(struct CUstream_st *stream,
 static bool graph_fails(const char *function) {
     const char *which = getenv("WEFT_TEST_GRAPH_FAIL");
     return which && strcmp(which, function) == 0;
+}
+
+EXPORTED int cuStreamIsCapturing(struct CUstream_st *handle, int *status) {
+    NEEDS_CONTEXT;
+    if (graph_fails("cuStreamIsCapturing")) return CAPTURE_IMPLICIT;
+    *status = stream_of(handle)->captured != NULL;
+    return SUCCESS;
 }
 
 /* Nothing in it is done before its launch, so what it loads and stores is looked at then. */

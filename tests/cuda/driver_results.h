@@ -12,7 +12,8 @@ enum { /* CUresult */
        NOT_READY = 600,
        NOT_SUPPORTED = 801,
        CAPTURE_UNSUPPORTED = 900,
-       CAPTURE_INVALIDATED = 901
+       CAPTURE_INVALIDATED = 901,
+       CAPTURE_IMPLICIT = 906
 };
 
 #endif

@@ -1,8 +1,10 @@
 /*
  * Executions that repeat on the CUDA device: with the same buffers and with others, whether graphs
- * can be made or not, results are those of the native engine on the host. With the driver of
- * host_cuda.h (WEFT_TEST_HOST_CUDA) also how many graphs were launched.
+ * can be made or not, results are those of the native engine on the host. And executions begin
+ * after what the caller has put on the legacy default stream. With the driver of host_cuda.h
+ * (WEFT_TEST_HOST_CUDA) also how many graphs were launched.
  */
+#include "device/cuda/gpu.h"
 #include "devices/device_test.h"
 
 #include <dlfcn.h>
@@ -187,8 +189,150 @@ static void a_graph_that_cannot_be_launched_is_a_failure_once(void **state) {
     release(&p);
 }
 
+/* ---- the caller's work on the legacy default stream ---- */
+
+enum { BULK_COPIES = 50 };
+
+/* The caller: memory of its own, and the driver. */
+typedef struct caller {
+    const weft_cuda_gpu *gpu;
+    weft_cuda_address bulk, given; /* to be busy with, and numbers */
+    size_t bulk_bytes;
+} caller;
+
+static void driver_ok(int result) {
+    ok(weft_cuda_check(result, "the caller"));
+}
+
+static caller become_caller(void) {
+    /* Streams of host_cuda.h are late by themselves. */
+    caller c = {.bulk_bytes = (size_t)1 << (getenv("WEFT_TEST_HOST_CUDA") ? 10 : 26)};
+    ok(weft_cuda_gpu_open(&c.gpu));
+    ok(weft_cuda_enter(c.gpu));
+    driver_ok(c.gpu->driver->allocate(&c.bulk, 2 * c.bulk_bytes));
+    driver_ok(c.gpu->driver->allocate(&c.given, MOST_BYTES));
+    weft_cuda_leave(c.gpu);
+    return c;
+}
+
+static void end_caller(const caller *c) {
+    ok(weft_cuda_enter(c->gpu));
+    driver_ok(c->gpu->driver->release(c->bulk));
+    driver_ok(c->gpu->driver->release(c->given));
+    weft_cuda_leave(c->gpu);
+}
+
+/* Enqueues on the legacy stream a copy that is done late: a few milliseconds of work go first. */
+static void copy_late(const caller *c, weft_cuda_address to, weft_cuda_address from, size_t bytes) {
+    const weft_cuda_driver *driver = c->gpu->driver;
+    ok(weft_cuda_enter(c->gpu));
+    for (int i = 0; i < BULK_COPIES; i++)
+        driver_ok(
+            driver->copy(c->bulk, c->bulk + c->bulk_bytes, c->bulk_bytes, WEFT_CUDA_LEGACY_STREAM));
+    driver_ok(driver->copy(to, from, bytes, WEFT_CUDA_LEGACY_STREAM));
+    weft_cuda_leave(c->gpu);
+}
+
+static void finish_legacy(const caller *c) {
+    ok(weft_cuda_enter(c->gpu));
+    driver_ok(c->gpu->driver->stream_synchronize(WEFT_CUDA_LEGACY_STREAM));
+    weft_cuda_leave(c->gpu);
+}
+
+static void expect_same(const double *got, const double *wanted, size_t bytes, int round) {
+    for (size_t i = 0; i < bytes / sizeof *got; i++)
+        if (!(fabs(got[i] - wanted[i]) < 1e-11))
+            fail_msg("round %d: number %zu is %g, not %g", round, i, got[i], wanted[i]);
+}
+
+/* As kernels that make the input would be. Later rounds are graphs. */
+static void input_that_comes_late_on_the_legacy_stream_is_awaited(void **state) {
+    (void)state;
+    static double given[2 * POINTS], wanted[2 * POINTS], got[2 * POINTS], nan[2 * POINTS];
+    memset(nan, 0xff, sizeof nan);
+    caller c = become_caller();
+    for (int e = 0; e < ENGINES; e++) {
+        pair p = make(engines[e], WEFT_C2C, (weft_problem){0}, (weft_options){0});
+        void *in = buffer_of(&p), *out[] = {buffer_of(&p), in};
+        for (int round = 0; round < 8; round++) {
+            for (int i = 0; i < 2 * POINTS; i++) given[i] = sin(1.1 * i * (round + 1));
+            ok(weft_execute(p.host, WEFT_FORWARD, given, wanted));
+            ok(weft_buffer_upload(p.device, in, nan, sizeof nan));
+            ok(weft_buffer_upload(p.device, (void *)(uintptr_t)c.given, given, sizeof given));
+            copy_late(&c, (uintptr_t)in, c.given, sizeof given);
+            ok(weft_execute(p.device, WEFT_FORWARD, in, out[round % 2]));
+            ok(weft_buffer_download(p.device, got, out[round % 2], sizeof got));
+            expect_same(got, wanted, sizeof got, round);
+        }
+        finish_legacy(&c);
+        release(&p);
+    }
+    end_caller(&c);
+}
+
+static void output_that_the_legacy_stream_still_reads_is_written_later(void **state) {
+    (void)state;
+    static double before[2 * POINTS], got[2 * POINTS], given[2 * POINTS];
+    caller c = become_caller();
+    pair p = make(WEFT_ENGINE_JIT, WEFT_C2C, (weft_problem){0}, (weft_options){0});
+    void *in = buffer_of(&p), *out = buffer_of(&p);
+    ok(weft_buffer_upload(p.device, in, given, sizeof given));
+    for (int round = 0; round < 4; round++) {
+        for (int i = 0; i < 2 * POINTS; i++) before[i] = i + round;
+        ok(weft_buffer_upload(p.device, out, before, sizeof before));
+        copy_late(&c, c.given, (uintptr_t)out, sizeof before);
+        ok(weft_execute(p.device, WEFT_FORWARD, in, out));
+        ok(weft_buffer_download(p.device, got, (void *)(uintptr_t)c.given, sizeof got));
+        expect_same(got, before, sizeof got, round);
+    }
+    release(&p);
+    end_caller(&c);
+}
+
+static void uploads_and_downloads_await_the_legacy_stream(void **state) {
+    (void)state;
+    static double first[2 * POINTS], second[2 * POINTS], got[2 * POINTS];
+    caller c = become_caller();
+    pair p = make(WEFT_ENGINE_JIT, WEFT_C2C, (weft_problem){0}, (weft_options){0});
+    void *buffer = buffer_of(&p);
+    for (int i = 0; i < 2 * POINTS; i++) first[i] = i, second[i] = -i;
+    for (int round = 0; round < 4; round++) {
+        ok(weft_buffer_upload(p.device, (void *)(uintptr_t)c.given, first, sizeof first));
+        copy_late(&c, (uintptr_t)buffer, c.given, sizeof first);
+        ok(weft_buffer_download(p.device, got, buffer, sizeof got));
+        expect_same(got, first, sizeof got, round);
+        copy_late(&c, (uintptr_t)buffer, c.given, sizeof first);
+        ok(weft_buffer_upload(p.device, buffer, second, sizeof second));
+        finish_legacy(&c);
+        ok(weft_buffer_download(p.device, got, buffer, sizeof got));
+        expect_same(got, second, sizeof got, round);
+    }
+    release(&p);
+    end_caller(&c);
+}
+
+static void a_capture_that_forbids_the_order_fails_the_execution_alone(void **state) {
+    (void)state;
+    if (!getenv("WEFT_TEST_HOST_CUDA")) skip();
+    pair p = make(WEFT_ENGINE_CUFFT, WEFT_C2C, (weft_problem){0}, (weft_options){0});
+    void *in = buffer_of(&p), *out = buffer_of(&p);
+    for (int i = 0; i < 3; i++) {
+        run(&p, WEFT_FORWARD, in, out);
+        setenv("WEFT_TEST_GRAPH_FAIL", "cuStreamIsCapturing", 1);
+        assert_int_equal(weft_execute(p.device, WEFT_FORWARD, in, out), WEFT_ERROR_DEVICE);
+        assert_non_null(strstr(weft_last_error(ctx), "the legacy default stream"));
+        unsetenv("WEFT_TEST_GRAPH_FAIL");
+    }
+    run(&p, WEFT_FORWARD, in, out);
+    release(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(input_that_comes_late_on_the_legacy_stream_is_awaited),
+        cmocka_unit_test(output_that_the_legacy_stream_still_reads_is_written_later),
+        cmocka_unit_test(uploads_and_downloads_await_the_legacy_stream),
+        cmocka_unit_test(a_capture_that_forbids_the_order_fails_the_execution_alone),
         cmocka_unit_test(work_with_the_same_buffers_becomes_a_graph),
         cmocka_unit_test(buffers_may_change),
         cmocka_unit_test(convolutions_repeat_and_keep_spectra_where_told),

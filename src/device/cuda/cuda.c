@@ -65,18 +65,40 @@ static weft_status create_stream(const weft_cuda_gpu *gpu, turn which, weft_cuda
     return status;
 }
 
+static weft_status create_event(const weft_cuda_gpu *gpu, weft_cuda_event *event) {
+    weft_status status;
+    WEFT_CUDA_IN_CONTEXT(
+        gpu, status,
+        weft_cuda_check(gpu->driver->event_create(event, WEFT_CUDA_EVENT_NO_TIMING),
+                        "no event could be created"));
+    return status;
+}
+
+/* The stream of the default queue, and the event by which it waits for the caller. */
+static weft_status create_default_queue(weft_device_state *device) {
+    const weft_cuda_gpu *gpu = device->gpu;
+    WEFT_TRY(create_stream(gpu, DEFAULT, &device->stream));
+    weft_status status = create_event(gpu, &device->caller);
+    if (status != WEFT_SUCCESS && weft_cuda_enter(gpu) == WEFT_SUCCESS) {
+        gpu->driver->stream_destroy(device->stream);
+        weft_cuda_leave(gpu);
+    }
+    return status;
+}
+
 static weft_status cuda_open(const weft_device_settings *settings, weft_device_state **device) {
     const weft_cuda_gpu *gpu;
     WEFT_TRY(weft_cuda_gpu_open(&gpu));
     weft_device_state *made = calloc(1, sizeof *made);
     if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a device");
     made->gpu = gpu;
-    weft_status status = create_stream(gpu, DEFAULT, &made->stream);
+    weft_status status = create_default_queue(made);
     if (status != WEFT_SUCCESS) {
         free(made);
         return status;
     }
     weft_allocations_open(&made->allocations, settings->memory_limit);
+    weft_notices_open(&made->notices);
     *device = made;
     return WEFT_SUCCESS;
 }
@@ -100,12 +122,14 @@ static void cuda_close(weft_device_state *device) {
     if (weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
         device->gpu->driver->stream_synchronize(device->stream);
         device->gpu->driver->stream_destroy(device->stream);
+        device->gpu->driver->event_destroy(device->caller);
         weft_cuda_leave(device->gpu);
     }
     weft_allocation *left;
     while ((left = weft_allocations_take(&device->allocations, NULL)) != NULL)
         weft_cuda_free_record(device, left);
     weft_allocations_close(&device->allocations);
+    weft_notices_close(&device->notices);
     free(device);
 }
 
@@ -216,14 +240,31 @@ static weft_status cuda_queue_wait(weft_device_state *device, weft_queue *queue)
     return status;
 }
 
+/* An event on the legacy default stream stands for all work before it there and on the streams that
+ * synchronize with it: all but those that were made as non-blocking ones. weft's own streams are
+ * such, for one that synchronizes with the legacy stream cannot be captured while another thread
+ * uses that. The same is true of the caller's: its capture would be ended by the event, so the
+ * driver is asked first whether there is one. */
+static int await_caller_in_context(const weft_device_state *device) {
+    const weft_cuda_driver *driver = device->gpu->driver;
+    int unused;
+    int result = driver->is_capturing(WEFT_CUDA_LEGACY_STREAM, &unused);
+    if (result == 0) result = driver->event_record(device->caller, WEFT_CUDA_LEGACY_STREAM);
+    return result != 0 ? result : driver->stream_await(device->stream, device->caller, 0);
+}
+
+static weft_status cuda_await_caller(weft_device_state *device) {
+    weft_status status;
+    WEFT_CUDA_IN_CONTEXT(device->gpu, status,
+                         weft_cuda_check(await_caller_in_context(device),
+                                         "the legacy default stream cannot be waited for"));
+    return status;
+}
+
 static weft_status cuda_event_create(weft_device_state *device, weft_event **event) {
     weft_event *made = malloc(sizeof *made);
-    weft_status status;
     if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for an event");
-    WEFT_CUDA_IN_CONTEXT(
-        device->gpu, status,
-        weft_cuda_check(device->gpu->driver->event_create(&made->event, WEFT_CUDA_EVENT_NO_TIMING),
-                        "no event could be created"));
+    weft_status status = create_event(device->gpu, &made->event);
     if (status != WEFT_SUCCESS) {
         free(made);
         return status;
@@ -297,16 +338,10 @@ static weft_status cuda_copy(weft_device_state *device, weft_queue *queue, const
     return status;
 }
 
-/* A callback that is still to come. */
-typedef struct notice {
-    void (*function)(void *);
-    void *argument;
-} notice;
-
 static void on_reached(weft_cuda_stream stream, int result, void *argument) {
-    notice n = *(notice *)argument;
+    const weft_notice n = *(weft_notice *)argument;
     (void)stream, (void)result; /* the wait reports a failure */
-    free(argument);
+    weft_notices_return(argument);
     n.function(n.argument);
 }
 
@@ -314,15 +349,13 @@ static void on_reached(weft_cuda_stream stream, int result, void *argument) {
 static weft_status cuda_callback(weft_device_state *device, weft_queue *queue,
                                  void (*function)(void *), void *argument) {
     weft_status status;
-    notice *n = malloc(sizeof *n);
-    if (!n) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a callback");
-    *n = (notice){function, argument};
+    weft_notice *n = weft_notices_take(&device->notices, function, argument);
     WEFT_CUDA_IN_CONTEXT(
         device->gpu, status,
         weft_cuda_check(device->gpu->driver->stream_callback(weft_cuda_queue_stream(device, queue),
                                                              on_reached, n, 0),
                         "a callback could not be enqueued"));
-    if (status != WEFT_SUCCESS) free(n);
+    if (status != WEFT_SUCCESS) weft_notices_return(n);
     return status;
 }
 
@@ -357,6 +390,7 @@ const weft_device_ops weft_device_cuda = {
     .queue_create = cuda_queue_create,
     .queue_destroy = cuda_queue_destroy,
     .queue_wait = cuda_queue_wait,
+    .await_caller = cuda_await_caller,
     .event_create = cuda_event_create,
     .event_destroy = cuda_event_destroy,
     .event_record = cuda_event_record,

@@ -9,14 +9,17 @@
 #include "device/allocations.h"
 #include "device/cuda/gpu.h"
 #include "device/messages.h"
+#include "device/notices.h"
 
 struct weft_device_state {
     const weft_cuda_gpu *gpu;
     weft_allocations allocations;
     weft_cuda_stream stream; /* of the default queue */
+    weft_cuda_event caller;  /* behind the caller's work on the legacy default stream */
     void *shared;            /* the shared area */
     size_t shared_bytes;
     weft_communicator *communicators; /* of messages.c; none while no plan exchanges by NCCL */
+    weft_notices notices;             /* of callbacks */
 };
 
 extern const weft_device_ops weft_device_cuda;

@@ -51,6 +51,7 @@ static const weft_library_symbol driver_symbols[] = {
     DRIVER("cuEventQuery", event_query),
     DRIVER("cuEventRecord", event_record),
     DRIVER("cuStreamAddCallback", stream_callback),
+    DRIVER("cuStreamIsCapturing", is_capturing),
     DRIVER("cuStreamBeginCapture_v2", capture_begin),
     DRIVER("cuStreamEndCapture", capture_end),
     DRIVER("cuGraphGetNodes", graph_nodes),

@@ -40,10 +40,11 @@ enum {                                                                     /* CU
        WEFT_CUDA_CAPABILITY_MINOR = 76,
        WEFT_CUDA_SHARED_MEMORY_OF_BLOCK = 97 /* what a function may opt into */
 };
-enum { WEFT_CUDA_CAPTURE_OF_THREAD = 1 };     /* CUstreamCaptureMode */
-enum { WEFT_CUDA_DYNAMIC_SHARED_MEMORY = 8 }; /* CUfunction_attribute */
-enum { WEFT_CUDA_IPC_PEER_ACCESS = 1 };       /* cuIpcOpenMemHandle */
-enum { WEFT_CUDA_MAX_PITCH = INT32_MAX };     /* bytes between rows of 2-D and 3-D copies */
+#define WEFT_CUDA_LEGACY_STREAM ((weft_cuda_stream)0x1) /* CU_STREAM_LEGACY */
+enum { WEFT_CUDA_CAPTURE_OF_THREAD = 1 };               /* CUstreamCaptureMode */
+enum { WEFT_CUDA_DYNAMIC_SHARED_MEMORY = 8 };           /* CUfunction_attribute */
+enum { WEFT_CUDA_IPC_PEER_ACCESS = 1 };                 /* cuIpcOpenMemHandle */
+enum { WEFT_CUDA_MAX_PITCH = INT32_MAX }; /* bytes between rows of 2-D and 3-D copies */
 
 typedef struct weft_cuda_copy_2d { /* CUDA_MEMCPY2D_v2 */
     size_t src_x, src_y;
@@ -117,6 +118,7 @@ typedef struct weft_cuda_driver {
     int (*stream_callback)(weft_cuda_stream stream,
                            void (*function)(weft_cuda_stream, int result, void *argument),
                            void *argument, unsigned flags);
+    int (*is_capturing)(weft_cuda_stream stream, int *status);
     int (*capture_begin)(weft_cuda_stream stream, int mode);
     int (*capture_end)(weft_cuda_stream stream, weft_cuda_graph *graph);
     int (*graph_nodes)(weft_cuda_graph graph, void *nodes, size_t *count);

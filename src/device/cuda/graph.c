@@ -1,16 +1,16 @@
 /* Work that is enqueued again and again: a CUDA graph, captured from the default queue's stream. */
 #include "device/cuda/cuda.h"
 
-#include <stdlib.h>
-
 #include "support/error.h"
 
 /* A bound on what the driver holds for a graph: loops around cuFFT's plans have any length. */
 enum { MOST_NODES = 4096 };
 
-struct weft_graph {
-    weft_cuda_graph_exec exec;
-};
+/* The graph is the driver's: a weft_graph is the address of one, so that the execution that makes
+ * it allocates nothing here. */
+static weft_cuda_graph_exec exec_of(weft_graph *graph) {
+    return (weft_cuda_graph_exec)(void *)graph;
+}
 
 weft_status weft_cuda_graph_begin(weft_device_state *device) {
     weft_status status;
@@ -27,15 +27,10 @@ static weft_status instantiate(const weft_cuda_driver *driver, weft_cuda_graph c
     WEFT_TRY(weft_cuda_check(driver->graph_nodes(captured, NULL, &nodes), "no graph"));
     if (nodes == 0 || nodes > MOST_NODES)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "a graph of %zu nodes is not kept", nodes);
-    weft_graph *made = malloc(sizeof *made);
-    if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a graph");
-    weft_status status =
-        weft_cuda_check(driver->graph_instantiate(&made->exec, captured, 0), "no graph");
-    if (status == WEFT_SUCCESS)
-        *graph = made;
-    else
-        free(made);
-    return status;
+    weft_cuda_graph_exec exec = NULL;
+    WEFT_TRY(weft_cuda_check(driver->graph_instantiate(&exec, captured, 0), "no graph"));
+    *graph = (weft_graph *)(void *)exec;
+    return WEFT_SUCCESS;
 }
 
 static weft_status end_in_context(weft_device_state *device, weft_graph **graph) {
@@ -58,7 +53,7 @@ weft_status weft_cuda_graph_run(weft_device_state *device, weft_graph *graph) {
     weft_status status;
     WEFT_CUDA_IN_CONTEXT(
         device->gpu, status,
-        weft_cuda_check(device->gpu->driver->graph_launch(graph->exec, device->stream),
+        weft_cuda_check(device->gpu->driver->graph_launch(exec_of(graph), device->stream),
                         "a graph could not be enqueued"));
     return status;
 }
@@ -66,8 +61,7 @@ weft_status weft_cuda_graph_run(weft_device_state *device, weft_graph *graph) {
 void weft_cuda_graph_destroy(weft_device_state *device, weft_graph *graph) {
     if (!graph) return;
     if (weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
-        device->gpu->driver->graph_exec_destroy(graph->exec);
+        device->gpu->driver->graph_exec_destroy(exec_of(graph));
         weft_cuda_leave(device->gpu);
     }
-    free(graph);
 }

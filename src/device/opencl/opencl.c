@@ -30,6 +30,7 @@ static weft_status opencl_open(const weft_device_settings *settings, weft_device
         return status;
     }
     weft_allocations_open(&made->allocations, settings->memory_limit);
+    weft_notices_open(&made->notices);
     *device = made;
     return WEFT_SUCCESS;
 }
@@ -44,6 +45,7 @@ static void opencl_close(weft_device_state *device) {
     }
     weft_cl_queue_destroy(device, device->queue);
     weft_allocations_close(&device->allocations);
+    weft_notices_close(&device->notices);
     free(device);
 }
 

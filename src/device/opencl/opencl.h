@@ -6,6 +6,7 @@
 
 #include "device/allocations.h"
 #include "device/device.h"
+#include "device/notices.h"
 #include "device/opencl/processor.h"
 
 struct weft_queue {
@@ -46,6 +47,7 @@ struct weft_device_state {
     weft_cl_processor *processor;
     weft_allocations allocations; /* .storage is the buffer */
     weft_queue *queue;            /* the default queue */
+    weft_notices notices;         /* of callbacks */
 };
 
 weft_queue *weft_cl_queue_or_default(const weft_device_state *device, weft_queue *queue);

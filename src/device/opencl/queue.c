@@ -158,21 +158,16 @@ bool weft_cl_event_done(weft_device_state *device, weft_event *event) {
     return done;
 }
 
-typedef struct notice {
-    weft_queue *queue;
-    void (*function)(void *);
-    void *argument;
-} notice;
-
 static void on_marker(weft_cl_event marker, int execution, void *argument) {
-    notice n = *(notice *)argument;
+    const weft_notice n = *(weft_notice *)argument;
+    weft_queue *queue = n.queue;
     (void)marker, (void)execution;
-    free(argument);
+    weft_notices_return(argument);
     n.function(n.argument);
-    pthread_mutex_lock(&n.queue->lock);
-    n.queue->callbacks--;
-    pthread_cond_broadcast(&n.queue->called);
-    pthread_mutex_unlock(&n.queue->lock);
+    pthread_mutex_lock(&queue->lock);
+    queue->callbacks--;
+    pthread_cond_broadcast(&queue->called);
+    pthread_mutex_unlock(&queue->lock);
 }
 
 /* What is put on the queue afterwards does not wait for the function, but queue_wait does. If the
@@ -182,13 +177,12 @@ weft_status weft_cl_callback(weft_device_state *device, weft_queue *given, void 
     const weft_cl *cl = device->processor->cl;
     weft_queue *queue = weft_cl_queue_or_default(device, given);
     weft_cl_event marker = NULL;
-    notice *n = malloc(sizeof *n);
-    if (!n) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a callback");
-    *n = (notice){queue, function, argument};
+    weft_notice *n = weft_notices_take(&device->notices, function, argument);
+    n->queue = queue;
     weft_status status =
         weft_cl_check(cl->marker(queue->queue, 0, NULL, &marker), "no event for a callback");
     if (status != WEFT_SUCCESS) {
-        free(n);
+        weft_notices_return(n);
         return status;
     }
     pthread_mutex_lock(&queue->lock);
@@ -200,7 +194,7 @@ weft_status weft_cl_callback(weft_device_state *device, weft_queue *given, void 
         pthread_mutex_lock(&queue->lock);
         queue->callbacks--;
         pthread_mutex_unlock(&queue->lock);
-        free(n);
+        weft_notices_return(n);
     }
     cl->event_release(marker);
     cl->flush(queue->queue);
