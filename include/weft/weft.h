@@ -522,9 +522,9 @@ WEFT_API const char *weft_storage_name(weft_storage storage);
  * divided by. Not collective. */
 WEFT_API weft_status weft_window_values(const weft_window *window, int64_t n, double *values);
 
-/* Whether an engine can run here, or a device can be used: WEFT_SUCCESS, or WEFT_ERROR_UNSUPPORTED
- * with the reason in weft_last_error(NULL). description (may be NULL) gets a static string such as
- * "FFTW 3.3.10 (sse2, avx)". */
+/* Whether an engine can run here, on some device that can be used, or a device can be used:
+ * WEFT_SUCCESS, or WEFT_ERROR_UNSUPPORTED with the reason in weft_last_error(NULL). description
+ * (may be NULL) gets a static string such as "FFTW 3.3.10 (sse2, avx)". */
 WEFT_API weft_status weft_engine_probe(weft_engine engine, const char **description);
 WEFT_API weft_status weft_device_probe(weft_device device, const char **description);
 /* The same of an exchange method that needs a library: WEFT_NCCL. Others need none, and leave

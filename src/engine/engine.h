@@ -99,6 +99,7 @@ typedef struct weft_engine_ops {
                           gives the same bits */
     bool takes_operators;
 
+    /* Whether what the engine itself needs is here; devices are asked apart. */
     weft_status (*probe)(const char **description);
 
     /* Whether the engine can do this transform on this device; WEFT_ERROR_UNSUPPORTED with the
@@ -123,6 +124,10 @@ typedef struct weft_engine_ops {
 } weft_engine_ops;
 
 const weft_engine_ops *weft_engine_find(weft_engine id);
+
+/* Whether some device that the engine supports can be used here; WEFT_ERROR_UNSUPPORTED if not,
+ * with what the last of them says. */
+weft_status weft_engine_probe_devices(const weft_engine_ops *engine);
 
 /* The first engine of the list that works here and supports the device. */
 const weft_engine_ops *weft_engine_default(const weft_device_ops *device);

@@ -1,6 +1,10 @@
 /* The list of engines: look one up, or take the first that works here. */
 #include "engine/engine.h"
 
+#include <stdio.h>
+
+#include "support/error.h"
+
 #define WEFT_ENGINE_ENTRY(ops) extern const weft_engine_ops ops;
 #include "engine/engines.def"
 #undef WEFT_ENGINE_ENTRY
@@ -33,4 +37,22 @@ const weft_engine_ops *weft_engine_default(const weft_device_ops *device) {
             return engines[i];
     }
     return NULL;
+}
+
+weft_status weft_engine_probe_devices(const weft_engine_ops *engine) {
+    const weft_transform smallest = {.kind = WEFT_TRANSFORM_C2C,
+                                     .dims = 1,
+                                     .dim = {{.n = 1, .in_stride = 1, .out_stride = 1}},
+                                     .threads = 1,
+                                     .in_elements = 1,
+                                     .out_elements = 1};
+    char reason[1024] = "there is none in this build";
+    for (int id = WEFT_HOST; id <= WEFT_SIMULATED; id++) {
+        const weft_device_ops *device = weft_device_find((weft_device)id);
+        if (!device || engine->supports(&smallest, device) != WEFT_SUCCESS) continue;
+        if (device->probe(NULL) == WEFT_SUCCESS) return WEFT_SUCCESS;
+        snprintf(reason, sizeof reason, "%s", weft_thread_error());
+    }
+    return weft_fail(WEFT_ERROR_UNSUPPORTED, "engine %s: no device that it works on: %s",
+                     engine->name, reason);
 }

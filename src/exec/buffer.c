@@ -58,11 +58,14 @@ WEFT_API weft_status weft_buffer_download(weft_plan plan, void *host, const void
 
 WEFT_API weft_status weft_engine_probe(weft_engine engine, const char **description) {
     const weft_engine_ops *ops = weft_engine_find(engine);
-    const char *unused;
+    const char *found = NULL;
     if (!ops)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "engine %s is not in this version of weft (%s)",
                          weft_engine_name(engine), WEFT_VERSION);
-    return ops->probe(description ? description : &unused);
+    WEFT_TRY(ops->probe(&found));
+    WEFT_TRY(weft_engine_probe_devices(ops));
+    if (description) *description = found;
+    return WEFT_SUCCESS;
 }
 
 WEFT_API weft_status weft_device_probe(weft_device device, const char **description) {
@@ -80,6 +83,7 @@ WEFT_API weft_status weft_exchange_probe(weft_exchange exchange, const char **de
     if (!ops)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "exchange %s is not in this version of weft (%s)",
                          weft_exchange_name(exchange), WEFT_VERSION);
-    if (ops->by_device && cuda && cuda->messages) return cuda->messages->probe(description);
-    return WEFT_SUCCESS;
+    if (!ops->by_device || !cuda || !cuda->messages) return WEFT_SUCCESS;
+    WEFT_TRY(cuda->probe(NULL));
+    return cuda->messages->probe(description);
 }

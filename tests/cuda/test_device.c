@@ -86,7 +86,7 @@ static void kernels_are_compiled_once_and_anew_where_their_file_is_damaged(void 
     assert_int_equal(system(command), 0);
 }
 
-static void without_a_gpu_the_probe_says_so(void **state) {
+static void without_a_gpu_the_probes_say_so(void **state) {
     (void)state;
     int status = -1;
     if (!getenv("WEFT_TEST_HOST_CUDA")) skip();
@@ -149,19 +149,63 @@ static void callbacks_come_after_a_kernel_that_failed_too(void **state) {
     assert_int_equal(status, 0);
 }
 
-static int expect_absent(void) {
-    weft_status status = weft_device_probe(WEFT_CUDA, NULL);
-    return status != WEFT_ERROR_UNSUPPORTED || !strstr(weft_thread_error(), "there is no GPU");
+static int says(weft_status status, const char *sentence) {
+    if (status == WEFT_ERROR_UNSUPPORTED && strstr(weft_last_error(NULL), sentence)) return 1;
+    print_error("%s: %s\n", weft_status_name(status), weft_last_error(NULL));
+    return 0;
+}
+
+/* Of the device, and of what works on nothing else, whose libraries are there. jit works on OpenCL,
+ * too, of which there is no platform. */
+static int expect_absent(const char *sentence) {
+    setenv("OCL_ICD_VENDORS", "/nowhere", 1);
+    return !(says(weft_device_probe(WEFT_CUDA, NULL), sentence) &&
+             says(weft_engine_probe(WEFT_ENGINE_CUFFT, NULL), sentence) &&
+             says(weft_exchange_probe(WEFT_NCCL, NULL), sentence) &&
+             says(weft_engine_probe(WEFT_ENGINE_JIT, NULL), "no device that it works on"));
+}
+
+/* libcuda.so.1 is a library, but of other functions: that of the test of nccl. */
+static void without_a_driver_the_probes_say_so(void **state) {
+    (void)state;
+    enum { FILES = 4 };
+    static const char *const file[FILES][2] = {{"libnvrtc.so.13", "libnvrtc.so.13"},
+                                               {"libcufft.so.12", "libcufft.so.12"},
+                                               {"libnccl.so.2", "libnccl.so.2"},
+                                               {"../without_nccl/libnccl.so.2", "libcuda.so.1"}};
+    char folder[] = "/tmp/weft_cuda_XXXXXX", from[4096], to[128], command[96];
+    const char *libraries = getenv("WEFT_CUDA_LIBRARY_PATH");
+    int status = -1;
+    if (!getenv("WEFT_TEST_HOST_CUDA")) skip();
+    assert_non_null(mkdtemp(folder));
+    for (int i = 0; i < FILES; i++) {
+        snprintf(from, sizeof from, "%s/%s", libraries, file[i][0]);
+        snprintf(to, sizeof to, "%s/%s", folder, file[i][1]);
+        assert_int_equal(symlink(from, to), 0);
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("WEFT_CUDA_LIBRARY_PATH", folder, 1);
+        execl("/proc/self/exe", "test_cuda_device", "--driverless", (char *)NULL);
+        _exit(1);
+    }
+    waitpid(child, &status, 0);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(status, 0);
 }
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gpu_is_that_of_the_rank_or_as_told),
         cmocka_unit_test(kernels_are_compiled_once_and_anew_where_their_file_is_damaged),
-        cmocka_unit_test(without_a_gpu_the_probe_says_so),
+        cmocka_unit_test(without_a_gpu_the_probes_say_so),
+        cmocka_unit_test(without_a_driver_the_probes_say_so),
         cmocka_unit_test(callbacks_come_after_a_kernel_that_failed_too),
     };
-    if (argc > 1 && strcmp(argv[1], "--absent") == 0) return expect_absent();
+    if (argc > 1 && strcmp(argv[1], "--absent") == 0) return expect_absent("there is no GPU");
+    if (argc > 1 && strcmp(argv[1], "--driverless") == 0)
+        return expect_absent("install NVIDIA's driver");
     if (argc > 1 && strcmp(argv[1], "--fail") == 0) return expect_callback_after_failure();
     if (argc > 1) {
         tested_ops()->close(open_device(tested_ops(), 0));
