@@ -20,21 +20,38 @@ static void runs_of(const weft_redistribution *geometry, const weft_block *block
     }
 }
 
-weft_status weft_a2a_prepare(weft_exchange_plan *plan) {
+/* All of it but the all-to-all; *runs gets the runs to and from all members, where there are any.
+ */
+static weft_status prepare_blocks(weft_exchange_plan *plan, weft_run **runs) {
     const weft_redistribution *g = plan->geometry;
     a2a_state *state = calloc(1, sizeof *state);
     if (!state) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an exchange");
     plan->method_state = state;
     WEFT_TRY(weft_blocks_prepare(plan, plan->ops->datatypes, &state->blocks));
-    if (plan->ops->datatypes)
-        return plan->group->ops->alltoall_create_typed(plan->group, state->blocks.send,
-                                                       state->blocks.receive, &state->alltoall);
-    weft_run *runs = calloc(2 * (size_t)g->members, sizeof *runs);
-    if (!runs) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an exchange");
-    runs_of(g, g->send, runs);
-    runs_of(g, g->receive, runs + g->members);
-    weft_status status = plan->group->ops->alltoall_create(plan->group, runs, runs + g->members,
-                                                           g->element_bytes, &state->alltoall);
+    if (plan->ops->datatypes) return WEFT_SUCCESS;
+    *runs = calloc(2 * (size_t)g->members, sizeof **runs);
+    if (!*runs) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an exchange");
+    runs_of(g, g->send, *runs);
+    runs_of(g, g->receive, *runs + g->members);
+    return WEFT_SUCCESS;
+}
+
+/* Making an all-to-all of runs is collective, also where this rank has failed before. */
+weft_status weft_a2a_prepare(weft_exchange_plan *plan) {
+    const weft_transport_ops *ops = plan->group->ops;
+    const size_t element = plan->geometry->element_bytes;
+    weft_run *runs = NULL;
+    weft_alltoall *made = NULL;
+    weft_status status = prepare_blocks(plan, &runs);
+    a2a_state *state = plan->method_state;
+    if (!plan->ops->datatypes)
+        weft_keep(&status, ops->alltoall_create(plan->group, runs,
+                                                runs ? runs + plan->geometry->members : NULL,
+                                                element, &made));
+    else if (status == WEFT_SUCCESS)
+        status = ops->alltoall_create_typed(plan->group, state->blocks.send, state->blocks.receive,
+                                            &made);
+    if (state) state->alltoall = made;
     free(runs);
     return status;
 }

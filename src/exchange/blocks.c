@@ -140,15 +140,16 @@ weft_status weft_blocks_arrive(const weft_exchange_plan *plan, const weft_blocks
 
 weft_status weft_blocks_post_receives(const weft_exchange_plan *plan, weft_blocks *b) {
     const weft_transport_ops *ops = plan->group->ops;
+    weft_status status = WEFT_SUCCESS;
     for (int m = 0; m < b->members; m++) b->receive_requests[m] = ops->no_request();
     for (int m = 0; m < b->members; m++) b->send_requests[m] = ops->no_request();
     for (int i = 0; i < b->partners; i++) {
         int m = b->partner[b->partners - 1 - i];
         if (b->receive[m])
-            WEFT_TRY(ops->receive(plan->group, plan->receive, b->receive[m], m,
-                                  &b->receive_requests[m]));
+            weft_keep(&status, ops->receive(plan->group, plan->receive, b->receive[m], m,
+                                            &b->receive_requests[m]));
     }
-    return WEFT_SUCCESS;
+    return status;
 }
 
 weft_status weft_blocks_send(const weft_exchange_plan *plan, weft_blocks *b, int member) {

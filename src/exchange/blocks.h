@@ -6,6 +6,7 @@
 #define WEFT_EXCHANGE_BLOCKS_H
 
 #include "exchange/exchange.h"
+#include "support/error.h"
 
 typedef struct weft_blocks {
     int members, partners;
@@ -36,16 +37,11 @@ weft_status weft_blocks_leave(const weft_exchange_plan *plan, const weft_blocks 
 /* The same after messages arrived. */
 weft_status weft_blocks_arrive(const weft_exchange_plan *plan, const weft_blocks *blocks);
 
-/* Posts all receives. */
+/* Posts all receives, also where one fails. */
 weft_status weft_blocks_post_receives(const weft_exchange_plan *plan, weft_blocks *blocks);
 weft_status weft_blocks_send(const weft_exchange_plan *plan, weft_blocks *blocks, int member);
 
 /* Waits for everything on the plan's queue. */
 weft_status weft_blocks_settle(const weft_exchange_plan *plan);
-
-/* Keeps the first failure. */
-static inline void weft_keep(weft_status *first, weft_status status) {
-    if (*first == WEFT_SUCCESS) *first = status;
-}
 
 #endif

@@ -283,11 +283,11 @@ static weft_status receive_all(weft_exchange_plan *plan, streams_state *s) {
             weft_record_arrived(plan->recorder, start);
             weft_keep(&status, weft_blocks_unpack(plan, &s->blocks, member));
             start = weft_record(plan->recorder, WEFT_PHASE_UNPACK, member, start);
-        } else if (all_sent || waited != WEFT_SUCCESS) {
+        } else if (all_sent) {
             weft_record(plan->recorder, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER, start);
             return status;
         } else {
-            if (member == -1) wait_for_packs(s);
+            if (member == -1 || waited != WEFT_SUCCESS) wait_for_packs(s);
             send_ready(s);
             sched_yield();
         }

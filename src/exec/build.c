@@ -109,12 +109,13 @@ static weft_status prepare_operators(weft_build *b) {
 }
 
 static weft_status split_groups(weft_build *b, weft_transport *transport) {
+    weft_status status = WEFT_SUCCESS;
     for (int k = 0; k + 1 < b->chain.segments; k++) {
         int color, key, size;
         weft_chain_group(&b->chain, k, transport->rank, &color, &key, &size);
-        WEFT_TRY(transport->ops->split(transport, color, key, &b->group[k]));
+        weft_keep(&status, transport->ops->split(transport, color, key, &b->group[k]));
     }
-    return WEFT_SUCCESS;
+    return status;
 }
 
 static weft_status prepare_part(weft_build *b, int s, int i, weft_part *part) {

@@ -42,13 +42,13 @@ static weft_status time_runs(weft_transport *transport, trial *t, bool in_place,
     weft_recorder recorder = {.spans = NULL};
     *seconds = 1e300;
     for (int run = 0; run <= RUNS; run++) { /* the first one only warms up */
-        WEFT_TRY(transport->ops->barrier(transport));
+        weft_owe(transport, transport->ops->barrier(transport));
         double start = weft_clock();
         weft_status status =
             weft_build_run(t->build, WEFT_FORWARD, in_place, t->in, t->out, &recorder);
         double elapsed = weft_clock() - start;
         WEFT_TRY(weft_build_agree(t->build, transport, status));
-        WEFT_TRY(transport->ops->maximum_double(transport, &elapsed, 1));
+        weft_owe(transport, transport->ops->maximum_double(transport, &elapsed, 1));
         if (run > 0 && elapsed < *seconds) *seconds = elapsed;
     }
     return WEFT_SUCCESS;

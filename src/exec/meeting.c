@@ -30,8 +30,8 @@ static weft_status settle(const weft_build *b, weft_transport *transport,
     for (;;) {
         bool busy = false;
         if (mine == WEFT_SUCCESS) mine = b->device.ops->messages->progress(communicator, &busy);
-        int64_t seen[2] = {mine != WEFT_SUCCESS, busy};
-        WEFT_TRY(transport->ops->maximum(transport, seen, 2));
+        int64_t seen[2] = {mine != WEFT_SUCCESS || transport->owed != WEFT_SUCCESS, busy};
+        weft_decide(transport, seen, 2);
         if (seen[0] || !seen[1]) return weft_agree(transport, mine);
         nanosleep(&pause, NULL);
     }
@@ -67,13 +67,12 @@ weft_status weft_build_meet(weft_build *b, weft_transport *transport) {
 }
 
 /* Whether a communicator has failed on some rank: then it is of no use to the others. */
-static weft_status look_around(weft_build *b, weft_transport *transport) {
+static void look_around(weft_build *b, weft_transport *transport) {
     int64_t broken = 0;
     for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
         if (b->communicator[k] && b->device.ops->messages->broken(b->communicator[k])) broken = 1;
-    WEFT_TRY(transport->ops->maximum(transport, &broken, 1));
+    weft_decide(transport, &broken, 1);
     b->apart = b->apart || broken;
-    return WEFT_SUCCESS;
 }
 
 weft_status weft_build_agree(weft_build *b, weft_transport *transport, weft_status mine) {
@@ -81,7 +80,7 @@ weft_status weft_build_agree(weft_build *b, weft_transport *transport, weft_stat
     weft_status status = weft_agree(transport, mine);
     if (status == WEFT_SUCCESS || !weft_build_meets(b)) return status;
     snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
-    WEFT_TRY(look_around(b, transport));
+    look_around(b, transport);
     weft_thread_error_set(sentence);
     return status;
 }

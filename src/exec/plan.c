@@ -171,9 +171,11 @@ static weft_status create(weft_context ctx, const weft_problem *problem, const w
     status = weft_agree(ctx->transport, status);
     if (status == WEFT_SUCCESS) status = weft_call_compare(ctx->transport, &plan->call);
     if (status == WEFT_SUCCESS)
-        status =
-            ctx->transport->ops->split(ctx->transport, 0, ctx->transport->rank, &plan->transport);
+        status = weft_agree(
+            ctx->transport,
+            ctx->transport->ops->split(ctx->transport, 0, ctx->transport->rank, &plan->transport));
     if (status == WEFT_SUCCESS) {
+        weft_owe_elsewhere(ctx->transport, plan->transport);
         plan->context = ctx;
         status = make_plan(plan);
     }
@@ -353,7 +355,10 @@ static weft_status execute(weft_plan plan, weft_direction dir, const void *in, v
     /* A rank without data passes NULL twice, whatever the plan was made for. */
     bool in_place = in == out && plan->call.options.placement != WEFT_OUT_OF_PLACE;
     weft_status status = weft_build_run(plan->build, dir, in_place, in, out, &plan->recorder);
-    if (!plan->build->device.ops->can_fail) return status;
+    if (!plan->build->device.ops->can_fail) {
+        weft_owe(plan->transport, status); /* at the price of no reduction now */
+        return status;
+    }
     return weft_build_agree(plan->build, plan->transport, status);
 }
 

@@ -37,7 +37,7 @@ weft_status weft_plan_find_nodes(weft_plan plan) {
             status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %d ranks", t->size);
     }
     WEFT_TRY(weft_agree(t, status));
-    return plan->node ? t->ops->nodes(t, plan->node) : WEFT_SUCCESS;
+    return plan->node ? weft_agree(t, t->ops->nodes(t, plan->node)) : WEFT_SUCCESS;
 }
 
 /* Whether an exchange by devices is asked for, and can be had on this rank. */
@@ -65,19 +65,18 @@ static weft_status check_asked(const weft_options *o, bool simulated, bool *aske
 
 /* The same where weft may choose it, for whoever lets it take its time: setting up communicators
  * takes longer than most transforms. Collective. */
-static weft_status ask_whether_possible(weft_plan plan, bool *possible) {
+static void ask_whether_possible(weft_plan plan, bool *possible) {
     const weft_options *o = &plan->call.options;
     const weft_device_ops *device = weft_device_find(o->device);
     weft_device_place unused;
     *possible = false;
     if (o->exchange[0] != WEFT_EXCHANGE_AUTO || o->effort == WEFT_ESTIMATE ||
         o->device_aware == WEFT_STAGED || !device->messages || plan->transport->simulated)
-        return WEFT_SUCCESS;
+        return;
     int64_t missing = device->messages->probe(NULL) != WEFT_SUCCESS ||
                       device->messages->locate(&unused) != WEFT_SUCCESS;
-    WEFT_TRY(plan->transport->ops->maximum(plan->transport, &missing, 1));
+    weft_decide(plan->transport, &missing, 1);
     *possible = !missing;
-    return WEFT_SUCCESS;
 }
 
 /* own_device[r] gets the lowest rank that uses the device of rank r. Collective. */
@@ -91,7 +90,8 @@ static weft_status number_devices(weft_plan plan) {
                                                  : weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                                                              "no memory for %d ranks", t->size);
     status = weft_agree(t, status);
-    if (status == WEFT_SUCCESS) status = t->ops->gather_all(t, &mine, sizeof mine, all);
+    if (status == WEFT_SUCCESS)
+        status = weft_agree(t, t->ops->gather_all(t, &mine, sizeof mine, all));
     for (int r = 0; r < t->size && status == WEFT_SUCCESS; r++) {
         int first = 0;
         while (strcmp(all[first].text, all[r].text) != 0) first++;
@@ -106,6 +106,6 @@ weft_status weft_plan_find_devices(weft_plan plan) {
     WEFT_TRY(weft_agree(plan->transport,
                         check_asked(&plan->call.options, plan->transport->simulated, &asked)));
     if (plan->transport->size == 1) return WEFT_SUCCESS;
-    if (!asked) WEFT_TRY(ask_whether_possible(plan, &possible));
+    if (!asked) ask_whether_possible(plan, &possible);
     return asked || possible ? number_devices(plan) : WEFT_SUCCESS;
 }

@@ -118,9 +118,9 @@ weft_status weft_build_share(weft_build *b, weft_transport *transport) {
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) /* these are told as workspaces */
         if (weft_build_shares_buffer(b, i)) b->memory.tables -= b->buffer_bytes[i];
     WEFT_TRY(weft_agree(transport, status));
-    WEFT_TRY(transport->ops->gather_all(transport, &mine, sizeof mine, b->shared_layout));
-    WEFT_TRY(weft_agree(transport,
-                        transport->ops->share(transport, b->planner->node, bytes, &b->shared)));
+    status = transport->ops->gather_all(transport, &mine, sizeof mine, b->shared_layout);
+    weft_keep(&status, transport->ops->share(transport, b->planner->node, bytes, &b->shared));
+    WEFT_TRY(weft_agree(transport, status));
     b->lends = !b->device.ops->host_addressable;
     char *part = transport->ops->shared_part(b->shared, transport->rank);
     for (int w = 0; w < WEFT_MAX_WORKSPACES; w++)

@@ -7,32 +7,53 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The failure of the rank with the lowest number, told by the largest value of all ranks. */
-static int64_t failure_of(const weft_transport *transport, weft_status mine) {
-    return mine == WEFT_SUCCESS
-               ? 0
-               : ((int64_t)(transport->size - transport->rank) << 16) + (int64_t)mine;
+void weft_owe(weft_transport *transport, weft_status status) {
+    if (status == WEFT_SUCCESS || transport->owed != WEFT_SUCCESS) return;
+    transport->owed = status;
+    snprintf(transport->owed_sentence, sizeof transport->owed_sentence, "%s", weft_thread_error());
 }
 
-static weft_status spread(weft_transport *transport, int64_t worst) {
-    int culprit = transport->size - (int)(worst >> 16);
+void weft_decide(weft_transport *transport, int64_t *values, int count) {
+    weft_owe(transport, transport->ops->maximum(transport, values, count));
+}
+
+/* The sentence of the rank that failed, which all get. */
+static void tell(weft_transport *transport, int culprit) {
     char sentence[960], said[1024];
     snprintf(sentence, sizeof sentence, "%.959s", weft_thread_error());
-    WEFT_TRY(transport->ops->broadcast(transport, sentence, sizeof sentence, culprit));
-    bool named = strncmp(sentence, "rank ", 5) == 0;
-    if (named)
+    if (transport->ops->broadcast(transport, sentence, sizeof sentence, culprit) != WEFT_SUCCESS)
+        snprintf(sentence, sizeof sentence, "what it says did not arrive here");
+    if (strncmp(sentence, "rank ", 5) == 0)
         snprintf(said, sizeof said, "%s", sentence);
     else
         snprintf(said, sizeof said, "rank %d: %s", culprit, sentence);
     weft_thread_error_set(said);
-    return (weft_status)(worst & 0xffff);
 }
 
-weft_status weft_agree(weft_transport *transport, weft_status mine) {
+/* Reduces values of which the first, filled in here, tells of failures. */
+static weft_status agree(weft_transport *transport, weft_status mine, int64_t *values, int count) {
+    if (mine == WEFT_SUCCESS && transport->owed != WEFT_SUCCESS) {
+        mine = transport->owed;
+        weft_thread_error_set(transport->owed_sentence);
+    }
+    transport->owed = WEFT_SUCCESS;
+    /* The lowest failing rank has the largest value. */
+    values[0] = mine == WEFT_SUCCESS
+                    ? 0
+                    : ((int64_t)(transport->size - transport->rank) << 16) + (int64_t)mine;
+    weft_status reduced = transport->ops->maximum(transport, values, count);
+    if (reduced != WEFT_SUCCESS && mine != WEFT_SUCCESS) return mine;
+    weft_owe(transport, reduced);
+    if (values[0] == 0) return WEFT_SUCCESS;
+    transport->owed = WEFT_SUCCESS;
+    tell(transport, transport->size - (int)(values[0] >> 16));
+    return (weft_status)(values[0] & 0xffff);
+}
+
+WEFT_API weft_status weft_agree(weft_transport *transport, weft_status mine) {
+    int64_t failure;
     if (transport->size == 1 || transport->simulated) return mine;
-    int64_t worst = failure_of(transport, mine);
-    WEFT_TRY(transport->ops->maximum(transport, &worst, 1));
-    return worst == 0 ? WEFT_SUCCESS : spread(transport, worst);
+    return agree(transport, mine, &failure, 1);
 }
 
 weft_status weft_agree_on(weft_transport *transport, weft_status mine, const char *name,
@@ -40,9 +61,8 @@ weft_status weft_agree_on(weft_transport *transport, weft_status mine, const cha
     if (transport->size == 1 || transport->simulated) return mine;
     /* Whose number is largest, and whose is least. */
     const int64_t ranks = transport->size, stamped = (int64_t)number * ranks + transport->rank;
-    int64_t seen[3] = {failure_of(transport, mine), stamped, -stamped};
-    WEFT_TRY(transport->ops->maximum(transport, seen, 3));
-    if (seen[0] != 0) return spread(transport, seen[0]);
+    int64_t seen[3] = {0, stamped, -stamped};
+    WEFT_TRY(agree(transport, mine, seen, 3));
     const int64_t most = seen[1], least = -seen[2];
     if (most / ranks == least / ranks) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_MISMATCH,

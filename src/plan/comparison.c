@@ -90,8 +90,7 @@ weft_status weft_call_compare(weft_transport *transport, const weft_call *call) 
     record mine, first;
     write_record(call, &mine);
     first = mine;
-    WEFT_TRY(transport->ops->broadcast(transport, first.value, sizeof first.value, 0));
-    weft_status status = WEFT_SUCCESS;
+    weft_status status = transport->ops->broadcast(transport, first.value, sizeof first.value, 0);
     for (int i = 0; i < mine.count && status == WEFT_SUCCESS; i++)
         if (mine.value[i] != first.value[i])
             status = weft_fail(
@@ -172,11 +171,13 @@ weft_status weft_call_gather_boxes(weft_transport *transport, const weft_call *c
         all ? WEFT_SUCCESS
             : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %d boxes", transport->size);
     status = weft_agree(transport, status);
-    if (status == WEFT_SUCCESS)
+    if (status == WEFT_SUCCESS) {
         status = transport->ops->gather_all(transport, &mine, sizeof mine, all);
-    if (status == WEFT_SUCCESS)
-        status = check_tiling(all, transport->size, n, rank + 1,
-                              space == WEFT_INPUT ? "input" : "output");
+        if (status == WEFT_SUCCESS)
+            status = check_tiling(all, transport->size, n, rank + 1,
+                                  space == WEFT_INPUT ? "input" : "output");
+        status = weft_agree(transport, status);
+    }
     if (status != WEFT_SUCCESS) {
         free(all);
         return status;

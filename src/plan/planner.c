@@ -293,8 +293,9 @@ weft_status weft_planner_list(weft_planner *planner) {
                 memcpy(c->exchange, methods[m], sizeof c->exchange);
                 weft_status status = check_methods(planner, c, &possible);
                 if (status == WEFT_ERROR_UNSUPPORTED) refused = status;
-                if (status == WEFT_ERROR_UNSUPPORTED || !possible) continue;
+                if (status == WEFT_ERROR_UNSUPPORTED) continue;
                 WEFT_TRY(status);
+                if (!possible) continue;
                 WEFT_TRY(predict(planner, c));
                 planner->count++;
             }

@@ -17,6 +17,11 @@ weft_status weft_fail(weft_status status, const char *format, ...)
 const char *weft_thread_error(void);
 void weft_thread_error_set(const char *sentence);
 
+/* Keeps the first failure. */
+static inline void weft_keep(weft_status *first, weft_status status) {
+    if (*first == WEFT_SUCCESS) *first = status;
+}
+
 #define WEFT_TRY(call)                                                                             \
     do {                                                                                           \
         weft_status weft_try_status = (call);                                                      \

@@ -58,7 +58,8 @@ typedef struct weft_transport_ops {
                         int partner, weft_request *request);
     weft_status (*receive)(weft_transport *transport, void *base, const weft_message *message,
                            int partner, weft_request *request);
-    /* Waits for one of the requests; *index gets which, or -1 when all are done. */
+    /* Waits for one of the requests; *index gets which, or -1 when all are done. Also of one that
+     * has failed: then the others can still be waited for. */
     weft_status (*wait_any)(weft_transport *transport, weft_request *requests, int count,
                             int *index);
     /* As wait_any, but returns at once: *index = -2 when none is done yet. */
@@ -67,6 +68,8 @@ typedef struct weft_transport_ops {
     weft_status (*wait_all)(weft_transport *transport, weft_request *requests, int count);
     weft_request (*no_request)(void);
 
+    /* The first is collective: ranks that have failed before take part with send and receive NULL.
+     */
     weft_status (*alltoall_create)(weft_transport *transport, const weft_run *send,
                                    const weft_run *receive, size_t element_bytes,
                                    weft_alltoall **alltoall);
@@ -77,7 +80,7 @@ typedef struct weft_transport_ops {
                             const void *send, void *receive);
 
     /* node[r] gets the lowest rank that can read what rank r shares: r itself where nobody can.
-     * Collective. */
+     * Collective; ranks that fail have taken part. */
     weft_status (*nodes)(weft_transport *transport, int *node);
     /* Memory for `bytes` of this rank, zeroed, on pages of its own, that the ranks with the same
      * node[] read: only its owner writes it. Collective; ranks that fail have taken part. */
@@ -96,6 +99,10 @@ struct weft_transport {
     const weft_transport_ops *ops;
     int size, rank;
     bool simulated; /* ranks that do not exist: plans can be made and explained, not executed */
+    /* What this rank alone has seen fail, and the others learn with the next agreement
+     * (plan/agreement.h); with its sentence. */
+    weft_status owed;
+    char owed_sentence[512];
 };
 
 /* One process, or with simulated_ranks > 0 rank 0 of so many that do not exist. */

@@ -56,6 +56,17 @@ static bool fits(const weft_run *runs, int members) {
     return true;
 }
 
+/* `type` is left to the caller; *made is MPI_BYTE or to be freed, also after a failure. */
+static weft_status displaced_type(int count, const MPI_Aint *offset, MPI_Datatype type,
+                                  MPI_Datatype *made) {
+    int code = MPI_Type_create_hindexed_block(1, count, offset, type, made);
+    if (code)
+        *made = MPI_BYTE;
+    else
+        code = MPI_Type_commit(made);
+    return code ? weft_mpi_failed("making a datatype", code) : WEFT_SUCCESS;
+}
+
 /* Runs too long or too far for int: one datatype for each, with its displacement inside. */
 static weft_status types_of_runs(const weft_run *runs, int members, size_t element_bytes,
                                  MPI_Datatype *types, int *counts) {
@@ -66,13 +77,9 @@ static weft_status types_of_runs(const weft_run *runs, int members, size_t eleme
         MPI_Aint offset = (MPI_Aint)runs[m].offset * (MPI_Aint)element_bytes;
         MPI_TRY(weft_mpi_element_type(element_bytes, &run));
         MPI_TRY(weft_mpi_repeat(runs[m].count, (MPI_Aint)element_bytes, &run));
-        int code = MPI_Type_create_hindexed_block(1, 1, &offset, run, &types[m]);
+        weft_status status = displaced_type(1, &offset, run, &types[m]);
         MPI_Type_free(&run);
-        if (code) {
-            types[m] = MPI_BYTE;
-            return weft_mpi_failed("making a datatype", code);
-        }
-        MPI_TRY(MPI_Type_commit(&types[m]));
+        WEFT_TRY(status);
     }
     return WEFT_SUCCESS;
 }
@@ -81,11 +88,13 @@ weft_status weft_mpi_alltoall_create(weft_transport *transport, const weft_run *
                                      const weft_run *receive, size_t element_bytes,
                                      weft_alltoall **alltoall) {
     int members = transport->size;
-    weft_alltoall *a = alltoall_allocate(members);
-    if (!a) return WEFT_ERROR_OUT_OF_MEMORY;
+    weft_alltoall *a = send && receive ? alltoall_allocate(members) : NULL;
+    weft_status status = a || !send ? WEFT_SUCCESS : WEFT_ERROR_OUT_OF_MEMORY;
+    int64_t too_long = a && (!fits(send, members) || !fits(receive, members));
+    /* Every rank takes the same road, and those that have failed help to find it. */
+    weft_keep(&status, transport->ops->maximum(transport, &too_long, 1));
     *alltoall = a;
-    int64_t too_long = !fits(send, members) || !fits(receive, members);
-    WEFT_TRY(transport->ops->maximum(transport, &too_long, 1)); /* every rank takes the same road */
+    if (!a || status != WEFT_SUCCESS) return status;
     a->by_type = too_long != 0;
     if (a->by_type) {
         a->types_owned = true;
@@ -107,10 +116,7 @@ weft_status weft_mpi_alltoall_create(weft_transport *transport, const weft_run *
 static weft_status displaced(const weft_message *message, MPI_Datatype *type, int *count) {
     *count = message && message->count > 0;
     if (*count == 0) return WEFT_SUCCESS;
-    MPI_TRY(
-        MPI_Type_create_hindexed_block(1, message->count, &message->offset, message->type, type));
-    MPI_TRY(MPI_Type_commit(type));
-    return WEFT_SUCCESS;
+    return displaced_type(message->count, &message->offset, message->type, type);
 }
 
 weft_status weft_mpi_alltoall_create_typed(weft_transport *transport, weft_message *const *send,

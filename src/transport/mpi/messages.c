@@ -23,6 +23,7 @@ _Static_assert(sizeof(MPI_Request) <= sizeof(uint64_t), "an MPI_Request fits int
 
 /* The basic type of an element: its real numbers, so that MPI moves whole words. */
 int weft_mpi_element_type(size_t bytes, MPI_Datatype *type) {
+    *type = MPI_DATATYPE_NULL;
     switch (bytes) {
     case 4:
         return MPI_Type_contiguous(1, MPI_FLOAT, type);
@@ -35,6 +36,11 @@ int weft_mpi_element_type(size_t bytes, MPI_Datatype *type) {
     }
 }
 
+/* One that was made. */
+static void free_type(MPI_Datatype *type) {
+    if (*type != MPI_DATATYPE_NULL) MPI_Type_free(type);
+}
+
 /* `count` copies of `type`, `stride` bytes apart; contiguous ones are told so, which MPI copies
  * faster. */
 static int vector(int64_t count, MPI_Aint stride, MPI_Datatype type, MPI_Datatype *result) {
@@ -44,8 +50,8 @@ static int vector(int64_t count, MPI_Aint stride, MPI_Datatype type, MPI_Datatyp
     return MPI_Type_create_hvector((int)count, 1, stride, type, result);
 }
 
-/* `count` copies of *type, `stride` bytes apart, replace *type. Counts beyond int are split into
- * blocks. */
+/* `count` copies of *type, `stride` bytes apart, replace *type; MPI_DATATYPE_NULL does, where that
+ * fails. Counts beyond int are split into blocks. */
 int weft_mpi_repeat(int64_t count, MPI_Aint stride, MPI_Datatype *type) {
     MPI_Datatype inner = *type, result = MPI_DATATYPE_NULL;
     const int64_t block = 1 << 30;
@@ -53,20 +59,21 @@ int weft_mpi_repeat(int64_t count, MPI_Aint stride, MPI_Datatype *type) {
     if (count <= block) {
         code = vector(count, stride, inner, &result);
     } else {
-        MPI_Datatype piece, pieces = MPI_DATATYPE_NULL, rest = MPI_DATATYPE_NULL;
+        MPI_Datatype piece = MPI_DATATYPE_NULL, pieces = MPI_DATATYPE_NULL;
+        MPI_Datatype rest = MPI_DATATYPE_NULL;
         int lengths[2] = {1, 1};
         MPI_Aint places[2] = {0, (MPI_Aint)(count / block) * block * stride};
-        if ((code = vector(block, stride, inner, &piece))) return code;
-        code = vector(count / block, block * stride, piece, &pieces);
+        code = vector(block, stride, inner, &piece);
+        if (!code) code = vector(count / block, block * stride, piece, &pieces);
         if (!code) code = vector(count % block, stride, inner, &rest);
         MPI_Datatype parts[2] = {pieces, rest};
         if (!code) code = MPI_Type_create_struct(2, lengths, places, parts, &result);
-        MPI_Type_free(&piece);
-        if (pieces != MPI_DATATYPE_NULL) MPI_Type_free(&pieces);
-        if (rest != MPI_DATATYPE_NULL) MPI_Type_free(&rest);
+        free_type(&piece);
+        free_type(&pieces);
+        free_type(&rest);
     }
-    MPI_Type_free(&inner);
-    *type = result;
+    free_type(&inner);
+    *type = code ? MPI_DATATYPE_NULL : result;
     return code;
 }
 
@@ -117,7 +124,7 @@ weft_status weft_mpi_message_create(weft_transport *transport, const weft_view *
     for (int i = 0; i < loops && !code; i++)
         code = weft_mpi_repeat(n[i], (MPI_Aint)stride[i] * (MPI_Aint)element_bytes, &m->type);
     if (!code) code = MPI_Type_commit(&m->type);
-    m->owned = true;
+    m->owned = m->type != MPI_DATATYPE_NULL;
     m->count = 1;
     return code ? weft_mpi_failed("making a datatype", code) : WEFT_SUCCESS;
 }
@@ -131,20 +138,20 @@ void weft_mpi_message_destroy(weft_transport *transport, weft_message *message) 
 
 weft_status weft_mpi_send(weft_transport *transport, const void *base, const weft_message *message,
                           int partner, weft_request *request) {
-    MPI_Request r;
-    MPI_TRY(MPI_Isend((const char *)base + message->offset, message->count, message->type, partner,
-                      MESSAGE_TAG, weft_mpi_comm(transport), &r));
+    MPI_Request r = MPI_REQUEST_NULL;
+    int code = MPI_Isend((const char *)base + message->offset, message->count, message->type,
+                         partner, MESSAGE_TAG, weft_mpi_comm(transport), &r);
     *request = from_mpi(r);
-    return WEFT_SUCCESS;
+    return code ? weft_mpi_failed("MPI_Isend", code) : WEFT_SUCCESS;
 }
 
 weft_status weft_mpi_receive(weft_transport *transport, void *base, const weft_message *message,
                              int partner, weft_request *request) {
-    MPI_Request r;
-    MPI_TRY(MPI_Irecv((char *)base + message->offset, message->count, message->type, partner,
-                      MESSAGE_TAG, weft_mpi_comm(transport), &r));
+    MPI_Request r = MPI_REQUEST_NULL;
+    int code = MPI_Irecv((char *)base + message->offset, message->count, message->type, partner,
+                         MESSAGE_TAG, weft_mpi_comm(transport), &r);
     *request = from_mpi(r);
-    return WEFT_SUCCESS;
+    return code ? weft_mpi_failed("MPI_Irecv", code) : WEFT_SUCCESS;
 }
 
 weft_request weft_mpi_no_request(void) {
@@ -159,12 +166,10 @@ static MPI_Request *as_mpi(weft_request *requests) {
 static weft_status any(weft_request *requests, int count, int *index, bool wait) {
     int done = 1, which = MPI_UNDEFINED;
     if (sizeof(MPI_Request) == sizeof(weft_request)) {
-        if (wait)
-            MPI_TRY(MPI_Waitany(count, as_mpi(requests), &which, MPI_STATUS_IGNORE));
-        else
-            MPI_TRY(MPI_Testany(count, as_mpi(requests), &which, &done, MPI_STATUS_IGNORE));
+        int code = wait ? MPI_Waitany(count, as_mpi(requests), &which, MPI_STATUS_IGNORE)
+                        : MPI_Testany(count, as_mpi(requests), &which, &done, MPI_STATUS_IGNORE);
         *index = !done ? -2 : which == MPI_UNDEFINED ? -1 : which;
-        return WEFT_SUCCESS;
+        return code ? weft_mpi_failed("waiting for a message", code) : WEFT_SUCCESS;
     }
     bool live;
     do { /* narrow handles: look at each in turn */
@@ -173,11 +178,11 @@ static weft_status any(weft_request *requests, int count, int *index, bool wait)
             MPI_Request r = to_mpi(requests[i]);
             if (r == MPI_REQUEST_NULL) continue;
             live = true;
-            MPI_TRY(MPI_Test(&r, &done, MPI_STATUS_IGNORE));
-            if (!done) continue;
-            requests[i] = from_mpi(r);
+            int code = MPI_Test(&r, &done, MPI_STATUS_IGNORE);
+            if (!done && !code) continue;
+            requests[i] = from_mpi(code && !done ? MPI_REQUEST_NULL : r);
             *index = i;
-            return WEFT_SUCCESS;
+            return code ? weft_mpi_failed("waiting for a message", code) : WEFT_SUCCESS;
         }
     } while (wait && live);
     *index = live ? -2 : -1;
@@ -198,10 +203,12 @@ weft_status weft_mpi_test_any(weft_transport *transport, weft_request *requests,
 
 weft_status weft_mpi_wait_all(weft_transport *transport, weft_request *requests, int count) {
     (void)transport;
+    weft_status status = WEFT_SUCCESS;
     for (int i = 0; i < count; i++) {
         MPI_Request r = to_mpi(requests[i]);
-        MPI_TRY(MPI_Wait(&r, MPI_STATUS_IGNORE));
+        int code = MPI_Wait(&r, MPI_STATUS_IGNORE);
         requests[i] = from_mpi(r);
+        if (code) weft_keep(&status, weft_mpi_failed("waiting for a message", code));
     }
-    return WEFT_SUCCESS;
+    return status;
 }

@@ -2,6 +2,7 @@
 #include "transport/mpi/mpi.h"
 
 #include "exec/context.h"
+#include "plan/agreement.h"
 
 #include <stdlib.h>
 
@@ -147,6 +148,15 @@ static weft_status adopt(MPI_Comm comm, weft_transport **transport) {
     return WEFT_SUCCESS;
 }
 
+static weft_status create_over_copy(MPI_Comm comm, const weft_context_options *opt,
+                                    weft_context *ctx) {
+    MPI_Comm copy;
+    weft_transport *transport = NULL;
+    MPI_TRY(MPI_Comm_dup(comm, &copy));
+    WEFT_TRY(adopt(copy, &transport));
+    return weft_context_over_transport(transport, opt, ctx);
+}
+
 WEFT_API weft_status weft_mpi_context_create(MPI_Comm comm, const weft_context_options *opt,
                                              weft_context *ctx) {
     int initialized = 0, finalized = 0;
@@ -164,9 +174,17 @@ WEFT_API weft_status weft_mpi_context_create(MPI_Comm comm, const weft_context_o
     if (is_inter)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_mpi_context_create: comm is an intercommunicator; merge it first");
-    MPI_Comm copy;
-    weft_transport *transport = NULL;
-    MPI_TRY(MPI_Comm_dup(comm, &copy));
-    WEFT_TRY(adopt(copy, &transport));
-    return weft_context_over_transport(transport, opt, ctx);
+    /* There is no copy yet, or not everywhere, so the ranks agree over the caller's. */
+    mpi_transport callers = {.base = {.ops = &mpi_ops}, .comm = comm};
+    weft_context made = NULL;
+    MPI_Comm_size(comm, &callers.base.size);
+    MPI_Comm_rank(comm, &callers.base.rank);
+    weft_status status = weft_agree(&callers.base, create_over_copy(comm, opt, ctx ? &made : NULL));
+    if (status != WEFT_SUCCESS) {
+        weft_context_destroy(&made);
+        return status;
+    }
+    weft_owe_elsewhere(&callers.base, made->transport);
+    *ctx = made;
+    return WEFT_SUCCESS;
 }

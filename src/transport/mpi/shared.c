@@ -39,22 +39,20 @@ weft_status weft_mpi_share(weft_transport *transport, const int *node, size_t by
     weft_shared *made = calloc(1, sizeof *made);
     weft_memory_file *parts = calloc((size_t)ranks, sizeof *parts);
     weft_memory_ticket *tickets = calloc((size_t)ranks, sizeof *tickets);
+    if (made && parts) *made = (weft_shared){ranks, parts};
     if (made && parts && tickets) {
-        *made = (weft_shared){ranks, parts};
         status = weft_memory_file_create(bytes, &parts[rank], &mine);
     } else {
         status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory to share with %d ranks", ranks);
     }
     int64_t failed = status != WEFT_SUCCESS;
-    weft_status agreed = transport->ops->maximum(transport, &failed, 1);
-    if (agreed == WEFT_SUCCESS && !failed) {
-        agreed = transport->ops->gather_all(transport, &mine, sizeof mine, tickets);
-        if (agreed == WEFT_SUCCESS) status = map_others(node, rank, tickets, made);
+    weft_keep(&status, transport->ops->maximum(transport, &failed, 1));
+    if (!failed) {
+        weft_keep(&status, transport->ops->gather_all(transport, &mine, sizeof mine, tickets));
+        if (status == WEFT_SUCCESS) status = map_others(node, rank, tickets, made);
         /* The files stay open until everybody has opened them. */
-        weft_status over = transport->ops->barrier(transport);
-        if (agreed == WEFT_SUCCESS) agreed = over;
+        weft_keep(&status, transport->ops->barrier(transport));
     }
-    if (status == WEFT_SUCCESS) status = agreed;
     if (mine.bytes > 0) weft_memory_file_seal(&parts[rank]);
     free(tickets);
     if (!made || !parts) {
@@ -78,15 +76,22 @@ void weft_mpi_unshare(weft_transport *transport, weft_shared *shared) {
     free(shared);
 }
 
-/* The ranks that MPI says share memory, as their lowest rank. */
+/* The ranks that MPI says share memory, as their lowest rank. What follows the split is this rank's
+ * own affair: another one may not have got the communicator. */
 static weft_status ask_mpi(weft_transport *transport, int *lowest) {
     MPI_Comm node = MPI_COMM_NULL;
     *lowest = transport->rank;
     MPI_TRY(MPI_Comm_split_type(weft_mpi_comm(transport), MPI_COMM_TYPE_SHARED, transport->rank,
                                 MPI_INFO_NULL, &node));
-    int code = MPI_Bcast(lowest, 1, MPI_INT, 0, node);
+    const int first = 0;
+    MPI_Group ours, all;
+    MPI_Comm_group(node, &ours);
+    MPI_Comm_group(weft_mpi_comm(transport), &all);
+    int code = MPI_Group_translate_ranks(ours, 1, &first, all, lowest);
+    MPI_Group_free(&ours);
+    MPI_Group_free(&all);
     MPI_Comm_free(&node);
-    return code == MPI_SUCCESS ? WEFT_SUCCESS : weft_mpi_failed("MPI_Bcast", code);
+    return code ? weft_mpi_failed("MPI_Group_translate_ranks", code) : WEFT_SUCCESS;
 }
 
 /* MPI goes by the name of the host; whether the system lets a rank read another's memory
@@ -95,14 +100,14 @@ static weft_status ask_mpi(weft_transport *transport, int *lowest) {
 weft_status weft_mpi_nodes(weft_transport *transport, int *node) {
     int lowest;
     weft_shared *trial = NULL;
-    WEFT_TRY(ask_mpi(transport, &lowest));
-    WEFT_TRY(transport->ops->gather_all(transport, &lowest, sizeof lowest, node));
+    weft_status status = ask_mpi(transport, &lowest);
+    weft_keep(&status, transport->ops->gather_all(transport, &lowest, sizeof lowest, node));
     int64_t failed =
         weft_mpi_share(transport, node, (size_t)sysconf(_SC_PAGESIZE), &trial) != WEFT_SUCCESS;
     weft_mpi_unshare(transport, trial);
-    WEFT_TRY(transport->ops->maximum(transport, &failed, 1));
+    weft_keep(&status, transport->ops->maximum(transport, &failed, 1));
     for (int r = 0; r < transport->size && failed; r++) node[r] = r;
-    return WEFT_SUCCESS;
+    return status;
 }
 
 void weft_mpi_progress(weft_transport *transport) {
