@@ -41,9 +41,7 @@ static weft_status agree(weft_transport *transport, weft_status mine, int64_t *v
     values[0] = mine == WEFT_SUCCESS
                     ? 0
                     : ((int64_t)(transport->size - transport->rank) << 16) + (int64_t)mine;
-    weft_status reduced = transport->ops->maximum(transport, values, count);
-    if (reduced != WEFT_SUCCESS && mine != WEFT_SUCCESS) return mine;
-    weft_owe(transport, reduced);
+    weft_owe(transport, transport->ops->maximum(transport, values, count));
     if (values[0] == 0) return WEFT_SUCCESS;
     transport->owed = WEFT_SUCCESS;
     tell(transport, transport->size - (int)(values[0] >> 16));
