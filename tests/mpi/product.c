@@ -5,15 +5,17 @@
  * poisoned first, compared with a long double DFT by the error rule, and compared bit by bit
  * between exchange methods.
  *
- *   product [--seconds S] [--seed N] [--funneled 1]
- *           [--device cuda|opencl [--engine E] [--nccl 1] [--aware 1]]
+ *   product [--seconds S] [--least N] [--cases N] [--seed N [--from N]] [--funneled 1]
+ *           [--device simulated|cuda|opencl [--engine E] [--nccl 1] [--aware 1]]
  *
  * --engine E: jit or cufft on that device. --funneled 1: MPI without MPI_THREAD_MULTIPLE. On the
  * device cuda the method nccl takes part where each rank has a GPU of its own; --nccl 1: it must.
  * --aware 1: MPI must read device memory.
  *
- * Cases are visited in random order until the time is over; the seed and the number visited are
- * printed.
+ * Cases are visited in random order until the time is over and at least N of them are done; with
+ * --cases just so many, however long they take. The seed and what was visited are printed, and for
+ * a failure the seed and the number of its case: --seed SEED --from NUMBER --cases 1 is that case
+ * again, on as many ranks and with the same options.
  */
 #include "mpi/product_case.h"
 #include "mpi/product_oracle.h"
@@ -31,6 +33,24 @@ static const weft_exchange methods[MOST_METHODS] = {WEFT_P2P_SYNC, WEFT_P2P_STRE
                                                     WEFT_NCCL};
 static int method_count = MOST_METHODS - 1; /* peer is the last but one */
 static bool aware_wanted;                   /* --aware */
+static unsigned long long seed;
+static int case_number;                               /* the first of a seed is 0 */
+static int visited[WEFT_SIMULATED + 1][MOST_METHODS]; /* cases, by device and method */
+
+/* Large arrays are shared out. */
+static void join_ranks(oracle_number *data, int64_t total) {
+    MPI_Allreduce(MPI_IN_PLACE, data, (int)(2 * total), MPI_LONG_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void exact_dft(const weft_problem *p, oracle_number *data, int sign) {
+    enum { WORTH_SHARING = 10000 };
+    int64_t total = p->batch;
+    for (int a = 0; a < p->rank; a++) total *= p->n[a];
+    const bool shared = world_size > 1 && total > WORTH_SHARING;
+    oracle_dft(data, p->rank, p->n, p->batch, sign,
+               shared ? (oracle_lines){world_rank, world_size} : (oracle_lines){0, 1},
+               shared ? join_ranks : NULL);
+}
 
 /* The global arrays of this case, and what the results are to be. */
 typedef struct truth {
@@ -38,8 +58,7 @@ typedef struct truth {
     int64_t in_total, out_total; /* of one member of the batch */
     oracle_number *in, *half;    /* what is transformed forward, and back: its plain spectrum */
     oracle_number *result[DIRECTIONS];
-    double norm[DIRECTIONS]; /* squared, that rounding is relative to: operators may leave little of
-                                it */
+    double norm[DIRECTIONS]; /* squared, of a result spread evenly before the last operators */
 } truth;
 
 static double squares(const oracle_number *data, int64_t count) {
@@ -79,7 +98,7 @@ static void make_convolution(const test_case *c, truth *t) {
     const int64_t in_count = t->in_total * p->batch;
     oracle_number *result = malloc((size_t)in_count * sizeof *result);
     fill_full(c, t, t->result[WEFT_FORWARD], result);
-    if (c->options.engine != WEFT_ENGINE_IDENTITY) oracle_dft(result, p->rank, p->n, p->batch, 1);
+    if (c->options.engine != WEFT_ENGINE_IDENTITY) exact_dft(p, result, 1);
     for (int64_t i = 0; i < in_count && p->kind == WEFT_R2C; i++) result[i] = creall(result[i]);
     t->norm[WEFT_CONVOLVE] = t->norm[WEFT_FORWARD] * points_of(c) * (p->kind == WEFT_R2C ? 2 : 1) *
                              apply_operators(p, &drawn, 2, result);
@@ -96,11 +115,11 @@ static void make_results(const test_case *c, truth *t) {
             malloc((size_t)(direction ? in_count : out_count) * sizeof(oracle_number));
     const bool transforms = c->options.engine != WEFT_ENGINE_IDENTITY;
     memcpy(full, t->in, (size_t)in_count * sizeof *full);
-    if (transforms) oracle_dft(full, p->rank, p->n, p->batch, -1);
+    if (transforms) exact_dft(p, full, -1);
     take_half(c, t, full, t->half);
     memcpy(full, t->in, (size_t)in_count * sizeof *full);
     apply_operators(p, &drawn, 0, full);
-    if (transforms) oracle_dft(full, p->rank, p->n, p->batch, -1);
+    if (transforms) exact_dft(p, full, -1);
     take_half(c, t, full, t->result[WEFT_FORWARD]);
     free(full);
     for (int64_t i = 0; i < in_count; i++)
@@ -212,19 +231,27 @@ static void fill(const test_case *c, const piece *p, const oracle_number *global
                 global[b * p->total + global_place(c->problem.rank, p->n, &p->box, p->order, i)]);
 }
 
-/* The squared error of this rank's piece. */
-static double compare(const test_case *c, const piece *p, const oracle_number *global,
-                      const void *data) {
-    double sum = 0;
+/* Squared norms. */
+typedef struct difference {
+    double error, wanted;
+} difference;
+
+/* Of all ranks' pieces. */
+static difference compare(const test_case *c, const piece *p, const oracle_number *global,
+                          const void *data) {
+    difference sum = {0};
     for (int64_t b = 0; b < c->problem.batch; b++)
         for (int64_t i = 0; i < p->elements; i++) {
             oracle_number want =
                 global[b * p->total + global_place(c->problem.rank, p->n, &p->box, p->order, i)];
             oracle_number got = get_number(data, b * p->elements + i, p->real, p->single);
             if (p->real) want = creall(want);
-            long double e = cabsl(got - want);
-            sum += isnan((double)e) ? 1e300 : (double)(e * e);
+            const oracle_number off = got - want;
+            const double e = (double)creall(off * conjl(off));
+            sum.error += isfinite(e) ? e : 1e300;
+            sum.wanted += (double)creall(want * conjl(want));
         }
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     return sum;
 }
 
@@ -263,27 +290,67 @@ typedef struct kept {
     size_t bytes[DIRECTIONS];
 } kept;
 
-static bool fail(const test_case *c, const char *what, double value) {
+static void say(const test_case *c, const char *what) {
     char text[512];
     describe(c, text, sizeof text);
-    if (world_rank == 0)
-        fprintf(stderr, "FAIL on %d ranks: %s %s,%s: %s %g\n", world_size, text,
-                weft_exchange_name(c->options.exchange[0]),
-                weft_exchange_name(c->options.exchange[1]), what, value);
+    fprintf(stderr, "FAIL on %d ranks, case %d of seed %llu: %s %s,%s: %s\n", world_size,
+            case_number, seed, text, weft_exchange_name(c->options.exchange[0]),
+            weft_exchange_name(c->options.exchange[1]), what);
+}
+
+/* One rank says it for all, or the one that found it. */
+static bool fail(const test_case *c, const char *what) {
+    if (world_rank == 0) say(c, what);
     return false;
 }
 
-/* The relative error of all ranks' pieces. */
-static double error_of(const test_case *c, const piece *q, const truth *t, weft_direction dir,
-                       const void *got) {
-    double error = compare(c, q, t->result[dir], got);
-    MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    return sqrt(t->norm[dir] > 0 ? error / t->norm[dir] : error);
+/* By the transform, which starts from data that is rounded, or multiplied; by what comes after. A
+ * list of operators rounds its factors, one for each axis, and each of their products. */
+static oracle_rounding rounding_of(const test_case *c, weft_direction dir, bool stored_single) {
+    const weft_problem *p = &c->problem;
+    const bool single = p->precision == WEFT_SINGLE, there = dir != WEFT_INVERSE;
+    const double unit = oracle_unit(single), list = unit * (2 + 2 * p->rank);
+    const weft_operators *last = dir == WEFT_FORWARD ? &p->spectral : &p->store;
+    oracle_rounding r = {.spread = oracle_tolerance(p->rank, p->n, single)};
+    if (dir == WEFT_INVERSE) r.spread += unit;
+    if (there && p->load.count > 0) r.spread += list;
+    if (dir == WEFT_CONVOLVE) {
+        r.spread += oracle_tolerance(p->rank, p->n, single);
+        if (p->spectral.count > 0) r.spread += list;
+    }
+    if (last->count > 0) r.own += list;
+    if (stored_single && !single) r.own += oracle_unit(true);
+    return r;
+}
+
+static bool check_error(const test_case *c, const piece *q, const truth *t, weft_direction dir,
+                        const void *got, const char *of) {
+    const difference d = compare(c, q, t->result[dir], got);
+    const oracle_rounding rounding = rounding_of(c, dir, q->single);
+    const double allowed = oracle_allowed(rounding, t->norm[dir], d.wanted);
+    char text[128];
+    if (sqrt(d.error) <= allowed) return true;
+    snprintf(text, sizeof text, "%s error is %g of what is allowed", of, sqrt(d.error) / allowed);
+    return fail(c, text);
+}
+
+/* What only some ranks may find. */
+enum { NOT_RUN = 1, PAST_SPECTRUM = 2, INPUT_CHANGED = 4, PAST_BUFFER = 8, OTHER_BITS = 16 };
+
+/* Whether no rank has found anything. */
+static bool check_found(const test_case *c, int found) {
+    static const char *const words[] = {"is not run", "wrote past the spectrum",
+                                        "input was changed", "wrote past the buffer",
+                                        "bits differ between exchange methods"};
+    MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_BOR, MPI_COMM_WORLD);
+    for (int i = 0; i < 5; i++)
+        if (found >> i & 1) fail(c, words[i]);
+    return found == 0;
 }
 
 static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx, const truth *t,
                             weft_direction dir, kept *first) {
-    static const char *const errors[] = {"forward error", "inverse error", "convolution error"};
+    static const char *const errors[] = {"forward", "inverse", "convolution"};
     weft_space from = dir == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT;
     weft_space to = dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
     const weft_problem *given = &c->problem;
@@ -303,27 +370,13 @@ static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx
     if (!c->in_place) memset(out, 0xA5, q.bytes);
     out[q.bytes] = 0x5A;
     weft_status status = run_once(c, plan, dir, in, p.bytes, spectrum, s.bytes, out, q.bytes);
-    bool good = status == WEFT_SUCCESS;
-    if (!good) fail(c, weft_last_error(ctx), (double)status);
-
-    const double error = error_of(c, &q, t, dir, out);
-    const double spectral_error = keeps ? error_of(c, &s, t, WEFT_FORWARD, spectrum) : 0;
-    bool single = c->problem.precision == WEFT_SINGLE;
-    /* The inverse starts from a rounded spectrum: one rounding more. */
-    double rounding = (single ? 6.0e-8 : 1.1e-16) * (dir == WEFT_INVERSE ? 1 : 0);
-    if (q.single) rounding += 6.0e-8;
-    /* Factors are rounded, one for each axis, and so is each of their products. */
-    const int operators =
-        c->problem.load.count + c->problem.spectral.count + c->problem.store.count;
-    if (operators > 0) rounding += (single ? 6.0e-8 : 1.1e-16) * (2 + 2 * c->problem.rank);
-    const double tolerance = oracle_tolerance(c->problem.rank, c->problem.n, single) + rounding;
-    if (good && error > tolerance * (dir == WEFT_CONVOLVE ? 2 : 1))
-        good = fail(c, errors[dir], error);
-    if (good && spectral_error > tolerance) good = fail(c, "kept spectrum's error", spectral_error);
-    if (keeps && (unsigned char)spectrum[s.bytes] != 0xA5)
-        good = fail(c, "wrote past the spectrum", 0);
-    if (!c->in_place && memcmp(copy, in, p.bytes) != 0) good = fail(c, "input was changed", 0);
-    if (out[q.bytes] != 0x5A) good = fail(c, "wrote past the buffer", 0);
+    if (status != WEFT_SUCCESS) say(c, weft_last_error(ctx));
+    int found = status == WEFT_SUCCESS ? 0 : NOT_RUN;
+    bool good = check_error(c, &q, t, dir, out, errors[dir]);
+    if (keeps) good = check_error(c, &s, t, WEFT_FORWARD, spectrum, "kept spectrum's") && good;
+    if (keeps && (unsigned char)spectrum[s.bytes] != 0xA5) found |= PAST_SPECTRUM;
+    if (!c->in_place && memcmp(copy, in, p.bytes) != 0) found |= INPUT_CHANGED;
+    if (out[q.bytes] != 0x5A) found |= PAST_BUFFER;
 
     size_t box_bytes =
         (size_t)(q.elements * c->problem.batch) * (q.real ? 1 : 2) * (q.single ? 4 : 8);
@@ -332,17 +385,14 @@ static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx
         memcpy(first->data[dir], out, box_bytes);
         first->bytes[dir] = box_bytes;
     } else if (first->bytes[dir] != box_bytes || memcmp(first->data[dir], out, box_bytes) != 0) {
-        good = false;
+        found |= OTHER_BITS;
     }
-    int all = good;
-    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
-    if (!all && good == (world_rank != 0))
-        fail(c, "bits differ between exchange methods, dir", dir);
+    good = check_found(c, found) && good;
     free(copy);
     free(in);
     free(spectrum);
     if (!c->in_place) free(out);
-    return all;
+    return good;
 }
 
 /* Whether messages go from and to device memory where they are to. */
@@ -351,7 +401,7 @@ static bool check_aware(const test_case *c, weft_plan plan) {
     weft_plan_options(plan, &used);
     if (!aware_wanted || c->options.device_aware == WEFT_STAGED || used.device_aware == WEFT_AWARE)
         return true;
-    return fail(c, "messages are staged", 0);
+    return fail(c, "messages are staged");
 }
 
 /* All exchange methods on one case; returns the number of failures. */
@@ -370,11 +420,12 @@ static int run_case(weft_context ctx, test_case *c, int *runs) {
         c->options.exchange[1] = methods[pick(method_count)];
         c->options.exchange[2] = methods[pick(method_count)];
         if (weft_plan_create(ctx, &c->problem, &c->options, &plan) != WEFT_SUCCESS) {
-            fail(c, weft_last_error(ctx), 0);
+            fail(c, weft_last_error(ctx));
             failures++;
             break;
         }
         failures += !check_aware(c, plan);
+        visited[c->options.device][m]++;
         for (int d = 0; d < (c->options.convolve ? DIRECTIONS : WEFT_CONVOLVE); d++, ++*runs)
             failures += !check_direction(c, plan, ctx, &t, (weft_direction)d, &first);
         weft_plan_destroy(&plan);
@@ -398,27 +449,52 @@ static bool try_nccl(weft_context ctx, bool wanted) {
     return status == WEFT_SUCCESS || (status == WEFT_ERROR_UNSUPPORTED && !wanted);
 }
 
+static double seconds = 10;
+static int least, most; /* cases; all that there is time for */
+static bool nccl_wanted;
+static uint64_t next_state;
+
+static void read_flags(int argc, char **argv, int *from) {
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const char *flag = argv[i], *value = argv[i + 1];
+        if (strcmp(flag, "--seconds") == 0) seconds = atof(value);
+        if (strcmp(flag, "--least") == 0) least = atoi(value);
+        if (strcmp(flag, "--cases") == 0) most = atoi(value);
+        if (strcmp(flag, "--seed") == 0) seed = strtoull(value, NULL, 10);
+        if (strcmp(flag, "--from") == 0) *from = atoi(value);
+        if (strcmp(flag, "--nccl") == 0) nccl_wanted = true;
+        if (strcmp(flag, "--aware") == 0) aware_wanted = true;
+        if (strcmp(flag, "--engine") == 0)
+            with_engine = strcmp(value, "jit") == 0 ? WEFT_ENGINE_JIT : WEFT_ENGINE_CUFFT;
+        for (int d = WEFT_HOST; d <= WEFT_SIMULATED && strcmp(flag, "--device") == 0; d++)
+            if (strcmp(value, weft_device_name((weft_device)d)) == 0) on_device = (weft_device)d;
+    }
+}
+
+/* Also the state from which the next case is drawn, on every rank. */
+static test_case next_case(void) {
+    test_case c = random_case();
+    next_state = random_state + 2 * (uint64_t)(case_number + 1);
+    return c;
+}
+
+static void print_visited(void) {
+    for (int d = WEFT_HOST; d <= WEFT_SIMULATED; d++)
+        for (int m = 0; m < method_count; m++)
+            if (visited[d][m] > 0)
+                printf("product: %s %s %d\n", weft_device_name((weft_device)d),
+                       weft_exchange_name(methods[m]), visited[d][m]);
+}
+
 int main(int argc, char **argv) {
-    bool nccl_wanted = false;
-    int provided, level = MPI_THREAD_MULTIPLE, failures = 0, cases = 0, runs = 0;
-    double seconds = 10;
-    unsigned long long seed = 0;
+    int provided, level = MPI_THREAD_MULTIPLE, failures = 0, from = 0, runs = 0;
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], "--funneled") == 0) level = MPI_THREAD_FUNNELED;
     MPI_Init_thread(&argc, &argv, level, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     seed = (unsigned long long)time(NULL) * 1000003u + (unsigned long long)getpid();
-    for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--seconds") == 0) seconds = atof(argv[i + 1]);
-        if (strcmp(argv[i], "--device") == 0)
-            on_device = strcmp(argv[i + 1], "opencl") == 0 ? WEFT_OPENCL : WEFT_CUDA;
-        if (strcmp(argv[i], "--engine") == 0)
-            with_engine = strcmp(argv[i + 1], "jit") == 0 ? WEFT_ENGINE_JIT : WEFT_ENGINE_CUFFT;
-        if (strcmp(argv[i], "--nccl") == 0) nccl_wanted = true;
-        if (strcmp(argv[i], "--aware") == 0) aware_wanted = true;
-        if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
-    }
+    read_flags(argc, argv, &from);
     MPI_Bcast(&seed, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
     random_state = seed | 1;
     weft_context ctx = NULL;
@@ -429,18 +505,20 @@ int main(int argc, char **argv) {
     if (on_device == WEFT_OPENCL) method_count -= 1; /* peer: it has nothing to lend memory with */
     if (on_device == WEFT_CUDA && !try_nccl(ctx, nccl_wanted)) failures = 1;
     double start = MPI_Wtime();
-    for (int go = failures == 0; go && failures < 5;) {
-        test_case c = random_case();
-        uint64_t state = random_state; /* the next case starts from here on every rank */
-        failures += run_case(ctx, &c, &runs);
-        random_state = state + 2 * (uint64_t)++cases;
-        go = MPI_Wtime() - start < seconds;
+    for (int go = failures == 0; go && failures < 5; case_number++) {
+        test_case c = next_case();
+        if (case_number >= from) failures += run_case(ctx, &c, &runs);
+        random_state = next_state;
+        const int done = case_number + 1 - from;
+        go = done < least || (most > 0 ? done < most : MPI_Wtime() - start < seconds);
         MPI_Bcast(&go, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     weft_context_destroy(&ctx);
-    if (world_rank == 0)
+    if (world_rank == 0) {
+        print_visited();
         printf("product: %d ranks, seed %llu: %d cases, %d transforms, %d failed\n", world_size,
-               seed, cases, runs, failures);
+               seed, case_number - from, runs, failures);
+    }
     MPI_Finalize();
     return failures == 0 ? 0 : 1;
 }

@@ -141,7 +141,8 @@ static test_case random_case(void) {
     } else if (pick(8) == 0) {
         c.options.device_aware = WEFT_STAGED;
     }
-    if (on_device != WEFT_HOST) {
+    if (on_device == WEFT_SIMULATED) c.options.device = WEFT_SIMULATED;
+    if (on_device == WEFT_CUDA || on_device == WEFT_OPENCL) {
         c.options.device = on_device;
         c.options.device_aware = pick(4) == 0 ? WEFT_STAGED : WEFT_AWARENESS_AUTO;
         c.options.engine = with_engine;

@@ -137,30 +137,44 @@ static inline oracle_number shift_factor(int place, int64_t n, long double s, in
     return cosl(angle) + (place == 0 ? 1 : -1) * sinl(angle) * (oracle_number)I;
 }
 
-/* The product of a place's operators at a global index. */
-static inline oracle_number operator_factor(const weft_problem *p, const drawn_operators *d,
-                                            int place, const int64_t *index, int64_t batch) {
+/* What operator k of a place multiplies by for index i of axis a. */
+static inline oracle_number axis_factor(const weft_problem *p, const drawn_operators *d, int place,
+                                        int k, int a, int64_t i) {
     const weft_operators all[PLACES] = {p->load, p->spectral, p->store};
-    oracle_number product = 1;
+    const weft_operator *o = &all[place].list[k];
+    if (o->kind == WEFT_OPERATOR_WINDOW) return (long double)d->window[place][k][a][i];
+    if (o->kind == WEFT_OPERATOR_SHIFT)
+        return shift_factor(place, p->n[a], (long double)o->shift[a], i);
+    if (o->kind != WEFT_OPERATOR_TABLE || !o->table[a]) return 1;
+    const double *t = o->table[a];
+    if (!o->complex_factors) return (long double)t[i];
+    return (long double)t[2 * i] + (long double)t[2 * i + 1] * I;
+}
+
+/* The product of a place's operators, as tables of the axes' indices, but for functions. */
+typedef struct place_factors {
+    oracle_number axis[WEFT_MAX_RANK][LONGEST_AXIS], all;
+    int functions;
+} place_factors;
+
+static inline place_factors *factors_of(const weft_problem *p, const drawn_operators *d, int place,
+                                        const int64_t *n) {
+    const weft_operators all[PLACES] = {p->load, p->spectral, p->store};
+    place_factors *f = malloc(sizeof *f);
+    f->all = 1;
+    f->functions = 0;
     for (int k = 0; k < all[place].count; k++) {
         const weft_operator *o = &all[place].list[k];
-        if (o->kind == WEFT_OPERATOR_SCALE) product *= (long double)o->factor;
-        if (o->kind == WEFT_OPERATOR_FUNCTION)
-            product *= (long double)function_factor(index, batch);
-        for (int a = 0; a < p->rank; a++) {
-            const int64_t i = index[a];
-            if (o->kind == WEFT_OPERATOR_WINDOW) product *= (long double)d->window[place][k][a][i];
-            if (o->kind == WEFT_OPERATOR_SHIFT)
-                product *= shift_factor(place, p->n[a], (long double)o->shift[a], i);
-            if (o->kind != WEFT_OPERATOR_TABLE || !o->table[a]) continue;
-            const double *t = o->table[a];
-            if (o->complex_factors)
-                product *= (long double)t[2 * i] + (long double)t[2 * i + 1] * I;
-            else
-                product *= (long double)t[i];
-        }
+        if (o->kind == WEFT_OPERATOR_SCALE) f->all *= (long double)o->factor;
+        f->functions += o->kind == WEFT_OPERATOR_FUNCTION;
     }
-    return product;
+    for (int a = 0; a < p->rank; a++)
+        for (int64_t i = 0; i < n[a]; i++) {
+            f->axis[a][i] = 1;
+            for (int k = 0; k < all[place].count; k++)
+                f->axis[a][i] *= axis_factor(p, d, place, k, a, i);
+        }
+    return f;
 }
 
 /* Multiplies the global array of a place, batch after batch, and returns the mean of |factor|^2. */
@@ -170,6 +184,7 @@ static inline double apply_operators(const weft_problem *p, const drawn_operator
     long double sum = 0;
     place_extents(p, place, n);
     for (int a = 0; a < p->rank; a++) total *= n[a];
+    place_factors *f = factors_of(p, d, place, n);
     for (int64_t i = 0; i < total * p->batch; i++) {
         int64_t rest = i % total;
         memset(index, 0, sizeof index);
@@ -177,10 +192,14 @@ static inline double apply_operators(const weft_problem *p, const drawn_operator
             index[a] = rest % n[a];
             rest /= n[a];
         }
-        const oracle_number factor = operator_factor(p, d, place, index, i / total);
+        oracle_number factor = f->all;
+        for (int a = 0; a < p->rank; a++) factor *= f->axis[a][index[a]];
+        for (int k = 0; k < f->functions; k++)
+            factor *= (long double)function_factor(index, i / total);
         data[i] *= factor;
-        sum += cabsl(factor) * cabsl(factor);
+        sum += creall(factor * conjl(factor));
     }
+    free(f);
     return (double)(sum / (long double)(total * p->batch));
 }
 
