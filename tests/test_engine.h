@@ -20,6 +20,7 @@
 
 #include "engine/accuracy.h"
 #include "engine/engine.h"
+#include "promised_device.h"
 #include "support/error.h"
 
 #define WEFT_ENGINES_THAT_TRANSFORM
@@ -62,12 +63,17 @@ typedef struct bench { /* what an engine works at */
 } bench;
 
 /* cuFFT computes on the CUDA device, the jit engine on a device that has kernels (OpenCL's, or what
- * WEFT_TEST_DEVICE says), all others on the host. NULL: this build has none. */
-static inline const weft_device_ops *device_of(const weft_engine_ops *engine) {
+ * WEFT_TEST_DEVICE says), all others on the host. */
+static inline weft_device device_id_of(const weft_engine_ops *engine) {
     const char *asked = getenv("WEFT_TEST_DEVICE");
     if (engine->id == WEFT_ENGINE_JIT)
-        return weft_device_find(asked && strcmp(asked, "cuda") == 0 ? WEFT_CUDA : WEFT_OPENCL);
-    return weft_device_find(engine->id == WEFT_ENGINE_CUFFT ? WEFT_CUDA : WEFT_HOST);
+        return asked && strcmp(asked, "cuda") == 0 ? WEFT_CUDA : WEFT_OPENCL;
+    return engine->id == WEFT_ENGINE_CUFFT ? WEFT_CUDA : WEFT_HOST;
+}
+
+/* NULL: this build has none. */
+static inline const weft_device_ops *device_of(const weft_engine_ops *engine) {
+    return weft_device_find(device_id_of(engine));
 }
 
 static inline bench bench_open(const weft_engine_ops *engine) {
@@ -85,25 +91,32 @@ static inline void bench_close(bench *b) {
     b->device.ops->close(b->device.state);
 }
 
+static int engines_tested; /* how often one was */
+
+/* An engine that is not there though it was asked for, on a device that was promised, is a failure.
+ * So is an FFTW that is installed and yet unusable. */
+static inline void skip_engine(const weft_engine_ops *engine, const char *why) {
+    if (engine->id == WEFT_ENGINE_FFTW && dlopen("libfftw3.so.3", RTLD_NOW))
+        fail_msg("libfftw3 is installed, but %s", why);
+    if (getenv("WEFT_TEST_ENGINE") && device_is_promised(device_id_of(engine)))
+        fail_msg("the engine %s must be here, but %s", engine->name, why);
+    print_message("skipped: %s\n", why);
+}
+
 /* Whether the engine can run here and is to be tested, the jit engine only by name: compiling takes
- * long on a CPU, so it has tests of its own, with a label of their own. That FFTW is installed and
- * yet unusable is a failure, and so is a native engine that does not use the SIMD set it was told
- * to. */
+ * long on a CPU, so it has tests of its own, with a label of their own. That the native engine does
+ * not use the SIMD set it was told to is a failure. */
 static inline bool engine_is_tested(const weft_engine_ops *engine) {
     const char *only = getenv("WEFT_TEST_ENGINE"), *simd = getenv("WEFT_SIMD"), *description = NULL;
     if (only && strcmp(only, engine->name) != 0) return false;
     if (!only && engine->id == WEFT_ENGINE_JIT) return false;
-    if (engine->probe(&description) != WEFT_SUCCESS) {
-        if (engine->id == WEFT_ENGINE_FFTW && dlopen("libfftw3.so.3", RTLD_NOW))
-            fail_msg("libfftw3 is installed, but %s", weft_thread_error());
-        print_message("skipped: %s\n", weft_thread_error());
-        return false;
-    }
     const weft_device_ops *device = device_of(engine);
-    if (!device || device->probe(NULL) != WEFT_SUCCESS) {
-        print_message("skipped: %s\n", device ? weft_thread_error() : "no such device");
+    if (engine->probe(&description) != WEFT_SUCCESS || !device ||
+        device->probe(NULL) != WEFT_SUCCESS) {
+        skip_engine(engine, device ? weft_thread_error() : "there is no such device in this build");
         return false;
     }
+    engines_tested++;
     if (engine->id == WEFT_ENGINE_NATIVE && simd && !(description && strcasestr(description, simd)))
         fail_msg("WEFT_SIMD=%s, but the engine says: %s", simd, description ? description : "");
     return true;
@@ -125,6 +138,14 @@ static inline bool is_left_out(const weft_engine_ops *engine, int one_in) {
     return random_between(1, one_in) > 1;
 }
 
+static inline bool engine_is_known(const char *name) {
+#define WEFT_ENGINE_ENTRY(ops)                                                                     \
+    if (strcmp(name, ops.name) == 0) return true;
+#include "engine/engines.def"
+#undef WEFT_ENGINE_ENTRY
+    return false;
+}
+
 static inline bool machine_has_simd(const char *set) {
 #ifdef __x86_64__
     if (strcmp(set, "sse2") == 0) return true;
@@ -140,16 +161,24 @@ static inline bool machine_has_simd(const char *set) {
     return strcmp(set, "scalar") == 0;
 }
 
-/* Begins a program of tests. CTest shows as skipped what ends with this status. */
+/* Begins a program of tests. */
 static inline void begin_engine_tests(void) {
-    enum { SKIPPED = 77 };
-    const char *simd = getenv("WEFT_SIMD");
+    const char *simd = getenv("WEFT_SIMD"), *only = getenv("WEFT_TEST_ENGINE");
     if (simd && !machine_has_simd(simd)) {
         print_message("skipped: this machine has no %s\n", simd);
-        exit(SKIPPED);
+        exit(STATUS_SKIPPED);
+    }
+    if (only && !engine_is_known(only)) {
+        print_error("WEFT_TEST_ENGINE=%s: there is no such engine\n", only);
+        exit(1);
     }
     setenv("WEFT_WISDOM_DIR", "", 1);
     seed_random();
+}
+
+/* Ends a program of tests with the number that failed; as skipped where no engine was tested. */
+static inline int end_engine_tests(int failed) {
+    return failed > 0 ? failed : engines_tested > 0 ? 0 : STATUS_SKIPPED;
 }
 
 /* ---- one side of a transform, as an array in memory ---- */

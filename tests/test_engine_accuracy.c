@@ -81,5 +81,5 @@ int main(void) {
         cmocka_unit_test(the_split_dft_is_the_definition),
     };
     begin_engine_tests();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return end_engine_tests(cmocka_run_group_tests(tests, NULL, NULL));
 }

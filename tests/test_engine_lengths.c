@@ -205,5 +205,5 @@ int main(void) {
         cmocka_unit_test(lengths_to_4096_meet_the_accuracy_rule),
     };
     begin_engine_tests();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return end_engine_tests(cmocka_run_group_tests(tests, NULL, NULL));
 }

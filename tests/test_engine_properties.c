@@ -144,5 +144,5 @@ int main(void) {
 #include "engine/engines.def"
     };
     begin_engine_tests();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return end_engine_tests(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -171,5 +171,5 @@ int main(void) {
         TEST(three_dimensions_in_turns_give_the_transform),
     };
     begin_engine_tests();
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return end_engine_tests(cmocka_run_group_tests(tests, NULL, NULL));
 }

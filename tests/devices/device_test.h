@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "promised_device.h"
 #include "support/error.h"
 
 static inline void ok(weft_status status) {
@@ -24,14 +25,12 @@ static inline weft_device tested_id(void) {
     return name && strcmp(name, "opencl") == 0 ? WEFT_OPENCL : WEFT_CUDA;
 }
 
-/* Who runs these on CUDA wants a GPU; OpenCL is not everywhere, so there they are skipped without
- * it, unless WEFT_TEST_OPENCL says that it must be there. */
+/* Skipped where the device is neither there nor promised. */
 static inline const weft_device_ops *tested_ops(void) {
     const weft_device_ops *ops = weft_device_find(tested_id());
-    enum { SKIPPED = 77 };
     if (ops && ops->probe(NULL) == WEFT_SUCCESS) return ops;
     print_error("%s\n", weft_thread_error());
-    exit(tested_id() == WEFT_OPENCL && !getenv("WEFT_TEST_OPENCL") ? SKIPPED : 1);
+    exit(status_without(tested_id()));
 }
 
 static inline weft_device_state *open_device(const weft_device_ops *ops, size_t limit) {

@@ -19,6 +19,7 @@
  */
 #include "mpi/product_case.h"
 #include "mpi/product_oracle.h"
+#include "promised_device.h"
 
 #include <weft/weft_mpi.h>
 
@@ -471,6 +472,14 @@ static void read_flags(int argc, char **argv, int *from) {
     }
 }
 
+/* Skipped where the device is neither there nor promised. */
+static void expect_device(void) {
+    if (weft_device_probe(on_device, NULL) == WEFT_SUCCESS) return;
+    if (world_rank == 0) fprintf(stderr, "product: %s\n", weft_last_error(NULL));
+    MPI_Finalize();
+    exit(status_without(on_device));
+}
+
 /* Also the state from which the next case is drawn, on every rank. */
 static test_case next_case(void) {
     test_case c = random_case();
@@ -497,6 +506,7 @@ int main(int argc, char **argv) {
     read_flags(argc, argv, &from);
     MPI_Bcast(&seed, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
     random_state = seed | 1;
+    expect_device();
     weft_context ctx = NULL;
     if (weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) != WEFT_SUCCESS) {
         fprintf(stderr, "%s\n", weft_last_error(NULL));

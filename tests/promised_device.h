@@ -1,0 +1,28 @@
+/*
+ * For all tests that want a device: whether it must be there. What is promised is not skipped:
+ * WEFT_TEST_GPU promises a GPU, WEFT_TEST_HOST_CUDA the CUDA device of tests/cuda and
+ * WEFT_TEST_OPENCL an OpenCL device.
+ */
+#ifndef WEFT_TESTS_PROMISED_DEVICE_H
+#define WEFT_TESTS_PROMISED_DEVICE_H
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include <weft/weft.h>
+
+/* CTest shows as skipped what ends with this status. */
+enum { STATUS_SKIPPED = 77 };
+
+static inline bool device_is_promised(weft_device device) {
+    if (device == WEFT_CUDA) return getenv("WEFT_TEST_GPU") || getenv("WEFT_TEST_HOST_CUDA");
+    if (device == WEFT_OPENCL) return getenv("WEFT_TEST_OPENCL") != NULL;
+    return true;
+}
+
+/* How a program ends that has not found its device. */
+static inline int status_without(weft_device device) {
+    return device_is_promised(device) ? 1 : STATUS_SKIPPED;
+}
+
+#endif
