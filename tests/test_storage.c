@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/product_oracle.h"
 #include "promised_device.h"
 
 enum { MOST = 4096 };
@@ -119,11 +120,12 @@ static double get(weft_storage storage, const weft_problem *p, const void *data,
     return complex_numbers ? creal(((const double complex *)data)[i]) : ((const double *)data)[i];
 }
 
-/* What `x` becomes when stored; *error gets how much it may be off. */
+/* What `x` becomes when stored; *error gets how much it may be off: half the distance of two
+ * neighbouring numbers, of halves below 2^-14 too, and as before where x itself was off. */
 static double stored(weft_storage storage, double x, double *error) {
     const double least[] = {-1e300, 0, -32768, 0}, most[] = {1e300, 255, 32767, 65535};
-    if (storage == WEFT_STORAGE_HALF) *error += fabs(x) / 1024 + 1e-7;
-    if (storage == WEFT_STORAGE_FLOAT) *error += fabs(x) * 1e-7;
+    if (storage == WEFT_STORAGE_HALF) *error += (fabs(x) + *error) * 0x1p-11 + 0x1p-25;
+    if (storage == WEFT_STORAGE_FLOAT) *error += (fabs(x) + *error) * 0x1p-24;
     if (storage == WEFT_STORAGE_SAME || storage >= WEFT_STORAGE_HALF) return x;
     *error = 0;
     return nearbyint(x < least[storage] ? least[storage] : x > most[storage] ? most[storage] : x);
@@ -176,6 +178,22 @@ static double part_of(const weft_problem *p, const void *spectrum, int64_t i) {
                                        : ((const double *)spectrum)[i];
 }
 
+/* How far an element may be off after `transforms` of them on either side of a comparison, each of
+ * which keeps the error rule. Errors of a transform are spread over its elements alike: none has 8
+ * times the root mean square, which of `parts` real and imaginary parts is `energy`. */
+static double spread_error(const shape *s, const weft_problem *p, int transforms, double energy,
+                           int64_t parts) {
+    enum { SIDES = 2, BEYOND_MEAN = 8 };
+    const double rule = oracle_tolerance(s->rank, s->n, p->precision == WEFT_SINGLE);
+    return SIDES * BEYOND_MEAN * transforms * rule * sqrt(energy / (double)parts);
+}
+
+static double energy_of(const weft_problem *p, const void *data, int64_t parts) {
+    double sum = 0;
+    for (int64_t i = 0; i < parts; i++) sum += part_of(p, data, i) * part_of(p, data, i);
+    return sum;
+}
+
 typedef struct arrays {
     double complex in[2 * MOST], whole[8 * MOST], spectrum[8 * MOST], wanted[8 * MOST];
     char out[128 * MOST];
@@ -206,20 +224,23 @@ static void check_load(const shape *s, const weft_problem *plain, weft_storage s
     fill(s, plain, storage, a);
     run(plain, WEFT_FORWARD, a->whole, (size_t)r.total * same, a->wanted, bytes);
     run(&p, WEFT_FORWARD, a->in, (size_t)r.kept * storage_bytes(storage, plain), a->out, bytes);
-    const double off = (plain->precision == WEFT_SINGLE ? 3e-6 : 1e-14) * 200 * (double)r.total;
-    for (int64_t i = 0; i < 2 * spectrum_numbers(s, plain); i++)
+    const int64_t parts = 2 * spectrum_numbers(s, plain);
+    const double off = spread_error(s, plain, 1, energy_of(plain, a->wanted, parts), parts);
+    for (int64_t i = 0; i < parts; i++)
         if (!(fabs(part_of(plain, a->out, i) - part_of(plain, a->wanted, i)) <= off))
             fail_msg("loading storage %d, kind %d, precision %d, rank %d of %lld: %g, not %g",
                      storage, plain->kind, plain->precision, s->rank, (long long)s->n[0],
                      part_of(plain, a->out, i), part_of(plain, a->wanted, i));
 }
 
-/* What an inverse or a convolution stores. */
+/* What an inverse, or a convolution of two transforms, stores. */
 static void compare_stored(const shape *s, const weft_problem *plain, weft_storage storage,
-                           const arrays *a) {
+                           int transforms, const arrays *a) {
     const space r = space_of(s);
+    const int64_t parts = r.total * (plain->kind == WEFT_C2C ? 2 : 1);
+    const double energy = energy_of(plain, a->wanted, parts);
     for (int64_t i = 0; i < r.kept; i++) {
-        double error = plain->precision == WEFT_SINGLE ? 1e-3 : 1e-9;
+        double error = spread_error(s, plain, transforms, energy, parts);
         const double want = stored(
             storage, get(WEFT_STORAGE_SAME, plain, a->wanted, whole_place(s, &r, i)), &error);
         const double got = get(storage, plain, a->out, i);
@@ -247,7 +268,7 @@ static void check_store(const shape *s, const weft_problem *plain, weft_storage 
     run(plain, WEFT_INVERSE, a->spectrum, bytes, a->wanted, (size_t)r.total * same);
     run(&p, WEFT_INVERSE, a->spectrum, bytes, a->out,
         (size_t)r.kept * storage_bytes(storage, plain));
-    compare_stored(s, plain, storage, a);
+    compare_stored(s, plain, storage, 1, a);
 }
 
 /* Of padded data, with a factor: a convolution that loads and stores the same storage. */
@@ -272,7 +293,7 @@ static void check_convolve(const shape *s, const weft_problem *plain, weft_stora
     run(&whole, WEFT_CONVOLVE, a->whole, (size_t)r.total * same, a->wanted, (size_t)r.total * same);
     run(&p, WEFT_CONVOLVE, a->in, (size_t)r.kept * storage_bytes(storage, plain), a->out,
         (size_t)r.kept * storage_bytes(storage, plain));
-    compare_stored(s, plain, storage, a);
+    compare_stored(s, plain, storage, 2, a);
 }
 
 static void check_decibels(const shape *s, const weft_problem *plain, arrays *a) {
@@ -310,14 +331,14 @@ static void fill_halves(const weft_problem *p, int64_t numbers, void *halves, vo
     }
 }
 
-static void check_parts(const weft_problem *p, int64_t parts, const void *got, bool got_halves,
-                        const void *want, double error) {
-    double largest = 0;
-    for (int64_t i = 0; i < parts; i++) largest = fmax(largest, fabs(part_of(p, want, i)));
+static void check_parts(const shape *s, const weft_problem *p, int64_t parts, const void *got,
+                        bool got_halves, const void *want) {
+    const double error = spread_error(s, p, 1, energy_of(p, want, parts), parts);
     for (int64_t i = 0; i < parts; i++) {
         const double x = got_halves ? get(WEFT_STORAGE_HALF, p, got, i) : part_of(p, got, i);
-        const double rounding = got_halves ? fabs(part_of(p, want, i)) / 2048 + 0x1p-25 : 0;
-        if (!(fabs(x - part_of(p, want, i)) <= error * largest + rounding))
+        double allowed = error;
+        if (got_halves) stored(WEFT_STORAGE_HALF, part_of(p, want, i), &allowed);
+        if (!(fabs(x - part_of(p, want, i)) <= allowed))
             fail_msg("part %lld of %lld: %g, not %g", (long long)i, (long long)parts, x,
                      part_of(p, want, i));
     }
@@ -330,28 +351,27 @@ static void check_complex_halves(const shape *s, const weft_problem *plain, arra
     const size_t number = plain->precision == WEFT_SINGLE ? 4 : 8;
     const size_t real_bytes = (size_t)points * number * (complex_space ? 2 : 1);
     const size_t spectrum_bytes = (size_t)numbers * 2 * number;
-    const double error = plain->precision == WEFT_SINGLE ? 1e-6 : 1e-14;
     weft_problem p = *plain;
     fill_halves(plain, points, a->in, a->whole);
     run(plain, WEFT_FORWARD, a->whole, real_bytes, a->wanted, spectrum_bytes);
     if (complex_space) {
         p.load_storage = WEFT_STORAGE_COMPLEX_HALF;
         run(&p, WEFT_FORWARD, a->in, (size_t)points * 4, a->out, spectrum_bytes);
-        check_parts(plain, 2 * numbers, a->out, false, a->wanted, error);
+        check_parts(s, plain, 2 * numbers, a->out, false, a->wanted);
         p.load_storage = WEFT_STORAGE_SAME;
     }
     p.spectral_storage = WEFT_STORAGE_COMPLEX_HALF;
     run(&p, WEFT_FORWARD, a->whole, real_bytes, a->out, (size_t)numbers * 4);
-    check_parts(plain, 2 * numbers, a->out, true, a->wanted, error);
+    check_parts(s, plain, 2 * numbers, a->out, true, a->wanted);
     if (!complex_space && device == WEFT_CUDA) return; /* no spectrum of real data, says cuFFT */
     fill_halves(plain, numbers, a->in, a->spectrum);
     run(plain, WEFT_INVERSE, a->spectrum, spectrum_bytes, a->wanted, real_bytes);
     run(&p, WEFT_INVERSE, a->in, (size_t)numbers * 4, a->out, real_bytes);
-    check_parts(plain, points * (complex_space ? 2 : 1), a->out, false, a->wanted, error);
+    check_parts(s, plain, points * (complex_space ? 2 : 1), a->out, false, a->wanted);
     if (!complex_space) return;
     p.store_storage = WEFT_STORAGE_COMPLEX_HALF;
     run(&p, WEFT_INVERSE, a->in, (size_t)numbers * 4, a->out, (size_t)points * 4);
-    check_parts(plain, 2 * points, a->out, true, a->wanted, error);
+    check_parts(s, plain, 2 * points, a->out, true, a->wanted);
 }
 
 static void complex_halves_stand_for_complex_numbers(void **state) {
