@@ -58,11 +58,11 @@ static void lay_lines(weft_transform *t, bool output, lines_layout layout) {
     *(output ? &t->loop[0].out_stride : &t->loop[0].in_stride) = strides[layout].sign * block;
 }
 
-/* Accuracy is the business of other tests: four times the bound is for single short lines. */
 static void check(const weft_engine_ops *engine, weft_transform *t, side_placement placement) {
     describe_transform(t, current, sizeof current);
     double share = check_transform(engine, t, placement);
-    if (!(share <= 4)) fail_msg("%s: error is %.3f of what is allowed", current, share);
+    if (!(share <= allowed_share(engine, t)))
+        fail_msg("%s: error is %.3f of what is allowed", current, share);
 }
 
 static const int64_t lengths[] = {1,  2,  3,   4,   5,   6,   7,   8,   9,   10,  11,  12,  13,  15,

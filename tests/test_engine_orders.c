@@ -47,7 +47,8 @@ static void check_orders(const weft_engine_ops *engine, weft_transform t) {
             describe_transform(&t, text, sizeof text);
             double share =
                 check_transform(engine, &t, (side_placement)random_between(0, PLACEMENTS - 1));
-            if (!(share <= 2)) fail_msg("%s: error is %.3f of what is allowed", text, share);
+            if (!(share <= allowed_share(engine, &t)))
+                fail_msg("%s: error is %.3f of what is allowed", text, share);
         }
 }
 

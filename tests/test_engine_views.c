@@ -34,8 +34,6 @@ static weft_transform random_transform(void) {
     return t;
 }
 
-/* Small transforms stray around the rule, which is about the mean: twice its bound finds what is
- * wrong. */
 static void check_view(const weft_engine_ops *engine, weft_transform *t, side_placement placement) {
     char text[1024];
     describe_transform(t, text, sizeof text);
@@ -46,7 +44,8 @@ static void check_view(const weft_engine_ops *engine, weft_transform *t, side_pl
         return;
     if (engine->supports(t, device) != WEFT_SUCCESS) fail_msg("%s: %s", text, weft_thread_error());
     double ratio = check_transform(engine, t, placement);
-    if (!(ratio <= 2)) fail_msg("%s: error is %.3f of what is allowed", text, ratio);
+    if (!(ratio <= allowed_share(engine, t)))
+        fail_msg("%s: error is %.3f of what is allowed", text, ratio);
 }
 
 static void random_views_are_transformed_exactly_there(void **state) {
