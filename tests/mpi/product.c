@@ -15,7 +15,8 @@
  * Cases are visited in random order until the time is over and at least N of them are done; with
  * --cases just so many, however long they take. The seed and what was visited are printed, and for
  * a failure the seed and the number of its case: --seed SEED --from NUMBER --cases 1 is that case
- * again, on as many ranks and with the same options.
+ * again, on as many ranks and with the same options. What hangs is told
+ * likewise, and the end.
  */
 #include "mpi/product_case.h"
 #include "mpi/product_oracle.h"
@@ -23,6 +24,7 @@
 
 #include <weft/weft_mpi.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -396,6 +398,26 @@ static bool check_direction(const test_case *c, weft_plan plan, weft_context ctx
     return good;
 }
 
+static char hanging[640]; /* what is said of the case at hand if it never ends */
+
+static void tell_hang(int number) {
+    (void)number;
+    (void)!write(STDERR_FILENO, hanging, strlen(hanging));
+    _exit(1);
+}
+
+/* The plans of a case, each with its exchange methods. */
+static void watch(const test_case *c) {
+    enum { PATIENCE = 240 }; /* less than the time that a test has */
+    char text[512];
+    describe(c, text, sizeof text);
+    snprintf(hanging, sizeof hanging, "FAIL on %d ranks, case %d of seed %llu: %s %s,%s: hangs\n",
+             world_size, case_number, seed, text, weft_exchange_name(c->options.exchange[0]),
+             weft_exchange_name(c->options.exchange[1]));
+    signal(SIGALRM, tell_hang);
+    alarm(PATIENCE);
+}
+
 /* Whether messages go from and to device memory where they are to. */
 static bool check_aware(const test_case *c, weft_plan plan) {
     weft_options used = {.device_aware = WEFT_AWARENESS_AUTO};
@@ -420,6 +442,7 @@ static int run_case(weft_context ctx, test_case *c, int *runs) {
         c->options.exchange[0] = methods[m];
         c->options.exchange[1] = methods[pick(method_count)];
         c->options.exchange[2] = methods[pick(method_count)];
+        watch(c);
         if (weft_plan_create(ctx, &c->problem, &c->options, &plan) != WEFT_SUCCESS) {
             fail(c, weft_last_error(ctx));
             failures++;
@@ -523,6 +546,7 @@ int main(int argc, char **argv) {
         go = done < least || (most > 0 ? done < most : MPI_Wtime() - start < seconds);
         MPI_Bcast(&go, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
+    alarm(0);
     weft_context_destroy(&ctx);
     if (world_rank == 0) {
         print_visited();
