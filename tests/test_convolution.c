@@ -264,7 +264,7 @@ static void explanations_and_memory_tell_of_convolutions(void **state) {
     const weft_operator scale = {.kind = WEFT_OPERATOR_SCALE, .factor = 2};
     weft_problem p = problems[3];
     weft_memory before, after;
-    weft_options made;
+    weft_options made = {0};
     p.spectral = (weft_operators){&scale, 1};
     weft_plan plan = plan_of(&p, (weft_options){.placement = WEFT_OUT_OF_PLACE});
     ok(weft_plan_memory(plan, &before));

@@ -414,6 +414,30 @@ static void half_precision_is_arrays_of_halves(void **state) {
     free(a);
 }
 
+/* Pictures come of the numbers before they were halves, and there is no way back from them: what an
+ * inverse transform loads is what a problem in half precision has otherwise. */
+static void half_precision_with_pictures_loads_halves(void **state) {
+    (void)state;
+    arrays *a = malloc(sizeof *a);
+    const shape *s = &shapes[6];
+    weft_problem single = problem_of(s, 2), half = single;
+    const size_t numbers = (size_t)spectrum_numbers(s, &single);
+    single.load_storage = single.store_storage = WEFT_STORAGE_COMPLEX_HALF;
+    single.decibels[1] = half.decibels[1] = 90;
+    half.precision = WEFT_HALF;
+    half.spectral_storage = WEFT_STORAGE_DECIBEL_U8;
+    fill_halves(&single, (int64_t)numbers, a->in, a->whole);
+    single.spectral_storage = WEFT_STORAGE_DECIBEL_U8;
+    run(&single, WEFT_FORWARD, a->in, numbers * 4, a->wanted, numbers);
+    run(&half, WEFT_FORWARD, a->in, numbers * 4, a->out, numbers);
+    assert_memory_equal(a->out, a->wanted, numbers);
+    single.spectral_storage = WEFT_STORAGE_COMPLEX_HALF;
+    run(&single, WEFT_INVERSE, a->in, numbers * 4, a->wanted, numbers * 4);
+    run(&half, WEFT_INVERSE, a->in, numbers * 4, a->out, numbers * 4);
+    assert_memory_equal(a->out, a->wanted, numbers * 4);
+    free(a);
+}
+
 static void every_storage_stands_for_its_numbers(void **state) {
     (void)state;
     arrays *a = malloc(sizeof *a);
@@ -525,6 +549,28 @@ static void refuses(const weft_problem *p, const weft_options *o, weft_status st
     assert_non_null(strstr(weft_last_error(ctx), word));
 }
 
+/* As weft_storage says: by the place of an array and by its kind. */
+static void arrays_hold_the_storages_that_the_header_names(void **state) {
+    (void)state;
+    const weft_options options = {.device = WEFT_HOST}; /* kernels take their time to compile */
+    for (int kind = WEFT_C2C; kind <= WEFT_R2C; kind++)
+        for (int place = 0; place < 3; place++)
+            for (int storage = -1; storage <= WEFT_STORAGE_COMPLEX_HALF + 1; storage++) {
+                weft_problem p = {.rank = 1, .n = {8}, .kind = (weft_kind)kind, .decibels = {0, 9}};
+                weft_plan plan = NULL;
+                weft_storage *at[] = {&p.load_storage, &p.spectral_storage, &p.store_storage};
+                const bool spectrum = place == 1, halves = storage == WEFT_STORAGE_COMPLEX_HALF;
+                const bool numbers = storage >= 0 && storage <= WEFT_STORAGE_DOUBLE;
+                const bool held = spectrum ? storage == WEFT_STORAGE_SAME || halves ||
+                                                 storage == WEFT_STORAGE_DECIBEL_U8
+                                           : numbers || (halves && kind == WEFT_C2C);
+                *at[place] = (weft_storage)storage;
+                assert_int_equal(weft_plan_create(ctx, &p, &options, &plan),
+                                 held ? WEFT_SUCCESS : WEFT_ERROR_INVALID_ARGUMENT);
+                weft_plan_destroy(&plan);
+            }
+}
+
 static void what_cannot_be_is_refused(void **state) {
     (void)state;
     const weft_brick brick = {.box = {.n = {8}}};
@@ -551,13 +597,16 @@ static void what_cannot_be_is_refused(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_storage_stands_for_its_numbers),
-                                       cmocka_unit_test(spectra_are_stored_in_decibels),
-                                       cmocka_unit_test(convolutions_keep_pictures),
-                                       cmocka_unit_test(half_precision_is_arrays_of_halves),
-                                       cmocka_unit_test(complex_halves_stand_for_complex_numbers),
-                                       cmocka_unit_test(engines_without_operators_convert_too),
-                                       cmocka_unit_test(what_cannot_be_is_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_storage_stands_for_its_numbers),
+        cmocka_unit_test(spectra_are_stored_in_decibels),
+        cmocka_unit_test(convolutions_keep_pictures),
+        cmocka_unit_test(half_precision_is_arrays_of_halves),
+        cmocka_unit_test(complex_halves_stand_for_complex_numbers),
+        cmocka_unit_test(engines_without_operators_convert_too),
+        cmocka_unit_test(half_precision_with_pictures_loads_halves),
+        cmocka_unit_test(arrays_hold_the_storages_that_the_header_names),
+        cmocka_unit_test(what_cannot_be_is_refused)};
     const char *name = getenv("WEFT_TEST_DEVICE");
     const weft_problem p = {.rank = 1, .n = {4}, .precision = WEFT_SINGLE};
     weft_plan plan = NULL;

@@ -27,7 +27,7 @@ void record_end(run_record *record, record_stage stage) {
 /* The plan's spans change with its next execution. */
 static weft_status copy_spans(run_record *record) {
     const weft_span *spans;
-    weft_options options;
+    weft_options options = {0};
     WEFT_TRY(weft_plan_options(record->plan, &options));
     if (!options.trace) return WEFT_SUCCESS;
     WEFT_TRY(weft_plan_trace(record->plan, &spans, &record->span_count));
@@ -124,7 +124,7 @@ static void append(char *text, size_t capacity, const char *format, ...) {
 }
 
 weft_status record_describe_plan(weft_plan plan, char *text, size_t capacity) {
-    weft_options o;
+    weft_options o = {0};
     WEFT_TRY(weft_plan_options(plan, &o));
     snprintf(text, capacity, "%s", weft_decomposition_name(o.decomposition));
     for (int a = 0; a < WEFT_MAX_RANK && o.grid[a] > 0; a++)

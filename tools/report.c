@@ -49,7 +49,7 @@ static json_t *describe_problem(const run_record *record) {
 }
 
 static json_t *describe_options(weft_plan plan) {
-    weft_options o;
+    weft_options o = {0};
     if (weft_plan_options(plan, &o) != WEFT_SUCCESS) return json_null();
     json_t *grid = json_array(), *exchange = json_array();
     for (int a = 0; a < WEFT_MAX_RANK && o.grid[a] > 0; a++)

@@ -32,7 +32,7 @@ static void time_direction(const setting *s, weft_plan plan, weft_direction dire
     double seconds[MOST_RUNS];
     int rank, ranks;
     weft_timings t;
-    weft_options used;
+    weft_options used = {0};
     for (int run = -WARMUPS; run < s->runs; run++) {
         MPI_Barrier(MPI_COMM_WORLD);
         double start = MPI_Wtime(), took;

@@ -19,6 +19,21 @@
  * Every function returns a weft_status, sets its outputs only on success, and neither prints nor
  * aborts. Each comment says Collective (every rank of the context calls it, with the same arguments
  * unless stated) or Not collective.
+ *
+ * Versions. A program goes on working with later versions of the library, without being compiled
+ * again. Structs keep their sizes: those that may get members have room for them in `reserved`,
+ * which callers leave zero and the library sets to zero. So of members that a library is too old to
+ * know, it tells 0, and it refuses (WEFT_ERROR_UNSUPPORTED) those that are given; weft_version
+ * tells its age. weft_box, weft_brick, weft_window and weft_operators stay as they are. Structs
+ * with a struct_size may have another size than here, too, which is then given there: what a
+ * shorter one lacks is zero, what a longer one has more must be zero. Sizes are multiples of
+ * sizeof(size_t), and no less than the first version's.
+ *
+ * Callers' arrays are aligned to the numbers that they hold: 8 bytes for double precision, 4 for
+ * single precision (a complex number is two numbers), and for a weft_storage of their own 1 byte
+ * for U8 and DECIBEL_U8, 2 for I16, U16 and HALF, 4 for FLOAT and COMPLEX_HALF, 8 for DOUBLE. With
+ * the engine cufft, arrays without a storage of their own are aligned to pairs: 16 bytes for double
+ * precision, 8 for single precision.
  */
 #ifndef WEFT_H
 #define WEFT_H
@@ -66,8 +81,8 @@ typedef enum weft_precision {
     WEFT_DOUBLE = 0,
     WEFT_SINGLE,
     WEFT_HALF /* WEFT_SINGLE with arrays of halves: the storages of weft_problem that are SAME
-                 become HALF for real numbers and COMPLEX_HALF for complex ones. Mind their range:
-                 65504 */
+                 become HALF for real numbers and COMPLEX_HALF for complex ones. Others stay, and
+                 are of the numbers in single precision. Mind the range of halves: 65504 */
 } weft_precision;
 
 /* Which direction is scaled by 1/N (N the product of n): NumPy's meaning. ORTHO scales both by
@@ -211,7 +226,8 @@ typedef enum weft_operator_kind {
     WEFT_OPERATOR_FUNCTION   /* what the caller's function, or on GPUs the caller's snippet, does */
 } weft_operator_kind;
 
-/* Windows of M points as scipy.signal.windows defines them; M = 1 gives 1. With t = i/(M-1):
+/* Windows of M points as scipy.signal.windows defines them; one point (n = 1) is 1, whether
+ * symmetric or periodic. With t = i/(M-1):
  * cosine sums a0 - a1 cos 2 pi t + a2 cos 4 pi t - a3 cos 6 pi t + a4 cos 8 pi t (Harris, "On the
  * use of windows for harmonic analysis with the discrete Fourier transform", Proc. IEEE 66, 1978;
  * the flat top: D'Antona and Ferrero, "Digital signal processing for measurement systems", 2006).
@@ -245,6 +261,7 @@ typedef struct weft_operator_run {
     int64_t batch;                /* member of the batch */
     weft_precision precision;     /* double or float */
     int complex_elements;         /* 1: each is a pair, real part first */
+    int64_t reserved[4];
 } weft_operator_run;
 
 /* The caller's function. It is called once for each run during weft_execute, in no order and from
@@ -281,6 +298,7 @@ typedef struct weft_operator {
      * and the compiler's message, lines counted from the snippet's first.
      * Where a plan may run on host and device, give both, the function and the snippet. */
     const char *snippet;
+    int64_t reserved[8];
 } weft_operator;
 
 /* Operators, applied in order. Neighbouring ones that are no functions are multiplied together
@@ -295,9 +313,10 @@ typedef struct weft_operators {
 #define WEFT_MAX_OPERATORS 64
 
 /* What a caller's array holds in memory, where that is not what the transform works on: numbers
- * that are converted as they are loaded and stored. Of a complex array (WEFT_C2C) real numbers are
- * the real parts: imaginary parts are 0 when loaded, and not stored. Integers are rounded to the
- * nearest (halves to even) and saturated when stored. */
+ * that are converted as they are loaded and stored. Arrays in real space may hold all but
+ * DECIBEL_U8, those of WEFT_R2C no COMPLEX_HALF; spectra SAME, DECIBEL_U8 or COMPLEX_HALF. Of a
+ * complex array (WEFT_C2C) real numbers are the real parts: imaginary parts are 0 when loaded, and
+ * not stored. Integers are rounded to the nearest (halves to even) and saturated when stored. */
 typedef enum weft_storage {
     WEFT_STORAGE_SAME = 0,
     WEFT_STORAGE_U8,
@@ -306,16 +325,16 @@ typedef enum weft_storage {
     WEFT_STORAGE_HALF, /* IEEE 754 binary16 */
     WEFT_STORAGE_FLOAT,
     WEFT_STORAGE_DOUBLE,
-    WEFT_STORAGE_DECIBEL_U8,  /* spectra only: 10 log10(|z|^2), decibels[0] being 0 and decibels[1]
-                                255; rounded and saturated */
-    WEFT_STORAGE_COMPLEX_HALF /* complex arrays and spectra: both parts as halves, real part first;
-                                 an inverse transform loads such a spectrum, too */
+    WEFT_STORAGE_DECIBEL_U8,  /* 10 log10(|z|^2), decibels[0] being 0 and decibels[1] 255; rounded
+                                and saturated. There is no way back: see weft_problem */
+    WEFT_STORAGE_COMPLEX_HALF /* both parts as halves, real part first */
 } weft_storage;
 
 typedef struct weft_context_options {
     size_t struct_size;  /* 0, or sizeof(weft_context_options) */
     int simulated_ranks; /* > 0: plan as rank 0 of so many ranks, without them; such plans cannot be
                             executed */
+    int64_t reserved[6];
 } weft_context_options;
 
 /* What to compute. Zero fields take their default. Equal on all ranks, but for input and output. */
@@ -338,14 +357,17 @@ typedef struct weft_problem {
      * through memory; with the others they are steps of their own, as weft_plan_explain says. */
     weft_operators load, spectral, store;
     /* The caller's arrays at the same places, before `load` and after the other two: what they
-     * hold, and, in real space, how far they reach. Along axis a the array has pad_from[a] < n[a]
+     * hold, and, in real space, how far they reach. Along axis a the array has pad_from[a] <= n[a]
      * indices (0: n[a]); a forward transform takes zeros beyond and an inverse one crops what it
      * stores, without reading, writing or operating on what is not there. Boxes (weft_plan_box) and
-     * bytes are those of the arrays in memory. Not in place, and not with bricks on that side. An
-     * inverse transform loads a spectrum of the problem's own kind, or of complex halves. */
+     * bytes are those of the arrays in memory. What is converted, padded or cropped is not
+     * transformed in place, and has no bricks on that side. Where spectral_storage is DECIBEL_U8,
+     * an inverse transform loads the spectrum as it would with SAME (of WEFT_HALF: complex halves).
+     */
     weft_storage load_storage, spectral_storage, store_storage;
     double decibels[2]; /* of WEFT_STORAGE_DECIBEL_U8; two different finite numbers */
     int64_t pad_from[WEFT_MAX_RANK];
+    int64_t reserved[16];
 } weft_problem;
 
 /* How to compute it. Zero fields are chosen by weft. Equal on all ranks. */
@@ -374,6 +396,7 @@ typedef struct weft_options {
                      one trip through memory */
     int keep_spectrum; /* 1: convolutions store the spectrum, too: see weft_convolve. With convolve,
                           without bricks, on devices with WEFT_LOCATION_DEVICE */
+    int64_t reserved[16];
 } weft_options;
 
 /* Phase times of the last execution on this rank, in seconds, and what it sent to other ranks.
@@ -394,6 +417,7 @@ typedef struct weft_timings {
     double first_message; /* when the first message was handed to the transport, counted from the
                              start of the call; 0 where nothing is sent */
     double last_message;  /* when the last message had arrived; 0 where nothing is received */
+    int64_t reserved[13];
 } weft_timings;
 
 /* One stretch of work in an execution. */
@@ -404,6 +428,7 @@ typedef struct weft_span {
     int queue;         /* 0: the calling thread; 1, 2, ...: worker queues; WEFT_SENDER_QUEUE */
     int partner;       /* member of the exchange's group, or -1 */
     double begin, end; /* seconds on the monotonic clock of this rank's machine */
+    int64_t reserved[4];
 } weft_span;
 
 /* weft_span.queue of the thread that sends (WEFT_P2P_STREAMS). */
@@ -417,6 +442,7 @@ typedef struct weft_memory {
     size_t page_locked; /* host memory for staging */
     size_t tables; /* the plan's own records, twiddles, the engine's plans as far as it tells */
     size_t total;  /* the sum */
+    size_t reserved[12];
 } weft_memory;
 
 /* Creates the context of one process. Not collective. opt may be NULL. The caller destroys it after
@@ -441,21 +467,23 @@ WEFT_API void weft_plan_destroy(weft_plan *plan);
 WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, weft_box *box);
 
 /* Bytes to allocate for this rank's buffer in `space`: at least its box, more where the plan uses
- * the buffer for intermediate data. A buffer used in place needs the larger of both spaces;
- * WEFT_CONVOLVE, in place or not, those of WEFT_INPUT. Not collective. */
+ * the buffer for intermediate data. A buffer used in place needs the larger of both spaces, which
+ * is what plans made for WEFT_IN_PLACE tell of either; WEFT_CONVOLVE, in place or not, those of
+ * WEFT_INPUT. Not collective. */
 WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *bytes);
 
 /* Every byte the plan holds on this rank; callers' buffers are not included. Not collective. */
 WEFT_API weft_status weft_plan_memory(weft_plan plan, weft_memory *memory);
 
-/* What the plan settled on: the options with every choice filled in. Not collective. */
+/* What the plan settled on: the options with every choice filled in. The caller sets
+ * options->struct_size, to 0 or to the size of *options: no more is written. Not collective. */
 WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options);
 
 /* Runs the plan: `in` is read and kept unless in == out, `out` is written. in and out hold
  * weft_plan_bytes of their space (with WEFT_CONVOLVE both are of WEFT_INPUT), lie where
- * options.location says, and either are the same or do not overlap. NULL is accepted where
- * weft_plan_bytes is 0. Ranks that give different directions get WEFT_ERROR_MISMATCH, all of them.
- * Collective; one execution of a plan at a time.
+ * options.location says, aligned as said at the top, and either are the same or do not overlap.
+ * NULL is accepted where weft_plan_bytes is 0. Ranks that give different directions get
+ * WEFT_ERROR_MISMATCH, all of them. Collective; one execution of a plan at a time.
  *
  * Returns when the result is in place and nothing of the execution is left to be done. With
  * WEFT_CUDA it works on streams of its own, and begins after what this process has enqueued so far
@@ -497,8 +525,10 @@ WEFT_API weft_status weft_buffer_upload(weft_plan plan, void *buffer, const void
 WEFT_API weft_status weft_buffer_download(weft_plan plan, void *host, const void *buffer,
                                           size_t bytes);
 
-/* One sentence about the last failure in ctx: what, where, why, what to do. With NULL, the calling
- * thread's last failure. Never NULL; valid until the next weft call on the context or thread. Not
+/* One sentence about the last failure in ctx: what, where, why, what to do. Where several threads
+ * use the context: about the calling thread's own last failure in ctx, or, if it has none since it
+ * failed in another context, about that of any thread. With NULL, the calling thread's last
+ * failure. Never NULL; it belongs to the calling thread and is valid until its next weft call. Not
  * collective. */
 WEFT_API const char *weft_last_error(weft_context ctx);
 

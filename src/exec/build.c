@@ -234,15 +234,18 @@ void weft_build_release(weft_build *b) {
 
 size_t weft_build_bytes(const weft_build *b, weft_space space) {
     size_t bytes = 0;
+    const bool one = !b->scheduled[weft_schedule_index(WEFT_FORWARD, false)];
     for (int s = 0; s < WEFT_SCHEDULES; s++) {
         if (!b->scheduled[s]) continue;
         const weft_schedule *schedule = &b->schedule[s];
         const bool convolves = schedule->direction == WEFT_CONVOLVE;
         const bool ends_here =
             convolves || (schedule->direction == WEFT_FORWARD) == (space == WEFT_OUTPUT);
-        if (convolves && space == WEFT_OUTPUT) continue;
-        /* In place, both spaces' buffers are one: it is charged to the output space. */
-        int buffer = schedule->in_place && !convolves
+        if (convolves && space == WEFT_OUTPUT && !one) continue;
+        /* In place, both spaces' buffers are one: where the plan runs out of place, too, it is
+         * charged to the output space. */
+        int buffer = one ? WEFT_BUFFER_OUT
+                     : schedule->in_place && !convolves
                          ? (space == WEFT_OUTPUT ? WEFT_BUFFER_OUT : WEFT_BUFFERS)
                      : ends_here ? WEFT_BUFFER_OUT
                                  : WEFT_BUFFER_IN;

@@ -1,62 +1,93 @@
 /* Contexts. */
 #include "exec/context.h"
 
-#include "support/error.h"
+#include "support/versioned.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-WEFT_API weft_status weft_context_over_transport(weft_transport *transport,
-                                                 const weft_context_options *opt,
-                                                 weft_context *ctx) {
-    weft_status status = WEFT_SUCCESS;
-    weft_context context = NULL;
-    if (!ctx)
-        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "the pointer for the new context is NULL");
-    else if (opt && opt->struct_size != 0 && opt->struct_size != sizeof *opt)
-        status =
-            weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                      "weft_context_options.struct_size is %zu; set it to 0 or sizeof the struct",
-                      opt->struct_size);
-    else if (opt && opt->simulated_ranks < 0)
-        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                           "weft_context_options.simulated_ranks is %d; it must be 0 or more",
-                           opt->simulated_ranks);
-    else if (opt && opt->simulated_ranks > 0 && !transport->simulated)
-        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                           "simulated_ranks is for weft_context_create, not for a communicator");
-    else if (!(context = calloc(1, sizeof *context)))
-        status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a context");
-    if (status != WEFT_SUCCESS) {
-        transport->ops->release(transport);
-        return status;
+static const weft_versioned options_versions = WEFT_VERSIONED(weft_context_options, reserved);
+
+/* What the calling thread's own last failure in a context was, and of which; the number stays with
+ * a context when another one gets its address. And what it was last told of other threads' ones. */
+static _Thread_local struct {
+    uint64_t context;
+    char own[WEFT_ERROR_BYTES], others[WEFT_ERROR_BYTES];
+} failed;
+
+static weft_status read_options(const weft_context_options *given, bool simulates,
+                                weft_context_options *opt) {
+    *opt = (weft_context_options){0};
+    if (given) WEFT_TRY(weft_versioned_read(options_versions, given, opt, "weft_context_options"));
+    if (opt->simulated_ranks < 0)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_context_options.simulated_ranks is %d; it must be 0 or more",
+                         opt->simulated_ranks);
+    if (opt->simulated_ranks > 0 && !simulates)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "simulated_ranks is for weft_context_create, not for a communicator");
+    return WEFT_SUCCESS;
+}
+
+static weft_status make_context(weft_transport *transport, weft_context *ctx) {
+    static atomic_uint_least64_t contexts;
+    weft_context context = calloc(1, sizeof *context);
+    if (!context) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a context");
+    if (pthread_mutex_init(&context->lock, NULL) != 0) {
+        free(context);
+        return weft_fail(WEFT_ERROR_SYSTEM, "no lock for a context");
     }
     context->transport = transport;
+    context->number = atomic_fetch_add(&contexts, 1) + 1;
     *ctx = context;
     return WEFT_SUCCESS;
 }
 
+WEFT_API weft_status weft_context_over_transport(weft_transport *transport,
+                                                 const weft_context_options *opt,
+                                                 weft_context *ctx) {
+    weft_context_options unused;
+    weft_status status = read_options(opt, transport->simulated, &unused);
+    if (status == WEFT_SUCCESS && !ctx)
+        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "the pointer for the new context is NULL");
+    if (status == WEFT_SUCCESS) status = make_context(transport, ctx);
+    if (status != WEFT_SUCCESS) transport->ops->release(transport);
+    return status;
+}
+
 WEFT_API weft_status weft_context_create(const weft_context_options *opt, weft_context *ctx) {
     weft_transport *transport;
-    int simulated = opt && opt->simulated_ranks > 0 ? opt->simulated_ranks : 0;
-    WEFT_TRY(weft_transport_self_create(simulated, &transport));
+    weft_context_options mine;
+    WEFT_TRY(read_options(opt, true, &mine));
+    WEFT_TRY(weft_transport_self_create(mine.simulated_ranks, &transport));
     return weft_context_over_transport(transport, opt, ctx);
 }
 
 WEFT_API void weft_context_destroy(weft_context *ctx) {
     if (!ctx || !*ctx) return;
     (*ctx)->transport->ops->release((*ctx)->transport);
+    pthread_mutex_destroy(&(*ctx)->lock);
     free(*ctx);
     *ctx = NULL;
 }
 
 weft_status weft_context_keep(weft_context ctx, weft_status status) {
-    if (ctx && status != WEFT_SUCCESS)
-        snprintf(ctx->error, sizeof ctx->error, "%s", weft_thread_error());
+    if (!ctx || status == WEFT_SUCCESS) return status;
+    failed.context = ctx->number;
+    snprintf(failed.own, sizeof failed.own, "%s", weft_thread_error());
+    pthread_mutex_lock(&ctx->lock);
+    snprintf(ctx->error, sizeof ctx->error, "%s", failed.own);
+    pthread_mutex_unlock(&ctx->lock);
     return status;
 }
 
 WEFT_API const char *weft_last_error(weft_context ctx) {
-    return ctx ? ctx->error : weft_thread_error();
+    if (!ctx) return weft_thread_error();
+    if (failed.context == ctx->number) return failed.own;
+    pthread_mutex_lock(&ctx->lock);
+    snprintf(failed.others, sizeof failed.others, "%s", ctx->error);
+    pthread_mutex_unlock(&ctx->lock);
+    return failed.others;
 }

@@ -2,11 +2,16 @@
 #ifndef WEFT_EXEC_CONTEXT_H
 #define WEFT_EXEC_CONTEXT_H
 
+#include "support/error.h"
 #include "transport/transport.h"
+
+#include <pthread.h>
 
 struct weft_context_private {
     weft_transport *transport; /* owned */
-    char error[1024];
+    uint64_t number;           /* one of its own in the process, from 1 */
+    pthread_mutex_t lock;      /* of error: plans of one context run in several threads */
+    char error[WEFT_ERROR_BYTES];
 };
 
 /* A context over `transport`, which it takes over (also on failure). Exported to libweft_mpi only.

@@ -3,6 +3,7 @@
 
 #include "plan/agreement.h"
 #include "support/error.h"
+#include "support/versioned.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -256,23 +257,38 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
         return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                                           "weft_plan_options: options is NULL"));
     const weft_candidate *c = &plan->build->candidate;
-    *options = plan->call.options;
-    options->struct_size = sizeof *options;
-    options->decomposition = c->decomposition;
-    options->variant = c->variant;
-    memset(options->grid, 0, sizeof options->grid);
-    memcpy(options->grid, c->grid, (size_t)c->grid_axes * sizeof c->grid[0]);
+    weft_options made = plan->call.options;
+    made.decomposition = c->decomposition;
+    made.variant = c->variant;
+    memset(made.grid, 0, sizeof made.grid);
+    memcpy(made.grid, c->grid, (size_t)c->grid_axes * sizeof c->grid[0]);
     for (int i = 0; i < WEFT_MAX_RANK; i++)
-        options->exchange[i] = i < c->grid_axes ? c->exchange[i] : WEFT_EXCHANGE_AUTO;
-    options->engine = plan->build->engine->id;
-    options->chunks = plan->planner.chunks;
-    options->device_aware = plan->planner.staged ? WEFT_STAGED : WEFT_AWARE;
-    return WEFT_SUCCESS;
+        made.exchange[i] = i < c->grid_axes ? c->exchange[i] : WEFT_EXCHANGE_AUTO;
+    made.engine = plan->build->engine->id;
+    made.chunks = plan->planner.chunks;
+    made.device_aware = plan->planner.staged ? WEFT_STAGED : WEFT_AWARE;
+    return weft_context_keep(
+        plan->context,
+        weft_versioned_write(weft_options_versions, &made, options, "weft_plan_options: options"));
 }
 
+/* Empty arrays overlap with none. */
 static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
     uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
-    return x < y + b_bytes && y < x + a_bytes;
+    return a_bytes > 0 && b_bytes > 0 && x < y + b_bytes && y < x + a_bytes;
+}
+
+/* By what the caller's array at a place holds. */
+static weft_status check_alignment(weft_plan plan, weft_operator_place place, const char *name,
+                                   const void *array) {
+    const weft_storage storage = weft_call_storage(&plan->call, place);
+    const size_t unit = weft_stored_alignment(storage, plan->call.problem.precision);
+    if ((uintptr_t)array % unit == 0) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                     "%s: the address is no multiple of %zu, to which numbers of the storage %s in "
+                     "%s precision are aligned",
+                     name, unit, weft_storage_name(storage),
+                     weft_precision_name(plan->call.problem.precision));
 }
 
 /* The caller's side of weft_execute. */
@@ -296,22 +312,22 @@ static weft_status check_execution(weft_plan plan, weft_direction dir, const voi
     weft_space to = dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
     size_t in_bytes = weft_build_bytes(plan->build, from);
     size_t out_bytes = weft_build_bytes(plan->build, to);
-    size_t unit = weft_number_bytes(plan->call.problem.precision);
     if ((!in && in_bytes > 0) || (!out && out_bytes > 0))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: %s is NULL; it needs %zu bytes (weft_plan_bytes)",
                          !in && in_bytes > 0 ? "in" : "out",
                          !in && in_bytes > 0 ? in_bytes : out_bytes);
-    if ((uintptr_t)in % unit != 0 || (uintptr_t)out % unit != 0)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_execute: buffers must be aligned to their %zu-byte numbers", unit);
-    if (in == out && in) {
+    WEFT_TRY(check_alignment(plan, dir == WEFT_INVERSE ? WEFT_PLACE_SPECTRUM : WEFT_PLACE_LOAD,
+                             "weft_execute: in", in));
+    WEFT_TRY(check_alignment(plan, dir == WEFT_FORWARD ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE,
+                             "weft_execute: out", out));
+    if (in == out && (in_bytes > 0 || out_bytes > 0)) {
         if (plan->call.options.placement == WEFT_OUT_OF_PLACE)
             return weft_fail(
                 WEFT_ERROR_INVALID_ARGUMENT,
                 "weft_execute: in == out, but the plan was made for WEFT_OUT_OF_PLACE");
     } else {
-        if (plan->call.options.placement == WEFT_IN_PLACE && (in || out))
+        if (plan->call.options.placement == WEFT_IN_PLACE && in != out)
             return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                              "weft_execute: in != out, but the plan was made for WEFT_IN_PLACE");
         if (in && out && overlap(in, in_bytes, out, out_bytes))
@@ -325,7 +341,6 @@ static weft_status check_execution(weft_plan plan, weft_direction dir, const voi
 static weft_status check_spectrum(weft_plan plan, weft_direction dir, const void *in,
                                   const void *spectrum, const void *out) {
     const bool keeps = plan->call.options.keep_spectrum && dir == WEFT_CONVOLVE;
-    const size_t unit = weft_number_bytes(plan->call.problem.precision);
     const size_t bytes = weft_build_bytes(plan->build, WEFT_OUTPUT);
     const size_t others = weft_build_bytes(plan->build, WEFT_INPUT);
     if (spectrum && !keeps)
@@ -337,9 +352,7 @@ static weft_status check_spectrum(weft_plan plan, weft_direction dir, const void
                          "weft_convolve: spectrum is NULL; a plan with options.keep_spectrum "
                          "convolves with weft_convolve, and a buffer of %zu bytes",
                          bytes);
-    if ((uintptr_t)spectrum % unit != 0)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_convolve: buffers must be aligned to their %zu-byte numbers", unit);
+    WEFT_TRY(check_alignment(plan, WEFT_PLACE_SPECTRAL, "weft_convolve: spectrum", spectrum));
     if (spectrum && (overlap(in, others, spectrum, bytes) || overlap(out, others, spectrum, bytes)))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_convolve: spectrum overlaps in or out; give another buffer");

@@ -8,8 +8,8 @@ bool weft_stored_is_box(const weft_stored *stored) {
     return stored->storage == WEFT_STORAGE_SAME && !stored->cropped;
 }
 
-size_t weft_stored_element_bytes(const weft_pointwise_layout *layout) {
-    switch (layout->stored.storage) {
+size_t weft_stored_alignment(weft_storage storage, weft_precision precision) {
+    switch (storage) {
     case WEFT_STORAGE_SAME:
         break;
     case WEFT_STORAGE_U8:
@@ -25,7 +25,13 @@ size_t weft_stored_element_bytes(const weft_pointwise_layout *layout) {
     case WEFT_STORAGE_DOUBLE:
         return 8;
     }
-    return weft_number_bytes(layout->precision) * (layout->real ? 1 : 2);
+    return weft_number_bytes(precision);
+}
+
+/* Numbers, and pairs of halves, are aligned to their size. */
+size_t weft_stored_element_bytes(const weft_pointwise_layout *layout) {
+    const bool pair = layout->stored.storage == WEFT_STORAGE_SAME && !layout->real;
+    return weft_stored_alignment(layout->stored.storage, layout->precision) * (pair ? 2 : 1);
 }
 
 int64_t weft_stored_bytes(const weft_pointwise_layout *layout) {

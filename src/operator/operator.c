@@ -154,6 +154,8 @@ static weft_status copy_content(const weft_operator_space *space, weft_operator 
     return WEFT_SUCCESS;
 }
 
+static const weft_versioned operator_versions = WEFT_VERSIONED(weft_operator, snippet);
+
 /* Checks operator number k of the caller's list, whose size all of them have, and appends a copy.
  */
 static weft_status append(const weft_operators *given, int k, const weft_operator_space *space,
@@ -163,12 +165,14 @@ static weft_status append(const weft_operators *given, int k, const weft_operato
     const size_t size = given->list[0].struct_size;
     const size_t stride = size > 0 ? size : sizeof *o;
     snprintf(name, sizeof name, "problem.%s.list[%d]", list_name, k);
-    WEFT_TRY(weft_copy_versioned(o, sizeof *o, (const char *)given->list + (size_t)k * stride, size,
-                                 name));
-    if (o->struct_size != size)
+    const char *theirs = (const char *)given->list + (size_t)k * stride;
+    size_t its_size;
+    memcpy(&its_size, theirs, sizeof its_size);
+    if (its_size != size)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "%s.struct_size is %zu, but %zu in list[0]; make them equal", name,
-                         o->struct_size, size);
+                         its_size, size);
+    WEFT_TRY(weft_versioned_read(operator_versions, theirs, o, name));
     WEFT_TRY(check_operator(o, space, name));
     list->count++;
     return copy_content(space, o);

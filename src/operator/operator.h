@@ -95,11 +95,12 @@ static inline bool weft_pointwise_loads(const weft_pointwise_layout *layout) {
     return layout->place == WEFT_PLACE_LOAD || layout->place == WEFT_PLACE_SPECTRUM;
 }
 
-/* Whether the caller's array is just the box (convert.c); its bytes; those of one of its elements.
- */
+/* Whether the caller's array is just the box (convert.c); its bytes; those of one of its elements,
+ * and what its address must be a multiple of. */
 bool weft_stored_is_box(const weft_stored *stored);
 int64_t weft_stored_bytes(const weft_pointwise_layout *layout);
 size_t weft_stored_element_bytes(const weft_pointwise_layout *layout);
+size_t weft_stored_alignment(weft_storage storage, weft_precision precision);
 /* Strides of the caller's array, in its elements, by axis. */
 void weft_stored_strides(const weft_pointwise_layout *layout, int64_t stride[WEFT_AXES]);
 

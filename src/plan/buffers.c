@@ -124,22 +124,24 @@ static void try_step(const weft_step *step, int base, int src, int dst, range bu
     relax(best, base + c.cost, src, c.send, c.receive);
 }
 
-/* Whether the callers' buffers are on the host, but the device's work is not. */
-static bool host_buffers(const weft_schedule *schedule) {
+/* Whether the caller's output holds only what the caller gets: on the host, where the device's work
+ * is not, or numbers of another storage, which need not be aligned as those that are worked on. */
+static bool output_is_apart(const weft_schedule *schedule) {
     const weft_step *first = &schedule->step[0];
-    return first->kind == WEFT_STEP_COPY && first->transfer == WEFT_HOST_TO_DEVICE;
+    return schedule->converts_output ||
+           (first->kind == WEFT_STEP_COPY && first->transfer == WEFT_HOST_TO_DEVICE);
 }
 
-/* A caller's host buffer holds only what the caller gave or gets. */
 static bool may_hold(const weft_schedule *schedule, int step, int buffer) {
-    return buffer != WEFT_BUFFER_OUT || !host_buffers(schedule) || step == schedule->steps;
+    return buffer != WEFT_BUFFER_OUT || !output_is_apart(schedule) || step == schedule->steps;
 }
 
 static void try_from(const weft_schedule *schedule, int i, int src, int limit, table best) {
     const weft_step *step = &schedule->step[i];
     const int base = best[i][src].cost;
     const bool loaded = step->kind == WEFT_STEP_EXCHANGE && step->loaded_by_next;
-    const range buffers = {host_buffers(schedule) ? WEFT_BUFFER_WORKSPACE : WEFT_BUFFER_OUT, limit};
+    const range buffers = {output_is_apart(schedule) ? WEFT_BUFFER_WORKSPACE : WEFT_BUFFER_OUT,
+                           limit};
     for (int dst = WEFT_BUFFER_OUT; dst < limit; dst++) {
         if (!loaded && may_hold(schedule, i + 1, dst))
             try_step(step, base, src, dst, buffers, &best[i + 1][dst]);

@@ -44,6 +44,7 @@ static void write_record(const weft_call *call, record *r) {
     put(r, "problem.load_storage", p->load_storage);
     put(r, "problem.spectral_storage", p->spectral_storage);
     put(r, "problem.store_storage", p->store_storage);
+    put(r, "problem.precision (half or not)", call->spectrum_storage);
     for (int i = 0; i < 2; i++) put(r, "problem.decibels (by its bits)", bits_of(p->decibels[i]));
     for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.pad_from", p->pad_from[a]);
     put(r, "options.decomposition", o->decomposition);

@@ -214,7 +214,7 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
                                      .in_place = in_place,
                                      .precision = call->problem.precision,
                                      .operators = call->operators,
-                                     .problem = &call->problem,
+                                     .call = call,
                                      .keeps_spectrum = call->options.keep_spectrum,
                                      .exchange = candidate->exchange,
                                      .staged = planner->staged,

@@ -6,12 +6,14 @@
 #include "exchange/exchange.h"
 #include "support/checked.h"
 #include "support/error.h"
-#include "support/versioned.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { MAX_CHUNKS = 1024 };
+
+static const weft_versioned problem_versions = WEFT_VERSIONED(weft_problem, load);
+const weft_versioned weft_options_versions = WEFT_VERSIONED(weft_options, trace);
 
 static weft_status check_range(const char *name, int value, int last) {
     if (value < 0 || value > last)
@@ -207,7 +209,7 @@ static weft_status check_storage(const weft_problem *p, const char *name, weft_s
 
 /* What the callers' arrays hold. They are not what a transform works on, so not its buffers. */
 static weft_status check_stored(weft_call *call) {
-    const weft_problem *p = &call->problem;
+    weft_problem *p = &call->problem;
     bool real_space = p->load_storage || p->store_storage, spectral = p->spectral_storage != 0;
     WEFT_TRY(check_storage(p, "load_storage", p->load_storage));
     WEFT_TRY(check_storage(p, "store_storage", p->store_storage));
@@ -227,6 +229,7 @@ static weft_status check_stored(weft_call *call) {
             return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                              "problem.pad_from[%d] is %lld; it is 0 to n[%d], %lld", a,
                              (long long)p->pad_from[a], a, (long long)p->n[a]);
+        if (p->pad_from[a] == p->n[a]) p->pad_from[a] = 0; /* all of them */
         real_space = real_space || p->pad_from[a] > 0;
     }
     if (!real_space && !spectral) return WEFT_SUCCESS;
@@ -241,6 +244,15 @@ static weft_status check_stored(weft_call *call) {
                          "transformed in place; choose WEFT_OUT_OF_PLACE");
     call->options.placement = WEFT_OUT_OF_PLACE;
     return WEFT_SUCCESS;
+}
+
+weft_storage weft_call_storage(const weft_call *call, weft_operator_place place) {
+    const weft_storage storage[WEFT_PLACES] = {[WEFT_PLACE_LOAD] = call->problem.load_storage,
+                                               [WEFT_PLACE_SPECTRAL] =
+                                                   call->problem.spectral_storage,
+                                               [WEFT_PLACE_STORE] = call->problem.store_storage,
+                                               [WEFT_PLACE_SPECTRUM] = call->spectrum_storage};
+    return storage[place];
 }
 
 weft_operator_space weft_call_space(const weft_call *call, weft_operator_place place, int64_t *n) {
@@ -293,16 +305,18 @@ weft_status weft_call_read(const weft_problem *problem, const weft_options *opti
     if (!problem)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_create: problem is NULL");
     if (!options) options = &defaults;
-    WEFT_TRY(weft_copy_versioned(&call->problem, sizeof call->problem, problem,
-                                 problem->struct_size, "problem"));
-    WEFT_TRY(weft_copy_versioned(&call->options, sizeof call->options, options,
-                                 options->struct_size, "options"));
+    WEFT_TRY(weft_versioned_read(problem_versions, problem, &call->problem, "problem"));
+    WEFT_TRY(weft_versioned_read(weft_options_versions, options, &call->options, "options"));
     call->has_input = call->problem.input != NULL;
     call->has_output = call->problem.output != NULL;
     if (call->has_input) call->input = *call->problem.input;
     if (call->has_output) call->output = *call->problem.output;
     call->problem.input = call->problem.output = NULL;
+    const bool halves = call->problem.precision == WEFT_HALF;
     WEFT_TRY(check_problem(&call->problem));
+    call->spectrum_storage = call->problem.spectral_storage;
+    if (call->spectrum_storage == WEFT_STORAGE_DECIBEL_U8) /* there is no way back */
+        call->spectrum_storage = halves ? WEFT_STORAGE_COMPLEX_HALF : WEFT_STORAGE_SAME;
     WEFT_TRY(
         check_options(&call->problem, &call->options, ranks, call->has_input || call->has_output));
     WEFT_TRY(check_stored(call));

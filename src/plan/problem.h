@@ -3,6 +3,7 @@
 #define WEFT_PLAN_PROBLEM_H
 
 #include "operator/operator.h"
+#include "support/versioned.h"
 #include "transport/transport.h"
 
 /* The caller's structs, completed with defaults. Bricks and operators are copied; the problem's own
@@ -10,16 +11,23 @@
 typedef struct weft_call {
     weft_problem problem;
     weft_options options;
+    weft_storage spectrum_storage; /* of what an inverse transform loads */
     bool has_input, has_output;
     weft_brick input, output;
     weft_operator_list operators[WEFT_PLACES]; /* with the scaling of problem.norm */
 } weft_call;
+
+/* For reading and writing a caller's options. */
+extern const weft_versioned weft_options_versions;
 
 /* Copies and checks the arguments of weft_plan_create for a group of `ranks`. The caller releases
  * the call, also after a failure. Not collective. */
 weft_status weft_call_read(const weft_problem *problem, const weft_options *options, int ranks,
                            weft_call *call);
 void weft_call_release(weft_call *call);
+
+/* What the caller's array at a place holds. */
+weft_storage weft_call_storage(const weft_call *call, weft_operator_place place);
 
 /* The global array that operators of a place see, with room for its extents; and the bytes that all
  * operators hold. */

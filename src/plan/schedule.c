@@ -212,16 +212,12 @@ static void add_transfer(weft_schedule *schedule, weft_transfer transfer) {
 /* The caller's array at a place, of which this rank has `box`. */
 static weft_stored stored_at(const weft_schedule_request *request, weft_operator_place place,
                              const weft_region *box) {
-    const weft_problem *p = request->problem;
     weft_stored stored = {.storage = WEFT_STORAGE_SAME};
     memcpy(stored.n, box->n, sizeof stored.n);
-    if (!p) return stored;
+    if (!request->call) return stored;
+    const weft_problem *p = &request->call->problem;
     const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
-    stored.storage = spectral                   ? p->spectral_storage
-                     : place == WEFT_PLACE_LOAD ? p->load_storage
-                                                : p->store_storage;
-    if (place == WEFT_PLACE_SPECTRUM && stored.storage == WEFT_STORAGE_DECIBEL_U8)
-        stored.storage = WEFT_STORAGE_SAME; /* there is no way back */
+    stored.storage = weft_call_storage(request->call, place);
     memcpy(stored.decibels, p->decibels, sizeof stored.decibels);
     for (int a = 0; a < p->rank && !spectral; a++) {
         if (p->pad_from[a] == 0) continue;
@@ -373,6 +369,11 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     schedule->direction = request->direction;
     schedule->in_place = request->in_place;
     schedule->precision = request->precision;
+    schedule->converts_output =
+        request->call &&
+        weft_call_storage(request->call,
+                          returns || !forward ? WEFT_PLACE_STORE : WEFT_PLACE_SPECTRAL) !=
+            WEFT_STORAGE_SAME;
     schedule->step = calloc(WEFT_MAX_STEPS, sizeof *schedule->step);
     if (!schedule->step) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's steps");
 

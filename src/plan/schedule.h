@@ -9,6 +9,7 @@
 #include "exchange/exchange.h"
 #include "layout/redistribution.h"
 #include "operator/operator.h"
+#include "plan/problem.h"
 #include "plan/strategy.h"
 
 typedef enum weft_step_kind {
@@ -122,6 +123,7 @@ typedef struct weft_schedule {
     size_t buffer_bytes[WEFT_BUFFERS]; /* the largest content of each */
     int workspaces;
     bool shared[WEFT_MAX_WORKSPACES]; /* partners read arrays in this workspace */
+    bool converts_output; /* what the caller gets is stored as other numbers than are worked on */
 } weft_schedule;
 
 /* What a schedule depends on besides the chain. */
@@ -132,8 +134,8 @@ typedef struct weft_schedule_request {
     bool in_place;
     weft_precision precision;
     const weft_operator_list *operators; /* [WEFT_PLACES]; NULL: none */
-    const weft_problem *problem; /* what the callers' arrays hold; NULL: what transforms work on */
-    bool keeps_spectrum;         /* convolutions do */
+    const weft_call *call; /* what the callers' arrays hold; NULL: what transforms work on */
+    bool keeps_spectrum;   /* convolutions do */
     const weft_exchange *exchange; /* by weft_chain.method */
     bool staged;                   /* messages go through page-locked memory */
     bool host_buffers;             /* the callers' buffers must be copied to and from the device */

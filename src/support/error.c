@@ -6,7 +6,7 @@
 
 #include "support/c_locale.h"
 
-static _Thread_local char last_error[1024];
+static _Thread_local char last_error[WEFT_ERROR_BYTES];
 
 WEFT_API weft_status weft_fail(weft_status status, const char *format, ...) {
     va_list arguments;

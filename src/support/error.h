@@ -9,6 +9,8 @@
 
 #include <weft/weft.h>
 
+enum { WEFT_ERROR_BYTES = 1024 }; /* of a sentence; a longer one is cut */
+
 /* Records the sentence as the calling thread's last error and returns `status`. */
 weft_status weft_fail(weft_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -173,7 +173,7 @@ static void write_exchanges(bench_contestant *c, const weft_options *o, bool nat
 }
 
 weft_status weft_cell_columns(const weft_cell *cell, weft_plan plan, bench_contestant *c) {
-    weft_options settled, *o = &settled;
+    weft_options settled = {0}, *o = &settled;
     WEFT_TRY(weft_plan_options(plan, o));
     snprintf(c->version, sizeof c->version, "%s", weft_version());
     snprintf(c->device, sizeof c->device, "%s", weft_device_name(o->device));
