@@ -135,6 +135,11 @@ typedef struct weft_device_ops {
     weft_status (*copy)(weft_device_state *device, weft_queue *queue, const weft_copy *copy,
                         const void *src, void *dst, weft_transfer transfer);
 
+    /* Makes, for the queues that there are, what strided copies between host and device memory take
+     * on their way, as far as there is memory; without it they make it when first enqueued. NULL
+     * where they need nothing. */
+    void (*prepare_transfers)(weft_device_state *device);
+
     /* Calls function(argument) on a host thread once everything before it on the queue is done,
      * also when some of that failed. It must not call the device, and waits for nothing that others
      * do after they called the device. Where all is done already, OpenCL

@@ -202,7 +202,10 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
     if (weft_build_shares(b)) WEFT_TRY(weft_build_share(b, transport));
     WEFT_TRY(weft_agree(transport, split_groups(b, transport)));
     if (weft_build_meets(b)) WEFT_TRY(weft_build_meet(b, transport));
-    return weft_agree(transport, prepare_exchanges(b));
+    WEFT_TRY(weft_agree(transport, prepare_exchanges(b)));
+    if (b->device.ops->prepare_transfers && (planner->staged || planner->host_buffers))
+        b->device.ops->prepare_transfers(b->device.state); /* last: buffers and queues go first */
+    return WEFT_SUCCESS;
 }
 
 void weft_build_release(weft_build *b) {

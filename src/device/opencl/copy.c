@@ -241,13 +241,23 @@ static weft_status copy_in_parts(const route *r, const weft_byte_copy *c) {
     return copy_in_parts(r, &upper);
 }
 
+static bool has_scratch(weft_device_state *device, weft_queue *queue) {
+    if (!queue->scratch && !device->prepared)
+        (void)weft_cl_allocate(device, WEFT_MEMORY_DEVICE, SCRATCH, &queue->scratch);
+    return queue->scratch != NULL;
+}
+
+void weft_cl_prepare_transfers(weft_device_state *device) {
+    for (weft_queue *queue = device->queues; queue; queue = queue->next)
+        (void)has_scratch(device, queue);
+    device->prepared = true;
+}
+
 /* Without the area, for want of memory, a copy is slow rather than refused. */
 static weft_status copy_over_link(const route *r, weft_byte_copy *c) {
     const bool direct =
         c->axes == 0 || (c->cell >= LONG_ROW && weft_byte_copy_boxes(c, INT64_MAX) <= FEW_BOXES);
-    if (direct || (!r->queue->scratch && weft_cl_allocate(r->device, WEFT_MEMORY_DEVICE, SCRATCH,
-                                                          &r->queue->scratch) != WEFT_SUCCESS))
-        return copy_boxes(r, c);
+    if (direct || !has_scratch(r->device, r->queue)) return copy_boxes(r, c);
     sort_for_host(r, c);
     return copy_in_parts(r, c);
 }

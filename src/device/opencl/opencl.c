@@ -87,6 +87,7 @@ const weft_device_ops weft_device_opencl = {
     .event_await = weft_cl_event_await,
     .event_done = weft_cl_event_done,
     .copy = weft_cl_copy,
+    .prepare_transfers = weft_cl_prepare_transfers,
     .callback = weft_cl_callback,
     .scale = opencl_scale,
     .kernel_limits = weft_cl_kernel_limits,

@@ -14,7 +14,8 @@ struct weft_queue {
     void *scratch;       /* device memory that copies to and from the host go through, or NULL */
     pthread_mutex_t lock;
     pthread_cond_t called;
-    int callbacks; /* that are still to come */
+    int callbacks;    /* that are still to come */
+    weft_queue *next; /* of the same device */
 };
 
 /* Parameters VALUE of a kernel with more parameters than the device takes: in a buffer, each from a
@@ -47,6 +48,8 @@ struct weft_device_state {
     weft_cl_processor *processor;
     weft_allocations allocations; /* .storage is the buffer */
     weft_queue *queue;            /* the default queue */
+    weft_queue *queues;           /* all */
+    bool prepared;                /* queues have the scratch memory that there is room for */
     weft_notices notices;         /* of callbacks */
 };
 
@@ -75,8 +78,9 @@ bool weft_cl_event_done(weft_device_state *device, weft_event *event);
 weft_status weft_cl_callback(weft_device_state *device, weft_queue *queue, void (*function)(void *),
                              void *argument);
 
-/* The strided copy. */
+/* The strided copy, and the scratch memory of all queues. */
 weft_status weft_cl_copy(weft_device_state *device, weft_queue *queue, const weft_copy *copy,
                          const void *src, void *dst, weft_transfer transfer);
+void weft_cl_prepare_transfers(weft_device_state *device);
 
 #endif

@@ -31,6 +31,8 @@ weft_status weft_cl_queue_create(weft_device_state *device, bool patient, weft_q
     }
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->called, NULL);
+    made->next = device->queues;
+    device->queues = made;
     *queue = made;
     return WEFT_SUCCESS;
 }
@@ -74,6 +76,9 @@ weft_status weft_cl_queue_wait(weft_device_state *device, weft_queue *given) {
 
 void weft_cl_queue_destroy(weft_device_state *device, weft_queue *queue) {
     if (!queue) return;
+    weft_queue **at = &device->queues;
+    while (*at != queue) at = &(*at)->next;
+    *at = queue->next;
     device->processor->cl->finish(queue->queue);
     await_callbacks(queue);
     weft_cl_free(device, WEFT_MEMORY_DEVICE, queue->scratch);
