@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_RANKS = 64, MAX_POSTED = 16384 };
+enum { MAX_RANKS = 32, MAX_POSTED = 4096 };
 
 struct weft_message {
     weft_view view;
