@@ -3,6 +3,7 @@
 #include "devices/device_test.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -167,6 +168,42 @@ static void kernels_are_kept_in_files_that_may_be_damaged(void **state) {
     assert_int_equal(system(command), 0);
 }
 
+/* Compiles in a process of its own, with empty caches, and returns what that wrote on standard
+ * error. */
+static const char *errors_of(const char *argument) {
+    static char text[1 << 12];
+    char folder[] = "/tmp/weft_opencl_XXXXXX", path[64], command[96], before[512];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/errors", folder);
+    snprintf(before, sizeof before, "%s", getenv("POCL_CACHE_DIR") ? getenv("POCL_CACHE_DIR") : "");
+    setenv("POCL_CACHE_DIR", folder, 1);
+    const int kept = dup(STDERR_FILENO), file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    assert_true(kept >= 0 && file >= 0);
+    dup2(file, STDERR_FILENO);
+    const int failed = child_of(argument);
+    dup2(kept, STDERR_FILENO);
+    const ssize_t bytes = pread(file, text, sizeof text - 1, 0);
+    text[bytes > 0 ? bytes : 0] = '\0';
+    close(kept);
+    close(file);
+    if (before[0])
+        setenv("POCL_CACHE_DIR", before, 1);
+    else
+        unsetenv("POCL_CACHE_DIR");
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+    if (failed) fail_msg("%s failed: %s", argument, text);
+    return text;
+}
+
+/* PoCL counts errors there whatever it is told, but what they are is in the plan's sentence. */
+static void compilers_write_nothing_on_standard_error(void **state) {
+    (void)state;
+    assert_string_equal(errors_of("--compile"), "");
+    const char *text = errors_of("--wrong");
+    if (text[0] && strcmp(text, "1 error generated.\n") != 0) fail_msg("%s", text);
+}
+
 static void without_a_driver_the_probe_says_so(void **state) {
     (void)state;
     setenv("OCL_ICD_VENDORS", "/nowhere", 1);
@@ -191,6 +228,37 @@ static int open_and_scale(void) {
     return !good;
 }
 
+/* One element, with a snippet at load; the status is the plan's. */
+static weft_status plan_snippet(weft_context context, const char *snippet) {
+    const weft_operator list[] = {{.kind = WEFT_OPERATOR_FUNCTION, .snippet = snippet}};
+    const weft_problem problem = {.rank = 1, .n = {6}, .load = {list, 1}};
+    const weft_options options = {.device = WEFT_OPENCL, .engine = WEFT_ENGINE_JIT};
+    weft_plan plan = NULL;
+    const weft_status status = weft_plan_create(context, &problem, &options, &plan);
+    weft_plan_destroy(&plan);
+    return status;
+}
+
+/* Kernels of the device, of an engine, and a snippet that compilers warn of. */
+static int compile_all(void) {
+    char result[ROOM];
+    weft_context context = NULL;
+    convolve(WEFT_ENGINE_JIT, result);
+    ok(weft_context_create(NULL, &context));
+    const weft_status status = plan_snippet(context, "int unused = 3.75; if (value.x = 2) {}");
+    weft_context_destroy(&context);
+    return open_and_scale() || status != WEFT_SUCCESS;
+}
+
+static int compile_wrong(void) {
+    weft_context context = NULL;
+    ok(weft_context_create(NULL, &context));
+    const bool good = plan_snippet(context, "value.x = unheard_of;") == WEFT_ERROR_DEVICE &&
+                      strstr(weft_last_error(context), "unheard_of");
+    weft_context_destroy(&context);
+    return !good;
+}
+
 static int expect_absent(void) {
     weft_status status = weft_device_probe(WEFT_OPENCL, NULL);
     return status != WEFT_ERROR_UNSUPPORTED || !strstr(weft_thread_error(), "no device");
@@ -203,9 +271,12 @@ int main(int argc, char **argv) {
         cmocka_unit_test(more_parameters_than_the_device_takes_are_refused),
         cmocka_unit_test(results_are_the_same_with_parameters_in_memory),
         cmocka_unit_test(kernels_are_kept_in_files_that_may_be_damaged),
+        cmocka_unit_test(compilers_write_nothing_on_standard_error),
         cmocka_unit_test(without_a_driver_the_probe_says_so),
     };
     setenv("WEFT_TEST_DEVICE", "opencl", 1);
+    if (argc > 1 && strcmp(argv[1], "--compile") == 0) return compile_all();
+    if (argc > 1 && strcmp(argv[1], "--wrong") == 0) return compile_wrong();
     if (argc > 1) return strcmp(argv[1], "--absent") == 0 ? expect_absent() : open_and_scale();
     (void)tested_ops(); /* skipped where there is none */
     return cmocka_run_group_tests(tests, NULL, NULL);

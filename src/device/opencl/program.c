@@ -11,8 +11,9 @@
 #include "support/error.h"
 #include "support/hash.h"
 
-/* Of the compiler. NVIDIA's lets a thread have 255 registers whatever the group's size, unless it
- * is told (cl_nv_compiler_options). */
+/* Of the compiler. Without warnings: PoCL's would count them on the standard error of a program
+ * that never asked for any. NVIDIA's lets a thread have 255 registers whatever the group's size,
+ * unless it is told (cl_nv_compiler_options). */
 typedef struct options {
     char text[64];
 } options;
@@ -21,9 +22,9 @@ static options options_for(const weft_cl_processor *p, const weft_kernel_source 
     enum { MOST_REGISTERS = 255, STEP = 8 };
     const unsigned groups = source->resident > 1 ? source->resident : 1;
     const unsigned registers = p->registers / (source->threads * groups) / STEP * STEP;
-    options o = {"-cl-std=CL1.2"};
+    options o = {"-cl-std=CL1.2 -w"};
     if (registers > 0 && registers < MOST_REGISTERS)
-        snprintf(o.text, sizeof o.text, "-cl-std=CL1.2 -cl-nv-maxrregcount=%u", registers);
+        snprintf(o.text, sizeof o.text, "-cl-std=CL1.2 -w -cl-nv-maxrregcount=%u", registers);
     return o;
 }
 
