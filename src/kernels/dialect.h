@@ -6,7 +6,7 @@
  *     #define RESIDENT_GROUPS n    how many groups a multiprocessor is to have registers for
  *     #define PRECISION n    0 double, 1 single: weft_precision
  *     #define HAS_DOUBLE n   0 or 1
- *     #define VALUES_IN_MEMORY n   1: the device takes fewer parameters by value than the kernel has
+ *     #define VALUES_IN_MEMORY n   1: the device takes fewer parameters than the kernel has
  *
  * A kernel is a function
  *
