@@ -21,8 +21,9 @@
  * other parameters are numbers or structures without pointers. LOCAL_MEMORY comes last, without a
  * comma before it, where weft_kernel_source.local_bytes is not 0, and is left out otherwise.
  *
- * Structures that may be large are parameters VALUE(type, name). OPEN_VALUE makes the pointer `name`
- * of one: to the parameter, or to memory where the device put it. Such pointers carry IN_VALUE.
+ * Structures that may be large are parameters VALUE(type, name). OPEN_VALUE makes the pointer
+ * `name` of one: to the parameter, or to memory where the device put it. Such pointers carry
+ * IN_VALUE.
  *
  * Pointers carry the memory they point to: `GLOBAL real2 *p`, `LOCAL real *q`, `CONSTANT real *r`;
  * what is private carries nothing. Tables are `CONSTANT_TABLE(real, name, 3) = {...}` outside
