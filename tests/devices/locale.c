@@ -56,11 +56,12 @@ static bool has_comma(void) {
 
 /* The program's, or this thread's alone. */
 static void begin_comma(bool of_thread) {
-    const locale_t wanted = newlocale(LC_ALL_MASK, "de_DE.UTF-8", (locale_t)0);
-    if (of_thread && wanted) uselocale(wanted);
-    if (!of_thread) setlocale(LC_ALL, "de_DE.UTF-8");
+    setlocale(LC_ALL, "de_DE.UTF-8");
+    if (of_thread) { /* not by newlocale, which loses memory where there is LOCPATH (glibc 2.36) */
+        uselocale(duplocale(LC_GLOBAL_LOCALE));
+        setlocale(LC_ALL, "C");
+    }
     if (!has_comma()) fail_msg("the locale de_DE.UTF-8 is not there; LOCPATH names its folder");
-    if (!of_thread) freelocale(wanted);
 }
 
 static void end_comma(void) {
