@@ -64,6 +64,10 @@ weft_status record_trace(const run_record *record, const command_world *world, c
 /* "pencil 2x2, realigned, a2a-sync, engine fftw on host": what a plan settled on. */
 weft_status record_describe_plan(weft_plan plan, char *text, size_t capacity);
 
+/* Fails where record_write_json would not be able to write `path` (NULL: nothing is asked for), so
+ * that nobody waits for a result that is then lost. */
+weft_status record_check_path(const char *path);
+
 /* Writes a document under a temporary name and renames it. Takes over the reference to `document`.
  */
 weft_status record_write_json(const char *path, json_t *document);

@@ -8,6 +8,18 @@
 #include <string.h>
 #include <unistd.h>
 
+weft_status record_check_path(const char *path) {
+    char *target = NULL, *temporary = NULL;
+    int lock = -1;
+    if (path == NULL) return WEFT_SUCCESS;
+    WEFT_TRY(weft_temporary_create(path, &target, &temporary, &lock));
+    unlink(temporary);
+    weft_temporary_release(&lock);
+    free(temporary);
+    free(target);
+    return WEFT_SUCCESS;
+}
+
 weft_status record_write_json(const char *path, json_t *document) {
     char *target = NULL, *temporary = NULL;
     int lock = -1;

@@ -290,10 +290,21 @@ static weft_status write_output(transform_run *run) {
     return status;
 }
 
+/* The report and the trace, which rank 0 writes at the end. */
+static weft_status check_other_files(const transform_run *run) {
+    weft_status status = WEFT_SUCCESS;
+    if (run->world->rank == 0) {
+        status = record_check_path(run->shared->report);
+        if (status == WEFT_SUCCESS) status = record_check_path(run->shared->trace);
+    }
+    return weft_array_agree(run->world->comm, status);
+}
+
 static weft_status transform(transform_run *run) {
     const transform_flags *flags = run->flags;
     const weft_array_info *raw = flags->shaped && flags->typed ? &flags->raw : NULL;
     record_start(&run->record, run->world);
+    WEFT_TRY(check_other_files(run));
     WEFT_TRY(weft_array_open(run->world->comm, run->record.input, raw, &run->input));
     run->record.input_info = *weft_array_describe(run->input);
     WEFT_TRY(describe_problem(run));

@@ -255,7 +255,9 @@ static weft_status validate(const validate_flags *flags, const shared_options *s
                             const command_world *world) {
     validation v = {.flags = flags, .shared = shared, .world = world, .cases = json_array()};
     v.engines.rows = json_array();
-    weft_status status = check_memory(&v);
+    weft_status status = weft_array_agree(
+        world->comm, world->rank == 0 ? record_check_path(shared->report) : WEFT_SUCCESS);
+    if (status == WEFT_SUCCESS) status = check_memory(&v);
     if (status == WEFT_SUCCESS)
         status =
             weft_array_agree(world->comm, weft_mpi_context_create(world->comm, NULL, &v.context));

@@ -55,6 +55,30 @@ class Failures(Case):
         self.mount(65536, read_only=True)
         self.refuse("transform", "in.npy", "disk/out.npy", ranks=2)
 
+    def test_an_array_that_does_not_fit_is_refused_before_anything_is_done(self) -> None:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        kib = {line.split()[0]: int(line.split()[1]) for line in lines}
+        # Each of the two arrays would fit, both together do not.
+        rows = (kib["MemAvailable:"] + kib["SwapFree:"]) * 1024 * 6 // 10 // (1 << 20)
+        with open(self.folder / "large.raw", "wb") as file:
+            file.truncate(rows << 20)  # sparse
+        shape = ["--shape", f"{rows}x512x512", "--dtype", "f4"]
+        for ranks in (1, 3):
+            said = self.refuse("transform", "large.raw", "out.raw", *shape, ranks=ranks, status=1)
+            self.assertRegex(
+                said, rf"has too little memory: its {ranks} ranks? needs? [0-9.]+ GiB and [0-9.]+ GiB are"
+            )
+            self.assertEqual(self.names(), ["large.raw"])
+        self.refuse("validate", "--shape", f"{rows}x512x512", ranks=2, status=1)
+
+    def test_files_that_cannot_be_written_are_refused_first(self) -> None:
+        self.save("in.npy", random_array((8, 8, 8), "f8"))
+        for flag in ("--report", "--trace"):
+            said = self.refuse("transform", "in.npy", "out.npy", flag, "none/x.json", ranks=2)
+            self.assertIn("none/x.json", said)
+            self.assertEqual(self.names(), ["in.npy"])
+        self.assertEqual(self.refuse("validate", "--report", "none/x.json").count("\n"), 0)
+
     def test_an_interrupted_command_leaves_nothing(self) -> None:
         self.save("in.npy", random_array((160, 160, 160), "u1"))
         for delay in (0.15, 0.4):

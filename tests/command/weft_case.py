@@ -12,6 +12,7 @@ import tempfile
 import time
 import unittest
 import uuid
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -69,10 +70,14 @@ class SlowRun:
         )
         case.addCleanup(self.clear)
         deadline = time.monotonic() + 60
+        self.stopped: dict[int, int] = {}
         while set(self.hidden()) <= before and self.process.poll() is None and time.monotonic() < deadline:
+            if len(self.stopped) < ranks:
+                self.stopped = self.workers()
             time.sleep(0.001)
-        for pid in self.workers().values():
+        for pid in self.stopped.values():
             os.kill(pid, signal.SIGSTOP)
+        case.assertEqual(len(self.stopped), ranks)
         case.assertIsNone(self.process.poll(), "it was faster than the test")
         (self.own,) = set(self.hidden()) - before
 
@@ -90,26 +95,31 @@ class SlowRun:
                 pass
         return alive
 
-    def _ranks(self, name: str) -> dict[int, int]:
+    def _started(self) -> dict[int, tuple[int, int]]:
+        """The process of each rank and the one that watches it, or that process twice without a launcher."""
         found = {}
         for pid in self.processes():
             try:
                 environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-                comm = Path(f"/proc/{pid}/comm").read_text().strip()
+                name = Path(f"/proc/{pid}/comm").read_text().strip()
+                parent = int(Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
+                parent_name = Path(f"/proc/{parent}/comm").read_text().strip()
             except OSError:
                 continue
             rank = [e.split(b"=")[1] for e in environment if e.startswith((b"OMPI_COMM_WORLD_RANK=", b"PMI_RANK="))]
-            if comm == name and (rank or self.ranks == 1):
-                found[int(rank[0]) if rank else 0] = pid
+            if name == "weft" and rank and parent_name == "weft-watch":
+                found[int(rank[0])] = (pid, parent)
+            elif name == "weft" and pid == self.process.pid and self.ranks == 1:
+                found[0] = (pid, pid)
         return found
 
     def workers(self) -> dict[int, int]:
         """The process of each rank."""
-        return self._ranks("weft")
+        return {rank: pids[0] for rank, pids in self._started().items()}
 
     def parents(self) -> dict[int, int]:
         """The process that watches each rank."""
-        return self._ranks("weft-watch")
+        return {rank: pids[1] for rank, pids in self._started().items()}
 
     def launcher(self) -> int:
         """What weft --ranks started."""
@@ -117,11 +127,12 @@ class SlowRun:
         return int(children[0])
 
     def resume(self) -> None:
-        for pid in self.workers().values():
-            os.kill(pid, signal.SIGCONT)
+        for pid in self.stopped.values():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
 
     def wait(self) -> tuple[int, str, str]:
-        out, err = self.process.communicate(timeout=60)
+        out, err = self.process.communicate(timeout=30)
         return self.process.returncode, out, err
 
     def all_gone(self, seconds: float = 15.0) -> bool:
