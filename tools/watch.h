@@ -22,9 +22,11 @@ void watch_rank(void);
  * cannot be started. */
 weft_status watch_launcher(const char *const *line, int ranks, int *exit_status);
 
+typedef enum rank_event { RANK_STARTED, RANK_ENDED, RANK_DIED } rank_event;
+
 /* What a rank's parent writes into the pipe of watch_launcher. */
 typedef struct rank_report {
-    enum { RANK_STARTED, RANK_ENDED, RANK_DIED } event;
+    rank_event event;
     int rank;
     pid_t pid;       /* of the parent */
     int wait_status; /* of a rank that died: as from waitpid */

@@ -67,9 +67,8 @@ static int open_pipe(void) {
     return open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
-static bool tell(const rank_watch *w, int event, int status) {
-    rank_report report = {.rank = w->rank, .pid = getpid(), .wait_status = status};
-    report.event = event;
+static bool tell(const rank_watch *w, rank_event event, int status) {
+    rank_report report = {.rank = w->rank, .pid = getpid(), .wait_status = status, .event = event};
     return w->pipe >= 0 && write(w->pipe, &report, sizeof report) == (ssize_t)sizeof report;
 }
 
