@@ -317,7 +317,8 @@ static void planning_1024_cubed_over_4096_ranks_is_consistent_and_small(void **s
     getrusage(RUSAGE_SELF, &before);
     assert_int_equal(weft_call_read(&problem, &options, 4096, &s->call), WEFT_SUCCESS);
     s->planner = (weft_planner){.call = &s->call, .ranks = 4096};
-    s->candidate = (weft_candidate){WEFT_PENCIL, WEFT_DEFAULT, 2, {64, 64}, {0}, 0, 0};
+    s->candidate = (weft_candidate){
+        .decomposition = WEFT_PENCIL, .variant = WEFT_DEFAULT, .grid_axes = 2, .grid = {64, 64}};
     for (int i = 0; i < WEFT_MAX_RANK; i++) s->candidate.exchange[i] = WEFT_A2A_SYNC;
     assert_int_equal(weft_planner_chain(&s->planner, &s->candidate, &s->chain), WEFT_SUCCESS);
     int64_t sent = 0, received = 0, own = 0;

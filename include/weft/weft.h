@@ -166,11 +166,13 @@ typedef enum weft_location {
 } weft_location;
 
 /* Whether messages leave from device memory (the transport understands it) or through page-locked
- * host memory. */
+ * host memory. Given methods that send none through the transport (WEFT_PEER, WEFT_NCCL) take no
+ * notice; with WEFT_STAGED weft does not choose them. */
 typedef enum weft_awareness { WEFT_AWARENESS_AUTO = 0, WEFT_AWARE, WEFT_STAGED } weft_awareness;
 
 /* How long planning may take: ESTIMATE never runs a transform, MEASURE times the best few
- * candidates, PATIENT times them all. Engines take the same hint. */
+ * candidates, PATIENT times them all. Both leave out candidates that cannot be built or that fail
+ * on some rank (weft_plan_explain says why), and fail where all do. Engines take the same hint. */
 typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_effort;
 
 /* Whether in == out in weft_execute. A plan told beforehand plans faster and may hold less memory.
@@ -333,11 +335,13 @@ typedef enum weft_storage {
 typedef struct weft_context_options {
     size_t struct_size;  /* 0, or sizeof(weft_context_options) */
     int simulated_ranks; /* > 0: plan as rank 0 of so many ranks, without them; such plans cannot be
-                            executed */
+                            executed, so they are made with WEFT_ESTIMATE whatever the effort */
     int64_t reserved[6];
 } weft_context_options;
 
-/* What to compute. Zero fields take their default. Equal on all ranks, but for input and output. */
+/* What to compute. Zero fields take their default. Equal on all ranks, but for input and output.
+ * Entries of arrays past the rank are not read. Arrays have up to 2^60 bytes, counting every number
+ * as a complex double. */
 typedef struct weft_problem {
     size_t struct_size;       /* 0, or sizeof(weft_problem) */
     int rank;                 /* 1 to WEFT_MAX_RANK */
@@ -370,22 +374,33 @@ typedef struct weft_problem {
     int64_t reserved[16];
 } weft_problem;
 
-/* How to compute it. Zero fields are chosen by weft. Equal on all ranks. */
+/* How to compute it. Zero fields are chosen by weft. Equal on all ranks.
+ *
+ * Bits: plans for the same problem give the same bits, whatever their exchange methods, if they
+ * have the same chain (decomposition, variant and grid), engine, device and placement, and the
+ * engine is not FFTW from WEFT_MEASURE on, whose own plans are measured. With WEFT_ESTIMATE the
+ * chain that weft chooses does not depend on the exchange method, unless with the given one another
+ * chain is predicted to be faster by half as much again, or the given one cannot be used in that
+ * chain. From WEFT_MEASURE on the clock chooses it: who wants the same bits gives decomposition,
+ * variant and grid. */
 typedef struct weft_options {
     size_t struct_size; /* 0, or sizeof(weft_options) */
     weft_decomposition decomposition;
     int grid[WEFT_MAX_RANK]; /* ranks along each split axis; trailing zeros end it; the product is
                                 all ranks */
-    weft_exchange
-        exchange[WEFT_MAX_RANK]; /* one for each redistribution in the order of the forward
-                                    transform; entries left 0 repeat the one before */
+    /* One for each redistribution in the order of the forward transform, of which those from and to
+     * bricks take the first and the last; entries beyond are not used. Entries left 0 repeat the
+     * one before, and those before the first given one are chosen by weft: {0, WEFT_PEER} is
+     * whatever suits for the first, and peer for the second. WEFT_ERROR_UNSUPPORTED, with the
+     * entry, where the ranks of a redistribution cannot use what is given. */
+    weft_exchange exchange[WEFT_MAX_RANK];
     weft_variant variant;
     weft_engine engine;
     weft_device device;
     weft_location location;
     weft_awareness device_aware;
     int chunks;  /* parts that each exchange goes in, so that transforms work on one while another
-                    travels, up to 1024; 0: weft chooses */
+                    travels, up to 1024; fewer where an axis is shorter; 0: weft chooses */
     int threads; /* threads of each rank; 0 means 1 */
     weft_effort effort;
     weft_placement placement;

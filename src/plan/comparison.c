@@ -1,6 +1,7 @@
 /* Comparing the ranks' arguments, and collecting their bricks. */
 #include "plan/agreement.h"
 #include "plan/problem.h"
+#include "support/checked.h"
 #include "support/error.h"
 
 #include <stdlib.h>
@@ -129,7 +130,8 @@ static weft_status check_tiling(const weft_region *boxes, int ranks, const int64
     for (int a = 0; a < axes; a++) total *= n[a];
     for (int r = 0; r < ranks; r++) {
         int64_t elements = weft_region_elements(&boxes[r]);
-        covered += elements;
+        /* Boxes that overlap may have any number of elements together. */
+        if (!weft_checked_add(covered, elements, &covered)) covered = INT64_MAX;
         if (elements > 0) sorted[filled++] = (placed_box){&boxes[r], r};
     }
     qsort(sorted, (size_t)filled, sizeof *sorted, by_first_axis);

@@ -9,6 +9,10 @@
 
 enum { MAX_CANDIDATES = 512 };
 
+/* Another chain is chosen than with the usual exchange method where it is predicted to be faster by
+ * more than this, beyond what the model's errors explain (docs/design.md, Planning). */
+static const double FASTER_BY_FAR = 1.5;
+
 typedef struct grid_choice {
     weft_decomposition decomposition;
     int grid_axes;
@@ -82,22 +86,30 @@ static bool may_choose(const weft_planner *planner, weft_exchange method) {
     return true;
 }
 
-/* Methods to try: all the same for every redistribution, or as the caller gave them. */
+/* How many entries of options.exchange are weft's to choose: those before the first given one. */
+static int entries_left_open(const weft_options *o) {
+    int open = 0;
+    while (open < WEFT_MAX_RANK && o->exchange[open] == WEFT_EXCHANGE_AUTO) open++;
+    return open;
+}
+
+/* Methods to try: each of them for all redistributions that the caller leaves open, and for the
+ * others what the caller gave, an entry left 0 being the one before. */
 static int list_methods(const weft_planner *planner, weft_exchange methods[][WEFT_MAX_RANK]) {
     static const weft_exchange order[] = {WEFT_PEER,     WEFT_NCCL,     WEFT_P2P_SYNC,
                                           WEFT_A2A_SYNC, WEFT_P2P_TYPE, WEFT_P2P_STREAMS,
                                           WEFT_A2A_TYPE};
     const weft_options *o = &planner->call->options;
+    const int open = entries_left_open(o);
+    const size_t tried = open > 0 ? sizeof order / sizeof order[0] : 1;
     int count = 0;
-    if (o->exchange[0] != WEFT_EXCHANGE_AUTO) {
-        for (int k = 0; k < WEFT_MAX_RANK; k++)
-            methods[0][k] =
-                o->exchange[k] != WEFT_EXCHANGE_AUTO ? o->exchange[k] : methods[0][k - 1];
-        return 1;
-    }
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
-        if (!may_choose(planner, order[i])) continue;
-        for (int k = 0; k < WEFT_MAX_RANK; k++) methods[count][k] = order[i];
+    for (size_t i = 0; i < tried; i++) {
+        if (open > 0 && !may_choose(planner, order[i])) continue;
+        weft_exchange method = order[i];
+        for (int k = 0; k < WEFT_MAX_RANK; k++) {
+            if (o->exchange[k] != WEFT_EXCHANGE_AUTO) method = o->exchange[k];
+            methods[count][k] = method;
+        }
         count++;
     }
     return count;
@@ -131,47 +143,57 @@ static bool groups_share_no_device(const weft_planner *planner, const weft_chain
     return true;
 }
 
+/* The entry that the caller gave for a redistribution which uses entry `used`. */
+static int entry_given(const weft_options *o, int used) {
+    while (used > 0 && o->exchange[used] == WEFT_EXCHANGE_AUTO) used--;
+    return used;
+}
+
 /* Whether the groups of a redistribution can use a method; UNSUPPORTED says why they cannot. */
 static weft_status check_groups(const weft_planner *planner, const weft_chain *chain,
                                 int redistribution, weft_exchange method) {
+    const int entry = entry_given(&planner->call->options, chain->method[redistribution]);
     int one, other;
     if (method == WEFT_PEER && !groups_on_one_node(planner, chain, redistribution, &one, &other))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "options.exchange peer: ranks %d and %d of one redistribution are "
+                         "options.exchange[%d] peer: ranks %d and %d of one redistribution are "
                          "not on one node, or cannot read each other's memory; choose "
                          "p2p-sync there, or leave it to weft",
-                         one, other);
+                         entry, one, other);
     if (method == WEFT_NCCL &&
         !groups_share_no_device(planner, chain, redistribution, &one, &other))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "options.exchange nccl: ranks %d and %d of one redistribution have the "
-                         "same GPU, and NCCL wants one for each; start as many ranks as there are "
-                         "GPUs (WEFT_CUDA_DEVICE chooses a rank's), or choose peer",
-                         one, other);
+                         "options.exchange[%d] nccl: ranks %d and %d of one redistribution have "
+                         "the same GPU, and NCCL wants one for each; start as many ranks as there "
+                         "are GPUs (WEFT_CUDA_DEVICE chooses a rank's), or choose peer",
+                         entry, one, other);
     return WEFT_SUCCESS;
 }
 
 /* Where the partners of a redistribution cannot use its method: another one instead, if weft
- * chooses, else UNSUPPORTED. *possible tells whether the candidate is worth keeping: one with
- * nothing but other methods is in the list already. */
+ * chooses, else UNSUPPORTED. *possible tells whether the candidate is worth keeping: one that uses
+ * nothing of the method that it tries is in the list already, with p2p-sync. */
 static weft_status check_methods(const weft_planner *planner, weft_candidate *candidate,
                                  bool *possible) {
-    bool given = planner->call->options.exchange[0] != WEFT_EXCHANGE_AUTO;
-    bool replaced = false, kept = false;
-    weft_exchange *method = candidate->exchange, wanted = method[0];
+    const int open = entries_left_open(&planner->call->options);
+    bool chosen = false, kept = false;
+    weft_exchange *method = candidate->exchange, tried = method[0];
     weft_chain *chain = malloc(sizeof *chain);
     if (!chain) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a candidate");
     weft_status status = weft_planner_chain(planner, candidate, chain);
     for (int k = 0; k + 1 < chain->segments && status == WEFT_SUCCESS; k++) {
-        weft_exchange *entry = &method[chain->method[k]];
-        weft_status refused = check_groups(planner, chain, k, *entry);
-        if (refused == WEFT_SUCCESS) continue;
-        if (given) status = refused;
-        *entry = WEFT_P2P_SYNC;
-        replaced = true;
+        const int entry = chain->method[k];
+        weft_status refused = check_groups(planner, chain, k, method[entry]);
+        if (entry >= open) {
+            status = refused;
+            continue;
+        }
+        if (refused != WEFT_SUCCESS) method[entry] = WEFT_P2P_SYNC;
+        chosen = true;
     }
-    for (int k = 0; k + 1 < chain->segments; k++) kept = kept || method[chain->method[k]] == wanted;
-    *possible = !replaced || kept;
+    for (int k = 0; k + 1 < chain->segments; k++)
+        kept = kept || (chain->method[k] < open && method[chain->method[k]] == tried);
+    *possible = open == 0 || kept || planner->ranks == 1 || (!chosen && tried == WEFT_P2P_SYNC);
     free(chain);
     return status;
 }
@@ -232,7 +254,8 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
  * does leaving out what an engine can do on this rank's machine, and the memory order of its
  * bricks.
  */
-static weft_status predict(const weft_planner *planner, weft_candidate *candidate) {
+static weft_status predict(const weft_planner *planner, const weft_candidate *candidate,
+                           double *seconds) {
     weft_planner any_machine = *planner;
     weft_call any_order = *planner->call;
     any_machine.engine = NULL;
@@ -248,7 +271,7 @@ static weft_status predict(const weft_planner *planner, weft_candidate *candidat
         status = weft_planner_schedule(&any_machine, candidate, chain, 0, WEFT_FORWARD, false, 0,
                                        schedule);
         if (status == WEFT_SUCCESS)
-            candidate->predicted =
+            *seconds =
                 weft_model_predict(&weft_machine_default, planner->call->options.threads, schedule);
         weft_schedule_release(schedule);
     }
@@ -268,12 +291,62 @@ static void sort_by_prediction(weft_planner *planner) {
     }
 }
 
+/* What a chain is worth whatever the exchange method: its time with messages that every group of
+ * ranks can exchange. */
+static weft_status predict_chain(const weft_planner *planner, const weft_candidate *candidate,
+                                 double *seconds) {
+    weft_candidate usual = *candidate;
+    for (int k = 0; k < WEFT_MAX_RANK; k++) usual.exchange[k] = WEFT_P2P_SYNC;
+    return predict(planner, &usual, seconds);
+}
+
+/* Puts the best method of the chain that is best with the usual one in front of the sorted list, so
+ * that the chain, and with it the bits of the result, do not depend on the exchange method; unless
+ * another chain is faster by far with the methods at hand. */
+static void prefer_usual_chain(weft_planner *planner) {
+    weft_candidate *list = planner->candidates;
+    int usual = 0, first = 0;
+    for (int i = 1; i < planner->count; i++)
+        if (list[i].chain_predicted < list[usual].chain_predicted ||
+            (list[i].chain_predicted <= list[usual].chain_predicted &&
+             list[i].chain < list[usual].chain))
+            usual = i;
+    while (list[first].chain != list[usual].chain) first++;
+    if (list[first].predicted > FASTER_BY_FAR * list[0].predicted) return;
+    weft_candidate preferred = list[first];
+    for (int i = first; i > 0; i--) list[i] = list[i - 1];
+    list[0] = preferred;
+}
+
+/* The candidates of one chain: with each method that its groups can use. *refused gets the status
+ * of those that the caller gave and they cannot. */
+static weft_status list_chain(weft_planner *planner, const weft_candidate *chain,
+                              weft_exchange methods[][WEFT_MAX_RANK], int method_count,
+                              weft_status *refused) {
+    double chain_predicted = 0;
+    WEFT_TRY(predict_chain(planner, chain, &chain_predicted));
+    for (int m = 0; m < method_count; m++) {
+        weft_candidate *c = &planner->candidates[planner->count];
+        bool possible = false;
+        *c = *chain;
+        c->chain_predicted = chain_predicted;
+        memcpy(c->exchange, methods[m], sizeof c->exchange);
+        weft_status status = check_methods(planner, c, &possible);
+        if (status == WEFT_ERROR_UNSUPPORTED) *refused = status;
+        if (status == WEFT_ERROR_UNSUPPORTED || !possible) continue;
+        WEFT_TRY(status);
+        WEFT_TRY(predict(planner, c, &c->predicted));
+        planner->count++;
+    }
+    return WEFT_SUCCESS;
+}
+
 weft_status weft_planner_list(weft_planner *planner) {
     const weft_options *o = &planner->call->options;
     grid_choice grids[64];
     weft_exchange methods[8][WEFT_MAX_RANK];
     int grid_count = list_grids(planner, grids), method_count = list_methods(planner, methods);
-    bool alone = planner->ranks == 1;
+    const bool alone = planner->ranks == 1;
     weft_status refused = WEFT_SUCCESS;
     planner->count = 0;
     planner->candidates = calloc(MAX_CANDIDATES, sizeof *planner->candidates);
@@ -283,29 +356,21 @@ weft_status weft_planner_list(weft_planner *planner) {
         for (int v = WEFT_DEFAULT; v <= WEFT_REALIGNED; v++) {
             if (o->variant != WEFT_VARIANT_AUTO && (int)o->variant != v) continue;
             if (alone && o->variant == WEFT_VARIANT_AUTO && v != WEFT_DEFAULT) continue;
-            for (int m = 0; m < (alone ? 1 : method_count); m++) {
-                weft_candidate *c = &planner->candidates[planner->count];
-                bool possible = false;
-                c->decomposition = grids[g].decomposition;
-                c->variant = (weft_variant)v;
-                c->grid_axes = grids[g].grid_axes;
-                memcpy(c->grid, grids[g].grid, sizeof c->grid);
-                memcpy(c->exchange, methods[m], sizeof c->exchange);
-                weft_status status = check_methods(planner, c, &possible);
-                if (status == WEFT_ERROR_UNSUPPORTED) refused = status;
-                if (status == WEFT_ERROR_UNSUPPORTED) continue;
-                WEFT_TRY(status);
-                if (!possible) continue;
-                WEFT_TRY(predict(planner, c));
-                planner->count++;
-            }
+            weft_candidate chain = {.decomposition = grids[g].decomposition,
+                                    .variant = (weft_variant)v,
+                                    .grid_axes = grids[g].grid_axes,
+                                    .chain = 2 * g + v};
+            memcpy(chain.grid, grids[g].grid, sizeof chain.grid);
+            WEFT_TRY(list_chain(planner, &chain, methods, alone ? 1 : method_count, &refused));
         }
     if (planner->count == 0) return refused;
     sort_by_prediction(planner);
+    prefer_usual_chain(planner);
     return WEFT_SUCCESS;
 }
 
 void weft_planner_release(weft_planner *planner) {
+    for (int i = 0; i < planner->count; i++) free(planner->candidates[i].reason);
     free(planner->candidates);
     planner->candidates = NULL;
     planner->count = 0;
