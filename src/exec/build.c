@@ -6,7 +6,9 @@
 #include "exec/plan.h"
 #include "plan/agreement.h"
 #include "plan/model.h"
+#include "support/checked.h"
 #include "support/error.h"
+#include "support/host_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +55,29 @@ static weft_status make_schedules(weft_build *b, int rank) {
 
 static bool is_staging(int buffer) {
     return buffer >= WEFT_BUFFER_STAGE_SEND;
+}
+
+/* Whether the buffers can be had at all, before anything is made that depends on their size. */
+static weft_status check_memory(const weft_build *b) {
+    const size_t limit = b->planner->call->options.device_memory_limit;
+    int64_t device = 0, staging = 0;
+    bool fits = true;
+    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) {
+        int64_t *sum = is_staging(i) ? &staging : &device;
+        fits = fits && weft_checked_add(*sum, (int64_t)b->buffer_bytes[i], sum);
+    }
+    int64_t host = staging;
+    if (b->planner->device->host_addressable) fits = fits && weft_checked_add(host, device, &host);
+    if (!fits)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                         "the plan's workspaces have more than 2^63 bytes; use more ranks");
+    if (limit > 0 && (uint64_t)device > limit)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                         "device memory: the plan's workspaces of %lld bytes, those that ranks "
+                         "share included, do not fit options.device_memory_limit, %zu bytes; raise "
+                         "the limit or use more ranks",
+                         (long long)device, limit);
+    return weft_host_memory_check("the plan's workspaces", (size_t)host, "use more ranks");
 }
 
 static weft_status allocate_buffers(weft_build *b) {
@@ -188,7 +213,9 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
     b->candidate = *candidate;
     b->engine = planner->engine;
     b->memory.tables = sizeof *b;
-    WEFT_TRY(weft_agree(transport, make_schedules(b, transport->rank)));
+    weft_status status = make_schedules(b, transport->rank);
+    if (status == WEFT_SUCCESS && !transport->simulated) status = check_memory(b);
+    WEFT_TRY(weft_agree(transport, status));
     if (transport->simulated) {
         for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
             *(is_staging(i) ? &b->memory.page_locked : &b->memory.workspace) += b->buffer_bytes[i];

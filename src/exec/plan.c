@@ -5,6 +5,7 @@
 #include "support/error.h"
 #include "support/versioned.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,19 +127,41 @@ static weft_status make_room_for_spans(weft_plan plan) {
     if (!plan->call.options.trace) return WEFT_SUCCESS;
     for (int s = 0; s < WEFT_SCHEDULES; s++) {
         const weft_schedule *schedule = &plan->build->schedule[s];
-        int spans = 0;
+        int64_t spans = 0;
         for (int i = 0; i < schedule->steps; i++)
             spans += schedule->step[i].kind == WEFT_STEP_EXCHANGE
                          ? weft_step_parts(&schedule->step[i]) *
-                               (12 + 5 * schedule->step[i].exchange.members)
+                               (12 + 5 * (int64_t)schedule->step[i].exchange.members)
                          : 2;
-        if (spans > r->capacity) r->capacity = spans;
+        if (spans > INT_MAX)
+            return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                             "options.trace: one execution has up to %lld spans; choose fewer "
+                             "options.chunks",
+                             (long long)spans);
+        if (spans > r->capacity) r->capacity = (int)spans;
     }
     size_t bytes = (size_t)r->capacity * sizeof *r->spans;
     r->spans = malloc(bytes + 1);
     if (!r->spans) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a trace");
     plan->build->memory.tables += bytes;
     return WEFT_SUCCESS;
+}
+
+/* Builds the first candidate. Where the model alone has chosen it, a failure says so. */
+static weft_status build_chosen(weft_plan plan) {
+    const weft_planner *p = &plan->planner;
+    const weft_candidate *c = &p->candidates[0];
+    char sentence[1024];
+    weft_status status = weft_build_create(plan->transport, p, c, plan->build);
+    if (status == WEFT_SUCCESS || status == WEFT_ERROR_TRANSPORT || p->count == 1 ||
+        plan->call.options.effort != WEFT_ESTIMATE)
+        return status;
+    snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
+    return weft_fail(status,
+                     "%.800s (while planning %s %s with %s, the first of %d candidates; "
+                     "options.effort WEFT_MEASURE tries others)",
+                     sentence, weft_decomposition_name(c->decomposition),
+                     weft_variant_name(c->variant), weft_exchange_name(c->exchange[0]), p->count);
 }
 
 static weft_status make_plan(weft_plan plan) {
@@ -156,7 +179,7 @@ static weft_status make_plan(weft_plan plan) {
     WEFT_TRY(weft_agree(t, plan->build
                                ? WEFT_SUCCESS
                                : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan")));
-    WEFT_TRY(weft_build_create(t, &plan->planner, &plan->planner.candidates[0], plan->build));
+    WEFT_TRY(build_chosen(plan));
     return weft_agree(t, make_room_for_spans(plan));
 }
 
@@ -247,6 +270,9 @@ WEFT_API weft_status weft_plan_memory(weft_plan plan, weft_memory *memory) {
     memory->tables += sizeof *plan +
                       (size_t)plan->planner.count * sizeof *plan->planner.candidates +
                       weft_call_operator_bytes(&plan->call);
+    for (int i = 0; i < plan->planner.count; i++)
+        if (plan->planner.candidates[i].reason)
+            memory->tables += strlen(plan->planner.candidates[i].reason) + 1;
     memory->total = memory->workspace + memory->page_locked + memory->tables;
     return WEFT_SUCCESS;
 }

@@ -40,10 +40,14 @@ static weft_status check_shape(weft_problem *p) {
         /* n/2+1 complex numbers are up to twice the bytes of n real ones */
         fits = fits && p->n[a] < INT64_MAX / 4 && weft_checked_multiply(bytes, p->n[a] + 2, &bytes);
     }
-    for (int a = p->rank; a < WEFT_MAX_RANK; a++) p->n[a] = 1;
-    if (!fits)
+    for (int a = p->rank; a < WEFT_MAX_RANK; a++) {
+        p->n[a] = 1;
+        p->pad_from[a] = 0;
+    }
+    /* So the bytes of all arrays of a plan together are a number, too. */
+    if (!fits || bytes > INT64_MAX / 8)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "the array has more than 2^63 bytes; make problem.n or batch smaller");
+                         "the array has more than 2^60 bytes; make problem.n or batch smaller");
     return WEFT_SUCCESS;
 }
 
@@ -78,6 +82,12 @@ static weft_status check_grid(const weft_problem *p, weft_options *o, int ranks)
                              entries, o->grid[entries], ranks);
         entries++;
     }
+    for (int i = entries; i < WEFT_MAX_RANK; i++)
+        if (o->grid[i] != 0)
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "options.grid[%d] is %d behind a 0, which ends the grid; give every "
+                             "entry, 1 where nothing is split",
+                             i, o->grid[i]);
     if (entries == 0) return WEFT_SUCCESS;
     bool slab = o->decomposition == WEFT_SLAB_2D1D || o->decomposition == WEFT_SLAB_1D2D ||
                 o->decomposition == WEFT_SLAB_Y_ZX;
@@ -166,8 +176,9 @@ static weft_status check_brick(const weft_call *call, weft_space space, weft_bri
         int64_t lo = brick->box.lo[a], count = brick->box.n[a];
         if (lo < 0 || count < 0 || count > n[a] || lo > n[a] - count)
             return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                             "problem.%s->box covers %lld..%lld along axis %d, outside of 0..%lld",
-                             name, (long long)lo, (long long)(lo + count), a, (long long)n[a]);
+                             "problem.%s->box covers %lld indices from %lld on along axis %d, "
+                             "outside of 0..%lld",
+                             name, (long long)count, (long long)lo, a, (long long)n[a]);
         if (brick->order[a] != 0) all_zero = false;
     }
     if (all_zero && rank > 1)

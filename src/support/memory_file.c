@@ -1,6 +1,7 @@
 /* Memory files, through /proc/PID/fd/N. */
 #include "support/memory_file.h"
 #include "support/error.h"
+#include "support/host_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +18,7 @@ enum { HUGE_PAGE = 2 << 20 };
 
 /* More than the machine has is refused at once: a memory file would be made all the same. */
 static weft_status check_fits(size_t bytes) {
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    if (pages <= 0 || page <= 0 || bytes / (size_t)page < (size_t)pages) return WEFT_SUCCESS;
+    if (bytes < weft_host_memory()) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                      "no host memory for %zu shared bytes; use more ranks", bytes);
 }

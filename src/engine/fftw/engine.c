@@ -6,6 +6,7 @@
 #include "engine/fftw/library.h"
 #include "engine/fftw/wisdom.h"
 #include "support/error.h"
+#include "support/host_memory.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -83,6 +84,8 @@ static weft_status map_planning_array(const weft_transform *transform, bool outp
     size_t bytes;
     if (__builtin_mul_overflow((size_t)elements, element, &bytes))
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "FFTW engine: the array exceeds memory");
+    /* FFTW ends the process where it gets no memory for tables of such lines. */
+    WEFT_TRY(weft_host_memory_check("FFTW engine: an array", bytes, "use more ranks"));
     int reserve = transform->effort == WEFT_ESTIMATE ? MAP_NORESERVE : 0;
     void *mapping =
         mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | reserve, -1, 0);
