@@ -1,11 +1,13 @@
 /* The public interface on one process: misuse of every kind, options by version, plans of 1 to 8
  * axes. */
 #include "one_context.h"
+#include "support/host_memory.h"
 
 #include <complex.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static weft_problem cube(void) {
     return (weft_problem){.rank = 3, .n = {4, 5, 6}, .kind = WEFT_C2C};
@@ -20,6 +22,7 @@ typedef struct misuse {
 } misuse;
 
 static const weft_brick outside = {.box = {.lo = {0, 0, 1}, .n = {4, 5, 6}}};
+static const weft_brick far_out = {.box = {.lo = {1LL << 62, 0, 0}, .n = {1LL << 62, 5, 6}}};
 static const weft_brick part = {.box = {.n = {4, 5, 3}}};
 static const weft_brick twice_x = {.box = {.n = {4, 5, 6}}, .order = {0, 0, 1}};
 
@@ -30,7 +33,10 @@ static const misuse misuses[] = {
     {"rank", WEFT_ERROR_INVALID_ARGUMENT, {.rank = 9}, {0}},
     {"n[1]", WEFT_ERROR_INVALID_ARGUMENT, {.rank = 2, .n = {3, 0}}, {0}},
     {"n[0]", WEFT_ERROR_INVALID_ARGUMENT, {.rank = 1, .n = {-4}}, {0}},
-    {"2^63", WEFT_ERROR_INVALID_ARGUMENT, {.rank = 2, .n = {1LL << 40, 1LL << 40}}, {0}},
+    {"2^60", WEFT_ERROR_INVALID_ARGUMENT, {.rank = 2, .n = {1LL << 40, 1LL << 40}}, {0}},
+    {"2^60", WEFT_ERROR_INVALID_ARGUMENT, {.rank = 1, .n = {1LL << 56}}, {0}},
+    {"2^60", WEFT_ERROR_INVALID_ARGUMENT, {.rank = 1, .n = {INT64_MAX}, .batch = 3}, {0}},
+    {"2^60", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .batch = INT64_MAX}, {0}},
     {"batch", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .batch = -1}, {0}},
     {"kind", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .kind = (weft_kind)7}, {0}},
     {"r2r", WEFT_ERROR_UNSUPPORTED, {CUBE, .kind = WEFT_R2R}, {0}},
@@ -41,6 +47,10 @@ static const misuse misuses[] = {
     {"norm", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .norm = (weft_norm)9}, {0}},
     {"struct_size", WEFT_ERROR_INVALID_ARGUMENT, {.struct_size = 3, CUBE}, {0}},
     {"input->box", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .input = &outside}, {0}},
+    {"4611686018427387904 indices from 4611686018427387904 on",
+     WEFT_ERROR_INVALID_ARGUMENT,
+     {CUBE, .input = &far_out},
+     {0}},
     {"cover", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .input = &part}, {0}},
     {"permutation", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .output = &twice_x}, {0}},
     {"brick", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.decomposition = WEFT_BRICK}},
@@ -50,6 +60,7 @@ static const misuse misuses[] = {
      {.decomposition = (weft_decomposition)42}},
     {"grid", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.decomposition = WEFT_PENCIL, .grid = {2, 2}}},
     {"grid", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.grid = {-1, 2}}},
+    {"grid[2]", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.grid = {1, 0, 1}}},
     {"exchange", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.exchange = {(weft_exchange)77}}},
     {"nccl", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.exchange = {WEFT_NCCL}}},
     {"variant", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.variant = (weft_variant)5}},
@@ -208,6 +219,111 @@ static void the_norms_are_those_of_numpy(void **state) {
     }
 }
 
+static double seconds_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Refused in no time, in one sentence with the bytes that it would take at least. */
+static void expect_no_memory(const weft_problem *problem, const weft_options *options) {
+    const double most_seconds = 2.5; /* it took up to a minute once */
+    weft_plan plan = NULL;
+    double start = seconds_now();
+    weft_status status = weft_plan_create(ctx, problem, options, &plan);
+    double took = seconds_now() - start;
+    const char *said = weft_last_error(ctx);
+    if (status != WEFT_ERROR_OUT_OF_MEMORY || took > most_seconds || !strstr(said, "bytes"))
+        fail_msg("2^%g points, kind %d, engine %s: %s after %.2g s: %s",
+                 log2((double)problem->n[0] * (double)problem->n[1]), (int)problem->kind,
+                 weft_engine_name(options->engine), weft_status_name(status), took, said);
+    assert_null(plan);
+    assert_null(strchr(said, '\n'));
+}
+
+/* Of one prime factor, of many, and none of them large. */
+static void lines_that_no_machine_can_hold_are_refused_at_once(void **state) {
+    (void)state;
+    static const int64_t lengths[] = {1LL << 40, (1LL << 40) + 15, 1000LL << 30, 3LL << 45};
+    static const weft_engine engines[] = {WEFT_ENGINE_AUTO, WEFT_ENGINE_NATIVE, WEFT_ENGINE_FFTW};
+    for (size_t l = 0; l < sizeof lengths / sizeof lengths[0]; l++)
+        for (int what = 0; what < 24; what++) {
+            const weft_options options = {.engine = engines[what / 8],
+                                          .placement =
+                                              what & 4 ? WEFT_IN_PLACE : WEFT_PLACEMENT_ANY};
+            weft_problem problem = {.rank = 1 + (what >> 1 & 1),
+                                    .kind = what & 1 ? WEFT_R2C : WEFT_C2C};
+            problem.n[0] = problem.rank == 2 ? 3 : lengths[l];
+            problem.n[1] = problem.rank == 2 ? lengths[l] : 1;
+            if (weft_engine_probe(options.engine, NULL) == WEFT_ERROR_UNSUPPORTED &&
+                options.engine != WEFT_ENGINE_AUTO)
+                continue;
+            expect_no_memory(&problem, &options);
+        }
+}
+
+/* 2^32 points are 64 GiB, and so are a plan's own buffers for them. */
+static void a_line_that_this_machine_cannot_hold_is_refused_at_once(void **state) {
+    (void)state;
+    const weft_options options = {.engine = WEFT_ENGINE_NATIVE};
+    const weft_problem small = {.rank = 1, .n = {1 << 20}};
+    weft_problem problem = {.rank = 1, .n = {1LL << 32, 1}};
+    weft_plan plan = NULL;
+    while (weft_host_memory() >= (size_t)problem.n[0] * 16) problem.n[0] *= 2;
+    expect_no_memory(&problem, &options);
+    problem.n[0] += 15; /* 2^32 + 15 is a prime number */
+    expect_no_memory(&problem, &options);
+    assert_int_equal(weft_plan_create(ctx, &small, &options, &plan), WEFT_SUCCESS);
+    weft_plan_destroy(&plan);
+}
+
+/* 1024 x 16 parts, and for each of them several spans with each of the partners. */
+static void more_spans_than_can_be_counted_are_refused(void **state) {
+    (void)state;
+    weft_context_options opt = {.simulated_ranks = 1 << 15};
+    weft_context many = NULL;
+    weft_plan plan = NULL;
+    const weft_problem problem = {.rank = 3, .n = {1 << 25, 1 << 25, 2}};
+    const weft_options options = {.trace = 1,
+                                  .chunks = 1024,
+                                  .decomposition = WEFT_SLAB_2D1D,
+                                  .variant = WEFT_DEFAULT,
+                                  .placement = WEFT_OUT_OF_PLACE,
+                                  .exchange = {WEFT_PEER}};
+    assert_int_equal(weft_context_create(&opt, &many), WEFT_SUCCESS);
+    assert_int_equal(weft_plan_create(many, &problem, &options, &plan), WEFT_ERROR_OUT_OF_MEMORY);
+    assert_non_null(strstr(weft_last_error(many), "options.trace"));
+    weft_context_destroy(&many);
+}
+
+static void the_chain_of_simulated_ranks_does_not_depend_on_the_method(void **state) {
+    (void)state;
+    static const int ranks[] = {2, 6, 8, 24};
+    static const weft_exchange methods[] = {WEFT_EXCHANGE_AUTO, WEFT_P2P_SYNC, WEFT_P2P_STREAMS,
+                                            WEFT_P2P_TYPE,      WEFT_A2A_SYNC, WEFT_A2A_TYPE,
+                                            WEFT_PEER};
+    for (size_t r = 0; r < sizeof ranks / sizeof ranks[0]; r++) {
+        weft_context_options opt = {.simulated_ranks = ranks[r]};
+        const weft_problem problem = {.rank = 3, .n = {100, 30, 500}};
+        weft_options first = {0};
+        weft_context many = NULL;
+        assert_int_equal(weft_context_create(&opt, &many), WEFT_SUCCESS);
+        for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
+            weft_options options = {.exchange = {methods[m]}}, chosen = {0};
+            weft_plan plan = NULL;
+            assert_int_equal(weft_plan_create(many, &problem, &options, &plan), WEFT_SUCCESS);
+            assert_int_equal(weft_plan_options(plan, &chosen), WEFT_SUCCESS);
+            if (m == 0) first = chosen;
+            assert_int_equal(chosen.decomposition, first.decomposition);
+            assert_int_equal(chosen.variant, first.variant);
+            assert_memory_equal(chosen.grid, first.grid, sizeof first.grid);
+            if (m > 0) assert_int_equal(chosen.exchange[0], methods[m]);
+            weft_plan_destroy(&plan);
+        }
+        weft_context_destroy(&many);
+    }
+}
+
 static void plans_over_simulated_ranks_are_explained_but_not_executed(void **state) {
     (void)state;
     weft_context_options opt = {.simulated_ranks = 4096};
@@ -261,6 +377,10 @@ int main(void) {
         cmocka_unit_test(options_come_back_filled_in),
         cmocka_unit_test(an_impulse_becomes_ones_in_one_to_eight_dimensions),
         cmocka_unit_test(the_norms_are_those_of_numpy),
+        cmocka_unit_test(lines_that_no_machine_can_hold_are_refused_at_once),
+        cmocka_unit_test(a_line_that_this_machine_cannot_hold_is_refused_at_once),
+        cmocka_unit_test(more_spans_than_can_be_counted_are_refused),
+        cmocka_unit_test(the_chain_of_simulated_ranks_does_not_depend_on_the_method),
         cmocka_unit_test(plans_over_simulated_ranks_are_explained_but_not_executed),
         cmocka_unit_test(peer_over_simulated_ranks_is_explained_where_it_is_asked_for),
     };

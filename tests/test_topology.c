@@ -70,6 +70,40 @@ static void a_process_bound_to_one_processor_has_one_core(void **state) {
     assert_int_equal(bound.last_level_shared, here.last_level_shared);
 }
 
+static void caches_are_shared_by_the_threads_that_may_use_them(void **state) {
+    (void)state;
+    /* A cache of each machine is shared by 8 cores. */
+    static const struct {
+        const char *machine;
+        int cores, caches, caches_of_machine, threads, processes, sharers;
+    } cases[] = {
+        {"one thread alone", 64, 8, 8, 1, 1, 1},
+        {"one cache", 8, 1, 1, 8, 1, 8},
+        {"threads spread over all caches", 64, 8, 8, 8, 1, 1},
+        {"threads on all cores", 64, 8, 8, 64, 1, 8},
+        {"more threads than go around evenly", 16, 2, 2, 3, 1, 2},
+        {"unbound processes", 64, 8, 8, 4, 4, 2},
+        {"unbound processes, fewer than caches", 64, 8, 8, 1, 4, 1},
+        {"bound to one cache each", 8, 1, 8, 8, 8, 8},
+        {"bound to one cache each, two of them to mine", 8, 1, 8, 4, 16, 8},
+        {"bound to four caches of two sockets", 32, 4, 8, 8, 2, 2},
+        {"bound to a core each, side by side", 1, 1, 8, 1, 4, 4},
+        {"bound to a core each, on all cores", 1, 1, 8, 1, 64, 8},
+        {"bound to half a cache each", 4, 1, 8, 4, 16, 8},
+        {"bound to two cores, alone", 2, 1, 8, 2, 1, 2},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const weft_topology machine = {.last_level = 32 << 20,
+                                       .last_level_shared = 8,
+                                       .cores = cases[i].cores,
+                                       .last_levels = cases[i].caches,
+                                       .last_levels_of_machine = cases[i].caches_of_machine};
+        const int sharers = weft_topology_sharers(&machine, cases[i].threads, cases[i].processes);
+        if (sharers != cases[i].sharers)
+            fail_msg("%s: %d, not %d", cases[i].machine, sharers, cases[i].sharers);
+    }
+}
+
 static void *get(void *unused) {
     (void)unused;
     return (void *)(uintptr_t)weft_topology_get();
@@ -100,16 +134,18 @@ static void machines_are_described_as_they_are(void **state) {
         weft_topology expected;
     } cases[] = {
         {"pack:2 l3:2(size=16777216) l2:4(size=1048576) l1d:1(size=49152) core:1 pu:2",
-         {48 << 10, 1 << 20, 16 << 20, 4, 16}},
+         {48 << 10, 1 << 20, 16 << 20, 4, 16, 4, 4}},
         {"l2:2(size=2097152) l1d:4(size=65536) core:1 pu:1", /* cores that share their L2; no L3 */
-         {64 << 10, 512 << 10, 2 << 20, 4, 8}},
-        {"core:3 pu:1", {0, 0, 0, 0, 3}}, /* no caches: something that is not zero */
+         {64 << 10, 512 << 10, 2 << 20, 4, 8, 2, 2}},
+        {"core:3 pu:1", {0, 0, 0, 0, 3, 1, 1}}, /* no caches: something that is not zero */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const weft_topology *expected = &cases[i].expected, found = ask(imagine, cases[i].machine);
         assert_int_equal(found.cores, expected->cores);
         assert_true(found.l1 > 0 && found.l2 > 0 && found.last_level > 0);
         assert_true(found.last_level_shared > 0);
+        assert_int_equal(found.last_levels, expected->last_levels);
+        assert_int_equal(found.last_levels_of_machine, expected->last_levels_of_machine);
         if (expected->l1 == 0) continue;
         assert_int_equal(found.l1, expected->l1);
         assert_int_equal(found.l2, expected->l2);
@@ -123,6 +159,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(this_machine_has_caches_and_cores),
         cmocka_unit_test(a_process_bound_to_one_processor_has_one_core),
+        cmocka_unit_test(caches_are_shared_by_the_threads_that_may_use_them),
 #ifdef WEFT_HWLOC
         cmocka_unit_test(machines_are_described_as_they_are),
 #endif

@@ -6,7 +6,7 @@
 
 #include "support/error.h"
 
-enum { VECTOR = 64, HUGE_PAGE = 2 << 20 };
+enum { VECTOR = 64, PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
 void weft_allocations_open(weft_allocations *list, size_t limit) {
     *list = (weft_allocations){.limit = limit};
@@ -83,6 +83,17 @@ void *weft_storage_allocate(size_t bytes) {
     void *memory = NULL;
     bool large = bytes >= 2 * (size_t)HUGE_PAGE;
     if (posix_memalign(&memory, large ? HUGE_PAGE : VECTOR, bytes) != 0) return NULL;
+    if (large) weft_storage_advise(memory, bytes);
+    return memory;
+}
+
+void *weft_storage_allocate_zero(size_t bytes, void **whole) {
+    const bool large = bytes >= 2 * (size_t)HUGE_PAGE;
+    const size_t alignment = large ? HUGE_PAGE : PAGE;
+    char *memory = bytes <= SIZE_MAX - alignment ? calloc(1, bytes + alignment) : NULL;
+    *whole = memory;
+    if (!memory) return NULL;
+    memory += (alignment - (uintptr_t)memory % alignment) % alignment;
     if (large) weft_storage_advise(memory, bytes);
     return memory;
 }

@@ -51,6 +51,10 @@ bool weft_allocations_find(weft_allocations *list, const void *address, weft_all
  * system has them. NULL if out of memory. Freed with free(). */
 void *weft_storage_allocate(size_t bytes);
 
+/* The same, but zero and not touched yet, so that it lies where the threads that first use it are;
+ * aligned to at least 4 KiB. *whole gets what is freed with free(). NULL if out of memory. */
+void *weft_storage_allocate_zero(size_t bytes, void **whole);
+
 /* Asks for huge pages wherever a whole one fits into this memory, whoever allocated it (MPI's
  * windows too). Best before its first use. It takes no more memory than it has. */
 void weft_storage_advise(void *memory, size_t bytes);

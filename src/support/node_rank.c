@@ -4,13 +4,28 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-int weft_node_rank(void) {
-    static const char *const variables[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-                                            "PMIX_LOCAL_RANK", "SLURM_LOCALID"};
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+enum { LAUNCHERS = 4 };
+
+/* The first of these variables that holds a number of at least `least`, which is the default. */
+static int read_first(const char *const *variables, int least) {
+    for (int i = 0; i < LAUNCHERS; i++) {
         const char *text = getenv(variables[i]);
-        int rank = text && text[0] ? atoi(text) : -1;
-        if (rank >= 0) return rank;
+        int number = text && text[0] ? atoi(text) : -1;
+        if (number >= least) return number;
     }
-    return 0;
+    return least;
+}
+
+int weft_node_rank(void) {
+    static const char *const variables[LAUNCHERS] = {
+        "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMIX_LOCAL_RANK", "SLURM_LOCALID"};
+    return read_first(variables, 0);
+}
+
+int weft_node_ranks(void) {
+    /* SLURM's begins with those of the step's first node: "4(x2),3". */
+    static const char *const variables[LAUNCHERS] = {"OMPI_COMM_WORLD_LOCAL_SIZE",
+                                                     "MPI_LOCALNRANKS", "PMIX_LOCAL_SIZE",
+                                                     "SLURM_STEP_TASKS_PER_NODE"};
+    return read_first(variables, 1);
 }

@@ -6,4 +6,8 @@
 /* 0 without a launcher. */
 int weft_node_rank(void);
 
+/* How many processes the launcher started on this node; 1 without a launcher, or where it does not
+ * tell. */
+int weft_node_ranks(void);
+
 #endif

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <unistd.h>
 
 #ifdef WEFT_HWLOC
@@ -23,7 +24,15 @@ static void keep_smaller(size_t *kept, size_t bytes) {
     if (bytes > 0 && (*kept == 0 || bytes < *kept)) *kept = bytes;
 }
 
-/* The caches above one core; a cache that has no size is one nobody knows of. */
+/* The last cache above one core; one that has no size is one nobody knows of. */
+static hwloc_obj_t last_cache(hwloc_obj_t core) {
+    hwloc_obj_t last = NULL;
+    for (hwloc_obj_t above = core->parent; above; above = above->parent)
+        if (hwloc_obj_type_is_dcache(above->type) && above->attr->cache.size > 0) last = above;
+    return last;
+}
+
+/* The caches above one core. */
 static void add_caches(hwloc_topology_t machine, hwloc_obj_t core, weft_topology *found) {
     size_t last = 0;
     int last_shared = 0;
@@ -49,9 +58,14 @@ static void add_cores(hwloc_topology_t machine, weft_topology *found) {
     if (!mine) return;
     if (hwloc_get_cpubind(machine, mine, HWLOC_CPUBIND_PROCESS) != 0 || hwloc_bitmap_iszero(mine))
         hwloc_bitmap_copy(mine, hwloc_topology_get_allowed_cpuset(machine));
-    hwloc_obj_t core = NULL;
+    hwloc_obj_t core = NULL, counted = NULL, counted_of_mine = NULL;
     while ((core = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_CORE, core)) != NULL) {
+        hwloc_obj_t last = last_cache(core); /* cores that share one follow each other */
+        if (last && last != counted) found->last_levels_of_machine++;
+        counted = last;
         if (!hwloc_bitmap_intersects(core->cpuset, mine)) continue;
+        if (last && last != counted_of_mine) found->last_levels++;
+        counted_of_mine = last;
         found->cores++;
         add_caches(machine, core, found);
     }
@@ -107,6 +121,7 @@ static void look_up(void) {
         found.last_level_shared = processors_online();
         found.last_level = (size_t)found.last_level_shared * SMALL_LAST_LEVEL_PER_CORE;
         if (found.last_level < found.l2) found.last_level = found.l2;
+        found.last_levels = found.last_levels_of_machine = 1;
     }
     topology = found;
 }
@@ -114,4 +129,18 @@ static void look_up(void) {
 const weft_topology *weft_topology_get(void) {
     pthread_once(&looked_up, look_up);
     return &topology;
+}
+
+static int divided_up(int64_t a, int64_t b) {
+    return (int)((a + b - 1) / b);
+}
+
+int weft_topology_sharers(const weft_topology *t, int threads, int processes) {
+    const int mine = t->last_levels, cores = divided_up(t->cores, mine);
+    if (cores < t->last_level_shared) {
+        const int room = t->last_level_shared / cores;
+        return divided_up(threads, mine) * (processes < room ? processes : room);
+    }
+    const int beside = divided_up((int64_t)processes * mine, t->last_levels_of_machine);
+    return divided_up((int64_t)beside * threads, mine);
 }

@@ -12,9 +12,17 @@ typedef struct weft_topology {
     size_t last_level;     /* of one last-level cache as a whole */
     int last_level_shared; /* cores that share it, those of other processes included */
     int cores;             /* that this process may run on, as it was bound at the first call */
+    int last_levels;       /* last-level caches above those cores, ... */
+    int last_levels_of_machine; /* ... and above all cores */
 } weft_topology;
 
 /* Looked up by the first call, a few ms; the same for the life of the process. Any thread. */
 const weft_topology *weft_topology_get(void);
+
+/* How many threads share a last-level cache where each of `processes` on this machine has `threads`
+ * (at least 1 each), evenly spread over the caches of the cores that it may use: processes that may
+ * use the same caches share them; those that are bound to some cores of a cache have as many beside
+ * them as there is room for. */
+int weft_topology_sharers(const weft_topology *topology, int threads, int processes);
 
 #endif

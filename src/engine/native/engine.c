@@ -4,19 +4,23 @@
  * share one where a plane of them fits in the cache.
  */
 #include "engine/engine.h"
+#include "device/allocations.h"
 #include "engine/native/dispatch.h"
 #include "engine/native/habits.h"
+#include "engine/native/number.h"
 #include "engine/native/trip.h"
+#include "support/checked.h"
 #include "support/error.h"
-#include "support/topology.h"
+#include "support/host_memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     LONGEST_TILE = 4096,    /* points of contiguous lines that are transformed as they are; */
     LONGEST_ACROSS = 65536, /* of lines whose neighbours are contiguous */
-    PAGE = 4096,
+    HUGE_PAGE = 2 << 20,
     MOST_TRIPS = WEFT_MAX_RANK
 };
 
@@ -31,8 +35,9 @@ struct weft_engine_plan {
      * begins */
     int64_t in_part[WEFT_MAX_PIECES], out_part[WEFT_MAX_PIECES], part;
     int threads;
-    char *memory, *aligned; /* aligned: where it is used from */
-    size_t memory_stride;   /* of a thread */
+    void *memory;         /* of all threads, ... */
+    char *aligned;        /* ... used from here on */
+    size_t memory_stride; /* of a thread */
 };
 
 static weft_status native_probe(const char **description) {
@@ -61,8 +66,7 @@ static bool plane_fits(const weft_transform *t) {
     bool c2r = t->kind == WEFT_TRANSFORM_C2R;
     size_t bytes =
         weft_trip_plane_bytes(weft_native_kernels(t->precision), t->kind, c2r ? y : z, c2r ? z : y);
-    size_t planes = (size_t)(t->threads > 1 ? t->threads : 1);
-    return bytes * planes <= (size_t)weft_topology_get()->last_level / 3;
+    return bytes <= weft_native_cache_share(t->threads) / 3;
 }
 
 /* The dimension in pieces is transformed first (of the output: last), all of them in one trip. */
@@ -201,6 +205,20 @@ static weft_trip *add_trip(const planning *p, bool from_output, bool to_input) {
     return &plan->trip[plan->trips++];
 }
 
+/* A long line is a matrix, or a convolution, in a buffer of each thread; its roots are worked out
+ * in double precision. Refused before they are, where this machine cannot hold that. */
+static weft_status check_long(const planning *p, int64_t n) {
+    const weft_transform *t = p->transform;
+    const int64_t points = t->kind == WEFT_TRANSFORM_C2C ? n : n / 2;
+    const int64_t element = weft_complex_bytes(p->kernels);
+    int64_t bytes = 0;
+    char what[128];
+    if (!weft_checked_multiply(points, element * p->plan->threads, &bytes)) bytes = INT64_MAX;
+    if (bytes < points * 16) bytes = points * 16;
+    snprintf(what, sizeof what, "native engine: buffers for lines of %lld points", (long long)n);
+    return weft_host_memory_check(what, (size_t)bytes, "it wants another machine");
+}
+
 static weft_status add_axis(const planning *p, int d, bool from_output, bool to_input) {
     const weft_transform *t = p->transform;
     weft_pass_request request = {.kernels = p->kernels,
@@ -208,12 +226,16 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
                                  .direction = t->kind == WEFT_TRANSFORM_C2C   ? t->direction
                                               : t->kind == WEFT_TRANSFORM_R2C ? WEFT_FORWARD
                                                                               : WEFT_INVERSE,
-                                 .dim = between(t->dim[d], from_output, to_input)};
+                                 .dim = between(t->dim[d], from_output, to_input),
+                                 .cache = weft_native_cache_share(p->plan->threads)};
     if (t->dim[d].n == 1 && (from_output || to_input)) return WEFT_SUCCESS;
     ends e;
     set_loops(p, 1u << d, from_output, to_input, &e, &request);
     weft_trip *trip = add_trip(p, from_output, to_input);
-    if (is_long(&request)) return weft_trip_create_long(&request, trip, p->bytes);
+    if (is_long(&request)) {
+        WEFT_TRY(check_long(p, t->dim[d].n));
+        return weft_trip_create_long(&request, trip, p->bytes);
+    }
     if (p->habits->blocks && weft_trip_wants_blocks(&request))
         return weft_trip_create_blocks(&request, trip, p->bytes);
     return weft_trip_create_pass(&request, trip, p->bytes);
@@ -260,14 +282,15 @@ static weft_status allocate_memory(weft_engine_plan *plan, size_t *bytes) {
         size_t needed = weft_trip_memory(&plan->trip[i]);
         if (needed > plan->memory_stride) plan->memory_stride = needed;
     }
-    /* Zero, for lanes beyond the last line are computed, never stored; and not touched before the
-     * thread that uses it does, so that it lies in that thread's memory. */
-    size_t size = plan->memory_stride * (size_t)plan->threads + PAGE;
-    plan->memory = calloc(1, size);
-    if (!plan->memory)
+    /* A huge page is one thread's, as what lies in it is. */
+    if (plan->memory_stride >= 2 * (size_t)HUGE_PAGE)
+        plan->memory_stride = (plan->memory_stride + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    /* Zero, for lanes beyond the last line are computed, never stored. */
+    size_t size = plan->memory_stride * (size_t)plan->threads;
+    plan->aligned = weft_storage_allocate_zero(size, &plan->memory);
+    if (!plan->aligned)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                          "native engine: no memory for a workspace of %zu bytes", size);
-    plan->aligned = plan->memory + (PAGE - (uintptr_t)plan->memory % PAGE);
     *bytes += size;
     return WEFT_SUCCESS;
 }
@@ -276,7 +299,7 @@ static weft_status allocate_memory(weft_engine_plan *plan, size_t *bytes) {
  * first: what is transformed in place has just been. */
 static void choose_stores(const weft_transform *t, bool past, weft_engine_plan *plan) {
     size_t bytes = (size_t)t->out_elements * weft_transform_element_bytes(t, true);
-    bool large = bytes > (size_t)weft_topology_get()->last_level / 3;
+    bool large = bytes > weft_native_cache_share(plan->threads) * (size_t)plan->threads / 3;
     for (int i = 0; i < plan->trips; i++) {
         bool elsewhere = !t->in_place && !plan->input_only[i] && !plan->output_only[i];
         weft_trip_store_past(&plan->trip[i], past && large && elsewhere);

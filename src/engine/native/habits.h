@@ -12,6 +12,9 @@ typedef struct weft_native_habits {
     bool past;   /* large results are stored past the caches */
 } weft_native_habits;
 
+/* What a thread has of the last-level cache, beside the others of this process and of its node. */
+size_t weft_native_cache_share(int threads);
+
 weft_status weft_native_plan_with(const weft_transform *transform, const weft_native_habits *habits,
                                   weft_engine_plan **plan, size_t *bytes);
 void weft_native_run(weft_engine_plan *plan, const void *in, void *out);

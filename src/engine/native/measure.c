@@ -2,10 +2,18 @@
 #include "device/allocations.h"
 #include "engine/native/habits.h"
 #include "support/clock.h"
+#include "support/host_memory.h"
+#include "support/node_rank.h"
 #include "support/topology.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+size_t weft_native_cache_share(int threads) {
+    const weft_topology *topology = weft_topology_get();
+    return topology->last_level /
+           (size_t)weft_topology_sharers(topology, threads > 1 ? threads : 1, weft_node_ranks());
+}
 
 typedef struct trial {
     const weft_transform *transform;
@@ -53,10 +61,13 @@ weft_native_habits weft_native_choose_habits(const weft_transform *transform) {
         (size_t)transform->in_elements * weft_transform_element_bytes(transform, false);
     size_t out_bytes =
         (size_t)transform->out_elements * weft_transform_element_bytes(transform, true);
-    /* Arrays that stay in the cache leave nothing to choose, pieces have one way only. */
+    const int threads = transform->threads > 1 ? transform->threads : 1;
+    /* Arrays that stay in the caches leave nothing to choose, pieces have one way only; and nobody
+     * gets more than the machine has. */
     if (transform->effort == WEFT_ESTIMATE || transform->in_pieces.count > 0 ||
         transform->out_pieces.count > 0 ||
-        in_bytes + out_bytes <= (size_t)weft_topology_get()->last_level)
+        in_bytes + out_bytes <= weft_native_cache_share(threads) * (size_t)threads ||
+        in_bytes + out_bytes > weft_host_memory())
         return all;
     trial t = {.transform = transform, .deadline = weft_clock() + most_seconds};
     t.in = weft_storage_allocate(in_bytes);

@@ -50,6 +50,7 @@ typedef struct weft_pass_request {
     int loops;
     weft_dimension loop[WEFT_PASS_LOOPS];
     weft_native_pieces in, out;
+    size_t cache; /* what a thread has of the last-level cache: trips of blocks are made by it */
 } weft_pass_request;
 
 typedef struct weft_native_pass {

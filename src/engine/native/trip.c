@@ -35,10 +35,12 @@ enum {
 
 /* Bytes of each row of a block of n rows, such that it stays in the cache of one core, or at least
  * in its share of the last one; 0 where it does not. */
-static int64_t block_bytes(int64_t n) {
+static int64_t block_bytes(const weft_pass_request *r) {
     const weft_topology *topology = weft_topology_get();
+    const int64_t n = r->dim.n;
     if (n * (BLOCK_BYTES + WEFT_CACHE_LINE) <= (int64_t)topology->l2 / 4 * 3) return BLOCK_BYTES;
-    int64_t share = (int64_t)topology->last_level / 5;
+    int64_t share = (int64_t)topology->last_level / 5, room = (int64_t)r->cache / 5 * 4;
+    if (share > room) share = room;
     return n * (NARROW_BYTES + WEFT_CACHE_LINE) <= share ? NARROW_BYTES : 0;
 }
 
@@ -54,7 +56,7 @@ bool weft_trip_wants_blocks(const weft_pass_request *r) {
     int64_t element = weft_complex_bytes(r->kernels), apart = llabs(r->dim.in_stride) * element;
     return r->kind == WEFT_TRANSFORM_C2C && i >= 0 && r->dim.n >= 16 &&
            r->loop[i].n * element >= NARROW_BYTES && apart >= FAR_APART &&
-           r->dim.n * apart > 4 * (int64_t)weft_topology_get()->l2 && block_bytes(r->dim.n) > 0;
+           r->dim.n * apart > 4 * (int64_t)weft_topology_get()->l2 && block_bytes(r) > 0;
 }
 
 static bool all_strides_are(const weft_native_pieces *pieces, int loop, int64_t stride) {
@@ -88,7 +90,7 @@ static int64_t loop_over_blocks(const weft_pass_request *r, int64_t width, weft_
 }
 
 weft_status weft_trip_create_blocks(const weft_pass_request *r, weft_trip *trip, size_t *bytes) {
-    const int64_t element = weft_complex_bytes(r->kernels), width = block_bytes(r->dim.n) / element;
+    const int64_t element = weft_complex_bytes(r->kernels), width = block_bytes(r) / element;
     const int64_t lanes = r->kernels->lanes, row = width + WEFT_CACHE_LINE / element;
     weft_pass_request parts = *r;
     weft_trip_pieces in, out;
