@@ -135,6 +135,9 @@ static json_t *describe_candidate(const weft_candidate *c) {
     json_object_set_new(out, "exchange", exchange);
     json_object_set_new(out, "predicted_seconds", json_real(c->predicted));
     if (c->measured > 0) json_object_set_new(out, "measured_seconds", json_real(c->measured));
+    if (c->left_out)
+        json_object_set_new(out, "left_out",
+                            json_string(c->reason ? c->reason : "it could not be built or run"));
     return out;
 }
 

@@ -137,6 +137,7 @@ static void write_candidate(const json_t *c, FILE *stream) {
             1e3 * number(c, "predicted_seconds"));
     if (json_object_get(c, "measured_seconds"))
         fprintf(stream, ", measured %.3g ms", 1e3 * number(c, "measured_seconds"));
+    if (json_object_get(c, "left_out")) fprintf(stream, ", left out: %s", text(c, "left_out"));
     fputc('\n', stream);
 }
 

@@ -1,10 +1,14 @@
-/* Choosing among candidates by the clock: the slowest rank's best of a few forward runs. */
+/*
+ * Choosing among candidates by the clock: the slowest rank's best of a few forward runs. A
+ * candidate that cannot be built, or that fails, on some rank is left out on all of them.
+ */
 #include "exec/plan.h"
 #include "plan/agreement.h"
 #include "support/clock.h"
 #include "support/error.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { MEASURED_CANDIDATES = 6, RUNS = 3 };
 
@@ -40,7 +44,7 @@ static weft_status allocate_both(trial *t, bool in_place) {
 
 static weft_status time_runs(weft_transport *transport, trial *t, bool in_place, double *seconds) {
     weft_recorder recorder = {.spans = NULL};
-    *seconds = 1e300;
+    double best = 1e300;
     for (int run = 0; run <= RUNS; run++) { /* the first one only warms up */
         weft_owe(transport, transport->ops->barrier(transport));
         double start = weft_clock();
@@ -49,47 +53,91 @@ static weft_status time_runs(weft_transport *transport, trial *t, bool in_place,
         double elapsed = weft_clock() - start;
         WEFT_TRY(weft_build_agree(t->build, transport, status));
         weft_owe(transport, transport->ops->maximum_double(transport, &elapsed, 1));
-        if (run > 0 && elapsed < *seconds) *seconds = elapsed;
+        if (run > 0 && elapsed < best) best = elapsed;
     }
+    *seconds = best;
     return WEFT_SUCCESS;
 }
 
+/* Runs what is built. Where some rank has no memory for the arrays that a caller would bring, the
+ * candidate is not timed, which is no failure: *timed tells. */
+static weft_status time_build(weft_transport *transport, weft_build *build, double *seconds,
+                              bool *timed) {
+    const bool in_place = build->planner->call->options.placement == WEFT_IN_PLACE;
+    trial t = {.build = build};
+    for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++) /* there is no data of the caller's yet */
+        if (build->pointwise[i]) weft_pointwise_omit_functions(build->pointwise[i]);
+    weft_status status = weft_agree(transport, allocate_both(&t, in_place));
+    *timed = status == WEFT_SUCCESS;
+    if (status == WEFT_ERROR_OUT_OF_MEMORY)
+        status = WEFT_SUCCESS;
+    else if (status == WEFT_SUCCESS)
+        status = time_runs(transport, &t, in_place, seconds);
+    if (t.in != t.out) release(&t, t.in);
+    release(&t, t.out);
+    return status;
+}
+
+/* *timed: the candidate has been; else it is left out, with the sentence of the failure, or there
+ * was no memory to run it. */
 static weft_status measure(weft_transport *transport, const weft_planner *planner,
-                           weft_candidate *candidate) {
-    trial t = {.build = malloc(sizeof *t.build)};
-    bool in_place = planner->call->options.placement == WEFT_IN_PLACE;
-    weft_status status =
-        t.build ? WEFT_SUCCESS
-                : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory to measure a candidate");
-    status = weft_agree(transport, status);
-    if (status == WEFT_SUCCESS) {
-        status = weft_build_create(transport, planner, candidate, t.build);
-        for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++) /* there is no data of the caller's yet */
-            if (t.build->pointwise[i]) weft_pointwise_omit_functions(t.build->pointwise[i]);
-        if (status == WEFT_SUCCESS) {
-            status = weft_agree(transport, allocate_both(&t, in_place));
-            if (status == WEFT_SUCCESS)
-                status = time_runs(transport, &t, in_place, &candidate->measured);
-            if (t.in != t.out) release(&t, t.in);
-            release(&t, t.out);
-        }
-        weft_build_release(t.build);
+                           weft_candidate *candidate, bool *timed) {
+    weft_build *build = malloc(sizeof *build);
+    weft_status status = weft_agree(
+        transport, build ? WEFT_SUCCESS
+                         : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory to measure a candidate"));
+    const bool begun = status == WEFT_SUCCESS;
+    *timed = false;
+    if (begun) status = weft_build_create(transport, planner, candidate, build);
+    if (status == WEFT_SUCCESS) status = time_build(transport, build, &candidate->measured, timed);
+    if (status != WEFT_SUCCESS) {
+        candidate->left_out = true;
+        candidate->reason = strdup(weft_thread_error());
     }
-    free(t.build);
+    if (begun) weft_build_release(build);
+    free(build);
+    return status;
+}
+
+/* Moves a candidate, and those between move on by one. */
+static void move(weft_planner *planner, int from, int to) {
+    const int step = from < to ? 1 : -1;
+    weft_candidate moving = planner->candidates[from];
+    for (int i = from; i != to; i += step) planner->candidates[i] = planner->candidates[i + step];
+    planner->candidates[to] = moving;
+}
+
+/* Left-out candidates go behind the others; each kind keeps its order. */
+static void sort_out(weft_planner *planner) {
+    int kept = 0;
+    for (int i = 0; i < planner->count; i++)
+        if (!planner->candidates[i].left_out) move(planner, i, kept++);
+}
+
+/* A candidate's failure as the planner's own; what was released since may have failed, too. */
+static weft_status fail_for(const weft_candidate *candidate, weft_status status) {
+    if (candidate->reason) weft_thread_error_set(candidate->reason);
     return status;
 }
 
 weft_status weft_measure_candidates(weft_transport *transport, weft_planner *planner) {
-    bool patient = planner->call->options.effort == WEFT_PATIENT;
-    int count =
-        patient || planner->count < MEASURED_CANDIDATES ? planner->count : MEASURED_CANDIDATES;
-    int best = 0;
-    for (int i = 0; i < count; i++) {
-        WEFT_TRY(measure(transport, planner, &planner->candidates[i]));
-        if (planner->candidates[i].measured < planner->candidates[best].measured) best = i;
+    const bool patient = planner->call->options.effort == WEFT_PATIENT;
+    const int most = patient ? planner->count : MEASURED_CANDIDATES;
+    weft_candidate *list = planner->candidates;
+    weft_status first_failure = WEFT_SUCCESS;
+    int built = 0, first = -1, best = -1;
+    for (int i = 0; i < planner->count && built < most; i++) {
+        bool timed;
+        weft_status status = measure(transport, planner, &list[i], &timed);
+        if (status == WEFT_ERROR_TRANSPORT) /* ranks may be out of step */
+            return fail_for(&list[i], status);
+        if (first_failure == WEFT_SUCCESS) first_failure = status;
+        if (status != WEFT_SUCCESS) continue;
+        if (built++ == 0) first = i;
+        if (timed && (best < 0 || list[i].measured < list[best].measured)) best = i;
     }
-    weft_candidate fastest = planner->candidates[best];
-    for (int i = best; i > 0; i--) planner->candidates[i] = planner->candidates[i - 1];
-    planner->candidates[0] = fastest;
+    if (built == 0) return fail_for(&list[0], first_failure);
+    move(planner, best >= 0 ? best : first, 0);
+    sort_out(planner);
     return WEFT_SUCCESS;
 }

@@ -203,7 +203,9 @@ weft_status weft_build_run(weft_build *build, weft_direction direction, bool in_
 /* Bytes of the caller's buffer in a space, with or without what in-place schedules need. */
 size_t weft_build_bytes(const weft_build *build, weft_space space);
 
-/* Times the most promising candidates and moves the fastest to the front. Collective. */
+/* Times the most promising candidates that can be built and run on all ranks, and moves the fastest
+ * to the front; those that cannot are left out, and go to the end. Fails where all are. Collective.
+ */
 weft_status weft_measure_candidates(weft_transport *transport, weft_planner *planner);
 
 #endif

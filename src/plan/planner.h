@@ -18,9 +18,9 @@ typedef struct weft_candidate {
     int chain; /* candidates with the same number differ in their exchange methods only */
     double chain_predicted; /* seconds of a forward transform with p2p-sync, by the model; ... */
     double predicted;       /* ... with the candidate's own methods */
-    double measured;  /* seconds of a forward transform, slowest rank; 0: not measured */
-    bool left_out;    /* some rank could not build or run it */
-    char *reason;     /* why, or NULL; owned by the planner's list */
+    double measured;        /* seconds of a forward transform, slowest rank; 0: not measured */
+    bool left_out;          /* some rank could not build or run it */
+    char *reason;           /* why, or NULL; owned by the planner's list */
 } weft_candidate;
 
 /* What all candidates of a call share. Boxes are those of bricks, or NULL. */
