@@ -333,8 +333,9 @@ static weft_status list_chain(weft_planner *planner, const weft_candidate *chain
         memcpy(c->exchange, methods[m], sizeof c->exchange);
         weft_status status = check_methods(planner, c, &possible);
         if (status == WEFT_ERROR_UNSUPPORTED) *refused = status;
-        if (status == WEFT_ERROR_UNSUPPORTED || !possible) continue;
+        if (status == WEFT_ERROR_UNSUPPORTED) continue;
         WEFT_TRY(status);
+        if (!possible) continue;
         WEFT_TRY(predict(planner, c, &c->predicted));
         planner->count++;
     }
