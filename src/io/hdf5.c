@@ -191,8 +191,11 @@ static hid_t access_without_lock(void) {
 /* Rank 0, alone: makes the temporary an HDF5 file with everything that the target holds, less the
  * dataset. */
 static weft_status start_file(const weft_array *array) {
-    struct stat found;
-    bool exists = stat(array->path, &found) == 0 && found.st_size > 0;
+    struct stat found = {.st_size = 0};
+    if (stat(array->path, &found) != 0 && errno != ENOENT) /* it may hold other datasets */
+        return weft_fail(WEFT_ERROR_SYSTEM, "%s: cannot tell whether it exists: %s", array->path,
+                         strerror(errno));
+    const bool exists = found.st_size > 0;
     if (exists && H5Fis_hdf5(array->path) <= 0)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "%s: it exists and is not an HDF5 file; remove it or choose another name",

@@ -41,6 +41,7 @@ static weft_status refused(const char *path, int code) {
 static weft_status find_target(const char *path, char **target) {
     struct stat found;
     if (stat(path, &found) != 0) {
+        if (errno != ENOENT) return refused(path, errno);
         *target = strdup(path);
     } else if (!S_ISREG(found.st_mode)) {
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,

@@ -5,7 +5,8 @@
  * plans. Started on 2 to 4 ranks.
  *
  *   failures [--device host|simulated|cuda|opencl] [--seconds S] [--seed N] [--all 1] [--case NAME]
- *            [--count 1] [--patience S]
+ *            [--phase context|planning|execution] [--kind memory|system|mpi|device] [--count 1]
+ *            [--patience S]
  *
  * Without --all calls are drawn at random for S seconds. --count lists the allocations of each
  * case's executions.
@@ -29,6 +30,7 @@ static const char *const phase_names[PHASES] = {"context", "planning", "executio
 
 static int rank, size, failures;
 static int64_t tried_faults, fired_faults;
+static const char *only_phase, *only_kind; /* of --all */
 static weft_context ctx;
 static char doing[256];
 
@@ -278,12 +280,15 @@ static void warm_up(const case_of *c, tried *t) {
 
 static void try_all(const case_of *c, tried *t) {
     for (int p = 0; p < PHASES; p++)
-        for (int kind = 0; kind < FAULT_KINDS; kind++)
+        for (int kind = 0; kind < FAULT_KINDS; kind++) {
+            if (only_phase && strcmp(only_phase, phase_names[p]) != 0) continue;
+            if (only_kind && strcmp(only_kind, fault_kind_names[kind]) != 0) continue;
             for (int r = 0; r < size; r++)
                 for (int64_t k = 1; k <= t->count[p][kind]; k++) {
                     const fault f = {(phase)p, (fault_kind)kind, r, k};
                     try_fault(c, &f, &t->expected);
                 }
+        }
 }
 
 /* splitmix64, Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators" */
@@ -373,6 +378,8 @@ int main(int argc, char **argv) {
         if (strcmp(argv[i], "--all") == 0) s.all = true;
         if (strcmp(argv[i], "--count") == 0) s.count = true;
         if (strcmp(argv[i], "--case") == 0) s.only = argv[i + 1];
+        if (strcmp(argv[i], "--phase") == 0) only_phase = argv[i + 1];
+        if (strcmp(argv[i], "--kind") == 0) only_kind = argv[i + 1];
         if (strcmp(argv[i], "--patience") == 0) patience = (unsigned)atoi(argv[i + 1]);
     }
     MPI_Bcast(&s.seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);

@@ -207,8 +207,11 @@ int __wrap_fstat(int file, struct stat *about) {
 
 int __real_close(int file);
 int __wrap_close(int file) {
+    const bool fails = fault_now(FAULT_SYSTEM, "close"); /* what was written last, is not */
+    const int code = __real_close(file);
     fault_held[FAULT_HELD_FILES]--;
-    return __real_close(file);
+    if (fails) errno = EIO;
+    return fails ? -1 : code;
 }
 
 FILE *__real_fopen(const char *path, const char *mode);
