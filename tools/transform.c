@@ -274,7 +274,7 @@ static weft_status execute(transform_run *run) {
     WEFT_TRY(weft_array_agree(run->world->comm,
                               weft_execute(run->record.plan, direction, run->in, run->out)));
     record_end(&run->record, RECORD_TRANSFORM);
-    WEFT_TRY(record_timings(&run->record));
+    WEFT_TRY(weft_array_agree(run->world->comm, record_timings(&run->record)));
     return run->flags->check ? check_round_trip(run) : WEFT_SUCCESS;
 }
 

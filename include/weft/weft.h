@@ -498,7 +498,9 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options);
  * weft_plan_bytes of their space (with WEFT_CONVOLVE both are of WEFT_INPUT), lie where
  * options.location says, aligned as said at the top, and either are the same or do not overlap.
  * NULL is accepted where weft_plan_bytes is 0. Ranks that give different directions get
- * WEFT_ERROR_MISMATCH, all of them. Collective; one execution of a plan at a time.
+ * WEFT_ERROR_MISMATCH, all of them. Fails on all ranks alike; but where messages fail on one rank,
+ * with WEFT_HOST, the others return success and fail with the next execution. Collective; one
+ * execution of a plan at a time.
  *
  * Returns when the result is in place and nothing of the execution is left to be done. With
  * WEFT_CUDA it works on streams of its own, and begins after what this process has enqueued so far
