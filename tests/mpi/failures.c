@@ -5,7 +5,8 @@
  * plans. Started on 2 to 4 ranks.
  *
  *   failures [--device host|simulated|cuda|opencl] [--seconds S] [--seed N] [--all 1] [--case NAME]
- *            [--phase context|planning|execution] [--kind memory|system|mpi|device] [--count 1]
+ *            [--phase context|planning|execution] [--kind memory|system|mpi|device|driver] [--count
+ * 1]
  *            [--patience S]
  *
  * Without --all calls are drawn at random for S seconds. --count lists the allocations of each
@@ -55,11 +56,13 @@ static void complain(const char *what) {
         if (!(condition)) complain(#condition);                                                    \
     } while (0)
 
-static void on_alarm(int signal) {
+static void on_signal(int number) {
     void *frames[40];
     char text[400];
-    (void)signal;
-    const int length = snprintf(text, sizeof text, "rank %d waits for ever: %s\n", rank, doing);
+    const char *function = NULL;
+    const int length = snprintf(text, sizeof text, "rank %d %s: %s (%s)\n", rank,
+                                number == SIGALRM ? "waits for ever" : "crashes", doing,
+                                faults_fired(&function) ? function : "no call has failed");
     if (length > 0) (void)!write(2, text, (size_t)length);
     backtrace_symbols_fd(frames, backtrace(frames, 40), 2);
     sleep(2); /* the others say the same */
@@ -213,7 +216,11 @@ static void check(const case_of *c, const fault *f, const outcome *o) {
         const bool later = i == 0 && agrees_later(c) && well == size - 1;
         if (later) CHECK((o->execution[i] == WEFT_SUCCESS) != (rank == f->rank));
         if (!later) CHECK(well == 0 || well == size);
-        if (o->execution[i] == WEFT_SUCCESS && !(i == 0 && well < size)) CHECK(o->right[i]);
+        if (o->execution[i] == WEFT_SUCCESS && !(i == 0 && well < size) && !o->right[i]) {
+            char text[64];
+            snprintf(text, sizeof text, "execution %d gives a wrong result", i);
+            complain(text);
+        }
         if (i > 0 && well == size && failed) failed = false;
         failed = failed || well < size;
         /* Plans by nccl whose messages have failed stay refused. */
@@ -386,7 +393,8 @@ int main(int argc, char **argv) {
     /* MPI's errors of datatypes go to the caller's handler. */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     (void)backtrace(frame, 1); /* loads what it needs while there is time */
-    signal(SIGALRM, on_alarm);
+    signal(SIGALRM, on_signal);
+    signal(SIGSEGV, on_signal);
     CHECK(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) == WEFT_SUCCESS);
     for (int turn = 0; turn < 2; turn++) something_that_works_goes_on_working();
     run_cases(&s);

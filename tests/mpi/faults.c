@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-const char *const fault_kind_names[FAULT_KINDS] = {"memory", "system", "mpi", "device"};
+const char *const fault_kind_names[FAULT_KINDS] = {"memory", "system", "mpi", "device", "driver"};
 
 static atomic_bool counting;
 static atomic_llong counts[FAULT_KINDS], failing_at;

@@ -19,6 +19,7 @@ typedef enum fault_kind {
     FAULT_SYSTEM, /* files, mappings, threads */
     FAULT_MPI,
     FAULT_DEVICE,
+    FAULT_DRIVER, /* of CUDA */
     FAULT_KINDS
 } fault_kind;
 

@@ -230,7 +230,11 @@ static weft_status wait_in_context(weft_device_state *device, weft_cuda_stream s
     weft_status status = WEFT_SUCCESS;
     if (device->communicators) status = weft_cuda_wait_for_messages(device, stream);
     int result = device->gpu->driver->stream_synchronize(stream);
-    return status != WEFT_SUCCESS ? status : weft_cuda_check(result, "work on a queue failed");
+    if (status == WEFT_SUCCESS) status = weft_cuda_check(result, "work on a queue failed");
+    if (status == WEFT_SUCCESS && device->unanswered)
+        status = weft_fail(WEFT_ERROR_DEVICE, "CUDA: an event could not be asked for");
+    device->unanswered = false;
+    return status;
 }
 
 static weft_status cuda_queue_wait(weft_device_state *device, weft_queue *queue) {
@@ -304,10 +308,14 @@ static weft_status cuda_event_await(weft_device_state *device, weft_queue *queue
 }
 
 static bool cuda_event_done(weft_device_state *device, weft_event *event) {
-    if (weft_cuda_enter(device->gpu) != WEFT_SUCCESS) return true;
-    int result = device->gpu->driver->event_query(event->event);
-    weft_cuda_leave(device->gpu);
-    return result != WEFT_CUDA_ERROR_NOT_READY;
+    int result = -1;
+    if (weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
+        result = device->gpu->driver->event_query(event->event);
+        weft_cuda_leave(device->gpu);
+    }
+    if (result == WEFT_CUDA_ERROR_NOT_READY) return false;
+    if (result != 0) device->unanswered = true;
+    return true;
 }
 
 /* ---- work ---- */

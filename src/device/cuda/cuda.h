@@ -20,6 +20,7 @@ struct weft_device_state {
     size_t shared_bytes;
     weft_communicator *communicators; /* of messages.c; none while no plan exchanges by NCCL */
     weft_notices notices;             /* of callbacks */
+    bool unanswered; /* an event could not be asked for, and counts as done: the next wait fails */
 };
 
 extern const weft_device_ops weft_device_cuda;
