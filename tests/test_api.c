@@ -195,8 +195,8 @@ static void an_impulse_becomes_ones_in_one_to_eight_dimensions(void **state) {
                     assert_true(fabs(out[2 * i + 1]) < 1e-14);
                 }
                 assert_int_equal(weft_execute(plan, WEFT_INVERSE, out, in), WEFT_SUCCESS);
-                assert_true(fabs(in[0] - (double)points) < 1e-12 * (double)points);
-                assert_true(fabs(in[1]) < 1e-12 * (double)points);
+                assert_true(fabs(in[0] - (double)points) < 1e-14 * (double)points);
+                assert_true(fabs(in[1]) < 1e-14 * (double)points);
                 if (!in_place) free(out);
                 free(in);
                 weft_plan_destroy(&plan);

@@ -100,7 +100,7 @@ static void one_rank(void *argument, weft_transport *transport) {
             for (int64_t y = 0; y < box.n[1]; y++)
                 for (int64_t z = 0; z < box.n[2]; z++) {
                     bool spike = x + box.lo[0] == 2 && y + box.lo[1] == 1 && z + box.lo[2] == 1;
-                    count_bad(s, cabs(out[i++] - (spike ? points : 0)) > 1e-10 * points);
+                    count_bad(s, cabs(out[i++] - (spike ? points : 0)) > 1e-14 * points);
                 }
         count_bad(s, weft_execute(plan, WEFT_INVERSE, out, in) != WEFT_SUCCESS);
     }
@@ -110,7 +110,7 @@ static void one_rank(void *argument, weft_transport *transport) {
         for (int64_t y = 0; y < box.n[1]; y++)
             for (int64_t z = 0; z < box.n[2]; z++) {
                 double complex want = wave(n, x + box.lo[0], y + box.lo[1], z + box.lo[2]);
-                count_bad(s, cabs(in[i++] - want) > 1e-10);
+                count_bad(s, cabs(in[i++] - want) > 1e-13);
             }
     free(in);
     free(out);
@@ -172,7 +172,8 @@ static void run_wave(setting *s, weft_plan plan, double height, bool in_place) {
         for (int64_t y = 0; y < box.n[1]; y++)
             for (int64_t z = 0; z < box.n[2]; z++) {
                 bool spike = x + box.lo[0] == 2 && y + box.lo[1] == 1 && z + box.lo[2] == 1;
-                count_bad(s, cabs(out[i++] - (spike ? height * points : 0)) > 1e-9 * points);
+                count_bad(s,
+                          cabs(out[i++] - (spike ? height * points : 0)) > 1e-14 * height * points);
             }
     if (!in_place) free(out);
     free(in);

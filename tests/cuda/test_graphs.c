@@ -151,7 +151,7 @@ static void convolutions_repeat_and_keep_spectra_where_told(void **state) {
             ok(weft_buffer_download(p.device, got, spectrum[i % 2], sizeof got));
             double sum = 0;
             for (int k = 0; k < 2 * POINTS; k += 2) sum += given[k];
-            assert_true(fabs(got[0] - 0.25 * sum) < 1e-10);
+            assert_true(fabs(got[0] - 0.25 * sum) < 1e-12);
         }
         release(&p);
     }
