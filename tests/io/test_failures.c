@@ -59,7 +59,7 @@ static weft_status write_array(const char *name, int which) {
     double values[ROWS * COLUMNS];
     for (int i = 0; i < (int)box.n[0] * COLUMNS; i++)
         values[i] = number(box.lo[0] * COLUMNS + i, which);
-    WEFT_TRY(weft_array_create(MPI_COMM_WORLD, name, &shape, &array));
+    WEFT_TRY(weft_array_create(MPI_COMM_WORLD, name, &shape, NULL, &array));
     const weft_status status = weft_array_write(array, &box, values);
     return weft_array_commit(&array, status);
 }
