@@ -40,6 +40,7 @@ static jmp_buf cmocka_end_of_test;
 #define assert_ptr_not_equal(a, b) assert_true((const void *)(a) != (const void *)(b))
 #define assert_non_null(a) assert_true((a) != NULL)
 #define assert_null(a) assert_true((a) == NULL)
+#define assert_string_equal(a, b) assert_true(strcmp(a, b) == 0)
 #define assert_memory_equal(a, b, size) assert_true(memcmp(a, b, size) == 0)
 
 #define cmocka_unit_test(function)                                                                 \
