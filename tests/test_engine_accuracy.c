@@ -36,7 +36,8 @@ static void check_length(const weft_engine_ops *engine, int64_t n) {
             if (t.kind == WEFT_TRANSFORM_C2R) t.loop[0].in_stride = half;
             if (is_left_out(engine, 4)) continue;
             double ratio = check_transform(engine, &t, ALIGNED);
-            double allowed = engine->id == WEFT_ENGINE_CUFFT ? 1.5 : 1; /* as in allowed_share */
+            /* NVIDIA's library is beyond the rule in places: 1.34 at most was seen here. */
+            double allowed = engine->id == WEFT_ENGINE_CUFFT ? 1.5 : 1;
             if (!(ratio <= allowed))
                 fail_msg("%s %s precision of length %lld: error is %.3f of what is allowed",
                          kinds[k].name, precision == WEFT_SINGLE ? "single" : "double",

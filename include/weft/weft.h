@@ -32,8 +32,9 @@
  * Callers' arrays are aligned to the numbers that they hold: 8 bytes for double precision, 4 for
  * single precision (a complex number is two numbers), and for a weft_storage of their own 1 byte
  * for U8 and DECIBEL_U8, 2 for I16, U16 and HALF, 4 for FLOAT and COMPLEX_HALF, 8 for DOUBLE. With
- * the engine cufft, arrays without a storage of their own are aligned to pairs: 16 bytes for double
- * precision, 8 for single precision.
+ * the engine cufft, and on WEFT_CUDA and WEFT_OPENCL where operators or conversions are a step of
+ * their own (weft_plan_explain: pointwise), arrays without a storage of their own are aligned to
+ * pairs: 16 bytes for double precision, 8 for single precision.
  */
 #ifndef WEFT_H
 #define WEFT_H

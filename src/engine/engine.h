@@ -98,6 +98,7 @@ typedef struct weft_engine_ops {
     bool takes_pieces; /* transforms may have pieces, as far as `supports` says; and in place or not
                           gives the same bits */
     bool takes_operators;
+    bool wants_pairs; /* arrays are aligned to two of their numbers */
 
     /* Whether what the engine itself needs is here; devices are asked apart. */
     weft_status (*probe)(const char **description);
@@ -116,7 +117,8 @@ typedef struct weft_engine_ops {
      * where operators that keep their results keep the box. NULL where the engine takes neither. */
     void (*begin_at)(weft_engine_plan *plan, int64_t first, void *kept);
 
-    /* Enqueues the transform. in and out are device addresses (any alignment of a real number).
+    /* Enqueues the transform. in and out are device addresses (any alignment of a real number,
+     * unless wants_pairs).
      * If the input lies in pieces, in is an array of addresses, indexed by weft_piece.array; it is
      * read before this returns. */
     weft_status (*execute)(weft_engine_plan *plan, const weft_device_handle *device,

@@ -304,16 +304,25 @@ static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes
     return a_bytes > 0 && b_bytes > 0 && x < y + b_bytes && y < x + a_bytes;
 }
 
+/* Kernels that are a pass of operators load and store whole elements, and cuFFT pairs. */
+static bool wants_pairs(const weft_build *b) {
+    bool pairs = b->engine->wants_pairs;
+    for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++) pairs = pairs || b->operator_pass[i];
+    return pairs;
+}
+
 /* By what the caller's array at a place holds. */
 static weft_status check_alignment(weft_plan plan, weft_operator_place place, const char *name,
                                    const void *array) {
     const weft_storage storage = weft_call_storage(&plan->call, place);
-    const size_t unit = weft_stored_alignment(storage, plan->call.problem.precision);
+    const bool pairs = storage == WEFT_STORAGE_SAME && wants_pairs(plan->build);
+    const size_t unit =
+        weft_stored_alignment(storage, plan->call.problem.precision) * (pairs ? 2 : 1);
     if ((uintptr_t)array % unit == 0) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                     "%s: the address is no multiple of %zu, to which numbers of the storage %s in "
-                     "%s precision are aligned",
-                     name, unit, weft_storage_name(storage),
+                     "%s: the address is no multiple of %zu, to which %s of the storage %s in "
+                     "%s precision are aligned here",
+                     name, unit, pairs ? "pairs" : "numbers", weft_storage_name(storage),
                      weft_precision_name(plan->call.problem.precision));
 }
 

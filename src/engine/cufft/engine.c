@@ -243,6 +243,7 @@ static weft_status cufft_execute(weft_engine_plan *plan, const weft_device_handl
 
 const weft_engine_ops weft_engine_cufft = {.name = "cufft",
                                            .id = WEFT_ENGINE_CUFFT,
+                                           .wants_pairs = true,
                                            .probe = cufft_probe,
                                            .supports = cufft_supports,
                                            .plan = cufft_plan,
