@@ -129,6 +129,7 @@ static int create_file(const char *folder, const char *name, bool locked, char *
             /* Between the two, another process may have taken the file for a leftover. */
             if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_still(AT_FDCWD, *temporary, fd)) return 0;
             close(fd);
+            unlink(*temporary); /* where it is there all the same, nobody else made it */
             *lock = -1;
             code = EEXIST;
         }

@@ -165,7 +165,8 @@ static bool may_be_in_place(const test_case *c, bool in_place) {
 static bool make_results(const test_case *c, prepared *reference, prepared *p) {
     unsigned state = (unsigned)seed + (unsigned)world_rank;
     const array given = array_of(c, p->plan, WEFT_INPUT, true);
-    for (int space = 0; space < 2; space++) p->input[space] = calloc(1, larger(p));
+    const size_t bytes = larger(p) > larger(reference) ? larger(p) : larger(reference);
+    for (int space = 0; space < 2; space++) p->input[space] = calloc(1, bytes);
     fill(&given, p->input[WEFT_INPUT], &state);
     memcpy(reference->input, p->input, sizeof p->input);
     for (int d = 0; d < (c->options.convolve ? DIRECTIONS : WEFT_CONVOLVE); d++)
