@@ -156,7 +156,7 @@ static void run_case(weft_context ctx, int number) {
     const plan_case c = draw_case(number);
     const int first = draw(2); /* which direction comes first */
     weft_plan plan = NULL;
-    weft_options chosen;
+    weft_options chosen = {.struct_size = sizeof chosen};
     size_t bytes[2];
     __atomic_store_n(&counted, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&counting, 1, __ATOMIC_SEQ_CST);
