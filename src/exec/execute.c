@@ -91,6 +91,19 @@ static weft_status wait_for_rest(weft_build *b, const weft_step *step, weft_reco
     return status;
 }
 
+/* After a failure, which may have been that of an order between queues: what is still to run on any
+ * of them would run into the next execution. */
+static void leave_nothing_running(weft_build *b) {
+    const weft_device_handle *d = &b->device;
+    char sentence[WEFT_ERROR_BYTES];
+    snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
+    (void)d->ops->queue_wait(d->state, NULL);
+    for (int q = 0; q < WEFT_EXCHANGE_QUEUES; q++)
+        if (b->exchange_queue[q]) (void)d->ops->queue_wait(d->state, b->exchange_queue[q]);
+    if (b->far_queue) (void)d->ops->queue_wait(d->state, b->far_queue);
+    weft_thread_error_set(sentence);
+}
+
 weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_place, const void *in,
                            void *out, weft_recorder *recorder) {
     int s = weft_schedule_index(direction, in_place);
@@ -129,12 +142,7 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
         if (waits) moment = weft_clock();
         if (status == WEFT_SUCCESS) status = step_status;
     }
-    if (status != WEFT_SUCCESS && !b->device.ops->host_addressable) {
-        char sentence[1024];
-        snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
-        b->device.ops->queue_wait(b->device.state, NULL); /* leave nothing running */
-        weft_thread_error_set(sentence);
-    }
+    if (status != WEFT_SUCCESS) leave_nothing_running(b);
     recorder->timings.total = (b->shared ? weft_clock() : moment) - recorder->start;
     return status;
 }
