@@ -148,7 +148,6 @@ static void add_exchange(rank *q, manner how, int exchange, int run, int from, i
         add(q, LEND, exchange, run, from, 0, false);
         return;
     }
-    if (how == COPIED) take_back(q, from); /* by the transform before, in place or not */
     if (how == COPIED || first) {
         take_back(q, from);
         for (int k = 0; k < PARTS; k++) write(q, run, from, k);

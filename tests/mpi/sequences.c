@@ -193,7 +193,8 @@ static const char *const direction_names[DIRECTIONS] = {"forward", "inverse", "c
 
 /* Each rank at a pace of its own. */
 static bool run_sequence(const test_case *c, prepared *p) {
-    const int directions = c->options.convolve ? DIRECTIONS : WEFT_CONVOLVE, length = 2 + pick(7);
+    const int directions = c->options.convolve ? DIRECTIONS : WEFT_CONVOLVE,
+              length = 2 + pick(LONGEST - 1);
     const bool mixed = may_be_in_place(c, true) && pick(4) == 0;
     unsigned own = (unsigned)seed * 31 + (unsigned)world_rank;
     bool good = true;
