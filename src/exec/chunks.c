@@ -71,17 +71,25 @@ weft_status weft_build_transform(weft_build *b, int s, int i) {
     return plan_parts(b, step, t, &b->transform[s][i][2]);
 }
 
+/* Bytes from an array's beginning to where the part begins that has index `first` of the parts'
+ * loop; 0 where that lies beyond what the caller's array keeps, so that nothing of it is touched.
+ */
+static int64_t part_offset(const weft_step *step, int64_t first, bool output) {
+    const weft_transform *t = &step->transform;
+    if (step->chunks == 1) return 0;
+    const weft_dimension *loop = &t->loop[step->chunk_loop];
+    const weft_fused_operators *side = output ? &t->store : &t->load;
+    if (side->list && first >= side->layout.stored.n[side->loop_axis[step->chunk_loop]]) return 0;
+    return first * (output ? loop->out_stride : loop->in_stride) *
+           (int64_t)weft_transform_element_bytes(t, output);
+}
+
 /* From index `first` on: the array that the transform loads; or, in pieces, whole ones: partners'
  * arrays, or what arrived and this rank's own block (in *loaded). */
 static const void *input_part(const weft_build *b, int s, int i, int64_t first, bool far,
                               void *const *buffer, const void **loaded) {
     const weft_step *step = &b->schedule[s].step[i];
-    const weft_transform *t = &step->transform;
-    if (!step->in_piece) {
-        int64_t stride = step->chunks > 1 ? t->loop[step->chunk_loop].in_stride : 0;
-        return (const char *)buffer[step->src] +
-               first * stride * (int64_t)weft_transform_element_bytes(t, false);
-    }
+    if (!step->in_piece) return (const char *)buffer[step->src] + part_offset(step, first, false);
     if (far || weft_step_leaves_data(step - 1)) return b->parts[s][i - 1].part->exchange.peer_src;
     loaded[WEFT_LOADED_ARRIVED] = buffer[step[-1].dst];
     loaded[WEFT_LOADED_OWN] = buffer[step[-1].src];
@@ -102,9 +110,7 @@ weft_status weft_build_run_transform(weft_build *b, int s, int i, int part, void
         weft_split(loop->n, step->chunks, 0, &first, &longer);
         weft_split(loop->n, step->chunks, part, &first, &n);
         if (n == 0) return WEFT_SUCCESS;
-        if (!step->out_piece)
-            out = (char *)out +
-                  first * loop->out_stride * (int64_t)weft_transform_element_bytes(t, true);
+        if (!step->out_piece) out = (char *)out + part_offset(step, first, true);
     }
     const void *in = input_part(b, s, i, first, far, buffer, loaded);
     weft_engine_plan *part_plan = plan[n == longer ? 0 : 1];
