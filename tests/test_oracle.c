@@ -36,8 +36,8 @@ static kept_part make_part(void) {
 
 static oracle_rounding stored_as_floats(void) {
     const int64_t n[] = {3, 5, 4, 7};
-    return (oracle_rounding){oracle_tolerance(4, n, false) + oracle_unit(false),
-                             oracle_unit(false) * (2 + 2 * 4) + oracle_unit(true)};
+    return (oracle_rounding){.spread = oracle_tolerance(4, n, false) + oracle_unit(false),
+                             .own = oracle_unit(false) * (2 + 2 * 4) + oracle_unit(true)};
 }
 
 static double error_of(const kept_part *p, double factor) {
@@ -71,6 +71,18 @@ static void numbers_that_were_once_floats_do_not_pass_as_doubles(void **state) {
     oracle_rounding rounding = stored_as_floats();
     rounding.own -= oracle_unit(true);
     assert_true(error_of(&p, 1) > oracle_allowed(rounding, p.spread, p.wanted));
+}
+
+/* A window's far tail, 1e-40 to 1e-46, of which floats keep a digit or nothing. */
+static void numbers_too_small_for_floats_may_be_lost(void **state) {
+    (void)state;
+    enum { POINTS = 1000 };
+    const double tail = 1e-46 * sqrt(POINTS), data = 1e-20 * sqrt(POINTS);
+    const oracle_rounding rounding = {.own = oracle_unit(true),
+                                      .underflow = oracle_underflow(true, POINTS)};
+    assert_true(tail <= oracle_allowed(rounding, tail * tail, tail * tail));
+    assert_true(data * 0x1p-22 > oracle_allowed(rounding, data * data, data * data));
+    assert_true(tail > oracle_underflow(false, POINTS));
 }
 
 /* ---- the DFT ---- */
@@ -124,6 +136,7 @@ int main(void) {
         cmocka_unit_test(floats_that_are_rounded_right_pass_where_operators_leave_the_most),
         cmocka_unit_test(floats_that_are_one_unit_off_do_not_pass),
         cmocka_unit_test(numbers_that_were_once_floats_do_not_pass_as_doubles),
+        cmocka_unit_test(numbers_too_small_for_floats_may_be_lost),
         cmocka_unit_test(the_transform_is_the_sum_that_defines_it),
         cmocka_unit_test(lines_that_are_shared_out_make_up_the_whole),
     };

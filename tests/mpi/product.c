@@ -323,6 +323,9 @@ static oracle_rounding rounding_of(const test_case *c, weft_direction dir, bool 
     }
     if (last->count > 0) r.own += list;
     if (stored_single && !single) r.own += oracle_unit(true);
+    double points = (double)p->batch;
+    for (int a = 0; a < p->rank; a++) points *= (double)p->n[a];
+    r.underflow = oracle_underflow(single || stored_single, points);
     return r;
 }
 

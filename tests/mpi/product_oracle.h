@@ -6,6 +6,7 @@
 #define WEFT_TESTS_PRODUCT_ORACLE_H
 
 #include <complex.h>
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -100,13 +101,20 @@ typedef struct oracle_rounding {
     double spread; /* by the transform, or before it: the transform has spread it over all elements
                       alike, and operators that follow have multiplied it there */
     double own;    /* by the last operators and in the caller's storage: of each element itself */
+    double underflow; /* absolute: what is left of numbers that are too small for their format */
 } oracle_rounding;
+
+/* Each of `points` numbers may have lost the smallest normal one, and each of two transforms adds
+ * up `points` of them. Nothing beside results of any other size. */
+static inline double oracle_underflow(bool single, double points) {
+    return (single ? FLT_MIN : DBL_MIN) * points * points;
+}
 
 /* The largest L2 error, of elements whose norm is `wanted` (squared), where a result that is spread
  * evenly would have the norm `spread` (squared). The two differ where operators leave more of some
  * elements than of others, and where the elements are but a part of the array. */
 static inline double oracle_allowed(oracle_rounding rounding, double spread, double wanted) {
-    return rounding.spread * sqrt(spread) + rounding.own * sqrt(wanted);
+    return rounding.spread * sqrt(spread) + rounding.own * sqrt(wanted) + rounding.underflow;
 }
 
 #endif
