@@ -36,6 +36,30 @@ static weft_status make_schedules_within(weft_build *b, int rank, int workspaces
     return WEFT_SUCCESS;
 }
 
+/* Bytes of the caller's buffer in a space, with or without what in-place schedules need. */
+static size_t callers_bytes(const weft_build *b, weft_space space) {
+    size_t bytes = 0;
+    const bool one = !b->scheduled[weft_schedule_index(WEFT_FORWARD, false)];
+    for (int s = 0; s < WEFT_SCHEDULES; s++) {
+        if (!b->scheduled[s]) continue;
+        const weft_schedule *schedule = &b->schedule[s];
+        const bool convolves = schedule->direction == WEFT_CONVOLVE;
+        const bool ends_here =
+            convolves || (schedule->direction == WEFT_FORWARD) == (space == WEFT_OUTPUT);
+        if (convolves && space == WEFT_OUTPUT && !one) continue;
+        /* In place, both spaces' buffers are one: where the plan runs out of place, too, it is
+         * charged to the output space. */
+        int buffer = one ? WEFT_BUFFER_OUT
+                     : schedule->in_place && !convolves
+                         ? (space == WEFT_OUTPUT ? WEFT_BUFFER_OUT : WEFT_BUFFERS)
+                     : ends_here ? WEFT_BUFFER_OUT
+                                 : WEFT_BUFFER_IN;
+        if (buffer < WEFT_BUFFERS && schedule->buffer_bytes[buffer] > bytes)
+            bytes = schedule->buffer_bytes[buffer];
+    }
+    return bytes;
+}
+
 /* Twice, since a workspace that one schedule needs may spare another one a copy. */
 static weft_status make_schedules(weft_build *b, int rank) {
     int workspaces, unused;
@@ -50,6 +74,8 @@ static weft_status make_schedules(weft_build *b, int rank) {
             if (b->schedule[s].buffer_bytes[i] > b->buffer_bytes[i])
                 b->buffer_bytes[i] = b->schedule[s].buffer_bytes[i];
     }
+    b->callers_bytes[WEFT_INPUT] = callers_bytes(b, WEFT_INPUT);
+    b->callers_bytes[WEFT_OUTPUT] = callers_bytes(b, WEFT_OUTPUT);
     return WEFT_SUCCESS;
 }
 
@@ -130,6 +156,10 @@ static weft_status prepare_operators(weft_build *b) {
             if (!b->pointwise[slot] && !b->operator_pass[slot])
                 WEFT_TRY(prepare_operators_of(b, step, slot));
         }
+    /* Kernels that are a pass of operators load and store whole elements, and cuFFT pairs. */
+    b->wants_pairs = b->engine->wants_pairs;
+    for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++)
+        b->wants_pairs = b->wants_pairs || b->operator_pass[i];
     return WEFT_SUCCESS;
 }
 
@@ -260,27 +290,4 @@ void weft_build_release(weft_build *b) {
                                 b->buffer[i]);
     if (b->device.ops) b->device.ops->close(b->device.state);
     for (int s = 0; s < WEFT_SCHEDULES; s++) weft_schedule_release(&b->schedule[s]);
-}
-
-size_t weft_build_bytes(const weft_build *b, weft_space space) {
-    size_t bytes = 0;
-    const bool one = !b->scheduled[weft_schedule_index(WEFT_FORWARD, false)];
-    for (int s = 0; s < WEFT_SCHEDULES; s++) {
-        if (!b->scheduled[s]) continue;
-        const weft_schedule *schedule = &b->schedule[s];
-        const bool convolves = schedule->direction == WEFT_CONVOLVE;
-        const bool ends_here =
-            convolves || (schedule->direction == WEFT_FORWARD) == (space == WEFT_OUTPUT);
-        if (convolves && space == WEFT_OUTPUT && !one) continue;
-        /* In place, both spaces' buffers are one: where the plan runs out of place, too, it is
-         * charged to the output space. */
-        int buffer = one ? WEFT_BUFFER_OUT
-                     : schedule->in_place && !convolves
-                         ? (space == WEFT_OUTPUT ? WEFT_BUFFER_OUT : WEFT_BUFFERS)
-                     : ends_here ? WEFT_BUFFER_OUT
-                                 : WEFT_BUFFER_IN;
-        if (buffer < WEFT_BUFFERS && schedule->buffer_bytes[buffer] > bytes)
-            bytes = schedule->buffer_bytes[buffer];
-    }
-    return bytes;
 }

@@ -21,7 +21,7 @@ static weft_status allocate(const trial *t, weft_space space, void **buffer) {
     const weft_device_handle *d = &t->build->device;
     const weft_options *o = &t->build->planner->call->options;
     bool host = o->location == WEFT_LOCATION_HOST;
-    size_t bytes = weft_build_bytes(t->build, space);
+    size_t bytes = t->build->callers_bytes[space];
     if (bytes == 0) return WEFT_SUCCESS;
     return d->ops->allocate(d->state, host ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE, bytes,
                             buffer);

@@ -257,7 +257,7 @@ WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *b
         return weft_context_keep(plan->context,
                                  weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_bytes: %s",
                                            !bytes ? "bytes is NULL" : "no such space"));
-    *bytes = weft_build_bytes(plan->build, space);
+    *bytes = plan->build->callers_bytes[space];
     return WEFT_SUCCESS;
 }
 
@@ -304,18 +304,11 @@ static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes
     return a_bytes > 0 && b_bytes > 0 && x < y + b_bytes && y < x + a_bytes;
 }
 
-/* Kernels that are a pass of operators load and store whole elements, and cuFFT pairs. */
-static bool wants_pairs(const weft_build *b) {
-    bool pairs = b->engine->wants_pairs;
-    for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++) pairs = pairs || b->operator_pass[i];
-    return pairs;
-}
-
 /* By what the caller's array at a place holds. */
 static weft_status check_alignment(weft_plan plan, weft_operator_place place, const char *name,
                                    const void *array) {
     const weft_storage storage = weft_call_storage(&plan->call, place);
-    const bool pairs = storage == WEFT_STORAGE_SAME && wants_pairs(plan->build);
+    const bool pairs = storage == WEFT_STORAGE_SAME && plan->build->wants_pairs;
     const size_t unit =
         weft_stored_alignment(storage, plan->call.problem.precision) * (pairs ? 2 : 1);
     if ((uintptr_t)array % unit == 0) return WEFT_SUCCESS;
@@ -345,8 +338,8 @@ static weft_status check_execution(weft_plan plan, weft_direction dir, const voi
                          "destroy the plan and make a new one");
     weft_space from = dir == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT;
     weft_space to = dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
-    size_t in_bytes = weft_build_bytes(plan->build, from);
-    size_t out_bytes = weft_build_bytes(plan->build, to);
+    size_t in_bytes = plan->build->callers_bytes[from];
+    size_t out_bytes = plan->build->callers_bytes[to];
     if ((!in && in_bytes > 0) || (!out && out_bytes > 0))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: %s is NULL; it needs %zu bytes (weft_plan_bytes)",
@@ -376,8 +369,9 @@ static weft_status check_execution(weft_plan plan, weft_direction dir, const voi
 static weft_status check_spectrum(weft_plan plan, weft_direction dir, const void *in,
                                   const void *spectrum, const void *out) {
     const bool keeps = plan->call.options.keep_spectrum && dir == WEFT_CONVOLVE;
-    const size_t bytes = weft_build_bytes(plan->build, WEFT_OUTPUT);
-    const size_t others = weft_build_bytes(plan->build, WEFT_INPUT);
+    if (!spectrum && !keeps) return WEFT_SUCCESS;
+    const size_t bytes = plan->build->callers_bytes[WEFT_OUTPUT];
+    const size_t others = plan->build->callers_bytes[WEFT_INPUT];
     if (spectrum && !keeps)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_convolve: a plan that keeps the spectrum is one with "

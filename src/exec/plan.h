@@ -100,6 +100,8 @@ typedef struct weft_build {
     void *buffer[WEFT_BUFFERS]; /* the workspaces and staging buffers */
     void *kept;                 /* the caller's array for the spectrum of a convolution, in a run */
     size_t buffer_bytes[WEFT_BUFFERS];
+    size_t callers_bytes[2]; /* of the callers' buffers, by weft_space */
+    bool wants_pairs;        /* whose numbers are aligned as pairs are */
     weft_memory memory;
     bool repeats[WEFT_SCHEDULES]; /* what it enqueues may become graphs (local.c) */
     weft_repeated repeated[WEFT_REPEATED];
@@ -199,9 +201,6 @@ void weft_build_take_back(weft_build *build, const weft_step *step);
  */
 weft_status weft_build_run(weft_build *build, weft_direction direction, bool in_place,
                            const void *in, void *out, weft_recorder *recorder);
-
-/* Bytes of the caller's buffer in a space, with or without what in-place schedules need. */
-size_t weft_build_bytes(const weft_build *build, weft_space space);
 
 /* Times the most promising candidates that can be built and run on all ranks, and moves the fastest
  * to the front; those that cannot are left out, and go to the end. Fails where all are. Collective.
