@@ -58,9 +58,18 @@ static void transform(const line *l, weft_transform_kind kind, weft_direction di
     free(from);
 }
 
+/* Squares of numbers that floats hold leave some remainders far more often than others, so that one
+ * long sum of millions of them is rounded to one side. The sums of short runs are exact. */
 static double energy(const number *x, int64_t n) {
-    long double sum = 0; /* of millions of terms */
-    for (int64_t j = 0; j < n; j++) sum += creal(x[j]) * creal(x[j]) + cimag(x[j]) * cimag(x[j]);
+    enum { RUN = 1024 };
+    long double sum = 0;
+    for (int64_t first = 0; first < n; first += RUN) {
+        const int64_t end = first + RUN < n ? first + RUN : n;
+        long double of_run = 0;
+        for (int64_t j = first; j < end; j++)
+            of_run += creal(x[j]) * creal(x[j]) + cimag(x[j]) * cimag(x[j]);
+        sum += of_run;
+    }
     return (double)sum;
 }
 

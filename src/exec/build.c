@@ -36,7 +36,7 @@ static weft_status make_schedules_within(weft_build *b, int rank, int workspaces
     return WEFT_SUCCESS;
 }
 
-/* Bytes of the caller's buffer in a space, with or without what in-place schedules need. */
+/* What the caller's buffer in a space has to hold for all schedules that there are. */
 static size_t callers_bytes(const weft_build *b, weft_space space) {
     size_t bytes = 0;
     const bool one = !b->scheduled[weft_schedule_index(WEFT_FORWARD, false)];

@@ -71,12 +71,11 @@ weft_status weft_build_transform(weft_build *b, int s, int i) {
     return plan_parts(b, step, t, &b->transform[s][i][2]);
 }
 
-/* Bytes from an array's beginning to where the part begins that has index `first` of the parts'
- * loop; 0 where that lies beyond what the caller's array keeps, so that nothing of it is touched.
- */
+/* Bytes from the beginning of an array to the part that begins with index `first` of the loop that
+ * the parts share out. A part beyond what the caller's array keeps touches nothing, so it gets the
+ * beginning: some devices take no address that lies outside of an array. */
 static int64_t part_offset(const weft_step *step, int64_t first, bool output) {
     const weft_transform *t = &step->transform;
-    if (step->chunks == 1) return 0;
     const weft_dimension *loop = &t->loop[step->chunk_loop];
     const weft_fused_operators *side = output ? &t->store : &t->load;
     if (side->list && first >= side->layout.stored.n[side->loop_axis[step->chunk_loop]]) return 0;

@@ -100,8 +100,8 @@ typedef struct weft_build {
     void *buffer[WEFT_BUFFERS]; /* the workspaces and staging buffers */
     void *kept;                 /* the caller's array for the spectrum of a convolution, in a run */
     size_t buffer_bytes[WEFT_BUFFERS];
-    size_t callers_bytes[2]; /* of the callers' buffers, by weft_space */
-    bool wants_pairs;        /* whose numbers are aligned as pairs are */
+    size_t callers_bytes[2]; /* of the caller's buffer in each weft_space */
+    bool wants_pairs;        /* callers' arrays are aligned to two of their numbers */
     weft_memory memory;
     bool repeats[WEFT_SCHEDULES]; /* what it enqueues may become graphs (local.c) */
     weft_repeated repeated[WEFT_REPEATED];

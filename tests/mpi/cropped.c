@@ -32,8 +32,9 @@ static double value_at(const weft_box *box, const int64_t *n, int64_t i) {
     return sin(1.0 + (double)place);
 }
 
-/* Forward and back: N times what was given, of what the caller keeps. Arrays with a storage of
- * their own are no longer than what the caller keeps, for nothing else is ever put there. */
+/* Forward and back gives N times what was given, of what the caller keeps. The arrays have a
+ * storage of their own, though it is double as the transform's, for only such arrays end where the
+ * caller's data ends: plans put nothing else there on the way. */
 static void there_and_back(weft_device device, const int64_t *cut, int chunks) {
     const weft_problem problem = {.rank = 3,
                                   .n = {16, 4, 5},
