@@ -1,32 +1,59 @@
 /*
- * Exchange methods: how a redistribution is carried out on a transport and a device. One file each,
- * named in exchanges.def. A method knows nothing of strategies.
+ * Exchange methods: how a redistribution is carried out, as tasks. One file each, named in
+ * exchanges.def. A method knows neither devices nor transports nor strategies: it is told the
+ * geometry and the buffers, and adds tasks that copy, send, receive, signal and await.
  *
- * A method works on one weft_exchange_plan: the geometry (which blocks, packed or not), the group,
- * the device, and what `prepare` made of them. `run` is called with the addresses of the four
- * buffers: src (the array before), send, receive, dst (the array after). send is src where nothing
- * is packed, receive is dst where nothing is unpacked. Work of the step before has been enqueued on
- * the plan's queue, or is awaited there; `run` returns when dst is complete or enqueued on that
- * queue, and when send and src may be overwritten by work enqueued after it. When a copy fails, run
- * still sends and receives everything, so that no partner waits forever, and then returns the first
- * failure.
- *
- * Shared methods read partners' src instead of sending: `run` returns when this rank has read all
- * it needs, but others may still read its src, which is written again only after weft_peer_reclaim
- * (exchange/peer.h).
+ * An exchange goes in one or several tiles. Tasks are added in this order: for each tile of what
+ * the transform before the exchange produces, `depart` of the tiles of the exchange that are made
+ * of it; then, for each tile of what the transform after it consumes, `arrive` of the tiles that it
+ * is made of; behind the transform after it, `finish`. What overlaps in fact follows from what the
+ * tasks read and write.
  */
 #ifndef WEFT_EXCHANGE_H
 #define WEFT_EXCHANGE_H
 
-#include "device/device.h"
 #include "layout/redistribution.h"
-#include "support/recorder.h"
-#include "transport/transport.h"
+#include "schedule/task.h"
 
-typedef struct weft_exchange_plan weft_exchange_plan;
-typedef struct weft_peer weft_peer;
-typedef struct weft_communicator weft_communicator;     /* device/messages.h */
-typedef struct weft_stream_workers weft_stream_workers; /* exchange/p2p_streams.c */
+/* One tile of an exchange: the redistribution restricted to it and laid out, where its packed
+ * blocks begin (bytes), and which tile of the transforms before and after it belongs to. */
+typedef struct weft_exchange_tile {
+    weft_redistribution geometry;
+    int64_t send_base, receive_base;
+    int produced, consumed;
+} weft_exchange_tile;
+
+/* How this rank's own block gets from the array before to the array after. */
+typedef enum weft_own_block {
+    WEFT_OWN_COPIED, /* from array to array */
+    WEFT_OWN_PACKED, /* beside the others, for both arrays share a buffer */
+    WEFT_OWN_STAYS   /* the next transform loads it where it is */
+} weft_own_block;
+
+/* What partners let this rank read, for methods that read partners' arrays. */
+typedef struct weft_partner_arrays {
+    int peer;         /* number of the exchange among those of the schedule that do */
+    int first_buffer; /* tile t of member m appears as buffer first_buffer + t * members + m */
+    int copied;       /* so many of the tiles consumed are copied; the others are loaded remotely */
+    /* For the method's own use: its first signal and its latest, and for each member the latest
+     * copy from there and the latest task that awaits it. */
+    int opened, signalled;
+    int *last_copy, *last_await;
+} weft_partner_arrays;
+
+typedef struct weft_exchange_lowering {
+    int step, redistribution;
+    int src, send, receive, dst; /* buffers; send is src where nothing is packed, and so on */
+    bool staged;                 /* send and receive are page-locked host memory */
+    weft_own_block own;
+    weft_lane lane; /* of copies */
+    int links;      /* lanes of copies from partners; 0: `lane` */
+    int produced, consumed; /* tiles of the transforms before and after */
+    int produced_axis;      /* the axis that the tiles produced share out */
+    weft_exchange_tile *tile;
+    int tiles;
+    weft_partner_arrays partners;
+} weft_exchange_lowering;
 
 typedef struct weft_exchange_ops {
     const char *name;
@@ -37,49 +64,14 @@ typedef struct weft_exchange_ops {
     bool shared;    /* partners read src where it lies, in shared memory: nothing is packed, sent or
                        staged */
     bool by_device; /* devices send and receive on their queues (device/messages.h): nothing is
-                       staged, run does not wait */
+                       staged */
 
-    weft_status (*prepare)(weft_exchange_plan *plan);
-    weft_status (*run)(weft_exchange_plan *plan);
-    /* Shared methods, for parts: enqueues the copies of what arrives of the parts from `first`
-     * to `last`, which follow each other along `axis`, once all partners are ready; and, on the
-     * default queue, the copy of this rank's own block, once src is complete there. */
-    weft_status (*pull)(weft_exchange_plan *first, const weft_exchange_plan *last, int axis);
-    weft_status (*copy_own)(weft_exchange_plan *plan);
-    void (*release)(
-        weft_exchange_plan *plan); /* also of a half-prepared plan; frees plan->method_state */
+    void (*depart)(weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
+                   weft_tasks *tasks);
+    void (*arrive)(weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
+                   weft_tasks *tasks);
+    void (*finish)(weft_exchange_lowering *exchange, weft_tasks *tasks); /* NULL: nothing is left */
 } weft_exchange_ops;
-
-struct weft_exchange_plan {
-    const weft_exchange_ops *ops;
-    const weft_redistribution *geometry;
-    weft_transport *group;
-    const weft_device_handle *device;
-    weft_queue *queue; /* of its copies; NULL: the default queue */
-    /* Shared methods: those of what comes from partners, in turn. None: `queue` */
-    weft_queue *const *partner_queue;
-    int partner_queues;
-    int chunk;       /* which part of the redistribution this is */
-    bool staged;     /* send and receive are page-locked host memory */
-    bool own_direct; /* this rank's own block is copied from src to dst; otherwise, unless it ... */
-    bool own_stays;  /* ... is loaded from src by the next step, it goes through receive */
-
-    const void *src; /* set before each run */
-    void *send, *receive, *dst;
-    weft_recorder *recorder; /* of phases and messages */
-
-    weft_communicator *communicator; /* methods by device; not owned */
-
-    /* p2p-streams: what the exchanges of a plan share, which are prepared and run one after the
-     * other; NULL until the first of them is prepared and after the last is released. */
-    weft_stream_workers **workers;
-
-    weft_peer *peer;             /* shared methods: see exchange/peer.h; not owned */
-    int workspace;               /* the number of the workspace that src is */
-    const void *const *peer_src; /* [members]: partners' arrays, as far as they are awaited */
-
-    void *method_state;
-};
 
 const weft_exchange_ops *weft_exchange_find(weft_exchange id);
 

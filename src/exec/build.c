@@ -117,18 +117,9 @@ static weft_status allocate_buffers(weft_build *b) {
     return WEFT_SUCCESS;
 }
 
-static weft_status plan_transforms(weft_build *b) {
-    int steps = 0;
-    for (int s = 0; s < WEFT_SCHEDULES; s++) steps += b->schedule[s].steps;
-    /* Of a transform in parts there are four: longer and shorter ones, near and far. */
-    b->ready = calloc(4 * (size_t)steps, sizeof *b->ready);
-    if (!b->ready) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's transforms");
+static weft_status create_programs(weft_build *b) {
     for (int s = 0; s < WEFT_SCHEDULES; s++)
-        for (int i = 0; i < b->schedule[s].steps; i++) {
-            const weft_step *step = &b->schedule[s].step[i];
-            if (step->kind == WEFT_STEP_EXCHANGE) WEFT_TRY(weft_build_parts(b, s, i));
-            if (step->kind == WEFT_STEP_FFT) WEFT_TRY(weft_build_transform(b, s, i));
-        }
+        if (b->scheduled[s]) WEFT_TRY(weft_program_create(b, s));
     return WEFT_SUCCESS;
 }
 
@@ -173,42 +164,26 @@ static weft_status split_groups(weft_build *b, weft_transport *transport) {
     return status;
 }
 
-static weft_status prepare_part(weft_build *b, int s, int i, weft_part *part) {
-    const weft_step *step = &b->schedule[s].step[i];
-    weft_exchange_plan *e = &part->exchange;
-    const bool whole = b->parts[s][i].count == 1;
-    *e = (weft_exchange_plan){.ops = step->method,
-                              .geometry = &part->geometry,
-                              .group = b->group[step->redistribution],
-                              .communicator = b->communicator[step->redistribution],
-                              .device = &b->device,
-                              .workers = &b->stream_workers,
-                              .queue = whole ? NULL : b->exchange_queue[0],
-                              .partner_queue = b->exchange_queue,
-                              .partner_queues = b->parts[s][i].queues,
-                              .chunk = part->made,
-                              .staged = step->staged,
-                              .own_direct = step->own_direct,
-                              .own_stays = step->own_stays};
-    weft_status status = e->ops->prepare(e);
-    if (status == WEFT_SUCCESS && e->ops->shared) status = weft_build_peer(b, s, i, e);
-    b->memory.tables += (size_t)step->exchange.members *
-                        (2 * sizeof(weft_block) + 2 * sizeof(weft_copy) + 2 * sizeof(weft_request));
-    return status;
+/* The sender of all exchanges that have one. */
+static weft_status start_sender(weft_build *b, weft_transport *transport) {
+    int messages = 0;
+    bool any = false;
+    for (int s = 0; s < WEFT_SCHEDULES; s++) {
+        const weft_program *p = &b->program[s];
+        any = any || (p->lowered.lanes & 1 << WEFT_LANE_SENDER);
+        if (p->sends > messages) messages = p->sends;
+    }
+    if (!any) return WEFT_SUCCESS;
+    return weft_sender_create(transport->ops->threads_allowed(transport), messages, &b->sender);
 }
 
-/* Preparing talks to the group, so a rank that fails goes on with the others and reports at the
- * end. */
-static weft_status prepare_exchanges(weft_build *b) {
+/* Connecting talks to groups, so a rank that fails goes on with the others and reports at the end.
+ */
+static weft_status connect_programs(weft_build *b, weft_transport *transport) {
     weft_status status = WEFT_SUCCESS;
     for (int s = 0; s < WEFT_SCHEDULES; s++)
-        for (int i = 0; i < b->schedule[s].steps; i++) {
-            const weft_parts *parts = &b->parts[s][i];
-            for (int k = 0; k < parts->count; k++) {
-                weft_status prepared = prepare_part(b, s, i, &parts->part[k]);
-                if (status == WEFT_SUCCESS) status = prepared;
-            }
-        }
+        if (b->scheduled[s]) weft_keep(&status, weft_program_connect(b, s));
+    weft_keep(&status, start_sender(b, transport));
     return status;
 }
 
@@ -253,27 +228,25 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
     }
     WEFT_TRY(weft_agree(transport, open_device(b)));
     weft_build_find_repeating(b);
-    WEFT_TRY(weft_agree(transport, plan_transforms(b)));
+    WEFT_TRY(weft_agree(transport, create_programs(b)));
     WEFT_TRY(weft_agree(transport, prepare_operators(b)));
     WEFT_TRY(weft_agree(transport, allocate_buffers(b)));
     if (weft_build_shares(b)) WEFT_TRY(weft_build_share(b, transport));
     WEFT_TRY(weft_agree(transport, split_groups(b, transport)));
     if (weft_build_meets(b)) WEFT_TRY(weft_build_meet(b, transport));
-    WEFT_TRY(weft_agree(transport, prepare_exchanges(b)));
+    WEFT_TRY(weft_agree(transport, connect_programs(b, transport)));
     if (b->device.ops->prepare_transfers && (planner->staged || planner->host_buffers))
         b->device.ops->prepare_transfers(b->device.state); /* last: buffers and queues go first */
     return WEFT_SUCCESS;
 }
 
 void weft_build_release(weft_build *b) {
-    for (int s = 0; s < WEFT_SCHEDULES; s++)
-        for (int i = 0; i < b->schedule[s].steps; i++) weft_build_release_parts(b, s, i);
+    weft_sender_destroy(b->sender);
+    for (int s = 0; s < WEFT_SCHEDULES; s++) weft_program_release(b, s);
     weft_build_part(b);
     weft_build_release_graphs(b);
-    for (int q = 0; q < WEFT_EXCHANGE_QUEUES; q++)
-        if (b->exchange_queue[q])
-            b->device.ops->queue_destroy(b->device.state, b->exchange_queue[q]);
-    if (b->far_queue) b->device.ops->queue_destroy(b->device.state, b->far_queue);
+    for (int lane = 0; lane < WEFT_LANES; lane++)
+        if (b->queue[lane]) b->device.ops->queue_destroy(b->device.state, b->queue[lane]);
     for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
         if (b->group[k]) b->group[k]->ops->release(b->group[k]);
     for (int i = 0; i < b->ready_count; i++) b->engine->destroy(b->ready[i].plan);

@@ -120,19 +120,13 @@ static weft_status fill_planner(weft_plan plan) {
     return weft_planner_list(p);
 }
 
-/* Each step has a span; an exchange has, for every member, those of pack, send, arrival and unpack,
- * and a few of its own. */
+/* Each task has a span where it is begun or ends, one for what the calling thread waited before, and
+ * one of another thread's. */
 static weft_status make_room_for_spans(weft_plan plan) {
     weft_recorder *r = &plan->recorder;
     if (!plan->call.options.trace) return WEFT_SUCCESS;
     for (int s = 0; s < WEFT_SCHEDULES; s++) {
-        const weft_schedule *schedule = &plan->build->schedule[s];
-        int64_t spans = 0;
-        for (int i = 0; i < schedule->steps; i++)
-            spans += schedule->step[i].kind == WEFT_STEP_EXCHANGE
-                         ? weft_step_parts(&schedule->step[i]) *
-                               (12 + 5 * (int64_t)schedule->step[i].exchange.members)
-                         : 2;
+        const int64_t spans = 4 * (int64_t)plan->build->program[s].lowered.tasks.count + 16;
         if (spans > INT_MAX)
             return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                              "options.trace: one execution has up to %lld spans; choose fewer "

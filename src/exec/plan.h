@@ -6,8 +6,8 @@
 #ifndef WEFT_EXEC_PLAN_H
 #define WEFT_EXEC_PLAN_H
 
-#include "exchange/peer.h"
 #include "exec/context.h"
+#include "exec/program.h"
 #include "operator/kernel.h"
 #include "plan/planner.h"
 
@@ -26,39 +26,17 @@ static inline bool weft_step_scales(const weft_step *step, double *factor) {
            weft_operators_only_scale(step->operators, factor);
 }
 
-/* Queues for the copies of exchanges. */
-enum { WEFT_EXCHANGE_QUEUES = 4 };
-
-/* An engine plan, shared by all steps with the same transform. */
+/* An engine plan, shared by all tasks with the same transform. */
 typedef struct weft_ready_transform {
     weft_transform transform;
     weft_engine_plan *plan;
 } weft_ready_transform;
 
-/* One part of an exchange. */
-typedef struct weft_part {
-    weft_redistribution geometry; /* owned if the exchange has several parts */
-    weft_exchange_plan exchange;
-    int64_t send_offset, receive_offset; /* bytes to its packed blocks */
-    int made, taken; /* the parts of the transforms before and after the exchange that it is of */
-    weft_event *arrived[WEFT_EXCHANGE_QUEUES]; /* what each queue does of it */
-    bool started;                              /* in this run */
-} weft_part;
-
-/* An exchange of a schedule (chunks.c). */
-typedef struct weft_parts {
-    int count;
-    int queues;        /* the first so many of weft_build.exchange_queue */
-    weft_part *part;   /* [count] */
-    weft_event **made; /* [step.made.parts]: what the transform before made; NULL if count is 1 */
-    int *missing; /* [step.taken.parts]: parts that the transform after still waits for, in a run */
-} weft_parts;
-
-/* A stretch of a schedule that was enqueued `times` times with the same buffers (local.c). */
+/* Tasks of a schedule that were enqueued `times` times with the same buffers (repeat.c). */
 typedef struct weft_repeated {
-    int schedule, first; /* and the step that it begins with */
+    int schedule, first; /* and the task that they begin with */
     const void *in, *out, *kept;
-    int64_t times, last; /* 0: unused; weft_build.enqueued of the last time */
+    int64_t times, last; /* 0: unused; weft_build.enqueued at the last time */
     weft_graph *graph;   /* NULL: none yet, or it could not be made */
 } weft_repeated;
 enum { WEFT_REPEATED = 8 };
@@ -73,7 +51,7 @@ typedef struct weft_shared_layout {
 } weft_shared_layout;
 
 /* One candidate made ready to run on this rank. */
-typedef struct weft_build {
+struct weft_build {
     const weft_planner *planner;
     weft_candidate candidate;
     weft_chain chain;
@@ -85,13 +63,9 @@ typedef struct weft_build {
     bool
         scheduled[WEFT_SCHEDULES]; /* placements that options.placement excludes have no schedule */
     weft_schedule schedule[WEFT_SCHEDULES];
-    weft_parts parts[WEFT_SCHEDULES][WEFT_MAX_STEPS]; /* of exchanges */
-    weft_queue *exchange_queue[WEFT_EXCHANGE_QUEUES]; /* as many as some exchange uses */
-    weft_stream_workers *stream_workers;              /* of all exchanges by p2p-streams */
-    weft_queue *far_queue; /* transforms that load from partners' arrays beside others */
-    /* Not owned; [1] for shorter parts, the last ones, where they differ; [2] and [3] the same of
-     * those that load from partners' arrays. NULL: nothing here */
-    weft_engine_plan *transform[WEFT_SCHEDULES][WEFT_MAX_STEPS][4];
+    weft_program program[WEFT_SCHEDULES];
+    weft_queue *queue[WEFT_LANES]; /* of the device's lanes; NULL: the default queue, or not used */
+    weft_sender *sender;           /* NULL: no exchange has one */
     weft_ready_transform *ready;
     int ready_count;
     /* By weft_operator_slot: as the host's code, or as a kernel. NULL: no such step here. */
@@ -103,9 +77,9 @@ typedef struct weft_build {
     size_t callers_bytes[2]; /* of the caller's buffer in each weft_space */
     bool wants_pairs;        /* callers' arrays are aligned to two of their numbers */
     weft_memory memory;
-    bool repeats[WEFT_SCHEDULES]; /* what it enqueues may become graphs (local.c) */
+    bool repeats[WEFT_SCHEDULES]; /* what it enqueues may become graphs (repeat.c) */
     weft_repeated repeated[WEFT_REPEATED];
-    int64_t enqueued; /* stretches */
+    int64_t enqueued; /* lists of tasks */
 
     /* Exchanges that read partners' workspaces (share.c); NULL where there are none. */
     weft_transport *shared_over; /* not owned */
@@ -114,8 +88,8 @@ typedef struct weft_build {
     bool lends;                            /* workspaces of all ranks are lent by the device */
     const void **borrowed;                 /* [ranks * WEFT_MAX_WORKSPACES]; NULL: not (yet) */
     weft_peer *peer[2][WEFT_MAX_SEGMENTS]; /* [direction][redistribution] */
-    weft_peer_readers lent[WEFT_MAX_WORKSPACES]; /* who may still read each workspace */
-} weft_build;
+    weft_peer_readers readers[WEFT_MAX_WORKSPACES]; /* who may still read each workspace */
+};
 
 struct weft_plan_private {
     weft_context context;
@@ -160,42 +134,23 @@ void weft_build_part(weft_build *build);
  * that the build cannot be run any more. Collective. */
 weft_status weft_build_agree(weft_build *build, weft_transport *transport, weft_status mine);
 
-/* The parts of an exchange; their events and the queue, where there are several. Not collective. */
-weft_status weft_build_parts(weft_build *build, int schedule, int step);
-void weft_build_release_parts(weft_build *build, int schedule, int step);
-/* Tells a part where its buffers are; the step reads its partners' arrays where it has none. */
-weft_exchange_plan *weft_build_ready_part(const weft_step *step, weft_part *part,
-                                          void *const *buffer, weft_recorder *recorder);
-/* The engine plans of a transform, and enqueuing one of its parts: on the default queue, or on the
- * far queue what loads from partners' arrays. Not collective. */
-weft_status weft_build_transform(weft_build *build, int schedule, int step);
-weft_status weft_build_run_transform(weft_build *build, int schedule, int step, int part,
-                                     void *const *buffer);
+/* Enqueues a task of a lane of the device on that lane; no task that reads or writes the same data
+ * is pending on another. Not collective. */
+weft_status weft_build_enqueue(weft_build *build, int schedule, int task);
+/* Where an access of a task begins in this run. */
+void *weft_program_address(const weft_program *program, const weft_access *access);
 
-/* Steps without exchange: which schedules repeat, found once, with the device open; up to which
- * step those from `first` on are enqueued at once; enqueuing them, as a graph where that has been
- * done before; whether to wait after a step. Not collective. */
+/* Which schedules may become graphs, found once, with the device open; enqueuing tasks first to
+ * last - 1, as a graph where that has been done before. Not collective. */
 void weft_build_find_repeating(weft_build *build);
-int weft_build_stretch(const weft_build *build, int schedule, int first);
-weft_status weft_build_enqueue(weft_build *build, int schedule, int first, int last,
-                               void *const *buffer);
-bool weft_build_ends_phase(const weft_build *build, const weft_schedule *schedule, int step);
+weft_status weft_build_enqueue_all(weft_build *build, int schedule, int first, int last);
 void weft_build_release_graphs(weft_build *build);
 
-/* Runs an exchange in parts with the transforms that overlap with it; `status` is that of the steps
- * before. Returns this rank's first failure. */
-weft_status weft_build_run_parts(weft_build *build, int schedule, int step, void *const *buffer,
-                                 weft_status status, weft_recorder *recorder);
-
-/* Waits for an exchange by device on its queue. */
-weft_status weft_build_await_device(const weft_build *build, const weft_step *step,
-                                    weft_queue *queue, weft_recorder *recorder);
-
-/* Fills in what a shared method needs of the exchange of a step. Not collective. */
-weft_status weft_build_peer(weft_build *build, int schedule, int step, weft_exchange_plan *e);
-/* After an exchange partners may go on reading src; before a step writes there, wait for them. */
-void weft_build_lend(weft_build *build, const weft_exchange_plan *e);
-void weft_build_take_back(weft_build *build, const weft_step *step);
+/* The signals of the exchange that is a step, with the partners that they are for. Not collective.
+ */
+weft_status weft_build_peer(weft_build *build, int schedule, int step, weft_peer **peer);
+/* Whether partners may read a workspace in some schedule. */
+bool weft_build_is_read(const weft_build *build, int workspace);
 
 /* Runs one schedule. Collective. The status is this rank's own; every rank has run all exchanges.
  */

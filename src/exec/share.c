@@ -30,8 +30,7 @@ bool weft_build_shares(const weft_build *b) {
     return false;
 }
 
-/* Whether partners read this workspace. */
-static bool is_read(const weft_build *b, int w) {
+bool weft_build_is_read(const weft_build *b, int w) {
     bool shared = false;
     for (int s = 0; s < WEFT_SCHEDULES; s++) shared = shared || b->schedule[s].shared[w];
     return shared;
@@ -40,7 +39,7 @@ static bool is_read(const weft_build *b, int w) {
 bool weft_build_shares_buffer(const weft_build *b, int buffer) {
     int w = buffer - WEFT_BUFFER_WORKSPACE;
     return w >= 0 && w < WEFT_MAX_WORKSPACES && b->planner->device->host_addressable &&
-           is_read(b, w);
+           weft_build_is_read(b, w);
 }
 
 static size_t rounded_up(size_t bytes, size_t unit) {
@@ -53,7 +52,7 @@ static size_t lay_out(const weft_build *b, weft_shared_layout *layout) {
     for (int w = 0; w < WEFT_MAX_WORKSPACES; w++) {
         size_t bytes = b->buffer_bytes[WEFT_BUFFER_WORKSPACE + w];
         layout->workspace[w] = -1;
-        layout->lent[w] = !b->device.ops->host_addressable && is_read(b, w) && bytes > 0;
+        layout->lent[w] = !b->device.ops->host_addressable && weft_build_is_read(b, w) && bytes > 0;
         if (!weft_build_shares_buffer(b, WEFT_BUFFER_WORKSPACE + w)) continue;
         end = rounded_up(end, bytes >= 2 * (size_t)HUGE_PAGE ? HUGE_PAGE : PAGE);
         layout->workspace[w] = (int64_t)end;
@@ -128,16 +127,15 @@ weft_status weft_build_share(weft_build *b, weft_transport *transport) {
     return WEFT_SUCCESS;
 }
 
-weft_status weft_build_peer(weft_build *b, int s, int i, weft_exchange_plan *e) {
+weft_status weft_build_peer(weft_build *b, int s, int i, weft_peer **peer) {
     const weft_step *step = &b->schedule[s].step[i];
     int direction = (int)step->direction, k = step->redistribution;
-    weft_peer **peer = &b->peer[direction][k];
-    if (!*peer) {
-        WEFT_TRY(weft_peer_create(e->group, e->geometry, peer));
-        WEFT_TRY(find_members(b, direction, k, *peer));
+    weft_peer **made = &b->peer[direction][k];
+    if (!*made) {
+        WEFT_TRY(weft_peer_create(&step->exchange, made));
+        WEFT_TRY(find_members(b, direction, k, *made));
     }
-    e->peer = *peer;
-    e->workspace = step->src - WEFT_BUFFER_WORKSPACE;
+    *peer = *made;
     return WEFT_SUCCESS;
 }
 
@@ -151,20 +149,4 @@ void weft_build_unshare(weft_build *b) {
     if (b->shared) b->shared_over->ops->unshare(b->shared_over, b->shared);
     free(b->shared_layout);
     free(b->borrowed);
-}
-
-void weft_build_lend(weft_build *b, const weft_exchange_plan *e) {
-    b->lent[e->workspace] = weft_peer_lend(e->peer);
-}
-
-static void take_back(weft_build *b, int buffer) {
-    int w = buffer - WEFT_BUFFER_WORKSPACE;
-    if (w >= 0 && w < WEFT_MAX_WORKSPACES) weft_peer_reclaim(&b->lent[w]);
-}
-
-void weft_build_take_back(weft_build *b, const weft_step *step) {
-    take_back(b, step->dst);
-    if (step->kind != WEFT_STEP_EXCHANGE) return;
-    if (step->exchange.pack) take_back(b, step->send);
-    if (step->exchange.unpack) take_back(b, step->receive);
 }

@@ -29,17 +29,17 @@ static double *phase_sum(weft_timings *timings, weft_phase phase) {
 double weft_record(weft_recorder *r, weft_phase phase, int partner, double begin) {
     double end = weft_clock();
     *phase_sum(&r->timings, phase) += end - begin;
-    weft_record_span(r, phase, WEFT_CALLER_QUEUE, partner, begin, end);
+    weft_record_span(r, r->step, phase, WEFT_CALLER_QUEUE, partner, begin, end);
     return end;
 }
 
-void weft_record_span(weft_recorder *r, weft_phase phase, int queue, int partner, double begin,
+void weft_record_span(weft_recorder *r, int step, weft_phase phase, int queue, int partner, double begin,
                       double end) {
     if (!r->spans) return;
     int place = atomic_fetch_add_explicit(&r->count, 1, memory_order_relaxed);
     if (place < r->capacity)
         r->spans[place] = (weft_span){.phase = phase,
-                                      .step = r->step,
+                                      .step = step,
                                       .queue = queue,
                                       .partner = partner,
                                       .begin = begin,

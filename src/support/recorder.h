@@ -29,8 +29,8 @@ void weft_recorder_start(weft_recorder *recorder);
  * keeps a span. Returns the clock, where the next stretch begins. */
 double weft_record(weft_recorder *recorder, weft_phase phase, int partner, double begin);
 
-/* Keeps a span of work that another thread or queue did. Any thread. */
-void weft_record_span(weft_recorder *recorder, weft_phase phase, int queue, int partner,
+/* Keeps a span of work that another thread or queue did for a step. Any thread. */
+void weft_record_span(weft_recorder *recorder, int step, weft_phase phase, int queue, int partner,
                       double begin, double end);
 
 /* A message left, or arrived, at `moment`. */

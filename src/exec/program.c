@@ -1,0 +1,334 @@
+/* Making programs: from a schedule to tasks that are ready to run. */
+#include "exec/program.h"
+
+#include "exec/plan.h"
+#include "support/error.h"
+
+#include <stdlib.h>
+
+/* The compute lane of a device that the CPU addresses works at once. */
+bool weft_lane_is_async(const weft_build *b, int lane) {
+    if (!weft_lane_of_device(lane)) return false;
+    return lane != WEFT_LANE_COMPUTE || !b->device.ops->host_addressable;
+}
+
+/* ---- engine plans ---- */
+
+static bool same_dimension(const weft_dimension *a, const weft_dimension *b) {
+    return a->n == b->n && a->in_stride == b->in_stride && a->out_stride == b->out_stride;
+}
+
+/* Lists of operators belong to the plan, so those with the same address are the same. */
+static bool same_operators(const weft_fused_operators *a, const weft_fused_operators *b) {
+    return a->list == b->list && a->layout.stored.storage == b->layout.stored.storage &&
+           a->layout.keeps == b->layout.keeps;
+}
+
+static bool same_transform(const weft_transform *a, const weft_transform *b) {
+    bool same =
+        a->in_pieces.piece == b->in_pieces.piece && a->out_pieces.piece == b->out_pieces.piece &&
+        a->kind == b->kind && a->direction == b->direction && a->dims == b->dims &&
+        a->loops == b->loops && a->in_place == b->in_place &&
+        a->destroy_input == b->destroy_input && a->returns == b->returns &&
+        a->part_loop == b->part_loop && same_operators(&a->load, &b->load) &&
+        same_operators(&a->spectral, &b->spectral) && same_operators(&a->store, &b->store);
+    for (int i = 0; i < a->dims && same; i++) same = same_dimension(&a->dim[i], &b->dim[i]);
+    for (int i = 0; i < a->loops && same; i++) same = same_dimension(&a->loop[i], &b->loop[i]);
+    return same;
+}
+
+static weft_status find_or_plan(weft_build *b, const weft_transform *transform,
+                                weft_engine_plan **plan) {
+    for (int i = 0; i < b->ready_count; i++)
+        if (same_transform(&b->ready[i].transform, transform)) {
+            *plan = b->ready[i].plan;
+            return WEFT_SUCCESS;
+        }
+    size_t bytes = 0;
+    weft_ready_transform *more = realloc(b->ready, ((size_t)b->ready_count + 1) * sizeof *more);
+    if (!more) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's transforms");
+    b->ready = more;
+    WEFT_TRY(b->engine->supports(transform, b->device.ops));
+    WEFT_TRY(b->engine->plan(transform, &b->device, plan, &bytes));
+    b->ready[b->ready_count++] = (weft_ready_transform){*transform, *plan};
+    b->memory.tables += bytes + sizeof *more;
+    return WEFT_SUCCESS;
+}
+
+static weft_status plan_transform(weft_build *b, const weft_step *step, const weft_task *task,
+                                  weft_engine_plan **plan) {
+    weft_transform t = step->transform;
+    if (task->as.fft.n > 0) {
+        t.part_loop = step->chunk_loop;
+        t.loop[step->chunk_loop].n = task->as.fft.n;
+    }
+    if (task->as.fft.from_partners && step->far_piece) t.in_pieces.piece = step->far_piece;
+    return find_or_plan(b, &t, plan);
+}
+
+/* ---- who waits for whom ---- */
+
+/* Tasks of one lane follow each other; others wait for an event, or the calling thread asks for it.
+ */
+static void find_watchers(const weft_build *b, const weft_program *p, int t, bool *event,
+                          bool *watched) {
+    const weft_task *task = &p->lowered.tasks.task[t];
+    *event = *watched = task->kind == WEFT_TASK_COPY && task->as.copy.from_partner;
+    for (int i = p->order.first_after[t]; i < p->order.first_after[t + 1]; i++) {
+        const weft_task *next = &p->lowered.tasks.task[p->order.after[i]];
+        const int lane = next->lane;
+        /* The sender is called when the block is packed. */
+        if (lane == (int)task->lane || (lane == WEFT_LANE_SENDER && next->as.message.packed == t))
+            continue;
+        *event = true;
+        *watched = *watched || !weft_lane_is_async(b, lane);
+    }
+}
+
+static weft_status make_events(weft_build *b, weft_program *p) {
+    const weft_device_handle *d = &b->device;
+    for (int t = 0; t < p->lowered.tasks.count; t++) {
+        bool event;
+        if (!weft_lane_is_async(b, p->lowered.tasks.task[t].lane)) continue;
+        find_watchers(b, p, t, &event, &p->prepared[t].watched);
+        if (event) WEFT_TRY(d->ops->event_create(d->state, &p->prepared[t].event));
+    }
+    return WEFT_SUCCESS;
+}
+
+/* What a task writes that partners may still read. */
+static void find_claims(const weft_build *b, weft_program *p, int t) {
+    const weft_task *task = &p->lowered.tasks.task[t];
+    for (int i = 0; i < task->accesses; i++) {
+        const weft_access *a = &p->lowered.tasks.access[task->first_access + i];
+        const int w = a->buffer - WEFT_BUFFER_WORKSPACE;
+        if (a->writes && w >= 0 && w < WEFT_MAX_WORKSPACES && weft_build_is_read(b, w))
+            p->prepared[t].claims |= 1u << w;
+    }
+}
+
+/* A task is blocked by those that it depends on, and by the one that is issued before it. */
+static void count_blockers(weft_program *p) {
+    const weft_tasks *tasks = &p->lowered.tasks;
+    for (int t = 0; t < tasks->count; t++)
+        p->prepared[t].first_released = p->prepared[t].next_released = -1;
+    for (int t = tasks->count - 1; t >= 0; t--) {
+        const int after = tasks->task[t].after;
+        p->blockers[t] = p->order.first_before[t + 1] - p->order.first_before[t] + (after >= 0);
+        if (after < 0) continue;
+        p->prepared[t].next_released = p->prepared[after].first_released;
+        p->prepared[after].first_released = t;
+    }
+}
+
+/* ---- memory ---- */
+
+static weft_status out_of_memory(void) {
+    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's tasks");
+}
+
+/* `count` elements of `bytes` each, zero. */
+static bool allocate(weft_program *p, void *list, int count, size_t bytes) {
+    void **memory = list;
+    *memory = calloc((size_t)count + 1, bytes);
+    p->bytes += ((size_t)count + 1) * bytes;
+    return *memory != NULL;
+}
+
+static weft_status allocate_lists(weft_program *p) {
+    const int tasks = p->lowered.tasks.count;
+    weft_progress *now = &p->progress;
+    const bool all = allocate(p, &p->prepared, tasks, sizeof *p->prepared) &&
+                     allocate(p, &p->peer, p->lowered.peers, sizeof(weft_peer *)) &&
+                     allocate(p, &now->address, p->lowered.buffers, sizeof(void *)) &&
+                     allocate(p, &now->array, p->lowered.buffers, sizeof(void *)) &&
+                     (p->sequential || (allocate(p, &p->blockers, tasks, sizeof(int)) &&
+                                        allocate(p, &now->state, tasks, 1) &&
+                                        allocate(p, &now->blockers, tasks, sizeof(int)) &&
+                                        allocate(p, &now->recorded_by, tasks, sizeof(int)) &&
+                                        allocate(p, &now->next_in_lane, tasks, sizeof(int)) &&
+                                        allocate(p, &now->order, tasks, sizeof(int)) &&
+                                        allocate(p, &now->ready, tasks / 64 + 1, sizeof(uint64_t))));
+    p->bytes += (size_t)tasks * sizeof(weft_task) +
+                (size_t)p->lowered.tasks.accesses * sizeof(weft_access) +
+                (size_t)p->order.edges * 2 * sizeof(int);
+    return all ? WEFT_SUCCESS : out_of_memory();
+}
+
+static weft_status make_queues(weft_build *b, const weft_program *p) {
+    const weft_device_handle *d = &b->device;
+    for (int lane = WEFT_LANE_COMPUTE + 1; lane < WEFT_LANE_NETWORK; lane++)
+        if ((p->lowered.lanes & 1 << lane) && !b->queue[lane])
+            WEFT_TRY(d->ops->queue_create(d->state, lane == WEFT_LANE_LOW_PRIORITY,
+                                          &b->queue[lane]));
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_program_create(weft_build *b, int s) {
+    weft_program *p = &b->program[s];
+    const weft_schedule *schedule = &b->schedule[s];
+    WEFT_TRY(weft_schedule_lower(schedule, b->device.ops, &p->lowered));
+    const weft_tasks *tasks = &p->lowered.tasks;
+    p->sequential = (p->lowered.lanes & ~(1 << WEFT_LANE_COMPUTE)) == 0;
+    if (!p->sequential) WEFT_TRY(weft_dependencies_derive(tasks, &p->order));
+    WEFT_TRY(allocate_lists(p));
+    for (int t = 0; t < tasks->count; t++)
+        if (tasks->task[t].kind == WEFT_TASK_FFT)
+            WEFT_TRY(plan_transform(b, &schedule->step[tasks->task[t].step], &tasks->task[t],
+                                    &p->prepared[t].plan));
+    b->memory.tables += p->bytes;
+    if (p->sequential) return WEFT_SUCCESS;
+    count_blockers(p);
+    for (int t = 0; t < tasks->count; t++) find_claims(b, p, t);
+    WEFT_TRY(make_queues(b, p));
+    return make_events(b, p);
+}
+
+/* ---- partners ---- */
+
+static const weft_access *access_of(const weft_program *p, const weft_task *task, int i) {
+    return &p->lowered.tasks.access[task->first_access + i];
+}
+
+/* The runs that go to, or come from, each member. */
+static void list_runs(const weft_program *p, const weft_task *task, bool receive, weft_run *run) {
+    for (int i = 0; i < task->accesses; i++) {
+        const weft_access *a = access_of(p, task, i);
+        int64_t elements = 1;
+        for (int k = 0; k < a->view.axes; k++) elements *= a->view.n[k];
+        if (a->writes == receive) run[a->member] = (weft_run){a->view.offset, elements};
+    }
+}
+
+/* Making an all-to-all of runs is collective, so a rank without memory for them takes part. */
+static weft_status make_alltoall_of_runs(const weft_program *p, const weft_task *task,
+                                         weft_transport *group, size_t element_bytes,
+                                         weft_alltoall **alltoall) {
+    const size_t members = (size_t)group->size;
+    weft_run *run = calloc(2 * members, sizeof *run);
+    weft_status status = run ? WEFT_SUCCESS : out_of_memory();
+    if (run) {
+        list_runs(p, task, false, run);
+        list_runs(p, task, true, run + members);
+    }
+    weft_keep(&status, group->ops->alltoall_create(group, run, run ? run + members : NULL,
+                                                   element_bytes, alltoall));
+    free(run);
+    return status;
+}
+
+static weft_status make_alltoall_of_views(const weft_program *p, const weft_task *task,
+                                          weft_transport *group, weft_alltoall **alltoall) {
+    const size_t members = (size_t)group->size;
+    weft_message **message = calloc(2 * members, sizeof(weft_message *));
+    weft_status status = message ? WEFT_SUCCESS : out_of_memory();
+    for (int i = 0; i < task->accesses && status == WEFT_SUCCESS; i++) {
+        const weft_access *a = access_of(p, task, i);
+        status = group->ops->message_create(group, &a->view, task->as.message.order,
+                                            a->element_bytes,
+                                            &message[(a->writes ? members : 0) + (size_t)a->member]);
+    }
+    if (status == WEFT_SUCCESS)
+        status = group->ops->alltoall_create_typed(group, message, message + members, alltoall);
+    for (size_t m = 0; message && m < 2 * members; m++)
+        if (message[m]) group->ops->message_destroy(group, message[m]);
+    free(message);
+    return status;
+}
+
+static weft_status connect_task(weft_build *b, int s, int t) {
+    weft_program *p = &b->program[s];
+    const weft_task *task = &p->lowered.tasks.task[t];
+    const weft_step *step = &b->schedule[s].step[task->step];
+    weft_prepared *made = &p->prepared[t];
+    weft_transport *group = b->group[step->redistribution];
+    const weft_access *a = access_of(p, task, 0);
+    switch (task->kind) {
+    case WEFT_TASK_SEND:
+    case WEFT_TASK_RECEIVE:
+        return group->ops->message_create(group, &a->view, task->as.message.order,
+                                          a->element_bytes, &made->message);
+    case WEFT_TASK_ALLTOALL:
+        return task->as.message.typed
+                   ? make_alltoall_of_views(p, task, group, &made->alltoall)
+                   : make_alltoall_of_runs(p, task, group, step->exchange.element_bytes,
+                                           &made->alltoall);
+    default:
+        return WEFT_SUCCESS;
+    }
+}
+
+static weft_status number_messages(weft_program *p) {
+    weft_progress *now = &p->progress;
+    int notices = 0, device_messages = 0;
+    for (int t = 0; t < p->lowered.tasks.count; t++) {
+        const weft_task *task = &p->lowered.tasks.task[t];
+        p->sends += task->kind == WEFT_TASK_SEND;
+        p->receives += task->kind == WEFT_TASK_RECEIVE;
+        notices += task->kind == WEFT_TASK_SEND && task->lane == WEFT_LANE_SENDER;
+        device_messages += task->kind == WEFT_TASK_DEVICE_MESSAGES ? task->accesses : 0;
+    }
+    if (!allocate(p, &now->request, p->receives + p->sends, sizeof *now->request) ||
+        !allocate(p, &now->message, p->receives + p->sends, sizeof(int)) ||
+        !allocate(p, &p->notice, notices, sizeof *p->notice) ||
+        !allocate(p, &p->device_message, device_messages, sizeof *p->device_message))
+        return out_of_memory();
+    device_messages = 0;
+    for (int t = 0; t < p->lowered.tasks.count; t++) {
+        const weft_task *task = &p->lowered.tasks.task[t];
+        if (task->kind == WEFT_TASK_RECEIVE) now->message[task->as.message.request] = t;
+        if (task->kind == WEFT_TASK_SEND) now->message[p->receives + task->as.message.request] = t;
+        if (task->kind == WEFT_TASK_DEVICE_MESSAGES) {
+            p->prepared[t].device = &p->device_message[device_messages];
+            device_messages += task->accesses;
+        }
+        if (task->kind != WEFT_TASK_SEND || task->lane != WEFT_LANE_SENDER) continue;
+        const int packed = task->as.message.packed;
+        if (packed < 0) continue;
+        const weft_task *pack = &p->lowered.tasks.task[packed];
+        p->notice[p->notices] =
+            (weft_packed_notice){.task = t,
+                                 .step = pack->step,
+                                 .lane = pack->lane,
+                                 .partner = pack->partner,
+                                 .free_since = &p->free_since[pack->lane - WEFT_LANE_LINK]};
+        p->prepared[packed].notice = &p->notice[p->notices++];
+    }
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_program_connect(weft_build *b, int s) {
+    weft_program *p = &b->program[s];
+    if (p->sequential) return WEFT_SUCCESS;
+    const size_t bytes = p->bytes;
+    weft_status status = number_messages(p);
+    for (int i = 0; i < p->lowered.peers; i++)
+        weft_keep(&status, weft_build_peer(b, s, p->lowered.peer_step[i], &p->peer[i]));
+    for (int t = 0; t < p->lowered.tasks.count; t++) weft_keep(&status, connect_task(b, s, t));
+    b->memory.tables += p->bytes - bytes;
+    return status;
+}
+
+static void release_task(weft_build *b, int s, int t) {
+    weft_program *p = &b->program[s];
+    weft_prepared *made = &p->prepared[t];
+    const int step = p->lowered.tasks.task[t].step;
+    weft_transport *group = b->group[b->schedule[s].step[step].redistribution];
+    if (made->event) b->device.ops->event_destroy(b->device.state, made->event);
+    if (made->message) group->ops->message_destroy(group, made->message);
+    if (made->alltoall) group->ops->alltoall_destroy(group, made->alltoall);
+}
+
+void weft_program_release(weft_build *b, int s) {
+    weft_program *p = &b->program[s];
+    weft_progress *now = &p->progress;
+    for (int t = 0; t < p->lowered.tasks.count && p->prepared; t++) release_task(b, s, t);
+    void *const lists[] = {p->prepared,        p->blockers,        p->peer,       p->notice,
+                           p->device_message,  now->state,         now->blockers, now->recorded_by,
+                           now->next_in_lane,  now->order,         now->ready,    now->request,
+                           now->message,       now->address,       now->array};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) free(lists[i]);
+    weft_dependencies_release(&p->order);
+    weft_lowered_release(&p->lowered);
+    *p = (weft_program){0};
+}
