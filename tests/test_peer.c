@@ -5,8 +5,9 @@
  * what a partner reads, or read what is not there yet.
  *
  * The predicates that a rank waits for, and the words that it stores, are those of peer_flags.c.
- * The order of the steps in an execution is that of src/exec/execute.c and overlap.c. What a rank
- * has stored depends only on how many steps it has taken, so a state is that number for each rank.
+ * The order of the steps in an execution is one in which src/exec/run.c may do the tasks of
+ * src/exchange/peer.c. What a rank has stored depends only on how many steps it has taken, so a
+ * state is that number for each rank.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +34,7 @@ enum {
 typedef enum manner {
     LOADED, /* by the transform after the exchange */
     COPIED,
-    IN_PARTS, /* copied while the transform before it still writes others */
+    IN_TILES, /* copied while the transform before it still writes others */
     MANNERS
 } manner;
 
@@ -48,7 +49,7 @@ typedef enum step_kind {
     ANNOUNCE,
     READ,
     HAS_READ,
-    LEND
+    MARK_READERS
 } step_kind;
 
 typedef struct step {
@@ -92,7 +93,7 @@ static void open_model(model *m, int ranks) {
         q->geometry =
             (weft_redistribution){.members = ranks, .me = r, .send = blocks, .receive = blocks};
         for (int x = 0; x < EXCHANGES; x++) {
-            assert_int_equal(weft_peer_create(NULL, &q->geometry, &q->peer[x]), WEFT_SUCCESS);
+            assert_int_equal(weft_peer_create(&q->geometry, &q->peer[x]), WEFT_SUCCESS);
             for (int other = 0; other < ranks; other++)
                 for (int w = 0; w < WORKSPACES; w++)
                     q->peer[x]->member[other].workspace[w] = &memory[w];
@@ -132,7 +133,7 @@ static void read_part(rank *q, int exchange, int run, int part, bool last) {
 /* A run of an exchange from workspace `from`, what comes out of it going to `to`: what a transform
  * stores there is for the next run. If `first`, a transform fills `from` before it. */
 static void add_exchange(rank *q, manner how, int exchange, int run, int from, int to, bool first) {
-    if (how == IN_PARTS) {
+    if (how == IN_TILES) {
         take_back(q, from);
         take_back(q, to);
         add(q, OPEN, exchange, run, from, 0, false);
@@ -140,12 +141,12 @@ static void add_exchange(rank *q, manner how, int exchange, int run, int from, i
             write(q, run, from, k);
             add(q, ANNOUNCE, exchange, run, from, k + 1, false);
         }
+        add(q, MARK_READERS, exchange, run, from, 0, false);
         for (int k = 0; k < PARTS; k++) {
             read_part(q, exchange, run, k, k + 1 == PARTS);
             if (k + 1 < PARTS) write(q, 0, to, k);
         }
         write(q, 0, to, PARTS - 1);
-        add(q, LEND, exchange, run, from, 0, false);
         return;
     }
     if (how == COPIED || first) {
@@ -154,17 +155,16 @@ static void add_exchange(rank *q, manner how, int exchange, int run, int from, i
     }
     if (how == COPIED) take_back(q, to);
     add(q, OPEN, exchange, run, from, 0, false);
-    add(q, ANNOUNCE, exchange, run, from, WEFT_PEER_PARTS - 1, false);
+    add(q, ANNOUNCE, exchange, run, from, WEFT_PEER_TILES - 1, false);
+    add(q, MARK_READERS, exchange, run, from, 0, false);
     if (how == LOADED) {
         add(q, READ, exchange, run, CALLERS, PARTS - 1,
             false); /* all are there; none is read yet */
-        add(q, LEND, exchange, run, from, 0, false);
         take_back(q, to);
     }
     read_part(q, exchange, run, PARTS - 1, false);
     for (int k = 0; k < PARTS; k++) write(q, how == LOADED ? run + 1 : 0, to, k);
     add(q, HAS_READ, exchange, run, CALLERS, PARTS - 1, true);
-    if (how == COPIED) add(q, LEND, exchange, run, from, 0, false);
 }
 
 /* ---- what a rank has stored after each of its steps ---- */
@@ -172,18 +172,16 @@ static void add_exchange(rank *q, manner how, int exchange, int run, int from, i
 /* With the library's own functions, which find all partners ready. */
 static void take_step(rank *q, stored *s, const step *t) {
     weft_peer *peer = q->peer[t->exchange];
-    weft_exchange_plan plan = {
-        .geometry = &q->geometry, .peer = peer, .workspace = t->workspace, .chunk = t->part};
     const uint64_t epoch = peer->epoch;
     weft_peer_flags all_done;
     atomic_init(&all_done.done, UINT64_MAX);
     for (int m = 0; m < peer->members; m++) peer->member[m].flags = &all_done;
     peer->member[peer->me].flags = &s->flags[t->exchange];
     peer->epoch = s->epoch[t->exchange];
-    if (t->kind == OPEN) weft_peer_open(&plan);
-    if (t->kind == ANNOUNCE) weft_peer_complete(&plan, t->part);
-    if (t->kind == HAS_READ && t->last) weft_peer_finish(&plan);
-    if (t->kind == LEND) s->lent[t->workspace] = weft_peer_lend(peer);
+    if (t->kind == OPEN) weft_peer_open(peer, t->workspace, NULL);
+    if (t->kind == ANNOUNCE) weft_peer_complete(peer, t->part);
+    if (t->kind == HAS_READ && t->last) weft_peer_finish(peer);
+    if (t->kind == MARK_READERS) s->lent[t->workspace] = weft_peer_lend(peer);
     if (t->kind == TAKE_BACK) s->lent[t->workspace].peer = NULL;
     if (t->kind == WRITE) s->content[t->workspace][t->part] = -1;
     if (t->kind == WRITTEN) s->content[t->workspace][t->part] = t->run;
@@ -212,6 +210,12 @@ static void look(model *m, int r, const int *at) {
     }
 }
 
+static bool all_ready(weft_peer *peer, int part) {
+    for (int other = 0; other < peer->members; other++)
+        if (!weft_peer_ready(peer, other, part)) return false;
+    return true;
+}
+
 /* Whether rank r can take its next step. */
 static bool can_go_on(model *m, int r, const int *at) {
     const rank *q = &m->rank[r];
@@ -225,13 +229,8 @@ static bool can_go_on(model *m, int r, const int *at) {
         if (m->defect == NO_EPOCH && readers.peer) readers.epoch = readers.peer->epoch;
         return weft_peer_have_read(&readers);
     }
-    if (t->kind == OPEN) { /* waits for the readers of the last epoch */
-        const weft_peer_readers last = weft_peer_lend(peer);
-        return weft_peer_have_read(&last);
-    }
-    if (t->kind != READ) return true;
-    weft_exchange_plan plan = {.geometry = &q->geometry, .peer = peer, .chunk = t->part};
-    return weft_peer_all_ready(&plan);
+    if (t->kind == OPEN) return weft_peer_may_open(peer);
+    return t->kind != READ || all_ready(peer, t->part);
 }
 
 /* Whether what rank r reads at this moment lies in its partners' workspaces. */
@@ -241,9 +240,7 @@ static bool reads_what_was_written(model *m, int r, const int *at) {
     const step *t = &q->step[at[r] - 1];
     if (t->kind != READ) return true;
     look(m, r, at);
-    weft_exchange_plan plan = {
-        .geometry = &q->geometry, .peer = q->peer[t->exchange], .chunk = t->part};
-    if (!weft_peer_all_ready(&plan)) return false;
+    if (!all_ready(q->peer[t->exchange], t->part)) return false;
     for (int other = 0; other < m->ranks; other++) {
         if (other == r) continue;
         const int w = (int)((const char *)q->peer[t->exchange]->src[other] - memory);

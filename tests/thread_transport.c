@@ -1,4 +1,5 @@
-/* Ranks as threads. One mutex and one condition for each group: simple, not fast. */
+/* Ranks as threads. One mutex and one condition for all groups, for a rank may wait for requests of
+ * several: simple, not fast. */
 #include "thread_transport.h"
 
 #include "device/device.h"
@@ -25,11 +26,12 @@ typedef struct posted {
     const weft_message *message;
 } posted;
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all groups */
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+
 typedef struct group {
     int size, users;
     int ranks_per_node; /* 0: all on one */
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
     posted post[MAX_POSTED];
     uint64_t next_number;
     int arrived, generation; /* barrier */
@@ -45,8 +47,6 @@ typedef struct thread_transport {
 static group *group_create(int size) {
     group *g = calloc(1, sizeof *g);
     g->size = g->users = size;
-    pthread_mutex_init(&g->lock, NULL);
-    pthread_cond_init(&g->changed, NULL);
     return g;
 }
 
@@ -56,15 +56,15 @@ static group *group_of(weft_transport *transport) {
 
 static weft_status barrier(weft_transport *transport) {
     group *g = group_of(transport);
-    pthread_mutex_lock(&g->lock);
+    pthread_mutex_lock(&lock);
     int generation = g->generation;
     if (++g->arrived == g->size) {
         g->arrived = 0;
         g->generation++;
-        pthread_cond_broadcast(&g->changed);
+        pthread_cond_broadcast(&changed);
     }
-    while (generation == g->generation) pthread_cond_wait(&g->changed, &g->lock);
-    pthread_mutex_unlock(&g->lock);
+    while (generation == g->generation) pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
     return WEFT_SUCCESS;
 }
 
@@ -99,12 +99,10 @@ static weft_status split(weft_transport *transport, int color, int key, weft_tra
 
 static void release(weft_transport *transport) {
     group *g = group_of(transport);
-    pthread_mutex_lock(&g->lock);
+    pthread_mutex_lock(&lock);
     bool last = --g->users == 0;
-    pthread_mutex_unlock(&g->lock);
+    pthread_mutex_unlock(&lock);
     if (last) {
-        pthread_cond_destroy(&g->changed);
-        pthread_mutex_destroy(&g->lock);
         free(g);
     }
     free(transport);
@@ -189,7 +187,7 @@ static posted *find_match(group *g, const posted *p) {
 
 static weft_status post(weft_transport *transport, posted p, weft_request *request) {
     group *g = group_of(transport);
-    pthread_mutex_lock(&g->lock);
+    pthread_mutex_lock(&lock);
     int place = 0;
     while (place < MAX_POSTED && g->post[place].live) place++;
     if (place == MAX_POSTED) abort();
@@ -199,11 +197,11 @@ static weft_status post(weft_transport *transport, posted p, weft_request *reque
     if (match) {
         deliver(p.send ? &p : match, p.send ? match : &p);
         p.done = match->done = true;
-        pthread_cond_broadcast(&g->changed);
+        pthread_cond_broadcast(&changed);
     }
     g->post[place] = p;
-    request->opaque = (uint64_t)place + 1;
-    pthread_mutex_unlock(&g->lock);
+    request->opaque = (uint64_t)(uintptr_t)&g->post[place];
+    pthread_mutex_unlock(&lock);
     return WEFT_SUCCESS;
 }
 
@@ -228,14 +226,14 @@ static weft_status receive_message(weft_transport *transport, void *base,
 
 static weft_status any(weft_transport *transport, weft_request *requests, int count, int *index,
                        bool wait) {
-    group *g = group_of(transport);
-    pthread_mutex_lock(&g->lock);
+    (void)transport;
+    pthread_mutex_lock(&lock);
     for (*index = -3; *index == -3;) {
         bool live = false;
         for (int i = 0; i < count && *index == -3; i++) {
             if (requests[i].opaque == 0) continue;
             live = true;
-            posted *p = &g->post[requests[i].opaque - 1];
+            posted *p = (posted *)(uintptr_t)requests[i].opaque;
             if (!p->done) continue;
             p->live = false;
             requests[i].opaque = 0;
@@ -247,9 +245,9 @@ static weft_status any(weft_transport *transport, weft_request *requests, int co
         else if (!wait)
             *index = -2;
         else
-            pthread_cond_wait(&g->changed, &g->lock);
+            pthread_cond_wait(&changed, &lock);
     }
-    pthread_mutex_unlock(&g->lock);
+    pthread_mutex_unlock(&lock);
     return WEFT_SUCCESS;
 }
 
@@ -272,16 +270,23 @@ static weft_request no_request(void) {
 
 struct weft_alltoall {
     int members;
-    bool owned;
     weft_message *send[MAX_RANKS], *receive[MAX_RANKS];
 };
+
+static weft_message *copy_message(const weft_message *message) {
+    weft_message *copy = message ? malloc(sizeof *copy) : NULL;
+    if (copy) *copy = *message;
+    return copy;
+}
 
 static weft_status alltoall_create_typed(weft_transport *t, weft_message *const *send,
                                          weft_message *const *receive, weft_alltoall **alltoall) {
     weft_alltoall *a = calloc(1, sizeof *a);
     a->members = t->size;
-    memcpy(a->send, send, (size_t)t->size * sizeof *send);
-    memcpy(a->receive, receive, (size_t)t->size * sizeof *receive);
+    for (int m = 0; m < t->size; m++) {
+        a->send[m] = copy_message(send[m]);
+        a->receive[m] = copy_message(receive[m]);
+    }
     *alltoall = a;
     return WEFT_SUCCESS;
 }
@@ -296,19 +301,22 @@ static weft_message *run_message(weft_transport *t, const weft_run *run, size_t 
 
 static weft_status alltoall_create(weft_transport *t, const weft_run *send, const weft_run *receive,
                                    size_t element_bytes, weft_alltoall **alltoall) {
-    weft_message *out[MAX_RANKS], *in[MAX_RANKS];
+    weft_message *out[MAX_RANKS] = {NULL}, *in[MAX_RANKS] = {NULL};
     for (int m = 0; m < t->size; m++) {
         out[m] = run_message(t, &send[m], element_bytes);
         in[m] = run_message(t, &receive[m], element_bytes);
     }
     weft_status status = alltoall_create_typed(t, out, in, alltoall);
-    (*alltoall)->owned = true;
+    for (int m = 0; m < t->size; m++) {
+        free(out[m]);
+        free(in[m]);
+    }
     return status;
 }
 
 static void alltoall_destroy(weft_transport *t, weft_alltoall *a) {
     (void)t;
-    for (int m = 0; a && a->owned && m < a->members; m++) {
+    for (int m = 0; a && m < a->members; m++) {
         free(a->send[m]);
         free(a->receive[m]);
     }

@@ -58,7 +58,7 @@ typedef struct weft_transport_ops {
                         int partner, weft_request *request);
     weft_status (*receive)(weft_transport *transport, void *base, const weft_message *message,
                            int partner, weft_request *request);
-    /* Waits for one of the requests; *index gets which, or -1 when all are done. Also of one that
+    /* Waits for one of the requests, which may be of any groups of these ranks; *index gets which, or -1 when all are done. Also of one that
      * has failed: then the others can still be waited for. */
     weft_status (*wait_any)(weft_transport *transport, weft_request *requests, int count,
                             int *index);
@@ -73,6 +73,7 @@ typedef struct weft_transport_ops {
     weft_status (*alltoall_create)(weft_transport *transport, const weft_run *send,
                                    const weft_run *receive, size_t element_bytes,
                                    weft_alltoall **alltoall);
+    /* The messages may be destroyed afterwards. */
     weft_status (*alltoall_create_typed)(weft_transport *transport, weft_message *const *send,
                                          weft_message *const *receive, weft_alltoall **alltoall);
     void (*alltoall_destroy)(weft_transport *transport, weft_alltoall *alltoall);
