@@ -1,14 +1,14 @@
 /*
- * The jit engine's ways with long lines, at lengths short enough for an exact answer: habits make
+ * The jit engine's ways with long lines, at lengths short enough for an exact answer: tuning make
  * every line long. Matrices in two and three kernels, folded ones, whole lines; batches in parts;
  * lines of any strides, in place and not. And transforms of three dimensions that do nothing in
  * place, as those of long lines do.
  */
 #include "test_engine.h"
 
-#include "engine/jit/habits.h"
+#include "engine/jit/tuning.h"
 
-/* What the planning below changes of the device's habits; 0: nothing. */
+/* What the planning below changes of the device's tuning; 0: nothing. */
 typedef struct ways {
     int longest, folds;
     int64_t work;   /* bytes; -1: no limit */
@@ -32,18 +32,18 @@ static weft_status plan_wanted(const weft_transform *t, const weft_device_handle
                                weft_engine_plan **plan, size_t *bytes) {
     weft_kernel_limits limits;
     WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
-    weft_jit_habits habits = weft_jit_habits_of(t->precision, &limits);
-    habits.longest = wanted.longest;
-    habits.folds = wanted.folds;
-    habits.longest_work = wanted.work < 0 ? SIZE_MAX : (size_t)wanted.work;
-    if (wanted.alternates) habits.alternates = wanted.alternates;
-    if (!wanted.refused) return weft_jit_plan_with(t, device, &habits, plan, bytes);
+    weft_jit_tuning tuning = weft_jit_tuning_of(t->precision, &limits);
+    tuning.longest = wanted.longest;
+    tuning.folds = wanted.folds;
+    tuning.longest_work = wanted.work < 0 ? SIZE_MAX : (size_t)wanted.work;
+    if (wanted.alternates) tuning.alternates = wanted.alternates;
+    if (!wanted.refused) return weft_jit_plan_with(t, device, &tuning, plan, bytes);
     static weft_device_ops little;
     real_ops = device->ops;
     little = *real_ops;
     little.allocate = allocate_little;
     return weft_jit_plan_with(t, &(weft_device_handle){.ops = &little, .state = device->state},
-                              &habits, plan, bytes);
+                              &tuning, plan, bytes);
 }
 
 typedef enum layout {

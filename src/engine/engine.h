@@ -73,11 +73,11 @@ typedef struct weft_transform {
     int64_t in_elements,
         out_elements; /* extent of the arrays the views lie in: what a measuring engine allocates */
     weft_pieces in_pieces, out_pieces; /* only for engines that take pieces */
-    /* Only for engines that take operators: those of either side; and a C2C or R2C that `returns`
-     * goes forward, through `spectral`, and back, so that out is what in is, in the output's
-     * strides. */
+    /* Only for engines that take operators: those of either side; and a C2C or R2C that is a
+     * `round_trip` goes forward, through `spectral`, and back, so that out is what in is, in the
+     * output's strides. */
     weft_fused_operators load, spectral, store;
-    bool returns;
+    bool round_trip;
     int part_loop; /* the loop of which `begin_at` tells the first index, where parts are executed;
                       0 where there are no loops */
 } weft_transform;
@@ -86,7 +86,8 @@ typedef struct weft_transform {
 static inline size_t weft_transform_element_bytes(const weft_transform *t, bool output) {
     const weft_fused_operators *side = output ? &t->store : &t->load;
     if (side->list) return weft_stored_element_bytes(&side->layout);
-    const bool real = t->kind == (output && !t->returns ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+    const bool real =
+        t->kind == (output && !t->round_trip ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
     return weft_number_bytes(t->precision) * (real ? 1 : 2);
 }
 

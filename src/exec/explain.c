@@ -57,7 +57,7 @@ static void describe_fft(const weft_step *step, json_t *out) {
     json_object_set_new(out, "flops", json_real(step->flops));
     json_object_set_new(out, "chunks", json_integer(step->chunks));
     json_object_set_new(out, "far_chunks", json_integer(step->far_chunks));
-    if (t->returns) json_object_set_new(out, "returns", json_true());
+    if (t->round_trip) json_object_set_new(out, "returns", json_true());
     describe_fused(&t->load, "load", out);
     describe_fused(&t->spectral, "spectral", out);
     describe_fused(&t->store, "store", out);

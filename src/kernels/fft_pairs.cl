@@ -36,7 +36,8 @@ FUNCTION void part_pairs(real2 *pairs, GLOBAL const real2 *tables, int t) {
     for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
         const int k = t + i * LINE_THREADS;
         if (k == 0) pairs[2 * i].y = pairs[2 * i + 1].y = 0; /* real data has none */
-        if (k < PAIRS) part_pair(&pairs[2 * i], &pairs[2 * i + 1], TABLE_READ(tables, SEAM + k));
+        if (k < PAIRS)
+            part_pair(&pairs[2 * i], &pairs[2 * i + 1], TABLE_READ(tables, HALF_ROOTS + k));
     }
 }
 #endif
@@ -73,7 +74,7 @@ FUNCTION void store_pairs(real2 *pairs, line_out_place to, GLOBAL const real2 *t
         const int k = t + i * LINE_THREADS;
         if (k < PAIRS) {
             real2 a = pairs[2 * i], b = pairs[2 * i + 1];
-            join_pair(&a, &b, TABLE_READ(tables, SEAM + k));
+            join_pair(&a, &b, TABLE_READ(tables, HALF_ROOTS + k));
             if (k == 0) a.y = b.y = 0; /* not a zero with a sign */
             store_complex(to, k, a);
             if (2 * k != LENGTH) store_complex(to, LENGTH - k, b);

@@ -325,7 +325,7 @@ static bool add_turn(const weft_schedule_request *request, weft_schedule *schedu
     if (ends) add_pointwise(request, schedule, WEFT_PLACE_LOAD, at);
     add_fft(request, schedule, at, &to, segment->axis, segment->transforms);
     weft_step *step = &schedule->step[schedule->steps - 1];
-    step->transform.returns = true;
+    step->transform.round_trip = true;
     step->flops *= 2;
     add_pointwise(request, schedule, WEFT_PLACE_SPECTRAL, &between);
     if (&schedule->step[schedule->steps - 1] != step)

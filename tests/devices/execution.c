@@ -34,7 +34,7 @@ typedef struct test_case {
     weft_precision precision;
     int dims;
     int64_t n[3], lines;
-    bool returns;
+    bool round_trip;
 } test_case;
 
 static const test_case cases[] = {
@@ -82,7 +82,7 @@ static arrays begin(const test_case *c) {
                               .dims = c->dims,
                               .loops = 1,
                               .loop = {{.n = c->lines}},
-                              .returns = c->returns,
+                              .round_trip = c->round_trip,
                               .threads = 1},
                 .number = weft_number_bytes(c->precision)};
     for (int d = 0; d < c->dims; d++) a.transform.dim[d].n = c->n[d];

@@ -13,7 +13,7 @@
 /* What is being made. */
 typedef struct making {
     const weft_jit_request *request;
-    const weft_jit_habits *habits;
+    const weft_jit_tuning *tuning;
     const weft_device_handle *device;
     weft_jit_table_list *tables;
     weft_jit_chain *chain;
@@ -25,19 +25,19 @@ static const weft_jit_side dense_line = {
     .points = WEFT_JIT_COMPLEX, .point = 2, .part = 1, .own = true};
 
 /* The longest line that is done in one kernel whatever its strides. */
-static int64_t longest_anywhere(const weft_jit_habits *habits) {
-    return weft_least(habits->longest, WEFT_JIT_LONGEST);
+static int64_t longest_anywhere(const weft_jit_tuning *tuning) {
+    return weft_least(tuning->longest, WEFT_JIT_LONGEST);
 }
 
-bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit_habits *habits,
+bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit_tuning *tuning,
                         int64_t *core) {
     *core = 0;
-    if (length > longest_anywhere(habits)) return false;
+    if (length > longest_anywhere(tuning)) return false;
     if (weft_is_smooth(length)) return true;
     *core = weft_jit_convolution_length(2 * length - 1);
     /* In two parts, with padding. */
     const int64_t bytes = *core * (int64_t)weft_number_bytes(precision);
-    return *core <= WEFT_JIT_LONGEST_CORE && (size_t)(bytes + bytes / 4) <= habits->local_bytes;
+    return *core <= WEFT_JIT_LONGEST_CORE && (size_t)(bytes + bytes / 4) <= tuning->local_bytes;
 }
 
 static bool lies_along(const weft_jit_request *r) {
@@ -49,17 +49,17 @@ static bool lies_along(const weft_jit_request *r) {
 }
 
 /* Whether one kernel of this device does such lines although they are long. */
-static bool fits_here(const weft_jit_request *r, const weft_jit_habits *habits,
+static bool fits_here(const weft_jit_request *r, const weft_jit_tuning *tuning,
                       const weft_kernel_limits *limits) {
     const bool plain = r->in.points == WEFT_JIT_COMPLEX && r->out.points == WEFT_JIT_COMPLEX;
-    if (r->length > habits->longest || !weft_is_smooth(r->length) || !lies_along(r)) return false;
+    if (r->length > tuning->longest || !weft_is_smooth(r->length) || !lies_along(r)) return false;
     const weft_jit_task task = {.precision = r->precision,
                                 .length = (int)r->length,
                                 .points = (int)r->length,
                                 .pairs = !plain,
                                 .lines = 1};
-    const weft_jit_shape shape = weft_jit_choose_shape(&task, habits, limits);
-    return weft_jit_shape_fits(&shape, &task, habits, limits);
+    const weft_jit_shape shape = weft_jit_choose_shape(&task, tuning, limits);
+    return weft_jit_shape_fits(&shape, &task, tuning, limits);
 }
 
 /* ---- passes ---- */
@@ -90,7 +90,7 @@ static weft_jit_request begin(const making *m, weft_jit_work work, weft_jit_arra
                           .real_length = whole->real_length,
                           .in = from == WEFT_JIT_IN ? whole->in : dense_line,
                           .out = to == WEFT_JIT_OUT ? whole->out : dense_line,
-                          .twist = -1,
+                          .twiddle_loop = -1,
                           .chunk = -1,
                           .fold_loop = -1};
     if (work != WEFT_JIT_TRANSFORM) r.loop[r.loops++] = (weft_jit_loop){1, 0, 0};
@@ -109,7 +109,7 @@ static weft_status add(const making *m, const weft_jit_request *request, weft_ji
     weft_jit_step *step = &m->chain->step[m->chain->steps++];
     step->from = from;
     step->to = to;
-    return weft_jit_pass_create(request, m->habits, m->device, m->tables, &step->pass);
+    return weft_jit_pass_create(request, m->tuning, m->device, m->tables, &step->pass);
 }
 
 static weft_status add_copy(const making *m, weft_jit_work work, int64_t points,
@@ -204,15 +204,15 @@ static void count_points(weft_jit_request *r, weft_jit_operators *o, int64_t ste
  * in all, row number k lying in the result at k, with room between for what follows. */
 static weft_status add_rows(const making *m, int64_t n, int64_t first, weft_jit_array to,
                             const weft_jit_side *out) {
-    const int64_t length = n / first, most = longest_anywhere(m->habits),
+    const int64_t length = n / first, most = longest_anywhere(m->tuning),
                   second = length <= most ? 1 : balanced_divisor(length, most);
     const int64_t third = length / second;
     if (second > 1) { /* the rows are matrices themselves, in place */
         weft_jit_request r = begin(m, WEFT_JIT_TRANSFORM, WEFT_JIT_MATRIX, WEFT_JIT_MATRIX);
         r.length = second;
         r.in.point = r.out.point = 2 * third;
-        r.twist = r.loops;
-        r.twist_order = length;
+        r.twiddle_loop = r.loops;
+        r.twiddle_order = length;
         add_loop(&r, third, 2, 2);
         add_loop(&r, first, 2 * length, 2 * length);
         WEFT_TRY(add(m, &r, WEFT_JIT_MATRIX, WEFT_JIT_MATRIX));
@@ -234,7 +234,7 @@ static weft_status add_rows(const making *m, int64_t n, int64_t first, weft_jit_
 /* n points, complex or pairs of reals, from one array to another: columns, then rows. Point j2 of
  * row k1 is at k1 n / first + j2 of the matrix. */
 static weft_status add_matrix(const making *m, int64_t n, weft_jit_array from, weft_jit_array to) {
-    const int64_t first = first_factor(n, longest_anywhere(m->habits));
+    const int64_t first = first_factor(n, longest_anywhere(m->tuning));
     if (first == 0)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: lines of %lld points", (long long)n);
     const weft_jit_side in = from == WEFT_JIT_IN ? m->request->in : dense_line;
@@ -243,8 +243,8 @@ static weft_status add_matrix(const making *m, int64_t n, weft_jit_array from, w
     r.length = first;
     r.in.point = in.point * (n / first);
     r.out.point = 2 * (n / first);
-    r.twist = r.loops;
-    r.twist_order = n;
+    r.twiddle_loop = r.loops;
+    r.twiddle_order = n;
     r.in.operators.point = n / first;
     add_loop(&r, n / first, in.point, 2);
     count_points(&r, &r.in.operators, 1);
@@ -270,8 +270,8 @@ static weft_status add_folded_forward(const making *m, int64_t n, int64_t first)
     r.length = r.real_length = first;
     lie_as(&r.in, WEFT_JIT_REAL, in->part * second, in->part);
     lie_as(&r.out, WEFT_JIT_HALF, 2 * second, 1);
-    r.twist = r.loops;
-    r.twist_order = n;
+    r.twiddle_loop = r.loops;
+    r.twiddle_order = n;
     r.in.operators.point = second;
     add_loop(&r, second, in->part, 2);
     count_points(&r, &r.in.operators, 1);
@@ -295,8 +295,8 @@ static weft_status add_folded_inverse(const making *m, int64_t n, int64_t first)
     r.real_length = n;
     lie_as(&r.in, WEFT_JIT_FOLDED, in->point * first, 1);
     r.fold = first;
-    r.fold_loop = r.twist = r.loops;
-    r.twist_order = n;
+    r.fold_loop = r.twiddle_loop = r.loops;
+    r.twiddle_order = n;
     add_loop(&r, first / 2 + 1, in->point, 2 * second);
     WEFT_TRY(add(m, &r, WEFT_JIT_IN, WEFT_JIT_MATRIX));
     r = begin(m, WEFT_JIT_TRANSFORM, WEFT_JIT_MATRIX, WEFT_JIT_OUT);
@@ -320,12 +320,12 @@ static bool is_half(const weft_jit_side *side) {
 }
 
 /* The first factor of a real line that goes through a folded matrix; 0: it does not. */
-static int64_t folded_factor(const weft_jit_request *r, const weft_jit_habits *habits) {
+static int64_t folded_factor(const weft_jit_request *r, const weft_jit_tuning *tuning) {
     const bool real =
         (is_real(&r->in) && is_half(&r->out)) || (is_half(&r->in) && is_real(&r->out));
-    if (!habits->folds || !real) return 0;
+    if (!tuning->folds || !real) return 0;
     if (r->real_length > INT32_MAX || !weft_is_smooth(r->real_length)) return 0;
-    const int64_t first = balanced_divisor(r->real_length, longest_anywhere(habits));
+    const int64_t first = balanced_divisor(r->real_length, longest_anywhere(tuning));
     return first < r->real_length ? first : 0;
 }
 
@@ -369,7 +369,7 @@ static weft_status add_convolution(const making *m, int64_t core) {
 }
 
 /* The chain's own arrays: lines of `row` points, those of the longest loop slowest, of which so
- * many are done at once that an array keeps to the habits' size. */
+ * many are done at once that an array keeps to the tuning' size. */
 static void lay_out_areas(making *m, int64_t row) {
     const weft_jit_request *r = m->request;
     int64_t stride = 2 * row;
@@ -384,7 +384,7 @@ static void lay_out_areas(making *m, int64_t row) {
     weft_jit_chain *chain = m->chain;
     if (m->chunk >= 0) {
         const weft_jit_loop *loop = &r->loop[m->chunk];
-        const size_t at_once = m->habits->longest_work / (size_t)bytes;
+        const size_t at_once = m->tuning->longest_work / (size_t)bytes;
         m->dense[m->chunk] = stride;
         chain->chunks_n = loop->n;
         chain->chunk_n = at_once < (size_t)loop->n ? (int64_t)at_once : loop->n;
@@ -395,11 +395,11 @@ static void lay_out_areas(making *m, int64_t row) {
     chain->area_bytes = (size_t)(bytes * chain->chunk_n + 511) / 512 * 512;
 }
 
-weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_jit_habits *habits,
+weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_jit_tuning *tuning,
                                   const weft_device_handle *device, weft_jit_table_list *tables,
                                   weft_jit_chain *chain) {
     making m = {.request = request,
-                .habits = habits,
+                .tuning = tuning,
                 .device = device,
                 .tables = tables,
                 .chain = chain,
@@ -410,12 +410,12 @@ weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_ji
     WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
     weft_jit_request single = *request;
     const bool anywhere =
-        weft_jit_is_single(request->length, request->precision, habits, &single.core);
+        weft_jit_is_single(request->length, request->precision, tuning, &single.core);
     if (!anywhere && request->in.pieces + request->out.pieces > 0)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: long lines in pieces");
-    if (anywhere || fits_here(request, habits, &limits))
+    if (anywhere || fits_here(request, tuning, &limits))
         return add(&m, &single, WEFT_JIT_IN, WEFT_JIT_OUT);
-    const int64_t n = request->real_length, first = folded_factor(request, habits);
+    const int64_t n = request->real_length, first = folded_factor(request, tuning);
     if (first > 0) {
         lay_out_areas(&m, (first / 2 + 1) * (n / first));
         chain->areas = 1;

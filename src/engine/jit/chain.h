@@ -35,7 +35,7 @@ typedef struct weft_jit_chain {
 
 /* Whether a line of so many points takes one kernel on any device, whatever its strides; and how
  * many points a convolution there works on, or 0. */
-bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit_habits *habits,
+bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit_tuning *tuning,
                         int64_t *core);
 
 /* Whether the kernels, which count with 32 bits, can count the points of lines of n, real numbers
@@ -43,8 +43,8 @@ bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit
  * `operators`: they look at the points' numbers. */
 weft_status weft_jit_check_lines(int64_t n, bool real, bool operators, int64_t lines);
 
-/* `request` is of work TRANSFORM, without chunk, core and twist. */
-weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_jit_habits *habits,
+/* `request` is of work TRANSFORM, without chunk, core and twiddle_loop. */
+weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_jit_tuning *tuning,
                                   const weft_device_handle *device, weft_jit_table_list *tables,
                                   weft_jit_chain *chain);
 void weft_jit_chain_release(weft_jit_chain *chain, const weft_device_handle *device);

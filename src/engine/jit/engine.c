@@ -10,7 +10,7 @@
 
 #include "engine/engine.h"
 #include "engine/jit/chain.h"
-#include "engine/jit/habits.h"
+#include "engine/jit/tuning.h"
 #include "engine/smooth.h"
 #include "support/checked.h"
 #include "support/error.h"
@@ -51,7 +51,7 @@ static int in_order(const weft_transform *t, int i) {
 }
 
 static bool real_side(const weft_transform *t, bool output) {
-    return t->kind == (output && !t->returns ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+    return t->kind == (output && !t->round_trip ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
 }
 
 /* The caller's array holds one number for each element, also for a complex one. */
@@ -67,9 +67,9 @@ static bool takes(const weft_transform *t, const weft_pieces *pieces, int place)
             t->dim[pieces->dim].n <= WEFT_JIT_LONGEST);
 }
 
-/* A convolution turns within one kernel along the dimension that is transformed last, which must be
- * complex. */
-static bool can_turn(const weft_transform *t) {
+/* A convolution round_trip within one kernel along the dimension that is transformed last, which
+ * must be complex. */
+static bool can_round_trip(const weft_transform *t) {
     const int64_t n = t->dim[0].n;
     return n <= WEFT_JIT_LONGEST && weft_is_smooth(n) &&
            (t->kind == WEFT_TRANSFORM_C2C || t->dims > 1);
@@ -105,16 +105,16 @@ static weft_status jit_supports(const weft_transform *t, const weft_device_ops *
                          device->name);
     if (t->precision != WEFT_DOUBLE && t->precision != WEFT_SINGLE)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: double and single precision only");
-    if (t->in_place && t->kind != WEFT_TRANSFORM_C2C && !t->returns)
+    if (t->in_place && t->kind != WEFT_TRANSFORM_C2C && !t->round_trip)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: a batch of real transforms in place; use two buffers");
     const bool real =
         (real_side(t, false) && in->count > 0) || (real_side(t, true) && out->count > 0);
-    if (t->returns && !can_turn(t))
+    if (t->round_trip && !can_round_trip(t))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: there and back along %lld points in one kernel",
                          (long long)t->dim[0].n);
-    if (real || !takes(t, in, 0) || !takes(t, out, t->returns ? 0 : t->dims - 1))
+    if (real || !takes(t, in, 0) || !takes(t, out, t->round_trip ? 0 : t->dims - 1))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: a transform of %d dimensions from %d pieces to %d", t->dims,
                          in->count, out->count);
@@ -130,7 +130,7 @@ typedef struct strides {
 
 typedef struct planning {
     const weft_transform *transform;
-    const weft_jit_habits *habits;
+    const weft_jit_tuning *tuning;
     weft_engine_plan *plan;
     strides lie[BETWEEN + 1];
     bool alternates; /* between the output and the array between, never in place */
@@ -196,7 +196,7 @@ static void set_pieces(const weft_transform *t, const weft_pieces *given, weft_j
 static bool in_pairs(const planning *p, int64_t n) {
     int64_t core;
     return n % 2 == 0 && (weft_is_smooth(n / 2) ||
-                          weft_jit_is_single(n / 2, p->transform->precision, p->habits, &core));
+                          weft_jit_is_single(n / 2, p->transform->precision, p->tuning, &core));
 }
 
 static weft_jit_side real_points(int64_t stride, bool pairs) {
@@ -224,7 +224,7 @@ static weft_jit_request request_of(const planning *p, int d, bool back, array fr
         .real_length = t->dim[d].n,
         .in = {.points = c2r ? half : WEFT_JIT_COMPLEX, .point = in->dim[d], .part = 1},
         .out = {.points = r2c ? half : WEFT_JIT_COMPLEX, .point = out->dim[d], .part = 1},
-        .twist = -1,
+        .twiddle_loop = -1,
         .chunk = -1,
         .fold_loop = -1};
     if (r2c) r.in = real_points(in->dim[d], pairs);
@@ -255,9 +255,9 @@ static void set_operators(const weft_transform *t, const weft_fused_operators *g
 }
 
 /* Pass number `place` of all. Those of a transform that returns are those of the way there, of
- * which the last one turns, and the others again. */
+ * which the last one round_trip, and the others again. */
 static int passes_of(const weft_transform *t) {
-    return t->returns ? 2 * t->dims - 1 : t->dims;
+    return t->round_trip ? 2 * t->dims - 1 : t->dims;
 }
 
 static bool is_back(const weft_transform *t, int place) {
@@ -290,11 +290,11 @@ static weft_status add_axis(planning *p, int place, array from, array to) {
         set_pieces(t, &t->out_pieces, &r.out);
         set_operators(t, &t->store, plan->store, d, &r.out.operators);
     }
-    if (t->returns && place + 1 == t->dims) {
-        r.turns = true;
-        set_operators(t, &t->spectral, plan->spectral, d, &r.turn);
+    if (t->round_trip && place + 1 == t->dims) {
+        r.round_trip = true;
+        set_operators(t, &t->spectral, plan->spectral, d, &r.spectral);
     }
-    return weft_jit_chain_create(&r, p->habits, &plan->device, &plan->tables, &axis->chain);
+    return weft_jit_chain_create(&r, p->tuning, &plan->device, &plan->tables, &axis->chain);
 }
 
 /* Where data stays until the last pass: in the output, if that can hold it, in the input, or in
@@ -304,16 +304,16 @@ static array resting_place(const weft_transform *t) {
     if (t->dims == 1) return OUT;
     if (t->kind == WEFT_TRANSFORM_C2R)
         return t->destroy_input && t->in_pieces.count == 0 && !converts(t, false) ? IN : BETWEEN;
-    return t->out_pieces.count > 0 || !box || (t->returns && t->kind == WEFT_TRANSFORM_R2C)
+    return t->out_pieces.count > 0 || !box || (t->round_trip && t->kind == WEFT_TRANSFORM_R2C)
                ? BETWEEN
                : OUT;
 }
 
 /* On an H200 strided lines of 1024 points in double precision, whose groups fill a multiprocessor
  * alone, are slower by 15 % in place; cuFFT takes an array for it, too. */
-static bool wants_to_alternate(const weft_transform *t, const weft_jit_habits *habits) {
+static bool wants_to_alternate(const weft_transform *t, const weft_jit_tuning *tuning) {
     bool any = false;
-    for (int d = 0; d + 1 < t->dims; d++) any = any || t->dim[d].n >= habits->alternates;
+    for (int d = 0; d + 1 < t->dims; d++) any = any || t->dim[d].n >= tuning->alternates;
     return any && t->dims > 2 && resting_place(t) == OUT;
 }
 
@@ -330,7 +330,7 @@ static bool is_nothing(const planning *p, int place, array from, array to) {
     const int d = dimension_of(t, place);
     const bool operates = (place == 0 && p->plan->load) ||
                           (place + 1 == passes_of(t) && p->plan->store) ||
-                          (t->returns && place + 1 == t->dims);
+                          (t->round_trip && place + 1 == t->dims);
     return t->dim[d].n == 1 && from == to && !operates &&
            (t->kind == WEFT_TRANSFORM_C2C || d != t->dims - 1);
 }
@@ -366,7 +366,7 @@ static weft_status add_operators(const planning *p) {
                                                          : &t->store;
     plan->part_axis = any->list && t->loops > 0 ? any->loop_axis[t->part_loop] : -1;
     WEFT_TRY(make_operators(plan, &t->load, "load", &plan->load));
-    WEFT_TRY(make_operators(plan, &t->spectral, "turn", &plan->spectral));
+    WEFT_TRY(make_operators(plan, &t->spectral, "spectral", &plan->spectral));
     return make_operators(plan, &t->store, "store", &plan->store);
 }
 
@@ -407,7 +407,7 @@ static void jit_destroy(weft_engine_plan *plan) {
 }
 
 static weft_status make_plan(const weft_transform *transform, const weft_device_handle *device,
-                             const weft_jit_habits *habits, bool alternates, weft_engine_plan **out,
+                             const weft_jit_tuning *tuning, bool alternates, weft_engine_plan **out,
                              size_t *bytes) {
     weft_engine_plan *plan = calloc(1, sizeof *plan);
     axis_chain *chain = calloc((size_t)passes_of(transform), sizeof *chain);
@@ -419,7 +419,7 @@ static weft_status make_plan(const weft_transform *transform, const weft_device_
     plan->device = *device;
     plan->tables.precision = transform->precision;
     plan->chain = chain;
-    planning p = {.transform = transform, .habits = habits, .plan = plan, .alternates = alternates};
+    planning p = {.transform = transform, .tuning = tuning, .plan = plan, .alternates = alternates};
     size_t held = 0;
     weft_status status = add_operators(&p);
     if (status == WEFT_SUCCESS) status = add_axes(&p);
@@ -428,21 +428,21 @@ static weft_status make_plan(const weft_transform *transform, const weft_device_
         jit_destroy(plan);
         return status;
     }
-    weft_jit_tables_settle(&plan->tables);
+    weft_jit_tables_free_copies(&plan->tables);
     *bytes = held;
     *out = plan;
     return WEFT_SUCCESS;
 }
 
 weft_status weft_jit_plan_with(const weft_transform *transform, const weft_device_handle *device,
-                               const weft_jit_habits *habits, weft_engine_plan **out,
+                               const weft_jit_tuning *tuning, weft_engine_plan **out,
                                size_t *bytes) {
     WEFT_TRY(jit_supports(transform, device->ops));
-    if (wants_to_alternate(transform, habits)) {
-        weft_status status = make_plan(transform, device, habits, true, out, bytes);
+    if (wants_to_alternate(transform, tuning)) {
+        weft_status status = make_plan(transform, device, tuning, true, out, bytes);
         if (status != WEFT_ERROR_OUT_OF_MEMORY) return status;
     }
-    return make_plan(transform, device, habits, false, out, bytes);
+    return make_plan(transform, device, tuning, false, out, bytes);
 }
 
 static weft_status jit_plan(const weft_transform *transform, const weft_device_handle *device,
@@ -450,8 +450,8 @@ static weft_status jit_plan(const weft_transform *transform, const weft_device_h
     weft_kernel_limits limits;
     WEFT_TRY(jit_supports(transform, device->ops));
     WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
-    const weft_jit_habits habits = weft_jit_habits_of(transform->precision, &limits);
-    return weft_jit_plan_with(transform, device, &habits, plan, bytes);
+    const weft_jit_tuning tuning = weft_jit_tuning_of(transform->precision, &limits);
+    return weft_jit_plan_with(transform, device, &tuning, plan, bytes);
 }
 
 static weft_status jit_execute(weft_engine_plan *plan, const weft_device_handle *device,

@@ -37,16 +37,16 @@ static void swap_loops(weft_jit_request *r, int a, int b) {
     r->loop[b] = loop;
     swap_side_loops(&r->in, a, b);
     swap_side_loops(&r->out, a, b);
-    swap_operator_loops(&r->turn, a, b);
-    int *named[] = {&r->twist, &r->chunk, &r->fold_loop};
+    swap_operator_loops(&r->spectral, a, b);
+    int *named[] = {&r->twiddle_loop, &r->chunk, &r->fold_loop};
     for (int i = 0; i < 3; i++)
         if (*named[i] == a || *named[i] == b) *named[i] = a + b - *named[i];
 }
 
-static void drop_loop(weft_jit_request *r, int l) {
+static void remove_loop(weft_jit_request *r, int l) {
     for (; l + 1 < r->loops; l++) swap_loops(r, l, l + 1);
     r->loops--;
-    if (r->twist == r->loops) r->twist = -1;
+    if (r->twiddle_loop == r->loops) r->twiddle_loop = -1;
     if (r->chunk == r->loops) r->chunk = -1;
     if (r->fold_loop == r->loops) r->fold_loop = -1;
 }
@@ -62,13 +62,13 @@ static int nearest(const weft_jit_request *r, bool output) {
     return best;
 }
 
-static bool lines_are_nearer(const weft_jit_request *r, int l, bool output) {
+static bool lines_are_closer(const weft_jit_request *r, int l, bool output) {
     const int64_t line = output ? r->loop[l].out : r->loop[l].in;
     return distance(line) < distance(output ? r->out.point : r->in.point);
 }
 
 static bool is_looked_at(const weft_jit_request *r, int l) {
-    const weft_jit_operators *all[] = {&r->in.operators, &r->turn, &r->out.operators};
+    const weft_jit_operators *all[] = {&r->in.operators, &r->spectral, &r->out.operators};
     bool any = false;
     for (int i = 0; i < 3; i++) any = any || (all[i]->kernel && all[i]->axis[l] >= 0);
     return any;
@@ -76,20 +76,20 @@ static bool is_looked_at(const weft_jit_request *r, int l) {
 
 /* Whether the loop's own index is wanted. */
 static bool is_named(const weft_jit_request *r, int l) {
-    return l == r->twist || l == r->chunk || l == r->fold_loop || is_looked_at(r, l);
+    return l == r->twiddle_loop || l == r->chunk || l == r->fold_loop || is_looked_at(r, l);
 }
 
 /* Neighbouring lines first, the others as they lie in memory; loops that follow each other on both
  * sides become one. */
 static void arrange_loops(weft_jit_request *r, int fixed) {
     for (int l = r->loops - 1; l >= fixed; l--)
-        if (r->loop[l].n == 1) drop_loop(r, l);
+        if (r->loop[l].n == 1) remove_loop(r, l);
     for (int i = fixed + 1; i < r->loops; i++)
         for (int j = i; j > fixed && distance(r->loop[j].out) < distance(r->loop[j - 1].out); j--)
             swap_loops(r, j, j - 1);
     if (fixed == 0 && r->loops > 0) {
         int first = nearest(r, true), in = nearest(r, false);
-        if (!lines_are_nearer(r, first, true) && lines_are_nearer(r, in, false)) first = in;
+        if (!lines_are_closer(r, first, true) && lines_are_closer(r, in, false)) first = in;
         for (int l = first; l > 0; l--) swap_loops(r, l, l - 1);
     }
     for (int l = fixed; l + 1 < r->loops && r->in.pieces + r->out.pieces == 0;) {
@@ -101,7 +101,7 @@ static void arrange_loops(weft_jit_request *r, int fixed) {
         }
         r->loop[l].n *= outer->n;
         r->loop[l + 1].n = 1;
-        drop_loop(r, l + 1);
+        remove_loop(r, l + 1);
     }
     if (r->loops == 0) r->loop[r->loops++] = (weft_jit_loop){1, 0, 0};
 }
@@ -157,30 +157,30 @@ static bool has_half(const weft_jit_request *r) {
 }
 
 /* Of a GPU: 2 MiB. */
-static bool is_far(const weft_jit_request *r) {
+static bool has_large_stride(const weft_jit_request *r) {
     const int64_t page = (INT64_C(1) << 21) / (int64_t)weft_number_bytes(r->precision);
     return distance(r->in.point) >= page || distance(r->out.point) >= page;
 }
 
-static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_habits *habits,
+static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_tuning *tuning,
                                    const weft_kernel_limits *limits, int64_t lines) {
     const weft_jit_task task = {.precision = r->precision,
                                 .length = (int)r->length,
                                 .points = (int)(r->core > 0 ? r->core : r->length),
-                                .turns = r->turns || r->core > 0,
+                                .round_trip = r->round_trip || r->core > 0,
                                 .pairs = has_half(r),
-                                .across_in = lines_are_nearer(r, 0, false),
-                                .across_out = lines_are_nearer(r, 0, true),
-                                .far = is_far(r),
+                                .across_in = lines_are_closer(r, 0, false),
+                                .across_out = lines_are_closer(r, 0, true),
+                                .large_stride = has_large_stride(r),
                                 .lines = lines};
-    return weft_jit_choose_shape(&task, habits, limits);
+    return weft_jit_choose_shape(&task, tuning, limits);
 }
 
 static void make_table(weft_jit_pass *pass, weft_jit_table *table) {
     const weft_jit_request *r = &pass->request;
     weft_jit_places *at = &pass->places;
     if (r->work == WEFT_JIT_TRANSFORM) weft_jit_add_twiddles(table, &pass->shape, at);
-    if (has_half(r)) at->seam = weft_jit_add_roots(table, r->real_length, r->length / 2 + 1);
+    if (has_half(r)) at->half_roots = weft_jit_add_roots(table, r->real_length, r->length / 2 + 1);
     if (r->work == WEFT_JIT_CHIRP || r->work == WEFT_JIT_UNCHIRP)
         weft_jit_add_chirp(table, r->length);
     if (r->work == WEFT_JIT_CONVOLVE) weft_jit_add_spectrum(table, r->chirp_length, r->core);
@@ -188,13 +188,13 @@ static void make_table(weft_jit_pass *pass, weft_jit_table *table) {
         at->chirp = weft_jit_add_chirp(table, r->length);
         at->spectrum = weft_jit_add_spectrum(table, r->length, r->core);
     }
-    if (r->twist >= 0) {
+    if (r->twiddle_loop >= 0) {
         at->fine = 1;
-        while (at->fine * at->fine < r->twist_order) at->fine++;
-        while (r->twist_order % at->fine != 0) at->fine++;
-        const int64_t coarse = r->twist_order / at->fine;
+        while (at->fine * at->fine < r->twiddle_order) at->fine++;
+        while (r->twiddle_order % at->fine != 0) at->fine++;
+        const int64_t coarse = r->twiddle_order / at->fine;
         at->coarse = weft_jit_add_roots(table, coarse, coarse);
-        at->fine_table = weft_jit_add_roots(table, r->twist_order, at->fine);
+        at->fine_table = weft_jit_add_roots(table, r->twiddle_order, at->fine);
     }
 }
 
@@ -204,7 +204,7 @@ static int64_t count_lines(const weft_jit_request *r) {
     return lines;
 }
 
-weft_status weft_jit_pass_create(const weft_jit_request *request, const weft_jit_habits *habits,
+weft_status weft_jit_pass_create(const weft_jit_request *request, const weft_jit_tuning *tuning,
                                  const weft_device_handle *device, weft_jit_table_list *tables,
                                  weft_jit_pass *pass) {
     const bool transforms = request->work == WEFT_JIT_TRANSFORM;
@@ -219,7 +219,7 @@ weft_status weft_jit_pass_create(const weft_jit_request *request, const weft_jit
                          "jit engine: a pass over %lld lines, but %d are the most; use smaller "
                          "batches",
                          (long long)pass->lines, WEFT_JIT_MOST_LINES);
-    if (transforms) pass->shape = choose_shape(&pass->request, habits, &limits, pass->lines);
+    if (transforms) pass->shape = choose_shape(&pass->request, tuning, &limits, pass->lines);
     if (transforms && pass->shape.local_bytes > limits.local_bytes)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: a line of %lld points takes %zu bytes of local memory, of "
@@ -302,7 +302,7 @@ typedef struct launch {
     shape_argument shape;
     int64_t in_pieces[WEFT_JIT_PIECES * (3 + WEFT_JIT_LOOPS)];
     int64_t out_pieces[WEFT_JIT_PIECES * (3 + WEFT_JIT_LOOPS)];
-    int64_t load_places[WEFT_OPERATOR_PLACES], turn_places[WEFT_OPERATOR_PLACES];
+    int64_t load_places[WEFT_OPERATOR_PLACES], spectral_places[WEFT_OPERATOR_PLACES];
     int64_t store_places[WEFT_OPERATOR_PLACES];
     weft_kernel_argument argument[WEFT_JIT_PIECES + 12];
     int arguments;
@@ -352,7 +352,7 @@ static void fill_launch(const weft_jit_pass *pass, const weft_jit_run *run, int6
         add_value(l, l->out_pieces, fill_pieces(&r->out, run->part, room, r->loops, l->out_pieces));
     }
     add_operators(l, r, &r->in.operators, run, l->load_places);
-    add_operators(l, r, &r->turn, run, l->turn_places);
+    add_operators(l, r, &r->spectral, run, l->spectral_places);
     add_operators(l, r, &r->out.operators, run, l->store_places);
 }
 

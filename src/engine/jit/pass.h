@@ -78,15 +78,15 @@ typedef struct weft_jit_request {
     int64_t core;         /* points of the convolution that does it, or is multiplied; 0: none */
     int64_t chirp_length; /* of what a convolution that is multiplied stands for */
     weft_jit_side in, out;
-    bool turns; /* forward and back: a convolution, with these operators between */
-    weft_jit_operators turn;
+    bool round_trip; /* forward and back: a convolution, with these operators between */
+    weft_jit_operators spectral;
     int loops;
     weft_jit_loop loop[WEFT_JIT_LOOPS];
-    int twist;           /* the loop whose index counts, or -1 */
-    int64_t twist_order; /* of the roots of unity */
-    int chunk;           /* the loop that is done in parts, or -1 */
-    int64_t fold;        /* numbers of a half spectrum between the points of a FOLDED line */
-    int fold_loop;       /* the loop over such lines, or -1 */
+    int twiddle_loop;      /* the loop whose index counts, or -1 */
+    int64_t twiddle_order; /* of the roots of unity */
+    int chunk;             /* the loop that is done in parts, or -1 */
+    int64_t fold;          /* numbers of a half spectrum between the points of a FOLDED line */
+    int fold_loop;         /* the loop over such lines, or -1 */
 } weft_jit_request;
 
 typedef struct weft_jit_pass {
@@ -101,7 +101,7 @@ typedef struct weft_jit_pass {
 } weft_jit_pass;
 
 /* Kernels and tables for `request`. */
-weft_status weft_jit_pass_create(const weft_jit_request *request, const weft_jit_habits *habits,
+weft_status weft_jit_pass_create(const weft_jit_request *request, const weft_jit_tuning *tuning,
                                  const weft_device_handle *device, weft_jit_table_list *tables,
                                  weft_jit_pass *pass);
 void weft_jit_pass_release(weft_jit_pass *pass, const weft_device_handle *device);

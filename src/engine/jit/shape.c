@@ -9,15 +9,15 @@
 #include <limits.h>
 #include <string.h>
 
-weft_jit_habits weft_jit_habits_of(weft_precision precision, const weft_kernel_limits *limits) {
+weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_limits *limits) {
     const bool single = precision == WEFT_SINGLE;
-    weft_jit_habits habits = {.values = 16,
+    weft_jit_tuning tuning = {.values = 16,
                               .long_values = 32,
                               .threads = 512,
                               .least_threads = single ? 64 : 128,
                               .across_bytes = 256,
                               .least_across_bytes = 32,
-                              .far_threads = single ? 1024 : 512,
+                              .large_stride_threads = single ? 1024 : 512,
                               .registers = single ? 32 : 40,
                               .across_registers = 32,
                               .alternates = single ? INT_MAX : 769,
@@ -26,9 +26,9 @@ weft_jit_habits weft_jit_habits_of(weft_precision precision, const weft_kernel_l
                               .longest = single ? 16384 : 8192,
                               .longest_work = (size_t)1 << 30,
                               .folds = true};
-    if (limits->is_cpu) habits.longest = WEFT_JIT_LONGEST; /* kernels take long to compile */
-    if (habits.local_bytes > limits->local_bytes) habits.local_bytes = limits->local_bytes;
-    return habits;
+    if (limits->is_cpu) tuning.longest = WEFT_JIT_LONGEST; /* kernels take long to compile */
+    if (tuning.local_bytes > limits->local_bytes) tuning.local_bytes = limits->local_bytes;
+    return tuning;
 }
 
 /* ---- radices ---- */
@@ -39,14 +39,14 @@ static const int operations[WEFT_JIT_LARGEST_RADIX + 1] = {
     124, 250, 120, 348, 232, 246, 184, [25] = 632, [32] = 512};
 
 /* A trip of a point through local memory, its twiddle included, in operations. */
-enum { TRIP = 16, FEW_VALUES = 6, LEAST_VALUES = 16 };
+enum { LOCAL_MEMORY_COST = 16, FEW_VALUES = 6, LEAST_VALUES = 16 };
 
 /* Of all threads of a line, idle ones included, for each point. */
 static double cost_with(const weft_jit_radices *r, int n, int threads) {
     double cost = 0;
     for (int s = 0; s < r->stages; s++) {
         int radix = r->radix[s], count = (n / radix + threads - 1) / threads;
-        cost += (double)count * threads * (operations[radix] + TRIP * radix);
+        cost += (double)count * threads * (operations[radix] + LOCAL_MEMORY_COST * radix);
     }
     return cost / n;
 }
@@ -190,7 +190,7 @@ static int exchange_conflicts(const weft_jit_shape *shape, int s, bool last, int
 }
 
 /* Whether points stay in their registers after stage s: between the halves of a convolution. */
-static bool is_turn(const weft_jit_shape *shape, int s) {
+static bool is_midpoint(const weft_jit_shape *shape, int s) {
     return shape->stages > shape->radices.stages && s == shape->radices.stages - 1;
 }
 
@@ -199,7 +199,7 @@ static int choose_pads(weft_jit_shape *shape, int room, int number_bytes) {
     int total = 0;
     for (int s = 0; s + 1 < shape->stages; s++) {
         int least = -1;
-        for (int p = 0; p < PADS && !is_turn(shape, s); p++) {
+        for (int p = 0; p < PADS && !is_midpoint(shape, s); p++) {
             if (padded(shape->points - 1, pads[p]) >= room) continue;
             int n = exchange_conflicts(shape, s, s + 2 == shape->stages, pads[p], shape->pitch,
                                        number_bytes);
@@ -237,36 +237,37 @@ static void lay_out_local(weft_jit_shape *shape, int number_bytes, bool pairs) {
 enum { REGISTERS = 1 << 16 }; /* of a multiprocessor, of 32 bits */
 
 static int registers_of(const weft_jit_task *task, const weft_jit_radices *radices,
-                        const weft_jit_habits *habits) {
+                        const weft_jit_tuning *tuning) {
     const bool across = task->across_in || task->across_out;
     return radices->values * (task->precision == WEFT_SINGLE ? 2 : 4) +
-           (across ? habits->across_registers : habits->registers);
+           (across ? tuning->across_registers : tuning->registers);
 }
 
 /* Smaller groups of strided lines leave memory idle (H200). */
 enum { LEAST_ACROSS_THREADS = 128 };
 
-static int most_lines(const weft_jit_task *task, const weft_jit_habits *habits,
+static int most_lines(const weft_jit_task *task, const weft_jit_tuning *tuning,
                       const weft_jit_radices *radices) {
     const int threads = radices->threads;
-    const int group = task->far && !task->turns ? habits->far_threads : habits->threads;
-    const int line_registers = threads * registers_of(task, radices, habits);
+    const int group =
+        task->large_stride && !task->round_trip ? tuning->large_stride_threads : tuning->threads;
+    const int line_registers = threads * registers_of(task, radices, tuning);
     const int point = 2 * (int)weft_number_bytes(task->precision);
     int lines = 1;
     if (task->across_in || task->across_out) {
-        lines = habits->across_bytes / point;
-        while (lines * point > 128 && (size_t)(lines * point * task->points) > habits->whole_bytes)
+        lines = tuning->across_bytes / point;
+        while (lines * point > 128 && (size_t)(lines * point * task->points) > tuning->whole_bytes)
             lines /= 2;
-        if (threads == 1) lines = habits->threads / 2;
+        if (threads == 1) lines = tuning->threads / 2;
         while (lines * threads < LEAST_ACROSS_THREADS) lines *= 2;
         while (lines > 1 && lines * threads > group) lines /= 2;
-        while (lines * point < habits->least_across_bytes && 2 * lines * threads <= 4 * group &&
+        while (lines * point < tuning->least_across_bytes && 2 * lines * threads <= 4 * group &&
                2 * lines * line_registers <= REGISTERS)
             lines *= 2;
     } else {
-        while (lines * threads < habits->least_threads) lines++;
+        while (lines * threads < tuning->least_threads) lines++;
         /* Whole warps, or nearly: at least seven eighths of the threads of all. */
-        for (int more = lines; more * threads <= habits->threads; more++) {
+        for (int more = lines; more * threads <= tuning->threads; more++) {
             int warps = (more * threads + WARP - 1) / WARP;
             if (more * threads * 8 >= warps * WARP * 7) {
                 lines = more;
@@ -278,46 +279,46 @@ static int most_lines(const weft_jit_task *task, const weft_jit_habits *habits,
 }
 
 /* Groups that a multiprocessor has registers for. */
-static int resident_groups(const weft_jit_task *task, const weft_jit_habits *habits,
+static int resident_groups(const weft_jit_task *task, const weft_jit_tuning *tuning,
                            const weft_jit_shape *shape) {
     enum { ENOUGH_THREADS = 1024 };
-    const int thread = registers_of(task, &shape->radices, habits);
+    const int thread = registers_of(task, &shape->radices, tuning);
     const int threads = shape->lines * shape->radices.threads;
     const int room = REGISTERS / thread, resident = room < ENOUGH_THREADS ? room : ENOUGH_THREADS;
     return threads < resident ? resident / threads : 1;
 }
 
 bool weft_jit_shape_fits(const weft_jit_shape *shape, const weft_jit_task *task,
-                         const weft_jit_habits *habits, const weft_kernel_limits *limits) {
+                         const weft_jit_tuning *tuning, const weft_kernel_limits *limits) {
     const int threads = shape->lines * shape->radices.threads;
-    return threads * registers_of(task, &shape->radices, habits) <= REGISTERS &&
+    return threads * registers_of(task, &shape->radices, tuning) <= REGISTERS &&
            (unsigned)threads <= limits->threads && shape->local_bytes <= limits->local_bytes;
 }
 
-weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_habits *habits,
+weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_tuning *tuning,
                                      const weft_kernel_limits *limits) {
     const int number = (int)weft_number_bytes(task->precision);
     const bool is_long = task->length > WEFT_JIT_LONGEST;
-    const size_t most_local = is_long ? limits->local_bytes : habits->local_bytes;
+    const size_t most_local = is_long ? limits->local_bytes : tuning->local_bytes;
     weft_jit_shape shape = {.radices = weft_jit_choose_radices(
-                                task->points, is_long ? habits->long_values : habits->values),
+                                task->points, is_long ? tuning->long_values : tuning->values),
                             .points = task->points};
-    shape.stages = shape.radices.stages * (task->turns ? 2 : 1);
+    shape.stages = shape.radices.stages * (task->round_trip ? 2 : 1);
     /* A thread that does a whole line has no neighbours to change places with. */
     const bool alone = shape.stages == 1 && !task->pairs;
     shape.across_in = task->across_in && !alone;
     shape.across_out = task->across_out && !alone;
-    shape.lines = most_lines(task, habits, &shape.radices);
+    shape.lines = most_lines(task, tuning, &shape.radices);
     for (;; shape.lines = (shape.lines + 1) / 2) {
         shape.parts = 1;
         lay_out_local(&shape, 2 * number, task->pairs);
-        if (shape.local_bytes > habits->whole_bytes || shape.local_bytes > most_local) {
+        if (shape.local_bytes > tuning->whole_bytes || shape.local_bytes > most_local) {
             shape.parts = 2;
             lay_out_local(&shape, number, task->pairs);
         }
         bool fits = shape.local_bytes <= most_local &&
                     (unsigned)(shape.lines * shape.radices.threads) <= limits->threads;
-        shape.resident = resident_groups(task, habits, &shape);
+        shape.resident = resident_groups(task, tuning, &shape);
         if (fits || shape.lines == 1) return shape;
     }
 }

@@ -5,7 +5,7 @@
 #ifndef WEFT_ENGINE_JIT_SHAPE_H
 #define WEFT_ENGINE_JIT_SHAPE_H
 
-#include "engine/jit/habits.h"
+#include "engine/jit/tuning.h"
 
 enum {
     WEFT_JIT_LONGEST = 4096,      /* points of a line that one kernel of any device transforms; */
@@ -43,19 +43,19 @@ typedef struct weft_jit_shape {
 typedef struct weft_jit_task {
     weft_precision precision;
     int length, points; /* points > length: a convolution */
-    bool turns;         /* a convolution: there and back */
+    bool round_trip;    /* a convolution: there and back */
     bool pairs;         /* a half spectrum on one side */
     bool across_in, across_out;
-    bool far;      /* so far apart are the points that each has a page of its own */
-    int64_t lines; /* in all */
+    bool large_stride; /* so far apart are the points that each has a page of its own */
+    int64_t lines;     /* in all */
 } weft_jit_task;
 
-weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_habits *habits,
+weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_tuning *tuning,
                                      const weft_kernel_limits *limits);
 
 /* Whether a group of the device has the threads, registers and local memory for the shape. */
 bool weft_jit_shape_fits(const weft_jit_shape *shape, const weft_jit_task *task,
-                         const weft_jit_habits *habits, const weft_kernel_limits *limits);
+                         const weft_jit_tuning *tuning, const weft_kernel_limits *limits);
 
 /* Radix of stage number s, and the product of those before it in its half of a convolution. */
 int weft_jit_radix(const weft_jit_shape *shape, int s);

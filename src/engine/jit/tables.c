@@ -194,7 +194,7 @@ weft_status weft_jit_store_table(weft_jit_table_list *list, const weft_device_ha
     return send(list, device, table, t->memory);
 }
 
-void weft_jit_tables_settle(weft_jit_table_list *list) {
+void weft_jit_tables_free_copies(weft_jit_table_list *list) {
     for (int i = 0; i < list->count; i++) {
         free(list->table[i].number);
         list->table[i].number = NULL;
@@ -202,7 +202,7 @@ void weft_jit_tables_settle(weft_jit_table_list *list) {
 }
 
 void weft_jit_tables_release(weft_jit_table_list *list, const weft_device_handle *device) {
-    weft_jit_tables_settle(list);
+    weft_jit_tables_free_copies(list);
     for (int i = 0; i < list->count; i++)
         device->ops->free(device->state, WEFT_MEMORY_DEVICE, list->table[i].memory);
     list->count = 0;

@@ -11,7 +11,7 @@
 /* Where the tables begin, in complex numbers. */
 typedef struct weft_jit_places {
     int64_t twiddles[2 * WEFT_JIT_STAGES];
-    int64_t seam, chirp, spectrum, coarse, fine_table;
+    int64_t half_roots, chirp, spectrum, coarse, fine_table;
     int64_t fine; /* entries of the fine one */
 } weft_jit_places;
 
@@ -51,7 +51,7 @@ typedef struct weft_jit_table_list {
 weft_status weft_jit_store_table(weft_jit_table_list *list, const weft_device_handle *device,
                                  weft_jit_table *table, const void **memory);
 /* Nothing more is stored: what is only there to compare with goes. */
-void weft_jit_tables_settle(weft_jit_table_list *list);
+void weft_jit_tables_free_copies(weft_jit_table_list *list);
 void weft_jit_tables_release(weft_jit_table_list *list, const weft_device_handle *device);
 
 #endif

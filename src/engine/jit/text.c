@@ -126,7 +126,7 @@ static void define_sides(weft_composition *c, const weft_jit_pass *pass, bool al
     define_pieces(c, "IN_PIECES", r->in.pieces > 0 ? weft_jit_room(r) : 0);
     define_pieces(c, "OUT_PIECES", r->out.pieces > 0 ? weft_jit_room(r) : 0);
     add_operators(c, r, &r->in.operators, "LOAD", "index");
-    add_operators(c, r, &r->turn, "TURN", "index");
+    add_operators(c, r, &r->spectral, "SPECTRAL", "index");
     add_operators(c, r, &r->out.operators, "STORE", "to.index");
 }
 
@@ -135,16 +135,16 @@ static void define_sides(weft_composition *c, const weft_jit_pass *pass, bool al
 /* After the first stage: steps from stage to stage; lines change hands in the last one. */
 static void define_stages(weft_composition *c, const weft_jit_pass *pass) {
     const weft_jit_shape *s = &pass->shape;
-    const int turn = s->stages > s->radices.stages ? s->radices.stages : -1;
+    const int midpoint = s->stages > s->radices.stages ? s->radices.stages : -1;
     bool used = pass->request.in.points == WEFT_JIT_HALF_PAIRS; /* local memory is */
     weft_compose(c, "#define STAGES");
     for (int i = 1; i < s->stages; i++) {
         const char *side = i + 1 == s->stages ? "out" : "in";
-        if (i == turn)
+        if (i == midpoint)
             weft_compose(c, " CONVOLVE(%d, %s)", i, "in");
         else
             weft_compose(c, " %s(%d, in, %d, %s)", used ? "STEP" : "FIRST_STEP", i - 1, i, side);
-        used = used || i != turn;
+        used = used || i != midpoint;
     }
     weft_compose(c, "\n");
 }
@@ -160,17 +160,17 @@ static void define_line(weft_composition *c, const weft_jit_pass *pass) {
     define(c, "VALUES", s->radices.values);
     define(c, "FIRST_RADIX", weft_jit_radix(s, 0));
     define(c, "LAST_RADIX", weft_jit_radix(s, last));
-    define(c, "TURN_RADIX", s->radices.radix[s->radices.stages - 1]);
+    define(c, "MIDPOINT_RADIX", s->radices.radix[s->radices.stages - 1]);
     define(c, "ACROSS_IN", s->across_in);
     define(c, "ACROSS_OUT", s->across_out);
     define(c, "PARTS", s->parts);
     define(c, "PITCH", s->pitch);
     define(c, "CONVOLUTION", s->points > r->length);
-    define(c, "TURNS", r->turns);
-    define(c, "SEAM", at->seam);
+    define(c, "ROUND_TRIP", r->round_trip);
+    define(c, "HALF_ROOTS", at->half_roots);
     define(c, "CHIRP", at->chirp);
     define(c, "SPECTRUM", at->spectrum);
-    define(c, "TWIST", r->twist);
+    define(c, "TWIDDLE_LOOP", r->twiddle_loop);
     define(c, "COARSE_TABLE", at->coarse);
     define(c, "FINE_TABLE", at->fine_table);
     define(c, "FINE", at->fine > 0 ? at->fine : 1);
