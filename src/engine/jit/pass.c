@@ -1,4 +1,4 @@
-/* Puts a pass together, and launches its kernel. */
+/* Makes a pass: orders its loops, and makes its tables and kernels. Launches its kernel. */
 #include "engine/jit/pass.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static void remove_loop(weft_jit_request *r, int l) {
     if (r->fold_loop == r->loops) r->fold_loop = -1;
 }
 
-/* The loop whose lines lie closest to each other on one side. */
+/* The loop with the smallest stride on one side. */
 static int nearest(const weft_jit_request *r, bool output) {
     int best = 0;
     for (int l = 1; l < r->loops; l++) {
@@ -74,13 +74,13 @@ static bool is_looked_at(const weft_jit_request *r, int l) {
     return any;
 }
 
-/* Whether the loop's own index is wanted. */
+/* Whether the kernel uses the loop's index, so that the loop cannot be merged with another. */
 static bool is_named(const weft_jit_request *r, int l) {
     return l == r->twiddle_loop || l == r->chunk || l == r->fold_loop || is_looked_at(r, l);
 }
 
-/* Neighbouring lines first, the others as they lie in memory; loops that follow each other on both
- * sides become one. */
+/* Orders the loops after the first `fixed` ones: neighbouring lines first, the others by their
+ * strides in the output. Loops that one stride covers on both sides become one. */
 static void arrange_loops(weft_jit_request *r, int fixed) {
     for (int l = r->loops - 1; l >= fixed; l--)
         if (r->loop[l].n == 1) remove_loop(r, l);
@@ -115,12 +115,13 @@ size_t weft_jit_number_bytes(const weft_jit_side *side, weft_precision precision
     return weft_number_bytes(precision);
 }
 
-/* The caller's array is loaded number by number where it is not the box. */
+/* Whether real numbers are loaded or stored one by one, since the caller's array holds only a part
+ * of the box. */
 static bool is_by_number(const weft_jit_side *side) {
     return side->operators.kernel && !side->operators.kernel->is_box && !is_complex(side->points);
 }
 
-/* Two numbers that lie side by side are loaded, or stored, at once. */
+/* Whether two numbers that lie side by side are loaded or stored by one access. */
 static bool is_wide(const weft_jit_side *side) {
     if (weft_jit_converts(side) || is_by_number(side)) return false;
     return is_complex(side->points) || (side->points == WEFT_JIT_REAL_PAIRS && side->part == 1);
@@ -134,13 +135,13 @@ static bool all_even(const weft_jit_side *side, const weft_jit_request *r, bool 
     return true;
 }
 
-/* Whether all points of two numbers are aligned to both if the arrays are. */
+/* Whether every pair of numbers is aligned to the size of a pair if the arrays are. */
 static bool can_be_aligned(const weft_jit_request *r) {
     return all_even(&r->in, r, false) && all_even(&r->out, r, true);
 }
 
-/* Makes the kernels that executions may want: at the addresses that weft_buffer_create gives, and
- * at odd ones of callers' arrays. */
+/* Makes the kernels that executions may need: one for arrays that are aligned, as
+ * weft_buffer_create makes them, and one for callers' arrays that are not. */
 static weft_status compile(weft_jit_pass *pass, bool is_cpu, const weft_device_handle *device) {
     const weft_jit_request *r = &pass->request;
     const bool can = can_be_aligned(r) && !is_cpu;
@@ -156,7 +157,7 @@ static bool has_half(const weft_jit_request *r) {
     return r->in.points == WEFT_JIT_HALF_PAIRS || r->out.points == WEFT_JIT_HALF_PAIRS;
 }
 
-/* Of a GPU: 2 MiB. */
+/* Whether each point of a line lies in a memory page of its own; pages of GPUs have 2 MiB. */
 static bool has_large_stride(const weft_jit_request *r) {
     const int64_t page = (INT64_C(1) << 21) / (int64_t)weft_number_bytes(r->precision);
     return distance(r->in.point) >= page || distance(r->out.point) >= page;
@@ -238,7 +239,7 @@ void weft_jit_pass_release(weft_jit_pass *pass, const weft_device_handle *device
 
 /* ---- running ---- */
 
-/* fft_shape of fft_points.cl: strides, then numbers of 32 bits. */
+/* The argument `fft_shape` of fft_points.cl: strides, then numbers of 32 bits. */
 typedef struct shape_argument {
     union {
         int64_t stride[2 * WEFT_JIT_LOOPS + 4 + 1 + 2 * WEFT_JIT_LOOPS];
@@ -272,7 +273,8 @@ static void fill_shape(const weft_jit_request *r, int64_t chunk_n, int64_t lines
     a->bytes = (size_t)(2 * loops + 4) * 8 + (size_t)(2 + 4 * loops) * 4;
 }
 
-/* fft_pieces of fft_points.cl; what there is room for beyond the last is never looked for. */
+/* Fills the argument `fft_pieces` of fft_points.cl. Unused entries begin at a point that no line
+ * has. */
 static size_t fill_pieces(const weft_jit_side *side, int64_t part, int room, int loops,
                           int64_t *number) {
     for (int i = 0; i < room; i++) {
@@ -286,7 +288,8 @@ static size_t fill_pieces(const weft_jit_side *side, int64_t part, int room, int
     return (size_t)(room * (3 + loops)) * sizeof *number;
 }
 
-/* Whether the arrays are aligned to two numbers, where the kernel for that can be taken. */
+/* Whether the kernel for aligned arrays can be launched: it exists, and the arrays are aligned to
+ * two numbers. */
 static bool is_aligned(const weft_jit_pass *pass, const void *in, const void *out) {
     const weft_jit_request *r = &pass->request;
     const uintptr_t pair = 2 * weft_number_bytes(r->precision);
@@ -312,7 +315,7 @@ static void add_memory(launch *l, const void *memory) {
     l->argument[l->arguments++] = (weft_kernel_argument){.memory = memory};
 }
 
-/* A VALUE of the dialect. */
+/* Adds an argument that is a VALUE of the dialect (src/kernels/dialect.h). */
 static void add_value(launch *l, const void *value, size_t bytes) {
     l->argument[l->arguments++] =
         (weft_kernel_argument){.value = value, .bytes = bytes, .is_value = true};

@@ -73,10 +73,10 @@ typedef struct weft_native_pass {
     bool by_matrix; /* contiguous lines are transformed one by one, as matrices */
     weft_matrix matrix;
     weft_native_side in, out;
-    int64_t adjoining;   /* bytes of a short line as it is stored, where the next one begins at its
+    int64_t adjoining;   /* bytes of a short line as it is stored, if the next one begins at its
                             end; else 0 */
     bool stream;         /* store past the caches where alignment allows */
-    void *twiddle_table; /* four-step twiddles: see multiply_twiddles of kernels.h; NULL without */
+    void *twiddle_table; /* for multiply_twiddles of kernels.h; NULL: not a four-step pass */
     void *twiddle_factors;
 } weft_native_pass;
 

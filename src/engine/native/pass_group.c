@@ -28,8 +28,8 @@ weft_status weft_pass_group_create_pass(const weft_pass_request *request, weft_p
 /* ---- blocks ---- */
 
 enum {
-    BLOCK_BYTES = 1024,     /* of a row, ... */
-    NARROW_BYTES = 512,     /* ... or of one of very many */
+    BLOCK_BYTES = 1024,     /* of a row of a block */
+    NARROW_BYTES = 512,     /* of a row of a block of very many rows */
     LARGE_STRIDE = 1 << 13, /* least bytes from point to point for which blocks pay */
 };
 
