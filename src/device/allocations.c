@@ -53,7 +53,7 @@ weft_allocation *weft_allocations_take(weft_allocations *list, const void *addre
     weft_allocation *taken = *link;
     if (taken) {
         *link = taken->next;
-        if (taken->kind == WEFT_MEMORY_DEVICE && !taken->borrowed) list->held -= taken->bytes;
+        if (taken->kind == WEFT_MEMORY_DEVICE && !taken->imported) list->held -= taken->bytes;
     }
     pthread_mutex_unlock(&list->lock);
     return taken;

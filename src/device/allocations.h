@@ -15,9 +15,9 @@ typedef struct weft_allocation {
     char *storage; /* where the bytes are; the address itself on devices that the CPU can address */
     size_t bytes;
     weft_memory_kind kind;
-    bool borrowed;           /* from another process: it does not count */
-    weft_memory_file file;   /* that storage is mapped from; address NULL: none */
-    weft_memory_ticket loan; /* for others to map it */
+    bool imported;             /* from another process: it does not count */
+    weft_memory_file file;     /* that storage is mapped from; address NULL: none */
+    weft_memory_ticket ticket; /* for others to map it */
     struct weft_allocation *next;
 } weft_allocation;
 

@@ -32,7 +32,7 @@ static int nearest(const weft_byte_copy *c, int64_t (*step)(const weft_byte_axis
     return found;
 }
 
-bool weft_tiled_copy_turns(const weft_byte_copy *copy) {
+bool weft_tiled_copy_transposes(const weft_byte_copy *copy) {
     return nearest(copy, src_step) != nearest(copy, dst_step);
 }
 
@@ -83,19 +83,19 @@ weft_tiled_copy weft_tiled_copy_of(const weft_byte_copy *c) {
     weft_tiled_copy t = {.copy = c, .n = {1, 1, 1}, .unit = weft_copy_unit(c)};
     t.cell = c->cell >> t.unit;
     for (int a = 0; a < c->axes; a++) t.n[WEFT_TILE_OUTSIDE] *= c->axis[a].n;
-    sort_axes(c, src_step, t.near_src);
-    sort_axes(c, dst_step, t.near_dst);
-    take_axis(&t, t.near_src[0], WEFT_TILE_COLUMNS);
-    take_axis(&t, t.near_dst[0], WEFT_TILE_ROWS);
-    lengthen(&t, t.near_src, WEFT_TILE_COLUMNS);
-    lengthen(&t, t.near_dst, WEFT_TILE_ROWS);
+    sort_axes(c, src_step, t.by_src_stride);
+    sort_axes(c, dst_step, t.by_dst_stride);
+    take_axis(&t, t.by_src_stride[0], WEFT_TILE_COLUMNS);
+    take_axis(&t, t.by_dst_stride[0], WEFT_TILE_ROWS);
+    lengthen(&t, t.by_src_stride, WEFT_TILE_COLUMNS);
+    lengthen(&t, t.by_dst_stride, WEFT_TILE_ROWS);
     const weft_tile_side shorter =
         t.n[WEFT_TILE_COLUMNS] < t.n[WEFT_TILE_ROWS] ? WEFT_TILE_COLUMNS : WEFT_TILE_ROWS;
-    const int *order = shorter == WEFT_TILE_COLUMNS ? t.near_src : t.near_dst;
+    const int *order = shorter == WEFT_TILE_COLUMNS ? t.by_src_stride : t.by_dst_stride;
     for (int k = 0; k < c->axes && !weft_tiled_copy_fills(&t); k++)
         if (t.side[order[k]] == WEFT_TILE_OUTSIDE) take_axis(&t, order[k], shorter);
-    t.dense[WEFT_TILE_COLUMNS] = dense_cells(&t, WEFT_TILE_COLUMNS, src_step, t.near_src);
-    t.dense[WEFT_TILE_ROWS] = dense_cells(&t, WEFT_TILE_ROWS, dst_step, t.near_dst);
+    t.dense[WEFT_TILE_COLUMNS] = dense_cells(&t, WEFT_TILE_COLUMNS, src_step, t.by_src_stride);
+    t.dense[WEFT_TILE_ROWS] = dense_cells(&t, WEFT_TILE_ROWS, dst_step, t.by_dst_stride);
     return t;
 }
 
@@ -161,9 +161,9 @@ static double tile_cost(const weft_tiled_copy *t, const weft_tile_shape *s, bool
     const double tiles = (double)(weft_copy_parts(t->n[WEFT_TILE_COLUMNS], s->p) *
                                   weft_copy_parts(t->n[WEFT_TILE_ROWS], s->q));
     const double bytes = (double)(t->n[WEFT_TILE_COLUMNS] * t->n[WEFT_TILE_ROWS] * t->copy->cell);
-    const double loads = moved(run_of(t, s, src_step, t->near_src), 24,
+    const double loads = moved(run_of(t, s, src_step, t->by_src_stride), 24,
                                side_by_side(t, WEFT_TILE_COLUMNS, s->p), 16);
-    const double stores = moved(run_of(t, s, dst_step, t->near_dst), aligned ? 32 : 256,
+    const double stores = moved(run_of(t, s, dst_step, t->by_dst_stride), aligned ? 32 : 256,
                                 side_by_side(t, WEFT_TILE_ROWS, s->q), 43);
     return fmax(bytes * (loads + stores),
                 tiles * (GROUP + STEP * (double)(weft_tile_load_steps(t, s) +

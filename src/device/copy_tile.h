@@ -27,13 +27,13 @@ int weft_copy_unit(const weft_byte_copy *copy);
 /* What a tile takes of an axis: its columns, its rows, or one index. */
 typedef enum weft_tile_side { WEFT_TILE_OUTSIDE, WEFT_TILE_COLUMNS, WEFT_TILE_ROWS } weft_tile_side;
 
-/* A copy by tiles. The axes of each side are loops; `near_src` and `near_dst` are all axes, by how
- * close together their cells lie. The first `dense` cells of a side are evenly spaced: of columns
- * in the source, of rows in the destination. */
+/* A copy by tiles. The axes of each side are loops; `by_src_stride` and `by_dst_stride` are all
+ * axes, by how close together their cells lie. The first `dense` cells of a side are evenly spaced:
+ * of columns in the source, of rows in the destination. */
 typedef struct weft_tiled_copy {
     const weft_byte_copy *copy;
     weft_tile_side side[WEFT_AXES];
-    int near_src[WEFT_AXES], near_dst[WEFT_AXES];
+    int by_src_stride[WEFT_AXES], by_dst_stride[WEFT_AXES];
     int64_t n[3], dense[3]; /* cells, by side */
     int64_t cell;           /* units */
     int unit;               /* logarithm of its bytes */
@@ -46,7 +46,7 @@ typedef struct weft_tile_shape {
 
 /* Whether the axis along which cells lie closest together is another one in the destination than in
  * the source. */
-bool weft_tiled_copy_turns(const weft_byte_copy *copy);
+bool weft_tiled_copy_transposes(const weft_byte_copy *copy);
 
 /* Which axes tiles extend along: in columns the cells that are neighbours in the source, in rows
  * those that are neighbours in the destination. If that is too little for a group, the shorter side

@@ -37,9 +37,9 @@ typedef enum weft_transfer { /* which side of a copy is host memory */
 typedef weft_status (*weft_device_function)(void *argument, const void *in, void *out);
 
 /* Tells another process of the node how to find device memory: each back end's own content. */
-typedef struct weft_loan {
+typedef struct weft_memory_handle {
     _Alignas(int64_t) unsigned char content[128];
-} weft_loan;
+} weft_memory_handle;
 
 /*
  * Kernels: source text in the dialect of src/kernels/dialect.h, compiled by the device when it is
@@ -109,13 +109,15 @@ typedef struct weft_device_ops {
      * the loan, `borrow` an address, which is the source of copies until `give_back`. The memory is
      * freed after all have given it back. NULL where that cannot be, or need not: memory that the
      * CPU can address is shared by the transport. */
-    weft_status (*lend)(weft_device_state *device, void *memory, weft_loan *loan);
-    weft_status (*borrow)(weft_device_state *device, const weft_loan *loan, const void **memory);
-    void (*give_back)(weft_device_state *device, const void *memory);
+    weft_status (*memory_export)(weft_device_state *device, void *memory,
+                                 weft_memory_handle *handle);
+    weft_status (*memory_import)(weft_device_state *device, const weft_memory_handle *handle,
+                                 const void **memory);
+    void (*memory_close)(weft_device_state *device, const void *memory);
 
-    /* Kernels of these queues go before those of the default queue, and those of a patient queue
-     * after all others, where the device can tell: what travels is waited for most. */
-    weft_status (*queue_create)(weft_device_state *device, bool patient, weft_queue **queue);
+    /* Kernels of these queues go before those of the default queue, and those of a low_priority
+     * queue after all others, where the device can tell: what travels is waited for most. */
+    weft_status (*queue_create)(weft_device_state *device, bool low_priority, weft_queue **queue);
     void (*queue_destroy)(weft_device_state *device, weft_queue *queue);
     weft_status (*queue_wait)(weft_device_state *device, weft_queue *queue);
 

@@ -196,10 +196,10 @@ static weft_status launch_tiles(const weft_byte_copy *c, launcher launch, void *
                                               weft_tile_store_steps(&t, &s)),
                              .p_tiles = divisor(p_tiles),
                              .q_tiles = divisor(q_tiles)};
-    tiles.p = add_side(&t, WEFT_TILE_COLUMNS, t.near_src, 0, tiles.axis);
-    tiles.q = add_side(&t, WEFT_TILE_ROWS, t.near_dst, tiles.p.axes, tiles.axis);
+    tiles.p = add_side(&t, WEFT_TILE_COLUMNS, t.by_src_stride, 0, tiles.axis);
+    tiles.q = add_side(&t, WEFT_TILE_ROWS, t.by_dst_stride, tiles.p.axes, tiles.axis);
     tiles.outer =
-        add_side(&t, WEFT_TILE_OUTSIDE, t.near_dst, tiles.p.axes + tiles.q.axes, tiles.axis);
+        add_side(&t, WEFT_TILE_OUTSIDE, t.by_dst_stride, tiles.p.axes + tiles.q.axes, tiles.axis);
     const weft_copy_launch made = {WEFT_COPY_KERNEL_TILES,
                                    t.unit,
                                    c->src,
@@ -228,8 +228,9 @@ weft_status weft_byte_copy_by_kernel(const weft_byte_copy *c, launcher launch, v
         }
     }
     /* Smaller pieces waste the memory's accesses unless they are tiled. */
-    return c->cell < WEFT_COPY_ACCESS && weft_tiled_copy_turns(c) ? launch_tiles(c, launch, context)
-                                                                  : launch_rows(c, launch, context);
+    return c->cell < WEFT_COPY_ACCESS && weft_tiled_copy_transposes(c)
+               ? launch_tiles(c, launch, context)
+               : launch_rows(c, launch, context);
 }
 
 weft_kernel_source weft_copy_source(weft_copy_kernel kernel, int unit) {

@@ -53,12 +53,12 @@ typedef struct weft_work {
 
 /* How much a queue dawdles: before each piece of work up to delay_us microseconds, at random. 0:
  * not at all. */
-typedef struct weft_dawdle {
+typedef struct weft_random_delay {
     uint64_t seed;
     unsigned delay_us;
-} weft_dawdle;
+} weft_random_delay;
 
-weft_status weft_thread_queue_create(weft_dawdle dawdle, weft_queue **queue);
+weft_status weft_thread_queue_create(weft_random_delay delay, weft_queue **queue);
 
 /* Finishes the work that is queued, then ends the thread. NULL is ignored. */
 void weft_thread_queue_destroy(weft_queue *queue);

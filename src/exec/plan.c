@@ -111,7 +111,7 @@ static weft_status fill_planner(weft_plan plan) {
     WEFT_TRY(check_operators(&plan->call, p->device));
     WEFT_TRY(decide_staging(o, plan->transport, p->device, &p->staged));
     p->chunks = choose_chunks(&plan->call, p->device, p->ranks);
-    p->addressable = p->device->host_addressable || p->device->lend;
+    p->addressable = p->device->host_addressable || p->device->memory_export;
     p->host_buffers = o->location == WEFT_LOCATION_HOST && !p->device->host_addressable;
     if (p->host_buffers && o->keep_spectrum)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,

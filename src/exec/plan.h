@@ -69,7 +69,7 @@ typedef struct weft_shared_layout {
     int64_t workspace[WEFT_MAX_WORKSPACES];
     int64_t flags;
     bool lent[WEFT_MAX_WORKSPACES];
-    weft_loan loan[WEFT_MAX_WORKSPACES];
+    weft_memory_handle handle[WEFT_MAX_WORKSPACES];
 } weft_shared_layout;
 
 /* One candidate made ready to run on this rank. */

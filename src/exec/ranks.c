@@ -12,7 +12,7 @@
  * says so. */
 static weft_status check_peer(const weft_options *o, bool *possible) {
     const weft_device_ops *device = weft_device_find(o->device);
-    const bool readable = device->host_addressable || device->lend;
+    const bool readable = device->host_addressable || device->memory_export;
     *possible = o->exchange[0] == WEFT_EXCHANGE_AUTO && readable;
     for (int i = 0; i < WEFT_MAX_RANK; i++) {
         if (o->exchange[i] != WEFT_PEER) continue;

@@ -38,10 +38,12 @@ extern const weft_device_ops weft_device_cuda;
 /* Gives an allocation back to the driver. */
 void weft_cuda_free_record(const weft_device_state *device, weft_allocation *record);
 
-/* Memory that processes lend each other: loan.c. */
-weft_status weft_cuda_lend(weft_device_state *device, void *memory, weft_loan *loan);
-weft_status weft_cuda_borrow(weft_device_state *device, const weft_loan *loan, const void **memory);
-void weft_cuda_give_back(weft_device_state *device, const void *memory);
+/* Memory that processes lend each other: ipc.c. */
+weft_status weft_cuda_memory_export(weft_device_state *device, void *memory,
+                                    weft_memory_handle *handle);
+weft_status weft_cuda_memory_import(weft_device_state *device, const weft_memory_handle *handle,
+                                    const void **memory);
+void weft_cuda_memory_close(weft_device_state *device, const void *memory);
 
 /* Work that is enqueued again and again: graph.c. */
 weft_status weft_cuda_graph_begin(weft_device_state *device);
@@ -64,7 +66,7 @@ weft_status weft_cuda_share(weft_device_state *device, size_t bytes, size_t *gro
  * which kernels can address, or other host memory. */
 typedef enum weft_cuda_side {
     WEFT_CUDA_SIDE_HERE,
-    WEFT_CUDA_SIDE_BORROWED,
+    WEFT_CUDA_SIDE_IMPORTED,
     WEFT_CUDA_SIDE_LOCKED,
     WEFT_CUDA_SIDE_PAGEABLE
 } weft_cuda_side;

@@ -67,7 +67,7 @@ void weft_cl_free(weft_device_state *device, weft_memory_kind kind, void *memory
 void weft_cl_free_record(weft_device_state *device, weft_allocation *record);
 
 /* Operations of the device (queue.c). */
-weft_status weft_cl_queue_create(weft_device_state *device, bool patient, weft_queue **queue);
+weft_status weft_cl_queue_create(weft_device_state *device, bool low_priority, weft_queue **queue);
 void weft_cl_queue_destroy(weft_device_state *device, weft_queue *queue);
 weft_status weft_cl_queue_wait(weft_device_state *device, weft_queue *queue);
 weft_status weft_cl_event_create(weft_device_state *device, weft_event **event);

@@ -20,8 +20,8 @@ static weft_status create_cl_queue(const weft_cl_processor *p, weft_cl_queue *qu
     return weft_cl_check(result, "no queue");
 }
 
-weft_status weft_cl_queue_create(weft_device_state *device, bool patient, weft_queue **queue) {
-    (void)patient;
+weft_status weft_cl_queue_create(weft_device_state *device, bool low_priority, weft_queue **queue) {
+    (void)low_priority;
     weft_queue *made = calloc(1, sizeof *made);
     if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a queue");
     weft_status status = create_cl_queue(device->processor, &made->queue);
