@@ -231,10 +231,10 @@ static void view_of_a_part_starts_at_its_first_element(void **state) {
     assert_int_equal(natural.offset, 1 * 30 + 2 * 6 + 3);
     assert_int_equal(natural.stride[0], 30);
     assert_int_equal(natural.stride[2], 1);
-    weft_view turned = weft_view_of(&box, (const int[]){2, 0, 1}, &part);
-    assert_int_equal(turned.offset, 3 * 20 + 1 * 5 + 2);
-    assert_int_equal(turned.stride[1], 1);
-    assert_int_equal(turned.stride[2], 20);
+    weft_view transposed = weft_view_of(&box, (const int[]){2, 0, 1}, &part);
+    assert_int_equal(transposed.offset, 3 * 20 + 1 * 5 + 2);
+    assert_int_equal(transposed.stride[1], 1);
+    assert_int_equal(transposed.stride[2], 20);
 }
 
 static void whole_boxes_and_leading_slabs_are_contiguous(void **state) {

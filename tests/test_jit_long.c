@@ -47,10 +47,10 @@ static weft_status plan_wanted(const weft_transform *t, const weft_device_handle
 }
 
 typedef enum layout {
-    ALONG,  /* points are neighbours */
-    ACROSS, /* lines are */
-    TURNED, /* points on one side, lines on the other */
-    SPREAD, /* neither: gaps between points, and between lines */
+    ALONG,      /* points are neighbours */
+    ACROSS,     /* lines are */
+    TRANSPOSED, /* points on one side, lines on the other */
+    SPREAD,     /* neither: gaps between points, and between lines */
     LAYOUTS
 } layout;
 
@@ -67,7 +67,8 @@ static weft_transform lines_of(int64_t n, int64_t lines, weft_transform_kind kin
                         .destroy_input = true,
                         .threads = 1};
     lay_out(&t, false, lie == ACROSS ? across : along, lie == SPREAD ? gaps : none);
-    lay_out(&t, true, lie == ACROSS || lie == TURNED ? across : along, lie == SPREAD ? gaps : none);
+    lay_out(&t, true, lie == ACROSS || lie == TRANSPOSED ? across : along,
+            lie == SPREAD ? gaps : none);
     return t;
 }
 
@@ -138,7 +139,7 @@ static void whole_lines_beyond_4096_give_the_transform(void **state) {
 }
 
 /* With the array, and, in the same place as ever, without. */
-static void three_dimensions_in_turns_give_the_transform(void **state) {
+static void three_dimensions_between_two_arrays_give_the_transform(void **state) {
     static const int order[] = {0, 1, 2, 3};
     static const int64_t none[4];
     const weft_engine_ops *engine = engine_of(state);
@@ -168,7 +169,7 @@ int main(void) {
         TEST(matrices_give_the_transform),
         TEST(parts_give_the_transform),
         TEST(whole_lines_beyond_4096_give_the_transform),
-        TEST(three_dimensions_in_turns_give_the_transform),
+        TEST(three_dimensions_between_two_arrays_give_the_transform),
     };
     begin_engine_tests();
     return end_engine_tests(cmocka_run_group_tests(tests, NULL, NULL));

@@ -106,12 +106,13 @@ weft_status weft_work_do(const weft_work *work) {
     return WEFT_SUCCESS;
 }
 
-/* Others depend on these, so they happen even after a failure. */
+/* Whether work is done even after a failure on its queue, since other queues or threads depend on
+ * it. */
 static bool always_done(weft_work_kind kind) {
     return kind == WEFT_WORK_CALLBACK || kind == WEFT_WORK_RECORD || kind == WEFT_WORK_AWAIT;
 }
 
-/* Sleeps before one piece of work in four, and gives way before the others. */
+/* Sleeps before one piece of work in four, and yields the processor before the others. */
 static void sleep_sometimes(weft_random_delay *how) {
     if (how->delay_us == 0) return;
     /* xorshift64*, Vigna 2016, "An experimental exploration of Marsaglia's xorshift generators,

@@ -16,7 +16,7 @@ typedef struct place {
     long64 src, dst;
 } place;
 
-/* Where index number `index` of the loops lies on both sides. */
+/* The place, on both sides, of index number `index` of the loops. */
 FUNCTION place place_of(const weft_copy_axis *axis, weft_copy_loops loops, unsigned int index) {
     place at = {0, 0};
     if (loops.axes == 0) return at;
@@ -39,7 +39,7 @@ FUNCTION int lesser(unsigned int a, unsigned int b) {
 #define JOINED(name, bytes) name##_##bytes
 #define NAMED(name, bytes) JOINED(name, bytes)
 #define COPY_UNITS WEFT_COPY_PER_THREAD(UNIT_BYTES)
-/* Ends an unrolled loop over steps, with a look at their number every other time only. */
+/* Ends an unrolled loop over steps; it checks their number only every other time. */
 #define END_OF(k, steps)                                                                           \
     if ((k) % 2 == 0 && (k) >= (steps)) break
 #endif

@@ -1,6 +1,6 @@
 /*
- * Half spectra on their way between the threads that load or store them by the pair, numbers k and
- * LENGTH - k, and those that have the points of the first or the last stage.
+ * The exchange of half spectra between threads that load or store them in pairs, numbers k and
+ * LENGTH - k, and the threads that hold the points of the first or the last stage.
  */
 #define PAIRS (LENGTH / 2 + 1)
 #define PAIRS_OF_THREAD ((PAIRS + LINE_THREADS - 1) / LINE_THREADS)
@@ -30,7 +30,7 @@ FUNCTION void gather_points(real2 *v, LOCAL exchanged *line, int t, int part) {
     }
 }
 
-/* Points of what was loaded, in place. */
+/* Turns loaded pairs of a half spectrum into points, in place. */
 FUNCTION void part_pairs(real2 *pairs, GLOBAL const real2 *tables, int t) {
     UNROLL
     for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
@@ -67,7 +67,7 @@ FUNCTION void gather_pairs(real2 *pairs, LOCAL exchanged *line, int t, int part)
     }
 }
 
-/* Makes half spectra of points and stores them. */
+/* Turns points into half spectra and stores them. */
 FUNCTION void store_pairs(real2 *pairs, line_out_place to, GLOBAL const real2 *tables, int t) {
     UNROLL
     for (int i = 0; i < PAIRS_OF_THREAD; ++i) {

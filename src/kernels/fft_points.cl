@@ -234,7 +234,7 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
     }
 #endif
 
-/* A real number, or one that stands for a complex one. */
+/* Loads a real number, or the number that the caller's array holds for a complex one. */
 #define LOAD_ONE(result, place, e)                                                                 \
     {                                                                                              \
         LOAD_IF(e) {                                                                               \
@@ -304,7 +304,7 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 
 /* ---- storing ---- */
 
-/* Where a line is stored. */
+/* The place where a line is stored. */
 typedef struct line_out_place {
     GLOBAL out_number *at;
 #if defined OUT_PIECES || defined STORE_NUMBER
@@ -389,7 +389,7 @@ typedef struct line_out_place {
 #endif
 
 #if TO != POINTS_REAL && TO != POINTS_REAL_PAIRS
-/* Element e of the line. */
+/* Stores element e of the line. */
 FUNCTION void store_element(line_out_place to, long64 place, int e, real2 z) {
     STORE_IF(e) {
         OPERATE_STORED(z, e)
@@ -414,7 +414,7 @@ typedef real2 stored_value;
 typedef real stored_value;
 #define STORED_PART(z) z.x
 #endif
-/* A real number, or a complex one by what stands for it. */
+/* Stores a real number, or the number that the caller's array holds for a complex one. */
 FUNCTION void store_one(line_out_place to, long64 place, int e, stored_value x) {
     STORE_IF(e) {
         OPERATE_STORED(x, e)
@@ -423,7 +423,7 @@ FUNCTION void store_one(line_out_place to, long64 place, int e, stored_value x) 
 }
 #endif
 
-/* Those of HALF_PAIRS are stored by the pair. */
+/* Stores point p of a line; those of HALF_PAIRS are stored in pairs (fft_pairs.cl). */
 FUNCTION void store_point(line_out_place to, int p, real2 z) {
 #if TO == POINTS_COMPLEX
     store_complex(to, p, z);
@@ -444,7 +444,7 @@ FUNCTION void store_point(line_out_place to, int p, real2 z) {
     const long64 away = (mirrored ? REAL_LENGTH - whole : whole) - to.row;
     if (mirrored) z.y = -z.y;
     if (whole == 0 || whole == REAL_LENGTH - whole) z.y = 0; /* not a zero with a sign */
-    /* Two rows are their own mirror images. */
+    /* Rows 0 and FOLD / 2 are their own mirror images. */
     if (!mirrored || (to.row > 0 && 2 * to.row != FOLD))
         store_element(to, away * to.number, (int)away + to.row, z);
 #endif
@@ -467,7 +467,7 @@ FUNCTION void join_pair(real2 *a, real2 *b, real2 w) {
     *b = y;
 }
 
-/* The way back, and twice as large: Z from X. */
+/* The inverse of join_pair, times two: Z from X. */
 FUNCTION void part_pair(real2 *a, real2 *b, real2 w) {
     const real2 e = pair(a->x + b->x, a->y - b->y);
     const real2 d = pair(a->x - b->x, a->y + b->y);

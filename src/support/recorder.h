@@ -1,7 +1,7 @@
 /*
- * What one execution took: the sums that weft_plan_timings tells and, where the plan keeps a trace,
- * a span for each stretch of work. Room for the spans is made with the plan; spans that do not fit
- * are counted and dropped.
+ * Records the time of an execution: the sums that weft_plan_timings returns and, where the plan
+ * keeps a trace, a span for each stretch of work. Memory for the spans is allocated with the plan;
+ * spans that do not fit are counted but not kept.
  */
 #ifndef WEFT_SUPPORT_RECORDER_H
 #define WEFT_SUPPORT_RECORDER_H
@@ -33,11 +33,11 @@ double weft_record(weft_recorder *recorder, weft_phase phase, int partner, doubl
 void weft_record_span(weft_recorder *recorder, weft_phase phase, int queue, int partner,
                       double begin, double end);
 
-/* A message left, or arrived, at `moment`. */
+/* Records that a message was sent, or arrived, at `moment`. */
 void weft_record_sent(weft_recorder *recorder, double moment);
 void weft_record_arrived(weft_recorder *recorder, double moment);
 
-/* Spans kept by the last execution. */
+/* The number of spans that the last execution kept. */
 int weft_recorder_spans(weft_recorder *recorder);
 
 #endif

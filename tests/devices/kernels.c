@@ -168,7 +168,7 @@ static const char *const reverse[] = {
     "FUNCTION float signed_value(float x, int i) {\n"
     "    return signs[i & 1] * x;\n"
     "}\n"
-    "FUNCTION int turned(LOCAL float *to, int i, float x) {\n"
+    "FUNCTION int reversed(LOCAL float *to, int i, float x) {\n"
     "    to[THREADS - 1 - i] = x;\n"
     "    return i;\n"
     "}\n"
@@ -177,7 +177,7 @@ static const char *const reverse[] = {
     "    OPEN(float, out);\n"
     "    OPEN_LOCAL(float, part);\n"
     "    long64 first = (long64)GROUP(0) * THREADS;\n"
-    "    int i = turned(part, THREAD, in[first + THREAD]);\n"
+    "    int i = reversed(part, THREAD, in[first + THREAD]);\n"
     "    BARRIER();\n"
     "    out[first + i] = signed_value(part[i], i);\n"
     "}\n"
@@ -186,7 +186,7 @@ static const char *const reverse[] = {
     "    OPEN(const float, in);\n"
     "    OPEN(float, out);\n"
     "    long64 first = (long64)GROUP(0) * THREADS;\n"
-    "    int i = turned(part, THREAD, in[first + THREAD]);\n"
+    "    int i = reversed(part, THREAD, in[first + THREAD]);\n"
     "    BARRIER();\n"
     "    out[first + i] = signed_value(part[i], i);\n"
     "}\n"};
@@ -256,7 +256,7 @@ static const char *const products[] = {
     "    z[2] = complex_add(a, b);\n"
     "    z[3] = complex_subtract(a, b);\n"
     "    z[4] = complex_scale(a, (real)5);\n"
-    "    z[5] = complex_turn(a);\n"
+    "    z[5] = complex_times_i(a);\n"
     "}\n"};
 static const double product[] = {-5, 10, 11, 2, 4, 6, -2, -2, 5, 10, -2, 1};
 

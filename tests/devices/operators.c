@@ -304,7 +304,7 @@ static int count_of(const char *text, const char *words) {
 }
 
 /* What the schedule of a convolution says: the last one. */
-static void expect_turn(const run *r) {
+static void expect_round_trip(const run *r) {
     const char *convolution = strstr(explained(r), "  convolve, ");
     const int turns = r->c->convolving == IN_ONE_STEP;
     assert_non_null(convolution);
@@ -321,7 +321,7 @@ static void expect_turn(const run *r) {
     }
 }
 
-static void a_convolution_turns_in_one_step_where_the_length_allows(void **state) {
+static void a_convolution_is_one_round_trip_where_the_length_allows(void **state) {
     (void)state;
     static const test_case cases[] = {
         {1, {12}, C2C, SINGLE, 5, NONE, true, {"FT", "CF", "TF"}, IN_ONE_STEP, true},
@@ -334,7 +334,7 @@ static void a_convolution_turns_in_one_step_where_the_length_allows(void **state
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         run r;
         begin(&r, &cases[i]);
-        expect_turn(&r);
+        expect_round_trip(&r);
         check(&r, WEFT_CONVOLVE);
         end(&r);
     }
@@ -407,7 +407,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind_alone_at_each_place),
         cmocka_unit_test(several_at_once_along_every_way_through_the_kernels),
-        cmocka_unit_test(a_convolution_turns_in_one_step_where_the_length_allows),
+        cmocka_unit_test(a_convolution_is_one_round_trip_where_the_length_allows),
         cmocka_unit_test(a_snippet_that_does_not_compile_is_quoted_by_its_line),
         cmocka_unit_test(a_function_of_the_host_alone_is_refused),
         cmocka_unit_test(too_many_tables_are_refused),

@@ -23,7 +23,7 @@ struct weft_event {
 
 /* ---- the device ---- */
 
-/* What `probe` says; written once. */
+/* The description that `probe` gives; written once. */
 static char described[384];
 
 static void describe(void) {
@@ -47,7 +47,7 @@ static weft_status cuda_probe(const char **description) {
     return WEFT_SUCCESS;
 }
 
-/* Which kernels go first. */
+/* The priority of a stream's kernels. */
 typedef enum queue_priority { LAST, DEFAULT, FIRST } queue_priority;
 
 static int create_in_context(const weft_cuda_driver *driver, queue_priority which,
@@ -323,7 +323,7 @@ static bool cuda_event_done(weft_device_state *device, weft_event *event) {
 
 /* ---- work ---- */
 
-/* The side of a copy that may be elsewhere: the host's, or the source. */
+/* Finds where one side of a copy lies: the host side or, within device memory, the source. */
 static weft_cuda_side side_of(weft_device_state *device, const weft_copy *copy, const void *src,
                               const void *dst, weft_transfer transfer) {
     const int64_t bytes = (int64_t)copy->element_bytes;
@@ -356,7 +356,8 @@ static void on_reached(weft_cuda_stream stream, int result, void *argument) {
     n.function(n.argument);
 }
 
-/* Not by cuLaunchHostFunc, which is not called once a failure has ended the context. */
+/* A thread waits for an event, since the driver does not call functions of cuLaunchHostFunc after a
+ * failure that has ended the context. */
 static weft_status cuda_callback(weft_device_state *device, weft_queue *queue,
                                  void (*function)(void *), void *argument) {
     weft_status status;

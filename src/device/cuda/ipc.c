@@ -1,4 +1,5 @@
-/* Device memory lent to, and imported from, other processes of the node: CUDA's IPC handles. */
+/* Device memory exported to, and imported from, other processes of the node, by CUDA's IPC
+ * handles. */
 #include "device/cuda/cuda.h"
 
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 #include "support/error.h"
 
-/* What a loan holds. The handle stands for the driver's whole allocation. */
+/* The content of a weft_memory_handle. CUDA's handle stands for the driver's whole allocation. */
 typedef struct ipc_memory {
     weft_cuda_ipc_handle handle;
     int64_t process, address, offset, bytes; /* bytes from the address on */

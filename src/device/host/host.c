@@ -125,7 +125,7 @@ static bool host_event_done(weft_device_state *device, weft_event *event) {
     return weft_thread_event_done(event);
 }
 
-/* Those that work on one of the queues may use: each queue has a team of its own. */
+/* The number of threads that work on one queue may use, since each queue has a team of its own. */
 static int threads_of_queue(weft_device_state *device) {
     const int queues = atomic_load(&device->queues);
     return device->threads > queues ? device->threads / queues : 1;

@@ -1,7 +1,7 @@
 /* Makes chains of passes, and runs them on one part of the batch after the other, so that the
  * arrays between the passes need little memory. Parts small enough for a GPU's cache would be
- * slower than fewer, larger ones: on an H200, each part of 48 MiB costs 15 us more than its share.
- * */
+ * slower than fewer, larger ones: on an H200, each part of 48 MiB costs 15 us more than its
+ * share. */
 #include "engine/jit/chain.h"
 #include "engine/smooth.h"
 
@@ -49,8 +49,8 @@ static bool lies_along(const weft_jit_request *r) {
     return true;
 }
 
-/* Whether one kernel of this device can transform such lines although they exceed WEFT_JIT_LONGEST.
- * */
+/* Whether one kernel of this device can transform such lines although they exceed
+ * WEFT_JIT_LONGEST. */
 static bool fits_here(const weft_jit_request *r, const weft_jit_tuning *tuning,
                       const weft_kernel_limits *limits) {
     const bool plain = r->in.points == WEFT_JIT_COMPLEX && r->out.points == WEFT_JIT_COMPLEX;
@@ -271,8 +271,8 @@ static void lie_as(weft_jit_side *side, weft_jit_points points, int64_t point, i
 
 /* Adds the forward transform of real lines as a folded matrix. The columns hold `first` real
  * numbers each, so their transforms are half spectra, and only half of the rows exist. Results of
- * row k1 are numbers k1 + first k2 of the spectrum, or the conjugates of numbers at its other end.
- * */
+ * row k1 are numbers k1 + first k2 of the spectrum, or the conjugates of numbers at its other
+ * end. */
 static weft_status add_folded_forward(const making *m, int64_t n, int64_t first) {
     const weft_jit_side *in = &m->request->in, *out = &m->request->out;
     const int64_t second = n / first;
@@ -345,8 +345,8 @@ static bool is_plain(weft_jit_points points) {
 }
 
 /* Adds the transform of a line too long for one kernel. A copy before it turns half spectra, or
- * real numbers that are not taken in pairs, into complex points; a copy after it does the reverse.
- * */
+ * real numbers that are not taken in pairs, into complex points; a copy after it does the
+ * reverse. */
 static weft_status add_long(const making *m) {
     const weft_jit_request *r = m->request;
     const int64_t n = r->length, pairs = n / 2 + 1;

@@ -43,8 +43,8 @@ static weft_status jit_probe(const char **description) {
 }
 
 /* Dimension number i in the order of transformation. Forward, the last dimension comes first.
- * Inverse transforms take the opposite order, since the complex-to-real dimension must come last.
- * */
+ * Inverse transforms take the opposite order, since the complex-to-real dimension must come
+ * last. */
 static int in_order(const weft_transform *t, int i) {
     bool inverse = t->kind == WEFT_TRANSFORM_C2R ||
                    (t->kind == WEFT_TRANSFORM_C2C && t->direction == WEFT_INVERSE);
@@ -71,8 +71,8 @@ static bool takes(const weft_transform *t, const weft_pieces *pieces, int place)
 }
 
 /* Whether a round trip is possible: one kernel does the last forward transform, the spectral
- * operators and the first inverse transform, so that dimension must be complex and fit one kernel.
- * */
+ * operators and the first inverse transform, so that dimension must be complex and fit one
+ * kernel. */
 static bool can_round_trip(const weft_transform *t) {
     const int64_t n = t->dim[0].n;
     return n <= WEFT_JIT_LONGEST && weft_is_smooth(n) &&
@@ -210,8 +210,8 @@ static weft_jit_side real_points(int64_t stride, bool pairs) {
                            .part = stride};
 }
 
-/* The request for dimension d of the transform; with `back`, for the inverse part of a round trip.
- * */
+/* The request for dimension d of the transform; with `back`, for the inverse part of a round
+ * trip. */
 static weft_jit_request request_of(const planning *p, int d, bool back, array from, array to) {
     const weft_transform *t = p->transform;
     const bool halved = d == t->dims - 1;

@@ -11,7 +11,8 @@
 #include "operator/kernel.h"
 
 /* The most lines of a pass, or points of a pass that does not transform. Kernels divide line
- * numbers of at most 31 bits (support/divisor.h), and the last group may count beyond the last line. */
+ * numbers of at most 31 bits (support/divisor.h), and the last group may count beyond the last
+ * line. */
 enum { WEFT_JIT_MOST_LINES = INT32_MAX - 1024 };
 
 enum { WEFT_JIT_LOOPS = WEFT_AXES + WEFT_MAX_RANK + 3, WEFT_JIT_PIECES = 16 };

@@ -52,8 +52,8 @@ typedef struct weft_jit_table_list {
  * address. */
 weft_status weft_jit_store_table(weft_jit_table_list *list, const weft_device_handle *device,
                                  weft_jit_table *table, const void **memory);
-/* Frees the host copies, which only serve to find equal tables; no table may be stored after this.
- * */
+/* Frees the host copies, which only serve to find equal tables; no table may be stored after
+ * this. */
 void weft_jit_tables_free_copies(weft_jit_table_list *list);
 void weft_jit_tables_release(weft_jit_table_list *list, const weft_device_handle *device);
 

@@ -52,8 +52,8 @@ static weft_status native_probe(const char **description) {
 }
 
 /* Dimension number i in the order of transformation. Forward, the last dimension comes first.
- * Inverse transforms take the opposite order, since the complex-to-real dimension must come last.
- * */
+ * Inverse transforms take the opposite order, since the complex-to-real dimension must come
+ * last. */
 static int in_order(const weft_transform *t, int i) {
     bool inverse = t->kind == WEFT_TRANSFORM_C2R ||
                    (t->kind == WEFT_TRANSFORM_C2C && t->direction == WEFT_INVERSE);

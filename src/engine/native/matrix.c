@@ -1,5 +1,5 @@
-/* Lines as matrices: the two factors of the length, the twiddles between the steps, and the steps.
- * */
+/* Lines as matrices: the two factors of the length, the twiddles between the steps, and the
+ * steps. */
 #include "engine/native/matrix.h"
 
 #include "engine/native/number.h"

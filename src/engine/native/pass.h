@@ -102,8 +102,8 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
 /* Whether all rows, or lines, that are stored begin at a cache line. */
 bool weft_native_pass_aligned(const weft_native_pass *pass, void *const *out);
 
-/* Transforms lines first..end-1, each as a matrix (pass_matrix.c), with `room` as scratch memory.
- * */
+/* Transforms lines first..end-1, each as a matrix (pass_matrix.c), with `room` as scratch
+ * memory. */
 void weft_native_matrices_run(const weft_native_pass *pass, const void *const *in, void *const *out,
                               void *room, int64_t first, int64_t end);
 size_t weft_native_matrices_room(const weft_native_pass *pass);

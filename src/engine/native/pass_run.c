@@ -1,5 +1,5 @@
-/* Running passes: which lines each tile holds, and how points get from memory to the tile and back.
- * */
+/* Running passes: which lines each tile holds, and how points get from memory to the tile and
+ * back. */
 #include "engine/native/number.h"
 #include "engine/native/pass.h"
 
@@ -88,8 +88,8 @@ static int64_t line_offset(const weft_native_pass *pass, const weft_native_piece
     return offset;
 }
 
-/* The rows of a side whose lines are neighbours: the row of point j is at base + offset[order[j]].
- * */
+/* The rows of a side whose lines are neighbours: the row of point j is at base +
+ * offset[order[j]]. */
 typedef struct side_rows {
     const char *base;
     const int64_t *offset;
@@ -135,8 +135,8 @@ static int64_t look_ahead(const weft_native_pass *pass, const weft_native_piece 
 }
 
 /* Hardware prefetchers do not recognize loads that alternate between lines. A tile that is
- * contiguous in memory therefore comes faster if it is read once from one end to the other first.
- * */
+ * contiguous in memory therefore comes faster if it is read once from one end to the other
+ * first. */
 static void touch_tile(const weft_native_pass *pass, const void *array, const tile_lines *t) {
     const weft_native_piece *piece = pass->in.piece;
     const int last = pass->kernels->lanes - 1;
@@ -188,8 +188,8 @@ static void load(const weft_native_pass *pass, const void *const *array, const t
 }
 
 /* Stores a full tile of short lines that follow each other in memory but do not begin at cache
- * lines: they are first put together in scratch memory, so that they can be stored past the caches.
- * */
+ * lines: they are first put together in scratch memory, so that they can be stored past the
+ * caches. */
 static void store_gathered(const weft_native_pass *pass, void *array, const tile_lines *t,
                            const work *w) {
     const weft_kernels *k = pass->kernels;
