@@ -99,11 +99,11 @@ KERNEL(NAMED(weft_copy_tiles, UNIT_BYTES))
     BARRIER();
 
     {
-        const int row = divide(THREAD, copy.load.units), near = THREAD - row * copy.load.units.n;
-        const int p = divide(near, copy.cell), at_once = copy.load.at_once;
+        const int row = divide(THREAD, copy.load.units), along = THREAD - row * copy.load.units.n;
+        const int p = divide(along, copy.cell), at_once = copy.load.at_once;
         const int left = row < at_once && p < p_cells ? q_cells - row : 0;
         UNIT unit[COPY_UNITS];
-        src += whole.src + p_begins[p].src + (near - p * cell) * UNIT_BYTES;
+        src += whole.src + p_begins[p].src + (along - p * cell) * UNIT_BYTES;
         UNROLL
         for (int k = 0; k < COPY_UNITS; ++k) {
             END_OF(k, copy.load.steps);
@@ -113,15 +113,15 @@ KERNEL(NAMED(weft_copy_tiles, UNIT_BYTES))
         UNROLL
         for (int k = 0; k < COPY_UNITS; ++k) {
             END_OF(k, copy.load.steps);
-            if (k * at_once < left) tile[(row + k * at_once) * pitch + near] = unit[k];
+            if (k * at_once < left) tile[(row + k * at_once) * pitch + along] = unit[k];
         }
     }
     BARRIER();
     {
-        const int row = divide(THREAD, copy.store.units), near = THREAD - row * copy.store.units.n;
-        const int q = divide(near, copy.cell), at_once = copy.store.at_once;
+        const int row = divide(THREAD, copy.store.units), along = THREAD - row * copy.store.units.n;
+        const int q = divide(along, copy.cell), at_once = copy.store.at_once;
         const int left = row < at_once && q < q_cells ? p_cells - row : 0;
-        const int unit = near - q * cell, column = q * pitch + unit;
+        const int unit = along - q * cell, column = q * pitch + unit;
         dst += whole.dst + q_begins[q].dst + unit * UNIT_BYTES;
         UNROLL
         for (int k = 0; k < COPY_UNITS; ++k) {

@@ -28,7 +28,7 @@ static options options_for(const weft_cl_processor *p, const weft_kernel_source 
     return o;
 }
 
-/* Programs belong to the process. */
+/* Programs are shared by all users in the process. */
 typedef struct built_program {
     const weft_cl_processor *processor;
     uint64_t hash;

@@ -37,14 +37,15 @@ static weft_status simulated_probe(const char **description) {
     return WEFT_SUCCESS;
 }
 
-/* Whether this is the one that WEFT_SIMULATE wants to fail. */
+/* Whether this operation is the one that WEFT_SIMULATE makes fail. */
 static bool fails_now(weft_device_state *device, weft_failure kind) {
     uint64_t number = atomic_fetch_add(&device->done[kind], 1) + 1;
     return number == device->injection.fail_at[kind];
 }
 
 static weft_status start_queue(weft_device_state *device, weft_queue **queue) {
-    /* Every queue draws its own delays: multiples of the golden ratio keep the seeds apart. */
+    /* Every queue has random delays of its own; multiples of the golden ratio make the seeds
+     * different. */
     uint64_t number = atomic_fetch_add(&device->queues, 1) + 1;
     uint64_t seed = (device->injection.seed + number) * UINT64_C(0x9e3779b97f4a7c15);
     return weft_thread_queue_create((weft_random_delay){seed, device->injection.delay_us}, queue);
@@ -105,7 +106,7 @@ static void *reserve_pages(size_t bytes) {
 }
 
 /* Makes the record of an allocation; NULL if out of memory. The bytes of device memory lie in a
- * memory file, so that other processes can borrow them. */
+ * memory file, so that other processes can import them. */
 static weft_allocation *make_record(weft_memory_kind kind, size_t bytes) {
     weft_allocation *made = calloc(1, sizeof *made);
     if (!made) return NULL;

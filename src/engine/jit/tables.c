@@ -101,8 +101,8 @@ static double *transform(double *x, double *y, int64_t n, const double *root) {
             const int64_t j = b % span, to = b / span * span * p + j;
             for (int64_t k = 0; k < p; k++) {
                 double re = 0, im = 0;
-                const int64_t turn = (j + k * span) * step;
-                for (int64_t q = 0, at = 0; q < p; q++, at = (at + turn) % n) {
+                const int64_t angle = (j + k * span) * step;
+                for (int64_t q = 0, at = 0; q < p; q++, at = (at + angle) % n) {
                     const double *v = x + 2 * (b + q * parts), *w = root + 2 * at;
                     re += v[0] * w[0] - v[1] * w[1];
                     im += v[0] * w[1] + v[1] * w[0];
