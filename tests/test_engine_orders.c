@@ -75,7 +75,7 @@ static void all_memory_orders_give_the_transform(void **state) {
         }
 }
 
-/* Engines may treat an axis whose points are 64 KiB and more apart in a way of its own. */
+/* Engines may have a method of its own for axes with strides of 64 KiB or more. */
 static void points_at_large_strides_are_transformed(void **state) {
     const weft_engine_ops *engine = engine_of(state);
     for (int variant = 0; variant < 10; variant++) {

@@ -1,4 +1,4 @@
-/* What the native engine may decide by the clock does not change the bits of its results. */
+/* The native engine's choices by measurement do not change the bits of its results. */
 #include "test_engine.h"
 
 #include "engine/native/tuning.h"

@@ -1,14 +1,14 @@
 /*
- * The jit engine's ways with long lines, at lengths short enough for an exact answer: tuning make
- * every line long. Matrices in two and three kernels, folded ones, whole lines; batches in parts;
- * lines of any strides, in place and not. And transforms of three dimensions that do nothing in
- * place, as those of long lines do.
+ * The jit engine's methods for long lines, at lengths short enough for an exact result, since
+ * tuning parameters can make any line count as long. Matrices in two and three kernels, folded
+ * matrices, whole lines; batches in parts; lines of any strides, in place and out of place. Also
+ * transforms of three dimensions that alternate between two arrays.
  */
 #include "test_engine.h"
 
 #include "engine/jit/tuning.h"
 
-/* What the planning below changes of the device's tuning; 0: nothing. */
+/* The changes that planning below makes to the device's tuning; 0: none. */
 typedef struct ways {
     int longest, folds;
     int64_t work;   /* bytes; -1: no limit */
@@ -85,7 +85,7 @@ static void check(const weft_engine_ops *given, weft_transform *t, ways w) {
              w.longest, w.folds, (long long)w.work, share);
 }
 
-/* Both precisions and directions, and real lines, in a random one of the memory orders. */
+/* Checks both precisions and directions, and real lines, in a random memory order. */
 static void check_kinds(const weft_engine_ops *engine, int64_t n, int64_t lines, ways w) {
     for (int variant = 0; variant < 8; variant++) {
         if (is_left_out(engine, 3)) continue;
@@ -121,7 +121,8 @@ static void parts_give_the_transform(void **state) {
     }
 }
 
-/* One kernel for as long lines as GPUs get; where there is no room the engine takes two. */
+/* One kernel for lines as long as on GPUs; if the device has no room for them, the engine takes
+ * two. */
 static void whole_lines_beyond_4096_give_the_transform(void **state) {
     const weft_engine_ops *engine = engine_of(state);
     static const int64_t lengths[] = {8192, 16384, 6000, 15625, 10000};
@@ -138,7 +139,7 @@ static void whole_lines_beyond_4096_give_the_transform(void **state) {
     }
 }
 
-/* With the array, and, in the same place as ever, without. */
+/* With a second array, and without one, in place. */
 static void three_dimensions_between_two_arrays_give_the_transform(void **state) {
     static const int order[] = {0, 1, 2, 3};
     static const int64_t none[4];

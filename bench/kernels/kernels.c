@@ -6,11 +6,10 @@
  *                 [--only TEXT]        cases whose names hold the text
  *                 [--lengths N,... [--kind c2c]]   lines of these lengths instead of the list
  *                 [--milliseconds N]   of a series of runs, by default 50
- *                 [--FIELD N,...]      of the tuning of the jit engine (src/engine/jit/tuning.h):
- * values, long-values, threads, least-threads, across-bytes, least-across-bytes,
- * large-stride-threads, registers, across-registers, alternates, whole-bytes, local-bytes, longest,
- * work-bytes
- *     (-1: no limit), folds; of several numbers all combinations are tried
+ *                 [--FIELD N,...]      of the jit engine's tuning (src/engine/jit/tuning.h):
+ *     values, long-values, threads, least-threads, across-bytes, least-across-bytes,
+ *     large-stride-threads, registers, across-registers, alternates, whole-bytes, local-bytes,
+ *     longest, work-bytes (-1: no limit), folds; of several numbers all combinations are tried
  * N bytes are the most of each of two arrays, by default 1 GiB. Engines that are not there are left
  * out, vkfft where it was built without VkFFT (WEFT_VKFFT).
  */

@@ -2,7 +2,7 @@
  * Workspaces that partners read (exchange method peer): one part of shared memory for each rank
  * with the flags and, on devices whose memory the CPU addresses, the workspaces, each on pages of
  * its own. Other devices lend the workspaces. Which workspaces those are, and how large, is each
- * rank's own affair; the others learn where they begin, or get the loan.
+ * rank's own affair; the others learn where they begin, or get a memory handle.
  */
 #include "exchange/peer.h"
 #include "exec/plan.h"
