@@ -27,8 +27,8 @@ typedef struct weft_jit_tuning {
                            alternates between two arrays, if there is memory, and not in place */
     size_t whole_bytes; /* local memory of a group above which real and imaginary parts are
                            exchanged one after the other */
-    size_t
-        local_bytes; /* most local memory of a group; a line beyond WEFT_JIT_LONGEST may take all */
+    size_t local_bytes; /* most local memory of a group, unless a line beyond WEFT_JIT_LONGEST
+                           needs all */
 
     /* Lines beyond WEFT_JIT_LONGEST. */
     int longest;         /* most points of a contiguous line that one kernel transforms, if the

@@ -22,12 +22,12 @@ typedef enum weft_pass_group_array {
 /* A long real line of n points is transformed as a complex line of h = n / 2 points. The half
  * spectrum is merged into that line before the passes (complex to real), or split from it after
  * them (real to complex). */
-typedef struct weft_pass_group_seam {
+typedef struct weft_pass_group_real_line {
     bool before, after; /* the passes */
     int64_t h;          /* points of the complex line */
     int64_t in, out;    /* strides of points that the step reads and writes, in bytes */
     void *roots;
-} weft_pass_group_seam;
+} weft_pass_group_real_line;
 
 /* One of the pieces that IN or OUT may consist of: its strides in bytes, and which rows of `fill`
  * or `flush` it holds. */
@@ -54,7 +54,7 @@ typedef struct weft_pass_group {
     int passes;
     weft_native_pass pass[WEFT_PASS_GROUP_PASSES];
     weft_pass_group_array from[WEFT_PASS_GROUP_PASSES], to[WEFT_PASS_GROUP_PASSES];
-    weft_pass_group_seam real_line;
+    weft_pass_group_real_line real_line;
     struct weft_convolution *convolution; /* replaces the passes; or NULL */
     weft_matrix *matrix;                  /* whose two steps are the passes; or NULL */
     weft_pass_group_rows fill, flush;     /* IN to BUFFER, BUFFER to OUT */

@@ -110,7 +110,7 @@ weft_status weft_pass_group_create_long(const weft_pass_request *lines, weft_pas
         return no_tables(n);
     if (!real) return WEFT_SUCCESS;
     const int64_t stride = weft_complex_bytes(kernels);
-    group->real_line = (weft_pass_group_seam){.before = c2r, .after = !c2r, .h = n};
+    group->real_line = (weft_pass_group_real_line){.before = c2r, .after = !c2r, .h = n};
     group->real_line.in = (c2r ? lines->dim.in_stride : lines->dim.out_stride) * stride;
     group->real_line.out = (c2r ? 1 : lines->dim.out_stride) * stride;
     group->real_line.roots = weft_numbers_roots(kernels, 2 * n, n / 2 + 1, bytes);

@@ -80,14 +80,14 @@ static void run_pass(const weft_pass_group *group, int i, const part *p, int64_t
 }
 
 static void merge_before(const weft_pass_group *group, const part *p) {
-    const weft_pass_group_seam *s = &group->real_line;
+    const weft_pass_group_real_line *s = &group->real_line;
     if (s->before)
         group->kernels->merge_line(p->array[WEFT_PASS_GROUP_IN], s->in,
                                    p->array[WEFT_PASS_GROUP_SECOND], s->out, s->h, s->roots);
 }
 
 static void split_after(const weft_pass_group *group, const part *p) {
-    const weft_pass_group_seam *s = &group->real_line;
+    const weft_pass_group_real_line *s = &group->real_line;
     if (s->after)
         group->kernels->split_line(p->array[WEFT_PASS_GROUP_OUT], s->in,
                                    p->array[WEFT_PASS_GROUP_OUT], s->out, s->h, s->roots);
