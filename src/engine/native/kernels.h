@@ -79,7 +79,8 @@ typedef struct weft_kernels {
                     int64_t stride, int64_t imaginary, int count);
 
     int (*position)(int line); /* where line `line` of a tile stands in a run */
-    /* dst row dst_rows[j] = src row src_rows[j] times factor j (complex); NULL rows: j itself. */
+    /* Stores row src_rows[j] of src times complex factor j in row dst_rows[j] of dst. Rows NULL:
+     * row j. */
     void (*multiply)(const void *src, const int32_t *src_rows, void *dst, const int32_t *dst_rows,
                      int64_t n, const void *factors);
     /* The step between columns and rows of one line as a matrix. Multiplies the n rows of a tile

@@ -50,14 +50,15 @@ static double stage_cost(int64_t n, int radix, bool first) {
     return cost[first][radix] + (n >= LARGE_TILE ? 0.7 : 0.0);
 }
 
-/* Searches for the cheapest product of radices, in falling order; `from` is the largest that may
- * follow. */
+/* Radices in falling order whose product divides the length, and their cost. */
 typedef struct choice {
     double cost;
     int64_t n;
     int count, radix[WEFT_MAX_STAGES];
 } choice;
 
+/* Extends `path` by radices from `from` on, in falling order, whose product is n. *best becomes the
+ * cheapest such path. */
 static void search(const weft_codelet *from, int64_t n, choice *path, choice *best) {
     if (path->cost >= best->cost) return;
     if (n == 1) {
@@ -189,7 +190,7 @@ static int64_t digits_row(const weft_stages *s, int low, int high, int64_t numbe
     return row;
 }
 
-/* Rows of digits `from` to end-1, the points that stage `from` has not yet taken together. */
+/* The product of the radices of stages `from` to end-1. */
 static int64_t blocks_between(const weft_stages *s, int from, int end) {
     const int64_t all = end < s->count ? s->stage[end].m : s->n;
     return all / (s->stage[from - 1].m * s->stage[from - 1].codelet->radix);
