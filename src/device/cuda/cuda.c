@@ -356,7 +356,7 @@ static void on_reached(weft_cuda_stream stream, int result, void *argument) {
     n.function(n.argument);
 }
 
-/* A thread waits for an event, since the driver does not call functions of cuLaunchHostFunc after a
+/* This is cuStreamAddCallback and not cuLaunchHostFunc, which does not call the function after a
  * failure that has ended the context. */
 static weft_status cuda_callback(weft_device_state *device, weft_queue *queue,
                                  void (*function)(void *), void *argument) {

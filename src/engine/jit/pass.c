@@ -115,8 +115,8 @@ size_t weft_jit_number_bytes(const weft_jit_side *side, weft_precision precision
     return weft_number_bytes(precision);
 }
 
-/* Whether real numbers are loaded or stored one by one, since the caller's array holds only a part
- * of the box. */
+/* Whether real numbers are loaded or stored one by one, since the caller's array is not just the
+ * box. */
 static bool is_by_number(const weft_jit_side *side) {
     return side->operators.kernel && !side->operators.kernel->is_box && !is_complex(side->points);
 }

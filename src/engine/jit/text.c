@@ -103,7 +103,7 @@ static int64_t unit_of(const weft_jit_side *side) {
     return side->points == WEFT_JIT_REAL || weft_jit_converts(side) ? 1 : 2;
 }
 
-/* Whether neighbouring points are neighbours in memory; not asked of pieces. */
+/* Whether neighbouring points are neighbours in memory; false for pieces. */
 static bool is_unit(const weft_jit_side *side) {
     if (side->points == WEFT_JIT_REAL_PAIRS && side->part != 1) return false;
     return side->pieces == 0 && side->point == unit_of(side);
