@@ -390,7 +390,8 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     }
     weft_schedule_chunk(request, schedule);
     weft_schedule_fuse(request, schedule);
-    WEFT_TRY(weft_schedule_assign_buffers(schedule, request->workspaces));
+    WEFT_TRY(weft_schedule_assign_buffers(schedule, &weft_request_machine(request)->buffers,
+                                          request->workspaces));
     weft_schedule_overlap(schedule);
     weft_step *fewer = realloc(schedule->step, (size_t)schedule->steps * sizeof *fewer);
     if (fewer) schedule->step = fewer;
