@@ -18,7 +18,6 @@ const weft_machine weft_machine_default = {
                .hopeless = 4.0,
                .examined_grids = 4096,
                .listed_grids = 12,
-               .listed_mixes = 4,
                .measured = 6,
                .runs = 3},
 };

@@ -71,7 +71,6 @@ typedef struct weft_machine_search {
     double hopeless;
     int examined_grids; /* process grids that are compared by the closed formula; estimate */
     int listed_grids;   /* of those, the best, for which schedules are predicted; estimate */
-    int listed_mixes;   /* mixtures of exchange methods for each chain; estimate */
     int measured;       /* candidates that effort MEASURE times; estimate */
     int runs;           /* timed runs of each, after one that warms up; estimate */
 } weft_machine_search;

@@ -5,6 +5,8 @@
  */
 #include "plan/model.h"
 
+#include <math.h>
+
 static double datatype_penalty(const weft_step *step, const weft_machine *machine) {
     return step->method->datatypes
                ? machine->penalty.datatypes * (double)step->bytes_sent / machine->rate.memory
@@ -65,4 +67,53 @@ double weft_model_predict(const weft_machine *machine, int threads, weft_schedul
         total += step->predicted;
     }
     return total;
+}
+
+static double local_bytes(const weft_distribution *distribution, bool real,
+                          weft_precision precision) {
+    const weft_region box = weft_distribution_box(distribution, 0);
+    return (double)weft_region_elements(&box) * (double)weft_number_bytes(precision) *
+           (real ? 1 : 2);
+}
+
+static double estimate_segment(const weft_machine *machine, int threads, const weft_segment *s,
+                               bool real, weft_precision precision) {
+    const double gain = threads > 1 ? machine->rate.thread_gain : 1.0;
+    const double in = local_bytes(&s->in, real, precision);
+    const double out = local_bytes(&s->out, false, precision);
+    const double points = (real ? in : in / 2) / (double)weft_number_bytes(precision);
+    double flops = 0;
+    if (s->transforms == 0) return 0;
+    for (int i = 0; i < s->transforms; i++) flops += 5 * points * log2((double)s->in.n[s->axis[i]]);
+    const double computed = (real ? flops / 2 : flops) / (machine->rate.flops * threads);
+    const double moved = (in + out) / (machine->rate.memory * gain);
+    return moved > computed ? moved : computed;
+}
+
+/* Partners of rank 0 that have something after a redistribution: the ranks of the grid dimension,
+ * or fewer where the axis that it splits has fewer indices. */
+static double estimate_redistribution(const weft_machine *machine, const weft_chain *chain, int k,
+                                      double bytes) {
+    const int dimension = chain->group[k];
+    const weft_distribution *after = &chain->segment[k + 1].in;
+    int64_t members = dimension < 0 ? chain->ranks : chain->grid[dimension];
+    const double share = (double)(members - 1) / (double)members;
+    for (int a = 0; a < chain->axes && dimension >= 0; a++)
+        if (after->split_by[a] == dimension && after->n[a] < members) members = after->n[a];
+    return share * bytes / machine->rate.bandwidth + (double)(members - 1) * machine->rate.latency;
+}
+
+double weft_model_estimate(const weft_machine *machine, int threads, const weft_chain *chain,
+                           weft_precision precision) {
+    double seconds = 0;
+    bool real = chain->real;
+    for (int s = 0; s < chain->segments; s++) {
+        const weft_segment *segment = &chain->segment[s];
+        seconds += estimate_segment(machine, threads, segment, real, precision);
+        real = real && segment->transforms == 0;
+        if (s + 1 < chain->segments)
+            seconds += estimate_redistribution(machine, chain, s,
+                                               local_bytes(&segment->out, real, precision));
+    }
+    return seconds;
 }

@@ -112,7 +112,8 @@ static inline bool weft_step_is_empty(const weft_step *fft) {
     return fft->transform.in_elements == 0 || fft->transform.out_elements == 0;
 }
 
-/* The most of a schedule: both ways of a convolution. */
+/* The most steps of a schedule over so many segments: both ways of a convolution. */
+#define WEFT_STEPS_OF(segments) (10 * (size_t)(segments) + 8)
 #define WEFT_MAX_STEPS (10 * WEFT_MAX_SEGMENTS + 8)
 
 typedef struct weft_schedule {
