@@ -366,6 +366,8 @@ static void many_ranks_try_grids_that_are_almost_square(void **state) {
     free(grids);
     grids = grids_of(s, 3, 4096, 1 << 20, WEFT_DECOMPOSITION_AUTO, &count);
     assert_true(has_grid(grids, count, (const int[]){1024, 1024}, 2));
+    for (int i = 0; i < count; i++) /* of slabs 255 of 256 ranks would have nothing */
+        assert_int_equal(grids[i].decomposition, WEFT_PENCIL);
     free(grids);
     grids = grids_of(s, 4, 64, 32768, WEFT_DECOMPOSITION_AUTO, &count); /* more than n^2 */
     assert_true(has_grid(grids, count, (const int[]){32, 32, 32}, 3));

@@ -63,14 +63,19 @@ static void insert(search *s, const weft_process_grid *grid) {
     s->best[at] = *grid;
 }
 
-static weft_status examine(search *s, weft_process_grid *grid) {
-    const weft_planner *p = s->planner;
+/* `chain` is room for the grid's chain. */
+static weft_status estimate(const weft_planner *p, weft_chain *chain, weft_process_grid *grid) {
     weft_candidate candidate = {
         .decomposition = grid->decomposition, .variant = WEFT_DEFAULT, .grid_axes = grid->axes};
     memcpy(candidate.grid, grid->extent, sizeof candidate.grid);
-    WEFT_TRY(weft_planner_chain(p, &candidate, s->chain));
-    grid->estimated = weft_model_estimate(weft_planner_machine(p), p->call->options.threads,
-                                          s->chain, p->call->problem.precision);
+    WEFT_TRY(weft_planner_chain(p, &candidate, chain));
+    grid->estimated = weft_model_estimate(weft_planner_machine(p), p->call->options.threads, chain,
+                                          p->call->problem.precision);
+    return WEFT_SUCCESS;
+}
+
+static weft_status examine(search *s, weft_process_grid *grid) {
+    WEFT_TRY(estimate(s->planner, s->chain, grid));
     insert(s, grid);
     return WEFT_SUCCESS;
 }
@@ -121,19 +126,18 @@ static weft_status search_pencils(search *s, int most_axes) {
 }
 
 /* Appends the best grids to the list. */
-static weft_status list_pencils(const weft_planner *planner, weft_process_grid *grids, int *count) {
+static weft_status list_pencils(const weft_planner *planner, weft_chain *chain,
+                                weft_process_grid *grids, int *count) {
     search s = {.planner = planner,
                 .best = grids + *count,
-                .most = weft_planner_machine(planner)->search.listed_grids};
+                .most = weft_planner_machine(planner)->search.listed_grids,
+                .chain = chain};
     int *divisor = list_divisors(planner->ranks, &s.divisors);
     s.divisor = divisor;
-    s.chain = malloc(sizeof *s.chain);
-    weft_status status = divisor && s.chain
-                             ? search_pencils(&s, planner->call->problem.rank - 1)
-                             : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the planner");
+    weft_status status = divisor ? search_pencils(&s, planner->call->problem.rank - 1)
+                                 : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the planner");
     *count += s.count;
     free(divisor);
-    free(s.chain);
     return status;
 }
 
@@ -149,7 +153,8 @@ static void list_slabs(const weft_planner *planner, weft_process_grid *grids, in
             grids[(*count)++] = (weft_process_grid){slabs[i], 1, {planner->ranks}, 0};
 }
 
-static weft_status list(const weft_planner *planner, weft_process_grid *grids, int *count) {
+static weft_status list(const weft_planner *planner, weft_chain *chain, weft_process_grid *grids,
+                        int *count) {
     const weft_options *o = &planner->call->options;
     const int rank = planner->call->problem.rank, ranks = planner->ranks;
     const int entries = given_entries(o);
@@ -169,22 +174,43 @@ static weft_status list(const weft_planner *planner, weft_process_grid *grids, i
         grids[(*count)++] = given;
         return WEFT_SUCCESS;
     }
-    WEFT_TRY(list_pencils(planner, grids, count));
+    WEFT_TRY(list_pencils(planner, chain, grids, count));
     /* A pencil in one dimension is a slab: for who asks for a pencil where there is no other. */
     if (*count == 0)
         grids[(*count)++] = (weft_process_grid){WEFT_PENCIL, rank == 2 ? 1 : 2, {ranks, 1}, 0};
     return WEFT_SUCCESS;
 }
 
+/* Drops the grids that are far slower than the best one. */
+static weft_status discard(const weft_planner *planner, weft_chain *chain, weft_process_grid *grids,
+                           int *count) {
+    double best = INFINITY;
+    int left = 0;
+    for (int i = 0; i < *count; i++) {
+        WEFT_TRY(estimate(planner, chain, &grids[i]));
+        best = fmin(best, grids[i].estimated);
+    }
+    const double limit = weft_planner_machine(planner)->search.discarded * best;
+    for (int i = 0; i < *count; i++)
+        if (grids[i].estimated <= limit) grids[left++] = grids[i];
+    *count = left;
+    return WEFT_SUCCESS;
+}
+
 weft_status weft_planner_grids(const weft_planner *planner, weft_process_grid **grids, int *count) {
     const int searched = weft_planner_machine(planner)->search.listed_grids;
     weft_process_grid *all = calloc((size_t)(OTHER_GRIDS + searched), sizeof *all);
+    weft_chain *chain = malloc(sizeof *chain);
+    weft_status status = all && chain
+                             ? WEFT_SUCCESS
+                             : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the planner");
     *count = 0;
-    if (!all) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the planner");
-    weft_status status = list(planner, all, count);
+    if (status == WEFT_SUCCESS) status = list(planner, chain, all, count);
+    if (status == WEFT_SUCCESS) status = discard(planner, chain, all, count);
     if (status == WEFT_SUCCESS)
         *grids = all;
     else
         free(all);
+    free(chain);
     return status;
 }

@@ -11,7 +11,7 @@ typedef struct weft_process_grid {
     weft_decomposition decomposition;
     int axes;
     int extent[WEFT_MAX_RANK];
-    double estimated; /* seconds, by weft_model_estimate; 0: not estimated */
+    double estimated; /* seconds, by weft_model_estimate */
 } weft_process_grid;
 
 /* The caller frees *grids. Not collective. */

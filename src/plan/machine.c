@@ -16,6 +16,7 @@ const weft_machine weft_machine_default = {
                 .own_shifted = 1},
     .search = {.faster_by_far = 1.5,
                .hopeless = 4.0,
+               .discarded = 16.0,
                .examined_grids = 4096,
                .listed_grids = 12,
                .measured = 6,

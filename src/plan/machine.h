@@ -69,6 +69,9 @@ typedef struct weft_machine_search {
     /* Chains predicted to take so many times as long as the best one are listed with the usual
      * exchange method only; estimate. */
     double hopeless;
+    /* Process grids that the closed formula finds so many times slower than the best one are not
+     * listed at all, such as slabs where most ranks would have nothing; estimate. */
+    double discarded;
     int examined_grids; /* process grids that are compared by the closed formula; estimate */
     int listed_grids;   /* of those, the best, for which schedules are predicted; estimate */
     int measured;       /* candidates that effort MEASURE times; estimate */
