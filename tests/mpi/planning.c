@@ -171,13 +171,17 @@ static weft_status plan_simulated(const char *setting, weft_plan *plan) {
 }
 
 /* Candidates have more or fewer buffers and queues, and fail sooner or later, or not at all; one
- * that is built works. */
+ * that is built works. Other methods of the same chain are tried first. */
 static void a_failure_on_one_rank_makes_all_ranks_try_the_same_candidates(void) {
     int planned = 0, skipped = 0;
     for (int i = 0; i < 32; i++) {
         const weft_options options = {.chunks = i & 2 ? 4 : 0};
+        weft_options usual = {0}, chosen = {0};
         char setting[64];
         weft_plan plan = NULL;
+        CHECK(plan_simulated_with(options, "", &plan) == WEFT_SUCCESS);
+        if (plan) weft_plan_options(plan, &usual);
+        weft_plan_destroy(&plan);
         snprintf(setting, sizeof setting, "fail=%s:%d,rank=1", i & 1 ? "queue" : "allocate",
                  i / 4 + 1);
         const weft_status status = plan_simulated_with(options, setting, &plan);
@@ -187,6 +191,9 @@ static void a_failure_on_one_rank_makes_all_ranks_try_the_same_candidates(void) 
         planned++;
         skipped += explains(plan, "left out: rank 1");
         check_transform(plan, &simulated_problem);
+        weft_plan_options(plan, &chosen);
+        CHECK(chosen.decomposition == usual.decomposition && chosen.variant == usual.variant);
+        CHECK(memcmp(chosen.grid, usual.grid, sizeof usual.grid) == 0);
         weft_plan_destroy(&plan);
     }
     CHECK(planned > 0 && skipped > 0);
