@@ -105,11 +105,11 @@ int weft_planner_tiles(const weft_planner *planner) {
     return tiles < m->most ? tiles : m->most;
 }
 
-/* Room to try candidates of one chain in. */
+/* What is at hand while the candidates of one chain are tried. */
 typedef struct workbench {
     weft_planner *planner;
     int room;              /* candidates that the planner's list has room for */
-    int first;             /* of those of the chain */
+    int first;             /* number of the chain's first candidate in that list */
     weft_candidate common; /* all that candidates of the chain share */
     weft_methods methods;
     weft_chain chain;
@@ -217,8 +217,8 @@ static weft_status predict_chain(workbench *w, double *seconds) {
     return predict(w, &usual, seconds);
 }
 
-/* Adds the candidates of all chains, those that the options leave open. *refused gets the status of
- * those that cannot use the methods that the caller gave. */
+/* Adds the candidates of all chains; `best` is the shortest time of one with the usual method.
+ * *refused gets the status of those that cannot use the methods that the caller gave. */
 static weft_status add_chains(workbench *w, const weft_candidate *chain, int chains, double best,
                               weft_status *refused) {
     const double hopeless = weft_planner_machine(w->planner)->search.hopeless * best;
@@ -255,6 +255,7 @@ static int add_variants(const weft_planner *planner, const weft_process_grid *gr
     return count;
 }
 
+/* A chain that has no rival needs no comparison. */
 static weft_status list_over_grids(workbench *w, const weft_process_grid *grids, int count,
                                    weft_candidate *chains) {
     int chain_count = 0;
@@ -262,7 +263,7 @@ static weft_status list_over_grids(workbench *w, const weft_process_grid *grids,
     weft_status refused = WEFT_SUCCESS;
     for (int g = 0; g < count; g++)
         chain_count += add_variants(w->planner, &grids[g], g, &chains[chain_count]);
-    for (int i = 0; i < chain_count; i++) {
+    for (int i = 0; i < chain_count && chain_count > 1; i++) {
         w->common = chains[i];
         WEFT_TRY(predict_chain(w, &chains[i].chain_predicted));
         if (chains[i].chain_predicted < best) best = chains[i].chain_predicted;

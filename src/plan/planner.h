@@ -22,11 +22,12 @@ typedef struct weft_candidate {
     int threads; /* of this rank; 0: one */
     bool staged; /* messages go through page-locked memory */
     int chain;   /* candidates with the same number differ in their exchange methods only */
-    double chain_predicted; /* seconds of a forward transform with the usual method, by the model */
-    double predicted;       /* the same with the candidate's own methods */
-    double measured;        /* seconds of a forward transform, slowest rank; 0: not measured */
-    bool left_out;          /* some rank could not build or run it */
-    char *reason;           /* why, or NULL; owned by the planner's list */
+    /* Seconds of a forward transform with the usual method, by the model; 0: no other chain */
+    double chain_predicted;
+    double predicted; /* the same with the candidate's own methods */
+    double measured;  /* seconds of a forward transform, slowest rank; 0: not measured */
+    bool left_out;    /* some rank could not build or run it */
+    char *reason;     /* why, or NULL; owned by the planner's list */
 } weft_candidate;
 
 /* What the planner is told of a call, and the candidates that it lists. */
