@@ -133,6 +133,11 @@ static json_t *describe_candidate(const weft_candidate *c) {
     json_object_set_new(out, "variant", json_string(weft_variant_name(c->variant)));
     json_object_set_new(out, "grid", small_integers(c->grid, c->grid_axes));
     json_object_set_new(out, "exchange", exchange);
+    json_object_set_new(out, "engine", json_string(c->engine->name));
+    json_object_set_new(out, "device", json_string(c->device->name));
+    json_object_set_new(out, "tiles", json_integer(c->tiles));
+    json_object_set_new(out, "threads", json_integer(c->threads));
+    json_object_set_new(out, "staged", json_boolean(c->staged));
     json_object_set_new(out, "predicted_seconds", json_real(c->predicted));
     if (c->measured > 0) json_object_set_new(out, "measured_seconds", json_real(c->measured));
     if (c->left_out)

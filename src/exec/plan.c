@@ -45,7 +45,7 @@ static weft_status decide_staging(const weft_options *o, weft_transport *transpo
     return WEFT_SUCCESS;
 }
 
-static weft_status find_back_ends(const weft_options *o, weft_planner *p) {
+static weft_status find_back_ends(const weft_options *o, weft_candidate *p) {
     const char *unused;
     p->device = weft_device_find(o->device);
     WEFT_TRY(p->device->probe(&unused));
@@ -57,26 +57,6 @@ static weft_status find_back_ends(const weft_options *o, weft_planner *p) {
     }
     p->engine = weft_engine_find(o->engine);
     return p->engine->probe(&unused);
-}
-
-/* Parts of an exchange where the caller leaves it open, on devices whose work goes on beside that
- * of the CPU: two H200 are fastest with 1 part for 16 MiB of a rank's array, 2 for 64 MiB, 4 for
- * 128 MiB, 8 for 1 GiB, 16 for 8 GiB (docs/results, cuda-exchanges). It depends on the problem
- * alone, not on the exchange method, for transforms next to exchanges go in the same parts.
- */
-static int choose_chunks(const weft_call *call, const weft_device_ops *device, int ranks) {
-    const double two = 32e6, four = 128e6; /* bytes that so many parts are worth while for */
-    const int most = 16;
-    const weft_problem *p = &call->problem;
-    int parts = 2;
-    if (call->options.chunks > 0) return call->options.chunks;
-    if (device->host_addressable || ranks == 1) return 1;
-    double bytes = (p->precision == WEFT_SINGLE ? 8.0 : 16.0) * (double)p->batch / ranks;
-    for (int a = 0; a < p->rank; a++) bytes *= (double)p->n[a];
-    if (p->kind == WEFT_R2C) bytes /= 2;
-    if (bytes < two) return 1;
-    for (; bytes >= four && parts < most; bytes /= 8) parts *= 2;
-    return parts;
 }
 
 /* What the caller gives as code must be code for this device. */
@@ -103,21 +83,22 @@ static weft_status fill_planner(weft_plan plan) {
     *p = (weft_planner){.call = &plan->call,
                         .ranks = plan->transport->size,
                         .rank = plan->transport->rank,
+                        .transport = plan->transport,
                         .node = plan->node,
                         .own_device = plan->own_device,
                         .input_boxes = plan->input_boxes,
                         .output_boxes = plan->output_boxes};
-    WEFT_TRY(find_back_ends(o, p));
-    WEFT_TRY(check_operators(&plan->call, p->device));
-    WEFT_TRY(decide_staging(o, plan->transport, p->device, &p->staged));
-    p->chunks = choose_chunks(&plan->call, p->device, p->ranks);
-    p->addressable = p->device->host_addressable || p->device->memory_export;
-    p->host_buffers = o->location == WEFT_LOCATION_HOST && !p->device->host_addressable;
+    WEFT_TRY(find_back_ends(o, &p->common));
+    const weft_device_ops *device = p->common.device;
+    WEFT_TRY(check_operators(&plan->call, device));
+    WEFT_TRY(decide_staging(o, plan->transport, device, &p->common.staged));
+    p->addressable = device->host_addressable || device->memory_export;
+    p->host_buffers = o->location == WEFT_LOCATION_HOST && !device->host_addressable;
     if (p->host_buffers && o->keep_spectrum)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "options.keep_spectrum: not with callers' buffers on the host; choose "
                          "WEFT_LOCATION_DEVICE");
-    return weft_planner_list(p);
+    return WEFT_SUCCESS;
 }
 
 /* Each step has a span; an exchange has, for every member, those of pack, send, arrival and unpack,
@@ -147,23 +128,6 @@ static weft_status make_room_for_spans(weft_plan plan) {
     return WEFT_SUCCESS;
 }
 
-/* Builds the first candidate. Where the model alone has chosen it, a failure says so. */
-static weft_status build_chosen(weft_plan plan) {
-    const weft_planner *p = &plan->planner;
-    const weft_candidate *c = &p->candidates[0];
-    char sentence[1024];
-    weft_status status = weft_build_create(plan->transport, p, c, plan->build);
-    if (status == WEFT_SUCCESS || status == WEFT_ERROR_TRANSPORT || p->count == 1 ||
-        plan->call.options.effort != WEFT_ESTIMATE)
-        return status;
-    snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
-    return weft_fail(status,
-                     "%.800s (while planning %s %s with %s, the first of %d candidates; "
-                     "options.effort WEFT_MEASURE tries others)",
-                     sentence, weft_decomposition_name(c->decomposition),
-                     weft_variant_name(c->variant), weft_exchange_name(c->exchange[0]), p->count);
-}
-
 static weft_status make_plan(weft_plan plan) {
     weft_transport *t = plan->transport;
     const weft_call *call = &plan->call;
@@ -173,13 +137,14 @@ static weft_status make_plan(weft_plan plan) {
     WEFT_TRY(weft_plan_find_nodes(plan));
     WEFT_TRY(weft_plan_find_devices(plan));
     WEFT_TRY(weft_agree(t, fill_planner(plan)));
+    WEFT_TRY(weft_planner_list(&plan->planner));
     if (call->options.effort != WEFT_ESTIMATE && plan->planner.count > 1 && !t->simulated)
         WEFT_TRY(weft_measure_candidates(t, &plan->planner));
     plan->build = calloc(1, sizeof *plan->build);
     WEFT_TRY(weft_agree(t, plan->build
                                ? WEFT_SUCCESS
                                : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan")));
-    WEFT_TRY(build_chosen(plan));
+    WEFT_TRY(weft_build_first(t, &plan->planner, plan->build));
     return weft_agree(t, make_room_for_spans(plan));
 }
 
@@ -291,8 +256,8 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
     for (int i = 0; i < WEFT_MAX_RANK; i++)
         made.exchange[i] = i < c->grid_axes ? c->exchange[i] : WEFT_EXCHANGE_AUTO;
     made.engine = plan->build->engine->id;
-    made.chunks = plan->planner.chunks;
-    made.device_aware = plan->planner.staged ? WEFT_STAGED : WEFT_AWARE;
+    made.chunks = c->tiles;
+    made.device_aware = c->staged ? WEFT_STAGED : WEFT_AWARE;
     return weft_context_keep(
         plan->context,
         weft_versioned_write(weft_options_versions, &made, options, "weft_plan_options: options"));

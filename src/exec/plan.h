@@ -207,4 +207,9 @@ weft_status weft_build_run(weft_build *build, weft_direction direction, bool in_
  */
 weft_status weft_measure_candidates(weft_transport *transport, weft_planner *planner);
 
+/* Makes ready the first candidate that can be, and moves it to the front. Those before it are left
+ * out. Where none can be, fails with the first failure. Collective; the caller releases *build also
+ * after a failure. */
+weft_status weft_build_first(weft_transport *transport, weft_planner *planner, weft_build *build);
+
 #endif

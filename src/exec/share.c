@@ -39,7 +39,7 @@ static bool is_read(const weft_build *b, int w) {
 
 bool weft_build_shares_buffer(const weft_build *b, int buffer) {
     int w = buffer - WEFT_BUFFER_WORKSPACE;
-    return w >= 0 && w < WEFT_MAX_WORKSPACES && b->planner->device->host_addressable &&
+    return w >= 0 && w < WEFT_MAX_WORKSPACES && b->candidate.device->host_addressable &&
            is_read(b, w);
 }
 
