@@ -72,7 +72,8 @@ static void *read_ticks(void *argument) {
     return NULL;
 }
 
-/* The processor may read its counter while the load before is still on its way, some us at worst. */
+/* The processor may read its counter while the load before is still on its way, some us at worst.
+ */
 static void ticks_grow_from_thread_to_thread(void **state) {
     (void)state;
     weft_ticker ticker[TICKERS];
