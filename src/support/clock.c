@@ -50,18 +50,26 @@ static reading read_both(void) {
     return best;
 }
 
-/* Whether the counter runs on at one rate whatever the core's clock does. */
-static bool is_steady(void) {
+/* Whether the counter runs on at one rate whatever the core's clock does; and its name where the
+ * operating system takes its own time from it. */
 #if defined(__x86_64__)
+static const char counter[] = "tsc\n";
+static bool is_steady(void) {
     const unsigned power_management = 0x80000007, invariant = 1u << 8;
     unsigned a, b, c, d = 0;
     return __get_cpuid(power_management, &a, &b, &c, &d) && (d & invariant);
-#elif defined(__aarch64__)
-    return true; /* by the architecture */
-#else
-    return false;
-#endif
 }
+#elif defined(__aarch64__)
+static const char counter[] = "arch_sys_counter\n";
+static bool is_steady(void) {
+    return true; /* by the architecture */
+}
+#else
+static const char counter[] = "";
+static bool is_steady(void) {
+    return false;
+}
+#endif
 
 /* Whether the operating system, which watches the counter, takes its time from it. Hypervisors
  * whose guests should not read it give them another clock. */
@@ -71,7 +79,7 @@ static bool is_trusted(void) {
     if (!file) return false;
     if (!fgets(source, sizeof source, file)) source[0] = '\0';
     fclose(file);
-    return strcmp(source, "tsc\n") == 0 || strcmp(source, "arch_sys_counter\n") == 0;
+    return strcmp(source, counter) == 0;
 }
 
 static void find(void) {
