@@ -96,8 +96,36 @@ static void a_measured_plan_gives_the_bits_of_an_estimated_one(void **state) {
     free(in);
 }
 
+static size_t bytes_of_lines(int64_t lines, int threads) {
+    const weft_transform t = {.precision = WEFT_DOUBLE,
+                              .dims = 1,
+                              .dim = {{64, 1, 1}},
+                              .loops = 1,
+                              .loop = {{lines, 64, 64}},
+                              .threads = threads,
+                              .in_elements = 64 * lines,
+                              .out_elements = 64 * lines};
+    const weft_native_tuning all = {true, true};
+    weft_engine_plan *plan;
+    size_t bytes;
+    assert_int_equal(weft_native_plan_with(&t, &all, &plan, &bytes), WEFT_SUCCESS);
+    weft_native_destroy(plan);
+    return bytes;
+}
+
+/* Each thread of a team has a workspace. */
+static void threads_have_work_worth_starting_them(void **state) {
+    (void)state;
+    const int64_t least = WEFT_NATIVE_POINTS_PER_THREAD / 64;
+    assert_true(bytes_of_lines(2 * least - 1, 2) == bytes_of_lines(2 * least - 1, 1));
+    assert_true(bytes_of_lines(2 * least, 2) > bytes_of_lines(2 * least, 1));
+    assert_true(bytes_of_lines(2 * least, 3) == bytes_of_lines(2 * least, 2));
+    assert_true(bytes_of_lines(3 * least, 3) > bytes_of_lines(3 * least, 2));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_have_work_worth_starting_them),
         cmocka_unit_test(tuning_does_not_change_the_bits),
         cmocka_unit_test(a_measured_plan_gives_the_bits_of_an_estimated_one),
     };

@@ -1,5 +1,6 @@
 /* Plans: creation, queries, execution, buffers. */
 #include "exec/plan.h"
+#include "exec/arguments.h"
 
 #include "plan/agreement.h"
 #include "support/error.h"
@@ -145,7 +146,10 @@ static weft_status make_plan(weft_plan plan) {
                                ? WEFT_SUCCESS
                                : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan")));
     WEFT_TRY(weft_build_first(t, &plan->planner, plan->build));
-    return weft_agree(t, make_room_for_spans(plan));
+    WEFT_TRY(weft_agree(t, make_room_for_spans(plan)));
+    plan->recorder.ticker = weft_ticker_find();
+    weft_arguments_find(plan);
+    return WEFT_SUCCESS;
 }
 
 /* Reads and compares the arguments, then plans in a message space of its own, so that plans of
@@ -263,100 +267,11 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
         weft_versioned_write(weft_options_versions, &made, options, "weft_plan_options: options"));
 }
 
-/* Empty arrays overlap with none. */
-static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
-    uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
-    return a_bytes > 0 && b_bytes > 0 && x < y + b_bytes && y < x + a_bytes;
-}
-
-/* By what the caller's array at a place holds. */
-static weft_status check_alignment(weft_plan plan, weft_operator_place place, const char *name,
-                                   const void *array) {
-    const weft_storage storage = weft_call_storage(&plan->call, place);
-    const bool pairs = storage == WEFT_STORAGE_SAME && plan->build->wants_pairs;
-    const size_t unit =
-        weft_stored_alignment(storage, plan->call.problem.precision) * (pairs ? 2 : 1);
-    if ((uintptr_t)array % unit == 0) return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                     "%s: the address is no multiple of %zu, to which %s of the storage %s in "
-                     "%s precision are aligned here",
-                     name, unit, pairs ? "pairs" : "numbers", weft_storage_name(storage),
-                     weft_precision_name(plan->call.problem.precision));
-}
-
-/* The caller's side of weft_execute. */
-static weft_status check_execution(weft_plan plan, weft_direction dir, const void *in, void *out) {
-    if (plan->transport->simulated)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "weft_execute: a plan over simulated ranks can only be explained");
-    if (dir != WEFT_FORWARD && dir != WEFT_INVERSE && dir != WEFT_CONVOLVE)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_execute: direction is %d; it is WEFT_FORWARD, WEFT_INVERSE or "
-                         "WEFT_CONVOLVE",
-                         (int)dir);
-    if (dir == WEFT_CONVOLVE && !plan->call.options.convolve)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_execute: WEFT_CONVOLVE wants a plan made with options.convolve = 1");
-    if (plan->build->apart)
-        return weft_fail(WEFT_ERROR_DEVICE,
-                         "weft_execute: messages between this plan's GPUs have failed before; "
-                         "destroy the plan and make a new one");
-    weft_space from = dir == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT;
-    weft_space to = dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
-    size_t in_bytes = plan->build->callers_bytes[from];
-    size_t out_bytes = plan->build->callers_bytes[to];
-    if ((!in && in_bytes > 0) || (!out && out_bytes > 0))
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_execute: %s is NULL; it needs %zu bytes (weft_plan_bytes)",
-                         !in && in_bytes > 0 ? "in" : "out",
-                         !in && in_bytes > 0 ? in_bytes : out_bytes);
-    WEFT_TRY(check_alignment(plan, dir == WEFT_INVERSE ? WEFT_PLACE_SPECTRUM : WEFT_PLACE_LOAD,
-                             "weft_execute: in", in));
-    WEFT_TRY(check_alignment(plan, dir == WEFT_FORWARD ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE,
-                             "weft_execute: out", out));
-    if (in == out && (in_bytes > 0 || out_bytes > 0)) {
-        if (plan->call.options.placement == WEFT_OUT_OF_PLACE)
-            return weft_fail(
-                WEFT_ERROR_INVALID_ARGUMENT,
-                "weft_execute: in == out, but the plan was made for WEFT_OUT_OF_PLACE");
-    } else {
-        if (plan->call.options.placement == WEFT_IN_PLACE && in != out)
-            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                             "weft_execute: in != out, but the plan was made for WEFT_IN_PLACE");
-        if (in && out && overlap(in, in_bytes, out, out_bytes))
-            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                             "weft_execute: in and out overlap; they must be the same or apart");
-    }
-    return WEFT_SUCCESS;
-}
-
-/* The third buffer of a convolution. */
-static weft_status check_spectrum(weft_plan plan, weft_direction dir, const void *in,
-                                  const void *spectrum, const void *out) {
-    const bool keeps = plan->call.options.keep_spectrum && dir == WEFT_CONVOLVE;
-    if (!spectrum && !keeps) return WEFT_SUCCESS;
-    const size_t bytes = plan->build->callers_bytes[WEFT_OUTPUT];
-    const size_t others = plan->build->callers_bytes[WEFT_INPUT];
-    if (spectrum && !keeps)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_convolve: a plan that keeps the spectrum is one with "
-                         "options.keep_spectrum = 1");
-    if (keeps && !spectrum && bytes > 0)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_convolve: spectrum is NULL; a plan with options.keep_spectrum "
-                         "convolves with weft_convolve, and a buffer of %zu bytes",
-                         bytes);
-    WEFT_TRY(check_alignment(plan, WEFT_PLACE_SPECTRAL, "weft_convolve: spectrum", spectrum));
-    if (spectrum && (overlap(in, others, spectrum, bytes) || overlap(out, others, spectrum, bytes)))
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_convolve: spectrum overlaps in or out; give another buffer");
-    return WEFT_SUCCESS;
-}
-
 static weft_status execute(weft_plan plan, weft_direction dir, const void *in, void *spectrum,
                            void *out) {
-    weft_status checked = check_execution(plan, dir, in, out);
-    if (checked == WEFT_SUCCESS) checked = check_spectrum(plan, dir, in, spectrum, out);
+    const bool plain = !spectrum && !plan->build->apart && weft_arguments_fit(plan, dir, in, out);
+    const weft_status checked =
+        plain ? WEFT_SUCCESS : weft_arguments_check(plan, dir, in, spectrum, out);
     WEFT_TRY(weft_agree_on(plan->transport, checked, "weft_execute the direction", (int)dir));
     plan->build->kept = spectrum;
     /* A rank without data passes NULL twice, whatever the plan was made for. */
@@ -369,8 +284,24 @@ static weft_status execute(weft_plan plan, weft_direction dir, const void *in, v
     return weft_build_agree(plan->build, plan->transport, status);
 }
 
+/* A schedule that is one transform, on one rank and the host: nobody else is concerned. */
+static weft_status run_single(weft_plan plan, weft_engine_plan *transform, const void *in,
+                              void *out) {
+    weft_recorder *r = &plan->recorder;
+    const weft_build *b = plan->build;
+    const uint64_t begin = weft_ticks(r->ticker);
+    const weft_status status = b->engine->execute(transform, &b->device, NULL, in, out);
+    weft_record_single(r, begin);
+    return status;
+}
+
 WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out) {
     if (!plan) return missing_plan("weft_execute");
+    if (weft_arguments_fit(plan, dir, in, out)) {
+        weft_engine_plan *transform = plan->arguments[dir].single[in == out];
+        if (transform)
+            return weft_context_keep(plan->context, run_single(plan, transform, in, out));
+    }
     return weft_context_keep(plan->context, execute(plan, dir, in, NULL, out));
 }
 
@@ -384,7 +315,7 @@ WEFT_API weft_status weft_plan_timings(weft_plan plan, weft_timings *timings) {
     if (!timings)
         return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                                           "weft_plan_timings: timings is NULL"));
-    *timings = plan->recorder.timings;
+    *timings = weft_recorder_timings(&plan->recorder);
     return WEFT_SUCCESS;
 }
 

@@ -11,7 +11,7 @@
 #include "operator/kernel.h"
 #include "plan/planner.h"
 
-enum { WEFT_SCHEDULES = 6 }; /* direction x placement */
+enum { WEFT_DIRECTIONS = 3, WEFT_SCHEDULES = 2 * WEFT_DIRECTIONS }; /* direction x placement */
 
 /* The operators of a place, on the way of a convolution or of another transform, are the same for
  * both placements. */
@@ -117,6 +117,15 @@ typedef struct weft_build {
     weft_peer_readers lent[WEFT_MAX_WORKSPACES]; /* who may still read each workspace */
 } weft_build;
 
+/* What the caller's arrays are in a direction (arguments.c). */
+typedef struct weft_arguments {
+    size_t in_bytes, out_bytes;
+    uintptr_t in_mask, out_mask; /* bits that their addresses do not have */
+    bool same, apart;            /* whether they may be one array, or two */
+    weft_engine_plan *single[2]; /* [same]: the transform that all is, on one rank and the host;
+                                    or NULL */
+} weft_arguments;
+
 struct weft_plan_private {
     weft_context context;
     weft_transport *transport; /* the plan's own message space */
@@ -126,6 +135,7 @@ struct weft_plan_private {
     int *own_device;                         /* the same; ranks with the same number share one */
     weft_planner planner;
     weft_build *build; /* NULL data (no buffers, no engine plans) over simulated ranks */
+    weft_arguments arguments[WEFT_DIRECTIONS];
     weft_recorder recorder;
 };
 

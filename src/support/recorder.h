@@ -9,12 +9,17 @@
 #include "support/clock.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <weft/weft.h>
 
 enum { WEFT_NO_PARTNER = -1, WEFT_CALLER_QUEUE = 0 };
 
 typedef struct weft_recorder {
-    weft_timings timings;
+    weft_timings timings; /* `reserved` is 0 from the beginning */
+    /* An execution that is one transform counts its ticks only: `timings` are then void. */
+    bool single;
+    weft_ticker ticker;
+    uint64_t ticks;
     double start;     /* weft_clock() when the execution began */
     int step;         /* the step of the schedule that runs */
     weft_span *spans; /* owned; NULL: no trace is kept */
@@ -24,6 +29,16 @@ typedef struct weft_recorder {
 
 /* Begins an execution. */
 void weft_recorder_start(weft_recorder *recorder);
+
+/* Ends an execution that was one transform and began at `begin`; instead of weft_recorder_start and
+ * all that follows. */
+static inline void weft_record_single(weft_recorder *recorder, uint64_t begin) {
+    recorder->ticks = weft_ticks(recorder->ticker) - begin;
+    recorder->single = true;
+}
+
+/* What the last execution took. */
+weft_timings weft_recorder_timings(const weft_recorder *recorder);
 
 /* Ends a stretch of work of the calling thread that began at `begin`: adds it to its phase and
  * keeps a span. Returns the clock, where the next stretch begins. */

@@ -354,12 +354,22 @@ static void set_pieces(weft_engine_plan *plan, const weft_transform *t) {
         plan->out_part[k] = out * t->out_pieces.piece[k].loop_stride[t->part_loop];
 }
 
+/* Of the threads that may be used those that are worth starting. */
+static int useful_threads(const weft_transform *t) {
+    int64_t points = 1;
+    for (int d = 0; d < t->dims; d++) points *= complex_extent(t, d);
+    for (int i = 0; i < t->loops; i++) points *= t->loop[i].n;
+    const int64_t most = points / WEFT_NATIVE_POINTS_PER_THREAD;
+    const int threads = t->threads > most ? (int)most : t->threads;
+    return threads > 1 ? threads : 1;
+}
+
 weft_status weft_native_plan_with(const weft_transform *transform, const weft_native_tuning *tuning,
                                   weft_engine_plan **out, size_t *bytes) {
     weft_engine_plan *plan = calloc(1, sizeof *plan);
     if (!plan) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a plan");
     size_t held = sizeof *plan;
-    plan->threads = transform->threads > 1 ? transform->threads : 1;
+    plan->threads = useful_threads(transform);
     const weft_transform strides = with_strides_of_pieces(transform);
     planning p = {&strides, weft_native_kernels(transform->precision), tuning, plan, &held};
     set_pieces(plan, transform);

@@ -7,6 +7,17 @@
 
 #include "engine/engine.h"
 
+/* Complex points that each thread of a team has at least; work for less than two is done by the
+ * calling thread. On 2 cores of an AMD EPYC (Zen 4) two threads need, of the time of one, for so
+ * many points in all (bench_teams; docs/results/calls.md):
+ *      points   lines of 8   of 64   of 512   planes   cubes
+ *        1024         1.70    2.97     1.01     1.98    2.00
+ *        2048         1.20    1.16     1.00     1.26    1.11
+ *        4096         0.75    0.83     1.00     0.98    0.91
+ *        8192         0.63    0.67     0.74     0.89    0.90
+ */
+enum { WEFT_NATIVE_POINTS_PER_THREAD = 2048 };
+
 typedef struct weft_native_tuning {
     bool blocks; /* axes of large strides go through blocks that are copied into the cache */
     bool past;   /* large results are stored past the caches */
