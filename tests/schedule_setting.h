@@ -52,8 +52,8 @@ static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2
 
 /* The engine of the host that takes pieces. */
 static inline void let_transforms_take_pieces(setting *s) {
-    s->planner.engine = weft_engine_find(WEFT_ENGINE_NATIVE);
-    s->planner.device = weft_device_find(WEFT_HOST);
+    s->candidate.engine = weft_engine_find(WEFT_ENGINE_NATIVE);
+    s->candidate.device = weft_device_find(WEFT_HOST);
 }
 
 /* Number `number` of a kind; NULL: there are not so many. */

@@ -77,17 +77,17 @@ static void a_gpu_is_near_the_cores_and_the_card_of_its_socket(void **state) {
     write_machine(xml);
     fclose(xml);
     setenv("HWLOC_XMLFILE", name, 1);
-    weft_affinity near;
-    bool found = weft_affinity_of_pci("0000:19:00.0", &near);
+    weft_affinity found_affinity;
+    bool found = weft_affinity_of_pci("0000:19:00.0", &found_affinity);
     weft_affinity nowhere;
     bool other = weft_affinity_of_pci("0000:77:00.0", &nowhere);
     unsetenv("HWLOC_XMLFILE");
     unlink(name);
     assert_true(found);
-    assert_int_equal(near.numa, 1);
-    assert_int_equal(near.first, 2);
-    assert_int_equal(near.cores, 2);
-    assert_string_equal(near.network, "mlx5_0");
+    assert_int_equal(found_affinity.numa, 1);
+    assert_int_equal(found_affinity.first, 2);
+    assert_int_equal(found_affinity.cores, 2);
+    assert_string_equal(found_affinity.network, "mlx5_0");
     assert_false(other);
     assert_int_equal(nowhere.numa, -1);
     assert_int_equal(nowhere.cores, 4);
@@ -95,11 +95,11 @@ static void a_gpu_is_near_the_cores_and_the_card_of_its_socket(void **state) {
 
 static void a_device_of_no_machine_is_not_found(void **state) {
     (void)state;
-    weft_affinity near;
-    assert_false(weft_affinity_of_pci("ffff:00:00.0", &near));
-    assert_int_equal(near.numa, -1);
-    assert_true(near.cores >= 1);
-    assert_string_equal(near.network, "");
+    weft_affinity found_affinity;
+    assert_false(weft_affinity_of_pci("ffff:00:00.0", &found_affinity));
+    assert_int_equal(found_affinity.numa, -1);
+    assert_true(found_affinity.cores >= 1);
+    assert_string_equal(found_affinity.network, "");
 }
 
 int main(void) {

@@ -53,7 +53,7 @@ static void guarded_destroy(guarded *buffer) {
     munmap(buffer->pages, buffer->all);
 }
 
-/* Elements of memory from the first to the last of a view. */
+/* The number of elements of memory from the first to the last element of a view. */
 static int64_t span_of(const weft_view *view) {
     int64_t span = 1;
     for (int a = 0; a < view->axes; ++a) {
@@ -152,7 +152,7 @@ static void check_random_case(size_t element, int threads) {
         if (part.n[a] > 0) room /= part.n[a];
         if (room < 1) room = 1;
     }
-    /* No margin leaves axes to merge. */
+    /* Without a margin, axes can be merged. */
     int64_t margin = random_below(3);
     weft_region src_box = box_around(&part, margin),
                 dst_box = box_around(&part, random_below(2) * margin);
@@ -231,10 +231,10 @@ static void view_of_a_part_starts_at_its_first_element(void **state) {
     assert_int_equal(natural.offset, 1 * 30 + 2 * 6 + 3);
     assert_int_equal(natural.stride[0], 30);
     assert_int_equal(natural.stride[2], 1);
-    weft_view turned = weft_view_of(&box, (const int[]){2, 0, 1}, &part);
-    assert_int_equal(turned.offset, 3 * 20 + 1 * 5 + 2);
-    assert_int_equal(turned.stride[1], 1);
-    assert_int_equal(turned.stride[2], 20);
+    weft_view transposed = weft_view_of(&box, (const int[]){2, 0, 1}, &part);
+    assert_int_equal(transposed.offset, 3 * 20 + 1 * 5 + 2);
+    assert_int_equal(transposed.stride[1], 1);
+    assert_int_equal(transposed.stride[2], 20);
 }
 
 static void whole_boxes_and_leading_slabs_are_contiguous(void **state) {

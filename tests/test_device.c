@@ -1,6 +1,6 @@
 /*
- * What every device promises (device/device.h), run for the host and the simulated device. What
- * only the simulated device promises is in test_device_simulated.c.
+ * The contract of every device (device/device.h), tested on the host and the simulated device.
+ * test_device_simulated.c tests what only the simulated device does.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,7 +151,7 @@ static void chain_on(fixture *f, weft_queue *queue) {
     expect_back(f, 2, 200);
 }
 
-/* More work than a new queue has room for. */
+/* The queue gets more work than it has room for. */
 static void work_of_a_queue_runs_in_order(void **state) {
     fixture *f = *state;
     chain_on(f, f->queue);
@@ -381,7 +381,7 @@ static void memory_is_aligned_for_vectors_and_huge_pages(void **state) {
     f->ops->free(f->device, WEFT_MEMORY_PAGE_LOCKED, large);
 }
 
-/* Whether the kernel was told to use huge pages at this address. */
+/* Whether the operating system was asked for huge pages at this address. */
 static bool advised(const void *address) {
     char line[512];
     bool here = false, found = false;

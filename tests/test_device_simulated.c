@@ -89,7 +89,7 @@ static void new_memory_is_nan_at_every_precision(void **state) {
     assert_true(isnan(halves[0]) && isnan(halves[1]));
 }
 
-/* The kernel is asked to read it, so that the test need not crash to find out. */
+/* A system call reads the memory, so that the test need not crash to find out. */
 static void cpu_cannot_read_device_memory(void **state) {
     (void)state;
     int ends[2];
@@ -304,7 +304,7 @@ static void smaller_of_the_two_memory_limits_holds(void **state) {
     }
 }
 
-/* Thousands of tests run on this device. */
+/* Delays must be short, since thousands of tests run on this device. */
 static void delays_stay_short(void **state) {
     (void)state;
     double start = weft_clock();

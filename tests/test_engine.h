@@ -46,7 +46,7 @@ static inline uint64_t random_bits(void) { /* Steele, Lea, Flood 2014: SplitMix 
     return z ^ (z >> 31);
 }
 
-/* lo..hi, both included */
+/* A random number from lo to hi, both included. */
 static inline int64_t random_between(int64_t lo, int64_t hi) {
     return lo + (int64_t)(random_bits() % (uint64_t)(hi - lo + 1));
 }
@@ -71,7 +71,7 @@ static inline weft_device device_id_of(const weft_engine_ops *engine) {
     return engine->id == WEFT_ENGINE_CUFFT ? WEFT_CUDA : WEFT_HOST;
 }
 
-/* NULL: this build has none. */
+/* The device on which an engine is tested; NULL: this build does not have it. */
 static inline const weft_device_ops *device_of(const weft_engine_ops *engine) {
     return weft_device_find(device_id_of(engine));
 }
@@ -93,8 +93,8 @@ static inline void bench_close(bench *b) {
 
 static int engines_tested; /* how often one was */
 
-/* An engine that is not there though it was asked for, on a device that was promised, is a failure.
- * So is an FFTW that is installed and yet unusable. */
+/* Skips the tests of an engine that is not present. If the engine was asked for on a device that
+ * was promised, this is a failure, as is an FFTW that is installed but unusable. */
 static inline void skip_engine(const weft_engine_ops *engine, const char *why) {
     if (engine->id == WEFT_ENGINE_FFTW && dlopen("libfftw3.so.3", RTLD_NOW))
         fail_msg("libfftw3 is installed, but %s", why);
@@ -302,7 +302,7 @@ static inline void assert_gaps_untouched(const side *s) {
 
 /* ---- running a transform ---- */
 
-/* All memory that a side of a transform reaches over, gaps included, on the device. */
+/* Device memory for a side of a transform, gaps included. */
 typedef struct device_array {
     void *memory;
     char *host;      /* where it lies on the host */
@@ -369,7 +369,7 @@ static inline void run_transform(const weft_engine_ops *engine, const weft_trans
 
 /* ---- the check ---- */
 
-/* Axis number a: loops first, then dimensions. */
+/* Axis number a of a transform: loops first, then dimensions. */
 static inline weft_dimension *axis_of(weft_transform *t, int a) {
     return a < t->loops ? &t->loop[a] : &t->dim[a - t->loops];
 }
@@ -479,7 +479,7 @@ static inline void fill_array(const weft_engine_ops *engine, const weft_transfor
     }
 }
 
-/* The same on random data, with the exact transform of it. */
+/* Checks a transform of random data against the exact result. */
 static inline double check_transform(const weft_engine_ops *engine, weft_transform *t,
                                      side_placement placement) {
     const box_sizes sizes = sizes_of(t);

@@ -10,8 +10,8 @@
 
 static void *const fftw = (void *)(uintptr_t)&weft_engine_fftw;
 
-/* First of all tests: the library is opened once in each process, so the child must be forked
- * before that. */
+/* This must be the first test: the library is opened once in each process, so the child must be
+ * forked before that. */
 static void a_wrong_library_path_is_named_in_the_error(void **state) {
     (void)state;
     pid_t child = fork();
@@ -51,7 +51,7 @@ static void plan_measured(const weft_engine_ops *engine, int64_t n) {
     engine->destroy(plan);
 }
 
-/* Files in the folder; the last one's name is kept. */
+/* Counts the files in the folder and copies the name of the last one. */
 static int list_files(const char *folder, char name[256]) {
     int count = 0;
     DIR *stream = opendir(folder);
@@ -124,7 +124,8 @@ static int64_t resident_bytes(void) {
     return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* Defined where a sanitizer keeps memory of its own, so that resident bytes tell nothing. */
+/* Defined if the address sanitizer is used, whose own memory makes the number of resident bytes
+ * meaningless. */
 extern void __asan_init(void) __attribute__((weak));
 extern void __tsan_init(void) __attribute__((weak));
 

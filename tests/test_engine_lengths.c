@@ -10,7 +10,7 @@
 
 enum { LONGEST = 4096, STRIDE = 32, NUMBERS_IN_BATCH = 4096, MOST_ENGINES = 8 };
 
-/* Of a length: a bit for each kind and direction in each precision. */
+/* The cases of a length: one bit for each kind and direction in each precision. */
 enum { ALL_CASES = 8 };
 static unsigned cases;
 
@@ -151,7 +151,7 @@ static int list_engines(const weft_engine_ops **list) {
     return count;
 }
 
-/* `alone`: this length is what was asked for. */
+/* Checks one length. `alone`: WEFT_TEST_LENGTHS names this length only. */
 static void check_length(const weft_engine_ops *const *engine, int engines, int64_t n, bool alone) {
     const int64_t lines =
         n < 512 ? NUMBERS_IN_BATCH / n + random_between(0, 7) : random_between(1, 3);

@@ -1,7 +1,7 @@
 /*
- * Long lines, of random lengths up to 2^22, by what every DFT obeys: nobody waits for an exact
- * answer there. Complex ones: energy, the way back, a shift, linearity, an impulse. Real ones: half
- * of the complex spectrum, and the way back.
+ * Long lines, of random lengths up to 2^22, are tested by properties of the DFT, since an exact
+ * result would take too long. Complex lines: energy, the inverse, a shift, linearity, an impulse.
+ * Real lines: half of the complex spectrum, and the inverse.
  */
 #include "test_engine.h"
 
@@ -73,7 +73,7 @@ static double energy(const number *x, int64_t n) {
     return (double)sum;
 }
 
-/* That |a factor - b| is small beside |b|. */
+/* Asserts that |a factor - b| is small relative to |b|. */
 static void assert_close(const line *l, const char *what, const number *a, double factor,
                          const number *b, int64_t count) {
     double off = 0;
@@ -96,7 +96,7 @@ static number *all_roots(int64_t n) {
     return roots;
 }
 
-/* Numbers that both precisions hold. */
+/* Fills x with random numbers that both precisions hold exactly. */
 static void fill(number *x, int64_t n) {
     for (int64_t j = 0; j < n; j++) {
         float re = (float)random_number(), im = (float)random_number();
@@ -108,14 +108,14 @@ static void check_energy_and_way_back(line *l) {
     const double n = (double)l->n;
     transform(l, WEFT_TRANSFORM_C2C, WEFT_FORWARD, l->a, l->a_hat);
     double off = fabs(energy(l->a_hat, l->n) / n / energy(l->a, l->n) - 1);
-    /* Twice what one transform may be off, which is a third of what is allowed. */
+    /* Twice the error of one transform, for which a third of the rule is allowed. */
     if (!(off <= 2 * l->allowed / 3))
         fail_msg("length %lld: energy is %.3g off", (long long)l->n, off);
     transform(l, WEFT_TRANSFORM_C2C, WEFT_INVERSE, l->a_hat, l->b);
     assert_close(l, "the way back", l->b, 1 / n, l->a, l->n);
 }
 
-/* Needs a and a_hat. */
+/* Checks a shift and an impulse; uses a and a_hat. */
 static void check_shift_and_impulse(line *l, const number *roots) {
     const int64_t n = l->n, by = random_between(0, n - 1);
     for (int64_t j = 0; j < n; j++) l->b[(j + by) % n] = l->a[j];
@@ -132,8 +132,8 @@ static void check_shift_and_impulse(line *l, const number *roots) {
     assert_close(l, "an impulse", l->b_hat, 1, l->c_hat, n);
 }
 
-/* Needs a and a_hat. The factor is a power of two, so that sums stay what single precision holds,
- * or nearly. */
+/* Checks linearity; uses a and a_hat. The factor is a power of two, so that single precision holds
+ * the sums exactly, or nearly so. */
 static void check_linearity(line *l) {
     fill(l->b, l->n);
     transform(l, WEFT_TRANSFORM_C2C, WEFT_FORWARD, l->b, l->b_hat);
@@ -143,7 +143,7 @@ static void check_linearity(line *l) {
     assert_close(l, "a sum of lines", l->c_hat, 1, l->b_hat, l->n);
 }
 
-/* Needs a and a_hat; overwrites a with its real part. */
+/* Checks real transforms; uses a and a_hat, and overwrites a with its real part. */
 static void check_real(line *l) {
     const int64_t n = l->n, half = n / 2 + 1;
     double *real = (double *)l->b;
@@ -174,7 +174,7 @@ static void check_length(const weft_engine_ops *engine, weft_precision precision
     for (size_t i = 0; i < 5; i++) free(*arrays[i]);
 }
 
-/* As many in each octave; every other one of small factors only. */
+/* A random length, equally likely in each octave; smooth lengths have small prime factors only. */
 static int64_t random_length(bool smooth) {
     const int64_t about = (int64_t)(4096 * exp2(10 * (random_number() + 1) / 2));
     if (!smooth) return about;

@@ -75,8 +75,8 @@ static void all_memory_orders_give_the_transform(void **state) {
         }
 }
 
-/* Engines may treat an axis whose points are 64 KiB and more apart in a way of its own. */
-static void points_far_apart_are_transformed(void **state) {
+/* Engines may have a method of its own for axes with strides of 64 KiB or more. */
+static void points_at_large_strides_are_transformed(void **state) {
     const weft_engine_ops *engine = engine_of(state);
     for (int variant = 0; variant < 10; variant++) {
         if (is_left_out(engine, 2)) continue;
@@ -161,8 +161,8 @@ static void threads_do_not_change_the_bits(void **state) {
 #define WEFT_ENGINE_ENTRY(ops)                                                                     \
     {#ops " all_memory_orders_give_the_transform", all_memory_orders_give_the_transform, NULL,     \
      NULL, (void *)(uintptr_t)&ops},                                                               \
-        {#ops " points_far_apart_are_transformed", points_far_apart_are_transformed, NULL, NULL,   \
-         (void *)(uintptr_t)&ops},                                                                 \
+        {#ops " points_at_large_strides_are_transformed", points_at_large_strides_are_transformed, \
+         NULL, NULL, (void *)(uintptr_t)&ops},                                                     \
         {#ops " threads_do_not_change_the_bits", threads_do_not_change_the_bits, NULL, NULL,       \
          (void *)(uintptr_t)&ops},
 

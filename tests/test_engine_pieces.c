@@ -25,7 +25,7 @@ static array_side side_of(const weft_transform *t, bool output, const int *order
     return s;
 }
 
-/* Strides of an array of these extents alone; returns its elements. */
+/* Sets the strides of an array of these extents; returns its number of elements. */
 static int64_t strides_of(const array_side *s, const int64_t *n, int64_t *stride) {
     int64_t elements = 1;
     for (int i = s->axes - 1; i >= 0; i--) {
@@ -47,8 +47,10 @@ static weft_piece make_piece(const array_side *s, int axis, int64_t first, int64
     return piece;
 }
 
-/* Random pieces that lie apart in one array of *elements; each its own array where `apart`. */
-static int split(const array_side *s, int axis, bool apart, weft_piece *piece, int64_t *elements) {
+/* Splits a side into random pieces with gaps between them in one array of *elements or, with
+ * `own_arrays`, each in an array of its own. */
+static int split(const array_side *s, int axis, bool own_arrays, weft_piece *piece,
+                 int64_t *elements) {
     int64_t whole = 1, first = 0;
     const int64_t most = random_between(0, 2) == 0 ? s->n[axis] / MOST_PIECES + 1 : s->n[axis];
     int count = 0;
@@ -58,7 +60,7 @@ static int split(const array_side *s, int axis, bool apart, weft_piece *piece, i
         int64_t rest = s->n[axis] - first;
         int64_t n = count + 1 == MOST_PIECES ? rest : random_between(1, rest < most ? rest : most);
         *elements += random_between(0, MOST_GAP);
-        piece[count] = make_piece(s, axis, first, n, apart ? count : 0, *elements);
+        piece[count] = make_piece(s, axis, first, n, own_arrays ? count : 0, *elements);
         *elements += whole / s->n[axis] * n;
         first += n;
         count++;
@@ -125,8 +127,8 @@ static void copy_memory(const bench *b, const memory *m, bool back) {
     assert_int_equal(b->device.ops->queue_wait(b->device.state, b->queue), WEFT_SUCCESS);
 }
 
-/* The transform of lines first..first+n-1: pieces are given as wholes, other arrays from there on.
- */
+/* Runs the transform of lines first..first+n-1. Addresses of pieces are those of the whole arrays;
+ * other arrays are given from line `first` on. */
 static void run_part(const weft_engine_ops *engine, bench *b, weft_transform t, int64_t first,
                      int64_t n, const void *in, void *out) {
     weft_engine_plan *plan = NULL;
@@ -145,10 +147,10 @@ static void run_part(const weft_engine_ops *engine, bench *b, weft_transform t, 
     engine->destroy(plan);
 }
 
-/* The transform in one to three parts, pieces `apart` bytes into `in`, on whichever device the
- * engine computes. */
+/* The transform in one to three parts, piece p beginning at byte begin_bytes[p] of `in`, on
+ * whichever device the engine computes. */
 static void run_pieces(const weft_engine_ops *engine, const weft_transform *t, memory in,
-                       memory out, const size_t *apart) {
+                       memory out, const size_t *begin_bytes) {
     bench b = bench_open(engine);
     const weft_device_ops *ops = b.device.ops;
     memory *both[] = {&in, &out};
@@ -163,7 +165,7 @@ static void run_pieces(const weft_engine_ops *engine, const weft_transform *t, m
             WEFT_SUCCESS);
         copy_memory(&b, both[m], false);
     }
-    for (int p = 0; p < t->in_pieces.count; p++) arrays[p] = (char *)in.device + apart[p];
+    for (int p = 0; p < t->in_pieces.count; p++) arrays[p] = (char *)in.device + begin_bytes[p];
     for (int k = 0; k < parts; k++) {
         int64_t first, n;
         weft_split(lines, parts, k, &first, &n);
@@ -183,7 +185,7 @@ static void check_pieces(const weft_engine_ops *engine, weft_transform t, const 
                          const array_side *out_side, int in_dim, int out_dim, const char *in,
                          const char *expected) {
     weft_piece in_piece[MOST_PIECES], out_piece[MOST_PIECES];
-    size_t apart[MOST_PIECES];
+    size_t begin_bytes[MOST_PIECES];
     int64_t in_elements = t.in_elements, out_elements = t.out_elements;
     int ins = in_dim < 0 ? 0 : split(in_side, 1 + in_dim, true, in_piece, &in_elements);
     int outs = out_dim < 0 ? 0 : split(out_side, 1 + out_dim, false, out_piece, &out_elements);
@@ -197,13 +199,13 @@ static void check_pieces(const weft_engine_ops *engine, weft_transform t, const 
     copy_elements(in_side, 1 + in_dim, in_piece, ins, in, given, true);
     memset(result, 0x5a, out_bytes);
     for (int p = 0; p < ins; p++) {
-        apart[p] = (size_t)in_piece[p].offset * in_side->element;
+        begin_bytes[p] = (size_t)in_piece[p].offset * in_side->element;
         in_piece[p].offset = 0;
     }
     t.in_pieces = (weft_pieces){ins, in_dim, in_piece};
     t.out_pieces = (weft_pieces){outs, out_dim, out_piece};
     run_pieces(engine, &t, (memory){given, in_bytes, NULL}, (memory){result, out_bytes, NULL},
-               apart);
+               begin_bytes);
     memcpy(gathered, result, outs == 0 ? whole_bytes : 0);
     copy_elements(out_side, 1 + out_dim, out_piece, outs, result, gathered, false);
     char text[640];

@@ -1,4 +1,4 @@
-/* What every DFT obeys, on random data of random length, so that no other program has to be
+/* Properties of the DFT on random data of random length, so that no other program has to be
  * trusted. */
 #include "test_engine.h"
 
@@ -31,7 +31,7 @@ static double energy(const number *x, int64_t n) {
     return (double)sum;
 }
 
-/* Relative to b in the L2 norm; each side carries an error of its own. */
+/* Asserts that a is close to b, relative to b in the L2 norm; both have an error of their own. */
 static void assert_close(const number *a, const number *b, int64_t n) {
     double off = 0;
     for (int64_t j = 0; j < n; j++) {
@@ -103,7 +103,8 @@ static void the_energy_is_kept(void **state) { /* Parseval */
         fill(a, n);
         transform(engine, n, WEFT_FORWARD, a, a_hat);
         double before = energy(a, n), after = energy(a_hat, n) / (double)n;
-        /* Twice the relative error of the numbers, and what rounding the energies adds. */
+        /* Energies may differ by twice the relative error of the numbers, and by their own
+         * rounding. */
         const weft_transform t = {.dims = 1, .dim = {{.n = n}}};
         assert_true(fabs(after - before) <= (2 * weft_allowed_error(&t) + 4 * 0x1p-53) * before);
     }

@@ -1,5 +1,4 @@
-/* What the reference engine promises beyond the transform: bits that depend on nothing but the
- * line's data. */
+/* The results of the reference engine have bits that depend only on the line's data. */
 #include "test_engine.h"
 
 enum { LINES = 13, LENGTH = 90 };

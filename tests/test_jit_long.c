@@ -1,14 +1,14 @@
 /*
- * The jit engine's ways with long lines, at lengths short enough for an exact answer: habits make
- * every line long. Matrices in two and three kernels, folded ones, whole lines; batches in parts;
- * lines of any strides, in place and not. And transforms of three dimensions that do nothing in
- * place, as those of long lines do.
+ * The jit engine's methods for long lines, at lengths short enough for an exact result, since
+ * tuning parameters can make any line count as long. Matrices in two and three kernels, folded
+ * matrices, whole lines; batches in parts; lines of any strides, in place and out of place. Also
+ * transforms of three dimensions that alternate between two arrays.
  */
 #include "test_engine.h"
 
-#include "engine/jit/habits.h"
+#include "engine/jit/tuning.h"
 
-/* What the planning below changes of the device's habits; 0: nothing. */
+/* The changes that planning below makes to the device's tuning; 0: none. */
 typedef struct ways {
     int longest, folds;
     int64_t work;   /* bytes; -1: no limit */
@@ -32,25 +32,25 @@ static weft_status plan_wanted(const weft_transform *t, const weft_device_handle
                                weft_engine_plan **plan, size_t *bytes) {
     weft_kernel_limits limits;
     WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
-    weft_jit_habits habits = weft_jit_habits_of(t->precision, &limits);
-    habits.longest = wanted.longest;
-    habits.folds = wanted.folds;
-    habits.longest_work = wanted.work < 0 ? SIZE_MAX : (size_t)wanted.work;
-    if (wanted.alternates) habits.alternates = wanted.alternates;
-    if (!wanted.refused) return weft_jit_plan_with(t, device, &habits, plan, bytes);
+    weft_jit_tuning tuning = weft_jit_tuning_of(t->precision, &limits);
+    tuning.longest = wanted.longest;
+    tuning.folds = wanted.folds;
+    tuning.longest_work = wanted.work < 0 ? SIZE_MAX : (size_t)wanted.work;
+    if (wanted.alternates) tuning.alternates = wanted.alternates;
+    if (!wanted.refused) return weft_jit_plan_with(t, device, &tuning, plan, bytes);
     static weft_device_ops little;
     real_ops = device->ops;
     little = *real_ops;
     little.allocate = allocate_little;
     return weft_jit_plan_with(t, &(weft_device_handle){.ops = &little, .state = device->state},
-                              &habits, plan, bytes);
+                              &tuning, plan, bytes);
 }
 
 typedef enum layout {
-    ALONG,  /* points are neighbours */
-    ACROSS, /* lines are */
-    TURNED, /* points on one side, lines on the other */
-    SPREAD, /* neither: gaps between points, and between lines */
+    ALONG,      /* points are neighbours */
+    ACROSS,     /* lines are */
+    TRANSPOSED, /* points on one side, lines on the other */
+    SPREAD,     /* neither: gaps between points, and between lines */
     LAYOUTS
 } layout;
 
@@ -67,7 +67,8 @@ static weft_transform lines_of(int64_t n, int64_t lines, weft_transform_kind kin
                         .destroy_input = true,
                         .threads = 1};
     lay_out(&t, false, lie == ACROSS ? across : along, lie == SPREAD ? gaps : none);
-    lay_out(&t, true, lie == ACROSS || lie == TURNED ? across : along, lie == SPREAD ? gaps : none);
+    lay_out(&t, true, lie == ACROSS || lie == TRANSPOSED ? across : along,
+            lie == SPREAD ? gaps : none);
     return t;
 }
 
@@ -84,7 +85,7 @@ static void check(const weft_engine_ops *given, weft_transform *t, ways w) {
              w.longest, w.folds, (long long)w.work, share);
 }
 
-/* Both precisions and directions, and real lines, in a random one of the memory orders. */
+/* Checks both precisions and directions, and real lines, in a random memory order. */
 static void check_kinds(const weft_engine_ops *engine, int64_t n, int64_t lines, ways w) {
     for (int variant = 0; variant < 8; variant++) {
         if (is_left_out(engine, 3)) continue;
@@ -120,7 +121,8 @@ static void parts_give_the_transform(void **state) {
     }
 }
 
-/* One kernel for as long lines as GPUs get; where there is no room the engine takes two. */
+/* One kernel for lines as long as on GPUs; if the device has no room for them, the engine takes
+ * two. */
 static void whole_lines_beyond_4096_give_the_transform(void **state) {
     const weft_engine_ops *engine = engine_of(state);
     static const int64_t lengths[] = {8192, 16384, 6000, 15625, 10000};
@@ -137,8 +139,8 @@ static void whole_lines_beyond_4096_give_the_transform(void **state) {
     }
 }
 
-/* With the array, and, in the same place as ever, without. */
-static void three_dimensions_in_turns_give_the_transform(void **state) {
+/* With a second array, and without one, in place. */
+static void three_dimensions_between_two_arrays_give_the_transform(void **state) {
     static const int order[] = {0, 1, 2, 3};
     static const int64_t none[4];
     const weft_engine_ops *engine = engine_of(state);
@@ -168,7 +170,7 @@ int main(void) {
         TEST(matrices_give_the_transform),
         TEST(parts_give_the_transform),
         TEST(whole_lines_beyond_4096_give_the_transform),
-        TEST(three_dimensions_in_turns_give_the_transform),
+        TEST(three_dimensions_between_two_arrays_give_the_transform),
     };
     begin_engine_tests();
     return end_engine_tests(cmocka_run_group_tests(tests, NULL, NULL));

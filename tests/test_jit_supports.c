@@ -1,6 +1,6 @@
 /*
- * Which transforms the jit engine takes: as many points and lines as its kernels count. Nothing is
- * planned and no device is wanted, so the answer must come at once.
+ * Which transforms the jit engine supports: those whose points and lines its kernels can count.
+ * Nothing is planned and no device is needed, so the answer must come at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>

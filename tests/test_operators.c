@@ -65,8 +65,9 @@ static void a_window_is_the_product_over_its_axes(void **state) {
         assert_true(out[i] == x[i / (NY * NZ)] * z[i % NZ] * sample(i));
 }
 
-/* How far an element may be off after so many transforms in double precision, whose results have
- * this root mean square: the error rule for each, and 8 times the mean for the largest error. */
+/* The largest error allowed for an element after so many transforms in double precision, whose
+ * results have this root mean square: the error rule for each transform, and 8 times the mean for
+ * the largest error. */
 static double off_after(int transforms, int points, double mean) {
     return 8 * transforms * 0x1p-53 * sqrt(log2(points)) * mean;
 }
@@ -77,7 +78,8 @@ static double mean_of(const double complex *x, int count) {
     return sqrt(sum / count);
 }
 
-/* The same array, further on along each axis, up to the errors of two transforms. */
+/* Checks that two arrays are equal, except for a shift along each axis and the errors of two
+ * transforms. */
 static void check_shifted(const double complex *one, const double complex *other, int dx, int dy,
                           int dz) {
     const double off = off_after(2, POINTS, mean_of(one, POINTS));
@@ -104,7 +106,7 @@ static void a_shift_on_load_moves_the_spectrum(void **state) {
     }
 }
 
-/* Spectra are stored with the frequency 0 in the middle and taken back as such. */
+/* Spectra are stored, and loaded again, with frequency 0 in the middle. */
 static void a_shift_on_store_undoes_that_on_load(void **state) {
     (void)state;
     weft_operator shift = {.kind = WEFT_OPERATOR_SHIFT, .shift = {NX / 2, NY / 2, 0.25}};
@@ -119,7 +121,8 @@ static void a_shift_on_store_undoes_that_on_load(void **state) {
     for (int i = 0; i < POINTS; i++) assert_true(cabs(back[i] - in[i]) <= off);
 }
 
-/* Of any length, and by halves of a point: twice is a whole one, where nothing is at n/2. */
+/* Shifts of any length, also by half a point: two of these are a shift by a whole point if
+ * frequency n/2 is empty. */
 static void a_shift_of_the_spectrum_moves_the_array(void **state) {
     (void)state;
     weft_operator shifts[] = {{.kind = WEFT_OPERATOR_SHIFT, .shift = {2, 0.5, -1}},

@@ -5,9 +5,14 @@
 
 #include <cmocka.h>
 
-#include "plan/planner.h"
+#include "plan/grids.h"
+#include "plan/methods.h"
+#include "plan/model.h"
 #include "support/error.h"
+#include "thread_transport.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,32 +33,85 @@ static weft_status list_on_nodes(setting *s, weft_exchange first, weft_exchange 
     return weft_planner_list(&s->planner);
 }
 
-/* Each rank knows its own memory order only, and all must choose alike. */
-static void candidates_do_not_depend_on_the_memory_order_of_bricks(void **state) {
-    (void)state;
-    weft_region boxes[3];
-    weft_planner planner[3] = {{0}};
+/* Ranks of one planning that differ in what they know alone: the memory order of their bricks, and
+ * their engine. */
+typedef struct together {
+    weft_planner planner[3];
     weft_call call[3];
+    weft_region boxes[3];
+    weft_exchange given;
+    weft_status status[3];
+    char sentence[3][256];
+} together;
+
+static void list_on_one_rank(void *argument, weft_transport *transport) {
+    together *t = argument;
+    const int r = transport->rank;
+    static const int nodes[3] = {0, 0, 2};
+    weft_brick brick = {.box = {.lo = {16 * r}, .n = {16, 48, 40}},
+                        .order = {r, (r + 1) % 3, (r + 2) % 3}};
+    weft_problem problem = {.rank = 3, .n = {48, 48, 40}, .input = &brick, .output = &brick};
+    weft_options options = {.exchange = {t->given}};
+    assert_int_equal(weft_call_read(&problem, &options, 3, &t->call[r]), WEFT_SUCCESS);
+    t->planner[r] = (weft_planner){.call = &t->call[r],
+                                   .ranks = 3,
+                                   .rank = r,
+                                   .transport = transport,
+                                   .addressable = true,
+                                   .node = nodes,
+                                   .input_boxes = t->boxes,
+                                   .output_boxes = t->boxes};
+    t->planner[r].common.device = weft_device_find(WEFT_HOST);
+    t->planner[r].common.staged = r == 1;
+    if (r != 1) t->planner[r].common.engine = weft_engine_find(WEFT_ENGINE_NATIVE);
+    t->status[r] = weft_planner_list(&t->planner[r]);
+    snprintf(t->sentence[r], sizeof t->sentence[r], "%s", weft_thread_error());
+    transport->ops->release(transport);
+}
+
+static together *list_together(weft_exchange given) {
+    together *t = calloc(1, sizeof *t);
+    t->given = given;
     for (int r = 0; r < 3; r++)
-        boxes[r] = (weft_region){.axes = 4, .lo = {16 * r}, .n = {16, 48, 40, 1}};
+        t->boxes[r] = (weft_region){.axes = 4, .lo = {16 * r}, .n = {16, 48, 40, 1}};
+    thread_ranks_run_on_nodes(3, 2, list_on_one_rank, t);
+    return t;
+}
+
+static void release_together(together *t) {
+    for (int r = 0; r < 3; r++) weft_planner_release(&t->planner[r]);
+    free(t);
+}
+
+static void ranks_that_differ_list_the_same_candidates(void **state) {
+    (void)state;
+    together *t = list_together(WEFT_EXCHANGE_AUTO);
     for (int r = 0; r < 3; r++) {
-        weft_brick brick = {.box = {.lo = {16 * r}, .n = {16, 48, 40}},
-                            .order = {r, (r + 1) % 3, (r + 2) % 3}};
-        weft_problem problem = {
-            .rank = 3, .n = {48, 48, 40}, .kind = WEFT_C2C, .input = &brick, .output = &brick};
-        assert_int_equal(weft_call_read(&problem, NULL, 3, &call[r]), WEFT_SUCCESS);
-        planner[r] = (weft_planner){.call = &call[r],
-                                    .ranks = 3,
-                                    .rank = r,
-                                    .addressable = true,
-                                    .input_boxes = boxes,
-                                    .output_boxes = boxes};
-        assert_int_equal(weft_planner_list(&planner[r]), WEFT_SUCCESS);
-        assert_int_equal(planner[r].count, planner[0].count);
-        for (int i = 0; i < planner[0].count; i++)
-            assert_true(planner[r].candidates[i].predicted == planner[0].candidates[i].predicted);
+        const weft_planner *p = &t->planner[r];
+        assert_int_equal(t->status[r], WEFT_SUCCESS);
+        assert_true(p->count > 1);
+        assert_int_equal(p->count, t->planner[0].count);
+        for (int i = 0; i < p->count; i++) {
+            const weft_candidate *c = &p->candidates[i], *first = &t->planner[0].candidates[i];
+            assert_true(c->predicted == first->predicted && c->chain == first->chain);
+            assert_memory_equal(c->exchange, first->exchange, sizeof c->exchange);
+            assert_memory_equal(c->grid, first->grid, sizeof c->grid);
+            assert_ptr_equal(c->engine, r == 1 ? NULL : weft_engine_find(WEFT_ENGINE_NATIVE));
+            assert_int_equal(c->staged, r == 1);
+        }
     }
-    for (int r = 0; r < 3; r++) weft_planner_release(&planner[r]);
+    release_together(t);
+}
+
+static void a_list_that_rank_0_cannot_make_fails_on_all_ranks(void **state) {
+    (void)state;
+    together *t = list_together(WEFT_PEER);
+    for (int r = 0; r < 3; r++) {
+        assert_int_equal(t->status[r], WEFT_ERROR_UNSUPPORTED);
+        assert_non_null(strstr(t->sentence[r], "rank 0: options.exchange[0] peer"));
+        assert_int_equal(t->planner[r].count, 0);
+    }
+    release_together(t);
 }
 
 static bool offers(const weft_planner *planner, weft_exchange first, weft_exchange second) {
@@ -72,7 +130,8 @@ static void peer_is_chosen_within_nodes_only(void **state) {
     assert_true(offers(&s->planner, WEFT_PEER, WEFT_PEER));
     weft_planner_release(&s->planner);
     assert_int_equal(list_on_nodes(s, 0, 0, rows), WEFT_SUCCESS);
-    assert_true(offers(&s->planner, WEFT_PEER, WEFT_P2P_SYNC));
+    for (int m = WEFT_P2P_SYNC; m <= WEFT_A2A_TYPE; m++) /* between the nodes */
+        assert_true(offers(&s->planner, WEFT_PEER, (weft_exchange)m));
     assert_false(offers(&s->planner, WEFT_PEER, WEFT_PEER));
     weft_planner_release(&s->planner);
     assert_int_equal(list_on_nodes(s, 0, 0, none), WEFT_SUCCESS);
@@ -177,14 +236,288 @@ static void candidates_that_are_alike_are_listed_once(void **state) {
     free(s);
 }
 
-/* What is chosen with a method, WEFT_EXCHANGE_AUTO included, on ranks of one node. */
-static weft_candidate choose(const weft_problem *problem, int ranks, weft_exchange method) {
+/* What is the most promising candidate's prediction is what its schedule is predicted to take, with
+ * the workspaces that the plan's other schedules hold. */
+static double predicted_as_built(const setting *s, const weft_candidate *c) {
+    weft_chain *chain = malloc(sizeof *chain);
+    weft_schedule schedule;
+    int workspaces = 0;
+    const bool in_place = s->call.options.placement == WEFT_IN_PLACE;
+    assert_int_equal(weft_planner_chain(&s->planner, c, chain), WEFT_SUCCESS);
+    assert_int_equal(weft_planner_workspaces(&s->planner, c, chain, 0, &workspaces), WEFT_SUCCESS);
+    assert_int_equal(weft_planner_schedule(&s->planner, c, chain, 0, WEFT_FORWARD, in_place,
+                                           workspaces, &schedule),
+                     WEFT_SUCCESS);
+    const double seconds =
+        weft_model_predict(weft_planner_machine(&s->planner), c->threads, &schedule);
+    weft_schedule_release(&schedule);
+    free(chain);
+    return seconds;
+}
+
+static void what_is_predicted_is_the_schedule_that_runs(void **state) {
+    (void)state;
+    static const int one[12] = {0};
+    for (int mix = 0; mix < 24; mix++) {
+        setting *s = calloc(1, sizeof *s);
+        const weft_problem problem = {
+            .rank = 3, .n = {100, 65, 50}, .kind = mix & 1 ? WEFT_R2C : WEFT_C2C};
+        const weft_options options = {.threads = mix & 2 ? 3 : 1,
+                                      .placement = (weft_placement)(mix / 8),
+                                      .location = WEFT_LOCATION_HOST};
+        const int ranks = mix & 4 ? 12 : 3;
+        assert_int_equal(weft_call_read(&problem, &options, ranks, &s->call), WEFT_SUCCESS);
+        s->planner =
+            (weft_planner){.call = &s->call, .ranks = ranks, .addressable = true, .node = one};
+        s->planner.common.engine = weft_engine_find(mix & 2 ? WEFT_ENGINE_JIT : WEFT_ENGINE_NATIVE);
+        s->planner.common.device = weft_device_find(mix & 2 ? WEFT_CUDA : WEFT_HOST);
+        s->planner.host_buffers = s->planner.common.staged = mix & 2;
+        assert_int_equal(weft_planner_list(&s->planner), WEFT_SUCCESS);
+        for (int i = 0; i < s->planner.count; i++) {
+            const weft_candidate *c = &s->planner.candidates[i];
+            assert_ptr_equal(c->engine, s->planner.common.engine);
+            assert_ptr_equal(c->device, s->planner.common.device);
+            assert_int_equal(c->threads, options.threads);
+            assert_true(c->predicted == predicted_as_built(s, c));
+        }
+        weft_planner_release(&s->planner);
+        free(s);
+    }
+}
+
+/* Seconds of the exchanges of redistribution `entry` with a method in both. */
+static double seconds_of(const setting *s, const weft_candidate *chosen, int entry,
+                         weft_exchange method) {
+    weft_chain *chain = malloc(sizeof *chain);
+    weft_schedule schedule;
+    weft_candidate c = *chosen;
+    double seconds = 0;
+    for (int k = 0; k < WEFT_MAX_RANK; k++) c.exchange[k] = method;
+    assert_int_equal(weft_planner_chain(&s->planner, &c, chain), WEFT_SUCCESS);
+    assert_int_equal(
+        weft_planner_schedule(&s->planner, &c, chain, 0, WEFT_FORWARD, false, 4, &schedule),
+        WEFT_SUCCESS);
+    weft_model_predict(weft_planner_machine(&s->planner), 1, &schedule);
+    for (int i = 0; i < schedule.steps; i++)
+        if (schedule.step[i].kind == WEFT_STEP_EXCHANGE && schedule.step[i].redistribution == entry)
+            seconds += schedule.step[i].predicted;
+    weft_schedule_release(&schedule);
+    free(chain);
+    return seconds;
+}
+
+/* Where packing costs more than datatypes in one redistribution of a pencil, and less in the other,
+ * each gets its own. */
+static void redistributions_have_methods_of_their_own_where_that_is_faster(void **state) {
+    (void)state;
+    int mixed = 0;
+    for (int i = 0; i < 40; i++) {
+        setting *s = calloc(1, sizeof *s);
+        weft_machine machine = weft_machine_default;
+        const weft_problem problem = {.rank = 3, .n = {64, 48, 40}};
+        const weft_options options = {
+            .decomposition = WEFT_PENCIL, .grid = {2, 3}, .placement = WEFT_OUT_OF_PLACE};
+        machine.penalty.datatypes = 0.25 * i;
+        assert_int_equal(weft_call_read(&problem, &options, 6, &s->call), WEFT_SUCCESS);
+        s->planner = (weft_planner){.call = &s->call, .machine = &machine, .ranks = 6};
+        assert_int_equal(weft_planner_list(&s->planner), WEFT_SUCCESS);
+        for (int c = 0; c < s->planner.count; c++) {
+            const weft_candidate *mixture = &s->planner.candidates[c];
+            if (mixture->exchange[0] == mixture->exchange[1]) continue;
+            mixed++;
+            for (int k = 0; k < 2; k++)
+                assert_true(seconds_of(s, mixture, k, mixture->exchange[k]) <=
+                            1.001 * seconds_of(s, mixture, k, mixture->exchange[1 - k]));
+        }
+        weft_planner_release(&s->planner);
+        free(s);
+    }
+    assert_true(mixed > 0);
+}
+
+/* Grids for ranks that do not exist, as planned for a cube of so many axes. */
+static weft_process_grid *grids_of(setting *s, int rank, int64_t n, int ranks,
+                                   weft_decomposition decomposition, int *count) {
+    weft_problem problem = {.rank = rank, .precision = WEFT_SINGLE};
+    const weft_options options = {.decomposition = decomposition};
+    weft_process_grid *grids = NULL;
+    for (int a = 0; a < rank; a++) problem.n[a] = n;
+    assert_int_equal(weft_call_read(&problem, &options, ranks, &s->call), WEFT_SUCCESS);
+    s->planner = (weft_planner){.call = &s->call, .ranks = ranks};
+    assert_int_equal(weft_planner_grids(&s->planner, &grids, count), WEFT_SUCCESS);
+    return grids;
+}
+
+static bool has_grid(const weft_process_grid *grids, int count, const int *extent, int axes) {
+    for (int i = 0; i < count; i++)
+        if (grids[i].decomposition == WEFT_PENCIL && grids[i].axes == axes &&
+            memcmp(grids[i].extent, extent, (size_t)axes * sizeof *extent) == 0)
+            return true;
+    return false;
+}
+
+static void many_ranks_try_grids_that_are_almost_square(void **state) {
+    (void)state;
+    setting *s = calloc(1, sizeof *s);
+    int count;
+    weft_process_grid *grids = grids_of(s, 3, 1024, 10080, WEFT_DECOMPOSITION_AUTO, &count);
+    assert_true(has_grid(grids, count, (const int[]){96, 105}, 2));
+    assert_true(has_grid(grids, count, (const int[]){105, 96}, 2));
+    free(grids);
+    grids = grids_of(s, 3, 4096, 1 << 20, WEFT_DECOMPOSITION_AUTO, &count);
+    assert_true(has_grid(grids, count, (const int[]){1024, 1024}, 2));
+    for (int i = 0; i < count; i++) /* of slabs 255 of 256 ranks would have nothing */
+        assert_int_equal(grids[i].decomposition, WEFT_PENCIL);
+    free(grids);
+    grids = grids_of(s, 4, 64, 32768, WEFT_DECOMPOSITION_AUTO, &count); /* more than n^2 */
+    assert_true(has_grid(grids, count, (const int[]){32, 32, 32}, 3));
+    free(grids);
+    free(s);
+}
+
+static void check_grids(const setting *s, const weft_process_grid *grids, int count) {
+    const weft_planner *p = &s->planner;
+    const int rank = p->call->problem.rank;
+    assert_true(count >= 1 && count <= 4 + weft_machine_default.search.listed_grids);
+    for (int i = 0; i < count; i++) {
+        int64_t product = 1;
+        assert_true(grids[i].axes >= 1 && grids[i].axes < rank);
+        for (int a = 0; a < grids[i].axes; a++) {
+            assert_true(grids[i].extent[a] >= 1);
+            product *= grids[i].extent[a];
+        }
+        assert_int_equal(product, p->ranks);
+        for (int k = 0; k < i; k++)
+            assert_true(grids[k].decomposition != grids[i].decomposition ||
+                        grids[k].axes != grids[i].axes ||
+                        memcmp(grids[k].extent, grids[i].extent, sizeof grids[i].extent) != 0);
+    }
+}
+
+static void every_number_of_ranks_has_grids_of_1_to_rank_less_1_dimensions(void **state) {
+    (void)state;
+    static const int ranks[] = {2,   3,   4,    5,    7,     12,    31,     60,      64,        97,
+                                360, 512, 1001, 4096, 10007, 10080, 720720, 1 << 20, 2147483647};
+    setting *s = calloc(1, sizeof *s);
+    for (int rank = 2; rank <= WEFT_MAX_RANK; rank++)
+        for (size_t r = 0; r < sizeof ranks / sizeof ranks[0]; r++)
+            for (int asked = 0; asked < 2; asked++) {
+                int count, axes = 0;
+                weft_process_grid *grids = grids_of(
+                    s, rank, 24, ranks[r], asked ? WEFT_PENCIL : WEFT_DECOMPOSITION_AUTO, &count);
+                check_grids(s, grids, count);
+                for (int i = 0; i < count; i++)
+                    if (grids[i].axes > axes) axes = grids[i].axes;
+                if (ranks[r] >= 4096 && ranks[r] % 64 == 0) /* beyond 24^2 */
+                    assert_true(axes >= (rank > 3 ? 3 : rank - 1));
+                free(grids);
+            }
+    free(s);
+}
+
+/* The best grid, of all factorizations that there are, by the closed formula. */
+static double best_of_all(const setting *s, weft_candidate *c, int dimension, int left,
+                          weft_chain *chain) {
+    double best = INFINITY;
+    if (dimension + 1 == c->grid_axes) {
+        c->grid[dimension] = left;
+        if (left < 2) return INFINITY;
+        assert_int_equal(weft_planner_chain(&s->planner, c, chain), WEFT_SUCCESS);
+        return weft_model_estimate(&weft_machine_default, 1, chain, WEFT_SINGLE);
+    }
+    for (int extent = 2; extent <= left; extent++)
+        if (left % extent == 0) {
+            c->grid[dimension] = extent;
+            best = fmin(best, best_of_all(s, c, dimension + 1, left / extent, chain));
+        }
+    return best;
+}
+
+static void the_best_factorization_is_among_those_that_are_listed(void **state) {
+    (void)state;
+    static const int ranks[] = {4, 6, 12, 60, 64, 210, 720, 1024, 5040, 10080};
+    setting *s = calloc(1, sizeof *s);
+    weft_chain *chain = malloc(sizeof *chain);
+    for (int rank = 3; rank <= 5; rank++)
+        for (size_t r = 0; r < sizeof ranks / sizeof ranks[0]; r++) {
+            int count;
+            double best = INFINITY, listed = INFINITY;
+            weft_process_grid *grids = grids_of(s, rank, 40, ranks[r], WEFT_PENCIL, &count);
+            for (int axes = 2; axes < rank; axes++) {
+                weft_candidate c = {.decomposition = WEFT_PENCIL, .grid_axes = axes};
+                c.variant = WEFT_DEFAULT;
+                best = fmin(best, best_of_all(s, &c, 0, ranks[r], chain));
+            }
+            for (int i = 0; i < count; i++) listed = fmin(listed, grids[i].estimated);
+            assert_true(listed <= 1.02 * best); /* not all of those in 4 dimensions are looked at */
+            if (rank <= 4) assert_true(listed <= best);
+            free(grids);
+        }
+    free(chain);
+    free(s);
+}
+
+/* docs/results, cuda-exchanges: what two H200 are fastest with. */
+static void passes_are_cut_into_as_many_tiles_as_measured(void **state) {
+    (void)state;
+    static const struct {
+        int64_t n[3];
+        int tiles;
+    } cases[] = {{{128, 128, 128}, 1}, {{256, 256, 128}, 2},     {{256, 256, 256}, 4},
+                 {{512, 512, 512}, 8}, {{1024, 1024, 1024}, 16}, {{4096, 4096, 4096}, 16},
+                 {{2, 2, 2}, 1}};
+    setting *s = calloc(1, sizeof *s);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (int given = 0; given < 2; given++) {
+            weft_problem problem = {.rank = 3};
+            const weft_options options = {.device = WEFT_CUDA, .chunks = given ? 5 : 0};
+            memcpy(problem.n, cases[i].n, sizeof cases[i].n);
+            assert_int_equal(weft_call_read(&problem, &options, 2, &s->call), WEFT_SUCCESS);
+            s->planner = (weft_planner){.call = &s->call, .ranks = 2};
+            s->planner.common.device = weft_device_find(WEFT_CUDA);
+            assert_int_equal(weft_planner_tiles(&s->planner), given ? 5 : cases[i].tiles);
+            s->planner.common.device = weft_device_find(WEFT_HOST); /* nothing to overlap */
+            assert_int_equal(weft_planner_tiles(&s->planner), given ? 5 : 1);
+            s->planner.ranks = 1;
+            s->planner.common.device = weft_device_find(WEFT_CUDA);
+            assert_int_equal(weft_planner_tiles(&s->planner), given ? 5 : 1);
+        }
+    free(s);
+}
+
+/* Another machine, another choice: where messages take no time, and where they take all of it. */
+static void the_choice_is_made_for_the_machine_that_is_given(void **state) {
+    (void)state;
+    const weft_problem problem = {.rank = 3, .n = {64, 64, 64}};
+    setting *s = calloc(1, sizeof *s);
+    weft_machine machine = weft_machine_default;
+    weft_candidate chosen[2];
+    assert_int_equal(weft_call_read(&problem, NULL, 64, &s->call), WEFT_SUCCESS);
+    for (int slow = 0; slow < 2; slow++) {
+        machine.rate.latency = slow ? 1e-3 : 0;
+        s->planner = (weft_planner){.call = &s->call, .machine = &machine, .ranks = 64};
+        assert_int_equal(weft_planner_list(&s->planner), WEFT_SUCCESS);
+        chosen[slow] = s->planner.candidates[0];
+        weft_planner_release(&s->planner);
+    }
+    assert_int_not_equal(chosen[0].decomposition, WEFT_PENCIL); /* one exchange, 63 messages */
+    assert_int_equal(chosen[1].decomposition, WEFT_PENCIL);     /* two exchanges, 14 messages */
+    assert_true(chosen[1].predicted > 1e-2);
+    free(s);
+}
+
+/* What is chosen with a method, WEFT_EXCHANGE_AUTO included, on ranks of one node; engine AUTO: one
+ * that takes no pieces. */
+static weft_candidate choose(const weft_problem *problem, int ranks, weft_engine engine,
+                             weft_exchange method) {
     static int nodes[64];
     setting *s = calloc(1, sizeof *s);
-    const weft_options options = {.exchange = {method}};
+    const weft_options options = {.exchange = {method}, .placement = WEFT_OUT_OF_PLACE};
     assert_int_equal(weft_call_read(problem, &options, ranks, &s->call), WEFT_SUCCESS);
     s->planner =
         (weft_planner){.call = &s->call, .ranks = ranks, .addressable = true, .node = nodes};
+    s->planner.common.engine = engine == WEFT_ENGINE_AUTO ? NULL : weft_engine_find(engine);
+    s->planner.common.device = weft_device_find(WEFT_HOST);
     assert_int_equal(weft_planner_list(&s->planner), WEFT_SUCCESS);
     const weft_candidate chosen = s->planner.candidates[0];
     weft_planner_release(&s->planner);
@@ -209,13 +542,16 @@ static void the_chain_does_not_depend_on_the_exchange_method(void **state) {
     static const int ranks[] = {2, 3, 4, 6, 7, 8, 12, 16, 31, 64};
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
         for (size_t r = 0; r < sizeof ranks / sizeof ranks[0]; r++)
-            for (int kind = WEFT_C2C; kind <= WEFT_R2C; kind++) {
-                weft_problem problem = {
-                    .rank = shapes[i].rank, .kind = (weft_kind)kind, .precision = WEFT_SINGLE};
+            for (int mix = 0; mix < 4; mix++) {
+                const weft_engine engine = mix & 2 ? WEFT_ENGINE_NATIVE : WEFT_ENGINE_AUTO;
+                weft_problem problem = {.rank = shapes[i].rank,
+                                        .kind = mix & 1 ? WEFT_R2C : WEFT_C2C,
+                                        .precision = WEFT_SINGLE};
                 memcpy(problem.n, shapes[i].n, sizeof shapes[i].n);
-                const weft_candidate usual = choose(&problem, ranks[r], WEFT_EXCHANGE_AUTO);
+                const weft_candidate usual = choose(&problem, ranks[r], engine, WEFT_EXCHANGE_AUTO);
                 for (int m = WEFT_P2P_SYNC; m <= WEFT_PEER; m++) {
-                    const weft_candidate chosen = choose(&problem, ranks[r], (weft_exchange)m);
+                    const weft_candidate chosen =
+                        choose(&problem, ranks[r], engine, (weft_exchange)m);
                     assert_int_equal(chosen.exchange[0], m);
                     if (!same_chain(&chosen, &usual))
                         fail_msg("shape %zu on %d ranks: another chain with %s", i, ranks[r],
@@ -228,8 +564,8 @@ static void the_chain_does_not_depend_on_the_exchange_method(void **state) {
 static void a_chain_that_is_far_slower_with_the_method_is_not_kept(void **state) {
     (void)state;
     const weft_problem problem = {.rank = 3, .n = {8, 6, 10}};
-    const weft_candidate usual = choose(&problem, 64, WEFT_P2P_SYNC);
-    const weft_candidate chosen = choose(&problem, 64, WEFT_PEER);
+    const weft_candidate usual = choose(&problem, 64, WEFT_ENGINE_AUTO, WEFT_P2P_SYNC);
+    const weft_candidate chosen = choose(&problem, 64, WEFT_ENGINE_AUTO, WEFT_PEER);
     assert_int_equal(usual.decomposition, WEFT_SLAB_2D1D);
     assert_int_equal(chosen.decomposition, WEFT_PENCIL);
     assert_true(chosen.predicted > 0);
@@ -273,12 +609,20 @@ static void boxes_with_more_elements_than_a_number_holds_overlap(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(candidates_do_not_depend_on_the_memory_order_of_bricks),
+        cmocka_unit_test(ranks_that_differ_list_the_same_candidates),
+        cmocka_unit_test(a_list_that_rank_0_cannot_make_fails_on_all_ranks),
         cmocka_unit_test(peer_is_chosen_within_nodes_only),
         cmocka_unit_test(nccl_is_chosen_where_the_ranks_of_a_group_have_gpus_of_their_own),
         cmocka_unit_test(a_method_given_for_the_second_redistribution_alone_is_kept),
         cmocka_unit_test(a_method_that_a_redistribution_cannot_use_is_named_by_its_entry),
         cmocka_unit_test(candidates_that_are_alike_are_listed_once),
+        cmocka_unit_test(what_is_predicted_is_the_schedule_that_runs),
+        cmocka_unit_test(redistributions_have_methods_of_their_own_where_that_is_faster),
+        cmocka_unit_test(many_ranks_try_grids_that_are_almost_square),
+        cmocka_unit_test(every_number_of_ranks_has_grids_of_1_to_rank_less_1_dimensions),
+        cmocka_unit_test(the_best_factorization_is_among_those_that_are_listed),
+        cmocka_unit_test(passes_are_cut_into_as_many_tiles_as_measured),
+        cmocka_unit_test(the_choice_is_made_for_the_machine_that_is_given),
         cmocka_unit_test(the_chain_does_not_depend_on_the_exchange_method),
         cmocka_unit_test(a_chain_that_is_far_slower_with_the_method_is_not_kept),
         cmocka_unit_test(boxes_with_more_elements_than_a_number_holds_overlap),

@@ -106,7 +106,7 @@ static void peer_lends_workspaces_only_and_sends_nothing(void **state) {
                 setting *s =
                     make(mix % 2 ? WEFT_R2C : WEFT_C2C, strategies[i].decomposition,
                          (weft_variant)variant, WEFT_PEER, strategies[i].p1, strategies[i].p2);
-                s->planner.staged = variant == WEFT_REALIGNED;
+                s->candidate.staged = variant == WEFT_REALIGNED;
                 if (direction) s->candidate.exchange[1] = WEFT_A2A_SYNC;
                 for (int rank = 0; rank < s->planner.ranks; rank++) {
                     schedule(s, rank, (weft_direction)direction, mix / 2);
@@ -211,7 +211,7 @@ static void nothing_is_packed_in_a_callers_host_memory(void **state) {
                           mix & 2 ? WEFT_REALIGNED : WEFT_DEFAULT, methods[m], strategies[i].p1,
                           strategies[i].p2);
         s->planner.host_buffers = true;
-        s->planner.chunks = mix & 16 ? 3 : 1;
+        s->candidate.tiles = mix & 16 ? 3 : 1;
         schedule(s, 1, (weft_direction)(mix >> 2 & 1), mix & 8);
         for (int k = 0; k < s->schedule.steps; k++) {
             const weft_step *step = &s->schedule.step[k];
@@ -231,7 +231,7 @@ static void gpus_send_what_they_pack_without_staging(void **state) {
     EACH(strategies, i) {
         setting *s = make(WEFT_C2C, strategies[i].decomposition, WEFT_DEFAULT, WEFT_NCCL,
                           strategies[i].p1, strategies[i].p2);
-        s->planner.staged = true;
+        s->candidate.staged = true;
         schedule(s, 0, WEFT_FORWARD, false);
         for (int k = 0; k < s->schedule.steps; k++) assert_false(s->schedule.step[k].staged);
         assert_true(s->schedule.buffer_bytes[WEFT_BUFFER_STAGE_SEND] == 0);
@@ -264,7 +264,7 @@ static void transforms_do_not_depend_on_the_exchange_method(void **state) {
         EACH(methods, m) {
             setting *s = make(WEFT_R2C, strategies[i].decomposition, WEFT_DEFAULT, methods[m],
                               strategies[i].p1, strategies[i].p2);
-            s->planner.staged = m % 2; /* peer stays as it is */
+            s->candidate.staged = m % 2; /* peer stays as it is */
             schedule(s, 1, WEFT_FORWARD, in_place);
             assert_true(same_transforms(&first->schedule, &s->schedule));
             weft_schedule_release(&s->schedule);

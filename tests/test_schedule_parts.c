@@ -11,7 +11,7 @@ static void parts_of_a_slab_overlap_with_both_transforms(void **state) {
     for (int mix = 0; mix < 4; mix++) {
         setting *s = make(WEFT_C2C, WEFT_SLAB_2D1D, WEFT_DEFAULT, methods[m], 4, 0);
         const bool pieces = mix & 1, forward = mix < 2, shared = methods[m] == WEFT_PEER;
-        s->planner.chunks = 6;
+        s->candidate.tiles = 6;
         if (pieces) let_transforms_take_pieces(s);
         schedule(s, 1, forward ? WEFT_FORWARD : WEFT_INVERSE, false);
         const weft_step *step = step_of(&s->schedule, WEFT_STEP_EXCHANGE, 0);
@@ -36,8 +36,8 @@ static void parts_of_a_slab_overlap_with_both_transforms(void **state) {
 }
 
 static void let_gpus_take_pieces(setting *s) {
-    s->planner.engine = weft_engine_find(WEFT_ENGINE_JIT);
-    s->planner.device = weft_device_find(WEFT_CUDA);
+    s->candidate.engine = weft_engine_find(WEFT_ENGINE_JIT);
+    s->candidate.device = weft_device_find(WEFT_CUDA);
 }
 
 /* While an exchange in parts stores somewhere, the transform before it still loads: also its own
@@ -67,8 +67,8 @@ static void parts_of_an_exchange_leave_alone_what_the_transform_before_loads(voi
         s->candidate.exchange[1] = methods[other];
         for (int axis = 0; axis < 3; axis++) s->call.problem.n[axis] = n[axis];
         assert_int_equal(weft_planner_chain(&s->planner, &s->candidate, &s->chain), WEFT_SUCCESS);
-        s->planner.chunks = 7;
-        s->planner.staged = mix & 16;
+        s->candidate.tiles = 7;
+        s->candidate.staged = mix & 16;
         let_gpus_take_pieces(s);
         for (int rank = 0; rank < s->planner.ranks; rank++) {
             schedule(s, rank, (weft_direction)(mix >> 2 & 1), mix & 8);
@@ -86,7 +86,7 @@ static void later_parts_of_a_slab_are_loaded_from_the_partners(void **state) {
     for (int mix = 0; mix < 4; mix++) {
         setting *s = make(WEFT_C2C, WEFT_SLAB_2D1D, WEFT_DEFAULT, WEFT_PEER, 4, 0);
         const bool forward = mix < 2, in_place = mix & 1;
-        s->planner.chunks = 8;
+        s->candidate.tiles = 8;
         let_gpus_take_pieces(s);
         schedule(s, 1, forward ? WEFT_FORWARD : WEFT_INVERSE, in_place);
         const weft_step *exchange = step_of(&s->schedule, WEFT_STEP_EXCHANGE, 0);
@@ -105,7 +105,7 @@ static void parts_of_a_pencil_are_a_pipeline_along_x(void **state) {
     (void)state;
     EACH(methods, m) {
         setting *s = make(WEFT_C2C, WEFT_PENCIL, WEFT_DEFAULT, methods[m], 2, 2);
-        s->planner.chunks = 5;
+        s->candidate.tiles = 5;
         schedule(s, 3, WEFT_FORWARD, false);
         const weft_step *step = step_of(&s->schedule, WEFT_STEP_EXCHANGE, 0);
         assert_int_equal(weft_step_parts(step), 5);
@@ -151,7 +151,7 @@ static void parts_that_follow_each_other_are_one_block(void **state) {
             memcpy(s->call.problem.n, (const int64_t[]){7, 10, 4}, 3 * sizeof(int64_t));
             assert_int_equal(weft_planner_chain(&s->planner, &s->candidate, &s->chain),
                              WEFT_SUCCESS);
-            s->planner.chunks = chunks;
+            s->candidate.tiles = chunks;
             schedule(s, rank, WEFT_FORWARD, false);
             const weft_step *step = step_of(&s->schedule, WEFT_STEP_EXCHANGE, 0);
             assert_int_equal(step->made.parts, chunks);

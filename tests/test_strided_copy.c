@@ -1,5 +1,5 @@
-/* How copies by kernels are cut into groups of threads: tiles fit into a group, cover every cell,
- * and meet memory in long runs. That the kernels copy right is for tests/devices/copies.c. */
+/* How copies by kernels are cut into groups of threads: tiles fit a group, cover every cell, and
+ * access memory in long runs. tests/devices/copies.c tests that the kernels copy correctly. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* What a copy is launched as; copied, since a launch's shape is the launcher's. */
+/* A launch, copied, since its shape belongs to the caller of the callback. */
 typedef struct launched {
     weft_copy_kernel kernel;
     int unit;
@@ -73,11 +73,11 @@ static void covers(const weft_copy_walk *walk, int64_t rows, int unit) {
     assert_in_range(walk->steps, 1, WEFT_COPY_PER_THREAD(1 << unit));
 }
 
-/* The last one leaves rows as they are. */
+/* The last order copies rows without transposing them. */
 static const int orders[][3] = {{0, 2, 1}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}, {1, 0, 2}};
 enum { ORDERS = sizeof orders / sizeof orders[0] };
 
-/* Bytes that a launch moves. */
+/* Checks the tiles of a launch and returns the bytes that it moves. */
 static int64_t check_tiles(const launched *l) {
     const weft_copy_tiles *t = &l->tiles;
     const int64_t cell = t->cell.n, p = t->p_cells, q = t->q_cells;
@@ -157,7 +157,7 @@ static void long_axes_are_split_for_larger_tiles(void **state) {
     assert_in_range(all.of[0].tiles.p_cells * all.of[0].tiles.q_cells, 2048, 4096);
 }
 
-/* One plane is far less than a group has threads for. */
+/* One plane is too small to occupy a group of threads. */
 static void small_planes_go_together(void **state) {
     (void)state;
     static const int64_t n[] = {5000, 4, 5};

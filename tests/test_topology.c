@@ -15,7 +15,7 @@
 
 #include "support/topology.h"
 
-/* What weft_topology_get says in a process that `prepare` has prepared. */
+/* The result of weft_topology_get in a new process, after `prepare` has run there. */
 static weft_topology ask(bool (*prepare)(const char *), const char *argument) {
     int channel[2], status;
     weft_topology answer = {0};
@@ -40,7 +40,7 @@ static bool as_it_is(const char *unused) {
     return true;
 }
 
-/* Of the processors that it has, the first one. */
+/* Binds this process to the first of its processors. */
 static bool bind_to_one(const char *unused) {
     (void)unused;
     cpu_set_t mine, one;

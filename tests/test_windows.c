@@ -1,4 +1,4 @@
-/* Windows: SciPy's values, and what holds for all of them. */
+/* Windows: comparison with SciPy's values, and properties of all windows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -6,10 +6,10 @@
  *                 [--only TEXT]        cases whose names hold the text
  *                 [--lengths N,... [--kind c2c]]   lines of these lengths instead of the list
  *                 [--milliseconds N]   of a series of runs, by default 50
- *                 [--HABIT N,...]      of the jit engine (src/engine/jit/habits.h): values,
- *     long-values, threads, least-threads, across-bytes, least-across-bytes, far-threads,
- *     registers, across-registers, alternates, whole-bytes, local-bytes, longest, work-bytes
- *     (-1: no limit), folds; of several numbers all combinations are tried
+ *                 [--FIELD N,...]      of the jit engine's tuning (src/engine/jit/tuning.h):
+ *     values, long-values, threads, least-threads, across-bytes, least-across-bytes,
+ *     large-stride-threads, registers, across-registers, alternates, whole-bytes, local-bytes,
+ *     longest, work-bytes (-1: no limit), folds; of several numbers all combinations are tried
  * N bytes are the most of each of two arrays, by default 1 GiB. Engines that are not there are left
  * out, vkfft where it was built without VkFFT (WEFT_VKFFT).
  */
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "cases.h"
-#include "engine/jit/habits.h"
+#include "engine/jit/tuning.h"
 #include "support/clock.h"
 #include "support/error.h"
 #ifdef WEFT_VKFFT
@@ -34,28 +34,28 @@ typedef struct numbers {
     int64_t number[MOST_NUMBERS];
 } numbers;
 
-/* The habits, as options name them. */
-#define HABITS(HABIT)                                                                              \
-    HABIT("values", values, int)                                                                   \
-    HABIT("long-values", long_values, int)                                                         \
-    HABIT("threads", threads, int)                                                                 \
-    HABIT("least-threads", least_threads, int)                                                     \
-    HABIT("across-bytes", across_bytes, int)                                                       \
-    HABIT("least-across-bytes", least_across_bytes, int)                                           \
-    HABIT("far-threads", far_threads, int)                                                         \
-    HABIT("registers", registers, int)                                                             \
-    HABIT("across-registers", across_registers, int)                                               \
-    HABIT("alternates", alternates, int)                                                           \
-    HABIT("whole-bytes", whole_bytes, size_t)                                                      \
-    HABIT("local-bytes", local_bytes, size_t)                                                      \
-    HABIT("longest", longest, int)                                                                 \
-    HABIT("work-bytes", longest_work, size_t)                                                      \
-    HABIT("folds", folds, bool)
+/* The tuning, as options name them. */
+#define TUNING(FIELD)                                                                              \
+    FIELD("values", values, int)                                                                   \
+    FIELD("long-values", long_values, int)                                                         \
+    FIELD("threads", threads, int)                                                                 \
+    FIELD("least-threads", least_threads, int)                                                     \
+    FIELD("across-bytes", across_bytes, int)                                                       \
+    FIELD("least-across-bytes", least_across_bytes, int)                                           \
+    FIELD("large-stride-threads", large_stride_threads, int)                                       \
+    FIELD("registers", registers, int)                                                             \
+    FIELD("across-registers", across_registers, int)                                               \
+    FIELD("alternates", alternates, int)                                                           \
+    FIELD("whole-bytes", whole_bytes, size_t)                                                      \
+    FIELD("local-bytes", local_bytes, size_t)                                                      \
+    FIELD("longest", longest, int)                                                                 \
+    FIELD("work-bytes", longest_work, size_t)                                                      \
+    FIELD("folds", folds, bool)
 
 #define COUNTED(name, field, type) +1
-enum { HABIT_COUNT = HABITS(COUNTED) };
+enum { TUNING_COUNT = TUNING(COUNTED) };
 #define NAMED(name, field, type) name,
-static const char *const habit_names[] = {HABITS(NAMED)};
+static const char *const tuning_names[] = {TUNING(NAMED)};
 
 typedef struct bench {
     weft_device_handle device;
@@ -68,8 +68,8 @@ typedef struct bench {
     double copy_rate;     /* bytes per second of a plain copy */
     double series;        /* seconds of one */
     weft_transform_kind kind;
-    numbers lengths;            /* none: the list of cases */
-    numbers asked[HABIT_COUNT]; /* none: the engine's own */
+    numbers lengths;             /* none: the list of cases */
+    numbers asked[TUNING_COUNT]; /* none: the engine's own */
 } bench;
 
 static void must(weft_status status) {
@@ -146,17 +146,17 @@ static double difference(const bench *b, int64_t bytes) {
     return sqrt(off / norm);
 }
 
-static void set_habits(const bench *b, weft_jit_habits *habits) {
+static void set_tuning(const bench *b, weft_jit_tuning *tuning) {
     const numbers *asked = b->asked;
 #define SET(name, from, type)                                                                      \
-    if (asked->count > 0) habits->from = (type)asked->number[asked->at];                           \
+    if (asked->count > 0) tuning->from = (type)asked->number[asked->at];                           \
     asked++;
-    HABITS(SET)
+    TUNING(SET)
 }
 
 /* The next combination; false: that was the last one, and the first one is next. */
-static bool next_habits(bench *b) {
-    for (int h = 0; h < HABIT_COUNT; h++) {
+static bool next_tuning(bench *b) {
+    for (int h = 0; h < TUNING_COUNT; h++) {
         if (b->asked[h].count == 0) continue;
         if (++b->asked[h].at < b->asked[h].count) return true;
         b->asked[h].at = 0;
@@ -164,10 +164,10 @@ static bool next_habits(bench *b) {
     return false;
 }
 
-static void print_habits(const bench *b) {
-    for (int h = 0; h < HABIT_COUNT; h++)
+static void print_tuning(const bench *b) {
+    for (int h = 0; h < TUNING_COUNT; h++)
         if (b->asked[h].count > 0)
-            printf(" %s=%lld", habit_names[h], (long long)b->asked[h].number[b->asked[h].at]);
+            printf(" %s=%lld", tuning_names[h], (long long)b->asked[h].number[b->asked[h].at]);
 }
 
 static weft_status plan_case(const bench *b, const weft_engine_ops *engine, const weft_transform *t,
@@ -176,9 +176,9 @@ static weft_status plan_case(const bench *b, const weft_engine_ops *engine, cons
     if (engine->id != WEFT_ENGINE_JIT) return engine->plan(t, &b->device, plan, &bytes);
     weft_kernel_limits limits;
     WEFT_TRY(b->device.ops->kernel_limits(b->device.state, &limits));
-    weft_jit_habits habits = weft_jit_habits_of(t->precision, &limits);
-    set_habits(b, &habits);
-    return weft_jit_plan_with(t, &b->device, &habits, plan, &bytes);
+    weft_jit_tuning tuning = weft_jit_tuning_of(t->precision, &limits);
+    set_tuning(b, &tuning);
+    return weft_jit_plan_with(t, &b->device, &tuning, plan, &bytes);
 }
 
 /* `first`: nothing to compare with yet. Returns whether the engine could. In place numbers grow
@@ -204,7 +204,7 @@ static bool measure(const bench *b, const bench_case *c, const weft_engine_ops *
     printf("%s,%s,%s,%.4f,%.0f,%.3f,%.2g,", c->name, weft_precision_name(b->precision),
            engine->name, seconds * 1e3, rate * 1e-9, rate / b->copy_rate,
            first ? 0 : difference(b, compared));
-    if (engine->id == WEFT_ENGINE_JIT) print_habits(b);
+    if (engine->id == WEFT_ENGINE_JIT) print_tuning(b);
     printf("\n");
     fflush(stdout);
     engine->destroy(s.plan);
@@ -242,7 +242,7 @@ static void measure_case(bench *b, const bench_case *c) {
         if (!engine) continue;
         do {
             if (measure(b, c, engine, first)) first = false;
-        } while (engine->id == WEFT_ENGINE_JIT && next_habits(b));
+        } while (engine->id == WEFT_ENGINE_JIT && next_tuning(b));
     }
 }
 
@@ -259,8 +259,8 @@ static bool read_option(const char *name, const char *value, bench *b) {
     if (strcmp(name, "--milliseconds") == 0)
         return b->series = (double)strtoll(value, NULL, 10) * 1e-3, true;
     if (strcmp(name, "--lengths") == 0) return read_numbers(value, &b->lengths), true;
-    for (int h = 0; h < HABIT_COUNT && strncmp(name, "--", 2) == 0; h++)
-        if (strcmp(name + 2, habit_names[h]) == 0) return read_numbers(value, &b->asked[h]), true;
+    for (int h = 0; h < TUNING_COUNT && strncmp(name, "--", 2) == 0; h++)
+        if (strcmp(name + 2, tuning_names[h]) == 0) return read_numbers(value, &b->asked[h]), true;
     return false;
 }
 
@@ -318,7 +318,7 @@ int main(int argc, char **argv) {
     b.copy_rate = 2 * (double)b.bytes / time_runs(&b, &copy);
     printf("# %s; a contiguous copy: %.0f GB/s\n", description, b.copy_rate * 1e-9);
     print_versions(&b);
-    printf("case,precision,engine,ms,GB/s,share,difference,habits\n");
+    printf("case,precision,engine,ms,GB/s,share,difference,tuning\n");
     const numbers *n = &b.lengths;
     const int count = n->count > 0 ? bench_list_lengths(b.precision, b.bytes, b.kind, n->number,
                                                         n->count, list, MOST_CASES)

@@ -172,8 +172,9 @@ typedef enum weft_location {
 typedef enum weft_awareness { WEFT_AWARENESS_AUTO = 0, WEFT_AWARE, WEFT_STAGED } weft_awareness;
 
 /* How long planning may take: ESTIMATE never runs a transform, MEASURE times the best few
- * candidates, PATIENT times them all. Both leave out candidates that cannot be built or that fail
- * on some rank (weft_plan_explain says why), and fail where all do. Engines take the same hint. */
+ * candidates, PATIENT times them all. A candidate that cannot be built, or that fails while it is
+ * timed, on some rank is left out on all of them (weft_plan_explain says why) and the next one is
+ * tried; planning fails where all do, with the first failure. Engines take the same hint. */
 typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_effort;
 
 /* Whether in == out in weft_execute. A plan told beforehand plans faster and may hold less memory.

@@ -1,4 +1,4 @@
-/* The list of what a device has handed out, and host memory aligned for vectors and huge pages. */
+/* The list of a device's allocations, and host memory aligned for vectors and huge pages. */
 #include "device/allocations.h"
 
 #include <stdlib.h>
@@ -53,7 +53,7 @@ weft_allocation *weft_allocations_take(weft_allocations *list, const void *addre
     weft_allocation *taken = *link;
     if (taken) {
         *link = taken->next;
-        if (taken->kind == WEFT_MEMORY_DEVICE && !taken->borrowed) list->held -= taken->bytes;
+        if (taken->kind == WEFT_MEMORY_DEVICE && !taken->imported) list->held -= taken->bytes;
     }
     pthread_mutex_unlock(&list->lock);
     return taken;
@@ -72,7 +72,7 @@ void weft_storage_advise(void *memory, size_t bytes) {
 #ifdef MADV_HUGEPAGE
     size_t ahead = (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
     if (bytes < ahead + HUGE_PAGE) return;
-    /* Where the kernel declines, the memory works all the same. */
+    /* If the operating system declines, the memory has ordinary pages. */
     (void)madvise((char *)memory + ahead, (bytes - ahead) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
 #else
     (void)memory, (void)bytes;

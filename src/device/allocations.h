@@ -1,6 +1,6 @@
 /*
- * What a device has handed out: a list of allocations with a limit on device memory, shared by the
- * devices whose memory comes from this process. Thread safe.
+ * The memory that a device has allocated for callers: a list of allocations with a limit on device
+ * memory. Thread-safe.
  */
 #ifndef WEFT_DEVICE_ALLOCATIONS_H
 #define WEFT_DEVICE_ALLOCATIONS_H
@@ -15,9 +15,9 @@ typedef struct weft_allocation {
     char *storage; /* where the bytes are; the address itself on devices that the CPU can address */
     size_t bytes;
     weft_memory_kind kind;
-    bool borrowed;           /* from another process: it does not count */
-    weft_memory_file file;   /* that storage is mapped from; address NULL: none */
-    weft_memory_ticket loan; /* for others to map it */
+    bool imported;             /* from another process: it does not count */
+    weft_memory_file file;     /* that storage is mapped from; address NULL: none */
+    weft_memory_ticket ticket; /* for others to map it */
     struct weft_allocation *next;
 } weft_allocation;
 
@@ -30,33 +30,34 @@ typedef struct weft_allocations {
 void weft_allocations_open(weft_allocations *list, size_t limit);
 void weft_allocations_close(weft_allocations *list); /* the list must be empty */
 
-/* Takes `bytes` from the limit, or fails with WEFT_ERROR_OUT_OF_MEMORY. Page-locked memory has no
- * limit. */
+/* Counts `bytes` against the limit, or fails with WEFT_ERROR_OUT_OF_MEMORY. Page-locked memory has
+ * no limit. */
 weft_status weft_allocations_reserve(weft_allocations *list, weft_memory_kind kind, size_t bytes);
 void weft_allocations_release(weft_allocations *list, weft_memory_kind kind, size_t bytes);
 
-/* Enters an allocation (its bytes reserved before). The record is the list's until it is taken out
+/* Adds an allocation whose bytes have been reserved. The list owns the record until it is taken out
  * again. */
 void weft_allocations_add(weft_allocations *list, weft_allocation *allocation);
 
-/* Takes out the allocation that starts at `address`, gives its bytes back to the limit, and hands
- * the record to the caller to free; NULL where there is none. With address NULL: any that is left.
- */
+/* Removes the allocation that starts at `address` (any, if `address` is NULL), no longer counts its
+ * bytes against the limit, and returns the record for the caller to free; NULL if there is none. */
 weft_allocation *weft_allocations_take(weft_allocations *list, const void *address);
 
-/* Finds the allocation that holds `address`; false where there is none. */
+/* Copies the record of the allocation that contains `address`; false if there is none. */
 bool weft_allocations_find(weft_allocations *list, const void *address, weft_allocation *found);
 
-/* Memory for `bytes` > 0: 64-byte aligned; from 4 MiB on aligned to 2 MiB, on huge pages where the
- * system has them. NULL if out of memory. Freed with free(). */
+/* Allocates `bytes` > 0 of host memory, aligned to 64 bytes; from 4 MiB on, aligned to 2 MiB and on
+ * huge pages where the system has them. NULL if out of memory. Freed with free(). */
 void *weft_storage_allocate(size_t bytes);
 
-/* The same, but zero and not touched yet, so that it lies where the threads that first use it are;
- * aligned to at least 4 KiB. *whole gets what is freed with free(). NULL if out of memory. */
+/* Allocates host memory like weft_storage_allocate, aligned to at least 4 KiB, that is zero and has
+ * not been touched, so each page is placed near the thread that first uses it. *whole gets the
+ * address to pass to free(). NULL if out of memory. */
 void *weft_storage_allocate_zero(size_t bytes, void **whole);
 
-/* Asks for huge pages wherever a whole one fits into this memory, whoever allocated it (MPI's
- * windows too). Best before its first use. It takes no more memory than it has. */
+/* Asks for huge pages wherever a whole one fits into this memory, whoever allocated it (MPI
+ * windows, for example). Best called before the first use of the memory, of which it allocates no
+ * more. */
 void weft_storage_advise(void *memory, size_t bytes);
 
 #endif

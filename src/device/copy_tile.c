@@ -1,4 +1,5 @@
-/* Which axes tiles extend along, and what a tile of some shape costs. */
+/* Chooses the axes along which the tiles of a copy extend, and estimates the cost of a tile's
+ * shape. */
 #include "device/copy_tile.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@ static int nearest(const weft_byte_copy *c, int64_t (*step)(const weft_byte_axis
     return found;
 }
 
-bool weft_tiled_copy_turns(const weft_byte_copy *copy) {
+bool weft_tiled_copy_transposes(const weft_byte_copy *copy) {
     return nearest(copy, src_step) != nearest(copy, dst_step);
 }
 
@@ -52,7 +53,8 @@ static void take_axis(weft_tiled_copy *t, int axis, weft_tile_side side) {
     t->n[side] *= t->copy->axis[axis].n;
 }
 
-/* Takes further axes, nearest first, until tiles can have long runs. */
+/* Extends tiles along further axes, those of the smallest strides first, until their contiguous
+ * runs can be long. */
 static void lengthen(weft_tiled_copy *t, const int *order, weft_tile_side side) {
     int64_t run = t->copy->cell;
     for (int k = 0; k < t->copy->axes && run < LONG_RUN; k++) {
@@ -83,19 +85,19 @@ weft_tiled_copy weft_tiled_copy_of(const weft_byte_copy *c) {
     weft_tiled_copy t = {.copy = c, .n = {1, 1, 1}, .unit = weft_copy_unit(c)};
     t.cell = c->cell >> t.unit;
     for (int a = 0; a < c->axes; a++) t.n[WEFT_TILE_OUTSIDE] *= c->axis[a].n;
-    sort_axes(c, src_step, t.near_src);
-    sort_axes(c, dst_step, t.near_dst);
-    take_axis(&t, t.near_src[0], WEFT_TILE_COLUMNS);
-    take_axis(&t, t.near_dst[0], WEFT_TILE_ROWS);
-    lengthen(&t, t.near_src, WEFT_TILE_COLUMNS);
-    lengthen(&t, t.near_dst, WEFT_TILE_ROWS);
+    sort_axes(c, src_step, t.by_src_stride);
+    sort_axes(c, dst_step, t.by_dst_stride);
+    take_axis(&t, t.by_src_stride[0], WEFT_TILE_COLUMNS);
+    take_axis(&t, t.by_dst_stride[0], WEFT_TILE_ROWS);
+    lengthen(&t, t.by_src_stride, WEFT_TILE_COLUMNS);
+    lengthen(&t, t.by_dst_stride, WEFT_TILE_ROWS);
     const weft_tile_side shorter =
         t.n[WEFT_TILE_COLUMNS] < t.n[WEFT_TILE_ROWS] ? WEFT_TILE_COLUMNS : WEFT_TILE_ROWS;
-    const int *order = shorter == WEFT_TILE_COLUMNS ? t.near_src : t.near_dst;
+    const int *order = shorter == WEFT_TILE_COLUMNS ? t.by_src_stride : t.by_dst_stride;
     for (int k = 0; k < c->axes && !weft_tiled_copy_fills(&t); k++)
         if (t.side[order[k]] == WEFT_TILE_OUTSIDE) take_axis(&t, order[k], shorter);
-    t.dense[WEFT_TILE_COLUMNS] = dense_cells(&t, WEFT_TILE_COLUMNS, src_step, t.near_src);
-    t.dense[WEFT_TILE_ROWS] = dense_cells(&t, WEFT_TILE_ROWS, dst_step, t.near_dst);
+    t.dense[WEFT_TILE_COLUMNS] = dense_cells(&t, WEFT_TILE_COLUMNS, src_step, t.by_src_stride);
+    t.dense[WEFT_TILE_ROWS] = dense_cells(&t, WEFT_TILE_ROWS, dst_step, t.by_dst_stride);
     return t;
 }
 
@@ -114,7 +116,7 @@ static bool fits(const weft_tiled_copy *t, const weft_tile_shape *s) {
            weft_tile_load_steps(t, s) <= most && weft_tile_store_steps(t, s) <= most;
 }
 
-/* How long the runs of a tile are on one side, in bytes. */
+/* The length, in bytes, of a tile's contiguous runs on one side. */
 static int64_t run_of(const weft_tiled_copy *t, const weft_tile_shape *s,
                       int64_t (*step)(const weft_byte_axis *axis), const int *order) {
     int64_t run = t->copy->cell,
@@ -130,7 +132,7 @@ static int64_t run_of(const weft_tiled_copy *t, const weft_tile_shape *s,
     return run;
 }
 
-/* Whether all rows of the destination begin where memory is accessed at once. */
+/* Whether all rows of the destination begin at a multiple of WEFT_COPY_ACCESS. */
 static bool is_aligned(const weft_tiled_copy *t) {
     uint64_t all = (uintptr_t)t->copy->dst;
     for (int a = 0; a < t->copy->axes; a++)
@@ -138,8 +140,8 @@ static bool is_aligned(const weft_tiled_copy *t) {
     return all % WEFT_COPY_ACCESS == 0;
 }
 
-/* Bytes side by side that 32 threads next to each other load or store, where so many cells of a
- * side jump from one short run to another. */
+/* Contiguous bytes that the 32 threads of a warp load or store on a side where cells lie in short
+ * runs. */
 static int64_t side_by_side(const weft_tiled_copy *t, weft_tile_side side, int64_t cells) {
     enum { THREADS = 32 };
     const int64_t rows = THREADS / (cells * t->cell);
@@ -147,31 +149,33 @@ static int64_t side_by_side(const weft_tiled_copy *t, weft_tile_side side, int64
     return t->dense[side] * t->copy->cell * (rows > 1 ? rows : 1);
 }
 
-/* Bytes that are moved for each byte that is wanted on one side: `end` more for each run, and those
- * of sectors that are only used in part by threads side by side. */
+/* Bytes that memory moves for each byte that is wanted on one side: each run costs `end` bytes
+ * more, and so do memory sectors of which a warp uses only a part. */
 static double moved(int64_t run, double end, int64_t together, double sector) {
     return fmax(1 + end / (double)run, sector / (double)together);
 }
 
-/* What all tiles cost, in bytes that memory could have moved: what it does move, or, if that takes
- * longer, what threads do, step by step and before and after. The numbers are measured, on an H200;
- * runs that are stored cost most where they do not end with an access. */
+/* The cost of all tiles, in bytes that memory could have moved in that time: either the bytes that
+ * it does move or, if that takes longer, the steps of the threads and a fixed cost for each tile.
+ * The constants were measured on an H200. Stored runs cost most where they do not end at a multiple
+ * of WEFT_COPY_ACCESS. */
 static double tile_cost(const weft_tiled_copy *t, const weft_tile_shape *s, bool aligned) {
     enum { STEP = 840, GROUP = 9000 };
     const double tiles = (double)(weft_copy_parts(t->n[WEFT_TILE_COLUMNS], s->p) *
                                   weft_copy_parts(t->n[WEFT_TILE_ROWS], s->q));
     const double bytes = (double)(t->n[WEFT_TILE_COLUMNS] * t->n[WEFT_TILE_ROWS] * t->copy->cell);
-    const double loads = moved(run_of(t, s, src_step, t->near_src), 24,
+    const double loads = moved(run_of(t, s, src_step, t->by_src_stride), 24,
                                side_by_side(t, WEFT_TILE_COLUMNS, s->p), 16);
-    const double stores = moved(run_of(t, s, dst_step, t->near_dst), aligned ? 32 : 256,
+    const double stores = moved(run_of(t, s, dst_step, t->by_dst_stride), aligned ? 32 : 256,
                                 side_by_side(t, WEFT_TILE_ROWS, s->q), 43);
     return fmax(bytes * (loads + stores),
                 tiles * (GROUP + STEP * (double)(weft_tile_load_steps(t, s) +
                                                  weft_tile_store_steps(t, s))));
 }
 
-/* Sizes of a tile along one side, the k-th of them: all of it, and parts of at most a power of two,
- * which are equal ones if not many, and whole runs of cells if these are short. */
+/* The k-th candidate for the size of a tile along one side: all cells of the side, or parts of at
+ * most a power of two. Parts are of equal size if they are few, and whole runs of cells if runs are
+ * short. */
 static int64_t candidate(const weft_tiled_copy *t, weft_tile_side side, int k) {
     const int64_t n = t->n[side], most = (WEFT_COPY_THREADS >> k) / t->cell;
     if (n <= most || most == 0) return n;

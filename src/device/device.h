@@ -3,10 +3,10 @@
  * device knows nothing of FFTs or MPI. Each back end is one folder with one `const
  * weft_device_ops`, named in devices.def.
  *
- * A queue runs what is put on it in order, and possibly later; different queues are unordered but
- * for events. Functions that enqueue do not wait for the work, but may wait for room on the queue,
- * and allocate nothing; failures of enqueued work are reported by the next wait on its queue, after
- * which the queue works again.
+ * A queue runs the work that is put on it in order, possibly later. Different queues are unordered
+ * except where events order them. Functions that enqueue do not wait for the work, but may wait for
+ * room on the queue, and allocate nothing. Failures of enqueued work are reported by the next wait
+ * on its queue, after which the queue works again.
  */
 #ifndef WEFT_DEVICE_H
 #define WEFT_DEVICE_H
@@ -32,14 +32,14 @@ typedef enum weft_transfer { /* which side of a copy is host memory */
                              WEFT_HOST_TO_DEVICE
 } weft_transfer;
 
-/* Runs where the device computes, with addresses it can dereference. Must not call the device or
- * MPI. */
+/* A function that runs where the device computes, with addresses that it can dereference. It must
+ * not call the device or MPI. */
 typedef weft_status (*weft_device_function)(void *argument, const void *in, void *out);
 
-/* Tells another process of the node how to find device memory: each back end's own content. */
-typedef struct weft_loan {
+/* Identifies device memory to another process of the node; the content is each back end's own. */
+typedef struct weft_memory_handle {
     _Alignas(int64_t) unsigned char content[128];
-} weft_loan;
+} weft_memory_handle;
 
 /*
  * Kernels: source text in the dialect of src/kernels/dialect.h, compiled by the device when it is
@@ -57,9 +57,9 @@ typedef struct weft_kernel_source {
                                  told so; 0: one */
     size_t local_bytes;       /* of LOCAL_MEMORY; what the text declares itself comes on top */
     weft_precision precision; /* what `real` is */
-    /* Bytes of all parameters, WEFT_KERNEL_MEMORY for each MEMORY, and of those of them that are a
-     * VALUE: a device that takes fewer parameters keeps room for these in memory. 0: they are few.
-     */
+    /* Bytes of all parameters (WEFT_KERNEL_MEMORY for each MEMORY), and of the VALUE parameters
+     * among them. A device that cannot pass so many bytes keeps the VALUE parameters in memory. 0:
+     * they are few enough for any device. */
     size_t parameter_bytes, value_bytes;
 } weft_kernel_source;
 
@@ -105,45 +105,49 @@ typedef struct weft_device_ops {
                             void **memory);
     void (*free)(weft_device_state *device, weft_memory_kind kind, void *memory);
 
-    /* Device memory (a whole allocation) that other processes of the node copy from: `lend` makes
-     * the loan, `borrow` an address, which is the source of copies until `give_back`. The memory is
-     * freed after all have given it back. NULL where that cannot be, or need not: memory that the
-     * CPU can address is shared by the transport. */
-    weft_status (*lend)(weft_device_state *device, void *memory, weft_loan *loan);
-    weft_status (*borrow)(weft_device_state *device, const weft_loan *loan, const void **memory);
-    void (*give_back)(weft_device_state *device, const void *memory);
+    /* Sharing device memory (a whole allocation) with other processes of the node. memory_export
+     * makes a handle. memory_import makes an address from it in another process, valid as the
+     * source of copies until memory_close. The memory may be freed only after every importer has
+     * closed it. NULL where the device cannot do this or need not, since the transport shares
+     * memory that the CPU can address. */
+    weft_status (*memory_export)(weft_device_state *device, void *memory,
+                                 weft_memory_handle *handle);
+    weft_status (*memory_import)(weft_device_state *device, const weft_memory_handle *handle,
+                                 const void **memory);
+    void (*memory_close)(weft_device_state *device, const void *memory);
 
-    /* Kernels of these queues go before those of the default queue, and those of a patient queue
-     * after all others, where the device can tell: what travels is waited for most. */
-    weft_status (*queue_create)(weft_device_state *device, bool patient, weft_queue **queue);
+    /* Makes a queue whose kernels run before those of the default queue or, with low_priority,
+     * after those of all other queues, where the device has priorities. Communication comes first
+     * because other ranks wait for it. */
+    weft_status (*queue_create)(weft_device_state *device, bool low_priority, weft_queue **queue);
     void (*queue_destroy)(weft_device_state *device, weft_queue *queue);
     weft_status (*queue_wait)(weft_device_state *device, weft_queue *queue);
 
-    /* What is put on the default queue from now on begins after the work that this process has put
-     * so far where work goes that names no queue of its own (CUDA: the legacy default stream). NULL
-     * where there is no such place. */
+    /* Makes later work on the default queue wait for the work that this process has enqueued so far
+     * on the device API's own default queue (CUDA: the legacy default stream). NULL where there is
+     * none. */
     weft_status (*await_caller)(weft_device_state *device);
 
     weft_status (*event_create)(weft_device_state *device, weft_event **event);
     void (*event_destroy)(weft_device_state *device, weft_event *event);
     weft_status (*event_record)(weft_device_state *device, weft_queue *queue, weft_event *event);
     weft_status (*event_await)(weft_device_state *device, weft_queue *queue, weft_event *event);
-    /* Whether what the event stands for is done; also where it failed. */
+    /* Whether the work before the event's latest record is done or has failed. */
     bool (*event_done)(weft_device_state *device, weft_event *event);
 
-    /* The one strided copy: base addresses and a prepared copy. */
+    /* The strided copy, for all orders: enqueues a prepared copy between two base addresses. */
     weft_status (*copy)(weft_device_state *device, weft_queue *queue, const weft_copy *copy,
                         const void *src, void *dst, weft_transfer transfer);
 
-    /* Makes, for the queues that there are, what strided copies between host and device memory take
-     * on their way, as far as there is memory; without it they make it when first enqueued. NULL
-     * where they need nothing. */
+    /* Allocates the scratch memory that strided copies between host and device memory need, for all
+     * queues that exist, as far as memory allows; otherwise such copies allocate it when first
+     * enqueued. NULL where they need none. */
     void (*prepare_transfers)(weft_device_state *device);
 
-    /* Calls function(argument) on a host thread once everything before it on the queue is done,
-     * also when some of that failed. It must not call the device, and waits for nothing that others
-     * do after they called the device. Where all is done already, OpenCL
-     * may call it on this very thread before returning, so hold no lock that it takes. */
+    /* Calls function(argument) on a host thread once everything before it on the queue is done or
+     * has failed. The function must not call the device, nor wait for anything that another thread
+     * does after calling the device. If all work is done already, OpenCL may call it on the calling
+     * thread before this returns, so the caller must hold no lock that the function takes. */
     weft_status (*callback)(weft_device_state *device, weft_queue *queue, void (*function)(void *),
                             void *argument);
 
@@ -151,26 +155,28 @@ typedef struct weft_device_ops {
     weft_status (*run)(weft_device_state *device, weft_queue *queue, weft_device_function function,
                        void *argument, const void *in, void *out);
 
-    /* Enqueues: multiply `count` real values of the given precision at `data` by `factor`. */
+    /* Enqueues the multiplication of `count` real values of the given precision at `data` by
+     * `factor`. */
     weft_status (*scale)(weft_device_state *device, weft_queue *queue, weft_precision precision,
                          void *data, int64_t count, double factor);
 
-    /* Work that is enqueued again and again, at the price of one launch. What this thread puts on
-     * the default queue between `begin` and `end` is kept, not done: kernels, and copies within
-     * device memory; there must be no wait. Where something of it cannot be kept, or failed, `end`
-     * fails, and the queue works as before. `run` enqueues all of it on the default queue. All four
-     * NULL where a device has none. */
+    /* Graphs: repeated work at the price of one launch. What this thread puts on the default queue
+     * between graph_begin and graph_end is recorded and not run: kernels, and copies within device
+     * memory; there must be no wait. If something cannot be recorded, graph_end fails and the queue
+     * works as before. graph_run enqueues all of the recorded work on the default queue. All four
+     * are NULL where a device has no graphs. */
     weft_status (*graph_begin)(weft_device_state *device);
     weft_status (*graph_end)(weft_device_state *device, weft_graph **graph);
     weft_status (*graph_run)(weft_device_state *device, weft_graph *graph);
     void (*graph_destroy)(weft_device_state *device, weft_graph *graph);
 
-    /* Messages between devices of several processes; NULL: they go through the transport only. */
+    /* Messages between devices of several processes. NULL: messages go through the transport
+     * only. */
     const weft_device_messages *messages;
 
-    /* Kernels; all three NULL where a device has none. Whoever creates the same kernel again gets
-     * the compiled one, also from an earlier process where the cache folder keeps it. A text that
-     * does not compile fails with the compiler's message. Launches enqueue groups[0] * groups[1] *
+    /* Kernels; all four are NULL where a device has none. A kernel that was created before, also by
+     * an earlier process if the cache folder has it, is not compiled again. A text that does not
+     * compile fails with the compiler's message. A launch enqueues groups[0] * groups[1] *
      * groups[2] groups; arguments are in the order of the parameters, without LOCAL_MEMORY. A
      * kernel must not be destroyed while it is enqueued. */
     weft_status (*kernel_limits)(weft_device_state *device, weft_kernel_limits *limits);
@@ -187,7 +193,7 @@ typedef struct weft_device_handle {
     weft_device_state *state;
 } weft_device_handle;
 
-/* The device's ops, or NULL where this build has none. */
+/* The ops of a device, or NULL if this build does not have it. */
 const weft_device_ops *weft_device_find(weft_device id);
 
 /* The strided copy of host memory with up to `threads` threads: what host-addressable devices run.

@@ -1,16 +1,17 @@
-/* What devices with kernels do alike with a kernel's source: put the dialect before its text, see
- * whether the device can run it, and repeat a compiler's message in a sentence. */
+/* What all devices with kernels do with a kernel's source: put the dialect before its text, check
+ * whether the device can run it, and report a compiler's message in a sentence. */
 #ifndef WEFT_DEVICE_KERNEL_SOURCE_H
 #define WEFT_DEVICE_KERNEL_SOURCE_H
 
 #include "device/device.h"
 
-/* Whether a device with these limits can run it; the sentence begins with `device`. */
+/* Checks whether a device with these limits can run the kernel. `device` begins the error
+ * message. */
 weft_status weft_kernel_check(const weft_kernel_source *source, const weft_kernel_limits *limits,
                               const char *device);
 
-/* All of the text, freed by the caller; NULL, with a sentence, if out of memory. `in_memory`: its
- * parameters VALUE are addresses. */
+/* The whole text, for the caller to free; NULL, with an error message, if out of memory.
+ * `in_memory`: VALUE parameters are passed as addresses. */
 char *weft_kernel_text(const weft_kernel_source *source, bool has_double, bool in_memory);
 
 /* The lines of a compiler's log from the first error on, as one (NULL: "no log"). */

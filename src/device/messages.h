@@ -13,17 +13,18 @@
 
 typedef struct weft_communicator weft_communicator;
 
-/* Each back end's own content. */
+/* What the inviting member tells the others; the content is each back end's own. */
 typedef struct weft_invitation {
     _Alignas(int64_t) unsigned char content[128];
 } weft_invitation;
 
-/* Two processes use the same device where these are the same. Zero behind the text. */
+/* Identifies a device: two processes use the same one if these bytes are equal. Bytes after the
+ * text are zero. */
 typedef struct weft_device_place {
     char text[256];
 } weft_device_place;
 
-/* One block for, or of, another member. */
+/* A block that is sent to, or received from, another member. */
 typedef struct weft_device_message {
     int member;
     void *address; /* device memory */
@@ -39,7 +40,7 @@ typedef struct weft_device_exchange {
 typedef struct weft_device_messages {
     /* Whether the library is there; description as in weft_device_ops. */
     weft_status (*probe)(const char **description);
-    /* Of the device that this process uses. */
+    /* Gets the place of the device that this process uses. */
     weft_status (*locate)(weft_device_place *place);
 
     /* One member invites; then all of them join, connect, and may exchange. join and connect begin

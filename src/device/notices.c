@@ -1,4 +1,4 @@
-/* Callbacks that are still to come: see notices.h. */
+/* Pending callbacks: see notices.h. */
 #include "device/notices.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /*
- * What a driver is to call back: a function and its argument, for drivers that hand on one pointer.
- * There is room for a fixed number of them, made with the device, so that executions allocate
- * nothing; who finds none free waits until one has been called.
+ * Notices: a function and its argument, which a driver is to call back, for drivers that pass on a
+ * single pointer. A fixed number of them is made with the device, so that executions allocate
+ * nothing; if none is free, the caller waits until one has been called.
  */
 #ifndef WEFT_DEVICE_NOTICES_H
 #define WEFT_DEVICE_NOTICES_H
@@ -30,11 +30,11 @@ struct weft_notices {
 void weft_notices_open(weft_notices *list);
 void weft_notices_close(weft_notices *list); /* none is still to come */
 
-/* Takes one; waits where none is free, for which everything enqueued must be on its way to the
- * device. Not from a callback. Thread-safe. */
+/* Takes a free notice. If there is none, waits for one, so all enqueued work must have been
+ * submitted to the device. Must not be called from a callback. Thread-safe. */
 weft_notice *weft_notices_take(weft_notices *list, void (*function)(void *), void *argument);
 
-/* Gives one back that will not be called, or has been read. */
+/* Makes a notice free again, after it has been read or if it will not be called. */
 void weft_notices_return(weft_notice *notice);
 
 #endif

@@ -1,4 +1,4 @@
-/* How strided copies are cut into boxes for a library and into groups of threads for kernels. */
+/* Cuts strided copies into boxes for a library, and into groups of threads for kernels. */
 #include "device/strided_copy.h"
 
 #include "device/copy_tile.h"
@@ -36,7 +36,7 @@ static bool is_pitch(const weft_byte_axis *axis, int64_t cell, int64_t most) {
     return axis->src >= cell && axis->dst >= cell && axis->src <= most && axis->dst <= most;
 }
 
-/* Planes are whole numbers of rows apart, and do not overlap. */
+/* Whether planes lie at a distance of whole rows and do not overlap. */
 static bool is_plane(const weft_byte_axis *plane, const weft_byte_axis *row) {
     return plane->src % row->src == 0 && plane->dst % row->dst == 0 &&
            plane->src / row->src >= row->n && plane->dst / row->dst >= row->n;
@@ -49,7 +49,7 @@ bool weft_byte_copy_is_box(const weft_byte_copy *c, int64_t most) {
            is_plane(&c->axis[0], &c->axis[1]);
 }
 
-/* Without the slowest axis. */
+/* The copy without its slowest axis. */
 static weft_byte_copy inner_part(const weft_byte_copy *c) {
     weft_byte_copy inner = *c;
     inner.axes--;
@@ -91,8 +91,8 @@ static void add_axis(weft_copy_axis *axes, weft_copy_loops *loops, const weft_by
     loops->count *= (unsigned)axis->n;
 }
 
-/* How many rows a group takes at once that lie one behind the other where they are stored: steps
- * then begin with an access of memory, if that costs few of the threads. */
+/* The number of rows that a group copies at once if they follow each other in the destination: so
+ * many that each step begins at a multiple of WEFT_COPY_ACCESS, if that leaves few threads idle. */
 static int64_t packed_rows_at_once(int64_t units, int unit) {
     const int64_t rows = weft_copy_rows_at_once(units);
     int64_t together = 1;
@@ -104,7 +104,7 @@ static weft_copy_walk walk_of(int64_t units, int64_t at_once, int64_t steps) {
     return (weft_copy_walk){divisor(units), (int)at_once, (int)steps};
 }
 
-/* Rows as wide as they are, or parts of a row that leave few threads without work. */
+/* The width of a group: whole rows, or parts of a row that leave few threads without work. */
 static int choose_width(int64_t length) {
     enum { NARROW = 32, STEP = 8 };
     if (length <= NARROW) return (int)length;
@@ -154,7 +154,7 @@ static int longest_axis(const weft_byte_copy *c) {
     return longest;
 }
 
-/* The part of a copy from index n of an axis on, which the copy then ends before. */
+/* Splits a copy at index n of an axis: returns the part from there on, and `c` keeps the rest. */
 static weft_byte_copy cut_off(weft_byte_copy *c, int axis, int64_t n) {
     weft_byte_copy rest = *c;
     rest.axis[axis].n -= n;
@@ -176,8 +176,8 @@ static weft_status launch_tiles(const weft_byte_copy *c, launcher launch, void *
     const weft_tiled_copy t = weft_tiled_copy_of(c);
     const int longest = longest_axis(c);
     if (!weft_tiled_copy_fills(&t) && c->axes < WEFT_AXES && c->axis[longest].n >= LONG_AXIS) {
-        /* Tiles are as long as there are threads: with more of that axis on the other side, they
-         * fill a group. */
+        /* Tiles are at most as long as a group has threads. With a further part of that axis on the
+         * other side, they fill the group. */
         const int64_t rest = c->axis[longest].n % WEFT_COPY_THREADS;
         weft_byte_copy whole = *c, end = cut_off(&whole, longest, c->axis[longest].n - rest);
         split_axis(&whole, longest, WEFT_COPY_THREADS);
@@ -196,10 +196,10 @@ static weft_status launch_tiles(const weft_byte_copy *c, launcher launch, void *
                                               weft_tile_store_steps(&t, &s)),
                              .p_tiles = divisor(p_tiles),
                              .q_tiles = divisor(q_tiles)};
-    tiles.p = add_side(&t, WEFT_TILE_COLUMNS, t.near_src, 0, tiles.axis);
-    tiles.q = add_side(&t, WEFT_TILE_ROWS, t.near_dst, tiles.p.axes, tiles.axis);
+    tiles.p = add_side(&t, WEFT_TILE_COLUMNS, t.by_src_stride, 0, tiles.axis);
+    tiles.q = add_side(&t, WEFT_TILE_ROWS, t.by_dst_stride, tiles.p.axes, tiles.axis);
     tiles.outer =
-        add_side(&t, WEFT_TILE_OUTSIDE, t.near_dst, tiles.p.axes + tiles.q.axes, tiles.axis);
+        add_side(&t, WEFT_TILE_OUTSIDE, t.by_dst_stride, tiles.p.axes + tiles.q.axes, tiles.axis);
     const weft_copy_launch made = {WEFT_COPY_KERNEL_TILES,
                                    t.unit,
                                    c->src,
@@ -210,14 +210,14 @@ static weft_status launch_tiles(const weft_byte_copy *c, launcher launch, void *
     return launch(context, &made);
 }
 
-/* An upper bound of what the kernels count with 32 bits. */
+/* An upper bound of the numbers that the kernels count with 32 bits. */
 static int64_t most_groups(const weft_byte_copy *c) {
     int64_t units = (c->cell + 15) / 16;
     for (int a = 0; a < c->axes; a++) units *= c->axis[a].n;
     return units;
 }
 
-/* In halves until the numbers of groups and rows fit a launch. */
+/* The copy is halved until the numbers of groups and rows fit a launch. */
 weft_status weft_byte_copy_by_kernel(const weft_byte_copy *c, launcher launch, void *context) {
     if (most_groups(c) > MOST) {
         const int longest = longest_axis(c);
@@ -227,9 +227,10 @@ weft_status weft_byte_copy_by_kernel(const weft_byte_copy *c, launcher launch, v
             return weft_byte_copy_by_kernel(&upper, launch, context);
         }
     }
-    /* Smaller pieces waste the memory's accesses unless they are tiled. */
-    return c->cell < WEFT_COPY_ACCESS && weft_tiled_copy_turns(c) ? launch_tiles(c, launch, context)
-                                                                  : launch_rows(c, launch, context);
+    /* Smaller cells use only a part of each memory access unless they are copied by tiles. */
+    return c->cell < WEFT_COPY_ACCESS && weft_tiled_copy_transposes(c)
+               ? launch_tiles(c, launch, context)
+               : launch_rows(c, launch, context);
 }
 
 weft_kernel_source weft_copy_source(weft_copy_kernel kernel, int unit) {

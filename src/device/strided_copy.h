@@ -1,6 +1,6 @@
 /*
- * The strided copy as devices with kernels do it: in bytes, as a shape that a library's 2-D and 3-D
- * copies take, or cut into the groups of the kernels of src/kernels/copy.cl.
+ * The strided copy on devices with kernels: in bytes, as the 2-D and 3-D boxes that a library
+ * copies, or as launches of the kernels of src/kernels/copy.cl.
  */
 #ifndef WEFT_DEVICE_STRIDED_COPY_H
 #define WEFT_DEVICE_STRIDED_COPY_H
@@ -22,8 +22,8 @@ typedef struct weft_byte_copy {
 
 weft_byte_copy weft_byte_copy_of(const weft_copy *copy, const void *src, void *dst);
 
-/* Whether it is one run, rows at a pitch, or planes of such rows that are whole numbers of rows
- * apart; no pitch may exceed `most`. */
+/* Whether the copy is a box: one run, rows at a pitch, or planes of such rows at a distance of
+ * whole rows. No pitch may exceed `most`. */
 bool weft_byte_copy_is_box(const weft_byte_copy *copy, int64_t most);
 
 /* Calls `box` for each of the boxes that the copy consists of. */
@@ -31,7 +31,7 @@ weft_status weft_byte_copy_by_boxes(const weft_byte_copy *copy, int64_t most,
                                     weft_status (*box)(void *context, const weft_byte_copy *copy),
                                     void *context);
 
-/* How many boxes that are; one that is too large a number to count is INT64_MAX. */
+/* The number of those boxes, or INT64_MAX if it is larger. */
 int64_t weft_byte_copy_boxes(const weft_byte_copy *copy, int64_t most);
 
 enum { WEFT_COPY_UNITS = 5 }; /* kernels move units of 1, 2, 4, 8 and 16 bytes */
@@ -42,8 +42,8 @@ typedef enum weft_copy_kernel {
     WEFT_COPY_KERNELS
 } weft_copy_kernel;
 
-/* A launch of a copy kernel: the kernel for units of 2^unit bytes with the addresses and the shape
- * (weft_copy_rows or weft_copy_tiles) as its arguments. */
+/* A launch of the copy kernel for units of 2^unit bytes; its arguments are the addresses and the
+ * shape (weft_copy_rows or weft_copy_tiles). */
 typedef struct weft_copy_launch {
     weft_copy_kernel kernel;
     int unit;
@@ -54,13 +54,13 @@ typedef struct weft_copy_launch {
     unsigned groups;
 } weft_copy_launch;
 
-/* Calls `launch` for each launch that the copy takes: one but for those of more than 2^30 units. */
+/* Calls `launch` for each launch that the copy takes; more than one only beyond 2^30 units. */
 weft_status weft_byte_copy_by_kernel(const weft_byte_copy *copy,
                                      weft_status (*launch)(void *context,
                                                            const weft_copy_launch *launch),
                                      void *context);
 
-/* The source of a kernel for units of 2^unit bytes. All of them have the same text. */
+/* The source of a copy kernel for units of 2^unit bytes. All units have the same text. */
 weft_kernel_source weft_copy_source(weft_copy_kernel kernel, int unit);
 
 #endif

@@ -26,7 +26,7 @@ struct weft_queue {
     bool closing;
     weft_status status; /* of the first failure since the last wait */
     char sentence[SENTENCE];
-    weft_dawdle dawdle;
+    weft_random_delay delay;
 };
 
 weft_status weft_thread_event_create(weft_event **event) {
@@ -106,13 +106,14 @@ weft_status weft_work_do(const weft_work *work) {
     return WEFT_SUCCESS;
 }
 
-/* Others depend on these, so they happen even after a failure. */
+/* Whether work is done even after a failure on its queue, since other queues or threads depend on
+ * it. */
 static bool always_done(weft_work_kind kind) {
     return kind == WEFT_WORK_CALLBACK || kind == WEFT_WORK_RECORD || kind == WEFT_WORK_AWAIT;
 }
 
-/* Sleeps before one piece of work in four, and gives way before the others. */
-static void dawdle(weft_dawdle *how) {
+/* Sleeps before one piece of work in four, and yields the processor before the others. */
+static void sleep_sometimes(weft_random_delay *how) {
     if (how->delay_us == 0) return;
     /* xorshift64*, Vigna 2016, "An experimental exploration of Marsaglia's xorshift generators,
      * scrambled" */
@@ -151,7 +152,7 @@ static void *work_through(void *argument) {
         pthread_mutex_unlock(&queue->lock);
         weft_status status = WEFT_SUCCESS;
         if (!skip) {
-            dawdle(&queue->dawdle);
+            sleep_sometimes(&queue->delay);
             weft_thread_error_set("");
             status = weft_work_do(work);
         }
@@ -165,7 +166,7 @@ static void *work_through(void *argument) {
     return NULL;
 }
 
-weft_status weft_thread_queue_create(weft_dawdle dawdle_how, weft_queue **queue) {
+weft_status weft_thread_queue_create(weft_random_delay delay, weft_queue **queue) {
     weft_queue *made = calloc(1, sizeof *made);
     weft_work *ring = malloc(CAPACITY * sizeof *ring);
     if (!made || !ring) {
@@ -174,8 +175,8 @@ weft_status weft_thread_queue_create(weft_dawdle dawdle_how, weft_queue **queue)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a queue");
     }
     made->ring = ring;
-    made->dawdle = dawdle_how;
-    if (made->dawdle.seed == 0) made->dawdle.seed = 1;
+    made->delay = delay;
+    if (made->delay.seed == 0) made->delay.seed = 1;
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->filled, NULL);
     pthread_cond_init(&made->drained, NULL);

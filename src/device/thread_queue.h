@@ -3,10 +3,10 @@
  * thread with a ring of work; an event counts how often it was recorded and how far the recording
  * got.
  *
- * Enqueuing copies the work into the ring, which has room for 128 pieces of it and never grows, so
- * executions allocate nothing. Where it is full, enqueuing waits until the oldest piece is done.
- * That ends: work waits for nothing but work that was enqueued before it, and no function that runs
- * on a queue enqueues anything (device.h).
+ * Enqueuing copies the work into the ring, which has room for 128 pieces of work and never grows,
+ * so executions allocate nothing. If the ring is full, enqueuing waits until the oldest piece of
+ * work is done. There is no deadlock: work waits only for work that was enqueued before it, and
+ * functions that run on a queue enqueue nothing (device.h).
  */
 #ifndef WEFT_DEVICE_THREAD_QUEUE_H
 #define WEFT_DEVICE_THREAD_QUEUE_H
@@ -51,19 +51,19 @@ typedef struct weft_work {
     } as;
 } weft_work;
 
-/* How much a queue dawdles: before each piece of work up to delay_us microseconds, at random. 0:
- * not at all. */
-typedef struct weft_dawdle {
+/* A random delay before pieces of work, of up to delay_us microseconds; 0: none. It shows where a
+ * wait is missing. */
+typedef struct weft_random_delay {
     uint64_t seed;
     unsigned delay_us;
-} weft_dawdle;
+} weft_random_delay;
 
-weft_status weft_thread_queue_create(weft_dawdle dawdle, weft_queue **queue);
+weft_status weft_thread_queue_create(weft_random_delay delay, weft_queue **queue);
 
 /* Finishes the work that is queued, then ends the thread. NULL is ignored. */
 void weft_thread_queue_destroy(weft_queue *queue);
 
-/* Not on a thread of a queue. */
+/* Enqueues a copy of the work. Must not be called on a queue's own thread. */
 void weft_thread_queue_put(weft_queue *queue, const weft_work *work);
 
 /* Waits until the queue is empty; returns and clears its first failure, with the sentence as the
@@ -81,7 +81,7 @@ void weft_thread_event_destroy(weft_event *event);
 
 bool weft_thread_event_done(weft_event *event);
 
-/* The work that records, or awaits, the event as of now. */
+/* The work that records the event, or that awaits its latest record. */
 weft_work weft_thread_event_record(weft_event *event);
 weft_work weft_thread_event_await(weft_event *event);
 

@@ -1,6 +1,6 @@
 /*
- * What engines are measured by: the exact answer of a transform, the spectra that real data has,
- * and the error that is allowed. For the tests and weft validate; no part of the library.
+ * Accuracy of engines: the exact result of a transform, the symmetry of real data's spectra, and
+ * the allowed error. For the tests and weft validate; no part of the library.
  */
 #ifndef WEFT_ENGINE_ACCURACY_H
 #define WEFT_ENGINE_ACCURACY_H
@@ -40,8 +40,8 @@ static inline void weft_exact_transform(const weft_transform *t, exact_complex *
     exact_dft_axis(rows, n, 1, sign, x);
 }
 
-/* In the half spectrum of a real array, the number that element i of the box is the conjugate of:
- * itself where it is real; -1 where that number is not stored. */
+/* The element of a real array's half spectrum whose conjugate element i of the box is: i itself
+ * where it is real, and -1 where that element is not stored. */
 static inline int64_t weft_exact_conjugate(const weft_transform *t, int64_t i) {
     const int last = t->dims - 1;
     const int64_t n = t->dim[last].n, half = n / 2 + 1, k = i % half;

@@ -16,15 +16,15 @@ typedef enum weft_transform_kind {
     WEFT_TRANSFORM_C2R  /* inverse of the same */
 } weft_transform_kind;
 
-/* One loop over an axis: strides count elements of the side's type (real or complex). */
+/* A loop over an axis. Strides count elements of their side's type (real or complex). */
 typedef struct weft_dimension {
     int64_t n;
     int64_t in_stride, out_stride;
 } weft_dimension;
 
-/* Indices first..first+n-1 along one dimension of a transform, of a side whose data lies in pieces:
- * where index `first` lies (with every other index 0) in array number `array`, and the strides
- * there. The output's pieces lie in one array. */
+/* A piece of one side of a transform: indices first..first+n-1 along one dimension. They lie in
+ * array number `array`: index `first`, with every other index 0, at `offset`, and the others at the
+ * strides given. All pieces of an output lie in one array. */
 typedef struct weft_piece {
     int array;
     int64_t first, n;
@@ -32,18 +32,20 @@ typedef struct weft_piece {
     int64_t dim_stride[WEFT_MAX_RANK], loop_stride[WEFT_AXES];
 } weft_piece;
 
-/* How one side of a transform lies in memory, if it lies in pieces along dimension `dim`, in order
- * of their indices; that side's strides in the dimensions and loops are then void. Strides of 1 in
- * the largest piece are 1 in all. Where parts are executed, the addresses given are those of whole
- * arrays, for each piece has a way of its own to where the part begins (`begin_at`). */
+/* One side of a transform that lies in pieces along dimension `dim`, in order of their indices. The
+ * strides of that side in the transform's dimensions and loops are then ignored. A stride that is 1
+ * in the largest piece is 1 in all. Where a part of the transform is executed (`begin_at`),
+ * addresses are still those of whole arrays, since each piece has its own stride to where the part
+ * begins. */
 typedef struct weft_pieces {
     int count; /* 0: it is one array, and the strides hold */
     int dim;
     const weft_piece *piece; /* not owned; read by `supports` and `plan` only */
 } weft_pieces;
 
-/* Operators that are applied to the elements of one side as they are loaded or stored. The axes of
- * their box are the transform's dimensions and loops; its other axes have one index. */
+/* Operators that are applied to the elements of one side as they are loaded or stored. dim_axis and
+ * loop_axis give the axis of the operators' box that each dimension and loop of the transform is;
+ * the other axes of the box have one index. */
 typedef struct weft_fused_operators {
     const weft_operator_list *list; /* NULL: none; not owned, and must outlive the engine's plan */
     weft_pointwise_layout layout;
@@ -54,9 +56,10 @@ typedef struct weft_fused_operators {
  * A batch of FFTs: `dims` transform dimensions (n logical; the last is the halved one for R2C and
  * C2R), done for every index of `loops` batch loops. Unscaled. Empty loops (n = 0) are never
  * passed; strides may be negative. Nothing outside the views, gaps between their elements included,
- * is read or written. C2R ignores the imaginary parts that real data cannot have: of the numbers 0
- * and n/2 of a line, once the other dimensions are done; but cuFFT wants spectra that real data can
- * have. Engines but FFTW give the same bits with any number of threads. A plan runs once at a time.
+ * is read or written. C2R ignores imaginary parts that the spectrum of real data cannot have: those
+ * of numbers 0 and n/2 of a line, once the other dimensions are transformed. cuFFT alone requires
+ * the spectrum of real data. All engines except FFTW give the same bits with any number of threads.
+ * A plan can run only one transform at a time.
  */
 typedef struct weft_transform {
     weft_transform_kind kind;
@@ -73,20 +76,20 @@ typedef struct weft_transform {
     int64_t in_elements,
         out_elements; /* extent of the arrays the views lie in: what a measuring engine allocates */
     weft_pieces in_pieces, out_pieces; /* only for engines that take pieces */
-    /* Only for engines that take operators: those of either side; and a C2C or R2C that `returns`
-     * goes forward, through `spectral`, and back, so that out is what in is, in the output's
-     * strides. */
+    /* Only for engines that take operators: those of either side, and those on the spectrum of a
+     * round trip. A round trip (C2C or R2C) is the forward transform, the operators `spectral`, and
+     * the inverse transform: a convolution. Its output has the type and extents of the input. */
     weft_fused_operators load, spectral, store;
-    bool returns;
-    int part_loop; /* the loop of which `begin_at` tells the first index, where parts are executed;
-                      0 where there are no loops */
+    bool round_trip;
+    int part_loop; /* the loop whose first index `begin_at` sets; 0 where there are no loops */
 } weft_transform;
 
 /* Bytes of an element of one side. */
 static inline size_t weft_transform_element_bytes(const weft_transform *t, bool output) {
     const weft_fused_operators *side = output ? &t->store : &t->load;
     if (side->list) return weft_stored_element_bytes(&side->layout);
-    const bool real = t->kind == (output && !t->returns ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+    const bool real =
+        t->kind == (output && !t->round_trip ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
     return weft_number_bytes(t->precision) * (real ? 1 : 2);
 }
 
@@ -95,26 +98,27 @@ typedef struct weft_engine_plan weft_engine_plan; /* each engine defines its own
 typedef struct weft_engine_ops {
     const char *name;
     weft_engine id;
-    bool takes_pieces; /* transforms may have pieces, as far as `supports` says; and in place or not
-                          gives the same bits */
+    bool takes_pieces; /* transforms may have pieces, if `supports` agrees, and give the same bits
+                          in place as out of place */
     bool takes_operators;
-    bool wants_pairs; /* arrays are aligned to two of their numbers */
+    bool wants_pairs; /* arrays must be aligned to two of their numbers */
 
-    /* Whether what the engine itself needs is here; devices are asked apart. */
+    /* Whether what the engine itself needs is present; devices are probed separately. */
     weft_status (*probe)(const char **description);
 
-    /* Whether the engine can do this transform on this device; WEFT_ERROR_UNSUPPORTED with the
-     * reason if not. */
+    /* Whether the engine can do this transform on this device: if not, WEFT_ERROR_UNSUPPORTED with
+     * the reason. */
     weft_status (*supports)(const weft_transform *transform, const weft_device_ops *device);
 
-    /* *bytes gets what the plan holds, as far as the engine knows. */
+    /* Makes a plan. *bytes gets the memory that it holds, as far as the engine knows. */
     weft_status (*plan)(const weft_transform *transform, const weft_device_handle *device,
                         weft_engine_plan **plan, size_t *bytes);
     void (*destroy)(weft_engine_plan *plan);
 
-    /* Where the next executions begin: at index `first` of the transform's part_loop, in each piece
-     * and in the box of the operators (arrays that are not in pieces are given from there on); and
-     * where operators that keep their results keep the box. NULL where the engine takes neither. */
+    /* Sets where the next executions begin: at index `first` of the transform's part_loop, in each
+     * piece and in the box of the operators. The addresses of arrays that are not in pieces point
+     * there already. `kept` is the array in which operators that keep their results store the box.
+     * NULL where the engine takes neither pieces nor operators. */
     void (*begin_at)(weft_engine_plan *plan, int64_t first, void *kept);
 
     /* Enqueues the transform. in and out are device addresses (any alignment of a real number,
@@ -127,8 +131,8 @@ typedef struct weft_engine_ops {
 
 const weft_engine_ops *weft_engine_find(weft_engine id);
 
-/* Whether some device that the engine supports can be used here; WEFT_ERROR_UNSUPPORTED if not,
- * with what the last of them says. */
+/* Whether at least one device that the engine supports can be used here: if not,
+ * WEFT_ERROR_UNSUPPORTED with the message of the last one tried. */
 weft_status weft_engine_probe_devices(const weft_engine_ops *engine);
 
 /* The first engine of the list that works here and supports the device. */

@@ -1,4 +1,4 @@
-/* Lengths that products of the codelets' radices make. */
+/* Smooth lengths: products of the codelets' radices. */
 #ifndef WEFT_ENGINE_SMOOTH_H
 #define WEFT_ENGINE_SMOOTH_H
 

@@ -13,25 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_wanted(const weft_options *o, weft_direction direction, bool in_place) {
-    if (direction == WEFT_CONVOLVE && !o->convolve) return false;
-    return o->placement == WEFT_PLACEMENT_ANY || (o->placement == WEFT_IN_PLACE) == in_place;
-}
-
-/* All schedules, given that `workspaces` are held anyway; *most gets the largest number that one
- * uses. */
-static weft_status make_schedules_within(weft_build *b, int rank, int workspaces, int *most) {
-    const weft_options *o = &b->planner->call->options;
-    *most = 0;
+/* All schedules, given that `workspaces` are held anyway. */
+static weft_status make_schedules_within(weft_build *b, int rank, int workspaces) {
     for (int s = 0; s < WEFT_SCHEDULES; s++) {
         const weft_direction direction = (weft_direction)(s / 2);
         const bool in_place = s % 2 == 1;
-        if (!is_wanted(o, direction, in_place)) continue;
-        weft_schedule_release(&b->schedule[s]);
+        if (!weft_planner_wants(b->planner, direction, in_place)) continue;
         WEFT_TRY(weft_planner_schedule(b->planner, &b->candidate, &b->chain, rank, direction,
                                        in_place, workspaces, &b->schedule[s]));
         b->scheduled[s] = true;
-        if (b->schedule[s].workspaces > *most) *most = b->schedule[s].workspaces;
     }
     return WEFT_SUCCESS;
 }
@@ -60,16 +50,14 @@ static size_t callers_bytes(const weft_build *b, weft_space space) {
     return bytes;
 }
 
-/* Twice, since a workspace that one schedule needs may spare another one a copy. */
 static weft_status make_schedules(weft_build *b, int rank) {
-    int workspaces, unused;
+    int workspaces;
     WEFT_TRY(weft_planner_chain(b->planner, &b->candidate, &b->chain));
-    WEFT_TRY(make_schedules_within(b, rank, 0, &workspaces));
-    WEFT_TRY(make_schedules_within(b, rank, workspaces, &unused));
+    WEFT_TRY(weft_planner_workspaces(b->planner, &b->candidate, &b->chain, rank, &workspaces));
+    WEFT_TRY(make_schedules_within(b, rank, workspaces));
     for (int s = 0; s < WEFT_SCHEDULES; s++) {
         if (!b->scheduled[s]) continue;
-        weft_model_predict(&weft_machine_default, b->planner->call->options.threads,
-                           &b->schedule[s]);
+        weft_model_predict(weft_planner_machine(b->planner), b->candidate.threads, &b->schedule[s]);
         for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
             if (b->schedule[s].buffer_bytes[i] > b->buffer_bytes[i])
                 b->buffer_bytes[i] = b->schedule[s].buffer_bytes[i];
@@ -93,7 +81,7 @@ static weft_status check_memory(const weft_build *b) {
         fits = fits && weft_checked_add(*sum, (int64_t)b->buffer_bytes[i], sum);
     }
     int64_t host = staging;
-    if (b->planner->device->host_addressable) fits = fits && weft_checked_add(host, device, &host);
+    if (b->candidate.device->host_addressable) fits = fits && weft_checked_add(host, device, &host);
     if (!fits)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                          "the plan's workspaces have more than 2^63 bytes; use more ranks");
@@ -206,8 +194,8 @@ static weft_status open_device(weft_build *b) {
     const weft_options *o = &b->planner->call->options;
     weft_device_settings settings = {.threads = o->threads, .memory_limit = o->device_memory_limit};
     WEFT_TRY(limit_left(b, &settings.memory_limit));
-    WEFT_TRY(b->planner->device->open(&settings, &b->device.state));
-    b->device.ops = b->planner->device;
+    WEFT_TRY(b->candidate.device->open(&settings, &b->device.state));
+    b->device.ops = b->candidate.device;
     return WEFT_SUCCESS;
 }
 
@@ -216,7 +204,7 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
     memset(b, 0, sizeof *b);
     b->planner = planner;
     b->candidate = *candidate;
-    b->engine = planner->engine;
+    b->engine = candidate->engine;
     b->memory.tables = sizeof *b;
     weft_status status = make_schedules(b, transport->rank);
     if (status == WEFT_SUCCESS && !transport->simulated) status = check_memory(b);
@@ -235,7 +223,7 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
     WEFT_TRY(weft_agree(transport, split_groups(b, transport)));
     if (weft_build_meets(b)) WEFT_TRY(weft_build_meet(b, transport));
     WEFT_TRY(weft_agree(transport, connect_programs(b, transport)));
-    if (b->device.ops->prepare_transfers && (planner->staged || planner->host_buffers))
+    if (b->device.ops->prepare_transfers && (candidate->staged || planner->host_buffers))
         b->device.ops->prepare_transfers(b->device.state); /* last: buffers and queues go first */
     return WEFT_SUCCESS;
 }

@@ -73,8 +73,8 @@ WEFT_API void weft_context_destroy(weft_context *ctx) {
     *ctx = NULL;
 }
 
-weft_status weft_context_keep(weft_context ctx, weft_status status) {
-    if (!ctx || status == WEFT_SUCCESS) return status;
+weft_status weft_context_keep_failure(weft_context ctx, weft_status status) {
+    if (!ctx) return status;
     failed.context = ctx->number;
     snprintf(failed.own, sizeof failed.own, "%s", weft_thread_error());
     pthread_mutex_lock(&ctx->lock);

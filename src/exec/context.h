@@ -20,6 +20,9 @@ weft_status weft_context_over_transport(weft_transport *transport, const weft_co
                                         weft_context *ctx);
 
 /* At the border of the library: keeps a failure's sentence where weft_last_error(ctx) finds it. */
-weft_status weft_context_keep(weft_context ctx, weft_status status);
+weft_status weft_context_keep_failure(weft_context ctx, weft_status status);
+static inline weft_status weft_context_keep(weft_context ctx, weft_status status) {
+    return status == WEFT_SUCCESS ? status : weft_context_keep_failure(ctx, status);
+}
 
 #endif

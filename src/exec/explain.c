@@ -57,7 +57,7 @@ static void describe_fft(const weft_step *step, json_t *out) {
     json_object_set_new(out, "flops", json_real(step->flops));
     json_object_set_new(out, "chunks", json_integer(step->chunks));
     json_object_set_new(out, "far_chunks", json_integer(step->far_chunks));
-    if (t->returns) json_object_set_new(out, "returns", json_true());
+    if (t->round_trip) json_object_set_new(out, "returns", json_true());
     describe_fused(&t->load, "load", out);
     describe_fused(&t->spectral, "spectral", out);
     describe_fused(&t->store, "store", out);
@@ -133,6 +133,11 @@ static json_t *describe_candidate(const weft_candidate *c) {
     json_object_set_new(out, "variant", json_string(weft_variant_name(c->variant)));
     json_object_set_new(out, "grid", small_integers(c->grid, c->grid_axes));
     json_object_set_new(out, "exchange", exchange);
+    json_object_set_new(out, "engine", json_string(c->engine->name));
+    json_object_set_new(out, "device", json_string(c->device->name));
+    json_object_set_new(out, "tiles", json_integer(c->tiles));
+    json_object_set_new(out, "threads", json_integer(c->threads));
+    json_object_set_new(out, "staged", json_boolean(c->staged));
     json_object_set_new(out, "predicted_seconds", json_real(c->predicted));
     if (c->measured > 0) json_object_set_new(out, "measured_seconds", json_real(c->measured));
     if (c->left_out)

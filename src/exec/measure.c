@@ -1,6 +1,7 @@
 /*
- * Choosing among candidates by the clock: the slowest rank's best of a few forward runs. A
- * candidate that cannot be built, or that fails, on some rank is left out on all of them.
+ * Choosing among candidates: by the clock, the slowest rank's best of a few forward runs, or the
+ * first that can be built. A candidate that cannot be built, or that fails, on some rank is left
+ * out on all of them, with what the failing rank says, and the next one is tried.
  */
 #include "exec/plan.h"
 #include "plan/agreement.h"
@@ -9,8 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { MEASURED_CANDIDATES = 6, RUNS = 3 };
 
 typedef struct trial {
     weft_build *build;
@@ -44,8 +43,9 @@ static weft_status allocate_both(trial *t, bool in_place) {
 
 static weft_status time_runs(weft_transport *transport, trial *t, bool in_place, double *seconds) {
     weft_recorder recorder = {.spans = NULL};
+    const int runs = weft_planner_machine(t->build->planner)->search.runs;
     double best = 1e300;
-    for (int run = 0; run <= RUNS; run++) { /* the first one only warms up */
+    for (int run = 0; run <= runs; run++) { /* the first one only warms up */
         weft_owe(transport, transport->ops->barrier(transport));
         double start = weft_clock();
         weft_status status =
@@ -78,6 +78,13 @@ static weft_status time_build(weft_transport *transport, weft_build *build, doub
     return status;
 }
 
+/* The candidate has just failed, on all ranks alike. Without memory for the reason there is none.
+ */
+static void leave_out(weft_candidate *candidate) {
+    candidate->left_out = true;
+    candidate->reason = strdup(weft_thread_error());
+}
+
 /* *timed: the candidate has been; else it is left out, with the sentence of the failure, or there
  * was no memory to run it. */
 static weft_status measure(weft_transport *transport, const weft_planner *planner,
@@ -90,10 +97,7 @@ static weft_status measure(weft_transport *transport, const weft_planner *planne
     *timed = false;
     if (begun) status = weft_build_create(transport, planner, candidate, build);
     if (status == WEFT_SUCCESS) status = time_build(transport, build, &candidate->measured, timed);
-    if (status != WEFT_SUCCESS) {
-        candidate->left_out = true;
-        candidate->reason = strdup(weft_thread_error());
-    }
+    if (status != WEFT_SUCCESS) leave_out(candidate);
     if (begun) weft_build_release(build);
     free(build);
     return status;
@@ -122,7 +126,7 @@ static weft_status fail_for(const weft_candidate *candidate, weft_status status)
 
 weft_status weft_measure_candidates(weft_transport *transport, weft_planner *planner) {
     const bool patient = planner->call->options.effort == WEFT_PATIENT;
-    const int most = patient ? planner->count : MEASURED_CANDIDATES;
+    const int most = patient ? planner->count : weft_planner_machine(planner)->search.measured;
     weft_candidate *list = planner->candidates;
     weft_status first_failure = WEFT_SUCCESS;
     int built = 0, first = -1, best = -1;
@@ -140,4 +144,36 @@ weft_status weft_measure_candidates(weft_transport *transport, weft_planner *pla
     move(planner, best >= 0 ? best : first, 0);
     sort_out(planner);
     return WEFT_SUCCESS;
+}
+
+/* The one to try after candidate `failed`: another method of the same chain, so that the bits of
+ * the result stay what they are, else the most promising one. The number of candidates: none is
+ * left. */
+static int next_candidate(const weft_planner *planner, int failed) {
+    const weft_candidate *list = planner->candidates;
+    for (int i = 0; i < planner->count; i++)
+        if (!list[i].left_out && list[i].chain == list[failed].chain) return i;
+    for (int i = 0; i < planner->count; i++)
+        if (!list[i].left_out) return i;
+    return planner->count;
+}
+
+/* Every stage of building ends with an agreement, so that all ranks go on with the same candidate.
+ */
+weft_status weft_build_first(weft_transport *transport, weft_planner *planner, weft_build *build) {
+    weft_candidate *list = planner->candidates;
+    weft_status first_failure = WEFT_SUCCESS;
+    for (int i = 0; i < planner->count; i = next_candidate(planner, i)) {
+        const weft_status status = weft_build_create(transport, planner, &list[i], build);
+        if (status == WEFT_SUCCESS) {
+            move(planner, i, 0);
+            return WEFT_SUCCESS;
+        }
+        if (status == WEFT_ERROR_TRANSPORT) return status; /* ranks may be out of step */
+        weft_keep(&first_failure, status);
+        leave_out(&list[i]);
+        weft_build_release(build);
+        memset(build, 0, sizeof *build);
+    }
+    return fail_for(&list[0], first_failure);
 }

@@ -1,5 +1,6 @@
 /* Plans: creation, queries, execution, buffers. */
 #include "exec/plan.h"
+#include "exec/arguments.h"
 
 #include "plan/agreement.h"
 #include "support/error.h"
@@ -45,7 +46,7 @@ static weft_status decide_staging(const weft_options *o, weft_transport *transpo
     return WEFT_SUCCESS;
 }
 
-static weft_status find_back_ends(const weft_options *o, weft_planner *p) {
+static weft_status find_back_ends(const weft_options *o, weft_candidate *p) {
     const char *unused;
     p->device = weft_device_find(o->device);
     WEFT_TRY(p->device->probe(&unused));
@@ -57,26 +58,6 @@ static weft_status find_back_ends(const weft_options *o, weft_planner *p) {
     }
     p->engine = weft_engine_find(o->engine);
     return p->engine->probe(&unused);
-}
-
-/* Parts of an exchange where the caller leaves it open, on devices whose work goes on beside that
- * of the CPU: two H200 are fastest with 1 part for 16 MiB of a rank's array, 2 for 64 MiB, 4 for
- * 128 MiB, 8 for 1 GiB, 16 for 8 GiB (docs/results, cuda-exchanges). It depends on the problem
- * alone, not on the exchange method, for transforms next to exchanges go in the same parts.
- */
-static int choose_chunks(const weft_call *call, const weft_device_ops *device, int ranks) {
-    const double two = 32e6, four = 128e6; /* bytes that so many parts are worth while for */
-    const int most = 16;
-    const weft_problem *p = &call->problem;
-    int parts = 2;
-    if (call->options.chunks > 0) return call->options.chunks;
-    if (device->host_addressable || ranks == 1) return 1;
-    double bytes = (p->precision == WEFT_SINGLE ? 8.0 : 16.0) * (double)p->batch / ranks;
-    for (int a = 0; a < p->rank; a++) bytes *= (double)p->n[a];
-    if (p->kind == WEFT_R2C) bytes /= 2;
-    if (bytes < two) return 1;
-    for (; bytes >= four && parts < most; bytes /= 8) parts *= 2;
-    return parts;
 }
 
 /* What the caller gives as code must be code for this device. */
@@ -103,21 +84,22 @@ static weft_status fill_planner(weft_plan plan) {
     *p = (weft_planner){.call = &plan->call,
                         .ranks = plan->transport->size,
                         .rank = plan->transport->rank,
+                        .transport = plan->transport,
                         .node = plan->node,
                         .own_device = plan->own_device,
                         .input_boxes = plan->input_boxes,
                         .output_boxes = plan->output_boxes};
-    WEFT_TRY(find_back_ends(o, p));
-    WEFT_TRY(check_operators(&plan->call, p->device));
-    WEFT_TRY(decide_staging(o, plan->transport, p->device, &p->staged));
-    p->chunks = choose_chunks(&plan->call, p->device, p->ranks);
-    p->addressable = p->device->host_addressable || p->device->lend;
-    p->host_buffers = o->location == WEFT_LOCATION_HOST && !p->device->host_addressable;
+    WEFT_TRY(find_back_ends(o, &p->common));
+    const weft_device_ops *device = p->common.device;
+    WEFT_TRY(check_operators(&plan->call, device));
+    WEFT_TRY(decide_staging(o, plan->transport, device, &p->common.staged));
+    p->addressable = device->host_addressable || device->memory_export;
+    p->host_buffers = o->location == WEFT_LOCATION_HOST && !device->host_addressable;
     if (p->host_buffers && o->keep_spectrum)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "options.keep_spectrum: not with callers' buffers on the host; choose "
                          "WEFT_LOCATION_DEVICE");
-    return weft_planner_list(p);
+    return WEFT_SUCCESS;
 }
 
 /* Each task has a span where it is begun or ends, one for what the calling thread waited before, and
@@ -141,23 +123,6 @@ static weft_status make_room_for_spans(weft_plan plan) {
     return WEFT_SUCCESS;
 }
 
-/* Builds the first candidate. Where the model alone has chosen it, a failure says so. */
-static weft_status build_chosen(weft_plan plan) {
-    const weft_planner *p = &plan->planner;
-    const weft_candidate *c = &p->candidates[0];
-    char sentence[1024];
-    weft_status status = weft_build_create(plan->transport, p, c, plan->build);
-    if (status == WEFT_SUCCESS || status == WEFT_ERROR_TRANSPORT || p->count == 1 ||
-        plan->call.options.effort != WEFT_ESTIMATE)
-        return status;
-    snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
-    return weft_fail(status,
-                     "%.800s (while planning %s %s with %s, the first of %d candidates; "
-                     "options.effort WEFT_MEASURE tries others)",
-                     sentence, weft_decomposition_name(c->decomposition),
-                     weft_variant_name(c->variant), weft_exchange_name(c->exchange[0]), p->count);
-}
-
 static weft_status make_plan(weft_plan plan) {
     weft_transport *t = plan->transport;
     const weft_call *call = &plan->call;
@@ -167,14 +132,18 @@ static weft_status make_plan(weft_plan plan) {
     WEFT_TRY(weft_plan_find_nodes(plan));
     WEFT_TRY(weft_plan_find_devices(plan));
     WEFT_TRY(weft_agree(t, fill_planner(plan)));
+    WEFT_TRY(weft_planner_list(&plan->planner));
     if (call->options.effort != WEFT_ESTIMATE && plan->planner.count > 1 && !t->simulated)
         WEFT_TRY(weft_measure_candidates(t, &plan->planner));
     plan->build = calloc(1, sizeof *plan->build);
     WEFT_TRY(weft_agree(t, plan->build
                                ? WEFT_SUCCESS
                                : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan")));
-    WEFT_TRY(build_chosen(plan));
-    return weft_agree(t, make_room_for_spans(plan));
+    WEFT_TRY(weft_build_first(t, &plan->planner, plan->build));
+    WEFT_TRY(weft_agree(t, make_room_for_spans(plan)));
+    plan->recorder.ticker = weft_ticker_find();
+    weft_arguments_find(plan);
+    return WEFT_SUCCESS;
 }
 
 /* Reads and compares the arguments, then plans in a message space of its own, so that plans of
@@ -285,107 +254,18 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
     for (int i = 0; i < WEFT_MAX_RANK; i++)
         made.exchange[i] = i < c->grid_axes ? c->exchange[i] : WEFT_EXCHANGE_AUTO;
     made.engine = plan->build->engine->id;
-    made.chunks = plan->planner.chunks;
-    made.device_aware = plan->planner.staged ? WEFT_STAGED : WEFT_AWARE;
+    made.chunks = c->tiles;
+    made.device_aware = c->staged ? WEFT_STAGED : WEFT_AWARE;
     return weft_context_keep(
         plan->context,
         weft_versioned_write(weft_options_versions, &made, options, "weft_plan_options: options"));
 }
 
-/* Empty arrays overlap with none. */
-static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
-    uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
-    return a_bytes > 0 && b_bytes > 0 && x < y + b_bytes && y < x + a_bytes;
-}
-
-/* By what the caller's array at a place holds. */
-static weft_status check_alignment(weft_plan plan, weft_operator_place place, const char *name,
-                                   const void *array) {
-    const weft_storage storage = weft_call_storage(&plan->call, place);
-    const bool pairs = storage == WEFT_STORAGE_SAME && plan->build->wants_pairs;
-    const size_t unit =
-        weft_stored_alignment(storage, plan->call.problem.precision) * (pairs ? 2 : 1);
-    if ((uintptr_t)array % unit == 0) return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                     "%s: the address is no multiple of %zu, to which %s of the storage %s in "
-                     "%s precision are aligned here",
-                     name, unit, pairs ? "pairs" : "numbers", weft_storage_name(storage),
-                     weft_precision_name(plan->call.problem.precision));
-}
-
-/* The caller's side of weft_execute. */
-static weft_status check_execution(weft_plan plan, weft_direction dir, const void *in, void *out) {
-    if (plan->transport->simulated)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "weft_execute: a plan over simulated ranks can only be explained");
-    if (dir != WEFT_FORWARD && dir != WEFT_INVERSE && dir != WEFT_CONVOLVE)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_execute: direction is %d; it is WEFT_FORWARD, WEFT_INVERSE or "
-                         "WEFT_CONVOLVE",
-                         (int)dir);
-    if (dir == WEFT_CONVOLVE && !plan->call.options.convolve)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_execute: WEFT_CONVOLVE wants a plan made with options.convolve = 1");
-    if (plan->build->apart)
-        return weft_fail(WEFT_ERROR_DEVICE,
-                         "weft_execute: messages between this plan's GPUs have failed before; "
-                         "destroy the plan and make a new one");
-    weft_space from = dir == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT;
-    weft_space to = dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
-    size_t in_bytes = plan->build->callers_bytes[from];
-    size_t out_bytes = plan->build->callers_bytes[to];
-    if ((!in && in_bytes > 0) || (!out && out_bytes > 0))
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_execute: %s is NULL; it needs %zu bytes (weft_plan_bytes)",
-                         !in && in_bytes > 0 ? "in" : "out",
-                         !in && in_bytes > 0 ? in_bytes : out_bytes);
-    WEFT_TRY(check_alignment(plan, dir == WEFT_INVERSE ? WEFT_PLACE_SPECTRUM : WEFT_PLACE_LOAD,
-                             "weft_execute: in", in));
-    WEFT_TRY(check_alignment(plan, dir == WEFT_FORWARD ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE,
-                             "weft_execute: out", out));
-    if (in == out && (in_bytes > 0 || out_bytes > 0)) {
-        if (plan->call.options.placement == WEFT_OUT_OF_PLACE)
-            return weft_fail(
-                WEFT_ERROR_INVALID_ARGUMENT,
-                "weft_execute: in == out, but the plan was made for WEFT_OUT_OF_PLACE");
-    } else {
-        if (plan->call.options.placement == WEFT_IN_PLACE && in != out)
-            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                             "weft_execute: in != out, but the plan was made for WEFT_IN_PLACE");
-        if (in && out && overlap(in, in_bytes, out, out_bytes))
-            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                             "weft_execute: in and out overlap; they must be the same or apart");
-    }
-    return WEFT_SUCCESS;
-}
-
-/* The third buffer of a convolution. */
-static weft_status check_spectrum(weft_plan plan, weft_direction dir, const void *in,
-                                  const void *spectrum, const void *out) {
-    const bool keeps = plan->call.options.keep_spectrum && dir == WEFT_CONVOLVE;
-    if (!spectrum && !keeps) return WEFT_SUCCESS;
-    const size_t bytes = plan->build->callers_bytes[WEFT_OUTPUT];
-    const size_t others = plan->build->callers_bytes[WEFT_INPUT];
-    if (spectrum && !keeps)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_convolve: a plan that keeps the spectrum is one with "
-                         "options.keep_spectrum = 1");
-    if (keeps && !spectrum && bytes > 0)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_convolve: spectrum is NULL; a plan with options.keep_spectrum "
-                         "convolves with weft_convolve, and a buffer of %zu bytes",
-                         bytes);
-    WEFT_TRY(check_alignment(plan, WEFT_PLACE_SPECTRAL, "weft_convolve: spectrum", spectrum));
-    if (spectrum && (overlap(in, others, spectrum, bytes) || overlap(out, others, spectrum, bytes)))
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_convolve: spectrum overlaps in or out; give another buffer");
-    return WEFT_SUCCESS;
-}
-
 static weft_status execute(weft_plan plan, weft_direction dir, const void *in, void *spectrum,
                            void *out) {
-    weft_status checked = check_execution(plan, dir, in, out);
-    if (checked == WEFT_SUCCESS) checked = check_spectrum(plan, dir, in, spectrum, out);
+    const bool plain = !spectrum && !plan->build->apart && weft_arguments_fit(plan, dir, in, out);
+    const weft_status checked =
+        plain ? WEFT_SUCCESS : weft_arguments_check(plan, dir, in, spectrum, out);
     WEFT_TRY(weft_agree_on(plan->transport, checked, "weft_execute the direction", (int)dir));
     plan->build->kept = spectrum;
     /* A rank without data passes NULL twice, whatever the plan was made for. */
@@ -398,8 +278,24 @@ static weft_status execute(weft_plan plan, weft_direction dir, const void *in, v
     return weft_build_agree(plan->build, plan->transport, status);
 }
 
+/* A schedule that is one transform, on one rank and the host: nobody else is concerned. */
+static weft_status run_single(weft_plan plan, weft_engine_plan *transform, const void *in,
+                              void *out) {
+    weft_recorder *r = &plan->recorder;
+    const weft_build *b = plan->build;
+    const uint64_t begin = weft_ticks(r->ticker);
+    const weft_status status = b->engine->execute(transform, &b->device, NULL, in, out);
+    weft_record_single(r, begin);
+    return status;
+}
+
 WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out) {
     if (!plan) return missing_plan("weft_execute");
+    if (weft_arguments_fit(plan, dir, in, out)) {
+        weft_engine_plan *transform = plan->arguments[dir].single[in == out];
+        if (transform)
+            return weft_context_keep(plan->context, run_single(plan, transform, in, out));
+    }
     return weft_context_keep(plan->context, execute(plan, dir, in, NULL, out));
 }
 
@@ -413,7 +309,7 @@ WEFT_API weft_status weft_plan_timings(weft_plan plan, weft_timings *timings) {
     if (!timings)
         return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                                           "weft_plan_timings: timings is NULL"));
-    *timings = plan->recorder.timings;
+    *timings = weft_recorder_timings(&plan->recorder);
     return WEFT_SUCCESS;
 }
 

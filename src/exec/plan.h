@@ -11,7 +11,7 @@
 #include "operator/kernel.h"
 #include "plan/planner.h"
 
-enum { WEFT_SCHEDULES = 6 }; /* direction x placement */
+enum { WEFT_DIRECTIONS = 3, WEFT_SCHEDULES = 2 * WEFT_DIRECTIONS }; /* direction x placement */
 
 /* The operators of a place, on the way of a convolution or of another transform, are the same for
  * both placements. */
@@ -47,7 +47,7 @@ typedef struct weft_shared_layout {
     int64_t workspace[WEFT_MAX_WORKSPACES];
     int64_t flags;
     bool lent[WEFT_MAX_WORKSPACES];
-    weft_loan loan[WEFT_MAX_WORKSPACES];
+    weft_memory_handle handle[WEFT_MAX_WORKSPACES];
 } weft_shared_layout;
 
 /* One candidate made ready to run on this rank. */
@@ -91,6 +91,15 @@ struct weft_build {
     weft_peer_readers readers[WEFT_MAX_WORKSPACES]; /* who may still read each workspace */
 };
 
+/* What the caller's arrays are in a direction (arguments.c). */
+typedef struct weft_arguments {
+    size_t in_bytes, out_bytes;
+    uintptr_t in_mask, out_mask; /* bits that their addresses do not have */
+    bool same, apart;            /* whether they may be one array, or two */
+    weft_engine_plan *single[2]; /* [same]: the transform that all is, on one rank and the host;
+                                    or NULL */
+} weft_arguments;
+
 struct weft_plan_private {
     weft_context context;
     weft_transport *transport; /* the plan's own message space */
@@ -100,6 +109,7 @@ struct weft_plan_private {
     int *own_device;                         /* the same; ranks with the same number share one */
     weft_planner planner;
     weft_build *build; /* NULL data (no buffers, no engine plans) over simulated ranks */
+    weft_arguments arguments[WEFT_DIRECTIONS];
     weft_recorder recorder;
 };
 
@@ -161,5 +171,10 @@ weft_status weft_build_run(weft_build *build, weft_direction direction, bool in_
  * to the front; those that cannot are left out, and go to the end. Fails where all are. Collective.
  */
 weft_status weft_measure_candidates(weft_transport *transport, weft_planner *planner);
+
+/* Makes ready the first candidate that can be, and moves it to the front. Those before it are left
+ * out. Where none can be, fails with the first failure. Collective; the caller releases *build also
+ * after a failure. */
+weft_status weft_build_first(weft_transport *transport, weft_planner *planner, weft_build *build);
 
 #endif

@@ -29,7 +29,7 @@ static bool same_transform(const weft_transform *a, const weft_transform *b) {
         a->in_pieces.piece == b->in_pieces.piece && a->out_pieces.piece == b->out_pieces.piece &&
         a->kind == b->kind && a->direction == b->direction && a->dims == b->dims &&
         a->loops == b->loops && a->in_place == b->in_place &&
-        a->destroy_input == b->destroy_input && a->returns == b->returns &&
+        a->destroy_input == b->destroy_input && a->round_trip == b->round_trip &&
         a->part_loop == b->part_loop && same_operators(&a->load, &b->load) &&
         same_operators(&a->spectral, &b->spectral) && same_operators(&a->store, &b->store);
     for (int i = 0; i < a->dims && same; i++) same = same_dimension(&a->dim[i], &b->dim[i]);

@@ -3,6 +3,7 @@
 #include "device/messages.h"
 #include "exec/plan.h"
 #include "plan/agreement.h"
+#include "plan/methods.h"
 #include "support/error.h"
 
 #include <stdlib.h>
@@ -10,18 +11,19 @@
 
 /* Whether ranks may read each other's memory of this device, by themselves or because the caller
  * says so. */
-static weft_status check_peer(const weft_options *o, bool *possible) {
+static weft_status check_readable(const weft_options *o, bool *possible) {
     const weft_device_ops *device = weft_device_find(o->device);
-    const bool readable = device->host_addressable || device->lend;
+    const bool readable = device->host_addressable || device->memory_export;
     *possible = o->exchange[0] == WEFT_EXCHANGE_AUTO && readable;
     for (int i = 0; i < WEFT_MAX_RANK; i++) {
-        if (o->exchange[i] != WEFT_PEER) continue;
+        if (weft_method_needs(o->exchange[i]) != WEFT_NEEDS_READABLE_MEMORY) continue;
         *possible = true;
         if (!readable)
             return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                             "options.exchange[%d] peer: ranks cannot read each other's memory of "
-                             "device %s; choose p2p-sync",
-                             i, device->name);
+                             "options.exchange[%d] %s: ranks cannot read each other's memory of "
+                             "device %s; choose %s",
+                             i, weft_exchange_name(o->exchange[i]), device->name,
+                             weft_exchange_name(weft_method_usual()));
     }
     return WEFT_SUCCESS;
 }
@@ -30,7 +32,7 @@ static weft_status check_peer(const weft_options *o, bool *possible) {
 weft_status weft_plan_find_nodes(weft_plan plan) {
     weft_transport *t = plan->transport;
     bool possible;
-    weft_status status = check_peer(&plan->call.options, &possible);
+    weft_status status = check_readable(&plan->call.options, &possible);
     if (status == WEFT_SUCCESS && possible && !t->simulated && t->size > 1) {
         plan->node = calloc((size_t)t->size, sizeof *plan->node);
         if (!plan->node)
@@ -40,24 +42,25 @@ weft_status weft_plan_find_nodes(weft_plan plan) {
     return plan->node ? weft_agree(t, t->ops->nodes(t, plan->node)) : WEFT_SUCCESS;
 }
 
-/* Whether an exchange by devices is asked for, and can be had on this rank. */
+/* Whether an exchange is asked for that needs a device for each rank, and can be had on this rank.
+ */
 static weft_status check_asked(const weft_options *o, bool simulated, bool *asked) {
     const weft_device_ops *device = weft_device_find(o->device);
     *asked = false;
     for (int i = 0; i < WEFT_MAX_RANK; i++) {
-        const weft_exchange_ops *method = weft_exchange_find(o->exchange[i]);
-        if (!method || !method->by_device) continue;
+        const char *name = weft_exchange_name(o->exchange[i]);
+        if (weft_method_needs(o->exchange[i]) != WEFT_NEEDS_OWN_DEVICES) continue;
         *asked = true;
         if (simulated)
             return weft_fail(WEFT_ERROR_UNSUPPORTED,
                              "options.exchange[%d] %s needs GPUs, and simulated ranks have none; "
-                             "choose p2p-sync",
-                             i, method->name);
+                             "choose %s",
+                             i, name, weft_exchange_name(weft_method_usual()));
         if (!device->messages)
             return weft_fail(WEFT_ERROR_UNSUPPORTED,
                              "options.exchange[%d] %s needs GPUs: choose device cuda, or another "
                              "exchange for device %s",
-                             i, method->name, device->name);
+                             i, name, device->name);
         WEFT_TRY(device->messages->probe(NULL));
     }
     return WEFT_SUCCESS;

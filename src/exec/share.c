@@ -2,7 +2,7 @@
  * Workspaces that partners read (exchange method peer): one part of shared memory for each rank
  * with the flags and, on devices whose memory the CPU addresses, the workspaces, each on pages of
  * its own. Other devices lend the workspaces. Which workspaces those are, and how large, is each
- * rank's own affair; the others learn where they begin, or get the loan.
+ * rank's own affair; the others learn where they begin, or get a memory handle.
  */
 #include "exchange/peer.h"
 #include "exec/plan.h"
@@ -38,7 +38,7 @@ bool weft_build_is_read(const weft_build *b, int w) {
 
 bool weft_build_shares_buffer(const weft_build *b, int buffer) {
     int w = buffer - WEFT_BUFFER_WORKSPACE;
-    return w >= 0 && w < WEFT_MAX_WORKSPACES && b->planner->device->host_addressable &&
+    return w >= 0 && w < WEFT_MAX_WORKSPACES && b->candidate.device->host_addressable &&
            weft_build_is_read(b, w);
 }
 
@@ -67,7 +67,8 @@ static size_t lay_out(const weft_build *b, weft_shared_layout *layout) {
 static weft_status borrow(weft_build *b, int rank, int w, const void **memory) {
     const void **held = &b->borrowed[rank * WEFT_MAX_WORKSPACES + w];
     if (!*held)
-        WEFT_TRY(b->device.ops->borrow(b->device.state, &b->shared_layout[rank].loan[w], held));
+        WEFT_TRY(
+            b->device.ops->memory_import(b->device.state, &b->shared_layout[rank].handle[w], held));
     *memory = *held;
     return WEFT_SUCCESS;
 }
@@ -98,8 +99,8 @@ static weft_status find_members(weft_build *b, int direction, int redistribution
 static weft_status lend_workspaces(weft_build *b, weft_shared_layout *layout) {
     for (int w = 0; w < WEFT_MAX_WORKSPACES; w++)
         if (layout->lent[w])
-            WEFT_TRY(b->device.ops->lend(b->device.state, b->buffer[WEFT_BUFFER_WORKSPACE + w],
-                                         &layout->loan[w]));
+            WEFT_TRY(b->device.ops->memory_export(
+                b->device.state, b->buffer[WEFT_BUFFER_WORKSPACE + w], &layout->handle[w]));
     return WEFT_SUCCESS;
 }
 
@@ -143,7 +144,7 @@ void weft_build_unshare(weft_build *b) {
     for (int direction = 0; direction < 2; direction++)
         for (int k = 0; k < WEFT_MAX_SEGMENTS; k++) weft_peer_destroy(b->peer[direction][k]);
     for (int i = 0; b->borrowed && i < b->shared_over->size * WEFT_MAX_WORKSPACES; i++)
-        if (b->borrowed[i]) b->device.ops->give_back(b->device.state, b->borrowed[i]);
+        if (b->borrowed[i]) b->device.ops->memory_close(b->device.state, b->borrowed[i]);
     /* Nobody frees what others still hold. */
     if (b->lends) (void)b->shared_over->ops->barrier(b->shared_over);
     if (b->shared) b->shared_over->ops->unshare(b->shared_over, b->shared);

@@ -126,7 +126,7 @@ weft_status weft_array_open(MPI_Comm comm, const char *name, const weft_array_in
     return WEFT_SUCCESS;
 }
 
-/* Rank 0 creates the temporary and tells its name. */
+/* Rank 0 creates the temporary file and broadcasts its name. */
 static weft_status name_temporary(weft_array *array, void (*made)(const char *temporary)) {
     weft_status status = WEFT_SUCCESS;
     char *target = NULL;

@@ -25,7 +25,7 @@ typedef struct weft_array_info {
     int64_t n[WEFT_MAX_RANK];
 } weft_array_info;
 
-/* Elements and bytes of a whole array; false where the number does not fit, or an extent is not
+/* Computes the elements and bytes of a whole array; false if a number overflows or an extent is not
  * positive. */
 bool weft_array_elements(const weft_array_info *info, int64_t *elements);
 bool weft_array_bytes(const weft_array_info *info, int64_t *bytes);
@@ -44,7 +44,7 @@ weft_status weft_array_open(MPI_Comm comm, const char *name, const weft_array_in
 weft_status weft_array_create(MPI_Comm comm, const char *name, const weft_array_info *info,
                               void (*made)(const char *temporary), weft_array **array);
 
-/* Type and shape. Not collective. */
+/* The type and shape of an array. Not collective. */
 const weft_array_info *weft_array_describe(const weft_array *array);
 
 /* Reads `box`, which may be empty, into `memory` (row-major, type `wanted`). Collective. */

@@ -102,7 +102,7 @@ static weft_status allocate(weft_array *array, weft_hdf5_dataset **state) {
     return WEFT_SUCCESS;
 }
 
-/* Rank 0, alone: whether the file can be opened and holds what is asked for. */
+/* Checks, on rank 0 alone, that the file can be opened and has the dataset. */
 static weft_status inspect(weft_array *array) {
     int64_t file_bytes;
     WEFT_TRY(weft_array_find_file(array, &file_bytes));
@@ -145,9 +145,9 @@ static weft_status hdf5_open(weft_array *array) {
     return open_dataset(array, state);
 }
 
-/* Makes room for `bytes` more than the file holds, and for HDF5's own records, so that a full disk
- * shows before anything is computed. HDF5 cuts off what it does not need when it closes the file.
- */
+/* Reserves space for `bytes` more than the file holds, and for HDF5's own records, so that a full
+ * disk is noticed before anything is computed. HDF5 truncates what it does not need when it closes
+ * the file. */
 static weft_status reserve(const weft_array *array, int64_t bytes) {
     enum { RECORDS = 64 << 10 };
     struct stat found;
@@ -162,7 +162,8 @@ static weft_status reserve(const weft_array *array, int64_t bytes) {
                      (long long)bytes, strerror(code));
 }
 
-/* Removes a dataset that the new one replaces. Groups are not replaced: they may hold others. */
+/* Removes a dataset that the new one replaces. Groups are not replaced, since they may hold other
+ * datasets. */
 static weft_status make_way(const weft_array *array, hid_t file) {
     H5O_info_t found;
     if (H5Oget_info_by_name2(file, array->inside, &found, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
@@ -176,8 +177,8 @@ static weft_status make_way(const weft_array *array, hid_t file) {
     return WEFT_SUCCESS;
 }
 
-/* For the temporary, which this process has locked itself (io/temporary.c): HDF5's own lock of the
- * file would be refused. */
+/* File access without HDF5's own lock, which would fail for the temporary file, since this process
+ * has locked it (io/temporary.c). */
 static hid_t access_without_lock(void) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
 #if H5_VERSION_GE(1, 10, 7)
@@ -188,8 +189,8 @@ static hid_t access_without_lock(void) {
     return access;
 }
 
-/* Rank 0, alone: makes the temporary an HDF5 file with everything that the target holds, less the
- * dataset. */
+/* Makes the temporary file, on rank 0 alone, an HDF5 file with everything that the target holds
+ * except the dataset. */
 static weft_status start_file(const weft_array *array) {
     struct stat found = {.st_size = 0};
     if (stat(array->path, &found) != 0 && errno != ENOENT) /* it may hold other datasets */

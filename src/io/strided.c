@@ -1,7 +1,7 @@
 /*
  * Box transfer by halving: a box whose span in the file is dense (or nearly so, when reading) and
- * not too long is moved by one call; any other is halved along its slowest axis. Runs merge by
- * themselves, long boxes come in pieces, and no memory is needed beyond one piece.
+ * not too long is moved by one call; any other is halved along its slowest axis. So runs are merged
+ * where possible, long boxes are moved in pieces, and no memory is needed beyond one piece.
  */
 #include "io/strided.h"
 

@@ -24,8 +24,8 @@
 
 enum { ATTEMPTS = 100 };
 
-/* A folder that is missing or must not be written is for the caller to correct; the rest is the
- * system refusing. */
+/* Maps errno to a status: a folder that is missing or not writable is an error of the caller,
+ * everything else a failure of the system. */
 static weft_status refused(const char *path, int code) {
     if (code == ENOENT || code == ENOTDIR)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
@@ -99,7 +99,8 @@ static void remove_leftovers(const char *folder, const char *name) {
         if (!is_locked_temporary(entry->d_name, name)) continue;
         int fd = openat(at, entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0) continue;
-        /* The lock is held while the file goes, so that its name cannot become an output. */
+        /* The lock is held while the file is removed, so that another process cannot publish it
+         * meanwhile. */
         if (fstat(fd, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == geteuid() &&
             flock(fd, LOCK_EX | LOCK_NB) == 0 && is_still(at, entry->d_name, fd))
             unlinkat(at, entry->d_name, 0);
@@ -126,7 +127,8 @@ static int create_file(const char *folder, const char *name, bool locked, char *
         }
         if (fd >= 0) {
             *lock = fd;
-            /* Between the two, another process may have taken the file for a leftover. */
+            /* Between creating and locking the file, another process may have removed it as a
+             * leftover. */
             if (flock(fd, LOCK_EX | LOCK_NB) == 0 && is_still(AT_FDCWD, *temporary, fd)) return 0;
             close(fd);
             unlink(*temporary); /* where it is there all the same, nobody else made it */

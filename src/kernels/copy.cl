@@ -16,7 +16,7 @@ typedef struct place {
     long64 src, dst;
 } place;
 
-/* Where index number `index` of the loops lies on both sides. */
+/* The place, on both sides, of index number `index` of the loops. */
 FUNCTION place place_of(const weft_copy_axis *axis, weft_copy_loops loops, unsigned int index) {
     place at = {0, 0};
     if (loops.axes == 0) return at;
@@ -39,7 +39,7 @@ FUNCTION int lesser(unsigned int a, unsigned int b) {
 #define JOINED(name, bytes) name##_##bytes
 #define NAMED(name, bytes) JOINED(name, bytes)
 #define COPY_UNITS WEFT_COPY_PER_THREAD(UNIT_BYTES)
-/* Ends an unrolled loop over steps, with a look at their number every other time only. */
+/* Ends an unrolled loop over steps; it checks their number only every other time. */
 #define END_OF(k, steps)                                                                           \
     if ((k) % 2 == 0 && (k) >= (steps)) break
 #endif
@@ -99,11 +99,11 @@ KERNEL(NAMED(weft_copy_tiles, UNIT_BYTES))
     BARRIER();
 
     {
-        const int row = divide(THREAD, copy.load.units), near = THREAD - row * copy.load.units.n;
-        const int p = divide(near, copy.cell), at_once = copy.load.at_once;
+        const int row = divide(THREAD, copy.load.units), along = THREAD - row * copy.load.units.n;
+        const int p = divide(along, copy.cell), at_once = copy.load.at_once;
         const int left = row < at_once && p < p_cells ? q_cells - row : 0;
         UNIT unit[COPY_UNITS];
-        src += whole.src + p_begins[p].src + (near - p * cell) * UNIT_BYTES;
+        src += whole.src + p_begins[p].src + (along - p * cell) * UNIT_BYTES;
         UNROLL
         for (int k = 0; k < COPY_UNITS; ++k) {
             END_OF(k, copy.load.steps);
@@ -113,15 +113,15 @@ KERNEL(NAMED(weft_copy_tiles, UNIT_BYTES))
         UNROLL
         for (int k = 0; k < COPY_UNITS; ++k) {
             END_OF(k, copy.load.steps);
-            if (k * at_once < left) tile[(row + k * at_once) * pitch + near] = unit[k];
+            if (k * at_once < left) tile[(row + k * at_once) * pitch + along] = unit[k];
         }
     }
     BARRIER();
     {
-        const int row = divide(THREAD, copy.store.units), near = THREAD - row * copy.store.units.n;
-        const int q = divide(near, copy.cell), at_once = copy.store.at_once;
+        const int row = divide(THREAD, copy.store.units), along = THREAD - row * copy.store.units.n;
+        const int q = divide(along, copy.cell), at_once = copy.store.at_once;
         const int left = row < at_once && q < q_cells ? p_cells - row : 0;
-        const int unit = near - q * cell, column = q * pitch + unit;
+        const int unit = along - q * cell, column = q * pitch + unit;
         dst += whole.dst + q_begins[q].dst + unit * UNIT_BYTES;
         UNROLL
         for (int k = 0; k < COPY_UNITS; ++k) {

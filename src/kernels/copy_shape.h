@@ -52,9 +52,9 @@ typedef struct weft_copy_rows {
     weft_copy_axis axis[WEFT_COPY_AXES];
 } weft_copy_rows;
 
-/* Cells of a few units, neighbours along p in the source and along q in the destination: a group
- * turns a tile of p_cells by q_cells cells. It loads rows along p and stores rows along q, each of
- * which can be loops over several axes. */
+/* Cells of a few units that are neighbours along p in the source and along q in the destination: a
+ * group transposes a tile of p_cells by q_cells cells. It loads rows along p and stores rows along
+ * q, each of which can be loops over several axes. */
 typedef struct weft_copy_tiles {
     weft_copy_divisor cell; /* units */
     int p_cells, q_cells;   /* at most WEFT_COPY_THREADS */

@@ -165,7 +165,7 @@ FUNCTION real2 complex_scale(real2 a, real factor) {
 }
 
 /* i times a. */
-FUNCTION real2 complex_turn(real2 a) {
+FUNCTION real2 complex_times_i(real2 a) {
     return pair(-a.y, a.x);
 }
 

@@ -1,7 +1,7 @@
 /*
- * Points on their way through local memory from the threads of one stage to those of the next, all
- * numbers at once, or, to make do with half the memory, the real parts first (PARTS 2). Also what
- * the straight-line transforms (src/engine/native/codelets) are written in.
+ * The exchange of points through local memory, from the threads of one stage to those of the next:
+ * all numbers at once or, with half the memory, the real parts before the imaginary ones (PARTS 2).
+ * Also the macros in which the straight-line transforms (src/engine/native/codelets) are written.
  */
 #if PARTS == 1
 typedef real2 exchanged;
@@ -17,22 +17,23 @@ typedef real exchanged;
         (z).y = (value)
 #endif
 
-/* Where number p of a line lies if one is left out after every `pad`; 0: none is. */
+/* The place of number p of a line in local memory, where one place is left out after every `pad`
+ * numbers; pad 0: none is. */
 #define PADDED(p, pad) ((pad) == 0 ? (p) : (p) + (p) / ((pad) == 0 ? 1 : (pad)))
 
-/* Butterflies of the stages that more than fft_stage.cl has to do with, and those of a thread. */
+/* Butterflies of the first, the middle and the last stage, in all and of each thread. */
 #define OF_THREAD(butterflies) (((butterflies) + LINE_THREADS - 1) / LINE_THREADS)
 #define FIRST_BUTTERFLIES (POINTS / FIRST_RADIX)
 #define FIRST_COUNT OF_THREAD(FIRST_BUTTERFLIES)
-#define TURN_BUTTERFLIES (POINTS / TURN_RADIX)
-#define TURN_COUNT OF_THREAD(TURN_BUTTERFLIES)
+#define MIDPOINT_BUTTERFLIES (POINTS / MIDPOINT_RADIX)
+#define MIDPOINT_COUNT OF_THREAD(MIDPOINT_BUTTERFLIES)
 #define LAST_BUTTERFLIES (POINTS / LAST_RADIX)
 #define LAST_COUNT OF_THREAD(LAST_BUTTERFLIES)
 
 #define NUMBERED_AFTER(name, number) name##number
 #define NUMBERED(name, number) NUMBERED_AFTER(name, number)
 
-/* The dialect's own CONSTANT, memory, is not used after this. */
+/* The codelets' CONSTANT is a number; the dialect's, a kind of memory, is not used after this. */
 #undef CONSTANT
 #define CONSTANT(value) ((real)(value))
 #define vector real

@@ -12,11 +12,12 @@
  *     PITCH             numbers of local memory from one line to the next; 0: none is needed
  *     CONVOLUTION       1: POINTS > LENGTH, and the transform is a convolution (Bluestein 1970) by
  *                       a table at SPECTRUM, with a chirp at CHIRP
- *     TURNS             1: there and back with operators between (TURN_NUMBER, TURN_INDICES)
- *     SEAM              where the roots of half spectra begin in the tables
- *     TWIST             the loop whose index times the point's is the exponent of a root of unity
- *                       to multiply by, the product of entries of two tables: number / FINE at
- *                       COARSE_TABLE, number % FINE at FINE_TABLE; -1: none
+ *     ROUND_TRIP        1: the forward transform, operators on the spectrum (SPECTRAL_NUMBER,
+ *                       SPECTRAL_INDICES), and the inverse transform
+ *     HALF_ROOTS        where the roots of half spectra begin in the tables
+ *     TWIDDLE_LOOP      the loop whose index times the point's is the number of the root of unity
+ *                       that a point is multiplied by. The root is the product of two entries:
+ *                       number / FINE of COARSE_TABLE, number % FINE of FINE_TABLE. -1: none
  */
 #if PITCH > 0
 #define SHARED LOCAL_MEMORY
@@ -45,10 +46,11 @@
 #define STEP(from, from_side, to, to_side)                                                         \
     BARRIER();                                                                                     \
     FIRST_STEP(from, from_side, to, to_side)
-/* Stage number `to` takes points from the threads, and in the order, that had them. */
-#if TURNS
+/* Stage number `to` begins the inverse transform of a convolution: each thread goes on with the
+ * points that it has, in the same order, so none go through local memory. */
+#if ROUND_TRIP
 #define CONVOLVE(to, side)                                                                         \
-    TURN_LINE(t_##side)                                                                            \
+    SPECTRAL_LINE(t_##side)                                                                        \
     transform_##to(v, tables, t_##side);
 #else
 #define CONVOLVE(to, side)                                                                         \
@@ -56,49 +58,50 @@
     transform_##to(v, tables, t_##side);
 #endif
 
-/* The spectrum of a line, changed by the operators, as the input of the inverse transform, whose
- * parts change places on both sides. */
-#ifdef turn_keeps
-#define KEEP_TURNED(value) turn_keep(value, indices, turn_at, kept);
+/* Operators change the spectrum of a line, which then becomes the input of the inverse transform:
+ * that is the forward one with real and imaginary parts changing places on both sides. */
+#ifdef spectral_keeps
+#define KEEP_SPECTRUM(value) spectral_keep(value, indices, spectral_at, kept);
 #else
-#define KEEP_TURNED(value)
+#define KEEP_SPECTRUM(value)
 #endif
-#ifdef TURN_NUMBER
-#define OPERATE_TURNED(value, e)                                                                   \
+#ifdef SPECTRAL_NUMBER
+#define OPERATE_SPECTRUM(value, e)                                                                 \
     {                                                                                              \
-        const int indices[] = TURN_INDICES(e);                                                     \
-        value = turn_operators(value, indices, turn_at, turn_tables);                              \
-        KEEP_TURNED(value)                                                                         \
+        const int indices[] = SPECTRAL_INDICES(e);                                                 \
+        value = spectral_operators(value, indices, spectral_at, spectral_tables);                  \
+        KEEP_SPECTRUM(value)                                                                       \
     }
 #else
-#define TURN_NUMBER(p) (p)
-#define OPERATE_TURNED(value, e)
+#define SPECTRAL_NUMBER(p) (p)
+#define OPERATE_SPECTRUM(value, e)
 #endif
-#define TURN_LINE(t)                                                                               \
+#define SPECTRAL_LINE(t)                                                                           \
     UNROLL                                                                                         \
-    for (int i = 0; i < TURN_COUNT; ++i) {                                                         \
+    for (int i = 0; i < MIDPOINT_COUNT; ++i) {                                                     \
         UNROLL                                                                                     \
-        for (int k = 0; k < TURN_RADIX; ++k) {                                                     \
-            const int p = (t) + i * LINE_THREADS + k * TURN_BUTTERFLIES;                           \
-            if (p - k * TURN_BUTTERFLIES < TURN_BUTTERFLIES && loads) {                            \
-                OPERATE_TURNED(v[i * TURN_RADIX + k], TURN_NUMBER(p))                              \
-                v[i * TURN_RADIX + k] = swapped(v[i * TURN_RADIX + k]);                            \
+        for (int k = 0; k < MIDPOINT_RADIX; ++k) {                                                 \
+            const int p = (t) + i * LINE_THREADS + k * MIDPOINT_BUTTERFLIES;                       \
+            if (p - k * MIDPOINT_BUTTERFLIES < MIDPOINT_BUTTERFLIES && loads) {                    \
+                OPERATE_SPECTRUM(v[i * MIDPOINT_RADIX + k], SPECTRAL_NUMBER(p))                    \
+                v[i * MIDPOINT_RADIX + k] = swapped(v[i * MIDPOINT_RADIX + k]);                    \
             }                                                                                      \
         }                                                                                          \
     }
 
 #if CONVOLUTION
-/* Turned into the input of the inverse transform, whose parts change places on both sides. */
+/* The points become the input of the inverse transform, which is the forward one with real and
+ * imaginary parts changing places on both sides. */
 FUNCTION void multiply_by_spectrum(real2 *v, GLOBAL const real2 *tables, int t) {
     UNROLL
-    for (int i = 0; i < TURN_COUNT; ++i) {
+    for (int i = 0; i < MIDPOINT_COUNT; ++i) {
         const int b = t + i * LINE_THREADS;
         UNROLL
-        for (int k = 0; k < TURN_RADIX; ++k)
-            if (b < TURN_BUTTERFLIES)
-                v[i * TURN_RADIX + k] = swapped(
-                    complex_multiply(v[i * TURN_RADIX + k],
-                                     TABLE_READ(tables, SPECTRUM + b + k * TURN_BUTTERFLIES)));
+        for (int k = 0; k < MIDPOINT_RADIX; ++k)
+            if (b < MIDPOINT_BUTTERFLIES)
+                v[i * MIDPOINT_RADIX + k] = swapped(
+                    complex_multiply(v[i * MIDPOINT_RADIX + k],
+                                     TABLE_READ(tables, SPECTRUM + b + k * MIDPOINT_BUTTERFLIES)));
     }
 }
 #endif
@@ -116,7 +119,7 @@ FUNCTION real2 prepared(real2 z, int p, GLOBAL const real2 *tables) {
     return z;
 }
 
-#if TWIST >= 0
+#if TWIDDLE_LOOP >= 0
 FUNCTION real2 root_of_unity(unsigned int number, GLOBAL const real2 *tables) {
     return complex_multiply(TABLE_READ(tables, COARSE_TABLE + number / FINE),
                             TABLE_READ(tables, FINE_TABLE + number % FINE));
@@ -124,20 +127,22 @@ FUNCTION real2 root_of_unity(unsigned int number, GLOBAL const real2 *tables) {
 
 #define LOWEST_BIT(k) ((k)&1 ? 0 : (k)&2 ? 1 : (k)&4 ? 2 : (k)&8 ? 3 : 4)
 
-/* Root number `twist` p for the points p of a thread: those of a butterfly are the first one's times
- * roots for each bit of their place in it, of which all threads of a line read the same few. */
-FUNCTION void twist_points(real2 *v, unsigned int twist, int t, GLOBAL const real2 *tables) {
+/* Multiplies each point p of a thread by root of unity number `factor` p. Within a butterfly, a
+ * point's root is that of the butterfly's first point times one root for each bit of the point's
+ * place: all threads of a line read the same few of these. */
+FUNCTION void multiply_by_twiddles(real2 *v, unsigned int factor, int t,
+                                   GLOBAL const real2 *tables) {
     real2 of_bit[5], root[LAST_RADIX];
     UNROLL
     for (int bit = 0; bit < 5; ++bit)
         of_bit[bit] = (1 << bit) < LAST_RADIX
-                          ? root_of_unity(twist * (unsigned int)(LAST_BUTTERFLIES << bit), tables)
+                          ? root_of_unity(factor * (unsigned int)(LAST_BUTTERFLIES << bit), tables)
                           : pair(1, 0);
     UNROLL
     for (int i = 0; i < LAST_COUNT; ++i) {
         const int b = t + i * LINE_THREADS;
         if (b < LAST_BUTTERFLIES) {
-            root[0] = root_of_unity(twist * (unsigned int)b, tables);
+            root[0] = root_of_unity(factor * (unsigned int)b, tables);
             UNROLL
             for (int k = 0; k < LAST_RADIX; ++k) {
                 if (k > 0) root[k] = complex_multiply(root[k & (k - 1)], of_bit[LOWEST_BIT(k)]);
@@ -153,7 +158,7 @@ FUNCTION real2 finished(real2 z, int p, GLOBAL const real2 *tables) {
 #if CONVOLUTION
     z = complex_multiply(swapped(z), TABLE_READ(tables, CHIRP + p));
 #endif
-#if TURNS
+#if ROUND_TRIP
     z = swapped(z);
 #endif
     (void)p;
@@ -236,8 +241,8 @@ KERNEL(weft_fft)
     find_line(&shape, first_line + line_out, index);
 #endif
     const bool stores = first_line + line_out < shape.lines;
-#if TWIST >= 0
-    twist_points(v, index[TWIST], t_out, tables);
+#if TWIDDLE_LOOP >= 0
+    multiply_by_twiddles(v, index[TWIDDLE_LOOP], t_out, tables);
 #endif
     UNROLL
     for (int i = 0; i < LAST_COUNT; ++i) {

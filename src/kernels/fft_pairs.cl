@@ -1,6 +1,6 @@
 /*
- * Half spectra on their way between the threads that load or store them by the pair, numbers k and
- * LENGTH - k, and those that have the points of the first or the last stage.
+ * The exchange of half spectra between threads that load or store them in pairs, numbers k and
+ * LENGTH - k, and the threads that hold the points of the first or the last stage.
  */
 #define PAIRS (LENGTH / 2 + 1)
 #define PAIRS_OF_THREAD ((PAIRS + LINE_THREADS - 1) / LINE_THREADS)
@@ -30,13 +30,14 @@ FUNCTION void gather_points(real2 *v, LOCAL exchanged *line, int t, int part) {
     }
 }
 
-/* Points of what was loaded, in place. */
+/* Turns loaded pairs of a half spectrum into points, in place. */
 FUNCTION void part_pairs(real2 *pairs, GLOBAL const real2 *tables, int t) {
     UNROLL
     for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
         const int k = t + i * LINE_THREADS;
         if (k == 0) pairs[2 * i].y = pairs[2 * i + 1].y = 0; /* real data has none */
-        if (k < PAIRS) part_pair(&pairs[2 * i], &pairs[2 * i + 1], TABLE_READ(tables, SEAM + k));
+        if (k < PAIRS)
+            part_pair(&pairs[2 * i], &pairs[2 * i + 1], TABLE_READ(tables, HALF_ROOTS + k));
     }
 }
 #endif
@@ -66,14 +67,14 @@ FUNCTION void gather_pairs(real2 *pairs, LOCAL exchanged *line, int t, int part)
     }
 }
 
-/* Makes half spectra of points and stores them. */
+/* Turns points into half spectra and stores them. */
 FUNCTION void store_pairs(real2 *pairs, line_out_place to, GLOBAL const real2 *tables, int t) {
     UNROLL
     for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
         const int k = t + i * LINE_THREADS;
         if (k < PAIRS) {
             real2 a = pairs[2 * i], b = pairs[2 * i + 1];
-            join_pair(&a, &b, TABLE_READ(tables, SEAM + k));
+            join_pair(&a, &b, TABLE_READ(tables, HALF_ROOTS + k));
             if (k == 0) a.y = b.y = 0; /* not a zero with a sign */
             store_complex(to, k, a);
             if (2 * k != LENGTH) store_complex(to, LENGTH - k, b);

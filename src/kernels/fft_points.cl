@@ -9,15 +9,18 @@
  *     IN_UNIT, OUT_UNIT        1: neighbouring points (pairs, numbers) are neighbours in memory
  *     IN_ADJACENT, OUT_ADJACENT    1: so are the two real numbers of a pair
  *     ALIGNED       1: points, where they are two numbers side by side, are aligned to both
- *     INVERSE       1: real and imaginary parts change places on both sides, which turns the sign
+ *     INVERSE       1: real and imaginary parts change places on both sides, which changes the
+ *                   sign of the exponent
  *     FOLD, FOLD_LOOP  of FOLDED points: their distance in the half spectrum, the loop over lines
  *     IN_PIECES(PIECE), OUT_PIECES(PIECE), where a side lies in pieces: PIECE(number) for each, in
  *                   order; PIECES is how many there are room for
  *     LOAD_NUMBER(p), LOAD_INDICES(e), STORE_NUMBER(p), STORE_INDICES(e)
  *                   where operators (src/operator/kernel.h, called `load` and `store`) are applied
  *                   to elements as they are loaded or stored: the number of point p in the whole
- *                   line, and the initializer of the indices of the line's element e; the same of
- *                   TURN (called `turn`) for the spectrum of a convolution
+ *                   line, and the initializer of the indices of the line's element e
+ *     SPECTRAL_NUMBER(p), SPECTRAL_INDICES(e)
+ *                   likewise where operators (called `spectral`) are applied to the spectrum
+ *                   between a forward and an inverse transform
  *
  * All strides count real numbers.
  */
@@ -106,11 +109,11 @@ typedef real out_number;
 #else
 #define STORE_KEPT
 #endif
-#ifdef turn_keeps
-#define TURN_KEPT , MEMORY(turn_kept, kept)
-#define OPEN_KEPT OPEN(turn_kept, kept);
+#ifdef spectral_keeps
+#define SPECTRAL_KEPT , MEMORY(spectral_kept, kept)
+#define OPEN_KEPT OPEN(spectral_kept, kept);
 #else
-#define TURN_KEPT
+#define SPECTRAL_KEPT
 #endif
 #ifndef OPEN_KEPT
 #define OPEN_KEPT
@@ -125,17 +128,18 @@ typedef real out_number;
 #define STORE_PARAMETERS
 #define OPEN_STORE
 #endif
-#ifdef TURN_NUMBER
-#define TURN_PARAMETERS , MEMORY(const real, turn_tables), VALUE(turn_places, turn_at) TURN_KEPT
-#define OPEN_TURN                                                                                  \
-    OPEN(const real, turn_tables);                                                                 \
-    OPEN_VALUE(turn_places, turn_at);
+#ifdef SPECTRAL_NUMBER
+#define SPECTRAL_PARAMETERS                                                                        \
+    , MEMORY(const real, spectral_tables), VALUE(spectral_places, spectral_at) SPECTRAL_KEPT
+#define OPEN_SPECTRAL                                                                              \
+    OPEN(const real, spectral_tables);                                                             \
+    OPEN_VALUE(spectral_places, spectral_at);
 #else
-#define TURN_PARAMETERS
-#define OPEN_TURN
+#define SPECTRAL_PARAMETERS
+#define OPEN_SPECTRAL
 #endif
-#define OPERATOR_PARAMETERS LOAD_PARAMETERS TURN_PARAMETERS STORE_PARAMETERS
-#define OPEN_OPERATORS OPEN_LOAD OPEN_TURN OPEN_STORE OPEN_KEPT
+#define OPERATOR_PARAMETERS LOAD_PARAMETERS SPECTRAL_PARAMETERS STORE_PARAMETERS
+#define OPEN_OPERATORS OPEN_LOAD OPEN_SPECTRAL OPEN_STORE OPEN_KEPT
 
 /* The indices of the loops at line number `line`. */
 FUNCTION void find_line(const fft_shape *shape, unsigned int line, unsigned int *index) {
@@ -230,7 +234,7 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
     }
 #endif
 
-/* A real number, or one that stands for a complex one. */
+/* Loads a real number, or the number that the caller's array holds for a complex one. */
 #define LOAD_ONE(result, place, e)                                                                 \
     {                                                                                              \
         LOAD_IF(e) {                                                                               \
@@ -300,7 +304,7 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 
 /* ---- storing ---- */
 
-/* Where a line is stored. */
+/* The place where a line is stored. */
 typedef struct line_out_place {
     GLOBAL out_number *at;
 #if defined OUT_PIECES || defined STORE_NUMBER
@@ -385,7 +389,7 @@ typedef struct line_out_place {
 #endif
 
 #if TO != POINTS_REAL && TO != POINTS_REAL_PAIRS
-/* Element e of the line. */
+/* Stores element e of the line. */
 FUNCTION void store_element(line_out_place to, long64 place, int e, real2 z) {
     STORE_IF(e) {
         OPERATE_STORED(z, e)
@@ -410,7 +414,7 @@ typedef real2 stored_value;
 typedef real stored_value;
 #define STORED_PART(z) z.x
 #endif
-/* A real number, or a complex one by what stands for it. */
+/* Stores a real number, or the number that the caller's array holds for a complex one. */
 FUNCTION void store_one(line_out_place to, long64 place, int e, stored_value x) {
     STORE_IF(e) {
         OPERATE_STORED(x, e)
@@ -419,7 +423,7 @@ FUNCTION void store_one(line_out_place to, long64 place, int e, stored_value x) 
 }
 #endif
 
-/* Those of HALF_PAIRS are stored by the pair. */
+/* Stores point p of a line; those of HALF_PAIRS are stored in pairs (fft_pairs.cl). */
 FUNCTION void store_point(line_out_place to, int p, real2 z) {
 #if TO == POINTS_COMPLEX
     store_complex(to, p, z);
@@ -440,7 +444,7 @@ FUNCTION void store_point(line_out_place to, int p, real2 z) {
     const long64 away = (mirrored ? REAL_LENGTH - whole : whole) - to.row;
     if (mirrored) z.y = -z.y;
     if (whole == 0 || whole == REAL_LENGTH - whole) z.y = 0; /* not a zero with a sign */
-    /* Two rows are their own mirror images. */
+    /* Rows 0 and FOLD / 2 are their own mirror images. */
     if (!mirrored || (to.row > 0 && 2 * to.row != FOLD))
         store_element(to, away * to.number, (int)away + to.row, z);
 #endif
@@ -463,7 +467,7 @@ FUNCTION void join_pair(real2 *a, real2 *b, real2 w) {
     *b = y;
 }
 
-/* The way back, and twice as large: Z from X. */
+/* The inverse of join_pair, times two: Z from X. */
 FUNCTION void part_pair(real2 *a, real2 *b, real2 w) {
     const real2 e = pair(a->x + b->x, a->y - b->y);
     const real2 d = pair(a->x - b->x, a->y + b->y);

@@ -1,9 +1,9 @@
-/* What the functions of operators are written in; src/operator/kernel.c writes them. */
+/* What the functions that apply operators use; src/operator/kernel.c writes those functions. */
 #ifndef WEFT_KERNELS_OPERATORS
 #define WEFT_KERNELS_OPERATORS
 
-/* x times a factor, rounded once: in double where the device has it, else by the factor in two
- * parts, as scale.cl does. */
+/* x times a factor, rounded once: in double precision where the device has it, otherwise with the
+ * factor in two parts, as in scale.cl. */
 #if PRECISION == 0
 #define OPERATOR_SCALED(x, factor, high, low) ((x) * (factor))
 #elif HAS_DOUBLE

@@ -1,5 +1,5 @@
-/* Numbers that callers' arrays hold, as src/operator/convert.c has them; src/operator/kernel.c
- * writes what uses this. */
+/* Conversion of the numbers that callers' arrays hold, as in src/operator/convert.c; the functions
+ * that src/operator/kernel.c writes use it. */
 #ifndef WEFT_KERNELS_STORED
 #define WEFT_KERNELS_STORED
 
@@ -10,7 +10,7 @@ FUNCTION float float_of_half(unsigned short half_bits) {
     return FLOAT_OF_BITS(sign | ((rest << 13) + (112u << 23)));
 }
 
-/* Rounded to nearest, halves to even. */
+/* Rounds to the nearest half-precision number, ties to even. */
 FUNCTION unsigned short half_of_float(float x) {
     const unsigned int bits = BITS_OF_FLOAT(x), sign = bits >> 16 & 0x8000;
     const unsigned int a = bits & 0x7fffffff;
@@ -21,9 +21,9 @@ FUNCTION unsigned short half_of_float(float x) {
     return (unsigned short)(sign | ((a - (112u << 23) + 0xfff + (a >> 13 & 1)) >> 13));
 }
 
-/* A number of the transform as one of single precision that a half can be rounded from: where that
- * is not exact, the one of its two neighbours whose last bit is 1, so that nothing looks like a tie
- * that is none (Boldo, Melquiond 2008: Emulation of FMA and correctly rounded sums). */
+/* A number of the transform in single precision, for rounding to half precision. If that is not
+ * exact, the neighbour whose last bit is 1 is taken, so that the second rounding does not see a tie
+ * where there is none (Boldo, Melquiond 2008: Emulation of FMA and correctly rounded sums). */
 #if PRECISION == 0
 FUNCTION float single_for_half(double x) {
     const float nearest = (float)x;
@@ -35,7 +35,7 @@ FUNCTION float single_for_half(double x) {
 #define single_for_half(x) (x)
 #endif
 
-/* NaN gives the least. */
+/* Rounds to an integer from `least` to `most`; NaN gives `least`. */
 FUNCTION real rounded_between(real x, real least, real most) {
     return x > least ? (x < most ? rint(x) : most) : least;
 }

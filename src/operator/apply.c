@@ -1,7 +1,8 @@
 /*
- * Running operators over a rank's box: piece by piece of consecutive elements, each of which goes
- * through all operators while it is in the first cache. Threads take equal shares of the elements.
- * Compiled without contraction (CMakeLists.txt): the same operations everywhere, so the same bits.
+ * Applies operators to a rank's box, one piece of consecutive elements after the other; all
+ * operators are applied to a piece while it is in the first-level cache. Threads take equal shares
+ * of the elements. This file is compiled without contraction to fused operations (CMakeLists.txt),
+ * so that results have the same bits on every machine.
  */
 #include "operator/pointwise.h"
 
@@ -27,7 +28,8 @@ enum {
 #undef REAL
 #undef NAMED
 
-/* As the devices' scale does: the factor keeps its double precision. */
+/* Multiplies in double precision, as the devices' scaling does, so that each value is rounded
+ * once. */
 static void scale_piece(const weft_pointwise *p, double factor, int64_t count, void *data) {
     const int64_t numbers = p->layout.real ? count : 2 * count;
     double *d = data;
@@ -71,7 +73,7 @@ static void apply_parts(const weft_pointwise *p, const int64_t *index, int64_t c
     }
 }
 
-/* Index of element `first` of the box, counted as it lies in memory. */
+/* Finds the index of element `first` of the box, counted in memory order. */
 static void find(const weft_pointwise *p, int64_t first, int64_t *index) {
     const int64_t n = p->layout.box.n[p->run_axis];
     int64_t row = first / n;
@@ -82,7 +84,8 @@ static void find(const weft_pointwise *p, int64_t first, int64_t *index) {
     }
 }
 
-/* How many of `count` elements from `index` on the caller's array has, and where the first is. */
+/* How many of the `count` elements from `index` on the caller's array contains, and where the first
+ * of them is. */
 static int64_t find_stored(const weft_pointwise *p, const int64_t *index, int64_t count,
                            int64_t *at) {
     const int64_t *n = p->layout.stored.n;
@@ -95,7 +98,8 @@ static int64_t find_stored(const weft_pointwise *p, const int64_t *index, int64_
     return count < left ? count : left;
 }
 
-/* The same where the caller's array is no box of the transform's numbers. */
+/* Applies the operators where the caller's array is cropped or holds other numbers than the
+ * transform's. */
 static void apply_stored(const weft_pointwise *p, const int64_t *index, int64_t count,
                          const char *in, char *out, int64_t first) {
     const int64_t element = (int64_t)weft_pointwise_element_bytes(p);
@@ -166,7 +170,7 @@ weft_status weft_pointwise_run(void *pointwise, const void *in, void *out) {
     return WEFT_SUCCESS;
 }
 
-/* It lies in the order of the box. */
+/* Writes to the array that keeps the results, which has the order of the box. */
 weft_status weft_pointwise_keep(void *pointwise, const void *in, void *out) {
     const weft_pointwise *p = pointwise;
     const weft_pointwise_layout kept = weft_kept_layout(&p->layout);

@@ -1,4 +1,4 @@
-/* Elements of the callers' arrays: where they lie, and what they hold. */
+/* Elements of the callers' arrays: where they lie, and how their numbers are converted. */
 #include <math.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ size_t weft_stored_alignment(weft_storage storage, weft_precision precision) {
     return weft_number_bytes(precision);
 }
 
-/* Numbers, and pairs of halves, are aligned to their size. */
+/* Numbers, and pairs of half-precision numbers, must be aligned to their size. */
 size_t weft_stored_element_bytes(const weft_pointwise_layout *layout) {
     const bool pair = layout->stored.storage == WEFT_STORAGE_SAME && !layout->real;
     return weft_stored_alignment(layout->stored.storage, layout->precision) * (pair ? 2 : 1);
@@ -64,7 +64,8 @@ static float float_of_half(uint16_t half) {
     return value;
 }
 
-/* Rounded to nearest, halves to even, from either precision at once. */
+/* Rounds to the nearest half-precision number, ties to even, from single or double precision in one
+ * step. */
 static uint16_t half_of_double(double x) {
     const uint16_t sign = signbit(x) ? 0x8000 : 0;
     const double a = fabs(x);
@@ -151,7 +152,7 @@ static double get(const weft_pointwise_layout *layout, const void *from, int64_t
     return layout->precision == WEFT_SINGLE ? (double)f[at] : d[at];
 }
 
-/* NaN gives the least. */
+/* Rounds to an integer from `least` to `most`; NaN gives `least`. */
 static double rounded(double value, double least, double most) {
     return value > least ? value < most ? nearbyint(value) : most : least;
 }

@@ -1,4 +1,4 @@
-/* Writes the functions of operators, and puts their tables on the device. */
+/* Writes the functions that apply operators in kernels, and copies their tables to the device. */
 #include "operator/kernel.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 extern const char weft_kernels_operators_cl[], weft_kernels_stored_cl[]; /* cmake/embed.cmake */
 
-/* What is being written. */
+/* The kernel text while it is being written. */
 typedef struct writing {
     const weft_pointwise *list; /* made ready on the host */
     const char *name;
@@ -47,8 +47,9 @@ static void write_scale(writing *w, double factor) {
     }
 }
 
-/* A table is read at its place plus the index along its axis, in numbers or, if they are complex,
- * in pairs. Tables begin at even numbers. */
+/* Writes the multiplication by the factors of a product. A table is read at its place plus the
+ * index along its axis, counted in numbers or, if they are complex, in pairs. Tables begin at even
+ * numbers. */
 static weft_status write_product(writing *w, const weft_pointwise_part *part) {
     const char *type = part->complex_factors ? "real2" : "real";
     const char *multiply = part->complex_factors ? "complex_multiply" : "OPERATOR_PRODUCT";
@@ -79,7 +80,7 @@ static weft_status write_product(writing *w, const weft_pointwise_part *part) {
 
 /* ---- snippets ---- */
 
-/* The caller's text as a function; lines are counted from its first one. */
+/* Writes the caller's snippet as a function. Compilers count lines from its first one. */
 static void define_snippet(writing *w, int number, const char *snippet) {
     weft_composition *c = &w->text;
     weft_compose(c,
@@ -134,7 +135,7 @@ static void write_function(writing *w) {
                  w->name, w->name, w->name, w->name, w->body.text ? w->body.text : "");
 }
 
-/* Whether an index is in the caller's array, as an expression; empty where all are. */
+/* Writes the condition that an index is in the caller's array; nothing where all are. */
 static weft_status write_inside(writing *w) {
     const weft_pointwise_layout *layout = &w->list->layout;
     for (int a = 0; a < w->list->rank && layout->stored.cropped; a++) {
@@ -146,7 +147,7 @@ static weft_status write_inside(writing *w) {
     return WEFT_SUCCESS;
 }
 
-/* What elements of the callers' arrays are, and what stored.cl calls FROM_NAME and TO_NAME. */
+/* A type of the elements of callers' arrays, and the names of its conversions in stored.cl. */
 typedef struct number_kind {
     const char *type, *name;
 } number_kind;
@@ -160,12 +161,12 @@ static const number_kind kinds[] = {[WEFT_STORAGE_U8] = {"unsigned char", "U8"},
                                     [WEFT_STORAGE_DECIBEL_U8] = {"unsigned char", "DECIBEL"},
                                     [WEFT_STORAGE_COMPLEX_HALF] = {"unsigned int", "COMPLEX_HALF"}};
 
-/* Real numbers stand for complex ones by their real parts. */
+/* Whether real numbers are stored in place of complex ones, as their real parts. */
 static bool is_part(const writing *w, weft_storage storage) {
     return !w->list->layout.real && storage <= WEFT_STORAGE_DOUBLE;
 }
 
-/* NAME_SUFFIX: the number that an element stands for. */
+/* Writes the function NAME_SUFFIX, which converts an element to a number of the transform. */
 static void define_load(writing *w, const char *suffix, weft_storage storage) {
     const bool part = is_part(w, storage);
     weft_compose(&w->text, "FUNCTION %s_number %s_%s(%s x) { return %s(FROM_%s(x)%s); }\n", w->name,
@@ -173,7 +174,7 @@ static void define_load(writing *w, const char *suffix, weft_storage storage) {
                  part ? ", 0" : "");
 }
 
-/* NAME_SUFFIX: the element for a number. */
+/* Writes the function NAME_SUFFIX, which converts a number of the transform to an element. */
 static void define_store(writing *w, const char *suffix, const weft_stored *stored) {
     const number_kind *kind = &kinds[stored->storage];
     const double *range = stored->decibels;
@@ -187,7 +188,7 @@ static void define_store(writing *w, const char *suffix, const weft_stored *stor
         weft_compose(c, "TO_%s(x%s); }\n", kind->name, is_part(w, stored->storage) ? ".x" : "");
 }
 
-/* How elements of the caller's array lie there. */
+/* Writes the functions for elements of a caller's array that is not the box. */
 static void write_stored(writing *w) {
     const weft_pointwise_layout *layout = &w->list->layout;
     weft_composition *c = &w->text;
@@ -207,7 +208,8 @@ static void write_stored(writing *w) {
         define_store(w, "convert", &layout->stored);
 }
 
-/* The array that keeps the results: an element's place there grows by a stride for each index. */
+/* Writes the function that stores to the array that keeps the results. An element's place there is
+ * the sum of its indices times strides. */
 static weft_status write_kept(writing *w) {
     const weft_pointwise_layout kept = weft_kept_layout(&w->list->layout);
     int64_t stride[WEFT_AXES];
@@ -276,7 +278,7 @@ static weft_status upload(weft_operator_kernel *k, const void *data) {
     return status != WEFT_SUCCESS ? status : done;
 }
 
-/* In the order in which places were given to them. */
+/* Gathers the tables in the order in which they were given their places. */
 static void gather_tables(const weft_pointwise *list, char *data) {
     const size_t number = weft_number_bytes(list->layout.precision);
     size_t at = 0;

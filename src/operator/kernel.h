@@ -43,19 +43,19 @@ typedef struct weft_operator_kernel {
     size_t bytes;                        /* of the tables */
 } weft_operator_kernel;
 
-/* `name` is the list's in the text. */
+/* Makes the kernel text and the tables of a list. `name` is the prefix of its names in the text. */
 weft_status weft_operator_kernel_create(const weft_operator_list *list,
                                         const weft_pointwise_layout *layout, const char *name,
                                         const weft_device_handle *device,
                                         weft_operator_kernel **kernel);
 void weft_operator_kernel_release(weft_operator_kernel *kernel);
 
-/* The places of a part of the box that begins at `first`, an index for each axis: as many bytes as
- * the structure has. */
+/* Fills in the places for a part of the box that begins at the indices `first`, one for each axis.
+ * Returns the bytes of the structure. */
 size_t weft_operator_kernel_places(const weft_operator_kernel *kernel, const int64_t *first,
                                    int64_t place[WEFT_OPERATOR_PLACES]);
 
-/* A list applied by a kernel of its own to a whole box. */
+/* A pass that applies a list to a whole box by a kernel of its own. */
 typedef struct weft_operator_pass weft_operator_pass;
 
 weft_status weft_operator_pass_create(const weft_operator_list *list,
@@ -64,10 +64,10 @@ weft_status weft_operator_pass_create(const weft_operator_list *list,
 void weft_operator_pass_release(weft_operator_pass *pass);
 size_t weft_operator_pass_bytes(const weft_operator_pass *pass);
 
-/* Where the results are kept, if they are, from now on. */
+/* Sets the array in which the results are kept, if they are. */
 void weft_operator_pass_keep_at(weft_operator_pass *pass, void *kept);
 
-/* Enqueues it from `in` to `out`, which may be the same array. */
+/* Enqueues the pass from `in` to `out`, which may be the same array. */
 weft_status weft_operator_pass_run(weft_operator_pass *pass, weft_queue *queue, const void *in,
                                    void *out);
 

@@ -1,4 +1,4 @@
-/* Lists of operators as the caller gave them: checked, copied, summed up. */
+/* Checks and copies the caller's lists of operators, and computes checksums. */
 #include "operator/operator.h"
 
 #include "support/error.h"
@@ -122,8 +122,8 @@ static bool shift_is_complex(const weft_operator *o, const weft_operator_space *
     return false;
 }
 
-/* The caller's tables and snippet stay behind: *o gets copies, or NULL. Of a shift, the table that
- * it stands for. */
+/* Replaces the caller's tables and snippet in *o by copies, or NULL. A shift becomes the table of
+ * its factors. */
 static weft_status copy_content(const weft_operator_space *space, weft_operator *o) {
     const double *given[WEFT_MAX_RANK];
     const char *snippet = o->kind == WEFT_OPERATOR_FUNCTION ? o->snippet : NULL;
@@ -156,8 +156,8 @@ static weft_status copy_content(const weft_operator_space *space, weft_operator 
 
 static const weft_versioned operator_versions = WEFT_VERSIONED(weft_operator, snippet);
 
-/* Checks operator number k of the caller's list, whose size all of them have, and appends a copy.
- */
+/* Checks operator number k of the caller's list, whose elements all have the caller's struct size,
+ * and appends a copy. */
 static weft_status append(const weft_operators *given, int k, const weft_operator_space *space,
                           const char *list_name, weft_operator_list *list) {
     char name[NAME_MAX_BYTES];
@@ -227,7 +227,7 @@ bool weft_operators_only_scale(const weft_operator_list *list, double *factor) {
 
 #define HASH(sum, value) weft_hash_bytes((sum), &(value), sizeof(value))
 
-/* Field by field, for there may be gaps between them. */
+/* Hashes field by field, since there may be padding between them. */
 uint64_t weft_operator_checksum(const weft_operator *o, const weft_operator_space *space) {
     uint64_t sum = WEFT_HASH_OF_NOTHING;
     sum = HASH(sum, o->kind);

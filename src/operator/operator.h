@@ -7,7 +7,7 @@
 
 #include "layout/layout.h"
 
-/* Where in a transform a list is applied. */
+/* The place in a transform where a list is applied. */
 typedef enum weft_operator_place {
     WEFT_PLACE_LOAD,     /* forward, input space */
     WEFT_PLACE_SPECTRAL, /* forward, output space */
@@ -16,7 +16,7 @@ typedef enum weft_operator_place {
     WEFT_PLACES
 } weft_operator_place;
 
-/* As the fields of weft_problem are called. */
+/* The name of the field of weft_problem for this place. */
 const char *weft_operator_place_name(weft_operator_place place);
 
 /* A checked copy of a caller's list, tables included. */
@@ -34,35 +34,35 @@ typedef struct weft_operator_space {
     weft_operator_place place;
 } weft_operator_space;
 
-/* Checks and copies a list, behind a scaling by `norm` if that is not 1. `name` is the list's in
- * sentences. The caller releases the list, also after a failure. */
+/* Checks and copies a list; it begins with a scaling by `norm` if that is not 1. `name` is the
+ * list's name in error messages. The caller releases the list, also after a failure. */
 weft_status weft_operators_read(const weft_operators *given, const weft_operator_space *space,
                                 const char *name, double norm, weft_operator_list *list);
 void weft_operators_release(weft_operator_list *list);
 
-/* Bytes of the copies. */
+/* Bytes of the list's copies. */
 size_t weft_operators_bytes(const weft_operator_list *list, const weft_operator_space *space);
 
 /* Whether the list only scales (an empty one does, by 1); *factor gets the product. */
 bool weft_operators_only_scale(const weft_operator_list *list, double *factor);
 
-/* A number that is the same only for equal operators; functions and their arguments are not
- * compared. */
+/* A checksum that differs (very probably) for different operators; functions and their arguments
+ * are not included. */
 uint64_t weft_operator_checksum(const weft_operator *operator, const weft_operator_space * space);
 
-/* Whether a window is one; `name` is its in sentences. The value of one of n points at index i.
- * (window.c) */
+/* Checks the parameters of a window; `name` is its name in error messages. weft_window_value is the
+ * value of a window of n points at index i. (window.c) */
 weft_status weft_window_check(const weft_window *window, const char *name);
 long double weft_window_value(const weft_window *window, int64_t n, int64_t i);
 
-/* Whether the factors of a shift by s of n points are all 1 and -1; the factors of the first
- * `count` indices of an array there, real numbers if they are, else pairs. (shift.c) */
+/* Whether the factors of a shift by s of n points are all 1 or -1; and the factors for the first
+ * `count` indices of an array, as real numbers in that case and otherwise as pairs. (shift.c) */
 bool weft_shift_is_real(int64_t n, double s);
 void weft_shift_factors(weft_operator_place place, int64_t n, double s, bool pairs, int64_t count,
                         double *factors);
 
 /* How a rank's share of the array lies in the caller's memory: its first n[a] indices along each
- * axis, in the order of the box, as numbers of another kind perhaps. */
+ * axis, in the order of the box, as numbers of possibly another type. */
 typedef struct weft_stored {
     weft_storage storage;
     double decibels[2];
@@ -70,7 +70,7 @@ typedef struct weft_stored {
     int64_t n[WEFT_AXES];
 } weft_stored;
 
-/* A rank's share of the array: box and order as everywhere, with the batch as axis rank. */
+/* A rank's share of the array: its box and memory order. The batch is axis number `rank`. */
 typedef struct weft_pointwise_layout {
     weft_region box;
     int order[WEFT_AXES];
@@ -83,34 +83,35 @@ typedef struct weft_pointwise_layout {
     weft_stored kept;   /* ... which is never cropped */
 } weft_pointwise_layout;
 
-/* The same of the array that is kept. */
+/* The layout of the array that keeps the results. */
 static inline weft_pointwise_layout weft_kept_layout(const weft_pointwise_layout *layout) {
     weft_pointwise_layout kept = *layout;
     kept.stored = layout->kept;
     return kept;
 }
 
-/* Whether the caller's array is read, for the operators then come after it. */
+/* Whether the caller's array is read, before the operators are applied; otherwise it is written
+ * after them. */
 static inline bool weft_pointwise_loads(const weft_pointwise_layout *layout) {
     return layout->place == WEFT_PLACE_LOAD || layout->place == WEFT_PLACE_SPECTRUM;
 }
 
-/* Whether the caller's array is just the box (convert.c); its bytes; those of one of its elements,
- * and what its address must be a multiple of. */
+/* Of the caller's array: whether it is just the box, its bytes, the bytes of an element, and the
+ * alignment of its address (convert.c). */
 bool weft_stored_is_box(const weft_stored *stored);
 int64_t weft_stored_bytes(const weft_pointwise_layout *layout);
 size_t weft_stored_element_bytes(const weft_pointwise_layout *layout);
 size_t weft_stored_alignment(weft_storage storage, weft_precision precision);
-/* Strides of the caller's array, in its elements, by axis. */
+/* Sets the strides of the caller's array, in its elements, for each axis. */
 void weft_stored_strides(const weft_pointwise_layout *layout, int64_t stride[WEFT_AXES]);
 
-/* Elements between the caller's array and numbers of the transform. */
+/* Convert elements of the caller's array to numbers of the transform, and back. */
 void weft_stored_load(const weft_pointwise_layout *layout, int64_t count, const void *from,
                       void *to);
 void weft_stored_store(const weft_pointwise_layout *layout, int64_t count, const void *from,
                        void *to);
 
-/* A list made ready for one layout (prepare.c). The list must outlive it. */
+/* A list prepared for one layout (prepare.c). The list must outlive it. */
 typedef struct weft_pointwise weft_pointwise;
 
 weft_status weft_pointwise_create(const weft_operator_list *list,
@@ -118,13 +119,14 @@ weft_status weft_pointwise_create(const weft_operator_list *list,
                                   weft_pointwise **pointwise);
 void weft_pointwise_release(weft_pointwise *pointwise);
 size_t weft_pointwise_bytes(const weft_pointwise *pointwise);
-/* Leaves out the caller's functions: for runs that the caller did not ask for. */
+/* Omits the caller's functions from now on, for runs that the caller did not ask for, such as
+ * measurements. */
 void weft_pointwise_omit_functions(weft_pointwise *pointwise);
 
-/* Applies the operators to `in`, into `out`, which may be the same array: a weft_device_function
- * with the weft_pointwise as its argument (apply.c). */
+/* Applies the operators to `in` and stores the result in `out`, which may be the same array
+ * (apply.c). This is a weft_device_function; its argument is the weft_pointwise. */
 weft_status weft_pointwise_run(void *pointwise, const void *in, void *out);
-/* Writes the results, in `in`, to the array that keeps them: another one. */
+/* Writes the results in `in` to the array that keeps them, which must be another one. */
 weft_status weft_pointwise_keep(void *pointwise, const void *in, void *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* Operators as a pass of their own on a device: one kernel over a rank's box. */
+/* Operators as a pass of their own on a device: a kernel over a rank's box. */
 #include <stdlib.h>
 
 #include "operator/kernel.h"
@@ -8,7 +8,7 @@
 
 enum { THREADS = 256, PER_THREAD = 4 /* as in pointwise.cl */, MOST = 1 << 30 };
 
-/* pointwise_shape of pointwise.cl. */
+/* The size of pointwise_shape of pointwise.cl. */
 #define SHAPE_BYTES(axes) ((2 + 6 * (size_t)(axes)) * sizeof(uint32_t))
 
 extern const char weft_kernels_pointwise_cl[]; /* cmake/embed.cmake */
@@ -22,7 +22,7 @@ struct weft_operator_pass {
     bool loads;                /* the caller's array, if that is not the box; else it stores it */
     int64_t stored[WEFT_AXES]; /* its strides, in its elements, in the order of n */
     void *kept;
-    /* A launch has all of the first `inner` axes and a part of the next one. */
+    /* A launch covers all of the first `inner` axes and a part of the next one. */
     int inner;
     int64_t inner_elements, part;
 };
@@ -59,7 +59,7 @@ static weft_status compile(weft_operator_pass *p, weft_precision precision) {
     return status;
 }
 
-/* Elements of a launch are numbered with 31 bits. */
+/* Chooses how launches cut the box, since the elements of a launch are numbered with 31 bits. */
 static void cut(weft_operator_pass *p) {
     p->inner_elements = 1;
     while (p->inner < p->axes && p->inner_elements * p->n[p->inner] <= MOST)
@@ -112,7 +112,8 @@ void weft_operator_pass_keep_at(weft_operator_pass *p, void *kept) {
     p->kept = kept;
 }
 
-/* From index `first` (of the axes in memory order) on, `n` indices of the axis that is cut. */
+/* Launches the kernel for `n` indices of the axis that is cut, from index `first` on (one for each
+ * axis in memory order). */
 static weft_status launch(weft_operator_pass *p, weft_queue *queue, const int64_t *first, int64_t n,
                           const char *in, char *out) {
     const weft_device_handle *d = &p->operators->device;

@@ -1,4 +1,5 @@
-/* Preparing operators for the box of a rank: which make one product, and its tables. */
+/* Prepares operators for the box of a rank: finds neighbours that make one product, and makes its
+ * tables. */
 #include "operator/pointwise.h"
 
 #include "support/error.h"
@@ -9,10 +10,11 @@
 #include <omp.h>
 #endif
 
-/* A factor takes some 100 ns, so threads are worth it early. */
+/* Computing a factor takes some 100 ns, so few factors for each thread are enough to make threads
+ * worth starting. */
 enum { FACTORS_PER_THREAD = 1 << 10 };
 
-/* Operators first..last-1 of a list, all of which a product can hold. */
+/* Operators first..last-1 of a list, which together make one product. */
 typedef struct group {
     const weft_operator *first, *last;
     bool complex_factors;
@@ -30,12 +32,13 @@ static bool has_axis(const weft_operator *o, int axis) {
     }
 }
 
-/* A shift is a table, too. */
+/* Whether an operator's factors are complex; a shift is a table here. */
 static bool is_complex(const weft_operator *o) {
     return o->complex_factors && (o->kind == WEFT_OPERATOR_TABLE || o->kind == WEFT_OPERATOR_SHIFT);
 }
 
-/* The product of the group's factors of index i of an axis: real and imaginary part. */
+/* Computes the product of the group's factors for index i of an axis: its real and imaginary
+ * part. */
 static void factor_of(const group *g, int axis, int64_t n, int64_t i, long double out[2]) {
     for (const weft_operator *o = g->first; o < g->last; o++) {
         if (!has_axis(o, axis)) continue;
@@ -76,7 +79,7 @@ static void fill_table(const weft_pointwise *p, const group *g, int axis, int64_
     }
 }
 
-/* The scalings of the group go into its first table. */
+/* Makes the tables of a product. The scalings of the group are included in its first table. */
 static weft_status make_product(weft_pointwise *p, const group *g, const int64_t *n) {
     weft_pointwise_part *part = &p->part[p->parts++];
     const size_t number = weft_number_bytes(p->layout.precision);
@@ -113,7 +116,8 @@ static weft_status make_parts(weft_pointwise *p, const weft_operator_list *list,
     return WEFT_SUCCESS;
 }
 
-/* Runs go along the axis that is contiguous, or the next slower one where that is 1 wide. */
+/* Sets the axis of contiguous runs: the contiguous axis, or the next slower one if that has one
+ * index. */
 static void lay_out(weft_pointwise *p, const weft_pointwise_layout *layout) {
     int last = layout->box.axes - 1;
     p->rank = last;

@@ -48,7 +48,7 @@ static long double kaiser(long double beta, long double t) {
     return bessel_i0(beta * sqrtl(1 - x * x)) / bessel_i0(beta);
 }
 
-/* Of the first half only: the lobe, then 1. `last` is M - 1. */
+/* A Tukey window at index `i` of its first half: the cosine lobe, then 1. `last` is M - 1. */
 static long double tukey(long double alpha, int64_t last, int64_t i) {
     if (alpha <= 0) return 1;
     if (alpha >= 1)

@@ -12,17 +12,7 @@
 
 #include <string.h>
 
-enum {
-    COST_WORKSPACE = 10,  /* another buffer of the local size */
-    COST_THIRD = 100,     /* a third one: only where nothing else works */
-    COST_FINAL_COPY = 15, /* a trip through memory at the end */
-    COST_LENDING = 15,    /* the same before partners read */
-    COST_ELSEWHERE = 1,   /* a pointwise step stores past the lines that it loaded */
-    COST_WAITING = 15,    /* a transform that goes in parts waits for the exchange as a whole */
-    COST_OWN_PACKED = 15, /* this rank's own block is packed and unpacked instead of copied */
-    COST_OWN_SHIFTED = 1, /* the same where nothing is packed: accepted to save a workspace */
-    COST_IMPOSSIBLE = 1 << 20
-};
+enum { COST_IMPOSSIBLE = 1 << 20 };
 
 /* One way to run a step that reads buffer `src`; or an exchange and the transform that loads what
  * arrives, in buffer `arrived` (-1: nothing does). */
@@ -36,7 +26,7 @@ typedef choice table[WEFT_MAX_STEPS + 1][WEFT_BUFFER_STAGE_SEND];
 
 /* Whether an exchange may use these buffers; *cost gets the price. */
 static bool exchange_allows(const weft_step *step, int src, int send, int receive, int dst,
-                            int *cost) {
+                            const weft_machine_buffers *price, int *cost) {
     const weft_redistribution *r = &step->exchange;
     /* Later parts are still to leave when the first ones arrive. */
     bool parts = weft_step_in_parts(step), p2p = step->method->point_to_point || parts;
@@ -50,7 +40,7 @@ static bool exchange_allows(const weft_step *step, int src, int send, int receiv
     if (send == dst && (r->pack || !r->unpack)) return false;
     if (receive == src && (p2p || !packed)) return false;
     if (aliased && (step->method->datatypes || (!r->unpack && (p2p || !r->pack)))) return false;
-    *cost = !aliased ? 0 : packed || step->staged ? COST_OWN_PACKED : COST_OWN_SHIFTED;
+    *cost = !aliased ? 0 : packed || step->staged ? price->own_packed : price->own_shifted;
     return true;
 }
 
@@ -59,9 +49,10 @@ static void relax(choice *best, int cost, int src, int send, int receive) {
         *best = (choice){.cost = cost, .src = src, .send = send, .receive = receive};
 }
 
-/* Buffers that a step may use. */
+/* Buffers that a step may use, and what that costs. */
 typedef struct range {
     int first, limit;
+    const weft_machine_buffers *price;
 } range;
 
 /* The cheapest way to run an exchange from `src` into `dst`, packing in these buffers. */
@@ -74,7 +65,8 @@ static choice exchange_into(const weft_step *step, int src, int dst, range buffe
             int r = step->staged            ? WEFT_BUFFER_STAGE_RECEIVE
                     : step->exchange.unpack ? receive
                                             : dst;
-            if (exchange_allows(step, src, s, r, dst, &cost)) relax(&best, cost, src, s, r);
+            if (exchange_allows(step, src, s, r, dst, buffers.price, &cost))
+                relax(&best, cost, src, s, r);
         }
     return best;
 }
@@ -86,7 +78,8 @@ static void try_both(const weft_step *step, int base, int src, int dst, int arri
     if (arrived == dst) return;
     choice c = exchange_into(step, src, arrived, buffers);
     if (src == dst)
-        c.cost += step->parts_after ? COST_WAITING : 2 * COST_FINAL_COPY / step->exchange.members;
+        c.cost += step->parts_after ? buffers.price->waiting
+                                    : 2 * buffers.price->final_copy / step->exchange.members;
     c.two_steps = true;
     c.arrived = arrived;
     c.cost += base;
@@ -106,7 +99,7 @@ static void try_step(const weft_step *step, int base, int src, int dst, range bu
     switch (step->kind) {
     case WEFT_STEP_POINTWISE:
         if (src == dst && !weft_stored_is_box(&step->layout.stored)) return;
-        relax(best, base + (src == dst ? 0 : COST_ELSEWHERE), src, -1, -1);
+        relax(best, base + (src == dst ? 0 : buffers.price->elsewhere), src, -1, -1);
         return;
     case WEFT_STEP_FFT: /* in place or not must not depend on the exchange method: engines that take
                            no pieces round differently */
@@ -114,7 +107,8 @@ static void try_step(const weft_step *step, int base, int src, int dst, range bu
             relax(best, base, src, -1, -1);
         return;
     case WEFT_STEP_COPY:
-        if (src != dst) relax(best, base + (step->optional ? COST_LENDING : 0), src, -1, -1);
+        if (src != dst)
+            relax(best, base + (step->optional ? buffers.price->lending : 0), src, -1, -1);
         if (src == dst && step->optional) relax(best, base, src, -1, -1);
         return;
     case WEFT_STEP_EXCHANGE:
@@ -136,12 +130,13 @@ static bool may_hold(const weft_schedule *schedule, int step, int buffer) {
     return buffer != WEFT_BUFFER_OUT || !output_is_apart(schedule) || step == schedule->steps;
 }
 
-static void try_from(const weft_schedule *schedule, int i, int src, int limit, table best) {
+static void try_from(const weft_schedule *schedule, const weft_machine_buffers *price, int i,
+                     int src, int limit, table best) {
     const weft_step *step = &schedule->step[i];
     const int base = best[i][src].cost;
     const bool loaded = step->kind == WEFT_STEP_EXCHANGE && step->loaded_by_next;
     const range buffers = {output_is_apart(schedule) ? WEFT_BUFFER_WORKSPACE : WEFT_BUFFER_OUT,
-                           limit};
+                           limit, price};
     for (int dst = WEFT_BUFFER_OUT; dst < limit; dst++) {
         if (!loaded && may_hold(schedule, i + 1, dst))
             try_step(step, base, src, dst, buffers, &best[i + 1][dst]);
@@ -154,14 +149,15 @@ static void try_from(const weft_schedule *schedule, int i, int src, int limit, t
     }
 }
 
-static void fill_table(const weft_schedule *schedule, int workspaces, table best) {
+static void fill_table(const weft_schedule *schedule, const weft_machine_buffers *price,
+                       int workspaces, table best) {
     int limit = WEFT_BUFFER_WORKSPACE + workspaces;
     for (int i = 0; i <= schedule->steps; i++)
         for (int b = 0; b < WEFT_BUFFER_STAGE_SEND; b++) best[i][b].cost = COST_IMPOSSIBLE;
     best[0][schedule->in_place ? WEFT_BUFFER_OUT : WEFT_BUFFER_IN].cost = 0;
     for (int i = 0; i < schedule->steps; i++)
         for (int src = 0; src < limit; src++)
-            if (best[i][src].cost < COST_IMPOSSIBLE) try_from(schedule, i, src, limit, best);
+            if (best[i][src].cost < COST_IMPOSSIBLE) try_from(schedule, price, i, src, limit, best);
 }
 
 /* Writes the cheapest way to end in `buffer` into the steps. */
@@ -260,20 +256,22 @@ static void settle(weft_schedule *schedule) {
     }
 }
 
-static int workspace_cost(int count) {
-    return count <= 0 ? 0 : COST_WORKSPACE * count + (count > 2 ? COST_THIRD : 0);
+static int workspace_cost(const weft_machine_buffers *price, int count) {
+    return count <= 0 ? 0 : price->workspace * count + (count > 2 ? price->third : 0);
 }
 
 /* The copy at the end is for in place only, where a single pass cannot write over what it reads. */
-weft_status weft_schedule_assign_buffers(weft_schedule *schedule, int free_workspaces) {
+weft_status weft_schedule_assign_buffers(weft_schedule *schedule, const weft_machine_buffers *price,
+                                         int free_workspaces) {
     table best;
     int chosen = -1, chosen_cost = COST_IMPOSSIBLE, chosen_end = WEFT_BUFFER_OUT;
     for (int k = 0; k <= WEFT_MAX_WORKSPACES; k++) {
-        fill_table(schedule, k, best);
+        fill_table(schedule, price, k, best);
         for (int end = WEFT_BUFFER_OUT; end < WEFT_BUFFER_WORKSPACE + k; end++) {
             if (end != WEFT_BUFFER_OUT && !schedule->in_place) break;
-            int cost = best[schedule->steps][end].cost + workspace_cost(k - free_workspaces) +
-                       (end == WEFT_BUFFER_OUT ? 0 : COST_FINAL_COPY);
+            int cost = best[schedule->steps][end].cost +
+                       workspace_cost(price, k - free_workspaces) +
+                       (end == WEFT_BUFFER_OUT ? 0 : price->final_copy);
             if (cost < chosen_cost) {
                 chosen = k;
                 chosen_cost = cost;
@@ -287,7 +285,7 @@ weft_status weft_schedule_assign_buffers(weft_schedule *schedule, int free_works
             "no assignment of %d workspaces runs this schedule; this is a defect of weft",
             WEFT_MAX_WORKSPACES);
     schedule->workspaces = chosen;
-    fill_table(schedule, chosen, best);
+    fill_table(schedule, price, chosen, best);
     trace_back(schedule, best, chosen_end);
     drop_copies(schedule);
     if (chosen_end != WEFT_BUFFER_OUT) add_final_copy(schedule);

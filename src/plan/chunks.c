@@ -89,8 +89,8 @@ static bool split_transform(weft_partition p, const weft_region *box, weft_step 
 }
 
 /* What is taken goes in half as many parts as what is made, for it is copied in parts of both. */
-static int parts_taken(int chunks, int made, int taken) {
-    const int most = 16;
+static int parts_taken(const weft_schedule_request *request, int made, int taken) {
+    const int chunks = request->chunks, most = weft_request_machine(request)->tiling.most_consumed;
     int parts = made < 0 || made == taken ? chunks : (chunks + 1) / 2;
     if (taken < 0) return 1;
     return made >= 0 && made != taken && parts > most ? most : parts;
@@ -104,8 +104,7 @@ static void split_exchange(const weft_schedule_request *request, weft_schedule *
     int made, taken;
     choose_axes(request, step, before, after, &made, &taken);
     step->made = made < 0 ? whole : (weft_partition){request->chunks, made};
-    step->taken =
-        taken < 0 ? whole : (weft_partition){parts_taken(request->chunks, made, taken), taken};
+    step->taken = taken < 0 ? whole : (weft_partition){parts_taken(request, made, taken), taken};
     step->parts_before = split_transform(step->made, &step->exchange.src_box, before);
     step->parts_after = split_transform(step->taken, &step->exchange.dst_box, after);
     if (step->method->shared || made == taken) return;

@@ -9,6 +9,7 @@
  */
 #include "plan/schedule.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* The only axis that the blocks share out, or -1. */
@@ -140,19 +141,19 @@ static int list_loads(const weft_step *step, const weft_step *fft, int axis, boo
 }
 
 /* How many of the parts that are taken are copied: of a pair, which the links between are for
- * alone, all; of more partners half, for kernels read from all of them at once, while copies, from
- * one at a time, meet at one and leave the links of others idle (docs/results, cuda-exchanges).
- * What is copied must travel while the transform before works. */
-static int parts_to_copy(const weft_step *step) {
+ * alone, all; of more partners the machine's share. What is copied must travel while the transform
+ * before works. */
+static int parts_to_copy(const weft_schedule_request *request, const weft_step *step) {
     const int parts = step->taken.parts;
     if (!step->parts_before) return 0;
-    return step->exchange.members > 2 ? parts - parts / 2 : parts;
+    const double share = weft_request_machine(request)->tiling.copied;
+    return step->exchange.members > 2 ? (int)ceil(parts * share) : parts;
 }
 
 /* The last parts of the transform after load what partners lend, if it takes its input by them. */
 static void load_far(const weft_schedule_request *request, const weft_step *step, weft_step *fft,
                      int axis) {
-    const int copied = parts_to_copy(step);
+    const int copied = parts_to_copy(request, step);
     weft_transform t = fft->transform;
     if (!step->method->shared || request->device->host_addressable || !step->parts_after ||
         copied >= step->taken.parts ||

@@ -40,7 +40,7 @@ typedef struct share {
 /* Elements of a dimension on one side: half spectra have fewer. */
 static int64_t extent(const weft_transform *t, int d, bool output) {
     const weft_transform_kind halved = output ? WEFT_TRANSFORM_R2C : WEFT_TRANSFORM_C2R;
-    const bool half = t->kind == halved && d == t->dims - 1 && !t->returns;
+    const bool half = t->kind == halved && d == t->dims - 1 && !t->round_trip;
     return half ? t->dim[d].n / 2 + 1 : t->dim[d].n;
 }
 

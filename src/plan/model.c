@@ -5,52 +5,56 @@
  */
 #include "plan/model.h"
 
-const weft_machine weft_machine_default = {
-    .memory = 12e9, .bandwidth = 5e9, .latency = 3e-6, .flops = 4e9};
+#include <math.h>
 
-/* Datatypes make the transport gather element by element where rows are short. */
 static double datatype_penalty(const weft_step *step, const weft_machine *machine) {
-    return step->method->datatypes ? 3.0 * (double)step->bytes_sent / machine->memory : 0;
+    return step->method->datatypes
+               ? machine->penalty.datatypes * (double)step->bytes_sent / machine->rate.memory
+               : 0;
 }
 
 /* A transform that stores in another memory order than it loads transposes on the way. */
-static double realigning_penalty(const weft_step *step) {
+static double realigning_penalty(const weft_step *step, const weft_machine *machine) {
     const weft_transform *t = &step->transform;
     bool same = true;
     for (int i = 0; i < t->loops; i++)
         same = same && (t->loop[i].in_stride < t->dim[t->dims - 1].in_stride) ==
                            (t->loop[i].out_stride < t->dim[t->dims - 1].out_stride);
-    return same ? 1.0 : 1.4;
+    return same ? 1.0 : machine->penalty.realigned;
 }
 
-/* Two axes at once, neither contiguous: measured 10 to 30 % slower than one with a contiguous
- * partner (docs/results, strategies: slab-1d2d beside slab-2d1d). */
-static double strided_penalty(const weft_step *step) {
+/* Two axes at once, neither contiguous, are slower than one with a contiguous partner. */
+static double strided_penalty(const weft_step *step, const weft_machine *machine) {
     const weft_transform *t = &step->transform;
     bool contiguous = t->dims < 2;
     for (int i = 0; i < t->dims; i++) contiguous = contiguous || t->dim[i].in_stride == 1;
-    return contiguous ? 1.0 : 1.2;
+    return contiguous ? 1.0 : machine->penalty.strided;
+}
+
+static double predict_exchange(const weft_machine *machine, const weft_step *step) {
+    const double sent = (double)step->bytes_sent;
+    if (step->method->shared) /* read from the partners' arrays: no wire */
+        return (double)(step->exchange.members - 1) * machine->rate.latency;
+    const double latency = (double)step->messages_sent * machine->rate.latency;
+    if (step->method->by_device)
+        return machine->penalty.device_links * sent / machine->rate.memory + latency;
+    return sent / machine->rate.bandwidth + latency + datatype_penalty(step, machine);
 }
 
 static double predict_step(const weft_machine *machine, int threads, const weft_step *step) {
-    double moved = (double)step->bytes_moved / (machine->memory * (threads > 1 ? 1.6 : 1.0));
-    double computed = step->flops / (machine->flops * threads);
+    const double gain = threads > 1 ? machine->rate.thread_gain : 1.0;
+    const double moved = (double)step->bytes_moved / (machine->rate.memory * gain);
+    const double computed = step->flops / (machine->rate.flops * threads);
     switch (step->kind) {
     case WEFT_STEP_FFT:
-        return (moved > computed ? moved : computed) * realigning_penalty(step) *
-               strided_penalty(step);
+        return (moved > computed ? moved : computed) * realigning_penalty(step, machine) *
+               strided_penalty(step, machine);
     case WEFT_STEP_COPY:
         return moved;
     case WEFT_STEP_POINTWISE:
         return moved > computed ? moved : computed;
     case WEFT_STEP_EXCHANGE:
-        if (step->method->shared) /* read from the partners' arrays: no wire */
-            return moved + (double)(step->exchange.members - 1) * machine->latency;
-        if (step->method->by_device) /* over links about as fast as memory: written and read */
-            return moved + 2.0 * (double)step->bytes_sent / machine->memory +
-                   (double)step->messages_sent * machine->latency;
-        return moved + (double)step->bytes_sent / machine->bandwidth +
-               (double)step->messages_sent * machine->latency + datatype_penalty(step, machine);
+        return moved + predict_exchange(machine, step);
     }
     return 0;
 }
@@ -63,4 +67,53 @@ double weft_model_predict(const weft_machine *machine, int threads, weft_schedul
         total += step->predicted;
     }
     return total;
+}
+
+static double local_bytes(const weft_distribution *distribution, bool real,
+                          weft_precision precision) {
+    const weft_region box = weft_distribution_box(distribution, 0);
+    return (double)weft_region_elements(&box) * (double)weft_number_bytes(precision) *
+           (real ? 1 : 2);
+}
+
+static double estimate_segment(const weft_machine *machine, int threads, const weft_segment *s,
+                               bool real, weft_precision precision) {
+    const double gain = threads > 1 ? machine->rate.thread_gain : 1.0;
+    const double in = local_bytes(&s->in, real, precision);
+    const double out = local_bytes(&s->out, false, precision);
+    const double points = (real ? in : in / 2) / (double)weft_number_bytes(precision);
+    double flops = 0;
+    if (s->transforms == 0) return 0;
+    for (int i = 0; i < s->transforms; i++) flops += 5 * points * log2((double)s->in.n[s->axis[i]]);
+    const double computed = (real ? flops / 2 : flops) / (machine->rate.flops * threads);
+    const double moved = (in + out) / (machine->rate.memory * gain);
+    return moved > computed ? moved : computed;
+}
+
+/* Partners of rank 0 that have something after a redistribution: the ranks of the grid dimension,
+ * or fewer where the axis that it splits has fewer indices. */
+static double estimate_redistribution(const weft_machine *machine, const weft_chain *chain, int k,
+                                      double bytes) {
+    const int dimension = chain->group[k];
+    const weft_distribution *after = &chain->segment[k + 1].in;
+    int64_t members = dimension < 0 ? chain->ranks : chain->grid[dimension];
+    const double share = (double)(members - 1) / (double)members;
+    for (int a = 0; a < chain->axes && dimension >= 0; a++)
+        if (after->split_by[a] == dimension && after->n[a] < members) members = after->n[a];
+    return share * bytes / machine->rate.bandwidth + (double)(members - 1) * machine->rate.latency;
+}
+
+double weft_model_estimate(const weft_machine *machine, int threads, const weft_chain *chain,
+                           weft_precision precision) {
+    double seconds = 0;
+    bool real = chain->real;
+    for (int s = 0; s < chain->segments; s++) {
+        const weft_segment *segment = &chain->segment[s];
+        seconds += estimate_segment(machine, threads, segment, real, precision);
+        real = real && segment->transforms == 0;
+        if (s + 1 < chain->segments)
+            seconds += estimate_redistribution(machine, chain, s,
+                                               local_bytes(&segment->out, real, precision));
+    }
+    return seconds;
 }

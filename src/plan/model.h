@@ -5,17 +5,14 @@
 #ifndef WEFT_PLAN_MODEL_H
 #define WEFT_PLAN_MODEL_H
 
+#include "plan/machine.h"
 #include "plan/schedule.h"
 
-typedef struct weft_machine {
-    double memory;    /* bytes per second read or written by one rank */
-    double bandwidth; /* bytes per second that one rank sends */
-    double latency;   /* seconds for each message */
-    double flops;     /* operations per second of one rank */
-} weft_machine;
-
-/* A middling node of 2026: the default until the machine is measured. */
-extern const weft_machine weft_machine_default;
+/* Seconds of a forward transform along a chain, for the rank that has most (rank 0), from extents
+ * alone: what each segment reads, writes and computes, and for each redistribution among p ranks
+ * the share (p-1)/p of the array and as many messages as there are partners with data. */
+double weft_model_estimate(const weft_machine *machine, int threads, const weft_chain *chain,
+                           weft_precision precision);
 
 /* Fills step->predicted of every step and returns the sum. */
 double weft_model_predict(const weft_machine *machine, int threads, weft_schedule *schedule);

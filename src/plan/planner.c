@@ -1,202 +1,15 @@
-/* Enumerating candidates and ordering them by predicted time. */
+/* Listing candidates, predicting their times, and ordering them alike on all ranks. */
 #include "plan/planner.h"
 
+#include "plan/agreement.h"
+#include "plan/grids.h"
+#include "plan/methods.h"
 #include "plan/model.h"
 #include "support/error.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_CANDIDATES = 512 };
-
-/* Another chain is chosen than with the usual exchange method where it is predicted to be faster by
- * more than this, beyond what the model's errors explain (docs/design.md, Planning). */
-static const double FASTER_BY_FAR = 1.5;
-
-typedef struct grid_choice {
-    weft_decomposition decomposition;
-    int grid_axes;
-    int grid[WEFT_MAX_RANK];
-} grid_choice;
-
-static bool wanted(weft_decomposition asked, weft_decomposition this) {
-    return asked == WEFT_DECOMPOSITION_AUTO || asked == WEFT_BRICK || asked == this;
-}
-
-static int given_grid(const weft_options *o) {
-    int entries = 0;
-    while (entries < WEFT_MAX_RANK && o->grid[entries] > 0) entries++;
-    return entries;
-}
-
-/* Pencil grids for P ranks: every P1 x P2 with both above 1, the squarest and its neighbours first
- * in the list only by the model; P x 1 is a slab. */
-static int pencil_grids(int ranks, grid_choice *choices, int count) {
-    int before = count;
-    for (int p1 = 2; p1 <= ranks / 2 && count < before + 32; p1++)
-        if (ranks % p1 == 0 && ranks / p1 > 1)
-            choices[count++] = (grid_choice){WEFT_PENCIL, 2, {p1, ranks / p1}};
-    if (count == before) choices[count++] = (grid_choice){WEFT_PENCIL, 2, {ranks, 1}};
-    return count;
-}
-
-static int list_grids(const weft_planner *planner, grid_choice *choices) {
-    const weft_options *o = &planner->call->options;
-    int rank = planner->call->problem.rank, ranks = planner->ranks, count = 0;
-    int entries = given_grid(o);
-    bool free_choice =
-        o->decomposition == WEFT_DECOMPOSITION_AUTO || o->decomposition == WEFT_BRICK;
-    if (ranks == 1) { /* nothing is exchanged, whatever the name */
-        weft_decomposition name = free_choice ? WEFT_SLAB_2D1D : o->decomposition;
-        choices[count++] = (grid_choice){name, rank > 1 ? 1 : 0, {1}};
-        return count;
-    }
-    static const weft_decomposition slabs[] = {WEFT_SLAB_2D1D, WEFT_SLAB_1D2D, WEFT_SLAB_Y_ZX};
-    /* In 2-D all slabs are the same, and of real data slab-y-zx is slab-2d1d. */
-    int different = rank == 2 ? 1 : planner->call->problem.kind == WEFT_R2C ? 2 : 3;
-    for (int i = 0; i < 3; i++)
-        if (wanted(o->decomposition, slabs[i]) && entries <= 1 && (i < different || !free_choice))
-            choices[count++] = (grid_choice){slabs[i], 1, {ranks}};
-    if (!wanted(o->decomposition, WEFT_PENCIL) || (entries == 1 && free_choice)) return count;
-    if (entries > 0) {
-        grid_choice *given = &choices[count++];
-        *given = (grid_choice){WEFT_PENCIL, entries, {0}};
-        memcpy(given->grid, o->grid, (size_t)entries * sizeof given->grid[0]);
-        return count;
-    }
-    if (rank == 2) {
-        if (!free_choice) choices[count++] = (grid_choice){WEFT_PENCIL, 1, {ranks}};
-        return count;
-    }
-    int after = pencil_grids(ranks, choices, count);
-    if (free_choice && after == count + 1 && choices[count].grid[1] == 1) return count;
-    return after;
-}
-
-/* Whether weft may choose peer by itself: not where the nodes of the ranks are unknown (they do not
- * exist), and who asks for staged messages gets messages. */
-static bool may_choose_peer(const weft_planner *planner) {
-    return planner->addressable && planner->node &&
-           planner->call->options.device_aware != WEFT_STAGED;
-}
-
-static bool may_choose(const weft_planner *planner, weft_exchange method) {
-    if (method == WEFT_PEER) return may_choose_peer(planner);
-    if (method == WEFT_NCCL) return planner->own_device != NULL;
-    return true;
-}
-
-/* How many entries of options.exchange are weft's to choose: those before the first given one. */
-static int entries_left_open(const weft_options *o) {
-    int open = 0;
-    while (open < WEFT_MAX_RANK && o->exchange[open] == WEFT_EXCHANGE_AUTO) open++;
-    return open;
-}
-
-/* Methods to try: each of them for all redistributions that the caller leaves open, and for the
- * others what the caller gave, an entry left 0 being the one before. */
-static int list_methods(const weft_planner *planner, weft_exchange methods[][WEFT_MAX_RANK]) {
-    static const weft_exchange order[] = {WEFT_PEER,     WEFT_NCCL,     WEFT_P2P_SYNC,
-                                          WEFT_A2A_SYNC, WEFT_P2P_TYPE, WEFT_P2P_STREAMS,
-                                          WEFT_A2A_TYPE};
-    const weft_options *o = &planner->call->options;
-    const int open = entries_left_open(o);
-    const size_t tried = open > 0 ? sizeof order / sizeof order[0] : 1;
-    int count = 0;
-    for (size_t i = 0; i < tried; i++) {
-        if (open > 0 && !may_choose(planner, order[i])) continue;
-        weft_exchange method = order[i];
-        for (int k = 0; k < WEFT_MAX_RANK; k++) {
-            if (o->exchange[k] != WEFT_EXCHANGE_AUTO) method = o->exchange[k];
-            methods[count][k] = method;
-        }
-        count++;
-    }
-    return count;
-}
-
-/* Whether every group of a redistribution lies on one node; else *one and *other get two ranks of a
- * group that does not. */
-static bool groups_on_one_node(const weft_planner *planner, const weft_chain *chain,
-                               int redistribution, int *one, int *other) {
-    for (int r = 0; r < planner->ranks && planner->node; r++) {
-        *one = weft_chain_member(chain, redistribution, r, 0);
-        *other = r;
-        if (planner->node[*one] != planner->node[*other]) return false;
-    }
-    return true;
-}
-
-/* Whether all ranks of a group have devices of their own; else *one and *other get two ranks of a
- * group that share one. */
-static bool groups_share_no_device(const weft_planner *planner, const weft_chain *chain,
-                                   int redistribution, int *one, int *other) {
-    for (int r = 0; r < planner->ranks && planner->own_device; r++) {
-        int color, key, size;
-        weft_chain_group(chain, redistribution, r, &color, &key, &size);
-        *other = r;
-        for (int m = 0; m < key; m++) {
-            *one = weft_chain_member(chain, redistribution, r, m);
-            if (planner->own_device[*one] == planner->own_device[*other]) return false;
-        }
-    }
-    return true;
-}
-
-/* The entry that the caller gave for a redistribution which uses entry `used`. */
-static int entry_given(const weft_options *o, int used) {
-    while (used > 0 && o->exchange[used] == WEFT_EXCHANGE_AUTO) used--;
-    return used;
-}
-
-/* Whether the groups of a redistribution can use a method; UNSUPPORTED says why they cannot. */
-static weft_status check_groups(const weft_planner *planner, const weft_chain *chain,
-                                int redistribution, weft_exchange method) {
-    const int entry = entry_given(&planner->call->options, chain->method[redistribution]);
-    int one, other;
-    if (method == WEFT_PEER && !groups_on_one_node(planner, chain, redistribution, &one, &other))
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "options.exchange[%d] peer: ranks %d and %d of one redistribution are "
-                         "not on one node, or cannot read each other's memory; choose "
-                         "p2p-sync there, or leave it to weft",
-                         entry, one, other);
-    if (method == WEFT_NCCL &&
-        !groups_share_no_device(planner, chain, redistribution, &one, &other))
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "options.exchange[%d] nccl: ranks %d and %d of one redistribution have "
-                         "the same GPU, and NCCL wants one for each; start as many ranks as there "
-                         "are GPUs (WEFT_CUDA_DEVICE chooses a rank's), or choose peer",
-                         entry, one, other);
-    return WEFT_SUCCESS;
-}
-
-/* Where the partners of a redistribution cannot use its method: another one instead, if weft
- * chooses, else UNSUPPORTED. *possible tells whether the candidate is worth keeping: one that uses
- * nothing of the method that it tries is in the list already, with p2p-sync. */
-static weft_status check_methods(const weft_planner *planner, weft_candidate *candidate,
-                                 bool *possible) {
-    const int open = entries_left_open(&planner->call->options);
-    bool chosen = false, kept = false;
-    weft_exchange *method = candidate->exchange, tried = method[0];
-    weft_chain *chain = malloc(sizeof *chain);
-    if (!chain) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a candidate");
-    weft_status status = weft_planner_chain(planner, candidate, chain);
-    for (int k = 0; k + 1 < chain->segments && status == WEFT_SUCCESS; k++) {
-        const int entry = chain->method[k];
-        weft_status refused = check_groups(planner, chain, k, method[entry]);
-        if (entry >= open) {
-            status = refused;
-            continue;
-        }
-        if (refused != WEFT_SUCCESS) method[entry] = WEFT_P2P_SYNC;
-        chosen = true;
-    }
-    for (int k = 0; k + 1 < chain->segments; k++)
-        kept = kept || (chain->method[k] < open && method[chain->method[k]] == tried);
-    *possible = open == 0 || kept || planner->ranks == 1 || (!chosen && tried == WEFT_P2P_SYNC);
-    free(chain);
-    return status;
-}
 
 /* A brick's order with the batch in front, in the library's numbering of axes. */
 static void brick_order(const weft_brick *brick, int rank, int *order) {
@@ -231,6 +44,7 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
                                   bool in_place, int workspaces, weft_schedule *schedule) {
     const weft_call *call = planner->call;
     weft_schedule_request request = {.chain = chain,
+                                     .machine = planner->machine,
                                      .rank = rank,
                                      .direction = direction,
                                      .in_place = in_place,
@@ -239,45 +53,222 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
                                      .call = call,
                                      .keeps_spectrum = call->options.keep_spectrum,
                                      .exchange = candidate->exchange,
-                                     .staged = planner->staged,
+                                     .staged = candidate->staged,
                                      .host_buffers = planner->host_buffers,
-                                     .engine = planner->engine,
-                                     .device = planner->device,
-                                     .chunks = planner->chunks,
-                                     .threads = call->options.threads,
+                                     .engine = candidate->engine,
+                                     .device = candidate->device,
+                                     .chunks = candidate->tiles,
+                                     .threads = candidate->threads > 0 ? candidate->threads : 1,
                                      .effort = call->options.effort,
                                      .workspaces = workspaces};
     return weft_schedule_build(&request, schedule);
 }
 
-/* Rank 0 owns the largest share, so its schedule stands for all; this also keeps ranks in step, as
- * does leaving out what an engine can do on this rank's machine, and the memory order of its
- * bricks.
- */
-static weft_status predict(const weft_planner *planner, const weft_candidate *candidate,
-                           double *seconds) {
-    weft_planner any_machine = *planner;
-    weft_call any_order = *planner->call;
-    any_machine.engine = NULL;
-    any_machine.call = &any_order;
-    for (int a = 0; a < WEFT_MAX_RANK; a++)
-        any_order.input.order[a] = any_order.output.order[a] = a;
-    weft_chain *chain = malloc(sizeof *chain);
-    weft_schedule *schedule = malloc(sizeof *schedule);
-    weft_status status = chain && schedule
-                             ? weft_planner_chain(&any_machine, candidate, chain)
-                             : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a candidate");
-    if (status == WEFT_SUCCESS) {
-        status = weft_planner_schedule(&any_machine, candidate, chain, 0, WEFT_FORWARD, false, 0,
-                                       schedule);
-        if (status == WEFT_SUCCESS)
-            *seconds =
-                weft_model_predict(&weft_machine_default, planner->call->options.threads, schedule);
-        weft_schedule_release(schedule);
+bool weft_planner_wants(const weft_planner *planner, weft_direction direction, bool in_place) {
+    const weft_options *o = &planner->call->options;
+    if (direction == WEFT_CONVOLVE && !o->convolve) return false;
+    return o->placement == WEFT_PLACEMENT_ANY || (o->placement == WEFT_IN_PLACE) == in_place;
+}
+
+weft_status weft_planner_workspaces(const weft_planner *planner, const weft_candidate *candidate,
+                                    const weft_chain *chain, int rank, int *workspaces) {
+    *workspaces = 0;
+    for (int s = 0; s < 2 * (WEFT_CONVOLVE + 1); s++) {
+        const weft_direction direction = (weft_direction)(s / 2);
+        const bool in_place = s % 2 == 1;
+        weft_schedule schedule;
+        if (!weft_planner_wants(planner, direction, in_place)) continue;
+        weft_status status = weft_planner_schedule(planner, candidate, chain, rank, direction,
+                                                   in_place, 0, &schedule);
+        if (schedule.workspaces > *workspaces) *workspaces = schedule.workspaces;
+        weft_schedule_release(&schedule);
+        WEFT_TRY(status);
     }
-    free(chain);
-    free(schedule);
-    return status;
+    return WEFT_SUCCESS;
+}
+
+/* The number depends on the problem alone, not on the exchange method, for transforms next to
+ * exchanges go in the same tiles, and engines may round otherwise when they do less at once. Only
+ * devices whose work goes on beside that of the CPU have something to overlap. */
+int weft_planner_tiles(const weft_planner *planner) {
+    const weft_machine_tiling *m = &weft_planner_machine(planner)->tiling;
+    const weft_device_ops *device = planner->common.device;
+    const weft_problem *p = &planner->call->problem;
+    int tiles = 2;
+    if (planner->call->options.chunks > 0) return planner->call->options.chunks;
+    if (!device || device->host_addressable || planner->ranks == 1) return 1;
+    double bytes = (p->precision == WEFT_SINGLE ? 8.0 : 16.0) * (double)p->batch / planner->ranks;
+    for (int a = 0; a < p->rank; a++) bytes *= (double)p->n[a];
+    if (p->kind == WEFT_R2C) bytes /= 2;
+    if (bytes < m->two) return 1;
+    for (; bytes >= m->four && tiles < m->most; bytes /= m->growth) tiles *= 2;
+    return tiles < m->most ? tiles : m->most;
+}
+
+/* What is at hand while the candidates of one chain are tried. */
+typedef struct workbench {
+    weft_planner *planner;
+    int room;              /* candidates that the planner's list has room for */
+    int first;             /* number of the chain's first candidate in that list */
+    weft_candidate common; /* all that candidates of the chain share */
+    weft_methods methods;
+    weft_chain chain;
+    weft_schedule schedule;
+} workbench;
+
+/* Seconds of the exchanges of a schedule that use an entry of options.exchange, with the copies by
+ * which arrays are lent. */
+static double cost_of_entry(const workbench *w, int entry) {
+    double seconds = 0;
+    for (int i = 0; i < w->schedule.steps; i++) {
+        const weft_step *step = &w->schedule.step[i];
+        if (step->kind != WEFT_STEP_EXCHANGE || w->chain.method[step->redistribution] != entry)
+            continue;
+        seconds += step->predicted;
+        if (i > 0 && step[-1].kind == WEFT_STEP_COPY) seconds += step[-1].predicted;
+    }
+    return seconds;
+}
+
+/* By the schedule that runs where the candidate is chosen; it stays on the workbench. */
+static weft_status predict(workbench *w, const weft_candidate *candidate, double *seconds) {
+    const weft_planner *p = w->planner;
+    const bool in_place = p->call->options.placement == WEFT_IN_PLACE;
+    int workspaces;
+    weft_schedule_release(&w->schedule);
+    WEFT_TRY(weft_planner_workspaces(p, candidate, &w->chain, 0, &workspaces));
+    WEFT_TRY(weft_planner_schedule(p, candidate, &w->chain, 0, WEFT_FORWARD, in_place, workspaces,
+                                   &w->schedule));
+    *seconds = weft_model_predict(weft_planner_machine(p), candidate->threads, &w->schedule);
+    return WEFT_SUCCESS;
+}
+
+static weft_status make_room(workbench *w) {
+    weft_planner *p = w->planner;
+    if (p->count < w->room) return WEFT_SUCCESS;
+    const int room = w->room > 0 ? 2 * w->room : 32;
+    weft_candidate *list = realloc(p->candidates, (size_t)room * sizeof *list);
+    if (!list) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the planner");
+    p->candidates = list;
+    w->room = room;
+    return WEFT_SUCCESS;
+}
+
+/* The chain with these methods, unless it is listed already. */
+static weft_status add(workbench *w, const weft_exchange *exchange) {
+    weft_planner *p = w->planner;
+    const size_t bytes = sizeof w->common.exchange;
+    for (int i = w->first; i < p->count; i++)
+        if (memcmp(p->candidates[i].exchange, exchange, bytes) == 0) return WEFT_SUCCESS;
+    WEFT_TRY(make_room(w));
+    weft_candidate *c = &p->candidates[p->count];
+    *c = w->common;
+    memcpy(c->exchange, exchange, bytes);
+    WEFT_TRY(predict(w, c, &c->predicted));
+    p->count++;
+    return WEFT_SUCCESS;
+}
+
+/* The chain with one method, as far as its groups can use it: what is left uses each of the methods
+ * that all groups can use. */
+static weft_status add_method(workbench *w, int number) {
+    weft_exchange exchange[WEFT_MAX_RANK];
+    bool everywhere;
+    for (int other = 0; other < WEFT_CANDIDATE_METHODS; other++) {
+        if (weft_method_needs(weft_method_numbered(other)) != WEFT_NEEDS_NOTHING) continue;
+        if (!weft_methods_alike(&w->methods, number, other, exchange, &everywhere))
+            return WEFT_SUCCESS;
+        WEFT_TRY(add(w, exchange));
+        for (int i = 0; i < w->methods.used_count; i++)
+            w->methods.cost[w->methods.used[i]][number] = cost_of_entry(w, w->methods.used[i]);
+        if (everywhere) return WEFT_SUCCESS;
+    }
+    return WEFT_SUCCESS;
+}
+
+/* Methods that differ between redistributions where the model finds that faster. */
+static weft_status add_mixtures(workbench *w) {
+    weft_exchange exchange[WEFT_MAX_RANK];
+    for (int mixture = 0; mixture <= w->methods.used_count; mixture++)
+        if (weft_methods_mixture(&w->methods, mixture, exchange)) WEFT_TRY(add(w, exchange));
+    return WEFT_SUCCESS;
+}
+
+/* The candidates of one chain; of one that is `hopeless` only that with the usual method. */
+static weft_status add_chain(workbench *w, bool hopeless) {
+    weft_exchange exchange[WEFT_MAX_RANK];
+    bool unused;
+    for (int i = 0; i < WEFT_CANDIDATE_METHODS; i++) {
+        if (w->methods.used_count == 0) { /* nothing to choose */
+            weft_methods_alike(&w->methods, i, i, exchange, &unused);
+            return add(w, exchange);
+        }
+        if (!hopeless || weft_method_numbered(i) == weft_method_usual()) WEFT_TRY(add_method(w, i));
+    }
+    return hopeless ? WEFT_SUCCESS : add_mixtures(w);
+}
+
+/* What a chain is worth whatever the exchange method: its time with messages that every group of
+ * ranks can exchange. */
+static weft_status predict_chain(workbench *w, double *seconds) {
+    weft_candidate usual = w->common;
+    WEFT_TRY(weft_planner_chain(w->planner, &usual, &w->chain));
+    for (int e = 0; e < WEFT_MAX_RANK; e++) usual.exchange[e] = weft_method_usual();
+    return predict(w, &usual, seconds);
+}
+
+/* Adds the candidates of all chains; `best` is the shortest time of one with the usual method.
+ * *refused gets the status of those that cannot use the methods that the caller gave. */
+static weft_status add_chains(workbench *w, const weft_candidate *chain, int chains, double best,
+                              weft_status *refused) {
+    const double hopeless = weft_planner_machine(w->planner)->search.hopeless * best;
+    for (int i = 0; i < chains; i++) {
+        w->common = chain[i];
+        w->first = w->planner->count;
+        WEFT_TRY(weft_planner_chain(w->planner, &w->common, &w->chain));
+        const weft_status status = weft_methods_find(w->planner, &w->chain, &w->methods);
+        if (status == WEFT_ERROR_UNSUPPORTED) *refused = status;
+        if (status == WEFT_ERROR_UNSUPPORTED) continue;
+        WEFT_TRY(status);
+        WEFT_TRY(add_chain(w, chain[i].chain_predicted > hopeless));
+    }
+    return w->planner->count > 0 ? WEFT_SUCCESS : *refused;
+}
+
+/* Both variants of a grid, as far as the options leave them open. On one rank nothing is stored for
+ * an exchange, so that they are the same. */
+static int add_variants(const weft_planner *planner, const weft_process_grid *grid, int number,
+                        weft_candidate *chains) {
+    const weft_variant asked = planner->call->options.variant;
+    int count = 0;
+    for (int v = WEFT_DEFAULT; v <= WEFT_REALIGNED; v++) {
+        if (asked != WEFT_VARIANT_AUTO && (int)asked != v) continue;
+        if (planner->ranks == 1 && asked == WEFT_VARIANT_AUTO && v != WEFT_DEFAULT) continue;
+        weft_candidate *c = &chains[count++];
+        *c = planner->common;
+        c->decomposition = grid->decomposition;
+        c->variant = (weft_variant)v;
+        c->grid_axes = grid->axes;
+        memcpy(c->grid, grid->extent, sizeof c->grid);
+        c->chain = 2 * number + v;
+    }
+    return count;
+}
+
+/* A chain that has no rival needs no comparison. */
+static weft_status list_over_grids(workbench *w, const weft_process_grid *grids, int count,
+                                   weft_candidate *chains) {
+    int chain_count = 0;
+    double best = INFINITY;
+    weft_status refused = WEFT_SUCCESS;
+    for (int g = 0; g < count; g++)
+        chain_count += add_variants(w->planner, &grids[g], g, &chains[chain_count]);
+    for (int i = 0; i < chain_count && chain_count > 1; i++) {
+        w->common = chains[i];
+        WEFT_TRY(predict_chain(w, &chains[i].chain_predicted));
+        if (chains[i].chain_predicted < best) best = chains[i].chain_predicted;
+    }
+    return add_chains(w, chains, chain_count, best, &refused);
 }
 
 /* Stable: of equals, the one listed first stays first. */
@@ -289,15 +280,6 @@ static void sort_by_prediction(weft_planner *planner) {
             planner->candidates[place] = planner->candidates[place - 1];
         planner->candidates[place] = moving;
     }
-}
-
-/* What a chain is worth whatever the exchange method: its time with messages that every group of
- * ranks can exchange. */
-static weft_status predict_chain(const weft_planner *planner, const weft_candidate *candidate,
-                                 double *seconds) {
-    weft_candidate usual = *candidate;
-    for (int k = 0; k < WEFT_MAX_RANK; k++) usual.exchange[k] = WEFT_P2P_SYNC;
-    return predict(planner, &usual, seconds);
 }
 
 /* Puts the best method of the chain that is best with the usual one in front of the sorted list, so
@@ -312,62 +294,80 @@ static void prefer_usual_chain(weft_planner *planner) {
              list[i].chain < list[usual].chain))
             usual = i;
     while (list[first].chain != list[usual].chain) first++;
-    if (list[first].predicted > FASTER_BY_FAR * list[0].predicted) return;
+    const double by_far = weft_planner_machine(planner)->search.faster_by_far;
+    if (list[first].predicted > by_far * list[0].predicted) return;
     weft_candidate preferred = list[first];
     for (int i = first; i > 0; i--) list[i] = list[i - 1];
     list[0] = preferred;
 }
 
-/* The candidates of one chain: with each method that its groups can use. *refused gets the status
- * of those that the caller gave and they cannot. */
-static weft_status list_chain(weft_planner *planner, const weft_candidate *chain,
-                              weft_exchange methods[][WEFT_MAX_RANK], int method_count,
-                              weft_status *refused) {
-    double chain_predicted = 0;
-    WEFT_TRY(predict_chain(planner, chain, &chain_predicted));
-    for (int m = 0; m < method_count; m++) {
-        weft_candidate *c = &planner->candidates[planner->count];
-        bool possible = false;
-        *c = *chain;
-        c->chain_predicted = chain_predicted;
-        memcpy(c->exchange, methods[m], sizeof c->exchange);
-        weft_status status = check_methods(planner, c, &possible);
-        if (status == WEFT_ERROR_UNSUPPORTED) *refused = status;
-        if (status == WEFT_ERROR_UNSUPPORTED) continue;
-        WEFT_TRY(status);
-        if (!possible) continue;
-        WEFT_TRY(predict(planner, c, &c->predicted));
-        planner->count++;
+/* The list as this rank sees it, with rank 0's share of the data. */
+static weft_status list_here(weft_planner *planner) {
+    weft_process_grid *grids = NULL;
+    int count = 0;
+    WEFT_TRY(weft_planner_grids(planner, &grids, &count));
+    weft_candidate *chains = calloc((size_t)(2 * count), sizeof *chains);
+    workbench *w = calloc(1, sizeof *w);
+    weft_status status = chains && w
+                             ? WEFT_SUCCESS
+                             : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the planner");
+    if (status == WEFT_SUCCESS) {
+        w->planner = planner;
+        status = list_over_grids(w, grids, count, chains);
+        weft_schedule_release(&w->schedule);
     }
+    free(grids);
+    free(chains);
+    free(w);
+    WEFT_TRY(status);
+    sort_by_prediction(planner);
+    prefer_usual_chain(planner);
+    weft_candidate *fewer =
+        realloc(planner->candidates, (size_t)planner->count * sizeof *planner->candidates);
+    if (fewer) planner->candidates = fewer;
     return WEFT_SUCCESS;
 }
 
+/* Tells rank 0's list to all ranks, each of which puts in its own back ends: where these lie, and
+ * how it stages, is its own affair. Collective. */
+static weft_status share_list(weft_planner *planner) {
+    weft_transport *t = planner->transport;
+    int64_t count = planner->count;
+    weft_status status = t->ops->broadcast(t, &count, sizeof count, 0);
+    if (status == WEFT_SUCCESS && planner->rank != 0) {
+        planner->candidates = calloc((size_t)count, sizeof *planner->candidates);
+        if (!planner->candidates)
+            status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the planner");
+    }
+    WEFT_TRY(weft_agree(t, status));
+    status =
+        t->ops->broadcast(t, planner->candidates, (size_t)count * sizeof *planner->candidates, 0);
+    planner->count = status == WEFT_SUCCESS ? (int)count : 0;
+    for (int i = 0; i < planner->count; i++) {
+        weft_candidate *c = &planner->candidates[i];
+        c->engine = planner->common.engine;
+        c->device = planner->common.device;
+        c->threads = planner->common.threads;
+        c->staged = planner->common.staged;
+    }
+    return weft_agree(t, status);
+}
+
+/* Only rank 0 predicts: for its own engine and device, whose schedule is then the one that it runs,
+ * and for its own share, which is the largest. Engines and memory orders of bricks may differ from
+ * rank to rank, and predictions with them, so that lists that ranks made by themselves could be in
+ * another order on each. Ranks that do not exist have one rank that does, which needs no call. */
 weft_status weft_planner_list(weft_planner *planner) {
-    const weft_options *o = &planner->call->options;
-    grid_choice grids[64];
-    weft_exchange methods[8][WEFT_MAX_RANK];
-    int grid_count = list_grids(planner, grids), method_count = list_methods(planner, methods);
-    const bool alone = planner->ranks == 1;
-    weft_status refused = WEFT_SUCCESS;
+    weft_transport *t = planner->transport;
+    const bool together = t && t->size > 1 && !t->simulated;
     planner->count = 0;
-    planner->candidates = calloc(MAX_CANDIDATES, sizeof *planner->candidates);
-    if (!planner->candidates)
-        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the planner");
-    for (int g = 0; g < grid_count; g++)
-        for (int v = WEFT_DEFAULT; v <= WEFT_REALIGNED; v++) {
-            if (o->variant != WEFT_VARIANT_AUTO && (int)o->variant != v) continue;
-            if (alone && o->variant == WEFT_VARIANT_AUTO && v != WEFT_DEFAULT) continue;
-            weft_candidate chain = {.decomposition = grids[g].decomposition,
-                                    .variant = (weft_variant)v,
-                                    .grid_axes = grids[g].grid_axes,
-                                    .chain = 2 * g + v};
-            memcpy(chain.grid, grids[g].grid, sizeof chain.grid);
-            WEFT_TRY(list_chain(planner, &chain, methods, alone ? 1 : method_count, &refused));
-        }
-    if (planner->count == 0) return refused;
-    sort_by_prediction(planner);
-    prefer_usual_chain(planner);
-    return WEFT_SUCCESS;
+    planner->candidates = NULL;
+    planner->common.tiles = weft_planner_tiles(planner);
+    planner->common.threads = planner->call->options.threads;
+    weft_status status = !together || planner->rank == 0 ? list_here(planner) : WEFT_SUCCESS;
+    if (!together) return status;
+    WEFT_TRY(weft_agree(t, status));
+    return share_list(planner);
 }
 
 void weft_planner_release(weft_planner *planner) {

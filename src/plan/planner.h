@@ -1,6 +1,7 @@
 /*
- * The planner: which decompositions, grids, variants and exchange methods are possible for a call,
- * in what order of promise. Knows no back end.
+ * The planner: every complete way to run a call that the options leave open, in the order of their
+ * predicted times. Which process grids there are is in grids.h, which exchange methods a chain can
+ * use in methods.h, how long a schedule takes in model.h. Knows no back end.
  */
 #ifndef WEFT_PLAN_PLANNER_H
 #define WEFT_PLAN_PLANNER_H
@@ -14,36 +15,57 @@ typedef struct weft_candidate {
     weft_variant variant;
     int grid_axes;
     int grid[WEFT_MAX_RANK];
-    weft_exchange exchange[WEFT_MAX_RANK];
-    int chain; /* candidates with the same number differ in their exchange methods only */
-    double chain_predicted; /* seconds of a forward transform with p2p-sync, by the model; ... */
-    double predicted;       /* ... with the candidate's own methods */
-    double measured;        /* seconds of a forward transform, slowest rank; 0: not measured */
-    bool left_out;          /* some rank could not build or run it */
-    char *reason;           /* why, or NULL; owned by the planner's list */
+    weft_exchange exchange[WEFT_MAX_RANK]; /* by weft_chain.method */
+    const weft_engine_ops *engine;         /* NULL: one that takes no pieces */
+    const weft_device_ops *device;         /* it runs on */
+    int tiles;   /* of a pass next to an exchange, as far as its axes allow; 0: one */
+    int threads; /* of this rank; 0: one */
+    bool staged; /* messages go through page-locked memory */
+    int chain;   /* candidates with the same number differ in their exchange methods only */
+    /* Seconds of a forward transform with the usual method, by the model; 0: no other chain */
+    double chain_predicted;
+    double predicted; /* the same with the candidate's own methods */
+    double measured;  /* seconds of a forward transform, slowest rank; 0: not measured */
+    bool left_out;    /* some rank could not build or run it */
+    char *reason;     /* why, or NULL; owned by the planner's list */
 } weft_candidate;
 
-/* What all candidates of a call share. Boxes are those of bricks, or NULL. */
+/* What the planner is told of a call, and the candidates that it lists. */
 typedef struct weft_planner {
     const weft_call *call;
+    const weft_machine *machine; /* NULL: the default one */
     int ranks, rank;
-    bool staged, host_buffers;
-    const weft_engine_ops *engine; /* NULL: one that takes no pieces */
-    const weft_device_ops *device;
-    int chunks;       /* of each exchange */
-    bool addressable; /* ranks of one node can read each other's memory of the device */
-    const int *node;  /* [ranks]: ranks with the same number share a node; NULL: all do */
-    /* [ranks]: ranks with the same number share a device; NULL: no method by device is chosen */
+    /* Over which the ranks agree on one list; NULL: this rank lists by itself, as rank 0 would. */
+    weft_transport *transport;
+    /* What all candidates have in common: engine, device, staging. They may differ by rank. */
+    weft_candidate common;
+    bool host_buffers; /* the callers' buffers must be copied to and from the device */
+    bool addressable;  /* ranks of one node can read each other's memory of the device */
+    const int *node;   /* [ranks]: ranks with the same number share a node; NULL: all do */
+    /* [ranks]: ranks with the same number share a device; NULL: no method that needs devices of
+     * their own is chosen */
     const int *own_device;
-    const weft_region *input_boxes, *output_boxes;
-    weft_candidate *candidates; /* most promising first */
+    const weft_region *input_boxes, *output_boxes; /* of bricks, all ranks; or NULL */
+    weft_candidate *candidates;                    /* most promising first */
     int count;
 } weft_planner;
 
-/* Lists the candidates and orders them by the model. The result is the same on all ranks. The
- * caller releases the planner. Not collective. */
+/* The machine that a planner predicts for. */
+static inline const weft_machine *weft_planner_machine(const weft_planner *planner) {
+    return planner->machine ? planner->machine : &weft_machine_default;
+}
+
+/* Lists the candidates and orders them by the model. The list is the same on all ranks. The caller
+ * releases the planner, also after a failure. Collective over planner->transport, if there is one.
+ */
 weft_status weft_planner_list(weft_planner *planner);
 void weft_planner_release(weft_planner *planner);
+
+/* The tiles of a pass next to an exchange where the caller leaves them open. */
+int weft_planner_tiles(const weft_planner *planner);
+
+/* Whether the options want a schedule for this direction and placement. */
+bool weft_planner_wants(const weft_planner *planner, weft_direction direction, bool in_place);
 
 /* The chain of a candidate, and the schedule of a rank for one direction and placement;
  * `workspaces` are held anyway for other schedules. */
@@ -52,5 +74,10 @@ weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate
 weft_status weft_planner_schedule(const weft_planner *planner, const weft_candidate *candidate,
                                   const weft_chain *chain, int rank, weft_direction direction,
                                   bool in_place, int workspaces, weft_schedule *schedule);
+
+/* The workspaces that some schedule of a candidate needs by itself. A plan's schedules are built
+ * with so many, for one that is held anyway may spare another schedule a copy. */
+weft_status weft_planner_workspaces(const weft_planner *planner, const weft_candidate *candidate,
+                                    const weft_chain *chain, int rank, int *workspaces);
 
 #endif

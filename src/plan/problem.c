@@ -104,6 +104,13 @@ static weft_status check_grid(const weft_problem *p, weft_options *o, int ranks)
     return WEFT_SUCCESS;
 }
 
+/* The last of the methods that have a name. */
+static int last_exchange(void) {
+    int last = WEFT_EXCHANGE_AUTO;
+    while (strcmp(weft_exchange_name((weft_exchange)(last + 1)), "?") != 0) last++;
+    return last;
+}
+
 static weft_status check_available(const weft_options *o) {
     if (!weft_device_find(o->device))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
@@ -115,7 +122,7 @@ static weft_status check_available(const weft_options *o) {
                          "reference",
                          weft_engine_name(o->engine), WEFT_VERSION);
     for (int i = 0; i < WEFT_MAX_RANK; i++) {
-        WEFT_TRY(check_range("options.exchange", (int)o->exchange[i], WEFT_PEER));
+        WEFT_TRY(check_range("options.exchange", (int)o->exchange[i], last_exchange()));
         if (o->exchange[i] != WEFT_EXCHANGE_AUTO && !weft_exchange_find(o->exchange[i]))
             return weft_fail(WEFT_ERROR_UNSUPPORTED,
                              "options.exchange[%d] %s is not in this version of weft (%s)", i,

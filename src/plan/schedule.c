@@ -325,7 +325,7 @@ static bool add_turn(const weft_schedule_request *request, weft_schedule *schedu
     if (ends) add_pointwise(request, schedule, WEFT_PLACE_LOAD, at);
     add_fft(request, schedule, at, &to, segment->axis, segment->transforms);
     weft_step *step = &schedule->step[schedule->steps - 1];
-    step->transform.returns = true;
+    step->transform.round_trip = true;
     step->flops *= 2;
     add_pointwise(request, schedule, WEFT_PLACE_SPECTRAL, &between);
     if (&schedule->step[schedule->steps - 1] != step)
@@ -374,7 +374,7 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
         weft_call_storage(request->call,
                           returns || !forward ? WEFT_PLACE_STORE : WEFT_PLACE_SPECTRAL) !=
             WEFT_STORAGE_SAME;
-    schedule->step = calloc(WEFT_MAX_STEPS, sizeof *schedule->step);
+    schedule->step = malloc(WEFT_STEPS_OF(chain->segments) * sizeof *schedule->step);
     if (!schedule->step) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's steps");
 
     end at = arrival(chain, first, forward ? WEFT_FORWARD : WEFT_INVERSE);
@@ -390,7 +390,8 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     }
     weft_schedule_chunk(request, schedule);
     weft_schedule_fuse(request, schedule);
-    WEFT_TRY(weft_schedule_assign_buffers(schedule, request->workspaces));
+    WEFT_TRY(weft_schedule_assign_buffers(schedule, &weft_request_machine(request)->buffers,
+                                          request->workspaces));
     weft_schedule_overlap(schedule);
     weft_step *fewer = realloc(schedule->step, (size_t)schedule->steps * sizeof *fewer);
     if (fewer) schedule->step = fewer;

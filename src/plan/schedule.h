@@ -9,6 +9,7 @@
 #include "exchange/exchange.h"
 #include "layout/redistribution.h"
 #include "operator/operator.h"
+#include "plan/machine.h"
 #include "plan/problem.h"
 #include "plan/strategy.h"
 
@@ -111,7 +112,8 @@ static inline bool weft_step_is_empty(const weft_step *fft) {
     return fft->transform.in_elements == 0 || fft->transform.out_elements == 0;
 }
 
-/* The most of a schedule: both ways of a convolution. */
+/* The most steps of a schedule over so many segments: both ways of a convolution. */
+#define WEFT_STEPS_OF(segments) (10 * (size_t)(segments) + 8)
 #define WEFT_MAX_STEPS (10 * WEFT_MAX_SEGMENTS + 8)
 
 typedef struct weft_schedule {
@@ -129,6 +131,7 @@ typedef struct weft_schedule {
 /* What a schedule depends on besides the chain. */
 typedef struct weft_schedule_request {
     const weft_chain *chain;
+    const weft_machine *machine; /* NULL: the default one */
     int rank;
     weft_direction direction;
     bool in_place;
@@ -151,6 +154,10 @@ typedef struct weft_schedule_request {
 weft_status weft_schedule_build(const weft_schedule_request *request, weft_schedule *schedule);
 void weft_schedule_release(weft_schedule *schedule);
 
+static inline const weft_machine *weft_request_machine(const weft_schedule_request *request) {
+    return request->machine ? request->machine : &weft_machine_default;
+}
+
 /* Splits exchanges, and the transforms next to them, into parts along an axis that they do not work
  * on (chunks.c). Buffers assigned, weft_schedule_overlap says what may run at the same time. */
 void weft_schedule_chunk(const weft_schedule_request *request, weft_schedule *schedule);
@@ -166,8 +173,9 @@ void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *sch
 /* The transform after an exchange finds this rank's own block beside those that arrived. */
 void weft_schedule_load_own_copy(const weft_step *exchange, weft_step *fft);
 
-/* Chooses a buffer for every step (buffers.c), with so many workspaces free of cost; drops optional
- * copies that are not needed, and may add a COPY at the end. */
-weft_status weft_schedule_assign_buffers(weft_schedule *schedule, int free_workspaces);
+/* Chooses a buffer for every step by the machine's prices (buffers.c), with so many workspaces free
+ * of cost; drops optional copies that are not needed, and may add a COPY at the end. */
+weft_status weft_schedule_assign_buffers(weft_schedule *schedule, const weft_machine_buffers *price,
+                                         int free_workspaces);
 
 #endif

@@ -30,10 +30,11 @@ static void find_network(hwloc_topology_t machine, hwloc_obj_t device, weft_affi
     while ((os = hwloc_get_next_osdev(machine, os)) != NULL) {
         const int type = (int)os->attr->osdev.type;
         if (type != HWLOC_OBJ_OSDEV_NETWORK && type != HWLOC_OBJ_OSDEV_OPENFABRICS) continue;
-        /* Of a card's two faces the one that verbs know says more. */
-        int far = 2 * distance(device, os) - (type == HWLOC_OBJ_OSDEV_OPENFABRICS);
-        if (nearest >= 0 && far >= nearest) continue;
-        nearest = far;
+        /* A network card appears as an interface and as a verbs device; at equal distance, the
+         * verbs device is preferred. */
+        int remoteness = 2 * distance(device, os) - (type == HWLOC_OBJ_OSDEV_OPENFABRICS);
+        if (nearest >= 0 && remoteness >= nearest) continue;
+        nearest = remoteness;
         snprintf(out->network, sizeof out->network, "%s", os->name ? os->name : "");
     }
 }

@@ -10,9 +10,9 @@ typedef struct weft_affinity {
     char network[64]; /* the network interface or card nearest to it; "" if there is none */
 } weft_affinity;
 
-/* Of the PCI device with this address ("0000:19:00.0"). False where hwloc does not know the device
- * or is not in this build; then of the whole machine. Looks at the machine anew at each call (tens
- * of ms). */
+/* Gets the affinity of the PCI device with this address ("0000:19:00.0"). Returns false, with the
+ * affinity of the whole machine, if hwloc does not know the device or is not in this build. Each
+ * call examines the machine anew (tens of ms). */
 bool weft_affinity_of_pci(const char *address, weft_affinity *affinity);
 
 #endif

@@ -7,8 +7,8 @@
 
 #include <locale.h>
 
-/* From here on this thread prints in the C locale, until the value returned is given back. Other
- * threads go on as they are. */
+/* From here on this thread prints in the C locale, until weft_c_locale_end gets the value returned.
+ * Other threads are not affected. */
 static inline locale_t weft_c_locale_begin(void) {
     return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
 }

@@ -41,7 +41,7 @@ bool weft_cache_path(const char *name, char path[WEFT_PATH_BYTES]) {
 
 void weft_cache_write(const char *path, const void *data, size_t bytes) {
     char temporary[WEFT_PATH_BYTES + 8];
-    /* A rename puts a whole file in place, whoever comes last. */
+    /* A rename replaces the whole file at once; the last writer wins. */
     snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
     int descriptor = mkstemp(temporary);
     FILE *stream = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;

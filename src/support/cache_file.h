@@ -14,14 +14,15 @@ enum { WEFT_PATH_BYTES = 4096 };
 /* The path of a file in the folder, which is made if need be; false where there is no folder. */
 bool weft_cache_path(const char *name, char path[WEFT_PATH_BYTES]);
 
-/* Replaces the file as a whole: ranks of one node may write the same one at the same time. */
+/* Replaces the whole file at once, since ranks of one node may write the same file at the same
+ * time. */
 void weft_cache_write(const char *path, const void *data, size_t bytes);
 
-/* All of a file, freed by the caller; NULL where it cannot be read. */
+/* Reads a whole file into memory for the caller to free; NULL if it cannot be read. */
 void *weft_cache_read(const char *path, size_t *bytes);
 
-/* The same for what must not be used damaged, such as compiled kernels: the file begins with a hash
- * of the rest, and one that is not so is as good as none. */
+/* Write and read content that must not be used if damaged, such as compiled kernels. The file
+ * begins with a hash of the rest; a file whose hash does not match is treated as absent. */
 void weft_cache_write_hashed(const char *path, const void *data, size_t bytes);
 void *weft_cache_read_hashed(const char *path, size_t *bytes);
 

@@ -1,4 +1,4 @@
-/* Putting texts together: see composition.h. */
+/* Composes texts: see composition.h. */
 #include "support/composition.h"
 
 #include <stdarg.h>

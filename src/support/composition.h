@@ -1,4 +1,4 @@
-/* A text while it is put together. */
+/* A text while it is being composed. */
 #ifndef WEFT_SUPPORT_COMPOSITION_H
 #define WEFT_SUPPORT_COMPOSITION_H
 

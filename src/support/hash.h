@@ -8,7 +8,7 @@
 
 #define WEFT_HASH_OF_NOTHING UINT64_C(0xcbf29ce484222325)
 
-/* Goes on from `hash`. */
+/* Continues a hash with more bytes. */
 static inline uint64_t weft_hash_bytes(uint64_t hash, const void *data, size_t bytes) {
     const unsigned char *at = data;
     for (size_t i = 0; i < bytes; i++) hash = (hash ^ at[i]) * UINT64_C(0x100000001b3);

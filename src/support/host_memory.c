@@ -1,4 +1,4 @@
-/* Asks the kernel. */
+/* Asks the operating system how much memory there is. */
 #include "support/host_memory.h"
 
 #include "support/error.h"

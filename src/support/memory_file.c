@@ -16,14 +16,15 @@ enum { HUGE_PAGE = 2 << 20 };
 #define MADV_COLLAPSE 25 /* the kernel may know it where the C library does not */
 #endif
 
-/* More than the machine has is refused at once: a memory file would be made all the same. */
+/* Fails for more memory than the machine has, for which the system would make a memory file all the
+ * same. */
 static weft_status check_fits(size_t bytes) {
     if (bytes < weft_host_memory()) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                      "no host memory for %zu shared bytes; use more ranks", bytes);
 }
 
-/* Maps the file; large ones where huge pages fit. NULL where that fails. */
+/* Maps the file, a large one at an address that suits huge pages. NULL on failure. */
 static void *map(int file, size_t bytes, int protection) {
     if (bytes < HUGE_PAGE) {
         void *address = mmap(NULL, bytes, protection, MAP_SHARED, file, 0);
@@ -44,8 +45,8 @@ static void *map(int file, size_t bytes, int protection) {
     return address;
 }
 
-/* Advice: where the kernel declines, the memory works all the same. The first touch of each huge
- * page says to which part of the machine it belongs. */
+/* Asks for huge pages; if the operating system declines, the memory has ordinary pages. Each huge
+ * page is touched first, which places it on this process's part of the machine. */
 static void ask_for_huge_pages(char *address, size_t bytes) {
 #ifdef __linux__
     size_t whole = bytes / HUGE_PAGE * HUGE_PAGE;

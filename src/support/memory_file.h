@@ -16,29 +16,30 @@
 
 #include <weft/weft.h>
 
-/* As this process sees it. */
+/* A memory file as this process has it mapped. */
 typedef struct weft_memory_file {
     void *address; /* NULL: not mapped here */
     size_t bytes;
     int file; /* the owner's, for others to open; -1 otherwise */
 } weft_memory_file;
 
-/* What another process needs to open it; device and inode tell that it is the right one. bytes 0:
- * there is none. */
+/* What another process needs to open a memory file; device and inode show that it is the right one.
+ * bytes 0: there is no file. */
 typedef struct weft_memory_ticket {
     int64_t process, file, device, inode, bytes;
 } weft_memory_ticket;
 
-/* `bytes` > 0 of zeros. */
+/* Makes a memory file of `bytes` > 0, all zero, and its ticket. */
 weft_status weft_memory_file_create(size_t bytes, weft_memory_file *memory,
                                     weft_memory_ticket *ticket);
-/* The owner: nobody opens it any more. */
+/* Called by the owner once nobody will open the file any more. */
 void weft_memory_file_seal(weft_memory_file *memory);
 
-/* Maps another process's file for reading; false where this process may not, or it is elsewhere. */
+/* Maps another process's file for reading; false if this process may not, or the file is on another
+ * machine. */
 bool weft_memory_file_open(const weft_memory_ticket *ticket, weft_memory_file *memory);
 
-/* Nothing if it is not mapped. */
+/* Unmaps the file, if it is mapped. */
 void weft_memory_file_close(weft_memory_file *memory);
 
 #endif

@@ -6,7 +6,8 @@
 
 enum { LAUNCHERS = 4 };
 
-/* The first of these variables that holds a number of at least `least`, which is the default. */
+/* The value of the first of these variables that holds a number of at least `least`; otherwise
+ * `least`. */
 static int read_first(const char *const *variables, int least) {
     for (int i = 0; i < LAUNCHERS; i++) {
         const char *text = getenv(variables[i]);

@@ -3,7 +3,7 @@
 #ifndef WEFT_SUPPORT_NODE_RANK_H
 #define WEFT_SUPPORT_NODE_RANK_H
 
-/* 0 without a launcher. */
+/* This process's rank on its node; 0 without a launcher. */
 int weft_node_rank(void);
 
 /* How many processes the launcher started on this node; 1 without a launcher, or where it does not

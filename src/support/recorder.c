@@ -1,11 +1,21 @@
 /* Sums and spans of an execution: see recorder.h. */
 #include "support/recorder.h"
 
+#include <stddef.h>
+#include <string.h>
+
 void weft_recorder_start(weft_recorder *r) {
-    r->timings = (weft_timings){0};
+    memset(&r->timings, 0, offsetof(weft_timings, reserved));
+    r->single = false;
     r->step = 0;
     atomic_store_explicit(&r->count, 0, memory_order_relaxed);
     r->start = weft_clock();
+}
+
+weft_timings weft_recorder_timings(const weft_recorder *r) {
+    if (!r->single) return r->timings;
+    const double seconds = weft_ticks_seconds(r->ticker, r->ticks);
+    return (weft_timings){.total = seconds, .fft = seconds};
 }
 
 static double *phase_sum(weft_timings *timings, weft_phase phase) {

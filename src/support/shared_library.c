@@ -16,7 +16,7 @@ static void *open_in(const char *folder, int length, const char *file) {
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* Every file in one folder; folder NULL: where the loader looks. */
+/* Tries to open every file in one folder; folder NULL: where the loader looks. */
 static void *open_any(const weft_library_files *files, const char *folder, int length) {
     void *handle = NULL;
     for (int f = 0; f < WEFT_LIBRARY_FILES && files->file[f] && !handle; f++)

@@ -41,8 +41,8 @@ const char *weft_library_find(void *handle, const char *prefix, const weft_libra
 void weft_library_close(void *handle);
 
 /*
- * What became of a library of the process, which is opened once, by whichever thread comes first,
- * and kept. Begins as {.once = PTHREAD_ONCE_INIT}.
+ * A library of the process: it is opened once, by whichever thread comes first, and kept.
+ * Initialize with {.once = PTHREAD_ONCE_INIT}.
  */
 typedef struct weft_library {
     pthread_once_t once;
@@ -50,12 +50,13 @@ typedef struct weft_library {
     char reason[WEFT_LIBRARY_REASON_BYTES]; /* why not */
 } weft_library;
 
-/* Opens and fills; false, with the reason, where the library or a symbol is missing. */
+/* Opens the library and fills the table; false, with the reason, if the library or a symbol is
+ * missing. */
 bool weft_library_load(const weft_library_files *files, const weft_library_symbol *symbols,
                        size_t count, void *table, char reason[WEFT_LIBRARY_REASON_BYTES]);
 
-/* Runs `load` once in the process, which sets `usable` and `reason`; then whether it is usable,
- * with the reason as the thread's last error if not. Thread-safe. */
+/* Runs `load`, which sets `usable` and `reason`, once in the process. Returns whether the library
+ * is usable; if not, the reason becomes the thread's last error. Thread-safe. */
 bool weft_library_once(weft_library *library, void (*load)(void));
 
 #endif

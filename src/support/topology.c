@@ -1,6 +1,6 @@
 /*
- * Asks hwloc, then the C library, and takes small values for the rest. Of hwloc only caches and
- * cores are wanted, and only from the system's own tables: its other sources visit every core.
+ * Asks hwloc, then the C library, and assumes small values for the rest. From hwloc only caches and
+ * cores are used, and only from the system's own tables, since its other sources visit every core.
  */
 #include "support/topology.h"
 
@@ -24,7 +24,7 @@ static void keep_smaller(size_t *kept, size_t bytes) {
     if (bytes > 0 && (*kept == 0 || bytes < *kept)) *kept = bytes;
 }
 
-/* The last cache above one core; one that has no size is one nobody knows of. */
+/* The last cache above one core; caches of unknown size are ignored. */
 static hwloc_obj_t last_cache(hwloc_obj_t core) {
     hwloc_obj_t last = NULL;
     for (hwloc_obj_t above = core->parent; above; above = above->parent)
@@ -32,7 +32,7 @@ static hwloc_obj_t last_cache(hwloc_obj_t core) {
     return last;
 }
 
-/* The caches above one core. */
+/* Adds the caches above one core. */
 static void add_caches(hwloc_topology_t machine, hwloc_obj_t core, weft_topology *found) {
     size_t last = 0;
     int last_shared = 0;
@@ -86,7 +86,7 @@ static void ask_hwloc(weft_topology *found) {
 }
 #endif
 
-/* What sysconf says of a cache, or 0. */
+/* The size of a cache by sysconf, or 0. */
 static size_t cache_of(int name) {
     long bytes = sysconf(name);
     return bytes > 0 ? (size_t)bytes : 0;
@@ -104,7 +104,7 @@ static int processors_online(void) {
 static int processors_of_this_process(void) {
     cpu_set_t mine;
     CPU_ZERO(&mine);
-    /* It fails where there are more than a cpu_set_t has room for. */
+    /* sched_getaffinity fails if there are more cores than a cpu_set_t can hold. */
     bool known = sched_getaffinity(0, sizeof mine, &mine) == 0 && CPU_COUNT(&mine) > 0;
     return known ? CPU_COUNT(&mine) : processors_online();
 }

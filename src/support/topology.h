@@ -1,12 +1,12 @@
-/* Caches and cores of this machine as this process sees them: what sizes of blocks are chosen by.
- */
+/* Caches and cores of this machine as this process sees them, by which sizes of blocks are
+ * chosen. */
 #ifndef WEFT_SUPPORT_TOPOLOGY_H
 #define WEFT_SUPPORT_TOPOLOGY_H
 
 #include <stddef.h>
 
-/* Bytes of data caches, the smallest where the cores of this process differ. What nobody tells is
- * filled in small, so that blocks made by it fit anywhere. No member is zero. */
+/* Sizes of data caches in bytes, the smallest if the cores of this process differ. Unknown sizes
+ * are set to small values, so that blocks chosen by them fit anywhere. No member is zero. */
 typedef struct weft_topology {
     size_t l1, l2;         /* of one core: of a cache that several share, one core's part */
     size_t last_level;     /* of one last-level cache as a whole */
@@ -16,13 +16,14 @@ typedef struct weft_topology {
     int last_levels_of_machine; /* ... and above all cores */
 } weft_topology;
 
-/* Looked up by the first call, a few ms; the same for the life of the process. Any thread. */
+/* The first call looks it up, in a few milliseconds; it is the same for the life of the process.
+ * Thread-safe. */
 const weft_topology *weft_topology_get(void);
 
-/* How many threads share a last-level cache where each of `processes` on this machine has `threads`
- * (at least 1 each), evenly spread over the caches of the cores that it may use: processes that may
- * use the same caches share them; those that are bound to some cores of a cache have as many beside
- * them as there is room for. */
+/* How many threads share a last-level cache if each of `processes` on this machine has `threads`
+ * (both at least 1), spread evenly over the caches of the cores that it may use. Processes that may
+ * use the same cores share their caches. A process that is bound to some of a cache's cores is
+ * assumed to have as many others beside it as the remaining cores have room for. */
 int weft_topology_sharers(const weft_topology *topology, int threads, int processes);
 
 #endif

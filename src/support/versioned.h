@@ -18,9 +18,10 @@ typedef struct weft_versioned {
 #define WEFT_VERSIONED(type, second)                                                               \
     { .least = offsetof(type, second), .known = offsetof(type, reserved), .size = sizeof(type) }
 
-/* Copies a caller's struct into *mine: what both know, and zero beyond. One that asks for something
- * that this version does not know, that is, which is not zero beyond that, is refused, as is a size
- * that no version has. `what` is its name in sentences. */
+/* Copies a caller's struct into *mine: the members that both versions know, and zero beyond.
+ * Fails if members beyond those known to this version are not zero, since the caller then asks
+ * for something unknown, or if no version has the struct's size. `what` is its name in error
+ * messages. */
 weft_status weft_versioned_read(weft_versioned type, const void *theirs, void *mine,
                                 const char *what);
 

@@ -329,9 +329,9 @@ static int spoil(struct CUstream_st *stream) {
 static struct CUstream_st *create_stream(unsigned longest_delay_us) {
     static uint64_t seed;
     struct CUstream_st *stream = calloc(1, sizeof *stream);
-    weft_dawdle dawdle = {__atomic_add_fetch(&seed, 1, __ATOMIC_RELAXED), longest_delay_us};
+    weft_random_delay delay = {__atomic_add_fetch(&seed, 1, __ATOMIC_RELAXED), longest_delay_us};
     if (!stream || weft_thread_event_create(&stream->reached) != WEFT_SUCCESS ||
-        weft_thread_queue_create(dawdle, &stream->queue) != WEFT_SUCCESS)
+        weft_thread_queue_create(delay, &stream->queue) != WEFT_SUCCESS)
         abort();
     return stream;
 }

@@ -1,8 +1,8 @@
 /*
  * The strided copy of devices with kernels: every memory order, all sizes of elements, rows as
  * short as one element, from and to device, page-locked and pageable memory, with random data,
- * against a loop over elements. What lies between the elements must stay as it was. WEFT_TEST_SEED
- * repeats a run.
+ * against a loop over elements. Memory between the elements must not change. WEFT_TEST_SEED repeats
+ * a run.
  */
 #include "device_test.h"
 
@@ -201,7 +201,7 @@ static void every_order_of_three_axes(void **state) {
             }
 }
 
-/* Rows around the length from which copies are left to the driver, in one, two and three axes. */
+/* Rows of lengths around that from which the driver copies them, in one, two and three axes. */
 static void rows_of_every_length(void **state) {
     (void)state;
     for (int64_t bytes = 8; bytes <= 520; bytes += bytes < 300 ? 8 : 104)
@@ -236,7 +236,7 @@ static void large_transpositions(void **state) {
             }
 }
 
-/* More than a device keeps room for beside the arrays. */
+/* Copies larger than the scratch memory that a device has for them. */
 static void large_reordered_copies_over_the_link(void **state) {
     (void)state;
     const int natural[] = {0, 1, 2}, swapped[] = {1, 0, 2};

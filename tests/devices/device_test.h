@@ -25,7 +25,7 @@ static inline weft_device tested_id(void) {
     return name && strcmp(name, "opencl") == 0 ? WEFT_OPENCL : WEFT_CUDA;
 }
 
-/* Skipped where the device is neither there nor promised. */
+/* The device to test; the test is skipped if it is neither present nor promised. */
 static inline const weft_device_ops *tested_ops(void) {
     const weft_device_ops *ops = weft_device_find(tested_id());
     if (ops && ops->probe(NULL) == WEFT_SUCCESS) return ops;

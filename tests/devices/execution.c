@@ -1,7 +1,7 @@
 /*
- * What engines ask of a device while they execute: nothing is compiled or allocated then, wherever
- * the caller's arrays begin, and the results are the same at odd addresses. The engines are those
- * that compute on the device; one may refuse such addresses, with a sentence.
+ * Executions on devices with kernels compile and allocate nothing, wherever the caller's arrays
+ * begin, and give the same results at odd addresses. An engine may refuse such addresses with an
+ * error message.
  */
 #include "device_test.h"
 
@@ -34,7 +34,7 @@ typedef struct test_case {
     weft_precision precision;
     int dims;
     int64_t n[3], lines;
-    bool returns;
+    bool round_trip;
 } test_case;
 
 static const test_case cases[] = {
@@ -52,7 +52,7 @@ static int64_t width_of(const test_case *c, int d, bool output) {
     return complex_side && d == c->dims - 1 ? c->n[d] / 2 + 1 : c->n[d];
 }
 
-/* Strides of one side; the array's real numbers. */
+/* Sets the strides of one side and returns the size of the array in real numbers. */
 static size_t lay_out(const test_case *c, weft_transform *t, bool output) {
     int64_t stride = 1;
     for (int d = c->dims - 1; d >= 0; d--) {
@@ -82,7 +82,7 @@ static arrays begin(const test_case *c) {
                               .dims = c->dims,
                               .loops = 1,
                               .loop = {{.n = c->lines}},
-                              .returns = c->returns,
+                              .round_trip = c->round_trip,
                               .threads = 1},
                 .number = weft_number_bytes(c->precision)};
     for (int d = 0; d < c->dims; d++) a.transform.dim[d].n = c->n[d];
@@ -120,12 +120,12 @@ static void expect_close(const test_case *c, const arrays *a) {
         most = fmax(most, fabs(x[0]));
         if (!(fabs(x[0] - x[1]) <= off)) off = fabs(x[0] - x[1]);
     }
-    /* The bits may differ: compilers contract as they like. */
+    /* Bits may differ, since compilers fuse operations as they like. */
     assert_true(most > 0.5);
     assert_true(off <= most * (c->precision == WEFT_SINGLE ? 1e-6 : 1e-14));
 }
 
-/* At so many real numbers behind where the arrays are aligned. */
+/* Executes on arrays that begin so many real numbers after an aligned address. */
 static weft_status execute(const weft_engine_ops *engine, weft_engine_plan *plan, const arrays *a,
                            size_t in_shift, size_t out_shift, char *got) {
     const weft_device_handle handle = {.ops = &counting_ops, .state = device};

@@ -60,7 +60,7 @@ static weft_kernel *create(const fixture *f, const weft_kernel_source *source) {
 
 /* ---- kernels ---- */
 
-/* Two pieces, so that they must be joined; the factors come in a structure. */
+/* The text has two parts, which must be joined; the factors come in a structure. */
 static const char *const axpy[] = {
     "typedef struct factors { int count; float x, y; long64 zero; } factors;\n",
     "\nKERNEL(axpy)(MEMORY(const float, x), MEMORY(float, y), const factors f, int shift) {\n"
@@ -104,8 +104,7 @@ static void arguments_are_addresses_numbers_and_structures(void **state) {
     f->ops->kernel_destroy(f->device, kernel);
 }
 
-/* Two structures of 700 bytes: more than OpenCL's devices must take of parameters by value, 1024.
- */
+/* Two structures of 700 bytes exceed the 1024 bytes of parameters that OpenCL guarantees. */
 enum { ROWS = 87, LAUNCHES = 64 };
 
 static const char *const sums[] = {
@@ -126,7 +125,8 @@ typedef struct rows {
     int64_t first, row[ROWS];
 } rows;
 
-/* Whatever the launches before and after it on either queue were given, and nobody waits. */
+/* A launch has its own structures, whatever the launches before and after it on either queue are
+ * given, without any wait between them. */
 static void a_launch_has_the_structures_that_it_was_given(void **state) {
     fixture *f = *state;
     weft_kernel_source source = source_of("sums", sums, 1);
@@ -161,14 +161,14 @@ static void a_launch_has_the_structures_that_it_was_given(void **state) {
     f->ops->kernel_destroy(f->device, kernel);
 }
 
-/* Each group turns its part of the array around, once through memory that the launch gives and once
- * through an array of its own. */
+/* Each group reverses its part of the array, once through local memory of the launch and once
+ * through a local array of the kernel. */
 static const char *const reverse[] = {
     "CONSTANT_TABLE(float, signs, 2) = {1, -1};\n"
     "FUNCTION float signed_value(float x, int i) {\n"
     "    return signs[i & 1] * x;\n"
     "}\n"
-    "FUNCTION int turned(LOCAL float *to, int i, float x) {\n"
+    "FUNCTION int reversed(LOCAL float *to, int i, float x) {\n"
     "    to[THREADS - 1 - i] = x;\n"
     "    return i;\n"
     "}\n"
@@ -177,7 +177,7 @@ static const char *const reverse[] = {
     "    OPEN(float, out);\n"
     "    OPEN_LOCAL(float, part);\n"
     "    long64 first = (long64)GROUP(0) * THREADS;\n"
-    "    int i = turned(part, THREAD, in[first + THREAD]);\n"
+    "    int i = reversed(part, THREAD, in[first + THREAD]);\n"
     "    BARRIER();\n"
     "    out[first + i] = signed_value(part[i], i);\n"
     "}\n"
@@ -186,7 +186,7 @@ static const char *const reverse[] = {
     "    OPEN(const float, in);\n"
     "    OPEN(float, out);\n"
     "    long64 first = (long64)GROUP(0) * THREADS;\n"
-    "    int i = turned(part, THREAD, in[first + THREAD]);\n"
+    "    int i = reversed(part, THREAD, in[first + THREAD]);\n"
     "    BARRIER();\n"
     "    out[first + i] = signed_value(part[i], i);\n"
     "}\n"};
@@ -214,7 +214,7 @@ static void threads_of_a_group_share_local_memory(void **state) {
     source.name = "reverse_given";
     source.local_bytes = THREADS * sizeof(float);
     expect_reversed(f, &source);
-    /* As much as there is: on NVIDIA's GPUs more than 48 KiB must be asked for. */
+    /* All local memory that there is: on NVIDIA's GPUs more than 48 KiB must be requested. */
     source.local_bytes = f->limits.local_bytes - 2 * THREADS * sizeof(float);
     expect_reversed(f, &source);
 }
@@ -245,7 +245,7 @@ static void groups_are_numbered_in_three_dimensions(void **state) {
     f->ops->kernel_destroy(f->device, kernel);
 }
 
-/* (1 + 2i) (3 + 4i) and its like, by each function of the dialect. */
+/* Products of 1 + 2i and 3 + 4i by each function of the dialect. */
 static const char *const products[] = {
     "\nKERNEL(products)(MEMORY(real2, z)) {\n"
     "    OPEN(real2, z);\n"
@@ -256,7 +256,7 @@ static const char *const products[] = {
     "    z[2] = complex_add(a, b);\n"
     "    z[3] = complex_subtract(a, b);\n"
     "    z[4] = complex_scale(a, (real)5);\n"
-    "    z[5] = complex_turn(a);\n"
+    "    z[5] = complex_times_i(a);\n"
     "}\n"};
 static const double product[] = {-5, 10, 11, 2, 4, 6, -2, -2, 5, 10, -2, 1};
 
@@ -303,7 +303,7 @@ static void what_cannot_be_a_kernel_is_refused_with_the_reason(void **state) {
     source = source_of("reverse_given", reverse, 1);
     source.local_bytes = f->limits.local_bytes + 1;
     expect_refused(f, &source, WEFT_ERROR_UNSUPPORTED, "local memory");
-    /* The queue is as it was. */
+    /* The queue still works. */
     arguments_are_addresses_numbers_and_structures(state);
 }
 

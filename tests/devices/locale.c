@@ -16,7 +16,8 @@ static void ok_here(weft_status status) {
 
 enum { N = 30, BYTES = N * 16 };
 
-/* Every number that a kernel's text has: factors of both precisions, and a range of decibels. */
+/* Operators for every kind of number in a kernel's text: factors of both precisions, and a range of
+ * decibels. */
 static const weft_operator scale[] = {{.kind = WEFT_OPERATOR_SCALE, .factor = 1.25e-3}};
 static const weft_problem problems[] = {
     {.rank = 1, .n = {N}, .load = {scale, 1}, .norm = WEFT_NORM_FORWARD},
@@ -54,7 +55,7 @@ static bool has_comma(void) {
     return strcmp(text, "0,5") == 0;
 }
 
-/* The program's, or this thread's alone. */
+/* Sets the locale of the program, or of this thread alone. */
 static void begin_comma(bool of_thread) {
     setlocale(LC_ALL, "de_DE.UTF-8");
     if (of_thread) { /* not by newlocale, which loses memory where there is LOCPATH (glibc 2.36) */

@@ -1,6 +1,6 @@
 /*
- * Lists of operators that are written as letters, what they multiply by, and arrays that are
- * multiplied by the definitions: what the tests of operators on devices expect.
+ * Lists of operators written as letters, their factors, and arrays that are multiplied by the
+ * definitions: the expected results for tests of operators on devices.
  */
 #ifndef WEFT_TESTS_OPERATED_ARRAYS_H
 #define WEFT_TESTS_OPERATED_ARRAYS_H
@@ -147,7 +147,7 @@ static inline void pack(const array *a, weft_precision precision, void *out) {
             ((double *)out)[i] = a->number[i];
 }
 
-/* Relative to what is expected, in the Euclidean norm. */
+/* The error relative to the expected array, in the Euclidean norm. */
 static inline double error_of(const array *expected, weft_precision precision, const void *got) {
     double difference = 0, norm = 0;
     for (int64_t i = 0; i < expected->elements * expected->width; i++) {

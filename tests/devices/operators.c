@@ -18,7 +18,7 @@ static weft_context ctx;
 static const weft_engine_ops *engine;
 static uint64_t seed, random_state;
 
-/* Between -1 and 1, and a number of single precision. */
+/* A random number between -1 and 1 that single precision holds. */
 static double next_number(void) {
     random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (float)((double)(random_state >> 11) * 0x1p-52 - 1);
@@ -70,7 +70,7 @@ static void fail_case(const test_case *c, const char *what, double value) {
              c->letters[0], c->letters[1], c->letters[2], what, value, (unsigned long long)seed);
 }
 
-/* Without operators, by the host; plans may want more room than the array takes. */
+/* Transforms without operators on the host. Plans may need larger arrays than the data. */
 static void transform(const run *r, weft_direction direction, const array *in, array *out) {
     const weft_space from = direction == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
     weft_problem plain = r->problem;
@@ -143,7 +143,7 @@ static void end(run *r) {
     free(r->spectrum.number);
 }
 
-/* Half of what is allowed is the host's. */
+/* The allowed error of the device's result; half of the rule is for the host's. */
 static double tolerance_of(const test_case *c, weft_direction direction) {
     const bool single = c->precision == WEFT_SINGLE;
     const double rule = oracle_tolerance(c->rank, c->n, single) * (single ? 1 : 2);
@@ -151,7 +151,7 @@ static double tolerance_of(const test_case *c, weft_direction direction) {
     return (rule + factors) * (direction == WEFT_CONVOLVE ? 2 : 1);
 }
 
-/* A convolution of the plan's that keeps the spectrum. */
+/* Runs the plan's convolution, which also keeps the spectrum. */
 static void keep(const run *r, const void *in, void *out) {
     size_t bytes;
     void *spectrum = NULL;
@@ -237,7 +237,8 @@ static void check_case(const test_case *c) {
 
 /* ---- the tests ---- */
 
-/* A letter alone at load, and at store, which another direction has; and alone in the spectrum. */
+/* Each letter alone at load and at store, which belong to different directions, and alone in the
+ * spectrum. */
 static void each_kind_alone_at_each_place(void **state) {
     (void)state;
     static const char letters[] = "SWHTCF";
@@ -303,8 +304,8 @@ static int count_of(const char *text, const char *words) {
     return count;
 }
 
-/* What the schedule of a convolution says: the last one. */
-static void expect_turn(const run *r) {
+/* Checks the explanation of the convolution's schedule, which is the last one. */
+static void expect_round_trip(const run *r) {
     const char *convolution = strstr(explained(r), "  convolve, ");
     const int turns = r->c->convolving == IN_ONE_STEP;
     assert_non_null(convolution);
@@ -321,7 +322,7 @@ static void expect_turn(const run *r) {
     }
 }
 
-static void a_convolution_turns_in_one_step_where_the_length_allows(void **state) {
+static void a_convolution_is_one_round_trip_where_the_length_allows(void **state) {
     (void)state;
     static const test_case cases[] = {
         {1, {12}, C2C, SINGLE, 5, NONE, true, {"FT", "CF", "TF"}, IN_ONE_STEP, true},
@@ -334,7 +335,7 @@ static void a_convolution_turns_in_one_step_where_the_length_allows(void **state
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         run r;
         begin(&r, &cases[i]);
-        expect_turn(&r);
+        expect_round_trip(&r);
         check(&r, WEFT_CONVOLVE);
         end(&r);
     }
@@ -407,7 +408,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind_alone_at_each_place),
         cmocka_unit_test(several_at_once_along_every_way_through_the_kernels),
-        cmocka_unit_test(a_convolution_turns_in_one_step_where_the_length_allows),
+        cmocka_unit_test(a_convolution_is_one_round_trip_where_the_length_allows),
         cmocka_unit_test(a_snippet_that_does_not_compile_is_quoted_by_its_line),
         cmocka_unit_test(a_function_of_the_host_alone_is_refused),
         cmocka_unit_test(too_many_tables_are_refused),

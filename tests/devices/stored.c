@@ -1,6 +1,6 @@
 /*
- * Numbers of the callers' arrays on a device: those that kernels store and load are, bit by bit,
- * those of the host (src/operator/convert.c), at and beside each value where rounding changes.
+ * Numbers of callers' arrays on a device: kernels convert them to the same bits as the host
+ * (src/operator/convert.c), at and next to each value where rounding changes.
  */
 #include "device_test.h"
 
@@ -31,7 +31,7 @@ static void copy(const void *from, void *to, size_t bytes, weft_transfer transfe
     ok(ops->queue_wait(device, NULL));
 }
 
-/* A list without operators over `in` of so many bytes, into `out`, on the device. */
+/* Runs a list without operators on the device, from `in` to `out`. */
 static void pass(const weft_pointwise_layout *layout, const void *in, size_t in_bytes, void *out,
                  size_t out_bytes) {
     const weft_device_handle handle = {.ops = ops, .state = device};
@@ -59,7 +59,7 @@ static void add(double x) {
     value[values++] = -x;
 }
 
-/* A value and those beside it, in double and, twice rounded, in single precision. */
+/* Adds a value and its neighbours in double precision and, rounded twice, in single precision. */
 static void add_around(double x) {
     static const double beside[] = {0x1p-52, 0x1p-40, 0x1p-30, 0x1p-25, 0x1p-23, 0x1p-12};
     add(x);
@@ -69,7 +69,7 @@ static void add_around(double x) {
     }
 }
 
-/* Halves, and the ties between them. */
+/* Adds the half-precision numbers and the ties between them. */
 static void collect_halves(void) {
     values = 0;
     for (int mantissa = 0; mantissa < 2048; mantissa++) {
@@ -172,7 +172,7 @@ static void integers_are_rounded_once_as_on_the_host(void **state) {
             check_stored((weft_storage)s, (weft_precision)p, true);
 }
 
-/* All 65536 of them. */
+/* Tests all 65536 half-precision numbers. */
 static void every_half_is_loaded_as_on_the_host(void **state) {
     (void)state;
     enum { HALVES = 1 << 16 };

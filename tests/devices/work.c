@@ -1,7 +1,7 @@
 /*
- * What devices with kernels promise besides copies (copies.c) and kernels (kernels.c): queues,
- * events, callbacks, scaling, memory and its limit. The host and the simulated device are held to
- * more in tests/test_device.c, for they run functions of the host.
+ * Devices with kernels, besides copies (copies.c) and kernels (kernels.c): queues, events,
+ * callbacks, scaling, memory and its limit. tests/test_device.c tests more on the host and the
+ * simulated device, which run functions of the host.
  */
 #include "device_test.h"
 
@@ -135,7 +135,7 @@ static void callback_sees_what_came_before_it(void **state) {
     ok(f->ops->callback(f->device, f->queue, look, &s));
     ok(f->ops->queue_wait(f->device, f->queue));
     assert_true(s.value == 5 * (COUNT - 1));
-    /* OpenCL may call on this thread what is due at once. */
+    /* OpenCL may call the function on this thread if all work is done already. */
     if (f->ops->id == WEFT_CUDA) assert_false(pthread_equal(s.thread, pthread_self()));
 }
 

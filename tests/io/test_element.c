@@ -81,7 +81,7 @@ static void every_type_becomes_every_wider_one(void **state) {
     free(to);
 }
 
-static void other_byte_order_is_turned_round(void **state) {
+static void other_byte_order_is_reversed(void **state) {
     (void)state;
     const unsigned char integers[] = {0x01, 0x02, 0xff, 0xfe};
     double values[2];
@@ -89,11 +89,11 @@ static void other_byte_order_is_turned_round(void **state) {
     weft_convert(&widen, integers, 1, values, 1, 2);
     assert_true(values[0] == 258.0 && values[1] == -2.0);
 
-    double pair[2] = {1.5, -2.5}, turned[2], back[2];
+    double pair[2] = {1.5, -2.5}, reversed[2], back[2];
     weft_conversion same = {WEFT_ELEMENT_C16, WEFT_ELEMENT_C16, true};
-    weft_convert(&same, pair, 1, turned, 1, 1);
-    assert_memory_not_equal(pair, turned, sizeof pair);
-    weft_convert(&same, turned, 1, back, 1, 1);
+    weft_convert(&same, pair, 1, reversed, 1, 1);
+    assert_memory_not_equal(pair, reversed, sizeof pair);
+    weft_convert(&same, reversed, 1, back, 1, 1);
     assert_memory_equal(pair, back, sizeof pair);
 }
 
@@ -102,7 +102,7 @@ int main(void) {
         cmocka_unit_test(names_of_elements_parse_back),
         cmocka_unit_test(complex_does_not_become_real),
         cmocka_unit_test(every_type_becomes_every_wider_one),
-        cmocka_unit_test(other_byte_order_is_turned_round),
+        cmocka_unit_test(other_byte_order_is_reversed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static void on_alarm(int number) {
     _exit(3);
 }
 
-/* Rows of all ranks, one behind the other. */
+/* This rank's box: ranks have consecutive rows. */
 static weft_box my_box(void) {
     weft_box box = {.n = {0, COLUMNS}};
     box.lo[0] = ROWS * rank / size;
@@ -64,7 +64,7 @@ static weft_status write_array(const char *name, int which) {
     return weft_array_commit(&array, status);
 }
 
-/* Which version the file holds: 0 where it cannot be read, -1 where it is none. */
+/* Reads the array and finds which version it is: 0 if it cannot be read, -1 if it is neither. */
 static weft_status read_array(const char *name, int *which) {
     const weft_box box = my_box();
     weft_array *array = NULL;
@@ -85,7 +85,7 @@ static int sum(int mine) {
     return mine;
 }
 
-/* Of all ranks the same. */
+/* Checks that all ranks have the same status and message. */
 static void check_agreement(weft_status status) {
     const int well = sum(status == WEFT_SUCCESS);
     CHECK(well == 0 || well == size);
@@ -107,7 +107,8 @@ typedef struct fault {
     int64_t k;
 } fault;
 
-/* How many calls of the kind this rank has made. `beside`: what the file holds besides, or NULL. */
+/* Makes one call fail, and returns how many calls of the kind this rank has made. `beside`: another
+ * dataset of the file, or NULL. */
 static int64_t try_fault(const char *path, const char *name, const char *beside, const fault *f,
                          bool writes) {
     static int version, there; /* the last one that was to be written, and that of the file */

@@ -67,6 +67,7 @@ static const case_of cases[] = {
     {.name = "reference-in-parts",
      .problem = {SHAPE},
      .options = {SLAB, .exchange = {WEFT_A2A_SYNC}, .engine = WEFT_ENGINE_REFERENCE, .chunks = 2}},
+    {.name = "slab-any-method", .problem = {SHAPE}, .options = {SLAB}}, /* others are tried next */
     {.name = "measure", .problem = {SHAPE}, .options = {SLAB, .effort = WEFT_MEASURE, .trace = 1}},
     {.name = "refused",
      .problem = {SHAPE},
@@ -91,6 +92,7 @@ static const case_of cases[] = {
      .problem = {SHAPE, .norm = WEFT_NORM_BACKWARD},
      .options = {SIMULATED, PENCIL, .exchange = {WEFT_P2P_SYNC}, .chunks = 3, .convolve = 1},
      .operators = true},
+    {.name = "simulated-any-method", .problem = {SHAPE}, .options = {SIMULATED, SLAB}},
     {.name = "simulated-measure",
      .problem = {SHAPE},
      .options = {SIMULATED, SLAB, .effort = WEFT_MEASURE}},

@@ -38,11 +38,13 @@ BEFORE(open, (const weft_device_settings *settings, weft_device_state **device),
        1)
 BEFORE(allocate, (weft_device_state * device, weft_memory_kind kind, size_t bytes, void **memory),
        (device, kind, bytes, memory), bytes > 0)
-BEFORE(lend, (weft_device_state * device, void *memory, weft_loan *loan), (device, memory, loan), 0)
-BEFORE(borrow, (weft_device_state * device, const weft_loan *loan, const void **memory),
-       (device, loan, memory), 1)
-BEFORE(queue_create, (weft_device_state * device, bool patient, weft_queue **queue),
-       (device, patient, queue), 1)
+BEFORE(memory_export, (weft_device_state * device, void *memory, weft_memory_handle *handle),
+       (device, memory, handle), 0)
+BEFORE(memory_import,
+       (weft_device_state * device, const weft_memory_handle *handle, const void **memory),
+       (device, handle, memory), 1)
+BEFORE(queue_create, (weft_device_state * device, bool low_priority, weft_queue **queue),
+       (device, low_priority, queue), 1)
 BEFORE(event_create, (weft_device_state * device, weft_event **event), (device, event), 1)
 BEFORE(event_record, (weft_device_state * device, weft_queue *queue, weft_event *event),
        (device, queue, event), 0)
@@ -74,7 +76,7 @@ BEFORE(kernel_launch,
        (device, queue, kernel, groups, argument, arguments), 0)
 AFTER(real, queue_wait, (weft_device_state * device, weft_queue *queue), (device, queue))
 GIVES_BACK(close, (weft_device_state * device), (device))
-GIVES_BACK(give_back, (weft_device_state * device, const void *memory), (device, memory))
+GIVES_BACK(memory_close, (weft_device_state * device, const void *memory), (device, memory))
 GIVES_BACK(queue_destroy, (weft_device_state * device, weft_queue *queue), (device, queue))
 GIVES_BACK(event_destroy, (weft_device_state * device, weft_event *event), (device, event))
 GIVES_BACK(graph_destroy, (weft_device_state * device, weft_graph *graph), (device, graph))
@@ -123,9 +125,9 @@ static void instead_of(const weft_device_ops *ops, weft_device_ops *faults,
     REPLACE(close)
     REPLACE(allocate)
     REPLACE(free)
-    REPLACE(lend)
-    REPLACE(borrow)
-    REPLACE(give_back)
+    REPLACE(memory_export)
+    REPLACE(memory_import)
+    REPLACE(memory_close)
     REPLACE(queue_create)
     REPLACE(queue_destroy)
     REPLACE(queue_wait)

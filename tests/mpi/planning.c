@@ -5,6 +5,7 @@
  */
 #include <weft/weft_mpi.h>
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,29 @@ static long long least_workspace(const weft_problem *problem, bool *differ) {
     return least;
 }
 
+/* The transform of an array that is 1 at the origin is 1 everywhere. */
+static void check_transform(weft_plan plan, const weft_problem *problem) {
+    weft_box in_box, out_box;
+    size_t in_bytes = 0, out_bytes = 0, points = 1;
+    bool origin = true, right = true;
+    weft_plan_box(plan, WEFT_INPUT, rank, &in_box);
+    weft_plan_box(plan, WEFT_OUTPUT, rank, &out_box);
+    weft_plan_bytes(plan, WEFT_INPUT, &in_bytes);
+    weft_plan_bytes(plan, WEFT_OUTPUT, &out_bytes);
+    double *in = calloc(1, in_bytes + 16), *out = calloc(1, out_bytes + 16);
+    for (int a = 0; a < problem->rank; a++) {
+        origin = origin && in_box.lo[a] == 0 && in_box.n[a] > 0;
+        points *= (size_t)out_box.n[a];
+    }
+    if (origin) in[0] = 1;
+    CHECK(weft_execute(plan, WEFT_FORWARD, in, out) == WEFT_SUCCESS);
+    for (size_t i = 0; i < points; i++)
+        right = right && fabs(out[2 * i] - 1) < 1e-12 && fabs(out[2 * i + 1]) < 1e-12;
+    CHECK(right);
+    free(in);
+    free(out);
+}
+
 static void measuring_leaves_out_what_does_not_fit_and_plans_the_rest(void) {
     const weft_problem problem = {.rank = 3, .n = {16, 12, 20}, .kind = WEFT_R2C};
     bool differ;
@@ -87,6 +111,35 @@ static void measuring_leaves_out_what_does_not_fit_and_plans_the_rest(void) {
     }
 }
 
+/* A limit just below what the best candidate needs. */
+static void estimating_takes_the_next_candidate_where_the_best_does_not_fit(void) {
+    static const weft_variant variants[] = {WEFT_VARIANT_AUTO, WEFT_DEFAULT, WEFT_REALIGNED};
+    int replaced = 0;
+    for (int i = 0; i < 12; i++) {
+        const weft_problem problem = {
+            .rank = 3, .n = {16, 12, 20}, .kind = i % 2 ? WEFT_C2C : WEFT_R2C};
+        weft_options options = {.variant = variants[i / 2 % 3],
+                                .placement = i < 6 ? WEFT_PLACEMENT_ANY : WEFT_OUT_OF_PLACE};
+        weft_plan best = NULL, next = NULL;
+        CHECK(weft_plan_create(ctx, &problem, &options, &best) == WEFT_SUCCESS);
+        if (!best) continue;
+        const long long bytes = workspace(best);
+        weft_plan_destroy(&best);
+        if (bytes < 2) continue;
+        options.device_memory_limit = (size_t)bytes - 1;
+        const weft_status status = weft_plan_create(ctx, &problem, &options, &next);
+        CHECK(status == WEFT_SUCCESS || status == WEFT_ERROR_OUT_OF_MEMORY);
+        if (!next) continue;
+        replaced++;
+        CHECK(workspace(next) < bytes);
+        CHECK(explains(next, "left out: rank "));
+        CHECK(explains(next, "do not fit"));
+        check_transform(next, &problem);
+        weft_plan_destroy(&next);
+    }
+    CHECK(replaced > 0);
+}
+
 static void planning_fails_with_the_first_reason_where_nothing_fits(void) {
     const weft_problem problem = {.rank = 3, .n = {16, 12, 20}, .kind = WEFT_R2C};
     for (int effort = WEFT_ESTIMATE; effort <= WEFT_PATIENT; effort++) {
@@ -96,24 +149,54 @@ static void planning_fails_with_the_first_reason_where_nothing_fits(void) {
         CHECK(plan == NULL);
         CHECK(strstr(weft_last_error(ctx), "rank ") != NULL);
         CHECK(strstr(weft_last_error(ctx), "limit") != NULL);
-        /* With ESTIMATE the first candidate is the only one that is tried. */
-        CHECK((strstr(weft_last_error(ctx), "WEFT_MEASURE tries others") != NULL) ==
-              (effort == WEFT_ESTIMATE));
     }
 }
 
+static const weft_problem simulated_problem = {.rank = 3, .n = {8, 12, 20}, .kind = WEFT_C2C};
+
 /* Plans on the simulated device, which does what `setting` says on rank 1. */
-static weft_status plan_simulated(const char *setting, weft_plan *plan) {
-    const weft_problem problem = {.rank = 3, .n = {8, 12, 20}, .kind = WEFT_C2C};
-    const weft_options options = {.effort = WEFT_PATIENT,
-                                  .device = WEFT_SIMULATED,
-                                  .location = WEFT_LOCATION_HOST,
-                                  .variant = WEFT_DEFAULT,
-                                  .exchange = {WEFT_P2P_SYNC}};
+static weft_status plan_simulated_with(weft_options options, const char *setting, weft_plan *plan) {
+    options.device = WEFT_SIMULATED;
+    options.location = WEFT_LOCATION_HOST;
     setenv("WEFT_SIMULATE", setting, 1);
-    weft_status status = weft_plan_create(ctx, &problem, &options, plan);
+    weft_status status = weft_plan_create(ctx, &simulated_problem, &options, plan);
     unsetenv("WEFT_SIMULATE");
     return status;
+}
+
+static weft_status plan_simulated(const char *setting, weft_plan *plan) {
+    const weft_options options = {
+        .effort = WEFT_PATIENT, .variant = WEFT_DEFAULT, .exchange = {WEFT_P2P_SYNC}};
+    return plan_simulated_with(options, setting, plan);
+}
+
+/* Candidates have more or fewer buffers and queues, and fail sooner or later, or not at all; one
+ * that is built works. Other methods of the same chain are tried first. */
+static void a_failure_on_one_rank_makes_all_ranks_try_the_same_candidates(void) {
+    int planned = 0, skipped = 0;
+    for (int i = 0; i < 32; i++) {
+        const weft_options options = {.chunks = i & 2 ? 4 : 0};
+        weft_options usual = {0}, chosen = {0};
+        char setting[64];
+        weft_plan plan = NULL;
+        CHECK(plan_simulated_with(options, "", &plan) == WEFT_SUCCESS);
+        if (plan) weft_plan_options(plan, &usual);
+        weft_plan_destroy(&plan);
+        snprintf(setting, sizeof setting, "fail=%s:%d,rank=1", i & 1 ? "queue" : "allocate",
+                 i / 4 + 1);
+        const weft_status status = plan_simulated_with(options, setting, &plan);
+        CHECK((status == WEFT_SUCCESS) == (plan != NULL));
+        if (status != WEFT_SUCCESS) CHECK(strstr(weft_last_error(ctx), "rank 1") != NULL);
+        if (!plan) continue;
+        planned++;
+        skipped += explains(plan, "left out: rank 1");
+        check_transform(plan, &simulated_problem);
+        weft_plan_options(plan, &chosen);
+        CHECK(chosen.decomposition == usual.decomposition && chosen.variant == usual.variant);
+        CHECK(memcmp(chosen.grid, usual.grid, sizeof usual.grid) == 0);
+        weft_plan_destroy(&plan);
+    }
+    CHECK(planned > 0 && skipped > 0);
 }
 
 static void a_candidate_that_fails_on_one_rank_is_left_out_on_all(void) {
@@ -246,6 +329,8 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     CHECK(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) == WEFT_SUCCESS);
     measuring_leaves_out_what_does_not_fit_and_plans_the_rest();
+    estimating_takes_the_next_candidate_where_the_best_does_not_fit();
+    a_failure_on_one_rank_makes_all_ranks_try_the_same_candidates();
     planning_fails_with_the_first_reason_where_nothing_fits();
     a_candidate_that_fails_on_one_rank_is_left_out_on_all();
     a_device_that_always_fails_on_one_rank_fails_the_plan_on_all();

@@ -1,4 +1,4 @@
-/* Runs NVRTC, and reads and writes the files of what it made. */
+/* Runs NVRTC, and reads and writes the files that cache its results. */
 #include "device/cuda/compile.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "support/error.h"
 #include "support/hash.h"
 
-/* What one compilation depends on. */
+/* Everything that the result of a compilation depends on. */
 typedef struct job {
     const weft_nvrtc *nvrtc;
     const char *name, *text;
@@ -67,7 +67,7 @@ static bool cache_path(const job *j, char path[WEFT_PATH_BYTES]) {
 
 /* ---- NVRTC ---- */
 
-/* The compiler's own words, as far as they fit into a sentence. */
+/* Reports the compiler's own message, as far as it fits into a sentence. */
 static weft_status tell_log(const job *j, weft_nvrtc_program program, int result) {
     size_t bytes = 0;
     char *log = NULL;

@@ -1,12 +1,12 @@
 /*
  * The strided copy on CUDA: which way each copy goes.
  *
- * What is one run is left to the driver, and so are rows long enough for its copy engines
- * (LINK_ROW) over a link, in two or three axes; so is everything to and from host memory that is
- * not page-locked, since no kernel may touch that. The rest goes to the kernels of
- * src/kernels/copy.cl, with the widest unit that divides every address and stride; within a GPU
- * they reach 90 to 99 % of what a contiguous copy does for most orders (H200), the driver 80 to 85
- * (H100).
+ * The driver copies what is one contiguous run, and over a link also boxes of two or three axes
+ * whose rows are long enough for its copy engines (LINK_ROW). It also does all copies to and from
+ * host memory that is not page-locked, which kernels cannot address. The kernels of
+ * src/kernels/copy.cl do the rest, with the widest unit that divides every address and stride. For
+ * most orders within a GPU they reach 90 to 99 % of the speed of a contiguous copy (H200), and the
+ * driver 80 to 85 % (H100).
  */
 #include "device/cuda/cuda.h"
 #include "device/strided_copy.h"

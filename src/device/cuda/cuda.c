@@ -23,7 +23,7 @@ struct weft_event {
 
 /* ---- the device ---- */
 
-/* What `probe` says; written once. */
+/* The description that `probe` gives; written once. */
 static char described[384];
 
 static void describe(void) {
@@ -47,17 +47,19 @@ static weft_status cuda_probe(const char **description) {
     return WEFT_SUCCESS;
 }
 
-/* Which kernels go first. */
-typedef enum turn { LAST, DEFAULT, FIRST } turn;
+/* The priority of a stream's kernels. */
+typedef enum queue_priority { LAST, DEFAULT, FIRST } queue_priority;
 
-static int create_in_context(const weft_cuda_driver *driver, turn which, weft_cuda_stream *stream) {
+static int create_in_context(const weft_cuda_driver *driver, queue_priority which,
+                             weft_cuda_stream *stream) {
     int least = 0, greatest = 0;
     driver->priority_range(&least, &greatest); /* of one kind of stream only: both are 0 */
     const int priority[] = {[LAST] = least, [DEFAULT] = (least + greatest) / 2, [FIRST] = greatest};
     return driver->stream_create(stream, WEFT_CUDA_STREAM_NON_BLOCKING, priority[which]);
 }
 
-static weft_status create_stream(const weft_cuda_gpu *gpu, turn which, weft_cuda_stream *stream) {
+static weft_status create_stream(const weft_cuda_gpu *gpu, queue_priority which,
+                                 weft_cuda_stream *stream) {
     weft_status status;
     WEFT_CUDA_IN_CONTEXT(gpu, status,
                          weft_cuda_check(create_in_context(gpu->driver, which, stream),
@@ -106,9 +108,9 @@ static weft_status cuda_open(const weft_device_settings *settings, weft_device_s
 void weft_cuda_free_record(const weft_device_state *device, weft_allocation *record) {
     const weft_cuda_driver *driver = device->gpu->driver;
     if (weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
-        if (record->borrowed && record->storage)
+        if (record->imported && record->storage)
             driver->ipc_close((uintptr_t)record->storage);
-        else if (record->kind == WEFT_MEMORY_DEVICE && !record->borrowed)
+        else if (record->kind == WEFT_MEMORY_DEVICE && !record->imported)
             driver->release((uintptr_t)record->address);
         else if (record->kind == WEFT_MEMORY_PAGE_LOCKED)
             driver->host_release(record->address);
@@ -203,10 +205,11 @@ weft_cuda_stream weft_cuda_queue_stream(const weft_device_state *device, const w
     return queue ? queue->stream : device->stream;
 }
 
-static weft_status cuda_queue_create(weft_device_state *device, bool patient, weft_queue **queue) {
+static weft_status cuda_queue_create(weft_device_state *device, bool low_priority,
+                                     weft_queue **queue) {
     weft_queue *made = malloc(sizeof *made);
     if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a queue");
-    weft_status status = create_stream(device->gpu, patient ? LAST : FIRST, &made->stream);
+    weft_status status = create_stream(device->gpu, low_priority ? LAST : FIRST, &made->stream);
     if (status != WEFT_SUCCESS) {
         free(made);
         return status;
@@ -320,7 +323,7 @@ static bool cuda_event_done(weft_device_state *device, weft_event *event) {
 
 /* ---- work ---- */
 
-/* The side of a copy that may be elsewhere: the host's, or the source. */
+/* Finds where one side of a copy lies: the host side or, within device memory, the source. */
 static weft_cuda_side side_of(weft_device_state *device, const weft_copy *copy, const void *src,
                               const void *dst, weft_transfer transfer) {
     const int64_t bytes = (int64_t)copy->element_bytes;
@@ -330,7 +333,7 @@ static weft_cuda_side side_of(weft_device_state *device, const weft_copy *copy, 
     weft_allocation in;
     bool ours = weft_allocations_find(&device->allocations, address, &in);
     if (transfer == WEFT_DEVICE_TO_DEVICE)
-        return ours && in.borrowed ? WEFT_CUDA_SIDE_BORROWED : WEFT_CUDA_SIDE_HERE;
+        return ours && in.imported ? WEFT_CUDA_SIDE_IMPORTED : WEFT_CUDA_SIDE_HERE;
     return ours && in.kind == WEFT_MEMORY_PAGE_LOCKED ? WEFT_CUDA_SIDE_LOCKED
                                                       : WEFT_CUDA_SIDE_PAGEABLE;
 }
@@ -353,7 +356,8 @@ static void on_reached(weft_cuda_stream stream, int result, void *argument) {
     n.function(n.argument);
 }
 
-/* Not by cuLaunchHostFunc, which is not called once a failure has ended the context. */
+/* This is cuStreamAddCallback and not cuLaunchHostFunc, which does not call the function after a
+ * failure that has ended the context. */
 static weft_status cuda_callback(weft_device_state *device, weft_queue *queue,
                                  void (*function)(void *), void *argument) {
     weft_status status;
@@ -392,9 +396,9 @@ const weft_device_ops weft_device_cuda = {
     .close = cuda_close,
     .allocate = cuda_allocate,
     .free = cuda_free,
-    .lend = weft_cuda_lend,
-    .borrow = weft_cuda_borrow,
-    .give_back = weft_cuda_give_back,
+    .memory_export = weft_cuda_memory_export,
+    .memory_import = weft_cuda_memory_import,
+    .memory_close = weft_cuda_memory_close,
     .queue_create = cuda_queue_create,
     .queue_destroy = cuda_queue_destroy,
     .queue_wait = cuda_queue_wait,

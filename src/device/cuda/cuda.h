@@ -35,36 +35,39 @@ extern const weft_device_ops weft_device_cuda;
         }                                                                                          \
     } while (0)
 
-/* Gives an allocation back to the driver. */
+/* Frees an allocation, or closes it if it was imported. */
 void weft_cuda_free_record(const weft_device_state *device, weft_allocation *record);
 
-/* Memory that processes lend each other: loan.c. */
-weft_status weft_cuda_lend(weft_device_state *device, void *memory, weft_loan *loan);
-weft_status weft_cuda_borrow(weft_device_state *device, const weft_loan *loan, const void **memory);
-void weft_cuda_give_back(weft_device_state *device, const void *memory);
+/* Memory shared between processes: ipc.c. */
+weft_status weft_cuda_memory_export(weft_device_state *device, void *memory,
+                                    weft_memory_handle *handle);
+weft_status weft_cuda_memory_import(weft_device_state *device, const weft_memory_handle *handle,
+                                    const void **memory);
+void weft_cuda_memory_close(weft_device_state *device, const void *memory);
 
-/* Work that is enqueued again and again: graph.c. */
+/* Graphs of repeated work: graph.c. */
 weft_status weft_cuda_graph_begin(weft_device_state *device);
 weft_status weft_cuda_graph_end(weft_device_state *device, weft_graph **graph);
 weft_status weft_cuda_graph_run(weft_device_state *device, weft_graph *graph);
 void weft_cuda_graph_destroy(weft_device_state *device, weft_graph *graph);
 
-/* Messages between GPUs: messages.c. Waits for the stream's work, or ends it where messages fail.
- */
+/* Messages between GPUs: messages.c. weft_cuda_wait_for_messages waits for the stream's work, or
+ * ends it if messages fail. */
 extern const weft_device_messages weft_cuda_messages;
 weft_status weft_cuda_wait_for_messages(weft_device_state *device, weft_cuda_stream stream);
 
 weft_cuda_stream weft_cuda_queue_stream(const weft_device_state *device, const weft_queue *queue);
 
-/* Makes the shared area at least this large; *grown gets by how many bytes. It may move, so its
- * address is device->shared, asked for at each use. Not while work that uses it is enqueued. */
+/* Makes the shared area at least this large; *grown gets the number of bytes added. The area may
+ * move, so read its address from device->shared at each use. Must not be called while work that
+ * uses the area is enqueued. */
 weft_status weft_cuda_share(weft_device_state *device, size_t bytes, size_t *grown);
 
-/* What the other side of a copy is: this GPU's memory, another process's, page-locked host memory,
- * which kernels can address, or other host memory. */
+/* Where one side of a copy lies: in this GPU's memory, in memory imported from another process, in
+ * page-locked host memory, which kernels can address, or in other host memory. */
 typedef enum weft_cuda_side {
     WEFT_CUDA_SIDE_HERE,
-    WEFT_CUDA_SIDE_BORROWED,
+    WEFT_CUDA_SIDE_IMPORTED,
     WEFT_CUDA_SIDE_LOCKED,
     WEFT_CUDA_SIDE_PAGEABLE
 } weft_cuda_side;

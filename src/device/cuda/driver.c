@@ -7,7 +7,7 @@
 #include "support/error.h"
 #include "support/shared_library.h"
 
-/* Libraries belong to the process. */
+/* The libraries are opened once in the process. */
 static weft_library driver_opened = {.once = PTHREAD_ONCE_INIT};
 static weft_library nvrtc_opened = {.once = PTHREAD_ONCE_INIT};
 static weft_cuda_driver driver;

@@ -159,10 +159,11 @@ typedef struct weft_nvrtc {
  * folders to look in first. */
 const weft_cuda_driver *weft_cuda_driver_open(void);
 
-/* How many GPUs the driver sees, once it is open. */
+/* The number of GPUs that the driver sees, once it is open. */
 int weft_cuda_gpus(void);
 
-/* The same for the compiler of kernels. */
+/* The compiler of kernels (NVRTC), opened by the first call; otherwise like
+ * weft_cuda_driver_open. */
 const weft_nvrtc *weft_nvrtc_open(void);
 
 /* The one place that turns the driver's results into a status: WEFT_SUCCESS for 0; else a sentence

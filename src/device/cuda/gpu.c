@@ -13,7 +13,7 @@
 
 enum { MOST_GPUS = 64 };
 
-/* Contexts and kernels belong to the process. */
+/* Contexts and kernels are shared by all users in the process. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static weft_cuda_gpu opened[MOST_GPUS];
 

@@ -23,13 +23,13 @@ typedef struct weft_cuda_gpu {
  * launcher tells, modulo the number of GPUs. Thread-safe. */
 weft_status weft_cuda_gpu_open(const weft_cuda_gpu **gpu);
 
-/* Which that is, without opening it. */
+/* The number of that GPU, without opening it. */
 weft_status weft_cuda_gpu_choose(int *number);
 
 /* The PCI address of a GPU: "0000:19:00.0". */
 weft_status weft_cuda_gpu_address(int number, char *address, int size);
 
-/* Everything between these two happens in the GPU's context; the caller's is restored. */
+/* Enter and leave the GPU's context; leaving restores the caller's. */
 weft_status weft_cuda_enter(const weft_cuda_gpu *gpu);
 void weft_cuda_leave(const weft_cuda_gpu *gpu);
 

@@ -1,9 +1,10 @@
-/* Work that is enqueued again and again: a CUDA graph, captured from the default queue's stream. */
+/* Graphs of repeated work: CUDA graphs, captured from the default queue's stream. */
 #include "device/cuda/cuda.h"
 
 #include "support/error.h"
 
-/* A bound on what the driver holds for a graph: loops around cuFFT's plans have any length. */
+/* Limits the memory that the driver holds for a graph, since loops around cuFFT's plans have any
+ * length. */
 enum { MOST_NODES = 4096 };
 
 /* The graph is the driver's: a weft_graph is the address of one, so that the execution that makes

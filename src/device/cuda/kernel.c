@@ -33,7 +33,8 @@ typedef struct loaded_module {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static loaded_module *loaded;
 
-/* A file of the cache may have been damaged in a way that only the driver sees: then once more. */
+/* Loads a module. If the driver refuses one from the cache, whose file may be damaged, it is
+ * compiled anew. */
 static weft_status load_module(const weft_cuda_gpu *gpu, const char *name, const char *text,
                                weft_cuda_module *module) {
     weft_cuda_image image = {.data = NULL};
@@ -48,7 +49,7 @@ static weft_status load_module(const weft_cuda_gpu *gpu, const char *name, const
     return weft_cuda_check(result, "the kernels could not be loaded");
 }
 
-/* With the lock held. */
+/* Finds or loads a module. The lock must be held. */
 static weft_status find_module(const weft_cuda_gpu *gpu, const weft_kernel_source *source,
                                weft_cuda_module *module) {
     char *text = weft_kernel_text(source, true, false);
@@ -133,7 +134,7 @@ weft_status weft_cuda_launch(weft_device_state *device, weft_queue *queue,
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "CUDA device: a kernel takes at most %d arguments",
                          MOST_ARGUMENTS);
     if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return WEFT_SUCCESS;
-    /* The driver reads them only. */
+    /* The driver only reads the arguments, though its prototype lacks const. */
     for (int i = 0; i < arguments; i++)
         parameter[i] = (void *)(uintptr_t)(argument[i].value ? argument[i].value
                                                              : (const void *)&argument[i].memory);

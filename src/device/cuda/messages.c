@@ -25,8 +25,8 @@
 
 struct weft_communicator {
     weft_device_state *device;
-    /* The one in which members meet, and the one for exchanges, NULL until it is split off; both
-     * NULL once they are given up */
+    /* The communicator in which members meet, and the one for exchanges, which is NULL until it is
+     * split off. Both are NULL once they have been given up. */
     weft_nccl_comm meeting, exchanges;
     enum { JOINS, CONNECTS, SPLITS, READY } stage;
     int members, me;
@@ -44,8 +44,8 @@ static weft_status nccl_probe(const char **description) {
     return WEFT_SUCCESS;
 }
 
-/* By the rule by which NCCL tells whether two ranks have the same GPU: the name of the host, the
- * number of its boot, and the GPU's PCI address. */
+/* The place is what NCCL compares to find whether two ranks have the same GPU: the host's name, its
+ * boot identifier, and the GPU's PCI address. */
 static weft_status nccl_locate(weft_device_place *place) {
     char host[128] = "", boot[64] = "", address[32] = "";
     int number;
@@ -113,7 +113,7 @@ static weft_status nccl_join(weft_device_state *device, const weft_invitation *i
 
 /* ---- messages ---- */
 
-/* Its kernels end, also those that wait for members. */
+/* Aborts the communicators, which ends their kernels, also those that wait for members. */
 static void give_up(weft_communicator *c) {
     if (c->meeting && weft_cuda_enter(c->device->gpu) == WEFT_SUCCESS) {
         if (c->exchanges) (void)weft_nccl_open()->abort(c->exchanges);
@@ -142,7 +142,7 @@ static int put_group(weft_nccl_comm comm, weft_cuda_stream stream, const weft_de
     return result == WEFT_NCCL_SUCCESS ? ended : result;
 }
 
-/* The one that is in use. */
+/* The communicator that is in use. */
 static weft_nccl_comm comm_of(const weft_communicator *c) {
     return c->stage == READY ? c->exchanges : c->meeting;
 }
@@ -158,7 +158,7 @@ static weft_status enqueue(weft_communicator *c, weft_cuda_stream stream,
     return status;
 }
 
-/* One byte to each member and from it: NCCL connects two members when they first exchange. */
+/* Exchanges one byte with each member, since NCCL connects two members when they first exchange. */
 static weft_status nccl_connect(weft_communicator *c) {
     size_t members = (size_t)c->members;
     c->stage = CONNECTS;
@@ -176,7 +176,7 @@ static weft_status nccl_connect(weft_communicator *c) {
     return status;
 }
 
-/* Whether NCCL is still at what was begun; `failure` says what that was. */
+/* Asks whether NCCL is still busy with what was begun; `failure` begins the error message. */
 static weft_status ask(const weft_communicator *c, const char *failure, bool *busy) {
     const weft_nccl *nccl = weft_nccl_open();
     int result = WEFT_NCCL_SUCCESS;
@@ -189,7 +189,8 @@ static weft_status ask(const weft_communicator *c, const char *failure, bool *bu
 
 static const char *const meeting_failed = "the GPUs of the ranks could not be connected";
 
-/* Splitting does not block either: the communicator that is split does not. */
+/* Begins to split off the communicator for exchanges. The call does not block, since the
+ * communicator that is split does not. */
 static weft_status begin_to_split(weft_communicator *c) {
     const weft_nccl *nccl = weft_nccl_open();
     weft_nccl_config config = config_of(1);
@@ -222,8 +223,8 @@ static bool nccl_broken(const weft_communicator *c) {
     return c->broken;
 }
 
-/* What NCCL says of messages so far: of those by which members connected, too, which may fail while
- * the other communicator is split off. */
+/* The result that NCCL reports for messages so far, including those by which members connected,
+ * which may fail while the other communicator is being split off. */
 static int result_of(const weft_communicator *c) {
     const weft_nccl_comm all[] = {c->meeting, comm_of(c)};
     int result = WEFT_NCCL_SUCCESS;
@@ -235,8 +236,8 @@ static int result_of(const weft_communicator *c) {
     return WEFT_NCCL_SUCCESS;
 }
 
-/* The failures of messages since the last look. The other communicators go on: their members may
- * wait for this one. */
+/* Gives up each communicator whose messages have failed since the last call. The others go on,
+ * since their members may wait for this one. */
 static weft_status look_for_failures(weft_device_state *device) {
     weft_status status = WEFT_SUCCESS;
     for (weft_communicator *c = device->communicators; c; c = c->next) {
@@ -261,7 +262,7 @@ weft_status weft_cuda_wait_for_messages(weft_device_state *device, weft_cuda_str
     return status;
 }
 
-/* All members do. */
+/* Destroys a communicator; all of its members do. */
 static void finish(weft_nccl_comm comm) {
     const weft_nccl *nccl = weft_nccl_open();
     int result = nccl->finalize(comm);

@@ -7,7 +7,7 @@
 #include "support/error.h"
 #include "support/shared_library.h"
 
-/* Libraries belong to the process. */
+/* The library is opened once in the process. */
 static weft_library opened = {.once = PTHREAD_ONCE_INIT};
 static weft_nccl library;
 

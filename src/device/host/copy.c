@@ -209,7 +209,7 @@ static void run_pieces(const copy_nest *nest, const char *src, char *dst, int64_
 #endif
 }
 
-/* Threads worth starting for so many bytes. */
+/* The number of threads worth starting for so many bytes. */
 static int useful_threads(int64_t bytes, int threads) {
 #ifdef _OPENMP
     int64_t most = bytes / BYTES_PER_THREAD;

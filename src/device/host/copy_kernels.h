@@ -54,9 +54,9 @@ ROWS_KERNEL(rows_of_words_16, copy_words(s, d, b.cell, 16))
 ROWS_KERNEL(rows_of_any, memcpy(d, s, b.cell))
 
 #ifdef WEFT_COPY_SSE2
-/* Stores past the caches: d and bytes are multiples of 8. The caller fences. Meanwhile `next`,
- * where the source of the next cell should lie, is fetched: the processor foresees reads along a
- * row but not the jump to the next one. */
+/* Stores a cell past the caches; d and bytes must be multiples of 8, and the caller does the fence.
+ * Prefetches `next`, where the source of the next cell should lie, since hardware prefetchers
+ * foresee reads along a row but not the jump to the next one. */
 static inline void stream_cell(const char *s, char *d, size_t bytes, uintptr_t next) {
     size_t i = 0;
     long long word;
@@ -88,7 +88,8 @@ static inline void stream_cell(const char *s, char *d, size_t bytes, uintptr_t n
 ROWS_KERNEL(rows_streamed, stream_cell(s, d, b.cell, (uintptr_t)s + (uintptr_t)b.src_q))
 #endif
 
-/* What the blocks leave over at the end of a piece, and cells without a block kernel. */
+/* Copies what square blocks leave over at the end of a piece, and cells for which there is no block
+ * kernel. */
 static inline void tile_edge(const weft_piece *b, const char *src, char *dst, int64_t p0,
                              int64_t q0, size_t cell) {
     for (int64_t p = p0; p < b->np; ++p)

@@ -71,9 +71,10 @@ static void host_free(weft_device_state *device, weft_memory_kind kind, void *me
     if (taken) free_record(taken);
 }
 
-static weft_status host_queue_create(weft_device_state *device, bool patient, weft_queue **queue) {
-    (void)patient;
-    WEFT_TRY(weft_thread_queue_create((weft_dawdle){0}, queue));
+static weft_status host_queue_create(weft_device_state *device, bool low_priority,
+                                     weft_queue **queue) {
+    (void)low_priority;
+    WEFT_TRY(weft_thread_queue_create((weft_random_delay){0}, queue));
     atomic_fetch_add(&device->queues, 1);
     return WEFT_SUCCESS;
 }
@@ -124,7 +125,7 @@ static bool host_event_done(weft_device_state *device, weft_event *event) {
     return weft_thread_event_done(event);
 }
 
-/* Those that work on one of the queues may use: each queue has a team of its own. */
+/* The number of threads that work on one queue may use, since each queue has a team of its own. */
 static int threads_of_queue(weft_device_state *device) {
     const int queues = atomic_load(&device->queues);
     return device->threads > queues ? device->threads / queues : 1;

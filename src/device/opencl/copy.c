@@ -1,10 +1,10 @@
 /*
  * The strided copy on OpenCL: which way each copy goes.
  *
- * Within the device, what is one run is left to OpenCL, and on CPUs rows too; the rest goes to the
- * kernels of src/kernels/copy.cl. Kernels cannot address host memory, so over the link a copy is
- * one of OpenCL's where it consists of few boxes of long rows; otherwise it goes through a dense
- * area of device memory, in the host side's order, that a kernel fills or empties.
+ * Within the device, OpenCL copies contiguous runs and, on CPUs, rows; the kernels of
+ * src/kernels/copy.cl do the rest. Kernels cannot address host memory, so over the link OpenCL
+ * copies what consists of few boxes of long rows. Other copies go through a dense area of device
+ * memory, in the host side's order, which a kernel fills or empties.
  */
 #include "device/opencl/opencl.h"
 #include "device/opencl/program.h"
@@ -18,7 +18,7 @@ enum {
     SCRATCH = 8 << 20 /* bytes of the dense area of a queue */
 };
 
-/* Where a copy runs, for the functions that carry out its parts. */
+/* The device, queue and buffers of a copy, for the functions that carry out its parts. */
 typedef struct route {
     weft_device_state *device;
     weft_queue *queue;
@@ -27,7 +27,7 @@ typedef struct route {
 
 /* ---- boxes ---- */
 
-/* The rectangle functions' words for a box. */
+/* A box as OpenCL's functions for rectangles describe it. */
 typedef struct box {
     size_t region[3];
     size_t src_row, src_plane, dst_row, dst_plane; /* bytes; 0: as dense as can be */
@@ -47,9 +47,10 @@ static box box_of(const weft_byte_copy *c) {
     return b;
 }
 
-/* A place in a buffer as the rectangle functions count, in planes, rows and bytes. Rows and planes
- * must end where the next ones begin, so not every box can be told: false. Drivers refuse some that
- * can be (NVIDIA's, with INVALID_VALUE); they are copied in slices too. */
+/* Expresses a place in a buffer in planes, rows and bytes, as OpenCL's functions for rectangles
+ * count. Rows and planes must not overlap, so this is impossible for some boxes: false. Drivers
+ * refuse some boxes for which it is possible (NVIDIA's, with INVALID_VALUE); these are also copied
+ * in slices. */
 static bool origin_of(const box *b, size_t row, size_t plane, size_t offset, size_t origin[3]) {
     origin[2] = plane > 0 ? offset / plane : 0;
     origin[1] = (offset - origin[2] * plane) / row;
@@ -60,7 +61,7 @@ static bool origin_of(const box *b, size_t row, size_t plane, size_t offset, siz
 
 typedef weft_status (*copy_function)(void *context, const weft_byte_copy *c);
 
-/* One plane or row after the other. */
+/* Copies a box one plane or row after the other. */
 static weft_status copy_in_slices(const route *r, const weft_byte_copy *c, copy_function copy) {
     weft_byte_copy slice = *c;
     slice.axes--;
@@ -168,7 +169,7 @@ static int64_t host_step(const route *r, const weft_byte_axis *axis) {
     return r->transfer == WEFT_DEVICE_TO_HOST ? axis->dst : axis->src;
 }
 
-/* Axes in the order of the host's memory, slowest first. */
+/* Sorts the axes by their strides in the host's memory, the largest first. */
 static void sort_for_host(const route *r, weft_byte_copy *c) {
     for (int a = 1; a < c->axes; a++)
         for (int b = a; b > 0 && host_step(r, &c->axis[b - 1]) < host_step(r, &c->axis[b]); b--) {
@@ -178,7 +179,7 @@ static void sort_for_host(const route *r, weft_byte_copy *c) {
         }
 }
 
-/* Joins axes that are one run on both sides. */
+/* Joins axes that one stride covers on both sides. */
 static weft_byte_copy joined(const weft_byte_copy *c) {
     weft_byte_copy j = *c;
     j.axes = 0;
@@ -196,7 +197,8 @@ static weft_byte_copy joined(const weft_byte_copy *c) {
     return j;
 }
 
-/* What fits the dense area. The queue is in order, so each use of it begins after the last one. */
+/* Copies through the dense area what fits in it. The queue is in order, so each use of the area
+ * begins after the previous one. */
 static weft_status copy_by_scratch(const route *r, const weft_byte_copy *c) {
     weft_byte_copy device_side = *c, host_side = *c;
     int64_t dense = c->cell;
@@ -223,7 +225,7 @@ static weft_status copy_by_scratch(const route *r, const weft_byte_copy *c) {
     return copy_within(r, &device_side);
 }
 
-/* In halves until they fit. */
+/* Halves the copy until its parts fit in the dense area. */
 static weft_status copy_in_parts(const route *r, const weft_byte_copy *c) {
     if (c->axes == 0) return copy_boxes(r, c);
     if (bytes_of(c) <= SCRATCH) return copy_by_scratch(r, c);
@@ -253,7 +255,8 @@ void weft_cl_prepare_transfers(weft_device_state *device) {
     device->prepared = true;
 }
 
-/* Without the area, for want of memory, a copy is slow rather than refused. */
+/* Copies over the link. If there is no memory for the dense area, the copy is slow but does not
+ * fail. */
 static weft_status copy_over_link(const route *r, weft_byte_copy *c) {
     const bool direct =
         c->axes == 0 || (c->cell >= LONG_ROW && weft_byte_copy_boxes(c, INT64_MAX) <= FEW_BOXES);

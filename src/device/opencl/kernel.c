@@ -21,7 +21,7 @@ void weft_cl_kernel_destroy(weft_device_state *device, weft_kernel *kernel) {
 
 /* ---- parameters in memory ---- */
 
-/* A launch as it is prepared. */
+/* A launch while its arguments are set. */
 typedef struct launch {
     weft_device_state *device;
     weft_cl_queue queue;
@@ -31,7 +31,8 @@ typedef struct launch {
     size_t value_bytes;     /* of the buffer of values, so far */
 } launch;
 
-/* The launch before may be on another queue; one that is done, or failed, is not waited for. */
+/* Forgets the previous launch, which may be on another queue, if it is done or has failed, so that
+ * it is not awaited. */
 static void forget_done(const weft_cl *cl, weft_cl_values *values) {
     int execution = 0;
     if (!values->last) return;
@@ -43,7 +44,8 @@ static void forget_done(const weft_cl *cl, weft_cl_values *values) {
     values->last = NULL;
 }
 
-/* One block of the buffer, behind the launch that reads what is there now. OpenCL takes a copy. */
+/* Enqueues the write of one block of the buffer, after the launch that reads its present content.
+ * OpenCL copies the data at once. */
 static weft_status write_block(launch *l, size_t at, const unsigned char *block) {
     weft_cl_values *v = &l->kernel->values;
     if (v->known && memcmp(v->content + at, block, WEFT_CL_VALUE_BLOCK) == 0) return WEFT_SUCCESS;
@@ -63,7 +65,7 @@ static weft_status set(launch *l, size_t bytes, const void *value, const char *f
         failure);
 }
 
-/* The dialect's MEMORY: a buffer and an offset. */
+/* Sets an argument for MEMORY of the dialect: a buffer and an offset. */
 static weft_status set_buffer(launch *l, weft_cl_memory memory, uint64_t offset) {
     WEFT_TRY(set(l, sizeof memory, &memory, "a kernel does not take a buffer"));
     return set(l, sizeof offset, &offset, "a kernel does not take an offset");
@@ -76,7 +78,7 @@ static weft_status set_memory(launch *l, const void *address) {
     return set_buffer(l, memory, offset);
 }
 
-/* The dialect's VALUE where it is in memory. */
+/* Sets an argument for VALUE of the dialect where it is kept in memory. */
 static weft_status set_value(launch *l, const weft_kernel_argument *argument) {
     weft_cl_values *v = &l->kernel->values;
     const size_t first = l->value_bytes;
@@ -118,7 +120,8 @@ static weft_status set_arguments(launch *l, const weft_kernel_argument *argument
 
 /* ---- launches ---- */
 
-/* Parameters in memory are this launch's until it is done, whichever queue the next one is on. */
+/* Enqueues the launch. The parameters in memory belong to it until it is done, also if the next
+ * launch is on another queue. */
 static weft_status enqueue(launch *l, unsigned axes, const size_t *threads, const size_t *group) {
     const weft_cl *cl = l->device->processor->cl;
     weft_cl_values *v = &l->kernel->values;
@@ -130,7 +133,7 @@ static weft_status enqueue(launch *l, unsigned axes, const size_t *threads, cons
     if (v->last) cl->event_release(v->last);
     v->last = made;
     v->known = true;
-    /* What waits for it does not submit this queue's work. */
+    /* The queue is flushed, since another queue's wait for this work would not submit it. */
     return weft_cl_check(cl->flush(l->queue), "work could not be submitted");
 }
 

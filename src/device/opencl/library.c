@@ -6,7 +6,7 @@
 #include "support/error.h"
 #include "support/shared_library.h"
 
-/* The library belongs to the process. */
+/* The library is opened once in the process. */
 static weft_library opened = {.once = PTHREAD_ONCE_INIT};
 static weft_cl library;
 

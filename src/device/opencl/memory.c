@@ -37,8 +37,8 @@ static weft_status create_buffer(const weft_cl_processor *p, uint64_t flags, siz
     return weft_cl_check(result, failure);
 }
 
-/* A buffer, there and then: drivers put off the allocation to the first use, where a failure would
- * come too late. */
+/* Makes a buffer and its memory. Drivers would put off the allocation to the first use, where a
+ * failure would come too late. */
 static weft_status create_device_memory(weft_device_state *device, weft_allocation *record,
                                         const char *failure) {
     const weft_cl_processor *p = device->processor;
@@ -65,7 +65,8 @@ static weft_status create_device_memory(weft_device_state *device, weft_allocati
     return WEFT_SUCCESS;
 }
 
-/* Host memory that GPUs copy to and from by themselves is a mapped buffer; to CPUs all is alike. */
+/* Makes page-locked memory: for GPUs a mapped buffer, which they can copy to and from
+ * asynchronously; for CPUs ordinary memory. */
 static weft_status create_page_locked(weft_device_state *device, weft_allocation *record,
                                       const char *failure) {
     const weft_cl_processor *p = device->processor;

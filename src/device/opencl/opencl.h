@@ -1,4 +1,4 @@
-/* The OpenCL device's insides, for its own files. */
+/* The internals of the OpenCL device, for its own files. */
 #ifndef WEFT_DEVICE_OPENCL_OPENCL_H
 #define WEFT_DEVICE_OPENCL_OPENCL_H
 
@@ -18,9 +18,9 @@ struct weft_queue {
     weft_queue *next; /* of the same device */
 };
 
-/* Parameters VALUE of a kernel with more parameters than the device takes: in a buffer, each from a
- * whole number of blocks on. What is in it belongs to the launch last enqueued: the next one writes
- * the blocks that differ, behind it. */
+/* The VALUE parameters of a kernel with more bytes of parameters than the device can pass. They lie
+ * in a buffer, each from a whole number of blocks on. The buffer's content belongs to the latest
+ * launch; the next launch enqueues writes of the blocks that differ. */
 enum { WEFT_CL_VALUE_BLOCK = 128 }; /* bytes: the largest pattern of clEnqueueFillBuffer */
 
 typedef struct weft_cl_values {
@@ -40,9 +40,9 @@ struct weft_kernel {
 };
 
 /*
- * Buffers have no addresses in OpenCL 1.2, and the table of devices wants some that offsets can be
- * added to. So each buffer has a range of addresses that nobody else can have, pages without access
- * (weft_allocation.address), and an address is looked up when work is enqueued.
+ * Buffers have no addresses in OpenCL 1.2, but weft_device_ops needs addresses to which offsets can
+ * be added. So each buffer has a range of reserved addresses, of pages without access
+ * (weft_allocation.address), and the buffer is looked up by address when work is enqueued.
  */
 struct weft_device_state {
     weft_cl_processor *processor;
@@ -55,7 +55,7 @@ struct weft_device_state {
 
 weft_queue *weft_cl_queue_or_default(const weft_device_state *device, weft_queue *queue);
 
-/* The buffer that a device address is in, and where. */
+/* Finds the buffer that a device address is in, and the offset there. */
 weft_status weft_cl_locate(weft_device_state *device, const void *address, weft_cl_memory *memory,
                            size_t *offset);
 
@@ -63,11 +63,11 @@ weft_status weft_cl_allocate(weft_device_state *device, weft_memory_kind kind, s
                              void **memory);
 void weft_cl_free(weft_device_state *device, weft_memory_kind kind, void *memory);
 
-/* Gives an allocation, taken out of the list, back to the driver. */
+/* Frees an allocation that has been removed from the list. */
 void weft_cl_free_record(weft_device_state *device, weft_allocation *record);
 
 /* Operations of the device (queue.c). */
-weft_status weft_cl_queue_create(weft_device_state *device, bool patient, weft_queue **queue);
+weft_status weft_cl_queue_create(weft_device_state *device, bool low_priority, weft_queue **queue);
 void weft_cl_queue_destroy(weft_device_state *device, weft_queue *queue);
 weft_status weft_cl_queue_wait(weft_device_state *device, weft_queue *queue);
 weft_status weft_cl_event_create(weft_device_state *device, weft_event **event);

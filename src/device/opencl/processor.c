@@ -31,7 +31,7 @@ static uint64_t ask_number(const weft_cl *cl, weft_cl_device device, unsigned wh
     return cl->device_info(device, what, bytes, &value, NULL) == 0 ? value : 0;
 }
 
-/* An answer without the spaces around it; too long a one is cut. */
+/* Copies an answer without the spaces around it; too long an answer is cut. */
 static void keep_text(int result, const char *answer, char *text, size_t room) {
     snprintf(text, room, "%s", result == 0 ? answer + strspn(answer, " ") : "");
     for (size_t end = strlen(text); end > 0 && text[end - 1] == ' ';) text[--end] = '\0';
@@ -161,7 +161,7 @@ weft_status weft_cl_processor_choose(weft_cl_processor **processor) {
 
 /* ---- opening ---- */
 
-/* How many threads run in step, as far as it can be asked for. */
+/* The number of threads that run in step, if the driver tells it. */
 static unsigned width_of(const weft_cl_processor *p) {
     enum { AMD_WAVEFRONT = 0x4043 }; /* cl_amd_device_attribute_query */
     uint64_t width = 0;
@@ -202,7 +202,8 @@ static weft_status make_kernels(weft_cl_processor *p) {
     return WEFT_SUCCESS;
 }
 
-/* With the lock held; the context stays where its kernels cannot be made, for the next attempt. */
+/* Opens the processor; the lock must be held. If its kernels cannot be made, the context is kept
+ * for the next attempt. */
 static weft_status open_locked(weft_cl_processor *p) {
     int result = 0;
     if (!p->context) {

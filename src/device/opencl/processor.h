@@ -23,7 +23,7 @@ typedef struct weft_cl_processor {
     char description[448]; /* platform and name, number in the list, versions */
     char name[256];        /* "platform: name" */
     char versions[512];    /* of everything that compiles for it */
-    /* From here on once it is open. */
+    /* The fields from here on are set once it is open. */
     weft_cl_context context;
     weft_kernel_limits limits;
     unsigned
@@ -39,7 +39,7 @@ typedef struct weft_cl_processor {
  * number; else the first of the list. Thread-safe. */
 weft_status weft_cl_processor_choose(weft_cl_processor **processor);
 
-/* The same, opened. */
+/* Chooses that processor and opens it. */
 weft_status weft_cl_processor_open(weft_cl_processor **processor);
 
 #endif

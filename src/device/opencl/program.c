@@ -11,9 +11,9 @@
 #include "support/error.h"
 #include "support/hash.h"
 
-/* Of the compiler. Without warnings: PoCL's would count them on the standard error of a program
- * that never asked for any. NVIDIA's lets a thread have 255 registers whatever the group's size,
- * unless it is told (cl_nv_compiler_options). */
+/* Options of the compiler. Warnings are off, since PoCL would count them on the standard error of a
+ * program that never asked for any. NVIDIA's compiler gives a thread up to 255 registers whatever
+ * the size of the group, unless an option limits it (cl_nv_compiler_options). */
 typedef struct options {
     char text[64];
 } options;
@@ -28,7 +28,7 @@ static options options_for(const weft_cl_processor *p, const weft_kernel_source 
     return o;
 }
 
-/* Programs belong to the process. */
+/* Programs are shared by all users in the process. */
 typedef struct built_program {
     const weft_cl_processor *processor;
     uint64_t hash;
@@ -39,7 +39,7 @@ typedef struct built_program {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static built_program *built;
 
-/* What a program depends on. */
+/* The hash of everything that a program depends on. */
 static uint64_t hash_of(const weft_cl_processor *p, const char *text, const options *o) {
     uint64_t hash = weft_hash_bytes(WEFT_HASH_OF_NOTHING, text, strlen(text) + 1);
     hash = weft_hash_bytes(hash, o->text, strlen(o->text) + 1);
@@ -84,7 +84,7 @@ static void write_file(const weft_cl_processor *p, weft_cl_program program, cons
 
 /* ---- the compiler ---- */
 
-/* The compiler's own words, as far as they fit into a sentence. */
+/* Reports the compiler's own message, as far as it fits into a sentence. */
 static weft_status tell_log(const weft_cl_processor *p, weft_cl_program program, const char *name) {
     size_t bytes = 0;
     char *log = NULL, words[WEFT_COMPILER_WORDS];
@@ -124,7 +124,7 @@ static weft_status make_program(const weft_cl_processor *p, const char *name, co
     return WEFT_SUCCESS;
 }
 
-/* With the lock held. */
+/* Finds or builds a program. The lock must be held. */
 static weft_status find_program(const weft_cl_processor *p, const weft_kernel_source *source,
                                 weft_cl_program *program) {
     char *text = weft_kernel_text(source, p->limits.has_double,

@@ -20,8 +20,8 @@ static weft_status create_cl_queue(const weft_cl_processor *p, weft_cl_queue *qu
     return weft_cl_check(result, "no queue");
 }
 
-weft_status weft_cl_queue_create(weft_device_state *device, bool patient, weft_queue **queue) {
-    (void)patient;
+weft_status weft_cl_queue_create(weft_device_state *device, bool low_priority, weft_queue **queue) {
+    (void)low_priority;
     weft_queue *made = calloc(1, sizeof *made);
     if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a queue");
     weft_status status = create_cl_queue(device->processor, &made->queue);
@@ -37,14 +37,15 @@ weft_status weft_cl_queue_create(weft_device_state *device, bool patient, weft_q
     return WEFT_SUCCESS;
 }
 
-/* Callbacks come from a thread of the driver, maybe later than the queue is finished. */
+/* Waits for callbacks, which a thread of the driver may call later than the queue is finished. */
 static void await_callbacks(weft_queue *queue) {
     pthread_mutex_lock(&queue->lock);
     while (queue->callbacks > 0) pthread_cond_wait(&queue->called, &queue->lock);
     pthread_mutex_unlock(&queue->lock);
 }
 
-/* The first failure of what was enqueued: drivers tell it at the end, or by an event behind it. */
+/* Waits for the queue and returns the first failure of its work, which drivers report either at the
+ * end or by a later event. */
 static int finish(const weft_cl *cl, weft_cl_queue queue) {
     weft_cl_event last = NULL;
     int execution = 0, result = cl->marker(queue, 0, NULL, &last);
@@ -62,7 +63,7 @@ weft_status weft_cl_queue_wait(weft_device_state *device, weft_queue *given) {
     weft_status status = weft_cl_check(finish(cl, queue->queue), "work on a queue failed");
     await_callbacks(queue);
     if (status == WEFT_SUCCESS) return WEFT_SUCCESS;
-    /* A queue that failed may refuse all that comes. */
+    /* A queue that failed may refuse all further work, so it is replaced. */
     char sentence[512];
     weft_cl_queue fresh;
     snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
@@ -106,8 +107,8 @@ void weft_cl_event_destroy(weft_device_state *device, weft_event *event) {
     free(event);
 }
 
-/* A marker behind all that is on the queue, on its way to the device: whoever waits for it does not
- * submit this queue's work. */
+/* Enqueues a marker after all work on the queue and flushes the queue, since waiting for the marker
+ * elsewhere does not submit this queue's work. */
 static weft_status put_marker(const weft_device_state *device, const weft_queue *queue,
                               weft_cl_event *marker) {
     const weft_cl *cl = device->processor->cl;
@@ -148,7 +149,8 @@ weft_status weft_cl_event_await(weft_device_state *device, weft_queue *queue, we
     weft_cl_event marker = marker_of(cl, event);
     int result = 0;
     if (!marker) return WEFT_SUCCESS;
-    /* What is done needs no waiting; a marker that failed would fail this queue too. */
+    /* A marker that is done need not be awaited, and one that failed would make this queue fail,
+     * too. */
     if (!marker_done(cl, marker))
         result = cl->barrier(weft_cl_queue_or_default(device, queue)->queue, 1, &marker, NULL);
     cl->event_release(marker);
@@ -175,8 +177,8 @@ static void on_marker(weft_cl_event marker, int execution, void *argument) {
     pthread_mutex_unlock(&queue->lock);
 }
 
-/* What is put on the queue afterwards does not wait for the function, but queue_wait does. If the
- * marker is done when the driver is told of the function, it may be called right here. */
+/* Later work on the queue does not wait for the function, but queue_wait does. If the marker is
+ * done already, the driver may call the function on this thread. */
 weft_status weft_cl_callback(weft_device_state *device, weft_queue *given, void (*function)(void *),
                              void *argument) {
     const weft_cl *cl = device->processor->cl;

@@ -37,17 +37,18 @@ static weft_status simulated_probe(const char **description) {
     return WEFT_SUCCESS;
 }
 
-/* Whether this is the one that WEFT_SIMULATE wants to fail. */
+/* Whether this operation is the one that WEFT_SIMULATE makes fail. */
 static bool fails_now(weft_device_state *device, weft_failure kind) {
     uint64_t number = atomic_fetch_add(&device->done[kind], 1) + 1;
     return number == device->injection.fail_at[kind];
 }
 
 static weft_status start_queue(weft_device_state *device, weft_queue **queue) {
-    /* Every queue draws its own delays: multiples of the golden ratio keep the seeds apart. */
+    /* Every queue has random delays of its own; multiples of the golden ratio make the seeds
+     * different. */
     uint64_t number = atomic_fetch_add(&device->queues, 1) + 1;
     uint64_t seed = (device->injection.seed + number) * UINT64_C(0x9e3779b97f4a7c15);
-    return weft_thread_queue_create((weft_dawdle){seed, device->injection.delay_us}, queue);
+    return weft_thread_queue_create((weft_random_delay){seed, device->injection.delay_us}, queue);
 }
 
 static weft_status simulated_open(const weft_device_settings *settings,
@@ -105,14 +106,14 @@ static void *reserve_pages(size_t bytes) {
 }
 
 /* Makes the record of an allocation; NULL if out of memory. The bytes of device memory lie in a
- * memory file, so that other processes can borrow them. */
+ * memory file, so that other processes can import them. */
 static weft_allocation *make_record(weft_memory_kind kind, size_t bytes) {
     weft_allocation *made = calloc(1, sizeof *made);
     if (!made) return NULL;
     made->kind = kind;
     made->bytes = bytes;
     if (kind == WEFT_MEMORY_DEVICE) {
-        if (weft_memory_file_create(bytes, &made->file, &made->loan) == WEFT_SUCCESS)
+        if (weft_memory_file_create(bytes, &made->file, &made->ticket) == WEFT_SUCCESS)
             made->storage = made->file.address;
         made->address = reserve_pages(bytes);
     } else {
@@ -155,26 +156,27 @@ static void simulated_free(weft_device_state *device, weft_memory_kind kind, voi
     if (taken) free_record(taken);
 }
 
-_Static_assert(sizeof(weft_memory_ticket) <= sizeof(weft_loan), "a loan holds a ticket");
+_Static_assert(sizeof(weft_memory_ticket) <= sizeof(weft_memory_handle), "a handle holds a ticket");
 
-static weft_status simulated_lend(weft_device_state *device, void *memory, weft_loan *loan) {
+static weft_status simulated_memory_export(weft_device_state *device, void *memory,
+                                           weft_memory_handle *handle) {
     weft_allocation found;
-    if (!weft_allocations_find(&device->allocations, memory, &found) || found.borrowed ||
+    if (!weft_allocations_find(&device->allocations, memory, &found) || found.imported ||
         found.kind != WEFT_MEMORY_DEVICE || found.address != memory)
         return weft_fail(WEFT_ERROR_DEVICE, "simulated device: %p is no device memory to lend",
                          memory);
-    memcpy(loan->content, &found.loan, sizeof found.loan);
+    memcpy(handle->content, &found.ticket, sizeof found.ticket);
     return WEFT_SUCCESS;
 }
 
-static weft_status simulated_borrow(weft_device_state *device, const weft_loan *loan,
-                                    const void **memory) {
+static weft_status simulated_memory_import(weft_device_state *device,
+                                           const weft_memory_handle *handle, const void **memory) {
     weft_allocation *made = calloc(1, sizeof *made);
-    if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a loan");
-    *made = (weft_allocation){.kind = WEFT_MEMORY_DEVICE, .borrowed = true};
-    memcpy(&made->loan, loan->content, sizeof made->loan);
-    made->bytes = (size_t)made->loan.bytes;
-    if (weft_memory_file_open(&made->loan, &made->file)) made->storage = made->file.address;
+    if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a record");
+    *made = (weft_allocation){.kind = WEFT_MEMORY_DEVICE, .imported = true};
+    memcpy(&made->ticket, handle->content, sizeof made->ticket);
+    made->bytes = (size_t)made->ticket.bytes;
+    if (weft_memory_file_open(&made->ticket, &made->file)) made->storage = made->file.address;
     made->address = made->storage ? reserve_pages(made->bytes) : NULL;
     if (!made->address) {
         free_record(made);
@@ -186,14 +188,14 @@ static weft_status simulated_borrow(weft_device_state *device, const weft_loan *
     return WEFT_SUCCESS;
 }
 
-static void simulated_give_back(weft_device_state *device, const void *memory) {
+static void simulated_memory_close(weft_device_state *device, const void *memory) {
     weft_allocation *taken = weft_allocations_take(&device->allocations, memory);
     if (taken) free_record(taken);
 }
 
-static weft_status simulated_queue_create(weft_device_state *device, bool patient,
+static weft_status simulated_queue_create(weft_device_state *device, bool low_priority,
                                           weft_queue **queue) {
-    (void)patient;
+    (void)low_priority;
     if (fails_now(device, WEFT_FAIL_QUEUE))
         return weft_fail(WEFT_ERROR_DEVICE,
                          "simulated device: this queue fails, as WEFT_SIMULATE asks");
@@ -255,7 +257,7 @@ static weft_status translate(weft_device_state *device, const char *what, const 
         in.kind != WEFT_MEMORY_DEVICE)
         return weft_fail(WEFT_ERROR_DEVICE, "simulated device: the %s, %p, is not in device memory",
                          what, (const void *)first);
-    if (in.borrowed && written)
+    if (in.imported && written)
         return weft_fail(WEFT_ERROR_DEVICE, "simulated device: the %s, %p, is another rank's", what,
                          (const void *)first);
     uint64_t offset = first - (uintptr_t)in.address, bytes = (uint64_t)(high - low);
@@ -384,9 +386,9 @@ const weft_device_ops weft_device_simulated = {
     .close = simulated_close,
     .allocate = simulated_allocate,
     .free = simulated_free,
-    .lend = simulated_lend,
-    .borrow = simulated_borrow,
-    .give_back = simulated_give_back,
+    .memory_export = simulated_memory_export,
+    .memory_import = simulated_memory_import,
+    .memory_close = simulated_memory_close,
     .queue_create = simulated_queue_create,
     .queue_destroy = simulated_queue_destroy,
     .queue_wait = simulated_queue_wait,

@@ -1,10 +1,9 @@
 /*
- * The cuFFT engine: transforms on the CUDA device by NVIDIA's library. layout.c says which of
- * cuFFT's plans; here they are made and run. All engine plans of a device share one area of device
- * memory: first what cuFFT wants to work in, then copies of the input that are kept or gathered.
- * Of a complex-to-real transform whose input no real data has, cuFFT says that the result is
- * undefined, and so it is: a line of 8192 in single precision uses imaginary parts that others
- * ignore.
+ * The cuFFT engine: transforms on the CUDA device by NVIDIA's library. layout.c chooses cuFFT's
+ * plans; this file makes and runs them. All engine plans of a device share one area of device
+ * memory: cuFFT's work area, then copies of the input that are kept or gathered. A complex-to-real
+ * transform needs the spectrum of real data: for other input cuFFT's result is undefined, and
+ * indeed a line of 8192 points in single precision uses imaginary parts that other engines ignore.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,8 +74,8 @@ static int type_of(weft_transform_kind kind, weft_precision precision) {
     }
 }
 
-/* One of cuFFT's plans, without memory of its own; *work gets the larger of itself and what the
- * plan needs. */
+/* Makes one of cuFFT's plans, without memory of its own. *work becomes the size of its work area if
+ * that is larger. */
 static weft_status make_handle(weft_engine_plan *plan, weft_cufft_pass *pass, size_t *work) {
     const weft_cufft_library *l = plan->library;
     int *handle = &plan->handle[plan->handles];
@@ -101,7 +100,8 @@ static weft_status make_handles(weft_engine_plan *plan, size_t *bytes) {
     weft_cufft_layout *layout = &plan->layout;
     size_t number = weft_number_bytes(plan->precision), work = 0;
     for (int p = 0; p < layout->passes; p++) WEFT_TRY(make_handle(plan, &layout->pass[p], &work));
-    /* An execution fails where the work area, even one of no bytes, begins where its data does. */
+    /* An execution fails if the work area, even one of no bytes, begins at the address of its
+     * data. */
     plan->kept_at = aligned(work > 0 ? work : 1);
     plan->gathered_at = plan->kept_at + aligned((size_t)layout->kept_elements * 2 * number);
     size_t needed = plan->gathered_at + aligned((size_t)layout->gathered_numbers * number), grown;
@@ -150,7 +150,7 @@ typedef struct arrays {
     char *at[WEFT_CUFFT_GATHERED + 1]; /* by weft_cufft_array */
 } arrays;
 
-/* Tells cuFFT the stream and the work area, where they are not those of the last execution. */
+/* Tells cuFFT the stream and the work area, if they differ from those of the last execution. */
 static weft_status tell_handles(weft_engine_plan *plan, weft_cuda_stream stream) {
     const weft_cufft_library *l = plan->library;
     if (plan->told && plan->stream == stream && plan->area == plan->device->shared)
@@ -182,7 +182,7 @@ static weft_status execute_handle(const weft_engine_plan *plan, int p, char *in,
     return weft_cufft_check(result, failure);
 }
 
-/* Every index of the loops from `loop` on. */
+/* Runs a pass for every index of the loops from number `loop` on. */
 static weft_status run_loops(const weft_engine_plan *plan, int p, int loop, char *in, char *out) {
     const weft_cufft_pass *pass = &plan->layout.pass[p];
     if (loop == pass->loops) return execute_handle(plan, p, in, out);
@@ -205,7 +205,8 @@ static weft_status run_passes(weft_engine_plan *plan, const weft_queue *queue, c
     return WEFT_SUCCESS;
 }
 
-/* cuFFT loads and stores real numbers as if they were complex. */
+/* Checks the alignment of arrays, since cuFFT loads and stores real numbers as if they were
+ * complex. */
 static weft_status check_alignment(const weft_engine_plan *plan, const void *in, const void *out) {
     const size_t pair = 2 * weft_number_bytes(plan->precision);
     if (((uintptr_t)in | (uintptr_t)out) % pair == 0) return WEFT_SUCCESS;

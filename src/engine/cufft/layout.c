@@ -1,5 +1,5 @@
-/* Chooses the passes of a transform: groups of dimensions, the batch loop, the loops that are left.
- */
+/* Chooses the passes of a transform: groups of dimensions, the batch loop of each plan, and the
+ * loops over executions. */
 #include "engine/cufft/layout.h"
 
 #include <stdlib.h>
@@ -7,13 +7,13 @@
 
 #include "support/error.h"
 
-/* Lines are gathered where they would take so many executions, each of fewer bytes than this: to
- * launch one then takes longer than two more trips of its data through memory (2.5 us against 3
- * TB/s is an estimate). */
+/* Lines are gathered if they would take so many executions, each of fewer bytes than this:
+ * launching an execution then takes longer than two more passes over its data in memory (an
+ * estimate: 2.5 us against 3 TB/s). */
 enum { MANY_EXECUTIONS = 8, SMALL_EXECUTION = 2 << 20 };
 
-/* What is still to be mapped to one pass: dimensions, the last one contiguous-most and, for real
- * kinds, the halved one; everything else is a loop. */
+/* What is still to be mapped to one pass: dimensions, of which the last has the smallest stride
+ * and, for real kinds, is the halved one; everything else is a loop. */
 typedef struct group {
     weft_transform_kind kind;
     int dims, loops;
@@ -32,7 +32,7 @@ static bool is_real(weft_transform_kind kind, bool output) {
     return kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
 }
 
-/* Elements of dimension d on one side. */
+/* The number of elements of dimension d on one side. */
 static int64_t side_extent(const group *g, int d, bool output) {
     int64_t n = g->dim[d].n;
     return d == g->dims - 1 && is_halved(g->kind, output) ? n / 2 + 1 : n;
@@ -66,7 +66,7 @@ static weft_status read_group(const weft_transform *t, group *g) {
     return WEFT_SUCCESS;
 }
 
-/* Slowest first. The halved dimension stays last. */
+/* Sorts the dimensions by stride, the largest first; the halved dimension stays last. */
 static void sort_dimensions(group *g) {
     int movable = g->kind == WEFT_TRANSFORM_C2C ? g->dims : g->dims - 1;
     for (int i = 1; i < movable; i++)
@@ -77,7 +77,7 @@ static void sort_dimensions(group *g) {
         }
 }
 
-/* Whether each dimension is a whole number of the next one's rows apart, on both sides. */
+/* Whether the stride of each dimension is a whole number of rows of the next one, on both sides. */
 static bool is_nested(const group *g) {
     if (g->dims > WEFT_CUFFT_RANK) return false;
     /* Complex-to-real plans with a last dimension of 1 give wrong numbers (cuFFT 12.0). */
@@ -91,7 +91,7 @@ static bool is_nested(const group *g) {
     return true;
 }
 
-/* Joins loops that one stride can walk on both sides. */
+/* Joins loops that one stride covers on both sides. */
 static void merge_loops(group *g) {
     for (int a = 0; a < g->loops; a++)
         for (int b = 0; b < g->loops; b++) {
@@ -108,7 +108,7 @@ static void merge_loops(group *g) {
 
 /* ---- passes ---- */
 
-/* Whether executions would begin at odd offsets of real data, with loop `batch` in the plan. */
+/* Whether executions would begin at odd offsets of real data, if loop `batch` were in the plan. */
 static bool begins_odd(const group *g, int batch) {
     for (int l = 0; l < g->loops; l++)
         for (int side = 0; side < 2 && l != batch; side++)
@@ -117,8 +117,8 @@ static bool begins_odd(const group *g, int batch) {
 }
 
 /*
- * The loop that goes into the plan: the one that leaves the fewest executions; but strided lines
- * want their neighbours in the same plan, or every access would fetch more than it needs. So a loop
+ * Chooses the loop in the plan: the one that leaves the fewest executions. Strided lines had better
+ * have their neighbours in the same plan, or every access would fetch more than it needs, so a loop
  * over neighbours counts as if it were longer.
  */
 static int choose_batch(const group *g) {
@@ -138,7 +138,7 @@ static int choose_batch(const group *g) {
     return best;
 }
 
-/* A pass of what the group holds; false where it must be padded first. */
+/* Makes a pass of what the group holds; false if it must be padded first. */
 static bool make_pass(group *g, weft_cufft_array from, weft_cufft_array to, weft_cufft_pass *pass) {
     merge_loops(g);
     int batch = choose_batch(g);
@@ -167,8 +167,7 @@ static bool make_pass(group *g, weft_cufft_array from, weft_cufft_array to, weft
     return true;
 }
 
-/* The group of the last dimension alone, the others as loops. On the complex side of real data the
- * others are what they are. */
+/* The group of the last dimension alone, with the other dimensions as loops. */
 static group last_alone(const group *g) {
     group last = *g;
     last.dims = 1;
@@ -177,7 +176,7 @@ static group last_alone(const group *g) {
     return last;
 }
 
-/* The complex group of all dimensions but the last, in place in the array of one side. */
+/* The complex group of all dimensions except the last, in place in the array of one side. */
 static group others_in_place(const group *g, bool output) {
     group others = *g;
     others.kind = WEFT_TRANSFORM_C2C;
@@ -195,7 +194,8 @@ static group others_in_place(const group *g, bool output) {
     return others;
 }
 
-/* Complex groups never need padding. In place they are cut off one dimension at a time. */
+/* Adds the passes of a complex group, which never needs padding. Dimensions that do not nest become
+ * passes in place, one at a time. */
 static void add_complex(weft_cufft_layout *layout, group *g, weft_cufft_array from,
                         weft_cufft_array to) {
     while (g->dims > 0) {
@@ -213,7 +213,7 @@ static void add_complex(weft_cufft_layout *layout, group *g, weft_cufft_array fr
 
 /* ---- copies around the passes ---- */
 
-/* The view of one side of a transform, and how many elements of memory it reaches over. */
+/* The view of one side of a transform, and the number of elements of memory that it spans. */
 static weft_view side_view(const group *g, bool output, int64_t *reach) {
     weft_view view = {.axes = g->loops + g->dims};
     *reach = 1;
@@ -226,7 +226,7 @@ static weft_view side_view(const group *g, bool output, int64_t *reach) {
     return view;
 }
 
-/* The same elements in rows of even length, one after the other. */
+/* The view of a real side's elements in dense rows of even length. */
 static weft_view padded_view(const weft_view *real, int64_t *elements) {
     weft_view view = *real;
     int64_t step = 1;
@@ -239,7 +239,7 @@ static weft_view padded_view(const weft_view *real, int64_t *elements) {
     return view;
 }
 
-/* The group with its real side in rows of even length. */
+/* Changes the group so that its real side has rows of even length, in an array of the plan's. */
 static void pad(weft_cufft_layout *layout, group *g, weft_precision precision) {
     const bool output = g->kind == WEFT_TRANSFORM_C2R;
     const size_t number = weft_number_bytes(precision);
@@ -272,8 +272,9 @@ static bool is_worth_gathering(const group *g, size_t element) {
            g->dim[0].n * together * (int64_t)element < SMALL_EXECUTION;
 }
 
-/* One batch of all lines, in place: each line dense where it is so in the input, else side by side.
- * Loops are packed in their order in the input, so that the copies have long rows. */
+/* Gathers all lines into one batch, which is transformed in place. Lines are contiguous if they are
+ * so in the input, and otherwise interleaved. Loops are packed in their order in the input, so that
+ * the copies have long rows. */
 static void gather_lines(weft_cufft_layout *layout, group *g, size_t element) {
     weft_dimension *line = &g->dim[0];
     int64_t reach, lines = lines_of(g), step = 1;
@@ -298,7 +299,8 @@ static void gather_lines(weft_cufft_layout *layout, group *g, size_t element) {
     g->loop[0] = (weft_dimension){lines, dense ? line->n : 1, dense ? line->n : 1};
 }
 
-/* A real group: in one pass where it nests, else the last dimension alone. */
+/* Adds the passes of a real group: one pass if it nests, otherwise a pass for the last dimension
+ * alone and those of the others. */
 static void add_real(weft_cufft_layout *layout, const group *g, weft_cufft_array from,
                      weft_precision precision) {
     const bool inverse = g->kind == WEFT_TRANSFORM_C2R;

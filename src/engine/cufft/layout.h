@@ -1,8 +1,8 @@
 /*
- * How a transform becomes plans of cuFFT. One of its plans does up to three dimensions that lie
- * nested in each other on both sides (its "advanced data layout"), for every index of one loop.
- * What is more than that becomes several passes, one after the other, and executions of one plan at
- * several offsets.
+ * How a transform becomes plans of cuFFT. One plan does up to three dimensions that are nested in
+ * each other on both sides (cuFFT's "advanced data layout"), for every index of one loop. Other
+ * transforms become several passes, one after the other, and several executions of a plan at
+ * different offsets.
  */
 #ifndef WEFT_ENGINE_CUFFT_LAYOUT_H
 #define WEFT_ENGINE_CUFFT_LAYOUT_H
@@ -11,7 +11,7 @@
 
 enum { WEFT_CUFFT_RANK = 3, WEFT_CUFFT_PASSES = WEFT_MAX_RANK + 1 };
 
-/* Where a pass loads or stores. */
+/* The arrays that passes load and store. */
 typedef enum weft_cufft_array {
     WEFT_CUFFT_IN,
     WEFT_CUFFT_OUT,
@@ -30,8 +30,8 @@ typedef struct weft_cufft_pass {
 } weft_cufft_pass;
 
 /*
- * The passes, and the copies around them. cuFFT wants real arrays aligned as if they were complex,
- * so executions may not begin at odd offsets of real data: where they would, the real side goes
+ * The passes, and the copies before and after them. cuFFT needs real arrays aligned as if they were
+ * complex, so executions must not begin at odd offsets of real data: otherwise the real side goes
  * through an array with rows of even length. Complex lines that would take many small executions go
  * through an array where they are one batch.
  */
@@ -46,7 +46,8 @@ typedef struct weft_cufft_layout {
     int64_t gathered_numbers; /* real: two for each complex element */
 } weft_cufft_layout;
 
-/* WEFT_ERROR_UNSUPPORTED, with the reason, where cuFFT cannot be told of the transform. */
+/* Lays out a transform. WEFT_ERROR_UNSUPPORTED, with the reason, if cuFFT's interface cannot
+ * express it. */
 weft_status weft_cufft_lay_out(const weft_transform *transform, weft_cufft_layout *layout);
 
 #endif

@@ -7,7 +7,7 @@
 #include "support/error.h"
 #include "support/shared_library.h"
 
-/* Libraries belong to the process. */
+/* The library is opened once in the process. */
 static weft_library opened = {.once = PTHREAD_ONCE_INIT};
 static weft_cufft_library library;
 
@@ -46,7 +46,8 @@ const weft_cufft_library *weft_cufft_open(void) {
     return weft_library_once(&opened, open_library) ? &library : NULL;
 }
 
-/* Values of cufftResult. What cuFFT refuses is a case that it cannot do, not a failure. */
+/* The results are values of cufftResult. Some of them say that cuFFT does not support a case, which
+ * is no failure. */
 weft_status weft_cufft_check(int result, const char *failure) {
     static const struct {
         int result;

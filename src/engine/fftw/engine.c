@@ -1,6 +1,6 @@
 /*
- * The FFTW engine: one guru plan for the whole batch, so FFTW sees, and may optimize over, all of
- * it. Loops are passed as they are: FFTW drops, sorts and merges them itself.
+ * The FFTW engine: one guru plan for the whole batch, so that FFTW can optimize over all of it.
+ * Loops are passed as they are, since FFTW removes, sorts and merges them itself.
  */
 #include "engine/engine.h"
 #include "engine/fftw/library.h"
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Two plans, for FFTW must know at planning time whether addresses suit its vector loads:
- * `unaligned` serves callers' buffers that do not. */
+/* There are two plans, since FFTW must know at planning time whether addresses are aligned for its
+ * vector loads; `unaligned` is for callers' buffers that are not. */
 struct weft_engine_plan {
     const weft_fftw_library *library;
     weft_fftw_execute execute;
@@ -60,9 +60,9 @@ static void add_range(int64_t n, int64_t stride, int64_t *lowest, int64_t *highe
 }
 
 /*
- * An array as large as the caller's, for MEASURE and PATIENT run transforms on it. Mapped afresh,
- * so that it is zero (no denormals or NaN slow the timing), page-aligned, and gone from the
- * process's memory after planning; ESTIMATE never touches it, so it then costs address space only.
+ * Maps an array as large as the caller's, since MEASURE and PATIENT run transforms on it. A new
+ * mapping is zero (no denormals or NaN slow the timing), page-aligned, and returned to the system
+ * after planning. ESTIMATE never touches the array, which then costs address space only.
  */
 static weft_status map_planning_array(const weft_transform *transform, bool output,
                                       planning_array *array) {
@@ -84,7 +84,7 @@ static weft_status map_planning_array(const weft_transform *transform, bool outp
     size_t bytes;
     if (__builtin_mul_overflow((size_t)elements, element, &bytes))
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "FFTW engine: the array exceeds memory");
-    /* FFTW ends the process where it gets no memory for tables of such lines. */
+    /* FFTW aborts the process if it gets no memory for its tables, so memory is checked first. */
     WEFT_TRY(weft_host_memory_check("FFTW engine: an array", bytes, "use more ranks"));
     int reserve = transform->effort == WEFT_ESTIMATE ? MAP_NORESERVE : 0;
     void *mapping =
@@ -125,7 +125,7 @@ static weft_fftw_plan create_guru(const weft_fftw_library *library, const weft_t
     }
 }
 
-/* The best plan that the effort allows; what had to be measured is written to the wisdom file. */
+/* Makes the best plan that the effort allows. New measurements are written to the wisdom file. */
 static weft_fftw_plan create_aligned(const weft_fftw_library *library,
                                      const weft_transform *transform, void *in, void *out) {
     if (transform->effort == WEFT_ESTIMATE)
@@ -140,8 +140,8 @@ static weft_fftw_plan create_aligned(const weft_fftw_library *library,
     return plan;
 }
 
-/* Both plans, with the planner locked and its number of threads as the program left it afterwards.
- */
+/* Makes both plans while the planner is locked, and restores the program's number of planner
+ * threads. */
 static void create_plans(weft_engine_plan *plan, const weft_transform *transform, void *in,
                          void *out) {
     const weft_fftw_library *library = plan->library;

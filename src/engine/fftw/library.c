@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The planner belongs to the process, so its lock and the libraries do too. */
+/* FFTW has one planner for the process, so its lock and the libraries are global, too. */
 static pthread_mutex_t planner_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 typedef struct library_slot {
@@ -41,7 +41,7 @@ static const weft_library_symbol thread_symbols[] = {
     SYMBOL("plan_with_nthreads", plan_with_nthreads),
 };
 
-/* May be missing. */
+/* Functions that older versions lack. */
 static const weft_library_symbol counting_symbols[] = {
     SYMBOL("planner_nthreads", planner_nthreads),
 };
@@ -56,12 +56,12 @@ static void *open_shared(const weft_fftw_files *files, const char *file,
     return weft_library_open(&wanted, reason);
 }
 
-/* Threads are set up at once and not when first asked for: fftw_init_threads must come before the
- * planner is first used, or its threaded Cooley-Tukey solvers are never registered. */
+/* Threads are initialized at once and not when first needed: fftw_init_threads must be called
+ * before the planner is first used, or its threaded Cooley-Tukey solvers are never registered. */
 static void open_threads(const weft_fftw_files *files, weft_fftw_library *library, void *handle) {
     const char *prefix = files->prefix;
     char unused[WEFT_LIBRARY_REASON_BYTES];
-    /* FFTW built with --with-combined-threads has them in the main library. */
+    /* FFTW built with --with-combined-threads has the thread functions in the main library. */
     if (weft_library_find(handle, prefix, thread_symbols, COUNT(thread_symbols), library)) {
         handle = files->threads_file ? open_shared(files, files->threads_file, unused) : NULL;
         if (!handle) return;

@@ -65,7 +65,7 @@ typedef struct weft_fftw_library {
  */
 const weft_fftw_library *weft_fftw_open(weft_precision precision);
 
-/* Where a build of FFTW is, and what its names begin with. */
+/* The files of a build of FFTW, and the prefix of its symbols. */
 typedef struct weft_fftw_files {
     const char *folder; /* NULL or empty: where the dynamic linker looks */
     const char *file;

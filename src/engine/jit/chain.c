@@ -1,6 +1,7 @@
-/* Makes chains of passes, and runs them on parts of the batch, so that what is between the passes
- * needs little memory. Parts that stay in a GPU's cache in between are slower than fewer, larger
- * ones: on an H200 one of 48 MiB costs 15 us more than its share. */
+/* Makes chains of passes, and runs them on one part of the batch after the other, so that the
+ * arrays between the passes need little memory. Parts small enough for a GPU's cache would be
+ * slower than fewer, larger ones: on an H200, each part of 48 MiB costs 15 us more than its
+ * share. */
 #include "engine/jit/chain.h"
 #include "engine/smooth.h"
 
@@ -10,14 +11,13 @@
 #include "support/error.h"
 #include "support/least.h"
 
-/* What is being made. */
 typedef struct making {
     const weft_jit_request *request;
-    const weft_jit_habits *habits;
+    const weft_jit_tuning *tuning;
     const weft_device_handle *device;
     weft_jit_table_list *tables;
     weft_jit_chain *chain;
-    int chunk;                     /* the loop that is done in parts, or -1 */
+    int chunk; /* the loop of which only some indices are done at a time, or -1 */
     int64_t dense[WEFT_JIT_LOOPS]; /* strides of the loops in the chain's own arrays */
 } making;
 
@@ -25,19 +25,20 @@ static const weft_jit_side dense_line = {
     .points = WEFT_JIT_COMPLEX, .point = 2, .part = 1, .own = true};
 
 /* The longest line that is done in one kernel whatever its strides. */
-static int64_t longest_anywhere(const weft_jit_habits *habits) {
-    return weft_least(habits->longest, WEFT_JIT_LONGEST);
+static int64_t longest_anywhere(const weft_jit_tuning *tuning) {
+    return weft_least(tuning->longest, WEFT_JIT_LONGEST);
 }
 
-bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit_habits *habits,
+bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit_tuning *tuning,
                         int64_t *core) {
     *core = 0;
-    if (length > longest_anywhere(habits)) return false;
+    if (length > longest_anywhere(tuning)) return false;
     if (weft_is_smooth(length)) return true;
     *core = weft_jit_convolution_length(2 * length - 1);
-    /* In two parts, with padding. */
+    /* Bytes in local memory where real and imaginary parts are exchanged one after the other, with
+     * padding. */
     const int64_t bytes = *core * (int64_t)weft_number_bytes(precision);
-    return *core <= WEFT_JIT_LONGEST_CORE && (size_t)(bytes + bytes / 4) <= habits->local_bytes;
+    return *core <= WEFT_JIT_LONGEST_CORE && (size_t)(bytes + bytes / 4) <= tuning->local_bytes;
 }
 
 static bool lies_along(const weft_jit_request *r) {
@@ -48,18 +49,19 @@ static bool lies_along(const weft_jit_request *r) {
     return true;
 }
 
-/* Whether one kernel of this device does such lines although they are long. */
-static bool fits_here(const weft_jit_request *r, const weft_jit_habits *habits,
+/* Whether one kernel of this device can transform such lines although they exceed
+ * WEFT_JIT_LONGEST. */
+static bool fits_here(const weft_jit_request *r, const weft_jit_tuning *tuning,
                       const weft_kernel_limits *limits) {
     const bool plain = r->in.points == WEFT_JIT_COMPLEX && r->out.points == WEFT_JIT_COMPLEX;
-    if (r->length > habits->longest || !weft_is_smooth(r->length) || !lies_along(r)) return false;
+    if (r->length > tuning->longest || !weft_is_smooth(r->length) || !lies_along(r)) return false;
     const weft_jit_task task = {.precision = r->precision,
                                 .length = (int)r->length,
                                 .points = (int)r->length,
                                 .pairs = !plain,
                                 .lines = 1};
-    const weft_jit_shape shape = weft_jit_choose_shape(&task, habits, limits);
-    return weft_jit_shape_fits(&shape, &task, habits, limits);
+    const weft_jit_shape shape = weft_jit_choose_shape(&task, tuning, limits);
+    return weft_jit_shape_fits(&shape, &task, tuning, limits);
 }
 
 /* ---- passes ---- */
@@ -70,7 +72,8 @@ static int64_t loop_stride(const making *m, int l, weft_jit_array array, bool ou
     return m->dense[l];
 }
 
-/* The loops of a side's operators come after `others` that count nothing. */
+/* Puts `others` loops, along which no operator's index grows, before the loops of a side's
+ * operators. */
 static void shift_operators(weft_jit_operators *o, int loops, int others) {
     for (int l = loops - 1; others > 0 && l >= 0; l--) {
         o->axis[l + others] = o->axis[l];
@@ -79,7 +82,8 @@ static void shift_operators(weft_jit_operators *o, int loops, int others) {
     for (int l = 0; l < others; l++) o->axis[l] = -1;
 }
 
-/* A pass over all lines; loop 0 of those that transform nothing is over the points. */
+/* Begins the request of a pass over all lines. Loop 0 of a pass that does not transform is over the
+ * points. */
 static weft_jit_request begin(const making *m, weft_jit_work work, weft_jit_array from,
                               weft_jit_array to) {
     const weft_jit_request *whole = m->request;
@@ -90,7 +94,7 @@ static weft_jit_request begin(const making *m, weft_jit_work work, weft_jit_arra
                           .real_length = whole->real_length,
                           .in = from == WEFT_JIT_IN ? whole->in : dense_line,
                           .out = to == WEFT_JIT_OUT ? whole->out : dense_line,
-                          .twist = -1,
+                          .twiddle_loop = -1,
                           .chunk = -1,
                           .fold_loop = -1};
     if (work != WEFT_JIT_TRANSFORM) r.loop[r.loops++] = (weft_jit_loop){1, 0, 0};
@@ -109,7 +113,7 @@ static weft_status add(const making *m, const weft_jit_request *request, weft_ji
     weft_jit_step *step = &m->chain->step[m->chain->steps++];
     step->from = from;
     step->to = to;
-    return weft_jit_pass_create(request, m->habits, m->device, m->tables, &step->pass);
+    return weft_jit_pass_create(request, m->tuning, m->device, m->tables, &step->pass);
 }
 
 static weft_status add_copy(const making *m, weft_jit_work work, int64_t points,
@@ -121,8 +125,8 @@ static weft_status add_copy(const making *m, weft_jit_work work, int64_t points,
 
 /* ---- matrices ---- */
 
-/* The divisor of n, at most `most` as the one that is left, that is nearest to the root of n; 0:
- * there is none. */
+/* The divisor of n nearest to its square root, from above, if it and its cofactor are at most
+ * `most`; 0: there is none. */
 static int64_t balanced_divisor(int64_t n, int64_t most) {
     int64_t best = 0;
     for (int64_t a = 1; a * a <= n && a <= most; a++)
@@ -130,7 +134,8 @@ static int64_t balanced_divisor(int64_t n, int64_t most) {
     return best;
 }
 
-/* The first of the factors of n: two, or, where that cannot be, three. */
+/* The first factor of n where it is split into two factors of at most `most` or, if that is
+ * impossible, into three. */
 static int64_t first_factor(int64_t n, int64_t most) {
     int64_t best = balanced_divisor(n, most);
     for (int64_t a = 2; best == 0 && a <= most; a++)
@@ -140,7 +145,8 @@ static int64_t first_factor(int64_t n, int64_t most) {
     return best;
 }
 
-/* What the pass over one line's matrix that has most lines has; 0: it cannot be one. */
+/* The most lines that any pass over the matrix of n points has; 0: n points cannot be such a
+ * matrix. */
 static int64_t most_rows(int64_t n) {
     const int64_t first = first_factor(n, WEFT_JIT_LONGEST);
     if (first == 0) return 0;
@@ -151,7 +157,8 @@ static int64_t most_rows(int64_t n) {
     return length > of_rows ? length : of_rows;
 }
 
-/* The same of a line's chain, on any device; real lines that are folded have no more. */
+/* The most lines that any pass has in the chain of one line of n points, on any device; 0: there is
+ * no chain. Folded real lines need no more. */
 static int64_t most_of_line(int64_t n, bool real) {
     const bool pairs = real && n % 2 == 0 && weft_is_smooth(n / 2);
     const int64_t points = pairs ? n / 2 : n;
@@ -166,8 +173,8 @@ static int64_t most_of_line(int64_t n, bool real) {
 }
 
 weft_status weft_jit_check_lines(int64_t n, bool real, bool operators, int64_t lines) {
-    /* Twiddles between kernels have the number of a point as their exponent, in 32 bits; half
-     * spectra, and operators, an int. */
+    /* The numbers of points are exponents of the twiddles between kernels, in 32 bits. Half spectra
+     * and operators have them as an int. */
     const int64_t longest = real || operators ? INT32_MAX : INT64_C(1) << 32;
     int64_t all = 0;
     if (n > longest)
@@ -194,25 +201,26 @@ static void add_loop(weft_jit_request *r, int64_t n, int64_t in, int64_t out) {
     r->loop[r->loops++] = (weft_jit_loop){n, in, out};
 }
 
-/* The last loop goes over points of the line: numbers of points grow by `step` with it. */
+/* Declares that the last loop is over points of the line, whose numbers grow by `step` from index
+ * to index. */
 static void count_points(weft_jit_request *r, weft_jit_operators *o, int64_t step) {
     o->axis[r->loops - 1] = o->line_axis;
     o->step[r->loops - 1] = step;
 }
 
-/* The last `length` points of the matrix, whose rows before them are transformed: `rows` of them
- * in all, row number k lying in the result at k, with room between for what follows. */
+/* Adds the transforms of the matrix's `first` rows of n / first points each, after those of the
+ * columns. Result k2 of row k1 is number k1 + first k2 of the line's spectrum. */
 static weft_status add_rows(const making *m, int64_t n, int64_t first, weft_jit_array to,
                             const weft_jit_side *out) {
-    const int64_t length = n / first, most = longest_anywhere(m->habits),
+    const int64_t length = n / first, most = longest_anywhere(m->tuning),
                   second = length <= most ? 1 : balanced_divisor(length, most);
     const int64_t third = length / second;
     if (second > 1) { /* the rows are matrices themselves, in place */
         weft_jit_request r = begin(m, WEFT_JIT_TRANSFORM, WEFT_JIT_MATRIX, WEFT_JIT_MATRIX);
         r.length = second;
         r.in.point = r.out.point = 2 * third;
-        r.twist = r.loops;
-        r.twist_order = length;
+        r.twiddle_loop = r.loops;
+        r.twiddle_order = length;
         add_loop(&r, third, 2, 2);
         add_loop(&r, first, 2 * length, 2 * length);
         WEFT_TRY(add(m, &r, WEFT_JIT_MATRIX, WEFT_JIT_MATRIX));
@@ -231,10 +239,10 @@ static weft_status add_rows(const making *m, int64_t n, int64_t first, weft_jit_
     return add(m, &r, WEFT_JIT_MATRIX, to);
 }
 
-/* n points, complex or pairs of reals, from one array to another: columns, then rows. Point j2 of
- * row k1 is at k1 n / first + j2 of the matrix. */
+/* Adds the transform of n points, complex numbers or pairs of real ones, as a matrix: columns, then
+ * rows. Point j2 of row k1 is at k1 n / first + j2 of the matrix. */
 static weft_status add_matrix(const making *m, int64_t n, weft_jit_array from, weft_jit_array to) {
-    const int64_t first = first_factor(n, longest_anywhere(m->habits));
+    const int64_t first = first_factor(n, longest_anywhere(m->tuning));
     if (first == 0)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: lines of %lld points", (long long)n);
     const weft_jit_side in = from == WEFT_JIT_IN ? m->request->in : dense_line;
@@ -243,8 +251,8 @@ static weft_status add_matrix(const making *m, int64_t n, weft_jit_array from, w
     r.length = first;
     r.in.point = in.point * (n / first);
     r.out.point = 2 * (n / first);
-    r.twist = r.loops;
-    r.twist_order = n;
+    r.twiddle_loop = r.loops;
+    r.twiddle_order = n;
     r.in.operators.point = n / first;
     add_loop(&r, n / first, in.point, 2);
     count_points(&r, &r.in.operators, 1);
@@ -254,15 +262,17 @@ static weft_status add_matrix(const making *m, int64_t n, weft_jit_array from, w
 
 /* ---- real matrices ---- */
 
-/* What operators do to a side stays. */
+/* Sets how a side's points lie in memory, without changing its operators. */
 static void lie_as(weft_jit_side *side, weft_jit_points points, int64_t point, int64_t part) {
     side->points = points;
     side->point = point;
     side->part = part;
 }
 
-/* Of the columns of real numbers, `first` points each, come half spectra, so half of the rows; row
- * k1 is numbers k1 + first k2 of the spectrum, or stands for their conjugates at the other end. */
+/* Adds the forward transform of real lines as a folded matrix. The columns hold `first` real
+ * numbers each, so their transforms are half spectra, and only half of the rows exist. Results of
+ * row k1 are numbers k1 + first k2 of the spectrum, or the conjugates of numbers at its other
+ * end. */
 static weft_status add_folded_forward(const making *m, int64_t n, int64_t first) {
     const weft_jit_side *in = &m->request->in, *out = &m->request->out;
     const int64_t second = n / first;
@@ -270,8 +280,8 @@ static weft_status add_folded_forward(const making *m, int64_t n, int64_t first)
     r.length = r.real_length = first;
     lie_as(&r.in, WEFT_JIT_REAL, in->part * second, in->part);
     lie_as(&r.out, WEFT_JIT_HALF, 2 * second, 1);
-    r.twist = r.loops;
-    r.twist_order = n;
+    r.twiddle_loop = r.loops;
+    r.twiddle_order = n;
     r.in.operators.point = second;
     add_loop(&r, second, in->part, 2);
     count_points(&r, &r.in.operators, 1);
@@ -286,7 +296,7 @@ static weft_status add_folded_forward(const making *m, int64_t n, int64_t first)
     return add(m, &r, WEFT_JIT_MATRIX, WEFT_JIT_OUT);
 }
 
-/* The way back. */
+/* Adds the inverse of add_folded_forward. */
 static weft_status add_folded_inverse(const making *m, int64_t n, int64_t first) {
     const weft_jit_side *in = &m->request->in, *out = &m->request->out;
     const int64_t second = n / first;
@@ -295,8 +305,8 @@ static weft_status add_folded_inverse(const making *m, int64_t n, int64_t first)
     r.real_length = n;
     lie_as(&r.in, WEFT_JIT_FOLDED, in->point * first, 1);
     r.fold = first;
-    r.fold_loop = r.twist = r.loops;
-    r.twist_order = n;
+    r.fold_loop = r.twiddle_loop = r.loops;
+    r.twiddle_order = n;
     add_loop(&r, first / 2 + 1, in->point, 2 * second);
     WEFT_TRY(add(m, &r, WEFT_JIT_IN, WEFT_JIT_MATRIX));
     r = begin(m, WEFT_JIT_TRANSFORM, WEFT_JIT_MATRIX, WEFT_JIT_OUT);
@@ -319,13 +329,14 @@ static bool is_half(const weft_jit_side *side) {
     return side->points == WEFT_JIT_HALF || side->points == WEFT_JIT_HALF_PAIRS;
 }
 
-/* The first factor of a real line that goes through a folded matrix; 0: it does not. */
-static int64_t folded_factor(const weft_jit_request *r, const weft_jit_habits *habits) {
+/* The number of points of the columns of a real line's folded matrix; 0: the line is not
+ * transformed as one. */
+static int64_t folded_factor(const weft_jit_request *r, const weft_jit_tuning *tuning) {
     const bool real =
         (is_real(&r->in) && is_half(&r->out)) || (is_half(&r->in) && is_real(&r->out));
-    if (!habits->folds || !real) return 0;
+    if (!tuning->folds || !real) return 0;
     if (r->real_length > INT32_MAX || !weft_is_smooth(r->real_length)) return 0;
-    const int64_t first = balanced_divisor(r->real_length, longest_anywhere(habits));
+    const int64_t first = balanced_divisor(r->real_length, longest_anywhere(tuning));
     return first < r->real_length ? first : 0;
 }
 
@@ -333,8 +344,9 @@ static bool is_plain(weft_jit_points points) {
     return points == WEFT_JIT_COMPLEX || points == WEFT_JIT_REAL_PAIRS;
 }
 
-/* Half spectra become points of the complex transform first, or are made of them last; so do lines
- * of real numbers that are no pairs. */
+/* Adds the transform of a line too long for one kernel. A copy before it turns half spectra, or
+ * real numbers that are not taken in pairs, into complex points; a copy after it does the
+ * reverse. */
 static weft_status add_long(const making *m) {
     const weft_jit_request *r = m->request;
     const int64_t n = r->length, pairs = n / 2 + 1;
@@ -351,8 +363,8 @@ static weft_status add_long(const making *m) {
                     WEFT_JIT_LINES, WEFT_JIT_OUT);
 }
 
-/* Bluestein 1970. The chirp takes care of the direction, and the second transform is an inverse one
- * by the parts that change places before it and after. */
+/* Adds a convolution (Bluestein 1970). The chirp depends on the direction. The second transform
+ * becomes an inverse because real and imaginary parts change places before and after it. */
 static weft_status add_convolution(const making *m, int64_t core) {
     weft_jit_request forward = *m->request;
     forward.inverse = false;
@@ -368,8 +380,9 @@ static weft_status add_convolution(const making *m, int64_t core) {
     return add_copy(m, WEFT_JIT_UNCHIRP, m->request->length, WEFT_JIT_LINES, WEFT_JIT_OUT);
 }
 
-/* The chain's own arrays: lines of `row` points, those of the longest loop slowest, of which so
- * many are done at once that an array keeps to the habits' size. */
+/* Lays out the chain's own arrays: lines of `row` points each, with the longest loop slowest. Only
+ * so many indices of that loop are done at once that an array does not exceed the tuning's
+ * longest_work. */
 static void lay_out_areas(making *m, int64_t row) {
     const weft_jit_request *r = m->request;
     int64_t stride = 2 * row;
@@ -384,7 +397,7 @@ static void lay_out_areas(making *m, int64_t row) {
     weft_jit_chain *chain = m->chain;
     if (m->chunk >= 0) {
         const weft_jit_loop *loop = &r->loop[m->chunk];
-        const size_t at_once = m->habits->longest_work / (size_t)bytes;
+        const size_t at_once = m->tuning->longest_work / (size_t)bytes;
         m->dense[m->chunk] = stride;
         chain->chunks_n = loop->n;
         chain->chunk_n = at_once < (size_t)loop->n ? (int64_t)at_once : loop->n;
@@ -395,11 +408,11 @@ static void lay_out_areas(making *m, int64_t row) {
     chain->area_bytes = (size_t)(bytes * chain->chunk_n + 511) / 512 * 512;
 }
 
-weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_jit_habits *habits,
+weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_jit_tuning *tuning,
                                   const weft_device_handle *device, weft_jit_table_list *tables,
                                   weft_jit_chain *chain) {
     making m = {.request = request,
-                .habits = habits,
+                .tuning = tuning,
                 .device = device,
                 .tables = tables,
                 .chain = chain,
@@ -410,12 +423,12 @@ weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_ji
     WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
     weft_jit_request single = *request;
     const bool anywhere =
-        weft_jit_is_single(request->length, request->precision, habits, &single.core);
+        weft_jit_is_single(request->length, request->precision, tuning, &single.core);
     if (!anywhere && request->in.pieces + request->out.pieces > 0)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: long lines in pieces");
-    if (anywhere || fits_here(request, habits, &limits))
+    if (anywhere || fits_here(request, tuning, &limits))
         return add(&m, &single, WEFT_JIT_IN, WEFT_JIT_OUT);
-    const int64_t n = request->real_length, first = folded_factor(request, habits);
+    const int64_t n = request->real_length, first = folded_factor(request, tuning);
     if (first > 0) {
         lay_out_areas(&m, (first / 2 + 1) * (n / first));
         chain->areas = 1;

@@ -1,8 +1,9 @@
 /*
  * A chain of passes that transforms lines of any length along one axis: one pass where a line fits
- * in a group's local memory; else as a matrix in two or three (Bailey 1990: the four-step method,
- * whose transposition is in the last one's strides), or a convolution of such transforms. Of a
- * real line's matrix, half of the rows are enough: the others are their conjugates, folded.
+ * in a group's local memory; otherwise two or three passes over a matrix (the four-step method of
+ * Bailey 1990, with the transposition in the strides of the last pass), or a convolution of such
+ * transforms. Of a real line's matrix half of the rows are enough, since the others are their
+ * conjugates; such a matrix is called folded.
  */
 #ifndef WEFT_ENGINE_JIT_CHAIN_H
 #define WEFT_ENGINE_JIT_CHAIN_H
@@ -11,7 +12,7 @@
 
 enum { WEFT_JIT_STEPS = 12 };
 
-/* Arrays that a chain's passes go between; the last two are its own. */
+/* The arrays that a chain's passes read and write; the last two are the chain's own. */
 typedef enum weft_jit_array {
     WEFT_JIT_IN,
     WEFT_JIT_OUT,
@@ -27,29 +28,31 @@ typedef struct weft_jit_step {
 typedef struct weft_jit_chain {
     int steps;
     weft_jit_step step[WEFT_JIT_STEPS];
-    int64_t chunks_n, chunk_n;     /* a loop that is done in parts of chunk_n indices */
+    int64_t chunks_n, chunk_n;     /* a loop of which chunk_n indices are done at a time */
     int64_t in_stride, out_stride; /* of that loop, in bytes */
-    int areas;                     /* that it has of its own: MATRIX, perhaps LINES */
-    size_t area_bytes;             /* of each */
+    int areas;                     /* number of its own arrays: MATRIX, perhaps LINES */
+    size_t area_bytes;             /* size of each */
 } weft_jit_chain;
 
-/* Whether a line of so many points takes one kernel on any device, whatever its strides; and how
- * many points a convolution there works on, or 0. */
-bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit_habits *habits,
+/* Whether one kernel of any device transforms a line of so many points, whatever its strides. *core
+ * gets the length of the convolution that the kernel uses, or 0. */
+bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit_tuning *tuning,
                         int64_t *core);
 
-/* Whether the kernels, which count with 32 bits, can count the points of lines of n, real numbers
- * perhaps, and the lines of each pass over so many of them; UNSUPPORTED, with the reason, if not.
- * `operators`: they look at the points' numbers. */
+/* Checks that the kernels, which count with 32 bits, can count the points of lines of n points
+ * (real numbers if `real`) and the lines of every pass over `lines` of them. `operators`: there are
+ * operators, which use the numbers of points. Fails with WEFT_ERROR_UNSUPPORTED and the reason. */
 weft_status weft_jit_check_lines(int64_t n, bool real, bool operators, int64_t lines);
 
-/* `request` is of work TRANSFORM, without chunk, core and twist. */
-weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_jit_habits *habits,
+/* Makes the chain. The request's work is WEFT_JIT_TRANSFORM, and its chunk, core and twiddle_loop
+ * are not set. */
+weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_jit_tuning *tuning,
                                   const weft_device_handle *device, weft_jit_table_list *tables,
                                   weft_jit_chain *chain);
 void weft_jit_chain_release(weft_jit_chain *chain, const weft_device_handle *device);
 
-/* `areas` has room for all arrays of its own; `first` is that of weft_jit_run. */
+/* Runs the chain. `areas` has room for all of its own arrays; `part`, `first` and `kept` are those
+ * of weft_jit_run. */
 weft_status weft_jit_chain_run(weft_jit_chain *chain, const weft_device_handle *device,
                                weft_queue *queue, const void *in, void *out, void *areas,
                                int64_t part, const int64_t *first, void *kept);

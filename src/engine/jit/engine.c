@@ -1,21 +1,21 @@
 /*
  * The jit engine: our own kernels, compiled at run time for every length, on any device that has
- * kernels. A transform of several axes is a chain of passes for each of them: the first one from
- * the input to the output, the others in place there or, where that is slower, to an array of the
- * plan's and back; from complex to real they stay in the input, which may be overwritten, or in the
- * plan's array, and the last one leaves.
+ * kernels. A transform of several axes has a chain of passes for each axis. The first chain reads
+ * the input and writes the output; the others work in place there or, where that is slower,
+ * alternate between the output and an array of the plan's. From complex to real, all but the last
+ * stay in the input, if it may be overwritten, or in the plan's array.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/engine.h"
 #include "engine/jit/chain.h"
-#include "engine/jit/habits.h"
+#include "engine/jit/tuning.h"
 #include "engine/smooth.h"
 #include "support/checked.h"
 #include "support/error.h"
 
-/* Arrays between which the chains go. */
+/* The arrays that the chains read and write; BETWEEN is the plan's own. */
 typedef enum array { IN, OUT, BETWEEN } array;
 
 typedef struct axis_chain {
@@ -28,7 +28,7 @@ struct weft_engine_plan {
     weft_jit_table_list tables;
     int chains;
     axis_chain *chain; /* one for each pass over an axis */
-    void *work;        /* the array between, then areas of chains */
+    void *work;        /* array BETWEEN, then the chains' own arrays */
     size_t between_bytes;
     weft_operator_kernel *load, *spectral, *store; /* NULL: none */
     int64_t part;             /* where the next execution begins in the part_loop */
@@ -42,8 +42,9 @@ static weft_status jit_probe(const char **description) {
     return WEFT_SUCCESS;
 }
 
-/* Dimension number i in the order they are transformed: the last one first, but for inverses, whose
- * complex-to-real dimension is the last; so the inverse of a pass goes back the way it came. */
+/* Dimension number i in the order of transformation. Forward, the last dimension comes first.
+ * Inverse transforms take the opposite order, since the complex-to-real dimension must come
+ * last. */
 static int in_order(const weft_transform *t, int i) {
     bool inverse = t->kind == WEFT_TRANSFORM_C2R ||
                    (t->kind == WEFT_TRANSFORM_C2C && t->direction == WEFT_INVERSE);
@@ -51,25 +52,28 @@ static int in_order(const weft_transform *t, int i) {
 }
 
 static bool real_side(const weft_transform *t, bool output) {
-    return t->kind == (output && !t->returns ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+    return t->kind == (output && !t->round_trip ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
 }
 
-/* The caller's array holds one number for each element, also for a complex one. */
+/* Whether elements of the caller's array are converted; each is then stored as one number, even if
+ * it stands for a complex one. */
 static bool converts(const weft_transform *t, bool output) {
     const weft_fused_operators *side = output ? &t->store : &t->load;
     return side->list && side->layout.stored.storage != WEFT_STORAGE_SAME;
 }
 
-/* The dimension in pieces is transformed first (of the output: last), in one pass. */
+/* Pieces are along the dimension that is transformed first (in the input) or last (in the output),
+ * and its lines must fit one pass. */
 static bool takes(const weft_transform *t, const weft_pieces *pieces, int place) {
     return pieces->count == 0 ||
            (!t->in_place && pieces->count <= WEFT_JIT_PIECES && in_order(t, place) == pieces->dim &&
             t->dim[pieces->dim].n <= WEFT_JIT_LONGEST);
 }
 
-/* A convolution turns within one kernel along the dimension that is transformed last, which must be
- * complex. */
-static bool can_turn(const weft_transform *t) {
+/* Whether a round trip is possible: one kernel does the last forward transform, the spectral
+ * operators and the first inverse transform, so that dimension must be complex and fit one
+ * kernel. */
+static bool can_round_trip(const weft_transform *t) {
     const int64_t n = t->dim[0].n;
     return n <= WEFT_JIT_LONGEST && weft_is_smooth(n) &&
            (t->kind == WEFT_TRANSFORM_C2C || t->dims > 1);
@@ -80,7 +84,7 @@ static int64_t complex_extent(const weft_transform *t, int d) {
     return halved ? t->dim[d].n / 2 + 1 : t->dim[d].n;
 }
 
-/* All that is along other axes are lines of a dimension. */
+/* Checks each dimension with all lines along it: those of all other dimensions and loops. */
 static weft_status check_lines(const weft_transform *t) {
     const bool operators = t->load.list || t->spectral.list || t->store.list;
     for (int d = 0; d < t->dims; d++) {
@@ -105,16 +109,16 @@ static weft_status jit_supports(const weft_transform *t, const weft_device_ops *
                          device->name);
     if (t->precision != WEFT_DOUBLE && t->precision != WEFT_SINGLE)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: double and single precision only");
-    if (t->in_place && t->kind != WEFT_TRANSFORM_C2C && !t->returns)
+    if (t->in_place && t->kind != WEFT_TRANSFORM_C2C && !t->round_trip)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: a batch of real transforms in place; use two buffers");
     const bool real =
         (real_side(t, false) && in->count > 0) || (real_side(t, true) && out->count > 0);
-    if (t->returns && !can_turn(t))
+    if (t->round_trip && !can_round_trip(t))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: there and back along %lld points in one kernel",
                          (long long)t->dim[0].n);
-    if (real || !takes(t, in, 0) || !takes(t, out, t->returns ? 0 : t->dims - 1))
+    if (real || !takes(t, in, 0) || !takes(t, out, t->round_trip ? 0 : t->dims - 1))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: a transform of %d dimensions from %d pieces to %d", t->dims,
                          in->count, out->count);
@@ -130,10 +134,10 @@ typedef struct strides {
 
 typedef struct planning {
     const weft_transform *transform;
-    const weft_jit_habits *habits;
+    const weft_jit_tuning *tuning;
     weft_engine_plan *plan;
     strides lie[BETWEEN + 1];
-    bool alternates; /* between the output and the array between, never in place */
+    bool alternates; /* passes alternate between OUT and BETWEEN, never in place */
 } planning;
 
 static const weft_piece *largest(const weft_pieces *pieces) {
@@ -143,7 +147,8 @@ static const weft_piece *largest(const weft_pieces *pieces) {
     return found;
 }
 
-/* The strides of the largest piece stand for those of all. */
+/* The strides of one side; where it lies in pieces, those of the largest, by which loops are
+ * ordered. */
 static strides side_strides(const weft_transform *t, bool output) {
     const weft_pieces *pieces = output ? &t->out_pieces : &t->in_pieces;
     const int64_t numbers = real_side(t, output) || converts(t, output) ? 1 : 2;
@@ -159,7 +164,7 @@ static strides side_strides(const weft_transform *t, bool output) {
     return s;
 }
 
-/* Loops slowest, then the dimensions. */
+/* The strides of a dense array in which the dimensions vary faster than the loops. */
 static strides dense_strides(const weft_transform *t, int64_t *numbers) {
     strides s = {{0}, {0}};
     int64_t stride = 2;
@@ -192,11 +197,11 @@ static void set_pieces(const weft_transform *t, const weft_pieces *given, weft_j
     }
 }
 
-/* Real data in pairs, where that makes the lines easier. */
+/* Whether real data is transformed in pairs: where half the length is smooth or fits one kernel. */
 static bool in_pairs(const planning *p, int64_t n) {
     int64_t core;
     return n % 2 == 0 && (weft_is_smooth(n / 2) ||
-                          weft_jit_is_single(n / 2, p->transform->precision, p->habits, &core));
+                          weft_jit_is_single(n / 2, p->transform->precision, p->tuning, &core));
 }
 
 static weft_jit_side real_points(int64_t stride, bool pairs) {
@@ -205,7 +210,8 @@ static weft_jit_side real_points(int64_t stride, bool pairs) {
                            .part = stride};
 }
 
-/* Dimension d of the transform, or, of one that returns, of the way back. */
+/* The request for dimension d of the transform; with `back`, for the inverse part of a round
+ * trip. */
 static weft_jit_request request_of(const planning *p, int d, bool back, array from, array to) {
     const weft_transform *t = p->transform;
     const bool halved = d == t->dims - 1;
@@ -224,7 +230,7 @@ static weft_jit_request request_of(const planning *p, int d, bool back, array fr
         .real_length = t->dim[d].n,
         .in = {.points = c2r ? half : WEFT_JIT_COMPLEX, .point = in->dim[d], .part = 1},
         .out = {.points = r2c ? half : WEFT_JIT_COMPLEX, .point = out->dim[d], .part = 1},
-        .twist = -1,
+        .twiddle_loop = -1,
         .chunk = -1,
         .fold_loop = -1};
     if (r2c) r.in = real_points(in->dim[d], pairs);
@@ -239,7 +245,7 @@ static weft_jit_request request_of(const planning *p, int d, bool back, array fr
     return r;
 }
 
-/* The loops in the order of request_of. */
+/* Sets the operators of one side of a request, with loops in the order of request_of. */
 static void set_operators(const weft_transform *t, const weft_fused_operators *given,
                           const weft_operator_kernel *kernel, int d, weft_jit_operators *o) {
     int at = 0;
@@ -254,10 +260,11 @@ static void set_operators(const weft_transform *t, const weft_fused_operators *g
     }
 }
 
-/* Pass number `place` of all. Those of a transform that returns are those of the way there, of
- * which the last one turns, and the others again. */
+/* The passes over axes are numbered by their place. A round trip has a forward pass for each
+ * dimension, of which the last also applies the spectral operators and transforms back, and then
+ * the inverse passes of the other dimensions. */
 static int passes_of(const weft_transform *t) {
-    return t->returns ? 2 * t->dims - 1 : t->dims;
+    return t->round_trip ? 2 * t->dims - 1 : t->dims;
 }
 
 static bool is_back(const weft_transform *t, int place) {
@@ -268,7 +275,8 @@ static int dimension_of(const weft_transform *t, int place) {
     return in_order(t, is_back(t, place) ? 2 * t->dims - 2 - place : place);
 }
 
-/* The first pass loads what the caller gives, the last one stores what the caller gets. */
+/* Adds pass number `place`. The first one loads the caller's input, the last one stores the
+ * caller's output. */
 static weft_status add_axis(planning *p, int place, array from, array to) {
     weft_engine_plan *plan = p->plan;
     const weft_transform *t = p->transform;
@@ -290,30 +298,31 @@ static weft_status add_axis(planning *p, int place, array from, array to) {
         set_pieces(t, &t->out_pieces, &r.out);
         set_operators(t, &t->store, plan->store, d, &r.out.operators);
     }
-    if (t->returns && place + 1 == t->dims) {
-        r.turns = true;
-        set_operators(t, &t->spectral, plan->spectral, d, &r.turn);
+    if (t->round_trip && place + 1 == t->dims) {
+        r.round_trip = true;
+        set_operators(t, &t->spectral, plan->spectral, d, &r.spectral);
     }
-    return weft_jit_chain_create(&r, p->habits, &plan->device, &plan->tables, &axis->chain);
+    return weft_jit_chain_create(&r, p->tuning, &plan->device, &plan->tables, &axis->chain);
 }
 
-/* Where data stays until the last pass: in the output, if that can hold it, in the input, or in
- * between. */
+/* The array in which data stays between the first pass and the last: the output if it can hold the
+ * data, the input, or the plan's own array. */
 static array resting_place(const weft_transform *t) {
     const bool box = !t->store.list || weft_stored_is_box(&t->store.layout.stored);
     if (t->dims == 1) return OUT;
     if (t->kind == WEFT_TRANSFORM_C2R)
         return t->destroy_input && t->in_pieces.count == 0 && !converts(t, false) ? IN : BETWEEN;
-    return t->out_pieces.count > 0 || !box || (t->returns && t->kind == WEFT_TRANSFORM_R2C)
+    return t->out_pieces.count > 0 || !box || (t->round_trip && t->kind == WEFT_TRANSFORM_R2C)
                ? BETWEEN
                : OUT;
 }
 
-/* On an H200 strided lines of 1024 points in double precision, whose groups fill a multiprocessor
- * alone, are slower by 15 % in place; cuFFT takes an array for it, too. */
-static bool wants_to_alternate(const weft_transform *t, const weft_jit_habits *habits) {
+/* Whether passes had better alternate between two arrays than work in place. On an H200, strided
+ * lines of 1024 points in double precision, of which one group fills a multiprocessor, are 15 %
+ * slower in place. cuFFT uses an array for this, too. */
+static bool wants_to_alternate(const weft_transform *t, const weft_jit_tuning *tuning) {
     bool any = false;
-    for (int d = 0; d + 1 < t->dims; d++) any = any || t->dim[d].n >= habits->alternates;
+    for (int d = 0; d + 1 < t->dims; d++) any = any || t->dim[d].n >= tuning->alternates;
     return any && t->dims > 2 && resting_place(t) == OUT;
 }
 
@@ -324,13 +333,14 @@ static array next_place(const planning *p, int place) {
     return resting_place(p->transform);
 }
 
-/* A dimension of one point is passed over, unless something else happens on the way. */
+/* Whether a pass would do nothing, and so is left out: its dimension has one point, and it neither
+ * moves, converts nor multiplies data. */
 static bool is_nothing(const planning *p, int place, array from, array to) {
     const weft_transform *t = p->transform;
     const int d = dimension_of(t, place);
     const bool operates = (place == 0 && p->plan->load) ||
                           (place + 1 == passes_of(t) && p->plan->store) ||
-                          (t->returns && place + 1 == t->dims);
+                          (t->round_trip && place + 1 == t->dims);
     return t->dim[d].n == 1 && from == to && !operates &&
            (t->kind == WEFT_TRANSFORM_C2C || d != t->dims - 1);
 }
@@ -366,7 +376,7 @@ static weft_status add_operators(const planning *p) {
                                                          : &t->store;
     plan->part_axis = any->list && t->loops > 0 ? any->loop_axis[t->part_loop] : -1;
     WEFT_TRY(make_operators(plan, &t->load, "load", &plan->load));
-    WEFT_TRY(make_operators(plan, &t->spectral, "turn", &plan->spectral));
+    WEFT_TRY(make_operators(plan, &t->spectral, "spectral", &plan->spectral));
     return make_operators(plan, &t->store, "store", &plan->store);
 }
 
@@ -407,7 +417,7 @@ static void jit_destroy(weft_engine_plan *plan) {
 }
 
 static weft_status make_plan(const weft_transform *transform, const weft_device_handle *device,
-                             const weft_jit_habits *habits, bool alternates, weft_engine_plan **out,
+                             const weft_jit_tuning *tuning, bool alternates, weft_engine_plan **out,
                              size_t *bytes) {
     weft_engine_plan *plan = calloc(1, sizeof *plan);
     axis_chain *chain = calloc((size_t)passes_of(transform), sizeof *chain);
@@ -419,7 +429,7 @@ static weft_status make_plan(const weft_transform *transform, const weft_device_
     plan->device = *device;
     plan->tables.precision = transform->precision;
     plan->chain = chain;
-    planning p = {.transform = transform, .habits = habits, .plan = plan, .alternates = alternates};
+    planning p = {.transform = transform, .tuning = tuning, .plan = plan, .alternates = alternates};
     size_t held = 0;
     weft_status status = add_operators(&p);
     if (status == WEFT_SUCCESS) status = add_axes(&p);
@@ -428,21 +438,21 @@ static weft_status make_plan(const weft_transform *transform, const weft_device_
         jit_destroy(plan);
         return status;
     }
-    weft_jit_tables_settle(&plan->tables);
+    weft_jit_tables_free_copies(&plan->tables);
     *bytes = held;
     *out = plan;
     return WEFT_SUCCESS;
 }
 
 weft_status weft_jit_plan_with(const weft_transform *transform, const weft_device_handle *device,
-                               const weft_jit_habits *habits, weft_engine_plan **out,
+                               const weft_jit_tuning *tuning, weft_engine_plan **out,
                                size_t *bytes) {
     WEFT_TRY(jit_supports(transform, device->ops));
-    if (wants_to_alternate(transform, habits)) {
-        weft_status status = make_plan(transform, device, habits, true, out, bytes);
+    if (wants_to_alternate(transform, tuning)) {
+        weft_status status = make_plan(transform, device, tuning, true, out, bytes);
         if (status != WEFT_ERROR_OUT_OF_MEMORY) return status;
     }
-    return make_plan(transform, device, habits, false, out, bytes);
+    return make_plan(transform, device, tuning, false, out, bytes);
 }
 
 static weft_status jit_plan(const weft_transform *transform, const weft_device_handle *device,
@@ -450,8 +460,8 @@ static weft_status jit_plan(const weft_transform *transform, const weft_device_h
     weft_kernel_limits limits;
     WEFT_TRY(jit_supports(transform, device->ops));
     WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
-    const weft_jit_habits habits = weft_jit_habits_of(transform->precision, &limits);
-    return weft_jit_plan_with(transform, device, &habits, plan, bytes);
+    const weft_jit_tuning tuning = weft_jit_tuning_of(transform->precision, &limits);
+    return weft_jit_plan_with(transform, device, &tuning, plan, bytes);
 }
 
 static weft_status jit_execute(weft_engine_plan *plan, const weft_device_handle *device,

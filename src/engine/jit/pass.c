@@ -1,4 +1,4 @@
-/* Puts a pass together, and launches its kernel. */
+/* Makes a pass: orders its loops, and makes its tables and kernels. Launches its kernel. */
 #include "engine/jit/pass.h"
 
 #include <stdlib.h>
@@ -37,21 +37,21 @@ static void swap_loops(weft_jit_request *r, int a, int b) {
     r->loop[b] = loop;
     swap_side_loops(&r->in, a, b);
     swap_side_loops(&r->out, a, b);
-    swap_operator_loops(&r->turn, a, b);
-    int *named[] = {&r->twist, &r->chunk, &r->fold_loop};
+    swap_operator_loops(&r->spectral, a, b);
+    int *named[] = {&r->twiddle_loop, &r->chunk, &r->fold_loop};
     for (int i = 0; i < 3; i++)
         if (*named[i] == a || *named[i] == b) *named[i] = a + b - *named[i];
 }
 
-static void drop_loop(weft_jit_request *r, int l) {
+static void remove_loop(weft_jit_request *r, int l) {
     for (; l + 1 < r->loops; l++) swap_loops(r, l, l + 1);
     r->loops--;
-    if (r->twist == r->loops) r->twist = -1;
+    if (r->twiddle_loop == r->loops) r->twiddle_loop = -1;
     if (r->chunk == r->loops) r->chunk = -1;
     if (r->fold_loop == r->loops) r->fold_loop = -1;
 }
 
-/* The loop whose lines lie closest to each other on one side. */
+/* The loop with the smallest stride on one side. */
 static int nearest(const weft_jit_request *r, bool output) {
     int best = 0;
     for (int l = 1; l < r->loops; l++) {
@@ -62,34 +62,34 @@ static int nearest(const weft_jit_request *r, bool output) {
     return best;
 }
 
-static bool lines_are_nearer(const weft_jit_request *r, int l, bool output) {
+static bool lines_are_closer(const weft_jit_request *r, int l, bool output) {
     const int64_t line = output ? r->loop[l].out : r->loop[l].in;
     return distance(line) < distance(output ? r->out.point : r->in.point);
 }
 
 static bool is_looked_at(const weft_jit_request *r, int l) {
-    const weft_jit_operators *all[] = {&r->in.operators, &r->turn, &r->out.operators};
+    const weft_jit_operators *all[] = {&r->in.operators, &r->spectral, &r->out.operators};
     bool any = false;
     for (int i = 0; i < 3; i++) any = any || (all[i]->kernel && all[i]->axis[l] >= 0);
     return any;
 }
 
-/* Whether the loop's own index is wanted. */
+/* Whether the kernel uses the loop's index, so that the loop cannot be merged with another. */
 static bool is_named(const weft_jit_request *r, int l) {
-    return l == r->twist || l == r->chunk || l == r->fold_loop || is_looked_at(r, l);
+    return l == r->twiddle_loop || l == r->chunk || l == r->fold_loop || is_looked_at(r, l);
 }
 
-/* Neighbouring lines first, the others as they lie in memory; loops that follow each other on both
- * sides become one. */
+/* Orders the loops after the first `fixed` ones: neighbouring lines first, the others by their
+ * strides in the output. Loops that one stride covers on both sides become one. */
 static void arrange_loops(weft_jit_request *r, int fixed) {
     for (int l = r->loops - 1; l >= fixed; l--)
-        if (r->loop[l].n == 1) drop_loop(r, l);
+        if (r->loop[l].n == 1) remove_loop(r, l);
     for (int i = fixed + 1; i < r->loops; i++)
         for (int j = i; j > fixed && distance(r->loop[j].out) < distance(r->loop[j - 1].out); j--)
             swap_loops(r, j, j - 1);
     if (fixed == 0 && r->loops > 0) {
         int first = nearest(r, true), in = nearest(r, false);
-        if (!lines_are_nearer(r, first, true) && lines_are_nearer(r, in, false)) first = in;
+        if (!lines_are_closer(r, first, true) && lines_are_closer(r, in, false)) first = in;
         for (int l = first; l > 0; l--) swap_loops(r, l, l - 1);
     }
     for (int l = fixed; l + 1 < r->loops && r->in.pieces + r->out.pieces == 0;) {
@@ -101,7 +101,7 @@ static void arrange_loops(weft_jit_request *r, int fixed) {
         }
         r->loop[l].n *= outer->n;
         r->loop[l + 1].n = 1;
-        drop_loop(r, l + 1);
+        remove_loop(r, l + 1);
     }
     if (r->loops == 0) r->loop[r->loops++] = (weft_jit_loop){1, 0, 0};
 }
@@ -115,12 +115,13 @@ size_t weft_jit_number_bytes(const weft_jit_side *side, weft_precision precision
     return weft_number_bytes(precision);
 }
 
-/* The caller's array is loaded number by number where it is not the box. */
+/* Whether real numbers are loaded or stored one by one, since the caller's array is not just the
+ * box. */
 static bool is_by_number(const weft_jit_side *side) {
     return side->operators.kernel && !side->operators.kernel->is_box && !is_complex(side->points);
 }
 
-/* Two numbers that lie side by side are loaded, or stored, at once. */
+/* Whether two numbers that lie side by side are loaded or stored by one access. */
 static bool is_wide(const weft_jit_side *side) {
     if (weft_jit_converts(side) || is_by_number(side)) return false;
     return is_complex(side->points) || (side->points == WEFT_JIT_REAL_PAIRS && side->part == 1);
@@ -134,13 +135,13 @@ static bool all_even(const weft_jit_side *side, const weft_jit_request *r, bool 
     return true;
 }
 
-/* Whether all points of two numbers are aligned to both if the arrays are. */
+/* Whether every pair of numbers is aligned to the size of a pair if the arrays are. */
 static bool can_be_aligned(const weft_jit_request *r) {
     return all_even(&r->in, r, false) && all_even(&r->out, r, true);
 }
 
-/* Makes the kernels that executions may want: at the addresses that weft_buffer_create gives, and
- * at odd ones of callers' arrays. */
+/* Makes the kernels that executions may need: one for arrays that are aligned, as
+ * weft_buffer_create makes them, and one for callers' arrays that are not. */
 static weft_status compile(weft_jit_pass *pass, bool is_cpu, const weft_device_handle *device) {
     const weft_jit_request *r = &pass->request;
     const bool can = can_be_aligned(r) && !is_cpu;
@@ -156,31 +157,31 @@ static bool has_half(const weft_jit_request *r) {
     return r->in.points == WEFT_JIT_HALF_PAIRS || r->out.points == WEFT_JIT_HALF_PAIRS;
 }
 
-/* Of a GPU: 2 MiB. */
-static bool is_far(const weft_jit_request *r) {
+/* Whether each point of a line lies in a memory page of its own; pages of GPUs have 2 MiB. */
+static bool has_large_stride(const weft_jit_request *r) {
     const int64_t page = (INT64_C(1) << 21) / (int64_t)weft_number_bytes(r->precision);
     return distance(r->in.point) >= page || distance(r->out.point) >= page;
 }
 
-static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_habits *habits,
+static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_tuning *tuning,
                                    const weft_kernel_limits *limits, int64_t lines) {
     const weft_jit_task task = {.precision = r->precision,
                                 .length = (int)r->length,
                                 .points = (int)(r->core > 0 ? r->core : r->length),
-                                .turns = r->turns || r->core > 0,
+                                .round_trip = r->round_trip || r->core > 0,
                                 .pairs = has_half(r),
-                                .across_in = lines_are_nearer(r, 0, false),
-                                .across_out = lines_are_nearer(r, 0, true),
-                                .far = is_far(r),
+                                .across_in = lines_are_closer(r, 0, false),
+                                .across_out = lines_are_closer(r, 0, true),
+                                .large_stride = has_large_stride(r),
                                 .lines = lines};
-    return weft_jit_choose_shape(&task, habits, limits);
+    return weft_jit_choose_shape(&task, tuning, limits);
 }
 
 static void make_table(weft_jit_pass *pass, weft_jit_table *table) {
     const weft_jit_request *r = &pass->request;
     weft_jit_places *at = &pass->places;
     if (r->work == WEFT_JIT_TRANSFORM) weft_jit_add_twiddles(table, &pass->shape, at);
-    if (has_half(r)) at->seam = weft_jit_add_roots(table, r->real_length, r->length / 2 + 1);
+    if (has_half(r)) at->half_roots = weft_jit_add_roots(table, r->real_length, r->length / 2 + 1);
     if (r->work == WEFT_JIT_CHIRP || r->work == WEFT_JIT_UNCHIRP)
         weft_jit_add_chirp(table, r->length);
     if (r->work == WEFT_JIT_CONVOLVE) weft_jit_add_spectrum(table, r->chirp_length, r->core);
@@ -188,13 +189,13 @@ static void make_table(weft_jit_pass *pass, weft_jit_table *table) {
         at->chirp = weft_jit_add_chirp(table, r->length);
         at->spectrum = weft_jit_add_spectrum(table, r->length, r->core);
     }
-    if (r->twist >= 0) {
+    if (r->twiddle_loop >= 0) {
         at->fine = 1;
-        while (at->fine * at->fine < r->twist_order) at->fine++;
-        while (r->twist_order % at->fine != 0) at->fine++;
-        const int64_t coarse = r->twist_order / at->fine;
+        while (at->fine * at->fine < r->twiddle_order) at->fine++;
+        while (r->twiddle_order % at->fine != 0) at->fine++;
+        const int64_t coarse = r->twiddle_order / at->fine;
         at->coarse = weft_jit_add_roots(table, coarse, coarse);
-        at->fine_table = weft_jit_add_roots(table, r->twist_order, at->fine);
+        at->fine_table = weft_jit_add_roots(table, r->twiddle_order, at->fine);
     }
 }
 
@@ -204,7 +205,7 @@ static int64_t count_lines(const weft_jit_request *r) {
     return lines;
 }
 
-weft_status weft_jit_pass_create(const weft_jit_request *request, const weft_jit_habits *habits,
+weft_status weft_jit_pass_create(const weft_jit_request *request, const weft_jit_tuning *tuning,
                                  const weft_device_handle *device, weft_jit_table_list *tables,
                                  weft_jit_pass *pass) {
     const bool transforms = request->work == WEFT_JIT_TRANSFORM;
@@ -219,7 +220,7 @@ weft_status weft_jit_pass_create(const weft_jit_request *request, const weft_jit
                          "jit engine: a pass over %lld lines, but %d are the most; use smaller "
                          "batches",
                          (long long)pass->lines, WEFT_JIT_MOST_LINES);
-    if (transforms) pass->shape = choose_shape(&pass->request, habits, &limits, pass->lines);
+    if (transforms) pass->shape = choose_shape(&pass->request, tuning, &limits, pass->lines);
     if (transforms && pass->shape.local_bytes > limits.local_bytes)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: a line of %lld points takes %zu bytes of local memory, of "
@@ -238,7 +239,7 @@ void weft_jit_pass_release(weft_jit_pass *pass, const weft_device_handle *device
 
 /* ---- running ---- */
 
-/* fft_shape of fft_points.cl: strides, then numbers of 32 bits. */
+/* The argument `fft_shape` of fft_points.cl: strides, then numbers of 32 bits. */
 typedef struct shape_argument {
     union {
         int64_t stride[2 * WEFT_JIT_LOOPS + 4 + 1 + 2 * WEFT_JIT_LOOPS];
@@ -272,7 +273,8 @@ static void fill_shape(const weft_jit_request *r, int64_t chunk_n, int64_t lines
     a->bytes = (size_t)(2 * loops + 4) * 8 + (size_t)(2 + 4 * loops) * 4;
 }
 
-/* fft_pieces of fft_points.cl; what there is room for beyond the last is never looked for. */
+/* Fills the argument `fft_pieces` of fft_points.cl. Unused entries begin at a point that no line
+ * has. */
 static size_t fill_pieces(const weft_jit_side *side, int64_t part, int room, int loops,
                           int64_t *number) {
     for (int i = 0; i < room; i++) {
@@ -286,7 +288,8 @@ static size_t fill_pieces(const weft_jit_side *side, int64_t part, int room, int
     return (size_t)(room * (3 + loops)) * sizeof *number;
 }
 
-/* Whether the arrays are aligned to two numbers, where the kernel for that can be taken. */
+/* Whether the kernel for aligned arrays can be launched: it exists, and the arrays are aligned to
+ * two numbers. */
 static bool is_aligned(const weft_jit_pass *pass, const void *in, const void *out) {
     const weft_jit_request *r = &pass->request;
     const uintptr_t pair = 2 * weft_number_bytes(r->precision);
@@ -302,7 +305,7 @@ typedef struct launch {
     shape_argument shape;
     int64_t in_pieces[WEFT_JIT_PIECES * (3 + WEFT_JIT_LOOPS)];
     int64_t out_pieces[WEFT_JIT_PIECES * (3 + WEFT_JIT_LOOPS)];
-    int64_t load_places[WEFT_OPERATOR_PLACES], turn_places[WEFT_OPERATOR_PLACES];
+    int64_t load_places[WEFT_OPERATOR_PLACES], spectral_places[WEFT_OPERATOR_PLACES];
     int64_t store_places[WEFT_OPERATOR_PLACES];
     weft_kernel_argument argument[WEFT_JIT_PIECES + 12];
     int arguments;
@@ -312,7 +315,7 @@ static void add_memory(launch *l, const void *memory) {
     l->argument[l->arguments++] = (weft_kernel_argument){.memory = memory};
 }
 
-/* A VALUE of the dialect. */
+/* Adds an argument that is a VALUE of the dialect (src/kernels/dialect.h). */
 static void add_value(launch *l, const void *value, size_t bytes) {
     l->argument[l->arguments++] =
         (weft_kernel_argument){.value = value, .bytes = bytes, .is_value = true};
@@ -352,7 +355,7 @@ static void fill_launch(const weft_jit_pass *pass, const weft_jit_run *run, int6
         add_value(l, l->out_pieces, fill_pieces(&r->out, run->part, room, r->loops, l->out_pieces));
     }
     add_operators(l, r, &r->in.operators, run, l->load_places);
-    add_operators(l, r, &r->turn, run, l->turn_places);
+    add_operators(l, r, &r->spectral, run, l->spectral_places);
     add_operators(l, r, &r->out.operators, run, l->store_places);
 }
 

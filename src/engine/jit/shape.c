@@ -1,7 +1,7 @@
 /*
- * Chooses shapes of kernels. Radices: of all ways to factor n into those that there are codelets
- * for, the cheapest by operations, trips through local memory and idle threads. Padding of local
- * memory: the one with the fewest bank conflicts, counted.
+ * Chooses the shapes of kernels. Radices are the cheapest of all factorizations of n for which
+ * there are codelets; the cost counts operations, exchanges through local memory and idle threads.
+ * The padding of local memory is the one with the fewest bank conflicts, which are counted.
  */
 #include "engine/jit/shape.h"
 #include "engine/smooth.h"
@@ -9,15 +9,15 @@
 #include <limits.h>
 #include <string.h>
 
-weft_jit_habits weft_jit_habits_of(weft_precision precision, const weft_kernel_limits *limits) {
+weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_limits *limits) {
     const bool single = precision == WEFT_SINGLE;
-    weft_jit_habits habits = {.values = 16,
+    weft_jit_tuning tuning = {.values = 16,
                               .long_values = 32,
                               .threads = 512,
                               .least_threads = single ? 64 : 128,
                               .across_bytes = 256,
                               .least_across_bytes = 32,
-                              .far_threads = single ? 1024 : 512,
+                              .large_stride_threads = single ? 1024 : 512,
                               .registers = single ? 32 : 40,
                               .across_registers = 32,
                               .alternates = single ? INT_MAX : 769,
@@ -26,9 +26,9 @@ weft_jit_habits weft_jit_habits_of(weft_precision precision, const weft_kernel_l
                               .longest = single ? 16384 : 8192,
                               .longest_work = (size_t)1 << 30,
                               .folds = true};
-    if (limits->is_cpu) habits.longest = WEFT_JIT_LONGEST; /* kernels take long to compile */
-    if (habits.local_bytes > limits->local_bytes) habits.local_bytes = limits->local_bytes;
-    return habits;
+    if (limits->is_cpu) tuning.longest = WEFT_JIT_LONGEST; /* kernels take long to compile */
+    if (tuning.local_bytes > limits->local_bytes) tuning.local_bytes = limits->local_bytes;
+    return tuning;
 }
 
 /* ---- radices ---- */
@@ -38,15 +38,16 @@ static const int operations[WEFT_JIT_LARGEST_RADIX + 1] = {
     0,   0,   4,   18,  16,  52,  48,  102,        60,        136,
     124, 250, 120, 348, 232, 246, 184, [25] = 632, [32] = 512};
 
-/* A trip of a point through local memory, its twiddle included, in operations. */
-enum { TRIP = 16, FEW_VALUES = 6, LEAST_VALUES = 16 };
+/* LOCAL_MEMORY_COST: the cost, in operations, of exchanging one point through local memory, with
+ * its twiddle. */
+enum { LOCAL_MEMORY_COST = 16, FEW_VALUES = 6, LEAST_VALUES = 16 };
 
-/* Of all threads of a line, idle ones included, for each point. */
+/* Operations for each point of a line, those that idle threads could do included. */
 static double cost_with(const weft_jit_radices *r, int n, int threads) {
     double cost = 0;
     for (int s = 0; s < r->stages; s++) {
         int radix = r->radix[s], count = (n / radix + threads - 1) / threads;
-        cost += (double)count * threads * (operations[radix] + TRIP * radix);
+        cost += (double)count * threads * (operations[radix] + LOCAL_MEMORY_COST * radix);
     }
     return cost / n;
 }
@@ -66,7 +67,7 @@ typedef struct search {
     double cost; /* of the best */
 } search;
 
-/* The numbers of threads that leave none idle in some stage. */
+/* Tries the numbers of threads for which none is idle in at least one stage. */
 static void try_threads(search *s, weft_jit_radices *r) {
     for (int i = 0; i < r->stages; i++)
         for (int count = 1; count <= s->most_values; count++) {
@@ -75,7 +76,7 @@ static void try_threads(search *s, weft_jit_radices *r) {
             if (r->values > s->most_values) break;
             double cost = cost_with(r, s->n, threads);
             if (r->values < FEW_VALUES) cost *= 1.1; /* fewer loads in flight */
-            cost *= 1 - 1e-5 * threads; /* of equals, more threads with fewer registers */
+            cost *= 1 - 1e-5 * threads; /* among equals, more threads with fewer registers each */
             if (s->best.stages > 0 && cost >= s->cost) continue;
             r->threads = threads;
             s->best = *r;
@@ -115,7 +116,7 @@ int64_t weft_jit_convolution_length(int64_t least) {
         cheapest = cost;
     }
     if (best > 0) return best;
-    /* In several kernels: of few, small factors. */
+    /* Longer convolutions take several kernels, for which lengths with small factors are best. */
     static const int odd[] = {1, 3, 5, 7, 9, 15};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         int64_t n = odd[i];
@@ -146,7 +147,7 @@ static int padded(int p, int pad) {
     return pad == 0 ? p : p + p / pad;
 }
 
-/* Times that a warp's access takes in excess of the fewest. */
+/* Cycles that bank conflicts add to the accesses of the threads' warps. */
 static int conflicts(const int *address, int threads, int number_bytes) {
     const int lanes = BANK_BYTES / number_bytes;
     int excess = 0;
@@ -161,14 +162,15 @@ static int conflicts(const int *address, int threads, int number_bytes) {
     return excess;
 }
 
-/* Who is thread number i of a group: which line, and which thread of it. */
+/* Finds the line that thread number i of a group works on, and its number among the threads of that
+ * line. */
 static void seat(const weft_jit_shape *s, bool across, int i, int *line, int *t) {
     *line = across ? i % s->lines : i / s->radices.threads;
     *t = across ? i / s->lines : i % s->radices.threads;
 }
 
-/* Of what stage s gives (its first result) and of what a stage of this many butterflies takes, by
- * the threads of the first warps. */
+/* Bank conflicts of the exchange after stage s: of the first result that threads store and of the
+ * first point that they load, in the first four warps. */
 static int exchange_conflicts(const weft_jit_shape *shape, int s, bool last, int pad, int pitch,
                               int number_bytes) {
     const int radix = weft_jit_radix(shape, s), span = weft_jit_span(shape, s);
@@ -189,17 +191,19 @@ static int exchange_conflicts(const weft_jit_shape *shape, int s, bool last, int
     return excess;
 }
 
-/* Whether points stay in their registers after stage s: between the halves of a convolution. */
-static bool is_turn(const weft_jit_shape *shape, int s) {
+/* Whether stage s is the last of the forward transform in a kernel that also does the inverse:
+ * points then stay in their registers. */
+static bool is_midpoint(const weft_jit_shape *shape, int s) {
     return shape->stages > shape->radices.stages && s == shape->radices.stages - 1;
 }
 
-/* The pads with the fewest conflicts where lines lie `pitch` apart; returns how many that are. */
+/* Chooses the padding of each exchange with the fewest bank conflicts, for the present pitch.
+ * Returns the number of conflicts. */
 static int choose_pads(weft_jit_shape *shape, int room, int number_bytes) {
     int total = 0;
     for (int s = 0; s + 1 < shape->stages; s++) {
         int least = -1;
-        for (int p = 0; p < PADS && !is_turn(shape, s); p++) {
+        for (int p = 0; p < PADS && !is_midpoint(shape, s); p++) {
             if (padded(shape->points - 1, pads[p]) >= room) continue;
             int n = exchange_conflicts(shape, s, s + 2 == shape->stages, pads[p], shape->pitch,
                                        number_bytes);
@@ -212,7 +216,8 @@ static int choose_pads(weft_jit_shape *shape, int room, int number_bytes) {
     return total;
 }
 
-/* Pads of all exchanges and the pitch, with the fewest conflicts; the least memory among equals. */
+/* Chooses the pitch and the padding of all exchanges with the fewest bank conflicts and, among
+ * equals, with the least memory. */
 static void lay_out_local(weft_jit_shape *shape, int number_bytes, bool pairs) {
     const int lanes = BANK_BYTES / number_bytes;
     weft_jit_shape best = *shape;
@@ -234,39 +239,41 @@ static void lay_out_local(weft_jit_shape *shape, int number_bytes, bool pairs) {
 
 /* ---- lines of a group ---- */
 
-enum { REGISTERS = 1 << 16 }; /* of a multiprocessor, of 32 bits */
+enum { REGISTERS = 1 << 16 }; /* 32-bit registers of a multiprocessor */
 
 static int registers_of(const weft_jit_task *task, const weft_jit_radices *radices,
-                        const weft_jit_habits *habits) {
+                        const weft_jit_tuning *tuning) {
     const bool across = task->across_in || task->across_out;
     return radices->values * (task->precision == WEFT_SINGLE ? 2 : 4) +
-           (across ? habits->across_registers : habits->registers);
+           (across ? tuning->across_registers : tuning->registers);
 }
 
-/* Smaller groups of strided lines leave memory idle (H200). */
+/* Smaller groups of strided lines do not saturate the memory of an H200. */
 enum { LEAST_ACROSS_THREADS = 128 };
 
-static int most_lines(const weft_jit_task *task, const weft_jit_habits *habits,
+static int most_lines(const weft_jit_task *task, const weft_jit_tuning *tuning,
                       const weft_jit_radices *radices) {
     const int threads = radices->threads;
-    const int group = task->far && !task->turns ? habits->far_threads : habits->threads;
-    const int line_registers = threads * registers_of(task, radices, habits);
+    const int group =
+        task->large_stride && !task->round_trip ? tuning->large_stride_threads : tuning->threads;
+    const int line_registers = threads * registers_of(task, radices, tuning);
     const int point = 2 * (int)weft_number_bytes(task->precision);
     int lines = 1;
     if (task->across_in || task->across_out) {
-        lines = habits->across_bytes / point;
-        while (lines * point > 128 && (size_t)(lines * point * task->points) > habits->whole_bytes)
+        lines = tuning->across_bytes / point;
+        while (lines * point > 128 && (size_t)(lines * point * task->points) > tuning->whole_bytes)
             lines /= 2;
-        if (threads == 1) lines = habits->threads / 2;
+        if (threads == 1) lines = tuning->threads / 2;
         while (lines * threads < LEAST_ACROSS_THREADS) lines *= 2;
         while (lines > 1 && lines * threads > group) lines /= 2;
-        while (lines * point < habits->least_across_bytes && 2 * lines * threads <= 4 * group &&
+        while (lines * point < tuning->least_across_bytes && 2 * lines * threads <= 4 * group &&
                2 * lines * line_registers <= REGISTERS)
             lines *= 2;
     } else {
-        while (lines * threads < habits->least_threads) lines++;
-        /* Whole warps, or nearly: at least seven eighths of the threads of all. */
-        for (int more = lines; more * threads <= habits->threads; more++) {
+        while (lines * threads < tuning->least_threads) lines++;
+        /* Lines are added until at least seven eighths of the threads of the group's warps are
+         * used. */
+        for (int more = lines; more * threads <= tuning->threads; more++) {
             int warps = (more * threads + WARP - 1) / WARP;
             if (more * threads * 8 >= warps * WARP * 7) {
                 lines = more;
@@ -277,47 +284,48 @@ static int most_lines(const weft_jit_task *task, const weft_jit_habits *habits,
     return lines < task->lines ? lines : (int)task->lines;
 }
 
-/* Groups that a multiprocessor has registers for. */
-static int resident_groups(const weft_jit_task *task, const weft_jit_habits *habits,
+/* The number of groups that a multiprocessor has registers for at the same time. */
+static int resident_groups(const weft_jit_task *task, const weft_jit_tuning *tuning,
                            const weft_jit_shape *shape) {
     enum { ENOUGH_THREADS = 1024 };
-    const int thread = registers_of(task, &shape->radices, habits);
+    const int thread = registers_of(task, &shape->radices, tuning);
     const int threads = shape->lines * shape->radices.threads;
     const int room = REGISTERS / thread, resident = room < ENOUGH_THREADS ? room : ENOUGH_THREADS;
     return threads < resident ? resident / threads : 1;
 }
 
 bool weft_jit_shape_fits(const weft_jit_shape *shape, const weft_jit_task *task,
-                         const weft_jit_habits *habits, const weft_kernel_limits *limits) {
+                         const weft_jit_tuning *tuning, const weft_kernel_limits *limits) {
     const int threads = shape->lines * shape->radices.threads;
-    return threads * registers_of(task, &shape->radices, habits) <= REGISTERS &&
+    return threads * registers_of(task, &shape->radices, tuning) <= REGISTERS &&
            (unsigned)threads <= limits->threads && shape->local_bytes <= limits->local_bytes;
 }
 
-weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_habits *habits,
+weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_tuning *tuning,
                                      const weft_kernel_limits *limits) {
     const int number = (int)weft_number_bytes(task->precision);
     const bool is_long = task->length > WEFT_JIT_LONGEST;
-    const size_t most_local = is_long ? limits->local_bytes : habits->local_bytes;
+    const size_t most_local = is_long ? limits->local_bytes : tuning->local_bytes;
     weft_jit_shape shape = {.radices = weft_jit_choose_radices(
-                                task->points, is_long ? habits->long_values : habits->values),
+                                task->points, is_long ? tuning->long_values : tuning->values),
                             .points = task->points};
-    shape.stages = shape.radices.stages * (task->turns ? 2 : 1);
-    /* A thread that does a whole line has no neighbours to change places with. */
+    shape.stages = shape.radices.stages * (task->round_trip ? 2 : 1);
+    /* Where one thread does a whole line, there is nothing to exchange, so threads need not change
+     * lines between loading and storing. */
     const bool alone = shape.stages == 1 && !task->pairs;
     shape.across_in = task->across_in && !alone;
     shape.across_out = task->across_out && !alone;
-    shape.lines = most_lines(task, habits, &shape.radices);
+    shape.lines = most_lines(task, tuning, &shape.radices);
     for (;; shape.lines = (shape.lines + 1) / 2) {
         shape.parts = 1;
         lay_out_local(&shape, 2 * number, task->pairs);
-        if (shape.local_bytes > habits->whole_bytes || shape.local_bytes > most_local) {
+        if (shape.local_bytes > tuning->whole_bytes || shape.local_bytes > most_local) {
             shape.parts = 2;
             lay_out_local(&shape, number, task->pairs);
         }
         bool fits = shape.local_bytes <= most_local &&
                     (unsigned)(shape.lines * shape.radices.threads) <= limits->threads;
-        shape.resident = resident_groups(task, habits, &shape);
+        shape.resident = resident_groups(task, tuning, &shape);
         if (fits || shape.lines == 1) return shape;
     }
 }

@@ -1,15 +1,16 @@
 /*
- * The shape of a kernel: the radices of a transform that fits in a group's registers and local
- * memory, threads of a line, lines of a group, and how points lie in local memory.
+ * The shape of a kernel: the radices of a transform that fits in the registers and local memory of
+ * a group of threads, the number of threads for each line and of lines for each group, and the
+ * layout of local memory.
  */
 #ifndef WEFT_ENGINE_JIT_SHAPE_H
 #define WEFT_ENGINE_JIT_SHAPE_H
 
-#include "engine/jit/habits.h"
+#include "engine/jit/tuning.h"
 
 enum {
-    WEFT_JIT_LONGEST = 4096,      /* points of a line that one kernel of any device transforms; */
-    WEFT_JIT_LONGEST_CORE = 8192, /* of the convolution that stands for one */
+    WEFT_JIT_LONGEST = 4096, /* most points of a line that one kernel of any device transforms */
+    WEFT_JIT_LONGEST_CORE = 8192, /* most points of a convolution that transforms such a line */
     WEFT_JIT_LARGEST_RADIX = 32,
     WEFT_JIT_STAGES = 14 /* 2^14 in radices of 2 */
 };
@@ -21,20 +22,20 @@ typedef struct weft_jit_radices {
     int values;  /* points that a thread holds */
 } weft_jit_radices;
 
-/* The fastest way for n points, smooth and at most 2^14. */
+/* The fastest factorization of n points; n is smooth and at most 2^14. */
 weft_jit_radices weft_jit_choose_radices(int n, int most_values);
 
-/* The fewest points that a cyclic convolution with this many can be made of: smooth. */
+/* The smooth length of at least `least` for which a cyclic convolution is cheapest. */
 int64_t weft_jit_convolution_length(int64_t least);
 
 typedef struct weft_jit_shape {
-    weft_jit_radices radices; /* of `points`; those of a convolution come once more, reversed */
-    int points, stages;       /* a convolution has twice the stages */
+    weft_jit_radices radices; /* of `points`; a round trip takes them once more, in reverse */
+    int points, stages;       /* a round trip has twice the stages of one transform */
     int lines;                /* of a group */
-    int resident;             /* groups that a multiprocessor is to have registers for */
+    int resident;             /* groups whose registers a multiprocessor must hold at once */
     bool across_in, across_out;
-    int parts;                    /* 1, or 2: real and imaginary parts travel one after the other */
-    int pad[2 * WEFT_JIT_STAGES]; /* of the exchange after each stage */
+    int parts; /* 2: real and imaginary parts are exchanged one after the other; else 1 */
+    int pad[2 * WEFT_JIT_STAGES]; /* padding of the exchange after each stage */
     int pitch;                    /* numbers of local memory from line to line; 0: none */
     size_t local_bytes;
 } weft_jit_shape;
@@ -43,21 +44,22 @@ typedef struct weft_jit_shape {
 typedef struct weft_jit_task {
     weft_precision precision;
     int length, points; /* points > length: a convolution */
-    bool turns;         /* a convolution: there and back */
+    bool round_trip;    /* a convolution: a forward transform and its inverse in one kernel */
     bool pairs;         /* a half spectrum on one side */
     bool across_in, across_out;
-    bool far;      /* so far apart are the points that each has a page of its own */
-    int64_t lines; /* in all */
+    bool large_stride; /* each point of a line has a memory page of its own */
+    int64_t lines;     /* in all */
 } weft_jit_task;
 
-weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_habits *habits,
+weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_tuning *tuning,
                                      const weft_kernel_limits *limits);
 
 /* Whether a group of the device has the threads, registers and local memory for the shape. */
 bool weft_jit_shape_fits(const weft_jit_shape *shape, const weft_jit_task *task,
-                         const weft_jit_habits *habits, const weft_kernel_limits *limits);
+                         const weft_jit_tuning *tuning, const weft_kernel_limits *limits);
 
-/* Radix of stage number s, and the product of those before it in its half of a convolution. */
+/* The radix of stage s, and the product of the radices before it in the same transform (a
+ * convolution has two). */
 int weft_jit_radix(const weft_jit_shape *shape, int s);
 int weft_jit_span(const weft_jit_shape *shape, int s);
 

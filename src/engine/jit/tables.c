@@ -1,4 +1,5 @@
-/* Makes tables in double precision from roots that are exact to half a unit, and stores them. */
+/* Makes tables in double precision, from roots that are exact to about half a unit in the last
+ * place, and stores them on the device. */
 #include "engine/jit/tables.h"
 
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 #include "engine/roots.h"
 #include "support/error.h"
 
-/* Room for so many numbers more; NULL when out of memory. */
+/* Makes room for `count` more numbers; NULL when out of memory. */
 static double *extend(weft_jit_table *table, int64_t count) {
     if (table->count + count > table->room) {
         const int64_t room = 2 * table->room + count;
@@ -25,7 +26,8 @@ static double *extend(weft_jit_table *table, int64_t count) {
     return place;
 }
 
-/* All roots of order n, interleaved; NULL, noted, when out of memory. */
+/* The first `count` roots of unity of order n, interleaved. When out of memory, NULL, and the table
+ * has failed. */
 static double *roots_of(weft_jit_table *table, int64_t n, int64_t count) {
     double *re = malloc((size_t)count * 4 * sizeof *re);
     if (!re || !weft_roots_fill(n, count, re, re + count)) {
@@ -68,7 +70,7 @@ int64_t weft_jit_add_roots(weft_jit_table *table, int64_t n, int64_t count) {
     return first;
 }
 
-/* exp(-pi i k^2 / n); NULL, noted, when out of memory. */
+/* exp(-pi i k^2 / n) for k = 0..n-1. When out of memory, NULL, and the table has failed. */
 static double *chirp_of(weft_jit_table *table, int64_t n) {
     double *chirp = malloc((size_t)n * 2 * sizeof *chirp), *root = roots_of(table, 2 * n, 2 * n);
     if (!chirp) table->failed = true;
@@ -88,8 +90,8 @@ int64_t weft_jit_add_chirp(weft_jit_table *table, int64_t n) {
     return first;
 }
 
-/* The transform of x, n points of small factors, forward: Stockham's, with the definition for each
- * factor. x and y are interleaved; the result is in the one returned. */
+/* The forward transform of n points by Stockham's method, with each small factor done by the
+ * definition. x and y are interleaved; returns the one of them that holds the result. */
 static double *transform(double *x, double *y, int64_t n, const double *root) {
     for (int64_t rest = n, span = 1; rest > 1;) {
         int64_t p = rest % 4 == 0 ? 4 : 2;
@@ -99,8 +101,8 @@ static double *transform(double *x, double *y, int64_t n, const double *root) {
             const int64_t j = b % span, to = b / span * span * p + j;
             for (int64_t k = 0; k < p; k++) {
                 double re = 0, im = 0;
-                const int64_t turn = (j + k * span) * step;
-                for (int64_t q = 0, at = 0; q < p; q++, at = (at + turn) % n) {
+                const int64_t angle = (j + k * span) * step;
+                for (int64_t q = 0, at = 0; q < p; q++, at = (at + angle) % n) {
                     const double *v = x + 2 * (b + q * parts), *w = root + 2 * at;
                     re += v[0] * w[0] - v[1] * w[1];
                     im += v[0] * w[1] + v[1] * w[0];
@@ -123,7 +125,7 @@ int64_t weft_jit_add_spectrum(weft_jit_table *table, int64_t n, int64_t core) {
     double *w = extend(table, core), *root = w ? roots_of(table, core, core) : NULL;
     double *x = calloc((size_t)core * 4, sizeof *x), *chirp = x ? chirp_of(table, n) : NULL;
     if (root && chirp) {
-        for (int64_t k = 0; k < n; k++) { /* its conjugate, at k and -k */
+        for (int64_t k = 0; k < n; k++) { /* the conjugate of the chirp, at k and -k */
             double *ahead = x + 2 * k, *behind = x + 2 * ((core - k) % core);
             ahead[0] = behind[0] = chirp[2 * k] / (double)core;
             ahead[1] = behind[1] = -chirp[2 * k + 1] / (double)core;
@@ -149,7 +151,7 @@ static weft_status upload(const weft_device_handle *device, const void *data, si
     return status != WEFT_SUCCESS ? status : done;
 }
 
-/* In the precision of the list. */
+/* Copies a table to the device in the precision of the list. */
 static weft_status send(const weft_jit_table_list *list, const weft_device_handle *device,
                         const weft_jit_table *table, void *memory) {
     const size_t numbers = 2 * (size_t)table->count;
@@ -194,7 +196,7 @@ weft_status weft_jit_store_table(weft_jit_table_list *list, const weft_device_ha
     return send(list, device, table, t->memory);
 }
 
-void weft_jit_tables_settle(weft_jit_table_list *list) {
+void weft_jit_tables_free_copies(weft_jit_table_list *list) {
     for (int i = 0; i < list->count; i++) {
         free(list->table[i].number);
         list->table[i].number = NULL;
@@ -202,7 +204,7 @@ void weft_jit_tables_settle(weft_jit_table_list *list) {
 }
 
 void weft_jit_tables_release(weft_jit_table_list *list, const weft_device_handle *device) {
-    weft_jit_tables_settle(list);
+    weft_jit_tables_free_copies(list);
     for (int i = 0; i < list->count; i++)
         device->ops->free(device->state, WEFT_MEMORY_DEVICE, list->table[i].memory);
     list->count = 0;

@@ -11,11 +11,11 @@
 /* Where the tables begin, in complex numbers. */
 typedef struct weft_jit_places {
     int64_t twiddles[2 * WEFT_JIT_STAGES];
-    int64_t seam, chirp, spectrum, coarse, fine_table;
+    int64_t half_roots, chirp, spectrum, coarse, fine_table;
     int64_t fine; /* entries of the fine one */
 } weft_jit_places;
 
-/* A table while it is made: interleaved, in double. */
+/* A table while it is made: interleaved complex numbers in double precision. */
 typedef struct weft_jit_table {
     double *number;
     int64_t count, room; /* complex numbers */
@@ -28,7 +28,8 @@ void weft_jit_add_twiddles(weft_jit_table *table, const weft_jit_shape *shape,
 int64_t weft_jit_add_roots(weft_jit_table *table, int64_t n, int64_t count);
 /* exp(-pi i k^2 / n), k = 0..n-1 */
 int64_t weft_jit_add_chirp(weft_jit_table *table, int64_t n);
-/* What a convolution of `core` points with the conjugate of that chirp multiplies by. */
+/* The spectrum by which a cyclic convolution of `core` points with the conjugate of that chirp
+ * multiplies. */
 int64_t weft_jit_add_spectrum(weft_jit_table *table, int64_t n, int64_t core);
 
 /* Tables on the device. */
@@ -47,11 +48,13 @@ typedef struct weft_jit_table_list {
     size_t bytes;
 } weft_jit_table_list;
 
-/* Takes the table over and gives its address on the device. */
+/* Takes ownership of the table, stores it on the device unless an equal one is there, and gives its
+ * address. */
 weft_status weft_jit_store_table(weft_jit_table_list *list, const weft_device_handle *device,
                                  weft_jit_table *table, const void **memory);
-/* Nothing more is stored: what is only there to compare with goes. */
-void weft_jit_tables_settle(weft_jit_table_list *list);
+/* Frees the host copies, which only serve to find equal tables; no table may be stored after
+ * this. */
+void weft_jit_tables_free_copies(weft_jit_table_list *list);
 void weft_jit_tables_release(weft_jit_table_list *list, const weft_device_handle *device);
 
 #endif

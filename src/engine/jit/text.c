@@ -1,4 +1,5 @@
-/* The text of a kernel: what src/kernels/fft_*.cl want defined, and those files in their order. */
+/* Composes the text of a kernel: the definitions that src/kernels/fft_*.cl expect, and then those
+ * files. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +7,7 @@
 #include "support/composition.h"
 #include "support/error.h"
 
-/* Made by cmake/embed.cmake. */
+/* cmake/embed.cmake makes these from the files. */
 extern const char weft_kernels_fft_points_cl[], weft_kernels_fft_exchange_cl[],
     weft_kernels_fft_stage_cl[], weft_kernels_fft_pairs_cl[], weft_kernels_fft_line_cl[],
     weft_kernels_fft_copy_cl[];
@@ -49,7 +50,7 @@ static void add_file(weft_composition *c, const char *file) {
 
 /* ---- operators ---- */
 
-/* The sum of the loops' indices, times their steps, that count along an axis. */
+/* Composes the sum of the indices of the loops along an axis, times their steps. */
 static void compose_loops(weft_composition *c, const weft_jit_request *r,
                           const weft_jit_operators *o, int axis, const char *index) {
     for (int l = 0; l < r->loops; l++)
@@ -57,8 +58,8 @@ static void compose_loops(weft_composition *c, const weft_jit_request *r,
             weft_compose(c, " + %lld * (int)%s[%d]", (long long)o->step[l], index, l);
 }
 
-/* NAME_NUMBER(p) is the number of point p in the whole line, NAME_INDICES(e) the indices of the
- * line's element e. */
+/* Defines NAME_NUMBER(p), the number of point p in the whole line, and NAME_INDICES(e), the indices
+ * of the line's element e, and adds the operators' functions. */
 static void add_operators(weft_composition *c, const weft_jit_request *r,
                           const weft_jit_operators *o, const char *name, const char *index) {
     if (!o->kernel) return;
@@ -79,7 +80,8 @@ static void add_operators(weft_composition *c, const weft_jit_request *r,
 
 /* ---- pieces ---- */
 
-/* How many pieces a kernel has room for: a power of two, so that few kernels serve. */
+/* How many pieces a kernel has room for: a power of two, so that few different kernels are
+ * compiled. */
 static int room_of(const weft_jit_side *side) {
     int room = side->pieces > 0 ? 1 : 0;
     while (room < side->pieces) room *= 2;
@@ -101,7 +103,7 @@ static int64_t unit_of(const weft_jit_side *side) {
     return side->points == WEFT_JIT_REAL || weft_jit_converts(side) ? 1 : 2;
 }
 
-/* Neighbouring points are neighbours in memory; in all pieces, if so in one. */
+/* Whether neighbouring points are neighbours in memory; false for pieces. */
 static bool is_unit(const weft_jit_side *side) {
     if (side->points == WEFT_JIT_REAL_PAIRS && side->part != 1) return false;
     return side->pieces == 0 && side->point == unit_of(side);
@@ -126,25 +128,26 @@ static void define_sides(weft_composition *c, const weft_jit_pass *pass, bool al
     define_pieces(c, "IN_PIECES", r->in.pieces > 0 ? weft_jit_room(r) : 0);
     define_pieces(c, "OUT_PIECES", r->out.pieces > 0 ? weft_jit_room(r) : 0);
     add_operators(c, r, &r->in.operators, "LOAD", "index");
-    add_operators(c, r, &r->turn, "TURN", "index");
+    add_operators(c, r, &r->spectral, "SPECTRAL", "index");
     add_operators(c, r, &r->out.operators, "STORE", "to.index");
 }
 
 /* ---- transforms ---- */
 
-/* After the first stage: steps from stage to stage; lines change hands in the last one. */
+/* Defines STAGES: the steps after the first stage. In the last one, threads change from the lines
+ * that they load to those that they store. */
 static void define_stages(weft_composition *c, const weft_jit_pass *pass) {
     const weft_jit_shape *s = &pass->shape;
-    const int turn = s->stages > s->radices.stages ? s->radices.stages : -1;
+    const int midpoint = s->stages > s->radices.stages ? s->radices.stages : -1;
     bool used = pass->request.in.points == WEFT_JIT_HALF_PAIRS; /* local memory is */
     weft_compose(c, "#define STAGES");
     for (int i = 1; i < s->stages; i++) {
         const char *side = i + 1 == s->stages ? "out" : "in";
-        if (i == turn)
+        if (i == midpoint)
             weft_compose(c, " CONVOLVE(%d, %s)", i, "in");
         else
             weft_compose(c, " %s(%d, in, %d, %s)", used ? "STEP" : "FIRST_STEP", i - 1, i, side);
-        used = used || i != turn;
+        used = used || i != midpoint;
     }
     weft_compose(c, "\n");
 }
@@ -160,17 +163,17 @@ static void define_line(weft_composition *c, const weft_jit_pass *pass) {
     define(c, "VALUES", s->radices.values);
     define(c, "FIRST_RADIX", weft_jit_radix(s, 0));
     define(c, "LAST_RADIX", weft_jit_radix(s, last));
-    define(c, "TURN_RADIX", s->radices.radix[s->radices.stages - 1]);
+    define(c, "MIDPOINT_RADIX", s->radices.radix[s->radices.stages - 1]);
     define(c, "ACROSS_IN", s->across_in);
     define(c, "ACROSS_OUT", s->across_out);
     define(c, "PARTS", s->parts);
     define(c, "PITCH", s->pitch);
     define(c, "CONVOLUTION", s->points > r->length);
-    define(c, "TURNS", r->turns);
-    define(c, "SEAM", at->seam);
+    define(c, "ROUND_TRIP", r->round_trip);
+    define(c, "HALF_ROOTS", at->half_roots);
     define(c, "CHIRP", at->chirp);
     define(c, "SPECTRUM", at->spectrum);
-    define(c, "TWIST", r->twist);
+    define(c, "TWIDDLE_LOOP", r->twiddle_loop);
     define(c, "COARSE_TABLE", at->coarse);
     define(c, "FINE_TABLE", at->fine_table);
     define(c, "FINE", at->fine > 0 ? at->fine : 1);

@@ -1,12 +1,13 @@
 /*
  * jk = (j^2 + k^2 - (k-j)^2) / 2: the transform is a convolution with a chirp (Bluestein, 1970),
- * done here over a power of two or thrice one. The inverse conjugates on the way in and out. A line
- * of smooth length, which is here because its real points cannot be taken in pairs, needs no chirp.
+ * done here over a power of two or thrice one. The inverse conjugates what it loads and stores.
+ * Lines of smooth length come here when their real points cannot be taken in pairs; they need no
+ * chirp.
  */
 #include "engine/native/convolution.h"
 
 #include "engine/native/number.h"
-#include "engine/native/trip.h"
+#include "engine/native/pass_group.h"
 #include "engine/roots.h"
 #include "engine/smooth.h"
 #include "support/error.h"
@@ -20,7 +21,7 @@ struct weft_convolution {
     bool conjugate;
     int64_t n, m;
     int64_t in_stride, out_stride; /* bytes */
-    weft_trip transform;           /* forward, of length m, from buffer to buffer */
+    weft_pass_group transform;     /* forward, of length m, from buffer to buffer */
     void *chirp, *filter;          /* [n], [m]; complex; NULL where n is smooth, and m is n */
 };
 
@@ -36,14 +37,14 @@ static int64_t convolution_length(int64_t least) {
 
 static void transform(const weft_convolution *c, const void *from, void *to, char *memory) {
     const void *in[1] = {from};
-    weft_trip_run(&c->transform, in, &to, memory, 0, 1);
+    weft_pass_group_run(&c->transform, in, &to, memory, 0, 1);
 }
 
 static bool make_tables(weft_convolution *c, size_t *bytes) {
     const weft_kernels *k = c->kernels;
     const int64_t n = c->n, m = c->m;
     double *re = malloc(2 * (size_t)n * sizeof *re), *im = malloc(2 * (size_t)n * sizeof *im);
-    char *memory = calloc(1, weft_trip_memory(&c->transform));
+    char *memory = calloc(1, weft_pass_group_memory(&c->transform));
     void *kernel = calloc(1, buffer_bytes(c));
     c->chirp = malloc((size_t)n * 2 * (size_t)k->real_bytes);
     c->filter = malloc(buffer_bytes(c));
@@ -88,7 +89,7 @@ weft_status weft_convolution_create(const weft_kernels *kernels, weft_transform_
                                .kind = WEFT_TRANSFORM_C2C,
                                .direction = WEFT_FORWARD,
                                .dim = {c->m, 1, 1}};
-    WEFT_TRY(weft_trip_create_long(&inner, &c->transform, bytes));
+    WEFT_TRY(weft_pass_group_create_long(&inner, &c->transform, bytes));
     if (!smooth && !make_tables(c, bytes))
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                          "native engine: no memory for the tables of length %lld",
@@ -98,17 +99,17 @@ weft_status weft_convolution_create(const weft_kernels *kernels, weft_transform_
 
 void weft_convolution_release(weft_convolution *c) {
     if (!c) return;
-    weft_trip_release(&c->transform);
+    weft_pass_group_release(&c->transform);
     free(c->chirp);
     free(c->filter);
     free(c);
 }
 
 size_t weft_convolution_memory(const weft_convolution *c) {
-    return 2 * buffer_bytes(c) + weft_trip_memory(&c->transform);
+    return 2 * buffer_bytes(c) + weft_pass_group_memory(&c->transform);
 }
 
-/* Point j of a line, of a half spectrum as what it implies. */
+/* Loads point j of a line; of a half spectrum also the points that it implies. */
 static void load_point(const weft_convolution *c, const char *in, int64_t j, double *re,
                        double *im) {
     const bool mirrored = c->kind == WEFT_TRANSFORM_C2R && 2 * j > c->n;
@@ -146,13 +147,14 @@ static void store_line(const weft_convolution *c, const void *x, char *out) {
     }
 }
 
-/* x convolved: its transform times the filter, transformed back. y is room. */
+/* Convolves x: multiplies its transform by the filter and transforms back. y is scratch memory. */
 static void convolve(const weft_convolution *c, void *x, void *y, char *rest) {
     const weft_kernels *k = c->kernels;
     memset((char *)x + (size_t)c->n * 2 * (size_t)k->real_bytes, 0,
            (size_t)(c->m - c->n) * 2 * (size_t)k->real_bytes);
     transform(c, x, y, rest);
-    for (int64_t j = 0; j < c->m; j++) { /* conjugated, so that a forward transform inverts */
+    for (int64_t j = 0; j < c->m;
+         j++) { /* conjugated, so that the forward transform acts as the inverse */
         double re = weft_number_get(k, y, 2 * j), im = weft_number_get(k, y, 2 * j + 1);
         double wr = weft_number_get(k, c->filter, 2 * j),
                wi = weft_number_get(k, c->filter, 2 * j + 1);

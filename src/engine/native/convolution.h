@@ -1,6 +1,6 @@
 /*
- * Long lines whose length has a large prime factor: Bluestein's convolution over a smooth length,
- * whose transforms are long lines themselves. Any strides; real lines as complex ones.
+ * Transforms long lines whose length has a large prime factor by Bluestein's convolution over a
+ * smooth length. Strides are any; real lines are transformed as complex ones.
  */
 #ifndef WEFT_ENGINE_NATIVE_CONVOLUTION_H
 #define WEFT_ENGINE_NATIVE_CONVOLUTION_H
@@ -10,16 +10,16 @@
 
 typedef struct weft_convolution weft_convolution;
 
-/* WEFT_ERROR_OUT_OF_MEMORY leaves *convolution fit for release, or NULL. */
+/* After an error *convolution is NULL or may be released. */
 weft_status weft_convolution_create(const weft_kernels *kernels, weft_transform_kind kind,
                                     weft_direction direction, const weft_dimension *dim,
                                     weft_convolution **convolution, size_t *bytes);
 void weft_convolution_release(weft_convolution *convolution);
 
-/* Bytes of a thread's memory. */
+/* Bytes of memory that each thread needs. */
 size_t weft_convolution_memory(const weft_convolution *convolution);
 
-/* One line. */
+/* Transforms one line. */
 void weft_convolution_run(const weft_convolution *convolution, const void *in, void *out,
                           char *memory);
 

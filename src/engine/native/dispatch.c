@@ -1,4 +1,4 @@
-/* The sets of this build, widest first, and which of them the CPU can run. */
+/* Chooses among the instruction sets of this build, widest first, the one that the CPU can run. */
 #include "engine/native/dispatch.h"
 
 #include <pthread.h>

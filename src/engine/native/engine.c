@@ -1,14 +1,15 @@
 /*
  * The native engine: our own kernels, for every length. A transform of several axes is a chain of
- * trips of the data through memory; the two axes transformed first (or, from complex to real, last)
- * share one where a plane of them fits in the cache.
+ * pass groups, each of which reads and writes the data in memory once (pass_group.h). The two axes
+ * that are transformed first (or, from complex to real, last) form one group where a plane of them
+ * fits in the cache.
  */
 #include "engine/engine.h"
 #include "device/allocations.h"
 #include "engine/native/dispatch.h"
-#include "engine/native/habits.h"
 #include "engine/native/number.h"
-#include "engine/native/trip.h"
+#include "engine/native/pass_group.h"
+#include "engine/native/tuning.h"
 #include "support/checked.h"
 #include "support/error.h"
 #include "support/host_memory.h"
@@ -18,26 +19,26 @@
 #include <string.h>
 
 enum {
-    LONGEST_TILE = 4096,    /* points of contiguous lines that are transformed as they are; */
-    LONGEST_ACROSS = 65536, /* of lines whose neighbours are contiguous */
+    LONGEST_TILE = 4096,    /* most points of a contiguous line that a tile holds ... */
+    LONGEST_ACROSS = 65536, /* ... and of a line whose neighbours are contiguous */
     HUGE_PAGE = 2 << 20,
-    MOST_TRIPS = WEFT_MAX_RANK
+    MOST_GROUPS = WEFT_MAX_RANK
 };
 
 struct weft_engine_plan {
-    int trips;
-    weft_trip trip[MOST_TRIPS];
-    bool input_only[MOST_TRIPS]; /* in place on the input */
-    bool output_only[MOST_TRIPS];
+    int groups;
+    weft_pass_group group[MOST_GROUPS];
+    bool input_only[MOST_GROUPS]; /* the group works in place on the input */
+    bool output_only[MOST_GROUPS];
     int in_pieces, out_pieces;  /* 0: one array */
-    int array[WEFT_MAX_PIECES]; /* of the input's pieces */
-    /* Bytes from one index of the part_loop to the next, of each piece; where the next execution
-     * begins */
+    int array[WEFT_MAX_PIECES]; /* which array each piece of the input lies in */
+    /* Bytes from one index of the part_loop to the next, in each piece; and the index at which the
+     * next execution begins. */
     int64_t in_part[WEFT_MAX_PIECES], out_part[WEFT_MAX_PIECES], part;
     int threads;
-    void *memory;         /* of all threads, ... */
-    char *aligned;        /* ... used from here on */
-    size_t memory_stride; /* of a thread */
+    void *memory;         /* of all threads */
+    char *aligned;        /* the aligned beginning of `memory` */
+    size_t memory_stride; /* bytes for each thread */
 };
 
 static weft_status native_probe(const char **description) {
@@ -50,8 +51,9 @@ static weft_status native_probe(const char **description) {
     return WEFT_SUCCESS;
 }
 
-/* Dimension number i in the order they are transformed: the last one first, but for inverses, whose
- * complex-to-real dimension is the last; so the inverse of a pass goes back the way it came. */
+/* Dimension number i in the order of transformation. Forward, the last dimension comes first.
+ * Inverse transforms take the opposite order, since the complex-to-real dimension must come
+ * last. */
 static int in_order(const weft_transform *t, int i) {
     bool inverse = t->kind == WEFT_TRANSFORM_C2R ||
                    (t->kind == WEFT_TRANSFORM_C2C && t->direction == WEFT_INVERSE);
@@ -64,20 +66,21 @@ static bool plane_fits(const weft_transform *t) {
     int64_t z = t->dim[t->dims - 1].n, y = t->dim[t->dims - 2].n;
     if (z > LONGEST_TILE || y > LONGEST_TILE) return false;
     bool c2r = t->kind == WEFT_TRANSFORM_C2R;
-    size_t bytes =
-        weft_trip_plane_bytes(weft_native_kernels(t->precision), t->kind, c2r ? y : z, c2r ? z : y);
+    size_t bytes = weft_pass_group_plane_bytes(weft_native_kernels(t->precision), t->kind,
+                                               c2r ? y : z, c2r ? z : y);
     return bytes <= weft_native_cache_share(t->threads) / 3;
 }
 
-/* The dimension in pieces is transformed first (of the output: last), all of them in one trip. */
+/* An input can be taken in pieces along the dimension that is transformed first, and an output
+ * along the one that is transformed last, if the whole transform is one pass group. */
 static bool takes(const weft_transform *t, const weft_pieces *pieces, int place) {
-    bool one_trip = t->dims == 1 || (t->dims == 2 && plane_fits(t));
+    bool one_group = t->dims == 1 || (t->dims == 2 && plane_fits(t));
     return pieces->count == 0 ||
-           (one_trip && !t->in_place && pieces->count <= WEFT_MAX_PIECES &&
+           (one_group && !t->in_place && pieces->count <= WEFT_MAX_PIECES &&
             in_order(t, place) == pieces->dim && t->dim[pieces->dim].n <= LONGEST_TILE);
 }
 
-/* Pieces lie at addresses, which other devices than the CPU's translate one by one. */
+/* Pieces are read at their addresses, so the CPU must be able to dereference device memory. */
 static weft_status supports_pieces(const weft_transform *t, const weft_device_ops *device) {
     const weft_pieces *in = &t->in_pieces, *out = &t->out_pieces;
     const bool none = in->count == 0 && out->count == 0;
@@ -104,9 +107,9 @@ static weft_status native_supports(const weft_transform *transform, const weft_d
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "native engine: a batch of real transforms in place; use two buffers");
     WEFT_TRY(native_probe(NULL));
-    int in_one_trip = plane_fits(transform) ? 2 : 1;
+    int dims_of_a_group = plane_fits(transform) ? 2 : 1;
     WEFT_TRY(supports_pieces(transform, device));
-    if (transform->kind == WEFT_TRANSFORM_C2R && transform->dims > in_one_trip &&
+    if (transform->kind == WEFT_TRANSFORM_C2R && transform->dims > dims_of_a_group &&
         !transform->destroy_input)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "native engine: cannot keep the input of a complex-to-real transform of "
@@ -117,11 +120,10 @@ static weft_status native_supports(const weft_transform *transform, const weft_d
 
 /* ---- planning ---- */
 
-/* What is being planned. */
 typedef struct planning {
     const weft_transform *transform;
     const weft_kernels *kernels;
-    const weft_native_habits *habits;
+    const weft_native_tuning *tuning;
     weft_engine_plan *plan;
     size_t *bytes;
 } planning;
@@ -131,13 +133,13 @@ static int64_t complex_extent(const weft_transform *t, int d) {
     return halved ? t->dim[d].n / 2 + 1 : t->dim[d].n;
 }
 
-/* A dimension or loop with the strides of the arrays that a trip goes between. */
+/* A dimension or loop with the strides of the arrays that a pass group reads and writes. */
 static weft_dimension between(weft_dimension d, bool from_output, bool to_input) {
     return (weft_dimension){d.n, from_output ? d.out_stride : d.in_stride,
                             to_input ? d.in_stride : d.out_stride};
 }
 
-/* The pieces of a trip's input and output. */
+/* The pieces of a pass group's input and output. */
 typedef struct ends {
     weft_native_piece in[WEFT_MAX_PIECES], out[WEFT_MAX_PIECES];
 } ends;
@@ -151,8 +153,8 @@ static weft_native_pieces begin_pieces(const weft_pieces *given, weft_native_pie
     return (weft_native_pieces){given->count, piece};
 }
 
-/* Stride number `at` of the loops of a trip is that of loop `loop` of the transform, or, where that
- * is negative, of dimension `dim`. */
+/* Sets stride number `at` of a pass group's loops to that of loop `loop` of the transform, or,
+ * where `loop` is negative, to that of dimension `dim`. */
 static void set_stride(const weft_pieces *given, int loop, int dim, weft_native_piece *piece,
                        int at) {
     for (int k = 0; k < given->count; k++)
@@ -165,8 +167,9 @@ static void set_strides(const planning *p, int loop, int dim, ends *e, int at) {
     set_stride(&p->transform->out_pieces, loop, dim, e->out, at);
 }
 
-/* The loops of a trip over all but the axes `skip` (a bit each), complex on both sides but for the
- * kind's own; with the pieces, which only a trip that is alone has. */
+/* Sets the loops of a pass group over all axes but those of the bit mask `skip`, which it
+ * transforms, and the pieces of both sides. The other axes hold complex numbers on both sides.
+ * There are pieces only where the whole transform is one pass group. */
 static void set_loops(const planning *p, unsigned skip, bool from_output, bool to_input, ends *e,
                       weft_pass_request *request) {
     const weft_transform *t = p->transform;
@@ -192,21 +195,22 @@ static bool has_neighbours(const weft_pass_request *r) {
     return false;
 }
 
-/* Whether lines are too long for a tile. Its rows are twice the points or more where a prime factor
- * is large. */
+/* Whether lines are too long for a tile, which has at least two rows for each point where a prime
+ * factor of the length is large. */
 static bool is_long(const weft_pass_request *r) {
     return r->dim.n > (has_neighbours(r) ? LONGEST_ACROSS : LONGEST_TILE);
 }
 
-static weft_trip *add_trip(const planning *p, bool from_output, bool to_input) {
+static weft_pass_group *add_group(const planning *p, bool from_output, bool to_input) {
     weft_engine_plan *plan = p->plan;
-    plan->output_only[plan->trips] = from_output;
-    plan->input_only[plan->trips] = to_input;
-    return &plan->trip[plan->trips++];
+    plan->output_only[plan->groups] = from_output;
+    plan->input_only[plan->groups] = to_input;
+    return &plan->group[plan->groups++];
 }
 
-/* A long line is a matrix, or a convolution, in a buffer of each thread; its roots are worked out
- * in double precision. Refused before they are, where this machine cannot hold that. */
+/* Each thread transforms a long line as a matrix, or by a convolution, in a buffer of its own, and
+ * the roots of unity are computed in double precision. Fails before any of that is allocated if the
+ * machine has too little memory for it. */
 static weft_status check_long(const planning *p, int64_t n) {
     const weft_transform *t = p->transform;
     const int64_t points = t->kind == WEFT_TRANSFORM_C2C ? n : n / 2;
@@ -231,14 +235,14 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
     if (t->dim[d].n == 1 && (from_output || to_input)) return WEFT_SUCCESS;
     ends e;
     set_loops(p, 1u << d, from_output, to_input, &e, &request);
-    weft_trip *trip = add_trip(p, from_output, to_input);
+    weft_pass_group *group = add_group(p, from_output, to_input);
     if (is_long(&request)) {
         WEFT_TRY(check_long(p, t->dim[d].n));
-        return weft_trip_create_long(&request, trip, p->bytes);
+        return weft_pass_group_create_long(&request, group, p->bytes);
     }
-    if (p->habits->blocks && weft_trip_wants_blocks(&request))
-        return weft_trip_create_blocks(&request, trip, p->bytes);
-    return weft_trip_create_pass(&request, trip, p->bytes);
+    if (p->tuning->blocks && weft_pass_group_wants_blocks(&request))
+        return weft_pass_group_create_blocks(&request, group, p->bytes);
+    return weft_pass_group_create_pass(&request, group, p->bytes);
 }
 
 /* A plane of the dimensions `first`, transformed first, and `second`. */
@@ -247,26 +251,27 @@ static weft_status add_plane(const planning *p, int first, int second, bool from
     const unsigned both = 1u << first | 1u << second;
     weft_pass_request planes = {.kernels = p->kernels, .kind = t->kind, .direction = t->direction};
     ends e;
-    weft_trip *trip = add_trip(p, from_output, false);
+    weft_pass_group *group = add_group(p, from_output, false);
     set_loops(p, both, from_output, false, &e, &planes);
     set_stride(&t->in_pieces, -1, second, e.in, planes.loops);
     set_stride(&t->out_pieces, -1, first, e.out, planes.loops);
     weft_dimension one = between(t->dim[first], from_output, false);
     weft_dimension two = between(t->dim[second], from_output, false);
-    return weft_trip_create_plane(&planes, &one, &two, trip, p->bytes);
+    return weft_pass_group_create_plane(&planes, &one, &two, group, p->bytes);
 }
 
-/* All dimensions in their order, the two last of the arrays together where a plane of them fits.
- * The first trip goes from the input to the output and the others stay there, or, from complex to
- * real, they stay in the input and the last one leaves. */
-static weft_status add_trips(const planning *p) {
+/* Transforms all dimensions in their order, the two last of the arrays together where a plane of
+ * them fits in the cache. The first pass group reads the input and writes the output, and the
+ * others work in place on the output. From complex to real, all but the last work in place on the
+ * input. */
+static weft_status add_groups(const planning *p) {
     const weft_transform *t = p->transform;
     const bool plane = plane_fits(t), c2r = t->kind == WEFT_TRANSFORM_C2R;
     for (int i = 0; i < t->dims; i++) {
         const int d = in_order(t, i), next = i + 1 < t->dims ? in_order(t, i + 1) : -1;
         const bool fused = plane && next >= 0 && d >= t->dims - 2 && next >= t->dims - 2;
         const bool last = i + (fused ? 2 : 1) == t->dims;
-        const bool from_output = !c2r && p->plan->trips > 0;
+        const bool from_output = !c2r && p->plan->groups > 0;
         if (fused) {
             WEFT_TRY(add_plane(p, d, next, from_output));
             i++;
@@ -278,14 +283,15 @@ static weft_status add_trips(const planning *p) {
 }
 
 static weft_status allocate_memory(weft_engine_plan *plan, size_t *bytes) {
-    for (int i = 0; i < plan->trips; i++) {
-        size_t needed = weft_trip_memory(&plan->trip[i]);
+    for (int i = 0; i < plan->groups; i++) {
+        size_t needed = weft_pass_group_memory(&plan->group[i]);
         if (needed > plan->memory_stride) plan->memory_stride = needed;
     }
-    /* A huge page is one thread's, as what lies in it is. */
+    /* No two threads share a huge page, so that each page lies near the thread that uses it. */
     if (plan->memory_stride >= 2 * (size_t)HUGE_PAGE)
         plan->memory_stride = (plan->memory_stride + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    /* Zero, for lanes beyond the last line are computed, never stored. */
+    /* The memory is cleared since kernels also compute on lanes beyond the last line, whose results
+     * are never stored. */
     size_t size = plan->memory_stride * (size_t)plan->threads;
     plan->aligned = weft_storage_allocate_zero(size, &plan->memory);
     if (!plan->aligned)
@@ -295,20 +301,20 @@ static weft_status allocate_memory(weft_engine_plan *plan, size_t *bytes) {
     return WEFT_SUCCESS;
 }
 
-/* Stores go past the caches where the array is not in them anyway and its lines need not be read
- * first: what is transformed in place has just been. */
+/* Stores bypass the caches where the output is too large for them, except in place, where the cache
+ * lines that are stored have just been read. */
 static void choose_stores(const weft_transform *t, bool past, weft_engine_plan *plan) {
     size_t bytes = (size_t)t->out_elements * weft_transform_element_bytes(t, true);
     bool large = bytes > weft_native_cache_share(plan->threads) * (size_t)plan->threads / 3;
-    for (int i = 0; i < plan->trips; i++) {
+    for (int i = 0; i < plan->groups; i++) {
         bool elsewhere = !t->in_place && !plan->input_only[i] && !plan->output_only[i];
-        weft_trip_store_past(&plan->trip[i], past && large && elsewhere);
+        weft_pass_group_store_past(&plan->group[i], past && large && elsewhere);
     }
 }
 
 void weft_native_destroy(weft_engine_plan *plan) {
     if (!plan) return;
-    for (int i = 0; i < plan->trips; i++) weft_trip_release(&plan->trip[i]);
+    for (int i = 0; i < plan->groups; i++) weft_pass_group_release(&plan->group[i]);
     free(plan->memory);
     free(plan);
 }
@@ -320,7 +326,7 @@ static const weft_piece *largest(const weft_pieces *pieces) {
     return found;
 }
 
-/* The strides of the largest piece stand for those of all. */
+/* Returns the transform with the strides of the largest piece, by which loops are ordered. */
 static weft_transform with_strides_of_pieces(const weft_transform *transform) {
     weft_transform t = *transform;
     const weft_piece *in = largest(&t.in_pieces), *out = largest(&t.out_pieces);
@@ -348,17 +354,27 @@ static void set_pieces(weft_engine_plan *plan, const weft_transform *t) {
         plan->out_part[k] = out * t->out_pieces.piece[k].loop_stride[t->part_loop];
 }
 
-weft_status weft_native_plan_with(const weft_transform *transform, const weft_native_habits *habits,
+/* Of the threads that may be used those that are worth starting. */
+static int useful_threads(const weft_transform *t) {
+    int64_t points = 1;
+    for (int d = 0; d < t->dims; d++) points *= complex_extent(t, d);
+    for (int i = 0; i < t->loops; i++) points *= t->loop[i].n;
+    const int64_t most = points / WEFT_NATIVE_POINTS_PER_THREAD;
+    const int threads = t->threads > most ? (int)most : t->threads;
+    return threads > 1 ? threads : 1;
+}
+
+weft_status weft_native_plan_with(const weft_transform *transform, const weft_native_tuning *tuning,
                                   weft_engine_plan **out, size_t *bytes) {
     weft_engine_plan *plan = calloc(1, sizeof *plan);
     if (!plan) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a plan");
     size_t held = sizeof *plan;
-    plan->threads = transform->threads > 1 ? transform->threads : 1;
+    plan->threads = useful_threads(transform);
     const weft_transform strides = with_strides_of_pieces(transform);
-    planning p = {&strides, weft_native_kernels(transform->precision), habits, plan, &held};
+    planning p = {&strides, weft_native_kernels(transform->precision), tuning, plan, &held};
     set_pieces(plan, transform);
-    weft_status status = add_trips(&p);
-    if (status == WEFT_SUCCESS) choose_stores(transform, habits->past, plan);
+    weft_status status = add_groups(&p);
+    if (status == WEFT_SUCCESS) choose_stores(transform, tuning->past, plan);
     if (status == WEFT_SUCCESS) status = allocate_memory(plan, &held);
     if (status != WEFT_SUCCESS) {
         weft_native_destroy(plan);
@@ -372,8 +388,8 @@ weft_status weft_native_plan_with(const weft_transform *transform, const weft_na
 static weft_status native_plan(const weft_transform *transform, const weft_device_handle *device,
                                weft_engine_plan **plan, size_t *bytes) {
     WEFT_TRY(native_supports(transform, device->ops));
-    const weft_native_habits habits = weft_native_choose_habits(transform);
-    return weft_native_plan_with(transform, &habits, plan, bytes);
+    const weft_native_tuning tuning = weft_native_choose_tuning(transform);
+    return weft_native_plan_with(transform, &tuning, plan, bytes);
 }
 
 /* ---- execution ---- */
@@ -388,12 +404,12 @@ static weft_status run_plan(void *argument, const void *in, void *out) {
         source[k] = ((const char *const *)in)[plan->array[k]] + plan->part * plan->in_part[k];
     for (int k = 0; k < plan->out_pieces; k++)
         target[k] = (char *)out + plan->part * plan->out_part[k];
-    for (int i = 0; i < plan->trips; i++) {
+    for (int i = 0; i < plan->groups; i++) {
         const void *output[1] = {out};
         void *input[1] = {(void *)(uintptr_t)in};
-        weft_trip_run(&plan->trip[i], plan->output_only[i] ? output : source,
-                      plan->input_only[i] ? input : target, plan->aligned, plan->memory_stride,
-                      plan->threads);
+        weft_pass_group_run(&plan->group[i], plan->output_only[i] ? output : source,
+                            plan->input_only[i] ? input : target, plan->aligned,
+                            plan->memory_stride, plan->threads);
     }
     return WEFT_SUCCESS;
 }

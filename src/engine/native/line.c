@@ -3,9 +3,9 @@
  * of x[g^q] with exp(-2 pi i g^-q / p). Bluestein (1970): jk = (j^2 + k^2 - (k-j)^2) / 2 makes any
  * transform a convolution with a chirp.
  *
- * A convolution transforms, multiplies into a second area of the tile, and transforms again; that
- * the second is an inverse is left to the rows from which results are read: the inverse of a
- * transform is the transform itself with its results in reverse order.
+ * A convolution transforms, multiplies into a second area of the tile, and transforms again. The
+ * second transform must be an inverse, which is the forward transform with its results in reverse
+ * order, so only the rows from which results are read differ.
  */
 #include "engine/native/line.h"
 
@@ -105,7 +105,8 @@ static void *make_filter(const weft_kernels *kernels, double *re, double *im, in
     return filter;
 }
 
-/* Where result k of the second transform, an inverse, lies: in the second area, in reverse. */
+/* The row of result k of the convolution's second transform, an inverse: its results are in the
+ * second area, in reverse order. */
 static int32_t inverse_row(const weft_stages *s, int64_t k, int64_t area) {
     return (int32_t)(area + s->result_row[k == 0 ? 0 : s->n - k]);
 }
@@ -186,7 +187,7 @@ static bool create_convolution(weft_line *line, size_t *bytes) {
     return ok;
 }
 
-/* The inverse reads its results in reverse. */
+/* Reverses the order in which results are read, which makes the transform its inverse. */
 static void reverse(int32_t *rows, int64_t n) {
     for (int64_t k = 1; 2 * k < n; k++) {
         int32_t row = rows[k];
@@ -234,8 +235,9 @@ static char *row_at(void *tile, int64_t row) {
     return (char *)tile + row * WEFT_ROW_BYTES;
 }
 
-/* X[0] = x[0] + the sum, which is A[0]; and x[0] belongs to every other result, which one addition
- * to the product's zeroth point does. */
+/* X[0] is x[0] plus the sum of the other points, which is result 0 of the first transform. Every
+ * other result needs x[0] added, too: one addition to point 0 of the product does that for all of
+ * them. */
 static void run_rader(const weft_line *line, void *tile) {
     const weft_stages *s = &line->stages;
     const int64_t area = s->rows + 1;

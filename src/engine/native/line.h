@@ -1,7 +1,7 @@
 /*
  * The transform of the lines of a tile, of any length: stages where the length is smooth, Rader's
- * convolution for primes p with p - 1 smooth, Bluestein's for the rest. Every kind takes its points
- * in rows that `load_row` names and leaves its results in rows that `store_row` names.
+ * convolution for primes p with p - 1 smooth, Bluestein's convolution for all other lengths. Point
+ * j is expected in row load_row[j], and result k is left in row store_row[k].
  */
 #ifndef WEFT_ENGINE_NATIVE_LINE_H
 #define WEFT_ENGINE_NATIVE_LINE_H
@@ -19,26 +19,26 @@ typedef enum weft_line_method {
 typedef struct weft_line {
     weft_line_method method;
     int64_t n;
-    int64_t rows;        /* of a tile, with the area that convolutions work in */
-    weft_stages stages;  /* of length n, p - 1, or that of Bluestein's convolution */
+    int64_t rows;        /* rows of a tile, with the area that convolutions work in */
+    weft_stages stages;  /* of length n, of p - 1 (Rader), or of the convolution (Bluestein) */
     int32_t *load_row;   /* [n] */
     int32_t *store_row;  /* [n] */
     void *chirp;         /* Bluestein: exp(-+ pi i j^2 / n), [n] */
-    void *filter;        /* the transformed kernel of the convolution, over its length */
-    int32_t *result_row; /* Bluestein: of the forward results, which the chirp multiplies */
+    void *filter;        /* the transform of the convolution's kernel, divided by its length */
+    int32_t *result_row; /* Bluestein: rows of the results, which the chirp multiplies */
     int32_t *spread;     /* rows of the second transform's points, in the second area */
 } weft_line;
 
-/* The same line serves both directions of everything but the twiddled passes of four-step
- * transforms. False when out of memory; then also fit for release. */
+/* Makes the tables of a line of n points. Returns false when out of memory; the line may then be
+ * released as well. */
 bool weft_line_create(const weft_kernels *kernels, int64_t n, weft_direction direction,
                       weft_line *line, size_t *bytes);
 void weft_line_release(weft_line *line);
 
-/* From loaded to ready. */
+/* Transforms the lines of a tile that has been loaded. */
 void weft_line_run(const weft_line *line, void *tile);
 
-/* Vector operations of a transform, by the model of stages. */
+/* Cost of a transform, in the unit of weft_stages_cost. */
 double weft_line_cost(const weft_kernels *kernels, int64_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* Tables of complex numbers. */
+/* Makes tables of complex numbers. */
 #include "engine/native/number.h"
 
 #include "engine/roots.h"

@@ -1,4 +1,5 @@
-/* Numbers in the precision of the kernels: tables are worked out in double and stored in it. */
+/* Numbers in the precision of the kernels. Tables are computed in double precision and stored in
+ * that of the kernels. */
 #ifndef WEFT_ENGINE_NATIVE_NUMBER_H
 #define WEFT_ENGINE_NATIVE_NUMBER_H
 
@@ -23,12 +24,12 @@ static inline void weft_number_set(const weft_kernels *kernels, void *array, int
         ((double *)array)[i] = value;
 }
 
-/* n complex numbers, interleaved, for the caller to free; NULL when out of memory. *bytes is
- * increased by what they take. */
+/* Stores n complex numbers, interleaved, in memory for the caller to free; NULL when out of memory.
+ * *bytes grows by its size. */
 void *weft_numbers_create(const weft_kernels *kernels, const double *re, const double *im,
                           int64_t n, size_t *bytes);
 
-/* The same of exp(-2 pi i k / n) for k = 0..count-1. */
+/* Stores exp(-2 pi i k / n) for k = 0..count-1, likewise. */
 void *weft_numbers_roots(const weft_kernels *kernels, int64_t n, int64_t count, size_t *bytes);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a pass is made of: loops, views, rows and tables. */
+/* Makes passes: their loops, views, rows and tables. */
 #include "engine/native/pass.h"
 #include "engine/native/number.h"
 
@@ -21,13 +21,14 @@ static int64_t reach(const weft_dimension *loop) {
     return llabs(loop->in_stride) + llabs(loop->out_stride);
 }
 
-/* A loop, and which one of the request it is (of several merged ones, the innermost). */
+/* A loop, and its number in the request. A loop merged from several has the number of the
+ * innermost. */
 typedef struct sorted_loop {
     int number;
     weft_dimension d;
 } sorted_loop;
 
-/* Loops of one index dropped, the rest sorted by stride, the smallest first. */
+/* Removes loops of one index and sorts the others by stride, the smallest first. */
 static int sort_loops(const weft_pass_request *request, sorted_loop *loop) {
     int loops = 0;
     for (int i = 0; i < request->loops; i++) {
@@ -52,9 +53,9 @@ static int find_neighbour(const sorted_loop *loop, int loops, bool out) {
     return -1;
 }
 
-/* The loop whose lines are neighbours goes first, where a tile is to run across them: that of the
- * input if both sides have one, with that of the output next, so that the cache lines a tile fills
- * in part are completed soon. */
+/* Puts first the loop whose lines are neighbours in memory, so that tiles run across them. If the
+ * two sides have different such loops, that of the input comes first and that of the output second,
+ * so that cache lines that one tile stores in part are soon completed by the next. */
 static void order_loops(const weft_pass_request *request, sorted_loop *loop, int loops) {
     int out = request->dim.out_stride == 1 ? -1 : find_neighbour(loop, loops, true);
     if (out >= 0) to_front(loop, out);
@@ -62,7 +63,7 @@ static void order_loops(const weft_pass_request *request, sorted_loop *loop, int
     if (in >= 0) to_front(loop, in);
 }
 
-/* Whether one stride walks both loops, in every piece. */
+/* Whether two loops can become one, since one stride covers both in every piece. */
 static bool mergeable_in(const weft_native_pieces *pieces, const sorted_loop *inner,
                          const sorted_loop *outer) {
     for (int p = 0; p < pieces->count; p++) {
@@ -107,8 +108,9 @@ static void make_side(const weft_native_pass *pass, const weft_dimension *dim,
         side->whole.loop_stride[i] = (output ? loop[i].d.out_stride : loop[i].d.in_stride) * bytes;
 }
 
-/* Bytes of a line that is stored along, where its neighbours adjoin it; 0 also where a tile of them
- * is no longer short. Real lines of odd length are stored number by number. */
+/* Bytes of a contiguous line as it is stored, if the next line begins at its end and a tile of such
+ * lines is short; otherwise 0. Real lines of odd length are excluded, since they are stored number
+ * by number. */
 static int64_t adjoining_bytes(const weft_native_pass *pass) {
     enum { MOST = 1 << 15 };
     const weft_native_side *side = &pass->out;
@@ -118,7 +120,8 @@ static int64_t adjoining_bytes(const weft_native_pass *pass) {
     return adjoin && lanes * line <= MOST ? line : 0;
 }
 
-/* The request's pieces of one side, in bytes, their loops in the pass's order. */
+/* Copies the request's pieces of one side, with strides in bytes and loops in the order of the
+ * pass. */
 static bool make_pieces(const weft_native_pass *pass, const weft_native_pieces *pieces,
                         const sorted_loop *loop, weft_native_side *side, size_t *bytes) {
     const int64_t element = element_bytes(pass->kernels, side->real);
@@ -162,7 +165,8 @@ static bool make_rows(weft_native_pass *pass, size_t *bytes) {
     return true;
 }
 
-/* Offsets of a side's rows from its first, of point j at j, and where codelets take or leave it. */
+/* Makes the offsets of a side's rows: offset[j] is that of point j; fused_offset has the same
+ * offsets in the order in which the codelets load or store the points. */
 static bool make_offsets(weft_native_side *side, const int32_t *order, size_t *bytes) {
     if (side->access != WEFT_ACROSS) return true;
     const weft_native_piece *piece = &side->whole;
@@ -178,7 +182,8 @@ static bool make_offsets(weft_native_side *side, const int32_t *order, size_t *b
     return true;
 }
 
-/* The number of the result that is stored as point k: inverses come in reverse. */
+/* Sets result_of[k], the number of the result that is stored as point k. The inverse is the forward
+ * transform with its results in reverse order. */
 static bool make_order(weft_native_pass *pass, weft_direction direction, size_t *bytes) {
     size_t size = (size_t)pass->line.n * sizeof *pass->result_of;
     pass->result_of = malloc(size);
@@ -207,8 +212,8 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     make_side(pass, &request->dim, loop, true, &pass->out);
     pass->by_loop = pass->in.access == WEFT_ACROSS || pass->out.access == WEFT_ACROSS;
     const int64_t lanes = pass->kernels->lanes;
-    pass->groups = pass->by_loop ? (pass->loop[0] + lanes - 1) / lanes * (lines / pass->loop[0])
-                                 : (lines + lanes - 1) / lanes;
+    pass->tiles = pass->by_loop ? (pass->loop[0] + lanes - 1) / lanes * (lines / pass->loop[0])
+                                : (lines + lanes - 1) / lanes;
 
     weft_direction direction = pass->kind == WEFT_TRANSFORM_C2C   ? request->direction
                                : pass->kind == WEFT_TRANSFORM_R2C ? WEFT_FORWARD
@@ -235,9 +240,10 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     return WEFT_SUCCESS;
 }
 
-/* That of the first line of a tile, times that of the line's place in the tile. */
-bool weft_native_pass_twist(weft_native_pass *pass, int64_t n, int64_t lines,
-                            weft_direction direction, size_t *bytes) {
+/* The twiddle of a line is the product of two: that of the first line of its tile (twiddle_factors)
+ * and that of its place within the tile (twiddle_table). */
+bool weft_native_pass_add_twiddles(weft_native_pass *pass, int64_t n, int64_t lines,
+                                   weft_direction direction, size_t *bytes) {
     const weft_kernels *kernels = pass->kernels;
     const int64_t lanes = kernels->lanes, points = pass->n;
     const int64_t chunks = (lines + lanes - 1) / lanes;
@@ -245,20 +251,21 @@ bool weft_native_pass_twist(weft_native_pass *pass, int64_t n, int64_t lines,
     size_t table_bytes = (size_t)(points * WEFT_ROW_BYTES);
     size_t factor_bytes = (size_t)(chunks * points * weft_complex_bytes(kernels));
     double *re = malloc((size_t)n * sizeof *re), *im = malloc((size_t)n * sizeof *im);
-    pass->twist_table = malloc(table_bytes);
-    pass->twist_factors = malloc(factor_bytes);
+    pass->twiddle_table = malloc(table_bytes);
+    pass->twiddle_factors = malloc(factor_bytes);
     *bytes += table_bytes + factor_bytes;
-    bool ok = re && im && pass->twist_table && pass->twist_factors && weft_roots_fill(n, n, re, im);
+    bool ok =
+        re && im && pass->twiddle_table && pass->twiddle_factors && weft_roots_fill(n, n, re, im);
     for (int64_t k = 0; k < points && ok; k++) {
         for (int l = 0; l < lanes; l++) {
             int64_t at = k * 2 * lanes + kernels->position(l), index = k * l % n;
-            weft_number_set(kernels, pass->twist_table, at, re[index]);
-            weft_number_set(kernels, pass->twist_table, at + lanes, sign * im[index]);
+            weft_number_set(kernels, pass->twiddle_table, at, re[index]);
+            weft_number_set(kernels, pass->twiddle_table, at + lanes, sign * im[index]);
         }
         for (int64_t c = 0; c < chunks; c++) {
             int64_t index = k * c * lanes % n, at = 2 * (c * points + k);
-            weft_number_set(kernels, pass->twist_factors, at, re[index]);
-            weft_number_set(kernels, pass->twist_factors, at + 1, sign * im[index]);
+            weft_number_set(kernels, pass->twiddle_factors, at, re[index]);
+            weft_number_set(kernels, pass->twiddle_factors, at + 1, sign * im[index]);
         }
     }
     free(im);
@@ -277,8 +284,8 @@ void weft_native_pass_release(weft_native_pass *pass) {
     free(pass->in.fused_offset);
     free(pass->out.offset);
     free(pass->out.fused_offset);
-    free(pass->twist_table);
-    free(pass->twist_factors);
+    free(pass->twiddle_table);
+    free(pass->twiddle_factors);
     if (pass->in.piece != &pass->in.whole) free(pass->in.piece);
     if (pass->out.piece != &pass->out.whole) free(pass->out.piece);
 }

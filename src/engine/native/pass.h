@@ -11,12 +11,13 @@
 
 enum { WEFT_PASS_LOOPS = WEFT_AXES + WEFT_MAX_RANK };
 
-/* How a tile meets memory: lines are neighbours, points are neighbours, or neither. */
+/* What is contiguous in memory for a tile: its lines, the points of each line, or neither. */
 typedef enum weft_access { WEFT_ACROSS, WEFT_ALONG, WEFT_STRIDED } weft_access;
 
-/* Points first..first+points-1 of every line: strides in bytes, of the points and of the loops. */
+/* A piece holds points first..first+points-1 of every line. Strides are in bytes, of the points and
+ * of the loops. */
 typedef struct weft_native_piece {
-    int64_t offset; /* of point `first` in the array given at execution */
+    int64_t offset; /* bytes to point `first` in the array given at execution */
     int64_t first, points;
     int64_t stride;
     int64_t loop_stride[WEFT_PASS_LOOPS];
@@ -26,22 +27,23 @@ typedef struct weft_native_piece {
 typedef struct weft_native_side {
     weft_access access;
     bool real;
-    bool padded; /* across: rows may be read beyond the last line, up to a whole tile */
+    bool padded; /* across: a whole tile of each row may be read, beyond the last line */
     int pieces;
-    weft_native_piece *piece; /* `whole`, or owned */
+    weft_native_piece *piece; /* &whole, or owned */
     weft_native_piece whole;
-    int64_t *offset;       /* across, one piece: of point j, in bytes from the first */
-    int64_t *fused_offset; /* the same in the order of the first or last stage */
+    int64_t *offset;       /* across, one piece: bytes from the first point to point j */
+    int64_t *fused_offset; /* these offsets in the order of the first or last stage */
 } weft_native_side;
 
-/* The pieces of one side: strides in elements, of the loops as the request gives them. 0: it is one
- * array. Where there are any, the request's strides are those of the largest. */
+/* The pieces of one side of a request, with strides in elements, in the order of the request's
+ * loops. count 0: the side is one array. Where there are pieces, the strides of the request itself
+ * are those of the largest piece. */
 typedef struct weft_native_pieces {
     int count;
     const weft_native_piece *piece;
 } weft_native_pieces;
 
-/* What a pass is made from: loops in any order; strides in elements of either side. */
+/* What a pass is made from. Loops come in any order; strides count elements of their side. */
 typedef struct weft_pass_request {
     const weft_kernels *kernels;
     weft_transform_kind kind;
@@ -50,56 +52,58 @@ typedef struct weft_pass_request {
     int loops;
     weft_dimension loop[WEFT_PASS_LOOPS];
     weft_native_pieces in, out;
-    size_t cache; /* what a thread has of the last-level cache: trips of blocks are made by it */
+    size_t cache; /* bytes of the last-level cache for each thread; sizes blocks by it */
 } weft_pass_request;
 
 typedef struct weft_native_pass {
     const weft_kernels *kernels;
     weft_transform_kind kind;
     int64_t n;
-    bool halved; /* real points in pairs, by a complex transform of n/2 points */
+    bool halved; /* pairs of real points are taken as n/2 complex points */
     weft_line line;
-    void *roots;                       /* of n, where halved */
+    void *roots;                       /* roots of unity of order n, where halved */
     int32_t *load_row;                 /* tile rows of the points that are loaded ... */
     int32_t *store_row;                /* ... and stored */
     int32_t *result_of;                /* the number of the result that is stored as point k */
-    int64_t load_points, store_points; /* rows of the tile on either side */
+    int64_t load_points, store_points; /* rows of the tile that are loaded and stored */
     int loops;                         /* loop 0 gives the lines of a tile */
     int64_t loop[WEFT_PASS_LOOPS];
-    bool by_loop; /* tiles do not go beyond loop 0, for some side is across */
-    int64_t lines, groups;
-    bool by_matrix; /* contiguous lines one by one, as matrices */
+    bool by_loop; /* tiles do not go beyond loop 0, since a side is across */
+    int64_t lines, tiles;
+    bool by_matrix; /* contiguous lines are transformed one by one, as matrices */
     weft_matrix matrix;
     weft_native_side in, out;
-    int64_t adjoining; /* bytes of a short line as it is stored, where the next one begins at its
-                          end; else 0 */
-    bool stream;       /* store past the caches where alignment allows */
-    void *twist_table; /* four-step twiddles: see twist of kernels.h; NULL without */
-    void *twist_factors;
+    int64_t adjoining;   /* bytes of a short line as it is stored, if the next one begins at its
+                            end; else 0 */
+    bool stream;         /* store past the caches where alignment allows */
+    void *twiddle_table; /* for multiply_twiddles of kernels.h; NULL: not a four-step pass */
+    void *twiddle_factors;
 } weft_native_pass;
 
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes);
 
-/* The first pass of a line of n points as a matrix in memory: result k of line j times
- * exp(-+ 2 pi i j k / n). False when out of memory. */
-bool weft_native_pass_twist(weft_native_pass *pass, int64_t n, int64_t lines,
-                            weft_direction direction, size_t *bytes);
+/* Adds the twiddles of the four-step method to the pass over the columns of a matrix, which is one
+ * line of n points: result k of column j is multiplied by exp(-+ 2 pi i j k / n). Returns false
+ * when out of memory. */
+bool weft_native_pass_add_twiddles(weft_native_pass *pass, int64_t n, int64_t lines,
+                                   weft_direction direction, size_t *bytes);
 
 void weft_native_pass_release(weft_native_pass *pass);
 
 /* Bytes of a thread's scratch memory. */
 size_t weft_native_pass_scratch(const weft_native_pass *pass);
 
-/* Tiles first..end-1 of pass->groups. in[p] and out[p] are the arrays of piece p of either side (0
- * the only one), which may be the same where the views are equal. */
+/* Runs tiles first..end-1 of pass->tiles. in[p] and out[p] are the arrays of piece p of either
+ * side; p is 0 where there are no pieces. Both may be one array if both views are equal. */
 void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *const *out,
                           void *scratch, int64_t first, int64_t end);
 
 /* Whether all rows, or lines, that are stored begin at a cache line. */
 bool weft_native_pass_aligned(const weft_native_pass *pass, void *const *out);
 
-/* The same for lines first..end-1, each as a matrix (pass_matrix.c), in `room`. */
+/* Transforms lines first..end-1, each as a matrix (pass_matrix.c), with `room` as scratch
+ * memory. */
 void weft_native_matrices_run(const weft_native_pass *pass, const void *const *in, void *const *out,
                               void *room, int64_t first, int64_t end);
 size_t weft_native_matrices_room(const weft_native_pass *pass);

@@ -4,24 +4,24 @@
 
 enum { ALIGNMENT = 64 };
 
-/* Of one complex line, half spectrum or not. */
+/* Bytes of one complex line, which may be a half spectrum. */
 static size_t line_room(const weft_native_pass *pass) {
     size_t bytes = (size_t)((pass->line.n + 1) * weft_complex_bytes(pass->kernels));
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 static size_t matrix_room(const weft_native_pass *pass) {
-    return weft_matrix_tile_bytes(&pass->matrix) + weft_matrix_turned_bytes(&pass->matrix);
+    return weft_matrix_tile_bytes(&pass->matrix) + weft_matrix_transposed_bytes(&pass->matrix);
 }
 
-/* For the matrix, then, from complex to real, the complex line itself, then a line put together
- * from pieces, and one to be taken apart. */
+/* Scratch memory for the matrix; then, from complex to real, for the merged complex line; then for
+ * a line that is put together from pieces, and for one that is stored to pieces. */
 size_t weft_native_matrices_room(const weft_native_pass *pass) {
     int lines = (pass->kind == WEFT_TRANSFORM_C2R) + (pass->in.pieces > 1) + (pass->out.pieces > 1);
     return matrix_room(pass) + (size_t)lines * line_room(pass);
 }
 
-/* A real line as the complex line of its pairs. */
+/* Transforms one line; a real one as the complex line of its pairs. */
 static void run_matrix(const weft_native_pass *pass, const void *x, void *y, void *room, char *line,
                        bool past, const void *next) {
     const weft_kernels *k = pass->kernels;
@@ -41,7 +41,7 @@ static int64_t offset_of(const weft_native_pass *pass, const weft_native_piece *
     return offset;
 }
 
-/* A contiguous line from its pieces, and back. */
+/* Puts a contiguous line together from its pieces. */
 static void join_line(const weft_native_pass *pass, const void *const *in, const int64_t *index,
                       char *line) {
     for (int p = 0; p < pass->in.pieces; p++) {
@@ -85,5 +85,5 @@ void weft_native_matrices_run(const weft_native_pass *pass, const void *const *i
         if (parts) part_line(pass, whole, out, index, past);
         for (int i = 0; i < pass->loops && ++index[i] == pass->loop[i]; i++) index[i] = 0;
     }
-    if (past) pass->kernels->settle();
+    if (past) pass->kernels->fence();
 }

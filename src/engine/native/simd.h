@@ -3,9 +3,8 @@
  * vector extension, so that one source serves every instruction set. A file that includes it sets
  * REAL and VECTOR (1: plain numbers) and is compiled for its instruction set.
  *
- * A pair of vectors (re, im) holds VECTOR complex numbers. Their order inside is that of
- * SIMD_DEINTERLEAVE, which stays within 16-byte lanes since that is cheap: number p of the pair is
- * complex number SIMD_NUMBER(p) of the memory it was loaded from.
+ * A pair of vectors (re, im) holds VECTOR complex numbers, in the order that SIMD_RE and SIMD_IM
+ * give: they move numbers within 16-byte lanes only, since that is cheap.
  */
 #ifndef WEFT_ENGINE_NATIVE_SIMD_H
 #define WEFT_ENGINE_NATIVE_SIMD_H
@@ -18,7 +17,6 @@
 typedef REAL vector;
 #define SIMD_LOAD(p) (*(const REAL *)(p))
 #define SIMD_STORE(p, v) (*(REAL *)(p) = (v))
-#define SIMD_NUMBER(p) (p)
 #define SIMD_IN_ORDER(v) (v)
 #define SIMD_SHUFFLED(v) (v)
 #define SIMD_REVERSED(v) (v)
@@ -36,8 +34,8 @@ enum {
     SIMD_PART = 16 / (int)sizeof(REAL),           /* numbers in each */
 };
 
-/* a and b hold VECTOR interleaved complex numbers, one after the other. Reversed, numbers come in
- * reverse order whether shuffled or not. */
+/* a and b hold VECTOR interleaved complex numbers, one after the other. SIMD_REVERSED reverses the
+ * numbers, whether they are shuffled or in order. */
 #if VECTOR == 2
 #define SIMD_REVERSED(v) __builtin_shufflevector(v, v, 1, 0)
 #define SIMD_RE(a, b) __builtin_shufflevector(a, b, 0, 2)
@@ -97,7 +95,7 @@ enum {
 
 #endif
 
-/* VECTOR complex numbers from interleaved memory. */
+/* Loads VECTOR complex numbers from interleaved memory. */
 static inline __attribute__((always_inline)) void simd_load_complex(const REAL *p, vector *re,
                                                                     vector *im) {
 #if VECTOR == 1
@@ -121,7 +119,7 @@ static inline __attribute__((always_inline)) void simd_store_complex(REAL *p, ve
 #endif
 }
 
-/* Past the caches; p is aligned to the vector. */
+/* Stores past the caches; p must be aligned to the vector. */
 static inline __attribute__((always_inline)) void simd_stream(REAL *p, vector v) {
 #if VECTOR > 1 && defined SIMD_STREAM
     SIMD_STREAM(p, v);

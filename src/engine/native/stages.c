@@ -9,9 +9,9 @@
 
 enum { LARGE_TILE = 256 }; /* rows that fill a first-level cache */
 
-/* Nanoseconds for each row of a first stage and of a twiddled one: measured on a Zen 4 core with
- * AVX-512, tile in the first-level cache. A large tile is not, and pays for each trip through it.
- * Only the ratios matter. */
+/* Nanoseconds for each row of a later stage and of a first one, measured on a Zen 4 core with
+ * AVX-512 for a tile in the first-level cache. A large tile is in the second-level cache, and each
+ * stage costs more. Only the ratios matter. */
 static double stage_cost(int64_t n, int radix, bool first) {
     static const double cost[2][WEFT_LARGEST_RADIX + 1] = {{[2] = 1.2,
                                                             [3] = 1.5,
@@ -50,13 +50,15 @@ static double stage_cost(int64_t n, int radix, bool first) {
     return cost[first][radix] + (n >= LARGE_TILE ? 0.7 : 0.0);
 }
 
-/* The cheapest product of radices, largest first; `from` keeps them in falling order. */
+/* Radices in falling order whose product divides the length, and their cost. */
 typedef struct choice {
     double cost;
     int64_t n;
     int count, radix[WEFT_MAX_STAGES];
 } choice;
 
+/* Extends `path` by radices from `from` on, in falling order, whose product is n. *best becomes the
+ * cheapest such path. */
 static void search(const weft_codelet *from, int64_t n, choice *path, choice *best) {
     if (path->cost >= best->cost) return;
     if (n == 1) {
@@ -141,7 +143,8 @@ bool weft_stages_create(const weft_kernels *kernels, int64_t n, weft_stages *s, 
         while (c->radix != chosen.radix[i]) c++;
         s->stage[i] = (weft_stage){.codelet = c, .m = m, .step = step};
         m *= c->radix;
-        /* Distances of many times 512 bytes make rows compete for few sets of the cache. */
+        /* Padding keeps distances from being multiples of 512 bytes, for which rows would compete
+         * for few sets of the cache. */
         step *= c->radix;
         if (step % 4 == 0) step++;
     }
@@ -187,22 +190,23 @@ static int64_t digits_row(const weft_stages *s, int low, int high, int64_t numbe
     return row;
 }
 
-/* Rows of digits `from` to end-1, the points that stage `from` has not yet taken together. */
+/* The product of the radices of stages `from` to end-1. */
 static int64_t blocks_between(const weft_stages *s, int from, int end) {
     const int64_t all = end < s->count ? s->stage[end].m : s->n;
     return all / (s->stage[from - 1].m * s->stage[from - 1].codelet->radix);
 }
 
-/* Stage i on the block of the digits below `end` at `tile`. Digits below the first are runs of
- * successive rows; those between, and those above, are looped over. */
+/* Runs stage i on the block at `tile`, whose rows are numbered by the digits of the stages below
+ * `end`. Stage 0's digit counts successive rows; the other digits below and above i are looped
+ * over. */
 static void run_stage(const weft_stages *s, int i, int end, void *tile) {
     const weft_stage *stage = &s->stage[i];
     const int64_t outer = blocks_between(s, i + 1, end);
     if (i == 0) {
-        const int64_t apart = end > 1 ? s->stage[1].step : 0;
+        const int64_t block_stride = end > 1 ? s->stage[1].step : 0;
         const int64_t blocks = end > 1 ? s->stage[1].codelet->radix : 1;
         for (int64_t o = 0; o < outer / blocks; o++)
-            stage->codelet->first(row_at(tile, digits_row(s, 2, end, o)), blocks, apart);
+            stage->codelet->first(row_at(tile, digits_row(s, 2, end, o)), blocks, block_stride);
         return;
     }
     const int radix = stage->codelet->radix;

@@ -6,10 +6,10 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* Before a loop over columns: none depends on another, which the compiler cannot tell from the
- * strides alone. */
+/* Goes before a loop over columns: its iterations are independent, which the compiler cannot see
+ * from the strides alone. */
 #if defined(__clang__)
-/* Without optimization it warns that the loop was not vectorized. */
+/* Without optimization, Clang warns that the loop was not vectorized. */
 #pragma clang diagnostic ignored "-Wpass-failed"
 #define INDEPENDENT_COLUMNS _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
@@ -151,8 +151,7 @@ static void load_pairs(const weft_butterfly *pass, const double *restrict x_re,
             total_re[c] += pairs->sum_re[j][c];
             total_im[c] += pairs->sum_im[j][c];
         }
-        /* The columns that are missing are computed and dropped, for the sums to have a fixed
-         * length. */
+        /* The sums have a fixed length, so missing columns are computed, too, and not stored. */
         for (int c = count; c < CHUNK; c++) {
             pairs->sum_re[j][c] = pairs->sum_im[j][c] = 0;
             pairs->difference_re[j][c] = pairs->difference_im[j][c] = 0;
@@ -165,8 +164,8 @@ static void load_pairs(const weft_butterfly *pass, const double *restrict x_re,
     }
 }
 
-/* Outputs k and radix - k share their sums: with C = sum cos(2 pi jk/radix) (x_j + x_-j) and S the
- * same of sines and differences, they are x_0 + C -+ i S. */
+/* Computes outputs k and radix - k, which share their sums: with C = sum cos(2 pi jk/radix) (x_j +
+ * x_-j) and S the same of sines and differences, they are x_0 + C -+ i S. */
 ALWAYS_INLINE void odd_outputs(const weft_butterfly *pass, int64_t p, int k,
                                const double *restrict x_re, const double *restrict x_im, int64_t q,
                                int count, const symmetric_pairs *restrict pairs,

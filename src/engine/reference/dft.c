@@ -20,7 +20,8 @@ struct weft_dft {
     weft_lines spectrum; /* of conj(c), over the length of the convolution */
 };
 
-/* Radix 4 first, then odd primes in ascending order; false where a prime is too large. */
+/* Factorizes n by 4 as often as possible, then by primes in ascending order; false if one is too
+ * large. */
 static bool factorize(int64_t n, weft_dft *dft) {
     for (; n % 4 == 0; n /= 4) dft->radix[dft->passes++] = 4;
     for (int factor = 2; n > 1; factor++) {
@@ -60,8 +61,8 @@ static bool fill_chirp(weft_dft *dft) {
     return ok;
 }
 
-/* The spectrum of conj(c) wrapped around the convolution's length, with the 1/length of the way
- * back. */
+/* Computes the spectrum of conj(c), wrapped around the convolution's length and divided by it, as
+ * the inverse transform needs. */
 static bool fill_spectrum(weft_dft *dft, size_t *bytes) {
     const int64_t n = dft->n, length = dft->convolve->n;
     weft_lines work;

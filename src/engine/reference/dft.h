@@ -19,11 +19,12 @@ typedef struct weft_lines {
     double *re, *im;
 } weft_lines;
 
-/* NULL when out of memory. *bytes is increased by what it holds. */
+/* Makes a plan for n points; NULL when out of memory. *bytes grows by its size. */
 weft_dft *weft_dft_create(int64_t n, size_t *bytes);
 void weft_dft_destroy(weft_dft *dft);
 
-/* Elements of each line that the two arrays of weft_dft_run must have room for; at least n. */
+/* The number of elements of each line for which the arrays of weft_dft_run must have room; at least
+ * n. */
 int64_t weft_dft_capacity(const weft_dft *dft);
 
 /* Transforms `lanes` lines in x. y is workspace; the two may be exchanged, so that the result is in

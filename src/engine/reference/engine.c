@@ -1,6 +1,6 @@
 /*
- * The reference engine: portable C, every length, accurate. What the other engines are tested
- * against, and what runs where there is none.
+ * The reference engine: portable C, every length, accurate. The other engines are tested against
+ * it, and it runs where no other engine does.
  *
  * A transform of several dimensions is a chain of passes along one dimension each, the later ones
  * in place. For a complex-to-real one the passes in place come first, so they need an array of

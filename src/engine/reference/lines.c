@@ -28,7 +28,8 @@ ALWAYS_INLINE void gather_complex(const weft_pass *pass, const void *in, const i
     }
 }
 
-/* Halved: neighbours become the real and imaginary part of one complex number. */
+/* Gathers real lines. If halved, two neighbours become the real and imaginary part of one complex
+ * number. */
 ALWAYS_INLINE void gather_real(const weft_pass *pass, const void *in, const int64_t *offset,
                                int64_t lanes, weft_lines x, bool single) {
     const bool halved = pass->halved;
@@ -42,7 +43,7 @@ ALWAYS_INLINE void gather_real(const weft_pass *pass, const void *in, const int6
     }
 }
 
-/* The other half by symmetry. */
+/* Gathers half spectra; the other half follows by symmetry. */
 ALWAYS_INLINE void gather_hermitian(const weft_pass *pass, const void *in, const int64_t *offset,
                                     int64_t lanes, weft_lines x, bool single) {
     const int64_t n = pass->dim.n;
@@ -102,7 +103,7 @@ void weft_lines_gather(const weft_pass *pass, const void *in, const int64_t *off
 
 /* ---- scatter ---- */
 
-/* The first `count` complex elements. */
+/* Scatters the first `count` complex elements of each line. */
 ALWAYS_INLINE void scatter_complex(const weft_pass *pass, int64_t count, weft_lines x, void *out,
                                    const int64_t *offset, int64_t lanes, bool single) {
     for (int64_t k = 0; k < count; k++) {

@@ -17,14 +17,16 @@ enum {
         1 << 13 /* of all lanes together: four arrays of doubles in a cache of 256 KiB */
 };
 
-/* Shorter real transforms are done as complex ones: half the speed there, but fewer roundings. */
+/* Shorter real transforms are done as complex ones of the full length: at half the speed, but with
+ * fewer roundings. */
 enum { SHORTEST_HALVED = 66 };
 
 static int64_t reach(const weft_dimension *loop) {
     return llabs(loop->in_stride) + llabs(loop->out_stride);
 }
 
-/* The loop of the smallest strides last, so that lines done together are neighbours in memory. */
+/* Sorts the loops, the one of the smallest strides last, so that lines done together are neighbours
+ * in memory. */
 static void sort_loops(weft_pass *pass) {
     for (int i = 1; i < pass->loops; i++) {
         weft_dimension loop = pass->loop[i];
@@ -70,8 +72,8 @@ void weft_pass_release(weft_pass *pass) {
     free(pass->roots.re);
 }
 
-/* Numbers from one of the four arrays of a workspace to the next. Nine cache lines more than they
- * hold, or arrays whose size is a power of two would compete for the same lines of the cache: that
+/* Distance, in numbers, of the four arrays of a workspace: nine cache lines more than their size,
+ * since arrays whose size is a power of two would compete for the same lines of the cache, which
  * costs a factor of two. */
 static int64_t array_stride(const weft_pass *pass) {
     enum { NINE_CACHE_LINES = 72 };
@@ -82,7 +84,7 @@ int64_t weft_pass_workspace(const weft_pass *pass) {
     return 4 * array_stride(pass);
 }
 
-/* Offsets of `lanes` lines from number `first` on. */
+/* Computes the offsets of `lanes` lines from number `first` on. */
 static void locate_lines(const weft_pass *pass, int64_t first, int64_t lanes, int64_t *in_offset,
                          int64_t *out_offset) {
     for (int64_t lane = 0; lane < lanes; lane++) {

@@ -22,12 +22,12 @@ typedef struct weft_pass {
     weft_lines roots; /* exp(-2 pi i k / n) for k = 0..n/2 if halved */
 } weft_pass;
 
-/* Completes a pass of which kind, direction, precision, dim and loops are set. *bytes is increased
- * by what it holds. WEFT_ERROR_OUT_OF_MEMORY leaves it fit for weft_pass_release. */
+/* Completes a pass whose kind, direction, precision, dim and loops are set. *bytes grows by its
+ * size. After WEFT_ERROR_OUT_OF_MEMORY it may be released by weft_pass_release. */
 weft_status weft_pass_prepare(weft_pass *pass, size_t *bytes);
 void weft_pass_release(weft_pass *pass);
 
-/* Numbers that one thread's workspace needs. */
+/* The size of one thread's workspace, in numbers. */
 int64_t weft_pass_workspace(const weft_pass *pass);
 
 /* Runs with up to `threads` threads; workspace holds weft_pass_workspace() numbers for each. in may

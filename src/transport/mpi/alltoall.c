@@ -56,7 +56,8 @@ static bool fits(const weft_run *runs, int members) {
     return true;
 }
 
-/* `type` is left to the caller; *made is MPI_BYTE or to be freed, also after a failure. */
+/* Makes a datatype with displacements inside. The caller still owns `type`; *made is MPI_BYTE or
+ * must be freed, also after a failure. */
 static weft_status displaced_type(int count, const MPI_Aint *offset, MPI_Datatype type,
                                   MPI_Datatype *made) {
     int code = MPI_Type_create_hindexed_block(1, count, offset, type, made);
@@ -67,7 +68,8 @@ static weft_status displaced_type(int count, const MPI_Aint *offset, MPI_Datatyp
     return code ? weft_mpi_failed("making a datatype", code) : WEFT_SUCCESS;
 }
 
-/* Runs too long or too far for int: one datatype for each, with its displacement inside. */
+/* Makes the datatypes of runs whose lengths or displacements exceed int: one for each, with its
+ * displacement inside. */
 static weft_status types_of_runs(const weft_run *runs, int members, size_t element_bytes,
                                  MPI_Datatype *types, int *counts) {
     for (int m = 0; m < members; m++) {
@@ -91,7 +93,8 @@ weft_status weft_mpi_alltoall_create(weft_transport *transport, const weft_run *
     weft_alltoall *a = send && receive ? alltoall_allocate(members) : NULL;
     weft_status status = a || !send ? WEFT_SUCCESS : WEFT_ERROR_OUT_OF_MEMORY;
     int64_t too_long = a && (!fits(send, members) || !fits(receive, members));
-    /* Every rank takes the same road, and those that have failed help to find it. */
+    /* All ranks must choose the same function, so ranks that have failed take part in the
+     * choice. */
     weft_keep(&status, transport->ops->maximum(transport, &too_long, 1));
     *alltoall = a;
     if (!a || status != WEFT_SUCCESS) return status;

@@ -36,13 +36,13 @@ int weft_mpi_element_type(size_t bytes, MPI_Datatype *type) {
     }
 }
 
-/* One that was made. */
+/* Frees a datatype if it was made. */
 static void free_type(MPI_Datatype *type) {
     if (*type != MPI_DATATYPE_NULL) MPI_Type_free(type);
 }
 
-/* `count` copies of `type`, `stride` bytes apart; contiguous ones are told so, which MPI copies
- * faster. */
+/* Makes a datatype of `count` copies of `type` at a stride in bytes. Contiguous copies use
+ * MPI_Type_contiguous, which MPI copies faster. */
 static int vector(int64_t count, MPI_Aint stride, MPI_Datatype type, MPI_Datatype *result) {
     MPI_Aint lower, extent;
     MPI_Type_get_extent(type, &lower, &extent);
@@ -50,8 +50,8 @@ static int vector(int64_t count, MPI_Aint stride, MPI_Datatype type, MPI_Datatyp
     return MPI_Type_create_hvector((int)count, 1, stride, type, result);
 }
 
-/* `count` copies of *type, `stride` bytes apart, replace *type; MPI_DATATYPE_NULL does, where that
- * fails. Counts beyond int are split into blocks. */
+/* Replaces *type by `count` copies of it at a stride in bytes, or by MPI_DATATYPE_NULL on failure.
+ * Counts beyond int are split into blocks. */
 int weft_mpi_repeat(int64_t count, MPI_Aint stride, MPI_Datatype *type) {
     MPI_Datatype inner = *type, result = MPI_DATATYPE_NULL;
     const int64_t block = 1 << 30;
@@ -77,7 +77,7 @@ int weft_mpi_repeat(int64_t count, MPI_Aint stride, MPI_Datatype *type) {
     return code;
 }
 
-/* Loops of a view from contiguous to slowest, neighbours merged where one continues the other. */
+/* Lists the loops of a view, the contiguous one first; loops that one stride covers are merged. */
 static int merged_loops(const weft_view *view, const int *order, int64_t *n, int64_t *stride) {
     int loops = 0;
     for (int i = view->axes - 1; i >= 0; i--) {

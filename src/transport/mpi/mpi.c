@@ -129,7 +129,7 @@ static const weft_transport_ops mpi_ops = {
     .progress = weft_mpi_progress,
 };
 
-/* Takes comm over, also when it fails. */
+/* Makes a transport that owns comm, which is freed if this fails. */
 static weft_status adopt(MPI_Comm comm, weft_transport **transport) {
     int level = MPI_THREAD_SINGLE;
     mpi_transport *mpi = calloc(1, sizeof *mpi);
@@ -174,7 +174,7 @@ WEFT_API weft_status weft_mpi_context_create(MPI_Comm comm, const weft_context_o
     if (is_inter)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_mpi_context_create: comm is an intercommunicator; merge it first");
-    /* There is no copy yet, or not everywhere, so the ranks agree over the caller's. */
+    /* There may be no duplicate communicator on some rank, so ranks agree over the caller's. */
     mpi_transport callers = {.base = {.ops = &mpi_ops}, .comm = comm};
     weft_context made = NULL;
     MPI_Comm_size(comm, &callers.base.size);

@@ -32,7 +32,7 @@ static inline MPI_Comm weft_mpi_comm(weft_transport *transport) {
     return ((mpi_transport *)transport)->comm;
 }
 
-/* Records what MPI says of an error code. */
+/* Fails with MPI's message for an error code. */
 weft_status weft_mpi_failed(const char *what, int code);
 
 #define MPI_TRY(call)                                                                              \

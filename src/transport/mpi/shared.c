@@ -16,7 +16,7 @@ struct weft_shared {
     weft_memory_file *parts; /* as this process sees them; address NULL: not mapped here */
 };
 
-/* Another rank's file, mapped for reading, of those on this rank's node. */
+/* Maps, for reading, the files of the other ranks on this rank's node. */
 static weft_status map_others(const int *node, int rank, const weft_memory_ticket *tickets,
                               weft_shared *shared) {
     for (int r = 0; r < shared->ranks; r++) {
@@ -30,7 +30,7 @@ static weft_status map_others(const int *node, int rank, const weft_memory_ticke
     return WEFT_SUCCESS;
 }
 
-/* A rank that fails goes on with the others up to the end, so that nobody waits for it. */
+/* A rank that fails takes part to the end, so that nobody waits for it. */
 weft_status weft_mpi_share(weft_transport *transport, const int *node, size_t bytes,
                            weft_shared **shared) {
     int ranks = transport->size, rank = transport->rank;
@@ -76,8 +76,9 @@ void weft_mpi_unshare(weft_transport *transport, weft_shared *shared) {
     free(shared);
 }
 
-/* The ranks that MPI says share memory, as their lowest rank. What follows the split is this rank's
- * own affair: another one may not have got the communicator. */
+/* Gets the lowest of the ranks that share memory with this one, according to MPI. After the split
+ * there is no collective call over the caller's group, since another rank may not have got the
+ * communicator. */
 static weft_status ask_mpi(weft_transport *transport, int *lowest) {
     MPI_Comm node = MPI_COMM_NULL;
     *lowest = transport->rank;
@@ -94,9 +95,9 @@ static weft_status ask_mpi(weft_transport *transport, int *lowest) {
     return code ? weft_mpi_failed("MPI_Group_translate_ranks", code) : WEFT_SUCCESS;
 }
 
-/* MPI goes by the name of the host; whether the system lets a rank read another's memory
- * (containers and other users may not) is tried out with a page. If it does not work everywhere, it
- * is not used anywhere. */
+/* MPI compares host names only. Whether the system lets a rank read another's memory (it may not
+ * between containers or users) is tried with one page. If that fails for any rank, sharing is not
+ * used at all. */
 weft_status weft_mpi_nodes(weft_transport *transport, int *node) {
     int lowest;
     weft_shared *trial = NULL;

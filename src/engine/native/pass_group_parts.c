@@ -1,27 +1,27 @@
-/* What all kinds of trips are made with. */
-#include "engine/native/trip_parts.h"
+/* Loops over parts, rows and pieces, as all kinds of pass groups are made with them. */
+#include "engine/native/pass_group_parts.h"
 
 #include "engine/native/number.h"
 #include "support/error.h"
 
 #include <stdlib.h>
 
-int64_t weft_trip_padded(const weft_kernels *kernels, int64_t n) {
+int64_t weft_pass_group_padded(const weft_kernels *kernels, int64_t n) {
     int64_t line = WEFT_CACHE_LINE / weft_complex_bytes(kernels);
     int64_t lanes = kernels->lanes;
     return (n + lanes - 1) / lanes * lanes + line;
 }
 
-/* One side of the parts: `element` bytes times the strides of the loops, and the pieces, if there
- * are any. */
+/* Sets the strides, in bytes, of one side of the parts; `element` is the size of a number there.
+ * Where the side lies in pieces, each has strides of its own. */
 static weft_status make_side(const weft_pass_request *request, bool output, int64_t element,
-                             weft_trip_side *side, size_t *bytes) {
+                             weft_pass_group_side *side, size_t *bytes) {
     const weft_native_pieces *pieces = output ? &request->out : &request->in;
     side->pieces = 1;
     side->piece = &side->whole;
     if (pieces->count > 0) {
         size_t size = (size_t)pieces->count * sizeof *side->piece;
-        weft_trip_piece *piece = calloc(1, size);
+        weft_pass_group_piece *piece = calloc(1, size);
         if (!piece) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory");
         *bytes += size;
         side->pieces = pieces->count;
@@ -36,24 +36,24 @@ static weft_status make_side(const weft_pass_request *request, bool output, int6
     return WEFT_SUCCESS;
 }
 
-weft_status weft_trip_loop_over_parts(weft_trip *trip, const weft_pass_request *request,
-                                      size_t *bytes) {
+weft_status weft_pass_group_loop_over_parts(weft_pass_group *group,
+                                            const weft_pass_request *request, size_t *bytes) {
     const int64_t number = weft_complex_bytes(request->kernels);
-    trip->parts = 1;
-    trip->loops = request->loops;
+    group->parts = 1;
+    group->loops = request->loops;
     for (int i = 0; i < request->loops; i++) {
-        trip->loop[i] = request->loop[i].n;
-        trip->parts *= request->loop[i].n;
+        group->loop[i] = request->loop[i].n;
+        group->parts *= request->loop[i].n;
     }
     WEFT_TRY(make_side(request, false, number / (request->kind == WEFT_TRANSFORM_R2C ? 2 : 1),
-                       &trip->in, bytes));
+                       &group->in, bytes));
     return make_side(request, true, number / (request->kind == WEFT_TRANSFORM_C2R ? 2 : 1),
-                     &trip->out, bytes);
+                     &group->out, bytes);
 }
 
-void weft_trip_lay_rows(const weft_trip *trip, int64_t rows, int64_t stride,
-                        const weft_native_pieces *pieces, weft_trip_side *side) {
-    const int64_t element = weft_complex_bytes(trip->kernels);
+void weft_pass_group_lay_rows(const weft_pass_group *group, int64_t rows, int64_t stride,
+                              const weft_native_pieces *pieces, weft_pass_group_side *side) {
+    const int64_t element = weft_complex_bytes(group->kernels);
     side->whole.rows = rows;
     side->whole.row_stride = stride * element;
     for (int p = 0; p < pieces->count; p++) {
@@ -65,12 +65,13 @@ void weft_trip_lay_rows(const weft_trip *trip, int64_t rows, int64_t stride,
     }
 }
 
-void weft_trip_gather(const weft_native_pieces *given, weft_trip_pieces *g) {
+void weft_pass_group_gather(const weft_native_pieces *given, weft_pass_group_pieces *g) {
     for (int p = 0; p < given->count; p++) g->piece[p] = given->piece[p];
     g->pieces = (weft_native_pieces){given->count, g->piece};
 }
 
-void weft_trip_set_strides(const weft_native_pieces *given, int from, weft_trip_pieces *g, int to) {
+void weft_pass_group_set_strides(const weft_native_pieces *given, int from,
+                                 weft_pass_group_pieces *g, int to) {
     for (int p = 0; p < given->count; p++)
         g->piece[p].loop_stride[to] = given->piece[p].loop_stride[from];
 }

@@ -1,5 +1,6 @@
-/* Trips over planes: two axes, one after the other, while a plane of them is in the cache. */
-#include "engine/native/trip_parts.h"
+/* Pass groups over planes: two axes are transformed one after the other while their plane is in the
+ * cache. */
+#include "engine/native/pass_group_parts.h"
 
 #include "engine/native/number.h"
 #include "support/error.h"
@@ -20,20 +21,21 @@ static plane plane_of(const weft_kernels *kernels, weft_transform_kind kind, int
     if (second_contiguous) p = (plane){first, second, 0};
     if (kind == WEFT_TRANSFORM_R2C) p.columns = first / 2 + 1;
     if (kind == WEFT_TRANSFORM_C2R) p.columns = second / 2 + 1;
-    p.stride = weft_trip_padded(kernels, p.columns);
+    p.stride = weft_pass_group_padded(kernels, p.columns);
     return p;
 }
 
-size_t weft_trip_plane_bytes(const weft_kernels *kernels, weft_transform_kind kind, int64_t first,
-                             int64_t second) {
+size_t weft_pass_group_plane_bytes(const weft_kernels *kernels, weft_transform_kind kind,
+                                   int64_t first, int64_t second) {
     bool c2r = kind == WEFT_TRANSFORM_C2R;
     plane p = plane_of(kernels, kind, first, second, c2r);
-    plane turned = plane_of(kernels, kind, first, second, c2r || kind == WEFT_TRANSFORM_C2C);
-    int64_t numbers = p.rows * p.stride, others = turned.rows * turned.stride;
+    plane transposed = plane_of(kernels, kind, first, second, c2r || kind == WEFT_TRANSFORM_C2C);
+    int64_t numbers = p.rows * p.stride, others = transposed.rows * transposed.stride;
     return (size_t)((numbers > others ? numbers : others) * weft_complex_bytes(kernels));
 }
 
-/* The first pass, from the array to the buffer, and the second, back. */
+/* Sets the requests of the first pass, from the array to the buffer, and of the second, back to an
+ * array. */
 static void choose_passes(const weft_pass_request *planes, const weft_dimension *first,
                           const weft_dimension *second, const plane *p, bool second_contiguous,
                           weft_pass_request *one, weft_pass_request *two) {
@@ -57,58 +59,61 @@ static void choose_passes(const weft_pass_request *planes, const weft_dimension 
     }
 }
 
-static weft_trip_rows rows_of(const weft_kernels *kernels, const plane *p) {
+static weft_pass_group_rows rows_of(const weft_kernels *kernels, const plane *p) {
     const int64_t element = weft_complex_bytes(kernels);
-    return (weft_trip_rows){
+    return (weft_pass_group_rows){
         .rows = p->rows, .bytes = p->columns * element, .buffer_stride = p->stride * element};
 }
 
-weft_status weft_trip_create_plane(const weft_pass_request *planes, const weft_dimension *first,
-                                   const weft_dimension *second, weft_trip *trip, size_t *bytes) {
+weft_status weft_pass_group_create_plane(const weft_pass_request *planes,
+                                         const weft_dimension *first, const weft_dimension *second,
+                                         weft_pass_group *group, size_t *bytes) {
     const weft_kernels *kernels = planes->kernels;
-    memset(trip, 0, sizeof *trip);
-    trip->kernels = kernels;
-    WEFT_TRY(weft_trip_loop_over_parts(trip, planes, bytes));
+    memset(group, 0, sizeof *group);
+    group->kernels = kernels;
+    WEFT_TRY(weft_pass_group_loop_over_parts(group, planes, bytes));
     const bool second_contiguous =
         planes->kind == WEFT_TRANSFORM_C2R ||
         (planes->kind == WEFT_TRANSFORM_C2C && llabs(second->in_stride) < llabs(first->in_stride));
     const plane p = plane_of(kernels, planes->kind, first->n, second->n, second_contiguous);
     weft_pass_request one, two;
     choose_passes(planes, first, second, &p, second_contiguous, &one, &two);
-    trip->buffer_bytes[0] = weft_trip_plane_bytes(kernels, planes->kind, first->n, second->n);
-    weft_trip_pieces in, out; /* loop 0 of either pass is the plane's other axis */
-    weft_trip_gather(&planes->in, &in);
-    weft_trip_gather(&planes->out, &out);
-    weft_trip_set_strides(&planes->in, planes->loops, &in, 0);
-    weft_trip_set_strides(&planes->out, planes->loops, &out, 0);
+    group->buffer_bytes[0] =
+        weft_pass_group_plane_bytes(kernels, planes->kind, first->n, second->n);
+    weft_pass_group_pieces in, out; /* loop 0 of either pass is the plane's other axis */
+    weft_pass_group_gather(&planes->in, &in);
+    weft_pass_group_gather(&planes->out, &out);
+    weft_pass_group_set_strides(&planes->in, planes->loops, &in, 0);
+    weft_pass_group_set_strides(&planes->out, planes->loops, &out, 0);
     one.in = in.pieces;
     two.out = out.pieces;
-    trip->passes = 2;
-    trip->from[0] = WEFT_TRIP_IN;
-    trip->to[0] = trip->from[1] = WEFT_TRIP_BUFFER;
-    trip->to[1] = WEFT_TRIP_OUT;
-    /* Lines that run across the plane's rows meet memory in short runs: rather, whole rows are
-     * copied into the buffer first. */
+    group->passes = 2;
+    group->from[0] = WEFT_PASS_GROUP_IN;
+    group->to[0] = group->from[1] = WEFT_PASS_GROUP_BUFFER;
+    group->to[1] = WEFT_PASS_GROUP_OUT;
+    /* Lines across the plane's rows would be read in short runs, so whole rows are copied into the
+     * buffer first. */
     if (second_contiguous && second->in_stride == 1) {
-        trip->from[0] = WEFT_TRIP_BUFFER;
-        trip->fill = rows_of(kernels, &p);
-        weft_trip_lay_rows(trip, p.rows, first->in_stride, &one.in, &trip->in);
+        group->from[0] = WEFT_PASS_GROUP_BUFFER;
+        group->fill = rows_of(kernels, &p);
+        weft_pass_group_lay_rows(group, p.rows, first->in_stride, &one.in, &group->in);
         one.dim.in_stride = p.stride;
         one.loop[0].in_stride = 1;
         one.in.count = 0;
     }
-    /* Rows that begin anywhere in a cache line cannot be streamed a tile at a time, but whole. */
+    /* Rows that do not begin at a cache line cannot be stored past the caches tile by tile, but
+     * they can as a whole. */
     if (!second_contiguous && first->out_stride == 1 &&
         second->out_stride * weft_complex_bytes(kernels) % WEFT_CACHE_LINE != 0) {
-        trip->to[1] = WEFT_TRIP_BUFFER;
-        trip->flush = rows_of(kernels, &p);
-        weft_trip_lay_rows(trip, p.rows, second->out_stride, &two.out, &trip->out);
+        group->to[1] = WEFT_PASS_GROUP_BUFFER;
+        group->flush = rows_of(kernels, &p);
+        weft_pass_group_lay_rows(group, p.rows, second->out_stride, &two.out, &group->out);
         two.dim.out_stride = p.stride;
         two.out.count = 0;
     }
-    WEFT_TRY(weft_native_pass_create(&one, &trip->pass[0], bytes));
-    WEFT_TRY(weft_native_pass_create(&two, &trip->pass[1], bytes));
-    trip->pass[0].in.padded = trip->fill.rows > 0 && trip->pass[0].in.access == WEFT_ACROSS;
-    trip->pass[1].in.padded = trip->pass[1].in.access == WEFT_ACROSS;
+    WEFT_TRY(weft_native_pass_create(&one, &group->pass[0], bytes));
+    WEFT_TRY(weft_native_pass_create(&two, &group->pass[1], bytes));
+    group->pass[0].in.padded = group->fill.rows > 0 && group->pass[0].in.access == WEFT_ACROSS;
+    group->pass[1].in.padded = group->pass[1].in.access == WEFT_ACROSS;
     return WEFT_SUCCESS;
 }

@@ -1,7 +1,7 @@
-/* What the native engine may decide by the clock does not change the bits of its results. */
+/* The native engine's choices by measurement do not change the bits of its results. */
 #include "test_engine.h"
 
-#include "engine/native/habits.h"
+#include "engine/native/tuning.h"
 
 static void fill(double *data, size_t numbers) {
     for (size_t i = 0; i < numbers; i++) data[i] = random_number();
@@ -27,12 +27,12 @@ static weft_transform cube_of(const int64_t *n, weft_transform_kind kind,
     return t;
 }
 
-static void run_with(const weft_transform *t, const weft_native_habits *habits, const double *given,
+static void run_with(const weft_transform *t, const weft_native_tuning *tuning, const double *given,
                      double *in, size_t in_bytes, double *out) {
     weft_engine_plan *plan;
     size_t bytes;
     memcpy(in, given, in_bytes); /* which a complex-to-real transform overwrites */
-    assert_int_equal(weft_native_plan_with(t, habits, &plan, &bytes), WEFT_SUCCESS);
+    assert_int_equal(weft_native_plan_with(t, tuning, &plan, &bytes), WEFT_SUCCESS);
     weft_native_run(plan, in, out);
     weft_native_destroy(plan);
 }
@@ -47,17 +47,17 @@ static void check_shape(const int64_t *n, weft_transform_kind kind, weft_directi
     double *other = aligned_alloc(64, (out_bytes / 64 + 1) * 64);
     assert_true(given && in && first && other);
     fill(given, in_bytes / sizeof(double));
-    const weft_native_habits all = {true, true};
+    const weft_native_tuning all = {true, true};
     run_with(&t, &all, given, in, in_bytes, first);
     for (int mix = 0; mix < 3; mix++) {
-        const weft_native_habits habits = {mix & 1, mix & 2};
+        const weft_native_tuning tuning = {mix & 1, mix & 2};
         memset(other, 0x5a, out_bytes);
-        run_with(&t, &habits, given, in, in_bytes, other);
+        run_with(&t, &tuning, given, in, in_bytes, other);
         if (memcmp(first, other, out_bytes) != 0)
             fail_msg("%lldx%lldx%lld, kind %d direction %d: blocks %d, past %d give "
                      "other bits",
                      (long long)n[0], (long long)n[1], (long long)n[2], (int)kind, (int)direction,
-                     habits.blocks, habits.past);
+                     tuning.blocks, tuning.past);
     }
     free(other);
     free(first);
@@ -65,7 +65,7 @@ static void check_shape(const int64_t *n, weft_transform_kind kind, weft_directi
     free(given);
 }
 
-static void habits_do_not_change_the_bits(void **state) {
+static void tuning_does_not_change_the_bits(void **state) {
     (void)state;
     static const int64_t shapes[][3] = {{18, 72, 124}, {64, 20, 128}, {33, 40, 100}, {16, 6, 5}};
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
@@ -96,9 +96,37 @@ static void a_measured_plan_gives_the_bits_of_an_estimated_one(void **state) {
     free(in);
 }
 
+static size_t bytes_of_lines(int64_t lines, int threads) {
+    const weft_transform t = {.precision = WEFT_DOUBLE,
+                              .dims = 1,
+                              .dim = {{64, 1, 1}},
+                              .loops = 1,
+                              .loop = {{lines, 64, 64}},
+                              .threads = threads,
+                              .in_elements = 64 * lines,
+                              .out_elements = 64 * lines};
+    const weft_native_tuning all = {true, true};
+    weft_engine_plan *plan;
+    size_t bytes;
+    assert_int_equal(weft_native_plan_with(&t, &all, &plan, &bytes), WEFT_SUCCESS);
+    weft_native_destroy(plan);
+    return bytes;
+}
+
+/* Each thread of a team has a workspace. */
+static void threads_have_work_worth_starting_them(void **state) {
+    (void)state;
+    const int64_t least = WEFT_NATIVE_POINTS_PER_THREAD / 64;
+    assert_true(bytes_of_lines(2 * least - 1, 2) == bytes_of_lines(2 * least - 1, 1));
+    assert_true(bytes_of_lines(2 * least, 2) > bytes_of_lines(2 * least, 1));
+    assert_true(bytes_of_lines(2 * least, 3) == bytes_of_lines(2 * least, 2));
+    assert_true(bytes_of_lines(3 * least, 3) > bytes_of_lines(3 * least, 2));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(habits_do_not_change_the_bits),
+        cmocka_unit_test(threads_have_work_worth_starting_them),
+        cmocka_unit_test(tuning_does_not_change_the_bits),
         cmocka_unit_test(a_measured_plan_gives_the_bits_of_an_estimated_one),
     };
     begin_engine_tests();

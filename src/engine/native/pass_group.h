@@ -1,0 +1,112 @@
+/*
+ * A pass group: passes that together read and write the data in memory once. It is either one pass,
+ * or several that follow each other on a part of the data that stays in the cache between them: a
+ * plane of the last two axes, a block of neighbouring lines, or one long line that is transformed
+ * as a matrix.
+ */
+#ifndef WEFT_ENGINE_NATIVE_PASS_GROUP_H
+#define WEFT_ENGINE_NATIVE_PASS_GROUP_H
+
+#include "engine/native/pass.h"
+
+enum { WEFT_PASS_GROUP_PASSES = 2, WEFT_MAX_PIECES = 64 };
+
+typedef enum weft_pass_group_array {
+    WEFT_PASS_GROUP_IN,
+    WEFT_PASS_GROUP_OUT,
+    WEFT_PASS_GROUP_BUFFER,
+    WEFT_PASS_GROUP_SECOND, /* another buffer */
+    WEFT_PASS_GROUP_ARRAYS
+} weft_pass_group_array;
+
+/* A long real line of n points is transformed as a complex line of h = n / 2 points. The half
+ * spectrum is merged into that line before the passes (complex to real), or split from it after
+ * them (real to complex). */
+typedef struct weft_pass_group_real_line {
+    bool before, after; /* the passes */
+    int64_t h;          /* points of the complex line */
+    int64_t in, out;    /* strides of points that the step reads and writes, in bytes */
+    void *roots;
+} weft_pass_group_real_line;
+
+/* One of the pieces that IN or OUT may consist of: its strides in bytes, and which rows of `fill`
+ * or `flush` it holds. */
+typedef struct weft_pass_group_piece {
+    int64_t first, rows, row_stride;
+    int64_t offset; /* bytes to row `first`, where there are rows; the passes have their own */
+    int64_t stride[WEFT_PASS_LOOPS]; /* of the loops over the parts */
+} weft_pass_group_piece;
+
+/* IN or OUT: one array, which counts as one piece, or the pieces of the request. */
+typedef struct weft_pass_group_side {
+    int pieces;
+    weft_pass_group_piece whole, *piece; /* piece: `whole`, or owned */
+} weft_pass_group_side;
+
+/* Rows that are copied between an array and the buffer before or after the passes. */
+typedef struct weft_pass_group_rows {
+    int64_t rows; /* 0: nothing is copied */
+    int64_t bytes, buffer_stride;
+} weft_pass_group_rows;
+
+typedef struct weft_pass_group {
+    const weft_kernels *kernels;
+    int passes;
+    weft_native_pass pass[WEFT_PASS_GROUP_PASSES];
+    weft_pass_group_array from[WEFT_PASS_GROUP_PASSES], to[WEFT_PASS_GROUP_PASSES];
+    weft_pass_group_real_line real_line;
+    struct weft_convolution *convolution; /* replaces the passes; or NULL */
+    weft_matrix *matrix;                  /* whose two steps are the passes; or NULL */
+    weft_pass_group_rows fill, flush;     /* IN to BUFFER, BUFFER to OUT */
+    bool direct;                          /* one pass from IN to OUT, and nothing else */
+    bool past;                            /* `flush` stores past the caches */
+    int64_t last_bytes;                   /* bytes of a row in the last part along loop 0 ... */
+    int64_t last_tiles;                   /* ... and tiles of its pass; 0: as in the others */
+    int loops;                            /* over the parts */
+    int64_t loop[WEFT_PASS_LOOPS];
+    weft_pass_group_side in, out;
+    int64_t parts;
+    size_t buffer_bytes[2]; /* BUFFER and SECOND */
+} weft_pass_group;
+
+/* Makes a group of one pass over all lines. */
+weft_status weft_pass_group_create_pass(const weft_pass_request *request, weft_pass_group *group,
+                                        size_t *bytes);
+
+/* Makes a group of one pass over blocks of neighbouring lines, which are copied into a buffer in
+ * the cache and back. Where the points of a line have a large stride, memory is then read and
+ * written in long runs. weft_pass_group_wants_blocks says where this pays; it requires that
+ * neighbouring lines are contiguous on both sides. */
+bool weft_pass_group_wants_blocks(const weft_pass_request *request);
+weft_status weft_pass_group_create_blocks(const weft_pass_request *request, weft_pass_group *group,
+                                          size_t *bytes);
+
+/* Makes a group of two passes over each plane of two axes; `first` is transformed before `second`.
+ * The request's loops are those over the planes. Pieces of the input are along `first`, and their
+ * loop strides end with that of `second`; pieces of the output are along `second`, and their loop
+ * strides end with that of `first`. */
+weft_status weft_pass_group_create_plane(const weft_pass_request *planes,
+                                         const weft_dimension *first, const weft_dimension *second,
+                                         weft_pass_group *group, size_t *bytes);
+size_t weft_pass_group_plane_bytes(const weft_kernels *kernels, weft_transform_kind kind,
+                                   int64_t first, int64_t second);
+
+/* Makes a group that transforms each line as a matrix of its own, or by a convolution where its
+ * length has a large prime factor. */
+weft_status weft_pass_group_create_long(const weft_pass_request *lines, weft_pass_group *group,
+                                        size_t *bytes);
+
+void weft_pass_group_release(weft_pass_group *group);
+
+/* Sets whether the output is stored past the caches, where alignment allows. */
+void weft_pass_group_store_past(weft_pass_group *group, bool past);
+
+/* Bytes of memory that each thread needs: the buffers, then the scratch memory of the passes. */
+size_t weft_pass_group_memory(const weft_pass_group *group);
+
+/* Runs the group. in[p] and out[p] are the arrays of piece p of either side. memory holds `threads`
+ * times `memory_stride` bytes. */
+void weft_pass_group_run(const weft_pass_group *group, const void *const *in, void *const *out,
+                         char *memory, size_t memory_stride, int threads);
+
+#endif

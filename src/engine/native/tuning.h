@@ -1,0 +1,40 @@
+/*
+ * Choices that the native engine makes by the sizes of the caches and, where the plan's effort
+ * allows, by measuring. They affect speed only: the bits of the result are the same.
+ */
+#ifndef WEFT_ENGINE_NATIVE_TUNING_H
+#define WEFT_ENGINE_NATIVE_TUNING_H
+
+#include "engine/engine.h"
+
+/* Complex points that each thread of a team has at least; work for less than two is done by the
+ * calling thread. On 2 cores of an AMD EPYC (Zen 4) two threads need, of the time of one, for so
+ * many points in all (bench_teams; docs/results/calls.md):
+ *      points   lines of 8   of 64   of 512   planes   cubes
+ *        1024         1.70    2.97     1.01     1.98    2.00
+ *        2048         1.20    1.16     1.00     1.26    1.11
+ *        4096         0.75    0.83     1.00     0.98    0.91
+ *        8192         0.63    0.67     0.74     0.89    0.90
+ */
+enum { WEFT_NATIVE_POINTS_PER_THREAD = 2048 };
+
+typedef struct weft_native_tuning {
+    bool blocks; /* axes of large strides go through blocks that are copied into the cache */
+    bool past;   /* large results are stored past the caches */
+} weft_native_tuning;
+
+/* Bytes of the last-level cache for one thread of this process, which shares it with the other
+ * threads and with the other ranks of the node. */
+size_t weft_native_cache_share(int threads);
+
+weft_status weft_native_plan_with(const weft_transform *transform, const weft_native_tuning *tuning,
+                                  weft_engine_plan **plan, size_t *bytes);
+void weft_native_run(weft_engine_plan *plan, const void *in, void *out);
+void weft_native_destroy(weft_engine_plan *plan);
+
+/* Chooses by measurement where the effort allows it and arrays are larger than the caches: about
+ * one second of runs on temporary arrays. Otherwise, or where there is no memory for such arrays,
+ * everything is switched on. */
+weft_native_tuning weft_native_choose_tuning(const weft_transform *transform);
+
+#endif

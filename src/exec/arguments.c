@@ -1,0 +1,159 @@
+/* What callers may pass to weft_execute: see arguments.h. */
+#include "exec/arguments.h"
+
+#include "support/error.h"
+
+/* Where the arrays of a direction are from and go to. */
+typedef struct ends {
+    weft_space space[2];
+    weft_operator_place place[2];
+} ends;
+
+static ends ends_of(weft_direction dir) {
+    return (ends){{dir == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT,
+                   dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT},
+                  {dir == WEFT_INVERSE ? WEFT_PLACE_SPECTRUM : WEFT_PLACE_LOAD,
+                   dir == WEFT_FORWARD ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE}};
+}
+
+/* Whether the caller's numbers at a place come in pairs, to which they are aligned. */
+static bool in_pairs(const struct weft_plan_private *plan, weft_operator_place place) {
+    return weft_call_storage(&plan->call, place) == WEFT_STORAGE_SAME && plan->build->wants_pairs;
+}
+
+/* Bytes, a power of two, that the address of the caller's array at a place is a multiple of. */
+static size_t alignment(const struct weft_plan_private *plan, weft_operator_place place) {
+    const weft_storage storage = weft_call_storage(&plan->call, place);
+    return weft_stored_alignment(storage, plan->call.problem.precision) *
+           (in_pairs(plan, place) ? 2 : 1);
+}
+
+/* The engine's plan of a schedule that is one transform from the caller's one array to the other;
+ * NULL: it is more than that. Engines that take operators want to be told of each execution. */
+static weft_engine_plan *find_single(const weft_build *b, int s) {
+    const weft_program *p = &b->program[s];
+    const weft_task *task = p->lowered.tasks.task;
+    if (!b->scheduled[s] || p->lowered.tasks.count != 1 || task->kind != WEFT_TASK_FFT ||
+        b->engine->takes_operators)
+        return NULL;
+    const int src = task->as.fft.src, dst = task->as.fft.dst;
+    const bool callers = src < WEFT_BUFFER_WORKSPACE && dst < WEFT_BUFFER_WORKSPACE;
+    const bool from_in_to_out = src == WEFT_BUFFER_IN && dst == WEFT_BUFFER_OUT;
+    return from_in_to_out || (callers && b->schedule[s].in_place) ? p->prepared[0].plan : NULL;
+}
+
+void weft_arguments_find(weft_plan plan) {
+    const weft_options *o = &plan->call.options;
+    const weft_build *b = plan->build;
+    if (plan->transport->simulated) return; /* nothing is valid */
+    const weft_device_ops *device = b->device.ops;
+    const bool alone = plan->transport->size == 1 && device->host_addressable &&
+                       !device->can_fail && !device->await_caller && !o->trace;
+    for (int d = 0; d < WEFT_DIRECTIONS; d++) {
+        const weft_direction dir = (weft_direction)d;
+        const ends e = ends_of(dir);
+        weft_arguments *a = &plan->arguments[d];
+        if (dir == WEFT_CONVOLVE && (!o->convolve || o->keep_spectrum)) continue;
+        a->in_bytes = b->callers_bytes[e.space[0]];
+        a->out_bytes = b->callers_bytes[e.space[1]];
+        a->in_mask = alignment(plan, e.place[0]) - 1;
+        a->out_mask = alignment(plan, e.place[1]) - 1;
+        const bool holds = a->in_bytes > 0 && a->out_bytes > 0;
+        a->same = holds && o->placement != WEFT_OUT_OF_PLACE;
+        a->apart = holds && o->placement != WEFT_IN_PLACE;
+        for (int same = 0; same < 2 && alone; same++)
+            a->single[same] = find_single(b, weft_schedule_index(dir, same));
+    }
+}
+
+/* Empty arrays overlap with none. */
+static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
+    uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
+    return a_bytes > 0 && b_bytes > 0 && x < y + b_bytes && y < x + a_bytes;
+}
+
+/* By what the caller's array at a place holds. */
+static weft_status check_alignment(weft_plan plan, weft_operator_place place, const char *name,
+                                   const void *array) {
+    const size_t unit = alignment(plan, place);
+    if ((uintptr_t)array % unit == 0) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                     "%s: the address is no multiple of %zu, to which %s of the storage %s in "
+                     "%s precision are aligned here",
+                     name, unit, in_pairs(plan, place) ? "pairs" : "numbers",
+                     weft_storage_name(weft_call_storage(&plan->call, place)),
+                     weft_precision_name(plan->call.problem.precision));
+}
+
+/* The caller's side of weft_execute. */
+static weft_status check_execution(weft_plan plan, weft_direction dir, const void *in,
+                                   const void *out) {
+    if (plan->transport->simulated)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "weft_execute: a plan over simulated ranks can only be explained");
+    if (dir != WEFT_FORWARD && dir != WEFT_INVERSE && dir != WEFT_CONVOLVE)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_execute: direction is %d; it is WEFT_FORWARD, WEFT_INVERSE or "
+                         "WEFT_CONVOLVE",
+                         (int)dir);
+    if (dir == WEFT_CONVOLVE && !plan->call.options.convolve)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_execute: WEFT_CONVOLVE wants a plan made with options.convolve = 1");
+    if (plan->build->apart)
+        return weft_fail(WEFT_ERROR_DEVICE,
+                         "weft_execute: messages between this plan's GPUs have failed before; "
+                         "destroy the plan and make a new one");
+    const ends e = ends_of(dir);
+    const size_t in_bytes = plan->build->callers_bytes[e.space[0]];
+    const size_t out_bytes = plan->build->callers_bytes[e.space[1]];
+    if ((!in && in_bytes > 0) || (!out && out_bytes > 0))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_execute: %s is NULL; it needs %zu bytes (weft_plan_bytes)",
+                         !in && in_bytes > 0 ? "in" : "out",
+                         !in && in_bytes > 0 ? in_bytes : out_bytes);
+    WEFT_TRY(check_alignment(plan, e.place[0], "weft_execute: in", in));
+    WEFT_TRY(check_alignment(plan, e.place[1], "weft_execute: out", out));
+    if (in == out && (in_bytes > 0 || out_bytes > 0)) {
+        if (plan->call.options.placement == WEFT_OUT_OF_PLACE)
+            return weft_fail(
+                WEFT_ERROR_INVALID_ARGUMENT,
+                "weft_execute: in == out, but the plan was made for WEFT_OUT_OF_PLACE");
+    } else {
+        if (plan->call.options.placement == WEFT_IN_PLACE && in != out)
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "weft_execute: in != out, but the plan was made for WEFT_IN_PLACE");
+        if (in && out && overlap(in, in_bytes, out, out_bytes))
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "weft_execute: in and out overlap; they must be the same or apart");
+    }
+    return WEFT_SUCCESS;
+}
+
+/* The third buffer of a convolution. */
+static weft_status check_spectrum(weft_plan plan, weft_direction dir, const void *in,
+                                  const void *spectrum, const void *out) {
+    const bool keeps = plan->call.options.keep_spectrum && dir == WEFT_CONVOLVE;
+    if (!spectrum && !keeps) return WEFT_SUCCESS;
+    const size_t bytes = plan->build->callers_bytes[WEFT_OUTPUT];
+    const size_t others = plan->build->callers_bytes[WEFT_INPUT];
+    if (spectrum && !keeps)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_convolve: a plan that keeps the spectrum is one with "
+                         "options.keep_spectrum = 1");
+    if (keeps && !spectrum && bytes > 0)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_convolve: spectrum is NULL; a plan with options.keep_spectrum "
+                         "convolves with weft_convolve, and a buffer of %zu bytes",
+                         bytes);
+    WEFT_TRY(check_alignment(plan, WEFT_PLACE_SPECTRAL, "weft_convolve: spectrum", spectrum));
+    if (spectrum && (overlap(in, others, spectrum, bytes) || overlap(out, others, spectrum, bytes)))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_convolve: spectrum overlaps in or out; give another buffer");
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_arguments_check(weft_plan plan, weft_direction dir, const void *in,
+                                 const void *spectrum, const void *out) {
+    WEFT_TRY(check_execution(plan, dir, in, out));
+    return check_spectrum(plan, dir, in, spectrum, out);
+}
