@@ -278,24 +278,6 @@ static void a_line_that_this_machine_cannot_hold_is_refused_at_once(void **state
 }
 
 /* 1024 x 16 parts, and for each of them several spans with each of the partners. */
-static void more_spans_than_can_be_counted_are_refused(void **state) {
-    (void)state;
-    weft_context_options opt = {.simulated_ranks = 1 << 15};
-    weft_context many = NULL;
-    weft_plan plan = NULL;
-    const weft_problem problem = {.rank = 3, .n = {1 << 25, 1 << 25, 2}};
-    const weft_options options = {.trace = 1,
-                                  .chunks = 1024,
-                                  .decomposition = WEFT_SLAB_2D1D,
-                                  .variant = WEFT_DEFAULT,
-                                  .placement = WEFT_OUT_OF_PLACE,
-                                  .exchange = {WEFT_PEER}};
-    assert_int_equal(weft_context_create(&opt, &many), WEFT_SUCCESS);
-    assert_int_equal(weft_plan_create(many, &problem, &options, &plan), WEFT_ERROR_OUT_OF_MEMORY);
-    assert_non_null(strstr(weft_last_error(many), "options.trace"));
-    weft_context_destroy(&many);
-}
-
 static void the_chain_of_simulated_ranks_does_not_depend_on_the_method(void **state) {
     (void)state;
     static const int ranks[] = {2, 6, 8, 24};
@@ -379,7 +361,6 @@ int main(void) {
         cmocka_unit_test(the_norms_are_those_of_numpy),
         cmocka_unit_test(lines_that_no_machine_can_hold_are_refused_at_once),
         cmocka_unit_test(a_line_that_this_machine_cannot_hold_is_refused_at_once),
-        cmocka_unit_test(more_spans_than_can_be_counted_are_refused),
         cmocka_unit_test(the_chain_of_simulated_ranks_does_not_depend_on_the_method),
         cmocka_unit_test(plans_over_simulated_ranks_are_explained_but_not_executed),
         cmocka_unit_test(peer_over_simulated_ranks_is_explained_where_it_is_asked_for),

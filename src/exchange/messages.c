@@ -105,10 +105,8 @@ void weft_add_own_arrival(const weft_exchange_lowering *x, const weft_exchange_t
 
 static void set_message(const weft_exchange_lowering *x, const weft_exchange_tile *tile, bool typed,
                         int packed, weft_task *task) {
-    task->as.message = (weft_message_task){.redistribution = x->redistribution,
-                                           .request = -1,
-                                           .typed = typed,
-                                           .packed = packed};
+    task->as.message = (weft_message_task){
+        .redistribution = x->redistribution, .request = -1, .typed = typed, .packed = packed};
     memcpy(task->as.message.order, tile->geometry.wire, sizeof task->as.message.order);
 }
 
@@ -127,8 +125,7 @@ void weft_add_receives(const weft_exchange_lowering *x, const weft_exchange_tile
 
 int weft_add_send(const weft_exchange_lowering *x, const weft_exchange_tile *tile, weft_lane lane,
                   int member, int packed, weft_tasks *tasks) {
-    weft_task task =
-        weft_exchange_task(x, tile, WEFT_TASK_SEND, lane, WEFT_PHASE_EXCHANGE, member);
+    weft_task task = weft_exchange_task(x, tile, WEFT_TASK_SEND, lane, WEFT_PHASE_EXCHANGE, member);
     if (tile->geometry.send[member].elements == 0) return -1;
     set_message(x, tile, true, packed, &task);
     const int added = weft_tasks_add(tasks, task);
@@ -138,8 +135,7 @@ int weft_add_send(const weft_exchange_lowering *x, const weft_exchange_tile *til
 
 void weft_add_all_messages(const weft_exchange_lowering *x, const weft_exchange_tile *tile,
                            weft_task_kind kind, weft_lane lane, bool typed, weft_tasks *tasks) {
-    weft_task task =
-        weft_exchange_task(x, tile, kind, lane, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER);
+    weft_task task = weft_exchange_task(x, tile, kind, lane, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER);
     set_message(x, tile, typed, -1, &task);
     weft_tasks_add(tasks, task);
     for (int i = 0; i + 1 < tile->geometry.members; i++) {

@@ -66,7 +66,7 @@ struct weft_peer {
     weft_peer_member *member; /* [members] */
     int *reader;              /* [readers]: members that read from this rank */
     int readers;
-    const void **src;         /* [members]: their arrays in this epoch, as far as they are ready */
+    const void **src; /* [members]: their arrays in this epoch, as far as they are ready */
 };
 
 /* Who may still read a workspace: the readers of one epoch of a redistribution. */

@@ -102,18 +102,13 @@ static weft_status fill_planner(weft_plan plan) {
     return WEFT_SUCCESS;
 }
 
-/* Each task has a span where it is begun or ends, one for what the calling thread waited before, and
- * one of another thread's. */
+/* Each task has a span where it is begun or ends, one for what the calling thread waited before,
+ * and one of another thread's. */
 static weft_status make_room_for_spans(weft_plan plan) {
     weft_recorder *r = &plan->recorder;
     if (!plan->call.options.trace) return WEFT_SUCCESS;
     for (int s = 0; s < WEFT_SCHEDULES; s++) {
         const int64_t spans = 4 * (int64_t)plan->build->program[s].lowered.tasks.count + 16;
-        if (spans > INT_MAX)
-            return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
-                             "options.trace: one execution has up to %lld spans; choose fewer "
-                             "options.chunks",
-                             (long long)spans);
         if (spans > r->capacity) r->capacity = (int)spans;
     }
     size_t bytes = (size_t)r->capacity * sizeof *r->spans;

@@ -25,13 +25,13 @@ static bool same_operators(const weft_fused_operators *a, const weft_fused_opera
 }
 
 static bool same_transform(const weft_transform *a, const weft_transform *b) {
-    bool same =
-        a->in_pieces.piece == b->in_pieces.piece && a->out_pieces.piece == b->out_pieces.piece &&
-        a->kind == b->kind && a->direction == b->direction && a->dims == b->dims &&
-        a->loops == b->loops && a->in_place == b->in_place &&
-        a->destroy_input == b->destroy_input && a->round_trip == b->round_trip &&
-        a->part_loop == b->part_loop && same_operators(&a->load, &b->load) &&
-        same_operators(&a->spectral, &b->spectral) && same_operators(&a->store, &b->store);
+    bool same = a->in_pieces.piece == b->in_pieces.piece &&
+                a->out_pieces.piece == b->out_pieces.piece && a->kind == b->kind &&
+                a->direction == b->direction && a->dims == b->dims && a->loops == b->loops &&
+                a->in_place == b->in_place && a->destroy_input == b->destroy_input &&
+                a->round_trip == b->round_trip && a->part_loop == b->part_loop &&
+                same_operators(&a->load, &b->load) && same_operators(&a->spectral, &b->spectral) &&
+                same_operators(&a->store, &b->store);
     for (int i = 0; i < a->dims && same; i++) same = same_dimension(&a->dim[i], &b->dim[i]);
     for (int i = 0; i < a->loops && same; i++) same = same_dimension(&a->loop[i], &b->loop[i]);
     return same;
@@ -138,17 +138,18 @@ static bool allocate(weft_program *p, void *list, int count, size_t bytes) {
 static weft_status allocate_lists(weft_program *p) {
     const int tasks = p->lowered.tasks.count;
     weft_progress *now = &p->progress;
-    const bool all = allocate(p, &p->prepared, tasks, sizeof *p->prepared) &&
-                     allocate(p, &p->peer, p->lowered.peers, sizeof(weft_peer *)) &&
-                     allocate(p, &now->address, p->lowered.buffers, sizeof(void *)) &&
-                     allocate(p, &now->array, p->lowered.buffers, sizeof(void *)) &&
-                     (p->sequential || (allocate(p, &p->blockers, tasks, sizeof(int)) &&
-                                        allocate(p, &now->state, tasks, 1) &&
-                                        allocate(p, &now->blockers, tasks, sizeof(int)) &&
-                                        allocate(p, &now->recorded_by, tasks, sizeof(int)) &&
-                                        allocate(p, &now->next_in_lane, tasks, sizeof(int)) &&
-                                        allocate(p, &now->order, tasks, sizeof(int)) &&
-                                        allocate(p, &now->ready, tasks / 64 + 1, sizeof(uint64_t))));
+    const bool all =
+        allocate(p, &p->prepared, tasks, sizeof *p->prepared) &&
+        allocate(p, &p->peer, p->lowered.peers, sizeof(weft_peer *)) &&
+        allocate(p, &now->address, p->lowered.buffers, sizeof(void *)) &&
+        allocate(p, &now->array, p->lowered.buffers, sizeof(void *)) &&
+        (p->sequential ||
+         (allocate(p, &p->blockers, tasks, sizeof(int)) && allocate(p, &now->state, tasks, 1) &&
+          allocate(p, &now->blockers, tasks, sizeof(int)) &&
+          allocate(p, &now->recorded_by, tasks, sizeof(int)) &&
+          allocate(p, &now->next_in_lane, tasks, sizeof(int)) &&
+          allocate(p, &now->order, tasks, sizeof(int)) &&
+          allocate(p, &now->ready, tasks / 64 + 1, sizeof(uint64_t))));
     p->bytes += (size_t)tasks * sizeof(weft_task) +
                 (size_t)p->lowered.tasks.accesses * sizeof(weft_access) +
                 (size_t)p->order.edges * 2 * sizeof(int);
@@ -159,8 +160,8 @@ static weft_status make_queues(weft_build *b, const weft_program *p) {
     const weft_device_handle *d = &b->device;
     for (int lane = WEFT_LANE_COMPUTE + 1; lane < WEFT_LANE_NETWORK; lane++)
         if ((p->lowered.lanes & 1 << lane) && !b->queue[lane])
-            WEFT_TRY(d->ops->queue_create(d->state, lane == WEFT_LANE_LOW_PRIORITY,
-                                          &b->queue[lane]));
+            WEFT_TRY(
+                d->ops->queue_create(d->state, lane == WEFT_LANE_LOW_PRIORITY, &b->queue[lane]));
     return WEFT_SUCCESS;
 }
 
@@ -224,9 +225,9 @@ static weft_status make_alltoall_of_views(const weft_program *p, const weft_task
     weft_status status = message ? WEFT_SUCCESS : out_of_memory();
     for (int i = 0; i < task->accesses && status == WEFT_SUCCESS; i++) {
         const weft_access *a = access_of(p, task, i);
-        status = group->ops->message_create(group, &a->view, task->as.message.order,
-                                            a->element_bytes,
-                                            &message[(a->writes ? members : 0) + (size_t)a->member]);
+        status =
+            group->ops->message_create(group, &a->view, task->as.message.order, a->element_bytes,
+                                       &message[(a->writes ? members : 0) + (size_t)a->member]);
     }
     if (status == WEFT_SUCCESS)
         status = group->ops->alltoall_create_typed(group, message, message + members, alltoall);
@@ -246,8 +247,8 @@ static weft_status connect_task(weft_build *b, int s, int t) {
     switch (task->kind) {
     case WEFT_TASK_SEND:
     case WEFT_TASK_RECEIVE:
-        return group->ops->message_create(group, &a->view, task->as.message.order,
-                                          a->element_bytes, &made->message);
+        return group->ops->message_create(group, &a->view, task->as.message.order, a->element_bytes,
+                                          &made->message);
     case WEFT_TASK_ALLTOALL:
         return task->as.message.typed
                    ? make_alltoall_of_views(p, task, group, &made->alltoall)
@@ -323,10 +324,10 @@ void weft_program_release(weft_build *b, int s) {
     weft_program *p = &b->program[s];
     weft_progress *now = &p->progress;
     for (int t = 0; t < p->lowered.tasks.count && p->prepared; t++) release_task(b, s, t);
-    void *const lists[] = {p->prepared,        p->blockers,        p->peer,       p->notice,
-                           p->device_message,  now->state,         now->blockers, now->recorded_by,
-                           now->next_in_lane,  now->order,         now->ready,    now->request,
-                           now->message,       now->address,       now->array};
+    void *const lists[] = {p->prepared,       p->blockers,  p->peer,       p->notice,
+                           p->device_message, now->state,   now->blockers, now->recorded_by,
+                           now->next_in_lane, now->order,   now->ready,    now->request,
+                           now->message,      now->address, now->array};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) free(lists[i]);
     weft_dependencies_release(&p->order);
     weft_lowered_release(&p->lowered);

@@ -42,24 +42,24 @@ typedef struct weft_prepared {
 
 /* The state of a run (run.c), which belongs to the program so that runs allocate nothing. */
 typedef struct weft_progress {
-    unsigned char *state; /* [tasks] */
-    int *blockers;        /* [tasks]: what it still waits for before it may be issued */
-    int *recorded_by;     /* [tasks]: whose event stands for its end */
-    int *next_in_lane;    /* [tasks]: issued behind it and not known to be done; -1: none */
-    int *order;           /* [tasks]: the how manieth to be issued */
-    uint64_t *ready;      /* bits of tasks that nothing blocks */
+    unsigned char *state;  /* [tasks] */
+    int *blockers;         /* [tasks]: what it still waits for before it may be issued */
+    int *recorded_by;      /* [tasks]: whose event stands for its end */
+    int *next_in_lane;     /* [tasks]: issued behind it and not known to be done; -1: none */
+    int *order;            /* [tasks]: the how manieth to be issued */
+    uint64_t *ready;       /* bits of tasks that nothing blocks */
     weft_request *request; /* [receives + sends] */
     int *message;          /* [receives + sends]: the task of each request */
-    void **address;     /* [buffers] */
-    const void **array; /* [buffers]: the arrays of a transform's input that lies in pieces */
+    void **address;        /* [buffers] */
+    const void **array;    /* [buffers]: the arrays of a transform's input that lies in pieces */
 } weft_progress;
 
 typedef struct weft_program {
     weft_lowered lowered;
     weft_dependencies order;
-    weft_prepared *prepared; /* [tasks] */
-    int *blockers;           /* [tasks]: at the beginning of a run */
-    weft_peer **peer;        /* [lowered.peers]; not owned */
+    weft_prepared *prepared;    /* [tasks] */
+    int *blockers;              /* [tasks]: at the beginning of a run */
+    weft_peer **peer;           /* [lowered.peers]; not owned */
     weft_packed_notice *notice; /* [notices] */
     int notices;
     double free_since[WEFT_LINKS];

@@ -45,10 +45,10 @@ typedef struct run {
     int held;            /* tasks that only wait for partners' signals, at the last look */
     int crowded;         /* copies that only wait for others on their lane, at the last look */
     int oldest[WEFT_LANES], newest[WEFT_LANES], pending[WEFT_LANES];
-    int served; /* all tasks before it that partners wait for have been begun */
+    int served;            /* all tasks before it that partners wait for have been begun */
     int announced, packed; /* messages promised to the sender, up to the last one that is packed */
-    double first_sent; /* clock of the sender's first message; 0: none yet */
-    bool paused;       /* the calling thread has waited since the last recorded work */
+    double first_sent;     /* clock of the sender's first message; 0: none yet */
+    bool paused;           /* the calling thread has waited since the last recorded work */
 } run;
 
 static const weft_task *task_of(const run *r, int t) {
@@ -133,9 +133,8 @@ static weft_phase phase_of_lane(const run *r, int lane) {
 
 static void note_arrivals(run *r, int lane) {
     for (int t = r->oldest[lane]; t != NONE; t = r->now->next_in_lane[t])
-        for (int i = 0; task_of(r, t)->kind == WEFT_TASK_DEVICE_MESSAGES &&
-                        i < task_of(r, t)->accesses;
-             i++)
+        for (int i = 0;
+             task_of(r, t)->kind == WEFT_TASK_DEVICE_MESSAGES && i < task_of(r, t)->accesses; i++)
             if (access_of(r, t, i)->writes) weft_record_arrived(r->recorder, r->moment);
 }
 
@@ -312,9 +311,9 @@ static bool look_at_messages(run *r, bool wait) {
     const bool sends = r->awaited_sends > 0 && r->to_send == 0;
     int request = NONE;
     if (r->receives == 0 && !sends) return false;
-    weft_keep(&r->status, (wait ? any->ops->wait_any : any->ops->test_any)(
-                              any, r->now->request, r->p->receives + (sends ? r->p->sends : 0),
-                              &request));
+    weft_keep(&r->status,
+              (wait ? any->ops->wait_any : any->ops->test_any)(
+                  any, r->now->request, r->p->receives + (sends ? r->p->sends : 0), &request));
     if (request >= 0) finish_message(r, request);
     return request >= 0;
 }
@@ -382,9 +381,8 @@ static void await_other_lanes(run *r, int t) {
     for (int lane = 0; lane < WEFT_LANE_NETWORK; lane++)
         if (latest[lane] != NONE)
             weft_keep(&r->status,
-                      d->ops->event_await(
-                          d->state, r->b->queue[task_of(r, t)->lane],
-                          r->p->prepared[r->now->recorded_by[latest[lane]]].event));
+                      d->ops->event_await(d->state, r->b->queue[task_of(r, t)->lane],
+                                          r->p->prepared[r->now->recorded_by[latest[lane]]].event));
 }
 
 static void record_event(run *r, int t) {
@@ -534,8 +532,8 @@ static bool partners_wait_for(const run *r, int t) {
  * of a group is begun only then, for it stops this thread, or the lane, until partners come to it.
  */
 static bool is_next_for_partners(run *r, int t) {
-    while (r->served < t && (!partners_wait_for(r, r->served) ||
-                             r->now->state[r->served] != WAITING))
+    while (r->served < t &&
+           (!partners_wait_for(r, r->served) || r->now->state[r->served] != WAITING))
         r->served++;
     return r->served == t && (r->to_send == 0 || weft_sender_threaded(r->b->sender));
 }
@@ -675,7 +673,12 @@ static double packing_time(const run *r) {
 }
 
 static void end(run *r) {
-    for (int lane = 0; lane < WEFT_LANE_NETWORK; lane++) wait_for_lane(r, lane);
+    const weft_device_handle *d = &r->b->device;
+    for (int lane = 0; lane < WEFT_LANE_NETWORK; lane++) {
+        wait_for_lane(r, lane);
+        if (r->p->lowered.lanes >> lane & 1) /* also of what has ended: only this tells failures */
+            weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->queue[lane]));
+    }
     if (!(r->p->lowered.lanes & 1 << WEFT_LANE_SENDER)) return;
     r->recorder->timings.pack += packing_time(r);
     if (r->first_sent > 0) weft_record_sent(r->recorder, r->first_sent);

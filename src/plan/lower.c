@@ -94,8 +94,8 @@ static void add_loaded(lowering *l, const weft_step *step, share tile,
         const int array = list[p].array;
         const bool own = remote ? array == me : array == WEFT_LOADED_OWN;
         if (own || !remote)
-            weft_tasks_access(tasks, piece_of(step, tile, false, &list[p],
-                                              own ? exchange->src : exchange->dst));
+            weft_tasks_access(
+                tasks, piece_of(step, tile, false, &list[p], own ? exchange->src : exchange->dst));
         for (int t = 0; remote && !own && t < x->produced; t++)
             weft_tasks_access(
                 tasks, weft_access_all(x->partners.first_buffer + t * members + array, false));
@@ -123,8 +123,8 @@ static int64_t offset_of(const weft_step *step, share tile, bool output) {
 static void add_fft(lowering *l, int number, int k, const weft_exchange_lowering *x) {
     weft_tasks *tasks = &l->out->tasks;
     const weft_step *step = &l->schedule->step[number];
-    const bool remote = step->in_piece && (k >= step->chunks - step->far_chunks ||
-                                           weft_step_leaves_data(step - 1));
+    const bool remote =
+        step->in_piece && (k >= step->chunks - step->far_chunks || weft_step_leaves_data(step - 1));
     weft_task task = task_of(number, WEFT_TASK_FFT, WEFT_PHASE_FFT);
     share tile = {.loop = -1};
     if (weft_step_is_empty(step)) return;
@@ -229,35 +229,34 @@ static weft_status begin_exchange(lowering *l, int number, weft_exchange_lowerin
     const weft_step *step = &l->schedule->step[number];
     const bool tiled = weft_step_in_parts(step);
     const int members = step->exchange.members, tiles = weft_step_parts(step);
-    *x = (weft_exchange_lowering){
-        .step = number,
-        .redistribution = step->redistribution,
-        .src = step->src,
-        .send = step->send,
-        .receive = step->receive,
-        .dst = step->dst,
-        .staged = step->staged,
-        .own = step->own_direct  ? WEFT_OWN_COPIED
-               : step->own_stays ? WEFT_OWN_STAYS
-                                 : WEFT_OWN_PACKED,
-        .lane = tiled ? WEFT_LANE_LINK : WEFT_LANE_COMPUTE,
-        .links = links_of(l, step),
-        .produced = step->made.parts,
-        .consumed = step->taken.parts,
-        .produced_axis = step->made.axis,
-        .tile = calloc((size_t)tiles, sizeof *x->tile),
-        .tiles = tiles,
-        .partners = {.opened = -1,
-                     .signalled = -1,
-                     .last_copy = calloc((size_t)members, sizeof(int)),
-                     .last_await = calloc((size_t)members, sizeof(int))}};
+    *x = (weft_exchange_lowering){.step = number,
+                                  .redistribution = step->redistribution,
+                                  .src = step->src,
+                                  .send = step->send,
+                                  .receive = step->receive,
+                                  .dst = step->dst,
+                                  .staged = step->staged,
+                                  .own = step->own_direct  ? WEFT_OWN_COPIED
+                                         : step->own_stays ? WEFT_OWN_STAYS
+                                                           : WEFT_OWN_PACKED,
+                                  .lane = tiled ? WEFT_LANE_LINK : WEFT_LANE_COMPUTE,
+                                  .links = links_of(l, step),
+                                  .produced = step->made.parts,
+                                  .consumed = step->taken.parts,
+                                  .produced_axis = step->made.axis,
+                                  .tile = calloc((size_t)tiles, sizeof *x->tile),
+                                  .tiles = tiles,
+                                  .partners = {.opened = -1,
+                                               .signalled = -1,
+                                               .last_copy = calloc((size_t)members, sizeof(int)),
+                                               .last_await = calloc((size_t)members, sizeof(int))}};
     if (!x->tile || !x->partners.last_copy || !x->partners.last_await)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's exchanges");
     for (int k = 0; k < tiles; k++) WEFT_TRY(make_tile(step, x, k));
     if (!step->method->shared) return WEFT_SUCCESS;
     const bool loads = step + 1 < l->schedule->step + l->schedule->steps;
-    x->partners.copied = weft_step_leaves_data(step) ? 0
-                         : x->consumed - (loads ? step[1].far_chunks : 0);
+    x->partners.copied =
+        weft_step_leaves_data(step) ? 0 : x->consumed - (loads ? step[1].far_chunks : 0);
     x->partners.peer = l->out->peers;
     x->partners.first_buffer = l->out->buffers;
     l->out->buffers += members * x->produced;
@@ -279,9 +278,9 @@ static weft_step *step_at(const lowering *l, int number) {
     return number >= 0 && number < l->schedule->steps ? &l->schedule->step[number] : NULL;
 }
 
-/* Whether the tiles of a transform alternate with those of the exchange behind it, or before it. Not
- * where one stores what the other still reads: then the list, which must be right one task after the
- * other, has all of the one before all of the other. */
+/* Whether the tiles of a transform alternate with those of the exchange behind it, or before it.
+ * Not where one stores what the other still reads: then the list, which must be right one task
+ * after the other, has all of the one before all of the other. */
 static bool alternates(const lowering *l, int exchange, bool before) {
     const weft_step *step = step_at(l, exchange);
     if (!step || step->kind != WEFT_STEP_EXCHANGE || !weft_step_in_parts(step)) return false;
@@ -384,9 +383,9 @@ static weft_status add_steps(lowering *l, weft_exchange_lowering *arriving,
     return l->out->tasks.status;
 }
 
-/* Messages between two ranks are told apart by their order alone, so a rank begins all that it sends
- * in the order of the list, and all that it receives; so do groups of ranks with what they exchange
- * at once. What the sender sends begins with the copy that packs it. */
+/* Messages between two ranks are told apart by their order alone, so a rank begins all that it
+ * sends in the order of the list, and all that it receives; so do groups of ranks with what they
+ * exchange at once. What the sender sends begins with the copy that packs it. */
 static void keep_order(weft_tasks *tasks) {
     int sent = -1, received = -1, exchanged = -1;
     for (int t = 0; t < tasks->count; t++) {

@@ -11,11 +11,11 @@
 /* A schedule as tasks, and what an execution of them needs. */
 typedef struct weft_lowered {
     weft_tasks tasks;
-    int buffers;       /* those of the schedule, and partners' arrays after them */
-    int lanes;         /* bit l: some task runs on lane l */
-    int peers;         /* exchanges that read partners' arrays, ... */
-    int *peer_step;    /* [peers]: ... and the step that each of them is */
-    int messages_sent; /* by this rank in one execution, ... */
+    int buffers;        /* those of the schedule, and partners' arrays after them */
+    int lanes;          /* bit l: some task runs on lane l */
+    int peers;          /* exchanges that read partners' arrays, ... */
+    int *peer_step;     /* [peers]: ... and the step that each of them is */
+    int messages_sent;  /* by this rank in one execution, ... */
     int64_t bytes_sent; /* ... and their bytes, what partners read of this rank's arrays included */
 } weft_lowered;
 

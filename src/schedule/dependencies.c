@@ -57,7 +57,8 @@ static bool reaches(search *s, int i, int64_t sum) {
 static void add_axes(search *s, const weft_access *a) {
     for (int i = 0; i < a->view.axes; i++) {
         const int64_t stride = a->view.stride[i] * (int64_t)a->element_bytes;
-        if (a->view.n[i] > 1 && stride != 0) add_term(s, stride < 0 ? -stride : stride, a->view.n[i]);
+        if (a->view.n[i] > 1 && stride != 0)
+            add_term(s, stride < 0 ? -stride : stride, a->view.n[i]);
     }
     if (a->element_bytes > 1) add_term(s, 1, (int64_t)a->element_bytes);
 }
@@ -157,7 +158,8 @@ static weft_status derive(derivation *d) {
 /* Sorts the edges by one of their ends. */
 static void list(const derivation *d, bool by_after, int *first, int *other) {
     const int tasks = d->tasks->count;
-    for (int i = 0; i < d->edges; i++) first[(by_after ? d->edge[i].after : d->edge[i].before) + 1]++;
+    for (int i = 0; i < d->edges; i++)
+        first[(by_after ? d->edge[i].after : d->edge[i].before) + 1]++;
     for (int t = 0; t < tasks; t++) first[t + 1] += first[t];
     for (int i = 0; i < d->edges; i++) {
         const int end = by_after ? d->edge[i].after : d->edge[i].before;

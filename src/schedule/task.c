@@ -3,6 +3,7 @@
 
 #include "support/error.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 weft_access weft_access_all(int buffer, bool writes) {
@@ -17,10 +18,16 @@ static bool has_room(weft_tasks *tasks, void *list, int count, int *capacity, si
     void **memory = list;
     if (tasks->status != WEFT_SUCCESS) return false;
     if (count < *capacity) return true;
-    const int larger = *capacity > 0 ? 2 * *capacity : 16;
-    void *moved = realloc(*memory, (size_t)larger * bytes);
+    const bool countable =
+        *capacity <= INT_MAX / 8; /* spans of a trace are several for each task */
+    const int larger = *capacity > 0 && countable ? 2 * *capacity : 16;
+    void *moved = countable ? realloc(*memory, (size_t)larger * bytes) : NULL;
     if (!moved) {
-        tasks->status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's tasks");
+        tasks->status =
+            weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                      "no memory for a plan's tasks, which are more than %d; choose fewer "
+                      "options.chunks",
+                      count);
         return false;
     }
     *memory = moved;

@@ -102,7 +102,7 @@ typedef struct weft_task {
     int partner;      /* member of the exchange's group, or WEFT_NO_PARTNER */
     int tile;
     int first_access, accesses;
-    int after; /* a task that is issued before this one, data or not; -1: none */
+    int after;  /* a task that is issued before this one, data or not; -1: none */
     bool waits; /* the calling thread waits for the compute lane before it issues this task */
     union {
         weft_fft_task fft;
