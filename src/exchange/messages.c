@@ -105,8 +105,11 @@ void weft_add_own_arrival(const weft_exchange_lowering *x, const weft_exchange_t
 
 static void set_message(const weft_exchange_lowering *x, const weft_exchange_tile *tile, bool typed,
                         int packed, weft_task *task) {
-    task->as.message = (weft_message_task){
-        .redistribution = x->redistribution, .request = -1, .typed = typed, .packed = packed};
+    task->as.message = (weft_message_task){.redistribution = x->redistribution,
+                                           .request = -1,
+                                           .typed = typed,
+                                           .packed = packed,
+                                           .element_bytes = tile->geometry.element_bytes};
     memcpy(task->as.message.order, tile->geometry.wire, sizeof task->as.message.order);
 }
 

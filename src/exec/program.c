@@ -165,17 +165,15 @@ static weft_status make_queues(weft_build *b, const weft_program *p) {
     return WEFT_SUCCESS;
 }
 
-weft_status weft_program_create(weft_build *b, int s) {
+weft_status weft_program_prepare(weft_build *b, int s) {
     weft_program *p = &b->program[s];
-    const weft_schedule *schedule = &b->schedule[s];
-    WEFT_TRY(weft_schedule_lower(schedule, b->device.ops, &p->lowered));
     const weft_tasks *tasks = &p->lowered.tasks;
     p->sequential = (p->lowered.lanes & ~(1 << WEFT_LANE_COMPUTE)) == 0;
     if (!p->sequential) WEFT_TRY(weft_dependencies_derive(tasks, &p->order));
     WEFT_TRY(allocate_lists(p));
     for (int t = 0; t < tasks->count; t++)
         if (tasks->task[t].kind == WEFT_TASK_FFT)
-            WEFT_TRY(plan_transform(b, &schedule->step[tasks->task[t].step], &tasks->task[t],
+            WEFT_TRY(plan_transform(b, &b->schedule[s].step[tasks->task[t].step], &tasks->task[t],
                                     &p->prepared[t].plan));
     b->memory.tables += p->bytes;
     if (p->sequential) return WEFT_SUCCESS;
@@ -183,6 +181,11 @@ weft_status weft_program_create(weft_build *b, int s) {
     for (int t = 0; t < tasks->count; t++) find_claims(b, p, t);
     WEFT_TRY(make_queues(b, p));
     return make_events(b, p);
+}
+
+weft_status weft_program_create(weft_build *b, int s) {
+    WEFT_TRY(weft_schedule_lower(&b->schedule[s], b->device.ops, &b->program[s].lowered));
+    return weft_program_prepare(b, s);
 }
 
 /* ---- partners ---- */
@@ -203,8 +206,7 @@ static void list_runs(const weft_program *p, const weft_task *task, bool receive
 
 /* Making an all-to-all of runs is collective, so a rank without memory for them takes part. */
 static weft_status make_alltoall_of_runs(const weft_program *p, const weft_task *task,
-                                         weft_transport *group, size_t element_bytes,
-                                         weft_alltoall **alltoall) {
+                                         weft_transport *group, weft_alltoall **alltoall) {
     const size_t members = (size_t)group->size;
     weft_run *run = calloc(2 * members, sizeof *run);
     weft_status status = run ? WEFT_SUCCESS : out_of_memory();
@@ -213,7 +215,7 @@ static weft_status make_alltoall_of_runs(const weft_program *p, const weft_task 
         list_runs(p, task, true, run + members);
     }
     weft_keep(&status, group->ops->alltoall_create(group, run, run ? run + members : NULL,
-                                                   element_bytes, alltoall));
+                                                   task->as.message.element_bytes, alltoall));
     free(run);
     return status;
 }
@@ -237,26 +239,18 @@ static weft_status make_alltoall_of_views(const weft_program *p, const weft_task
     return status;
 }
 
-static weft_status connect_task(weft_build *b, int s, int t) {
-    weft_program *p = &b->program[s];
+static weft_status connect_task(weft_build *b, weft_program *p, int t) {
     const weft_task *task = &p->lowered.tasks.task[t];
-    const weft_step *step = &b->schedule[s].step[task->step];
-    weft_prepared *made = &p->prepared[t];
-    weft_transport *group = b->group[step->redistribution];
     const weft_access *a = access_of(p, task, 0);
-    switch (task->kind) {
-    case WEFT_TASK_SEND:
-    case WEFT_TASK_RECEIVE:
+    const bool alone = task->kind == WEFT_TASK_SEND || task->kind == WEFT_TASK_RECEIVE;
+    if (!alone && task->kind != WEFT_TASK_ALLTOALL) return WEFT_SUCCESS;
+    weft_transport *group = b->group[task->as.message.redistribution];
+    weft_prepared *made = &p->prepared[t];
+    if (alone)
         return group->ops->message_create(group, &a->view, task->as.message.order, a->element_bytes,
                                           &made->message);
-    case WEFT_TASK_ALLTOALL:
-        return task->as.message.typed
-                   ? make_alltoall_of_views(p, task, group, &made->alltoall)
-                   : make_alltoall_of_runs(p, task, group, step->exchange.element_bytes,
-                                           &made->alltoall);
-    default:
-        return WEFT_SUCCESS;
-    }
+    return task->as.message.typed ? make_alltoall_of_views(p, task, group, &made->alltoall)
+                                  : make_alltoall_of_runs(p, task, group, &made->alltoall);
 }
 
 static weft_status number_messages(weft_program *p) {
@@ -305,17 +299,17 @@ weft_status weft_program_connect(weft_build *b, int s) {
     weft_status status = number_messages(p);
     for (int i = 0; i < p->lowered.peers; i++)
         weft_keep(&status, weft_build_peer(b, s, p->lowered.peer_step[i], &p->peer[i]));
-    for (int t = 0; t < p->lowered.tasks.count; t++) weft_keep(&status, connect_task(b, s, t));
+    for (int t = 0; t < p->lowered.tasks.count; t++) weft_keep(&status, connect_task(b, p, t));
     b->memory.tables += p->bytes - bytes;
     return status;
 }
 
-static void release_task(weft_build *b, int s, int t) {
-    weft_program *p = &b->program[s];
+static void release_task(weft_build *b, weft_program *p, int t) {
+    const weft_task *task = &p->lowered.tasks.task[t];
     weft_prepared *made = &p->prepared[t];
-    const int step = p->lowered.tasks.task[t].step;
-    weft_transport *group = b->group[b->schedule[s].step[step].redistribution];
     if (made->event) b->device.ops->event_destroy(b->device.state, made->event);
+    if (!made->message && !made->alltoall) return;
+    weft_transport *group = b->group[task->as.message.redistribution];
     if (made->message) group->ops->message_destroy(group, made->message);
     if (made->alltoall) group->ops->alltoall_destroy(group, made->alltoall);
 }
@@ -323,7 +317,7 @@ static void release_task(weft_build *b, int s, int t) {
 void weft_program_release(weft_build *b, int s) {
     weft_program *p = &b->program[s];
     weft_progress *now = &p->progress;
-    for (int t = 0; t < p->lowered.tasks.count && p->prepared; t++) release_task(b, s, t);
+    for (int t = 0; t < p->lowered.tasks.count && p->prepared; t++) release_task(b, p, t);
     void *const lists[] = {p->prepared,       p->blockers,  p->peer,       p->notice,
                            p->device_message, now->state,   now->blockers, now->recorded_by,
                            now->next_in_lane, now->order,   now->ready,    now->request,

@@ -73,6 +73,8 @@ typedef struct weft_program {
 /* Everything of schedule number `s` that no other rank is needed for: tasks, engine plans, events,
  * lanes. Not collective. */
 weft_status weft_program_create(weft_build *build, int s);
+/* The same of a program whose tasks there are. */
+weft_status weft_program_prepare(weft_build *build, int s);
 /* Messages and signals, once there are groups, communicators and shared workspaces. Groups of the
  * transport take part: a rank that has failed goes on. Collective. */
 weft_status weft_program_connect(weft_build *build, int s);

@@ -44,7 +44,8 @@ typedef struct run {
     int watched;         /* tasks of the device whose end the calling thread waits for */
     int held;            /* tasks that only wait for partners' signals, at the last look */
     int crowded;         /* copies that only wait for others on their lane, at the last look */
-    int oldest[WEFT_LANES], newest[WEFT_LANES], pending[WEFT_LANES];
+    int oldest[WEFT_LANES], newest[WEFT_LANES]; /* tasks that are issued and not known to be done */
+    int copies[WEFT_LANES];                     /* of those, copies from partners */
     int served;            /* all tasks before it that partners wait for have been begun */
     int announced, packed; /* messages promised to the sender, up to the last one that is packed */
     double first_sent;     /* clock of the sender's first message; 0: none yet */
@@ -64,7 +65,13 @@ static const weft_access *access_of(const run *r, int t, int i) {
 }
 
 static weft_transport *group_of(const run *r, int t) {
-    return r->b->group[r->b->schedule[r->s].step[task_of(r, t)->step].redistribution];
+    return r->b->group[task_of(r, t)->as.message.redistribution];
+}
+
+/* A copy from a partner's array that goes on by itself. */
+static bool is_remote_copy(const run *r, int t) {
+    const weft_task *task = task_of(r, t);
+    return task->kind == WEFT_TASK_COPY && task->as.copy.from_partner && is_async(r, t);
 }
 
 /* ---- readiness ---- */
@@ -108,7 +115,7 @@ static void append(run *r, int t) {
     else
         r->now->next_in_lane[r->newest[lane]] = t;
     r->newest[lane] = t;
-    r->pending[lane]++;
+    r->copies[lane] += is_remote_copy(r, t);
     r->watched += r->p->prepared[t].watched;
 }
 
@@ -117,7 +124,7 @@ static void complete_through(run *r, int lane, int last) {
     for (int t = NONE; t != last;) {
         t = r->oldest[lane];
         r->oldest[lane] = r->now->next_in_lane[t];
-        r->pending[lane]--;
+        r->copies[lane] -= is_remote_copy(r, t);
         r->watched -= r->p->prepared[t].watched;
         complete(r, t);
     }
@@ -436,7 +443,7 @@ static void issue_copies(run *r, int t) {
 static void issue_on_device(run *r, int t) {
     const weft_task *task = task_of(r, t);
     if (task->waits) wait_for_lane(r, WEFT_LANE_COMPUTE);
-    if (task->kind == WEFT_TASK_COPY && task->as.copy.from_partner && is_async(r, t)) {
+    if (is_remote_copy(r, t)) {
         issue_copies(r, t);
         return;
     }
@@ -458,7 +465,6 @@ static void issue_on_device(run *r, int t) {
 
 static void issue_on_network(run *r, int t) {
     const weft_task *task = task_of(r, t);
-    weft_transport *group = group_of(r, t);
     switch (task->kind) {
     case WEFT_TASK_SEND:
         if (task->lane == WEFT_LANE_SENDER) {
@@ -475,10 +481,10 @@ static void issue_on_network(run *r, int t) {
     case WEFT_TASK_RECEIVE:
         mark_issued(r, t);
         r->receives++;
-        weft_keep(&r->status,
-                  group->ops->receive(group, weft_program_address(r->p, access_of(r, t, 0)),
-                                      r->p->prepared[t].message, task->partner,
-                                      &r->now->request[task->as.message.request]));
+        weft_keep(&r->status, group_of(r, t)->ops->receive(
+                                  group_of(r, t), weft_program_address(r->p, access_of(r, t, 0)),
+                                  r->p->prepared[t].message, task->partner,
+                                  &r->now->request[task->as.message.request]));
         return;
     case WEFT_TASK_ALLTOALL:
         alltoall(r, t);
@@ -554,8 +560,7 @@ static bool may_go(run *r, int t) {
         r->held++;
         return false;
     }
-    if (r->status == WEFT_SUCCESS && task->kind == WEFT_TASK_COPY && task->as.copy.from_partner &&
-        is_async(r, t) && r->pending[task->lane] >= AHEAD) {
+    if (r->status == WEFT_SUCCESS && is_remote_copy(r, t) && r->copies[task->lane] >= AHEAD) {
         r->crowded++;
         return false;
     }

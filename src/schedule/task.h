@@ -81,6 +81,7 @@ typedef struct weft_message_task {
     int request;        /* SEND, RECEIVE, ALLTOALL: number of its handle among those of its kind */
     bool typed;         /* ALLTOALL: of views, not of runs */
     int packed;
+    size_t element_bytes;
     int order[WEFT_AXES];
 } weft_message_task;
 
