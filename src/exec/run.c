@@ -45,11 +45,11 @@ typedef struct run {
     int held;            /* tasks that only wait for partners' signals, at the last look */
     int crowded;         /* copies that only wait for others on their lane, at the last look */
     int oldest[WEFT_LANES], newest[WEFT_LANES]; /* tasks that are issued and not known to be done */
-    int copies[WEFT_LANES];                     /* of those, copies from partners */
-    int served;            /* all tasks before it that partners wait for have been begun */
-    int announced, packed; /* messages promised to the sender, up to the last one that is packed */
-    double first_sent;     /* clock of the sender's first message; 0: none yet */
-    bool paused;           /* the calling thread has waited since the last recorded work */
+    int copies[WEFT_LANES]; /* copies from partners among them; several done as one are one */
+    int served;             /* all tasks before it that partners wait for have been begun */
+    int announced, packed;  /* messages promised to the sender, up to the last one that is packed */
+    double first_sent;      /* clock of the sender's first message; 0: none yet */
+    bool paused;            /* the calling thread has waited since the last recorded work */
 } run;
 
 static const weft_task *task_of(const run *r, int t) {
@@ -115,7 +115,7 @@ static void append(run *r, int t) {
     else
         r->now->next_in_lane[r->newest[lane]] = t;
     r->newest[lane] = t;
-    r->copies[lane] += is_remote_copy(r, t);
+    r->copies[lane] += is_remote_copy(r, t) && r->now->recorded_by[t] == t;
     r->watched += r->p->prepared[t].watched;
 }
 
@@ -124,7 +124,7 @@ static void complete_through(run *r, int lane, int last) {
     for (int t = NONE; t != last;) {
         t = r->oldest[lane];
         r->oldest[lane] = r->now->next_in_lane[t];
-        r->copies[lane] -= is_remote_copy(r, t);
+        r->copies[lane] -= is_remote_copy(r, t) && r->now->recorded_by[t] == t;
         r->watched -= r->p->prepared[t].watched;
         complete(r, t);
     }
