@@ -46,7 +46,7 @@ typedef struct weft_exchange_lowering {
     int src, send, receive, dst; /* buffers; send is src where nothing is packed, and so on */
     bool staged;                 /* send and receive are page-locked host memory */
     weft_own_block own;
-    weft_lane lane;         /* of copies */
+    int lane;               /* of copies */
     int links;              /* lanes of copies from partners; 0: `lane` */
     int produced, consumed; /* tiles of the transforms before and after */
     int produced_axis;      /* the axis that the tiles produced share out */

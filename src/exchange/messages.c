@@ -6,7 +6,7 @@
 #include <string.h>
 
 weft_task weft_exchange_task(const weft_exchange_lowering *x, const weft_exchange_tile *tile,
-                             weft_task_kind kind, weft_lane lane, weft_phase phase, int partner) {
+                             weft_task_kind kind, int lane, weft_phase phase, int partner) {
     return (weft_task){.kind = kind,
                        .lane = lane,
                        .step = x->step,
@@ -48,7 +48,7 @@ static weft_transfer inward(const weft_exchange_lowering *x) {
     return x->staged ? WEFT_HOST_TO_DEVICE : WEFT_DEVICE_TO_DEVICE;
 }
 
-int weft_add_pack(const weft_exchange_lowering *x, const weft_exchange_tile *tile, weft_lane lane,
+int weft_add_pack(const weft_exchange_lowering *x, const weft_exchange_tile *tile, int lane,
                   int member, weft_tasks *tasks) {
     const weft_block *block = &tile->geometry.send[member];
     if (!tile->geometry.pack || block->elements == 0) return -1;
@@ -126,7 +126,7 @@ void weft_add_receives(const weft_exchange_lowering *x, const weft_exchange_tile
     }
 }
 
-int weft_add_send(const weft_exchange_lowering *x, const weft_exchange_tile *tile, weft_lane lane,
+int weft_add_send(const weft_exchange_lowering *x, const weft_exchange_tile *tile, int lane,
                   int member, int packed, weft_tasks *tasks) {
     weft_task task = weft_exchange_task(x, tile, WEFT_TASK_SEND, lane, WEFT_PHASE_EXCHANGE, member);
     if (tile->geometry.send[member].elements == 0) return -1;
@@ -137,7 +137,7 @@ int weft_add_send(const weft_exchange_lowering *x, const weft_exchange_tile *til
 }
 
 void weft_add_all_messages(const weft_exchange_lowering *x, const weft_exchange_tile *tile,
-                           weft_task_kind kind, weft_lane lane, bool typed, weft_tasks *tasks) {
+                           weft_task_kind kind, int lane, bool typed, weft_tasks *tasks) {
     weft_task task = weft_exchange_task(x, tile, kind, lane, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER);
     set_message(x, tile, typed, -1, &task);
     weft_tasks_add(tasks, task);

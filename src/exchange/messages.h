@@ -14,7 +14,7 @@ static inline int weft_partner(const weft_exchange_tile *tile, int i) {
 
 /* A task of the exchange as a whole, or of one partner. */
 weft_task weft_exchange_task(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
-                             weft_task_kind kind, weft_lane lane, weft_phase phase, int partner);
+                             weft_task_kind kind, int lane, weft_phase phase, int partner);
 
 /* The blocks as they travel: read from the send buffer, written to the receive buffer. */
 weft_access weft_sent(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
@@ -24,8 +24,8 @@ weft_access weft_received(const weft_exchange_lowering *exchange, const weft_exc
 
 /* Copies a partner's block to the send buffer, or from the receive buffer to where it belongs, if
  * it is packed; returns the task, or -1. */
-int weft_add_pack(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
-                  weft_lane lane, int member, weft_tasks *tasks);
+int weft_add_pack(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile, int lane,
+                  int member, weft_tasks *tasks);
 int weft_add_unpack(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
                     int member, weft_tasks *tasks);
 void weft_add_unpacks(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
@@ -42,12 +42,12 @@ void weft_add_receives(const weft_exchange_lowering *exchange, const weft_exchan
                        weft_tasks *tasks);
 /* Sends a partner's block, if there is one; `packed` is the task that packs it, or -1. Returns the
  * task, or -1. */
-int weft_add_send(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
-                  weft_lane lane, int member, int packed, weft_tasks *tasks);
+int weft_add_send(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile, int lane,
+                  int member, int packed, weft_tasks *tasks);
 
 /* One task, ALLTOALL or DEVICE_MESSAGES, with the messages of all partners. */
 void weft_add_all_messages(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
-                           weft_task_kind kind, weft_lane lane, bool typed, weft_tasks *tasks);
+                           weft_task_kind kind, int lane, bool typed, weft_tasks *tasks);
 
 /* What the methods that differ only in who packs share. */
 void weft_arrive_as_messages(weft_exchange_lowering *exchange, const weft_exchange_tile *tile,

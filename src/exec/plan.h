@@ -1,6 +1,6 @@
 /*
  * The plan object: what the planner settled on, made ready to run: engine plans, groups, exchanges,
- * buffers. Built by build.c, run by execute.c, described by explain.c; plan.c holds the rest of the
+ * buffers. Built by build.c, run by run.c, described by explain.c; plan.c holds the rest of the
  * public interface.
  */
 #ifndef WEFT_EXEC_PLAN_H

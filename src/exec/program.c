@@ -78,7 +78,7 @@ static void find_watchers(const weft_build *b, const weft_program *p, int t, boo
         const weft_task *next = &p->lowered.tasks.task[p->order.after[i]];
         const int lane = next->lane;
         /* The sender is called when the block is packed. */
-        if (lane == (int)task->lane || (lane == WEFT_LANE_SENDER && next->as.message.packed == t))
+        if (lane == task->lane || (lane == WEFT_LANE_SENDER && next->as.message.packed == t))
             continue;
         *event = true;
         *watched = *watched || !weft_lane_is_async(b, lane);

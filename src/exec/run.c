@@ -381,7 +381,7 @@ static void await_other_lanes(run *r, int t) {
     for (int lane = 0; lane < WEFT_LANES; lane++) latest[lane] = NONE;
     for (int i = order->first_before[t]; i < order->first_before[t + 1]; i++) {
         const int u = order->before[i], lane = task_of(r, u)->lane;
-        if (lane == (int)task_of(r, t)->lane || r->now->state[u] != ISSUED) continue;
+        if (lane == task_of(r, t)->lane || r->now->state[u] != ISSUED) continue;
         if (latest[lane] == NONE || r->now->order[u] > r->now->order[latest[lane]])
             latest[lane] = u;
     }

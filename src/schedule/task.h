@@ -25,14 +25,14 @@ typedef enum weft_task_kind {
 /* Where a task runs. Work on one lane of the device is done in the order in which it is enqueued.
  * On the network lane the calling thread talks to partners; on the sender lane a thread of its own
  * does, where the transport allows that. */
-typedef enum weft_lane {
+enum {
     WEFT_LANE_COMPUTE,
     WEFT_LANE_LOW_PRIORITY, /* computes too, but gives way to everything else */
     WEFT_LANE_LINK,         /* the first of WEFT_LINKS lanes for copies */
     WEFT_LANE_NETWORK = WEFT_LANE_LINK + 4,
     WEFT_LANE_SENDER,
     WEFT_LANES
-} weft_lane;
+};
 enum { WEFT_LINKS = WEFT_LANE_NETWORK - WEFT_LANE_LINK };
 
 static inline bool weft_lane_of_device(int lane) {
@@ -97,7 +97,7 @@ typedef struct weft_signal_task {
 
 typedef struct weft_task {
     weft_task_kind kind;
-    weft_lane lane;
+    int lane;
     int step;         /* the step of the schedule that it is part of */
     weft_phase phase; /* what its time counts as */
     int partner;      /* member of the exchange's group, or WEFT_NO_PARTNER */

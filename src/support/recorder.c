@@ -43,8 +43,8 @@ double weft_record(weft_recorder *r, weft_phase phase, int partner, double begin
     return end;
 }
 
-void weft_record_span(weft_recorder *r, int step, weft_phase phase, int queue, int partner, double begin,
-                      double end) {
+void weft_record_span(weft_recorder *r, int step, weft_phase phase, int queue, int partner,
+                      double begin, double end) {
     if (!r->spans) return;
     int place = atomic_fetch_add_explicit(&r->count, 1, memory_order_relaxed);
     if (place < r->capacity)
