@@ -111,7 +111,7 @@ static weft_tasks random_list(int first_buffer) {
     const int count = 2 + (int)below(MOST_TASKS - 2);
     while (tasks.count < count) {
         weft_access from = random_access(first_buffer + (int)below(BUFFERS), false), to = from;
-        weft_task task = {.lane = below(WEFT_LANE_NETWORK),
+        weft_task task = {.lane = (int)below(WEFT_LANE_NETWORK),
                           .phase = WEFT_PHASE_LOCAL,
                           .partner = WEFT_NO_PARTNER,
                           .after = -1};
