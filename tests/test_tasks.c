@@ -179,7 +179,7 @@ static void run_one_after_the_other(const weft_tasks *tasks, unsigned char *memo
 static void transfer(weft_build *b, int buffer, unsigned char *host, bool to_device) {
     const weft_device_handle *d = &b->device;
     const weft_copy copy = weft_copy_of_run(BUFFER_BYTES, 1);
-    void *there = b->buffer[WEFT_BUFFER_WORKSPACE + buffer];
+    void *there = b->buffers.memory[WEFT_BUFFER_WORKSPACE + buffer];
     ok(d->ops->copy(d->state, NULL, &copy, to_device ? host : there, to_device ? there : host,
                     to_device ? WEFT_HOST_TO_DEVICE : WEFT_DEVICE_TO_HOST));
     ok(d->ops->queue_wait(d->state, NULL));
@@ -195,7 +195,7 @@ static void run_random_lists(weft_device id, const char *simulate) {
     unsetenv("WEFT_SIMULATE");
     for (int k = 0; k < BUFFERS; k++)
         ok(b->device.ops->allocate(b->device.state, WEFT_MEMORY_DEVICE, BUFFER_BYTES,
-                                   &b->buffer[WEFT_BUFFER_WORKSPACE + k]));
+                                   &b->buffers.memory[WEFT_BUFFER_WORKSPACE + k]));
     for (int i = 0; i < LISTS / 4; i++) {
         static unsigned char expected[BUFFERS * BUFFER_BYTES], found[BUFFERS * BUFFER_BYTES];
         weft_lowered *lowered = &b->program[0].lowered;

@@ -18,7 +18,8 @@ static ends ends_of(weft_direction dir) {
 
 /* Whether the caller's numbers at a place come in pairs, to which they are aligned. */
 static bool in_pairs(const struct weft_plan_private *plan, weft_operator_place place) {
-    return weft_call_storage(&plan->call, place) == WEFT_STORAGE_SAME && plan->build->wants_pairs;
+    return weft_call_storage(&plan->call, place) == WEFT_STORAGE_SAME &&
+           plan->build->buffers.wants_pairs;
 }
 
 /* Bytes, a power of two, that the address of the caller's array at a place is a multiple of. */
@@ -34,7 +35,7 @@ static weft_engine_plan *find_single(const weft_build *b, int s) {
     const weft_program *p = &b->program[s];
     const weft_task *task = p->lowered.tasks.task;
     if (!b->scheduled[s] || p->lowered.tasks.count != 1 || task->kind != WEFT_TASK_FFT ||
-        b->engine->takes_operators)
+        b->candidate.engine->takes_operators)
         return NULL;
     const int src = task->as.fft.src, dst = task->as.fft.dst;
     const bool callers = src < WEFT_BUFFER_WORKSPACE && dst < WEFT_BUFFER_WORKSPACE;
@@ -54,8 +55,8 @@ void weft_arguments_find(weft_plan plan) {
         const ends e = ends_of(dir);
         weft_arguments *a = &plan->arguments[d];
         if (dir == WEFT_CONVOLVE && (!o->convolve || o->keep_spectrum)) continue;
-        a->in_bytes = b->callers_bytes[e.space[0]];
-        a->out_bytes = b->callers_bytes[e.space[1]];
+        a->in_bytes = b->buffers.callers_bytes[e.space[0]];
+        a->out_bytes = b->buffers.callers_bytes[e.space[1]];
         a->in_mask = alignment(plan, e.place[0]) - 1;
         a->out_mask = alignment(plan, e.place[1]) - 1;
         const bool holds = a->in_bytes > 0 && a->out_bytes > 0;
@@ -99,13 +100,13 @@ static weft_status check_execution(weft_plan plan, weft_direction dir, const voi
     if (dir == WEFT_CONVOLVE && !plan->call.options.convolve)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: WEFT_CONVOLVE wants a plan made with options.convolve = 1");
-    if (plan->build->apart)
+    if (plan->build->meeting.broken)
         return weft_fail(WEFT_ERROR_DEVICE,
                          "weft_execute: messages between this plan's GPUs have failed before; "
                          "destroy the plan and make a new one");
     const ends e = ends_of(dir);
-    const size_t in_bytes = plan->build->callers_bytes[e.space[0]];
-    const size_t out_bytes = plan->build->callers_bytes[e.space[1]];
+    const size_t in_bytes = plan->build->buffers.callers_bytes[e.space[0]];
+    const size_t out_bytes = plan->build->buffers.callers_bytes[e.space[1]];
     if ((!in && in_bytes > 0) || (!out && out_bytes > 0))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: %s is NULL; it needs %zu bytes (weft_plan_bytes)",
@@ -134,8 +135,8 @@ static weft_status check_spectrum(weft_plan plan, weft_direction dir, const void
                                   const void *spectrum, const void *out) {
     const bool keeps = plan->call.options.keep_spectrum && dir == WEFT_CONVOLVE;
     if (!spectrum && !keeps) return WEFT_SUCCESS;
-    const size_t bytes = plan->build->callers_bytes[WEFT_OUTPUT];
-    const size_t others = plan->build->callers_bytes[WEFT_INPUT];
+    const size_t bytes = plan->build->buffers.callers_bytes[WEFT_OUTPUT];
+    const size_t others = plan->build->buffers.callers_bytes[WEFT_INPUT];
     if (spectrum && !keeps)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_convolve: a plan that keeps the spectrum is one with "

@@ -59,11 +59,11 @@ static weft_status make_schedules(weft_build *b, int rank) {
         if (!b->scheduled[s]) continue;
         weft_model_predict(weft_planner_machine(b->planner), b->candidate.threads, &b->schedule[s]);
         for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
-            if (b->schedule[s].buffer_bytes[i] > b->buffer_bytes[i])
-                b->buffer_bytes[i] = b->schedule[s].buffer_bytes[i];
+            if (b->schedule[s].buffer_bytes[i] > b->buffers.bytes[i])
+                b->buffers.bytes[i] = b->schedule[s].buffer_bytes[i];
     }
-    b->callers_bytes[WEFT_INPUT] = callers_bytes(b, WEFT_INPUT);
-    b->callers_bytes[WEFT_OUTPUT] = callers_bytes(b, WEFT_OUTPUT);
+    b->buffers.callers_bytes[WEFT_INPUT] = callers_bytes(b, WEFT_INPUT);
+    b->buffers.callers_bytes[WEFT_OUTPUT] = callers_bytes(b, WEFT_OUTPUT);
     return WEFT_SUCCESS;
 }
 
@@ -78,7 +78,7 @@ static weft_status check_memory(const weft_build *b) {
     bool fits = true;
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) {
         int64_t *sum = is_staging(i) ? &staging : &device;
-        fits = fits && weft_checked_add(*sum, (int64_t)b->buffer_bytes[i], sum);
+        fits = fits && weft_checked_add(*sum, (int64_t)b->buffers.bytes[i], sum);
     }
     int64_t host = staging;
     if (b->candidate.device->host_addressable) fits = fits && weft_checked_add(host, device, &host);
@@ -96,11 +96,11 @@ static weft_status check_memory(const weft_build *b) {
 
 static weft_status allocate_buffers(weft_build *b) {
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) {
-        size_t bytes = b->buffer_bytes[i];
+        size_t bytes = b->buffers.bytes[i];
         weft_memory_kind kind = is_staging(i) ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE;
         *(is_staging(i) ? &b->memory.page_locked : &b->memory.workspace) += bytes;
         if (bytes > 0 && !weft_build_shares_buffer(b, i))
-            WEFT_TRY(b->device.ops->allocate(b->device.state, kind, bytes, &b->buffer[i]));
+            WEFT_TRY(b->device.ops->allocate(b->device.state, kind, bytes, &b->buffers.memory[i]));
     }
     return WEFT_SUCCESS;
 }
@@ -115,12 +115,13 @@ static weft_status create_programs(weft_build *b) {
 static weft_status prepare_operators_of(weft_build *b, const weft_step *step, int slot) {
     if (b->device.ops->run) {
         WEFT_TRY(weft_pointwise_create(step->operators, &step->layout,
-                                       b->planner->call->options.threads, &b->pointwise[slot]));
-        b->memory.tables += weft_pointwise_bytes(b->pointwise[slot]);
+                                       b->planner->call->options.threads,
+                                       &b->operators.pointwise[slot]));
+        b->memory.tables += weft_pointwise_bytes(b->operators.pointwise[slot]);
     } else if (step->dst_bytes > 0) {
         WEFT_TRY(weft_operator_pass_create(step->operators, &step->layout, &b->device,
-                                           &b->operator_pass[slot]));
-        b->memory.tables += weft_operator_pass_bytes(b->operator_pass[slot]);
+                                           &b->operators.pass[slot]));
+        b->memory.tables += weft_operator_pass_bytes(b->operators.pass[slot]);
     }
     return WEFT_SUCCESS;
 }
@@ -132,13 +133,13 @@ static weft_status prepare_operators(weft_build *b) {
             const weft_step *step = &b->schedule[s].step[i];
             const int slot = weft_operator_slot(&b->schedule[s], step);
             if (step->kind != WEFT_STEP_POINTWISE || weft_step_scales(step, &unused)) continue;
-            if (!b->pointwise[slot] && !b->operator_pass[slot])
+            if (!b->operators.pointwise[slot] && !b->operators.pass[slot])
                 WEFT_TRY(prepare_operators_of(b, step, slot));
         }
     /* Kernels that are a pass of operators load and store whole elements, and cuFFT pairs. */
-    b->wants_pairs = b->engine->wants_pairs;
+    b->buffers.wants_pairs = b->candidate.engine->wants_pairs;
     for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++)
-        b->wants_pairs = b->wants_pairs || b->operator_pass[i];
+        b->buffers.wants_pairs = b->buffers.wants_pairs || b->operators.pass[i];
     return WEFT_SUCCESS;
 }
 
@@ -162,7 +163,8 @@ static weft_status start_sender(weft_build *b, weft_transport *transport) {
         if (p->sends > messages) messages = p->sends;
     }
     if (!any) return WEFT_SUCCESS;
-    return weft_sender_create(transport->ops->threads_allowed(transport), messages, &b->sender);
+    return weft_sender_create(transport->ops->threads_allowed(transport), messages,
+                              &b->lanes.sender);
 }
 
 /* Connecting talks to groups, so a rank that fails goes on with the others and reports at the end.
@@ -179,7 +181,7 @@ static weft_status connect_programs(weft_build *b, weft_transport *transport) {
 static weft_status limit_left(const weft_build *b, size_t *limit) {
     size_t shared = 0;
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
-        if (weft_build_shares_buffer(b, i)) shared += b->buffer_bytes[i];
+        if (weft_build_shares_buffer(b, i)) shared += b->buffers.bytes[i];
     if (*limit == 0 || shared == 0) return WEFT_SUCCESS;
     if (shared > *limit)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
@@ -204,14 +206,13 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
     memset(b, 0, sizeof *b);
     b->planner = planner;
     b->candidate = *candidate;
-    b->engine = candidate->engine;
     b->memory.tables = sizeof *b;
     weft_status status = make_schedules(b, transport->rank);
     if (status == WEFT_SUCCESS && !transport->simulated) status = check_memory(b);
     WEFT_TRY(weft_agree(transport, status));
     if (transport->simulated) {
         for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
-            *(is_staging(i) ? &b->memory.page_locked : &b->memory.workspace) += b->buffer_bytes[i];
+            *(is_staging(i) ? &b->memory.page_locked : &b->memory.workspace) += b->buffers.bytes[i];
         return WEFT_SUCCESS;
     }
     WEFT_TRY(weft_agree(transport, open_device(b)));
@@ -229,26 +230,28 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
 }
 
 void weft_build_release(weft_build *b) {
-    weft_sender_destroy(b->sender);
+    weft_sender_destroy(b->lanes.sender);
     for (int s = 0; s < WEFT_SCHEDULES; s++) weft_program_release(b, s);
     weft_build_part(b);
     weft_build_release_graphs(b);
     for (int lane = 0; lane < WEFT_LANES; lane++)
-        if (b->queue[lane]) b->device.ops->queue_destroy(b->device.state, b->queue[lane]);
+        if (b->lanes.queue[lane])
+            b->device.ops->queue_destroy(b->device.state, b->lanes.queue[lane]);
     for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
         if (b->group[k]) b->group[k]->ops->release(b->group[k]);
-    for (int i = 0; i < b->ready_count; i++) b->engine->destroy(b->ready[i].plan);
-    free(b->ready);
+    for (int i = 0; i < b->transforms.count; i++)
+        b->candidate.engine->destroy(b->transforms.list[i].plan);
+    free(b->transforms.list);
     for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++) {
-        weft_pointwise_release(b->pointwise[i]);
-        weft_operator_pass_release(b->operator_pass[i]);
+        weft_pointwise_release(b->operators.pointwise[i]);
+        weft_operator_pass_release(b->operators.pass[i]);
     }
     weft_build_unshare(b);
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
-        if (b->buffer[i] && !weft_build_shares_buffer(b, i))
+        if (b->buffers.memory[i] && !weft_build_shares_buffer(b, i))
             b->device.ops->free(b->device.state,
                                 is_staging(i) ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE,
-                                b->buffer[i]);
+                                b->buffers.memory[i]);
     if (b->device.ops) b->device.ops->close(b->device.state);
     for (int s = 0; s < WEFT_SCHEDULES; s++) weft_schedule_release(&b->schedule[s]);
 }

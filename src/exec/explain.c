@@ -169,7 +169,7 @@ static json_t *describe(weft_plan plan) {
     json_object_set_new(out, "rank", json_integer(plan->transport->rank));
     json_object_set_new(out, "simulated_ranks", json_boolean(plan->transport->simulated));
     json_object_set_new(out, "device", json_string(weft_device_name(plan->call.options.device)));
-    json_object_set_new(out, "engine", json_string(b->engine->name));
+    json_object_set_new(out, "engine", json_string(b->candidate.engine->name));
     json_object_set_new(out, "threads", json_integer(plan->call.options.threads));
     json_object_set_new(out, "chosen", describe_candidate(&b->candidate));
     json_object_set_new(out, "memory",

@@ -20,7 +20,7 @@ static weft_status allocate(const trial *t, weft_space space, void **buffer) {
     const weft_device_handle *d = &t->build->device;
     const weft_options *o = &t->build->planner->call->options;
     bool host = o->location == WEFT_LOCATION_HOST;
-    size_t bytes = t->build->callers_bytes[space];
+    size_t bytes = t->build->buffers.callers_bytes[space];
     if (bytes == 0) return WEFT_SUCCESS;
     return d->ops->allocate(d->state, host ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE, bytes,
                             buffer);
@@ -66,7 +66,8 @@ static weft_status time_build(weft_transport *transport, weft_build *build, doub
     const bool in_place = build->planner->call->options.placement == WEFT_IN_PLACE;
     trial t = {.build = build};
     for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++) /* there is no data of the caller's yet */
-        if (build->pointwise[i]) weft_pointwise_omit_functions(build->pointwise[i]);
+        if (build->operators.pointwise[i])
+            weft_pointwise_omit_functions(build->operators.pointwise[i]);
     weft_status status = weft_agree(transport, allocate_both(&t, in_place));
     *timed = status == WEFT_SUCCESS;
     if (status == WEFT_ERROR_OUT_OF_MEMORY)

@@ -48,7 +48,7 @@ static weft_status invite(const weft_build *b, weft_transport *group, weft_invit
 static weft_status meet(weft_build *b, weft_transport *transport, int redistribution) {
     const weft_device_messages *messages = b->device.ops->messages;
     weft_transport *group = b->group[redistribution];
-    weft_communicator **communicator = &b->communicator[redistribution];
+    weft_communicator **communicator = &b->meeting.communicator[redistribution];
     weft_invitation invitation;
     WEFT_TRY(weft_agree(transport, invite(b, group, &invitation)));
     weft_status status =
@@ -59,10 +59,10 @@ static weft_status meet(weft_build *b, weft_transport *transport, int redistribu
 }
 
 weft_status weft_build_meet(weft_build *b, weft_transport *transport) {
-    b->apart = true;
+    b->meeting.broken = true;
     for (int k = 0; k + 1 < b->chain.segments; k++)
         if (by_device(b, k)) WEFT_TRY(meet(b, transport, k));
-    b->apart = false;
+    b->meeting.broken = false;
     return WEFT_SUCCESS;
 }
 
@@ -70,9 +70,11 @@ weft_status weft_build_meet(weft_build *b, weft_transport *transport) {
 static void look_around(weft_build *b, weft_transport *transport) {
     int64_t broken = 0;
     for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
-        if (b->communicator[k] && b->device.ops->messages->broken(b->communicator[k])) broken = 1;
+        if (b->meeting.communicator[k] &&
+            b->device.ops->messages->broken(b->meeting.communicator[k]))
+            broken = 1;
     weft_decide(transport, &broken, 1);
-    b->apart = b->apart || broken;
+    b->meeting.broken = b->meeting.broken || broken;
 }
 
 weft_status weft_build_agree(weft_build *b, weft_transport *transport, weft_status mine) {
@@ -87,5 +89,6 @@ weft_status weft_build_agree(weft_build *b, weft_transport *transport, weft_stat
 
 void weft_build_part(weft_build *b) {
     for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
-        if (b->communicator[k]) b->device.ops->messages->leave(b->communicator[k], b->apart);
+        if (b->meeting.communicator[k])
+            b->device.ops->messages->leave(b->meeting.communicator[k], b->meeting.broken);
 }

@@ -215,7 +215,7 @@ WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *b
         return weft_context_keep(plan->context,
                                  weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_bytes: %s",
                                            !bytes ? "bytes is NULL" : "no such space"));
-    *bytes = plan->build->callers_bytes[space];
+    *bytes = plan->build->buffers.callers_bytes[space];
     return WEFT_SUCCESS;
 }
 
@@ -248,7 +248,7 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
     memcpy(made.grid, c->grid, (size_t)c->grid_axes * sizeof c->grid[0]);
     for (int i = 0; i < WEFT_MAX_RANK; i++)
         made.exchange[i] = i < c->grid_axes ? c->exchange[i] : WEFT_EXCHANGE_AUTO;
-    made.engine = plan->build->engine->id;
+    made.engine = plan->build->candidate.engine->id;
     made.chunks = c->tiles;
     made.device_aware = c->staged ? WEFT_STAGED : WEFT_AWARE;
     return weft_context_keep(
@@ -258,11 +258,12 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
 
 static weft_status execute(weft_plan plan, weft_direction dir, const void *in, void *spectrum,
                            void *out) {
-    const bool plain = !spectrum && !plan->build->apart && weft_arguments_fit(plan, dir, in, out);
+    const bool plain =
+        !spectrum && !plan->build->meeting.broken && weft_arguments_fit(plan, dir, in, out);
     const weft_status checked =
         plain ? WEFT_SUCCESS : weft_arguments_check(plan, dir, in, spectrum, out);
     WEFT_TRY(weft_agree_on(plan->transport, checked, "weft_execute the direction", (int)dir));
-    plan->build->kept = spectrum;
+    plan->build->buffers.kept = spectrum;
     /* A rank without data passes NULL twice, whatever the plan was made for. */
     bool in_place = in == out && plan->call.options.placement != WEFT_OUT_OF_PLACE;
     weft_status status = weft_build_run(plan->build, dir, in_place, in, out, &plan->recorder);
@@ -279,7 +280,7 @@ static weft_status run_single(weft_plan plan, weft_engine_plan *transform, const
     weft_recorder *r = &plan->recorder;
     const weft_build *b = plan->build;
     const uint64_t begin = weft_ticks(r->ticker);
-    const weft_status status = b->engine->execute(transform, &b->device, NULL, in, out);
+    const weft_status status = b->candidate.engine->execute(transform, &b->device, NULL, in, out);
     weft_record_single(r, begin);
     return status;
 }

@@ -36,7 +36,7 @@ typedef struct weft_ready_transform {
 typedef struct weft_repeated {
     int schedule, first; /* and the task that they begin with */
     const void *in, *out, *kept;
-    int64_t times, last; /* 0: unused; weft_build.enqueued at the last time */
+    int64_t times, last; /* 0: unused; weft_repetition.enqueued at the last time */
     weft_graph *graph;   /* NULL: none yet, or it could not be made */
 } weft_repeated;
 enum { WEFT_REPEATED = 8 };
@@ -50,45 +50,74 @@ typedef struct weft_shared_layout {
     weft_memory_handle handle[WEFT_MAX_WORKSPACES];
 } weft_shared_layout;
 
+/* Communicators of devices, for exchanges that devices carry out themselves (meeting.c). */
+typedef struct weft_meeting {
+    weft_communicator *communicator[WEFT_MAX_SEGMENTS]; /* of a redistribution; NULL: none */
+    bool broken; /* one has failed, or is not complete, on some rank: none is used */
+} weft_meeting;
+
+/* Queues of the device's lanes, NULL: the default queue, or not used; and the sender, NULL: no
+ * exchange has one. */
+typedef struct weft_lanes {
+    weft_queue *queue[WEFT_LANES];
+    weft_sender *sender;
+} weft_lanes;
+
+typedef struct weft_ready_transforms {
+    weft_ready_transform *list;
+    int count;
+} weft_ready_transforms;
+
+/* By weft_operator_slot: as the host's code, or as a kernel. NULL: no such step here. */
+typedef struct weft_ready_operators {
+    weft_pointwise *pointwise[WEFT_OPERATOR_SLOTS];
+    weft_operator_pass *pass[WEFT_OPERATOR_SLOTS];
+} weft_ready_operators;
+
+typedef struct weft_buffers {
+    void *memory[WEFT_BUFFERS]; /* the workspaces and staging buffers, ... */
+    size_t bytes[WEFT_BUFFERS]; /* ... and their sizes */
+    size_t callers_bytes[2];    /* of the caller's buffer in each weft_space */
+    bool wants_pairs;           /* callers' arrays are aligned to two of their numbers */
+    void *kept;                 /* the caller's array for the spectrum of a convolution, in a run */
+} weft_buffers;
+
+/* Work that is enqueued again and again (repeat.c). */
+typedef struct weft_repetition {
+    bool possible[WEFT_SCHEDULES]; /* what a schedule enqueues may become graphs */
+    weft_repeated list[WEFT_REPEATED];
+    int64_t enqueued; /* lists of tasks, so far */
+} weft_repetition;
+
+/* Workspaces that partners read (share.c); all NULL where no exchange reads them. */
+typedef struct weft_sharing {
+    weft_transport *over; /* not owned */
+    weft_shared *memory;
+    weft_shared_layout *layout; /* [ranks] */
+    bool exported;              /* the device tells other processes of all ranks' workspaces */
+    const void **imported;      /* [ranks * WEFT_MAX_WORKSPACES]; NULL: not (yet) */
+    weft_peer *peer[2][WEFT_MAX_SEGMENTS];          /* [direction][redistribution] */
+    weft_peer_readers readers[WEFT_MAX_WORKSPACES]; /* who may still read each workspace */
+} weft_sharing;
+
 /* One candidate made ready to run on this rank. */
 struct weft_build {
     const weft_planner *planner;
     weft_candidate candidate;
     weft_chain chain;
     weft_device_handle device;
-    const weft_engine_ops *engine;
     weft_transport *group[WEFT_MAX_SEGMENTS];
-    weft_communicator *communicator[WEFT_MAX_SEGMENTS]; /* of devices; NULL where there is none */
-    bool apart; /* a communicator has failed, or is not complete, on some rank: none is used */
-    bool
-        scheduled[WEFT_SCHEDULES]; /* placements that options.placement excludes have no schedule */
+    weft_meeting meeting;
+    bool scheduled[WEFT_SCHEDULES]; /* not of placements that options.placement excludes */
     weft_schedule schedule[WEFT_SCHEDULES];
     weft_program program[WEFT_SCHEDULES];
-    weft_queue *queue[WEFT_LANES]; /* of the device's lanes; NULL: the default queue, or not used */
-    weft_sender *sender;           /* NULL: no exchange has one */
-    weft_ready_transform *ready;
-    int ready_count;
-    /* By weft_operator_slot: as the host's code, or as a kernel. NULL: no such step here. */
-    weft_pointwise *pointwise[WEFT_OPERATOR_SLOTS];
-    weft_operator_pass *operator_pass[WEFT_OPERATOR_SLOTS];
-    void *buffer[WEFT_BUFFERS]; /* the workspaces and staging buffers */
-    void *kept;                 /* the caller's array for the spectrum of a convolution, in a run */
-    size_t buffer_bytes[WEFT_BUFFERS];
-    size_t callers_bytes[2]; /* of the caller's buffer in each weft_space */
-    bool wants_pairs;        /* callers' arrays are aligned to two of their numbers */
+    weft_lanes lanes;
+    weft_ready_transforms transforms;
+    weft_ready_operators operators;
+    weft_buffers buffers;
     weft_memory memory;
-    bool repeats[WEFT_SCHEDULES]; /* what it enqueues may become graphs (repeat.c) */
-    weft_repeated repeated[WEFT_REPEATED];
-    int64_t enqueued; /* lists of tasks */
-
-    /* Exchanges that read partners' workspaces (share.c); NULL where there are none. */
-    weft_transport *shared_over; /* not owned */
-    weft_shared *shared;
-    weft_shared_layout *shared_layout;     /* [ranks] */
-    bool lends;                            /* workspaces of all ranks are lent by the device */
-    const void **borrowed;                 /* [ranks * WEFT_MAX_WORKSPACES]; NULL: not (yet) */
-    weft_peer *peer[2][WEFT_MAX_SEGMENTS]; /* [direction][redistribution] */
-    weft_peer_readers readers[WEFT_MAX_WORKSPACES]; /* who may still read each workspace */
+    weft_repetition repetition;
+    weft_sharing sharing;
 };
 
 /* What the caller's arrays are in a direction (arguments.c). */

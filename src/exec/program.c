@@ -39,18 +39,19 @@ static bool same_transform(const weft_transform *a, const weft_transform *b) {
 
 static weft_status find_or_plan(weft_build *b, const weft_transform *transform,
                                 weft_engine_plan **plan) {
-    for (int i = 0; i < b->ready_count; i++)
-        if (same_transform(&b->ready[i].transform, transform)) {
-            *plan = b->ready[i].plan;
+    for (int i = 0; i < b->transforms.count; i++)
+        if (same_transform(&b->transforms.list[i].transform, transform)) {
+            *plan = b->transforms.list[i].plan;
             return WEFT_SUCCESS;
         }
     size_t bytes = 0;
-    weft_ready_transform *more = realloc(b->ready, ((size_t)b->ready_count + 1) * sizeof *more);
+    weft_ready_transform *more =
+        realloc(b->transforms.list, ((size_t)b->transforms.count + 1) * sizeof *more);
     if (!more) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's transforms");
-    b->ready = more;
-    WEFT_TRY(b->engine->supports(transform, b->device.ops));
-    WEFT_TRY(b->engine->plan(transform, &b->device, plan, &bytes));
-    b->ready[b->ready_count++] = (weft_ready_transform){*transform, *plan};
+    b->transforms.list = more;
+    WEFT_TRY(b->candidate.engine->supports(transform, b->device.ops));
+    WEFT_TRY(b->candidate.engine->plan(transform, &b->device, plan, &bytes));
+    b->transforms.list[b->transforms.count++] = (weft_ready_transform){*transform, *plan};
     b->memory.tables += bytes + sizeof *more;
     return WEFT_SUCCESS;
 }
@@ -159,9 +160,9 @@ static weft_status allocate_lists(weft_program *p) {
 static weft_status make_queues(weft_build *b, const weft_program *p) {
     const weft_device_handle *d = &b->device;
     for (int lane = WEFT_LANE_COMPUTE + 1; lane < WEFT_LANE_NETWORK; lane++)
-        if ((p->lowered.lanes & 1 << lane) && !b->queue[lane])
-            WEFT_TRY(
-                d->ops->queue_create(d->state, lane == WEFT_LANE_LOW_PRIORITY, &b->queue[lane]));
+        if ((p->lowered.lanes & 1 << lane) && !b->lanes.queue[lane])
+            WEFT_TRY(d->ops->queue_create(d->state, lane == WEFT_LANE_LOW_PRIORITY,
+                                          &b->lanes.queue[lane]));
     return WEFT_SUCCESS;
 }
 

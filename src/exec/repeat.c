@@ -21,8 +21,9 @@ static weft_status enqueue_fft(weft_build *b, const weft_program *p, int t, weft
         for (int i = 0; i < fft->arrays; i++) p->progress.array[i] = address[buffer[i]];
         in = p->progress.array;
     }
-    if (b->engine->begin_at) b->engine->begin_at(plan, fft->first, b->kept);
-    return b->engine->execute(plan, &b->device, queue, in, out);
+    if (b->candidate.engine->begin_at)
+        b->candidate.engine->begin_at(plan, fft->first, b->buffers.kept);
+    return b->candidate.engine->execute(plan, &b->device, queue, in, out);
 }
 
 /* Scaling alone is the device's own work in place. */
@@ -36,13 +37,15 @@ static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, int s
     double factor = 1;
     if (weft_step_scales(step, &factor))
         return d->ops->scale(d->state, queue, precision, dst, step->dst_bytes / number, factor);
-    if (b->operator_pass[slot]) {
-        weft_operator_pass_keep_at(b->operator_pass[slot], b->kept);
-        return weft_operator_pass_run(b->operator_pass[slot], queue, src, dst);
+    if (b->operators.pass[slot]) {
+        weft_operator_pass_keep_at(b->operators.pass[slot], b->buffers.kept);
+        return weft_operator_pass_run(b->operators.pass[slot], queue, src, dst);
     }
-    WEFT_TRY(d->ops->run(d->state, queue, weft_pointwise_run, b->pointwise[slot], src, dst));
+    WEFT_TRY(
+        d->ops->run(d->state, queue, weft_pointwise_run, b->operators.pointwise[slot], src, dst));
     if (!step->layout.keeps) return WEFT_SUCCESS;
-    return d->ops->run(d->state, queue, weft_pointwise_keep, b->pointwise[slot], dst, b->kept);
+    return d->ops->run(d->state, queue, weft_pointwise_keep, b->operators.pointwise[slot], dst,
+                       b->buffers.kept);
 }
 
 weft_status weft_build_enqueue(weft_build *b, int s, int t) {
@@ -50,7 +53,7 @@ weft_status weft_build_enqueue(weft_build *b, int s, int t) {
     const weft_task *task = &p->lowered.tasks.task[t];
     const weft_step *step = &b->schedule[s].step[task->step];
     const weft_access *access = &p->lowered.tasks.access[task->first_access];
-    weft_queue *queue = b->queue[task->lane];
+    weft_queue *queue = b->lanes.queue[task->lane];
     switch (task->kind) {
     case WEFT_TASK_FFT:
         return enqueue_fft(b, p, t, queue);
@@ -78,7 +81,7 @@ static bool can_be_kept(const weft_schedule *schedule) {
 
 void weft_build_find_repeating(weft_build *b) {
     for (int s = 0; s < WEFT_SCHEDULES; s++)
-        b->repeats[s] = b->device.ops->graph_begin && can_be_kept(&b->schedule[s]);
+        b->repetition.possible[s] = b->device.ops->graph_begin && can_be_kept(&b->schedule[s]);
 }
 
 static void forget(weft_build *b, weft_repeated *r) {
@@ -89,12 +92,12 @@ static void forget(weft_build *b, weft_repeated *r) {
 /* What is known of this work; new work takes the place of what was not done for longest. */
 static weft_repeated *look_up(weft_build *b, int s, int first) {
     void *const *buffer = b->program[s].progress.address;
-    weft_repeated *oldest = &b->repeated[0], *found = NULL;
+    weft_repeated *oldest = &b->repetition.list[0], *found = NULL;
     for (int k = 0; k < WEFT_REPEATED && !found; k++) {
-        weft_repeated *r = &b->repeated[k];
+        weft_repeated *r = &b->repetition.list[k];
         if (r->times > 0 && r->schedule == s && r->first == first &&
             r->in == buffer[WEFT_BUFFER_IN] && r->out == buffer[WEFT_BUFFER_OUT] &&
-            r->kept == b->kept)
+            r->kept == b->buffers.kept)
             found = r;
         if (r->last < oldest->last) oldest = r;
     }
@@ -105,10 +108,10 @@ static weft_repeated *look_up(weft_build *b, int s, int first) {
                                  .first = first,
                                  .in = buffer[WEFT_BUFFER_IN],
                                  .out = buffer[WEFT_BUFFER_OUT],
-                                 .kept = b->kept};
+                                 .kept = b->buffers.kept};
     }
     found->times++;
-    found->last = ++b->enqueued;
+    found->last = ++b->repetition.enqueued;
     return found;
 }
 
@@ -130,7 +133,7 @@ static void make_graph(weft_build *b, int s, int first, int last, weft_repeated 
 
 weft_status weft_build_enqueue_all(weft_build *b, int s, int first, int last) {
     const weft_device_handle *d = &b->device;
-    if (b->repeats[s]) {
+    if (b->repetition.possible[s]) {
         weft_repeated *r = look_up(b, s, first);
         if (r->times == 2) make_graph(b, s, first, last, r);
         if (r->graph) return d->ops->graph_run(d->state, r->graph);
@@ -139,5 +142,5 @@ weft_status weft_build_enqueue_all(weft_build *b, int s, int first, int last) {
 }
 
 void weft_build_release_graphs(weft_build *b) {
-    for (int k = 0; k < WEFT_REPEATED; k++) forget(b, &b->repeated[k]);
+    for (int k = 0; k < WEFT_REPEATED; k++) forget(b, &b->repetition.list[k]);
 }

@@ -27,6 +27,22 @@ enum {
 
 enum { WAITING, ISSUED, DONE }; /* weft_progress.state */
 
+/* Messages of an execution. */
+typedef struct traffic {
+    int receives, sends;   /* on their way */
+    int awaited_sends;     /* those sent whose buffer some task wants to write */
+    int promised, to_send; /* to the sender: all, and those that it has not taken yet */
+    int packed;            /* promised up to the last one that is packed */
+    double first_sent;     /* clock of the sender's first message; 0: none yet */
+} traffic;
+
+/* Tasks on the lanes of the device that are issued and not known to be done. */
+typedef struct work_on_lanes {
+    int oldest[WEFT_LANES], newest[WEFT_LANES];
+    int copies[WEFT_LANES]; /* from partners; several that are done as one are one */
+    int watched;            /* tasks whose end the calling thread waits for */
+} work_on_lanes;
+
 /* One execution. */
 typedef struct run {
     weft_build *b;
@@ -36,20 +52,14 @@ typedef struct run {
     weft_recorder *recorder;
     weft_status status; /* the first failure */
     double moment;      /* when the last recorded work ended */
-    int left;           /* tasks that are not issued, or not done though a network carries them */
+    bool paused;        /* the calling thread has waited since */
+    int left;           /* tasks that are not issued, or not done though the network carries them */
     int issued;
-    int receives, sends; /* messages on their way, ... */
-    int awaited_sends;   /* ... and those sent whose buffer some task wants to write */
-    int to_send;         /* messages that the sender has not taken yet */
-    int watched;         /* tasks of the device whose end the calling thread waits for */
-    int held;            /* tasks that only wait for partners' signals, at the last look */
-    int crowded;         /* copies that only wait for others on their lane, at the last look */
-    int oldest[WEFT_LANES], newest[WEFT_LANES]; /* tasks that are issued and not known to be done */
-    int copies[WEFT_LANES]; /* copies from partners among them; several done as one are one */
-    int served;             /* all tasks before it that partners wait for have been begun */
-    int announced, packed;  /* messages promised to the sender, up to the last one that is packed */
-    double first_sent;      /* clock of the sender's first message; 0: none yet */
-    bool paused;            /* the calling thread has waited since the last recorded work */
+    int served;  /* all tasks before it that partners wait for have been begun */
+    int held;    /* tasks that only wait for partners' signals, at the last look */
+    int crowded; /* copies that only wait for others on their lane, at the last look */
+    traffic messages;
+    work_on_lanes lanes;
 } run;
 
 static const weft_task *task_of(const run *r, int t) {
@@ -110,36 +120,36 @@ static void mark_issued(run *r, int t) {
 static void append(run *r, int t) {
     const int lane = task_of(r, t)->lane;
     r->now->next_in_lane[t] = NONE;
-    if (r->oldest[lane] == NONE)
-        r->oldest[lane] = t;
+    if (r->lanes.oldest[lane] == NONE)
+        r->lanes.oldest[lane] = t;
     else
-        r->now->next_in_lane[r->newest[lane]] = t;
-    r->newest[lane] = t;
-    r->copies[lane] += is_remote_copy(r, t) && r->now->recorded_by[t] == t;
-    r->watched += r->p->prepared[t].watched;
+        r->now->next_in_lane[r->lanes.newest[lane]] = t;
+    r->lanes.newest[lane] = t;
+    r->lanes.copies[lane] += is_remote_copy(r, t) && r->now->recorded_by[t] == t;
+    r->lanes.watched += r->p->prepared[t].watched;
 }
 
 /* The tasks of a lane up to `last` are done. */
 static void complete_through(run *r, int lane, int last) {
     for (int t = NONE; t != last;) {
-        t = r->oldest[lane];
-        r->oldest[lane] = r->now->next_in_lane[t];
-        r->copies[lane] -= is_remote_copy(r, t) && r->now->recorded_by[t] == t;
-        r->watched -= r->p->prepared[t].watched;
+        t = r->lanes.oldest[lane];
+        r->lanes.oldest[lane] = r->now->next_in_lane[t];
+        r->lanes.copies[lane] -= is_remote_copy(r, t) && r->now->recorded_by[t] == t;
+        r->lanes.watched -= r->p->prepared[t].watched;
         complete(r, t);
     }
 }
 
 /* Whether the lane carries messages of the device: then waiting for it is waiting for partners. */
 static weft_phase phase_of_lane(const run *r, int lane) {
-    weft_phase phase = task_of(r, r->oldest[lane])->phase;
-    for (int t = r->oldest[lane]; t != NONE; t = r->now->next_in_lane[t])
+    weft_phase phase = task_of(r, r->lanes.oldest[lane])->phase;
+    for (int t = r->lanes.oldest[lane]; t != NONE; t = r->now->next_in_lane[t])
         if (task_of(r, t)->kind == WEFT_TASK_DEVICE_MESSAGES) phase = WEFT_PHASE_EXCHANGE;
     return phase;
 }
 
 static void note_arrivals(run *r, int lane) {
-    for (int t = r->oldest[lane]; t != NONE; t = r->now->next_in_lane[t])
+    for (int t = r->lanes.oldest[lane]; t != NONE; t = r->now->next_in_lane[t])
         for (int i = 0;
              task_of(r, t)->kind == WEFT_TASK_DEVICE_MESSAGES && i < task_of(r, t)->accesses; i++)
             if (access_of(r, t, i)->writes) weft_record_arrived(r->recorder, r->moment);
@@ -148,17 +158,17 @@ static void note_arrivals(run *r, int lane) {
 /* Waits until everything on the lane is done. */
 static void wait_for_lane(run *r, int lane) {
     const weft_device_handle *d = &r->b->device;
-    if (r->oldest[lane] == NONE) return;
-    weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->queue[lane]));
-    r->recorder->step = task_of(r, r->newest[lane])->step;
+    if (r->lanes.oldest[lane] == NONE) return;
+    weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->lanes.queue[lane]));
+    r->recorder->step = task_of(r, r->lanes.newest[lane])->step;
     r->moment = weft_record(r->recorder, phase_of_lane(r, lane), WEFT_NO_PARTNER, r->moment);
     note_arrivals(r, lane);
-    complete_through(r, lane, r->newest[lane]);
+    complete_through(r, lane, r->lanes.newest[lane]);
 }
 
 /* The first task of the lane that an event was recorded behind; NONE: no event tells more. */
 static int next_event(const run *r, int lane) {
-    int t = r->oldest[lane];
+    int t = r->lanes.oldest[lane];
     while (t != NONE && (!r->p->prepared[t].event || r->now->recorded_by[t] != t))
         t = r->now->next_in_lane[t];
     return t;
@@ -189,8 +199,8 @@ static void wait_for_device(run *r) {
     char sentence[WEFT_ERROR_BYTES];
     snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
     for (int lane = 0; lane < WEFT_LANE_NETWORK; lane++)
-        if (lane == WEFT_LANE_COMPUTE || r->b->queue[lane])
-            (void)d->ops->queue_wait(d->state, r->b->queue[lane]);
+        if (lane == WEFT_LANE_COMPUTE || r->b->lanes.queue[lane])
+            (void)d->ops->queue_wait(d->state, r->b->lanes.queue[lane]);
     weft_thread_error_set(sentence);
 }
 
@@ -214,9 +224,10 @@ static weft_status send_announced(void *argument, int t) {
     const double begin = weft_clock();
     const weft_status status = send(r, t);
     weft_record_span(r->recorder, task_of(r, t)->step, WEFT_PHASE_EXCHANGE,
-                     weft_sender_threaded(r->b->sender) ? WEFT_SENDER_QUEUE : WEFT_CALLER_QUEUE,
+                     weft_sender_threaded(r->b->lanes.sender) ? WEFT_SENDER_QUEUE
+                                                              : WEFT_CALLER_QUEUE,
                      task_of(r, t)->partner, begin, weft_clock());
-    if (r->first_sent == 0) r->first_sent = begin;
+    if (r->messages.first_sent == 0) r->messages.first_sent = begin;
     return status;
 }
 
@@ -234,10 +245,10 @@ static void on_packed(void *argument) {
 
 static void announce(run *r, int t) {
     mark_issued(r, t);
-    r->to_send++;
-    r->announced++;
-    r->sends++;
-    r->awaited_sends += has_followers(r, t);
+    r->messages.to_send++;
+    r->messages.promised++;
+    r->messages.sends++;
+    r->messages.awaited_sends += has_followers(r, t);
 }
 
 /* Behind a copy that packs for the sender. Where the device takes no callback the message leaves at
@@ -245,13 +256,13 @@ static void announce(run *r, int t) {
 static void call_when_packed(run *r, int t) {
     const weft_device_handle *d = &r->b->device;
     weft_packed_notice *notice = r->p->prepared[t].notice;
-    notice->sender = r->b->sender;
+    notice->sender = r->b->lanes.sender;
     notice->recorder = r->recorder;
     notice->enqueued = weft_clock();
     announce(r, notice->task);
-    r->packed = r->announced;
+    r->messages.packed = r->messages.promised;
     const weft_status status =
-        d->ops->callback(d->state, r->b->queue[task_of(r, t)->lane], on_packed, notice);
+        d->ops->callback(d->state, r->b->lanes.queue[task_of(r, t)->lane], on_packed, notice);
     if (status != WEFT_SUCCESS) on_packed(notice);
     weft_keep(&r->status, status);
 }
@@ -293,9 +304,9 @@ static void exchange_by_device(run *r, int t) {
         }
     messages.receive = list + messages.sends;
     if (messages.sends > 0) weft_record_sent(r->recorder, r->moment);
-    weft_keep(&r->status,
-              d->ops->messages->exchange(r->b->communicator[task->as.message.redistribution],
-                                         r->b->queue[task->lane], &messages));
+    weft_keep(&r->status, d->ops->messages->exchange(
+                              r->b->meeting.communicator[task->as.message.redistribution],
+                              r->b->lanes.queue[task->lane], &messages));
 }
 
 /* A message has arrived, or has left. */
@@ -306,23 +317,35 @@ static void finish_message(run *r, int request) {
     r->recorder->step = task_of(r, t)->step;
     r->moment = weft_record(r->recorder, WEFT_PHASE_EXCHANGE, task_of(r, t)->partner, r->moment);
     if (arrived) weft_record_arrived(r->recorder, r->moment);
-    *(arrived ? &r->receives : &r->sends) -= 1;
-    if (!arrived) r->awaited_sends -= has_followers(r, t);
+    *(arrived ? &r->messages.receives : &r->messages.sends) -= 1;
+    if (!arrived) r->messages.awaited_sends -= has_followers(r, t);
     complete(r, t);
+}
+
+/* No message of a kind is on its way any more: what failed to begin never was. */
+static void finish_all(run *r, weft_task_kind kind) {
+    for (int t = 0; t < r->p->lowered.tasks.count; t++)
+        if (task_of(r, t)->kind == kind && r->now->state[t] == ISSUED) complete(r, t);
+    if (kind == WEFT_TASK_RECEIVE)
+        r->messages.receives = 0;
+    else
+        r->messages.sends = r->messages.awaited_sends = 0;
 }
 
 /* Looks for a message that has arrived, or, where tasks wait for that, has left; the sender thread
  * has its requests for itself while it works. */
 static bool look_at_messages(run *r, bool wait) {
     weft_transport *any = r->b->group[0];
-    const bool sends = r->awaited_sends > 0 && r->to_send == 0;
+    const bool sends = r->messages.awaited_sends > 0 && r->messages.to_send == 0;
     int request = NONE;
-    if (r->receives == 0 && !sends) return false;
+    if (r->messages.receives == 0 && !sends) return false;
     weft_keep(&r->status,
               (wait ? any->ops->wait_any : any->ops->test_any)(
                   any, r->now->request, r->p->receives + (sends ? r->p->sends : 0), &request));
     if (request >= 0) finish_message(r, request);
-    return request >= 0;
+    if (request == NONE) finish_all(r, WEFT_TASK_RECEIVE);
+    if (request == NONE && sends) finish_all(r, WEFT_TASK_SEND);
+    return request >= NONE;
 }
 
 /* Every message has left this rank. */
@@ -330,9 +353,7 @@ static void finish_sends(run *r) {
     weft_transport *any = r->b->group[0];
     weft_keep(&r->status, any->ops->wait_all(any, r->now->request + r->p->receives, r->p->sends));
     r->moment = weft_record(r->recorder, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER, r->moment);
-    r->sends = r->awaited_sends = 0;
-    for (int t = 0; t < r->p->lowered.tasks.count; t++)
-        if (task_of(r, t)->kind == WEFT_TASK_SEND && r->now->state[t] == ISSUED) complete(r, t);
+    finish_all(r, WEFT_TASK_SEND);
 }
 
 /* ---- signals ---- */
@@ -352,7 +373,7 @@ static void signal(run *r, int t) {
     const int workspace = workspace_of(signal->buffer);
     if (signal->opens) weft_peer_open(peer, workspace, r->now->address[signal->buffer]);
     weft_peer_complete(peer, signal->all ? WEFT_PEER_TILES - 1 : signal->tiles);
-    if (signal->all) r->b->readers[workspace] = weft_peer_lend(peer);
+    if (signal->all) r->b->sharing.readers[workspace] = weft_peer_lend(peer);
 }
 
 /* Whether the partners let the task go ahead: they have read what it writes, or have written what
@@ -366,7 +387,7 @@ static bool partners_allow(run *r, int t) {
     if (task->kind == WEFT_TASK_SIGNAL && task->as.signal.opens)
         return weft_peer_may_open(r->p->peer[task->as.signal.peer]);
     for (int w = 0; claims >> w != 0; w++)
-        if ((claims >> w & 1) && !weft_peer_have_read(&r->b->readers[w])) return false;
+        if ((claims >> w & 1) && !weft_peer_have_read(&r->b->sharing.readers[w])) return false;
     return true;
 }
 
@@ -388,14 +409,14 @@ static void await_other_lanes(run *r, int t) {
     for (int lane = 0; lane < WEFT_LANE_NETWORK; lane++)
         if (latest[lane] != NONE)
             weft_keep(&r->status,
-                      d->ops->event_await(d->state, r->b->queue[task_of(r, t)->lane],
+                      d->ops->event_await(d->state, r->b->lanes.queue[task_of(r, t)->lane],
                                           r->p->prepared[r->now->recorded_by[latest[lane]]].event));
 }
 
 static void record_event(run *r, int t) {
     const weft_device_handle *d = &r->b->device;
     if (!r->p->prepared[t].event) return;
-    weft_keep(&r->status, d->ops->event_record(d->state, r->b->queue[task_of(r, t)->lane],
+    weft_keep(&r->status, d->ops->event_record(d->state, r->b->lanes.queue[task_of(r, t)->lane],
                                                r->p->prepared[t].event));
 }
 
@@ -420,8 +441,9 @@ static weft_status copy_through(run *r, int t, int last) {
     const weft_view source = weft_view_through(&from->view, &access_of(r, last, 0)->view, axis);
     const weft_view target = weft_view_through(&to->view, &access_of(r, last, 1)->view, axis);
     const weft_copy copy = weft_copy_between(&source, &target, from->element_bytes);
-    return d->ops->copy(d->state, r->b->queue[task->lane], &copy, weft_program_address(r->p, from),
-                        weft_program_address(r->p, to), task->as.copy.transfer);
+    return d->ops->copy(d->state, r->b->lanes.queue[task->lane], &copy,
+                        weft_program_address(r->p, from), weft_program_address(r->p, to),
+                        task->as.copy.transfer);
 }
 
 static void issue_copies(run *r, int t) {
@@ -469,18 +491,18 @@ static void issue_on_network(run *r, int t) {
     case WEFT_TASK_SEND:
         if (task->lane == WEFT_LANE_SENDER) {
             announce(r, t);
-            weft_sender_announce(r->b->sender, t);
+            weft_sender_announce(r->b->lanes.sender, t);
             return;
         }
         mark_issued(r, t);
         weft_record_sent(r->recorder, r->moment);
-        r->sends++;
-        r->awaited_sends += has_followers(r, t);
+        r->messages.sends++;
+        r->messages.awaited_sends += has_followers(r, t);
         weft_keep(&r->status, send(r, t));
         return;
     case WEFT_TASK_RECEIVE:
         mark_issued(r, t);
-        r->receives++;
+        r->messages.receives++;
         weft_keep(&r->status, group_of(r, t)->ops->receive(
                                   group_of(r, t), weft_program_address(r->p, access_of(r, t, 0)),
                                   r->p->prepared[t].message, task->partner,
@@ -541,13 +563,14 @@ static bool is_next_for_partners(run *r, int t) {
     while (r->served < t &&
            (!partners_wait_for(r, r->served) || r->now->state[r->served] != WAITING))
         r->served++;
-    return r->served == t && (r->to_send == 0 || weft_sender_threaded(r->b->sender));
+    return r->served == t && (r->messages.to_send == 0 || weft_sender_threaded(r->b->lanes.sender));
 }
 
 /* Whether no message to the same partner can still be behind this one at the sender. */
 static bool keeps_order(const run *r, int t) {
-    if (task_of(r, t)->lane == WEFT_LANE_SENDER) return r->announced - r->to_send >= r->packed;
-    return r->to_send == 0;
+    if (task_of(r, t)->lane == WEFT_LANE_SENDER)
+        return r->messages.promised - r->messages.to_send >= r->messages.packed;
+    return r->messages.to_send == 0;
 }
 
 static bool may_go(run *r, int t) {
@@ -560,7 +583,7 @@ static bool may_go(run *r, int t) {
         r->held++;
         return false;
     }
-    if (r->status == WEFT_SUCCESS && is_remote_copy(r, t) && r->copies[task->lane] >= AHEAD) {
+    if (r->status == WEFT_SUCCESS && is_remote_copy(r, t) && r->lanes.copies[task->lane] >= AHEAD) {
         r->crowded++;
         return false;
     }
@@ -595,7 +618,8 @@ static bool issue_ready(run *r) {
 /* ---- waiting ---- */
 
 static void look_at_sender(run *r) {
-    if (r->to_send > 0) r->to_send = r->announced - weft_sender_sent(r->b->sender);
+    if (r->messages.to_send > 0)
+        r->messages.to_send = r->messages.promised - weft_sender_sent(r->b->lanes.sender);
 }
 
 /* Ranks may be more than cores, and another rank may still wait for a message that this one's
@@ -618,7 +642,7 @@ static void give_way(run *r, int *spins) {
 static int watched_lane(const run *r) {
     int found = NONE, first = NONE;
     for (int lane = 0; lane < WEFT_LANE_NETWORK; lane++)
-        for (int t = r->oldest[lane]; t != NONE; t = r->now->next_in_lane[t])
+        for (int t = r->lanes.oldest[lane]; t != NONE; t = r->now->next_in_lane[t])
             if (r->p->prepared[t].watched && (first == NONE || r->now->order[t] < first)) {
                 first = r->now->order[t];
                 found = lane;
@@ -629,16 +653,18 @@ static int watched_lane(const run *r) {
 /* Nothing can go on. Where only one kind of news can change that, this waits for it; else it
  * returns at once, and the caller looks at everything again. */
 static void wait(run *r, int *spins) {
-    const bool device = r->watched > 0, partners = r->held > 0, sender = r->to_send > 0;
-    const bool messages = r->receives > 0 || (r->awaited_sends > 0 && !sender);
-    const bool thread = !sender || weft_sender_threaded(r->b->sender);
+    const bool device = r->lanes.watched > 0, partners = r->held > 0,
+               sender = r->messages.to_send > 0;
+    const bool messages = r->messages.receives > 0 || (r->messages.awaited_sends > 0 && !sender);
+    const bool thread = !sender || weft_sender_threaded(r->b->lanes.sender);
     if (device && !partners && !messages && !sender) {
         wait_for_lane(r, watched_lane(r));
-    } else if (messages && !device && !partners && thread && (!sender || r->awaited_sends == 0)) {
+    } else if (messages && !device && !partners && thread &&
+               (!sender || r->messages.awaited_sends == 0)) {
         look_at_messages(r, true);
     } else if (sender && !device && !partners && !messages) {
-        weft_sender_wait(r->b->sender, r->announced - r->to_send);
-    } else if (r->sends > 0 && !device && !partners && !messages && !sender) {
+        weft_sender_wait(r->b->lanes.sender, r->messages.promised - r->messages.to_send);
+    } else if (r->messages.sends > 0 && !device && !partners && !messages && !sender) {
         finish_sends(r);
     } else {
         give_way(r, spins);
@@ -661,9 +687,9 @@ static void begin(run *r) {
     for (int i = 0; i < r->p->receives + r->p->sends; i++)
         now->request[i] = r->b->group[0]->ops->no_request();
     for (int i = 0; i < r->p->notices; i++) r->p->notice[i].enqueued = 0;
-    for (int lane = 0; lane < WEFT_LANES; lane++) r->oldest[lane] = NONE;
+    for (int lane = 0; lane < WEFT_LANES; lane++) r->lanes.oldest[lane] = NONE;
     if (r->p->lowered.lanes & 1 << WEFT_LANE_SENDER)
-        weft_sender_begin(r->b->sender, send_announced, r);
+        weft_sender_begin(r->b->lanes.sender, send_announced, r);
 }
 
 /* Blocks are packed on lanes of their own, beside everything else: from the first to the last. */
@@ -682,12 +708,12 @@ static void end(run *r) {
     for (int lane = 0; lane < WEFT_LANE_NETWORK; lane++) {
         wait_for_lane(r, lane);
         if (r->p->lowered.lanes >> lane & 1) /* also of what has ended: only this tells failures */
-            weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->queue[lane]));
+            weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->lanes.queue[lane]));
     }
     if (!(r->p->lowered.lanes & 1 << WEFT_LANE_SENDER)) return;
     r->recorder->timings.pack += packing_time(r);
-    if (r->first_sent > 0) weft_record_sent(r->recorder, r->first_sent);
-    weft_keep(&r->status, weft_sender_end(r->b->sender));
+    if (r->messages.first_sent > 0) weft_record_sent(r->recorder, r->messages.first_sent);
+    weft_keep(&r->status, weft_sender_end(r->b->lanes.sender));
 }
 
 static void run_tasks(run *r) {
@@ -715,7 +741,7 @@ static void run_in_order(run *r) {
     for (int first = 0, last; first < tasks->count && r->status == WEFT_SUCCESS; first = last) {
         last = first + 1;
         while (last < tasks->count && !task[last].waits &&
-               (r->b->repeats[r->s] || task[last].step == task[first].step))
+               (r->b->repetition.possible[r->s] || task[last].step == task[first].step))
             last++;
         r->recorder->step = task[last - 1].step;
         r->status = weft_build_enqueue_all(r->b, r->s, first, last);
@@ -733,7 +759,7 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
     void **address = p->progress.address;
     address[WEFT_BUFFER_IN] = (void *)(uintptr_t)in; /* only ever read */
     address[WEFT_BUFFER_OUT] = out;
-    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) address[i] = b->buffer[i];
+    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) address[i] = b->buffers.memory[i];
     weft_recorder_start(recorder);
     r.moment = recorder->start;
     recorder->timings.bytes_sent = p->lowered.bytes_sent;

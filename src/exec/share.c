@@ -50,7 +50,7 @@ static size_t rounded_up(size_t bytes, size_t unit) {
 static size_t lay_out(const weft_build *b, weft_shared_layout *layout) {
     size_t end = 0;
     for (int w = 0; w < WEFT_MAX_WORKSPACES; w++) {
-        size_t bytes = b->buffer_bytes[WEFT_BUFFER_WORKSPACE + w];
+        size_t bytes = b->buffers.bytes[WEFT_BUFFER_WORKSPACE + w];
         layout->workspace[w] = -1;
         layout->lent[w] = !b->device.ops->host_addressable && weft_build_is_read(b, w) && bytes > 0;
         if (!weft_build_shares_buffer(b, WEFT_BUFFER_WORKSPACE + w)) continue;
@@ -65,10 +65,10 @@ static size_t lay_out(const weft_build *b, weft_shared_layout *layout) {
 
 /* A workspace that a rank lends: borrowed when first wanted, given back with the plan. */
 static weft_status borrow(weft_build *b, int rank, int w, const void **memory) {
-    const void **held = &b->borrowed[rank * WEFT_MAX_WORKSPACES + w];
+    const void **held = &b->sharing.imported[rank * WEFT_MAX_WORKSPACES + w];
     if (!*held)
-        WEFT_TRY(
-            b->device.ops->memory_import(b->device.state, &b->shared_layout[rank].handle[w], held));
+        WEFT_TRY(b->device.ops->memory_import(b->device.state, &b->sharing.layout[rank].handle[w],
+                                              held));
     *memory = *held;
     return WEFT_SUCCESS;
 }
@@ -76,14 +76,14 @@ static weft_status borrow(weft_build *b, int rank, int w, const void **memory) {
 /* The flags and workspaces of the members of one redistribution's group. */
 static weft_status find_members(weft_build *b, int direction, int redistribution, weft_peer *peer) {
     for (int m = 0; m < peer->members; m++) {
-        int rank = weft_chain_member(&b->chain, redistribution, b->shared_over->rank, m);
-        char *part = b->shared_over->ops->shared_part(b->shared, rank);
+        int rank = weft_chain_member(&b->chain, redistribution, b->sharing.over->rank, m);
+        char *part = b->sharing.over->ops->shared_part(b->sharing.memory, rank);
         if (!part)
             return weft_fail(WEFT_ERROR_SYSTEM,
                              "exchange peer: the memory of rank %d cannot be read here; choose "
                              "exchange p2p-sync",
                              rank);
-        const weft_shared_layout *layout = &b->shared_layout[rank];
+        const weft_shared_layout *layout = &b->sharing.layout[rank];
         shared_flags *all = (shared_flags *)(void *)(part + layout->flags);
         peer->member[m].flags = &all->flags[direction][redistribution];
         for (int w = 0; w < WEFT_MAX_WORKSPACES; w++) {
@@ -100,38 +100,40 @@ static weft_status lend_workspaces(weft_build *b, weft_shared_layout *layout) {
     for (int w = 0; w < WEFT_MAX_WORKSPACES; w++)
         if (layout->lent[w])
             WEFT_TRY(b->device.ops->memory_export(
-                b->device.state, b->buffer[WEFT_BUFFER_WORKSPACE + w], &layout->handle[w]));
+                b->device.state, b->buffers.memory[WEFT_BUFFER_WORKSPACE + w], &layout->handle[w]));
     return WEFT_SUCCESS;
 }
 
 weft_status weft_build_share(weft_build *b, weft_transport *transport) {
     weft_shared_layout mine = {.flags = 0};
     size_t bytes = lay_out(b, &mine), ranks = (size_t)transport->size;
-    b->shared_over = transport;
-    b->shared_layout = calloc(ranks, sizeof *b->shared_layout);
-    b->borrowed = calloc(ranks * WEFT_MAX_WORKSPACES, sizeof *b->borrowed);
-    weft_status status = b->shared_layout && b->borrowed
+    b->sharing.over = transport;
+    b->sharing.layout = calloc(ranks, sizeof *b->sharing.layout);
+    b->sharing.imported = calloc(ranks * WEFT_MAX_WORKSPACES, sizeof *b->sharing.imported);
+    weft_status status = b->sharing.layout && b->sharing.imported
                              ? lend_workspaces(b, &mine)
                              : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan");
-    b->memory.tables +=
-        bytes + ranks * (sizeof *b->shared_layout + WEFT_MAX_WORKSPACES * sizeof *b->borrowed);
+    b->memory.tables += bytes + ranks * (sizeof *b->sharing.layout +
+                                         WEFT_MAX_WORKSPACES * sizeof *b->sharing.imported);
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) /* these are told as workspaces */
-        if (weft_build_shares_buffer(b, i)) b->memory.tables -= b->buffer_bytes[i];
+        if (weft_build_shares_buffer(b, i)) b->memory.tables -= b->buffers.bytes[i];
     WEFT_TRY(weft_agree(transport, status));
-    status = transport->ops->gather_all(transport, &mine, sizeof mine, b->shared_layout);
-    weft_keep(&status, transport->ops->share(transport, b->planner->node, bytes, &b->shared));
+    status = transport->ops->gather_all(transport, &mine, sizeof mine, b->sharing.layout);
+    weft_keep(&status,
+              transport->ops->share(transport, b->planner->node, bytes, &b->sharing.memory));
     WEFT_TRY(weft_agree(transport, status));
-    b->lends = !b->device.ops->host_addressable;
-    char *part = transport->ops->shared_part(b->shared, transport->rank);
+    b->sharing.exported = !b->device.ops->host_addressable;
+    char *part = transport->ops->shared_part(b->sharing.memory, transport->rank);
     for (int w = 0; w < WEFT_MAX_WORKSPACES; w++)
-        if (mine.workspace[w] >= 0) b->buffer[WEFT_BUFFER_WORKSPACE + w] = part + mine.workspace[w];
+        if (mine.workspace[w] >= 0)
+            b->buffers.memory[WEFT_BUFFER_WORKSPACE + w] = part + mine.workspace[w];
     return WEFT_SUCCESS;
 }
 
 weft_status weft_build_peer(weft_build *b, int s, int i, weft_peer **peer) {
     const weft_step *step = &b->schedule[s].step[i];
     int direction = (int)step->direction, k = step->redistribution;
-    weft_peer **made = &b->peer[direction][k];
+    weft_peer **made = &b->sharing.peer[direction][k];
     if (!*made) {
         WEFT_TRY(weft_peer_create(&step->exchange, made));
         WEFT_TRY(find_members(b, direction, k, *made));
@@ -142,12 +144,14 @@ weft_status weft_build_peer(weft_build *b, int s, int i, weft_peer **peer) {
 
 void weft_build_unshare(weft_build *b) {
     for (int direction = 0; direction < 2; direction++)
-        for (int k = 0; k < WEFT_MAX_SEGMENTS; k++) weft_peer_destroy(b->peer[direction][k]);
-    for (int i = 0; b->borrowed && i < b->shared_over->size * WEFT_MAX_WORKSPACES; i++)
-        if (b->borrowed[i]) b->device.ops->memory_close(b->device.state, b->borrowed[i]);
+        for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
+            weft_peer_destroy(b->sharing.peer[direction][k]);
+    for (int i = 0; b->sharing.imported && i < b->sharing.over->size * WEFT_MAX_WORKSPACES; i++)
+        if (b->sharing.imported[i])
+            b->device.ops->memory_close(b->device.state, b->sharing.imported[i]);
     /* Nobody frees what others still hold. */
-    if (b->lends) (void)b->shared_over->ops->barrier(b->shared_over);
-    if (b->shared) b->shared_over->ops->unshare(b->shared_over, b->shared);
-    free(b->shared_layout);
-    free(b->borrowed);
+    if (b->sharing.exported) (void)b->sharing.over->ops->barrier(b->sharing.over);
+    if (b->sharing.memory) b->sharing.over->ops->unshare(b->sharing.over, b->sharing.memory);
+    free(b->sharing.layout);
+    free(b->sharing.imported);
 }
