@@ -14,13 +14,11 @@ static weft_status enqueue_fft(weft_build *b, const weft_program *p, int t, weft
     const weft_fft_task *fft = &p->lowered.tasks.task[t].as.fft;
     void *const *address = p->progress.address;
     weft_engine_plan *plan = p->prepared[t].plan;
-    const void *in = (const char *)address[fft->src] + fft->in_offset;
     void *out = (char *)address[fft->dst] + fft->out_offset;
-    if (fft->arrays > 0) { /* read before the call returns */
-        const int *buffer = &p->lowered.tasks.array[fft->first_array];
-        for (int i = 0; i < fft->arrays; i++) p->progress.array[i] = address[buffer[i]];
-        in = p->progress.array;
-    }
+    const void *in = p->progress.array; /* read before the engine returns */
+    if (fft->arrays == 0) in = (const char *)address[fft->src] + fft->in_offset;
+    for (int i = 0; i < fft->arrays; i++)
+        p->progress.array[i] = address[p->lowered.tasks.array[fft->first_array + i]];
     if (b->candidate.engine->begin_at)
         b->candidate.engine->begin_at(plan, fft->first, b->buffers.kept);
     return b->candidate.engine->execute(plan, &b->device, queue, in, out);
