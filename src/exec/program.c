@@ -170,6 +170,8 @@ weft_status weft_program_prepare(weft_build *b, int s) {
     weft_program *p = &b->program[s];
     const weft_tasks *tasks = &p->lowered.tasks;
     p->sequential = (p->lowered.lanes & ~(1 << WEFT_LANE_COMPUTE)) == 0;
+    for (int t = 0; t < tasks->count; t++) /* partners take part in all others */
+        p->sequential = p->sequential && tasks->task[t].kind < WEFT_TASK_SEND;
     if (!p->sequential) WEFT_TRY(weft_dependencies_derive(tasks, &p->order));
     WEFT_TRY(allocate_lists(p));
     for (int t = 0; t < tasks->count; t++)

@@ -65,7 +65,7 @@ typedef struct weft_program {
     double free_since[WEFT_LINKS];
     weft_device_message *device_message;
     int receives, sends;
-    bool sequential; /* every task runs on the compute lane: there is nothing to overlap */
+    bool sequential; /* all on the compute lane, and this rank's alone: nothing can overlap */
     weft_progress progress;
     size_t bytes;
 } weft_program;
