@@ -117,8 +117,8 @@ static weft_status refuse(const weft_planner *planner, int used, weft_exchange m
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
                      "options.exchange[%d] %s: ranks %d and %d of one redistribution have the same "
                      "GPU, and %s wants one for each; start as many ranks as there are GPUs "
-                     "(WEFT_CUDA_DEVICE chooses a rank's), or choose %s there",
-                     entry, name, found.one, found.other, name,
+                     "(WEFT_CUDA_DEVICE chooses a rank's), or choose %s or %s there",
+                     entry, name, found.one, found.other, name, weft_exchange_name(table[0].method),
                      weft_exchange_name(weft_method_usual()));
 }
 
