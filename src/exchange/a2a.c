@@ -5,18 +5,12 @@
 #include "exchange/messages.h"
 
 static void depart(weft_exchange_lowering *x, const weft_exchange_tile *tile, weft_tasks *tasks) {
-    weft_add_own_departure(x, tile, tasks);
-    for (int i = 0; i + 1 < tile->geometry.members; i++)
-        weft_add_pack(x, tile, x->lane, weft_partner(tile, i), tasks);
-    weft_add_all_messages(x, tile, WEFT_TASK_ALLTOALL, WEFT_LANE_NETWORK, false, tasks);
+    weft_depart_at_once(x, tile, WEFT_TASK_ALLTOALL, WEFT_LANE_NETWORK, false, tasks);
 }
 
 static void depart_typed(weft_exchange_lowering *x, const weft_exchange_tile *tile,
                          weft_tasks *tasks) {
-    weft_add_own_departure(x, tile, tasks);
-    for (int i = 0; i + 1 < tile->geometry.members; i++)
-        weft_add_pack(x, tile, x->lane, weft_partner(tile, i), tasks);
-    weft_add_all_messages(x, tile, WEFT_TASK_ALLTOALL, WEFT_LANE_NETWORK, true, tasks);
+    weft_depart_at_once(x, tile, WEFT_TASK_ALLTOALL, WEFT_LANE_NETWORK, true, tasks);
 }
 
 const weft_exchange_ops weft_exchange_a2a_sync = {

@@ -57,19 +57,13 @@ int weft_add_pack(const weft_exchange_lowering *x, const weft_exchange_tile *til
         outward(x), access_of(tile, x->src, 0, &block->view), weft_sent(x, tile, member));
 }
 
-int weft_add_unpack(const weft_exchange_lowering *x, const weft_exchange_tile *tile, int member,
-                    weft_tasks *tasks) {
+static void add_unpack(const weft_exchange_lowering *x, const weft_exchange_tile *tile, int member,
+                       weft_tasks *tasks) {
     const weft_block *block = &tile->geometry.receive[member];
-    if (!tile->geometry.unpack || block->elements == 0) return -1;
-    return weft_tasks_add_copy(
+    if (!tile->geometry.unpack || block->elements == 0) return;
+    weft_tasks_add_copy(
         tasks, weft_exchange_task(x, tile, WEFT_TASK_COPY, x->lane, WEFT_PHASE_UNPACK, member),
         inward(x), weft_received(x, tile, member), access_of(tile, x->dst, 0, &block->view));
-}
-
-void weft_add_unpacks(const weft_exchange_lowering *x, const weft_exchange_tile *tile,
-                      weft_tasks *tasks) {
-    for (int i = 0; i + 1 < tile->geometry.members; i++)
-        weft_add_unpack(x, tile, weft_partner(tile, i), tasks);
 }
 
 /* Packed with the others, it is taken from the send buffer; where nothing is packed, it is placed
@@ -92,8 +86,8 @@ void weft_add_own_departure(const weft_exchange_lowering *x, const weft_exchange
         weft_tasks_add_copy(tasks, task, outward(x), from, own_on_the_way(x, tile));
 }
 
-void weft_add_own_arrival(const weft_exchange_lowering *x, const weft_exchange_tile *tile,
-                          weft_tasks *tasks) {
+static void add_own_arrival(const weft_exchange_lowering *x, const weft_exchange_tile *tile,
+                            weft_tasks *tasks) {
     const weft_redistribution *g = &tile->geometry;
     weft_access from = own_on_the_way(x, tile);
     if (x->own != WEFT_OWN_PACKED || g->send[g->me].elements == 0) return;
@@ -136,8 +130,11 @@ int weft_add_send(const weft_exchange_lowering *x, const weft_exchange_tile *til
     return added;
 }
 
-void weft_add_all_messages(const weft_exchange_lowering *x, const weft_exchange_tile *tile,
-                           weft_task_kind kind, int lane, bool typed, weft_tasks *tasks) {
+void weft_depart_at_once(const weft_exchange_lowering *x, const weft_exchange_tile *tile,
+                         weft_task_kind kind, int lane, bool typed, weft_tasks *tasks) {
+    weft_add_own_departure(x, tile, tasks);
+    for (int i = 0; i + 1 < tile->geometry.members; i++)
+        weft_add_pack(x, tile, x->lane, weft_partner(tile, i), tasks);
     weft_task task = weft_exchange_task(x, tile, kind, lane, WEFT_PHASE_EXCHANGE, WEFT_NO_PARTNER);
     set_message(x, tile, typed, -1, &task);
     weft_tasks_add(tasks, task);
@@ -152,6 +149,7 @@ void weft_add_all_messages(const weft_exchange_lowering *x, const weft_exchange_
 
 void weft_arrive_as_messages(weft_exchange_lowering *x, const weft_exchange_tile *tile,
                              weft_tasks *tasks) {
-    weft_add_own_arrival(x, tile, tasks);
-    weft_add_unpacks(x, tile, tasks);
+    add_own_arrival(x, tile, tasks);
+    for (int i = 0; i + 1 < tile->geometry.members; i++)
+        add_unpack(x, tile, weft_partner(tile, i), tasks);
 }

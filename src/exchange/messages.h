@@ -22,20 +22,13 @@ weft_access weft_sent(const weft_exchange_lowering *exchange, const weft_exchang
 weft_access weft_received(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
                           int member);
 
-/* Copies a partner's block to the send buffer, or from the receive buffer to where it belongs, if
- * it is packed; returns the task, or -1. */
+/* Copies a partner's block to the send buffer, if it is packed; returns the task, or -1. */
 int weft_add_pack(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile, int lane,
                   int member, weft_tasks *tasks);
-int weft_add_unpack(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
-                    int member, weft_tasks *tasks);
-void weft_add_unpacks(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
-                      weft_tasks *tasks);
 
-/* This rank's own block: its copy before messages leave, and after they arrived. */
+/* The copy of this rank's own block before messages leave. */
 void weft_add_own_departure(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
                             weft_tasks *tasks);
-void weft_add_own_arrival(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
-                          weft_tasks *tasks);
 
 /* Posts the receives of a tile, the farthest partner's first. */
 void weft_add_receives(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
@@ -45,11 +38,13 @@ void weft_add_receives(const weft_exchange_lowering *exchange, const weft_exchan
 int weft_add_send(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile, int lane,
                   int member, int packed, weft_tasks *tasks);
 
-/* One task, ALLTOALL or DEVICE_MESSAGES, with the messages of all partners. */
-void weft_add_all_messages(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
-                           weft_task_kind kind, int lane, bool typed, weft_tasks *tasks);
+/* All blocks are packed, then one task, ALLTOALL or DEVICE_MESSAGES, has the messages of all
+ * partners, as runs or, if `typed`, as views. */
+void weft_depart_at_once(const weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
+                         weft_task_kind kind, int lane, bool typed, weft_tasks *tasks);
 
-/* What the methods that differ only in who packs share. */
+/* This rank's own block and what has arrived go where they belong: `arrive` of all methods that
+ * send messages. */
 void weft_arrive_as_messages(weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
                              weft_tasks *tasks);
 

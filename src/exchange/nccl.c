@@ -6,10 +6,7 @@
 #include "exchange/messages.h"
 
 static void depart(weft_exchange_lowering *x, const weft_exchange_tile *tile, weft_tasks *tasks) {
-    weft_add_own_departure(x, tile, tasks);
-    for (int i = 0; i + 1 < tile->geometry.members; i++)
-        weft_add_pack(x, tile, x->lane, weft_partner(tile, i), tasks);
-    weft_add_all_messages(x, tile, WEFT_TASK_DEVICE_MESSAGES, x->lane, false, tasks);
+    weft_depart_at_once(x, tile, WEFT_TASK_DEVICE_MESSAGES, x->lane, false, tasks);
 }
 
 const weft_exchange_ops weft_exchange_nccl = {

@@ -9,7 +9,7 @@ static void depart(weft_exchange_lowering *x, const weft_exchange_tile *tile, we
     weft_add_receives(x, tile, tasks);
     for (int i = 0; i + 1 < tile->geometry.members; i++) {
         const int member = weft_partner(tile, i);
-        const int link = (WEFT_LANE_LINK + i % WEFT_LINKS);
+        const int link = WEFT_LANE_LINK + i % WEFT_LINKS;
         const int packed = weft_add_pack(x, tile, link, member, tasks);
         weft_add_send(x, tile, WEFT_LANE_SENDER, member, packed, tasks);
     }

@@ -78,7 +78,7 @@ static void add_await(weft_exchange_lowering *x, const weft_exchange_tile *tile,
 static void add_copy(weft_exchange_lowering *x, const weft_exchange_tile *tile, int i, int member,
                      weft_tasks *tasks) {
     const weft_block *block = &tile->geometry.receive[member];
-    const int lane = x->links > 0 ? (WEFT_LANE_LINK + i % x->links) : x->lane;
+    const int lane = x->links > 0 ? WEFT_LANE_LINK + i % x->links : x->lane;
     const int before = tile->produced > 0 ? x->partners.last_copy[member] : -1;
     const int added = weft_tasks_add_copy(
         tasks, weft_exchange_task(x, tile, WEFT_TASK_COPY, lane, WEFT_PHASE_UNPACK, member),

@@ -101,7 +101,7 @@ static weft_status make_events(weft_build *b, weft_program *p) {
 static void find_claims(const weft_build *b, weft_program *p, int t) {
     const weft_task *task = &p->lowered.tasks.task[t];
     for (int i = 0; i < task->accesses; i++) {
-        const weft_access *a = &p->lowered.tasks.access[task->first_access + i];
+        const weft_access *a = weft_tasks_accessed(&p->lowered.tasks, t, i);
         const int w = a->buffer - WEFT_BUFFER_WORKSPACE;
         if (a->writes && w >= 0 && w < WEFT_MAX_WORKSPACES && weft_build_is_read(b, w))
             p->prepared[t].claims |= 1u << w;
@@ -193,43 +193,40 @@ weft_status weft_program_create(weft_build *b, int s) {
 
 /* ---- partners ---- */
 
-static const weft_access *access_of(const weft_program *p, const weft_task *task, int i) {
-    return &p->lowered.tasks.access[task->first_access + i];
-}
-
 /* The runs that go to, or come from, each member. */
-static void list_runs(const weft_program *p, const weft_task *task, bool receive, weft_run *run) {
-    for (int i = 0; i < task->accesses; i++) {
-        const weft_access *a = access_of(p, task, i);
-        int64_t elements = 1;
-        for (int k = 0; k < a->view.axes; k++) elements *= a->view.n[k];
-        if (a->writes == receive) run[a->member] = (weft_run){a->view.offset, elements};
+static void list_runs(const weft_tasks *tasks, int t, bool receive, weft_run *run) {
+    for (int i = 0; i < tasks->task[t].accesses; i++) {
+        const weft_access *a = weft_tasks_accessed(tasks, t, i);
+        if (a->writes == receive)
+            run[a->member] = (weft_run){a->view.offset, weft_view_elements(&a->view)};
     }
 }
 
 /* Making an all-to-all of runs is collective, so a rank without memory for them takes part. */
-static weft_status make_alltoall_of_runs(const weft_program *p, const weft_task *task,
-                                         weft_transport *group, weft_alltoall **alltoall) {
+static weft_status make_alltoall_of_runs(const weft_tasks *tasks, int t, weft_transport *group,
+                                         weft_alltoall **alltoall) {
     const size_t members = (size_t)group->size;
     weft_run *run = calloc(2 * members, sizeof *run);
     weft_status status = run ? WEFT_SUCCESS : out_of_memory();
     if (run) {
-        list_runs(p, task, false, run);
-        list_runs(p, task, true, run + members);
+        list_runs(tasks, t, false, run);
+        list_runs(tasks, t, true, run + members);
     }
-    weft_keep(&status, group->ops->alltoall_create(group, run, run ? run + members : NULL,
-                                                   task->as.message.element_bytes, alltoall));
+    weft_keep(&status,
+              group->ops->alltoall_create(group, run, run ? run + members : NULL,
+                                          tasks->task[t].as.message.element_bytes, alltoall));
     free(run);
     return status;
 }
 
-static weft_status make_alltoall_of_views(const weft_program *p, const weft_task *task,
-                                          weft_transport *group, weft_alltoall **alltoall) {
+static weft_status make_alltoall_of_views(const weft_tasks *tasks, int t, weft_transport *group,
+                                          weft_alltoall **alltoall) {
+    const weft_task *task = &tasks->task[t];
     const size_t members = (size_t)group->size;
     weft_message **message = calloc(2 * members, sizeof(weft_message *));
     weft_status status = message ? WEFT_SUCCESS : out_of_memory();
     for (int i = 0; i < task->accesses && status == WEFT_SUCCESS; i++) {
-        const weft_access *a = access_of(p, task, i);
+        const weft_access *a = weft_tasks_accessed(tasks, t, i);
         status =
             group->ops->message_create(group, &a->view, task->as.message.order, a->element_bytes,
                                        &message[(a->writes ? members : 0) + (size_t)a->member]);
@@ -243,8 +240,9 @@ static weft_status make_alltoall_of_views(const weft_program *p, const weft_task
 }
 
 static weft_status connect_task(weft_build *b, weft_program *p, int t) {
-    const weft_task *task = &p->lowered.tasks.task[t];
-    const weft_access *a = access_of(p, task, 0);
+    const weft_tasks *tasks = &p->lowered.tasks;
+    const weft_task *task = &tasks->task[t];
+    const weft_access *a = weft_tasks_accessed(tasks, t, 0);
     const bool alone = task->kind == WEFT_TASK_SEND || task->kind == WEFT_TASK_RECEIVE;
     if (!alone && task->kind != WEFT_TASK_ALLTOALL) return WEFT_SUCCESS;
     weft_transport *group = b->group[task->as.message.redistribution];
@@ -252,8 +250,8 @@ static weft_status connect_task(weft_build *b, weft_program *p, int t) {
     if (alone)
         return group->ops->message_create(group, &a->view, task->as.message.order, a->element_bytes,
                                           &made->message);
-    return task->as.message.typed ? make_alltoall_of_views(p, task, group, &made->alltoall)
-                                  : make_alltoall_of_runs(p, task, group, &made->alltoall);
+    return task->as.message.typed ? make_alltoall_of_views(tasks, t, group, &made->alltoall)
+                                  : make_alltoall_of_runs(tasks, t, group, &made->alltoall);
 }
 
 static weft_status number_messages(weft_program *p) {

@@ -46,7 +46,7 @@ typedef struct weft_progress {
     int *blockers;         /* [tasks]: what it still waits for before it may be issued */
     int *recorded_by;      /* [tasks]: whose event stands for its end */
     int *next_in_lane;     /* [tasks]: issued behind it and not known to be done; -1: none */
-    int *order;            /* [tasks]: the how manieth to be issued */
+    int *order;            /* [tasks]: how many were issued before it */
     uint64_t *ready;       /* bits of tasks that nothing blocks */
     weft_request *request; /* [receives + sends] */
     int *message;          /* [receives + sends]: the task of each request */
@@ -73,7 +73,7 @@ typedef struct weft_program {
 /* Everything of schedule number `s` that no other rank is needed for: tasks, engine plans, events,
  * lanes. Not collective. */
 weft_status weft_program_create(weft_build *build, int s);
-/* The same of a program whose tasks there are. */
+/* Engine plans, events and lanes of a program that has its tasks. Not collective. */
 weft_status weft_program_prepare(weft_build *build, int s);
 /* Messages and signals, once there are groups, communicators and shared workspaces. Groups of the
  * transport take part: a rank that has failed goes on. Collective. */

@@ -1,71 +1,10 @@
 /*
- * Tasks on the lanes of the device. Ranks that are alone put the same on the compute lane again and
- * again, so what has been enqueued with the same buffers before is kept as a graph: then one call
- * enqueues all kernels, and less time passes between them.
+ * Work that is repeated. Ranks that are alone put the same on the compute lane again and again, so
+ * what has been enqueued with the same buffers before is kept as a graph: then one call enqueues
+ * all kernels, and less time passes between them.
  */
 #include "exec/plan.h"
 #include "support/error.h"
-
-void *weft_program_address(const weft_program *p, const weft_access *access) {
-    return (char *)p->progress.address[access->buffer] + access->base;
-}
-
-static weft_status enqueue_fft(weft_build *b, const weft_program *p, int t, weft_queue *queue) {
-    const weft_fft_task *fft = &p->lowered.tasks.task[t].as.fft;
-    void *const *address = p->progress.address;
-    weft_engine_plan *plan = p->prepared[t].plan;
-    void *out = (char *)address[fft->dst] + fft->out_offset;
-    const void *in = p->progress.array; /* read before the engine returns */
-    if (fft->arrays == 0) in = (const char *)address[fft->src] + fft->in_offset;
-    for (int i = 0; i < fft->arrays; i++)
-        p->progress.array[i] = address[p->lowered.tasks.array[fft->first_array + i]];
-    if (b->candidate.engine->begin_at)
-        b->candidate.engine->begin_at(plan, fft->first, b->buffers.kept);
-    return b->candidate.engine->execute(plan, &b->device, queue, in, out);
-}
-
-/* Scaling alone is the device's own work in place. */
-static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, int slot,
-                                     weft_queue *queue, void *const *buffer) {
-    const weft_device_handle *d = &b->device;
-    const weft_precision precision = step->layout.precision;
-    const int64_t number = (int64_t)weft_number_bytes(precision);
-    const void *src = buffer[step->src];
-    void *dst = buffer[step->dst];
-    double factor = 1;
-    if (weft_step_scales(step, &factor))
-        return d->ops->scale(d->state, queue, precision, dst, step->dst_bytes / number, factor);
-    if (b->operators.pass[slot]) {
-        weft_operator_pass_keep_at(b->operators.pass[slot], b->buffers.kept);
-        return weft_operator_pass_run(b->operators.pass[slot], queue, src, dst);
-    }
-    WEFT_TRY(
-        d->ops->run(d->state, queue, weft_pointwise_run, b->operators.pointwise[slot], src, dst));
-    if (!step->layout.keeps) return WEFT_SUCCESS;
-    return d->ops->run(d->state, queue, weft_pointwise_keep, b->operators.pointwise[slot], dst,
-                       b->buffers.kept);
-}
-
-weft_status weft_build_enqueue(weft_build *b, int s, int t) {
-    const weft_program *p = &b->program[s];
-    const weft_task *task = &p->lowered.tasks.task[t];
-    const weft_step *step = &b->schedule[s].step[task->step];
-    const weft_access *access = &p->lowered.tasks.access[task->first_access];
-    weft_queue *queue = b->lanes.queue[task->lane];
-    switch (task->kind) {
-    case WEFT_TASK_FFT:
-        return enqueue_fft(b, p, t, queue);
-    case WEFT_TASK_POINTWISE:
-        return enqueue_pointwise(b, step, weft_operator_slot(&b->schedule[s], step), queue,
-                                 p->progress.address);
-    default: /* COPY; what the network carries is not enqueued here */
-        return b->device.ops->copy(b->device.state, queue, &task->as.copy.copy,
-                                   weft_program_address(p, &access[0]),
-                                   weft_program_address(p, &access[1]), task->as.copy.transfer);
-    }
-}
-
-/* ---- work that is repeated ---- */
 
 /* Graphs wait for no partners, and copies to and from the caller's host memory are not kept. */
 static bool can_be_kept(const weft_schedule *schedule) {

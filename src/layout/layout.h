@@ -42,6 +42,8 @@ typedef struct weft_view {
     int64_t stride[WEFT_AXES];
 } weft_view;
 
+int64_t weft_view_elements(const weft_view *view);
+
 /* View of `part` (global indices, inside `box`) of an array that stores `box` contiguously in
  * memory order `order`. The view's axes are the array's axes, not sorted. */
 weft_view weft_view_of(const weft_region *box, const int *order, const weft_region *part);

@@ -13,6 +13,12 @@ static void contiguous_strides(int axes, const int64_t *n, const int *order, int
     }
 }
 
+int64_t weft_view_elements(const weft_view *view) {
+    int64_t elements = 1;
+    for (int a = 0; a < view->axes; ++a) elements *= view->n[a];
+    return elements;
+}
+
 weft_view weft_view_of(const weft_region *box, const int *order, const weft_region *part) {
     weft_view view = {.axes = part->axes};
     contiguous_strides(box->axes, box->n, order, view.stride);
@@ -91,11 +97,10 @@ static void merge_axes(weft_copy *copy) {
 }
 
 weft_copy weft_copy_between(const weft_view *src, const weft_view *dst, size_t element_bytes) {
-    weft_copy copy = {.element_bytes = element_bytes, .elements = 1};
+    weft_copy copy = {.element_bytes = element_bytes, .elements = weft_view_elements(src)};
     copy.src_offset = src->offset;
     copy.dst_offset = dst->offset;
     for (int a = 0; a < src->axes; ++a) {
-        copy.elements *= src->n[a];
         if (src->n[a] == 1) continue;
         copy.n[copy.axes] = src->n[a];
         copy.src_stride[copy.axes] = src->stride[a];

@@ -158,20 +158,16 @@ static void add_copy(lowering *l, int number) {
     const weft_step *step = &l->schedule->step[number];
     const weft_copy *c = &step->copy;
     weft_access from = {.buffer = step->src, .element_bytes = c->element_bytes}, to = from;
-    weft_task task = task_of(number, WEFT_TASK_COPY, WEFT_PHASE_COPY);
     if (c->elements == 0) return;
     to.buffer = step->dst;
-    to.writes = true;
     from.view.offset = c->src_offset;
     to.view.offset = c->dst_offset;
     for (int a = 0; a < c->axes; a++) {
         add_axis(&from.view, c->n[a], c->src_stride[a]);
         add_axis(&to.view, c->n[a], c->dst_stride[a]);
     }
-    task.as.copy = (weft_copy_task){.copy = *c, .transfer = step->transfer, .next = -1};
-    weft_tasks_add(&l->out->tasks, task);
-    weft_tasks_access(&l->out->tasks, from);
-    weft_tasks_access(&l->out->tasks, to);
+    weft_tasks_add_copy(&l->out->tasks, task_of(number, WEFT_TASK_COPY, WEFT_PHASE_COPY),
+                        step->transfer, from, to);
 }
 
 static void add_pointwise(lowering *l, int number) {
@@ -401,14 +397,13 @@ static void keep_order(weft_tasks *tasks) {
     }
 }
 
-/* Numbers the handles of each kind of message, and sums up. */
+/* Numbers the messages that are sent and those that are received, and sums up. */
 static void count_tasks(lowering *l) {
     int number[WEFT_TASK_AWAIT + 1] = {0};
     for (int t = 0; t < l->out->tasks.count; t++) {
         weft_task *task = &l->out->tasks.task[t];
         l->out->lanes |= 1 << task->lane;
-        if (task->kind == WEFT_TASK_SEND || task->kind == WEFT_TASK_RECEIVE ||
-            task->kind == WEFT_TASK_ALLTOALL)
+        if (task->kind == WEFT_TASK_SEND || task->kind == WEFT_TASK_RECEIVE)
             task->as.message.request = number[task->kind]++;
     }
     for (int i = 0; i < l->schedule->steps; i++) {

@@ -10,9 +10,9 @@
 /* What one rank does in a second. */
 typedef struct weft_machine_rates {
     double memory;      /* bytes read or written by one thread; estimate: a middling node of 2026 */
-    double bandwidth;   /* bytes sent to other ranks; estimate: the same */
-    double latency;     /* seconds for each message; estimate: the same */
-    double flops;       /* operations of one thread; estimate: the same */
+    double bandwidth;   /* bytes sent to other ranks; estimate: such a node */
+    double latency;     /* seconds for each message; estimate: such a node */
+    double flops;       /* operations of one thread; estimate: such a node */
     double thread_gain; /* how many times faster several threads read memory than one; estimate */
 } weft_machine_rates;
 
@@ -24,8 +24,8 @@ typedef struct weft_machine_penalties {
     /* Times that a transform takes longer where it stores in another memory order than it loads,
      * for it transposes on the way; estimate. */
     double realigned;
-    /* The same for two axes at once, neither of them contiguous: 1.1 to 1.3 in docs/results,
-     * strategies (slab-1d2d beside slab-2d1d). */
+    /* Times that a transform of two axes takes longer where neither of them is contiguous: 1.1
+     * to 1.3 in docs/results, strategies (slab-1d2d beside slab-2d1d). */
     double strided;
     /* Passes through memory for each byte that devices send each other: written once and read once,
      * over links about as fast as memory; docs/results, cuda-exchanges. */

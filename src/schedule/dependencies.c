@@ -83,12 +83,11 @@ bool weft_accesses_overlap(const weft_access *a, const weft_access *b) {
 
 /* Whether nothing of `other` lies outside of `all`, as far as that is easily seen. */
 static bool covers(const weft_access *all, const weft_access *other) {
-    int64_t first, last, other_first, other_last, elements = 1;
+    const int64_t bytes = weft_view_elements(&all->view) * (int64_t)all->element_bytes;
+    int64_t first, last, other_first, other_last;
     range_of(all, &first, &last);
     range_of(other, &other_first, &other_last);
-    for (int i = 0; i < all->view.axes; i++) elements *= all->view.n[i];
-    const bool whole = last - first + 1 == elements * (int64_t)all->element_bytes;
-    return whole && first <= other_first && other_last <= last;
+    return last - first + 1 == bytes && first <= other_first && other_last <= last;
 }
 
 /* ---- the lists ---- */

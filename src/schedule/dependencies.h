@@ -1,7 +1,8 @@
 /*
  * What waits for what: a task depends on every earlier task of the list that writes what it reads,
- * reads what it writes, or writes what it writes, as far as an exact comparison of the elements can
- * tell; dependencies that others imply are left out.
+ * reads what it writes, or writes what it writes, by an exact comparison of the elements. Behind a
+ * write that covers an earlier access, nothing depends on that access itself any more: it waits for
+ * the write.
  */
 #ifndef WEFT_SCHEDULE_DEPENDENCIES_H
 #define WEFT_SCHEDULE_DEPENDENCIES_H

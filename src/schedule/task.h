@@ -78,7 +78,7 @@ typedef struct weft_copy_task {
  * DEVICE_MESSAGES: a message for each access. */
 typedef struct weft_message_task {
     int redistribution; /* whose group carries it */
-    int request;        /* SEND, RECEIVE, ALLTOALL: number of its handle among those of its kind */
+    int request;        /* SEND, RECEIVE: its number among those of its kind */
     bool typed;         /* ALLTOALL: of views, not of runs */
     int packed;
     size_t element_bytes;
@@ -135,6 +135,11 @@ void weft_tasks_array(weft_tasks *tasks, int buffer);
  * or -1. The task's kind, accesses and copy are filled in here. */
 int weft_tasks_add_copy(weft_tasks *tasks, weft_task task, weft_transfer transfer, weft_access from,
                         weft_access to);
+
+/* What task t accesses: number i. */
+static inline const weft_access *weft_tasks_accessed(const weft_tasks *tasks, int t, int i) {
+    return &tasks->access[tasks->task[t].first_access + i];
+}
 
 void weft_tasks_release(weft_tasks *tasks);
 
