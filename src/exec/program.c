@@ -92,7 +92,7 @@ static weft_status make_events(weft_build *b, weft_program *p) {
         bool event;
         if (!weft_lane_is_async(b, p->lowered.tasks.task[t].lane)) continue;
         find_watchers(b, p, t, &event, &p->prepared[t].watched);
-        if (event) WEFT_TRY(d->ops->event_create(d->state, &p->prepared[t].event));
+        if (event && p->polls) WEFT_TRY(d->ops->event_create(d->state, &p->prepared[t].event));
     }
     return WEFT_SUCCESS;
 }
@@ -166,12 +166,22 @@ static weft_status make_queues(weft_build *b, const weft_program *p) {
     return WEFT_SUCCESS;
 }
 
+static void classify(weft_program *p) {
+    const weft_tasks *tasks = &p->lowered.tasks;
+    const int device = (1 << WEFT_LANE_NETWORK) - 1,
+              others = p->lowered.lanes & ~(1 << WEFT_LANE_COMPUTE);
+    p->sequential = others == 0;
+    p->polls = (others & device) != 0;
+    for (int t = 0; t < tasks->count; t++) {
+        p->sequential = p->sequential && tasks->task[t].kind < WEFT_TASK_SEND;
+        p->polls = p->polls || tasks->task[t].kind == WEFT_TASK_DEVICE_MESSAGES;
+    }
+}
+
 weft_status weft_program_prepare(weft_build *b, int s) {
     weft_program *p = &b->program[s];
     const weft_tasks *tasks = &p->lowered.tasks;
-    p->sequential = (p->lowered.lanes & ~(1 << WEFT_LANE_COMPUTE)) == 0;
-    for (int t = 0; t < tasks->count; t++) /* partners take part in all others */
-        p->sequential = p->sequential && tasks->task[t].kind < WEFT_TASK_SEND;
+    classify(p);
     if (!p->sequential) WEFT_TRY(weft_dependencies_derive(tasks, &p->order));
     WEFT_TRY(allocate_lists(p));
     for (int t = 0; t < tasks->count; t++)

@@ -66,6 +66,8 @@ typedef struct weft_program {
     weft_device_message *device_message;
     int receives, sends;
     bool sequential; /* all on the compute lane, and this rank's alone: nothing can overlap */
+    bool polls; /* events tell how far lanes are; else the compute lane is waited for, which alone
+                   is used, and depends on no partner */
     weft_progress progress;
     size_t bytes;
 } weft_program;

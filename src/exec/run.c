@@ -298,13 +298,16 @@ static int watched_lane(const weft_execution *r) {
 }
 
 /* Nothing can go on. Where only one kind of news can change that, this waits for it; else it
- * returns at once, and the caller looks at everything again. */
+ * returns at once, and the caller looks at everything again. Lanes that carry messages of the
+ * device depend on partners, which may depend on messages that this rank's transport holds: so
+ * nobody waits for a lane while there are any, but in programs whose lane depends on nobody. */
 static void wait(weft_execution *r, int *spins) {
     const bool device = r->lanes.watched > 0, partners = r->held > 0,
                sender = r->messages.to_send > 0;
     const bool messages = r->messages.receives > 0 || (r->messages.awaited_sends > 0 && !sender);
     const bool thread = !sender || weft_sender_threaded(r->b->lanes.sender);
-    if (device && !partners && !messages && !sender) {
+    const bool alone = !partners && !messages && !sender && r->messages.sends == 0;
+    if (device && (alone || !r->p->polls)) {
         weft_execution_wait_for_lane(r, watched_lane(r));
     } else if (messages && !device && !partners && thread &&
                (!sender || r->messages.awaited_sends == 0)) {
@@ -339,7 +342,7 @@ static void end(weft_execution *r) {
     const weft_device_handle *d = &r->b->device;
     for (int lane = 0; lane < WEFT_LANE_NETWORK; lane++) {
         weft_execution_wait_for_lane(r, lane);
-        if (r->p->lowered.lanes >> lane & 1) /* also of what has ended: only this tells failures */
+        if (r->p->polls && (r->p->lowered.lanes >> lane & 1)) /* events tell of no failure */
             weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->lanes.queue[lane]));
     }
     weft_execution_close_traffic(r);
