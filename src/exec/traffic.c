@@ -157,11 +157,18 @@ static void finish_all(weft_execution *r, weft_task_kind kind) {
         r->messages.sends = r->messages.awaited_sends = 0;
 }
 
+/* Everything that was to arrive so far is here, and all of this rank's messages have begun: a
+ * partner waits for the rest of them, which may not leave while the calling thread computes. */
+bool weft_execution_sends_come_first(const weft_execution *r) {
+    return r->messages.sends > 0 && r->messages.receives == 0 && r->messages.to_send == 0;
+}
+
 /* Looks for a message that has arrived, or, where tasks wait for that, has left; the sender thread
  * has its requests for itself while it works. */
 bool weft_execution_look_at_messages(weft_execution *r, bool wait) {
     weft_transport *any = r->b->group[0];
-    const bool sends = r->messages.awaited_sends > 0 && r->messages.to_send == 0;
+    const bool sends = weft_execution_sends_come_first(r) ||
+                       (r->messages.awaited_sends > 0 && r->messages.to_send == 0);
     int request = WEFT_NO_TASK;
     if (r->messages.receives == 0 && !sends) return false;
     weft_keep(&r->status,
