@@ -66,12 +66,12 @@ static void write_fft(const json_t *step, size_t rank, FILE *stream) {
     char axes[128];
     fprintf(stream, " %s along %s%s", text(step, "kind"),
             axes_text(json_object_get(step, "axes"), rank, axes, sizeof axes),
-            flag(step, "returns") ? " and back" : "");
-    if (number(step, "chunks") > 1)
-        fprintf(stream, " in %lld parts", (long long)number(step, "chunks"));
-    if (number(step, "far_chunks") > 0)
+            flag(step, "round_trip") ? " and back" : "");
+    if (number(step, "tiles") > 1)
+        fprintf(stream, " in %lld tiles", (long long)number(step, "tiles"));
+    if (number(step, "remote_tiles") > 0)
         fprintf(stream, ", %lld of them from partners' arrays",
-                (long long)number(step, "far_chunks"));
+                (long long)number(step, "remote_tiles"));
     for (int i = 0; i < 3; i++) {
         const json_t *operators = json_object_get(step, places[i][0]);
         if (!operators) continue;

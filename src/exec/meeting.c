@@ -14,7 +14,7 @@
 
 static bool by_device(const weft_build *b, int redistribution) {
     weft_exchange method = b->candidate.exchange[b->chain.method[redistribution]];
-    return weft_exchange_find(method)->by_device;
+    return weft_exchange_find(method)->carrier == WEFT_CARRIED_BY_DEVICES;
 }
 
 bool weft_build_meets(const weft_build *b) {

@@ -210,12 +210,6 @@ static void issue(weft_execution *r, int t) {
         weft_record_arrived(r->recorder, r->moment);
 }
 
-/* Keeps the calling thread busy, so that no message of its transport gets on meanwhile. */
-static bool is_local_work(const weft_execution *r, int t) {
-    const weft_task_kind kind = weft_execution_task(r, t)->kind;
-    return (kind == WEFT_TASK_FFT || kind == WEFT_TASK_POINTWISE) && !weft_execution_is_async(r, t);
-}
-
 static bool partners_wait_for(const weft_execution *r, int t) {
     const weft_task_kind kind = weft_execution_task(r, t)->kind;
     return kind >= WEFT_TASK_SEND && kind <= WEFT_TASK_SIGNAL;
@@ -233,7 +227,6 @@ static bool is_next_for_partners(weft_execution *r, int t) {
 
 static bool may_go(weft_execution *r, int t) {
     const weft_task *task = weft_execution_task(r, t);
-    if (weft_execution_sends_come_first(r) && is_local_work(r, t)) return false;
     if (task->kind == WEFT_TASK_SEND && !weft_execution_keeps_order(r, t)) return false;
     if ((task->kind == WEFT_TASK_ALLTOALL || task->kind == WEFT_TASK_DEVICE_MESSAGES) &&
         !is_next_for_partners(r, t))

@@ -100,8 +100,6 @@ bool weft_execution_keeps_order(const weft_execution *r, int t);
 /* Completes a message that has arrived, or, where tasks wait for that, has left; waits for one with
  * `wait`. Whether there was any. */
 bool weft_execution_look_at_messages(weft_execution *r, bool wait);
-/* Whether work of the calling thread itself must wait until this rank's messages have left. */
-bool weft_execution_sends_come_first(const weft_execution *r);
 void weft_execution_look_at_sender(weft_execution *r);
 /* Waits until every message has left this rank. */
 void weft_execution_finish_sends(weft_execution *r);

@@ -93,9 +93,10 @@ void weft_execution_receive(weft_execution *r, int t) {
 
 void weft_execution_alltoall(weft_execution *r, int t) {
     weft_transport *group = weft_execution_group(r, t);
-    const weft_step *step = &r->b->schedule[r->s].step[weft_execution_task(r, t)->step];
-    const void *from = r->now->address[step->send];
-    void *to = r->now->address[step->receive];
+    const weft_exchange_step *x =
+        &r->b->schedule[r->s].step[weft_execution_task(r, t)->step].as.exchange;
+    const void *from = r->now->address[x->send];
+    void *to = r->now->address[x->receive];
     for (int i = 0; i < weft_execution_task(r, t)->accesses; i++) {
         const weft_access *a = weft_execution_access(r, t, i);
         if (a->writes)
@@ -157,18 +158,11 @@ static void finish_all(weft_execution *r, weft_task_kind kind) {
         r->messages.sends = r->messages.awaited_sends = 0;
 }
 
-/* Everything that was to arrive so far is here, and all of this rank's messages have begun: a
- * partner waits for the rest of them, which may not leave while the calling thread computes. */
-bool weft_execution_sends_come_first(const weft_execution *r) {
-    return r->messages.sends > 0 && r->messages.receives == 0 && r->messages.to_send == 0;
-}
-
 /* Looks for a message that has arrived, or, where tasks wait for that, has left; the sender thread
  * has its requests for itself while it works. */
 bool weft_execution_look_at_messages(weft_execution *r, bool wait) {
     weft_transport *any = r->b->group[0];
-    const bool sends = weft_execution_sends_come_first(r) ||
-                       (r->messages.awaited_sends > 0 && r->messages.to_send == 0);
+    const bool sends = r->messages.awaited_sends > 0 && r->messages.to_send == 0;
     int request = WEFT_NO_TASK;
     if (r->messages.receives == 0 && !sends) return false;
     weft_keep(&r->status,
