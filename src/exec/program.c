@@ -115,7 +115,8 @@ static void count_blockers(weft_program *p) {
         p->prepared[t].first_released = p->prepared[t].next_released = -1;
     for (int t = tasks->count - 1; t >= 0; t--) {
         const int after = tasks->task[t].after;
-        p->blockers[t] = p->order.first_before[t + 1] - p->order.first_before[t] + (after >= 0);
+        p->prepared[t].blockers =
+            p->order.first_before[t + 1] - p->order.first_before[t] + (after >= 0);
         if (after < 0) continue;
         p->prepared[t].next_released = p->prepared[after].first_released;
         p->prepared[after].first_released = t;
@@ -139,18 +140,12 @@ static bool allocate(weft_program *p, void *list, int count, size_t bytes) {
 static weft_status allocate_lists(weft_program *p) {
     const int tasks = p->lowered.tasks.count;
     weft_progress *now = &p->progress;
-    const bool all =
-        allocate(p, &p->prepared, tasks, sizeof *p->prepared) &&
-        allocate(p, &p->peer, p->lowered.peers, sizeof(weft_peer *)) &&
-        allocate(p, &now->address, p->lowered.buffers, sizeof(void *)) &&
-        allocate(p, &now->array, p->lowered.buffers, sizeof(void *)) &&
-        (p->sequential ||
-         (allocate(p, &p->blockers, tasks, sizeof(int)) && allocate(p, &now->state, tasks, 1) &&
-          allocate(p, &now->blockers, tasks, sizeof(int)) &&
-          allocate(p, &now->recorded_by, tasks, sizeof(int)) &&
-          allocate(p, &now->next_in_lane, tasks, sizeof(int)) &&
-          allocate(p, &now->order, tasks, sizeof(int)) &&
-          allocate(p, &now->ready, tasks / 64 + 1, sizeof(uint64_t))));
+    const bool all = allocate(p, &p->prepared, tasks, sizeof *p->prepared) &&
+                     allocate(p, &p->peer, p->lowered.peers, sizeof(weft_peer *)) &&
+                     allocate(p, &now->address, p->lowered.buffers, sizeof(void *)) &&
+                     allocate(p, &now->array, p->lowered.buffers, sizeof(void *)) &&
+                     allocate(p, &now->task, tasks, sizeof *now->task) &&
+                     allocate(p, &now->ready, tasks / 64 + 1, sizeof(uint64_t));
     p->bytes += (size_t)tasks * sizeof(weft_task) +
                 (size_t)p->lowered.tasks.accesses * sizeof(weft_access) +
                 (size_t)p->order.edges * 2 * sizeof(int);
@@ -329,10 +324,8 @@ void weft_program_release(weft_build *b, int s) {
     weft_program *p = &b->program[s];
     weft_progress *now = &p->progress;
     for (int t = 0; t < p->lowered.tasks.count && p->prepared; t++) release_task(b, p, t);
-    void *const lists[] = {p->prepared,       p->blockers,  p->peer,       p->notice,
-                           p->device_message, now->state,   now->blockers, now->recorded_by,
-                           now->next_in_lane, now->order,   now->ready,    now->request,
-                           now->message,      now->address, now->array};
+    void *const lists[] = {p->prepared, p->peer,      p->notice,    p->device_message, now->task,
+                           now->ready,  now->request, now->message, now->address,      now->array};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) free(lists[i]);
     weft_dependencies_release(&p->order);
     weft_lowered_release(&p->lowered);

@@ -17,16 +17,17 @@
 
 typedef struct weft_build weft_build;
 
-/* What a device callback gets when a block is packed. */
+/* What a device's callback is told when a block is packed. */
 typedef struct weft_packed_notice {
     weft_sender *sender;
     weft_recorder *recorder;
-    int task, step, lane, partner; /* the message that may leave now; where it was packed */
-    double enqueued, packed;       /* clocks of this run; enqueued 0: not yet */
-    double *free_since;            /* clock of the lane's last callback: its next copy begins */
+    int task;                /* the message that may leave now */
+    int step, lane, partner; /* of the copy that packs its block */
+    double enqueued, packed; /* clocks of this run; enqueued 0: not yet */
+    double *free_since;      /* the clock of the lane's last callback, when its next copy begins */
 } weft_packed_notice;
 
-/* What a task needs that is made at planning. */
+/* What is known of a task since planning. */
 typedef struct weft_prepared {
     weft_engine_plan *plan;      /* FFT; not owned */
     weft_event *event;           /* where another lane or the calling thread waits for the task */
@@ -36,29 +37,40 @@ typedef struct weft_prepared {
     weft_packed_notice *notice;  /* COPY: the message that leaves when it is done */
     unsigned claims;             /* bit w: it writes workspace w, which partners may read */
     bool watched;                /* the calling thread waits for its end on a device's lane */
+    int blockers;                /* how many tasks must end, or begin, before it may be issued */
     int first_released;          /* the first task that has this one as `after`, and ... */
     int next_released;           /* ... the next one with the same `after`; -1: none */
 } weft_prepared;
 
+typedef enum weft_task_stage {
+    WEFT_TASK_WAITING,
+    WEFT_TASK_ISSUED,
+    WEFT_TASK_DONE
+} weft_task_stage;
+
+/* How far a task is in this run. */
+typedef struct weft_task_progress {
+    weft_task_stage stage;
+    int blockers;     /* those of weft_prepared that are left */
+    int issued;       /* how many were issued before it */
+    int recorded_by;  /* the task whose event stands for its end */
+    int next_in_lane; /* issued behind it and not known to be done; -1: none */
+} weft_task_progress;
+
 /* The state of a run (run.c), which belongs to the program so that runs allocate nothing. */
 typedef struct weft_progress {
-    unsigned char *state;  /* [tasks] */
-    int *blockers;         /* [tasks]: what it still waits for before it may be issued */
-    int *recorded_by;      /* [tasks]: whose event stands for its end */
-    int *next_in_lane;     /* [tasks]: issued behind it and not known to be done; -1: none */
-    int *order;            /* [tasks]: how many were issued before it */
-    uint64_t *ready;       /* bits of tasks that nothing blocks */
-    weft_request *request; /* [receives + sends] */
-    int *message;          /* [receives + sends]: the task of each request */
-    void **address;        /* [buffers] */
-    const void **array;    /* [buffers]: the arrays of a transform's input that lies in pieces */
+    weft_task_progress *task; /* [tasks] */
+    uint64_t *ready;          /* bits of tasks that nothing blocks */
+    weft_request *request;    /* [receives + sends] */
+    int *message;             /* [receives + sends]: the task of each request */
+    void **address;           /* [buffers] */
+    const void **array;       /* [buffers]: those of a transform's input that lies in pieces */
 } weft_progress;
 
 typedef struct weft_program {
     weft_lowered lowered;
     weft_dependencies order;
     weft_prepared *prepared;    /* [tasks] */
-    int *blockers;              /* [tasks]: at the beginning of a run */
     weft_peer **peer;           /* [lowered.peers]; not owned */
     weft_packed_notice *notice; /* [notices] */
     int notices;
