@@ -60,8 +60,8 @@ void weft_arguments_find(weft_plan plan) {
         a->in_mask = alignment(plan, e.place[0]) - 1;
         a->out_mask = alignment(plan, e.place[1]) - 1;
         const bool holds = a->in_bytes > 0 && a->out_bytes > 0;
-        a->same = holds && o->placement != WEFT_OUT_OF_PLACE;
-        a->apart = holds && o->placement != WEFT_IN_PLACE;
+        a->one_array = holds && o->placement != WEFT_OUT_OF_PLACE;
+        a->two_arrays = holds && o->placement != WEFT_IN_PLACE;
         for (int same = 0; same < 2 && alone; same++)
             a->single[same] = find_single(b, weft_schedule_index(dir, same));
     }
@@ -100,7 +100,7 @@ static weft_status check_execution(weft_plan plan, weft_direction dir, const voi
     if (dir == WEFT_CONVOLVE && !plan->call.options.convolve)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: WEFT_CONVOLVE wants a plan made with options.convolve = 1");
-    if (plan->build->meeting.broken)
+    if (plan->build->communicators.broken)
         return weft_fail(WEFT_ERROR_DEVICE,
                          "weft_execute: messages between this plan's GPUs have failed before; "
                          "destroy the plan and make a new one");

@@ -18,7 +18,8 @@ static inline bool weft_arguments_fit(const struct weft_plan_private *plan, weft
     if ((unsigned)dir >= WEFT_DIRECTIONS) return false;
     const weft_arguments *a = &plan->arguments[dir];
     if (!in || !out || (from & a->in_mask) != 0 || (to & a->out_mask) != 0) return false;
-    return from == to ? a->same : a->apart && to - from >= a->in_bytes && from - to >= a->out_bytes;
+    return from == to ? a->one_array
+                      : a->two_arrays && to - from >= a->in_bytes && from - to >= a->out_bytes;
 }
 
 /* Any call of weft_execute, or of weft_convolve with `spectrum`; the failure says what to change.

@@ -7,11 +7,11 @@
 static weft_status check(weft_plan plan, const void *pointer, const char *function) {
     if (!plan) return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: the plan is NULL", function);
     if (!plan->build->device.ops)
-        return weft_context_keep(
+        return weft_context_note(
             plan->context, weft_fail(WEFT_ERROR_UNSUPPORTED,
                                      "%s: a plan over simulated ranks has no memory", function));
     if (!pointer)
-        return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+        return weft_context_note(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                                           "%s: a pointer is NULL", function));
     return WEFT_SUCCESS;
 }
@@ -20,7 +20,7 @@ WEFT_API weft_status weft_buffer_create(weft_plan plan, size_t bytes, void **buf
     WEFT_TRY(check(plan, buffer, "weft_buffer_create"));
     const weft_device_handle *d = &plan->build->device;
     void *memory = NULL;
-    WEFT_TRY(weft_context_keep(plan->context, d->ops->allocate(d->state, WEFT_MEMORY_DEVICE,
+    WEFT_TRY(weft_context_note(plan->context, d->ops->allocate(d->state, WEFT_MEMORY_DEVICE,
                                                                bytes > 0 ? bytes : 1, &memory)));
     *buffer = memory;
     return WEFT_SUCCESS;
@@ -45,14 +45,14 @@ static weft_status transfer(weft_plan plan, const void *src, void *dst, size_t b
 WEFT_API weft_status weft_buffer_upload(weft_plan plan, void *buffer, const void *host,
                                         size_t bytes) {
     WEFT_TRY(check(plan, bytes > 0 && !host ? NULL : buffer, "weft_buffer_upload"));
-    return weft_context_keep(plan->context,
+    return weft_context_note(plan->context,
                              transfer(plan, host, buffer, bytes, WEFT_HOST_TO_DEVICE));
 }
 
 WEFT_API weft_status weft_buffer_download(weft_plan plan, void *host, const void *buffer,
                                           size_t bytes) {
     WEFT_TRY(check(plan, bytes > 0 && !buffer ? NULL : host, "weft_buffer_download"));
-    return weft_context_keep(plan->context,
+    return weft_context_note(plan->context,
                              transfer(plan, buffer, host, bytes, WEFT_DEVICE_TO_HOST));
 }
 

@@ -222,7 +222,7 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
     WEFT_TRY(weft_agree(transport, allocate_buffers(b)));
     if (weft_build_shares(b)) WEFT_TRY(weft_build_share(b, transport));
     WEFT_TRY(weft_agree(transport, split_groups(b, transport)));
-    if (weft_build_meets(b)) WEFT_TRY(weft_build_meet(b, transport));
+    if (weft_build_needs_communicators(b)) WEFT_TRY(weft_build_make_communicators(b, transport));
     WEFT_TRY(weft_agree(transport, connect_programs(b, transport)));
     if (b->device.ops->prepare_transfers && (candidate->staged || planner->host_buffers))
         b->device.ops->prepare_transfers(b->device.state); /* last: buffers and queues go first */
@@ -232,7 +232,7 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
 void weft_build_release(weft_build *b) {
     weft_sender_destroy(b->lanes.sender);
     for (int s = 0; s < WEFT_SCHEDULES; s++) weft_program_release(b, s);
-    weft_build_part(b);
+    weft_build_leave_communicators(b);
     weft_build_release_graphs(b);
     for (int lane = 0; lane < WEFT_LANES; lane++)
         if (b->lanes.queue[lane])

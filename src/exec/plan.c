@@ -174,7 +174,7 @@ WEFT_API weft_status weft_plan_create(weft_context ctx, const weft_problem *prob
     if (!ctx)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_plan_create: the context is NULL; create it first");
-    return weft_context_keep(ctx, create(ctx, problem, opt, plan));
+    return weft_context_note(ctx, create(ctx, problem, opt, plan));
 }
 
 WEFT_API void weft_plan_destroy(weft_plan *plan) {
@@ -187,7 +187,7 @@ WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, w
     if (!plan) return missing_plan("weft_plan_box");
     if (!box || (space != WEFT_INPUT && space != WEFT_OUTPUT) || rank < 0 ||
         rank >= plan->transport->size)
-        return weft_context_keep(
+        return weft_context_note(
             plan->context,
             weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                       "weft_plan_box: %s; the plan has ranks 0..%d and spaces WEFT_INPUT, "
@@ -212,7 +212,7 @@ WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, w
 WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *bytes) {
     if (!plan) return missing_plan("weft_plan_bytes");
     if (!bytes || (space != WEFT_INPUT && space != WEFT_OUTPUT))
-        return weft_context_keep(plan->context,
+        return weft_context_note(plan->context,
                                  weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_bytes: %s",
                                            !bytes ? "bytes is NULL" : "no such space"));
     *bytes = plan->build->buffers.callers_bytes[space];
@@ -222,7 +222,7 @@ WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *b
 WEFT_API weft_status weft_plan_memory(weft_plan plan, weft_memory *memory) {
     if (!plan) return missing_plan("weft_plan_memory");
     if (!memory)
-        return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+        return weft_context_note(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                                           "weft_plan_memory: memory is NULL"));
     *memory = plan->build->memory;
     memory->tables += sizeof *plan +
@@ -238,7 +238,7 @@ WEFT_API weft_status weft_plan_memory(weft_plan plan, weft_memory *memory) {
 WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
     if (!plan) return missing_plan("weft_plan_options");
     if (!options)
-        return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+        return weft_context_note(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                                           "weft_plan_options: options is NULL"));
     const weft_candidate *c = &plan->build->candidate;
     weft_options made = plan->call.options;
@@ -251,7 +251,7 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
     made.engine = plan->build->candidate.engine->id;
     made.chunks = c->tiles;
     made.device_aware = c->staged ? WEFT_STAGED : WEFT_AWARE;
-    return weft_context_keep(
+    return weft_context_note(
         plan->context,
         weft_versioned_write(weft_options_versions, &made, options, "weft_plan_options: options"));
 }
@@ -259,11 +259,11 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
 static weft_status execute(weft_plan plan, weft_direction dir, const void *in, void *spectrum,
                            void *out) {
     const bool plain =
-        !spectrum && !plan->build->meeting.broken && weft_arguments_fit(plan, dir, in, out);
+        !spectrum && !plan->build->communicators.broken && weft_arguments_fit(plan, dir, in, out);
     const weft_status checked =
         plain ? WEFT_SUCCESS : weft_arguments_check(plan, dir, in, spectrum, out);
     WEFT_TRY(weft_agree_on(plan->transport, checked, "weft_execute the direction", (int)dir));
-    plan->build->buffers.kept = spectrum;
+    plan->build->buffers.spectrum = spectrum;
     /* A rank without data passes NULL twice, whatever the plan was made for. */
     bool in_place = in == out && plan->call.options.placement != WEFT_OUT_OF_PLACE;
     weft_status status = weft_build_run(plan->build, dir, in_place, in, out, &plan->recorder);
@@ -290,20 +290,20 @@ WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void
     if (weft_arguments_fit(plan, dir, in, out)) {
         weft_engine_plan *transform = plan->arguments[dir].single[in == out];
         if (transform)
-            return weft_context_keep(plan->context, run_single(plan, transform, in, out));
+            return weft_context_note(plan->context, run_single(plan, transform, in, out));
     }
-    return weft_context_keep(plan->context, execute(plan, dir, in, NULL, out));
+    return weft_context_note(plan->context, execute(plan, dir, in, NULL, out));
 }
 
 WEFT_API weft_status weft_convolve(weft_plan plan, const void *in, void *spectrum, void *out) {
     if (!plan) return missing_plan("weft_convolve");
-    return weft_context_keep(plan->context, execute(plan, WEFT_CONVOLVE, in, spectrum, out));
+    return weft_context_note(plan->context, execute(plan, WEFT_CONVOLVE, in, spectrum, out));
 }
 
 WEFT_API weft_status weft_plan_timings(weft_plan plan, weft_timings *timings) {
     if (!plan) return missing_plan("weft_plan_timings");
     if (!timings)
-        return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+        return weft_context_note(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                                           "weft_plan_timings: timings is NULL"));
     *timings = weft_recorder_timings(&plan->recorder);
     return WEFT_SUCCESS;
@@ -312,10 +312,10 @@ WEFT_API weft_status weft_plan_timings(weft_plan plan, weft_timings *timings) {
 WEFT_API weft_status weft_plan_trace(weft_plan plan, const weft_span **spans, int *count) {
     if (!plan) return missing_plan("weft_plan_trace");
     if (!spans || !count)
-        return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+        return weft_context_note(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                                           "weft_plan_trace: a pointer is NULL"));
     if (!plan->call.options.trace)
-        return weft_context_keep(
+        return weft_context_note(
             plan->context,
             weft_fail(
                 WEFT_ERROR_INVALID_ARGUMENT,

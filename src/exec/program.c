@@ -1,4 +1,4 @@
-/* Making programs: from a schedule to tasks that are ready to run. */
+/* Making programs: lowering a schedule to tasks, and preparing what the tasks need. */
 #include "exec/program.h"
 
 #include "exec/plan.h"
@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* The compute lane of a device that the CPU addresses works at once. */
+/* On a device that the CPU addresses, the compute lane works while the calling thread waits. */
 bool weft_lane_is_async(const weft_build *b, int lane) {
     if (!weft_lane_of_device(lane)) return false;
     return lane != WEFT_LANE_COMPUTE || !b->device.ops->host_addressable;
@@ -18,7 +18,7 @@ static bool same_dimension(const weft_dimension *a, const weft_dimension *b) {
     return a->n == b->n && a->in_stride == b->in_stride && a->out_stride == b->out_stride;
 }
 
-/* Lists of operators belong to the plan, so those with the same address are the same. */
+/* Lists of operators belong to the plan, so two lists are the same if their addresses are. */
 static bool same_operators(const weft_fused_operators *a, const weft_fused_operators *b) {
     return a->list == b->list && a->layout.stored.storage == b->layout.stored.storage &&
            a->layout.keeps == b->layout.keeps;
@@ -69,35 +69,34 @@ static weft_status plan_transform(weft_build *b, const weft_step *step, const we
 
 /* ---- who waits for whom ---- */
 
-/* Tasks of one lane follow each other; others wait for an event, or the calling thread asks for it.
- */
-static void find_watchers(const weft_build *b, const weft_program *p, int t, bool *event,
-                          bool *watched) {
+/* Whether a task of the device needs an event. Tasks of its own lane follow it in order, and the
+ * sender is called when its block is packed; other lanes wait for the event, and for tasks of the
+ * network the calling thread does. */
+static bool needs_event(const weft_build *b, const weft_program *p, int t, bool *watched) {
     const weft_task *task = &p->lowered.tasks.task[t];
-    *event = *watched = task->kind == WEFT_TASK_COPY && task->as.copy.from_partner;
+    bool needed = task->kind == WEFT_TASK_COPY && task->as.copy.from_partner;
+    *watched = needed;
     for (int i = p->order.first_after[t]; i < p->order.first_after[t + 1]; i++) {
         const weft_task *next = &p->lowered.tasks.task[p->order.after[i]];
-        const int lane = next->lane;
-        /* The sender is called when the block is packed. */
-        if (lane == task->lane || (lane == WEFT_LANE_SENDER && next->as.message.packed == t))
+        if (next->lane == task->lane ||
+            (next->lane == WEFT_LANE_SENDER && next->as.message.packed == t))
             continue;
-        *event = true;
-        *watched = *watched || !weft_lane_is_async(b, lane);
+        needed = true;
+        *watched = *watched || !weft_lane_is_async(b, next->lane);
     }
+    return needed;
 }
 
 static weft_status make_events(weft_build *b, weft_program *p) {
     const weft_device_handle *d = &b->device;
-    for (int t = 0; t < p->lowered.tasks.count; t++) {
-        bool event;
-        if (!weft_lane_is_async(b, p->lowered.tasks.task[t].lane)) continue;
-        find_watchers(b, p, t, &event, &p->prepared[t].watched);
-        if (event && p->polls) WEFT_TRY(d->ops->event_create(d->state, &p->prepared[t].event));
-    }
+    for (int t = 0; t < p->lowered.tasks.count; t++)
+        if (weft_lane_is_async(b, p->lowered.tasks.task[t].lane) &&
+            needs_event(b, p, t, &p->prepared[t].watched) && p->polls)
+            WEFT_TRY(d->ops->event_create(d->state, &p->prepared[t].event));
     return WEFT_SUCCESS;
 }
 
-/* What a task writes that partners may still read. */
+/* Finds the workspaces that a task writes and that partners may still read. */
 static void find_claims(const weft_build *b, weft_program *p, int t) {
     const weft_task *task = &p->lowered.tasks.task[t];
     for (int i = 0; i < task->accesses; i++) {
@@ -108,7 +107,7 @@ static void find_claims(const weft_build *b, weft_program *p, int t) {
     }
 }
 
-/* A task is blocked by those that it depends on, and by the one that is issued before it. */
+/* A task is blocked by the tasks that it depends on, and by the one in its `after`. */
 static void count_blockers(weft_program *p) {
     const weft_tasks *tasks = &p->lowered.tasks;
     for (int t = 0; t < tasks->count; t++)
@@ -129,7 +128,7 @@ static weft_status out_of_memory(void) {
     return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's tasks");
 }
 
-/* `count` elements of `bytes` each, zero. */
+/* Allocates `count` elements of `bytes` each, all zero, for the pointer at `list`. */
 static bool allocate(weft_program *p, void *list, int count, size_t bytes) {
     void **memory = list;
     *memory = calloc((size_t)count + 1, bytes);
@@ -198,13 +197,9 @@ weft_status weft_program_create(weft_build *b, int s) {
 
 /* ---- partners ---- */
 
-/* The runs that go to, or come from, each member. */
-static void list_runs(const weft_tasks *tasks, int t, bool receive, weft_run *run) {
-    for (int i = 0; i < tasks->task[t].accesses; i++) {
-        const weft_access *a = weft_tasks_accessed(tasks, t, i);
-        if (a->writes == receive)
-            run[a->member] = (weft_run){a->view.offset, weft_view_elements(&a->view)};
-    }
+/* Where an access stands in a list of what is sent to each member and then received from each. */
+static size_t number_in_alltoall(const weft_access *a, size_t members) {
+    return (a->writes ? members : 0) + (size_t)a->member;
 }
 
 /* Making an all-to-all of runs is collective, so a rank without memory for them takes part. */
@@ -213,9 +208,10 @@ static weft_status make_alltoall_of_runs(const weft_tasks *tasks, int t, weft_tr
     const size_t members = (size_t)group->size;
     weft_run *run = calloc(2 * members, sizeof *run);
     weft_status status = run ? WEFT_SUCCESS : out_of_memory();
-    if (run) {
-        list_runs(tasks, t, false, run);
-        list_runs(tasks, t, true, run + members);
+    for (int i = 0; run && i < tasks->task[t].accesses; i++) {
+        const weft_access *a = weft_tasks_accessed(tasks, t, i);
+        run[number_in_alltoall(a, members)] =
+            (weft_run){a->view.offset, weft_view_elements(&a->view)};
     }
     weft_keep(&status,
               group->ops->alltoall_create(group, run, run ? run + members : NULL,
@@ -234,7 +230,7 @@ static weft_status make_alltoall_of_views(const weft_tasks *tasks, int t, weft_t
         const weft_access *a = weft_tasks_accessed(tasks, t, i);
         status =
             group->ops->message_create(group, &a->view, task->as.message.order, a->element_bytes,
-                                       &message[(a->writes ? members : 0) + (size_t)a->member]);
+                                       &message[number_in_alltoall(a, members)]);
     }
     if (status == WEFT_SUCCESS)
         status = group->ops->alltoall_create_typed(group, message, message + members, alltoall);
@@ -248,15 +244,28 @@ static weft_status connect_task(weft_build *b, weft_program *p, int t) {
     const weft_tasks *tasks = &p->lowered.tasks;
     const weft_task *task = &tasks->task[t];
     const weft_access *a = weft_tasks_accessed(tasks, t, 0);
-    const bool alone = task->kind == WEFT_TASK_SEND || task->kind == WEFT_TASK_RECEIVE;
-    if (!alone && task->kind != WEFT_TASK_ALLTOALL) return WEFT_SUCCESS;
+    const bool single = task->kind == WEFT_TASK_SEND || task->kind == WEFT_TASK_RECEIVE;
+    if (!single && task->kind != WEFT_TASK_ALLTOALL) return WEFT_SUCCESS;
     weft_transport *group = b->group[task->as.message.redistribution];
-    weft_prepared *made = &p->prepared[t];
-    if (alone)
+    weft_prepared *prepared = &p->prepared[t];
+    if (single)
         return group->ops->message_create(group, &a->view, task->as.message.order, a->element_bytes,
-                                          &made->message);
-    return task->as.message.typed ? make_alltoall_of_views(tasks, t, group, &made->alltoall)
-                                  : make_alltoall_of_runs(tasks, t, group, &made->alltoall);
+                                          &prepared->message);
+    return task->as.message.typed ? make_alltoall_of_views(tasks, t, group, &prepared->alltoall)
+                                  : make_alltoall_of_runs(tasks, t, group, &prepared->alltoall);
+}
+
+/* The copy that packs a message for the sender tells the sender when it is done. */
+static void add_notice(weft_program *p, int t) {
+    const int packed = p->lowered.tasks.task[t].as.message.packed;
+    const weft_task *pack = &p->lowered.tasks.task[packed];
+    p->notice[p->notices] =
+        (weft_packed_notice){.task = t,
+                             .step = pack->step,
+                             .lane = pack->lane,
+                             .partner = pack->partner,
+                             .free_since = &p->free_since[pack->lane - WEFT_LANE_LINK]};
+    p->prepared[packed].notice = &p->notice[p->notices++];
 }
 
 static weft_status number_messages(weft_program *p) {
@@ -274,26 +283,17 @@ static weft_status number_messages(weft_program *p) {
         !allocate(p, &p->notice, notices, sizeof *p->notice) ||
         !allocate(p, &p->device_message, device_messages, sizeof *p->device_message))
         return out_of_memory();
-    device_messages = 0;
+    weft_device_message *device = p->device_message;
     for (int t = 0; t < p->lowered.tasks.count; t++) {
         const weft_task *task = &p->lowered.tasks.task[t];
-        if (task->kind == WEFT_TASK_RECEIVE) now->message[task->as.message.request] = t;
-        if (task->kind == WEFT_TASK_SEND) now->message[p->receives + task->as.message.request] = t;
-        if (task->kind == WEFT_TASK_DEVICE_MESSAGES) {
-            p->prepared[t].device = &p->device_message[device_messages];
-            device_messages += task->accesses;
-        }
-        if (task->kind != WEFT_TASK_SEND || task->lane != WEFT_LANE_SENDER) continue;
-        const int packed = task->as.message.packed;
-        if (packed < 0) continue;
-        const weft_task *pack = &p->lowered.tasks.task[packed];
-        p->notice[p->notices] =
-            (weft_packed_notice){.task = t,
-                                 .step = pack->step,
-                                 .lane = pack->lane,
-                                 .partner = pack->partner,
-                                 .free_since = &p->free_since[pack->lane - WEFT_LANE_LINK]};
-        p->prepared[packed].notice = &p->notice[p->notices++];
+        const weft_message_task *message = &task->as.message;
+        if (task->kind == WEFT_TASK_RECEIVE) now->message[message->request] = t;
+        if (task->kind == WEFT_TASK_SEND) now->message[p->receives + message->request] = t;
+        if (task->kind == WEFT_TASK_SEND && task->lane == WEFT_LANE_SENDER && message->packed >= 0)
+            add_notice(p, t);
+        if (task->kind != WEFT_TASK_DEVICE_MESSAGES) continue;
+        p->prepared[t].device = device;
+        device += task->accesses;
     }
     return WEFT_SUCCESS;
 }
@@ -312,12 +312,12 @@ weft_status weft_program_connect(weft_build *b, int s) {
 
 static void release_task(weft_build *b, weft_program *p, int t) {
     const weft_task *task = &p->lowered.tasks.task[t];
-    weft_prepared *made = &p->prepared[t];
-    if (made->event) b->device.ops->event_destroy(b->device.state, made->event);
-    if (!made->message && !made->alltoall) return;
+    weft_prepared *prepared = &p->prepared[t];
+    if (prepared->event) b->device.ops->event_destroy(b->device.state, prepared->event);
+    if (!prepared->message && !prepared->alltoall) return;
     weft_transport *group = b->group[task->as.message.redistribution];
-    if (made->message) group->ops->message_destroy(group, made->message);
-    if (made->alltoall) group->ops->alltoall_destroy(group, made->alltoall);
+    if (prepared->message) group->ops->message_destroy(group, prepared->message);
+    if (prepared->alltoall) group->ops->alltoall_destroy(group, prepared->alltoall);
 }
 
 void weft_program_release(weft_build *b, int s) {

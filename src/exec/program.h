@@ -1,7 +1,7 @@
 /*
- * Programs: a schedule made ready to be executed any number of times. Its tasks, what waits for
- * what, and what the tasks need of the device, the engine and the transport: engine plans, events,
- * messages. Made by program.c, run by run.c.
+ * Programs: a schedule made ready to be executed any number of times. A program has the tasks, what
+ * waits for what, and what the tasks need of the device, the engine and the transport: engine
+ * plans, events, messages. Made by program.c, run by run.c.
  */
 #ifndef WEFT_EXEC_PROGRAM_H
 #define WEFT_EXEC_PROGRAM_H
@@ -77,20 +77,20 @@ typedef struct weft_program {
     double free_since[WEFT_LINKS];
     weft_device_message *device_message;
     int receives, sends;
-    bool sequential; /* all on the compute lane, and this rank's alone: nothing can overlap */
-    bool polls; /* events tell how far lanes are; else the compute lane is waited for, which alone
-                   is used, and depends on no partner */
+    bool sequential; /* every task is on the compute lane and concerns this rank alone */
+    bool polls; /* events tell how far lanes are; else the compute lane, which is the device's only
+                   one in use and depends on no partner, is waited for */
     weft_progress progress;
     size_t bytes;
 } weft_program;
 
-/* Everything of schedule number `s` that no other rank is needed for: tasks, engine plans, events,
+/* Makes what of schedule number `s` no other rank is needed for: tasks, engine plans, events,
  * lanes. Not collective. */
 weft_status weft_program_create(weft_build *build, int s);
-/* Engine plans, events and lanes of a program that has its tasks. Not collective. */
+/* Makes the engine plans, events and lanes of a program that has its tasks. Not collective. */
 weft_status weft_program_prepare(weft_build *build, int s);
-/* Messages and signals, once there are groups, communicators and shared workspaces. Groups of the
- * transport take part: a rank that has failed goes on. Collective. */
+/* Makes the messages and signals of a program, once there are groups, communicators and shared
+ * workspaces. A rank that fails goes on with the others. Collective. */
 weft_status weft_program_connect(weft_build *build, int s);
 void weft_program_release(weft_build *build, int s);
 

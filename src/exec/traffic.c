@@ -137,9 +137,9 @@ void weft_execution_exchange_by_device(weft_execution *r, int t) {
     messages.receive = list + messages.sends;
     messages.receives = list_device_messages(r, t, true, list + messages.sends);
     if (messages.sends > 0) weft_record_sent(r->recorder, r->moment);
-    weft_keep(&r->status, d->ops->messages->exchange(
-                              r->b->meeting.communicator[task->as.message.redistribution],
-                              r->b->lanes.queue[task->lane], &messages));
+    weft_keep(&r->status,
+              d->ops->messages->exchange(r->b->communicators.of[task->as.message.redistribution],
+                                         r->b->lanes.queue[task->lane], &messages));
 }
 
 /* A message has arrived, or has left. */
