@@ -141,6 +141,10 @@ struct weft_plan_private {
     weft_recorder recorder;
 };
 
+/* Fails where the plan or another argument of a public function is NULL. */
+weft_status weft_plan_check(weft_plan plan, const void *argument, const char *function,
+                            const char *name);
+
 static inline int weft_schedule_index(weft_direction direction, bool in_place) {
     return (int)direction * 2 + (in_place ? 1 : 0);
 }

@@ -78,13 +78,6 @@ static void await_other_lanes(weft_execution *r, int t) {
                                           r->prepared[r->now[latest[lane]].recorded_by].event));
 }
 
-static void record_event(weft_execution *r, int t) {
-    const weft_device_handle *d = &r->b->device;
-    if (!r->prepared[t].event) return;
-    weft_keep(&r->status, d->ops->event_record(d->state, r->b->lanes.queue[r->task[t].lane],
-                                               r->prepared[t].event));
-}
-
 /* Copies that continue each other are done as one, since each costs time of its own, but only once
  * all of them may begin: a copy that is wanted earlier could become ready until then, and would
  * have to wait for a long one. Returns the last copy that is done with this one. */
@@ -111,42 +104,31 @@ static weft_status copy_through(weft_execution *r, int t, int last) {
                         r->task[t].as.copy.transfer);
 }
 
-static void issue_copies(weft_execution *r, int t) {
-    const int last = last_of_copy(r, t);
-    for (int u = t;; u = r->task[u].as.copy.next) {
-        await_other_lanes(r, u);
-        if (u == last) break;
-    }
-    if (r->status == WEFT_SUCCESS) weft_keep(&r->status, copy_through(r, t, last));
-    for (int u = t;; u = r->task[u].as.copy.next) {
-        r->now[u].recorded_by = last;
-        weft_execution_append(r, u);
-        weft_execution_mark_issued(r, u);
-        if (u == last) break;
-    }
-    record_event(r, last);
-}
-
+/* Enqueues a task behind what it waits for, and with a copy from a partner those that are done as
+ * one with it. */
 static void issue_on_device(weft_execution *r, int t) {
-    const weft_task *task = &r->task[t];
-    if (task->waits) weft_execution_wait_for_lane(r, WEFT_LANE_COMPUTE);
-    if (weft_execution_is_remote_copy(r, t)) {
-        issue_copies(r, t);
-        return;
-    }
-    await_other_lanes(r, t);
-    if (task->kind == WEFT_TASK_DEVICE_MESSAGES)
+    const weft_device_handle *d = &r->b->device;
+    const bool copies = weft_execution_is_remote_copy(r, t);
+    const int last = copies ? last_of_copy(r, t) : t;
+    weft_queue *queue = r->b->lanes.queue[r->task[t].lane];
+    if (r->task[t].waits) weft_execution_wait_for_lane(r, WEFT_LANE_COMPUTE);
+    for (int u = t; u >= 0; u = u == last ? WEFT_NO_TASK : r->task[u].as.copy.next)
+        await_other_lanes(r, u);
+    if (r->task[t].kind == WEFT_TASK_DEVICE_MESSAGES)
         weft_execution_exchange_by_device(r, t);
     else if (r->status == WEFT_SUCCESS)
-        weft_keep(&r->status, weft_build_enqueue(r->b, r->s, t));
-    r->now[t].recorded_by = t;
-    weft_execution_mark_issued(r, t);
-    if (!weft_execution_is_async(r, t)) {
-        weft_execution_complete(r, t);
-        return;
+        weft_keep(&r->status,
+                  copies ? copy_through(r, t, last) : weft_build_enqueue(r->b, r->s, t));
+    for (int u = t; u >= 0; u = u == last ? WEFT_NO_TASK : r->task[u].as.copy.next) {
+        r->now[u].recorded_by = last;
+        weft_execution_mark_issued(r, u);
+        if (weft_execution_is_async(r, u))
+            weft_execution_append(r, u);
+        else
+            weft_execution_complete(r, u);
     }
-    weft_execution_append(r, t);
-    record_event(r, t);
+    if (r->prepared[last].event)
+        weft_keep(&r->status, d->ops->event_record(d->state, queue, r->prepared[last].event));
     if (r->prepared[t].notice) weft_execution_call_when_packed(r, t);
 }
 
