@@ -73,7 +73,6 @@ WEFT_API void weft_context_destroy(weft_context *ctx) {
 }
 
 weft_status weft_context_note_failure(weft_context ctx, weft_status status) {
-    if (!ctx) return status;
     failed.context = ctx->number;
     snprintf(failed.own, sizeof failed.own, "%s", weft_thread_error());
     pthread_mutex_lock(&ctx->lock);

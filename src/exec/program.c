@@ -255,19 +255,6 @@ static weft_status connect_task(weft_build *b, weft_program *p, int t) {
                                   : make_alltoall_of_runs(tasks, t, group, &prepared->alltoall);
 }
 
-/* The copy that packs a message for the sender tells the sender when it is done. */
-static void add_notice(weft_program *p, int t) {
-    const int packed = p->lowered.tasks.task[t].as.message.packed;
-    const weft_task *pack = &p->lowered.tasks.task[packed];
-    p->notice[p->notices] =
-        (weft_packed_notice){.task = t,
-                             .step = pack->step,
-                             .lane = pack->lane,
-                             .partner = pack->partner,
-                             .free_since = &p->free_since[pack->lane - WEFT_LANE_LINK]};
-    p->prepared[packed].notice = &p->notice[p->notices++];
-}
-
 static weft_status number_messages(weft_program *p) {
     weft_progress *now = &p->progress;
     int notices = 0, device_messages = 0;
@@ -289,8 +276,11 @@ static weft_status number_messages(weft_program *p) {
         const weft_message_task *message = &task->as.message;
         if (task->kind == WEFT_TASK_RECEIVE) now->message[message->request] = t;
         if (task->kind == WEFT_TASK_SEND) now->message[p->receives + message->request] = t;
-        if (task->kind == WEFT_TASK_SEND && task->lane == WEFT_LANE_SENDER && message->packed >= 0)
-            add_notice(p, t);
+        if (task->kind == WEFT_TASK_SEND && task->lane == WEFT_LANE_SENDER &&
+            message->packed >= 0) {
+            p->notice[p->notices] = (weft_packed_notice){.copy = message->packed, .message = t};
+            p->prepared[message->packed].notice = &p->notice[p->notices++];
+        }
         if (task->kind != WEFT_TASK_DEVICE_MESSAGES) continue;
         p->prepared[t].device = device;
         device += task->accesses;

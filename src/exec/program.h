@@ -19,12 +19,9 @@ typedef struct weft_build weft_build;
 
 /* What a device's callback is told when a block is packed. */
 typedef struct weft_packed_notice {
-    weft_sender *sender;
-    weft_recorder *recorder;
-    int task;                /* the message that may leave now */
-    int step, lane, partner; /* of the copy that packs its block */
+    struct weft_execution *run;
+    int copy, message;       /* the task that packs the block, and the one that may send it now */
     double enqueued, packed; /* clocks of this run; enqueued 0: not yet */
-    double *free_since;      /* the clock of the lane's last callback, when its next copy begins */
 } weft_packed_notice;
 
 /* What is known of a task since planning. */
@@ -74,7 +71,7 @@ typedef struct weft_program {
     weft_peer **peer;           /* [lowered.peers]; not owned */
     weft_packed_notice *notice; /* [notices] */
     int notices;
-    double free_since[WEFT_LINKS];
+    double last_packed[WEFT_LINKS]; /* the clock of each link lane's last callback */
     weft_device_message *device_message;
     int receives, sends;
     bool sequential; /* every task is on the compute lane and concerns this rank alone */

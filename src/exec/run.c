@@ -109,9 +109,9 @@ static weft_status copy_through(weft_execution *r, int t, int last) {
 static void issue_on_device(weft_execution *r, int t) {
     const weft_device_handle *d = &r->b->device;
     const bool copies = weft_execution_is_remote_copy(r, t);
-    const int last = copies ? last_of_copy(r, t) : t;
     weft_queue *queue = r->b->lanes.queue[r->task[t].lane];
     if (r->task[t].waits) weft_execution_wait_for_lane(r, WEFT_LANE_COMPUTE);
+    const int last = copies ? last_of_copy(r, t) : t;
     for (int u = t; u >= 0; u = u == last ? WEFT_NO_TASK : r->task[u].as.copy.next)
         await_other_lanes(r, u);
     if (r->task[t].kind == WEFT_TASK_DEVICE_MESSAGES)

@@ -40,13 +40,16 @@ static weft_status send_announced(void *argument, int t) {
 /* Runs on a thread of the device, or on the calling thread. */
 static void on_packed(void *argument) {
     weft_packed_notice *notice = argument;
-    const double free_since = *notice->free_since;
+    const weft_execution *r = notice->run;
+    const weft_task *copy = &r->task[notice->copy];
+    const int link = copy->lane - WEFT_LANE_LINK;
+    double *last_packed = &r->p->last_packed[link]; /* the lane's next copy began then */
     notice->packed = weft_clock();
-    weft_record_span(notice->recorder, notice->step, WEFT_PHASE_PACK,
-                     notice->lane - WEFT_LANE_LINK + 1, notice->partner,
-                     free_since > notice->enqueued ? free_since : notice->enqueued, notice->packed);
-    *notice->free_since = notice->packed;
-    weft_sender_announce(notice->sender, notice->task);
+    weft_record_span(r->recorder, copy->step, WEFT_PHASE_PACK, link + 1, copy->partner,
+                     *last_packed > notice->enqueued ? *last_packed : notice->enqueued,
+                     notice->packed);
+    *last_packed = notice->packed;
+    weft_sender_announce(r->b->lanes.sender, notice->message);
 }
 
 /* Counts a message that the sender sends once it is announced. */
@@ -61,10 +64,9 @@ static void give_to_sender(weft_execution *r, int t) {
 void weft_execution_call_when_packed(weft_execution *r, int t) {
     const weft_device_handle *d = &r->b->device;
     weft_packed_notice *notice = r->prepared[t].notice;
-    notice->sender = r->b->lanes.sender;
-    notice->recorder = r->recorder;
+    notice->run = r;
     notice->enqueued = weft_clock();
-    give_to_sender(r, notice->task);
+    give_to_sender(r, notice->message);
     r->messages.packed = r->messages.given;
     const weft_status status =
         d->ops->callback(d->state, r->b->lanes.queue[r->task[t].lane], on_packed, notice);
