@@ -79,8 +79,8 @@ static void await_other_lanes(weft_execution *r, int t) {
 }
 
 /* Copies that continue each other are done as one, since each costs time of its own, but only once
- * all of them may begin: a copy that is wanted earlier could become ready until then, and would
- * have to wait for a long one. Returns the last copy that is done with this one. */
+ * all of them may begin. Before that, a long copy would delay those that become ready meanwhile and
+ * are wanted earlier. Returns the last copy that is done with this one. */
 static int last_of_copy(const weft_execution *r, int t) {
     int last = t;
     for (int u = t; u >= 0; u = r->task[u].as.copy.next) {
@@ -88,6 +88,10 @@ static int last_of_copy(const weft_execution *r, int t) {
         last = u;
     }
     return last;
+}
+
+static int next_copy(const weft_execution *r, int t, int last) {
+    return t == last ? WEFT_NO_TASK : r->task[t].as.copy.next;
 }
 
 static weft_status copy_through(weft_execution *r, int t, int last) {
@@ -112,14 +116,13 @@ static void issue_on_device(weft_execution *r, int t) {
     weft_queue *queue = r->b->lanes.queue[r->task[t].lane];
     if (r->task[t].waits) weft_execution_wait_for_lane(r, WEFT_LANE_COMPUTE);
     const int last = copies ? last_of_copy(r, t) : t;
-    for (int u = t; u >= 0; u = u == last ? WEFT_NO_TASK : r->task[u].as.copy.next)
-        await_other_lanes(r, u);
+    for (int u = t; u != WEFT_NO_TASK; u = next_copy(r, u, last)) await_other_lanes(r, u);
     if (r->task[t].kind == WEFT_TASK_DEVICE_MESSAGES)
         weft_execution_exchange_by_device(r, t);
     else if (r->status == WEFT_SUCCESS)
         weft_keep(&r->status,
                   copies ? copy_through(r, t, last) : weft_build_enqueue(r->b, r->s, t));
-    for (int u = t; u >= 0; u = u == last ? WEFT_NO_TASK : r->task[u].as.copy.next) {
+    for (int u = t; u != WEFT_NO_TASK; u = next_copy(r, u, last)) {
         r->now[u].recorded_by = last;
         weft_execution_mark_issued(r, u);
         if (weft_execution_is_async(r, u))
