@@ -6,12 +6,6 @@
 
 #include <stdlib.h>
 
-/* On a device that the CPU addresses, the compute lane works while the calling thread waits. */
-bool weft_lane_is_async(const weft_build *b, int lane) {
-    if (!weft_lane_of_device(lane)) return false;
-    return lane != WEFT_LANE_COMPUTE || !b->device.ops->host_addressable;
-}
-
 /* ---- engine plans ---- */
 
 static bool same_dimension(const weft_dimension *a, const weft_dimension *b) {
@@ -72,7 +66,7 @@ static weft_status plan_transform(weft_build *b, const weft_step *step, const we
 /* Whether a task of the device needs an event. Tasks of its own lane follow it in order, and the
  * sender is called when its block is packed; other lanes wait for the event, and for tasks of the
  * network the calling thread does. */
-static bool needs_event(const weft_build *b, const weft_program *p, int t, bool *watched) {
+static bool needs_event(const weft_program *p, int t, bool *watched) {
     const weft_task *task = &p->lowered.tasks.task[t];
     bool needed = task->kind == WEFT_TASK_COPY && task->as.copy.from_partner;
     *watched = needed;
@@ -82,7 +76,7 @@ static bool needs_event(const weft_build *b, const weft_program *p, int t, bool 
             (next->lane == WEFT_LANE_SENDER && next->as.message.packed == t))
             continue;
         needed = true;
-        *watched = *watched || !weft_lane_is_async(b, next->lane);
+        *watched = *watched || !p->prepared[p->order.after[i]].async;
     }
     return needed;
 }
@@ -90,8 +84,7 @@ static bool needs_event(const weft_build *b, const weft_program *p, int t, bool 
 static weft_status make_events(weft_build *b, weft_program *p) {
     const weft_device_handle *d = &b->device;
     for (int t = 0; t < p->lowered.tasks.count; t++)
-        if (weft_lane_is_async(b, p->lowered.tasks.task[t].lane) &&
-            needs_event(b, p, t, &p->prepared[t].watched) && p->polls)
+        if (p->prepared[t].async && needs_event(p, t, &p->prepared[t].watched) && p->polls)
             WEFT_TRY(d->ops->event_create(d->state, &p->prepared[t].event));
     return WEFT_SUCCESS;
 }
@@ -185,7 +178,12 @@ weft_status weft_program_prepare(weft_build *b, int s) {
     b->memory.tables += p->bytes;
     if (p->sequential) return WEFT_SUCCESS;
     count_blockers(p);
-    for (int t = 0; t < tasks->count; t++) find_claims(b, p, t);
+    for (int t = 0; t < tasks->count; t++) {
+        const int lane = tasks->task[t].lane;
+        p->prepared[t].async = weft_lane_of_device(lane) &&
+                               (lane != WEFT_LANE_COMPUTE || !b->device.ops->host_addressable);
+        find_claims(b, p, t);
+    }
     WEFT_TRY(make_queues(b, p));
     return make_events(b, p);
 }
@@ -256,34 +254,26 @@ static weft_status connect_task(weft_build *b, weft_program *p, int t) {
 }
 
 static weft_status number_messages(weft_program *p) {
+    const weft_tasks *tasks = &p->lowered.tasks;
     weft_progress *now = &p->progress;
-    int notices = 0, device_messages = 0;
-    for (int t = 0; t < p->lowered.tasks.count; t++) {
-        const weft_task *task = &p->lowered.tasks.task[t];
-        p->sends += task->kind == WEFT_TASK_SEND;
-        p->receives += task->kind == WEFT_TASK_RECEIVE;
-        notices += task->kind == WEFT_TASK_SEND && task->lane == WEFT_LANE_SENDER;
-        device_messages += task->kind == WEFT_TASK_DEVICE_MESSAGES ? task->accesses : 0;
+    for (int t = 0; t < tasks->count; t++) {
+        p->sends += tasks->task[t].kind == WEFT_TASK_SEND;
+        p->receives += tasks->task[t].kind == WEFT_TASK_RECEIVE;
     }
     if (!allocate(p, &now->request, p->receives + p->sends, sizeof *now->request) ||
         !allocate(p, &now->message, p->receives + p->sends, sizeof(int)) ||
-        !allocate(p, &p->notice, notices, sizeof *p->notice) ||
-        !allocate(p, &p->device_message, device_messages, sizeof *p->device_message))
+        !allocate(p, &p->notice, p->sends, sizeof *p->notice) ||
+        !allocate(p, &p->device_message, tasks->accesses, sizeof *p->device_message))
         return out_of_memory();
-    weft_device_message *device = p->device_message;
-    for (int t = 0; t < p->lowered.tasks.count; t++) {
-        const weft_task *task = &p->lowered.tasks.task[t];
+    for (int t = 0; t < tasks->count; t++) {
+        const weft_task *task = &tasks->task[t];
         const weft_message_task *message = &task->as.message;
         if (task->kind == WEFT_TASK_RECEIVE) now->message[message->request] = t;
-        if (task->kind == WEFT_TASK_SEND) now->message[p->receives + message->request] = t;
-        if (task->kind == WEFT_TASK_SEND && task->lane == WEFT_LANE_SENDER &&
-            message->packed >= 0) {
-            p->notice[p->notices] = (weft_packed_notice){.copy = message->packed, .message = t};
-            p->prepared[message->packed].notice = &p->notice[p->notices++];
-        }
-        if (task->kind != WEFT_TASK_DEVICE_MESSAGES) continue;
-        p->prepared[t].device = device;
-        device += task->accesses;
+        if (task->kind != WEFT_TASK_SEND) continue;
+        now->message[p->receives + message->request] = t;
+        if (task->lane != WEFT_LANE_SENDER || message->packed < 0) continue;
+        p->notice[p->notices] = (weft_packed_notice){.copy = message->packed, .message = t};
+        p->prepared[message->packed].notice = &p->notice[p->notices++];
     }
     return WEFT_SUCCESS;
 }

@@ -24,19 +24,19 @@ typedef struct weft_packed_notice {
     double enqueued, packed; /* clocks of this run; enqueued 0: not yet */
 } weft_packed_notice;
 
-/* What is known of a task since planning. */
+/* What a task needs, made at planning. */
 typedef struct weft_prepared {
-    weft_engine_plan *plan;      /* FFT; not owned */
-    weft_event *event;           /* where another lane or the calling thread waits for the task */
-    weft_message *message;       /* SEND, RECEIVE */
-    weft_alltoall *alltoall;     /* ALLTOALL */
-    weft_device_message *device; /* DEVICE_MESSAGES: one for each access */
-    weft_packed_notice *notice;  /* COPY: the message that leaves when it is done */
-    unsigned claims;             /* bit w: it writes workspace w, which partners may read */
-    bool watched;                /* the calling thread waits for its end on a device's lane */
-    int blockers;                /* how many tasks must end, or begin, before it may be issued */
-    int first_released;          /* the first task that has this one as `after`, and ... */
-    int next_released;           /* ... the next one with the same `after`; -1: none */
+    weft_engine_plan *plan;     /* FFT; not owned */
+    weft_event *event;          /* where another lane or the calling thread waits for the task */
+    weft_message *message;      /* SEND, RECEIVE */
+    weft_alltoall *alltoall;    /* ALLTOALL */
+    weft_packed_notice *notice; /* COPY: the message that leaves when it is done */
+    unsigned claims;            /* bit w: it writes workspace w, which partners may read */
+    bool async;                 /* a queue carries it out, and not the calling thread */
+    bool watched;               /* the calling thread waits for its end on a device's lane */
+    int blockers;               /* how many tasks must end, or begin, before it may be issued */
+    int first_released;         /* the first task that has this one as `after`, and ... */
+    int next_released;          /* ... the next one with the same `after`; -1: none */
 } weft_prepared;
 
 typedef enum weft_task_stage {
@@ -69,10 +69,10 @@ typedef struct weft_program {
     weft_dependencies order;
     weft_prepared *prepared;    /* [tasks] */
     weft_peer **peer;           /* [lowered.peers]; not owned */
-    weft_packed_notice *notice; /* [notices] */
+    weft_packed_notice *notice; /* [sends], of which there are `notices` */
     int notices;
-    double last_packed[WEFT_LINKS]; /* the clock of each link lane's last callback */
-    weft_device_message *device_message;
+    double last_packed[WEFT_LINKS];      /* the clock of each link lane's last callback */
+    weft_device_message *device_message; /* [accesses of all tasks] */
     int receives, sends;
     bool sequential; /* every task is on the compute lane and concerns this rank alone */
     bool polls; /* events tell how far lanes are; else the compute lane, which is the device's only
@@ -90,8 +90,5 @@ weft_status weft_program_prepare(weft_build *build, int s);
  * workspaces. A rank that fails goes on with the others. Collective. */
 weft_status weft_program_connect(weft_build *build, int s);
 void weft_program_release(weft_build *build, int s);
-
-/* Whether work on the lane goes on while the calling thread does something else. */
-bool weft_lane_is_async(const weft_build *build, int lane);
 
 #endif

@@ -18,11 +18,11 @@ static void unblock(weft_execution *r, int t) {
  * device behind a task of the device were unblocked when that one was issued. */
 void weft_execution_complete(weft_execution *r, int t) {
     const weft_dependencies *order = &r->p->order;
-    const bool async = weft_execution_is_async(r, t) && r->now[t].stage == WEFT_TASK_ISSUED;
+    const bool async = r->prepared[t].async && r->now[t].stage == WEFT_TASK_ISSUED;
     if (!async) r->left--;
     r->now[t].stage = WEFT_TASK_DONE;
     for (int i = order->first_after[t]; i < order->first_after[t + 1]; i++)
-        if (!async || !weft_execution_is_async(r, order->after[i])) unblock(r, order->after[i]);
+        if (!async || !r->prepared[order->after[i]].async) unblock(r, order->after[i]);
 }
 
 void weft_execution_mark_issued(weft_execution *r, int t) {
@@ -32,10 +32,10 @@ void weft_execution_mark_issued(weft_execution *r, int t) {
     r->now[t].issued = r->issued++;
     for (int u = r->prepared[t].first_released; u >= 0; u = r->prepared[u].next_released)
         unblock(r, u);
-    if (!weft_execution_is_async(r, t)) return;
+    if (!r->prepared[t].async) return;
     r->left--;
     for (int i = order->first_after[t]; i < order->first_after[t + 1]; i++)
-        if (weft_execution_is_async(r, order->after[i])) unblock(r, order->after[i]);
+        if (r->prepared[order->after[i]].async) unblock(r, order->after[i]);
 }
 
 /* ---- what the device has done ---- */
@@ -63,31 +63,23 @@ static void complete_through(weft_execution *r, int lane, int last) {
     }
 }
 
-/* What waiting for the lane counts as: an exchange if it carries messages of the device, which wait
- * for partners. */
-static weft_phase phase_of_lane(const weft_execution *r, int lane) {
-    weft_phase phase = r->task[r->lanes.oldest[lane]].phase;
-    for (int t = r->lanes.oldest[lane]; t != WEFT_NO_TASK; t = r->now[t].next_in_lane)
-        if (r->task[t].kind == WEFT_TASK_DEVICE_MESSAGES) phase = WEFT_PHASE_EXCHANGE;
-    return phase;
-}
-
-static void record_arrivals(weft_execution *r, int lane) {
-    for (int t = r->lanes.oldest[lane]; t != WEFT_NO_TASK; t = r->now[t].next_in_lane) {
-        const int accesses = r->task[t].kind == WEFT_TASK_DEVICE_MESSAGES ? r->task[t].accesses : 0;
-        for (int i = 0; i < accesses; i++)
-            if (weft_execution_access(r, t, i)->writes) weft_record_arrived(r->recorder, r->moment);
-    }
-}
-
 void weft_execution_wait_for_lane(weft_execution *r, int lane) {
     const weft_device_handle *d = &r->b->device;
-    if (r->lanes.oldest[lane] == WEFT_NO_TASK) return;
+    const int oldest = r->lanes.oldest[lane], newest = r->lanes.newest[lane];
+    bool messages = false, arrivals = false; /* which the device carries */
+    if (oldest == WEFT_NO_TASK) return;
+    for (int t = oldest; t != WEFT_NO_TASK; t = r->now[t].next_in_lane) {
+        if (r->task[t].kind != WEFT_TASK_DEVICE_MESSAGES) continue;
+        messages = true;
+        for (int i = 0; i < r->task[t].accesses; i++)
+            arrivals = arrivals || weft_execution_access(r, t, i)->writes;
+    }
     weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->lanes.queue[lane]));
-    r->recorder->step = r->task[r->lanes.newest[lane]].step;
-    r->moment = weft_record(r->recorder, phase_of_lane(r, lane), WEFT_NO_PARTNER, r->moment);
-    record_arrivals(r, lane);
-    complete_through(r, lane, r->lanes.newest[lane]);
+    r->recorder->step = r->task[newest].step;
+    r->moment = weft_record(r->recorder, messages ? WEFT_PHASE_EXCHANGE : r->task[oldest].phase,
+                            WEFT_NO_PARTNER, r->moment);
+    if (arrivals) weft_record_arrived(r->recorder, r->moment);
+    complete_through(r, lane, newest);
 }
 
 /* The oldest task of the lane that an event was recorded behind, or WEFT_NO_TASK. */

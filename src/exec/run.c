@@ -125,7 +125,7 @@ static void issue_on_device(weft_execution *r, int t) {
     for (int u = t; u != WEFT_NO_TASK; u = next_copy(r, u, last)) {
         r->now[u].recorded_by = last;
         weft_execution_mark_issued(r, u);
-        if (weft_execution_is_async(r, u))
+        if (r->prepared[u].async)
             weft_execution_append(r, u);
         else
             weft_execution_complete(r, u);
@@ -228,7 +228,7 @@ static bool issue_ready(weft_execution *r) {
         if (t == WEFT_NO_TASK) return moved;
         issue(r, t);
         moved = true;
-        if (weft_lane_of_device(r->task[t].lane) && !weft_execution_is_async(r, t)) return true;
+        if (weft_lane_of_device(r->task[t].lane) && !r->prepared[t].async) return true;
     }
 }
 

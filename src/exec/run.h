@@ -45,10 +45,6 @@ typedef struct weft_execution {
     weft_lane_work lanes;
 } weft_execution;
 
-static inline bool weft_execution_is_async(const weft_execution *r, int t) {
-    return weft_lane_is_async(r->b, r->task[t].lane);
-}
-
 static inline const weft_access *weft_execution_access(const weft_execution *r, int t, int i) {
     return weft_tasks_accessed(&r->p->lowered.tasks, t, i);
 }
@@ -60,7 +56,7 @@ static inline weft_transport *weft_execution_group(const weft_execution *r, int 
 /* Whether the task is a copy from a partner's array that a queue carries out. */
 static inline bool weft_execution_is_remote_copy(const weft_execution *r, int t) {
     return r->task[t].kind == WEFT_TASK_COPY && r->task[t].as.copy.from_partner &&
-           weft_execution_is_async(r, t);
+           r->prepared[t].async;
 }
 
 /* ---- progress.c ---- */

@@ -133,7 +133,7 @@ static int list_device_messages(const weft_execution *r, int t, bool receive,
 void weft_execution_exchange_by_device(weft_execution *r, int t) {
     const weft_device_handle *d = &r->b->device;
     const weft_task *task = &r->task[t];
-    weft_device_message *list = r->prepared[t].device;
+    weft_device_message *list = r->p->device_message + task->first_access;
     weft_device_exchange messages = {.send = list};
     messages.sends = list_device_messages(r, t, false, list);
     messages.receive = list + messages.sends;
