@@ -76,7 +76,8 @@ static weft_status make_schedules(weft_build *b, int rank) {
     return WEFT_SUCCESS;
 }
 
-/* Whether the buffers can be had at all, before anything is made that depends on their size. */
+/* Checks that the buffers fit into memory and the caller's limit, before anything is made that
+ * depends on their size. */
 static weft_status check_memory(const weft_build *b) {
     const size_t limit = b->planner->call->options.device_memory_limit;
     int64_t device = 0, staging = 0;
@@ -113,7 +114,8 @@ static weft_status create_programs(weft_build *b) {
     return WEFT_SUCCESS;
 }
 
-/* As the host's code, or as a kernel where the device does not run that. */
+/* Prepares a list of operators as the host's code, or as a kernel where the device does not run
+ * that code. */
 static weft_status prepare_operators_of(weft_build *b, const weft_step *step, int slot) {
     if (b->device.ops->run) {
         WEFT_TRY(weft_pointwise_create(step->operators, &step->layout,
@@ -155,7 +157,7 @@ static weft_status split_groups(weft_build *b, weft_transport *transport) {
     return status;
 }
 
-/* The sender of all exchanges that have one. */
+/* Starts the sender that all exchanges share, if some exchange sends by it. */
 static weft_status start_sender(weft_build *b, weft_transport *transport) {
     int messages = 0;
     bool any = false;
@@ -169,8 +171,8 @@ static weft_status start_sender(weft_build *b, weft_transport *transport) {
                               &b->lanes.sender);
 }
 
-/* Connecting talks to groups, so a rank that fails goes on with the others and reports at the end.
- */
+/* Connecting programs is collective over groups, so a rank that fails goes on with the others and
+ * returns the failure at the end. */
 static weft_status connect_programs(weft_build *b, weft_transport *transport) {
     weft_status status = WEFT_SUCCESS;
     for (int s = 0; s < WEFT_SCHEDULES; s++)
