@@ -156,10 +156,17 @@ static bool may_have_nccl(const weft_options *options) {
     return options->device == WEFT_CUDA && weft_exchange_probe(WEFT_NCCL, NULL) == WEFT_SUCCESS;
 }
 
+/* The last of the methods that have a name. */
+static int last_exchange(void) {
+    int last = WEFT_EXCHANGE_AUTO;
+    while (strcmp(weft_exchange_name((weft_exchange)(last + 1)), "?") != 0) last++;
+    return last;
+}
+
 /* All exchange methods of one strategy, variant, kind and precision. */
 static weft_status run_group(validation *v, const weft_problem *problem, weft_options options) {
     choice exchanges =
-        choose((int)options.exchange[0], WEFT_EXCHANGE_AUTO, WEFT_P2P_SYNC, WEFT_PEER);
+        choose((int)options.exchange[0], WEFT_EXCHANGE_AUTO, WEFT_P2P_SYNC, last_exchange());
     v->have_checksum = false;
     for (int e = exchanges.first; e <= exchanges.last; e++) {
         if (e == WEFT_NCCL && exchanges.first != exchanges.last && !may_have_nccl(&options))

@@ -4,7 +4,7 @@
  * invitation that one of them makes and the caller takes to the others.
  *
  * A communicator is made in stages, since each of them needs all members, and one member may fail:
- * whoever drives them (exec/meeting.c) lets nobody wait for a member that has failed.
+ * whoever drives them (exec/communicators.c) lets nobody wait for a member that has failed.
  */
 #ifndef WEFT_DEVICE_MESSAGES_H
 #define WEFT_DEVICE_MESSAGES_H

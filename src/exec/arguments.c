@@ -3,7 +3,7 @@
 
 #include "support/error.h"
 
-/* Where the arrays of a direction are from and go to. */
+/* The spaces of the two arrays of a direction, and the operators that see their elements. */
 typedef struct ends {
     weft_space space[2];
     weft_operator_place place[2];
@@ -16,21 +16,21 @@ static ends ends_of(weft_direction dir) {
                    dir == WEFT_FORWARD ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE}};
 }
 
-/* Whether the caller's numbers at a place come in pairs, to which they are aligned. */
+/* Whether the caller's array at a place is aligned to pairs of its numbers. */
 static bool in_pairs(const struct weft_plan_private *plan, weft_operator_place place) {
     return weft_call_storage(&plan->call, place) == WEFT_STORAGE_SAME &&
            plan->build->buffers.wants_pairs;
 }
 
-/* Bytes, a power of two, that the address of the caller's array at a place is a multiple of. */
+/* The bytes, a power of two, to which the caller's array at a place is aligned. */
 static size_t alignment(const struct weft_plan_private *plan, weft_operator_place place) {
     const weft_storage storage = weft_call_storage(&plan->call, place);
     return weft_stored_alignment(storage, plan->call.problem.precision) *
            (in_pairs(plan, place) ? 2 : 1);
 }
 
-/* The engine's plan of a schedule that is one transform from the caller's one array to the other;
- * NULL: it is more than that. Engines that take operators want to be told of each execution. */
+/* The engine's plan of a schedule that is one transform of the caller's arrays, or NULL. An engine
+ * that takes operators must be told of each execution, so it gets none. */
 static weft_engine_plan *find_single(const weft_build *b, int s) {
     const weft_program *p = &b->program[s];
     const weft_task *task = p->lowered.tasks.task;
@@ -38,9 +38,10 @@ static weft_engine_plan *find_single(const weft_build *b, int s) {
         b->candidate.engine->takes_operators)
         return NULL;
     const int src = task->as.fft.src, dst = task->as.fft.dst;
-    const bool callers = src < WEFT_BUFFER_WORKSPACE && dst < WEFT_BUFFER_WORKSPACE;
-    const bool from_in_to_out = src == WEFT_BUFFER_IN && dst == WEFT_BUFFER_OUT;
-    return from_in_to_out || (callers && b->schedule[s].in_place) ? p->prepared[0].plan : NULL;
+    const bool in_place =
+        b->schedule[s].in_place && src < WEFT_BUFFER_WORKSPACE && dst < WEFT_BUFFER_WORKSPACE;
+    const bool out_of_place = src == WEFT_BUFFER_IN && dst == WEFT_BUFFER_OUT;
+    return in_place || out_of_place ? p->prepared[0].plan : NULL;
 }
 
 void weft_arguments_find(weft_plan plan) {
@@ -60,20 +61,19 @@ void weft_arguments_find(weft_plan plan) {
         a->in_mask = alignment(plan, e.place[0]) - 1;
         a->out_mask = alignment(plan, e.place[1]) - 1;
         const bool holds = a->in_bytes > 0 && a->out_bytes > 0;
-        a->same = holds && o->placement != WEFT_OUT_OF_PLACE;
-        a->apart = holds && o->placement != WEFT_IN_PLACE;
+        a->one_array = holds && o->placement != WEFT_OUT_OF_PLACE;
+        a->two_arrays = holds && o->placement != WEFT_IN_PLACE;
         for (int same = 0; same < 2 && alone; same++)
             a->single[same] = find_single(b, weft_schedule_index(dir, same));
     }
 }
 
-/* Empty arrays overlap with none. */
+/* Whether two arrays have a common byte. */
 static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
     uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
     return a_bytes > 0 && b_bytes > 0 && x < y + b_bytes && y < x + a_bytes;
 }
 
-/* By what the caller's array at a place holds. */
 static weft_status check_alignment(weft_plan plan, weft_operator_place place, const char *name,
                                    const void *array) {
     const size_t unit = alignment(plan, place);
@@ -86,9 +86,8 @@ static weft_status check_alignment(weft_plan plan, weft_operator_place place, co
                      weft_precision_name(plan->call.problem.precision));
 }
 
-/* The caller's side of weft_execute. */
-static weft_status check_execution(weft_plan plan, weft_direction dir, const void *in,
-                                   const void *out) {
+/* Checks that the plan can be executed in this direction. */
+static weft_status check_direction(weft_plan plan, weft_direction dir) {
     if (plan->transport->simulated)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "weft_execute: a plan over simulated ranks can only be explained");
@@ -100,10 +99,17 @@ static weft_status check_execution(weft_plan plan, weft_direction dir, const voi
     if (dir == WEFT_CONVOLVE && !plan->call.options.convolve)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: WEFT_CONVOLVE wants a plan made with options.convolve = 1");
-    if (plan->build->meeting.broken)
+    if (plan->build->communicators.broken)
         return weft_fail(WEFT_ERROR_DEVICE,
                          "weft_execute: messages between this plan's GPUs have failed before; "
                          "destroy the plan and make a new one");
+    return WEFT_SUCCESS;
+}
+
+/* Checks the caller's two arrays. */
+static weft_status check_arrays(weft_plan plan, weft_direction dir, const void *in,
+                                const void *out) {
+    const weft_placement placement = plan->call.options.placement;
     const ends e = ends_of(dir);
     const size_t in_bytes = plan->build->buffers.callers_bytes[e.space[0]];
     const size_t out_bytes = plan->build->buffers.callers_bytes[e.space[1]];
@@ -114,23 +120,20 @@ static weft_status check_execution(weft_plan plan, weft_direction dir, const voi
                          !in && in_bytes > 0 ? in_bytes : out_bytes);
     WEFT_TRY(check_alignment(plan, e.place[0], "weft_execute: in", in));
     WEFT_TRY(check_alignment(plan, e.place[1], "weft_execute: out", out));
-    if (in == out && (in_bytes > 0 || out_bytes > 0)) {
-        if (plan->call.options.placement == WEFT_OUT_OF_PLACE)
-            return weft_fail(
-                WEFT_ERROR_INVALID_ARGUMENT,
-                "weft_execute: in == out, but the plan was made for WEFT_OUT_OF_PLACE");
-    } else {
-        if (plan->call.options.placement == WEFT_IN_PLACE && in != out)
-            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                             "weft_execute: in != out, but the plan was made for WEFT_IN_PLACE");
-        if (in && out && overlap(in, in_bytes, out, out_bytes))
-            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                             "weft_execute: in and out overlap; they must be the same or apart");
-    }
+    if (in == out && placement == WEFT_OUT_OF_PLACE && (in_bytes > 0 || out_bytes > 0))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_execute: in == out, but the plan was made for WEFT_OUT_OF_PLACE");
+    if (in != out && placement == WEFT_IN_PLACE)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_execute: in != out, but the plan was made for WEFT_IN_PLACE");
+    if (in != out && in && out && overlap(in, in_bytes, out, out_bytes))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_execute: in and out overlap; they must be one array or have no "
+                         "byte in common");
     return WEFT_SUCCESS;
 }
 
-/* The third buffer of a convolution. */
+/* Checks the array for the spectrum of a convolution. */
 static weft_status check_spectrum(weft_plan plan, weft_direction dir, const void *in,
                                   const void *spectrum, const void *out) {
     const bool keeps = plan->call.options.keep_spectrum && dir == WEFT_CONVOLVE;
@@ -155,6 +158,7 @@ static weft_status check_spectrum(weft_plan plan, weft_direction dir, const void
 
 weft_status weft_arguments_check(weft_plan plan, weft_direction dir, const void *in,
                                  const void *spectrum, const void *out) {
-    WEFT_TRY(check_execution(plan, dir, in, out));
+    WEFT_TRY(check_direction(plan, dir));
+    WEFT_TRY(check_arrays(plan, dir, in, out));
     return check_spectrum(plan, dir, in, spectrum, out);
 }

@@ -1,26 +1,23 @@
-/* Callers' buffers where a plan computes, and what devices and engines say of themselves. */
+/* Buffers on the device where a plan computes, and descriptions of engines, devices and exchanges.
+ */
 #include "device/messages.h"
 #include "exec/plan.h"
 
 #include "support/error.h"
 
 static weft_status check(weft_plan plan, const void *pointer, const char *function) {
-    if (!plan) return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: the plan is NULL", function);
-    if (!plan->build->device.ops)
-        return weft_context_keep(
-            plan->context, weft_fail(WEFT_ERROR_UNSUPPORTED,
-                                     "%s: a plan over simulated ranks has no memory", function));
-    if (!pointer)
-        return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                                                          "%s: a pointer is NULL", function));
-    return WEFT_SUCCESS;
+    WEFT_TRY(weft_plan_check(plan, plan, function, ""));
+    if (plan->build->device.ops) return weft_plan_check(plan, pointer, function, "a pointer");
+    return weft_context_note(plan->context,
+                             weft_fail(WEFT_ERROR_UNSUPPORTED,
+                                       "%s: a plan over simulated ranks has no memory", function));
 }
 
 WEFT_API weft_status weft_buffer_create(weft_plan plan, size_t bytes, void **buffer) {
     WEFT_TRY(check(plan, buffer, "weft_buffer_create"));
     const weft_device_handle *d = &plan->build->device;
     void *memory = NULL;
-    WEFT_TRY(weft_context_keep(plan->context, d->ops->allocate(d->state, WEFT_MEMORY_DEVICE,
+    WEFT_TRY(weft_context_note(plan->context, d->ops->allocate(d->state, WEFT_MEMORY_DEVICE,
                                                                bytes > 0 ? bytes : 1, &memory)));
     *buffer = memory;
     return WEFT_SUCCESS;
@@ -45,14 +42,14 @@ static weft_status transfer(weft_plan plan, const void *src, void *dst, size_t b
 WEFT_API weft_status weft_buffer_upload(weft_plan plan, void *buffer, const void *host,
                                         size_t bytes) {
     WEFT_TRY(check(plan, bytes > 0 && !host ? NULL : buffer, "weft_buffer_upload"));
-    return weft_context_keep(plan->context,
+    return weft_context_note(plan->context,
                              transfer(plan, host, buffer, bytes, WEFT_HOST_TO_DEVICE));
 }
 
 WEFT_API weft_status weft_buffer_download(weft_plan plan, void *host, const void *buffer,
                                           size_t bytes) {
     WEFT_TRY(check(plan, bytes > 0 && !buffer ? NULL : host, "weft_buffer_download"));
-    return weft_context_keep(plan->context,
+    return weft_context_note(plan->context,
                              transfer(plan, buffer, host, bytes, WEFT_DEVICE_TO_HOST));
 }
 
@@ -70,11 +67,10 @@ WEFT_API weft_status weft_engine_probe(weft_engine engine, const char **descript
 
 WEFT_API weft_status weft_device_probe(weft_device device, const char **description) {
     const weft_device_ops *ops = weft_device_find(device);
-    const char *unused;
     if (!ops)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "device %s is not in this version of weft (%s)",
                          weft_device_name(device), WEFT_VERSION);
-    return ops->probe(description ? description : &unused);
+    return ops->probe(description);
 }
 
 WEFT_API weft_status weft_exchange_probe(weft_exchange exchange, const char **description) {

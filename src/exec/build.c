@@ -13,7 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All schedules, given that `workspaces` are held anyway. */
+static bool is_staging(int buffer) {
+    return buffer >= WEFT_BUFFER_STAGE_SEND;
+}
+
+static weft_memory_kind memory_kind(int buffer) {
+    return is_staging(buffer) ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE;
+}
+
+/* Makes all schedules, given that `workspaces` are held anyway. */
 static weft_status make_schedules_within(weft_build *b, int rank, int workspaces) {
     for (int s = 0; s < WEFT_SCHEDULES; s++) {
         const weft_direction direction = (weft_direction)(s / 2);
@@ -21,33 +29,40 @@ static weft_status make_schedules_within(weft_build *b, int rank, int workspaces
         if (!weft_planner_wants(b->planner, direction, in_place)) continue;
         WEFT_TRY(weft_planner_schedule(b->planner, &b->candidate, &b->chain, rank, direction,
                                        in_place, workspaces, &b->schedule[s]));
+        weft_model_predict(weft_planner_machine(b->planner), b->candidate.threads, &b->schedule[s]);
         b->scheduled[s] = true;
     }
     return WEFT_SUCCESS;
 }
 
-/* What the caller's buffer in a space has to hold for all schedules that there are. */
-static size_t callers_bytes(const weft_build *b, weft_space space) {
-    size_t bytes = 0;
+/* The buffer of a schedule that is the caller's buffer in a space, or -1. `one`: the plan runs in
+ * place only, so that both spaces have one buffer. Where it runs out of place too, the one array of
+ * an execution in place counts as the output space's. */
+static int callers_buffer(const weft_schedule *schedule, weft_space space, bool one) {
+    const bool output = space == WEFT_OUTPUT;
+    if (one) return WEFT_BUFFER_OUT;
+    if (schedule->direction == WEFT_CONVOLVE) return output ? -1 : WEFT_BUFFER_OUT;
+    if (schedule->in_place) return output ? WEFT_BUFFER_OUT : -1;
+    return (schedule->direction == WEFT_FORWARD) == output ? WEFT_BUFFER_OUT : WEFT_BUFFER_IN;
+}
+
+static void raise_to(size_t *most, size_t bytes) {
+    if (bytes > *most) *most = bytes;
+}
+
+/* Finds the size that each buffer must have for all schedules. */
+static void size_buffers(weft_build *b) {
     const bool one = !b->scheduled[weft_schedule_index(WEFT_FORWARD, false)];
     for (int s = 0; s < WEFT_SCHEDULES; s++) {
+        const size_t *bytes = b->schedule[s].buffer_bytes;
         if (!b->scheduled[s]) continue;
-        const weft_schedule *schedule = &b->schedule[s];
-        const bool convolves = schedule->direction == WEFT_CONVOLVE;
-        const bool ends_here =
-            convolves || (schedule->direction == WEFT_FORWARD) == (space == WEFT_OUTPUT);
-        if (convolves && space == WEFT_OUTPUT && !one) continue;
-        /* In place, both spaces' buffers are one: where the plan runs out of place, too, it is
-         * charged to the output space. */
-        int buffer = one ? WEFT_BUFFER_OUT
-                     : schedule->in_place && !convolves
-                         ? (space == WEFT_OUTPUT ? WEFT_BUFFER_OUT : WEFT_BUFFERS)
-                     : ends_here ? WEFT_BUFFER_OUT
-                                 : WEFT_BUFFER_IN;
-        if (buffer < WEFT_BUFFERS && schedule->buffer_bytes[buffer] > bytes)
-            bytes = schedule->buffer_bytes[buffer];
+        for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
+            raise_to(&b->buffers.bytes[i], bytes[i]);
+        for (int space = WEFT_INPUT; space <= WEFT_OUTPUT; space++) {
+            const int buffer = callers_buffer(&b->schedule[s], (weft_space)space, one);
+            if (buffer >= 0) raise_to(&b->buffers.callers_bytes[space], bytes[buffer]);
+        }
     }
-    return bytes;
 }
 
 static weft_status make_schedules(weft_build *b, int rank) {
@@ -55,23 +70,14 @@ static weft_status make_schedules(weft_build *b, int rank) {
     WEFT_TRY(weft_planner_chain(b->planner, &b->candidate, &b->chain));
     WEFT_TRY(weft_planner_workspaces(b->planner, &b->candidate, &b->chain, rank, &workspaces));
     WEFT_TRY(make_schedules_within(b, rank, workspaces));
-    for (int s = 0; s < WEFT_SCHEDULES; s++) {
-        if (!b->scheduled[s]) continue;
-        weft_model_predict(weft_planner_machine(b->planner), b->candidate.threads, &b->schedule[s]);
-        for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
-            if (b->schedule[s].buffer_bytes[i] > b->buffers.bytes[i])
-                b->buffers.bytes[i] = b->schedule[s].buffer_bytes[i];
-    }
-    b->buffers.callers_bytes[WEFT_INPUT] = callers_bytes(b, WEFT_INPUT);
-    b->buffers.callers_bytes[WEFT_OUTPUT] = callers_bytes(b, WEFT_OUTPUT);
+    size_buffers(b);
+    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
+        *(is_staging(i) ? &b->memory.page_locked : &b->memory.workspace) += b->buffers.bytes[i];
     return WEFT_SUCCESS;
 }
 
-static bool is_staging(int buffer) {
-    return buffer >= WEFT_BUFFER_STAGE_SEND;
-}
-
-/* Whether the buffers can be had at all, before anything is made that depends on their size. */
+/* Checks that the buffers fit into memory and the caller's limit, before anything is made that
+ * depends on their size. */
 static weft_status check_memory(const weft_build *b) {
     const size_t limit = b->planner->call->options.device_memory_limit;
     int64_t device = 0, staging = 0;
@@ -95,13 +101,10 @@ static weft_status check_memory(const weft_build *b) {
 }
 
 static weft_status allocate_buffers(weft_build *b) {
-    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) {
-        size_t bytes = b->buffers.bytes[i];
-        weft_memory_kind kind = is_staging(i) ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE;
-        *(is_staging(i) ? &b->memory.page_locked : &b->memory.workspace) += bytes;
-        if (bytes > 0 && !weft_build_shares_buffer(b, i))
-            WEFT_TRY(b->device.ops->allocate(b->device.state, kind, bytes, &b->buffers.memory[i]));
-    }
+    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
+        if (b->buffers.bytes[i] > 0 && !weft_build_shares_buffer(b, i))
+            WEFT_TRY(b->device.ops->allocate(b->device.state, memory_kind(i), b->buffers.bytes[i],
+                                             &b->buffers.memory[i]));
     return WEFT_SUCCESS;
 }
 
@@ -111,7 +114,8 @@ static weft_status create_programs(weft_build *b) {
     return WEFT_SUCCESS;
 }
 
-/* As the host's code, or as a kernel where the device does not run that. */
+/* Prepares a list of operators as the host's code, or as a kernel where the device does not run
+ * that code. */
 static weft_status prepare_operators_of(weft_build *b, const weft_step *step, int slot) {
     const weft_pointwise_step *pointwise = &step->as.pointwise;
     if (b->device.ops->run) {
@@ -154,7 +158,7 @@ static weft_status split_groups(weft_build *b, weft_transport *transport) {
     return status;
 }
 
-/* The sender of all exchanges that have one. */
+/* Starts the sender that all exchanges share, if some exchange sends by it. */
 static weft_status start_sender(weft_build *b, weft_transport *transport) {
     int messages = 0;
     bool any = false;
@@ -168,8 +172,8 @@ static weft_status start_sender(weft_build *b, weft_transport *transport) {
                               &b->lanes.sender);
 }
 
-/* Connecting talks to groups, so a rank that fails goes on with the others and reports at the end.
- */
+/* Connecting programs is collective over groups, so a rank that fails goes on with the others and
+ * returns the failure at the end. */
 static weft_status connect_programs(weft_build *b, weft_transport *transport) {
     weft_status status = WEFT_SUCCESS;
     for (int s = 0; s < WEFT_SCHEDULES; s++)
@@ -178,25 +182,15 @@ static weft_status connect_programs(weft_build *b, weft_transport *transport) {
     return status;
 }
 
-/* Shared workspaces do not come from the device, but its limit is theirs too. */
-static weft_status limit_left(const weft_build *b, size_t *limit) {
-    size_t shared = 0;
-    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
-        if (weft_build_shares_buffer(b, i)) shared += b->buffers.bytes[i];
-    if (*limit == 0 || shared == 0) return WEFT_SUCCESS;
-    if (shared > *limit)
-        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
-                         "device memory: %zu bytes that ranks share do not fit the limit of %zu "
-                         "bytes; raise the limit or use more ranks",
-                         shared, *limit);
-    *limit = shared < *limit ? *limit - shared : 1; /* 0 would be none */
-    return WEFT_SUCCESS;
-}
-
+/* The device's limit counts shared workspaces, which do not come from it; check_memory has found
+ * that all of them fit. */
 static weft_status open_device(weft_build *b) {
     const weft_options *o = &b->planner->call->options;
     weft_device_settings settings = {.threads = o->threads, .memory_limit = o->device_memory_limit};
-    WEFT_TRY(limit_left(b, &settings.memory_limit));
+    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS && settings.memory_limit > 0; i++)
+        if (weft_build_shares_buffer(b, i)) settings.memory_limit -= b->buffers.bytes[i];
+    if (o->device_memory_limit > 0 && settings.memory_limit == 0)
+        settings.memory_limit = 1; /* 0 would be no limit */
     WEFT_TRY(b->candidate.device->open(&settings, &b->device.state));
     b->device.ops = b->candidate.device;
     return WEFT_SUCCESS;
@@ -211,11 +205,7 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
     weft_status status = make_schedules(b, transport->rank);
     if (status == WEFT_SUCCESS && !transport->simulated) status = check_memory(b);
     WEFT_TRY(weft_agree(transport, status));
-    if (transport->simulated) {
-        for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
-            *(is_staging(i) ? &b->memory.page_locked : &b->memory.workspace) += b->buffers.bytes[i];
-        return WEFT_SUCCESS;
-    }
+    if (transport->simulated) return WEFT_SUCCESS;
     WEFT_TRY(weft_agree(transport, open_device(b)));
     weft_build_find_repeating(b);
     WEFT_TRY(weft_agree(transport, create_programs(b)));
@@ -223,7 +213,7 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
     WEFT_TRY(weft_agree(transport, allocate_buffers(b)));
     if (weft_build_shares(b)) WEFT_TRY(weft_build_share(b, transport));
     WEFT_TRY(weft_agree(transport, split_groups(b, transport)));
-    if (weft_build_meets(b)) WEFT_TRY(weft_build_meet(b, transport));
+    if (weft_build_needs_communicators(b)) WEFT_TRY(weft_build_make_communicators(b, transport));
     WEFT_TRY(weft_agree(transport, connect_programs(b, transport)));
     if (b->device.ops->prepare_transfers && (candidate->staged || planner->host_buffers))
         b->device.ops->prepare_transfers(b->device.state); /* last: buffers and queues go first */
@@ -233,7 +223,7 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
 void weft_build_release(weft_build *b) {
     weft_sender_destroy(b->lanes.sender);
     for (int s = 0; s < WEFT_SCHEDULES; s++) weft_program_release(b, s);
-    weft_build_part(b);
+    weft_build_leave_communicators(b);
     weft_build_release_graphs(b);
     for (int lane = 0; lane < WEFT_LANES; lane++)
         if (b->lanes.queue[lane])
@@ -250,9 +240,7 @@ void weft_build_release(weft_build *b) {
     weft_build_unshare(b);
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
         if (b->buffers.memory[i] && !weft_build_shares_buffer(b, i))
-            b->device.ops->free(b->device.state,
-                                is_staging(i) ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE,
-                                b->buffers.memory[i]);
+            b->device.ops->free(b->device.state, memory_kind(i), b->buffers.memory[i]);
     if (b->device.ops) b->device.ops->close(b->device.state);
     for (int s = 0; s < WEFT_SCHEDULES; s++) weft_schedule_release(&b->schedule[s]);
 }

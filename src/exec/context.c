@@ -10,11 +10,10 @@
 
 static const weft_versioned options_versions = WEFT_VERSIONED(weft_context_options, reserved);
 
-/* What the calling thread's own last failure in a context was, and of which; the number stays with
- * a context when another one gets its address. And what it was last told of other threads' ones. */
 static _Thread_local struct {
-    uint64_t context;
-    char own[WEFT_ERROR_BYTES], others[WEFT_ERROR_BYTES];
+    uint64_t context;              /* the number of the context that this thread last failed in */
+    char own[WEFT_ERROR_BYTES];    /* that failure's sentence */
+    char others[WEFT_ERROR_BYTES]; /* what weft_last_error last returned of another thread's */
 } failed;
 
 static weft_status read_options(const weft_context_options *given, bool simulates,
@@ -73,8 +72,7 @@ WEFT_API void weft_context_destroy(weft_context *ctx) {
     *ctx = NULL;
 }
 
-weft_status weft_context_keep_failure(weft_context ctx, weft_status status) {
-    if (!ctx) return status;
+weft_status weft_context_note_failure(weft_context ctx, weft_status status) {
     failed.context = ctx->number;
     snprintf(failed.own, sizeof failed.own, "%s", weft_thread_error());
     pthread_mutex_lock(&ctx->lock);

@@ -9,8 +9,8 @@
 
 struct weft_context_private {
     weft_transport *transport; /* owned */
-    uint64_t number;           /* one of its own in the process, from 1 */
-    pthread_mutex_t lock;      /* of error: plans of one context run in several threads */
+    uint64_t number;      /* unlike its address, never that of another context of the process */
+    pthread_mutex_t lock; /* of `error`: plans of one context run in several threads */
     char error[WEFT_ERROR_BYTES];
 };
 
@@ -19,10 +19,12 @@ struct weft_context_private {
 weft_status weft_context_over_transport(weft_transport *transport, const weft_context_options *opt,
                                         weft_context *ctx);
 
-/* At the border of the library: keeps a failure's sentence where weft_last_error(ctx) finds it. */
-weft_status weft_context_keep_failure(weft_context ctx, weft_status status);
-static inline weft_status weft_context_keep(weft_context ctx, weft_status status) {
-    return status == WEFT_SUCCESS ? status : weft_context_keep_failure(ctx, status);
+/* Public functions end with it: stores the sentence of a failure where weft_last_error(ctx) finds
+ * it.
+ */
+weft_status weft_context_note_failure(weft_context ctx, weft_status status);
+static inline weft_status weft_context_note(weft_context ctx, weft_status status) {
+    return status == WEFT_SUCCESS ? status : weft_context_note_failure(ctx, status);
 }
 
 #endif

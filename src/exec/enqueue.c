@@ -19,7 +19,7 @@ static weft_status enqueue_fft(weft_build *b, const weft_program *p, int t, weft
     for (int i = 0; i < fft->arrays; i++)
         p->progress.array[i] = address[p->lowered.tasks.array[fft->first_array + i]];
     if (b->candidate.engine->begin_at)
-        b->candidate.engine->begin_at(plan, fft->first, b->buffers.kept);
+        b->candidate.engine->begin_at(plan, fft->first, b->buffers.spectrum);
     return b->candidate.engine->execute(plan, &b->device, queue, in, out);
 }
 
@@ -36,14 +36,14 @@ static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, int s
         return d->ops->scale(d->state, queue, layout->precision, dst, step->dst_bytes / number,
                              factor);
     if (b->operators.pass[slot]) {
-        weft_operator_pass_keep_at(b->operators.pass[slot], b->buffers.kept);
+        weft_operator_pass_keep_at(b->operators.pass[slot], b->buffers.spectrum);
         return weft_operator_pass_run(b->operators.pass[slot], queue, src, dst);
     }
     WEFT_TRY(
         d->ops->run(d->state, queue, weft_pointwise_run, b->operators.pointwise[slot], src, dst));
     if (!layout->keeps) return WEFT_SUCCESS;
     return d->ops->run(d->state, queue, weft_pointwise_keep, b->operators.pointwise[slot], dst,
-                       b->buffers.kept);
+                       b->buffers.spectrum);
 }
 
 weft_status weft_build_enqueue(weft_build *b, int s, int t) {

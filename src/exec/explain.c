@@ -1,24 +1,19 @@
 /*
- * weft_plan_explain: the plan as text or JSON. The report is built once as a JSON value; the text
- * is a rendering of the same value, so that the two never disagree.
+ * weft_plan_explain: the plan as text or JSON. The report is one JSON value, of which the text is a
+ * rendering, so that the two never disagree.
  */
 #include "exec/plan.h"
 
-#include "exec/explain_operators.h"
-#include "exec/explain_text.h"
+#include "exec/explain.h"
 #include "support/c_locale.h"
 #include "support/error.h"
 
-#include <jansson.h>
-#include <stdlib.h>
-
-static const char *const buffer_names[WEFT_BUFFERS] = {
-    "input",       "output",      "workspace 1",  "workspace 2",
-    "workspace 3", "workspace 4", "staging send", "staging receive"};
-
 static const char *buffer_name(const weft_schedule *schedule, int buffer) {
+    static const char *const names[WEFT_BUFFERS] = {"input",        "output",         "workspace 1",
+                                                    "workspace 2",  "workspace 3",    "workspace 4",
+                                                    "staging send", "staging receive"};
     if (schedule->in_place && buffer == WEFT_BUFFER_OUT) return "array";
-    return buffer < 0 ? "none" : buffer_names[buffer];
+    return buffer < 0 ? "none" : names[buffer];
 }
 
 static json_t *integers(const int64_t *values, int count) {
@@ -109,7 +104,8 @@ static json_t *describe_step(const weft_schedule *schedule, const weft_step *ste
 }
 
 static json_t *describe_schedule(const weft_schedule *schedule) {
-    json_t *out = json_object(), *steps = json_array(), *buffers = json_object();
+    static const char *const directions[] = {"forward", "inverse", "convolve"};
+    json_t *steps = json_array(), *buffers = json_object();
     double predicted = 0;
     for (int i = 0; i < schedule->steps; i++) {
         json_array_append_new(steps, describe_step(schedule, &schedule->step[i]));
@@ -119,30 +115,21 @@ static json_t *describe_schedule(const weft_schedule *schedule) {
         if (schedule->buffer_bytes[b] > 0)
             json_object_set_new(buffers, buffer_name(schedule, b),
                                 json_integer((json_int_t)schedule->buffer_bytes[b]));
-    static const char *const directions[] = {"forward", "inverse", "convolve"};
-    json_object_set_new(out, "direction", json_string(directions[schedule->direction]));
-    json_object_set_new(out, "in_place", json_boolean(schedule->in_place));
-    json_object_set_new(out, "predicted_seconds", json_real(predicted));
-    json_object_set_new(out, "buffers", buffers);
-    json_object_set_new(out, "steps", steps);
-    return out;
+    return json_pack("{s:s, s:b, s:f, s:o, s:o}", "direction", directions[schedule->direction],
+                     "in_place", schedule->in_place, "predicted_seconds", predicted, "buffers",
+                     buffers, "steps", steps);
 }
 
 static json_t *describe_candidate(const weft_candidate *c) {
-    json_t *out = json_object(), *exchange = json_array();
+    json_t *exchange = json_array();
     for (int i = 0; i < c->grid_axes; i++)
         json_array_append_new(exchange, json_string(weft_exchange_name(c->exchange[i])));
-    json_object_set_new(out, "decomposition",
-                        json_string(weft_decomposition_name(c->decomposition)));
-    json_object_set_new(out, "variant", json_string(weft_variant_name(c->variant)));
-    json_object_set_new(out, "grid", small_integers(c->grid, c->grid_axes));
-    json_object_set_new(out, "exchange", exchange);
-    json_object_set_new(out, "engine", json_string(c->engine->name));
-    json_object_set_new(out, "device", json_string(c->device->name));
-    json_object_set_new(out, "tiles", json_integer(c->tiles));
-    json_object_set_new(out, "threads", json_integer(c->threads));
-    json_object_set_new(out, "staged", json_boolean(c->staged));
-    json_object_set_new(out, "predicted_seconds", json_real(c->predicted));
+    json_t *out = json_pack(
+        "{s:s, s:s, s:o, s:o, s:s, s:s, s:i, s:i, s:b, s:f}", "decomposition",
+        weft_decomposition_name(c->decomposition), "variant", weft_variant_name(c->variant), "grid",
+        small_integers(c->grid, c->grid_axes), "exchange", exchange, "engine", c->engine->name,
+        "device", c->device->name, "tiles", c->tiles, "threads", c->threads, "staged", c->staged,
+        "predicted_seconds", c->predicted);
     if (c->measured > 0) json_object_set_new(out, "measured_seconds", json_real(c->measured));
     if (c->left_out)
         json_object_set_new(out, "left_out",
@@ -153,40 +140,35 @@ static json_t *describe_candidate(const weft_candidate *c) {
 static json_t *describe_problem(weft_plan plan) {
     const weft_problem *p = &plan->call.problem;
     static const char *const norms[] = {"none", "backward", "ortho", "forward"};
-    json_t *out = json_object();
-    json_object_set_new(out, "shape", integers(p->n, p->rank));
-    json_object_set_new(out, "kind", json_string(weft_kind_name(p->kind)));
-    json_object_set_new(out, "precision", json_string(weft_precision_name(p->precision)));
-    json_object_set_new(out, "batch", json_integer(p->batch));
-    json_object_set_new(out, "norm", json_string(norms[p->norm]));
-    return out;
+    return json_pack("{s:o, s:s, s:s, s:I, s:s}", "shape", integers(p->n, p->rank), "kind",
+                     weft_kind_name(p->kind), "precision", weft_precision_name(p->precision),
+                     "batch", (json_int_t)p->batch, "norm", norms[p->norm]);
 }
 
 static json_t *describe(weft_plan plan) {
     const weft_build *b = plan->build;
-    json_t *out = json_object(), *schedules = json_array(), *rejected = json_array();
+    const weft_options *o = &plan->call.options;
+    json_t *schedules = json_array(), *rejected = json_array();
     weft_memory memory = {0};
     weft_plan_memory(plan, &memory);
-    json_object_set_new(out, "weft", json_string(WEFT_VERSION));
-    json_object_set_new(out, "problem", describe_problem(plan));
-    json_object_set_new(out, "ranks", json_integer(plan->transport->size));
-    json_object_set_new(out, "rank", json_integer(plan->transport->rank));
-    json_object_set_new(out, "simulated_ranks", json_boolean(plan->transport->simulated));
-    json_object_set_new(out, "device", json_string(weft_device_name(plan->call.options.device)));
-    json_object_set_new(out, "engine", json_string(b->candidate.engine->name));
-    json_object_set_new(out, "threads", json_integer(plan->call.options.threads));
-    json_object_set_new(out, "chosen", describe_candidate(&b->candidate));
-    json_object_set_new(out, "memory",
-                        json_pack("{sIsIsIsI}", "workspace", (json_int_t)memory.workspace,
-                                  "page_locked", (json_int_t)memory.page_locked, "tables",
-                                  (json_int_t)memory.tables, "total", (json_int_t)memory.total));
     for (int s = 0; s < WEFT_SCHEDULES; s++)
         if (b->scheduled[s]) json_array_append_new(schedules, describe_schedule(&b->schedule[s]));
-    json_object_set_new(out, "schedules", schedules);
     for (int i = 1; i < plan->planner.count; i++)
         json_array_append_new(rejected, describe_candidate(&plan->planner.candidates[i]));
-    json_object_set_new(out, "rejected", rejected);
-    return out;
+    return json_pack(
+        "{s:s, s:o, s:i, s:i, s:b, s:s, s:s, s:i, s:o, s:{s:I, s:I, s:I, s:I}, s:o, s:o}", "weft",
+        WEFT_VERSION, "problem", describe_problem(plan), "ranks", plan->transport->size, "rank",
+        plan->transport->rank, "simulated_ranks", plan->transport->simulated, "device",
+        weft_device_name(o->device), "engine", b->candidate.engine->name, "threads", o->threads,
+        "chosen", describe_candidate(&b->candidate), "memory", "workspace",
+        (json_int_t)memory.workspace, "page_locked", (json_int_t)memory.page_locked, "tables",
+        (json_int_t)memory.tables, "total", (json_int_t)memory.total, "schedules", schedules,
+        "rejected", rejected);
+}
+
+static bool write_json(const json_t *report, FILE *stream) {
+    return json_dumpf(report, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) == 0 &&
+           fputc('\n', stream) != EOF;
 }
 
 WEFT_API weft_status weft_plan_explain(weft_plan plan, FILE *stream, weft_format format) {
@@ -197,17 +179,14 @@ WEFT_API weft_status weft_plan_explain(weft_plan plan, FILE *stream, weft_format
                                    : "the format is neither WEFT_TEXT nor WEFT_JSON");
     json_t *report = describe(plan);
     const locale_t before = weft_c_locale_begin();
-    int written;
+    bool written = true;
     if (format == WEFT_JSON)
-        written = json_dumpf(report, stream, JSON_INDENT(2) | JSON_REAL_PRECISION(6)) == 0 &&
-                          fputc('\n', stream) != EOF
-                      ? 0
-                      : -1;
+        written = write_json(report, stream);
     else
-        written = weft_explain_text(report, stream);
+        weft_explain_text(report, stream);
     weft_c_locale_end(before);
     json_decref(report);
-    if (written != 0 || ferror(stream))
+    if (!written || ferror(stream))
         return weft_fail(WEFT_ERROR_SYSTEM, "weft_plan_explain: the stream cannot be written");
     return WEFT_SUCCESS;
 }

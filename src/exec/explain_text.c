@@ -1,9 +1,6 @@
-/* Rendering a plan report as text. */
-#include "exec/explain_text.h"
+/* Writing a plan's report as text. */
+#include "exec/explain.h"
 
-#include "exec/explain_operators.h"
-
-#include <stdbool.h>
 #include <string.h>
 
 static const char *text(const json_t *object, const char *key) {
@@ -19,152 +16,158 @@ static bool flag(const json_t *object, const char *key) {
     return json_is_true(json_object_get(object, key));
 }
 
-/* "181 x 217 x 91" into `out`. */
-static const char *joined(const json_t *array, const char *between, char *out, size_t size) {
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < json_array_size(array) && used < size; i++) {
-        const json_t *item = json_array_get(array, i);
-        int wrote = json_is_string(item)
-                        ? snprintf(out + used, size - used, "%s%s", i ? between : "",
-                                   json_string_value(item))
-                        : snprintf(out + used, size - used, "%s%lld", i ? between : "",
-                                   (long long)json_integer_value(item));
-        used += wrote > 0 ? (size_t)wrote : 0;
+/* Strings or numbers, as in "181 x 217 x 91": `first` goes before the list if it has any items. */
+static void write_list(const json_t *list, const char *first, const char *between, FILE *stream) {
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        fputs(i ? between : first, stream);
+        if (json_is_string(item)) fputs(json_string_value(item), stream);
+        if (json_is_integer(item)) fprintf(stream, "%lld", (long long)json_integer_value(item));
+        if (json_is_real(item)) fprintf(stream, "%g", json_real_value(item));
     }
-    return out;
 }
 
-static const char *bytes_text(double bytes, char *out, size_t size) {
+static void write_bytes(double bytes, FILE *stream) {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     int unit = 0;
-    while (bytes >= 1024 && unit < 5) {
-        bytes /= 1024;
-        unit++;
-    }
-    snprintf(out, size, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
-    return out;
+    for (; bytes >= 1024 && unit < 5; unit++) bytes /= 1024;
+    fprintf(stream, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
 }
 
-/* Axes by their names in up to three dimensions, "x"; by number beyond. */
-static const char *axes_text(const json_t *array, size_t rank, char *out, size_t size) {
-    size_t used = 0;
-    out[0] = '\0';
-    for (size_t i = 0; i < json_array_size(array) && used + 8 < size; i++) {
-        long long axis = (long long)json_integer_value(json_array_get(array, i));
-        if (axis == (long long)rank) continue; /* the batch */
-        int wrote = rank <= 3 ? snprintf(out + used, size - used, "%c", "xyz"[axis])
-                              : snprintf(out + used, size - used, "%s%lld", used ? "," : "", axis);
-        used += wrote > 0 ? (size_t)wrote : 0;
+/* Axes by their names in up to three dimensions, "xyz", and by number beyond; without the batch,
+ * which is axis `rank`. */
+static void write_axes(const json_t *axes, size_t rank, FILE *stream) {
+    const char *comma = "";
+    for (size_t i = 0; i < json_array_size(axes); i++) {
+        const size_t axis = (size_t)json_integer_value(json_array_get(axes, i));
+        if (axis == rank) continue;
+        if (rank <= 3)
+            fputc("xyz"[axis], stream);
+        else
+            fprintf(stream, "%s%zu", comma, axis);
+        comma = ",";
     }
-    return out;
+}
+
+static void write_window(const json_t *window, FILE *stream) {
+    fprintf(stream, " %s", text(window, "window"));
+    if (json_object_get(window, "parameter")) fprintf(stream, "(%g)", number(window, "parameter"));
+    fprintf(stream, "%s along %.0f", flag(window, "symmetric") ? " symmetric" : "",
+            number(window, "axis"));
+}
+
+static void write_operators(const json_t *operators, FILE *stream) {
+    for (size_t k = 0; k < json_array_size(operators); k++) {
+        const json_t *one = json_array_get(operators, k),
+                     *windows = json_object_get(one, "windows");
+        fprintf(stream, "%s %s", k ? ";" : "", text(one, "operator"));
+        write_list(json_object_get(one, "extents"), " of ", " x ", stream);
+        if (json_object_get(one, "storage")) fprintf(stream, " %s", text(one, "storage"));
+        if (json_object_get(one, "factor")) fprintf(stream, " by %g", number(one, "factor"));
+        for (size_t i = 0; i < json_array_size(windows); i++) {
+            if (i > 0) fputc(',', stream);
+            write_window(json_array_get(windows, i), stream);
+        }
+        write_list(json_object_get(one, "axes"), " along ", ", ", stream);
+        write_list(json_object_get(one, "points"), " by ", ", ", stream);
+    }
 }
 
 static void write_fft(const json_t *step, size_t rank, FILE *stream) {
     static const char *const places[][2] = {
         {"load", "loading"}, {"spectral", "between"}, {"store", "storing"}};
-    char axes[128];
-    fprintf(stream, " %s along %s%s", text(step, "kind"),
-            axes_text(json_object_get(step, "axes"), rank, axes, sizeof axes),
-            flag(step, "round_trip") ? " and back" : "");
-    if (number(step, "tiles") > 1)
-        fprintf(stream, " in %lld tiles", (long long)number(step, "tiles"));
+    fprintf(stream, " %s along ", text(step, "kind"));
+    write_axes(json_object_get(step, "axes"), rank, stream);
+    if (flag(step, "round_trip")) fputs(" and back", stream);
+    if (number(step, "tiles") > 1) fprintf(stream, " in %.0f tiles", number(step, "tiles"));
     if (number(step, "remote_tiles") > 0)
-        fprintf(stream, ", %lld of them from partners' arrays",
-                (long long)number(step, "remote_tiles"));
+        fprintf(stream, ", %.0f of them from partners' arrays", number(step, "remote_tiles"));
     for (int i = 0; i < 3; i++) {
-        const json_t *operators = json_object_get(step, places[i][0]);
-        if (!operators) continue;
+        if (!json_object_get(step, places[i][0])) continue;
         fprintf(stream, "; %s:", places[i][1]);
-        weft_explain_operators_text(operators, stream);
+        write_operators(json_object_get(step, places[i][0]), stream);
     }
 }
 
+static void write_exchange(const json_t *step, size_t rank, FILE *stream) {
+    const bool read = flag(step, "partners_read"), loaded = flag(step, "loaded_by_next");
+    fprintf(stream, " %s", text(step, "method"));
+    if (json_object_get(step, "library")) fprintf(stream, " (%s)", text(step, "library"));
+    fprintf(stream, "%s over %.0f ranks, %s", flag(step, "staged") ? " staged" : "",
+            number(step, "ranks"), read ? "partners read " : "");
+    write_bytes(number(step, "bytes_sent"), stream);
+    if (!read) fprintf(stream, " in %.0f messages", number(step, "messages"));
+    fprintf(stream, "%s; order ", read && loaded ? " in the next step" : "");
+    write_axes(json_object_get(step, "order_before"), rank, stream);
+    fputs(" -> ", stream);
+    write_axes(json_object_get(step, "order_after"), rank, stream);
+    if (!read)
+        fprintf(stream, "; %s, %s", flag(step, "pack") ? "packs" : "sends in place",
+                flag(step, "unpack") ? "unpacks"
+                : loaded             ? "loaded by the next step"
+                                     : "receives in place");
+}
+
 static void write_step(const json_t *step, size_t rank, FILE *stream) {
-    char a[128], b[128], c[64], d[64];
     const char *kind = text(step, "step");
     fprintf(stream, "    %-9s %-12s -> %-12s", kind, text(step, "from"), text(step, "to"));
-    if (strcmp(kind, "fft") == 0)
-        write_fft(step, rank, stream);
-    else if (strcmp(kind, "exchange") == 0 && flag(step, "partners_read"))
-        fprintf(stream, " %s over %lld ranks, partners read %s%s; order %s -> %s",
-                text(step, "method"), (long long)number(step, "ranks"),
-                bytes_text(number(step, "bytes_sent"), c, sizeof c),
-                flag(step, "loaded_by_next") ? " in the next step" : "",
-                axes_text(json_object_get(step, "order_before"), rank, a, sizeof a),
-                axes_text(json_object_get(step, "order_after"), rank, b, sizeof b));
-    else if (strcmp(kind, "exchange") == 0)
-        fprintf(stream, " %s%s%s%s%s over %lld ranks, %s in %lld messages; order %s -> %s;%s%s",
-                text(step, "method"), *text(step, "library") ? " (" : "", text(step, "library"),
-                *text(step, "library") ? ")" : "", flag(step, "staged") ? " staged" : "",
-                (long long)number(step, "ranks"),
-                bytes_text(number(step, "bytes_sent"), c, sizeof c),
-                (long long)number(step, "messages"),
-                axes_text(json_object_get(step, "order_before"), rank, a, sizeof a),
-                axes_text(json_object_get(step, "order_after"), rank, b, sizeof b),
-                flag(step, "pack") ? " packs" : " sends in place",
-                flag(step, "unpack")           ? ", unpacks"
-                : flag(step, "loaded_by_next") ? ", loaded by the next step"
-                                               : ", receives in place");
-    else if (strcmp(kind, "pointwise") == 0)
-        weft_explain_operators_text(json_object_get(step, "operators"), stream);
-    fprintf(stream, "  [%s moved, %.3g ms]\n", bytes_text(number(step, "bytes_moved"), d, sizeof d),
-            1e3 * number(step, "predicted_seconds"));
+    if (strcmp(kind, "fft") == 0) write_fft(step, rank, stream);
+    if (strcmp(kind, "exchange") == 0) write_exchange(step, rank, stream);
+    if (strcmp(kind, "pointwise") == 0) write_operators(json_object_get(step, "operators"), stream);
+    fputs("  [", stream);
+    write_bytes(number(step, "bytes_moved"), stream);
+    fprintf(stream, " moved, %.3g ms]\n", 1e3 * number(step, "predicted_seconds"));
 }
 
 static void write_schedule(const json_t *schedule, size_t rank, FILE *stream) {
-    char size[64];
+    const json_t *steps = json_object_get(schedule, "steps"), *bytes;
     const char *name;
-    const json_t *bytes;
     fprintf(stream, "  %s, %s, predicted %.3g ms:\n", text(schedule, "direction"),
             flag(schedule, "in_place") ? "in place" : "out of place",
             1e3 * number(schedule, "predicted_seconds"));
-    const json_t *steps = json_object_get(schedule, "steps");
     for (size_t i = 0; i < json_array_size(steps); i++)
         write_step(json_array_get(steps, i), rank, stream);
-    fprintf(stream, "    buffers:");
-    json_t *buffers = json_object_get(schedule, "buffers");
-    json_object_foreach(buffers, name, bytes)
-        fprintf(stream, " %s %s;", name, bytes_text(json_number_value(bytes), size, sizeof size));
+    fputs("    buffers:", stream);
+    json_object_foreach(json_object_get(schedule, "buffers"), name, bytes) {
+        fprintf(stream, " %s ", name);
+        write_bytes(json_number_value(bytes), stream);
+        fputc(';', stream);
+    }
     fputc('\n', stream);
 }
 
 static void write_candidate(const json_t *c, FILE *stream) {
-    char grid[64], exchange[128];
-    fprintf(stream, "%s %s, grid %s, %s, predicted %.3g ms", text(c, "decomposition"),
-            text(c, "variant"), joined(json_object_get(c, "grid"), "x", grid, sizeof grid),
-            joined(json_object_get(c, "exchange"), "+", exchange, sizeof exchange),
-            1e3 * number(c, "predicted_seconds"));
+    fprintf(stream, "%s %s", text(c, "decomposition"), text(c, "variant"));
+    write_list(json_object_get(c, "grid"), ", grid ", "x", stream);
+    write_list(json_object_get(c, "exchange"), ", ", "+", stream);
+    fprintf(stream, ", predicted %.3g ms", 1e3 * number(c, "predicted_seconds"));
     if (json_object_get(c, "measured_seconds"))
         fprintf(stream, ", measured %.3g ms", 1e3 * number(c, "measured_seconds"));
     if (json_object_get(c, "left_out")) fprintf(stream, ", left out: %s", text(c, "left_out"));
     fputc('\n', stream);
 }
 
-int weft_explain_text(const json_t *report, FILE *stream) {
-    char shape[256], bytes[64];
+void weft_explain_text(const json_t *report, FILE *stream) {
     const json_t *problem = json_object_get(report, "problem");
-    const json_t *n = json_object_get(problem, "shape");
-    size_t rank = json_array_size(n);
-    fprintf(stream, "%s %s %s", joined(n, " x ", shape, sizeof shape), text(problem, "kind"),
-            text(problem, "precision"));
+    const json_t *shape = json_object_get(problem, "shape");
+    const json_t *schedules = json_object_get(report, "schedules");
+    const json_t *rejected = json_object_get(report, "rejected");
+    write_list(shape, "", " x ", stream);
+    fprintf(stream, " %s %s", text(problem, "kind"), text(problem, "precision"));
     if (number(problem, "batch") > 1) fprintf(stream, ", batch %.0f", number(problem, "batch"));
-    fprintf(stream, ", on %.0f %srank%s; device %s, engine %s, threads %.0f\n",
+    fprintf(stream, ", on %.0f %srank%s; device %s, engine %s, threads %.0f\nplan: ",
             number(report, "ranks"), flag(report, "simulated_ranks") ? "simulated " : "",
             number(report, "ranks") == 1 ? "" : "s", text(report, "device"), text(report, "engine"),
             number(report, "threads"));
-    fprintf(stream, "plan: ");
     write_candidate(json_object_get(report, "chosen"), stream);
-    fprintf(stream, "memory of rank %.0f: %s\n", number(report, "rank"),
-            bytes_text(number(json_object_get(report, "memory"), "total"), bytes, sizeof bytes));
-    const json_t *schedules = json_object_get(report, "schedules");
+    fprintf(stream, "memory of rank %.0f: ", number(report, "rank"));
+    write_bytes(number(json_object_get(report, "memory"), "total"), stream);
+    fputc('\n', stream);
     for (size_t i = 0; i < json_array_size(schedules); i++)
-        write_schedule(json_array_get(schedules, i), rank, stream);
-    const json_t *rejected = json_object_get(report, "rejected");
-    if (json_array_size(rejected) > 0) fprintf(stream, "rejected:\n");
+        write_schedule(json_array_get(schedules, i), json_array_size(shape), stream);
+    if (json_array_size(rejected) > 0) fputs("rejected:\n", stream);
     for (size_t i = 0; i < json_array_size(rejected); i++) {
-        fprintf(stream, "  ");
+        fputs("  ", stream);
         write_candidate(json_array_get(rejected, i), stream);
     }
-    return ferror(stream) ? -1 : 0;
 }

@@ -1,7 +1,7 @@
 /*
- * Choosing among candidates: by the clock, the slowest rank's best of a few forward runs, or the
- * first that can be built. A candidate that cannot be built, or that fails, on some rank is left
- * out on all of them, with what the failing rank says, and the next one is tried.
+ * Choosing among candidates: the fastest by the clock (of the slowest rank's best of a few forward
+ * runs), or the first that can be built. A candidate that cannot be built or run on some rank is
+ * left out on all of them, with that rank's sentence as the reason, and the next one is tried.
  */
 #include "exec/plan.h"
 #include "plan/agreement.h"
@@ -11,37 +11,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A build, and arrays such as a caller would bring; in place they are one. */
 typedef struct trial {
     weft_build *build;
+    weft_memory_kind kind;
+    bool in_place;
     void *in, *out;
 } trial;
 
-static weft_status allocate(const trial *t, weft_space space, void **buffer) {
+static weft_status allocate(trial *t) {
     const weft_device_handle *d = &t->build->device;
-    const weft_options *o = &t->build->planner->call->options;
-    bool host = o->location == WEFT_LOCATION_HOST;
-    size_t bytes = t->build->buffers.callers_bytes[space];
-    if (bytes == 0) return WEFT_SUCCESS;
-    return d->ops->allocate(d->state, host ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE, bytes,
-                            buffer);
-}
-
-static void release(const trial *t, void *buffer) {
-    const weft_device_handle *d = &t->build->device;
-    bool host = t->build->planner->call->options.location == WEFT_LOCATION_HOST;
-    if (buffer) d->ops->free(d->state, host ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE, buffer);
-}
-
-static weft_status allocate_both(trial *t, bool in_place) {
-    WEFT_TRY(allocate(t, WEFT_OUTPUT, &t->out));
-    if (in_place) {
+    const size_t *bytes = t->build->buffers.callers_bytes;
+    if (bytes[WEFT_OUTPUT] > 0)
+        WEFT_TRY(d->ops->allocate(d->state, t->kind, bytes[WEFT_OUTPUT], &t->out));
+    if (t->in_place)
         t->in = t->out;
-        return WEFT_SUCCESS;
-    }
-    return allocate(t, WEFT_INPUT, &t->in);
+    else if (bytes[WEFT_INPUT] > 0)
+        WEFT_TRY(d->ops->allocate(d->state, t->kind, bytes[WEFT_INPUT], &t->in));
+    return WEFT_SUCCESS;
 }
 
-static weft_status time_runs(weft_transport *transport, trial *t, bool in_place, double *seconds) {
+static void release(const trial *t) {
+    const weft_device_handle *d = &t->build->device;
+    if (t->in && !t->in_place) d->ops->free(d->state, t->kind, t->in);
+    if (t->out) d->ops->free(d->state, t->kind, t->out);
+}
+
+static weft_status time_runs(weft_transport *transport, const trial *t, double *seconds) {
     weft_recorder recorder = {.spans = NULL};
     const int runs = weft_planner_machine(t->build->planner)->search.runs;
     double best = 1e300;
@@ -49,7 +45,7 @@ static weft_status time_runs(weft_transport *transport, trial *t, bool in_place,
         weft_owe(transport, transport->ops->barrier(transport));
         double start = weft_clock();
         weft_status status =
-            weft_build_run(t->build, WEFT_FORWARD, in_place, t->in, t->out, &recorder);
+            weft_build_run(t->build, WEFT_FORWARD, t->in_place, t->in, t->out, &recorder);
         double elapsed = weft_clock() - start;
         WEFT_TRY(weft_build_agree(t->build, transport, status));
         weft_owe(transport, transport->ops->maximum_double(transport, &elapsed, 1));
@@ -59,35 +55,35 @@ static weft_status time_runs(weft_transport *transport, trial *t, bool in_place,
     return WEFT_SUCCESS;
 }
 
-/* Runs what is built. Where some rank has no memory for the arrays that a caller would bring, the
- * candidate is not timed, which is no failure: *timed tells. */
+/* Times a build. It is not timed, which is no failure, where some rank has no memory for the arrays
+ * that a caller would bring. */
 static weft_status time_build(weft_transport *transport, weft_build *build, double *seconds,
                               bool *timed) {
-    const bool in_place = build->planner->call->options.placement == WEFT_IN_PLACE;
-    trial t = {.build = build};
+    const weft_options *o = &build->planner->call->options;
+    trial t = {.build = build, .in_place = o->placement == WEFT_IN_PLACE};
+    t.kind = o->location == WEFT_LOCATION_HOST ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE;
     for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++) /* there is no data of the caller's yet */
         if (build->operators.pointwise[i])
             weft_pointwise_omit_functions(build->operators.pointwise[i]);
-    weft_status status = weft_agree(transport, allocate_both(&t, in_place));
+    weft_status status = weft_agree(transport, allocate(&t));
     *timed = status == WEFT_SUCCESS;
     if (status == WEFT_ERROR_OUT_OF_MEMORY)
         status = WEFT_SUCCESS;
     else if (status == WEFT_SUCCESS)
-        status = time_runs(transport, &t, in_place, seconds);
-    if (t.in != t.out) release(&t, t.in);
-    release(&t, t.out);
+        status = time_runs(transport, &t, seconds);
+    release(&t);
     return status;
 }
 
-/* The candidate has just failed, on all ranks alike. Without memory for the reason there is none.
- */
+/* The candidate has just failed, on all ranks alike. The reason is NULL where there is no memory
+ * for it. */
 static void leave_out(weft_candidate *candidate) {
     candidate->left_out = true;
     candidate->reason = strdup(weft_thread_error());
 }
 
-/* *timed: the candidate has been; else it is left out, with the sentence of the failure, or there
- * was no memory to run it. */
+/* Builds and times a candidate. One that fails is left out; one that was not timed (*timed) may
+ * still be built. */
 static weft_status measure(weft_transport *transport, const weft_planner *planner,
                            weft_candidate *candidate, bool *timed) {
     weft_build *build = malloc(sizeof *build);
@@ -104,7 +100,7 @@ static weft_status measure(weft_transport *transport, const weft_planner *planne
     return status;
 }
 
-/* Moves a candidate, and those between move on by one. */
+/* Moves a candidate; those between the two places move by one. */
 static void move(weft_planner *planner, int from, int to) {
     const int step = from < to ? 1 : -1;
     weft_candidate moving = planner->candidates[from];
@@ -112,14 +108,14 @@ static void move(weft_planner *planner, int from, int to) {
     planner->candidates[to] = moving;
 }
 
-/* Left-out candidates go behind the others; each kind keeps its order. */
-static void sort_out(weft_planner *planner) {
-    int kept = 0;
+/* Moves candidates that are left out behind the others. */
+static void move_left_out(weft_planner *planner) {
+    int others = 0;
     for (int i = 0; i < planner->count; i++)
-        if (!planner->candidates[i].left_out) move(planner, i, kept++);
+        if (!planner->candidates[i].left_out) move(planner, i, others++);
 }
 
-/* A candidate's failure as the planner's own; what was released since may have failed, too. */
+/* Fails with the reason of a candidate, which may not be the calling thread's last failure. */
 static weft_status fail_for(const weft_candidate *candidate, weft_status status) {
     if (candidate->reason) weft_thread_error_set(candidate->reason);
     return status;
@@ -143,13 +139,13 @@ weft_status weft_measure_candidates(weft_transport *transport, weft_planner *pla
     }
     if (built == 0) return fail_for(&list[0], first_failure);
     move(planner, best >= 0 ? best : first, 0);
-    sort_out(planner);
+    move_left_out(planner);
     return WEFT_SUCCESS;
 }
 
-/* The one to try after candidate `failed`: another method of the same chain, so that the bits of
- * the result stay what they are, else the most promising one. The number of candidates: none is
- * left. */
+/* The number of the candidate to try after `failed`: one of the same chain with another method, so
+ * that the bits of the result stay what they are, else the most promising one. Where none is left,
+ * the number of candidates. */
 static int next_candidate(const weft_planner *planner, int failed) {
     const weft_candidate *list = planner->candidates;
     for (int i = 0; i < planner->count; i++)

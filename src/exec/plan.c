@@ -1,4 +1,4 @@
-/* Plans: creation, queries, execution, buffers. */
+/* Plans: creation, queries, execution. */
 #include "exec/plan.h"
 #include "exec/arguments.h"
 
@@ -10,9 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static weft_status missing_plan(const char *function) {
-    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: the plan is NULL; create it first",
-                     function);
+weft_status weft_plan_check(weft_plan plan, const void *argument, const char *function,
+                            const char *name) {
+    if (!plan)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: the plan is NULL; create it first",
+                         function);
+    if (argument) return WEFT_SUCCESS;
+    return weft_context_note(
+        plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: %s is NULL", function, name));
 }
 
 static void free_plan(weft_plan plan) {
@@ -29,8 +34,8 @@ static void free_plan(weft_plan plan) {
     free(plan);
 }
 
-/* Whether messages go through page-locked memory on this device. Who asks for WEFT_AWARE is
- * believed that the transport can read it, where any can. */
+/* Whether messages go through page-locked memory on this device. A caller who asks for WEFT_AWARE
+ * vouches that the transport can read the device's memory, where any transport can. */
 static weft_status decide_staging(const weft_options *o, weft_transport *transport,
                                   const weft_device_ops *device, bool *staged) {
     if (o->device_aware == WEFT_AWARE && !device->transport_aware)
@@ -47,9 +52,8 @@ static weft_status decide_staging(const weft_options *o, weft_transport *transpo
 }
 
 static weft_status find_back_ends(const weft_options *o, weft_candidate *p) {
-    const char *unused;
     p->device = weft_device_find(o->device);
-    WEFT_TRY(p->device->probe(&unused));
+    WEFT_TRY(p->device->probe(NULL));
     if (o->engine == WEFT_ENGINE_AUTO) {
         p->engine = weft_engine_default(p->device);
         if (p->engine) return WEFT_SUCCESS;
@@ -57,10 +61,10 @@ static weft_status find_back_ends(const weft_options *o, weft_candidate *p) {
                          weft_device_name(o->device));
     }
     p->engine = weft_engine_find(o->engine);
-    return p->engine->probe(&unused);
+    return p->engine->probe(NULL);
 }
 
-/* What the caller gives as code must be code for this device. */
+/* Operators that are code must be code for this device. */
 static weft_status check_operators(const weft_call *call, const weft_device_ops *device) {
     for (int i = 0; i < WEFT_PLACES; i++)
         for (int k = 0; k < call->operators[i].count; k++) {
@@ -102,8 +106,8 @@ static weft_status fill_planner(weft_plan plan) {
     return WEFT_SUCCESS;
 }
 
-/* Each task has a span where it is begun or ends, one for what the calling thread waited before,
- * and one of another thread's. */
+/* A task may have four spans: where it begins, where it ends, for the calling thread's wait before
+ * it, and one of another thread. */
 static weft_status make_room_for_spans(weft_plan plan) {
     weft_recorder *r = &plan->recorder;
     if (!plan->call.options.trace) return WEFT_SUCCESS;
@@ -141,8 +145,8 @@ static weft_status make_plan(weft_plan plan) {
     return WEFT_SUCCESS;
 }
 
-/* Reads and compares the arguments, then plans in a message space of its own, so that plans of
- * different threads do not meet. */
+/* Reads and compares the arguments, then plans over a transport of its own, so that messages of
+ * plans in different threads do not mix. */
 static weft_status create(weft_context ctx, const weft_problem *problem, const weft_options *opt,
                           weft_plan *out) {
     weft_plan plan = calloc(1, sizeof *plan);
@@ -174,7 +178,7 @@ WEFT_API weft_status weft_plan_create(weft_context ctx, const weft_problem *prob
     if (!ctx)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_plan_create: the context is NULL; create it first");
-    return weft_context_keep(ctx, create(ctx, problem, opt, plan));
+    return weft_context_note(ctx, create(ctx, problem, opt, plan));
 }
 
 WEFT_API void weft_plan_destroy(weft_plan *plan) {
@@ -184,46 +188,39 @@ WEFT_API void weft_plan_destroy(weft_plan *plan) {
 }
 
 WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, weft_box *box) {
-    if (!plan) return missing_plan("weft_plan_box");
-    if (!box || (space != WEFT_INPUT && space != WEFT_OUTPUT) || rank < 0 ||
-        rank >= plan->transport->size)
-        return weft_context_keep(
-            plan->context,
-            weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                      "weft_plan_box: %s; the plan has ranks 0..%d and spaces WEFT_INPUT, "
-                      "WEFT_OUTPUT",
-                      !box ? "box is NULL" : "rank or space is out of range",
-                      plan->transport->size - 1));
+    WEFT_TRY(weft_plan_check(plan, box, "weft_plan_box", "box"));
+    if ((space != WEFT_INPUT && space != WEFT_OUTPUT) || rank < 0 || rank >= plan->transport->size)
+        return weft_context_note(
+            plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                                     "weft_plan_box: rank or space is out of range; the plan has "
+                                     "ranks 0..%d and spaces WEFT_INPUT, WEFT_OUTPUT",
+                                     plan->transport->size - 1));
+    const weft_problem *p = &plan->call.problem;
     const weft_chain *chain = &plan->build->chain;
-    weft_region region = weft_distribution_box(
+    const weft_region region = weft_distribution_box(
         space == WEFT_INPUT ? &chain->segment[0].in : &chain->segment[chain->segments - 1].out,
         rank);
     *box = (weft_box){{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
-    memcpy(box->lo, region.lo, (size_t)plan->call.problem.rank * sizeof box->lo[0]);
-    memcpy(box->n, region.n, (size_t)plan->call.problem.rank * sizeof box->n[0]);
-    for (int a = 0; a < plan->call.problem.rank && space == WEFT_INPUT; a++) {
-        const int64_t end = plan->call.problem.pad_from[a];
-        if (end > 0 && box->lo[a] + box->n[a] > end)
-            box->n[a] = end > box->lo[a] ? end - box->lo[a] : 0;
+    for (int a = 0; a < p->rank; a++) {
+        box->lo[a] = region.lo[a];
+        box->n[a] = region.n[a];
+        if (space == WEFT_INPUT && p->pad_from[a] > 0 && box->lo[a] + box->n[a] > p->pad_from[a])
+            box->n[a] = p->pad_from[a] > box->lo[a] ? p->pad_from[a] - box->lo[a] : 0;
     }
     return WEFT_SUCCESS;
 }
 
 WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *bytes) {
-    if (!plan) return missing_plan("weft_plan_bytes");
-    if (!bytes || (space != WEFT_INPUT && space != WEFT_OUTPUT))
-        return weft_context_keep(plan->context,
-                                 weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_bytes: %s",
-                                           !bytes ? "bytes is NULL" : "no such space"));
+    WEFT_TRY(weft_plan_check(plan, bytes, "weft_plan_bytes", "bytes"));
+    if (space != WEFT_INPUT && space != WEFT_OUTPUT)
+        return weft_context_note(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                                                          "weft_plan_bytes: no such space"));
     *bytes = plan->build->buffers.callers_bytes[space];
     return WEFT_SUCCESS;
 }
 
 WEFT_API weft_status weft_plan_memory(weft_plan plan, weft_memory *memory) {
-    if (!plan) return missing_plan("weft_plan_memory");
-    if (!memory)
-        return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                                                          "weft_plan_memory: memory is NULL"));
+    WEFT_TRY(weft_plan_check(plan, memory, "weft_plan_memory", "memory"));
     *memory = plan->build->memory;
     memory->tables += sizeof *plan +
                       (size_t)plan->planner.count * sizeof *plan->planner.candidates +
@@ -236,86 +233,77 @@ WEFT_API weft_status weft_plan_memory(weft_plan plan, weft_memory *memory) {
 }
 
 WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
-    if (!plan) return missing_plan("weft_plan_options");
-    if (!options)
-        return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                                                          "weft_plan_options: options is NULL"));
+    WEFT_TRY(weft_plan_check(plan, options, "weft_plan_options", "options"));
     const weft_candidate *c = &plan->build->candidate;
-    weft_options made = plan->call.options;
-    made.decomposition = c->decomposition;
-    made.variant = c->variant;
-    memset(made.grid, 0, sizeof made.grid);
-    memcpy(made.grid, c->grid, (size_t)c->grid_axes * sizeof c->grid[0]);
-    for (int i = 0; i < WEFT_MAX_RANK; i++)
-        made.exchange[i] = i < c->grid_axes ? c->exchange[i] : WEFT_EXCHANGE_AUTO;
-    made.engine = plan->build->candidate.engine->id;
-    made.chunks = c->tiles;
-    made.device_aware = c->staged ? WEFT_STAGED : WEFT_AWARE;
-    return weft_context_keep(
+    weft_options used = plan->call.options;
+    used.decomposition = c->decomposition;
+    used.variant = c->variant;
+    for (int i = 0; i < WEFT_MAX_RANK; i++) {
+        used.grid[i] = i < c->grid_axes ? c->grid[i] : 0;
+        used.exchange[i] = i < c->grid_axes ? c->exchange[i] : WEFT_EXCHANGE_AUTO;
+    }
+    used.engine = c->engine->id;
+    used.chunks = c->tiles;
+    used.device_aware = c->staged ? WEFT_STAGED : WEFT_AWARE;
+    return weft_context_note(
         plan->context,
-        weft_versioned_write(weft_options_versions, &made, options, "weft_plan_options: options"));
+        weft_versioned_write(weft_options_versions, &used, options, "weft_plan_options: options"));
 }
 
 static weft_status execute(weft_plan plan, weft_direction dir, const void *in, void *spectrum,
                            void *out) {
     const bool plain =
-        !spectrum && !plan->build->meeting.broken && weft_arguments_fit(plan, dir, in, out);
+        !spectrum && !plan->build->communicators.broken && weft_arguments_fit(plan, dir, in, out);
     const weft_status checked =
         plain ? WEFT_SUCCESS : weft_arguments_check(plan, dir, in, spectrum, out);
     WEFT_TRY(weft_agree_on(plan->transport, checked, "weft_execute the direction", (int)dir));
-    plan->build->buffers.kept = spectrum;
+    plan->build->buffers.spectrum = spectrum;
     /* A rank without data passes NULL twice, whatever the plan was made for. */
     bool in_place = in == out && plan->call.options.placement != WEFT_OUT_OF_PLACE;
     weft_status status = weft_build_run(plan->build, dir, in_place, in, out, &plan->recorder);
     if (!plan->build->device.ops->can_fail) {
-        weft_owe(plan->transport, status); /* at the price of no reduction now */
+        weft_owe(plan->transport, status); /* no reduction: the others learn it with the next */
         return status;
     }
     return weft_build_agree(plan->build, plan->transport, status);
 }
 
-/* A schedule that is one transform, on one rank and the host: nobody else is concerned. */
+/* A call that is one transform, on one rank and the host. */
 static weft_status run_single(weft_plan plan, weft_engine_plan *transform, const void *in,
                               void *out) {
-    weft_recorder *r = &plan->recorder;
     const weft_build *b = plan->build;
-    const uint64_t begin = weft_ticks(r->ticker);
+    const uint64_t begin = weft_ticks(plan->recorder.ticker);
     const weft_status status = b->candidate.engine->execute(transform, &b->device, NULL, in, out);
-    weft_record_single(r, begin);
+    weft_record_single(&plan->recorder, begin);
     return status;
 }
 
 WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out) {
-    if (!plan) return missing_plan("weft_execute");
+    if (!plan) return weft_plan_check(plan, NULL, "weft_execute", "");
     if (weft_arguments_fit(plan, dir, in, out)) {
         weft_engine_plan *transform = plan->arguments[dir].single[in == out];
         if (transform)
-            return weft_context_keep(plan->context, run_single(plan, transform, in, out));
+            return weft_context_note(plan->context, run_single(plan, transform, in, out));
     }
-    return weft_context_keep(plan->context, execute(plan, dir, in, NULL, out));
+    return weft_context_note(plan->context, execute(plan, dir, in, NULL, out));
 }
 
 WEFT_API weft_status weft_convolve(weft_plan plan, const void *in, void *spectrum, void *out) {
-    if (!plan) return missing_plan("weft_convolve");
-    return weft_context_keep(plan->context, execute(plan, WEFT_CONVOLVE, in, spectrum, out));
+    if (!plan) return weft_plan_check(plan, NULL, "weft_convolve", "");
+    return weft_context_note(plan->context, execute(plan, WEFT_CONVOLVE, in, spectrum, out));
 }
 
 WEFT_API weft_status weft_plan_timings(weft_plan plan, weft_timings *timings) {
-    if (!plan) return missing_plan("weft_plan_timings");
-    if (!timings)
-        return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                                                          "weft_plan_timings: timings is NULL"));
+    WEFT_TRY(weft_plan_check(plan, timings, "weft_plan_timings", "timings"));
     *timings = weft_recorder_timings(&plan->recorder);
     return WEFT_SUCCESS;
 }
 
 WEFT_API weft_status weft_plan_trace(weft_plan plan, const weft_span **spans, int *count) {
-    if (!plan) return missing_plan("weft_plan_trace");
-    if (!spans || !count)
-        return weft_context_keep(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                                                          "weft_plan_trace: a pointer is NULL"));
+    WEFT_TRY(weft_plan_check(plan, spans, "weft_plan_trace", "spans"));
+    WEFT_TRY(weft_plan_check(plan, count, "weft_plan_trace", "count"));
     if (!plan->call.options.trace)
-        return weft_context_keep(
+        return weft_context_note(
             plan->context,
             weft_fail(
                 WEFT_ERROR_INVALID_ARGUMENT,

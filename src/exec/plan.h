@@ -1,7 +1,7 @@
 /*
- * The plan object: what the planner settled on, made ready to run: engine plans, groups, exchanges,
- * buffers. Built by build.c, run by run.c, described by explain.c; plan.c holds the rest of the
- * public interface.
+ * The plan object, and the candidate that the planner chose, made ready to run: engine plans,
+ * groups, programs, buffers. Built by build.c, run by run.c, described by explain.c; plan.c holds
+ * the rest of the public interface.
  */
 #ifndef WEFT_EXEC_PLAN_H
 #define WEFT_EXEC_PLAN_H
@@ -13,15 +13,15 @@
 
 enum { WEFT_DIRECTIONS = 3, WEFT_SCHEDULES = 2 * WEFT_DIRECTIONS }; /* direction x placement */
 
-/* The operators of a place, on the way of a convolution or of another transform, are the same for
- * both placements. */
+/* A list of operators is prepared once for each place, and once more for convolutions; schedules of
+ * both placements share it. */
 enum { WEFT_OPERATOR_SLOTS = 2 * WEFT_PLACES };
 static inline int weft_operator_slot(const weft_schedule *schedule, const weft_step *step) {
     return (int)step->as.pointwise.layout.place +
            (schedule->direction == WEFT_CONVOLVE ? WEFT_PLACES : 0);
 }
 
-/* Whether the device's own scaling does: in place, by *factor. */
+/* Whether the step is what the device's own scaling does: in place, by *factor. */
 static inline bool weft_step_scales(const weft_step *step, double *factor) {
     return step->src == step->dst && !step->as.pointwise.layout.keeps &&
            weft_operators_only_scale(step->as.pointwise.operators, factor);
@@ -33,35 +33,34 @@ typedef struct weft_ready_transform {
     weft_engine_plan *plan;
 } weft_ready_transform;
 
-/* Tasks of a schedule that were enqueued `times` times with the same buffers (repeat.c). */
+/* Tasks of a schedule, from task `first` on, that are enqueued with the same buffers (repeat.c). */
 typedef struct weft_repeated {
-    int schedule, first; /* and the task that they begin with */
-    const void *in, *out, *kept;
-    int64_t times, last; /* 0: unused; weft_repetition.enqueued at the last time */
-    weft_graph *graph;   /* NULL: none yet, or it could not be made */
+    int schedule, first;
+    const void *in, *out, *spectrum;
+    int64_t times;     /* that they were enqueued; 0: unused */
+    int64_t last;      /* weft_repetition.enqueued at the last time */
+    weft_graph *graph; /* NULL: none yet, or it could not be made */
 } weft_repeated;
 enum { WEFT_REPEATED = 8 };
 
-/* Where things begin in the memory that a rank shares (-1: the workspace is not there), and the
- * workspaces that its device lends. */
+/* Where workspaces and flags begin in the memory that a rank shares (-1: the workspace is not
+ * there), and the handles of the workspaces that its device exports. */
 typedef struct weft_shared_layout {
     int64_t workspace[WEFT_MAX_WORKSPACES];
     int64_t flags;
-    bool lent[WEFT_MAX_WORKSPACES];
+    bool exported[WEFT_MAX_WORKSPACES];
     weft_memory_handle handle[WEFT_MAX_WORKSPACES];
 } weft_shared_layout;
 
-/* Communicators of devices, for exchanges that devices carry out themselves (meeting.c). */
-typedef struct weft_meeting {
-    weft_communicator *communicator[WEFT_MAX_SEGMENTS]; /* of a redistribution; NULL: none */
-    bool broken; /* one has failed, or is not complete, on some rank: none is used */
-} weft_meeting;
+/* Communicators of devices, for exchanges that devices carry out themselves (communicators.c). */
+typedef struct weft_communicators {
+    weft_communicator *of[WEFT_MAX_SEGMENTS]; /* each redistribution; NULL: none */
+    bool broken; /* on some rank one has failed, or is not complete: none is used */
+} weft_communicators;
 
-/* Queues of the device's lanes, NULL: the default queue, or not used; and the sender, NULL: no
- * exchange has one. */
 typedef struct weft_lanes {
-    weft_queue *queue[WEFT_LANES];
-    weft_sender *sender;
+    weft_queue *queue[WEFT_LANES]; /* NULL: the device's default queue, or the lane is not used */
+    weft_sender *sender;           /* NULL: no exchange has one */
 } weft_lanes;
 
 typedef struct weft_ready_transforms {
@@ -69,25 +68,26 @@ typedef struct weft_ready_transforms {
     int count;
 } weft_ready_transforms;
 
-/* By weft_operator_slot: as the host's code, or as a kernel. NULL: no such step here. */
+/* Lists of operators, by weft_operator_slot, as the host's code or as a kernel. NULL: no step of
+ * the plan has that list. */
 typedef struct weft_ready_operators {
     weft_pointwise *pointwise[WEFT_OPERATOR_SLOTS];
     weft_operator_pass *pass[WEFT_OPERATOR_SLOTS];
 } weft_ready_operators;
 
 typedef struct weft_buffers {
-    void *memory[WEFT_BUFFERS]; /* the workspaces and staging buffers, ... */
-    size_t bytes[WEFT_BUFFERS]; /* ... and their sizes */
+    void *memory[WEFT_BUFFERS]; /* the workspaces and staging buffers */
+    size_t bytes[WEFT_BUFFERS]; /* their sizes */
     size_t callers_bytes[2];    /* of the caller's buffer in each weft_space */
     bool wants_pairs;           /* callers' arrays are aligned to two of their numbers */
-    void *kept;                 /* the caller's array for the spectrum of a convolution, in a run */
+    void *spectrum;             /* the caller's array for the spectrum of a convolution, in a run */
 } weft_buffers;
 
-/* Work that is enqueued again and again (repeat.c). */
+/* Tasks that are enqueued again and again (repeat.c). */
 typedef struct weft_repetition {
     bool possible[WEFT_SCHEDULES]; /* what a schedule enqueues may become graphs */
     weft_repeated list[WEFT_REPEATED];
-    int64_t enqueued; /* lists of tasks, so far */
+    int64_t enqueued; /* how many lists of tasks, so far */
 } weft_repetition;
 
 /* Workspaces that partners read (share.c); all NULL where no exchange reads them. */
@@ -95,10 +95,10 @@ typedef struct weft_sharing {
     weft_transport *over; /* not owned */
     weft_shared *memory;
     weft_shared_layout *layout; /* [ranks] */
-    bool exported;              /* the device tells other processes of all ranks' workspaces */
-    const void **imported;      /* [ranks * WEFT_MAX_WORKSPACES]; NULL: not (yet) */
+    bool exports;               /* the device exports workspaces, which the CPU cannot address */
+    const void **imported;      /* [ranks * WEFT_MAX_WORKSPACES]; NULL: not imported */
     weft_peer *peer[2][WEFT_MAX_SEGMENTS];          /* [direction][redistribution] */
-    weft_peer_readers readers[WEFT_MAX_WORKSPACES]; /* who may still read each workspace */
+    weft_peer_readers readers[WEFT_MAX_WORKSPACES]; /* the partners that may still read each */
 } weft_sharing;
 
 /* One candidate made ready to run on this rank. */
@@ -108,7 +108,7 @@ struct weft_build {
     weft_chain chain;
     weft_device_handle device;
     weft_transport *group[WEFT_MAX_SEGMENTS];
-    weft_meeting meeting;
+    weft_communicators communicators;
     bool scheduled[WEFT_SCHEDULES]; /* not of placements that options.placement excludes */
     weft_schedule schedule[WEFT_SCHEDULES];
     weft_program program[WEFT_SCHEDULES];
@@ -125,9 +125,9 @@ struct weft_build {
 typedef struct weft_arguments {
     size_t in_bytes, out_bytes;
     uintptr_t in_mask, out_mask; /* bits that their addresses do not have */
-    bool same, apart;            /* whether they may be one array, or two */
-    weft_engine_plan *single[2]; /* [same]: the transform that all is, on one rank and the host;
-                                    or NULL */
+    bool one_array, two_arrays;  /* whether in == out is valid, and in != out */
+    weft_engine_plan *single[2]; /* [in == out]: the one transform that the call is, on one rank and
+                                    the host; NULL: it is more than that */
 } weft_arguments;
 
 struct weft_plan_private {
@@ -135,20 +135,23 @@ struct weft_plan_private {
     weft_transport *transport; /* the plan's own message space */
     weft_call call;
     weft_region *input_boxes, *output_boxes; /* of bricks, all ranks */
-    int *node;                               /* of every rank; NULL: does not matter */
-    int *own_device;                         /* the same; ranks with the same number share one */
+    int *node, *own_device;                  /* as in weft_planner; NULL: they do not matter */
     weft_planner planner;
-    weft_build *build; /* NULL data (no buffers, no engine plans) over simulated ranks */
+    weft_build *build; /* over simulated ranks without buffers and engine plans */
     weft_arguments arguments[WEFT_DIRECTIONS];
     weft_recorder recorder;
 };
+
+/* Fails where the plan or another argument of a public function is NULL. */
+weft_status weft_plan_check(weft_plan plan, const void *argument, const char *function,
+                            const char *name);
 
 static inline int weft_schedule_index(weft_direction direction, bool in_place) {
     return (int)direction * 2 + (in_place ? 1 : 0);
 }
 
-/* Which ranks share a node, and which a device, where that matters to exchange methods that are
- * asked for or may be chosen (ranks.c). Collective. */
+/* Find out which ranks share a node, and which a device, where an exchange method that the caller
+ * gives or weft may choose depends on it (ranks.c). Collective. */
 weft_status weft_plan_find_nodes(weft_plan plan);
 weft_status weft_plan_find_devices(weft_plan plan);
 
@@ -158,53 +161,54 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
                               const weft_candidate *candidate, weft_build *build);
 void weft_build_release(weft_build *build);
 
-/* Whether some exchange reads partners' workspaces (the same on all ranks), and whether this buffer
- * lies in memory that the transport shares. */
+/* Workspaces that partners read (share.c). Whether some exchange reads them (the same on all
+ * ranks); whether partners may read this workspace in some schedule; whether this buffer lies in
+ * memory that the transport shares. Not collective. */
 bool weft_build_shares(const weft_build *build);
+bool weft_build_is_read(const weft_build *build, int workspace);
 bool weft_build_shares_buffer(const weft_build *build, int buffer);
-/* Makes the workspaces that partners read. Collective. */
+/* Makes those workspaces; releases them. Collective. */
 weft_status weft_build_share(weft_build *build, weft_transport *transport);
 void weft_build_unshare(weft_build *build);
-/* Communicators of devices (meeting.c): whether some exchange needs them (the same on all ranks);
- * making them; giving them up. Collective, but for the first. */
-bool weft_build_meets(const weft_build *build);
-weft_status weft_build_meet(weft_build *build, weft_transport *transport);
-void weft_build_part(weft_build *build);
-/* Agrees on how an execution went; after a failure also on whether communicators have failed, so
- * that the build cannot be run any more. Collective. */
+/* The signals of the exchange that is a step, with the partners that they are for. Not collective.
+ */
+weft_status weft_build_peer(weft_build *build, int schedule, int step, weft_peer **peer);
+
+/* Communicators of devices: whether some exchange needs them (the same on all ranks); making them;
+ * leaving them. Collective, but for the first. */
+bool weft_build_needs_communicators(const weft_build *build);
+weft_status weft_build_make_communicators(weft_build *build, weft_transport *transport);
+void weft_build_leave_communicators(weft_build *build);
+/* Agrees on how an execution ended. After a failure it also agrees on whether a communicator has
+ * failed, since the build cannot be run any more then. Collective. */
 weft_status weft_build_agree(weft_build *build, weft_transport *transport, weft_status mine);
 
-/* Enqueues a task of a lane of the device on that lane; no task that reads or writes the same data
- * is pending on another. Not collective. */
+/* Enqueues a task of one of the device's lanes on that lane, where the caller has ordered it behind
+ * what it waits for on others. Not collective. */
 weft_status weft_build_enqueue(weft_build *build, int schedule, int task);
 /* Where an access of a task begins in this run. */
 void *weft_program_address(const weft_program *program, const weft_access *access);
 
-/* Which schedules may become graphs, found once, with the device open; enqueuing tasks first to
- * last - 1, as a graph where that has been done before. Not collective. */
+/* Finds out which schedules may become graphs, once, with the device open. Not collective. */
 void weft_build_find_repeating(weft_build *build);
+/* Enqueues tasks first to last - 1 in their order, as a graph where they are enqueued again and
+ * again. Not collective. */
 weft_status weft_build_enqueue_all(weft_build *build, int schedule, int first, int last);
 void weft_build_release_graphs(weft_build *build);
 
-/* The signals of the exchange that is a step, with the partners that they are for. Not collective.
- */
-weft_status weft_build_peer(weft_build *build, int schedule, int step, weft_peer **peer);
-/* Whether partners may read a workspace in some schedule. */
-bool weft_build_is_read(const weft_build *build, int workspace);
-
-/* Runs one schedule. Collective. The status is this rank's own; every rank has run all exchanges.
+/* Runs one schedule. The status is this rank's own; every rank has run all exchanges. Collective.
  */
 weft_status weft_build_run(weft_build *build, weft_direction direction, bool in_place,
                            const void *in, void *out, weft_recorder *recorder);
 
 /* Times the most promising candidates that can be built and run on all ranks, and moves the fastest
- * to the front; those that cannot are left out, and go to the end. Fails where all are. Collective.
- */
+ * to the front. Those that cannot are left out, and move to the end. Fails where all are left out.
+ * Collective. */
 weft_status weft_measure_candidates(weft_transport *transport, weft_planner *planner);
 
-/* Makes ready the first candidate that can be, and moves it to the front. Those before it are left
- * out. Where none can be, fails with the first failure. Collective; the caller releases *build also
- * after a failure. */
+/* Makes ready the first candidate that can be built, and moves it to the front. Those that cannot
+ * are left out; where none can be built, fails with the first failure. Collective; the caller
+ * releases *build also after a failure. */
 weft_status weft_build_first(weft_transport *transport, weft_planner *planner, weft_build *build);
 
 #endif

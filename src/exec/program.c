@@ -1,4 +1,4 @@
-/* Making programs: from a schedule to tasks that are ready to run. */
+/* Making programs: lowering a schedule to tasks, and preparing what the tasks need. */
 #include "exec/program.h"
 
 #include "exec/plan.h"
@@ -6,19 +6,13 @@
 
 #include <stdlib.h>
 
-/* The compute lane of a device that the CPU addresses works at once. */
-bool weft_lane_is_async(const weft_build *b, int lane) {
-    if (!weft_lane_of_device(lane)) return false;
-    return lane != WEFT_LANE_COMPUTE || !b->device.ops->host_addressable;
-}
-
 /* ---- engine plans ---- */
 
 static bool same_dimension(const weft_dimension *a, const weft_dimension *b) {
     return a->n == b->n && a->in_stride == b->in_stride && a->out_stride == b->out_stride;
 }
 
-/* Lists of operators belong to the plan, so those with the same address are the same. */
+/* Lists of operators belong to the plan, so two lists are the same if their addresses are. */
 static bool same_operators(const weft_fused_operators *a, const weft_fused_operators *b) {
     return a->list == b->list && a->layout.stored.storage == b->layout.stored.storage &&
            a->layout.keeps == b->layout.keeps;
@@ -69,35 +63,33 @@ static weft_status plan_transform(weft_build *b, const weft_fft_step *fft, const
 
 /* ---- who waits for whom ---- */
 
-/* Tasks of one lane follow each other; others wait for an event, or the calling thread asks for it.
- */
-static void find_watchers(const weft_build *b, const weft_program *p, int t, bool *event,
-                          bool *watched) {
+/* Whether a task of the device needs an event. Tasks of its own lane follow it in order, and the
+ * sender is called when its block is packed; other lanes wait for the event, and for tasks of the
+ * network the calling thread does. */
+static bool needs_event(const weft_program *p, int t, bool *watched) {
     const weft_task *task = &p->lowered.tasks.task[t];
-    *event = *watched = task->kind == WEFT_TASK_COPY && task->as.copy.from_partner;
+    bool needed = task->kind == WEFT_TASK_COPY && task->as.copy.from_partner;
+    *watched = needed;
     for (int i = p->order.first_after[t]; i < p->order.first_after[t + 1]; i++) {
         const weft_task *next = &p->lowered.tasks.task[p->order.after[i]];
-        const int lane = next->lane;
-        /* The sender is called when the block is packed. */
-        if (lane == task->lane || (lane == WEFT_LANE_SENDER && next->as.message.packed == t))
+        if (next->lane == task->lane ||
+            (next->lane == WEFT_LANE_SENDER && next->as.message.packed == t))
             continue;
-        *event = true;
-        *watched = *watched || !weft_lane_is_async(b, lane);
+        needed = true;
+        *watched = *watched || !p->prepared[p->order.after[i]].async;
     }
+    return needed;
 }
 
 static weft_status make_events(weft_build *b, weft_program *p) {
     const weft_device_handle *d = &b->device;
-    for (int t = 0; t < p->lowered.tasks.count; t++) {
-        bool event;
-        if (!weft_lane_is_async(b, p->lowered.tasks.task[t].lane)) continue;
-        find_watchers(b, p, t, &event, &p->prepared[t].watched);
-        if (event && p->polls) WEFT_TRY(d->ops->event_create(d->state, &p->prepared[t].event));
-    }
+    for (int t = 0; t < p->lowered.tasks.count; t++)
+        if (p->prepared[t].async && needs_event(p, t, &p->prepared[t].watched) && p->polls)
+            WEFT_TRY(d->ops->event_create(d->state, &p->prepared[t].event));
     return WEFT_SUCCESS;
 }
 
-/* What a task writes that partners may still read. */
+/* Finds the workspaces that a task writes and that partners may still read. */
 static void find_claims(const weft_build *b, weft_program *p, int t) {
     const weft_task *task = &p->lowered.tasks.task[t];
     for (int i = 0; i < task->accesses; i++) {
@@ -108,14 +100,15 @@ static void find_claims(const weft_build *b, weft_program *p, int t) {
     }
 }
 
-/* A task is blocked by those that it depends on, and by the one that is issued before it. */
+/* A task is blocked by the tasks that it depends on, and by the one in its `after`. */
 static void count_blockers(weft_program *p) {
     const weft_tasks *tasks = &p->lowered.tasks;
     for (int t = 0; t < tasks->count; t++)
         p->prepared[t].first_released = p->prepared[t].next_released = -1;
     for (int t = tasks->count - 1; t >= 0; t--) {
         const int after = tasks->task[t].after;
-        p->blockers[t] = p->order.first_before[t + 1] - p->order.first_before[t] + (after >= 0);
+        p->prepared[t].blockers =
+            p->order.first_before[t + 1] - p->order.first_before[t] + (after >= 0);
         if (after < 0) continue;
         p->prepared[t].next_released = p->prepared[after].first_released;
         p->prepared[after].first_released = t;
@@ -128,7 +121,7 @@ static weft_status out_of_memory(void) {
     return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's tasks");
 }
 
-/* `count` elements of `bytes` each, zero. */
+/* Allocates `count` elements of `bytes` each, all zero, for the pointer at `list`. */
 static bool allocate(weft_program *p, void *list, int count, size_t bytes) {
     void **memory = list;
     *memory = calloc((size_t)count + 1, bytes);
@@ -139,18 +132,12 @@ static bool allocate(weft_program *p, void *list, int count, size_t bytes) {
 static weft_status allocate_lists(weft_program *p) {
     const int tasks = p->lowered.tasks.count;
     weft_progress *now = &p->progress;
-    const bool all =
-        allocate(p, &p->prepared, tasks, sizeof *p->prepared) &&
-        allocate(p, &p->peer, p->lowered.peers, sizeof(weft_peer *)) &&
-        allocate(p, &now->address, p->lowered.buffers, sizeof(void *)) &&
-        allocate(p, &now->array, p->lowered.buffers, sizeof(void *)) &&
-        (p->sequential ||
-         (allocate(p, &p->blockers, tasks, sizeof(int)) && allocate(p, &now->state, tasks, 1) &&
-          allocate(p, &now->blockers, tasks, sizeof(int)) &&
-          allocate(p, &now->recorded_by, tasks, sizeof(int)) &&
-          allocate(p, &now->next_in_lane, tasks, sizeof(int)) &&
-          allocate(p, &now->order, tasks, sizeof(int)) &&
-          allocate(p, &now->ready, tasks / 64 + 1, sizeof(uint64_t))));
+    const bool all = allocate(p, &p->prepared, tasks, sizeof *p->prepared) &&
+                     allocate(p, &p->peer, p->lowered.peers, sizeof(weft_peer *)) &&
+                     allocate(p, &now->address, p->lowered.buffers, sizeof(void *)) &&
+                     allocate(p, &now->array, p->lowered.buffers, sizeof(void *)) &&
+                     allocate(p, &now->task, tasks, sizeof *now->task) &&
+                     allocate(p, &now->ready, tasks / 64 + 1, sizeof(uint64_t));
     p->bytes += (size_t)tasks * sizeof(weft_task) +
                 (size_t)p->lowered.tasks.accesses * sizeof(weft_access) +
                 (size_t)p->order.edges * 2 * sizeof(int);
@@ -191,7 +178,12 @@ weft_status weft_program_prepare(weft_build *b, int s) {
     b->memory.tables += p->bytes;
     if (p->sequential) return WEFT_SUCCESS;
     count_blockers(p);
-    for (int t = 0; t < tasks->count; t++) find_claims(b, p, t);
+    for (int t = 0; t < tasks->count; t++) {
+        const int lane = tasks->task[t].lane;
+        p->prepared[t].async = weft_lane_of_device(lane) &&
+                               (lane != WEFT_LANE_COMPUTE || !b->device.ops->host_addressable);
+        find_claims(b, p, t);
+    }
     WEFT_TRY(make_queues(b, p));
     return make_events(b, p);
 }
@@ -203,13 +195,9 @@ weft_status weft_program_create(weft_build *b, int s) {
 
 /* ---- partners ---- */
 
-/* The runs that go to, or come from, each member. */
-static void list_runs(const weft_tasks *tasks, int t, bool receive, weft_run *run) {
-    for (int i = 0; i < tasks->task[t].accesses; i++) {
-        const weft_access *a = weft_tasks_accessed(tasks, t, i);
-        if (a->writes == receive)
-            run[a->member] = (weft_run){a->view.offset, weft_view_elements(&a->view)};
-    }
+/* Where an access stands in a list of what is sent to each member and then received from each. */
+static size_t number_in_alltoall(const weft_access *a, size_t members) {
+    return (a->writes ? members : 0) + (size_t)a->member;
 }
 
 /* Making an all-to-all of runs is collective, so a rank without memory for them takes part. */
@@ -218,9 +206,10 @@ static weft_status make_alltoall_of_runs(const weft_tasks *tasks, int t, weft_tr
     const size_t members = (size_t)group->size;
     weft_run *run = calloc(2 * members, sizeof *run);
     weft_status status = run ? WEFT_SUCCESS : out_of_memory();
-    if (run) {
-        list_runs(tasks, t, false, run);
-        list_runs(tasks, t, true, run + members);
+    for (int i = 0; run && i < tasks->task[t].accesses; i++) {
+        const weft_access *a = weft_tasks_accessed(tasks, t, i);
+        run[number_in_alltoall(a, members)] =
+            (weft_run){a->view.offset, weft_view_elements(&a->view)};
     }
     weft_keep(&status,
               group->ops->alltoall_create(group, run, run ? run + members : NULL,
@@ -239,7 +228,7 @@ static weft_status make_alltoall_of_views(const weft_tasks *tasks, int t, weft_t
         const weft_access *a = weft_tasks_accessed(tasks, t, i);
         status =
             group->ops->message_create(group, &a->view, task->as.message.order, a->element_bytes,
-                                       &message[(a->writes ? members : 0) + (size_t)a->member]);
+                                       &message[number_in_alltoall(a, members)]);
     }
     if (status == WEFT_SUCCESS)
         status = group->ops->alltoall_create_typed(group, message, message + members, alltoall);
@@ -253,52 +242,38 @@ static weft_status connect_task(weft_build *b, weft_program *p, int t) {
     const weft_tasks *tasks = &p->lowered.tasks;
     const weft_task *task = &tasks->task[t];
     const weft_access *a = weft_tasks_accessed(tasks, t, 0);
-    const bool alone = task->kind == WEFT_TASK_SEND || task->kind == WEFT_TASK_RECEIVE;
-    if (!alone && task->kind != WEFT_TASK_ALLTOALL) return WEFT_SUCCESS;
+    const bool single = task->kind == WEFT_TASK_SEND || task->kind == WEFT_TASK_RECEIVE;
+    if (!single && task->kind != WEFT_TASK_ALLTOALL) return WEFT_SUCCESS;
     weft_transport *group = b->group[task->as.message.redistribution];
-    weft_prepared *made = &p->prepared[t];
-    if (alone)
+    weft_prepared *prepared = &p->prepared[t];
+    if (single)
         return group->ops->message_create(group, &a->view, task->as.message.order, a->element_bytes,
-                                          &made->message);
-    return task->as.message.typed ? make_alltoall_of_views(tasks, t, group, &made->alltoall)
-                                  : make_alltoall_of_runs(tasks, t, group, &made->alltoall);
+                                          &prepared->message);
+    return task->as.message.typed ? make_alltoall_of_views(tasks, t, group, &prepared->alltoall)
+                                  : make_alltoall_of_runs(tasks, t, group, &prepared->alltoall);
 }
 
 static weft_status number_messages(weft_program *p) {
+    const weft_tasks *tasks = &p->lowered.tasks;
     weft_progress *now = &p->progress;
-    int notices = 0, device_messages = 0;
-    for (int t = 0; t < p->lowered.tasks.count; t++) {
-        const weft_task *task = &p->lowered.tasks.task[t];
-        p->sends += task->kind == WEFT_TASK_SEND;
-        p->receives += task->kind == WEFT_TASK_RECEIVE;
-        notices += task->kind == WEFT_TASK_SEND && task->lane == WEFT_LANE_SENDER;
-        device_messages += task->kind == WEFT_TASK_DEVICE_MESSAGES ? task->accesses : 0;
+    for (int t = 0; t < tasks->count; t++) {
+        p->sends += tasks->task[t].kind == WEFT_TASK_SEND;
+        p->receives += tasks->task[t].kind == WEFT_TASK_RECEIVE;
     }
     if (!allocate(p, &now->request, p->receives + p->sends, sizeof *now->request) ||
         !allocate(p, &now->message, p->receives + p->sends, sizeof(int)) ||
-        !allocate(p, &p->notice, notices, sizeof *p->notice) ||
-        !allocate(p, &p->device_message, device_messages, sizeof *p->device_message))
+        !allocate(p, &p->notice, p->sends, sizeof *p->notice) ||
+        !allocate(p, &p->device_message, tasks->accesses, sizeof *p->device_message))
         return out_of_memory();
-    device_messages = 0;
-    for (int t = 0; t < p->lowered.tasks.count; t++) {
-        const weft_task *task = &p->lowered.tasks.task[t];
-        if (task->kind == WEFT_TASK_RECEIVE) now->message[task->as.message.request] = t;
-        if (task->kind == WEFT_TASK_SEND) now->message[p->receives + task->as.message.request] = t;
-        if (task->kind == WEFT_TASK_DEVICE_MESSAGES) {
-            p->prepared[t].device = &p->device_message[device_messages];
-            device_messages += task->accesses;
-        }
-        if (task->kind != WEFT_TASK_SEND || task->lane != WEFT_LANE_SENDER) continue;
-        const int packed = task->as.message.packed;
-        if (packed < 0) continue;
-        const weft_task *pack = &p->lowered.tasks.task[packed];
-        p->notice[p->notices] =
-            (weft_packed_notice){.task = t,
-                                 .step = pack->step,
-                                 .lane = pack->lane,
-                                 .partner = pack->partner,
-                                 .free_since = &p->free_since[pack->lane - WEFT_LANE_LINK]};
-        p->prepared[packed].notice = &p->notice[p->notices++];
+    for (int t = 0; t < tasks->count; t++) {
+        const weft_task *task = &tasks->task[t];
+        const weft_message_task *message = &task->as.message;
+        if (task->kind == WEFT_TASK_RECEIVE) now->message[message->request] = t;
+        if (task->kind != WEFT_TASK_SEND) continue;
+        now->message[p->receives + message->request] = t;
+        if (task->lane != WEFT_LANE_SENDER || message->packed < 0) continue;
+        p->notice[p->notices] = (weft_packed_notice){.copy = message->packed, .message = t};
+        p->prepared[message->packed].notice = &p->notice[p->notices++];
     }
     return WEFT_SUCCESS;
 }
@@ -317,22 +292,20 @@ weft_status weft_program_connect(weft_build *b, int s) {
 
 static void release_task(weft_build *b, weft_program *p, int t) {
     const weft_task *task = &p->lowered.tasks.task[t];
-    weft_prepared *made = &p->prepared[t];
-    if (made->event) b->device.ops->event_destroy(b->device.state, made->event);
-    if (!made->message && !made->alltoall) return;
+    weft_prepared *prepared = &p->prepared[t];
+    if (prepared->event) b->device.ops->event_destroy(b->device.state, prepared->event);
+    if (!prepared->message && !prepared->alltoall) return;
     weft_transport *group = b->group[task->as.message.redistribution];
-    if (made->message) group->ops->message_destroy(group, made->message);
-    if (made->alltoall) group->ops->alltoall_destroy(group, made->alltoall);
+    if (prepared->message) group->ops->message_destroy(group, prepared->message);
+    if (prepared->alltoall) group->ops->alltoall_destroy(group, prepared->alltoall);
 }
 
 void weft_program_release(weft_build *b, int s) {
     weft_program *p = &b->program[s];
     weft_progress *now = &p->progress;
     for (int t = 0; t < p->lowered.tasks.count && p->prepared; t++) release_task(b, p, t);
-    void *const lists[] = {p->prepared,       p->blockers,  p->peer,       p->notice,
-                           p->device_message, now->state,   now->blockers, now->recorded_by,
-                           now->next_in_lane, now->order,   now->ready,    now->request,
-                           now->message,      now->address, now->array};
+    void *const lists[] = {p->prepared, p->peer,      p->notice,    p->device_message, now->task,
+                           now->ready,  now->request, now->message, now->address,      now->array};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) free(lists[i]);
     weft_dependencies_release(&p->order);
     weft_lowered_release(&p->lowered);

@@ -1,7 +1,7 @@
 /*
- * Programs: a schedule made ready to be executed any number of times. Its tasks, what waits for
- * what, and what the tasks need of the device, the engine and the transport: engine plans, events,
- * messages. Made by program.c, run by run.c.
+ * Programs: a schedule made ready to be executed any number of times. A program has the tasks, what
+ * waits for what, and what the tasks need of the device, the engine and the transport: engine
+ * plans, events, messages. Made by program.c, run by run.c.
  */
 #ifndef WEFT_EXEC_PROGRAM_H
 #define WEFT_EXEC_PROGRAM_H
@@ -17,72 +17,78 @@
 
 typedef struct weft_build weft_build;
 
-/* What a device callback gets when a block is packed. */
+/* What a device's callback is told when a block is packed. */
 typedef struct weft_packed_notice {
-    weft_sender *sender;
-    weft_recorder *recorder;
-    int task, step, lane, partner; /* the message that may leave now; where it was packed */
-    double enqueued, packed;       /* clocks of this run; enqueued 0: not yet */
-    double *free_since;            /* clock of the lane's last callback: its next copy begins */
+    struct weft_execution *run;
+    int copy, message;       /* the task that packs the block, and the one that may send it now */
+    double enqueued, packed; /* clocks of this run; enqueued 0: not yet */
 } weft_packed_notice;
 
-/* What a task needs that is made at planning. */
+/* What a task needs, made at planning. */
 typedef struct weft_prepared {
-    weft_engine_plan *plan;      /* FFT; not owned */
-    weft_event *event;           /* where another lane or the calling thread waits for the task */
-    weft_message *message;       /* SEND, RECEIVE */
-    weft_alltoall *alltoall;     /* ALLTOALL */
-    weft_device_message *device; /* DEVICE_MESSAGES: one for each access */
-    weft_packed_notice *notice;  /* COPY: the message that leaves when it is done */
-    unsigned claims;             /* bit w: it writes workspace w, which partners may read */
-    bool watched;                /* the calling thread waits for its end on a device's lane */
-    int first_released;          /* the first task that has this one as `after`, and ... */
-    int next_released;           /* ... the next one with the same `after`; -1: none */
+    weft_engine_plan *plan;     /* FFT; not owned */
+    weft_event *event;          /* where another lane or the calling thread waits for the task */
+    weft_message *message;      /* SEND, RECEIVE */
+    weft_alltoall *alltoall;    /* ALLTOALL */
+    weft_packed_notice *notice; /* COPY: the message that leaves when it is done */
+    unsigned claims;            /* bit w: it writes workspace w, which partners may read */
+    bool async;                 /* a queue carries it out, and not the calling thread */
+    bool watched;               /* the calling thread waits for its end on a device's lane */
+    int blockers;               /* how many tasks must end, or begin, before it may be issued */
+    int first_released;         /* the first task that has this one as `after`, and ... */
+    int next_released;          /* ... the next one with the same `after`; -1: none */
 } weft_prepared;
+
+typedef enum weft_task_stage {
+    WEFT_TASK_WAITING,
+    WEFT_TASK_ISSUED,
+    WEFT_TASK_DONE
+} weft_task_stage;
+
+/* How far a task is in this run. */
+typedef struct weft_task_progress {
+    weft_task_stage stage;
+    int blockers;     /* those of weft_prepared that are left */
+    int issued;       /* how many were issued before it */
+    int recorded_by;  /* the task whose event stands for its end */
+    int next_in_lane; /* issued behind it and not known to be done; -1: none */
+} weft_task_progress;
 
 /* The state of a run (run.c), which belongs to the program so that runs allocate nothing. */
 typedef struct weft_progress {
-    unsigned char *state;  /* [tasks] */
-    int *blockers;         /* [tasks]: what it still waits for before it may be issued */
-    int *recorded_by;      /* [tasks]: whose event stands for its end */
-    int *next_in_lane;     /* [tasks]: issued behind it and not known to be done; -1: none */
-    int *order;            /* [tasks]: how many were issued before it */
-    uint64_t *ready;       /* bits of tasks that nothing blocks */
-    weft_request *request; /* [receives + sends] */
-    int *message;          /* [receives + sends]: the task of each request */
-    void **address;        /* [buffers] */
-    const void **array;    /* [buffers]: the arrays of a transform's input that lies in pieces */
+    weft_task_progress *task; /* [tasks] */
+    uint64_t *ready;          /* bits of tasks that nothing blocks */
+    weft_request *request;    /* [receives + sends] */
+    int *message;             /* [receives + sends]: the task of each request */
+    void **address;           /* [buffers] */
+    const void **array;       /* [buffers]: those of a transform's input that lies in pieces */
 } weft_progress;
 
 typedef struct weft_program {
     weft_lowered lowered;
     weft_dependencies order;
     weft_prepared *prepared;    /* [tasks] */
-    int *blockers;              /* [tasks]: at the beginning of a run */
     weft_peer **peer;           /* [lowered.peers]; not owned */
-    weft_packed_notice *notice; /* [notices] */
+    weft_packed_notice *notice; /* [sends], of which there are `notices` */
     int notices;
-    double free_since[WEFT_LINKS];
-    weft_device_message *device_message;
+    double last_packed[WEFT_LINKS];      /* the clock of each link lane's last callback */
+    weft_device_message *device_message; /* [accesses of all tasks] */
     int receives, sends;
-    bool sequential; /* all on the compute lane, and this rank's alone: nothing can overlap */
-    bool polls; /* events tell how far lanes are; else the compute lane is waited for, which alone
-                   is used, and depends on no partner */
+    bool sequential; /* every task is on the compute lane and concerns this rank alone */
+    bool polls; /* events tell how far lanes are; else the compute lane, which is the device's only
+                   one in use and depends on no partner, is waited for */
     weft_progress progress;
     size_t bytes;
 } weft_program;
 
-/* Everything of schedule number `s` that no other rank is needed for: tasks, engine plans, events,
+/* Makes what of schedule number `s` no other rank is needed for: tasks, engine plans, events,
  * lanes. Not collective. */
 weft_status weft_program_create(weft_build *build, int s);
-/* Engine plans, events and lanes of a program that has its tasks. Not collective. */
+/* Makes the engine plans, events and lanes of a program that has its tasks. Not collective. */
 weft_status weft_program_prepare(weft_build *build, int s);
-/* Messages and signals, once there are groups, communicators and shared workspaces. Groups of the
- * transport take part: a rank that has failed goes on. Collective. */
+/* Makes the messages and signals of a program, once there are groups, communicators and shared
+ * workspaces. A rank that fails goes on with the others. Collective. */
 weft_status weft_program_connect(weft_build *build, int s);
 void weft_program_release(weft_build *build, int s);
-
-/* Whether work on the lane goes on while the calling thread does something else. */
-bool weft_lane_is_async(const weft_build *build, int lane);
 
 #endif

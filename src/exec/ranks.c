@@ -1,5 +1,6 @@
-/* Where the ranks of a plan are: which of them share a node, and which share a device. Asked where
- * an exchange method that matters to is given, or may be chosen. */
+/* Where the ranks of a plan are: which of them share a node, and which share a device. This is
+ * found out only where an exchange method that the caller gives, or weft may choose, depends on it.
+ */
 #include "device/messages.h"
 #include "exec/plan.h"
 #include "plan/agreement.h"
@@ -9,26 +10,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The first entry of options.exchange whose method has this need, or -1. */
+static int entry_with(const weft_options *o, weft_method_need need) {
+    for (int i = 0; i < WEFT_MAX_RANK; i++)
+        if (weft_method_needs(o->exchange[i]) == need) return i;
+    return -1;
+}
+
 /* Whether ranks may read each other's memory of this device, by themselves or because the caller
  * says so. */
 static weft_status check_readable(const weft_options *o, bool *possible) {
     const weft_device_ops *device = weft_device_find(o->device);
+    const int entry = entry_with(o, WEFT_NEEDS_READABLE_MEMORY);
     const bool readable = device->host_addressable || device->memory_export;
-    *possible = o->exchange[0] == WEFT_EXCHANGE_AUTO && readable;
-    for (int i = 0; i < WEFT_MAX_RANK; i++) {
-        if (weft_method_needs(o->exchange[i]) != WEFT_NEEDS_READABLE_MEMORY) continue;
-        *possible = true;
-        if (!readable)
-            return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                             "options.exchange[%d] %s: ranks cannot read each other's memory of "
-                             "device %s; choose %s",
-                             i, weft_exchange_name(o->exchange[i]), device->name,
-                             weft_exchange_name(weft_method_usual()));
-    }
-    return WEFT_SUCCESS;
+    *possible = entry >= 0 || (o->exchange[0] == WEFT_EXCHANGE_AUTO && readable);
+    if (entry < 0 || readable) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "options.exchange[%d] %s: ranks cannot read each other's memory of device %s; "
+                     "choose %s",
+                     entry, weft_exchange_name(o->exchange[entry]), device->name,
+                     weft_exchange_name(weft_method_usual()));
 }
 
-/* Asks which ranks share a node, where that matters. */
 weft_status weft_plan_find_nodes(weft_plan plan) {
     weft_transport *t = plan->transport;
     bool possible;
@@ -42,47 +45,43 @@ weft_status weft_plan_find_nodes(weft_plan plan) {
     return plan->node ? weft_agree(t, t->ops->nodes(t, plan->node)) : WEFT_SUCCESS;
 }
 
-/* Whether an exchange is asked for that needs a device for each rank, and can be had on this rank.
- */
-static weft_status check_asked(const weft_options *o, bool simulated, bool *asked) {
+/* Whether the caller gives an exchange method that needs a device for each rank; fails where this
+ * rank cannot have it. */
+static weft_status check_given(const weft_options *o, bool simulated, bool *given) {
     const weft_device_ops *device = weft_device_find(o->device);
-    *asked = false;
-    for (int i = 0; i < WEFT_MAX_RANK; i++) {
-        const char *name = weft_exchange_name(o->exchange[i]);
-        if (weft_method_needs(o->exchange[i]) != WEFT_NEEDS_OWN_DEVICES) continue;
-        *asked = true;
-        if (simulated)
-            return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                             "options.exchange[%d] %s needs GPUs, and simulated ranks have none; "
-                             "choose %s",
-                             i, name, weft_exchange_name(weft_method_usual()));
-        if (!device->messages)
-            return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                             "options.exchange[%d] %s needs GPUs: choose device cuda, or another "
-                             "exchange for device %s",
-                             i, name, device->name);
-        WEFT_TRY(device->messages->probe(NULL));
-    }
-    return WEFT_SUCCESS;
+    const int entry = entry_with(o, WEFT_NEEDS_OWN_DEVICES);
+    *given = entry >= 0;
+    if (entry < 0) return WEFT_SUCCESS;
+    const char *name = weft_exchange_name(o->exchange[entry]);
+    if (simulated)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "options.exchange[%d] %s needs GPUs, and simulated ranks have none; "
+                         "choose %s",
+                         entry, name, weft_exchange_name(weft_method_usual()));
+    if (!device->messages)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "options.exchange[%d] %s needs GPUs: choose device cuda, or another "
+                         "exchange for device %s",
+                         entry, name, device->name);
+    return device->messages->probe(NULL);
 }
 
-/* The same where weft may choose it, for whoever lets it take its time: setting up communicators
- * takes longer than most transforms. Collective. */
-static void ask_whether_possible(weft_plan plan, bool *possible) {
+/* Whether weft may choose such a method. It does only for callers who allow planning some time,
+ * since making communicators takes longer than most transforms. Collective. */
+static bool may_choose(weft_plan plan) {
     const weft_options *o = &plan->call.options;
     const weft_device_ops *device = weft_device_find(o->device);
     weft_device_place unused;
-    *possible = false;
     if (o->exchange[0] != WEFT_EXCHANGE_AUTO || o->effort == WEFT_ESTIMATE ||
         o->device_aware == WEFT_STAGED || !device->messages || plan->transport->simulated)
-        return;
+        return false;
     int64_t missing = device->messages->probe(NULL) != WEFT_SUCCESS ||
                       device->messages->locate(&unused) != WEFT_SUCCESS;
     weft_decide(plan->transport, &missing, 1);
-    *possible = !missing;
+    return !missing;
 }
 
-/* own_device[r] gets the lowest rank that uses the device of rank r. Collective. */
+/* Sets own_device[r] to the lowest rank that uses the device of rank r. Collective. */
 static weft_status number_devices(weft_plan plan) {
     weft_transport *t = plan->transport;
     const weft_device_messages *messages = weft_device_find(plan->call.options.device)->messages;
@@ -105,10 +104,9 @@ static weft_status number_devices(weft_plan plan) {
 }
 
 weft_status weft_plan_find_devices(weft_plan plan) {
-    bool asked, possible = false;
+    bool given;
     WEFT_TRY(weft_agree(plan->transport,
-                        check_asked(&plan->call.options, plan->transport->simulated, &asked)));
+                        check_given(&plan->call.options, plan->transport->simulated, &given)));
     if (plan->transport->size == 1) return WEFT_SUCCESS;
-    if (!asked) ask_whether_possible(plan, &possible);
-    return asked || possible ? number_devices(plan) : WEFT_SUCCESS;
+    return given || may_choose(plan) ? number_devices(plan) : WEFT_SUCCESS;
 }

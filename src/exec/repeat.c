@@ -1,13 +1,13 @@
 /*
- * Work that is repeated. Ranks that are alone put the same on the compute lane again and again, so
- * what has been enqueued with the same buffers before is kept as a graph: then one call enqueues
- * all kernels, and less time passes between them.
+ * Graphs of repeated work. A schedule without exchanges puts the same tasks on the compute lane in
+ * every execution. When they are enqueued with the same buffers for the second time, a graph of
+ * them is made: from then on one call enqueues all kernels, and less time passes between them.
  */
 #include "exec/plan.h"
 #include "support/error.h"
 
-/* Graphs wait for no partners, and copies to and from the caller's host memory are not kept. */
-static bool can_be_kept(const weft_schedule *schedule) {
+/* A graph waits for no partners, and has no copies to and from the caller's host memory. */
+static bool can_be_graph(const weft_schedule *schedule) {
     for (int i = 0; i < schedule->steps; i++) {
         const weft_step *step = &schedule->step[i];
         if (step->kind == WEFT_STEP_EXCHANGE) return false;
@@ -19,7 +19,7 @@ static bool can_be_kept(const weft_schedule *schedule) {
 
 void weft_build_find_repeating(weft_build *b) {
     for (int s = 0; s < WEFT_SCHEDULES; s++)
-        b->repetition.possible[s] = b->device.ops->graph_begin && can_be_kept(&b->schedule[s]);
+        b->repetition.possible[s] = b->device.ops->graph_begin && can_be_graph(&b->schedule[s]);
 }
 
 static void forget(weft_build *b, weft_repeated *r) {
@@ -27,7 +27,8 @@ static void forget(weft_build *b, weft_repeated *r) {
     *r = (weft_repeated){0};
 }
 
-/* What is known of this work; new work takes the place of what was not done for longest. */
+/* The record of these tasks with these buffers. A new one replaces the one that was not used for
+ * longest. */
 static weft_repeated *look_up(weft_build *b, int s, int first) {
     void *const *buffer = b->program[s].progress.address;
     weft_repeated *oldest = &b->repetition.list[0], *found = NULL;
@@ -35,7 +36,7 @@ static weft_repeated *look_up(weft_build *b, int s, int first) {
         weft_repeated *r = &b->repetition.list[k];
         if (r->times > 0 && r->schedule == s && r->first == first &&
             r->in == buffer[WEFT_BUFFER_IN] && r->out == buffer[WEFT_BUFFER_OUT] &&
-            r->kept == b->buffers.kept)
+            r->spectrum == b->buffers.spectrum)
             found = r;
         if (r->last < oldest->last) oldest = r;
     }
@@ -46,7 +47,7 @@ static weft_repeated *look_up(weft_build *b, int s, int first) {
                                  .first = first,
                                  .in = buffer[WEFT_BUFFER_IN],
                                  .out = buffer[WEFT_BUFFER_OUT],
-                                 .kept = b->buffers.kept};
+                                 .spectrum = b->buffers.spectrum};
     }
     found->times++;
     found->last = ++b->repetition.enqueued;
@@ -58,13 +59,13 @@ static weft_status enqueue_each(weft_build *b, int s, int first, int last) {
     return WEFT_SUCCESS;
 }
 
-/* No graph is no failure: the work can be enqueued without. */
+/* Without a graph the tasks are enqueued one by one, so no failure here is one of the execution. */
 static void make_graph(weft_build *b, int s, int first, int last, weft_repeated *r) {
     const weft_device_handle *d = &b->device;
     if (d->ops->graph_begin(d->state) != WEFT_SUCCESS) return;
-    weft_status kept = enqueue_each(b, s, first, last);
+    weft_status captured = enqueue_each(b, s, first, last);
     weft_status ended = d->ops->graph_end(d->state, &r->graph);
-    if (kept == WEFT_SUCCESS || ended != WEFT_SUCCESS) return;
+    if (captured == WEFT_SUCCESS || ended != WEFT_SUCCESS) return;
     d->ops->graph_destroy(d->state, r->graph);
     r->graph = NULL;
 }

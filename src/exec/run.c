@@ -1,8 +1,8 @@
 /*
- * Running a program. Tasks of the device's lanes are enqueued as soon as their order is known, with
- * events where lanes meet; tasks that partners wait for are done as soon as they can be; of all
- * others the first in the list that can go on goes on. The calling thread waits only when nothing
- * can.
+ * Running a program. A task of the device's lanes is enqueued as soon as what it waits for is
+ * enqueued, with events where lanes meet. Tasks of the network are done first, for partners wait
+ * for them; else the first task of the list that can be issued is issued. The calling thread waits
+ * only when none can.
  *
  * After a failure on this rank the tasks that only concern it are skipped, but all that partners
  * wait for still takes place, so that no other rank waits forever.
@@ -19,19 +19,15 @@
 #endif
 
 enum {
-    AHEAD = 2,   /* copies from partners on a lane: one at work, one to follow at once; what is
-                    chosen later is chosen better */
-    SPINS = 2000 /* looks before the calling thread gives way: some tens of microseconds */
+    AHEAD = 2,   /* copies from partners on a lane: one in progress and one to follow at once. A
+                    later choice of the next copy is a better one */
+    SPINS = 2000 /* looks before the calling thread yields: some tens of microseconds */
 };
 
 /* ---- signals ---- */
 
-static int workspace_of(int buffer) {
-    return buffer - WEFT_BUFFER_WORKSPACE;
-}
-
 static void signal(weft_execution *r, int t) {
-    const weft_signal_task *signal = &weft_execution_task(r, t)->as.signal;
+    const weft_signal_task *signal = &r->task[t].as.signal;
     weft_peer *peer = r->p->peer[signal->peer];
     if (signal->tiles < 0) {
         if (r->status != WEFT_SUCCESS)
@@ -39,22 +35,22 @@ static void signal(weft_execution *r, int t) {
         weft_peer_finish(peer);
         return;
     }
-    const int workspace = workspace_of(signal->buffer);
-    if (signal->opens) weft_peer_open(peer, workspace, r->now->address[signal->buffer]);
+    const int workspace = signal->buffer - WEFT_BUFFER_WORKSPACE;
+    if (signal->opens) weft_peer_open(peer, workspace, r->p->progress.address[signal->buffer]);
     weft_peer_complete(peer, signal->all ? WEFT_PEER_TILES - 1 : signal->tiles);
     if (signal->all) r->b->sharing.readers[workspace] = weft_peer_lend(peer);
 }
 
-/* Whether the partners let the task go ahead: they have read what it writes, or have written what
- * it awaits. */
+/* Whether the partners allow the task: they have read what it overwrites, or have written what it
+ * awaits. */
 static bool partners_allow(weft_execution *r, int t) {
-    const weft_task *task = weft_execution_task(r, t);
-    const unsigned claims = r->p->prepared[t].claims;
+    const weft_task *task = &r->task[t];
+    const weft_signal_task *signal = &task->as.signal;
+    const unsigned claims = r->prepared[t].claims;
     if (task->kind == WEFT_TASK_AWAIT && r->status == WEFT_SUCCESS)
-        return weft_peer_ready(r->p->peer[task->as.signal.peer], task->as.signal.member,
-                               task->as.signal.tiles);
-    if (task->kind == WEFT_TASK_SIGNAL && task->as.signal.opens)
-        return weft_peer_may_open(r->p->peer[task->as.signal.peer]);
+        return weft_peer_ready(r->p->peer[signal->peer], signal->member, signal->tiles);
+    if (task->kind == WEFT_TASK_SIGNAL && signal->opens)
+        return weft_peer_may_open(r->p->peer[signal->peer]);
     for (int w = 0; claims >> w != 0; w++)
         if ((claims >> w & 1) && !weft_peer_have_read(&r->b->sharing.readers[w])) return false;
     return true;
@@ -62,104 +58,85 @@ static bool partners_allow(weft_execution *r, int t) {
 
 /* ---- issuing ---- */
 
-/* Events of the lanes that the task's predecessors are on: of each lane the latest, for a lane does
- * its work in order. */
+/* Makes the task's lane wait for its predecessors on other lanes: for the latest of each lane,
+ * which does its work in order. */
 static void await_other_lanes(weft_execution *r, int t) {
     const weft_device_handle *d = &r->b->device;
     const weft_dependencies *order = &r->p->order;
     int latest[WEFT_LANES];
     for (int lane = 0; lane < WEFT_LANES; lane++) latest[lane] = WEFT_NO_TASK;
     for (int i = order->first_before[t]; i < order->first_before[t + 1]; i++) {
-        const int u = order->before[i], lane = weft_execution_task(r, u)->lane;
-        if (lane == weft_execution_task(r, t)->lane || r->now->state[u] != WEFT_TASK_ISSUED)
-            continue;
-        if (latest[lane] == WEFT_NO_TASK || r->now->order[u] > r->now->order[latest[lane]])
+        const int u = order->before[i], lane = r->task[u].lane;
+        if (lane == r->task[t].lane || r->now[u].stage != WEFT_TASK_ISSUED) continue;
+        if (latest[lane] == WEFT_NO_TASK || r->now[u].issued > r->now[latest[lane]].issued)
             latest[lane] = u;
     }
     for (int lane = 0; lane < WEFT_LANE_NETWORK; lane++)
         if (latest[lane] != WEFT_NO_TASK)
-            weft_keep(&r->status, d->ops->event_await(
-                                      d->state, r->b->lanes.queue[weft_execution_task(r, t)->lane],
-                                      r->p->prepared[r->now->recorded_by[latest[lane]]].event));
+            weft_keep(&r->status,
+                      d->ops->event_await(d->state, r->b->lanes.queue[r->task[t].lane],
+                                          r->prepared[r->now[latest[lane]].recorded_by].event));
 }
 
-static void record_event(weft_execution *r, int t) {
-    const weft_device_handle *d = &r->b->device;
-    if (!r->p->prepared[t].event) return;
-    weft_keep(&r->status,
-              d->ops->event_record(d->state, r->b->lanes.queue[weft_execution_task(r, t)->lane],
-                                   r->p->prepared[t].event));
-}
-
-/* Copies that continue each other, once all that are left of them may begin, are done as one: each
- * costs time of its own. Before, a long copy would keep waiting what is ready next and wanted
- * earlier. Returns the last one. */
+/* Copies that continue each other are done as one, since each costs time of its own, but only once
+ * all of them may begin. Before that, a long copy would delay those that become ready meanwhile and
+ * are wanted earlier. Returns the last copy that is done with this one. */
 static int last_of_copy(const weft_execution *r, int t) {
     int last = t;
-    for (int u = t; u >= 0; u = weft_execution_task(r, u)->as.copy.next) {
-        const bool ready = r->now->ready[u / 64] >> u % 64 & 1;
-        if (!ready) return t;
+    for (int u = t; u >= 0; u = r->task[u].as.copy.next) {
+        if (!(r->p->progress.ready[u / 64] >> u % 64 & 1)) return t;
         last = u;
     }
     return last;
 }
 
+static int next_copy(const weft_execution *r, int t, int last) {
+    return t == last ? WEFT_NO_TASK : r->task[t].as.copy.next;
+}
+
 static weft_status copy_through(weft_execution *r, int t, int last) {
     const weft_device_handle *d = &r->b->device;
-    const weft_task *task = weft_execution_task(r, t);
     const weft_access *from = weft_execution_access(r, t, 0), *to = weft_execution_access(r, t, 1);
-    const int axis = task->as.copy.axis;
+    const int axis = r->task[t].as.copy.axis;
     const weft_view source =
         weft_view_through(&from->view, &weft_execution_access(r, last, 0)->view, axis);
     const weft_view target =
         weft_view_through(&to->view, &weft_execution_access(r, last, 1)->view, axis);
     const weft_copy copy = weft_copy_between(&source, &target, from->element_bytes);
-    return d->ops->copy(d->state, r->b->lanes.queue[task->lane], &copy,
+    return d->ops->copy(d->state, r->b->lanes.queue[r->task[t].lane], &copy,
                         weft_program_address(r->p, from), weft_program_address(r->p, to),
-                        task->as.copy.transfer);
+                        r->task[t].as.copy.transfer);
 }
 
-static void issue_copies(weft_execution *r, int t) {
-    const int last = last_of_copy(r, t);
-    for (int u = t;; u = weft_execution_task(r, u)->as.copy.next) {
-        await_other_lanes(r, u);
-        if (u == last) break;
-    }
-    if (r->status == WEFT_SUCCESS) weft_keep(&r->status, copy_through(r, t, last));
-    for (int u = t;; u = weft_execution_task(r, u)->as.copy.next) {
-        r->now->recorded_by[u] = last;
-        weft_execution_append(r, u);
-        weft_execution_mark_issued(r, u);
-        if (u == last) break;
-    }
-    record_event(r, last);
-}
-
+/* Enqueues a task behind what it waits for, and with a copy from a partner those that are done as
+ * one with it. */
 static void issue_on_device(weft_execution *r, int t) {
-    const weft_task *task = weft_execution_task(r, t);
-    if (task->waits) weft_execution_wait_for_lane(r, WEFT_LANE_COMPUTE);
-    if (weft_execution_is_remote_copy(r, t)) {
-        issue_copies(r, t);
-        return;
-    }
-    await_other_lanes(r, t);
-    if (task->kind == WEFT_TASK_DEVICE_MESSAGES)
+    const weft_device_handle *d = &r->b->device;
+    const bool copies = weft_execution_is_remote_copy(r, t);
+    weft_queue *queue = r->b->lanes.queue[r->task[t].lane];
+    if (r->task[t].waits) weft_execution_wait_for_lane(r, WEFT_LANE_COMPUTE);
+    const int last = copies ? last_of_copy(r, t) : t;
+    for (int u = t; u != WEFT_NO_TASK; u = next_copy(r, u, last)) await_other_lanes(r, u);
+    if (r->task[t].kind == WEFT_TASK_DEVICE_MESSAGES)
         weft_execution_exchange_by_device(r, t);
     else if (r->status == WEFT_SUCCESS)
-        weft_keep(&r->status, weft_build_enqueue(r->b, r->s, t));
-    r->now->recorded_by[t] = t;
-    weft_execution_mark_issued(r, t);
-    if (!weft_execution_is_async(r, t)) {
-        weft_execution_complete(r, t);
-        return;
+        weft_keep(&r->status,
+                  copies ? copy_through(r, t, last) : weft_build_enqueue(r->b, r->s, t));
+    for (int u = t; u != WEFT_NO_TASK; u = next_copy(r, u, last)) {
+        r->now[u].recorded_by = last;
+        weft_execution_mark_issued(r, u);
+        if (r->prepared[u].async)
+            weft_execution_append(r, u);
+        else
+            weft_execution_complete(r, u);
     }
-    weft_execution_append(r, t);
-    record_event(r, t);
-    if (r->p->prepared[t].notice) weft_execution_call_when_packed(r, t);
+    if (r->prepared[last].event)
+        weft_keep(&r->status, d->ops->event_record(d->state, queue, r->prepared[last].event));
+    if (r->prepared[t].notice) weft_execution_call_when_packed(r, t);
 }
 
 static void issue_on_network(weft_execution *r, int t) {
-    const weft_task *task = weft_execution_task(r, t);
+    const weft_task *task = &r->task[t];
     switch (task->kind) {
     case WEFT_TASK_SEND:
         weft_execution_send(r, t);
@@ -171,7 +148,7 @@ static void issue_on_network(weft_execution *r, int t) {
         weft_execution_alltoall(r, t);
         break;
     case WEFT_TASK_AWAIT:
-        r->now->address[task->as.signal.buffer] =
+        r->p->progress.address[task->as.signal.buffer] =
             (void *)(uintptr_t)r->p->peer[task->as.signal.peer]->src[task->as.signal.member];
         break;
     default:
@@ -181,18 +158,14 @@ static void issue_on_network(weft_execution *r, int t) {
     weft_execution_complete(r, t);
 }
 
-/* What only concerns this rank is left out after a failure. */
-static bool is_skipped(const weft_execution *r, int t) {
-    const weft_task_kind kind = weft_execution_task(r, t)->kind;
-    if (r->status == WEFT_SUCCESS) return false;
-    return kind == WEFT_TASK_FFT || kind == WEFT_TASK_COPY || kind == WEFT_TASK_POINTWISE ||
-           kind == WEFT_TASK_AWAIT;
+static bool partners_wait_for(const weft_execution *r, int t) {
+    return r->task[t].kind >= WEFT_TASK_SEND && r->task[t].kind <= WEFT_TASK_SIGNAL;
 }
 
 static void issue(weft_execution *r, int t) {
-    const weft_task *task = weft_execution_task(r, t);
+    const weft_task *task = &r->task[t];
     r->recorder->step = task->step;
-    if (is_skipped(r, t)) {
+    if (r->status != WEFT_SUCCESS && !partners_wait_for(r, t)) {
         weft_execution_mark_issued(r, t);
         weft_execution_complete(r, t);
         return;
@@ -210,23 +183,18 @@ static void issue(weft_execution *r, int t) {
         weft_record_arrived(r->recorder, r->moment);
 }
 
-static bool partners_wait_for(const weft_execution *r, int t) {
-    const weft_task_kind kind = weft_execution_task(r, t)->kind;
-    return kind >= WEFT_TASK_SEND && kind <= WEFT_TASK_SIGNAL;
-}
-
-/* Whether all that partners wait for has been begun that comes before this task. What waits for all
- * of a group is begun only then, for it stops this thread, or the lane, until partners come to it.
- */
+/* Whether every task before this one that partners wait for has been begun. A task that waits for a
+ * whole group is begun only then: it stops this thread, or the lane, until the partners begin it
+ * too, and they may first need what comes before it. */
 static bool is_next_for_partners(weft_execution *r, int t) {
     while (r->served < t &&
-           (!partners_wait_for(r, r->served) || r->now->state[r->served] != WEFT_TASK_WAITING))
+           (!partners_wait_for(r, r->served) || r->now[r->served].stage != WEFT_TASK_WAITING))
         r->served++;
     return r->served == t && (r->messages.to_send == 0 || weft_sender_threaded(r->b->lanes.sender));
 }
 
-static bool may_go(weft_execution *r, int t) {
-    const weft_task *task = weft_execution_task(r, t);
+static bool may_be_issued(weft_execution *r, int t) {
+    const weft_task *task = &r->task[t];
     if (task->kind == WEFT_TASK_SEND && !weft_execution_keeps_order(r, t)) return false;
     if ((task->kind == WEFT_TASK_ALLTOALL || task->kind == WEFT_TASK_DEVICE_MESSAGES) &&
         !is_next_for_partners(r, t))
@@ -239,20 +207,18 @@ static bool may_go(weft_execution *r, int t) {
            r->lanes.copies[task->lane] < AHEAD;
 }
 
-/* The first task that may go on, of the device's lanes or of the network's; WEFT_NO_TASK: there is
- * none. */
+/* The first task, on the device's lanes or on the others, that may be issued, or WEFT_NO_TASK. */
 static int next_ready(weft_execution *r, bool device) {
     for (int i = 0; i <= r->p->lowered.tasks.count / 64; i++)
-        for (uint64_t bits = r->now->ready[i]; bits != 0; bits &= bits - 1) {
+        for (uint64_t bits = r->p->progress.ready[i]; bits != 0; bits &= bits - 1) {
             const int t = 64 * i + __builtin_ctzll(bits);
-            if (weft_lane_of_device(weft_execution_task(r, t)->lane) == device && may_go(r, t))
-                return t;
+            if (weft_lane_of_device(r->task[t].lane) == device && may_be_issued(r, t)) return t;
         }
     return WEFT_NO_TASK;
 }
 
-/* What the network carries goes first, for partners wait for it. Work that the calling thread does
- * itself takes time, in which messages arrive. */
+/* Issues what can be issued; whether there was anything. It returns after work that the calling
+ * thread has done itself, for messages may have arrived in that time. */
 static bool issue_ready(weft_execution *r) {
     bool moved = false;
     for (;;) {
@@ -262,16 +228,15 @@ static bool issue_ready(weft_execution *r) {
         if (t == WEFT_NO_TASK) return moved;
         issue(r, t);
         moved = true;
-        if (weft_lane_of_device(weft_execution_task(r, t)->lane) && !weft_execution_is_async(r, t))
-            return true;
+        if (weft_lane_of_device(r->task[t].lane) && !r->prepared[t].async) return true;
     }
 }
 
 /* ---- waiting ---- */
 
-/* Ranks may be more than cores, and another rank may still wait for a message that this one's
- * transport holds. */
-static void give_way(weft_execution *r, int *spins) {
+/* Lets others work: there may be more ranks than cores, and another rank may wait for a message
+ * that this rank's transport still holds. */
+static void yield(weft_execution *r, int *spins) {
     r->paused = true;
     if (++*spins < SPINS) {
 #if defined(__x86_64__) || defined(__i386__)
@@ -285,39 +250,26 @@ static void give_way(weft_execution *r, int *spins) {
     sched_yield();
 }
 
-/* The lane with the task that was issued first of those whose end is waited for. */
-static int watched_lane(const weft_execution *r) {
-    int found = WEFT_NO_TASK, first = WEFT_NO_TASK;
-    for (int lane = 0; lane < WEFT_LANE_NETWORK; lane++)
-        for (int t = r->lanes.oldest[lane]; t != WEFT_NO_TASK; t = r->now->next_in_lane[t])
-            if (r->p->prepared[t].watched && (first == WEFT_NO_TASK || r->now->order[t] < first)) {
-                first = r->now->order[t];
-                found = lane;
-            }
-    return found;
-}
-
-/* Nothing can go on. Where only one kind of news can change that, this waits for it; else it
- * returns at once, and the caller looks at everything again. Lanes that carry messages of the
- * device depend on partners, which may depend on messages that this rank's transport holds: so
- * nobody waits for a lane while there are any, but in programs whose lane depends on nobody. */
+/* No task can be issued. Where only one kind of event can change that, this waits for it; else it
+ * returns at once, and the caller looks at everything again. A lane is waited for as a whole only
+ * in programs (without `polls`) that use the compute lane alone: elsewhere the task that ends first
+ * on one lane lets partners, or another lane, go on. */
 static void wait(weft_execution *r, int *spins) {
     const bool device = r->lanes.watched > 0, partners = r->held > 0,
                sender = r->messages.to_send > 0;
     const bool messages = r->messages.receives > 0 || (r->messages.awaited_sends > 0 && !sender);
     const bool thread = !sender || weft_sender_threaded(r->b->lanes.sender);
-    const bool alone = !partners && !messages && !sender && r->messages.sends == 0;
-    if (device && (alone || !r->p->polls)) {
-        weft_execution_wait_for_lane(r, watched_lane(r));
+    if (device && !r->p->polls) {
+        weft_execution_wait_for_lane(r, WEFT_LANE_COMPUTE);
     } else if (messages && !device && !partners && thread &&
                (!sender || r->messages.awaited_sends == 0)) {
         weft_execution_look_at_messages(r, true);
     } else if (sender && !device && !partners && !messages) {
-        weft_sender_wait(r->b->lanes.sender, r->messages.promised - r->messages.to_send);
+        weft_sender_wait(r->b->lanes.sender, r->messages.given - r->messages.to_send);
     } else if (r->messages.sends > 0 && !device && !partners && !messages && !sender) {
         weft_execution_finish_sends(r);
     } else {
-        give_way(r, spins);
+        yield(r, spins);
         return;
     }
     *spins = 0;
@@ -327,13 +279,13 @@ static void wait(weft_execution *r, int *spins) {
 
 static void begin(weft_execution *r) {
     const int tasks = r->p->lowered.tasks.count;
-    weft_progress *now = r->now;
+    uint64_t *ready = r->p->progress.ready;
     r->left = tasks;
-    memcpy(now->blockers, r->p->blockers, (size_t)tasks * sizeof *now->blockers);
-    memset(now->state, WEFT_TASK_WAITING, (size_t)tasks);
-    memset(now->ready, 0, ((size_t)tasks / 64 + 1) * sizeof *now->ready);
-    for (int t = 0; t < tasks; t++)
-        if (now->blockers[t] == 0) now->ready[t / 64] |= UINT64_C(1) << t % 64;
+    memset(ready, 0, ((size_t)tasks / 64 + 1) * sizeof *ready);
+    for (int t = 0; t < tasks; t++) {
+        r->now[t] = (weft_task_progress){.blockers = r->prepared[t].blockers};
+        if (r->now[t].blockers == 0) ready[t / 64] |= UINT64_C(1) << t % 64;
+    }
     for (int lane = 0; lane < WEFT_LANES; lane++) r->lanes.oldest[lane] = WEFT_NO_TASK;
     weft_execution_open_traffic(r);
 }
@@ -342,7 +294,7 @@ static void end(weft_execution *r) {
     const weft_device_handle *d = &r->b->device;
     for (int lane = 0; lane < WEFT_LANE_NETWORK; lane++) {
         weft_execution_wait_for_lane(r, lane);
-        if (r->p->polls && (r->p->lowered.lanes >> lane & 1)) /* events tell of no failure */
+        if (r->p->polls && (r->p->lowered.lanes >> lane & 1)) /* events report no failure */
             weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->lanes.queue[lane]));
     }
     weft_execution_close_traffic(r);
@@ -364,20 +316,21 @@ static void run_tasks(weft_execution *r) {
     end(r);
 }
 
-/* Every task is on the compute lane: lists of tasks that are enqueued at once, and waits. A step is
- * a list, but where lists become graphs all up to the next wait. */
+/* Every task is on the compute lane, so the tasks are enqueued in their order, and the lane is
+ * waited for where a task says so and at the end. The tasks of a step are enqueued together; where
+ * they may become a graph, all tasks up to the next wait. */
 static void run_in_order(weft_execution *r) {
     const weft_device_handle *d = &r->b->device;
-    const weft_tasks *tasks = &r->p->lowered.tasks;
-    const weft_task *task = tasks->task;
-    for (int first = 0, last; first < tasks->count && r->status == WEFT_SUCCESS; first = last) {
+    const weft_task *task = r->task;
+    const int tasks = r->p->lowered.tasks.count;
+    for (int first = 0, last; first < tasks && r->status == WEFT_SUCCESS; first = last) {
         last = first + 1;
-        while (last < tasks->count && !task[last].waits &&
+        while (last < tasks && !task[last].waits &&
                (r->b->repetition.possible[r->s] || task[last].step == task[first].step))
             last++;
         r->recorder->step = task[last - 1].step;
         r->status = weft_build_enqueue_all(r->b, r->s, first, last);
-        if (r->status == WEFT_SUCCESS && (last == tasks->count || task[last].waits))
+        if (r->status == WEFT_SUCCESS && (last == tasks || task[last].waits))
             r->status = d->ops->queue_wait(d->state, NULL);
         r->moment = weft_record(r->recorder, task[last - 1].phase, WEFT_NO_PARTNER, r->moment);
     }
@@ -387,7 +340,13 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
                            void *out, weft_recorder *recorder) {
     const int s = weft_schedule_index(direction, in_place);
     weft_program *p = &b->program[s];
-    weft_execution r = {.b = b, .s = s, .p = p, .now = &p->progress, .recorder = recorder};
+    weft_execution r = {.b = b,
+                        .s = s,
+                        .p = p,
+                        .task = p->lowered.tasks.task,
+                        .prepared = p->prepared,
+                        .now = p->progress.task,
+                        .recorder = recorder};
     void **address = p->progress.address;
     address[WEFT_BUFFER_IN] = (void *)(uintptr_t)in; /* only ever read */
     address[WEFT_BUFFER_OUT] = out;

@@ -10,18 +10,18 @@
 struct weft_sender {
     bool threaded, stop;
     pthread_t thread;
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* of the fields below */
     pthread_cond_t changed;
     weft_send_function send;
     void *run;
-    int *task; /* those announced in this run, in that order */
+    int *task; /* [announced]: the messages that may leave in this run, in their order */
     int announced, sent;
     weft_status status; /* the first failure of this run, and its sentence */
     char sentence[WEFT_ERROR_BYTES];
 };
 
-/* Sends the next message that is announced, if there is one. The lock is held, but not while the
- * transport works. */
+/* Sends the next message that is announced, if there is one. The caller holds the lock, which is
+ * released while the transport works. */
 static bool send_next(weft_sender *s) {
     if (s->sent == s->announced) return false;
     const int task = s->task[s->sent];

@@ -1,7 +1,7 @@
 /*
- * The sender: messages that leave as soon as their blocks are packed. Where any thread may
- * communicate it is a thread of its own, which device callbacks wake; else the calling thread asks
- * it to send what is ready. One serves all executions of a plan.
+ * The sender sends messages as soon as their blocks are packed. Where any thread may communicate it
+ * is a thread of its own, which callbacks of the device wake; elsewhere the calling thread sends
+ * what has been announced when it asks how far the sender is. A plan has one for all executions.
  */
 #ifndef WEFT_EXEC_SENDER_H
 #define WEFT_EXEC_SENDER_H
@@ -18,15 +18,15 @@ typedef weft_status (*weft_send_function)(void *run, int task);
 weft_status weft_sender_create(bool threaded, int messages, weft_sender **sender);
 void weft_sender_destroy(weft_sender *sender);
 
-/* A run begins, and ends once all that was announced has been sent; `end` returns the first
- * failure, with its sentence as the calling thread's. */
+/* Begin a run, and end it once every message that was announced has been sent; `end` returns the
+ * first failure of the run, with its sentence as the calling thread's last error. */
 void weft_sender_begin(weft_sender *sender, weft_send_function send, void *run);
 weft_status weft_sender_end(weft_sender *sender);
 
-/* A message may leave. Any thread. */
+/* Announces that a message may leave. Any thread. */
 void weft_sender_announce(weft_sender *sender, int task);
 bool weft_sender_threaded(const weft_sender *sender);
-/* How many messages of this run have left; without a thread, first sends what is ready. */
+/* How many messages of this run have left; without a thread, sends those that may leave first. */
 int weft_sender_sent(weft_sender *sender);
 /* Waits until another message than the first `sent` has left, or may leave. */
 void weft_sender_wait(weft_sender *sender, int sent);

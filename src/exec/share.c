@@ -1,8 +1,8 @@
 /*
- * Workspaces that partners read (exchange method peer): one part of shared memory for each rank
- * with the flags and, on devices whose memory the CPU addresses, the workspaces, each on pages of
- * its own. Other devices lend the workspaces. Which workspaces those are, and how large, is each
- * rank's own affair; the others learn where they begin, or get a memory handle.
+ * Workspaces that partners read (exchange method peer). Each rank has a region of shared memory
+ * with its flags and, on devices whose memory the CPU addresses, its workspaces, each on pages of
+ * its own. Other devices export the workspaces. Ranks may differ in which workspaces these are and
+ * how large; they tell each other where each begins, or its memory handle.
  */
 #include "exchange/peer.h"
 #include "exec/plan.h"
@@ -14,7 +14,7 @@
 
 enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
 
-/* How a part ends: the flags of every redistribution in either direction. */
+/* The end of a region: the flags of every redistribution in either direction. */
 typedef struct shared_flags {
     weft_peer_flags flags[2][WEFT_MAX_SEGMENTS];
 } shared_flags;
@@ -46,13 +46,14 @@ static size_t rounded_up(size_t bytes, size_t unit) {
     return (bytes + unit - 1) / unit * unit;
 }
 
-/* Fills the layout and returns the size of this rank's part. */
+/* Fills the layout and returns the size of this rank's region. */
 static size_t lay_out(const weft_build *b, weft_shared_layout *layout) {
     size_t end = 0;
     for (int w = 0; w < WEFT_MAX_WORKSPACES; w++) {
         size_t bytes = b->buffers.bytes[WEFT_BUFFER_WORKSPACE + w];
         layout->workspace[w] = -1;
-        layout->lent[w] = !b->device.ops->host_addressable && weft_build_is_read(b, w) && bytes > 0;
+        layout->exported[w] =
+            !b->device.ops->host_addressable && weft_build_is_read(b, w) && bytes > 0;
         if (!weft_build_shares_buffer(b, WEFT_BUFFER_WORKSPACE + w)) continue;
         end = rounded_up(end, bytes >= 2 * (size_t)HUGE_PAGE ? HUGE_PAGE : PAGE);
         layout->workspace[w] = (int64_t)end;
@@ -63,42 +64,42 @@ static size_t lay_out(const weft_build *b, weft_shared_layout *layout) {
     return end + sizeof(shared_flags);
 }
 
-/* A workspace that a rank lends: borrowed when first wanted, given back with the plan. */
-static weft_status borrow(weft_build *b, int rank, int w, const void **memory) {
-    const void **held = &b->sharing.imported[rank * WEFT_MAX_WORKSPACES + w];
-    if (!*held)
+/* A workspace that a rank's device exports is imported once, and closed with the plan. */
+static weft_status import_workspace(weft_build *b, int rank, int w, const void **memory) {
+    const void **imported = &b->sharing.imported[rank * WEFT_MAX_WORKSPACES + w];
+    if (!*imported)
         WEFT_TRY(b->device.ops->memory_import(b->device.state, &b->sharing.layout[rank].handle[w],
-                                              held));
-    *memory = *held;
+                                              imported));
+    *memory = *imported;
     return WEFT_SUCCESS;
 }
 
-/* The flags and workspaces of the members of one redistribution's group. */
+/* Finds the flags and workspaces of the members of one redistribution's group. */
 static weft_status find_members(weft_build *b, int direction, int redistribution, weft_peer *peer) {
     for (int m = 0; m < peer->members; m++) {
         int rank = weft_chain_member(&b->chain, redistribution, b->sharing.over->rank, m);
-        char *part = b->sharing.over->ops->shared_part(b->sharing.memory, rank);
-        if (!part)
+        char *region = b->sharing.over->ops->shared_part(b->sharing.memory, rank);
+        if (!region)
             return weft_fail(WEFT_ERROR_SYSTEM,
                              "exchange peer: the memory of rank %d cannot be read here; choose "
                              "exchange p2p-sync",
                              rank);
         const weft_shared_layout *layout = &b->sharing.layout[rank];
-        shared_flags *all = (shared_flags *)(void *)(part + layout->flags);
+        shared_flags *all = (shared_flags *)(void *)(region + layout->flags);
         peer->member[m].flags = &all->flags[direction][redistribution];
         for (int w = 0; w < WEFT_MAX_WORKSPACES; w++) {
             if (layout->workspace[w] >= 0)
-                peer->member[m].workspace[w] = part + layout->workspace[w];
-            if (layout->lent[w] && m != peer->me)
-                WEFT_TRY(borrow(b, rank, w, &peer->member[m].workspace[w]));
+                peer->member[m].workspace[w] = region + layout->workspace[w];
+            if (layout->exported[w] && m != peer->me)
+                WEFT_TRY(import_workspace(b, rank, w, &peer->member[m].workspace[w]));
         }
     }
     return WEFT_SUCCESS;
 }
 
-static weft_status lend_workspaces(weft_build *b, weft_shared_layout *layout) {
+static weft_status export_workspaces(weft_build *b, weft_shared_layout *layout) {
     for (int w = 0; w < WEFT_MAX_WORKSPACES; w++)
-        if (layout->lent[w])
+        if (layout->exported[w])
             WEFT_TRY(b->device.ops->memory_export(
                 b->device.state, b->buffers.memory[WEFT_BUFFER_WORKSPACE + w], &layout->handle[w]));
     return WEFT_SUCCESS;
@@ -111,34 +112,34 @@ weft_status weft_build_share(weft_build *b, weft_transport *transport) {
     b->sharing.layout = calloc(ranks, sizeof *b->sharing.layout);
     b->sharing.imported = calloc(ranks * WEFT_MAX_WORKSPACES, sizeof *b->sharing.imported);
     weft_status status = b->sharing.layout && b->sharing.imported
-                             ? lend_workspaces(b, &mine)
+                             ? export_workspaces(b, &mine)
                              : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan");
     b->memory.tables += bytes + ranks * (sizeof *b->sharing.layout +
                                          WEFT_MAX_WORKSPACES * sizeof *b->sharing.imported);
-    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) /* these are told as workspaces */
+    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) /* counted in memory.workspace */
         if (weft_build_shares_buffer(b, i)) b->memory.tables -= b->buffers.bytes[i];
     WEFT_TRY(weft_agree(transport, status));
     status = transport->ops->gather_all(transport, &mine, sizeof mine, b->sharing.layout);
     weft_keep(&status,
               transport->ops->share(transport, b->planner->node, bytes, &b->sharing.memory));
     WEFT_TRY(weft_agree(transport, status));
-    b->sharing.exported = !b->device.ops->host_addressable;
-    char *part = transport->ops->shared_part(b->sharing.memory, transport->rank);
+    b->sharing.exports = !b->device.ops->host_addressable;
+    char *region = transport->ops->shared_part(b->sharing.memory, transport->rank);
     for (int w = 0; w < WEFT_MAX_WORKSPACES; w++)
         if (mine.workspace[w] >= 0)
-            b->buffers.memory[WEFT_BUFFER_WORKSPACE + w] = part + mine.workspace[w];
+            b->buffers.memory[WEFT_BUFFER_WORKSPACE + w] = region + mine.workspace[w];
     return WEFT_SUCCESS;
 }
 
 weft_status weft_build_peer(weft_build *b, int s, int i, weft_peer **peer) {
     const weft_exchange_step *x = &b->schedule[s].step[i].as.exchange;
     int direction = (int)x->direction, k = x->redistribution;
-    weft_peer **made = &b->sharing.peer[direction][k];
-    if (!*made) {
-        WEFT_TRY(weft_peer_create(&x->geometry, made));
-        WEFT_TRY(find_members(b, direction, k, *made));
+    weft_peer **created = &b->sharing.peer[direction][k];
+    if (!*created) {
+        WEFT_TRY(weft_peer_create(&x->geometry, created));
+        WEFT_TRY(find_members(b, direction, k, *created));
     }
-    *peer = *made;
+    *peer = *created;
     return WEFT_SUCCESS;
 }
 
@@ -149,8 +150,8 @@ void weft_build_unshare(weft_build *b) {
     for (int i = 0; b->sharing.imported && i < b->sharing.over->size * WEFT_MAX_WORKSPACES; i++)
         if (b->sharing.imported[i])
             b->device.ops->memory_close(b->device.state, b->sharing.imported[i]);
-    /* Nobody frees what others still hold. */
-    if (b->sharing.exported) (void)b->sharing.over->ops->barrier(b->sharing.over);
+    /* No rank frees a workspace that another still has imported. */
+    if (b->sharing.exports) (void)b->sharing.over->ops->barrier(b->sharing.over);
     if (b->sharing.memory) b->sharing.over->ops->unshare(b->sharing.over, b->sharing.memory);
     free(b->sharing.layout);
     free(b->sharing.imported);

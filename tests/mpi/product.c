@@ -31,9 +31,9 @@
 
 enum { MOST_METHODS = 7, DIRECTIONS = 3 };
 
-static const weft_exchange methods[MOST_METHODS] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
-                                                    WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER,
-                                                    WEFT_NCCL};
+static weft_exchange methods[MOST_METHODS] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
+                                              WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER,
+                                              WEFT_NCCL};
 static int method_count = MOST_METHODS - 1; /* peer is the last but one */
 static bool aware_wanted;                   /* --aware */
 static unsigned long long seed;
@@ -481,6 +481,14 @@ static int least, most; /* cases; all that there is time for */
 static bool nccl_wanted;
 static uint64_t next_state;
 
+/* A method by its name, beside p2p-sync, whose bits it must have: also one that no table knows. */
+static void choose_method(const char *name) {
+    int e = WEFT_P2P_SYNC;
+    while (strcmp(weft_exchange_name((weft_exchange)e), name) != 0 && e < 100) e++;
+    methods[1] = (weft_exchange)e;
+    method_count = 2;
+}
+
 static void read_flags(int argc, char **argv, int *from) {
     for (int i = 1; i + 1 < argc; i += 2) {
         const char *flag = argv[i], *value = argv[i + 1];
@@ -491,6 +499,7 @@ static void read_flags(int argc, char **argv, int *from) {
         if (strcmp(flag, "--from") == 0) *from = atoi(value);
         if (strcmp(flag, "--nccl") == 0) nccl_wanted = true;
         if (strcmp(flag, "--aware") == 0) aware_wanted = true;
+        if (strcmp(flag, "--exchange") == 0) choose_method(value);
         if (strcmp(flag, "--engine") == 0)
             with_engine = strcmp(value, "jit") == 0 ? WEFT_ENGINE_JIT : WEFT_ENGINE_CUFFT;
         for (int d = WEFT_HOST; d <= WEFT_SIMULATED && strcmp(flag, "--device") == 0; d++)

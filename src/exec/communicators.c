@@ -1,8 +1,9 @@
 /*
  * Communicators of devices, for exchanges that devices carry out themselves (method nccl): one for
- * each group of a redistribution. Member 0 of a group invites, the transport takes the invitation
- * to the others. All groups of a redistribution meet at the same time, one redistribution after the
- * other; after each stage all ranks of the plan agree, so nobody waits for a rank that has failed.
+ * each group of a redistribution. Member 0 of a group makes an invitation, and the transport takes
+ * it to the others. The groups of a redistribution make theirs at the same time, one redistribution
+ * after the other. After each stage all ranks of the plan agree, so that nobody waits for a rank
+ * that has failed.
  */
 #include "device/messages.h"
 #include "exec/plan.h"
@@ -17,15 +18,16 @@ static bool by_device(const weft_build *b, int redistribution) {
     return weft_exchange_find(method)->carrier == WEFT_CARRIED_BY_DEVICES;
 }
 
-bool weft_build_meets(const weft_build *b) {
+bool weft_build_needs_communicators(const weft_build *b) {
     bool any = false;
     for (int k = 0; k + 1 < b->chain.segments; k++) any = any || by_device(b, k);
     return any;
 }
 
-/* Until no rank is busy or one has failed; `mine` is this rank's status so far. Collective. */
-static weft_status settle(const weft_build *b, weft_transport *transport,
-                          weft_communicator *communicator, weft_status mine) {
+/* Lets a stage go on until no rank is busy with it or one has failed; `mine` is this rank's status
+ * so far. Collective. */
+static weft_status finish_stage(const weft_build *b, weft_transport *transport,
+                                weft_communicator *communicator, weft_status mine) {
     const struct timespec pause = {0, 100000};
     for (;;) {
         bool busy = false;
@@ -41,54 +43,48 @@ static weft_status invite(const weft_build *b, weft_transport *group, weft_invit
     weft_status status = WEFT_SUCCESS;
     *invitation = (weft_invitation){{0}};
     if (group->rank == 0) status = b->device.ops->messages->invite(invitation);
-    weft_status sent = group->ops->broadcast(group, invitation, sizeof *invitation, 0);
-    return status != WEFT_SUCCESS ? status : sent;
+    weft_keep(&status, group->ops->broadcast(group, invitation, sizeof *invitation, 0));
+    return status;
 }
 
-static weft_status meet(weft_build *b, weft_transport *transport, int redistribution) {
+static weft_status make_communicator(weft_build *b, weft_transport *transport, int redistribution) {
     const weft_device_messages *messages = b->device.ops->messages;
     weft_transport *group = b->group[redistribution];
-    weft_communicator **communicator = &b->meeting.communicator[redistribution];
+    weft_communicator **communicator = &b->communicators.of[redistribution];
     weft_invitation invitation;
     WEFT_TRY(weft_agree(transport, invite(b, group, &invitation)));
     weft_status status =
         messages->join(b->device.state, &invitation, group->size, group->rank, communicator);
-    WEFT_TRY(settle(b, transport, *communicator, status));
-    WEFT_TRY(settle(b, transport, *communicator, messages->connect(*communicator)));
+    WEFT_TRY(finish_stage(b, transport, *communicator, status));
+    WEFT_TRY(finish_stage(b, transport, *communicator, messages->connect(*communicator)));
     return weft_agree(transport, b->device.ops->queue_wait(b->device.state, NULL));
 }
 
-weft_status weft_build_meet(weft_build *b, weft_transport *transport) {
-    b->meeting.broken = true;
+weft_status weft_build_make_communicators(weft_build *b, weft_transport *transport) {
+    b->communicators.broken = true;
     for (int k = 0; k + 1 < b->chain.segments; k++)
-        if (by_device(b, k)) WEFT_TRY(meet(b, transport, k));
-    b->meeting.broken = false;
+        if (by_device(b, k)) WEFT_TRY(make_communicator(b, transport, k));
+    b->communicators.broken = false;
     return WEFT_SUCCESS;
 }
 
-/* Whether a communicator has failed on some rank: then it is of no use to the others. */
-static void look_around(weft_build *b, weft_transport *transport) {
-    int64_t broken = 0;
+weft_status weft_build_agree(weft_build *b, weft_transport *transport, weft_status mine) {
+    char sentence[WEFT_ERROR_BYTES];
+    int64_t broken = b->communicators.broken;
+    weft_status status = weft_agree(transport, mine);
+    if (status == WEFT_SUCCESS || !weft_build_needs_communicators(b)) return status;
+    snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
     for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
-        if (b->meeting.communicator[k] &&
-            b->device.ops->messages->broken(b->meeting.communicator[k]))
+        if (b->communicators.of[k] && b->device.ops->messages->broken(b->communicators.of[k]))
             broken = 1;
     weft_decide(transport, &broken, 1);
-    b->meeting.broken = b->meeting.broken || broken;
-}
-
-weft_status weft_build_agree(weft_build *b, weft_transport *transport, weft_status mine) {
-    char sentence[1024];
-    weft_status status = weft_agree(transport, mine);
-    if (status == WEFT_SUCCESS || !weft_build_meets(b)) return status;
-    snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
-    look_around(b, transport);
+    b->communicators.broken = broken != 0;
     weft_thread_error_set(sentence);
     return status;
 }
 
-void weft_build_part(weft_build *b) {
+void weft_build_leave_communicators(weft_build *b) {
     for (int k = 0; k < WEFT_MAX_SEGMENTS; k++)
-        if (b->meeting.communicator[k])
-            b->device.ops->messages->leave(b->meeting.communicator[k], b->meeting.broken);
+        if (b->communicators.of[k])
+            b->device.ops->messages->leave(b->communicators.of[k], b->communicators.broken);
 }

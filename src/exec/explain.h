@@ -1,0 +1,19 @@
+/*
+ * The report of a plan, which weft_plan_explain writes: a JSON value (explain.c, and
+ * explain_operators.c for pointwise operators), and its rendering as text (explain_text.c).
+ */
+#ifndef WEFT_EXEC_EXPLAIN_H
+#define WEFT_EXEC_EXPLAIN_H
+
+#include "operator/operator.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* An array of one object for each operator, and for the caller's array where it is not the box. */
+json_t *weft_explain_operators(const weft_operator_list *list, const weft_pointwise_layout *layout);
+
+/* Writes a report for people. */
+void weft_explain_text(const json_t *report, FILE *stream);
+
+#endif
