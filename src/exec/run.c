@@ -246,7 +246,7 @@ static void yield(weft_execution *r, int *spins) {
 #endif
         return;
     }
-    r->b->group[0]->ops->progress(r->b->group[0]);
+    if (r->b->group[0]) r->b->group[0]->ops->progress(r->b->group[0]);
     sched_yield();
 }
 
