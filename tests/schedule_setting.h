@@ -64,4 +64,16 @@ static inline const weft_step *step_of(const weft_schedule *schedule, weft_step_
     return NULL;
 }
 
+static inline const weft_exchange_step *exchange_of(const weft_schedule *schedule, int number) {
+    return &step_of(schedule, WEFT_STEP_EXCHANGE, number)->as.exchange;
+}
+
+static inline const weft_fft_step *fft_of(const weft_schedule *schedule, int number) {
+    return &step_of(schedule, WEFT_STEP_FFT, number)->as.fft;
+}
+
+static inline bool is_read_by_partners(const weft_exchange_step *x) {
+    return x->method->carrier == WEFT_CARRIED_BY_READERS;
+}
+
 #endif

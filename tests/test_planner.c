@@ -298,7 +298,8 @@ static double seconds_of(const setting *s, const weft_candidate *chosen, int ent
         WEFT_SUCCESS);
     weft_model_predict(weft_planner_machine(&s->planner), 1, &schedule);
     for (int i = 0; i < schedule.steps; i++)
-        if (schedule.step[i].kind == WEFT_STEP_EXCHANGE && schedule.step[i].redistribution == entry)
+        if (schedule.step[i].kind == WEFT_STEP_EXCHANGE &&
+            schedule.step[i].as.exchange.redistribution == entry)
             seconds += schedule.step[i].predicted;
     weft_schedule_release(&schedule);
     free(chain);

@@ -54,7 +54,7 @@ static void realigned_messages_need_no_packing(void **state) {
         schedule(s, 0, (weft_direction)direction, false);
         for (int k = 0; k < s->schedule.steps; k++)
             if (s->schedule.step[k].kind == WEFT_STEP_EXCHANGE)
-                assert_false(s->schedule.step[k].exchange.pack);
+                assert_false(s->schedule.step[k].as.exchange.geometry.pack);
         weft_schedule_release(&s->schedule);
         free(s);
     }
@@ -71,8 +71,8 @@ static void datatype_methods_pack_nothing(void **state) {
         for (int k = 0; k < s->schedule.steps; k++) {
             const weft_step *step = &s->schedule.step[k];
             if (step->kind != WEFT_STEP_EXCHANGE) continue;
-            assert_int_equal(step->send, step->src);
-            assert_int_equal(step->receive, step->dst);
+            assert_int_equal(step->as.exchange.send, step->src);
+            assert_int_equal(step->as.exchange.receive, step->dst);
         }
         weft_schedule_release(&s->schedule);
         free(s);
@@ -85,13 +85,14 @@ static void check_lent(const weft_schedule *schedule) {
     for (int k = 0; k < schedule->steps; k++) {
         const weft_step *step = &schedule->step[k];
         if (step->kind == WEFT_STEP_COPY) assert_int_not_equal(step->src, step->dst);
-        if (step->kind != WEFT_STEP_EXCHANGE || step->method->id != WEFT_PEER) continue;
+        const weft_exchange_step *x = &step->as.exchange;
+        if (step->kind != WEFT_STEP_EXCHANGE || x->method->id != WEFT_PEER) continue;
         assert_true(step->src >= WEFT_BUFFER_WORKSPACE);
         assert_int_not_equal(step->src, step->dst);
-        assert_int_equal(step->send, step->src);
-        assert_int_equal(step->receive, step->dst);
-        assert_int_equal(step->messages_sent, 0);
-        assert_false(step->staged || step->exchange.pack || step->exchange.unpack);
+        assert_int_equal(x->send, step->src);
+        assert_int_equal(x->receive, step->dst);
+        assert_int_equal(x->messages_sent, 0);
+        assert_false(x->staged || x->geometry.pack || x->geometry.unpack);
         shared[step->src - WEFT_BUFFER_WORKSPACE] = true;
     }
     assert_memory_equal(shared, schedule->shared, sizeof shared);
@@ -134,9 +135,9 @@ static void peer_copies_bricks_into_a_workspace_first(void **state) {
             check_lent(&s->schedule);
             const weft_step *first = &s->schedule.step[0];
             assert_int_equal(first->kind, WEFT_STEP_COPY);
-            assert_true(first->copy.axes > 1); /* it changes the memory order */
+            assert_true(first->as.copy.copy.axes > 1); /* it changes the memory order */
             assert_int_equal(s->schedule.step[1].kind, WEFT_STEP_EXCHANGE);
-            assert_int_equal(s->schedule.step[1].exchange.src_order[1], 0);
+            assert_int_equal(s->schedule.step[1].as.exchange.geometry.src_order[1], 0);
             weft_schedule_release(&s->schedule);
         }
         free(s);
@@ -146,17 +147,19 @@ static void peer_copies_bricks_into_a_workspace_first(void **state) {
 /* What a transform loads after an exchange must not be where it stores. */
 static void check_loaded(const weft_schedule *schedule) {
     for (int k = 1; k < schedule->steps; k++) {
-        const weft_step *exchange = &schedule->step[k - 1], *fft = &schedule->step[k];
-        if (exchange->kind != WEFT_STEP_EXCHANGE || !exchange->loaded_by_next) continue;
-        assert_int_equal(fft->kind, WEFT_STEP_FFT);
+        const weft_step *exchange = &schedule->step[k - 1], *step = &schedule->step[k];
+        const weft_exchange_step *x = &exchange->as.exchange;
+        const weft_fft_step *fft = &step->as.fft;
+        if (exchange->kind != WEFT_STEP_EXCHANGE || !x->loaded) continue;
+        const bool own_stays = x->own == WEFT_OWN_STAYS;
+        assert_int_equal(step->kind, WEFT_STEP_FFT);
         assert_true(fft->transform.in_pieces.count > 0);
-        assert_int_equal(fft->src, exchange->dst);
-        assert_int_not_equal(fft->dst, exchange->dst);
-        if (exchange->own_stays || exchange->method->shared)
-            assert_int_not_equal(fft->dst, exchange->src);
-        if (exchange->method->shared) assert_int_equal(exchange->dst, -1);
-        for (int p = 0; p < fft->transform.in_pieces.count && !exchange->method->shared; p++)
-            if (fft->in_piece[p].array == WEFT_LOADED_OWN) assert_true(exchange->own_stays);
+        assert_int_equal(step->src, exchange->dst);
+        assert_int_not_equal(step->dst, exchange->dst);
+        if (own_stays || is_read_by_partners(x)) assert_int_not_equal(step->dst, exchange->src);
+        if (is_read_by_partners(x)) assert_int_equal(exchange->dst, -1);
+        for (int p = 0; p < fft->transform.in_pieces.count && !is_read_by_partners(x); p++)
+            if (fft->in_piece[p].array == WEFT_LOADED_OWN) assert_true(own_stays);
     }
 }
 
@@ -193,15 +196,15 @@ static void transforms_store_and_load_the_blocks_of_messages(void **state) {
         for (int k = 0; k < s->schedule.steps; k++) {
             const weft_step *step = &s->schedule.step[k];
             if (step->kind != WEFT_STEP_EXCHANGE) continue;
-            assert_false(step->exchange.pack || step->exchange.unpack);
-            assert_true(step->loaded_by_next);
+            assert_false(step->as.exchange.geometry.pack || step->as.exchange.geometry.unpack);
+            assert_true(step->as.exchange.loaded);
         }
         weft_schedule_release(&s->schedule);
         free(s);
     }
 }
 
-/* In parts and whole, with transports that read device memory and without: kernels cannot. */
+/* In tiles and whole, with transports that read device memory and without: kernels cannot. */
 static void nothing_is_packed_in_a_callers_host_memory(void **state) {
     (void)state;
     EACH(strategies, i)
@@ -218,8 +221,8 @@ static void nothing_is_packed_in_a_callers_host_memory(void **state) {
             if (step->kind != WEFT_STEP_EXCHANGE) continue;
             assert_true(step->src >= WEFT_BUFFER_WORKSPACE);
             assert_true(step->dst >= WEFT_BUFFER_WORKSPACE);
-            assert_true(step->send >= WEFT_BUFFER_WORKSPACE);
-            assert_true(step->receive >= WEFT_BUFFER_WORKSPACE);
+            assert_true(step->as.exchange.send >= WEFT_BUFFER_WORKSPACE);
+            assert_true(step->as.exchange.receive >= WEFT_BUFFER_WORKSPACE);
         }
         weft_schedule_release(&s->schedule);
         free(s);
@@ -233,7 +236,9 @@ static void gpus_send_what_they_pack_without_staging(void **state) {
                           strategies[i].p1, strategies[i].p2);
         s->candidate.staged = true;
         schedule(s, 0, WEFT_FORWARD, false);
-        for (int k = 0; k < s->schedule.steps; k++) assert_false(s->schedule.step[k].staged);
+        for (int k = 0; k < s->schedule.steps; k++)
+            if (s->schedule.step[k].kind == WEFT_STEP_EXCHANGE)
+                assert_false(s->schedule.step[k].as.exchange.staged);
         assert_true(s->schedule.buffer_bytes[WEFT_BUFFER_STAGE_SEND] == 0);
         weft_schedule_release(&s->schedule);
         free(s);
@@ -246,7 +251,7 @@ static bool same_transforms(const weft_schedule *a, const weft_schedule *b) {
         while (i < a->steps && a->step[i].kind != WEFT_STEP_FFT) i++;
         while (j < b->steps && b->step[j].kind != WEFT_STEP_FFT) j++;
         if (i >= a->steps || j >= b->steps) return i >= a->steps && j >= b->steps;
-        const weft_transform *t = &a->step[i].transform, *u = &b->step[j].transform;
+        const weft_transform *t = &a->step[i].as.fft.transform, *u = &b->step[j].as.fft.transform;
         if (t->in_place != u->in_place || t->destroy_input != u->destroy_input ||
             memcmp(t->dim, u->dim, sizeof t->dim) != 0 ||
             memcmp(t->loop, u->loop, sizeof t->loop) != 0)
@@ -327,11 +332,12 @@ static void planning_1024_cubed_over_4096_ranks_is_consistent_and_small(void **s
         for (int k = 0; k < s->schedule.steps; k++) {
             const weft_step *step = &s->schedule.step[k];
             if (step->kind != WEFT_STEP_EXCHANGE) continue;
-            for (int m = 0; m < step->exchange.members; m++) {
-                sent += step->exchange.send[m].elements;
-                received += step->exchange.receive[m].elements;
+            const weft_redistribution *geometry = &step->as.exchange.geometry;
+            for (int m = 0; m < geometry->members; m++) {
+                sent += geometry->send[m].elements;
+                received += geometry->receive[m].elements;
             }
-            own += step->exchange.send[step->exchange.me].elements;
+            own += geometry->send[geometry->me].elements;
         }
         weft_schedule_release(&s->schedule);
     }

@@ -23,7 +23,7 @@ const weft_exchange_ops weft_exchange_a2a_sync = {
 const weft_exchange_ops weft_exchange_a2a_type = {
     .name = "a2a-type",
     .id = WEFT_A2A_TYPE,
-    .datatypes = true,
+    .gathers = true,
     .depart = depart_typed,
     .arrive = weft_arrive_as_messages,
 };

@@ -55,16 +55,21 @@ typedef struct weft_exchange_lowering {
     weft_partner_arrays partners;
 } weft_exchange_lowering;
 
+/* Who carries the blocks of an exchange. */
+typedef enum weft_carrier {
+    WEFT_CARRIED_BY_TRANSPORT, /* as messages, which may have to be staged */
+    WEFT_CARRIED_BY_DEVICES,   /* as messages on the devices' queues (device/messages.h) */
+    WEFT_CARRIED_BY_READERS    /* partners read the array before the exchange in shared memory:
+                                  nothing is packed */
+} weft_carrier;
+
 typedef struct weft_exchange_ops {
     const char *name;
     weft_exchange id;
-    bool point_to_point; /* receives are posted before packing starts: send, receive, src are live
-                            together */
-    bool datatypes;      /* the transport gathers and scatters: nothing is packed */
-    bool shared;    /* partners read src where it lies, in shared memory: nothing is packed, sent or
-                       staged */
-    bool by_device; /* devices send and receive on their queues (device/messages.h): nothing is
-                       staged */
+    weft_carrier carrier;
+    bool gathers;        /* the transport gathers and scatters views: nothing is packed */
+    bool receives_early; /* receives are posted before packing starts: send, receive and src are in
+                            use together */
 
     void (*depart)(weft_exchange_lowering *exchange, const weft_exchange_tile *tile,
                    weft_tasks *tasks);
@@ -74,5 +79,11 @@ typedef struct weft_exchange_ops {
 } weft_exchange_ops;
 
 const weft_exchange_ops *weft_exchange_find(weft_exchange id);
+
+/* Whether blocks travel through buffers where they are packed, unless they are contiguous anyway.
+ */
+static inline bool weft_exchange_packs(const weft_exchange_ops *method) {
+    return method->carrier != WEFT_CARRIED_BY_READERS && !method->gathers;
+}
 
 #endif

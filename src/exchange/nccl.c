@@ -12,7 +12,7 @@ static void depart(weft_exchange_lowering *x, const weft_exchange_tile *tile, we
 const weft_exchange_ops weft_exchange_nccl = {
     .name = "nccl",
     .id = WEFT_NCCL,
-    .by_device = true,
+    .carrier = WEFT_CARRIED_BY_DEVICES,
     .depart = depart,
     .arrive = weft_arrive_as_messages,
 };

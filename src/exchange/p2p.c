@@ -20,7 +20,7 @@ static void depart(weft_exchange_lowering *x, const weft_exchange_tile *tile, we
 const weft_exchange_ops weft_exchange_p2p_sync = {
     .name = "p2p-sync",
     .id = WEFT_P2P_SYNC,
-    .point_to_point = true,
+    .receives_early = true,
     .depart = depart,
     .arrive = weft_arrive_as_messages,
 };
@@ -28,8 +28,8 @@ const weft_exchange_ops weft_exchange_p2p_sync = {
 const weft_exchange_ops weft_exchange_p2p_type = {
     .name = "p2p-type",
     .id = WEFT_P2P_TYPE,
-    .point_to_point = true,
-    .datatypes = true,
+    .gathers = true,
+    .receives_early = true,
     .depart = depart,
     .arrive = weft_arrive_as_messages,
 };

@@ -117,7 +117,7 @@ static void finish(weft_exchange_lowering *x, weft_tasks *tasks) {
 const weft_exchange_ops weft_exchange_peer = {
     .name = "peer",
     .id = WEFT_PEER,
-    .shared = true,
+    .carrier = WEFT_CARRIED_BY_READERS,
     .depart = depart,
     .arrive = arrive,
     .finish = finish,

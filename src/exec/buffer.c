@@ -79,7 +79,7 @@ WEFT_API weft_status weft_exchange_probe(weft_exchange exchange, const char **de
     if (!ops)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "exchange %s is not in this version of weft (%s)",
                          weft_exchange_name(exchange), WEFT_VERSION);
-    if (!ops->by_device || !cuda || !cuda->messages) return WEFT_SUCCESS;
+    if (ops->carrier != WEFT_CARRIED_BY_DEVICES || !cuda || !cuda->messages) return WEFT_SUCCESS;
     WEFT_TRY(cuda->probe(NULL));
     return cuda->messages->probe(description);
 }

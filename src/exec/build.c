@@ -117,13 +117,14 @@ static weft_status create_programs(weft_build *b) {
 /* Prepares a list of operators as the host's code, or as a kernel where the device does not run
  * that code. */
 static weft_status prepare_operators_of(weft_build *b, const weft_step *step, int slot) {
+    const weft_pointwise_step *pointwise = &step->as.pointwise;
     if (b->device.ops->run) {
-        WEFT_TRY(weft_pointwise_create(step->operators, &step->layout,
+        WEFT_TRY(weft_pointwise_create(pointwise->operators, &pointwise->layout,
                                        b->planner->call->options.threads,
                                        &b->operators.pointwise[slot]));
         b->memory.tables += weft_pointwise_bytes(b->operators.pointwise[slot]);
     } else if (step->dst_bytes > 0) {
-        WEFT_TRY(weft_operator_pass_create(step->operators, &step->layout, &b->device,
+        WEFT_TRY(weft_operator_pass_create(pointwise->operators, &pointwise->layout, &b->device,
                                            &b->operators.pass[slot]));
         b->memory.tables += weft_operator_pass_bytes(b->operators.pass[slot]);
     }
@@ -135,8 +136,8 @@ static weft_status prepare_operators(weft_build *b) {
     for (int s = 0; s < WEFT_SCHEDULES; s++)
         for (int i = 0; i < b->schedule[s].steps; i++) {
             const weft_step *step = &b->schedule[s].step[i];
-            const int slot = weft_operator_slot(&b->schedule[s], step);
             if (step->kind != WEFT_STEP_POINTWISE || weft_step_scales(step, &unused)) continue;
+            const int slot = weft_operator_slot(&b->schedule[s], step);
             if (!b->operators.pointwise[slot] && !b->operators.pass[slot])
                 WEFT_TRY(prepare_operators_of(b, step, slot));
         }

@@ -27,20 +27,21 @@ static weft_status enqueue_fft(weft_build *b, const weft_program *p, int t, weft
 static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, int slot,
                                      weft_queue *queue, void *const *buffer) {
     const weft_device_handle *d = &b->device;
-    const weft_precision precision = step->layout.precision;
-    const int64_t number = (int64_t)weft_number_bytes(precision);
+    const weft_pointwise_layout *layout = &step->as.pointwise.layout;
+    const int64_t number = (int64_t)weft_number_bytes(layout->precision);
     const void *src = buffer[step->src];
     void *dst = buffer[step->dst];
     double factor = 1;
     if (weft_step_scales(step, &factor))
-        return d->ops->scale(d->state, queue, precision, dst, step->dst_bytes / number, factor);
+        return d->ops->scale(d->state, queue, layout->precision, dst, step->dst_bytes / number,
+                             factor);
     if (b->operators.pass[slot]) {
         weft_operator_pass_keep_at(b->operators.pass[slot], b->buffers.spectrum);
         return weft_operator_pass_run(b->operators.pass[slot], queue, src, dst);
     }
     WEFT_TRY(
         d->ops->run(d->state, queue, weft_pointwise_run, b->operators.pointwise[slot], src, dst));
-    if (!step->layout.keeps) return WEFT_SUCCESS;
+    if (!layout->keeps) return WEFT_SUCCESS;
     return d->ops->run(d->state, queue, weft_pointwise_keep, b->operators.pointwise[slot], dst,
                        b->buffers.spectrum);
 }

@@ -43,40 +43,43 @@ static void describe_fused(const weft_fused_operators *f, const char *key, json_
 }
 
 static void describe_fft(const weft_step *step, json_t *out) {
-    const weft_transform *t = &step->transform;
+    const weft_fft_step *fft = &step->as.fft;
+    const weft_transform *t = &fft->transform;
     static const char *const kinds[] = {"c2c", "r2c", "c2r"};
     json_object_set_new(out, "kind", json_string(kinds[t->kind]));
-    json_object_set_new(out, "axes", small_integers(step->axis, t->dims));
+    json_object_set_new(out, "axes", small_integers(fft->axis, t->dims));
     json_object_set_new(out, "dimensions", dimensions(t->dim, t->dims));
     json_object_set_new(out, "loops", dimensions(t->loop, t->loops));
     json_object_set_new(out, "flops", json_real(step->flops));
-    json_object_set_new(out, "chunks", json_integer(step->chunks));
-    json_object_set_new(out, "far_chunks", json_integer(step->far_chunks));
-    if (t->round_trip) json_object_set_new(out, "returns", json_true());
+    json_object_set_new(out, "tiles", json_integer(fft->tiles));
+    json_object_set_new(out, "remote_tiles", json_integer(fft->remote_tiles));
+    if (t->round_trip) json_object_set_new(out, "round_trip", json_true());
     describe_fused(&t->load, "load", out);
     describe_fused(&t->spectral, "spectral", out);
     describe_fused(&t->store, "store", out);
 }
 
 static void describe_exchange(const weft_schedule *schedule, const weft_step *step, json_t *out) {
-    const weft_redistribution *r = &step->exchange;
-    const bool loaded = step->method->shared ? weft_step_leaves_data(step) : step->loaded_by_next;
+    const weft_exchange_step *x = &step->as.exchange;
+    const weft_redistribution *r = &x->geometry;
+    const bool read = x->method->carrier == WEFT_CARRIED_BY_READERS;
+    const bool loaded = read ? weft_step_stays_remote(x) : x->loaded;
     const char *library = NULL;
-    json_object_set_new(out, "method", json_string(step->method->name));
-    if (step->method->by_device &&
-        weft_exchange_probe(step->method->id, &library) == WEFT_SUCCESS && library)
+    json_object_set_new(out, "method", json_string(x->method->name));
+    if (x->method->carrier == WEFT_CARRIED_BY_DEVICES &&
+        weft_exchange_probe(x->method->id, &library) == WEFT_SUCCESS && library)
         json_object_set_new(out, "library", json_string(library));
     json_object_set_new(out, "ranks", json_integer(r->members));
-    json_object_set_new(out, "chunks", json_integer(weft_step_parts(step)));
+    json_object_set_new(out, "tiles", json_integer(weft_step_tiles(x)));
     json_object_set_new(out, "pack", json_boolean(r->pack));
     json_object_set_new(out, "unpack", json_boolean(r->unpack));
-    json_object_set_new(out, "staged", json_boolean(step->staged));
-    json_object_set_new(out, "partners_read", json_boolean(step->method->shared));
+    json_object_set_new(out, "staged", json_boolean(x->staged));
+    json_object_set_new(out, "partners_read", json_boolean(read));
     json_object_set_new(out, "loaded_by_next", json_boolean(loaded));
-    json_object_set_new(out, "send", json_string(buffer_name(schedule, step->send)));
-    json_object_set_new(out, "receive", json_string(buffer_name(schedule, step->receive)));
+    json_object_set_new(out, "send", json_string(buffer_name(schedule, x->send)));
+    json_object_set_new(out, "receive", json_string(buffer_name(schedule, x->receive)));
     json_object_set_new(out, "bytes_sent", json_integer(step->bytes_sent));
-    json_object_set_new(out, "messages", json_integer(step->messages_sent));
+    json_object_set_new(out, "messages", json_integer(x->messages_sent));
     json_object_set_new(out, "order_before", small_integers(r->src_order, r->src_box.axes));
     json_object_set_new(out, "order_after", small_integers(r->dst_order, r->dst_box.axes));
     json_object_set_new(out, "box_before", integers(r->src_box.n, r->src_box.axes));
@@ -94,8 +97,9 @@ static json_t *describe_step(const weft_schedule *schedule, const weft_step *ste
     if (step->kind == WEFT_STEP_FFT) describe_fft(step, out);
     if (step->kind == WEFT_STEP_EXCHANGE) describe_exchange(schedule, step, out);
     if (step->kind == WEFT_STEP_POINTWISE)
-        json_object_set_new(out, "operators",
-                            weft_explain_operators(step->operators, &step->layout));
+        json_object_set_new(
+            out, "operators",
+            weft_explain_operators(step->as.pointwise.operators, &step->as.pointwise.layout));
     return out;
 }
 

@@ -78,10 +78,10 @@ static void write_fft(const json_t *step, size_t rank, FILE *stream) {
         {"load", "loading"}, {"spectral", "between"}, {"store", "storing"}};
     fprintf(stream, " %s along ", text(step, "kind"));
     write_axes(json_object_get(step, "axes"), rank, stream);
-    if (flag(step, "returns")) fputs(" and back", stream);
-    if (number(step, "chunks") > 1) fprintf(stream, " in %.0f parts", number(step, "chunks"));
-    if (number(step, "far_chunks") > 0)
-        fprintf(stream, ", %.0f of them from partners' arrays", number(step, "far_chunks"));
+    if (flag(step, "round_trip")) fputs(" and back", stream);
+    if (number(step, "tiles") > 1) fprintf(stream, " in %.0f tiles", number(step, "tiles"));
+    if (number(step, "remote_tiles") > 0)
+        fprintf(stream, ", %.0f of them from partners' arrays", number(step, "remote_tiles"));
     for (int i = 0; i < 3; i++) {
         if (!json_object_get(step, places[i][0])) continue;
         fprintf(stream, "; %s:", places[i][1]);

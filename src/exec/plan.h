@@ -17,13 +17,14 @@ enum { WEFT_DIRECTIONS = 3, WEFT_SCHEDULES = 2 * WEFT_DIRECTIONS }; /* direction
  * both placements share it. */
 enum { WEFT_OPERATOR_SLOTS = 2 * WEFT_PLACES };
 static inline int weft_operator_slot(const weft_schedule *schedule, const weft_step *step) {
-    return (int)step->layout.place + (schedule->direction == WEFT_CONVOLVE ? WEFT_PLACES : 0);
+    return (int)step->as.pointwise.layout.place +
+           (schedule->direction == WEFT_CONVOLVE ? WEFT_PLACES : 0);
 }
 
 /* Whether the step is what the device's own scaling does: in place, by *factor. */
 static inline bool weft_step_scales(const weft_step *step, double *factor) {
-    return step->src == step->dst && !step->layout.keeps &&
-           weft_operators_only_scale(step->operators, factor);
+    return step->src == step->dst && !step->as.pointwise.layout.keeps &&
+           weft_operators_only_scale(step->as.pointwise.operators, factor);
 }
 
 /* An engine plan, shared by all tasks with the same transform. */

@@ -50,14 +50,14 @@ static weft_status find_or_plan(weft_build *b, const weft_transform *transform,
     return WEFT_SUCCESS;
 }
 
-static weft_status plan_transform(weft_build *b, const weft_step *step, const weft_task *task,
+static weft_status plan_transform(weft_build *b, const weft_fft_step *fft, const weft_task *task,
                                   weft_engine_plan **plan) {
-    weft_transform t = step->transform;
+    weft_transform t = fft->transform;
     if (task->as.fft.n > 0) {
-        t.part_loop = step->chunk_loop;
-        t.loop[step->chunk_loop].n = task->as.fft.n;
+        t.part_loop = fft->tile_loop;
+        t.loop[fft->tile_loop].n = task->as.fft.n;
     }
-    if (task->as.fft.from_partners && step->far_piece) t.in_pieces.piece = step->far_piece;
+    if (task->as.fft.from_partners && fft->remote_piece) t.in_pieces.piece = fft->remote_piece;
     return find_or_plan(b, &t, plan);
 }
 
@@ -173,8 +173,8 @@ weft_status weft_program_prepare(weft_build *b, int s) {
     WEFT_TRY(allocate_lists(p));
     for (int t = 0; t < tasks->count; t++)
         if (tasks->task[t].kind == WEFT_TASK_FFT)
-            WEFT_TRY(plan_transform(b, &b->schedule[s].step[tasks->task[t].step], &tasks->task[t],
-                                    &p->prepared[t].plan));
+            WEFT_TRY(plan_transform(b, &b->schedule[s].step[tasks->task[t].step].as.fft,
+                                    &tasks->task[t], &p->prepared[t].plan));
     b->memory.tables += p->bytes;
     if (p->sequential) return WEFT_SUCCESS;
     count_blockers(p);

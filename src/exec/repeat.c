@@ -11,7 +11,8 @@ static bool can_be_graph(const weft_schedule *schedule) {
     for (int i = 0; i < schedule->steps; i++) {
         const weft_step *step = &schedule->step[i];
         if (step->kind == WEFT_STEP_EXCHANGE) return false;
-        if (step->kind == WEFT_STEP_COPY && step->transfer != WEFT_DEVICE_TO_DEVICE) return false;
+        if (step->kind == WEFT_STEP_COPY && step->as.copy.transfer != WEFT_DEVICE_TO_DEVICE)
+            return false;
     }
     return true;
 }

@@ -25,7 +25,7 @@ bool weft_build_shares(const weft_build *b) {
     for (int s = 0; s < WEFT_SCHEDULES; s++)
         for (int i = 0; i < b->schedule[s].steps; i++)
             if (b->schedule[s].step[i].kind == WEFT_STEP_EXCHANGE &&
-                b->schedule[s].step[i].method->shared)
+                b->schedule[s].step[i].as.exchange.method->carrier == WEFT_CARRIED_BY_READERS)
                 return true;
     return false;
 }
@@ -132,11 +132,11 @@ weft_status weft_build_share(weft_build *b, weft_transport *transport) {
 }
 
 weft_status weft_build_peer(weft_build *b, int s, int i, weft_peer **peer) {
-    const weft_step *step = &b->schedule[s].step[i];
-    int direction = (int)step->direction, k = step->redistribution;
+    const weft_exchange_step *x = &b->schedule[s].step[i].as.exchange;
+    int direction = (int)x->direction, k = x->redistribution;
     weft_peer **created = &b->sharing.peer[direction][k];
     if (!*created) {
-        WEFT_TRY(weft_peer_create(&step->exchange, created));
+        WEFT_TRY(weft_peer_create(&x->geometry, created));
         WEFT_TRY(find_members(b, direction, k, *created));
     }
     *peer = *created;

@@ -98,9 +98,9 @@ void weft_execution_receive(weft_execution *r, int t) {
 
 void weft_execution_alltoall(weft_execution *r, int t) {
     weft_transport *group = weft_execution_group(r, t);
-    const weft_step *step = &r->b->schedule[r->s].step[r->task[t].step];
-    const void *from = r->p->progress.address[step->send];
-    void *to = r->p->progress.address[step->receive];
+    const weft_exchange_step *x = &r->b->schedule[r->s].step[r->task[t].step].as.exchange;
+    const void *from = r->p->progress.address[x->send];
+    void *to = r->p->progress.address[x->receive];
     for (int i = 0; i < r->task[t].accesses; i++) {
         const weft_access *a = weft_execution_access(r, t, i);
         if (a->writes)

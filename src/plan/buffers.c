@@ -24,23 +24,23 @@ typedef struct choice {
 
 typedef choice table[WEFT_MAX_STEPS + 1][WEFT_BUFFER_STAGE_SEND];
 
-/* Whether an exchange may use these buffers; *cost gets the price. */
-static bool exchange_allows(const weft_step *step, int src, int send, int receive, int dst,
+/* Whether an exchange may use these buffers; *cost gets the price. Later tiles are still to leave
+ * when the first ones arrive. */
+static bool exchange_allows(const weft_exchange_step *x, int src, int send, int receive, int dst,
                             const weft_machine_buffers *price, int *cost) {
-    const weft_redistribution *r = &step->exchange;
-    /* Later parts are still to leave when the first ones arrive. */
-    bool parts = weft_step_in_parts(step), p2p = step->method->point_to_point || parts;
-    bool packed = r->pack && !step->staged, aliased = src == dst;
-    if (parts && aliased) return false;
-    if (step->method->shared) { /* the same workspaces wherever possible, so that few are shared */
-        *cost = src - WEFT_BUFFER_WORKSPACE;
+    const bool pack = x->geometry.pack, unpack = x->geometry.unpack, aliased = src == dst;
+    const bool tiled = weft_step_is_tiled(x), early = x->method->receives_early || tiled;
+    const bool packed = pack && !x->staged;
+    if (tiled && aliased) return false;
+    if (x->method->carrier == WEFT_CARRIED_BY_READERS) {
+        *cost = src - WEFT_BUFFER_WORKSPACE; /* few workspaces are shared */
         return src >= WEFT_BUFFER_WORKSPACE && !aliased;
     }
-    if (send == receive || (r->pack && send == src) || (r->unpack && receive == dst)) return false;
-    if (send == dst && (r->pack || !r->unpack)) return false;
-    if (receive == src && (p2p || !packed)) return false;
-    if (aliased && (step->method->datatypes || (!r->unpack && (p2p || !r->pack)))) return false;
-    *cost = !aliased ? 0 : packed || step->staged ? price->own_packed : price->own_shifted;
+    if (send == receive || (pack && send == src) || (unpack && receive == dst)) return false;
+    if (send == dst && (pack || !unpack)) return false;
+    if (receive == src && (early || !packed)) return false;
+    if (aliased && (x->method->gathers || (!unpack && (early || !pack)))) return false;
+    *cost = !aliased ? 0 : packed || x->staged ? price->own_packed : price->own_shifted;
     return true;
 }
 
@@ -56,38 +56,36 @@ typedef struct range {
 } range;
 
 /* The cheapest way to run an exchange from `src` into `dst`, packing in these buffers. */
-static choice exchange_into(const weft_step *step, int src, int dst, range buffers) {
+static choice exchange_into(const weft_exchange_step *x, int src, int dst, range buffers) {
     choice best = {.cost = COST_IMPOSSIBLE};
     int cost = 0;
     for (int send = buffers.first; send < buffers.limit; send++)
         for (int receive = buffers.first; receive < buffers.limit; receive++) {
-            int s = step->staged ? WEFT_BUFFER_STAGE_SEND : step->exchange.pack ? send : src;
-            int r = step->staged            ? WEFT_BUFFER_STAGE_RECEIVE
-                    : step->exchange.unpack ? receive
-                                            : dst;
-            if (exchange_allows(step, src, s, r, dst, buffers.price, &cost))
+            int s = x->staged ? WEFT_BUFFER_STAGE_SEND : x->geometry.pack ? send : src;
+            int r = x->staged ? WEFT_BUFFER_STAGE_RECEIVE : x->geometry.unpack ? receive : dst;
+            if (exchange_allows(x, src, s, r, dst, buffers.price, &cost))
                 relax(&best, cost, src, s, r);
         }
     return best;
 }
 
-/* The same for an exchange whose blocks the next step loads and stores into `dst`. This rank's own
- * block is loaded from src, unless that is dst: then it is copied to what arrives. */
-static void try_both(const weft_step *step, int base, int src, int dst, int arrived, range buffers,
-                     choice *best) {
+/* An exchange from `src` to `arrived`, whose blocks the next step loads and stores into `dst`. This
+ * rank's own block is loaded from src, unless that is dst: then it is copied to what arrives. */
+static void try_both(const weft_exchange_step *x, int base, int src, int dst, int arrived,
+                     range buffers, choice *best) {
     if (arrived == dst) return;
-    choice c = exchange_into(step, src, arrived, buffers);
+    choice c = exchange_into(x, src, arrived, buffers);
     if (src == dst)
-        c.cost += step->parts_after ? buffers.price->waiting
-                                    : 2 * buffers.price->final_copy / step->exchange.members;
+        c.cost += x->consumed.transformed ? buffers.price->waiting
+                                          : 2 * buffers.price->final_copy / x->geometry.members;
     c.two_steps = true;
     c.arrived = arrived;
     c.cost += base;
     if (c.cost < best->cost) *best = c;
 }
 
-/* Partners' arrays are loaded where they lie: nothing arrives. */
-static void try_lent(int base, int src, int dst, choice *best) {
+/* An exchange of which nothing arrives, for the next step loads partners' arrays. */
+static void try_remote(int base, int src, int dst, choice *best) {
     int cost = base + src - WEFT_BUFFER_WORKSPACE; /* few workspaces are shared */
     if (src < WEFT_BUFFER_WORKSPACE || src == dst || cost >= best->cost) return;
     *best = (choice){.cost = cost, .src = src, .send = src, .receive = -1, true, .arrived = -1};
@@ -98,54 +96,55 @@ static void try_step(const weft_step *step, int base, int src, int dst, range bu
                      choice *best) {
     switch (step->kind) {
     case WEFT_STEP_POINTWISE:
-        if (src == dst && !weft_stored_is_box(&step->layout.stored)) return;
+        if (src == dst && !weft_stored_is_box(&step->as.pointwise.layout.stored)) return;
         relax(best, base + (src == dst ? 0 : buffers.price->elsewhere), src, -1, -1);
         return;
     case WEFT_STEP_FFT: /* in place or not must not depend on the exchange method: engines that take
                            no pieces round differently */
-        if ((src == dst) == (step->can_alias && src != WEFT_BUFFER_IN))
+        if ((src == dst) == (step->as.fft.can_alias && src != WEFT_BUFFER_IN))
             relax(best, base, src, -1, -1);
         return;
     case WEFT_STEP_COPY:
         if (src != dst)
-            relax(best, base + (step->optional ? buffers.price->lending : 0), src, -1, -1);
-        if (src == dst && step->optional) relax(best, base, src, -1, -1);
+            relax(best, base + (step->as.copy.optional ? buffers.price->lending : 0), src, -1, -1);
+        if (src == dst && step->as.copy.optional) relax(best, base, src, -1, -1);
         return;
     case WEFT_STEP_EXCHANGE:
         break;
     }
-    choice c = exchange_into(step, src, dst, buffers);
+    choice c = exchange_into(&step->as.exchange, src, dst, buffers);
     relax(best, base + c.cost, src, c.send, c.receive);
 }
 
 /* Whether the caller's output holds only what the caller gets: on the host, where the device's work
  * is not, or numbers of another storage, which need not be aligned as those that are worked on. */
-static bool output_is_apart(const weft_schedule *schedule) {
+static bool output_is_converted(const weft_schedule *schedule) {
     const weft_step *first = &schedule->step[0];
     return schedule->converts_output ||
-           (first->kind == WEFT_STEP_COPY && first->transfer == WEFT_HOST_TO_DEVICE);
+           (first->kind == WEFT_STEP_COPY && first->as.copy.transfer == WEFT_HOST_TO_DEVICE);
 }
 
 static bool may_hold(const weft_schedule *schedule, int step, int buffer) {
-    return buffer != WEFT_BUFFER_OUT || !output_is_apart(schedule) || step == schedule->steps;
+    return buffer != WEFT_BUFFER_OUT || !output_is_converted(schedule) || step == schedule->steps;
 }
 
 static void try_from(const weft_schedule *schedule, const weft_machine_buffers *price, int i,
                      int src, int limit, table best) {
     const weft_step *step = &schedule->step[i];
     const int base = best[i][src].cost;
-    const bool loaded = step->kind == WEFT_STEP_EXCHANGE && step->loaded_by_next;
-    const range buffers = {output_is_apart(schedule) ? WEFT_BUFFER_WORKSPACE : WEFT_BUFFER_OUT,
+    const weft_exchange_step *x = &step->as.exchange;
+    const bool loaded = step->kind == WEFT_STEP_EXCHANGE && x->loaded;
+    const range buffers = {output_is_converted(schedule) ? WEFT_BUFFER_WORKSPACE : WEFT_BUFFER_OUT,
                            limit, price};
     for (int dst = WEFT_BUFFER_OUT; dst < limit; dst++) {
         if (!loaded && may_hold(schedule, i + 1, dst))
             try_step(step, base, src, dst, buffers, &best[i + 1][dst]);
         if (!loaded || !may_hold(schedule, i + 2, dst)) continue;
-        const bool lent = weft_step_leaves_data(step);
-        if (lent) try_lent(base, src, dst, &best[i + 2][dst]);
-        for (int arrived = WEFT_BUFFER_OUT; arrived < limit && !lent; arrived++)
+        const bool remote = weft_step_stays_remote(x);
+        if (remote) try_remote(base, src, dst, &best[i + 2][dst]);
+        for (int arrived = WEFT_BUFFER_OUT; arrived < limit && !remote; arrived++)
             if (may_hold(schedule, i + 1, arrived))
-                try_both(step, base, src, dst, arrived, buffers, &best[i + 2][dst]);
+                try_both(x, base, src, dst, arrived, buffers, &best[i + 2][dst]);
     }
 }
 
@@ -160,23 +159,33 @@ static void fill_table(const weft_schedule *schedule, const weft_machine_buffers
             if (best[i][src].cost < COST_IMPOSSIBLE) try_from(schedule, price, i, src, limit, best);
 }
 
+/* How this rank's own block gets through an exchange, `loaded_into` being where the next step
+ * stores that loads it, or -1. */
+static weft_own_block own_block(const weft_step *step, int loaded_into) {
+    if (loaded_into >= 0 && !weft_step_stays_remote(&step->as.exchange) && step->src != step->dst &&
+        step->src != loaded_into)
+        return WEFT_OWN_STAYS;
+    return step->src == step->dst ? WEFT_OWN_PACKED : WEFT_OWN_COPIED;
+}
+
 /* Writes the cheapest way to end in `buffer` into the steps. */
 static void trace_back(weft_schedule *schedule, table best, int buffer) {
     for (int i = schedule->steps; i > 0; i--) {
         weft_step *step = &schedule->step[i - 1];
         const choice *c = &best[i][buffer];
+        const int loaded_into = c->two_steps ? buffer : -1;
         step->dst = buffer;
         if (c->two_steps) {
             step->src = c->arrived;
             step = &schedule->step[--i - 1];
             step->dst = c->arrived;
-            step->own_stays =
-                !weft_step_leaves_data(step) && c->src != c->arrived && c->src != buffer;
         }
         step->src = c->src;
-        step->send = c->send;
-        step->receive = c->receive;
         buffer = c->src;
+        if (step->kind != WEFT_STEP_EXCHANGE) continue;
+        step->as.exchange.send = c->send;
+        step->as.exchange.receive = c->receive;
+        step->as.exchange.own = own_block(step, loaded_into);
     }
 }
 
@@ -185,7 +194,8 @@ static void drop_copies(weft_schedule *schedule) {
     int kept = 0;
     for (int i = 0; i < schedule->steps; i++) {
         const weft_step *step = &schedule->step[i];
-        if (step->kind == WEFT_STEP_COPY && step->optional && step->src == step->dst) continue;
+        if (step->kind == WEFT_STEP_COPY && step->as.copy.optional && step->src == step->dst)
+            continue;
         if (kept < i) schedule->step[kept] = *step;
         kept++;
     }
@@ -194,17 +204,15 @@ static void drop_copies(weft_schedule *schedule) {
 
 static void add_final_copy(weft_schedule *schedule) {
     const weft_step *before = &schedule->step[schedule->steps - 1];
+    const weft_copy_step copy = {.copy = weft_copy_of_run(before->dst_bytes, 1),
+                                 .transfer = WEFT_DEVICE_TO_DEVICE};
     schedule->step[schedule->steps++] = (weft_step){.kind = WEFT_STEP_COPY,
-                                                    .chunks = 1,
                                                     .src = before->dst,
                                                     .dst = WEFT_BUFFER_OUT,
-                                                    .send = -1,
-                                                    .receive = -1,
                                                     .src_bytes = before->dst_bytes,
                                                     .dst_bytes = before->dst_bytes,
-                                                    .transfer = WEFT_DEVICE_TO_DEVICE,
-                                                    .copy = weft_copy_of_run(before->dst_bytes, 1),
-                                                    .bytes_moved = 2 * before->dst_bytes};
+                                                    .bytes_moved = 2 * before->dst_bytes,
+                                                    .as.copy = copy};
 }
 
 static void need(weft_schedule *schedule, int buffer, int64_t bytes) {
@@ -212,47 +220,50 @@ static void need(weft_schedule *schedule, int buffer, int64_t bytes) {
         schedule->buffer_bytes[buffer] = (size_t)bytes;
 }
 
-/* Of an exchange: blocks packed and unpacked, and this rank's own one. */
-static int64_t copied_bytes(const weft_step *step) {
-    const weft_redistribution *r = &step->exchange;
+/* What an exchange reads and writes in local memory: blocks packed and unpacked or copied from
+ * partners, and this rank's own one. */
+static int64_t copied_bytes(const weft_exchange_step *x) {
+    const weft_redistribution *r = &x->geometry;
+    const bool reads = x->method->carrier == WEFT_CARRIED_BY_READERS;
+    const bool arrives = r->unpack || (reads && !weft_step_stays_remote(x));
     int64_t elements = 0;
-    bool pulls = step->method->shared && !weft_step_leaves_data(step);
     for (int m = 0; m < r->members; m++) {
         if (m == r->me) continue;
         elements += r->pack ? r->send[m].elements : 0;
-        elements += r->unpack || pulls ? r->receive[m].elements : 0;
+        elements += arrives ? r->receive[m].elements : 0;
     }
-    if (!step->own_stays && (pulls || !step->method->shared)) elements += r->send[r->me].elements;
+    if (x->own != WEFT_OWN_STAYS && (arrives || !reads)) elements += r->send[r->me].elements;
     return 2 * elements * (int64_t)r->element_bytes;
 }
 
-/* Where this rank's own block goes, the packed layout, and the size of the buffers. */
-static void settle_exchange(weft_schedule *schedule, weft_step *step) {
-    weft_redistribution *r = &step->exchange;
-    step->own_direct = step->src != step->dst && !step->own_stays;
-    if (step->method->shared) schedule->shared[step->src - WEFT_BUFFER_WORKSPACE] = true;
-    if (step->loaded_by_next && !weft_step_leaves_data(step) && !step->own_stays)
-        weft_schedule_load_own_copy(step, step + 1);
-    const bool own_packed = step->src == step->dst;
-    step->packing = (weft_packing){.pack = r->pack,
-                                   .unpack = r->unpack,
-                                   .own_send = own_packed && r->pack,
-                                   .own_receive = own_packed && !r->pack,
-                                   .whole = step->staged && step->method->datatypes};
-    weft_redistribution_lay_out(r, step->packing);
-    int64_t element = (int64_t)r->element_bytes;
-    if (r->pack) need(schedule, step->send, r->send_elements * element);
-    if (r->unpack) need(schedule, step->receive, r->receive_elements * element);
-    step->bytes_moved = copied_bytes(step);
+/* The packed layout, and the size of the buffers. */
+static void complete_exchange(weft_schedule *schedule, weft_step *step) {
+    weft_exchange_step *x = &step->as.exchange;
+    weft_redistribution *r = &x->geometry;
+    const int64_t element = (int64_t)r->element_bytes;
+    const bool own_packed = x->own == WEFT_OWN_PACKED;
+    if (x->method->carrier == WEFT_CARRIED_BY_READERS)
+        schedule->shared[step->src - WEFT_BUFFER_WORKSPACE] = true;
+    if (x->loaded && !weft_step_stays_remote(x) && x->own != WEFT_OWN_STAYS)
+        weft_schedule_load_own_copy(x, &step[1].as.fft);
+    x->packing = (weft_packing){.pack = r->pack,
+                                .unpack = r->unpack,
+                                .own_send = own_packed && r->pack,
+                                .own_receive = own_packed && !r->pack,
+                                .whole = x->staged && x->method->gathers};
+    weft_redistribution_lay_out(r, x->packing);
+    if (r->pack) need(schedule, x->send, r->send_elements * element);
+    if (r->unpack) need(schedule, x->receive, r->receive_elements * element);
+    step->bytes_moved = copied_bytes(x);
 }
 
-static void settle(weft_schedule *schedule) {
+static void complete(weft_schedule *schedule) {
     for (int i = 0; i < schedule->steps; i++) {
         weft_step *step = &schedule->step[i];
         need(schedule, step->src, step->src_bytes);
         need(schedule, step->dst, step->dst_bytes);
-        if (step->kind == WEFT_STEP_FFT) step->transform.in_place = step->src == step->dst;
-        if (step->kind == WEFT_STEP_EXCHANGE) settle_exchange(schedule, step);
+        if (step->kind == WEFT_STEP_FFT) step->as.fft.transform.in_place = step->src == step->dst;
+        if (step->kind == WEFT_STEP_EXCHANGE) complete_exchange(schedule, step);
     }
 }
 
@@ -261,8 +272,9 @@ static int workspace_cost(const weft_machine_buffers *price, int count) {
 }
 
 /* The copy at the end is for in place only, where a single pass cannot write over what it reads. */
-weft_status weft_schedule_assign_buffers(weft_schedule *schedule, const weft_machine_buffers *price,
-                                         int free_workspaces) {
+weft_status weft_schedule_assign_buffers(const weft_schedule_request *request,
+                                         weft_schedule *schedule) {
+    const weft_machine_buffers *price = &weft_request_machine(request)->buffers;
     table best;
     int chosen = -1, chosen_cost = COST_IMPOSSIBLE, chosen_end = WEFT_BUFFER_OUT;
     for (int k = 0; k <= WEFT_MAX_WORKSPACES; k++) {
@@ -270,7 +282,7 @@ weft_status weft_schedule_assign_buffers(weft_schedule *schedule, const weft_mac
         for (int end = WEFT_BUFFER_OUT; end < WEFT_BUFFER_WORKSPACE + k; end++) {
             if (end != WEFT_BUFFER_OUT && !schedule->in_place) break;
             int cost = best[schedule->steps][end].cost +
-                       workspace_cost(price, k - free_workspaces) +
+                       workspace_cost(price, k - request->workspaces) +
                        (end == WEFT_BUFFER_OUT ? 0 : price->final_copy);
             if (cost < chosen_cost) {
                 chosen = k;
@@ -289,6 +301,6 @@ weft_status weft_schedule_assign_buffers(weft_schedule *schedule, const weft_mac
     trace_back(schedule, best, chosen_end);
     drop_copies(schedule);
     if (chosen_end != WEFT_BUFFER_OUT) add_final_copy(schedule);
-    settle(schedule);
+    complete(schedule);
     return WEFT_SUCCESS;
 }

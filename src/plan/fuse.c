@@ -2,7 +2,7 @@
  * Exchanges without copies: where the engine takes pieces, the transform before an exchange stores
  * each partner's block as it travels, and the transform after it loads the blocks as they arrived,
  * this rank's own one where it was stored. What partners read where it lies (exchange method peer)
- * is loaded from there; in parts, the first ones are copied to where they belong while the
+ * is loaded from there; in tiles, the first ones are copied to where they belong while the
  * transform before works on. Nothing is packed or unpacked then.
  *
  * Each rank decides for itself: messages are the same either way.
@@ -27,7 +27,7 @@ static int shared_out_axis(const weft_block *blocks, int members, const weft_reg
 }
 
 /* The dimension of the transform that is this axis, or -1. */
-static int dimension_of(const weft_step *fft, int axis) {
+static int dimension_of(const weft_fft_step *fft, int axis) {
     for (int d = 0; d < fft->transform.dims; d++)
         if (fft->axis[fft->transform.dims - 1 - d] == axis) return d;
     return -1;
@@ -35,7 +35,7 @@ static int dimension_of(const weft_step *fft, int axis) {
 
 /* A block of a transform's array `box` as a piece: its indices are those of `view`, a part of the
  * whole array, and it lies as `stored`. */
-static weft_piece piece_of(const weft_step *fft, const weft_region *box, int axis,
+static weft_piece piece_of(const weft_fft_step *fft, const weft_region *box, int axis,
                            const weft_view *view, const weft_view *stored, int array) {
     const weft_transform *t = &fft->transform;
     bool transformed[WEFT_AXES] = {false};
@@ -73,30 +73,28 @@ static bool alike(const weft_transform *t, const weft_piece *list, int count) {
     return true;
 }
 
-/* The step, if it is a transform of something here. */
-static weft_step *transform_at(weft_schedule *schedule, int i) {
-    if (i < 0 || i >= schedule->steps) return NULL;
-    weft_step *step = &schedule->step[i];
-    return step->kind == WEFT_STEP_FFT && !weft_step_is_empty(step) ? step : NULL;
+static bool engine_takes(const weft_schedule_request *request, const weft_transform *t,
+                         weft_pieces pieces) {
+    const weft_computing *by = &request->computing;
+    return pieces.count > 0 && alike(t, pieces.piece, pieces.count) &&
+           by->engine->supports(t, by->device) == WEFT_SUCCESS;
 }
 
-/* Gives the transform its pieces if the engine takes them; keeps the list. */
-static bool take(const weft_schedule_request *request, weft_step *fft, bool output,
+/* Gives the transform its pieces if the engine takes them; the list is then the transform's. */
+static bool take(const weft_schedule_request *request, weft_fft_step *fft, bool output,
                  weft_pieces pieces) {
     weft_transform t = fft->transform;
     *(output ? &t.out_pieces : &t.in_pieces) = pieces;
     t.destroy_input = t.destroy_input && t.in_pieces.count == 0;
-    if (pieces.count == 0 || !alike(&t, pieces.piece, pieces.count) ||
-        request->engine->supports(&t, request->device) != WEFT_SUCCESS)
-        return false;
+    if (!engine_takes(request, &t, pieces)) return false;
     fft->transform = t;
     fft->can_alias = false;
     return true;
 }
 
 /* The transform before the exchange stores blocks one after the other, each in wire order. */
-static void fuse_stores(const weft_schedule_request *request, weft_step *fft, weft_step *step) {
-    weft_redistribution *r = &step->exchange;
+static void fuse_stores(const weft_schedule_request *request, weft_fft_step *fft,
+                        weft_redistribution *r) {
     int axis = shared_out_axis(r->send, r->members, &r->src_box), count = 0;
     int dimension = axis < 0 ? -1 : dimension_of(fft, axis);
     weft_piece *list = dimension < 0 ? NULL : calloc((size_t)r->members, sizeof *list);
@@ -121,94 +119,100 @@ static void fuse_stores(const weft_schedule_request *request, weft_step *fft, we
 /* What the transform after the exchange loads: from partners' arrays (one for each member), or from
  * the array before the exchange, which has this rank's own block, and the one after it, where
  * blocks lie as they arrived or where they belong. */
-static int list_loads(const weft_step *step, const weft_step *fft, int axis, bool lent,
+static int list_loads(const weft_redistribution *r, const weft_fft_step *fft, int axis, bool remote,
                       weft_piece *list) {
-    const weft_redistribution *r = &step->exchange;
     int64_t offset = 0;
     int count = 0;
     for (int m = 0; m < r->members; m++) {
         const weft_block *block = &r->receive[m];
         if (block->elements == 0) continue;
-        weft_view stored = lent         ? block->origin
+        weft_view stored = remote       ? block->origin
                            : m == r->me ? r->send[m].view
                            : r->unpack  ? weft_redistribution_stored_alone(r, &block->view, offset)
                                         : block->view;
-        int array = lent ? m : m == r->me ? WEFT_LOADED_OWN : WEFT_LOADED_ARRIVED;
+        int array = remote ? m : m == r->me ? WEFT_LOADED_OWN : WEFT_LOADED_ARRIVED;
         insert(list, &count, piece_of(fft, &r->dst_box, axis, &block->view, &stored, array));
         offset += block->elements;
     }
     return count;
 }
 
-/* How many of the parts that are taken are copied: of a pair, which the links between are for
- * alone, all; of more partners the machine's share. What is copied must travel while the transform
- * before works. */
-static int parts_to_copy(const weft_schedule_request *request, const weft_step *step) {
-    const int parts = step->taken.parts;
-    if (!step->parts_before) return 0;
+/* How many of the tiles consumed are copied: of a pair, which the links between are for alone, all;
+ * of more partners the machine's share. What is copied must travel while the transform before
+ * works. */
+static int tiles_to_copy(const weft_schedule_request *request, const weft_exchange_step *x) {
     const double share = weft_request_machine(request)->tiling.copied;
-    return step->exchange.members > 2 ? (int)ceil(parts * share) : parts;
+    if (!x->produced.transformed) return 0;
+    return x->geometry.members > 2 ? (int)ceil(x->consumed.tiles * share) : x->consumed.tiles;
 }
 
-/* The last parts of the transform after load what partners lend, if it takes its input by them. */
-static void load_far(const weft_schedule_request *request, const weft_step *step, weft_step *fft,
-                     int axis) {
-    const int copied = parts_to_copy(request, step);
+/* The transform after the exchange loads its last tiles from partners' arrays, if it takes its
+ * input by those pieces. */
+static void load_remotely(const weft_schedule_request *request, const weft_exchange_step *x,
+                          weft_fft_step *fft, int axis) {
+    const int copied = tiles_to_copy(request, x);
     weft_transform t = fft->transform;
-    if (!step->method->shared || request->device->host_addressable || !step->parts_after ||
-        copied >= step->taken.parts ||
-        (step->made.parts > 1 && step->made.axis == step->taken.axis))
+    if (x->method->carrier != WEFT_CARRIED_BY_READERS ||
+        request->computing.device->host_addressable || !x->consumed.transformed ||
+        copied >= x->consumed.tiles ||
+        (x->produced.tiles > 1 && x->produced.axis == x->consumed.axis))
         return;
-    weft_piece *list = calloc((size_t)step->exchange.members, sizeof *list);
+    weft_piece *list = calloc((size_t)x->geometry.members, sizeof *list);
     if (!list) return; /* copying does as well */
-    t.in_pieces = (weft_pieces){list_loads(step, fft, axis, true, list), t.in_pieces.dim, list};
-    if (!alike(&t, list, t.in_pieces.count) ||
-        request->engine->supports(&t, request->device) != WEFT_SUCCESS) {
+    t.in_pieces =
+        (weft_pieces){list_loads(&x->geometry, fft, axis, true, list), t.in_pieces.dim, list};
+    if (!engine_takes(request, &t, t.in_pieces)) {
         free(list);
         return;
     }
-    fft->far_piece = list;
-    fft->far_chunks = step->taken.parts - copied;
+    fft->remote_piece = list;
+    fft->remote_tiles = x->consumed.tiles - copied;
 }
 
-static void fuse_loads(const weft_schedule_request *request, weft_step *step, weft_step *fft) {
-    weft_redistribution *r = &step->exchange;
-    const bool parts = weft_step_in_parts(step), lent = step->method->shared && !parts;
+static void fuse_loads(const weft_schedule_request *request, weft_exchange_step *x,
+                       weft_fft_step *fft) {
+    weft_redistribution *r = &x->geometry;
+    const bool remote = x->method->carrier == WEFT_CARRIED_BY_READERS && !weft_step_is_tiled(x);
     int axis = shared_out_axis(r->receive, r->members, &r->dst_box);
     int dimension = axis < 0 ? -1 : dimension_of(fft, axis);
     weft_piece *list = dimension < 0 ? NULL : calloc((size_t)r->members, sizeof *list);
     if (!list) return;
-    const int count = list_loads(step, fft, axis, lent, list);
+    const int count = list_loads(r, fft, axis, remote, list);
     if (!take(request, fft, false, (weft_pieces){count, dimension, list})) {
         free(list);
         return;
     }
     fft->in_piece = list;
-    step->loaded_by_next = true;
+    x->loaded = true;
     if (r->unpack) weft_redistribution_store_blocks(r, r->receive);
     r->unpack = false;
-    load_far(request, step, fft, axis);
+    load_remotely(request, x, fft, axis);
+}
+
+/* Whether a transform can load what arrives where it arrives. Partners' arrays stay as they are
+ * until a whole transform has loaded them. */
+static bool can_load(const weft_exchange_step *x, const weft_fft_step *fft) {
+    if (x->method->carrier == WEFT_CARRIED_BY_READERS)
+        return weft_step_is_tiled(x) || fft->tiles == 1;
+    return weft_step_tiles_are_runs(x, &x->geometry.dst_box);
 }
 
 void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *schedule) {
-    if (!request->engine || !request->engine->takes_pieces) return;
+    if (!request->computing.engine || !request->computing.engine->takes_pieces) return;
     for (int i = 0; i < schedule->steps; i++) {
-        weft_step *step = &schedule->step[i];
-        if (step->kind != WEFT_STEP_EXCHANGE || step->staged || step->method->datatypes) continue;
-        weft_step *before = transform_at(schedule, i - 1), *after = transform_at(schedule, i + 1);
-        const weft_redistribution *r = &step->exchange;
-        if (before && r->pack && weft_step_parts_are_runs(step, &r->src_box))
-            fuse_stores(request, before, step);
-        /* Partners lend a whole array until a whole transform has loaded it. */
-        const bool arrives = step->method->shared
-                                 ? weft_step_in_parts(step) || (after && after->chunks == 1)
-                                 : weft_step_parts_are_runs(step, &r->dst_box);
-        if (after && arrives) fuse_loads(request, step, after);
+        weft_exchange_step *x = &schedule->step[i].as.exchange;
+        if (schedule->step[i].kind != WEFT_STEP_EXCHANGE || x->staged || x->method->gathers)
+            continue;
+        weft_step *before = weft_schedule_transform(schedule, i - 1);
+        weft_step *after = weft_schedule_transform(schedule, i + 1);
+        if (before && x->geometry.pack && weft_step_tiles_are_runs(x, &x->geometry.src_box))
+            fuse_stores(request, &before->as.fft, &x->geometry);
+        if (after && can_load(x, &after->as.fft)) fuse_loads(request, x, &after->as.fft);
     }
 }
 
-void weft_schedule_load_own_copy(const weft_step *exchange, weft_step *fft) {
-    const weft_redistribution *r = &exchange->exchange;
+void weft_schedule_load_own_copy(const weft_exchange_step *exchange, weft_fft_step *fft) {
+    const weft_redistribution *r = &exchange->geometry;
     const weft_view *view = &r->receive[r->me].view;
     weft_pieces *pieces = &fft->transform.in_pieces;
     int axis = fft->axis[fft->transform.dims - 1 - pieces->dim];

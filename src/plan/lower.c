@@ -12,6 +12,11 @@ typedef struct lowering {
     weft_lowered *out;
 } lowering;
 
+/* NULL: there is no such step. */
+static const weft_step *step_at(const lowering *l, int number) {
+    return number >= 0 && number < l->schedule->steps ? &l->schedule->step[number] : NULL;
+}
+
 static weft_task task_of(int step, weft_task_kind kind, weft_phase phase) {
     return (weft_task){.kind = kind,
                        .lane = WEFT_LANE_COMPUTE,
@@ -50,7 +55,7 @@ static void add_axis(weft_view *view, int64_t n, int64_t stride) {
 }
 
 static weft_access side_of(const weft_step *step, share tile, bool output) {
-    const weft_transform *t = &step->transform;
+    const weft_transform *t = &step->as.fft.transform;
     weft_access a = {.buffer = output ? step->dst : step->src,
                      .writes = output || t->destroy_input,
                      .element_bytes = weft_transform_element_bytes(t, output)};
@@ -65,9 +70,8 @@ static weft_access side_of(const weft_step *step, share tile, bool output) {
     return a;
 }
 
-static weft_access piece_of(const weft_step *step, share tile, bool output, const weft_piece *piece,
-                            int buffer) {
-    const weft_transform *t = &step->transform;
+static weft_access piece_of(const weft_transform *t, share tile, bool output,
+                            const weft_piece *piece, int buffer) {
     const int along = output ? t->out_pieces.dim : t->in_pieces.dim;
     weft_access a = {.buffer = buffer,
                      .writes = output,
@@ -87,76 +91,88 @@ static weft_access piece_of(const weft_step *step, share tile, bool output, cons
 static void add_loaded(lowering *l, const weft_step *step, share tile,
                        const weft_exchange_lowering *x, bool remote) {
     weft_tasks *tasks = &l->out->tasks;
+    const weft_fft_step *fft = &step->as.fft;
     const weft_step *exchange = step - 1;
-    const weft_piece *list = remote && step->far_piece ? step->far_piece : step->in_piece;
-    const int members = exchange->exchange.members, me = exchange->exchange.me;
-    for (int p = 0; p < step->transform.in_pieces.count; p++) {
+    const weft_redistribution *r = &exchange->as.exchange.geometry;
+    const weft_piece *list = remote && fft->remote_piece ? fft->remote_piece : fft->in_piece;
+    for (int p = 0; p < fft->transform.in_pieces.count; p++) {
         const int array = list[p].array;
-        const bool own = remote ? array == me : array == WEFT_LOADED_OWN;
+        const bool own = array == (remote ? r->me : WEFT_LOADED_OWN);
         if (own || !remote)
-            weft_tasks_access(
-                tasks, piece_of(step, tile, false, &list[p], own ? exchange->src : exchange->dst));
+            weft_tasks_access(tasks, piece_of(&fft->transform, tile, false, &list[p],
+                                              own ? exchange->src : exchange->dst));
         for (int t = 0; remote && !own && t < x->produced; t++)
             weft_tasks_access(
-                tasks, weft_access_all(x->partners.first_buffer + t * members + array, false));
+                tasks, weft_access_all(x->partners.first_buffer + t * r->members + array, false));
     }
     if (!remote) {
         weft_tasks_array(tasks, exchange->dst);
         weft_tasks_array(tasks, exchange->src);
     }
-    for (int m = 0; m < members && remote; m++)
-        weft_tasks_array(tasks, m == me ? exchange->src : x->partners.first_buffer + m);
+    for (int m = 0; m < r->members && remote; m++)
+        weft_tasks_array(tasks, m == r->me ? exchange->src : x->partners.first_buffer + m);
 }
 
-/* A part beyond what the caller's array holds touches nothing of it, and gets its beginning: some
+/* A tile beyond what the caller's array holds touches nothing of it, and gets its beginning: some
  * devices take no address that lies outside of an array. */
-static int64_t offset_of(const weft_step *step, share tile, bool output) {
-    const weft_transform *t = &step->transform;
+static int64_t offset_of(const weft_fft_step *fft, share tile, bool output) {
+    const weft_transform *t = &fft->transform;
     const weft_fused_operators *side = output ? &t->store : &t->load;
-    if (tile.loop < 0 || (output ? step->out_piece : step->in_piece)) return 0;
+    if (tile.loop < 0 || (output ? fft->out_piece : fft->in_piece)) return 0;
     if (side->list && tile.first >= side->layout.stored.n[side->loop_axis[tile.loop]]) return 0;
     return tile.first * (output ? t->loop[tile.loop].out_stride : t->loop[tile.loop].in_stride) *
            (int64_t)weft_transform_element_bytes(t, output);
+}
+
+/* While the calling thread computes, no message gets on: the transform after an exchange in one
+ * tile begins when this rank's messages have left, as if it stored where they lie. */
+static bool lets_messages_leave(const lowering *l, const weft_exchange_lowering *x) {
+    return l->device->host_addressable && x->tile && x->tiles == 1 &&
+           l->schedule->step[x->step].as.exchange.method->carrier == WEFT_CARRIED_BY_TRANSPORT;
 }
 
 /* Tile k of a transform; x is the exchange before it, if there is one. */
 static void add_fft(lowering *l, int number, int k, const weft_exchange_lowering *x) {
     weft_tasks *tasks = &l->out->tasks;
     const weft_step *step = &l->schedule->step[number];
-    const bool remote =
-        step->in_piece && (k >= step->chunks - step->far_chunks || weft_step_leaves_data(step - 1));
+    const weft_fft_step *fft = &step->as.fft;
+    const weft_pieces *stored = &fft->transform.out_pieces;
+    const bool remote = fft->in_piece && (k >= fft->tiles - fft->remote_tiles ||
+                                          weft_step_stays_remote(&step[-1].as.exchange));
     weft_task task = task_of(number, WEFT_TASK_FFT, WEFT_PHASE_FFT);
     share tile = {.loop = -1};
-    if (weft_step_is_empty(step)) return;
-    if (step->chunks > 1) {
-        tile.loop = step->chunk_loop;
-        weft_split(step->transform.loop[tile.loop].n, step->chunks, k, &tile.first, &tile.n);
+    if (weft_step_is_empty(fft)) return;
+    if (fft->tiles > 1) {
+        tile.loop = fft->tile_loop;
+        weft_split(fft->transform.loop[tile.loop].n, fft->tiles, k, &tile.first, &tile.n);
         if (tile.n == 0) return;
     }
     task.tile = k;
-    if (remote && step->far_chunks > 0) task.lane = WEFT_LANE_LOW_PRIORITY;
+    if (remote && fft->remote_tiles > 0) task.lane = WEFT_LANE_LOW_PRIORITY;
     task.as.fft = (weft_fft_task){.first = tile.first,
                                   .n = tile.n,
                                   .from_partners = remote,
                                   .src = step->src,
                                   .dst = step->dst,
-                                  .in_offset = offset_of(step, tile, false),
-                                  .out_offset = offset_of(step, tile, true)};
+                                  .in_offset = offset_of(fft, tile, false),
+                                  .out_offset = offset_of(fft, tile, true)};
     weft_tasks_add(tasks, task);
-    if (step->in_piece)
+    if (fft->in_piece)
         add_loaded(l, step, tile, x, remote);
     else
         weft_tasks_access(tasks, side_of(step, tile, false));
-    for (int p = 0; p < step->transform.out_pieces.count; p++)
-        weft_tasks_access(tasks, piece_of(step, tile, true, &step->out_piece[p], step->dst));
-    if (!step->out_piece) weft_tasks_access(tasks, side_of(step, tile, true));
+    for (int p = 0; p < stored->count; p++)
+        weft_tasks_access(tasks,
+                          piece_of(&fft->transform, tile, true, &fft->out_piece[p], step->dst));
+    if (stored->count == 0) weft_tasks_access(tasks, side_of(step, tile, true));
+    if (lets_messages_leave(l, x)) weft_tasks_access(tasks, weft_access_all(x->send, true));
 }
 
 /* ---- copies and pointwise operators ---- */
 
 static void add_copy(lowering *l, int number) {
     const weft_step *step = &l->schedule->step[number];
-    const weft_copy *c = &step->copy;
+    const weft_copy *c = &step->as.copy.copy;
     weft_access from = {.buffer = step->src, .element_bytes = c->element_bytes}, to = from;
     if (c->elements == 0) return;
     to.buffer = step->dst;
@@ -167,7 +183,7 @@ static void add_copy(lowering *l, int number) {
         add_axis(&to.view, c->n[a], c->dst_stride[a]);
     }
     weft_tasks_add_copy(&l->out->tasks, task_of(number, WEFT_TASK_COPY, WEFT_PHASE_COPY),
-                        step->transfer, from, to);
+                        step->as.copy.transfer, from, to);
 }
 
 static void add_pointwise(lowering *l, int number) {
@@ -180,29 +196,30 @@ static void add_pointwise(lowering *l, int number) {
 
 /* ---- exchanges ---- */
 
-/* The tile of the redistribution that is made of tile `produced` and goes into tile `consumed`. */
-static weft_status restrict_tile(const weft_step *step, weft_exchange_tile *tile) {
-    const weft_redistribution *whole = &step->exchange;
-    const weft_partition *made = &step->made, *taken = &step->taken;
+/* The redistribution restricted to tile `produced` of the array before and tile `consumed` of the
+ * array after it. */
+static weft_status restrict_tile(const weft_exchange_step *x, weft_exchange_tile *tile) {
+    const weft_tiling *before = &x->produced, *after = &x->consumed;
     weft_redistribution row;
-    if (made->parts == 1)
-        return weft_redistribution_restrict(whole, taken->parts > 1 ? taken->axis : 0, taken->parts,
-                                            tile->consumed, &tile->geometry);
-    if (taken->parts == 1 || taken->axis == made->axis)
-        return weft_redistribution_restrict(whole, made->axis, made->parts, tile->produced,
-                                            &tile->geometry);
-    WEFT_TRY(weft_redistribution_restrict(whole, made->axis, made->parts, tile->produced, &row));
-    weft_status status = weft_redistribution_restrict(&row, taken->axis, taken->parts,
+    if (before->tiles == 1)
+        return weft_redistribution_restrict(&x->geometry, after->tiles > 1 ? after->axis : 0,
+                                            after->tiles, tile->consumed, &tile->geometry);
+    if (after->tiles == 1 || after->axis == before->axis)
+        return weft_redistribution_restrict(&x->geometry, before->axis, before->tiles,
+                                            tile->produced, &tile->geometry);
+    WEFT_TRY(weft_redistribution_restrict(&x->geometry, before->axis, before->tiles, tile->produced,
+                                          &row));
+    weft_status status = weft_redistribution_restrict(&row, after->axis, after->tiles,
                                                       tile->consumed, &tile->geometry);
     weft_redistribution_release(&row);
     return status;
 }
 
-static weft_status make_tile(const weft_step *step, weft_exchange_lowering *x, int k) {
+static weft_status make_tile(const weft_exchange_step *step, weft_exchange_lowering *x, int k) {
     weft_exchange_tile *tile = &x->tile[k];
-    const int64_t element = (int64_t)step->exchange.element_bytes;
-    tile->produced = step->made.parts > 1 ? k % step->made.parts : 0;
-    tile->consumed = step->made.axis == step->taken.axis ? k : k / step->made.parts;
+    const int64_t element = (int64_t)step->geometry.element_bytes;
+    tile->produced = step->produced.tiles > 1 ? k % step->produced.tiles : 0;
+    tile->consumed = step->produced.axis == step->consumed.axis ? k : k / step->produced.tiles;
     WEFT_TRY(restrict_tile(step, tile));
     weft_redistribution_lay_out(&tile->geometry, step->packing);
     if (k > 0 && !step->packing.whole) {
@@ -215,47 +232,55 @@ static weft_status make_tile(const weft_step *step, weft_exchange_lowering *x, i
 /* Lanes of copies from partners. On a device several partners are read at once: if each rank read
  * from one after the other, two would now and then read from the same one, at half the speed of its
  * link, while nobody reads from another. */
-static int links_of(const lowering *l, const weft_step *step) {
-    const int least = weft_step_in_parts(step) ? 1 : 0, partners = step->exchange.members - 1;
-    if (!step->method->shared || l->device->host_addressable) return least;
+static int links_of(const lowering *l, const weft_exchange_step *x) {
+    const int least = weft_step_is_tiled(x) ? 1 : 0, partners = x->geometry.members - 1;
+    if (x->method->carrier != WEFT_CARRIED_BY_READERS || l->device->host_addressable) return least;
     return partners < least ? least : partners < WEFT_LINKS ? partners : WEFT_LINKS;
+}
+
+/* Tiles that are copied from partners' arrays; the transform after the exchange loads the others.
+ */
+static int tiles_copied(const lowering *l, int number) {
+    const weft_step *after = step_at(l, number + 1);
+    const weft_exchange_step *x = &l->schedule->step[number].as.exchange;
+    if (weft_step_stays_remote(x)) return 0;
+    return x->consumed.tiles -
+           (after && after->kind == WEFT_STEP_FFT ? after->as.fft.remote_tiles : 0);
 }
 
 static weft_status begin_exchange(lowering *l, int number, weft_exchange_lowering *x) {
     const weft_step *step = &l->schedule->step[number];
-    const bool tiled = weft_step_in_parts(step);
-    const int members = step->exchange.members, tiles = weft_step_parts(step);
-    *x = (weft_exchange_lowering){.step = number,
-                                  .redistribution = step->redistribution,
-                                  .src = step->src,
-                                  .send = step->send,
-                                  .receive = step->receive,
-                                  .dst = step->dst,
-                                  .staged = step->staged,
-                                  .own = step->own_direct  ? WEFT_OWN_COPIED
-                                         : step->own_stays ? WEFT_OWN_STAYS
-                                                           : WEFT_OWN_PACKED,
-                                  .lane = tiled ? WEFT_LANE_LINK : WEFT_LANE_COMPUTE,
-                                  .links = links_of(l, step),
-                                  .produced = step->made.parts,
-                                  .consumed = step->taken.parts,
-                                  .produced_axis = step->made.axis,
-                                  .tile = calloc((size_t)tiles, sizeof *x->tile),
-                                  .tiles = tiles,
-                                  .partners = {.opened = -1,
-                                               .signalled = -1,
-                                               .last_copy = calloc((size_t)members, sizeof(int)),
-                                               .last_await = calloc((size_t)members, sizeof(int))}};
+    const weft_exchange_step *e = &step->as.exchange;
+    const size_t members = (size_t)e->geometry.members;
+    const int tiles = weft_step_tiles(e);
+    *x =
+        (weft_exchange_lowering){.step = number,
+                                 .redistribution = e->redistribution,
+                                 .src = step->src,
+                                 .send = e->send,
+                                 .receive = e->receive,
+                                 .dst = step->dst,
+                                 .staged = e->staged,
+                                 .own = e->own,
+                                 .lane = weft_step_is_tiled(e) ? WEFT_LANE_LINK : WEFT_LANE_COMPUTE,
+                                 .links = links_of(l, e),
+                                 .produced = e->produced.tiles,
+                                 .consumed = e->consumed.tiles,
+                                 .produced_axis = e->produced.axis,
+                                 .tile = calloc((size_t)tiles, sizeof *x->tile),
+                                 .tiles = tiles,
+                                 .partners = {.opened = -1,
+                                              .signalled = -1,
+                                              .last_copy = calloc(members, sizeof(int)),
+                                              .last_await = calloc(members, sizeof(int))}};
     if (!x->tile || !x->partners.last_copy || !x->partners.last_await)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's exchanges");
-    for (int k = 0; k < tiles; k++) WEFT_TRY(make_tile(step, x, k));
-    if (!step->method->shared) return WEFT_SUCCESS;
-    const bool loads = step + 1 < l->schedule->step + l->schedule->steps;
-    x->partners.copied =
-        weft_step_leaves_data(step) ? 0 : x->consumed - (loads ? step[1].far_chunks : 0);
+    for (int k = 0; k < tiles; k++) WEFT_TRY(make_tile(e, x, k));
+    if (e->method->carrier != WEFT_CARRIED_BY_READERS) return WEFT_SUCCESS;
+    x->partners.copied = tiles_copied(l, number);
     x->partners.peer = l->out->peers;
     x->partners.first_buffer = l->out->buffers;
-    l->out->buffers += members * x->produced;
+    l->out->buffers += e->geometry.members * x->produced;
     l->out->peer_step[l->out->peers++] = number;
     return WEFT_SUCCESS;
 }
@@ -270,46 +295,41 @@ static void end_exchange(weft_exchange_lowering *x) {
 
 /* ---- the list ---- */
 
-static weft_step *step_at(const lowering *l, int number) {
-    return number >= 0 && number < l->schedule->steps ? &l->schedule->step[number] : NULL;
-}
-
-/* Whether the tiles of a transform alternate with those of the exchange behind it, or before it.
- * Not where one stores what the other still reads: then the list, which must be right one task
- * after the other, has all of the one before all of the other. */
+/* Whether the tiles of exchange number `exchange` alternate with those of the transform before it
+ * (`before`) or after it. */
 static bool alternates(const lowering *l, int exchange, bool before) {
     const weft_step *step = step_at(l, exchange);
-    if (!step || step->kind != WEFT_STEP_EXCHANGE || !weft_step_in_parts(step)) return false;
-    return before ? step->overlaps_before : step->overlaps_after;
+    if (!step || step->kind != WEFT_STEP_EXCHANGE) return false;
+    return before ? step->as.exchange.produced.alternates : step->as.exchange.consumed.alternates;
 }
 
 /* On devices whose work goes on by itself the calling thread waits between steps of different
  * kinds, so that the phases are told apart; not where exchanges go in tiles, to overlap with the
  * transforms next to them. Messages of devices are waited for in any case. */
 static bool waits_before(const lowering *l, int number) {
-    const weft_step *step = &l->schedule->step[number];
-    if (l->device->host_addressable || number == 0) return false;
-    const weft_step *before = step - 1;
+    const weft_step *step = step_at(l, number), *before = step_at(l, number - 1);
+    if (l->device->host_addressable || !before) return false;
     if (before->kind == WEFT_STEP_EXCHANGE)
-        return before->method->by_device && !weft_step_in_parts(before);
-    if (alternates(l, number, true)) return false;
-    return step->kind != before->kind;
+        return before->as.exchange.method->carrier == WEFT_CARRIED_BY_DEVICES &&
+               !weft_step_is_tiled(&before->as.exchange);
+    return !alternates(l, number, true) && step->kind != before->kind;
 }
 
 static void add_departures(lowering *l, weft_exchange_lowering *x, int produced) {
-    const weft_exchange_ops *method = l->schedule->step[x->step].method;
+    const weft_exchange_ops *method = l->schedule->step[x->step].as.exchange.method;
     for (int k = 0; k < x->tiles; k++)
         if (x->tile[k].produced == produced) method->depart(x, &x->tile[k], &l->out->tasks);
 }
 
 static void add_arrivals(lowering *l, weft_exchange_lowering *x, int consumed) {
-    const weft_exchange_ops *method = l->schedule->step[x->step].method;
+    const weft_exchange_ops *method = l->schedule->step[x->step].as.exchange.method;
     for (int k = 0; k < x->tiles; k++)
         if (x->tile[k].consumed == consumed) method->arrive(x, &x->tile[k], &l->out->tasks);
 }
 
 static void finish_exchange(lowering *l, weft_exchange_lowering *x) {
-    const weft_exchange_ops *method = x->tile ? l->schedule->step[x->step].method : NULL;
+    const weft_exchange_ops *method =
+        x->tile ? l->schedule->step[x->step].as.exchange.method : NULL;
     if (method && method->finish) method->finish(x, &l->out->tasks);
     end_exchange(x);
 }
@@ -322,7 +342,7 @@ static void add_transform(lowering *l, int number, weft_exchange_lowering *arriv
     const weft_step *step = &l->schedule->step[number];
     const bool from = alternates(l, number - 1, false);
     const bool to = alternates(l, number + 1, true);
-    for (int k = 0; k < step->chunks; k++) {
+    for (int k = 0; k < step->as.fft.tiles; k++) {
         if (from) add_arrivals(l, arriving, k);
         add_fft(l, number, k, arriving);
         if (to) add_departures(l, leaving, k);
@@ -407,8 +427,10 @@ static void count_tasks(lowering *l) {
             task->as.message.request = number[task->kind]++;
     }
     for (int i = 0; i < l->schedule->steps; i++) {
-        l->out->bytes_sent += l->schedule->step[i].bytes_sent;
-        l->out->messages_sent += l->schedule->step[i].messages_sent;
+        const weft_step *step = &l->schedule->step[i];
+        if (step->kind != WEFT_STEP_EXCHANGE) continue;
+        l->out->bytes_sent += step->bytes_sent;
+        l->out->messages_sent += step->as.exchange.messages_sent;
     }
 }
 

@@ -7,15 +7,8 @@
 
 #include <math.h>
 
-static double datatype_penalty(const weft_step *step, const weft_machine *machine) {
-    return step->method->datatypes
-               ? machine->penalty.datatypes * (double)step->bytes_sent / machine->rate.memory
-               : 0;
-}
-
 /* A transform that stores in another memory order than it loads transposes on the way. */
-static double realigning_penalty(const weft_step *step, const weft_machine *machine) {
-    const weft_transform *t = &step->transform;
+static double realigning_penalty(const weft_transform *t, const weft_machine *machine) {
     bool same = true;
     for (int i = 0; i < t->loops; i++)
         same = same && (t->loop[i].in_stride < t->dim[t->dims - 1].in_stride) ==
@@ -24,21 +17,26 @@ static double realigning_penalty(const weft_step *step, const weft_machine *mach
 }
 
 /* Two axes at once, neither contiguous, are slower than one with a contiguous partner. */
-static double strided_penalty(const weft_step *step, const weft_machine *machine) {
-    const weft_transform *t = &step->transform;
+static double strided_penalty(const weft_transform *t, const weft_machine *machine) {
     bool contiguous = t->dims < 2;
     for (int i = 0; i < t->dims; i++) contiguous = contiguous || t->dim[i].in_stride == 1;
     return contiguous ? 1.0 : machine->penalty.strided;
 }
 
 static double predict_exchange(const weft_machine *machine, const weft_step *step) {
+    const weft_exchange_step *x = &step->as.exchange;
     const double sent = (double)step->bytes_sent;
-    if (step->method->shared) /* read from the partners' arrays: no wire */
-        return (double)(step->exchange.members - 1) * machine->rate.latency;
-    const double latency = (double)step->messages_sent * machine->rate.latency;
-    if (step->method->by_device)
+    const double latency = (double)x->messages_sent * machine->rate.latency;
+    const double gathered = x->method->gathers ? machine->penalty.datatypes : 0;
+    switch (x->method->carrier) {
+    case WEFT_CARRIED_BY_READERS: /* no wire */
+        return (double)(x->geometry.members - 1) * machine->rate.latency;
+    case WEFT_CARRIED_BY_DEVICES:
         return machine->penalty.device_links * sent / machine->rate.memory + latency;
-    return sent / machine->rate.bandwidth + latency + datatype_penalty(step, machine);
+    case WEFT_CARRIED_BY_TRANSPORT:
+        break;
+    }
+    return sent / machine->rate.bandwidth + latency + gathered * sent / machine->rate.memory;
 }
 
 static double predict_step(const weft_machine *machine, int threads, const weft_step *step) {
@@ -47,8 +45,9 @@ static double predict_step(const weft_machine *machine, int threads, const weft_
     const double computed = step->flops / (machine->rate.flops * threads);
     switch (step->kind) {
     case WEFT_STEP_FFT:
-        return (moved > computed ? moved : computed) * realigning_penalty(step, machine) *
-               strided_penalty(step, machine);
+        return (moved > computed ? moved : computed) *
+               realigning_penalty(&step->as.fft.transform, machine) *
+               strided_penalty(&step->as.fft.transform, machine);
     case WEFT_STEP_COPY:
         return moved;
     case WEFT_STEP_POINTWISE:

@@ -4,19 +4,14 @@
  */
 #include "plan/schedule.h"
 
-static bool transforms_axis(const weft_step *fft, int axis) {
-    for (int d = 0; d < fft->transform.dims; d++)
-        if (fft->axis[d] == axis) return true;
-    return false;
-}
-
 /* The axes of dimensions and loops, as schedule.c numbers those. */
-weft_fused_operators weft_schedule_fused(const weft_step *step, const weft_step *fft) {
-    weft_fused_operators f = {.list = step->operators, .layout = step->layout};
+weft_fused_operators weft_schedule_fused(const weft_pointwise_step *pointwise,
+                                         const weft_fft_step *fft) {
+    weft_fused_operators f = {.list = pointwise->operators, .layout = pointwise->layout};
     const weft_transform *t = &fft->transform;
     for (int d = 0; d < t->dims; d++) f.dim_axis[d] = fft->axis[t->dims - 1 - d];
-    for (int a = 0, loop = 0; a < step->layout.box.axes; a++)
-        if (!transforms_axis(fft, a) && step->layout.box.n[a] != 1) f.loop_axis[loop++] = a;
+    for (int a = 0, loop = 0; a < f.layout.box.axes; a++)
+        if (!weft_step_transforms(fft, a) && f.layout.box.n[a] != 1) f.loop_axis[loop++] = a;
     return f;
 }
 
@@ -32,19 +27,21 @@ static void set_strides(const weft_pointwise_layout *layout, weft_transform *t) 
         *(loads ? &t->loop[l].in_stride : &t->loop[l].out_stride) = stride[f->loop_axis[l]];
 }
 
-static bool take(const weft_schedule_request *request, const weft_step *step, bool reads_input,
-                 weft_step *fft) {
+/* The transform `step` applies the operators, if its engine takes them. */
+static bool take(const weft_schedule_request *request, const weft_pointwise_step *pointwise,
+                 bool reads_input, weft_step *step) {
+    weft_fft_step *fft = &step->as.fft;
+    const bool loads = weft_pointwise_loads(&pointwise->layout);
+    const bool box = weft_stored_is_box(&pointwise->layout.stored);
     weft_transform t = fft->transform;
-    if (fft->kind != WEFT_STEP_FFT || weft_step_is_empty(fft)) return false;
-    *(weft_pointwise_loads(&step->layout) ? &t.load : &t.store) = weft_schedule_fused(step, fft);
+    *(loads ? &t.load : &t.store) = weft_schedule_fused(pointwise, fft);
     if (reads_input) t.destroy_input = false;
-    const bool box = weft_stored_is_box(&step->layout.stored);
-    if (!box) set_strides(&step->layout, &t);
-    if (request->engine->supports(&t, request->device) != WEFT_SUCCESS) return false;
+    if (!box) set_strides(&pointwise->layout, &t);
+    if (request->computing.engine->supports(&t, request->computing.device) != WEFT_SUCCESS)
+        return false;
     fft->transform = t;
     if (box) return true;
-    *(weft_pointwise_loads(&step->layout) ? &fft->src_bytes : &fft->dst_bytes) =
-        weft_stored_bytes(&step->layout);
+    *(loads ? &step->src_bytes : &step->dst_bytes) = weft_stored_bytes(&pointwise->layout);
     fft->can_alias = false;
     return true;
 }
@@ -55,13 +52,15 @@ static void remove_step(weft_schedule *schedule, int i) {
 }
 
 void weft_schedule_fuse_operators(const weft_schedule_request *request, weft_schedule *schedule) {
-    if (!request->engine || !request->engine->takes_operators) return;
+    if (!request->computing.engine || !request->computing.engine->takes_operators) return;
     for (int i = 0; i < schedule->steps;) {
         const weft_step *step = &schedule->step[i];
-        const bool loads = weft_pointwise_loads(&step->layout);
-        const int other = loads ? i + 1 : i - 1;
-        if (step->kind == WEFT_STEP_POINTWISE && other >= 0 && other < schedule->steps &&
-            take(request, step, i == 0, &schedule->step[other]))
+        const weft_pointwise_step *pointwise = &step->as.pointwise;
+        weft_step *next = NULL;
+        if (step->kind == WEFT_STEP_POINTWISE)
+            next = weft_schedule_transform(
+                schedule, weft_pointwise_loads(&pointwise->layout) ? i + 1 : i - 1);
+        if (next && take(request, pointwise, i == 0, next))
             remove_step(schedule, i);
         else
             i++;

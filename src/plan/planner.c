@@ -43,24 +43,25 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
                                   const weft_chain *chain, int rank, weft_direction direction,
                                   bool in_place, int workspaces, weft_schedule *schedule) {
     const weft_call *call = planner->call;
-    weft_schedule_request request = {.chain = chain,
-                                     .machine = planner->machine,
-                                     .rank = rank,
-                                     .direction = direction,
-                                     .in_place = in_place,
-                                     .precision = call->problem.precision,
-                                     .operators = call->operators,
-                                     .call = call,
-                                     .keeps_spectrum = call->options.keep_spectrum,
-                                     .exchange = candidate->exchange,
-                                     .staged = candidate->staged,
-                                     .host_buffers = planner->host_buffers,
-                                     .engine = candidate->engine,
-                                     .device = candidate->device,
-                                     .chunks = candidate->tiles,
-                                     .threads = candidate->threads > 0 ? candidate->threads : 1,
-                                     .effort = call->options.effort,
-                                     .workspaces = workspaces};
+    weft_schedule_request request = {
+        .chain = chain,
+        .machine = planner->machine,
+        .rank = rank,
+        .direction = direction,
+        .in_place = in_place,
+        .precision = call->problem.precision,
+        .operators = call->operators,
+        .call = call,
+        .keeps_spectrum = call->options.keep_spectrum,
+        .host_buffers = planner->host_buffers,
+        .exchanging = {.method = candidate->exchange,
+                       .staged = candidate->staged,
+                       .tiles = candidate->tiles},
+        .computing = {.engine = candidate->engine,
+                      .device = candidate->device,
+                      .threads = candidate->threads > 0 ? candidate->threads : 1,
+                      .effort = call->options.effort},
+        .workspaces = workspaces};
     return weft_schedule_build(&request, schedule);
 }
 
@@ -122,7 +123,8 @@ static double cost_of_entry(const workbench *w, int entry) {
     double seconds = 0;
     for (int i = 0; i < w->schedule.steps; i++) {
         const weft_step *step = &w->schedule.step[i];
-        if (step->kind != WEFT_STEP_EXCHANGE || w->chain.method[step->redistribution] != entry)
+        if (step->kind != WEFT_STEP_EXCHANGE ||
+            w->chain.method[step->as.exchange.redistribution] != entry)
             continue;
         seconds += step->predicted;
         if (i > 0 && step[-1].kind == WEFT_STEP_COPY) seconds += step[-1].predicted;

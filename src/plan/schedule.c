@@ -7,6 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool weft_step_transforms(const weft_fft_step *fft, int axis) {
+    for (int d = 0; d < fft->transform.dims; d++)
+        if (fft->axis[d] == axis) return true;
+    return false;
+}
+
 /* One end of a segment as the data passes it: distribution, memory order, real or complex elements.
  */
 typedef struct end {
@@ -49,9 +55,7 @@ static int64_t end_bytes(const weft_schedule_request *request, const end *e) {
 
 static weft_step *add_step(weft_schedule *schedule, weft_step_kind kind) {
     weft_step *step = &schedule->step[schedule->steps++];
-    *step = (weft_step){.kind = kind, .src = -1, .dst = -1, .send = -1, .receive = -1};
-    step->chunks = 1;
-    step->made = step->taken = (weft_partition){1, -1};
+    *step = (weft_step){.kind = kind, .src = -1, .dst = -1};
     return step;
 }
 
@@ -74,15 +78,16 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
     weft_view in_view = weft_view_of(&in, from->order, &in);
     weft_view out_view = weft_view_of(&out, to->order, &out);
     weft_step *step = add_step(schedule, WEFT_STEP_FFT);
-    weft_transform *t = &step->transform;
+    weft_fft_step *fft = &step->as.fft;
+    weft_transform *t = &fft->transform;
     *t = (weft_transform){.kind = from->real ? WEFT_TRANSFORM_R2C
                                   : to->real ? WEFT_TRANSFORM_C2R
                                              : WEFT_TRANSFORM_C2C,
                           .direction = request->direction,
                           .precision = request->precision,
                           .dims = count,
-                          .threads = request->threads,
-                          .effort = request->effort,
+                          .threads = request->computing.threads,
+                          .effort = request->computing.effort,
                           .in_elements = weft_region_elements(&in),
                           .out_elements = weft_region_elements(&out)};
     bool transformed[WEFT_AXES] = {false}, same = true;
@@ -91,14 +96,15 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
         int64_t n = in.n[a] > out.n[a] ? in.n[a] : out.n[a]; /* the real side is the longer one */
         t->dim[i] = (weft_dimension){n, in_view.stride[a], out_view.stride[a]};
         transformed[a] = true;
-        step->axis[i] = axes[i];
+        fft->axis[i] = axes[i];
     }
     for (int a = 0; a < in.axes; a++) {
         same = same && in_view.stride[a] == out_view.stride[a];
         if (!transformed[a] && in.n[a] != 1)
             t->loop[t->loops++] = (weft_dimension){in.n[a], in_view.stride[a], out_view.stride[a]};
     }
-    step->can_alias = same && from->real == to->real;
+    fft->can_alias = same && from->real == to->real;
+    fft->tiles = 1;
     t->destroy_input = schedule->steps > 1;
     step->src_bytes = end_bytes(request, from);
     step->dst_bytes = end_bytes(request, to);
@@ -144,7 +150,7 @@ static const int *wire_order(const weft_chain *chain, int redistribution,
 
 static const weft_exchange_ops *method_of(const weft_schedule_request *request,
                                           int redistribution) {
-    return weft_exchange_find(request->exchange[request->chain->method[redistribution]]);
+    return weft_exchange_find(request->exchanging.method[request->chain->method[redistribution]]);
 }
 
 /* What partners read must lie in a workspace, in a memory order that they know: the caller's array
@@ -159,9 +165,10 @@ static end add_lending(const weft_schedule_request *request, weft_schedule *sche
     weft_view before = weft_view_of(&box, from->order, &box);
     weft_view after = weft_view_of(&box, order, &box);
     weft_step *step = add_step(schedule, WEFT_STEP_COPY);
-    step->transfer = WEFT_DEVICE_TO_DEVICE;
-    step->copy = weft_copy_between(&before, &after, element_bytes(request->precision, from->real));
-    step->optional = !from->distribution->boxes;
+    step->as.copy = (weft_copy_step){
+        .copy = weft_copy_between(&before, &after, element_bytes(request->precision, from->real)),
+        .transfer = WEFT_DEVICE_TO_DEVICE,
+        .optional = !from->distribution->boxes};
     step->src_bytes = step->dst_bytes = end_bytes(request, from);
     step->bytes_moved = 2 * step->src_bytes;
     return lent;
@@ -175,38 +182,42 @@ static weft_status add_exchange(const weft_schedule_request *request, weft_sched
     weft_chain_group(chain, redistribution, request->rank, &color, &key, &size);
     member_context context = {chain, redistribution, request->rank};
     weft_side src = {from->distribution, from->order}, dst = {to->distribution, to->order};
-    step->redistribution = redistribution;
-    step->direction = request->direction;
-    step->method = method_of(request, redistribution);
-    step->staged = request->staged && !step->method->shared && !step->method->by_device;
+    weft_exchange_step *x = &step->as.exchange;
+    *x = (weft_exchange_step){.redistribution = redistribution,
+                              .direction = request->direction,
+                              .method = method_of(request, redistribution),
+                              .produced = {.tiles = 1, .axis = -1},
+                              .consumed = {.tiles = 1, .axis = -1}};
+    x->staged = request->exchanging.staged && x->method->carrier == WEFT_CARRIED_BY_TRANSPORT;
     WEFT_TRY(weft_redistribution_create(&src, &dst,
                                         wire_order(chain, redistribution, request->direction),
                                         element_bytes(request->precision, from->real), size, key,
-                                        member_rank, &context, &step->exchange));
-    if (step->method->datatypes || step->method->shared)
-        step->exchange.pack = step->exchange.unpack = false;
-    if (step->staged) step->exchange.pack = step->exchange.unpack = true;
+                                        member_rank, &context, &x->geometry));
+    if (!weft_exchange_packs(x->method)) x->geometry.pack = x->geometry.unpack = false;
+    if (x->staged) x->geometry.pack = x->geometry.unpack = true;
     step->src_bytes = end_bytes(request, from);
     step->dst_bytes = end_bytes(request, to);
     int64_t out = 0;
+    int messages = 0;
     for (int m = 0; m < size; m++) {
         if (m == key) continue;
-        out += step->exchange.send[m].elements;
-        step->messages_sent += step->exchange.send[m].elements > 0 && !step->method->shared;
+        out += x->geometry.send[m].elements;
+        messages += x->geometry.send[m].elements > 0;
     }
-    step->bytes_sent = out * (int64_t)step->exchange.element_bytes;
+    step->bytes_sent = out * (int64_t)x->geometry.element_bytes;
+    x->messages_sent = x->method->carrier == WEFT_CARRIED_BY_READERS ? 0 : messages;
     return WEFT_SUCCESS;
 }
 
-/* Of what the step next to it reads or writes; filled once that is known. */
+/* The bytes of a copy between host and device, which are known once the step next to it is. */
 static void fill_transfer(weft_step *step, int64_t bytes) {
-    step->copy = weft_copy_of_run(bytes, 1);
+    step->as.copy.copy = weft_copy_of_run(bytes, 1);
     step->src_bytes = step->dst_bytes = bytes;
     step->bytes_moved = 2 * bytes;
 }
 
 static void add_transfer(weft_schedule *schedule, weft_transfer transfer) {
-    add_step(schedule, WEFT_STEP_COPY)->transfer = transfer;
+    add_step(schedule, WEFT_STEP_COPY)->as.copy.transfer = transfer;
 }
 
 /* The caller's array at a place, of which this rank has `box`. */
@@ -242,24 +253,25 @@ static void add_pointwise(const weft_schedule_request *request, weft_schedule *s
     if (inside) stored.storage = WEFT_STORAGE_SAME;
     if (!operators || (operators->count == 0 && weft_stored_is_box(&stored) && !keeps)) return;
     weft_step *step = add_step(schedule, WEFT_STEP_POINTWISE);
-    step->operators = operators;
-    step->layout = (weft_pointwise_layout){.box = box,
-                                           .real = at->real,
-                                           .precision = request->precision,
-                                           .stored = stored,
-                                           .place = place,
-                                           .keeps = keeps};
-    if (keeps) step->layout.kept = given;
-    memcpy(step->layout.order, at->order, (size_t)step->layout.box.axes * sizeof *at->order);
-    memcpy(step->layout.n, at->distribution->n, sizeof step->layout.n);
+    weft_pointwise_layout *layout = &step->as.pointwise.layout;
+    step->as.pointwise.operators = operators;
+    *layout = (weft_pointwise_layout){.box = box,
+                                      .real = at->real,
+                                      .precision = request->precision,
+                                      .stored = stored,
+                                      .place = place,
+                                      .keeps = keeps};
+    if (keeps) layout->kept = given;
+    memcpy(layout->order, at->order, (size_t)box.axes * sizeof *at->order);
+    memcpy(layout->n, at->distribution->n, sizeof layout->n);
     step->src_bytes = step->dst_bytes = end_bytes(request, at);
     step->flops = (double)(step->dst_bytes / (int64_t)weft_number_bytes(request->precision));
     if (!weft_stored_is_box(&stored))
-        *(weft_pointwise_loads(&step->layout) ? &step->src_bytes : &step->dst_bytes) =
-            weft_stored_bytes(&step->layout);
+        *(weft_pointwise_loads(layout) ? &step->src_bytes : &step->dst_bytes) =
+            weft_stored_bytes(layout);
     step->bytes_moved = step->src_bytes + step->dst_bytes;
     if (keeps) {
-        const weft_pointwise_layout kept = weft_kept_layout(&step->layout);
+        const weft_pointwise_layout kept = weft_kept_layout(layout);
         step->bytes_moved += weft_stored_bytes(&kept);
     }
 }
@@ -277,7 +289,7 @@ static weft_status add_redistribution(const weft_schedule_request *request, weft
     const bool forward = request->direction == WEFT_FORWARD;
     const int redistribution = forward ? s : s - 1;
     const end to = arrival(request->chain, forward ? s + 1 : s - 1, request->direction);
-    if (method_of(request, redistribution)->shared)
+    if (method_of(request, redistribution)->carrier == WEFT_CARRIED_BY_READERS)
         *at = add_lending(request, schedule, redistribution, at);
     WEFT_TRY(add_exchange(request, schedule, redistribution, at, &to));
     *at = to;
@@ -311,27 +323,30 @@ static weft_status add_segments(const weft_schedule_request *request, weft_sched
     }
 }
 
-/* The segment at which a convolution turns, as one transform there and back, where the engine has
- * that. */
-static bool add_turn(const weft_schedule_request *request, weft_schedule *schedule, int turn,
-                     end *at) {
+/* The last segment of a convolution, whose transforms are done there and back at once, where the
+ * engine has that. */
+static bool add_round_trip(const weft_schedule_request *request, weft_schedule *schedule, int last,
+                           end *at) {
     const weft_chain *chain = request->chain;
-    const weft_segment *segment = &chain->segment[turn];
-    const end between = departure(chain, turn, WEFT_FORWARD);
-    const end to = departure(chain, turn, WEFT_INVERSE);
-    const bool ends = turn == last_transforming(chain, WEFT_INVERSE);
+    const weft_segment *segment = &chain->segment[last];
+    const end between = departure(chain, last, WEFT_FORWARD);
+    const end to = departure(chain, last, WEFT_INVERSE);
+    const bool ends = last == last_transforming(chain, WEFT_INVERSE);
     const int steps = schedule->steps;
-    if (!request->engine || !request->engine->takes_operators) return false;
+    const weft_computing *by = &request->computing;
+    if (!by->engine || !by->engine->takes_operators) return false;
     if (ends) add_pointwise(request, schedule, WEFT_PLACE_LOAD, at);
     add_fft(request, schedule, at, &to, segment->axis, segment->transforms);
     weft_step *step = &schedule->step[schedule->steps - 1];
-    step->transform.round_trip = true;
+    weft_fft_step *fft = &step->as.fft;
+    fft->transform.round_trip = true;
     step->flops *= 2;
     add_pointwise(request, schedule, WEFT_PLACE_SPECTRAL, &between);
     if (&schedule->step[schedule->steps - 1] != step)
-        step->transform.spectral = weft_schedule_fused(&schedule->step[--schedule->steps], step);
-    if (!weft_step_is_empty(step) &&
-        request->engine->supports(&step->transform, request->device) != WEFT_SUCCESS) {
+        fft->transform.spectral =
+            weft_schedule_fused(&schedule->step[--schedule->steps].as.pointwise, fft);
+    if (!weft_step_is_empty(fft) &&
+        by->engine->supports(&fft->transform, by->device) != WEFT_SUCCESS) {
         schedule->steps = steps;
         return false;
     }
@@ -340,29 +355,29 @@ static bool add_turn(const weft_schedule_request *request, weft_schedule *schedu
     return true;
 }
 
-/* There and back; at the turn the data lies as the forward transform leaves it. */
+/* There and back; in between the data lies as the forward transform leaves it. */
 static weft_status add_convolution(const weft_schedule_request *request, weft_schedule *schedule,
                                    end *at) {
-    const int turn = last_transforming(request->chain, WEFT_FORWARD);
+    const int last = last_transforming(request->chain, WEFT_FORWARD);
     weft_schedule_request there = *request, back = *request;
     there.direction = WEFT_FORWARD;
     back.direction = WEFT_INVERSE;
-    if (turn > 0) {
-        WEFT_TRY(add_segments(&there, schedule, 0, turn - 1, at));
-        WEFT_TRY(add_redistribution(&there, schedule, turn - 1, at));
+    if (last > 0) {
+        WEFT_TRY(add_segments(&there, schedule, 0, last - 1, at));
+        WEFT_TRY(add_redistribution(&there, schedule, last - 1, at));
     }
-    if (!add_turn(&there, schedule, turn, at)) {
-        add_segment(&there, schedule, turn, at);
-        add_segment(&back, schedule, turn, at);
+    if (!add_round_trip(&there, schedule, last, at)) {
+        add_segment(&there, schedule, last, at);
+        add_segment(&back, schedule, last, at);
     }
-    if (turn == 0) return WEFT_SUCCESS;
-    WEFT_TRY(add_redistribution(&back, schedule, turn, at));
-    return add_segments(&back, schedule, turn - 1, 0, at);
+    if (last == 0) return WEFT_SUCCESS;
+    WEFT_TRY(add_redistribution(&back, schedule, last, at));
+    return add_segments(&back, schedule, last - 1, 0, at);
 }
 
 weft_status weft_schedule_build(const weft_schedule_request *request, weft_schedule *schedule) {
     const weft_chain *chain = request->chain;
-    const bool returns = request->direction == WEFT_CONVOLVE;
+    const bool convolves = request->direction == WEFT_CONVOLVE;
     const bool forward = request->direction != WEFT_INVERSE;
     const int first = forward ? 0 : chain->segments - 1, last = chain->segments - 1 - first;
     memset(schedule, 0, sizeof *schedule);
@@ -372,15 +387,15 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     schedule->converts_output =
         request->call &&
         weft_call_storage(request->call,
-                          returns || !forward ? WEFT_PLACE_STORE : WEFT_PLACE_SPECTRAL) !=
+                          convolves || !forward ? WEFT_PLACE_STORE : WEFT_PLACE_SPECTRAL) !=
             WEFT_STORAGE_SAME;
     schedule->step = malloc(WEFT_STEPS_OF(chain->segments) * sizeof *schedule->step);
     if (!schedule->step) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's steps");
 
     end at = arrival(chain, first, forward ? WEFT_FORWARD : WEFT_INVERSE);
     if (request->host_buffers) add_transfer(schedule, WEFT_HOST_TO_DEVICE);
-    WEFT_TRY(returns ? add_convolution(request, schedule, &at)
-                     : add_segments(request, schedule, first, last, &at));
+    WEFT_TRY(convolves ? add_convolution(request, schedule, &at)
+                       : add_segments(request, schedule, first, last, &at));
     if (request->host_buffers) add_transfer(schedule, WEFT_DEVICE_TO_HOST);
     weft_schedule_fuse_operators(request, schedule);
     if (request->host_buffers) {
@@ -388,11 +403,10 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
         fill_transfer(&schedule->step[schedule->steps - 1],
                       schedule->step[schedule->steps - 2].dst_bytes);
     }
-    weft_schedule_chunk(request, schedule);
+    weft_schedule_tile(request, schedule);
     weft_schedule_fuse(request, schedule);
-    WEFT_TRY(weft_schedule_assign_buffers(schedule, &weft_request_machine(request)->buffers,
-                                          request->workspaces));
-    weft_schedule_overlap(schedule);
+    WEFT_TRY(weft_schedule_assign_buffers(request, schedule));
+    weft_schedule_alternate(schedule);
     weft_step *fewer = realloc(schedule->step, (size_t)schedule->steps * sizeof *fewer);
     if (fewer) schedule->step = fewer;
     return WEFT_SUCCESS;
@@ -401,10 +415,12 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
 void weft_schedule_release(weft_schedule *schedule) {
     for (int i = 0; i < schedule->steps; i++) {
         weft_step *step = &schedule->step[i];
-        if (step->kind == WEFT_STEP_EXCHANGE) weft_redistribution_release(&step->exchange);
-        free(step->in_piece);
-        free(step->far_piece);
-        free(step->out_piece);
+        if (step->kind == WEFT_STEP_EXCHANGE)
+            weft_redistribution_release(&step->as.exchange.geometry);
+        if (step->kind != WEFT_STEP_FFT) continue;
+        free(step->as.fft.in_piece);
+        free(step->as.fft.remote_piece);
+        free(step->as.fft.out_piece);
     }
     free(schedule->step);
     schedule->step = NULL;

@@ -33,82 +33,91 @@ enum {
 /* Arrays that a transform loads where something arrived, by weft_piece.array. */
 enum { WEFT_LOADED_ARRIVED, WEFT_LOADED_OWN, WEFT_LOADED_ARRAYS };
 
-/* Shares of the indices along an axis, of which a transform works on one after the other. */
-typedef struct weft_partition {
-    int parts; /* 1: it is whole */
+/* A transform. It may go in several tiles, one after the other, which share out one of its loops;
+ * the last `remote_tiles` of them load from partners' arrays, by `remote_piece`, whose arrays are
+ * those of the members, so that nothing of them is copied. */
+typedef struct weft_fft_step {
+    weft_transform transform;
+    bool can_alias;                   /* it may run in place */
+    int axis[WEFT_MAX_RANK];          /* the axes, first transformed first */
+    weft_piece *in_piece, *out_piece; /* of the transform, or NULL */
+    int tiles, tile_loop;             /* tile_loop: with several tiles */
+    int remote_tiles;
+    weft_piece *remote_piece;
+} weft_fft_step;
+
+typedef struct weft_copy_step {
+    weft_copy copy;
+    weft_transfer transfer;
+    bool optional; /* dropped where src and dst can be one buffer */
+} weft_copy_step;
+
+/* Tiles of the array on one side of an exchange, along an axis that the transform on that side
+ * leaves alone. */
+typedef struct weft_tiling {
+    int tiles; /* 1: the array is whole, and the axis does not matter */
     int axis;
-} weft_partition;
+    bool transformed; /* the transform next to the exchange goes in these tiles, ... */
+    bool alternates;  /* ... and works on one of them while others travel */
+} weft_tiling;
+
+/* A redistribution. Along one axis the tiles before and after it are the same, and the exchange has
+ * as many; along two axes it has one for each pair. */
+typedef struct weft_exchange_step {
+    int redistribution;       /* its number in the chain, so its group */
+    weft_direction direction; /* which way through the chain */
+    const weft_exchange_ops *method;
+    weft_redistribution geometry;
+    weft_tiling produced, consumed; /* tiles of the arrays before and after it */
+    bool staged;
+    int send, receive; /* buffers of packed data; src and dst of the step where nothing is packed */
+    weft_packing packing; /* what the geometry, or each tile of it, is laid out by */
+    weft_own_block own;
+    bool loaded; /* the next step loads blocks where they arrive, or in the partners' arrays */
+    int messages_sent;
+} weft_exchange_step;
+
+typedef struct weft_pointwise_step {
+    const weft_operator_list *operators; /* not owned */
+    weft_pointwise_layout layout;
+} weft_pointwise_step;
 
 typedef struct weft_step {
     weft_step_kind kind;
     int src, dst; /* buffers; -1: partners' arrays */
     int64_t src_bytes, dst_bytes;
-
-    weft_transform transform;         /* FFT */
-    bool can_alias;                   /* FFT: may run in place */
-    int axis[WEFT_MAX_RANK];          /* FFT: the axes, first transformed first */
-    weft_piece *in_piece, *out_piece; /* FFT: those of the transform, or NULL */
-    int chunks;                       /* FFT: how many parts it goes in, one after the other */
-    int chunk_loop;                   /* FFT: the loop that they share out, if there are several */
-    /* FFT: so many parts, the last ones, load from where partners' arrays lie, by these pieces,
-     * whose arrays are those of the members; nothing of them is copied */
-    int far_chunks;
-    weft_piece *far_piece;
-
-    weft_copy copy;         /* COPY */
-    weft_transfer transfer; /* COPY */
-    bool optional;          /* COPY: dropped where src and dst can be one buffer */
-
-    int redistribution;       /* EXCHANGE: its number in the chain, so its group */
-    weft_direction direction; /* EXCHANGE: which way through the chain */
-    /* EXCHANGE: the parts in which the transform before it makes the data, and those in which the
-     * one after it takes them; along the same axis the exchange has as many, else each with each */
-    weft_partition made, taken;
-    bool parts_before, parts_after; /* EXCHANGE: the transform next to it has these parts, ... */
-    bool overlaps_before, overlaps_after; /* ... and works on one while others travel */
-    weft_redistribution exchange;         /* EXCHANGE */
-    const weft_exchange_ops *method;
-    bool staged;
-    int send,
-        receive; /* EXCHANGE: buffers of packed data; src and dst themselves where not packed */
-    weft_packing packing; /* EXCHANGE: what the geometry, or each part of it, is laid out by */
-    bool own_direct;      /* EXCHANGE: this rank's own block goes straight from src to dst ... */
-    bool own_stays;       /* ... or is loaded from src by the next step */
-    /* EXCHANGE: the next step loads blocks as they arrive, or, of what partners lend as a whole,
-     * from their arrays */
-    bool loaded_by_next;
-
-    const weft_operator_list *operators; /* POINTWISE: not owned */
-    weft_pointwise_layout layout;        /* POINTWISE */
-
     double flops;
     int64_t bytes_moved; /* read and written in local memory */
     int64_t bytes_sent;  /* to other ranks */
-    int messages_sent;
-    double predicted; /* seconds, by the model */
+    double predicted;    /* seconds, by the model */
+    union {
+        weft_fft_step fft;
+        weft_copy_step copy;
+        weft_exchange_step exchange;
+        weft_pointwise_step pointwise;
+    } as;
 } weft_step;
 
-static inline bool weft_step_in_parts(const weft_step *exchange) {
-    return exchange->made.parts > 1 || exchange->taken.parts > 1;
+static inline bool weft_step_is_tiled(const weft_exchange_step *x) {
+    return x->produced.tiles > 1 || x->consumed.tiles > 1;
 }
 
-/* How many parts an exchange has. */
-static inline int weft_step_parts(const weft_step *exchange) {
-    const weft_partition *made = &exchange->made, *taken = &exchange->taken;
-    return made->axis == taken->axis ? made->parts : made->parts * taken->parts;
+static inline int weft_step_tiles(const weft_exchange_step *x) {
+    return x->produced.axis == x->consumed.axis ? x->produced.tiles
+                                                : x->produced.tiles * x->consumed.tiles;
 }
 
-/* Whether the parts of messages are runs of contiguous blocks of `box`, one behind the other: along
+/* Whether the tiles of messages are runs of contiguous blocks of `box`, one behind the other: along
  * the slowest axis that has several indices there. */
-bool weft_step_parts_are_runs(const weft_step *exchange, const weft_region *box);
+bool weft_step_tiles_are_runs(const weft_exchange_step *exchange, const weft_region *box);
 
-/* What partners lend is loaded by the next step where it lies: nothing arrives. */
-static inline bool weft_step_leaves_data(const weft_step *exchange) {
-    return exchange->loaded_by_next && exchange->method->shared && !weft_step_in_parts(exchange);
+/* Whether the next step loads everything from partners' arrays, so that nothing arrives here. */
+static inline bool weft_step_stays_remote(const weft_exchange_step *x) {
+    return x->loaded && x->method->carrier == WEFT_CARRIED_BY_READERS && !weft_step_is_tiled(x);
 }
 
 /* A transform of nothing, on ranks without data. */
-static inline bool weft_step_is_empty(const weft_step *fft) {
+static inline bool weft_step_is_empty(const weft_fft_step *fft) {
     return fft->transform.in_elements == 0 || fft->transform.out_elements == 0;
 }
 
@@ -128,6 +137,21 @@ typedef struct weft_schedule {
     bool converts_output; /* what the caller gets is stored as other numbers than are worked on */
 } weft_schedule;
 
+/* By what and where transforms are computed. */
+typedef struct weft_computing {
+    const weft_engine_ops *engine; /* NULL: one that takes no pieces */
+    const weft_device_ops *device;
+    int threads;
+    weft_effort effort;
+} weft_computing;
+
+/* How redistributions are carried out. */
+typedef struct weft_exchanging {
+    const weft_exchange *method; /* by weft_chain.method */
+    bool staged;                 /* messages go through page-locked memory */
+    int tiles;                   /* of each side, as far as its axes allow; 0: one */
+} weft_exchanging;
+
 /* What a schedule depends on besides the chain. */
 typedef struct weft_schedule_request {
     const weft_chain *chain;
@@ -139,14 +163,9 @@ typedef struct weft_schedule_request {
     const weft_operator_list *operators; /* [WEFT_PLACES]; NULL: none */
     const weft_call *call; /* what the callers' arrays hold; NULL: what transforms work on */
     bool keeps_spectrum;   /* convolutions do */
-    const weft_exchange *exchange; /* by weft_chain.method */
-    bool staged;                   /* messages go through page-locked memory */
-    bool host_buffers;             /* the callers' buffers must be copied to and from the device */
-    const weft_engine_ops *engine; /* NULL: one that takes no pieces */
-    const weft_device_ops *device; /* it runs on */
-    int chunks;                    /* parts of an exchange, as far as its axes allow; 0: one */
-    int threads;
-    weft_effort effort;
+    bool host_buffers;     /* the callers' buffers must be copied to and from the device */
+    weft_exchanging exchanging;
+    weft_computing computing;
     int workspaces; /* held anyway for another schedule of the plan, so free to use */
 } weft_schedule_request;
 
@@ -154,28 +173,42 @@ typedef struct weft_schedule_request {
 weft_status weft_schedule_build(const weft_schedule_request *request, weft_schedule *schedule);
 void weft_schedule_release(weft_schedule *schedule);
 
-static inline const weft_machine *weft_request_machine(const weft_schedule_request *request) {
-    return request->machine ? request->machine : &weft_machine_default;
-}
-
-/* Splits exchanges, and the transforms next to them, into parts along an axis that they do not work
- * on (chunks.c). Buffers assigned, weft_schedule_overlap says what may run at the same time. */
-void weft_schedule_chunk(const weft_schedule_request *request, weft_schedule *schedule);
-void weft_schedule_overlap(weft_schedule *schedule);
+/* ---- the parts of weft_schedule_build, in this order; each is a file ---- */
 
 /* Gives operators to the transforms next to them, where the engine takes them (operators.c). */
 void weft_schedule_fuse_operators(const weft_schedule_request *request, weft_schedule *schedule);
 /* The operators of a POINTWISE step as those of a transform. */
-weft_fused_operators weft_schedule_fused(const weft_step *pointwise, const weft_step *fft);
+weft_fused_operators weft_schedule_fused(const weft_pointwise_step *pointwise,
+                                         const weft_fft_step *fft);
+
+/* Tiles exchanges, and the transforms next to them (tiles.c). */
+void weft_schedule_tile(const weft_schedule_request *request, weft_schedule *schedule);
 
 /* Lets transforms store and load the blocks of exchanges, where that is possible (fuse.c). */
 void weft_schedule_fuse(const weft_schedule_request *request, weft_schedule *schedule);
 /* The transform after an exchange finds this rank's own block beside those that arrived. */
-void weft_schedule_load_own_copy(const weft_step *exchange, weft_step *fft);
+void weft_schedule_load_own_copy(const weft_exchange_step *exchange, weft_fft_step *fft);
 
-/* Chooses a buffer for every step by the machine's prices (buffers.c), with so many workspaces free
- * of cost; drops optional copies that are not needed, and may add a COPY at the end. */
-weft_status weft_schedule_assign_buffers(weft_schedule *schedule, const weft_machine_buffers *price,
-                                         int free_workspaces);
+/* Chooses a buffer for every step by the machine's prices, drops optional copies that are not
+ * needed, and may add a COPY at the end (buffers.c). */
+weft_status weft_schedule_assign_buffers(const weft_schedule_request *request,
+                                         weft_schedule *schedule);
+
+/* Decides which tiles of transforms alternate with those of exchanges (tiles.c). */
+void weft_schedule_alternate(weft_schedule *schedule);
+
+static inline const weft_machine *weft_request_machine(const weft_schedule_request *request) {
+    return request->machine ? request->machine : &weft_machine_default;
+}
+
+/* The step, if it is a transform of something here; else NULL. */
+static inline weft_step *weft_schedule_transform(weft_schedule *schedule, int i) {
+    if (i < 0 || i >= schedule->steps) return NULL;
+    weft_step *step = &schedule->step[i];
+    return step->kind == WEFT_STEP_FFT && !weft_step_is_empty(&step->as.fft) ? step : NULL;
+}
+
+/* Whether the transform is along this axis of the array. */
+bool weft_step_transforms(const weft_fft_step *fft, int axis);
 
 #endif

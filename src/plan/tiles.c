@@ -1,0 +1,170 @@
+/*
+ * Exchanges in tiles, so that transforms work on one tile while another travels. A transform before
+ * an exchange produces tiles if it leaves alone the axis that they share out, and one after it can
+ * consume a tile if all of its lines are there. So the best axis is one that neither of them
+ * transforms and the exchange leaves as it is (the first axis in the first exchange of a pencil). A
+ * slab has none: there the tiles produced share out the axis that the exchange gathers, which is
+ * not transformed before it, and the tiles consumed the axis that it splits, which is not
+ * transformed after it. What partners read where it lies is copied in tiles of both, in the order
+ * that the reader likes; messages go in the tiles of the larger transform.
+ *
+ * Transforms go in their tiles whatever the exchange method and the buffers, for engines may round
+ * otherwise when they do less at once. A transform between two exchanges goes in the tiles of the
+ * first, in the direction of the data.
+ */
+#include "plan/schedule.h"
+
+/* The transform next to step i, with nothing between them but a copy that is dropped where the
+ * transform can store into a workspace. */
+static weft_fft_step *transform_next_to(weft_schedule *schedule, int i, int direction) {
+    for (i += direction; i >= 0 && i < schedule->steps; i += direction) {
+        weft_step *step = &schedule->step[i];
+        if (step->kind == WEFT_STEP_FFT) return &step->as.fft;
+        if (step->kind != WEFT_STEP_COPY || !step->as.copy.optional) return NULL;
+    }
+    return NULL;
+}
+
+static bool leaves_alone(const weft_fft_step *fft, int axis) {
+    return !fft || !weft_step_transforms(fft, axis);
+}
+
+/* The axes that the tiles before and after an exchange share out, equal on all members; -1: none.
+ * Engines do lines that lie side by side together, so the contiguous axis is no good one. */
+static void choose_axes(const weft_chain *chain, const weft_exchange_step *x,
+                        const weft_fft_step *before, const weft_fft_step *after, int *produced,
+                        int *consumed) {
+    const bool forward = x->direction == WEFT_FORWARD;
+    const weft_distribution *one = &chain->segment[x->redistribution].out;
+    const weft_distribution *two = &chain->segment[x->redistribution + 1].in;
+    const weft_distribution *from = forward ? one : two, *to = forward ? two : one;
+    const weft_distribution *whole = &chain->segment[chain->segments - 1].out;
+    const int contiguous = x->geometry.wire[chain->axes - 1];
+    int common = -1;
+    *produced = *consumed = -1;
+    if (one->boxes || two->boxes) return;
+    for (int i = 0; i < chain->axes; i++) { /* slowest first */
+        const int a = x->geometry.wire[i];
+        const bool gathered = from->split_by[a] >= 0 && to->split_by[a] < 0;
+        const bool split = from->split_by[a] < 0 && to->split_by[a] >= 0;
+        if (whole->n[a] < 2) continue;
+        if (gathered && before) *produced = a;
+        if (split && after) *consumed = a;
+        if (!gathered && !split && common < 0 && leaves_alone(before, a) && leaves_alone(after, a))
+            common = a;
+    }
+    if (*consumed == contiguous && *produced >= 0) *consumed = -1;
+    if (*produced == contiguous && *consumed >= 0) *produced = -1;
+    if (common >= 0 && (common != contiguous || (*produced < 0 && *consumed < 0)))
+        *produced = *consumed = common;
+}
+
+/* The transform goes in these tiles, unless it has others already. Engines may want real data
+ * aligned as complex numbers are, so its tiles begin at even places. */
+static bool tile_transform(weft_tiling tiling, const weft_region *box, weft_fft_step *fft) {
+    int loop = 0;
+    if (!fft || fft->tiles > 1 || tiling.tiles < 2 || weft_step_transforms(fft, tiling.axis) ||
+        box->n[tiling.axis] < 2)
+        return false;
+    const weft_transform *t = &fft->transform;
+    for (int a = 0; a < tiling.axis; a++)
+        if (!weft_step_transforms(fft, a) && box->n[a] != 1) loop++;
+    if ((t->kind == WEFT_TRANSFORM_R2C && t->loop[loop].in_stride % 2 != 0) ||
+        (t->kind == WEFT_TRANSFORM_C2R && t->loop[loop].out_stride % 2 != 0))
+        return false;
+    fft->tiles = tiling.tiles;
+    fft->tile_loop = loop;
+    return true;
+}
+
+/* Along an axis of their own there are half as many tiles consumed as produced, for what partners
+ * read is copied in pairs of both. */
+static int tiles_consumed(const weft_schedule_request *request, int produced, int consumed) {
+    const int tiles = request->exchanging.tiles;
+    const int most = weft_request_machine(request)->tiling.most_consumed;
+    if (produced == consumed) return tiles;
+    if (produced < 0) return tiles;
+    return (tiles + 1) / 2 < most ? (tiles + 1) / 2 : most;
+}
+
+static int dimensions_of(const weft_fft_step *fft) {
+    return fft ? fft->transform.dims : 0;
+}
+
+static void tile_exchange(const weft_schedule_request *request, weft_schedule *schedule, int i) {
+    const weft_tiling whole = {.tiles = 1, .axis = -1};
+    weft_exchange_step *x = &schedule->step[i].as.exchange;
+    weft_fft_step *before = transform_next_to(schedule, i, -1);
+    weft_fft_step *after = transform_next_to(schedule, i, 1);
+    int produced, consumed;
+    choose_axes(request->chain, x, before, after, &produced, &consumed);
+    if (produced >= 0)
+        x->produced = (weft_tiling){.tiles = request->exchanging.tiles, .axis = produced};
+    if (consumed >= 0)
+        x->consumed =
+            (weft_tiling){.tiles = tiles_consumed(request, produced, consumed), .axis = consumed};
+    x->produced.transformed = tile_transform(x->produced, &x->geometry.src_box, before);
+    x->consumed.transformed = tile_transform(x->consumed, &x->geometry.dst_box, after);
+    if (x->method->carrier == WEFT_CARRIED_BY_READERS || produced == consumed) return;
+    const bool first = dimensions_of(before) >= dimensions_of(after) ? produced >= 0 : consumed < 0;
+    *(first ? &x->consumed : &x->produced) = whole;
+}
+
+bool weft_step_tiles_are_runs(const weft_exchange_step *x, const weft_region *box) {
+    const weft_tiling *tiling = x->produced.tiles > 1 ? &x->produced : &x->consumed;
+    if (!weft_step_is_tiled(x)) return true;
+    for (int i = 0; i < box->axes && x->geometry.wire[i] != tiling->axis; i++)
+        if (box->n[x->geometry.wire[i]] > 1) return false;
+    return true;
+}
+
+void weft_schedule_tile(const weft_schedule_request *request, weft_schedule *schedule) {
+    if (request->exchanging.tiles < 2) return;
+    for (int i = 0; i < schedule->steps; i++) {
+        weft_exchange_step *x = &schedule->step[i].as.exchange;
+        if (schedule->step[i].kind != WEFT_STEP_EXCHANGE) continue;
+        tile_exchange(request, schedule, i);
+        if (!weft_exchange_packs(x->method)) continue;
+        weft_redistribution *r = &x->geometry;
+        r->pack = r->pack || !weft_step_tiles_are_runs(x, &r->src_box);
+        r->unpack = r->unpack || !weft_step_tiles_are_runs(x, &r->dst_box);
+    }
+}
+
+/* Whether the exchange, step i, stores where the transform before it loads: in its source, or,
+ * after another exchange, in this rank's own block where that one left it. In place a tile touches
+ * nothing but itself. */
+static bool fills_source(const weft_schedule *schedule, int i) {
+    const weft_step *step = &schedule->step[i], *before = step - 1, *earlier = step - 2;
+    const weft_exchange_step *x = &step->as.exchange;
+    const int filled[] = {step->dst, x->send, x->receive};
+    const bool loads_own =
+        i > 1 && earlier->kind == WEFT_STEP_EXCHANGE && earlier->as.exchange.loaded;
+    for (int f = 0; f < 3; f++)
+        if ((loads_own && filled[f] == earlier->src) ||
+            (before->src != before->dst && filled[f] == before->src))
+            return true;
+    return false;
+}
+
+/* A transform alternates with the exchange next to it unless it stores where the exchange still
+ * reads, or reads where the exchange stores: the list of tasks must be right when each ends before
+ * the next begins. In place a transform touches nothing but the tile it works on. */
+void weft_schedule_alternate(weft_schedule *schedule) {
+    for (int i = 1; i + 1 < schedule->steps; i++) {
+        weft_step *step = &schedule->step[i], *before = step - 1, *after = step + 1;
+        weft_exchange_step *x = &step->as.exchange;
+        if (step->kind != WEFT_STEP_EXCHANGE || !weft_step_is_tiled(x)) continue;
+        const bool separate = step->src != step->dst && x->receive != step->src;
+        x->produced.alternates = separate && x->produced.transformed &&
+                                 before->kind == WEFT_STEP_FFT && !fills_source(schedule, i);
+        x->consumed.alternates =
+            separate && x->consumed.transformed && after->kind == WEFT_STEP_FFT &&
+            (after->src == after->dst ||
+             (after->dst != step->src && after->dst != x->send && after->dst != x->receive));
+        if (after->kind != WEFT_STEP_FFT || !after->as.fft.remote_piece) continue;
+        /* Copies that nothing is done beside are of no use. */
+        if (!x->produced.alternates) after->as.fft.remote_tiles = after->as.fft.tiles;
+        if (!x->consumed.alternates) after->as.fft.remote_tiles = 0;
+    }
+}

@@ -1,0 +1,176 @@
+/* Schedules of exchanges in tiles: which transforms go in tiles with them, and which alternate with
+ * them. */
+#include "schedule_setting.h"
+
+/* x is gathered, y split: what is produced goes in tiles along x, what is consumed in half as many
+ * along y. What partners read goes in tiles of both, messages in tiles along x, of which each block
+ * is a run: transforms store and load it. */
+static void tiles_of_a_slab_overlap_with_both_transforms(void **state) {
+    (void)state;
+    EACH(methods, m)
+    for (int mix = 0; mix < 4; mix++) {
+        setting *s = make(WEFT_C2C, WEFT_SLAB_2D1D, WEFT_DEFAULT, methods[m], 4, 0);
+        const bool pieces = mix & 1, forward = mix < 2, shared = methods[m] == WEFT_PEER;
+        s->candidate.tiles = 6;
+        if (pieces) let_transforms_take_pieces(s);
+        schedule(s, 1, forward ? WEFT_FORWARD : WEFT_INVERSE, false);
+        const weft_exchange_step *x = exchange_of(&s->schedule, 0);
+        assert_int_equal(fft_of(&s->schedule, 0)->tiles, 6);
+        assert_int_equal(fft_of(&s->schedule, 1)->tiles, 3);
+        assert_int_equal(weft_step_tiles(x), shared ? 18 : forward ? 6 : 3);
+        assert_false(pieces && (x->geometry.pack || x->geometry.unpack));
+        if (!x->method->gathers) {
+            assert_int_equal(x->loaded, pieces);
+            assert_int_equal(x->own == WEFT_OWN_STAYS, pieces && (shared || !forward));
+            assert_true(x->produced.alternates || !forward);
+            assert_true(x->consumed.alternates || forward || !pieces);
+        }
+        if (shared) {
+            assert_int_equal(x->produced.axis, forward ? 0 : 1);
+            assert_int_equal(x->consumed.axis, forward ? 1 : 0);
+            assert_true(x->produced.alternates && x->consumed.alternates);
+        }
+        weft_schedule_release(&s->schedule);
+        free(s);
+    }
+}
+
+static void let_gpus_take_pieces(setting *s) {
+    s->candidate.engine = weft_engine_find(WEFT_ENGINE_JIT);
+    s->candidate.device = weft_device_find(WEFT_CUDA);
+}
+
+/* While an exchange in tiles stores somewhere, the transform before it still loads: also its own
+ * block, where the exchange before that left it. Only what partners read can be loaded remotely. */
+static void check_overlaps(const weft_schedule *schedule) {
+    for (int k = 1; k < schedule->steps; k++)
+        if (schedule->step[k].kind == WEFT_STEP_FFT && schedule->step[k].as.fft.remote_tiles > 0)
+            assert_true(is_read_by_partners(&schedule->step[k - 1].as.exchange));
+    for (int k = 2; k < schedule->steps; k++) {
+        const weft_step *first = &schedule->step[k - 2], *step = &schedule->step[k];
+        const weft_exchange_step *x = &step->as.exchange;
+        if (first->kind != WEFT_STEP_EXCHANGE || step->kind != WEFT_STEP_EXCHANGE ||
+            !first->as.exchange.loaded || !x->produced.alternates)
+            continue;
+        assert_int_not_equal(step->dst, first->src);
+        assert_int_not_equal(x->send, first->src);
+        assert_int_not_equal(x->receive, first->src);
+    }
+}
+
+static void tiles_of_an_exchange_leave_alone_what_the_transform_before_loads(void **state) {
+    (void)state;
+    static const int64_t n[] = {3, 29, 2};
+    EACH(methods, m)
+    EACH(methods, other)
+    for (int mix = 0; mix < 32; mix++) {
+        setting *s = make(mix & 1 ? WEFT_R2C : WEFT_C2C, WEFT_PENCIL,
+                          mix & 2 ? WEFT_REALIGNED : WEFT_DEFAULT, methods[m], 2, 2);
+        s->candidate.exchange[1] = methods[other];
+        for (int axis = 0; axis < 3; axis++) s->call.problem.n[axis] = n[axis];
+        assert_int_equal(weft_planner_chain(&s->planner, &s->candidate, &s->chain), WEFT_SUCCESS);
+        s->candidate.tiles = 7;
+        s->candidate.staged = mix & 16;
+        let_gpus_take_pieces(s);
+        for (int rank = 0; rank < s->planner.ranks; rank++) {
+            schedule(s, rank, (weft_direction)(mix >> 2 & 1), mix & 8);
+            check_overlaps(&s->schedule);
+            weft_schedule_release(&s->schedule);
+        }
+        free(s);
+    }
+}
+
+/* A transform on a device loads half of what several partners have from their arrays; all of it if
+ * the transform before is done by then, so that copies would have nothing to overlap with. */
+static void later_tiles_of_a_slab_are_loaded_from_the_partners(void **state) {
+    (void)state;
+    for (int mix = 0; mix < 4; mix++) {
+        setting *s = make(WEFT_C2C, WEFT_SLAB_2D1D, WEFT_DEFAULT, WEFT_PEER, 4, 0);
+        const bool forward = mix < 2, in_place = mix & 1;
+        s->candidate.tiles = 8;
+        let_gpus_take_pieces(s);
+        schedule(s, 1, forward ? WEFT_FORWARD : WEFT_INVERSE, in_place);
+        const weft_exchange_step *x = exchange_of(&s->schedule, 0);
+        const weft_fft_step *after = fft_of(&s->schedule, 1);
+        assert_int_equal(after->tiles, 4);
+        assert_true(x->consumed.alternates);
+        assert_int_equal(x->produced.alternates, !in_place);
+        assert_int_equal(after->remote_tiles, in_place ? 4 : 2);
+        weft_schedule_release(&s->schedule);
+        free(s);
+    }
+}
+
+/* The first exchange of a pencil leaves x as it is. */
+static void tiles_of_a_pencil_are_a_pipeline_along_x(void **state) {
+    (void)state;
+    EACH(methods, m) {
+        setting *s = make(WEFT_C2C, WEFT_PENCIL, WEFT_DEFAULT, methods[m], 2, 2);
+        s->candidate.tiles = 5;
+        schedule(s, 3, WEFT_FORWARD, false);
+        const weft_exchange_step *x = exchange_of(&s->schedule, 0);
+        assert_int_equal(weft_step_tiles(x), 5);
+        assert_int_equal(x->produced.axis, 0);
+        assert_int_equal(x->consumed.axis, 0);
+        assert_true(x->produced.transformed && x->consumed.transformed);
+        weft_schedule_release(&s->schedule);
+        free(s);
+    }
+}
+
+/* Tiles that follow each other along what is produced, of what a rank receives for tile
+ * `consumed`, are one block. */
+static void check_tiles_that_follow(const weft_exchange_step *x, int consumed) {
+    enum { MOST = 8 };
+    weft_redistribution tile[MOST];
+    const int tiles = x->produced.tiles, axis = x->produced.axis;
+    assert_true(tiles <= MOST);
+    for (int k = 0; k < tiles; k++) {
+        weft_redistribution row;
+        weft_redistribution_restrict(&x->geometry, axis, tiles, k, &row);
+        weft_redistribution_restrict(&row, x->consumed.axis, x->consumed.tiles, consumed, &tile[k]);
+        weft_redistribution_release(&row);
+    }
+    for (int m = 0; m < x->geometry.members; m++)
+        for (int from = 0; from < tiles; from++)
+            for (int to = from, n = 0; to < tiles; to++) {
+                const weft_block *first = &tile[from].receive[m], *last = &tile[to].receive[m];
+                n += (int)last->view.n[axis];
+                if (first->elements == 0) continue;
+                assert_int_equal(weft_view_through(&first->view, &last->view, axis).n[axis], n);
+                assert_int_equal(weft_view_through(&first->origin, &last->origin, axis).n[axis], n);
+            }
+    for (int k = 0; k < tiles; k++) weft_redistribution_release(&tile[k]);
+}
+
+/* There may be more tiles than indices: some are then empty. */
+static void tiles_that_follow_each_other_are_one_block(void **state) {
+    (void)state;
+    for (int tiles = 2; tiles <= 8; tiles++)
+        for (int rank = 0; rank < 3; rank++) {
+            setting *s = make(WEFT_C2C, WEFT_SLAB_2D1D, WEFT_DEFAULT, WEFT_PEER, 3, 0);
+            memcpy(s->call.problem.n, (const int64_t[]){7, 10, 4}, 3 * sizeof(int64_t));
+            assert_int_equal(weft_planner_chain(&s->planner, &s->candidate, &s->chain),
+                             WEFT_SUCCESS);
+            s->candidate.tiles = tiles;
+            schedule(s, rank, WEFT_FORWARD, false);
+            const weft_exchange_step *x = exchange_of(&s->schedule, 0);
+            assert_int_equal(x->produced.tiles, tiles);
+            for (int consumed = 0; consumed < x->consumed.tiles; consumed++)
+                check_tiles_that_follow(x, consumed);
+            weft_schedule_release(&s->schedule);
+            free(s);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiles_of_a_slab_overlap_with_both_transforms),
+        cmocka_unit_test(tiles_of_an_exchange_leave_alone_what_the_transform_before_loads),
+        cmocka_unit_test(later_tiles_of_a_slab_are_loaded_from_the_partners),
+        cmocka_unit_test(tiles_of_a_pencil_are_a_pipeline_along_x),
+        cmocka_unit_test(tiles_that_follow_each_other_are_one_block),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
