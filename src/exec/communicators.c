@@ -13,14 +13,14 @@
 #include <stdio.h>
 #include <time.h>
 
-static bool by_device(const weft_build *b, int redistribution) {
+static bool is_carried_by_devices(const weft_build *b, int redistribution) {
     weft_exchange method = b->candidate.exchange[b->chain.method[redistribution]];
     return weft_exchange_find(method)->carrier == WEFT_CARRIED_BY_DEVICES;
 }
 
 bool weft_build_needs_communicators(const weft_build *b) {
     bool any = false;
-    for (int k = 0; k + 1 < b->chain.segments; k++) any = any || by_device(b, k);
+    for (int k = 0; k + 1 < b->chain.segments; k++) any = any || is_carried_by_devices(b, k);
     return any;
 }
 
@@ -63,7 +63,7 @@ static weft_status make_communicator(weft_build *b, weft_transport *transport, i
 weft_status weft_build_make_communicators(weft_build *b, weft_transport *transport) {
     b->communicators.broken = true;
     for (int k = 0; k + 1 < b->chain.segments; k++)
-        if (by_device(b, k)) WEFT_TRY(make_communicator(b, transport, k));
+        if (is_carried_by_devices(b, k)) WEFT_TRY(make_communicator(b, transport, k));
     b->communicators.broken = false;
     return WEFT_SUCCESS;
 }
