@@ -12,8 +12,8 @@ static const struct {
     [MEMORY] = {"weft.OutOfMemoryError", "Host or device memory does not suffice."},
     [UNSUPPORTED] = {"weft.UnsupportedError",
                      "Valid, but this build, device or engine cannot do it."},
-    [RUNTIME] = {"weft.RuntimeError", "A device, an engine or a transport failed."},
-    [SYSTEM] = {"weft.SystemError", "The operating system refused."},
+    [RUNTIME] = {"weft.ExecutionError", "A device, an engine or a transport failed."},
+    [SYSTEM] = {"weft.ResourceError", "The operating system refused."},
 };
 
 static PyObject *builtin_of(error_kind kind) {
