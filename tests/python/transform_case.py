@@ -61,7 +61,7 @@ def random_case(rng: np.random.Generator) -> Case:
     if rng.random() < 0.5:
         array = strided(rng, array)
     keywords: dict[str, Any] = {"norm": rng.choice([None, "backward", "ortho", "forward"])}
-    if name.endswith("2") or name.endswith("n"):
+    if name.endswith(("2", "n")):
         count = 2 if name.endswith("2") else int(rng.integers(1, ndim + 1))
         axes = tuple(int(a) for a in rng.permutation(ndim)[:count] - ndim * rng.integers(0, 2))
         keywords["axes"] = axes

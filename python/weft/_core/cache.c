@@ -1,9 +1,9 @@
 /*
  * The plan cache: a hash table of plans, and a list of them by the time of their last use.
  *
- * A plan runs one transform at a time, so a key may have several plans: as many as threads used it at
- * once. The oldest idle ones are destroyed when there are more plans, or more bytes in them, than the
- * limits allow; with a limit of no plans each lives for one call.
+ * A plan runs one transform at a time, so a key may have several plans: as many as threads used it
+ * at once. The oldest idle ones are destroyed when there are more plans, or more bytes in them,
+ * than the limits allow; with a limit of no plans each lives for one call.
  */
 #include "core.h"
 
@@ -164,7 +164,9 @@ void core_cache_give(core_cached *taken) {
     destroy_list(evicted);
 }
 
-weft_plan core_cached_plan(const core_cached *taken) { return taken->plan; }
+weft_plan core_cached_plan(const core_cached *taken) {
+    return taken->plan;
+}
 
 void core_cache_abandon(void) {
     pthread_mutex_init(&cache.lock, NULL);
@@ -205,8 +207,8 @@ PyObject *core_cache_info(PyObject *module, PyObject *none) {
     (void)module, (void)none;
     pthread_mutex_lock(&cache.lock);
     const long long hits = cache.hits, misses = cache.misses, evictions = cache.evictions,
-                    plans = cache.plans, max_plans = cache.max_plans, bytes = (long long)cache.bytes,
-                    max_bytes = (long long)cache.max_bytes;
+                    plans = cache.plans, max_plans = cache.max_plans,
+                    bytes = (long long)cache.bytes, max_bytes = (long long)cache.max_bytes;
     pthread_mutex_unlock(&cache.lock);
     return Py_BuildValue("(LLLLLLL)", hits, misses, evictions, plans, max_plans, bytes, max_bytes);
 }

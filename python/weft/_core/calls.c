@@ -1,10 +1,10 @@
 /*
  * fft, ifft, rfft, irfft and their 2-D and n-D siblings for NumPy arrays as they come most often.
  *
- * An exact numpy.ndarray of float32, float64, complex64 or complex128 in native byte order whose shape is
- * transformed as it is, along axes given by their number or by default, is answered here. Everything
- * else, mistakes included, goes with its arguments to the function given to set_general, which is
- * weft.fft's own in Python.
+ * An exact numpy.ndarray of float32, float64, complex64 or complex128 in native byte order whose
+ * shape is transformed as it is, along axes given by their number or by default, is answered here.
+ * Everything else, mistakes included, goes with its arguments to the function given to set_general,
+ * which is weft.fft's own in Python.
  */
 #include "core.h"
 
@@ -44,8 +44,8 @@ static int argument_of(const call *c, PyObject *name) {
     return PyUnicode_Compare(name, name_of_numpy) == 0 ? X : -1;
 }
 
-static int read_arguments(const call *c, PyObject *const *args, Py_ssize_t count, PyObject *keywords,
-                          PyObject **value) {
+static int read_arguments(const call *c, PyObject *const *args, Py_ssize_t count,
+                          PyObject *keywords, PyObject **value) {
     if (count > POSITIONAL) {
         PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments", c->name,
                      POSITIONAL);
@@ -88,7 +88,9 @@ static PyObject *answer_in_general(const call *c, PyObject **value) {
     return result;
 }
 
-static bool given(PyObject *value) { return value && value != Py_None; }
+static bool given(PyObject *value) {
+    return value && value != Py_None;
+}
 
 /* Reads a whole number of Python's own type; false for anything else, which is no error here. */
 static bool read_long(PyObject *value, long *number) {
@@ -165,7 +167,8 @@ static int type_of_result(const call *c, PyArrayObject *x) {
     return real ? -1 : single ? NPY_FLOAT : NPY_DOUBLE;
 }
 
-static PyObject *answer(const call *c, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+static PyObject *answer(const call *c, PyObject *const *args, Py_ssize_t count,
+                        PyObject *keywords) {
     PyObject *value[ARGUMENTS] = {0};
     if (read_arguments(c, args, count, keywords, value) < 0) return NULL;
     core_transform transform = {.kind = c->kind, .direction = c->direction};
@@ -203,8 +206,9 @@ static PyObject *answer(const call *c, PyObject *const *args, Py_ssize_t count, 
     CALL(fftn, WEFT_C2C, WEFT_FORWARD, ALL,                                                        \
          "The discrete Fourier transform along all axes, or those given.")                         \
     CALL(ifftn, WEFT_C2C, WEFT_INVERSE, ALL, "The inverse of fftn.")                               \
-    CALL(rfftn, WEFT_R2C, WEFT_FORWARD, ALL,                                                       \
-         "The half of fftn's result that tells all of it, for real data: halved is the last axis.") \
+    CALL(                                                                                          \
+        rfftn, WEFT_R2C, WEFT_FORWARD, ALL,                                                        \
+        "The half of fftn's result that tells all of it, for real data: halved is the last axis.") \
     CALL(irfftn, WEFT_R2C, WEFT_INVERSE, ALL, "The inverse of rfftn.")
 
 #define SIGNATURE_ONE "n=None, axis=-1"

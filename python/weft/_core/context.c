@@ -25,7 +25,9 @@ weft_context core_context(void) {
     return made;
 }
 
-uint64_t core_generation(void) { return generation; }
+uint64_t core_generation(void) {
+    return generation;
+}
 
 PyObject *core_after_fork(PyObject *module, PyObject *none) {
     (void)module, (void)none;
@@ -74,8 +76,8 @@ weft_status core_execute(weft_plan plan, int threads, weft_direction direction, 
     execution run = {plan, direction, in, out, sentence, WEFT_SUCCESS};
     if (threads > 1) {
         atomic_store_explicit(&threads_were_used, true, memory_order_relaxed);
-        /* GCC's OpenMP waits for ever for a team that the thread which forked once had and the child
-         * has not. A new thread has no team yet. */
+        /* GCC's OpenMP waits for ever for a team that the thread which forked once had and the
+         * child has not. A new thread has no team yet. */
         pthread_t fresh;
         if (parent_used_threads && pthread_create(&fresh, NULL, execute, &run) == 0) {
             pthread_join(fresh, NULL);

@@ -1,8 +1,8 @@
 /*
  * weft._core: what the files of the extension know of each other.
  *
- * The extension uses the limited API of Python 3.11, the first one that has the buffer protocol, so one
- * build serves 3.11 and every later version. Functions take their arguments as METH_FASTCALL
+ * The extension uses the limited API of Python 3.11, the first one that has the buffer protocol, so
+ * one build serves 3.11 and every later version. Functions take their arguments as METH_FASTCALL
  * (vectorcall for functions and methods), which the limited API has had since 3.7.
  *
  * Unless a comment says otherwise, functions are called with the GIL held, and those that return a
@@ -58,8 +58,8 @@ typedef struct core_key {
 
 typedef struct core_cached core_cached;
 
-/* Takes a plan for the key, which is the caller's alone until it is given back: an idle one, or a new
- * one. Releases the GIL while it plans. */
+/* Takes a plan for the key, which is the caller's alone until it is given back: an idle one, or a
+ * new one. Releases the GIL while it plans. */
 core_cached *core_cache_take(const core_key *key);
 void core_cache_give(core_cached *taken);
 weft_plan core_cached_plan(const core_cached *taken);
@@ -105,11 +105,11 @@ typedef struct core_transform {
     int64_t n[WEFT_MAX_RANK]; /* extents of the transform in real space along these axes, >= 1 */
 } core_transform;
 
-/* Transforms `in` into `out`: NumPy arrays of native byte order, aligned, of one precision, with any
- * strides. Along the transformed axes `in` is cropped, or padded with zeros, to what the transform
- * takes; all other extents, and those of `out`, must fit. With WEFT_C2C `in` may be real. The arrays
- * are the same array or do not overlap. Releases the GIL while it computes, unless that takes less
- * time than the release. */
+/* Transforms `in` into `out`: NumPy arrays of native byte order, aligned, of one precision, with
+ * any strides. Along the transformed axes `in` is cropped, or padded with zeros, to what the
+ * transform takes; all other extents, and those of `out`, must fit. With WEFT_C2C `in` may be real.
+ * The arrays are the same array or do not overlap. Releases the GIL while it computes, unless that
+ * takes less time than the release. */
 int core_transform_run(const core_transform *transform, PyArrayObject *in, PyArrayObject *out);
 /* transform(in, out, kind, inverse, norm, threads, axes, n) for Python. */
 PyObject *core_transform_call(PyObject *module, PyObject *args);
@@ -117,8 +117,8 @@ PyObject *core_transform_call(PyObject *module, PyObject *args);
 /* mirror.c */
 
 /* Writes a whole complex spectrum from the half that WEFT_R2C computes. half: members of extents
- * n[0..rank-1] with the last one halved, row-major, `members` of them. to: strides in bytes, that of
- * the member first. conjugate: 1 for an inverse transform. */
+ * n[0..rank-1] with the last one halved, row-major, `members` of them. to: strides in bytes, that
+ * of the member first. conjugate: 1 for an inverse transform. */
 void core_mirror(int rank, const int64_t *n, int64_t members, bool single, bool conjugate,
                  const char *half, char *out, const ptrdiff_t *to);
 

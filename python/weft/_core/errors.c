@@ -18,22 +18,32 @@ static const struct {
 
 static PyObject *builtin_of(error_kind kind) {
     switch (kind) {
-    case ARGUMENT: return PyExc_ValueError;
-    case MEMORY: return PyExc_MemoryError;
-    case UNSUPPORTED: return PyExc_NotImplementedError;
-    case SYSTEM: return PyExc_OSError;
-    default: return PyExc_RuntimeError;
+    case ARGUMENT:
+        return PyExc_ValueError;
+    case MEMORY:
+        return PyExc_MemoryError;
+    case UNSUPPORTED:
+        return PyExc_NotImplementedError;
+    case SYSTEM:
+        return PyExc_OSError;
+    default:
+        return PyExc_RuntimeError;
     }
 }
 
 static error_kind kind_of(weft_status status) {
     switch (status) {
     case WEFT_ERROR_INVALID_ARGUMENT:
-    case WEFT_ERROR_MISMATCH: return ARGUMENT;
-    case WEFT_ERROR_UNSUPPORTED: return UNSUPPORTED;
-    case WEFT_ERROR_OUT_OF_MEMORY: return MEMORY;
-    case WEFT_ERROR_SYSTEM: return SYSTEM;
-    default: return RUNTIME;
+    case WEFT_ERROR_MISMATCH:
+        return ARGUMENT;
+    case WEFT_ERROR_UNSUPPORTED:
+        return UNSUPPORTED;
+    case WEFT_ERROR_OUT_OF_MEMORY:
+        return MEMORY;
+    case WEFT_ERROR_SYSTEM:
+        return SYSTEM;
+    default:
+        return RUNTIME;
     }
 }
 
@@ -47,8 +57,8 @@ int core_errors_add(PyObject *module) {
         errors[kind] =
             PyErr_NewExceptionWithDoc(described[kind].name, described[kind].doc, bases, NULL);
         Py_DECREF(bases);
-        if (!errors[kind] || PyModule_AddObjectRef(module, described[kind].name + sizeof "weft",
-                                                   errors[kind]) < 0)
+        if (!errors[kind] ||
+            PyModule_AddObjectRef(module, described[kind].name + sizeof "weft", errors[kind]) < 0)
             return -1;
     }
     return 0;

@@ -1,9 +1,10 @@
-/* The spectrum of real data is its own mirror image, conjugated: X[-k] = conj(X[k]) along all axes. */
+/* The spectrum of real data is its own mirror image, conjugated: X[-k] = conj(X[k]) along all axes.
+ */
 #include "core.h"
 
-/* Fills what lies past the half along the last axis. Along each of the other axes index 0 is its own
- * image and 1 to n-1 are reversed, so there is one copy for each choice of these: `reversed` has a bit
- * for each axis. */
+/* Fills what lies past the half along the last axis. Along each of the other axes index 0 is its
+ * own image and 1 to n-1 are reversed, so there is one copy for each choice of these: `reversed`
+ * has a bit for each axis. */
 static void fill_part(int rank, const int64_t *n, const ptrdiff_t *half, const ptrdiff_t *to,
                       int64_t members, unsigned reversed, core_element element, const char *from,
                       char *out) {

@@ -27,8 +27,7 @@ static PyMethodDef methods[] = {
 static int start(PyObject *module) {
     if (PyArray_ImportNumPyAPI() < 0) return -1;
     if (PyModule_AddStringConstant(module, "version", weft_version()) < 0) return -1;
-    if (core_errors_add(module) < 0 || core_calls_add(module) < 0 ||
-        core_plan_type_add(module) < 0)
+    if (core_errors_add(module) < 0 || core_calls_add(module) < 0 || core_plan_type_add(module) < 0)
         return -1;
     return core_context_start();
 }
@@ -43,4 +42,6 @@ static PyModuleDef definition = {
     .m_slots = slots,
 };
 
-PyMODINIT_FUNC PyInit__core(void) { return PyModuleDef_Init(&definition); }
+PyMODINIT_FUNC PyInit__core(void) {
+    return PyModuleDef_Init(&definition);
+}

@@ -1,8 +1,8 @@
 /*
  * weft.Plan: a plan of the library as a Python object.
  *
- * One transform at a time: a thread that finds the plan busy waits, without the GIL. A child of a fork
- * makes the plan anew when it first uses it.
+ * One transform at a time: a thread that finds the plan busy waits, without the GIL. A child of a
+ * fork makes the plan anew when it first uses it.
  */
 #include "core.h"
 
@@ -11,8 +11,7 @@
 #include <string.h>
 
 typedef struct plan_object {
-    PyObject_HEAD
-    weft_problem problem;
+    PyObject_HEAD weft_problem problem;
     weft_options options;
     weft_plan plan;
     uint64_t generation;
@@ -21,7 +20,8 @@ typedef struct plan_object {
 } plan_object;
 
 /* Reads a choice by its name. `name_of` gives the names of 0, 1, ... and "?" past the last. */
-static int read_choice(const char *what, const char *text, const char *(*name_of)(int), int *choice) {
+static int read_choice(const char *what, const char *text, const char *(*name_of)(int),
+                       int *choice) {
     if (!text) return 0;
     char known[256] = "";
     for (int i = 0; strcmp(name_of(i), "?") != 0; i++) {
@@ -49,11 +49,21 @@ static const char *direction_name(int direction) {
     static const char *const names[] = {"forward", "inverse"};
     return direction < 2 ? names[direction] : "?";
 }
-static const char *kind_name(int kind) { return weft_kind_name((weft_kind)kind); }
-static const char *precision_name(int p) { return weft_precision_name((weft_precision)p); }
-static const char *engine_name(int engine) { return weft_engine_name((weft_engine)engine); }
-static const char *device_name(int device) { return weft_device_name((weft_device)device); }
-static const char *effort_name(int effort) { return weft_effort_name((weft_effort)effort); }
+static const char *kind_name(int kind) {
+    return weft_kind_name((weft_kind)kind);
+}
+static const char *precision_name(int p) {
+    return weft_precision_name((weft_precision)p);
+}
+static const char *engine_name(int engine) {
+    return weft_engine_name((weft_engine)engine);
+}
+static const char *device_name(int device) {
+    return weft_device_name((weft_device)device);
+}
+static const char *effort_name(int effort) {
+    return weft_effort_name((weft_effort)effort);
+}
 
 static int make(plan_object *self) {
     weft_context context = core_context();
@@ -103,8 +113,8 @@ static int read_shape(PyObject *shape, weft_problem *problem) {
 }
 
 static int read_plan(plan_object *self, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"shape",  "kind",    "precision", "norm",    "batch", "engine",
-                            "device", "location", "threads",  "effort", NULL};
+    static char *names[] = {"shape",  "kind",     "precision", "norm",   "batch", "engine",
+                            "device", "location", "threads",   "effort", NULL};
     PyObject *shape;
     const char *kind = NULL, *precision = NULL, *norm = NULL, *engine = NULL, *device = NULL,
                *location = NULL, *effort = NULL;
@@ -157,9 +167,12 @@ static void plan_dealloc(PyObject *object) {
 static int numpy_type(const plan_object *self, weft_space space) {
     const bool is_complex = self->problem.kind == WEFT_C2C || space == WEFT_OUTPUT;
     switch (self->problem.precision) {
-    case WEFT_DOUBLE: return is_complex ? NPY_CDOUBLE : NPY_DOUBLE;
-    case WEFT_SINGLE: return is_complex ? NPY_CFLOAT : NPY_FLOAT;
-    case WEFT_HALF: return is_complex ? -1 : NPY_HALF;
+    case WEFT_DOUBLE:
+        return is_complex ? NPY_CDOUBLE : NPY_DOUBLE;
+    case WEFT_SINGLE:
+        return is_complex ? NPY_CFLOAT : NPY_FLOAT;
+    case WEFT_HALF:
+        return is_complex ? -1 : NPY_HALF;
     }
     return -1;
 }
@@ -183,10 +196,11 @@ static int borrow(const plan_object *self, PyObject *object, weft_space space, b
     if (PyArray_Check(object) && expected >= 0) {
         PyArrayObject *array = (PyArrayObject *)object;
         if (PyArray_TYPE(array) != expected || !PyArray_ISBEHAVED_RO(array)) {
-            snprintf(sentence, sizeof sentence,
-                     "Plan: the type of %s is not the plan's: %s precision, %s, in native byte order",
-                     name, precision_name((int)self->problem.precision),
-                     PyTypeNum_ISCOMPLEX(expected) ? "complex" : "real");
+            snprintf(
+                sentence, sizeof sentence,
+                "Plan: the type of %s is not the plan's: %s precision, %s, in native byte order",
+                name, precision_name((int)self->problem.precision),
+                PyTypeNum_ISCOMPLEX(expected) ? "complex" : "real");
             return core_raise(WEFT_ERROR_INVALID_ARGUMENT, sentence);
         }
     }
@@ -351,7 +365,7 @@ static PyGetSetDef properties[] = {
     {"engine", get_engine, NULL, "The engine that computes.", NULL},
     {0}};
 
-#define METHOD(function) (PyCFunction)(void (*)(void))function
+#define METHOD(function) (PyCFunction)(void (*)(void)) function
 static PyMethodDef methods[] = {
     {"execute", METHOD(plan_execute), METH_FASTCALL,
      "execute($self, direction, in, out, /)\n--\n\n"
@@ -373,12 +387,10 @@ static const char documented[] =
     "With batch > 1 the arrays have an axis more, the first. Raises weft.Error.";
 
 int core_plan_type_add(PyObject *module) {
-    static PyType_Slot slots[] = {{Py_tp_new, (void *)plan_new},
-                                  {Py_tp_dealloc, (void *)plan_dealloc},
-                                  {Py_tp_methods, methods},
-                                  {Py_tp_getset, properties},
-                                  {Py_tp_doc, (void *)documented},
-                                  {0}};
+    static PyType_Slot slots[] = {
+        {Py_tp_new, (void *)plan_new},   {Py_tp_dealloc, (void *)plan_dealloc},
+        {Py_tp_methods, methods},        {Py_tp_getset, properties},
+        {Py_tp_doc, (void *)documented}, {0}};
     static PyType_Spec spec = {.name = "weft.Plan",
                                .basicsize = sizeof(plan_object),
                                .flags = Py_TPFLAGS_DEFAULT,

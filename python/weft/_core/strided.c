@@ -1,9 +1,9 @@
 /*
  * Copies boxes of elements between memory orders.
  *
- * Of all loops the two innermost matter: that along which reads are closest together, and that along
- * which writes are. Where these differ, they run in tiles so narrow that the cache lines of either side
- * stay in the first cache while they are used up.
+ * Of all loops the two innermost matter: that along which reads are closest together, and that
+ * along which writes are. Where these differ, they run in tiles so narrow that the cache lines of
+ * either side stay in the first cache while they are used up.
  */
 #include "core.h"
 
@@ -13,8 +13,8 @@
 enum { TILE = 8 }; /* as many as a cache has ways: strides of powers of two share a set */
 
 typedef struct loops {
-    int64_t n, tile_n;             /* of the innermost loop, and of the tiled loop around it */
-    ptrdiff_t from, to;            /* steps of the innermost loop */
+    int64_t n, tile_n;  /* of the innermost loop, and of the tiled loop around it */
+    ptrdiff_t from, to; /* steps of the innermost loop */
     ptrdiff_t tile_from, tile_to;
 } loops;
 
@@ -46,13 +46,20 @@ static void conjugate_16(const char *s, char *d) {
 
 static void run_loops(const loops *l, core_element element, const char *from, char *to) {
     switch (element) {
-    case CORE_COPY_4: FOR_TILES(memcpy(d, s, 4);) break;
-    case CORE_COPY_8: FOR_TILES(memcpy(d, s, 8);) break;
-    case CORE_COPY_16: FOR_TILES(memcpy(d, s, 16);) break;
-    case CORE_CONJUGATE_8: FOR_TILES(conjugate_8(s, d);) break;
-    case CORE_CONJUGATE_16: FOR_TILES(conjugate_16(s, d);) break;
-    case CORE_WIDEN_4: FOR_TILES(memcpy(d, s, 4); memset(d + 4, 0, 4);) break;
-    case CORE_WIDEN_8: FOR_TILES(memcpy(d, s, 8); memset(d + 8, 0, 8);) break;
+    case CORE_COPY_4:
+        FOR_TILES(memcpy(d, s, 4);) break;
+    case CORE_COPY_8:
+        FOR_TILES(memcpy(d, s, 8);) break;
+    case CORE_COPY_16:
+        FOR_TILES(memcpy(d, s, 16);) break;
+    case CORE_CONJUGATE_8:
+        FOR_TILES(conjugate_8(s, d);) break;
+    case CORE_CONJUGATE_16:
+        FOR_TILES(conjugate_16(s, d);) break;
+    case CORE_WIDEN_4:
+        FOR_TILES(memcpy(d, s, 4); memset(d + 4, 0, 4);) break;
+    case CORE_WIDEN_8:
+        FOR_TILES(memcpy(d, s, 8); memset(d + 8, 0, 8);) break;
     }
 }
 

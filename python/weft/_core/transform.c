@@ -1,10 +1,10 @@
 /*
  * Transforms of NumPy arrays with any strides along any axes.
  *
- * The library takes batches of row-major arrays. An array that is laid out like that is handed over as
- * it is; of others, as many members at a time as stay in the second cache are gathered into scratch
- * memory, transformed, and scattered, which also crops, pads, and completes the spectra of real data.
- * Either side goes through scratch memory only if it has to.
+ * The library takes batches of row-major arrays. An array that is laid out like that is handed over
+ * as it is; of others, as many members at a time as stay in the second cache are gathered into
+ * scratch memory, transformed, and scattered, which also crops, pads, and completes the spectra of
+ * real data. Either side goes through scratch memory only if it has to.
  */
 #include "core.h"
 
@@ -20,18 +20,18 @@ enum {
 /* One array of a transform. */
 typedef struct side {
     char *data;
-    size_t item;                      /* bytes of an element */
-    int64_t n[WEFT_MAX_RANK];         /* extents along the transformed axes, as the plan sees them */
-    int64_t present[WEFT_MAX_RANK];   /* and in the array */
-    ptrdiff_t stride[WEFT_MAX_RANK];  /* along the transformed axes */
-    ptrdiff_t batch[NPY_MAXDIMS];     /* along the axes of the batch */
-    size_t member;                    /* bytes of a row-major member */
-    bool direct;                      /* members of a run are as the plan wants them */
+    size_t item;                     /* bytes of an element */
+    int64_t n[WEFT_MAX_RANK];        /* extents along the transformed axes, as the plan sees them */
+    int64_t present[WEFT_MAX_RANK];  /* and in the array */
+    ptrdiff_t stride[WEFT_MAX_RANK]; /* along the transformed axes */
+    ptrdiff_t batch[NPY_MAXDIMS];    /* along the axes of the batch */
+    size_t member;                   /* bytes of a row-major member */
+    bool direct;                     /* members of a run are as the plan wants them */
 } side;
 
 typedef struct work {
     core_transform transform;
-    int64_t points; /* of all members */
+    int64_t points;        /* of all members */
     bool single, complete; /* complete: real data, whose whole spectrum is asked for */
     side in, out;
     int batch_rank;
@@ -117,7 +117,9 @@ static void look_at(side *at, int rank, int64_t run, ptrdiff_t run_stride) {
     if (run > 1 && run_stride != packed) at->direct = false;
 }
 
-static int refuse(const char *what) { return core_raise(WEFT_ERROR_INVALID_ARGUMENT, what); }
+static int refuse(const char *what) {
+    return core_raise(WEFT_ERROR_INVALID_ARGUMENT, what);
+}
 
 static int describe(work *w, PyArrayObject *in, PyArrayObject *out) {
     core_transform *t = &w->transform;
@@ -127,7 +129,8 @@ static int describe(work *w, PyArrayObject *in, PyArrayObject *out) {
     if (PyArray_NDIM(in) != rank || rank > 64)
         return refuse("the arrays of a transform have the same number of axes, 64 at most");
     if ((halved ? complex_in != inverse || complex_out == inverse : !complex_out))
-        return refuse("an array of the transform is real and should be complex, or the other way round");
+        return refuse(
+            "an array of the transform is real and should be complex, or the other way round");
     w->in = (side){.data = PyArray_BYTES(in), .item = (size_t)PyArray_ITEMSIZE(in)};
     w->out = (side){.data = PyArray_BYTES(out), .item = (size_t)PyArray_ITEMSIZE(out)};
     w->single = w->out.item == (complex_out ? 8u : 4u);
@@ -231,7 +234,8 @@ static void scatter(const work *w, int64_t members, char *array, char *scratch) 
     }
     ptrdiff_t to[CORE_MAX_COPY_RANK] = {run_stride};
     memcpy(to + 1, w->out.stride, sizeof w->out.stride);
-    core_mirror(t->rank, t->n, members, w->single, t->direction == WEFT_INVERSE, scratch, array, to);
+    core_mirror(t->rank, t->n, members, w->single, t->direction == WEFT_INVERSE, scratch, array,
+                to);
 }
 
 static weft_status run_part(work *w, weft_plan plan, int64_t members, char *in, char *out,
@@ -239,16 +243,15 @@ static weft_status run_part(work *w, weft_plan plan, int64_t members, char *in, 
     const core_transform *t = &w->transform;
     if (scratch_in)
         move(&w->in, t->rank, members, w->in.batch[w->batch_rank - 1], in, scratch_in, true);
-    weft_status status = core_execute(plan, (int)w->key.threads,
-                                      w->complete ? WEFT_FORWARD : t->direction,
-                                      scratch_in ? scratch_in : in,
-                                      scratch_out ? scratch_out : out, w->sentence);
+    weft_status status =
+        core_execute(plan, (int)w->key.threads, w->complete ? WEFT_FORWARD : t->direction,
+                     scratch_in ? scratch_in : in, scratch_out ? scratch_out : out, w->sentence);
     if (status == WEFT_SUCCESS && scratch_out) scatter(w, members, out, scratch_out);
     return status;
 }
 
-/* Runs through all members, `w->members` at a time, the rest of each run with the plan `rest`. Without
- * the GIL. Padding in scratch memory is zero from the start and stays so. */
+/* Runs through all members, `w->members` at a time, the rest of each run with the plan `rest`.
+ * Without the GIL. Padding in scratch memory is zero from the start and stays so. */
 static weft_status run_all(work *w, weft_plan plan, weft_plan rest) {
     const int last = w->batch_rank - 1;
     const size_t members = (size_t)w->members;

@@ -30,7 +30,12 @@ class Call(NamedTuple):
 
 CALLS = {
     name + suffix: Call(kind, inverse, suffix == "")
-    for name, kind, inverse in (("fft", _C2C, False), ("ifft", _C2C, True), ("rfft", _R2C, False), ("irfft", _R2C, True))
+    for name, kind, inverse in (
+        ("fft", _C2C, False),
+        ("ifft", _C2C, True),
+        ("rfft", _R2C, False),
+        ("irfft", _R2C, True),
+    )
     for suffix in ("", "2", "n")
 }
 
