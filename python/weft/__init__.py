@@ -47,6 +47,8 @@ def __getattr__(name: str) -> object:
 
     if name not in __all__:
         raise AttributeError(f"module 'weft' has no attribute {name!r}")
+    if not hasattr(import_module("weft._core"), "version"):
+        raise ImportError(f"weft.{name} needs the C part of weft; `pip install .` at the root of the tree builds it")
     if name in _MODULES:
         return import_module(f"weft.{name}")
     found: object = getattr(import_module("weft._information" if name in _OF_INFORMATION else "weft._core"), name)

@@ -46,5 +46,14 @@ def test_info_names_engines_and_devices():
 
 def test_the_source_tree_imports_without_the_extension():
     source = Path(__file__).resolve().parents[2] / "python"
-    program = "import weft, weft.bench, weft.plot; assert weft.__version__"
+    program = """
+import weft, weft.bench, weft.plot
+assert weft.__version__
+try:
+    weft.Plan
+except ImportError as refused:
+    assert "pip install" in str(refused)
+else:
+    raise AssertionError("a plan without the C part")
+"""
     subprocess.run([sys.executable, "-S", "-c", program], check=True, env={"PYTHONPATH": str(source)})

@@ -86,11 +86,19 @@ def test_threads_share_a_plan(rng):
     assert np.allclose(outputs, np.fft.fft(inputs))
 
 
-def test_plan_works_in_a_child():
+def test_plan_works_in_a_child_whose_threads_share_it():
     plan = weft.Plan(64, threads=2)
     x = np.ones(64, complex)
     expected = plan.forward(x)
     child = os.fork()
     if child == 0:
-        os._exit(0 if np.array_equal(plan.forward(x), expected) else 1)
+        right = []
+        threads = [
+            threading.Thread(target=lambda: right.append(np.array_equal(plan.forward(x), expected))) for _ in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        os._exit(0 if right == [True] * 8 else 1)
     assert os.waitpid(child, 0)[1] == 0

@@ -13,10 +13,10 @@
 typedef struct plan_object {
     PyObject_HEAD weft_problem problem;
     weft_options options;
-    weft_plan plan;
-    uint64_t generation;
-    PyThread_type_lock busy;
-    size_t bytes[2]; /* of the buffers, in the order of weft_space */
+    weft_plan plan;          /* NULL until it is made */
+    uint64_t generation;     /* of the process that made it */
+    PyThread_type_lock busy; /* held while the plan is executed */
+    size_t bytes[2];         /* of the buffers, in the order of weft_space */
 } plan_object;
 
 /* Reads a choice by its name. `name_of` gives the names of 0, 1, ... and "?" past the last. */
@@ -65,25 +65,33 @@ static const char *effort_name(int effort) {
     return weft_effort_name((weft_effort)effort);
 }
 
+/* Makes the plan of this process, unless another thread has made it meanwhile. */
 static int make(plan_object *self) {
     weft_context context = core_context();
     if (!context) return -1;
-    self->plan = NULL;
-    self->busy = PyThread_allocate_lock();
-    if (!self->busy) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    self->generation = core_generation();
+    const uint64_t generation = core_generation();
+    weft_plan plan = NULL;
+    size_t bytes[2];
     weft_status status;
     Py_BEGIN_ALLOW_THREADS;
-    status = weft_plan_create(context, &self->problem, &self->options, &self->plan);
-    if (status == WEFT_SUCCESS)
-        status = weft_plan_bytes(self->plan, WEFT_INPUT, &self->bytes[WEFT_INPUT]);
-    if (status == WEFT_SUCCESS)
-        status = weft_plan_bytes(self->plan, WEFT_OUTPUT, &self->bytes[WEFT_OUTPUT]);
+    status = weft_plan_create(context, &self->problem, &self->options, &plan);
+    if (status == WEFT_SUCCESS) status = weft_plan_bytes(plan, WEFT_INPUT, &bytes[WEFT_INPUT]);
+    if (status == WEFT_SUCCESS) status = weft_plan_bytes(plan, WEFT_OUTPUT, &bytes[WEFT_OUTPUT]);
     Py_END_ALLOW_THREADS;
-    return status == WEFT_SUCCESS ? 0 : core_raise(status, NULL);
+    if (status != WEFT_SUCCESS) core_raise(status, NULL);
+    PyThread_type_lock busy = status == WEFT_SUCCESS ? PyThread_allocate_lock() : NULL;
+    if (status == WEFT_SUCCESS && !busy) PyErr_NoMemory();
+    if (!busy || (self->plan && self->generation == generation)) {
+        weft_plan_destroy(&plan);
+        if (busy) PyThread_free_lock(busy);
+        return busy ? 0 : -1;
+    }
+    self->plan = plan;
+    self->busy = busy;
+    self->bytes[WEFT_INPUT] = bytes[WEFT_INPUT];
+    self->bytes[WEFT_OUTPUT] = bytes[WEFT_OUTPUT];
+    self->generation = generation;
+    return 0;
 }
 
 /* The plan of this process. */
