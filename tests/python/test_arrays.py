@@ -42,6 +42,16 @@ def test_arrays_on_devices_are_refused():
             weft.fft.fft(array)
 
 
+def test_arrays_of_the_standards_reference(rng):
+    xp = pytest.importorskip("array_api_strict")
+    values = rng.standard_normal((3, 8))
+    x = xp.asarray(values)
+    for name in ("fft", "ifft", "rfft", "ihfft", "fftn", "ifftn", "rfftn"):
+        result = getattr(weft.fft, name)(x)
+        assert isinstance(result, type(x))
+        assert np.allclose(np.from_dlpack(result), getattr(np.fft, name)(values))
+
+
 def test_tensors_of_torch(rng):
     torch = pytest.importorskip("torch")
     x = torch.from_numpy(rng.standard_normal((3, 8)))

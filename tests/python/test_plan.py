@@ -86,6 +86,7 @@ def test_threads_share_a_plan(rng):
     assert np.allclose(outputs, np.fft.fft(inputs))
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_plan_works_in_a_child_whose_threads_share_it():
     plan = weft.Plan(64, threads=2)
     x = np.ones(64, complex)

@@ -43,6 +43,7 @@ def test_default_workers_belong_to_a_thread():
     assert found == [1, 3] and weft.fft.get_workers() == 1
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_children_of_a_fork_transform(rng, workers):
     x = rng.standard_normal((64, 1024)) + 0j
