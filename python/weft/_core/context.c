@@ -29,7 +29,8 @@ uint64_t core_generation(void) {
     return generation;
 }
 
-PyObject *core_after_fork(PyObject *module, PyObject *none) {
+/* What a child does after a fork, called by Python. */
+static PyObject *after_fork(PyObject *module, PyObject *none) {
     (void)module, (void)none;
     pthread_mutex_init(&lock, NULL);
     context = NULL;
@@ -40,7 +41,7 @@ PyObject *core_after_fork(PyObject *module, PyObject *none) {
 }
 
 int core_context_start(void) {
-    static PyMethodDef method = {"after_fork", core_after_fork, METH_NOARGS, NULL};
+    static PyMethodDef method = {"after_fork", after_fork, METH_NOARGS, NULL};
     PyObject *os = PyImport_ImportModule("os");
     PyObject *enlist = os ? PyObject_GetAttrString(os, "register_at_fork") : NULL;
     PyObject *handler = enlist ? PyCFunction_New(&method, NULL) : NULL;

@@ -45,8 +45,6 @@ uint64_t core_generation(void);
 #define CORE_SENTENCE 1024
 weft_status core_execute(weft_plan plan, int threads, weft_direction direction, const void *in,
                          void *out, char *sentence);
-/* A call of the extension for Python: what a child does after a fork. */
-PyObject *core_after_fork(PyObject *module, PyObject *none);
 
 /* cache.c: plans for one host, least recently used ones are forgotten first. */
 

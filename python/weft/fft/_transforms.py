@@ -134,7 +134,7 @@ def general(
     _run(call, array, result, number, threads, places, n)
     if out is None:
         return taken.give(result)
-    if result is not np.asarray(out) and not _fits(out, dtype):
+    if not _fits(out, dtype):
         np.copyto(out, result, casting="same_kind")
     return out
 
