@@ -1,1 +1,60 @@
-"""Python parts of weft: the front end of `weft bench` and the pictures of `weft plot`."""
+"""Fourier transforms: weft.fft with numpy.fft's and scipy.fft's names, weft.Plan, and the plan cache.
+
+The C part is loaded when it is first used, so that the front ends of `weft bench` and `weft plot`, which
+live here too, run from a source tree without it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from weft import fft, plan_cache
+    from weft._core import (
+        ArgumentError,
+        Error,
+        ExecutionError,
+        OutOfMemoryError,
+        Plan,
+        ResourceError,
+        UnsupportedError,
+    )
+    from weft._information import devices, engines, info
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ArgumentError",
+    "Error",
+    "ExecutionError",
+    "OutOfMemoryError",
+    "Plan",
+    "ResourceError",
+    "UnsupportedError",
+    "devices",
+    "engines",
+    "fft",
+    "info",
+    "plan_cache",
+]
+
+_MODULES = ("fft", "plan_cache")
+_OF_INFORMATION = ("devices", "engines", "info")
+
+
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name not in __all__:
+        raise AttributeError(f"module 'weft' has no attribute {name!r}")
+    if not hasattr(import_module("weft._core"), "version"):
+        raise ImportError(f"weft.{name} needs the C part of weft; `pip install .` at the root of the tree builds it")
+    if name in _MODULES:
+        return import_module(f"weft.{name}")
+    found: object = getattr(import_module("weft._information" if name in _OF_INFORMATION else "weft._core"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,202 @@
+"""Types of the C part, weft._core."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from numpy import dtype, ndarray
+
+_Array = ndarray[Any, dtype[Any]]
+_Norm = Literal["backward", "ortho", "forward"] | None
+
+version: str
+
+class Error(Exception): ...
+class ArgumentError(Error, ValueError): ...
+class OutOfMemoryError(Error, MemoryError): ...
+class UnsupportedError(Error, NotImplementedError): ...
+class ExecutionError(Error, RuntimeError): ...
+class ResourceError(Error, OSError): ...
+
+class Plan:
+    def __new__(
+        cls,
+        shape: int | Sequence[int],
+        *,
+        kind: Literal["c2c", "r2c"] = "c2c",
+        precision: Literal["double", "single", "half"] = "double",
+        norm: Literal["none", "backward", "ortho", "forward"] = "none",
+        batch: int = 1,
+        engine: str = "auto",
+        device: str = "host",
+        location: Literal["device", "host"] = "device",
+        threads: int = 1,
+        effort: Literal["estimate", "measure", "patient"] = "estimate",
+    ) -> Plan: ...
+    def execute(self, direction: Literal["forward", "inverse"], in_: object, out: object, /) -> None: ...
+    def forward(self, in_: object, out: Any = None, /) -> Any: ...
+    def inverse(self, in_: object, out: Any = None, /) -> Any: ...
+    def explain(self) -> str: ...
+    @property
+    def input_shape(self) -> tuple[int, ...]: ...
+    @property
+    def output_shape(self) -> tuple[int, ...]: ...
+    @property
+    def input_bytes(self) -> int: ...
+    @property
+    def output_bytes(self) -> int: ...
+    @property
+    def memory(self) -> int: ...
+    @property
+    def engine(self) -> str: ...
+
+def fft(
+    x: Any,
+    n: int | None = None,
+    axis: int = -1,
+    norm: _Norm = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: None = None,
+    out: _Array | None = None,
+) -> Any: ...
+def ifft(
+    x: Any,
+    n: int | None = None,
+    axis: int = -1,
+    norm: _Norm = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: None = None,
+    out: _Array | None = None,
+) -> Any: ...
+def rfft(
+    x: Any,
+    n: int | None = None,
+    axis: int = -1,
+    norm: _Norm = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: None = None,
+    out: _Array | None = None,
+) -> Any: ...
+def irfft(
+    x: Any,
+    n: int | None = None,
+    axis: int = -1,
+    norm: _Norm = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: None = None,
+    out: _Array | None = None,
+) -> Any: ...
+def fft2(
+    x: Any,
+    s: int | Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = (-2, -1),
+    norm: _Norm = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: None = None,
+    out: _Array | None = None,
+) -> Any: ...
+def ifft2(
+    x: Any,
+    s: int | Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = (-2, -1),
+    norm: _Norm = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: None = None,
+    out: _Array | None = None,
+) -> Any: ...
+def rfft2(
+    x: Any,
+    s: int | Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = (-2, -1),
+    norm: _Norm = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: None = None,
+    out: _Array | None = None,
+) -> Any: ...
+def irfft2(
+    x: Any,
+    s: int | Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = (-2, -1),
+    norm: _Norm = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: None = None,
+    out: _Array | None = None,
+) -> Any: ...
+def fftn(
+    x: Any,
+    s: int | Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = None,
+    norm: _Norm = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: None = None,
+    out: _Array | None = None,
+) -> Any: ...
+def ifftn(
+    x: Any,
+    s: int | Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = None,
+    norm: _Norm = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: None = None,
+    out: _Array | None = None,
+) -> Any: ...
+def rfftn(
+    x: Any,
+    s: int | Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = None,
+    norm: _Norm = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: None = None,
+    out: _Array | None = None,
+) -> Any: ...
+def irfftn(
+    x: Any,
+    s: int | Sequence[int] | None = None,
+    axes: int | Sequence[int] | None = None,
+    norm: _Norm = None,
+    overwrite_x: bool = False,
+    workers: int | None = None,
+    *,
+    plan: None = None,
+    out: _Array | None = None,
+) -> Any: ...
+def transform(
+    in_: _Array,
+    out: _Array,
+    kind: int,
+    inverse: bool,
+    norm: int,
+    threads: int,
+    axes: tuple[int, ...],
+    n: tuple[int, ...],
+    /,
+) -> _Array: ...
+def set_general(function: Callable[..., Any], /) -> None: ...
+def default_workers() -> int: ...
+def set_default_workers(workers: int, /) -> None: ...
+def cache_limit(plans: int, bytes: int, /) -> None: ...
+def cache_clear() -> None: ...
+def cache_info() -> tuple[int, int, int, int, int, int, int]: ...
+def engines() -> dict[str, tuple[bool, str]]: ...
+def devices() -> dict[str, tuple[bool, str]]: ...

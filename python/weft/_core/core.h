@@ -1,0 +1,139 @@
+/*
+ * weft._core: what the files of the extension know of each other.
+ *
+ * The extension uses the limited API of Python 3.11, the first one that has the buffer protocol, so
+ * one build serves 3.11 and every later version. Functions take their arguments as METH_FASTCALL
+ * (vectorcall for functions and methods), which the limited API has had since 3.7.
+ *
+ * Unless a comment says otherwise, functions are called with the GIL held, and those that return a
+ * pointer or an int report failure by NULL or -1 with a Python exception set.
+ */
+#ifndef WEFT_PYTHON_CORE_H
+#define WEFT_PYTHON_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <weft/weft.h>
+
+#define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL weft_core_numpy
+#ifndef CORE_IMPORTS_NUMPY
+#define NO_IMPORT_ARRAY
+#endif
+#include <numpy/arrayobject.h>
+
+/* errors.c */
+
+/* Adds weft.Error and its subclasses to the module. */
+int core_errors_add(PyObject *module);
+/* Raises the exception that fits the status, with the library's sentence about the calling thread's
+ * last failure, or with `sentence` where that is not NULL. Returns -1. */
+int core_raise(weft_status status, const char *sentence);
+
+/* context.c */
+
+/* Has the extension told of forks. */
+int core_context_start(void);
+/* The context of this process; created when first asked for. */
+weft_context core_context(void);
+/* Changes with each fork: what was made before belongs to the parent. */
+uint64_t core_generation(void);
+/* Executes a plan with so many threads. Without the GIL; `sentence` gets what the library says of a
+ * failure, up to CORE_SENTENCE bytes. */
+#define CORE_SENTENCE 1024
+weft_status core_execute(weft_plan plan, int threads, weft_direction direction, const void *in,
+                         void *out, char *sentence);
+
+/* cache.c: plans for one host, least recently used ones are forgotten first. */
+
+/* What a plan of the cache is for: members without gaps, so that keys are compared as bytes. */
+typedef struct core_key {
+    int64_t kind, precision, norm, threads, batch, rank;
+    int64_t n[WEFT_MAX_RANK];
+} core_key;
+
+typedef struct core_cached core_cached;
+
+/* Takes a plan for the key, which is the caller's alone until it is given back: an idle one, or a
+ * new one. Releases the GIL while it plans. */
+core_cached *core_cache_take(const core_key *key);
+void core_cache_give(core_cached *taken);
+weft_plan core_cached_plan(const core_cached *taken);
+/* Forgets every plan without touching it: they belong to the parent of a forked process. */
+void core_cache_abandon(void);
+PyObject *core_cache_limit(PyObject *module, PyObject *args);
+PyObject *core_cache_clear(PyObject *module, PyObject *none);
+PyObject *core_cache_info(PyObject *module, PyObject *none);
+
+/* strided.c */
+
+/* What becomes of an element that is copied. */
+typedef enum core_element {
+    CORE_COPY_4 = 0,
+    CORE_COPY_8,
+    CORE_COPY_16,
+    CORE_CONJUGATE_8, /* a complex number of single precision */
+    CORE_CONJUGATE_16,
+    CORE_WIDEN_4, /* a real number of single precision to a complex one */
+    CORE_WIDEN_8
+} core_element;
+
+#define CORE_MAX_COPY_RANK (WEFT_MAX_RANK + 1)
+
+/* A box of elements in two memory orders; strides are in bytes. */
+typedef struct core_copy {
+    int rank;
+    int64_t n[CORE_MAX_COPY_RANK];
+    ptrdiff_t from[CORE_MAX_COPY_RANK], to[CORE_MAX_COPY_RANK];
+} core_copy;
+
+void core_copy_run(const core_copy *copy, core_element element, const char *from, char *to);
+
+/* transform.c */
+
+typedef struct core_transform {
+    weft_kind kind;
+    weft_direction direction;
+    weft_norm norm;
+    int threads;
+    int rank;
+    int axis[WEFT_MAX_RANK];  /* of the arrays, each >= 0; the last one is halved by WEFT_R2C */
+    int64_t n[WEFT_MAX_RANK]; /* extents of the transform in real space along these axes, >= 1 */
+} core_transform;
+
+/* Transforms `in` into `out`: NumPy arrays of native byte order, aligned, of one precision, with
+ * any strides. Along the transformed axes `in` is cropped, or padded with zeros, to what the
+ * transform takes; all other extents, and those of `out`, must fit. With WEFT_C2C `in` may be real.
+ * The arrays are the same array or do not overlap. Releases the GIL while it computes, unless that
+ * takes less time than the release. */
+int core_transform_run(const core_transform *transform, PyArrayObject *in, PyArrayObject *out);
+/* transform(in, out, kind, inverse, norm, threads, axes, n) for Python. */
+PyObject *core_transform_call(PyObject *module, PyObject *args);
+
+/* mirror.c */
+
+/* Writes a whole complex spectrum from the half that WEFT_R2C computes. half: members of extents
+ * n[0..rank-1] with the last one halved, row-major, `members` of them. to: strides in bytes, that
+ * of the member first. conjugate: 1 for an inverse transform. */
+void core_mirror(int rank, const int64_t *n, int64_t members, bool single, bool conjugate,
+                 const char *half, char *out, const ptrdiff_t *to);
+
+/* calls.c: fft, ifft, rfft, ... of weft.fft for NumPy arrays as they come most often. */
+
+int core_calls_add(PyObject *module);
+/* set_general(function): who answers all other calls. */
+PyObject *core_set_general(PyObject *module, PyObject *function);
+/* Threads that the calling thread's transforms use where a call says nothing. */
+PyObject *core_default_workers(PyObject *module, PyObject *none);
+PyObject *core_set_default_workers(PyObject *module, PyObject *workers);
+
+/* plan.c: weft.Plan. */
+int core_plan_type_add(PyObject *module);
+
+/* info.c */
+PyObject *core_engines(PyObject *module, PyObject *none);
+PyObject *core_devices(PyObject *module, PyObject *none);
+
+#endif

@@ -1,0 +1,410 @@
+/*
+ * weft.Plan: a plan of the library as a Python object.
+ *
+ * One transform at a time: a thread that finds the plan busy waits, without the GIL. A child of a
+ * fork makes the plan anew when it first uses it.
+ */
+#include "core.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct plan_object {
+    PyObject_HEAD weft_problem problem;
+    weft_options options;
+    weft_plan plan;          /* NULL until it is made */
+    uint64_t generation;     /* of the process that made it */
+    PyThread_type_lock busy; /* held while the plan is executed */
+    size_t bytes[2];         /* of the buffers, in the order of weft_space */
+} plan_object;
+
+/* Reads a choice by its name. `name_of` gives the names of 0, 1, ... and "?" past the last. */
+static int read_choice(const char *what, const char *text, const char *(*name_of)(int),
+                       int *choice) {
+    if (!text) return 0;
+    char known[256] = "";
+    for (int i = 0; strcmp(name_of(i), "?") != 0; i++) {
+        if (strcmp(name_of(i), text) == 0) {
+            *choice = i;
+            return 0;
+        }
+        const size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", name_of(i));
+    }
+    char sentence[CORE_SENTENCE];
+    snprintf(sentence, sizeof sentence, "Plan: %s is %.64s; give one of %s", what, text, known);
+    return core_raise(WEFT_ERROR_INVALID_ARGUMENT, sentence);
+}
+
+static const char *norm_name(int norm) {
+    static const char *const names[] = {"none", "backward", "ortho", "forward"};
+    return norm < 4 ? names[norm] : "?";
+}
+static const char *location_name(int location) {
+    static const char *const names[] = {"device", "host"};
+    return location < 2 ? names[location] : "?";
+}
+static const char *direction_name(int direction) {
+    static const char *const names[] = {"forward", "inverse"};
+    return direction < 2 ? names[direction] : "?";
+}
+static const char *kind_name(int kind) {
+    return weft_kind_name((weft_kind)kind);
+}
+static const char *precision_name(int p) {
+    return weft_precision_name((weft_precision)p);
+}
+static const char *engine_name(int engine) {
+    return weft_engine_name((weft_engine)engine);
+}
+static const char *device_name(int device) {
+    return weft_device_name((weft_device)device);
+}
+static const char *effort_name(int effort) {
+    return weft_effort_name((weft_effort)effort);
+}
+
+/* Makes the plan of this process, unless another thread has made it meanwhile. */
+static int make(plan_object *self) {
+    weft_context context = core_context();
+    if (!context) return -1;
+    const uint64_t generation = core_generation();
+    weft_plan plan = NULL;
+    size_t bytes[2];
+    weft_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = weft_plan_create(context, &self->problem, &self->options, &plan);
+    if (status == WEFT_SUCCESS) status = weft_plan_bytes(plan, WEFT_INPUT, &bytes[WEFT_INPUT]);
+    if (status == WEFT_SUCCESS) status = weft_plan_bytes(plan, WEFT_OUTPUT, &bytes[WEFT_OUTPUT]);
+    Py_END_ALLOW_THREADS;
+    if (status != WEFT_SUCCESS) core_raise(status, NULL);
+    PyThread_type_lock busy = status == WEFT_SUCCESS ? PyThread_allocate_lock() : NULL;
+    if (status == WEFT_SUCCESS && !busy) PyErr_NoMemory();
+    if (!busy || (self->plan && self->generation == generation)) {
+        weft_plan_destroy(&plan);
+        if (busy) PyThread_free_lock(busy);
+        return busy ? 0 : -1;
+    }
+    self->plan = plan;
+    self->busy = busy;
+    self->bytes[WEFT_INPUT] = bytes[WEFT_INPUT];
+    self->bytes[WEFT_OUTPUT] = bytes[WEFT_OUTPUT];
+    self->generation = generation;
+    return 0;
+}
+
+/* The plan of this process. */
+static weft_plan plan_of(plan_object *self) {
+    if (self->generation != core_generation() && make(self) < 0) return NULL;
+    return self->plan;
+}
+
+static int read_shape(PyObject *shape, weft_problem *problem) {
+    if (PyLong_Check(shape)) {
+        problem->rank = 1;
+        problem->n[0] = PyLong_AsLongLong(shape);
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    const Py_ssize_t rank = PySequence_Size(shape);
+    if (rank < 0) return -1;
+    if (rank < 1 || rank > WEFT_MAX_RANK)
+        return core_raise(WEFT_ERROR_INVALID_ARGUMENT, "Plan: shape has 1 to 8 extents");
+    problem->rank = (int)rank;
+    for (Py_ssize_t a = 0; a < rank; a++) {
+        PyObject *n = PySequence_GetItem(shape, a);
+        problem->n[a] = n ? PyLong_AsLongLong(n) : -1;
+        Py_XDECREF(n);
+        if (PyErr_Occurred()) return -1;
+    }
+    return 0;
+}
+
+static int read_plan(plan_object *self, PyObject *args, PyObject *keywords) {
+    static char *names[] = {"shape",  "kind",     "precision", "norm",   "batch", "engine",
+                            "device", "location", "threads",   "effort", NULL};
+    PyObject *shape;
+    const char *kind = NULL, *precision = NULL, *norm = NULL, *engine = NULL, *device = NULL,
+               *location = NULL, *effort = NULL;
+    long long batch = 1;
+    int choice[7] = {0};
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$sssLsssis:Plan", names, &shape, &kind,
+                                     &precision, &norm, &batch, &engine, &device, &location,
+                                     &self->options.threads, &effort) ||
+        read_shape(shape, &self->problem) < 0 ||
+        read_choice("kind", kind, kind_name, &choice[0]) < 0 ||
+        read_choice("precision", precision, precision_name, &choice[1]) < 0 ||
+        read_choice("norm", norm, norm_name, &choice[2]) < 0 ||
+        read_choice("engine", engine, engine_name, &choice[3]) < 0 ||
+        read_choice("device", device, device_name, &choice[4]) < 0 ||
+        read_choice("location", location, location_name, &choice[5]) < 0 ||
+        read_choice("effort", effort, effort_name, &choice[6]) < 0)
+        return -1;
+    self->problem.kind = (weft_kind)choice[0];
+    self->problem.precision = (weft_precision)choice[1];
+    self->problem.norm = (weft_norm)choice[2];
+    self->problem.batch = batch;
+    self->options.engine = (weft_engine)choice[3];
+    self->options.device = (weft_device)choice[4];
+    self->options.location = (weft_location)choice[5];
+    self->options.effort = (weft_effort)choice[6];
+    return 0;
+}
+
+static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
+    allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
+    plan_object *self = (plan_object *)allocate(type, 0);
+    if (!self) return NULL;
+    self->options.threads = 1;
+    if (read_plan(self, args, keywords) < 0 || make(self) < 0) Py_CLEAR(self);
+    return (PyObject *)self;
+}
+
+static void plan_dealloc(PyObject *object) {
+    plan_object *self = (plan_object *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    if (self->generation == core_generation()) { /* else both are the parent's */
+        weft_plan_destroy(&self->plan);
+        if (self->busy) PyThread_free_lock(self->busy);
+    }
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+/* The type of the numbers in a space; -1 where NumPy has none. */
+static int numpy_type(const plan_object *self, weft_space space) {
+    const bool is_complex = self->problem.kind == WEFT_C2C || space == WEFT_OUTPUT;
+    switch (self->problem.precision) {
+    case WEFT_DOUBLE:
+        return is_complex ? NPY_CDOUBLE : NPY_DOUBLE;
+    case WEFT_SINGLE:
+        return is_complex ? NPY_CFLOAT : NPY_FLOAT;
+    case WEFT_HALF:
+        return is_complex ? -1 : NPY_HALF;
+    }
+    return -1;
+}
+
+/* A buffer of the caller's: an object with the buffer protocol, or an address. */
+typedef struct lent {
+    Py_buffer view;
+    bool viewed;
+    void *data;
+} lent;
+
+static int borrow(const plan_object *self, PyObject *object, weft_space space, bool written,
+                  lent *buffer) {
+    const char *name = written ? "out" : "in";
+    char sentence[CORE_SENTENCE];
+    if (PyLong_Check(object)) {
+        buffer->data = PyLong_AsVoidPtr(object);
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    const int expected = numpy_type(self, space);
+    if (PyArray_Check(object) && expected >= 0) {
+        PyArrayObject *array = (PyArrayObject *)object;
+        if (PyArray_TYPE(array) != expected || !PyArray_ISBEHAVED_RO(array)) {
+            snprintf(
+                sentence, sizeof sentence,
+                "Plan: the type of %s is not the plan's: %s precision, %s, in native byte order",
+                name, precision_name((int)self->problem.precision),
+                PyTypeNum_ISCOMPLEX(expected) ? "complex" : "real");
+            return core_raise(WEFT_ERROR_INVALID_ARGUMENT, sentence);
+        }
+    }
+    if (PyObject_GetBuffer(object, &buffer->view,
+                           PyBUF_C_CONTIGUOUS | (written ? PyBUF_WRITABLE : 0)) < 0)
+        return -1;
+    buffer->viewed = true;
+    buffer->data = buffer->view.buf;
+    if ((size_t)buffer->view.len < self->bytes[space]) {
+        snprintf(sentence, sizeof sentence, "Plan: %s has %zd bytes, and the plan takes %zu", name,
+                 buffer->view.len, self->bytes[space]);
+        return core_raise(WEFT_ERROR_INVALID_ARGUMENT, sentence);
+    }
+    return 0;
+}
+
+static void give_back(lent *buffer) {
+    if (buffer->viewed) PyBuffer_Release(&buffer->view);
+}
+
+static int execute(plan_object *self, weft_direction direction, PyObject *in, PyObject *out) {
+    weft_plan plan = plan_of(self);
+    if (!plan) return -1;
+    const bool inverse = direction == WEFT_INVERSE;
+    lent from = {0}, to = {0};
+    int done = -1;
+    if (borrow(self, in, inverse ? WEFT_OUTPUT : WEFT_INPUT, false, &from) == 0 &&
+        borrow(self, out, inverse ? WEFT_INPUT : WEFT_OUTPUT, true, &to) == 0) {
+        char sentence[CORE_SENTENCE];
+        weft_status status;
+        Py_BEGIN_ALLOW_THREADS;
+        PyThread_acquire_lock(self->busy, WAIT_LOCK);
+        status = core_execute(plan, self->options.threads, direction, from.data, to.data, sentence);
+        PyThread_release_lock(self->busy);
+        Py_END_ALLOW_THREADS;
+        done = status == WEFT_SUCCESS ? 0 : core_raise(status, sentence);
+    }
+    give_back(&from);
+    give_back(&to);
+    return done;
+}
+
+static PyObject *plan_execute(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    if (count != 3) {
+        PyErr_SetString(PyExc_TypeError, "execute(direction, in, out) takes 3 arguments");
+        return NULL;
+    }
+    const char *text = PyUnicode_AsUTF8AndSize(args[0], NULL);
+    int direction = 0;
+    if (!text || read_choice("direction", text, direction_name, &direction) < 0 ||
+        execute((plan_object *)self, (weft_direction)direction, args[1], args[2]) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static int shape_in(const plan_object *self, weft_space space, npy_intp *shape) {
+    const weft_problem *p = &self->problem;
+    int axes = 0;
+    if (p->batch > 1) shape[axes++] = (npy_intp)p->batch;
+    for (int a = 0; a < p->rank; a++) shape[axes++] = (npy_intp)p->n[a];
+    if (p->kind == WEFT_R2C && space == WEFT_OUTPUT) shape[axes - 1] = shape[axes - 1] / 2 + 1;
+    return axes;
+}
+
+/* forward(in, out=None) and inverse(in, out=None): out is a new NumPy array unless it is given. */
+static PyObject *transform(PyObject *object, weft_direction direction, PyObject *const *args,
+                           Py_ssize_t count) {
+    plan_object *self = (plan_object *)object;
+    const weft_space space = direction == WEFT_INVERSE ? WEFT_INPUT : WEFT_OUTPUT;
+    if (count < 1 || count > 2) {
+        PyErr_SetString(PyExc_TypeError, "a plan is given an input, and an output if wanted");
+        return NULL;
+    }
+    PyObject *out;
+    if (count == 2 && args[1] != Py_None) {
+        out = Py_NewRef(args[1]);
+    } else {
+        npy_intp shape[WEFT_MAX_RANK + 1];
+        const int type = numpy_type(self, space), axes = shape_in(self, space, shape);
+        if (type < 0) {
+            core_raise(WEFT_ERROR_UNSUPPORTED,
+                       "Plan: NumPy has no complex numbers of half precision; give an output");
+            return NULL;
+        }
+        out = PyArray_SimpleNew(axes, shape, type);
+        if (!out) return NULL;
+    }
+    if (execute(self, direction, args[0], out) < 0) Py_CLEAR(out);
+    return out;
+}
+
+static PyObject *plan_forward(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    return transform(self, WEFT_FORWARD, args, count);
+}
+
+static PyObject *plan_inverse(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+    return transform(self, WEFT_INVERSE, args, count);
+}
+
+static PyObject *plan_explain(PyObject *object, PyObject *none) {
+    (void)none;
+    weft_plan plan = plan_of((plan_object *)object);
+    if (!plan) return NULL;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *stream = open_memstream(&text, &bytes);
+    if (!stream) return PyErr_NoMemory();
+    const weft_status status = weft_plan_explain(plan, stream, WEFT_TEXT);
+    fclose(stream);
+    PyObject *told = NULL;
+    if (status == WEFT_SUCCESS)
+        told = PyUnicode_FromStringAndSize(text, (Py_ssize_t)bytes);
+    else
+        core_raise(status, NULL);
+    free(text);
+    return told;
+}
+
+static PyObject *get_shape(PyObject *object, void *space) {
+    npy_intp shape[WEFT_MAX_RANK + 1];
+    const int axes = shape_in((plan_object *)object, space ? WEFT_OUTPUT : WEFT_INPUT, shape);
+    PyObject *tuple = PyTuple_New(axes);
+    for (int a = 0; tuple && a < axes; a++) {
+        PyObject *n = PyLong_FromSsize_t((Py_ssize_t)shape[a]);
+        if (!n || PyTuple_SetItem(tuple, a, n) < 0) Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+static PyObject *get_bytes(PyObject *object, void *space) {
+    return PyLong_FromSize_t(((plan_object *)object)->bytes[space ? WEFT_OUTPUT : WEFT_INPUT]);
+}
+
+static PyObject *get_memory(PyObject *object, void *closure) {
+    (void)closure;
+    weft_plan plan = plan_of((plan_object *)object);
+    weft_memory memory;
+    if (!plan) return NULL;
+    const weft_status status = weft_plan_memory(plan, &memory);
+    if (status == WEFT_SUCCESS) return PyLong_FromSize_t(memory.total);
+    core_raise(status, NULL);
+    return NULL;
+}
+
+static PyObject *get_engine(PyObject *object, void *closure) {
+    (void)closure;
+    weft_plan plan = plan_of((plan_object *)object);
+    weft_options options = {0};
+    if (!plan) return NULL;
+    const weft_status status = weft_plan_options(plan, &options);
+    if (status == WEFT_SUCCESS) return PyUnicode_FromString(weft_engine_name(options.engine));
+    core_raise(status, NULL);
+    return NULL;
+}
+
+static PyGetSetDef properties[] = {
+    {"input_shape", get_shape, NULL, "Shape of the array that a forward transform reads.", NULL},
+    {"output_shape", get_shape, NULL, "Shape of the array that it writes.", "output"},
+    {"input_bytes", get_bytes, NULL, "Bytes of the input.", NULL},
+    {"output_bytes", get_bytes, NULL, "Bytes of the output.", "output"},
+    {"memory", get_memory, NULL, "Bytes that the plan holds.", NULL},
+    {"engine", get_engine, NULL, "The engine that computes.", NULL},
+    {0}};
+
+#define METHOD(function) (PyCFunction)(void (*)(void)) function
+static PyMethodDef methods[] = {
+    {"execute", METHOD(plan_execute), METH_FASTCALL,
+     "execute($self, direction, in, out, /)\n--\n\n"
+     "Transforms in to out: contiguous objects with the buffer protocol, or addresses.\n"
+     "direction is 'forward' or 'inverse'; the inverse reads what forward wrote."},
+    {"forward", METHOD(plan_forward), METH_FASTCALL,
+     "forward($self, in, out=None, /)\n--\n\nTransforms in; returns out, or a new NumPy array."},
+    {"inverse", METHOD(plan_inverse), METH_FASTCALL,
+     "inverse($self, in, out=None, /)\n--\n\nTransforms back; returns out, or a new NumPy array."},
+    {"explain", plan_explain, METH_NOARGS,
+     "explain($self, /)\n--\n\nWhat the plan does, step by step, and why."},
+    {0}};
+
+static const char documented[] =
+    "Plan(shape, *, kind='c2c', precision='double', norm='none', batch=1, engine='auto',\n"
+    "     device='host', location='device', threads=1, effort='estimate')\n--\n\n"
+    "A transform of arrays of one shape, planned once and executed as often as wanted.\n\n"
+    "kind 'r2c' halves the last axis. norm 'none' scales neither direction; others are NumPy's.\n"
+    "With batch > 1 the arrays have an axis more, the first. Raises weft.Error.";
+
+int core_plan_type_add(PyObject *module) {
+    static PyType_Slot slots[] = {
+        {Py_tp_new, (void *)plan_new},   {Py_tp_dealloc, (void *)plan_dealloc},
+        {Py_tp_methods, methods},        {Py_tp_getset, properties},
+        {Py_tp_doc, (void *)documented}, {0}};
+    static PyType_Spec spec = {.name = "weft.Plan",
+                               .basicsize = sizeof(plan_object),
+                               .flags = Py_TPFLAGS_DEFAULT,
+                               .slots = slots};
+    PyObject *type = PyType_FromSpec(&spec);
+    const int done = type ? PyModule_AddObjectRef(module, "Plan", type) : -1;
+    Py_XDECREF(type);
+    return done;
+}

@@ -1,0 +1,105 @@
+"""weft.Plan."""
+
+from __future__ import annotations
+
+import array
+import os
+import threading
+
+import numpy as np
+import pytest
+from transform_case import random_array
+
+import weft
+
+
+@pytest.mark.parametrize(
+    ("kind", "dtype", "batch"), [("c2c", "c16", 1), ("r2c", "f8", 3), ("c2c", "c8", 2), ("r2c", "f4", 1)]
+)
+def test_plan_goes_forward_and_back(rng, kind, dtype, batch):
+    precision = "single" if dtype in ("c8", "f4") else "double"
+    plan = weft.Plan((6, 10), kind=kind, precision=precision, norm="backward", batch=batch)
+    x = random_array(rng, plan.input_shape, dtype)
+    expected = (np.fft.fftn if kind == "c2c" else np.fft.rfftn)(x, axes=(-2, -1))
+    spectrum = plan.forward(x)
+    assert spectrum.shape == plan.output_shape and spectrum.nbytes == plan.output_bytes
+    assert np.allclose(spectrum, expected, atol=1e-4)
+    assert np.allclose(plan.inverse(spectrum), x, atol=1e-5)
+
+
+def test_plan_takes_buffers_and_addresses():
+    plan = weft.Plan(4)
+    x, y = array.array("d", [1, 0, 0, 0, 0, 0, 0, 0]), bytearray(64)
+    plan.execute("forward", x, y)
+    assert np.array_equal(np.frombuffer(y, complex), np.ones(4))
+    z = np.zeros(4, complex)
+    plan.execute("inverse", np.frombuffer(y, complex).ctypes.data, z.ctypes.data)
+    assert np.array_equal(z, [4, 0, 0, 0])
+    assert plan.forward(z, z) is z
+
+
+def test_plan_tells_of_itself():
+    plan = weft.Plan((8, 8), kind="r2c", engine="native")
+    assert plan.engine == "native"
+    assert plan.memory > 0
+    assert plan.input_bytes == 512 and plan.output_bytes == 640
+    assert "8" in plan.explain()
+
+
+@pytest.mark.parametrize(
+    ("exception", "call"),
+    [
+        (ValueError, lambda: weft.Plan(())),
+        (TypeError, lambda: weft.Plan((2.5,))),
+        (TypeError, lambda: weft.Plan()),
+        (ValueError, lambda: weft.Plan(4, kind="c2r")),
+        (ValueError, lambda: weft.Plan(4, norm="unitary")),
+        (ValueError, lambda: weft.Plan(4, batch=-1)),
+        (ValueError, lambda: weft.Plan(4).execute("sideways", bytes(64), bytearray(64))),
+        (ValueError, lambda: weft.Plan(4).execute("forward", bytes(63), bytearray(64))),
+        (ValueError, lambda: weft.Plan(4).forward(np.zeros(4))),
+        (BufferError, lambda: weft.Plan(4).execute("forward", bytes(64), bytes(64))),
+        (ValueError, lambda: weft.Plan(4).forward(np.zeros(8, complex)[::2])),
+        (TypeError, lambda: weft.Plan(4).forward([1, 2, 3, 4])),
+        (NotImplementedError, lambda: weft.Plan(4, kind="r2r")),
+    ],
+)
+def test_mistakes_raise(exception, call):
+    with pytest.raises(exception):
+        call()
+
+
+def test_threads_share_a_plan(rng):
+    plan = weft.Plan(1000)
+    inputs = rng.standard_normal((8, 1000)) + 0j
+    outputs = np.empty_like(inputs)
+
+    def work(i):
+        for _ in range(200):
+            plan.forward(inputs[i], outputs[i])
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert np.allclose(outputs, np.fft.fft(inputs))
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_plan_works_in_a_child_whose_threads_share_it():
+    plan = weft.Plan(64, threads=2)
+    x = np.ones(64, complex)
+    expected = plan.forward(x)
+    child = os.fork()
+    if child == 0:
+        right = []
+        threads = [
+            threading.Thread(target=lambda: right.append(np.array_equal(plan.forward(x), expected))) for _ in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        os._exit(0 if right == [True] * 8 else 1)
+    assert os.waitpid(child, 0)[1] == 0
