@@ -52,6 +52,8 @@ typedef struct weft_kernels {
     int lanes;                    /* lines of a tile */
     int real_bytes;               /* size of a real number */
     const weft_codelet *codelets; /* largest radix first; ended by radix 0 */
+    /* For lines alone, one for each width of vectors, the widest first; ended by NULL. */
+    const struct weft_lone_kernels *const *lone;
 
     /* Along: loads complex lines; point j goes to row rows[j] of the tile. What lies `ahead` bytes
      * further is prefetched. */

@@ -194,6 +194,13 @@ static bool make_order(weft_native_pass *pass, weft_direction direction, size_t 
     return true;
 }
 
+/* Whether lines are best transformed one by one, each with its points in the lanes. */
+static bool prefers_lone(const weft_native_pass *pass) {
+    if (pass->in.access != WEFT_ALONG || pass->out.access != WEFT_ALONG) return false;
+    if (pass->kind != WEFT_TRANSFORM_C2C && !pass->halved) return false;
+    return getenv("NOLONE") == NULL && pass->lines < pass->kernels->lanes && weft_lone_suits(pass->kernels, pass->line.n);
+}
+
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes) {
     sorted_loop loop[WEFT_PASS_LOOPS];
@@ -231,6 +238,11 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     pass->by_matrix = pass->in.access == WEFT_ALONG && pass->out.access == WEFT_ALONG &&
                       (pass->kind == WEFT_TRANSFORM_C2C || pass->halved) &&
                       weft_matrix_suits(pass->kernels, pass->line.n);
+    pass->by_lone = ok && prefers_lone(pass);
+    if (pass->by_lone) {
+        pass->by_matrix = false;
+        ok = weft_lone_create(pass->kernels, pass->line.n, direction, &pass->lone, bytes);
+    }
     if (ok && pass->by_matrix)
         ok = weft_matrix_create(pass->kernels, pass->line.n, direction, &pass->matrix, bytes);
     if (!ok)
@@ -276,6 +288,7 @@ bool weft_native_pass_add_twiddles(weft_native_pass *pass, int64_t n, int64_t li
 void weft_native_pass_release(weft_native_pass *pass) {
     weft_line_release(&pass->line);
     if (pass->by_matrix) weft_matrix_release(&pass->matrix);
+    if (pass->by_lone) weft_lone_release(&pass->lone);
     free(pass->roots);
     free(pass->load_row);
     free(pass->store_row);

@@ -7,6 +7,7 @@
 
 #include "engine/engine.h"
 #include "engine/native/line.h"
+#include "engine/native/lone.h"
 #include "engine/native/matrix.h"
 
 enum { WEFT_PASS_LOOPS = WEFT_AXES + WEFT_MAX_RANK };
@@ -72,6 +73,8 @@ typedef struct weft_native_pass {
     int64_t lines, tiles;
     bool by_matrix; /* contiguous lines are transformed one by one, as matrices */
     weft_matrix matrix;
+    bool by_lone; /* contiguous lines are transformed one by one, each with its points in the lanes */
+    weft_lone lone;
     weft_native_side in, out;
     int64_t adjoining;   /* bytes of a short line as it is stored, if the next one begins at its
                             end; else 0 */

@@ -11,6 +11,7 @@ static size_t line_room(const weft_native_pass *pass) {
 }
 
 static size_t matrix_room(const weft_native_pass *pass) {
+    if (pass->by_lone) return weft_lone_room(&pass->lone);
     return weft_matrix_tile_bytes(&pass->matrix) + weft_matrix_transposed_bytes(&pass->matrix);
 }
 
@@ -30,7 +31,10 @@ static void run_matrix(const weft_native_pass *pass, const void *x, void *y, voi
         k->merge_line(x, in, line, weft_complex_bytes(k), h, pass->roots);
         x = line;
     }
-    weft_matrix_run(&pass->matrix, x, y, room, past, next);
+    if (pass->by_lone)
+        weft_lone_run(&pass->lone, x, y, room);
+    else
+        weft_matrix_run(&pass->matrix, x, y, room, past, next);
     if (pass->kind == WEFT_TRANSFORM_R2C) k->split_line(y, out, y, out, h, pass->roots);
 }
 

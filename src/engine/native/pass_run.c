@@ -28,7 +28,7 @@ static int64_t gathered_bytes(const weft_native_pass *pass) {
 
 size_t weft_native_pass_scratch(const weft_native_pass *pass) {
     size_t tile = (size_t)(pass->line.rows + 1) * WEFT_ROW_BYTES;
-    if (pass->by_matrix && weft_native_matrices_room(pass) > tile)
+    if ((pass->by_matrix || pass->by_lone) && weft_native_matrices_room(pass) > tile)
         tile = weft_native_matrices_room(pass);
     return (size_t)(2 * offset_bytes(pass) + gathered_bytes(pass)) + tile;
 }
@@ -316,7 +316,7 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
     work w = divide(pass, scratch);
     const weft_stages *s = &pass->line.stages;
     const int64_t lanes = pass->kernels->lanes;
-    if (pass->by_matrix && pass->kind == WEFT_TRANSFORM_C2C) {
+    if (pass->by_lone || (pass->by_matrix && pass->kind == WEFT_TRANSFORM_C2C)) {
         const int64_t most = end * lanes;
         weft_native_matrices_run(pass, in, out, w.tile, first * lanes,
                                  most < pass->lines ? most : pass->lines);
