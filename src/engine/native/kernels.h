@@ -117,6 +117,12 @@ typedef struct weft_kernels {
                        const void *roots);
     void (*merge_line)(const void *in, int64_t in_stride, void *out, int64_t out_stride, int64_t h,
                        const void *roots);
+    /* Contiguous lines of n points: from real to complex ones without imaginary parts, the real
+     * parts of complex ones, and, for odd n, the spectrum of a real line from its first half, whose
+     * first imaginary part is ignored. */
+    void (*widen_line)(const void *real, void *complex, int64_t n);
+    void (*narrow_line)(const void *complex, void *real, int64_t n);
+    void (*mirror_line)(const void *half, void *spectrum, int64_t n);
 } weft_kernels;
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CACHE_LINE = 64 };
+enum { CACHE_LINE = 64, FIRST_LEVEL = 32768 };
 
 /* ---- choice ---- */
 
@@ -25,24 +25,30 @@ static int64_t rounds(int64_t points, int64_t width) {
     return (points + width - 1) / width;
 }
 
-/* Nanoseconds of `count` butterflies of a codelet on vectors of `width` numbers. Vectors of half a
- * cache line or less take the same time, and whole ones nearly twice as long, on the Zen 4 core
- * whose measurements weft_stages_codelet_cost knows. */
-static double butterflies(const weft_kernels *kernels, int width, int radix, int64_t count,
-                          bool twiddles) {
-    const double share = width * kernels->real_bytes == WEFT_ROW_BYTES / 2 ? 1.0 : 0.55;
-    return share * (double)(radix * count) * weft_stages_codelet_cost(radix, !twiddles);
+/* Whether a vector is as large as any here. */
+static bool is_whole(const weft_kernels *kernels, int width) {
+    return width * kernels->real_bytes == WEFT_ROW_BYTES / 2;
 }
 
+/* Nanoseconds of `count` butterflies of a codelet on vectors of `width` numbers, fitted to each
+ * codelet's time on a Zen 4 core: a part for loads and stores, and one for arithmetic, for which
+ * vectors of half a cache line or less take less than half the time of whole ones. */
+static double butterflies(const weft_kernels *kernels, int width, int radix, int64_t count) {
+    const double arithmetic = is_whole(kernels, width) ? 0.85 : 0.32;
+    return (double)(radix * count) *
+           (0.65 + arithmetic * weft_stages_codelet_cost(radix, false));
+}
+
+/* Besides its butterflies a stage takes the time of a call and of waiting for what the one before
+ * has stored, the first one transposes squares of `width` vectors, and a line that the first-level
+ * cache does not hold, with scratch memory and twiddles, is loaded from the second-level one. */
 static double stage_cost(const weft_kernels *kernels, int width, int radix, int64_t s, int64_t m) {
-    enum { STAGE = 4 }; /* a call, and what a stage waits for the one before */
-    const bool first = s == 1;
-    const int64_t count = first ? rounds(m, width) : m * rounds(s, width);
-    double cost = STAGE + butterflies(kernels, width, radix, count, m > 1);
-    if (first) /* transposes */
-        for (int d = 1; d < width; d *= 2)
-            cost += 0.25 * (double)(2 * count * rounds(radix, width) * width);
-    return cost;
+    const double stage = 4, square = 0.19 * width * width, beyond = 0.01;
+    const int64_t count = s == 1 ? rounds(m, width) : m * rounds(s, width);
+    const int64_t bytes = s * radix * m * weft_complex_bytes(kernels);
+    const double transposes = s == 1 ? (double)(count * rounds(radix, width)) * square : 0;
+    return stage + transposes + butterflies(kernels, width, radix, count) +
+           (bytes > FIRST_LEVEL / 4 ? beyond * (double)bytes * (is_whole(kernels, width) ? 1 : 1.5) : 0);
 }
 
 static const weft_lone_codelet *whole_line(const weft_lone_kernels *k, int64_t n) {
@@ -78,7 +84,7 @@ static choice choose(const weft_kernels *kernels, int64_t n) {
         const weft_lone_codelet *whole = whole_line(k, n);
         choice path = {.kernels = k};
         if (whole) {
-            path.cost = butterflies(kernels, k->width, (int)n, 1, false);
+            path.cost = butterflies(kernels, k->width, (int)n, 1);
             path.codelet[path.count++] = whole;
             if (path.cost < best.cost) best = path;
         } else {

@@ -35,7 +35,7 @@ typedef struct weft_lone_codelet {
 
 typedef struct weft_lone_kernels {
     int width;                                /* real numbers in a vector */
-    const weft_lone_codelet *const *codelets; /* ended by NULL */
+    const weft_lone_codelet *const *codelets; /* largest radix first; ended by NULL */
 } weft_lone_kernels;
 
 #endif

@@ -194,11 +194,21 @@ static bool make_order(weft_native_pass *pass, weft_direction direction, size_t 
     return true;
 }
 
-/* Whether lines are best transformed one by one, each with its points in the lanes. */
-static bool prefers_lone(const weft_native_pass *pass) {
+/* Whether contiguous lines are transformed one by one, each alone. In a batch this depends on the
+ * length only, never on the number of lines, lest a batch that is done in parts get other bits: it
+ * is so where the lines of a full tile take longer together, with the transposes of its loads and
+ * stores. The only line of a transform would fill one lane of a tile. A matrix is better for lines
+ * that the first-level cache does not hold. */
+static bool prefers_lone(const weft_native_pass *pass, bool only_line) {
+    enum { FIRST_LEVEL = 32768 };
+    const weft_kernels *k = pass->kernels;
+    const int64_t n = pass->line.n;
+    const double transposes = 4.0 * (double)n;
     if (pass->in.access != WEFT_ALONG || pass->out.access != WEFT_ALONG) return false;
-    if (pass->kind != WEFT_TRANSFORM_C2C && !pass->halved) return false;
-    return getenv("NOLONE") == NULL && pass->lines < pass->kernels->lanes && weft_lone_suits(pass->kernels, pass->line.n);
+    if (pass->by_matrix && n * weft_complex_bytes(k) >= FIRST_LEVEL) return false;
+    if (!weft_lone_suits(k, n)) return false;
+    return only_line ||
+           k->lanes * weft_lone_cost(k, n) <= weft_line_cost(k, n) + transposes;
 }
 
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
@@ -238,7 +248,7 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     pass->by_matrix = pass->in.access == WEFT_ALONG && pass->out.access == WEFT_ALONG &&
                       (pass->kind == WEFT_TRANSFORM_C2C || pass->halved) &&
                       weft_matrix_suits(pass->kernels, pass->line.n);
-    pass->by_lone = ok && prefers_lone(pass);
+    pass->by_lone = ok && prefers_lone(pass, request->loops == 0);
     if (pass->by_lone) {
         pass->by_matrix = false;
         ok = weft_lone_create(pass->kernels, pass->line.n, direction, &pass->lone, bytes);

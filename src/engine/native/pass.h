@@ -73,7 +73,7 @@ typedef struct weft_native_pass {
     int64_t lines, tiles;
     bool by_matrix; /* contiguous lines are transformed one by one, as matrices */
     weft_matrix matrix;
-    bool by_lone; /* contiguous lines are transformed one by one, each with its points in the lanes */
+    bool by_lone;   /* the same, each with its own points in the lanes */
     weft_lone lone;
     weft_native_side in, out;
     int64_t adjoining;   /* bytes of a short line as it is stored, if the next one begins at its
@@ -105,10 +105,13 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
 /* Whether all rows, or lines, that are stored begin at a cache line. */
 bool weft_native_pass_aligned(const weft_native_pass *pass, void *const *out);
 
-/* Transforms lines first..end-1, each as a matrix (pass_matrix.c), with `room` as scratch
+/* Transforms lines first..end-1, each as a matrix or alone (pass_lines.c), with `room` as scratch
  * memory. */
-void weft_native_matrices_run(const weft_native_pass *pass, const void *const *in, void *const *out,
-                              void *room, int64_t first, int64_t end);
-size_t weft_native_matrices_room(const weft_native_pass *pass);
+void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, void *const *out,
+                           void *room, int64_t first, int64_t end);
+size_t weft_native_lines_room(const weft_native_pass *pass);
+
+/* Transforms the line at `in` to `out`, neither of which is in pieces. */
+void weft_native_line_run(const weft_native_pass *pass, const void *in, void *out, void *room);
 
 #endif
