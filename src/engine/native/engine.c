@@ -20,6 +20,7 @@
 
 enum {
     LONGEST_TILE = 4096,    /* most points of a contiguous line that a tile holds ... */
+    LONGEST_ALONE = 16384,  /* ... of the only line of a transform, ... */
     LONGEST_ACROSS = 65536, /* ... and of a line whose neighbours are contiguous */
     HUGE_PAGE = 2 << 20,
     MOST_GROUPS = WEFT_MAX_RANK
@@ -199,8 +200,10 @@ static bool has_neighbours(const weft_pass_request *r) {
 }
 
 /* Whether lines are too long for a tile, which has at least two rows for each point where a prime
- * factor of the length is large. */
+ * factor of the length is large. The only line of a transform may be a little longer, since it
+ * needs no tile. */
 static bool is_long(const weft_pass_request *r) {
+    if (r->loops == 0 && r->dim.n <= LONGEST_ALONE && weft_native_pass_takes_alone(r)) return false;
     return r->dim.n > (has_neighbours(r) ? LONGEST_ACROSS : LONGEST_TILE);
 }
 

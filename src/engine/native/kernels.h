@@ -117,6 +117,10 @@ typedef struct weft_kernels {
                        const void *roots);
     void (*merge_line)(const void *in, int64_t in_stride, void *out, int64_t out_stride, int64_t h,
                        const void *roots);
+    /* Products of two contiguous complex lines, point by point, and their conjugates. `to` may be
+     * either line. */
+    void (*multiply_lines)(const void *a, const void *b, void *to, int64_t n);
+    void (*multiply_lines_conjugated)(const void *a, const void *b, void *to, int64_t n);
     /* Contiguous lines of n points: from real to complex ones without imaginary parts, the real
      * parts of complex ones, and, for odd n, the spectrum of a real line from its first half, whose
      * first imaginary part is ignored. */

@@ -1,6 +1,7 @@
 /* Lines alone: the width of the vectors, the radices and their order, and the twiddles. */
 #include "engine/native/lone.h"
 
+#include "engine/native/lone_chirp.h"
 #include "engine/native/number.h"
 #include "engine/native/stages.h"
 #include "engine/roots.h"
@@ -95,11 +96,11 @@ static choice choose(const weft_kernels *kernels, int64_t n) {
 }
 
 bool weft_lone_suits(const weft_kernels *kernels, int64_t n) {
-    return n > 1 && n <= WEFT_LONGEST_LONE && weft_is_smooth(n) && choose(kernels, n).count > 0;
+    return n > 1 && n <= WEFT_LONGEST_LONE && (!weft_is_smooth(n) || choose(kernels, n).count > 0);
 }
 
 double weft_lone_cost(const weft_kernels *kernels, int64_t n) {
-    return choose(kernels, n).cost;
+    return weft_is_smooth(n) ? choose(kernels, n).cost : weft_lone_chirp_cost(kernels, n);
 }
 
 /* ---- tables ---- */
@@ -151,17 +152,13 @@ static bool make_twiddles(weft_lone *lone, int width, const twiddle_roots *roots
     return true;
 }
 
-bool weft_lone_create(const weft_kernels *kernels, int64_t n, weft_direction direction,
-                      weft_lone *lone, size_t *bytes) {
-    const choice chosen = choose(kernels, n);
-    memset(lone, 0, sizeof *lone);
-    lone->kernels = kernels;
-    lone->n = n;
-    lone->inverse = direction == WEFT_INVERSE;
+static bool create_stages(weft_lone *lone, size_t *bytes) {
+    const choice chosen = choose(lone->kernels, lone->n);
+    const int64_t n = lone->n;
     lone->count = chosen.count;
     /* Between real and imaginary parts there are some cache lines, lest those of powers of two
      * compete for the same sets of the cache. */
-    const int64_t numbers = CACHE_LINE / kernels->real_bytes;
+    const int64_t numbers = CACHE_LINE / lone->kernels->real_bytes;
     lone->imaginary = (rounds(n, numbers) + 5) * numbers;
     int64_t s = 1;
     for (int i = 0; i < chosen.count; i++) {
@@ -180,8 +177,22 @@ bool weft_lone_create(const weft_kernels *kernels, int64_t n, weft_direction dir
     return ok;
 }
 
+bool weft_lone_create(const weft_kernels *kernels, int64_t n, weft_direction direction,
+                      weft_lone *lone, size_t *bytes) {
+    memset(lone, 0, sizeof *lone);
+    lone->kernels = kernels;
+    lone->n = n;
+    lone->inverse = direction == WEFT_INVERSE;
+    if (weft_is_smooth(n)) return create_stages(lone, bytes);
+    lone->chirp = malloc(sizeof *lone->chirp);
+    *bytes += sizeof *lone->chirp;
+    return lone->chirp && weft_lone_chirp_create(kernels, n, direction, lone->chirp, bytes);
+}
+
 void weft_lone_release(weft_lone *lone) {
     for (int i = 0; i < lone->count; i++) free(lone->stage[i].twiddles);
+    if (lone->chirp) weft_lone_chirp_release(lone->chirp);
+    free(lone->chirp);
 }
 
 /* ---- execution ---- */
@@ -191,11 +202,16 @@ static size_t buffer_bytes(const weft_lone *lone) {
 }
 
 size_t weft_lone_room(const weft_lone *lone) {
+    if (lone->chirp) return weft_lone_chirp_room(lone->chirp);
     return lone->count < 2 ? 0 : (lone->count == 2 ? 1 : 2) * buffer_bytes(lone);
 }
 
 void weft_lone_run(const weft_lone *lone, const void *in, void *out, void *room) {
     const weft_lone_stage *stage = lone->stage;
+    if (lone->chirp) {
+        weft_lone_chirp_run(lone->chirp, in, out, room);
+        return;
+    }
     if (lone->count == 1) {
         stage->codelet->whole(in, out, lone->inverse);
         return;

@@ -1,8 +1,8 @@
 /*
  * One contiguous complex line transformed alone, its own points in the lanes of the vectors, where
  * a tile would hold a single line among empty ones: Stockham's method, in two or more stages or,
- * where the line is no longer than a codelet, in one. Its length is a product of the codelets'
- * radices.
+ * where the line is no longer than a codelet, in one, for products of the codelets' radices; by
+ * Bluestein's convolution (lone_chirp.h) for all other lengths.
  */
 #ifndef WEFT_ENGINE_NATIVE_LONE_H
 #define WEFT_ENGINE_NATIVE_LONE_H
@@ -25,6 +25,7 @@ typedef struct weft_lone_stage {
 typedef struct weft_lone {
     const weft_kernels *kernels;
     int64_t n;
+    struct weft_lone_chirp *chirp; /* replaces the stages; or NULL */
     bool inverse;
     int count;
     weft_lone_stage stage[WEFT_LONE_STAGES];

@@ -86,6 +86,10 @@ typedef struct weft_native_pass {
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes);
 
+/* Whether a request for one line is met without a tile: the line is contiguous on both sides and is
+ * transformed with its own points in the lanes. */
+bool weft_native_pass_takes_alone(const weft_pass_request *request);
+
 /* Adds the twiddles of the four-step method to the pass over the columns of a matrix, which is one
  * line of n points: result k of column j is multiplied by exp(-+ 2 pi i j k / n). Returns false
  * when out of memory. */

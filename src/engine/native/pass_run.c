@@ -27,7 +27,7 @@ static int64_t gathered_bytes(const weft_native_pass *pass) {
 }
 
 size_t weft_native_pass_scratch(const weft_native_pass *pass) {
-    size_t tile = (size_t)(pass->line.rows + 1) * WEFT_ROW_BYTES;
+    size_t tile = pass->by_lone ? 0 : (size_t)(pass->line.rows + 1) * WEFT_ROW_BYTES;
     if ((pass->by_matrix || pass->by_lone) && weft_native_lines_room(pass) > tile)
         tile = weft_native_lines_room(pass);
     return (size_t)(2 * offset_bytes(pass) + gathered_bytes(pass)) + tile;
