@@ -50,13 +50,13 @@ typedef struct subject {
 } subject;
 
 static const int others[] = {
-    6,    9,    10,   12,   15,   18,   20,   24,   25,   27,   30,   36,   40,   45,   48,
-    50,   60,   75,   77,   80,   81,   96,   100,  105,  120,  125,  144,  150,  169,  180,
-    192,  200,  210,  240,  243,  250,  255,  300,  343,  360,  384,  400,  480,  500,  512 + 88,
-    625,  640,  720,  729,  750,  768,  800,  900,  960,  1000, 1001, 1080, 1200, 1331, 1440,
-    1536, 1920, 2000, 2187, 2310, 2401, 2500, 3000, 3072, 3125, 3600, 4000, 4290, 5000, 6000,
-    6561, 7500, 8000, 9000, 10000, 3,   5,    7,    11,   13,   17,   31,   47,   67,   101,
-    127,  251,  509,  1009, 2003, 4099, 9973, 0};
+    6,    9,    10,       12,   15,   18,   20,   24,   25,   27,    30,   36,   40,   45,
+    48,   50,   60,       75,   77,   80,   81,   96,   100,  105,   120,  125,  144,  150,
+    169,  180,  192,      200,  210,  240,  243,  250,  255,  300,   343,  360,  384,  400,
+    480,  500,  512 + 88, 625,  640,  720,  729,  750,  768,  800,   900,  960,  1000, 1001,
+    1080, 1200, 1331,     1440, 1536, 1920, 2000, 2187, 2310, 2401,  2500, 3000, 3072, 3125,
+    3600, 4000, 4290,     5000, 6000, 6561, 7500, 8000, 9000, 10000, 3,    5,    7,    11,
+    13,   17,   31,       47,   67,   101,  127,  251,  509,  1009,  2003, 4099, 9973, 0};
 
 static double seconds(void) {
     struct timespec now;
@@ -103,7 +103,8 @@ static double run(const subject *s, int64_t calls) {
     if (s->peer)
         for (int64_t i = 0; i < calls; i++) s->peer->run(s->peer->plan);
     else
-        for (int64_t i = 0; i < calls; i++) (void)weft_execute(s->weft, s->direction, s->in, s->out);
+        for (int64_t i = 0; i < calls; i++)
+            (void)weft_execute(s->weft, s->direction, s->in, s->out);
     return (seconds() - start) / (double)calls;
 }
 
@@ -112,9 +113,8 @@ static weft_status measure(weft_context ctx, weft_precision precision, kind k, i
     const weft_problem problem = {
         .rank = 1, .n = {n}, .kind = k == C2C ? WEFT_C2C : WEFT_R2C, .precision = precision};
     const weft_options options = {.engine = WEFT_ENGINE_NATIVE, .device = WEFT_HOST, .threads = 1};
-    subject s[MOST_PEERS + 1] = {{.direction = k == C2R ? WEFT_INVERSE : WEFT_FORWARD,
-                                  .in = in,
-                                  .out = out}};
+    subject s[MOST_PEERS + 1] = {
+        {.direction = k == C2R ? WEFT_INVERSE : WEFT_FORWARD, .in = in, .out = out}};
     weft_status status = weft_plan_create(ctx, &problem, &options, &s[0].weft);
     if (status != WEFT_SUCCESS) return status;
     double least[MOST_PEERS + 1];
@@ -168,8 +168,7 @@ int main(int argc, char **argv) {
     weft_status status = in && out ? weft_context_create(NULL, &ctx) : WEFT_ERROR_OUT_OF_MEMORY;
     const weft_precision precision = single ? WEFT_SINGLE : WEFT_DOUBLE;
     for (int n = 2; n <= LONGEST && status == WEFT_SUCCESS; n *= 2)
-        if (n >= first && n <= last)
-            status = measure(ctx, precision, k, n, peers, count, in, out);
+        if (n >= first && n <= last) status = measure(ctx, precision, k, n, peers, count, in, out);
     for (int i = 0; others[i] > 0 && status == WEFT_SUCCESS; i++)
         if (others[i] >= first && others[i] <= last)
             status = measure(ctx, precision, k, others[i], peers, count, in, out);

@@ -36,8 +36,8 @@ struct weft_engine_plan {
     /* Bytes from one index of the part_loop to the next, in each piece; and the index at which the
      * next execution begins. */
     int64_t in_part[WEFT_MAX_PIECES], out_part[WEFT_MAX_PIECES], part;
-    /* The pass of a transform that is nothing but one line, which is done without looking for lines,
-     * pieces and tiles; or NULL. */
+    /* The pass of a transform that is nothing but one line, which is done without looking for
+     * lines, pieces and tiles; or NULL. */
     const weft_native_pass *alone;
     int threads;
     void *memory;         /* of all threads */
@@ -320,9 +320,9 @@ static void choose_stores(const weft_transform *t, bool past, weft_engine_plan *
 
 static const weft_native_pass *find_alone(const weft_engine_plan *plan) {
     const weft_native_pass *pass = &plan->group[0].pass[0];
-    const bool whole = plan->groups == 1 && plan->group[0].direct && plan->in_pieces == 0 &&
-                       plan->out_pieces == 0;
-    return whole && pass->by_lone && pass->loops == 0 && !pass->stream ? pass : NULL;
+    const bool whole =
+        plan->groups == 1 && plan->group[0].direct && plan->in_pieces == 0 && plan->out_pieces == 0;
+    return whole && pass->by_lone ? pass : NULL;
 }
 
 void weft_native_destroy(weft_engine_plan *plan) {

@@ -36,20 +36,22 @@ static bool is_whole(const weft_kernels *kernels, int width) {
  * vectors of half a cache line or less take less than half the time of whole ones. */
 static double butterflies(const weft_kernels *kernels, int width, int radix, int64_t count) {
     const double arithmetic = is_whole(kernels, width) ? 0.85 : 0.32;
-    return (double)(radix * count) *
-           (0.65 + arithmetic * weft_stages_codelet_cost(radix, false));
+    return (double)(radix * count) * (0.65 + arithmetic * weft_stages_codelet_cost(radix, false));
 }
 
 /* Besides its butterflies a stage takes the time of a call and of waiting for what the one before
- * has stored, the first one transposes squares of `width` vectors, and a line that the first-level
- * cache does not hold, with scratch memory and twiddles, is loaded from the second-level one. */
+ * has stored, the first one transposes squares of `width` vectors, which overlap unless the radix
+ * is a multiple of the width, and a line that the first-level cache does not hold, with scratch
+ * memory and twiddles, is loaded from the second-level one. */
 static double stage_cost(const weft_kernels *kernels, int width, int radix, int64_t s, int64_t m) {
-    const double stage = 4, square = 0.19 * width * width, beyond = 0.01;
+    const double stage = 4, square = 0.19 * (width * width - 4), beyond = 0.01;
     const int64_t count = s == 1 ? rounds(m, width) : m * rounds(s, width);
     const int64_t bytes = s * radix * m * weft_complex_bytes(kernels);
-    const double transposes = s == 1 ? (double)(count * rounds(radix, width)) * square : 0;
+    const double squares = (double)(count * rounds(radix, width)) * (radix % width == 0 ? 1 : 1.5);
+    const double transposes = s == 1 ? squares * square : 0;
     return stage + transposes + butterflies(kernels, width, radix, count) +
-           (bytes > FIRST_LEVEL / 4 ? beyond * (double)bytes * (is_whole(kernels, width) ? 1 : 1.5) : 0);
+           (bytes > FIRST_LEVEL / 4 ? beyond * (double)bytes * (is_whole(kernels, width) ? 1 : 1.5)
+                                    : 0);
 }
 
 static const weft_lone_codelet *whole_line(const weft_lone_kernels *k, int64_t n) {
@@ -96,10 +98,11 @@ static choice choose(const weft_kernels *kernels, int64_t n) {
 }
 
 bool weft_lone_suits(const weft_kernels *kernels, int64_t n) {
-    return n > 1 && n <= WEFT_LONGEST_LONE && (!weft_is_smooth(n) || choose(kernels, n).count > 0);
+    return n <= WEFT_LONGEST_LONE && (n == 1 || !weft_is_smooth(n) || choose(kernels, n).count > 0);
 }
 
 double weft_lone_cost(const weft_kernels *kernels, int64_t n) {
+    if (n == 1) return 0;
     return weft_is_smooth(n) ? choose(kernels, n).cost : weft_lone_chirp_cost(kernels, n);
 }
 
@@ -183,6 +186,7 @@ bool weft_lone_create(const weft_kernels *kernels, int64_t n, weft_direction dir
     lone->kernels = kernels;
     lone->n = n;
     lone->inverse = direction == WEFT_INVERSE;
+    if (n == 1) return true;
     if (weft_is_smooth(n)) return create_stages(lone, bytes);
     lone->chirp = malloc(sizeof *lone->chirp);
     *bytes += sizeof *lone->chirp;
@@ -210,6 +214,10 @@ void weft_lone_run(const weft_lone *lone, const void *in, void *out, void *room)
     const weft_lone_stage *stage = lone->stage;
     if (lone->chirp) {
         weft_lone_chirp_run(lone->chirp, in, out, room);
+        return;
+    }
+    if (lone->n == 1) {
+        if (in != out) memcpy(out, in, (size_t)weft_complex_bytes(lone->kernels));
         return;
     }
     if (lone->count == 1) {

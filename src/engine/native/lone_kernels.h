@@ -36,6 +36,11 @@ typedef struct weft_lone_codelet {
 typedef struct weft_lone_kernels {
     int width;                                /* real numbers in a vector */
     const weft_lone_codelet *const *codelets; /* largest radix first; ended by NULL */
+    /* split_spectrum and merge_spectrum of kernels.h for points 1, 2, ... and h-1, h-2, ... of a
+     * contiguous line, as many as whole vectors of this and of wider widths hold before the two
+     * meet. Return the first point that is left. `in` may be `out`. */
+    int64_t (*split)(const void *in, void *out, int64_t h, const void *roots);
+    int64_t (*merge)(const void *in, void *out, int64_t h, const void *roots);
 } weft_lone_kernels;
 
 #endif

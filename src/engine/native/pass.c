@@ -208,12 +208,12 @@ static bool make_tiles(weft_native_pass *pass, weft_direction direction, size_t 
     ok = ok && make_offsets(&pass->in, plain ? pass->line.stages.place_of : NULL, bytes) &&
          make_offsets(&pass->out, plain ? pass->result_of : NULL, bytes);
     pass->by_matrix = ok && could_be_matrices(pass);
-    return ok && (!pass->by_matrix || weft_matrix_create(pass->kernels, pass->line.n, direction,
-                                                        &pass->matrix, bytes));
+    return ok && (!pass->by_matrix ||
+                  weft_matrix_create(pass->kernels, pass->line.n, direction, &pass->matrix, bytes));
 }
 
-/* Whether a contiguous line of n complex points can be transformed alone, and no better as a matrix,
- * which is for lines that the first-level cache does not hold. */
+/* Whether a contiguous line of n complex points can be transformed alone, and no better as a
+ * matrix, which is for lines that the first-level cache does not hold. */
 static bool takes_alone(const weft_kernels *kernels, int64_t n, bool paired) {
     enum { FIRST_LEVEL = 32768 };
     const bool matrix = paired && weft_matrix_suits(kernels, n);
@@ -225,19 +225,6 @@ bool weft_native_pass_takes_alone(const weft_pass_request *r) {
     const bool real = r->kind != WEFT_TRANSFORM_C2C, halved = real && r->dim.n % 2 == 0;
     return r->dim.in_stride == 1 && r->dim.out_stride == 1 &&
            takes_alone(r->kernels, halved ? r->dim.n / 2 : r->dim.n, !real || halved);
-}
-
-/* Whether contiguous lines are transformed one by one, each alone. In a batch this depends on the
- * length only, never on the number of lines, lest a batch that is done in parts get other bits: it
- * is so where the lines of a full tile take longer together, with the transposes of its loads and
- * stores. The only line of a transform would fill one lane of a tile. */
-static bool prefers_lone(const weft_native_pass *pass, bool only_line) {
-    const weft_kernels *k = pass->kernels;
-    const int64_t n = pass->line.n;
-    const double transposes = 4.0 * (double)n;
-    if (pass->in.access != WEFT_ALONG || pass->out.access != WEFT_ALONG) return false;
-    if (!takes_alone(k, n, pass->kind == WEFT_TRANSFORM_C2C || pass->halved)) return false;
-    return only_line || k->lanes * weft_lone_cost(k, n) <= weft_line_cost(k, n) + transposes;
 }
 
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
@@ -266,7 +253,7 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
                                                                   : WEFT_INVERSE;
     pass->line.n = pass->halved ? pass->n / 2 : pass->n;
     pass->adjoining = adjoining_bytes(pass);
-    pass->by_lone = prefers_lone(pass, request->loops == 0);
+    pass->by_lone = request->loops == 0 && weft_native_pass_takes_alone(request);
     bool ok = make_pieces(pass, &request->in, loop, &pass->in, bytes) &&
               make_pieces(pass, &request->out, loop, &pass->out, bytes) &&
               (!pass->halved || make_roots(pass, bytes)) &&

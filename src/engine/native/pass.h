@@ -73,7 +73,7 @@ typedef struct weft_native_pass {
     int64_t lines, tiles;
     bool by_matrix; /* contiguous lines are transformed one by one, as matrices */
     weft_matrix matrix;
-    bool by_lone;   /* the same, each with its own points in the lanes */
+    bool by_lone; /* the only line of a transform has its own points in the lanes */
     weft_lone lone;
     weft_native_side in, out;
     int64_t adjoining;   /* bytes of a short line as it is stored, if the next one begins at its
@@ -86,8 +86,10 @@ typedef struct weft_native_pass {
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes);
 
-/* Whether a request for one line is met without a tile: the line is contiguous on both sides and is
- * transformed with its own points in the lanes. */
+/* Whether a request for one line and no loop is met without a tile: the line is contiguous on both
+ * sides and is transformed with its own points in the lanes. It would fill one lane of a tile. A
+ * line of a batch is not transformed so, not even where a part of the batch is one line, since it
+ * would get other bits there. */
 bool weft_native_pass_takes_alone(const weft_pass_request *request);
 
 /* Adds the twiddles of the four-step method to the pass over the columns of a matrix, which is one

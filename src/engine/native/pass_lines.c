@@ -21,16 +21,10 @@ static bool needs_line(const weft_native_pass *pass) {
     return pass->kind != WEFT_TRANSFORM_C2C && (!pass->halved || pass->kind == WEFT_TRANSFORM_C2R);
 }
 
-/* Whether a line is stored past the caches by a copy: a matrix does so itself. */
-static bool copies_past(const weft_native_pass *pass) {
-    return pass->stream && pass->by_lone;
-}
-
 /* Scratch memory for the transform; then for a complex line, for one that is put together from
- * pieces, and for one that is stored to pieces or past the caches. */
+ * pieces, and for one that is stored to pieces. */
 size_t weft_native_lines_room(const weft_native_pass *pass) {
-    int lines = needs_line(pass) + (pass->in.pieces > 1) +
-                (pass->out.pieces > 1 || pass->by_lone);
+    int lines = needs_line(pass) + (pass->in.pieces > 1) + (pass->out.pieces > 1);
     return transform_room(pass) + (size_t)lines * line_room(pass);
 }
 
@@ -112,8 +106,7 @@ void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, 
                            void *room, int64_t first, int64_t end) {
     const bool past =
         pass->stream && pass->kind == WEFT_TRANSFORM_C2C && weft_native_pass_aligned(pass, out);
-    const bool joins = pass->in.pieces > 1;
-    const bool parts = pass->out.pieces > 1 || (past && copies_past(pass));
+    const bool joins = pass->in.pieces > 1, parts = pass->out.pieces > 1;
     const int64_t ahead = pass->loops > 0 && !joins ? pass->in.piece->loop_stride[0] : 0;
     char *complex_line = (char *)room + transform_room(pass);
     char *joined = complex_line + (needs_line(pass) ? line_room(pass) : 0);

@@ -333,8 +333,7 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
         find_lines(pass, number, &t);
         const bool full = t.count == lanes;
         if (pass->by_matrix && 2 * t.count <= lanes) { /* a tile would be half empty or more */
-            weft_native_lines_run(pass, in, out, w.tile, number * lanes,
-                                  number * lanes + t.count);
+            weft_native_lines_run(pass, in, out, w.tile, number * lanes, number * lanes + t.count);
             continue;
         }
         const bool loads = fuse_load && (full || pass->in.padded), stores = fuse_store && full;

@@ -8,12 +8,15 @@
 #include "engine/native/lone.inc"
 #undef VECTOR
 #define VECTOR 4
+#define WIDER 8
 #include "engine/native/lone.inc"
 #undef VECTOR
 #define VECTOR 2
+#define WIDER 4
 #include "engine/native/lone.inc"
 #undef VECTOR
 #define VECTOR 1
+#define WIDER 2
 #include "engine/native/lone.inc"
 #undef VECTOR
 

@@ -8,6 +8,7 @@
 #include "engine/native/lone.inc"
 #undef VECTOR
 #define VECTOR 1
+#define WIDER 4
 #include "engine/native/lone.inc"
 #undef VECTOR
 
