@@ -20,6 +20,7 @@
 
 enum {
     LONGEST_TILE = 4096,    /* most points of a contiguous line that a tile holds ... */
+    LONGEST_ALONE = 16384,  /* ... of the only line of a transform, ... */
     LONGEST_ACROSS = 65536, /* ... and of a line whose neighbours are contiguous */
     HUGE_PAGE = 2 << 20,
     MOST_GROUPS = WEFT_MAX_RANK
@@ -35,6 +36,9 @@ struct weft_engine_plan {
     /* Bytes from one index of the part_loop to the next, in each piece; and the index at which the
      * next execution begins. */
     int64_t in_part[WEFT_MAX_PIECES], out_part[WEFT_MAX_PIECES], part;
+    /* The pass of a transform that is nothing but one line, which is done without looking for
+     * lines, pieces and tiles; or NULL. */
+    const weft_native_pass *alone;
     int threads;
     void *memory;         /* of all threads */
     char *aligned;        /* the aligned beginning of `memory` */
@@ -196,8 +200,10 @@ static bool has_neighbours(const weft_pass_request *r) {
 }
 
 /* Whether lines are too long for a tile, which has at least two rows for each point where a prime
- * factor of the length is large. */
+ * factor of the length is large. The only line of a transform may be a little longer, since it
+ * needs no tile. */
 static bool is_long(const weft_pass_request *r) {
+    if (r->loops == 0 && r->dim.n <= LONGEST_ALONE && weft_native_pass_takes_alone(r)) return false;
     return r->dim.n > (has_neighbours(r) ? LONGEST_ACROSS : LONGEST_TILE);
 }
 
@@ -312,6 +318,13 @@ static void choose_stores(const weft_transform *t, bool past, weft_engine_plan *
     }
 }
 
+static const weft_native_pass *find_alone(const weft_engine_plan *plan) {
+    const weft_native_pass *pass = &plan->group[0].pass[0];
+    const bool whole =
+        plan->groups == 1 && plan->group[0].direct && plan->in_pieces == 0 && plan->out_pieces == 0;
+    return whole && pass->by_lone ? pass : NULL;
+}
+
 void weft_native_destroy(weft_engine_plan *plan) {
     if (!plan) return;
     for (int i = 0; i < plan->groups; i++) weft_pass_group_release(&plan->group[i]);
@@ -374,7 +387,10 @@ weft_status weft_native_plan_with(const weft_transform *transform, const weft_na
     planning p = {&strides, weft_native_kernels(transform->precision), tuning, plan, &held};
     set_pieces(plan, transform);
     weft_status status = add_groups(&p);
-    if (status == WEFT_SUCCESS) choose_stores(transform, tuning->past, plan);
+    if (status == WEFT_SUCCESS) {
+        choose_stores(transform, tuning->past, plan);
+        plan->alone = find_alone(plan);
+    }
     if (status == WEFT_SUCCESS) status = allocate_memory(plan, &held);
     if (status != WEFT_SUCCESS) {
         weft_native_destroy(plan);
@@ -396,6 +412,10 @@ static weft_status native_plan(const weft_transform *transform, const weft_devic
 
 static weft_status run_plan(void *argument, const void *in, void *out) {
     const weft_engine_plan *plan = argument;
+    if (plan->alone) {
+        weft_native_line_run(plan->alone, in, out, plan->aligned);
+        return WEFT_SUCCESS;
+    }
     const void *source[WEFT_MAX_PIECES];
     void *target[WEFT_MAX_PIECES];
     source[0] = in;

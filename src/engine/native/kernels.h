@@ -52,6 +52,8 @@ typedef struct weft_kernels {
     int lanes;                    /* lines of a tile */
     int real_bytes;               /* size of a real number */
     const weft_codelet *codelets; /* largest radix first; ended by radix 0 */
+    /* For lines alone, one for each width of vectors, the widest first; ended by NULL. */
+    const struct weft_lone_kernels *const *lone;
 
     /* Along: loads complex lines; point j goes to row rows[j] of the tile. What lies `ahead` bytes
      * further is prefetched. */
@@ -115,6 +117,16 @@ typedef struct weft_kernels {
                        const void *roots);
     void (*merge_line)(const void *in, int64_t in_stride, void *out, int64_t out_stride, int64_t h,
                        const void *roots);
+    /* Products of two contiguous complex lines, point by point, and their conjugates. `to` may be
+     * either line. */
+    void (*multiply_lines)(const void *a, const void *b, void *to, int64_t n);
+    void (*multiply_lines_conjugated)(const void *a, const void *b, void *to, int64_t n);
+    /* Contiguous lines of n points: from real to complex ones without imaginary parts, the real
+     * parts of complex ones, and, for odd n, the spectrum of a real line from its first half, whose
+     * first imaginary part is ignored. */
+    void (*widen_line)(const void *real, void *complex, int64_t n);
+    void (*narrow_line)(const void *complex, void *real, int64_t n);
+    void (*mirror_line)(const void *half, void *spectrum, int64_t n);
 } weft_kernels;
 
 #endif

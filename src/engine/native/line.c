@@ -79,9 +79,8 @@ static int64_t generator(int64_t p) {
     }
 }
 
-/* The transform of a convolution's kernel over its length m, divided by m. Overwrites re and im. */
-static void *make_filter(const weft_kernels *kernels, double *re, double *im, int64_t m,
-                         size_t *bytes) {
+void *weft_line_make_filter(const weft_kernels *kernels, const double *re, const double *im,
+                            int64_t m, size_t *bytes) {
     size_t unused = 0;
     weft_dft *dft = weft_dft_create(m, &unused);
     if (!dft) return NULL;
@@ -128,7 +127,7 @@ static bool create_rader(weft_line *line, double *re, double *im, const double *
         down = down * inverse % p;
     }
     for (int64_t j = 0; j < m; j++) line->spread[j] = (int32_t)(area + s->row_of[j]);
-    line->filter = make_filter(s->kernels, re, im, m, bytes);
+    line->filter = weft_line_make_filter(s->kernels, re, im, m, bytes);
     return line->filter != NULL;
 }
 
@@ -158,7 +157,7 @@ static bool create_bluestein(weft_line *line, double *re, double *im, double *ro
         }
         for (int64_t j = 0; j < m; j++) line->spread[j] = (int32_t)(s->rows + s->row_of[j]);
         line->chirp = weft_numbers_create(s->kernels, chirp_re, chirp_im, n, bytes);
-        line->filter = make_filter(s->kernels, re, im, m, bytes);
+        line->filter = weft_line_make_filter(s->kernels, re, im, m, bytes);
         ok = line->chirp && line->filter;
     }
     free(chirp_im);

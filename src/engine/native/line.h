@@ -35,6 +35,11 @@ bool weft_line_create(const weft_kernels *kernels, int64_t n, weft_direction dir
                       weft_line *line, size_t *bytes);
 void weft_line_release(weft_line *line);
 
+/* The transform of a convolution's kernel over its length m, which is smooth, divided by m, for the
+ * caller to free; NULL when out of memory. */
+void *weft_line_make_filter(const weft_kernels *kernels, const double *re, const double *im,
+                            int64_t m, size_t *bytes);
+
 /* Transforms the lines of a tile that has been loaded. */
 void weft_line_run(const weft_line *line, void *tile);
 

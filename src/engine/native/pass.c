@@ -194,6 +194,39 @@ static bool make_order(weft_native_pass *pass, weft_direction direction, size_t 
     return true;
 }
 
+static bool could_be_matrices(const weft_native_pass *pass) {
+    return pass->in.access == WEFT_ALONG && pass->out.access == WEFT_ALONG &&
+           (pass->kind == WEFT_TRANSFORM_C2C || pass->halved) &&
+           weft_matrix_suits(pass->kernels, pass->line.n);
+}
+
+/* Makes what lines in tiles need, or those that are transformed as matrices. */
+static bool make_tiles(weft_native_pass *pass, weft_direction direction, size_t *bytes) {
+    bool ok = weft_line_create(pass->kernels, pass->line.n, direction, &pass->line, bytes) &&
+              make_rows(pass, bytes) && make_order(pass, direction, bytes);
+    bool plain = pass->kind == WEFT_TRANSFORM_C2C && pass->line.method == WEFT_LINE_STAGES;
+    ok = ok && make_offsets(&pass->in, plain ? pass->line.stages.place_of : NULL, bytes) &&
+         make_offsets(&pass->out, plain ? pass->result_of : NULL, bytes);
+    pass->by_matrix = ok && could_be_matrices(pass);
+    return ok && (!pass->by_matrix ||
+                  weft_matrix_create(pass->kernels, pass->line.n, direction, &pass->matrix, bytes));
+}
+
+/* Whether a contiguous line of n complex points can be transformed alone, and no better as a
+ * matrix, which is for lines that the first-level cache does not hold. */
+static bool takes_alone(const weft_kernels *kernels, int64_t n, bool paired) {
+    enum { FIRST_LEVEL = 32768 };
+    const bool matrix = paired && weft_matrix_suits(kernels, n);
+    return !(matrix && n * weft_complex_bytes(kernels) >= FIRST_LEVEL) &&
+           weft_lone_suits(kernels, n);
+}
+
+bool weft_native_pass_takes_alone(const weft_pass_request *r) {
+    const bool real = r->kind != WEFT_TRANSFORM_C2C, halved = real && r->dim.n % 2 == 0;
+    return r->dim.in_stride == 1 && r->dim.out_stride == 1 &&
+           takes_alone(r->kernels, halved ? r->dim.n / 2 : r->dim.n, !real || halved);
+}
+
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes) {
     sorted_loop loop[WEFT_PASS_LOOPS];
@@ -218,21 +251,15 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     weft_direction direction = pass->kind == WEFT_TRANSFORM_C2C   ? request->direction
                                : pass->kind == WEFT_TRANSFORM_R2C ? WEFT_FORWARD
                                                                   : WEFT_INVERSE;
+    pass->line.n = pass->halved ? pass->n / 2 : pass->n;
+    pass->adjoining = adjoining_bytes(pass);
+    pass->by_lone = request->loops == 0 && weft_native_pass_takes_alone(request);
     bool ok = make_pieces(pass, &request->in, loop, &pass->in, bytes) &&
               make_pieces(pass, &request->out, loop, &pass->out, bytes) &&
-              weft_line_create(pass->kernels, pass->halved ? pass->n / 2 : pass->n, direction,
-                               &pass->line, bytes) &&
-              make_rows(pass, bytes) && make_order(pass, direction, bytes) &&
-              (!pass->halved || make_roots(pass, bytes));
-    pass->adjoining = adjoining_bytes(pass);
-    bool plain = pass->kind == WEFT_TRANSFORM_C2C && pass->line.method == WEFT_LINE_STAGES;
-    ok = ok && make_offsets(&pass->in, plain ? pass->line.stages.place_of : NULL, bytes) &&
-         make_offsets(&pass->out, plain ? pass->result_of : NULL, bytes);
-    pass->by_matrix = pass->in.access == WEFT_ALONG && pass->out.access == WEFT_ALONG &&
-                      (pass->kind == WEFT_TRANSFORM_C2C || pass->halved) &&
-                      weft_matrix_suits(pass->kernels, pass->line.n);
-    if (ok && pass->by_matrix)
-        ok = weft_matrix_create(pass->kernels, pass->line.n, direction, &pass->matrix, bytes);
+              (!pass->halved || make_roots(pass, bytes)) &&
+              (pass->by_lone
+                   ? weft_lone_create(pass->kernels, pass->line.n, direction, &pass->lone, bytes)
+                   : make_tiles(pass, direction, bytes));
     if (!ok)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                          "native engine: no memory for the tables of length %lld",
@@ -276,6 +303,7 @@ bool weft_native_pass_add_twiddles(weft_native_pass *pass, int64_t n, int64_t li
 void weft_native_pass_release(weft_native_pass *pass) {
     weft_line_release(&pass->line);
     if (pass->by_matrix) weft_matrix_release(&pass->matrix);
+    if (pass->by_lone) weft_lone_release(&pass->lone);
     free(pass->roots);
     free(pass->load_row);
     free(pass->store_row);

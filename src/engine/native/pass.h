@@ -7,6 +7,7 @@
 
 #include "engine/engine.h"
 #include "engine/native/line.h"
+#include "engine/native/lone.h"
 #include "engine/native/matrix.h"
 
 enum { WEFT_PASS_LOOPS = WEFT_AXES + WEFT_MAX_RANK };
@@ -72,6 +73,8 @@ typedef struct weft_native_pass {
     int64_t lines, tiles;
     bool by_matrix; /* contiguous lines are transformed one by one, as matrices */
     weft_matrix matrix;
+    bool by_lone; /* the only line of a transform has its own points in the lanes */
+    weft_lone lone;
     weft_native_side in, out;
     int64_t adjoining;   /* bytes of a short line as it is stored, if the next one begins at its
                             end; else 0 */
@@ -82,6 +85,12 @@ typedef struct weft_native_pass {
 
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes);
+
+/* Whether a request for one line and no loop is met without a tile: the line is contiguous on both
+ * sides and is transformed with its own points in the lanes. It would fill one lane of a tile. A
+ * line of a batch is not transformed so, not even where a part of the batch is one line, since it
+ * would get other bits there. */
+bool weft_native_pass_takes_alone(const weft_pass_request *request);
 
 /* Adds the twiddles of the four-step method to the pass over the columns of a matrix, which is one
  * line of n points: result k of column j is multiplied by exp(-+ 2 pi i j k / n). Returns false
@@ -102,10 +111,13 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
 /* Whether all rows, or lines, that are stored begin at a cache line. */
 bool weft_native_pass_aligned(const weft_native_pass *pass, void *const *out);
 
-/* Transforms lines first..end-1, each as a matrix (pass_matrix.c), with `room` as scratch
+/* Transforms lines first..end-1, each as a matrix or alone (pass_lines.c), with `room` as scratch
  * memory. */
-void weft_native_matrices_run(const weft_native_pass *pass, const void *const *in, void *const *out,
-                              void *room, int64_t first, int64_t end);
-size_t weft_native_matrices_room(const weft_native_pass *pass);
+void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, void *const *out,
+                           void *room, int64_t first, int64_t end);
+size_t weft_native_lines_room(const weft_native_pass *pass);
+
+/* Transforms the line at `in` to `out`, neither of which is in pieces. */
+void weft_native_line_run(const weft_native_pass *pass, const void *in, void *out, void *room);
 
 #endif

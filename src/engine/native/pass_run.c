@@ -27,9 +27,9 @@ static int64_t gathered_bytes(const weft_native_pass *pass) {
 }
 
 size_t weft_native_pass_scratch(const weft_native_pass *pass) {
-    size_t tile = (size_t)(pass->line.rows + 1) * WEFT_ROW_BYTES;
-    if (pass->by_matrix && weft_native_matrices_room(pass) > tile)
-        tile = weft_native_matrices_room(pass);
+    size_t tile = pass->by_lone ? 0 : (size_t)(pass->line.rows + 1) * WEFT_ROW_BYTES;
+    if ((pass->by_matrix || pass->by_lone) && weft_native_lines_room(pass) > tile)
+        tile = weft_native_lines_room(pass);
     return (size_t)(2 * offset_bytes(pass) + gathered_bytes(pass)) + tile;
 }
 
@@ -316,10 +316,10 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
     work w = divide(pass, scratch);
     const weft_stages *s = &pass->line.stages;
     const int64_t lanes = pass->kernels->lanes;
-    if (pass->by_matrix && pass->kind == WEFT_TRANSFORM_C2C) {
+    if (pass->by_lone || (pass->by_matrix && pass->kind == WEFT_TRANSFORM_C2C)) {
         const int64_t most = end * lanes;
-        weft_native_matrices_run(pass, in, out, w.tile, first * lanes,
-                                 most < pass->lines ? most : pass->lines);
+        weft_native_lines_run(pass, in, out, w.tile, first * lanes,
+                              most < pass->lines ? most : pass->lines);
         return;
     }
     const bool plain = pass->kind == WEFT_TRANSFORM_C2C && !pass->twiddle_table &&
@@ -333,8 +333,7 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
         find_lines(pass, number, &t);
         const bool full = t.count == lanes;
         if (pass->by_matrix && 2 * t.count <= lanes) { /* a tile would be half empty or more */
-            weft_native_matrices_run(pass, in, out, w.tile, number * lanes,
-                                     number * lanes + t.count);
+            weft_native_lines_run(pass, in, out, w.tile, number * lanes, number * lanes + t.count);
             continue;
         }
         const bool loads = fuse_load && (full || pass->in.padded), stores = fuse_store && full;

@@ -9,10 +9,8 @@
 
 enum { LARGE_TILE = 256 }; /* rows that fill a first-level cache */
 
-/* Nanoseconds for each row of a later stage and of a first one, measured on a Zen 4 core with
- * AVX-512 for a tile in the first-level cache. A large tile is in the second-level cache, and each
- * stage costs more. Only the ratios matter. */
-static double stage_cost(int64_t n, int radix, bool first) {
+/* Only the ratios matter. */
+double weft_stages_codelet_cost(int radix, bool first) {
     static const double cost[2][WEFT_LARGEST_RADIX + 1] = {{[2] = 1.2,
                                                             [3] = 1.5,
                                                             [4] = 1.6,
@@ -47,7 +45,12 @@ static double stage_cost(int64_t n, int radix, bool first) {
                                                             [16] = 1.9,
                                                             [25] = 4.4,
                                                             [32] = 3.3}};
-    return cost[first][radix] + (n >= LARGE_TILE ? 0.7 : 0.0);
+    return cost[first][radix];
+}
+
+/* A large tile is in the second-level cache, and each stage costs more. */
+static double stage_cost(int64_t n, int radix, bool first) {
+    return weft_stages_codelet_cost(radix, first) + (n >= LARGE_TILE ? 0.7 : 0.0);
 }
 
 /* Radices in falling order whose product divides the length, and their cost. */

@@ -5,6 +5,7 @@
 #define SIMD_DOUBLE 1
 #define SIMD_NAME "avx2"
 #define KERNELS weft_kernels_avx2_double
+#define LONE weft_lone_avx2_double
 #include <immintrin.h>
 #define SIMD_STREAM(p, v) _mm256_stream_pd(p, (__m256d)(v))
 #include "engine/native/kernels.inc"

@@ -5,6 +5,7 @@
 #define SIMD_DOUBLE 1
 #define SIMD_NAME "avx512"
 #define KERNELS weft_kernels_avx512_double
+#define LONE weft_lone_avx512_double
 #include <immintrin.h>
 #define SIMD_STREAM(p, v) _mm512_stream_pd(p, (__m512d)(v))
 #include "engine/native/kernels.inc"

@@ -5,6 +5,7 @@
 #define SIMD_DOUBLE 0
 #define SIMD_NAME "avx512"
 #define KERNELS weft_kernels_avx512_single
+#define LONE weft_lone_avx512_single
 #include <immintrin.h>
 #define SIMD_STREAM(p, v) _mm512_stream_ps(p, (__m512)(v))
 #include "engine/native/kernels.inc"

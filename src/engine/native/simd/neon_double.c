@@ -4,4 +4,5 @@
 #define SIMD_DOUBLE 1
 #define SIMD_NAME "neon"
 #define KERNELS weft_kernels_neon_double
+#define LONE weft_lone_neon_double
 #include "engine/native/kernels.inc"

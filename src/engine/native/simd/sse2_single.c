@@ -4,4 +4,5 @@
 #define SIMD_DOUBLE 0
 #define SIMD_NAME "sse2"
 #define KERNELS weft_kernels_sse2_single
+#define LONE weft_lone_sse2_single
 #include "engine/native/kernels.inc"

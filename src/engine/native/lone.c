@@ -1,0 +1,238 @@
+/* Lines alone: the width of the vectors, the radices and their order, and the twiddles. */
+#include "engine/native/lone.h"
+
+#include "engine/native/lone_chirp.h"
+#include "engine/native/number.h"
+#include "engine/native/stages.h"
+#include "engine/roots.h"
+#include "engine/smooth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CACHE_LINE = 64, FIRST_LEVEL = 32768 };
+
+/* ---- choice ---- */
+
+/* The radices of the stages, in their order, for vectors of one width. */
+typedef struct choice {
+    const weft_lone_kernels *kernels;
+    double cost;
+    int count;
+    const weft_lone_codelet *codelet[WEFT_LONE_STAGES];
+} choice;
+
+static int64_t rounds(int64_t points, int64_t width) {
+    return (points + width - 1) / width;
+}
+
+/* Whether a vector is as large as any here. */
+static bool is_whole(const weft_kernels *kernels, int width) {
+    return width * kernels->real_bytes == WEFT_ROW_BYTES / 2;
+}
+
+/* Nanoseconds of `count` butterflies of a codelet on vectors of `width` numbers, fitted to each
+ * codelet's time on a Zen 4 core: a part for loads and stores, and one for arithmetic, for which
+ * vectors of half a cache line or less take less than half the time of whole ones. */
+static double butterflies(const weft_kernels *kernels, int width, int radix, int64_t count) {
+    const double arithmetic = is_whole(kernels, width) ? 0.85 : 0.32;
+    return (double)(radix * count) * (0.65 + arithmetic * weft_stages_codelet_cost(radix, false));
+}
+
+/* Besides its butterflies a stage takes the time of a call and of waiting for what the one before
+ * has stored, the first one transposes squares of `width` vectors, which overlap unless the radix
+ * is a multiple of the width, and a line that the first-level cache does not hold, with scratch
+ * memory and twiddles, is loaded from the second-level one. */
+static double stage_cost(const weft_kernels *kernels, int width, int radix, int64_t s, int64_t m) {
+    const double stage = 4, square = 0.19 * (width * width - 4), beyond = 0.01;
+    const int64_t count = s == 1 ? rounds(m, width) : m * rounds(s, width);
+    const int64_t bytes = s * radix * m * weft_complex_bytes(kernels);
+    const double squares = (double)(count * rounds(radix, width)) * (radix % width == 0 ? 1 : 1.5);
+    const double transposes = s == 1 ? squares * square : 0;
+    return stage + transposes + butterflies(kernels, width, radix, count) +
+           (bytes > FIRST_LEVEL / 4 ? beyond * (double)bytes * (is_whole(kernels, width) ? 1 : 1.5)
+                                    : 0);
+}
+
+static const weft_lone_codelet *whole_line(const weft_lone_kernels *k, int64_t n) {
+    for (int i = 0; k->codelets[i]; i++)
+        if (k->codelets[i]->radix == n && k->codelets[i]->whole) return k->codelets[i];
+    return NULL;
+}
+
+/* Extends `path`, whose radices have the product s, to radices of product n. *best becomes the
+ * cheapest complete path. */
+static void extend(const weft_kernels *kernels, int64_t n, int64_t s, choice *path, choice *best) {
+    const int width = path->kernels->width;
+    if (path->count == WEFT_LONE_STAGES || path->cost >= best->cost) return;
+    for (int i = 0; path->kernels->codelets[i]; i++) {
+        const weft_lone_codelet *codelet = path->kernels->codelets[i];
+        const int64_t m = n / s / codelet->radix;
+        if (m * s * codelet->radix != n) continue;
+        if (s == 1 && (!codelet->first || m < width)) continue;
+        choice next = *path;
+        next.codelet[next.count++] = codelet;
+        next.cost += stage_cost(kernels, width, codelet->radix, s, m);
+        if (m > 1)
+            extend(kernels, n, s * codelet->radix, &next, best);
+        else if (next.cost < best->cost)
+            *best = next;
+    }
+}
+
+static choice choose(const weft_kernels *kernels, int64_t n) {
+    choice best = {.cost = 1e300};
+    for (int i = 0; kernels->lone[i]; i++) {
+        const weft_lone_kernels *k = kernels->lone[i];
+        const weft_lone_codelet *whole = whole_line(k, n);
+        choice path = {.kernels = k};
+        if (whole) {
+            path.cost = butterflies(kernels, k->width, (int)n, 1);
+            path.codelet[path.count++] = whole;
+            if (path.cost < best.cost) best = path;
+        } else {
+            extend(kernels, n, 1, &path, &best);
+        }
+    }
+    return best;
+}
+
+bool weft_lone_suits(const weft_kernels *kernels, int64_t n) {
+    return n <= WEFT_LONGEST_LONE && (n == 1 || !weft_is_smooth(n) || choose(kernels, n).count > 0);
+}
+
+double weft_lone_cost(const weft_kernels *kernels, int64_t n) {
+    if (n == 1) return 0;
+    return weft_is_smooth(n) ? choose(kernels, n).cost : weft_lone_chirp_cost(kernels, n);
+}
+
+/* ---- tables ---- */
+
+/* Sets the twiddles of result k of butterfly p, where table[at] takes the real part and table[at +
+ * step] the imaginary one. */
+typedef struct twiddle_roots {
+    double *re, *im; /* exp(-2 pi i j / n) */
+    double sign;
+} twiddle_roots;
+
+static void set_twiddle(const weft_lone *lone, const weft_lone_stage *stage,
+                        const twiddle_roots *roots, int64_t p, int k, int64_t at, int64_t step) {
+    const int64_t j = stage->s * p * k;
+    weft_number_set(lone->kernels, stage->twiddles, at, roots->re[j]);
+    weft_number_set(lone->kernels, stage->twiddles, at + step, roots->sign * roots->im[j]);
+}
+
+/* Twiddles of the first stage: vectors over p, of which the last overlaps the one before. */
+static void fill_vectors(const weft_lone *lone, const weft_lone_stage *stage, int width,
+                         const twiddle_roots *roots) {
+    const int radix = stage->codelet->radix;
+    int64_t at = 0;
+    for (int64_t b = 0; b < rounds(stage->m, width); b++) {
+        const int64_t p = (b + 1) * width <= stage->m ? b * width : stage->m - width;
+        for (int k = 1; k < radix; k++, at += 2 * width)
+            for (int l = 0; l < width; l++)
+                set_twiddle(lone, stage, roots, p + l, k, at + l, width);
+    }
+}
+
+static bool make_twiddles(weft_lone *lone, int width, const twiddle_roots *roots, size_t *bytes) {
+    for (int i = 0; i + 1 < lone->count; i++) {
+        weft_lone_stage *stage = &lone->stage[i];
+        const int radix = stage->codelet->radix;
+        const int64_t count = i == 0 ? rounds(stage->m, width) * width : stage->m;
+        size_t size = (size_t)(count * (radix - 1) * weft_complex_bytes(lone->kernels));
+        size = (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+        stage->twiddles = aligned_alloc(CACHE_LINE, size);
+        if (!stage->twiddles) return false;
+        *bytes += size;
+        if (i == 0) {
+            fill_vectors(lone, stage, width, roots);
+            continue;
+        }
+        for (int64_t p = 0, at = 0; p < stage->m; p++)
+            for (int k = 1; k < radix; k++, at += 2) set_twiddle(lone, stage, roots, p, k, at, 1);
+    }
+    return true;
+}
+
+static bool create_stages(weft_lone *lone, size_t *bytes) {
+    const choice chosen = choose(lone->kernels, lone->n);
+    const int64_t n = lone->n;
+    lone->count = chosen.count;
+    /* Between real and imaginary parts there are some cache lines, lest those of powers of two
+     * compete for the same sets of the cache. */
+    const int64_t numbers = CACHE_LINE / lone->kernels->real_bytes;
+    lone->imaginary = (rounds(n, numbers) + 5) * numbers;
+    int64_t s = 1;
+    for (int i = 0; i < chosen.count; i++) {
+        const int radix = chosen.codelet[i]->radix;
+        lone->stage[i] = (weft_lone_stage){chosen.codelet[i], s, n / s / radix, NULL};
+        s *= radix;
+    }
+    double *re = malloc((size_t)n * sizeof *re), *im = malloc((size_t)n * sizeof *im);
+    bool ok = re && im && weft_roots_fill(n, n, re, im);
+    if (ok) {
+        const twiddle_roots roots = {re, im, lone->inverse ? -1.0 : 1.0};
+        ok = make_twiddles(lone, chosen.kernels->width, &roots, bytes);
+    }
+    free(im);
+    free(re);
+    return ok;
+}
+
+bool weft_lone_create(const weft_kernels *kernels, int64_t n, weft_direction direction,
+                      weft_lone *lone, size_t *bytes) {
+    memset(lone, 0, sizeof *lone);
+    lone->kernels = kernels;
+    lone->n = n;
+    lone->inverse = direction == WEFT_INVERSE;
+    if (n == 1) return true;
+    if (weft_is_smooth(n)) return create_stages(lone, bytes);
+    lone->chirp = malloc(sizeof *lone->chirp);
+    *bytes += sizeof *lone->chirp;
+    return lone->chirp && weft_lone_chirp_create(kernels, n, direction, lone->chirp, bytes);
+}
+
+void weft_lone_release(weft_lone *lone) {
+    for (int i = 0; i < lone->count; i++) free(lone->stage[i].twiddles);
+    if (lone->chirp) weft_lone_chirp_release(lone->chirp);
+    free(lone->chirp);
+}
+
+/* ---- execution ---- */
+
+static size_t buffer_bytes(const weft_lone *lone) {
+    return (size_t)(2 * lone->imaginary * lone->kernels->real_bytes);
+}
+
+size_t weft_lone_room(const weft_lone *lone) {
+    if (lone->chirp) return weft_lone_chirp_room(lone->chirp);
+    return lone->count < 2 ? 0 : (lone->count == 2 ? 1 : 2) * buffer_bytes(lone);
+}
+
+void weft_lone_run(const weft_lone *lone, const void *in, void *out, void *room) {
+    const weft_lone_stage *stage = lone->stage;
+    if (lone->chirp) {
+        weft_lone_chirp_run(lone->chirp, in, out, room);
+        return;
+    }
+    if (lone->n == 1) {
+        if (in != out) memcpy(out, in, (size_t)weft_complex_bytes(lone->kernels));
+        return;
+    }
+    if (lone->count == 1) {
+        stage->codelet->whole(in, out, lone->inverse);
+        return;
+    }
+    char *from = room, *to = from + buffer_bytes(lone);
+    stage->codelet->first(in, from, lone->imaginary, stage->m, stage->twiddles, lone->inverse);
+    const weft_lone_stage *last = stage + lone->count - 1;
+    for (stage++; stage < last; stage++) {
+        stage->codelet->middle(from, to, lone->imaginary, stage->s, stage->m, stage->twiddles,
+                               lone->inverse);
+        char *other = from;
+        from = to;
+        to = other;
+    }
+    last->codelet->last(from, lone->imaginary, out, last->s, lone->inverse);
+}

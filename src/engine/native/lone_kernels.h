@@ -1,0 +1,46 @@
+/*
+ * The kernels of a contiguous complex line that is transformed alone (lone.h), for one width of
+ * vectors. Between the stages the line lies in scratch memory as an array of real parts and,
+ * `imaginary` numbers further, one of imaginary parts.
+ *
+ * The stages are those of Stockham's method, decimated in frequency. A stage of radix r, with s the
+ * product of the radices before it and m = n / (r s), reads point q + s p + s m k for k = 0..r-1,
+ * transforms these r points, multiplies result k by the twiddle exp(-2 pi i p k / (r m)) and stores
+ * it as point q + s (r p + k). The inverse reads the r points in reverse order (k = 0 stays) and
+ * takes the conjugate twiddles. Vectors hold successive q; those of the first stage, where s is 1,
+ * hold successive p and are transposed before they are stored. What is left after whole vectors is
+ * done by one more vector that overlaps the one before, so s must be at least a vector.
+ */
+#ifndef WEFT_ENGINE_NATIVE_LONE_KERNELS_H
+#define WEFT_ENGINE_NATIVE_LONE_KERNELS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct weft_lone_codelet {
+    int radix;
+    /* All of a line of `radix` points. `in` may be `out`. Only where a vector is one number. */
+    void (*whole)(const void *in, void *out, bool inverse);
+    /* The first stage, from an interleaved line. `twiddles` has (radix - 1) vectors of real parts,
+     * each followed by one of imaginary parts, for each vector of p. NULL where the radix is less
+     * than a vector. */
+    void (*first)(const void *in, void *to, int64_t imaginary, int64_t m, const void *twiddles,
+                  bool inverse);
+    /* A stage between: `twiddles` has (radix - 1) complex numbers for each p. */
+    void (*middle)(const void *from, void *to, int64_t imaginary, int64_t s, int64_t m,
+                   const void *twiddles, bool inverse);
+    /* The last stage, whose m is 1, to an interleaved line. */
+    void (*last)(const void *from, int64_t imaginary, void *out, int64_t s, bool inverse);
+} weft_lone_codelet;
+
+typedef struct weft_lone_kernels {
+    int width;                                /* real numbers in a vector */
+    const weft_lone_codelet *const *codelets; /* largest radix first; ended by NULL */
+    /* split_spectrum and merge_spectrum of kernels.h for points 1, 2, ... and h-1, h-2, ... of a
+     * contiguous line, as many as whole vectors of this and of wider widths hold before the two
+     * meet. Return the first point that is left. `in` may be `out`. */
+    int64_t (*split)(const void *in, void *out, int64_t h, const void *roots);
+    int64_t (*merge)(const void *in, void *out, int64_t h, const void *roots);
+} weft_lone_kernels;
+
+#endif

@@ -1,0 +1,130 @@
+/* Passes along contiguous lines that are transformed one by one, as matrices or alone. */
+#include "engine/native/number.h"
+#include "engine/native/pass.h"
+
+enum { ALIGNMENT = 64 };
+
+/* Bytes of one complex line, which may be a half spectrum. */
+static size_t line_room(const weft_native_pass *pass) {
+    size_t bytes = (size_t)((pass->line.n + 1) * weft_complex_bytes(pass->kernels));
+    return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static size_t transform_room(const weft_native_pass *pass) {
+    if (pass->by_lone) return weft_lone_room(&pass->lone);
+    return weft_matrix_tile_bytes(&pass->matrix) + weft_matrix_transposed_bytes(&pass->matrix);
+}
+
+/* A complex line beside those of the caller: that of a real line of odd length, or the merged one
+ * of a complex-to-real transform. */
+static bool needs_line(const weft_native_pass *pass) {
+    return pass->kind != WEFT_TRANSFORM_C2C && (!pass->halved || pass->kind == WEFT_TRANSFORM_C2R);
+}
+
+/* Scratch memory for the transform; then for a complex line, for one that is put together from
+ * pieces, and for one that is stored to pieces. */
+size_t weft_native_lines_room(const weft_native_pass *pass) {
+    int lines = needs_line(pass) + (pass->in.pieces > 1) + (pass->out.pieces > 1);
+    return transform_room(pass) + (size_t)lines * line_room(pass);
+}
+
+static void transform_line(const weft_native_pass *pass, const void *x, void *y, void *room,
+                           bool past, const void *next) {
+    if (pass->by_lone)
+        weft_lone_run(&pass->lone, x, y, room);
+    else
+        weft_matrix_run(&pass->matrix, x, y, room, past, next);
+}
+
+/* Transforms one line; a real one of even length as the complex line of its pairs, one of odd
+ * length as a complex line without imaginary parts. */
+static void run_line(const weft_native_pass *pass, const void *x, void *y, void *room, char *line,
+                     bool past, const void *next) {
+    const weft_kernels *k = pass->kernels;
+    const int64_t n = pass->line.n, in = pass->in.whole.stride, out = pass->out.whole.stride;
+    const int64_t element = weft_complex_bytes(k);
+    switch (pass->kind) {
+    case WEFT_TRANSFORM_C2C:
+        transform_line(pass, x, y, room, past, next);
+        return;
+    case WEFT_TRANSFORM_R2C:
+        if (pass->halved) {
+            transform_line(pass, x, y, room, past, next);
+            k->split_line(y, out, y, out, n, pass->roots);
+        } else {
+            k->widen_line(x, line, n);
+            transform_line(pass, line, line, room, past, next);
+            k->copy(line, y, (n / 2 + 1) * element, false);
+        }
+        return;
+    case WEFT_TRANSFORM_C2R:
+        if (pass->halved) {
+            k->merge_line(x, in, line, element, n, pass->roots);
+            transform_line(pass, line, y, room, past, next);
+        } else {
+            k->mirror_line(x, line, n);
+            transform_line(pass, line, line, room, past, next);
+            k->narrow_line(line, y, n);
+        }
+        return;
+    }
+}
+
+void weft_native_line_run(const weft_native_pass *pass, const void *in, void *out, void *room) {
+    run_line(pass, in, out, room, (char *)room + transform_room(pass), false, NULL);
+}
+
+static int64_t offset_of(const weft_native_pass *pass, const weft_native_piece *piece,
+                         const int64_t *index) {
+    int64_t offset = piece->offset;
+    for (int i = 0; i < pass->loops; i++) offset += index[i] * piece->loop_stride[i];
+    return offset;
+}
+
+/* Puts a contiguous line together from its pieces. */
+static void join_line(const weft_native_pass *pass, const void *const *in, const int64_t *index,
+                      char *line) {
+    for (int p = 0; p < pass->in.pieces; p++) {
+        const weft_native_piece *piece = &pass->in.piece[p];
+        pass->kernels->copy((const char *)in[p] + offset_of(pass, piece, index),
+                            line + piece->first * piece->stride, piece->points * piece->stride,
+                            false);
+    }
+}
+
+static void part_line(const weft_native_pass *pass, const char *line, void *const *out,
+                      const int64_t *index, bool past) {
+    for (int p = 0; p < pass->out.pieces; p++) {
+        const weft_native_piece *piece = &pass->out.piece[p];
+        pass->kernels->copy(line + piece->first * piece->stride,
+                            (char *)out[p] + offset_of(pass, piece, index),
+                            piece->points * piece->stride, past);
+    }
+}
+
+void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, void *const *out,
+                           void *room, int64_t first, int64_t end) {
+    const bool past =
+        pass->stream && pass->kind == WEFT_TRANSFORM_C2C && weft_native_pass_aligned(pass, out);
+    const bool joins = pass->in.pieces > 1, parts = pass->out.pieces > 1;
+    const int64_t ahead = pass->loops > 0 && !joins ? pass->in.piece->loop_stride[0] : 0;
+    char *complex_line = (char *)room + transform_room(pass);
+    char *joined = complex_line + (needs_line(pass) ? line_room(pass) : 0);
+    char *whole = joined + (joins ? line_room(pass) : 0);
+    int64_t index[WEFT_PASS_LOOPS], rest = first;
+    for (int i = 0; i < pass->loops; i++) {
+        index[i] = rest % pass->loop[i];
+        rest /= pass->loop[i];
+    }
+    for (int64_t line = first; line < end; line++) {
+        const char *x = (const char *)in[0] + offset_of(pass, pass->in.piece, index);
+        const char *next = ahead != 0 ? x + ahead : NULL;
+        char *y = (char *)out[0] + offset_of(pass, pass->out.piece, index);
+        if (joins) join_line(pass, in, index, joined);
+        run_line(pass, joins ? joined : x, parts ? whole : y, room, complex_line, past && !parts,
+                 next);
+        if (parts) part_line(pass, whole, out, index, past);
+        for (int i = 0; i < pass->loops && ++index[i] == pass->loop[i]; i++) index[i] = 0;
+    }
+    if (past) pass->kernels->fence();
+}

@@ -1,0 +1,184 @@
+/*
+ * The only line of a transform, which has its own points in the lanes of vectors: every length,
+ * kind and precision, between pages that fault and at any alignment. Batches do without that: a
+ * part of one, were it a single line, must give the bits of the whole, and no line may leave traces
+ * in another.
+ */
+#include "test_engine.h"
+
+#include <math.h>
+
+typedef struct line_case {
+    weft_transform_kind kind;
+    weft_direction direction;
+    bool in_place;
+} line_case;
+
+static const line_case cases[] = {
+    {WEFT_TRANSFORM_C2C, WEFT_FORWARD, false}, {WEFT_TRANSFORM_C2C, WEFT_INVERSE, false},
+    {WEFT_TRANSFORM_C2C, WEFT_FORWARD, true},  {WEFT_TRANSFORM_C2C, WEFT_INVERSE, true},
+    {WEFT_TRANSFORM_R2C, WEFT_FORWARD, false}, {WEFT_TRANSFORM_C2R, WEFT_INVERSE, false}};
+
+enum { CASES = (int)(sizeof cases / sizeof cases[0]) };
+
+static weft_transform line_of(const line_case *c, weft_precision precision, int64_t n) {
+    return (weft_transform){.kind = c->kind,
+                            .direction = c->direction,
+                            .in_place = c->in_place,
+                            .precision = precision,
+                            .dims = 1,
+                            .dim = {{n, 1, 1}},
+                            .threads = 1};
+}
+
+static void check_line(const weft_engine_ops *engine, int64_t n, int c, weft_precision precision) {
+    static const side_placement placements[] = {AFTER_GUARD, BEFORE_GUARD, MISALIGNED_AFTER_GUARD};
+    weft_transform t = line_of(&cases[c], precision, n);
+    const double share = check_transform(engine, &t, placements[random_between(0, 2)]);
+    char text[640];
+    describe_transform(&t, text, sizeof text);
+    if (!(share <= allowed_share(engine, &t)))
+        fail_msg("%s: error is %.3f of what is allowed", text, share);
+}
+
+static const weft_engine_ops *native_engine(void **state) {
+    const weft_engine_ops *engine = engine_of(state);
+    if (engine->id != WEFT_ENGINE_NATIVE) skip();
+    return engine;
+}
+
+/* Each in every way. */
+static void every_short_line_meets_the_accuracy_rule(void **state) {
+    const weft_engine_ops *engine = native_engine(state);
+    for (int64_t n = 1; n <= 64; n++)
+        for (int c = 0; c < CASES; c++)
+            for (int precision = WEFT_DOUBLE; precision <= WEFT_SINGLE; precision++)
+                check_line(engine, n, c, (weft_precision)precision);
+}
+
+/* Half of the lengths, each in one way, which are others in each run. */
+static void every_longer_line_meets_the_accuracy_rule(void **state) {
+    const weft_engine_ops *engine = native_engine(state);
+    static const int64_t longest[] = {4099, 4290, 5000, 6561, 8192, 9973, 10000, 16384, 16385};
+    for (int64_t n = 65; n <= 4096; n += random_between(1, 3))
+        check_line(engine, n, (int)random_between(0, CASES - 1),
+                   random_between(0, 1) ? WEFT_SINGLE : WEFT_DOUBLE);
+    for (size_t i = 0; i < sizeof longest / sizeof longest[0]; i++)
+        for (int c = 0; c < CASES; c++) check_line(engine, longest[i], c, (weft_precision)(c % 2));
+}
+
+enum { LINES = 11, LONGEST = 1009, NUMBERS = LINES * 2 * (LONGEST + 1) };
+
+static const int64_t batched[] = {8, 16, 32, 60, 64, 81, 100, 128, 243, 256, 512, 1000, 1009};
+
+/* A batch of contiguous lines; real ones at a distance of n, half spectra of n/2 + 1. */
+static weft_transform batch_of(const line_case *c, weft_precision precision, int64_t n,
+                               int64_t lines) {
+    weft_transform t = line_of(c, precision, n);
+    t.in_place = false;
+    t.loops = 1;
+    t.loop[0] = (weft_dimension){lines, n, n};
+    if (t.kind == WEFT_TRANSFORM_R2C) t.loop[0].out_stride = n / 2 + 1;
+    if (t.kind == WEFT_TRANSFORM_C2R) t.loop[0].in_stride = n / 2 + 1;
+    t.in_elements = lines * t.loop[0].in_stride;
+    t.out_elements = lines * t.loop[0].out_stride;
+    return t;
+}
+
+static void fill_numbers(void *array, weft_precision precision) {
+    for (int i = 0; i < NUMBERS; i++)
+        if (precision == WEFT_SINGLE)
+            ((float *)array)[i] = (float)random_number();
+        else
+            ((double *)array)[i] = random_number();
+}
+
+static void parts_of_a_batch_give_the_bits_of_the_whole(void **state) {
+    const weft_engine_ops *engine = native_engine(state);
+    static double in[NUMBERS], whole[NUMBERS], part[NUMBERS];
+    for (size_t i = 0; i < sizeof batched / sizeof batched[0]; i++)
+        for (int c = 0; c < CASES && cases[c].kind == WEFT_TRANSFORM_C2C; c++)
+            for (int precision = WEFT_DOUBLE; precision <= WEFT_SINGLE; precision++) {
+                const weft_precision p = (weft_precision)precision;
+                fill_numbers(in, p);
+                const weft_transform t = batch_of(&cases[c], p, batched[i], LINES);
+                run_transform(engine, &t, in, whole);
+                for (int64_t first = 0, lines = 1; first < LINES; first += lines, lines++) {
+                    if (lines > LINES - first) lines = LINES - first;
+                    const weft_transform u = batch_of(&cases[c], p, batched[i], lines);
+                    const int64_t from = t.loop[0].in_stride, to = t.loop[0].out_stride;
+                    const int64_t in_bytes = (int64_t)weft_transform_element_bytes(&t, false);
+                    const int64_t out_bytes = (int64_t)weft_transform_element_bytes(&t, true);
+                    run_transform(engine, &u, (char *)in + first * from * in_bytes, part);
+                    assert_memory_equal((char *)whole + first * to * out_bytes, part,
+                                        (size_t)(lines * to * out_bytes));
+                }
+            }
+}
+
+static bool is_number(const void *array, weft_precision precision, int64_t i) {
+    return isfinite(precision == WEFT_SINGLE ? (double)((const float *)array)[i]
+                                             : ((const double *)array)[i]);
+}
+
+static void no_line_leaves_traces_in_another(void **state) {
+    const weft_engine_ops *engine = native_engine(state);
+    static double in[NUMBERS], out[NUMBERS];
+    for (size_t i = 0; i < sizeof batched / sizeof batched[0]; i++)
+        for (int c = 0; c < CASES; c++)
+            for (int precision = WEFT_DOUBLE; precision <= WEFT_SINGLE; precision++) {
+                const weft_precision p = (weft_precision)precision;
+                const weft_transform t = batch_of(&cases[c], p, batched[i], LINES);
+                const int in_numbers = t.kind == WEFT_TRANSFORM_R2C ? 1 : 2;
+                const int out_numbers = t.kind == WEFT_TRANSFORM_C2R ? 1 : 2;
+                const int64_t bad = random_between(0, LINES - 1);
+                const int64_t at = bad * t.loop[0].in_stride * in_numbers;
+                fill_numbers(in, p);
+                if (p == WEFT_SINGLE)
+                    ((float *)(void *)in)[at] = NAN;
+                else
+                    in[at] = NAN;
+                run_transform(engine, &t, in, out);
+                const int64_t line = t.loop[0].out_stride * out_numbers;
+                for (int64_t j = 0; j < LINES * line; j++)
+                    if (j / line != bad) assert_true(is_number(out, p, j));
+                assert_false(is_number(out, p, bad * line));
+            }
+}
+
+static void executions_repeat_the_bits(void **state) {
+    const weft_engine_ops *engine = native_engine(state);
+    static double in[NUMBERS], one[NUMBERS], two[NUMBERS];
+    for (size_t i = 0; i < sizeof batched / sizeof batched[0]; i++)
+        for (int c = 0; c < CASES; c++) {
+            weft_transform t = line_of(&cases[c], WEFT_DOUBLE, batched[i]);
+            t.in_place = false;
+            t.in_elements = t.out_elements = batched[i];
+            fill_numbers(in, WEFT_DOUBLE);
+            memset(one, 0, sizeof one);
+            memset(two, 0, sizeof two);
+            run_transform(engine, &t, in, one);
+            run_transform(engine, &t, in, (char *)two + sizeof(double));
+            assert_memory_equal(one, (char *)two + sizeof(double), sizeof one - sizeof(double));
+        }
+}
+
+#define WEFT_ENGINE_ENTRY(ops)                                                                     \
+    {#ops " every_short_line_meets_the_accuracy_rule", every_short_line_meets_the_accuracy_rule,   \
+     NULL, NULL, (void *)(uintptr_t)&ops},                                                         \
+        {#ops " every_longer_line_meets_the_accuracy_rule",                                        \
+         every_longer_line_meets_the_accuracy_rule, NULL, NULL, (void *)(uintptr_t)&ops},          \
+        {#ops " parts_of_a_batch_give_the_bits_of_the_whole",                                      \
+         parts_of_a_batch_give_the_bits_of_the_whole, NULL, NULL, (void *)(uintptr_t)&ops},        \
+        {#ops " no_line_leaves_traces_in_another", no_line_leaves_traces_in_another, NULL, NULL,   \
+         (void *)(uintptr_t)&ops},                                                                 \
+        {#ops " executions_repeat_the_bits", executions_repeat_the_bits, NULL, NULL,               \
+         (void *)(uintptr_t)&ops},
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+#include "engine/engines.def"
+    };
+    begin_engine_tests();
+    return end_engine_tests(cmocka_run_group_tests(tests, NULL, NULL));
+}
