@@ -9,6 +9,7 @@
 #include "engine/native/dispatch.h"
 #include "engine/native/number.h"
 #include "engine/native/pass_group.h"
+#include "engine/native/r2r.h"
 #include "engine/native/tuning.h"
 #include "support/checked.h"
 #include "support/error.h"
@@ -26,6 +27,8 @@ enum {
 };
 
 struct weft_engine_plan {
+    int r2r_passes; /* along one dimension each, in place of groups; all but the first in place */
+    weft_r2r_pass *r2r[WEFT_MAX_RANK];
     int groups;
     weft_pass_group group[MOST_GROUPS];
     bool input_only[MOST_GROUPS]; /* the group works in place on the input */
@@ -94,6 +97,18 @@ static weft_status supports_pieces(const weft_transform *t, const weft_device_op
                      in->count, out->count);
 }
 
+static weft_status supports_r2r(const weft_transform *t) {
+    if (t->in_pieces.count > 0 || t->out_pieces.count > 0)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "native engine: a real-to-real transform from or to pieces");
+    for (int d = 0; d < t->dims; d++)
+        if (t->dim[d].n > INT32_MAX / 2)
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "native engine: a real-to-real line of %lld points, more than 2^30",
+                             (long long)t->dim[d].n);
+    return native_probe(NULL);
+}
+
 static weft_status native_supports(const weft_transform *transform, const weft_device_ops *device) {
     if (!device->run)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
@@ -103,6 +118,7 @@ static weft_status native_supports(const weft_transform *transform, const weft_d
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "native engine: precision %d; use double or single",
                          (int)transform->precision);
+    if (transform->kind == WEFT_TRANSFORM_R2R) return supports_r2r(transform);
     if (transform->in_place && transform->kind != WEFT_TRANSFORM_C2C)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "native engine: a batch of real transforms in place; use two buffers");
@@ -314,6 +330,7 @@ static void choose_stores(const weft_transform *t, bool past, weft_engine_plan *
 
 void weft_native_destroy(weft_engine_plan *plan) {
     if (!plan) return;
+    for (int i = 0; i < plan->r2r_passes; i++) weft_r2r_pass_destroy(plan->r2r[i]);
     for (int i = 0; i < plan->groups; i++) weft_pass_group_release(&plan->group[i]);
     free(plan->memory);
     free(plan);
@@ -385,9 +402,26 @@ weft_status weft_native_plan_with(const weft_transform *transform, const weft_na
     return WEFT_SUCCESS;
 }
 
+static weft_status plan_r2r(const weft_transform *t, weft_engine_plan **out, size_t *bytes) {
+    weft_engine_plan *plan = calloc(1, sizeof *plan);
+    if (!plan) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a plan");
+    *bytes = sizeof *plan;
+    weft_status status = WEFT_SUCCESS;
+    for (int d = t->dims - 1; d >= 0 && status == WEFT_SUCCESS; d--) {
+        weft_r2r_pass **pass = &plan->r2r[plan->r2r_passes++];
+        status = weft_r2r_pass_create(t, d, d < t->dims - 1, pass, bytes);
+    }
+    if (status == WEFT_SUCCESS)
+        *out = plan;
+    else
+        weft_native_destroy(plan);
+    return status;
+}
+
 static weft_status native_plan(const weft_transform *transform, const weft_device_handle *device,
                                weft_engine_plan **plan, size_t *bytes) {
     WEFT_TRY(native_supports(transform, device->ops));
+    if (transform->kind == WEFT_TRANSFORM_R2R) return plan_r2r(transform, plan, bytes);
     const weft_native_tuning tuning = weft_native_choose_tuning(transform);
     return weft_native_plan_with(transform, &tuning, plan, bytes);
 }
@@ -396,6 +430,9 @@ static weft_status native_plan(const weft_transform *transform, const weft_devic
 
 static weft_status run_plan(void *argument, const void *in, void *out) {
     const weft_engine_plan *plan = argument;
+    for (int i = 0; i < plan->r2r_passes; i++)
+        weft_r2r_pass_run(plan->r2r[i], i == 0 ? in : out, out);
+    if (plan->r2r_passes > 0) return WEFT_SUCCESS;
     const void *source[WEFT_MAX_PIECES];
     void *target[WEFT_MAX_PIECES];
     source[0] = in;

@@ -115,6 +115,10 @@ typedef struct weft_kernels {
                        const void *roots);
     void (*merge_line)(const void *in, int64_t in_stride, void *out, int64_t out_stride, int64_t h,
                        const void *roots);
+
+    /* The ends of cosine and sine transforms: of the lines of a tile, and of one complex line whose
+     * numbers are interleaved. */
+    const struct weft_r2r_kernels *r2r_of_tile, *r2r_of_line;
 } weft_kernels;
 
 #endif
