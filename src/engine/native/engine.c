@@ -97,16 +97,22 @@ static weft_status supports_pieces(const weft_transform *t, const weft_device_op
                      in->count, out->count);
 }
 
-static weft_status supports_r2r(const weft_transform *t) {
-    if (t->in_pieces.count > 0 || t->out_pieces.count > 0)
+static weft_status supports_r2r(const weft_transform *t, const weft_device_ops *device) {
+    const bool pieces = t->in_pieces.count > 0 || t->out_pieces.count > 0;
+    const bool fits =
+        t->in_pieces.count <= WEFT_MAX_PIECES && t->out_pieces.count <= WEFT_MAX_PIECES;
+    WEFT_TRY(native_probe(NULL));
+    if (pieces && !(device->host_addressable && fits && weft_r2r_takes_pieces(t)))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "native engine: a real-to-real transform from or to pieces");
+                         "native engine: a real-to-real transform of %d dimensions from %d pieces "
+                         "to %d",
+                         t->dims, t->in_pieces.count, t->out_pieces.count);
     for (int d = 0; d < t->dims; d++)
         if (t->dim[d].n > INT32_MAX / 2)
             return weft_fail(WEFT_ERROR_UNSUPPORTED,
                              "native engine: a real-to-real line of %lld points, more than 2^30",
                              (long long)t->dim[d].n);
-    return native_probe(NULL);
+    return WEFT_SUCCESS;
 }
 
 static weft_status native_supports(const weft_transform *transform, const weft_device_ops *device) {
@@ -118,7 +124,7 @@ static weft_status native_supports(const weft_transform *transform, const weft_d
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "native engine: precision %d; use double or single",
                          (int)transform->precision);
-    if (transform->kind == WEFT_TRANSFORM_R2R) return supports_r2r(transform);
+    if (transform->kind == WEFT_TRANSFORM_R2R) return supports_r2r(transform, device);
     if (transform->in_place && transform->kind != WEFT_TRANSFORM_C2C)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "native engine: a batch of real transforms in place; use two buffers");
@@ -405,11 +411,13 @@ weft_status weft_native_plan_with(const weft_transform *transform, const weft_na
 static weft_status plan_r2r(const weft_transform *t, weft_engine_plan **out, size_t *bytes) {
     weft_engine_plan *plan = calloc(1, sizeof *plan);
     if (!plan) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a plan");
+    const weft_transform strides = with_strides_of_pieces(t);
+    set_pieces(plan, t);
     *bytes = sizeof *plan;
     weft_status status = WEFT_SUCCESS;
     for (int d = t->dims - 1; d >= 0 && status == WEFT_SUCCESS; d--) {
         weft_r2r_pass **pass = &plan->r2r[plan->r2r_passes++];
-        status = weft_r2r_pass_create(t, d, d < t->dims - 1, pass, bytes);
+        status = weft_r2r_pass_create(&strides, d, d < t->dims - 1, pass, bytes);
     }
     if (status == WEFT_SUCCESS)
         *out = plan;
@@ -430,9 +438,6 @@ static weft_status native_plan(const weft_transform *transform, const weft_devic
 
 static weft_status run_plan(void *argument, const void *in, void *out) {
     const weft_engine_plan *plan = argument;
-    for (int i = 0; i < plan->r2r_passes; i++)
-        weft_r2r_pass_run(plan->r2r[i], i == 0 ? in : out, out);
-    if (plan->r2r_passes > 0) return WEFT_SUCCESS;
     const void *source[WEFT_MAX_PIECES];
     void *target[WEFT_MAX_PIECES];
     source[0] = in;
@@ -441,6 +446,10 @@ static weft_status run_plan(void *argument, const void *in, void *out) {
         source[k] = ((const char *const *)in)[plan->array[k]] + plan->part * plan->in_part[k];
     for (int k = 0; k < plan->out_pieces; k++)
         target[k] = (char *)out + plan->part * plan->out_part[k];
+    for (int i = 0; i < plan->r2r_passes; i++) {
+        const void *output[1] = {out};
+        weft_r2r_pass_run(plan->r2r[i], i == 0 ? source : output, target);
+    }
     for (int i = 0; i < plan->groups; i++) {
         const void *output[1] = {out};
         void *input[1] = {(void *)(uintptr_t)in};
