@@ -64,7 +64,7 @@ typedef struct weft_fused_operators {
  */
 typedef struct weft_transform {
     weft_transform_kind kind;
-    weft_direction direction; /* C2C; implied otherwise */
+    weft_direction direction; /* C2C; R2R: for the order of dimensions only; implied otherwise */
     weft_precision precision;
     int dims;
     weft_dimension dim[WEFT_MAX_RANK];

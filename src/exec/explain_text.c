@@ -67,6 +67,9 @@ static void write_fft(const json_t *step, size_t rank, FILE *stream) {
     fprintf(stream, " %s along %s%s", text(step, "kind"),
             axes_text(json_object_get(step, "axes"), rank, axes, sizeof axes),
             flag(step, "returns") ? " and back" : "");
+    const json_t *types = json_object_get(step, "types");
+    for (size_t i = 0; i < json_array_size(types); i++)
+        fprintf(stream, "%s %s", i > 0 ? "," : "", json_string_value(json_array_get(types, i)));
     if (number(step, "chunks") > 1)
         fprintf(stream, " in %lld parts", (long long)number(step, "chunks"));
     if (number(step, "far_chunks") > 0)

@@ -56,10 +56,11 @@ static weft_status native_probe(const char **description) {
 
 /* Dimension number i in the order of transformation. Forward, the last dimension comes first.
  * Inverse transforms take the opposite order, since the complex-to-real dimension must come
+ * last, and since pieces of the input lie along the dimension that the forward transform takes
  * last. */
 static int in_order(const weft_transform *t, int i) {
     bool inverse = t->kind == WEFT_TRANSFORM_C2R ||
-                   (t->kind == WEFT_TRANSFORM_C2C && t->direction == WEFT_INVERSE);
+                   (t->kind != WEFT_TRANSFORM_R2C && t->direction == WEFT_INVERSE);
     return inverse ? i : t->dims - 1 - i;
 }
 
@@ -102,7 +103,7 @@ static weft_status supports_r2r(const weft_transform *t, const weft_device_ops *
     const bool fits =
         t->in_pieces.count <= WEFT_MAX_PIECES && t->out_pieces.count <= WEFT_MAX_PIECES;
     WEFT_TRY(native_probe(NULL));
-    if (pieces && !(device->host_addressable && fits && weft_r2r_takes_pieces(t)))
+    if (pieces && !(device->host_addressable && fits && weft_r2r_takes_pieces(t, in_order(t, 0))))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "native engine: a real-to-real transform of %d dimensions from %d pieces "
                          "to %d",
@@ -415,9 +416,9 @@ static weft_status plan_r2r(const weft_transform *t, weft_engine_plan **out, siz
     set_pieces(plan, t);
     *bytes = sizeof *plan;
     weft_status status = WEFT_SUCCESS;
-    for (int d = t->dims - 1; d >= 0 && status == WEFT_SUCCESS; d--) {
+    for (int i = 0; i < t->dims && status == WEFT_SUCCESS; i++) {
         weft_r2r_pass **pass = &plan->r2r[plan->r2r_passes++];
-        status = weft_r2r_pass_create(&strides, d, d < t->dims - 1, pass, bytes);
+        status = weft_r2r_pass_create(&strides, in_order(t, i), i > 0, pass, bytes);
     }
     if (status == WEFT_SUCCESS)
         *out = plan;

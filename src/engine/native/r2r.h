@@ -74,9 +74,9 @@ void weft_r2r_line_release(weft_r2r_line *line);
  * first, in place in its output. */
 typedef struct weft_r2r_pass weft_r2r_pass;
 
-/* Whether the passes of a transform, last dimension first, can have its pieces: those of the input
- * along that dimension, and those of the output where there is no other dimension. */
-bool weft_r2r_takes_pieces(const weft_transform *transform);
+/* Whether the passes of a transform, dimension `first` first, can have its pieces: those of the
+ * input along that dimension, and those of the output where there is no other dimension. */
+bool weft_r2r_takes_pieces(const weft_transform *transform, int first);
 
 weft_status weft_r2r_pass_create(const weft_transform *transform, int dimension, bool from_output,
                                  weft_r2r_pass **pass, size_t *bytes);

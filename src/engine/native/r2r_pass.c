@@ -224,15 +224,14 @@ static bool is_done_by_line(const weft_kernels *kernels, int64_t n, int64_t line
     return n / 2 > LONGEST_TILE || 4 * lines <= kernels->lanes;
 }
 
-bool weft_r2r_takes_pieces(const weft_transform *t) {
+bool weft_r2r_takes_pieces(const weft_transform *t, int first) {
     const weft_pieces *in = &t->in_pieces, *out = &t->out_pieces;
-    const int last = t->dims - 1;
     int64_t lines = 1;
     for (int i = 0; i < t->loops; i++) lines *= t->loop[i].n;
-    for (int d = 0; d < last; d++) lines *= t->dim[d].n;
-    return !t->in_place && (in->count == 0 || in->dim == last) &&
+    for (int d = 0; d < t->dims; d++) lines *= d == first ? 1 : t->dim[d].n;
+    return !t->in_place && (in->count == 0 || in->dim == first) &&
            (out->count == 0 || t->dims == 1) &&
-           !is_done_by_line(weft_native_kernels(t->precision), t->dim[last].n, lines);
+           !is_done_by_line(weft_native_kernels(t->precision), t->dim[first].n, lines);
 }
 
 weft_status weft_r2r_pass_create(const weft_transform *t, int d, bool from_output,
