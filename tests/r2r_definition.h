@@ -71,10 +71,15 @@ static inline void r2r_define_axis(weft_axis type, int64_t outer, int64_t n, int
     for (int64_t line = 0; line < outer * inner; line++) {
         long double *at = x + line / inner * n * inner + line % inner;
         for (int64_t k = 0; k < n; k++) {
+            /* The product grows by the same number from each j to the next. */
+            const int64_t first = r2r_term_of(type, n, 0, k).product;
+            const int64_t step = (r2r_term_of(type, n, 1, k).product - first) % period;
             y[k] = 0;
-            for (int64_t j = 0; j < n; j++) {
-                const r2r_term term = r2r_term_of(type, n, j, k);
-                y[k] += (long double)term.weight * table[term.product % period] * at[j * inner];
+            for (int64_t j = 0, i = first % period; j < n; j++) {
+                const int weight = j == 0 || j == n - 1 ? r2r_term_of(type, n, j, k).weight : 2;
+                y[k] += (long double)weight * table[i] * at[j * inner];
+                i += step;
+                if (i >= period) i -= period;
             }
         }
         for (int64_t k = 0; k < n; k++) at[k * inner] = y[k];

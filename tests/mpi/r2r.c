@@ -1,7 +1,7 @@
 /*
  * Real-to-real transforms over ranks: types mixed over the axes, in slabs and pencils of uneven
- * sizes, by every exchange method, in both memory orders, in and out of place, against their
- * definition.
+ * sizes, by every exchange method, in both memory orders, in and out of place, and between bricks,
+ * against their definition.
  */
 #include "r2r_definition.h"
 
@@ -148,6 +148,27 @@ static void run_problem(const weft_problem *p, weft_options o) {
     free(exact[1]);
 }
 
+/* A brick of a share of one axis. */
+static weft_brick brick_of(const weft_problem *p, int axis) {
+    weft_brick brick = {.order = {0}};
+    for (int a = 0; a < WEFT_MAX_RANK; a++) brick.box.n[a] = a < p->rank ? p->n[a] : 1;
+    brick.box.lo[axis] = p->n[axis] * rank / ranks;
+    brick.box.n[axis] = p->n[axis] * (rank + 1) / ranks - brick.box.lo[axis];
+    return brick;
+}
+
+/* The caller's boxes are split along other axes than weft would. */
+static void run_bricks(const weft_problem *given) {
+    const weft_brick input = brick_of(given, given->rank - 1), output = brick_of(given, 0);
+    weft_problem p = *given;
+    long double *const exact[2] = {make_exact(&p, WEFT_FORWARD), make_exact(&p, WEFT_INVERSE)};
+    p.input = &input;
+    p.output = &output;
+    run_case(&p, &(weft_options){.decomposition = WEFT_BRICK, .threads = 2}, exact);
+    free(exact[0]);
+    free(exact[1]);
+}
+
 /* Differing types are found before anything is planned. */
 static void differing_types_are_refused(void) {
     const weft_problem p = {.rank = 2,
@@ -172,6 +193,7 @@ int main(int argc, char **argv) {
          .kind = WEFT_R2R,
          .precision = WEFT_SINGLE,
          .axis = {WEFT_DST4, WEFT_DCT3, WEFT_DCT4}},
+        {.rank = 3, .n = {17, 24, 35}, .kind = WEFT_R2R, .axis = {WEFT_DST2, WEFT_DCT4, WEFT_DCT1}},
         {.rank = 2, .n = {13, 21}, .kind = WEFT_R2R, .axis = {WEFT_DST1, WEFT_DST3}},
         {.rank = 4,
          .n = {5, 3, 6, 4},
@@ -197,6 +219,7 @@ int main(int argc, char **argv) {
     run_problem(
         &problems[0],
         (weft_options){.device = WEFT_SIMULATED, .location = WEFT_LOCATION_HOST, .chunks = 2});
+    for (int i = 0; i < PROBLEMS; i++) run_bricks(&problems[i]);
     differing_types_are_refused();
     weft_context_destroy(&ctx);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

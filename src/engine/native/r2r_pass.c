@@ -152,7 +152,9 @@ static bool make_side(const weft_r2r_pass *pass, const weft_transform *t, int d,
             set_piece(pass, t, &given->piece[p], d, loop, &s->piece[p]);
         else
             set_whole(pass, stride, output, loop, &s->piece[p]);
-    s->across = pass->loops > 0 && s->piece[0].loop_stride[0] == pass->kernels->real_bytes;
+    /* By the strides of the largest piece, which are those of the transform: others may happen to
+     * have a stride of 1 where they have one index. */
+    s->across = pass->loops > 0 && (output ? loop->d.out_stride : loop->d.in_stride) == 1;
     s->along = !s->across && stride == 1;
     if (!s->across) return true;
     s->offset = malloc((size_t)pass->line.n * sizeof *s->offset);
