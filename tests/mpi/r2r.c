@@ -78,8 +78,21 @@ static double error_of(const weft_problem *p, const weft_box *box, const void *r
     return (double)(worst / size);
 }
 
+/* The result has the same bits with every exchange method: those of *first, which the first one
+ * sets. */
+static void compare_bits(const void *result, size_t bytes, void **first, const char *what) {
+    if (!*first) {
+        *first = malloc(bytes + 1);
+        memcpy(*first, result, bytes);
+    } else if (memcmp(*first, result, bytes) != 0) {
+        fprintf(stderr, "rank %d: %s: other bits than with the first method\n", rank, what);
+        failures++;
+    }
+}
+
 static void execute(weft_plan plan, const weft_problem *p, weft_direction direction, bool in_place,
-                    const long double *exact, const char *what) {
+                    const long double *exact, void **first, const char *what) {
+    const size_t number = p->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
     const weft_space from = direction == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
     const weft_space to = direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
     const double allowed = p->precision == WEFT_SINGLE ? 3e-6 : 6e-15;
@@ -104,12 +117,17 @@ static void execute(weft_plan plan, const weft_problem *p, weft_direction direct
                     error);
             failures++;
         }
+        if (first)
+            compare_bits(in_place ? in : out, (size_t)elements_of(p, result.n) * number, first,
+                         what);
     }
     free(out);
     free(in);
 }
 
-static void run_case(const weft_problem *p, const weft_options *o, long double *const exact[2]) {
+/* first: the results of each direction and placement, or NULL. */
+static void run_case(const weft_problem *p, const weft_options *o, long double *const exact[2],
+                     void *first[2][2]) {
     char what[256];
     weft_plan plan = NULL;
     snprintf(what, sizeof what, "%d axes, %s %s, grid %d,%d, %s, engine %s, device %s, chunks %d",
@@ -119,7 +137,8 @@ static void run_case(const weft_problem *p, const weft_options *o, long double *
     if (!succeeds(weft_plan_create(ctx, p, o, &plan), what)) return;
     for (int d = WEFT_FORWARD; d <= WEFT_INVERSE; d++)
         for (int in_place = 0; in_place <= 1; in_place++)
-            execute(plan, p, (weft_direction)d, in_place == 1, exact[d], what);
+            execute(plan, p, (weft_direction)d, in_place == 1, exact[d],
+                    first ? &first[d][in_place] : NULL, what);
     weft_plan_destroy(&plan);
 }
 
@@ -131,8 +150,9 @@ static void run_problem(const weft_problem *p, weft_options o) {
                                               WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER};
     long double *const exact[2] = {make_exact(p, WEFT_FORWARD), make_exact(p, WEFT_INVERSE)};
     for (int d = 0; d < 4; d++)
-        for (int e = 0; e < 6; e++)
-            for (weft_variant v = WEFT_DEFAULT; v <= WEFT_REALIGNED; v++) {
+        for (weft_variant v = WEFT_DEFAULT; v <= WEFT_REALIGNED; v++) {
+            void *first[2][2] = {{NULL}};
+            for (int e = 0; e < 6; e++) {
                 o.decomposition = decompositions[d];
                 o.variant = v;
                 for (int i = 0; i < 3; i++) o.exchange[i] = exchanges[(e + i) % 6];
@@ -142,8 +162,10 @@ static void run_problem(const weft_problem *p, weft_options o) {
                 } else {
                     o.grid[0] = o.grid[1] = 0;
                 }
-                run_case(p, &o, exact);
+                run_case(p, &o, exact, first);
             }
+            for (int i = 0; i < 4; i++) free(first[i / 2][i % 2]);
+        }
     free(exact[0]);
     free(exact[1]);
 }
@@ -164,7 +186,7 @@ static void run_bricks(const weft_problem *given) {
     long double *const exact[2] = {make_exact(&p, WEFT_FORWARD), make_exact(&p, WEFT_INVERSE)};
     p.input = &input;
     p.output = &output;
-    run_case(&p, &(weft_options){.decomposition = WEFT_BRICK, .threads = 2}, exact);
+    run_case(&p, &(weft_options){.decomposition = WEFT_BRICK, .threads = 2}, exact, NULL);
     free(exact[0]);
     free(exact[1]);
 }
