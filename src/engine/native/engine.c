@@ -9,7 +9,7 @@
 #include "engine/native/dispatch.h"
 #include "engine/native/number.h"
 #include "engine/native/pass_group.h"
-#include "engine/native/r2r.h"
+#include "engine/native/r2r_pass.h"
 #include "engine/native/tuning.h"
 #include "support/checked.h"
 #include "support/error.h"

@@ -70,19 +70,4 @@ bool weft_r2r_line_create(const weft_kernels *kernels, weft_axis type, int64_t n
                           weft_r2r_line *line, size_t *bytes);
 void weft_r2r_line_release(weft_r2r_line *line);
 
-/* A batch of transforms along one dimension of a transform: from its input or, for all but the
- * first, in place in its output. */
-typedef struct weft_r2r_pass weft_r2r_pass;
-
-/* Whether the passes of a transform, dimension `first` first, can have its pieces: those of the
- * input along that dimension, and those of the output where there is no other dimension. */
-bool weft_r2r_takes_pieces(const weft_transform *transform, int first);
-
-weft_status weft_r2r_pass_create(const weft_transform *transform, int dimension, bool from_output,
-                                 weft_r2r_pass **pass, size_t *bytes);
-void weft_r2r_pass_destroy(weft_r2r_pass *pass);
-/* in[p] and out[p] are the arrays of piece p of either side; p is 0 where there are no pieces. Both
- * may be one array where the strides are equal. */
-void weft_r2r_pass_run(const weft_r2r_pass *pass, const void *const *in, void *const *out);
-
 #endif
