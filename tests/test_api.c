@@ -39,7 +39,7 @@ static const misuse misuses[] = {
     {"2^60", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .batch = INT64_MAX}, {0}},
     {"batch", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .batch = -1}, {0}},
     {"kind", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .kind = (weft_kind)7}, {0}},
-    {"r2r", WEFT_ERROR_UNSUPPORTED, {CUBE, .kind = WEFT_R2R}, {0}},
+    {"axis[0]", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .kind = WEFT_R2R}, {0}},
     {"placement",
      WEFT_ERROR_UNSUPPORTED,
      {CUBE, .precision = WEFT_HALF},

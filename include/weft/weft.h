@@ -10,11 +10,12 @@
  *
  * Conventions. Global shape n[0..rank-1] is row-major: the last axis is contiguous. The forward
  * transform is exp(-2 pi i ...), the inverse exp(+2 pi i ...); both are unscaled unless
- * problem.norm asks otherwise. WEFT_R2C halves the last axis to n/2+1; its inverse ignores the
- * imaginary parts that a line along that axis cannot have once the other axes are transformed (of
- * its numbers 0 and n/2), but the engine cufft's result is undefined where what it is given, or
- * problem.spectral makes, is not the spectrum of real data. All sizes are counted in elements of
- * the space they belong to unless a name says bytes.
+ * problem.norm asks otherwise; WEFT_R2R has formulas of its own (weft_axis). WEFT_R2C halves the
+ * last axis to n/2+1; its inverse ignores the imaginary parts that a line along that axis cannot
+ * have once the other axes are transformed (of its numbers 0 and n/2), but the engine cufft's
+ * result is undefined where what it is given, or problem.spectral makes, is not the spectrum of
+ * real data. All sizes are counted in elements of the space they belong to unless a name says
+ * bytes.
  *
  * Every function returns a weft_status, sets its outputs only on success, and neither prints nor
  * aborts. Each comment says Collective (every rank of the context calls it, with the same arguments
@@ -75,8 +76,37 @@ typedef enum weft_status {
 typedef enum weft_kind {
     WEFT_C2C = 0, /* complex to complex */
     WEFT_R2C,     /* real to complex forward, complex to real inverse; last axis halved */
-    WEFT_R2R      /* reserved for sine and cosine transforms: WEFT_ERROR_UNSUPPORTED today */
+    WEFT_R2R      /* real to real: cosine and sine transforms, as problem.axis says */
 } weft_kind;
+
+/*
+ * What WEFT_R2R does along an axis: a cosine or sine transform of x[0..n-1] into y[0..n-1],
+ * unscaled, as FFTW (REDFT00, 10, 01, 11 and RODFT00, 10, 01, 11) and SciPy (dct and dst of types 1
+ * to 4) define them. All sums run over j = 0..n-1 unless stated, k = 0..n-1:
+ *     DCT1  y[k] = x[0] + (-1)^k x[n-1] + 2 sum_(j=1..n-2) x[j] cos(pi j k / (n-1)), n >= 2
+ *     DCT2  y[k] = 2 sum x[j] cos(pi (2j+1) k / (2n))
+ *     DCT3  y[k] = x[0] + 2 sum_(j=1..n-1) x[j] cos(pi j (2k+1) / (2n))
+ *     DCT4  y[k] = 2 sum x[j] cos(pi (2j+1) (2k+1) / (4n))
+ *     DST1  y[k] = 2 sum x[j] sin(pi (j+1) (k+1) / (n+1))
+ *     DST2  y[k] = 2 sum x[j] sin(pi (2j+1) (k+1) / (2n))
+ *     DST3  y[k] = (-1)^k x[n-1] + 2 sum_(j=0..n-2) x[j] sin(pi (j+1) (2k+1) / (2n))
+ *     DST4  y[k] = 2 sum x[j] sin(pi (2j+1) (2k+1) / (4n))
+ * WEFT_FORWARD does what is named. WEFT_INVERSE does the other of types 2 and 3, and the same of
+ * types 1 and 4: inverse(forward(x)) = N x, where N is the product over the axes of their logical
+ * lengths 2 (n-1) for DCT1, 2 (n+1) for DST1, 1 for NONE, and 2 n for all others.
+ */
+typedef enum weft_axis {
+    WEFT_AXIS_OF_KIND = 0, /* as problem.kind says: the only value of WEFT_C2C and WEFT_R2C */
+    WEFT_AXIS_NONE,        /* WEFT_R2R: left as it is */
+    WEFT_DCT1,
+    WEFT_DCT2,
+    WEFT_DCT3,
+    WEFT_DCT4,
+    WEFT_DST1,
+    WEFT_DST2,
+    WEFT_DST3,
+    WEFT_DST4
+} weft_axis;
 
 typedef enum weft_precision {
     WEFT_DOUBLE = 0,
@@ -86,8 +116,10 @@ typedef enum weft_precision {
                  are of the numbers in single precision. Mind the range of halves: 65504 */
 } weft_precision;
 
-/* Which direction is scaled by 1/N (N the product of n): NumPy's meaning. ORTHO scales both by
- * 1/sqrt(N). */
+/* Which direction is scaled by 1/N (N the product of n, or for WEFT_R2R of the logical lengths of
+ * weft_axis): NumPy's and SciPy's meaning. ORTHO scales both by 1/sqrt(N). For WEFT_R2R that is
+ * SciPy's norm="ortho" with orthogonalize=False: types 1 to 3 are then not orthogonal, since the
+ * factors sqrt(2) of their first and last elements are not part of it. */
 typedef enum weft_norm {
     WEFT_NORM_NONE = 0,
     WEFT_NORM_BACKWARD,
@@ -283,7 +315,8 @@ typedef struct weft_operator {
      * what an inverse transform makes of it (exp(-2 pi i k s / n) of the frequency k, -n/2 to n/2;
      * its real part at n/2), and `store` undoes what `load` does, for spectra that are stored
      * shifted. n/2, rounded down, puts the origin into the middle (fftshift). Arrays of real
-     * numbers take multiples of n/2 only, whose factors are 1 and -1. */
+     * numbers take multiples of n/2 only, whose factors are 1 and -1. Not with WEFT_R2R, whose
+     * transforms have no such theorem. */
     double shift[WEFT_MAX_RANK];
     /* TABLE: for each axis NULL, or as many factors as the global array has indices along it (in
      * output space of WEFT_R2C n/2+1 along the last one) */
@@ -373,7 +406,9 @@ typedef struct weft_problem {
     weft_storage load_storage, spectral_storage, store_storage;
     double decibels[2]; /* of WEFT_STORAGE_DECIBEL_U8; two different finite numbers */
     int64_t pad_from[WEFT_MAX_RANK];
-    int64_t reserved[16];
+    /* WEFT_R2R: what is done along each axis, on at least one of them a transform. 0 otherwise. */
+    weft_axis axis[WEFT_MAX_RANK];
+    int64_t reserved[12];
 } weft_problem;
 
 /* How to compute it. Zero fields are chosen by weft. Equal on all ranks.
@@ -555,6 +590,7 @@ WEFT_API const char *weft_last_error(weft_context ctx);
  * collective. */
 WEFT_API const char *weft_status_name(weft_status status);
 WEFT_API const char *weft_kind_name(weft_kind kind);
+WEFT_API const char *weft_axis_name(weft_axis axis);
 WEFT_API const char *weft_precision_name(weft_precision precision);
 WEFT_API const char *weft_decomposition_name(weft_decomposition decomposition);
 WEFT_API const char *weft_variant_name(weft_variant variant);

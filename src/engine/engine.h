@@ -13,7 +13,8 @@ typedef enum weft_transform_kind {
     WEFT_TRANSFORM_C2C,
     WEFT_TRANSFORM_R2C, /* forward: real in, complex out; last dimension halved on the complex side
                          */
-    WEFT_TRANSFORM_C2R  /* inverse of the same */
+    WEFT_TRANSFORM_C2R, /* inverse of the same */
+    WEFT_TRANSFORM_R2R  /* real on both sides: a cosine or sine transform along each dimension */
 } weft_transform_kind;
 
 /* A loop over an axis. Strides count elements of their side's type (real or complex). */
@@ -63,13 +64,14 @@ typedef struct weft_fused_operators {
  */
 typedef struct weft_transform {
     weft_transform_kind kind;
-    weft_direction direction; /* C2C; implied otherwise */
+    weft_direction direction; /* C2C; R2R: for the order of dimensions only; implied otherwise */
     weft_precision precision;
     int dims;
     weft_dimension dim[WEFT_MAX_RANK];
+    weft_axis type[WEFT_MAX_RANK]; /* R2R: the transform along each dimension, DCT1 to DST4 */
     int loops;
     weft_dimension loop[WEFT_AXES];
-    bool in_place;      /* out is in: only with equal strides, C2C */
+    bool in_place;      /* out is in: only with equal strides, C2C and R2R */
     bool destroy_input; /* the engine may overwrite the input */
     int threads;
     weft_effort effort;
@@ -89,6 +91,7 @@ static inline size_t weft_transform_element_bytes(const weft_transform *t, bool 
     const weft_fused_operators *side = output ? &t->store : &t->load;
     if (side->list) return weft_stored_element_bytes(&side->layout);
     const bool real =
+        t->kind == WEFT_TRANSFORM_R2R ||
         t->kind == (output && !t->round_trip ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
     return weft_number_bytes(t->precision) * (real ? 1 : 2);
 }
@@ -135,7 +138,9 @@ const weft_engine_ops *weft_engine_find(weft_engine id);
  * WEFT_ERROR_UNSUPPORTED with the message of the last one tried. */
 weft_status weft_engine_probe_devices(const weft_engine_ops *engine);
 
-/* The first engine of the list that works here and supports the device. */
+/* The first engine of the list that works here and supports the device; and the first of those that
+ * have real-to-real transforms. */
 const weft_engine_ops *weft_engine_default(const weft_device_ops *device);
+const weft_engine_ops *weft_engine_default_real(const weft_device_ops *device);
 
 #endif

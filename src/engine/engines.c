@@ -22,12 +22,12 @@ const weft_engine_ops *weft_engine_find(weft_engine id) {
     return NULL;
 }
 
-const weft_engine_ops *weft_engine_default(const weft_device_ops *device) {
-    /* Any engine that works with the device at all can do this one; the identity, which transforms
-     * nothing and must be asked for, refuses real data. */
-    const weft_transform smallest = {.kind = WEFT_TRANSFORM_R2C,
+static const weft_engine_ops *first_that_does(weft_transform_kind kind,
+                                              const weft_device_ops *device) {
+    const weft_transform smallest = {.kind = kind,
                                      .dims = 1,
                                      .dim = {{.n = 1, .in_stride = 1, .out_stride = 1}},
+                                     .type = {WEFT_DCT2},
                                      .threads = 1,
                                      .in_elements = 1,
                                      .out_elements = 1};
@@ -37,6 +37,16 @@ const weft_engine_ops *weft_engine_default(const weft_device_ops *device) {
             return engines[i];
     }
     return NULL;
+}
+
+const weft_engine_ops *weft_engine_default(const weft_device_ops *device) {
+    /* Any engine that works with the device at all can do this one; the identity, which transforms
+     * nothing and must be asked for, refuses real data. */
+    return first_that_does(WEFT_TRANSFORM_R2C, device);
+}
+
+const weft_engine_ops *weft_engine_default_real(const weft_device_ops *device) {
+    return first_that_does(WEFT_TRANSFORM_R2R, device);
 }
 
 weft_status weft_engine_probe_devices(const weft_engine_ops *engine) {

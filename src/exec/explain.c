@@ -45,9 +45,15 @@ static void describe_fused(const weft_fused_operators *f, const char *key, json_
 static void describe_fft(const weft_step *step, json_t *out) {
     const weft_fft_step *fft = &step->as.fft;
     const weft_transform *t = &fft->transform;
-    static const char *const kinds[] = {"c2c", "r2c", "c2r"};
+    static const char *const kinds[] = {"c2c", "r2c", "c2r", "r2r"};
     json_object_set_new(out, "kind", json_string(kinds[t->kind]));
     json_object_set_new(out, "axes", small_integers(fft->axis, t->dims));
+    if (t->kind == WEFT_TRANSFORM_R2R) {
+        json_t *types = json_array();
+        for (int d = t->dims - 1; d >= 0; d--) /* as `axes` */
+            json_array_append_new(types, json_string(weft_axis_name(t->type[d])));
+        json_object_set_new(out, "types", types);
+    }
     json_object_set_new(out, "dimensions", dimensions(t->dim, t->dims));
     json_object_set_new(out, "loops", dimensions(t->loop, t->loops));
     json_object_set_new(out, "flops", json_real(step->flops));

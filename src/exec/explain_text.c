@@ -76,8 +76,11 @@ static void write_operators(const json_t *operators, FILE *stream) {
 static void write_fft(const json_t *step, size_t rank, FILE *stream) {
     static const char *const places[][2] = {
         {"load", "loading"}, {"spectral", "between"}, {"store", "storing"}};
+    const json_t *types = json_object_get(step, "types");
     fprintf(stream, " %s along ", text(step, "kind"));
     write_axes(json_object_get(step, "axes"), rank, stream);
+    for (size_t i = 0; i < json_array_size(types); i++)
+        fprintf(stream, "%s %s", i > 0 ? "," : "", json_string_value(json_array_get(types, i)));
     if (flag(step, "round_trip")) fputs(" and back", stream);
     if (number(step, "tiles") > 1) fprintf(stream, " in %.0f tiles", number(step, "tiles"));
     if (number(step, "remote_tiles") > 0)

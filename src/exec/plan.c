@@ -51,12 +51,17 @@ static weft_status decide_staging(const weft_options *o, weft_transport *transpo
     return WEFT_SUCCESS;
 }
 
-static weft_status find_back_ends(const weft_options *o, weft_candidate *p) {
+static weft_status find_back_ends(const weft_options *o, weft_kind kind, weft_candidate *p) {
     p->device = weft_device_find(o->device);
     WEFT_TRY(p->device->probe(NULL));
     if (o->engine == WEFT_ENGINE_AUTO) {
-        p->engine = weft_engine_default(p->device);
+        p->engine =
+            kind == WEFT_R2R ? weft_engine_default_real(p->device) : weft_engine_default(p->device);
         if (p->engine) return WEFT_SUCCESS;
+        if (kind == WEFT_R2R)
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "no engine has real-to-real transforms on device %s; choose host",
+                             weft_device_name(o->device));
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "no engine works on device %s",
                          weft_device_name(o->device));
     }
@@ -93,7 +98,7 @@ static weft_status fill_planner(weft_plan plan) {
                         .own_device = plan->own_device,
                         .input_boxes = plan->input_boxes,
                         .output_boxes = plan->output_boxes};
-    WEFT_TRY(find_back_ends(o, &p->common));
+    WEFT_TRY(find_back_ends(o, plan->call.problem.kind, &p->common));
     const weft_device_ops *device = p->common.device;
     WEFT_TRY(check_operators(&plan->call, device));
     WEFT_TRY(decide_staging(o, plan->transport, device, &p->common.staged));

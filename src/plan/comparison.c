@@ -48,6 +48,7 @@ static void write_record(const weft_call *call, record *r) {
     put(r, "problem.precision (half or not)", call->spectrum_storage);
     for (int i = 0; i < 2; i++) put(r, "problem.decibels (by its bits)", bits_of(p->decibels[i]));
     for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.pad_from", p->pad_from[a]);
+    for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.axis", p->axis[a]);
     put(r, "options.decomposition", o->decomposition);
     for (int i = 0; i < WEFT_MAX_RANK; i++) put(r, "options.grid", o->grid[i]);
     for (int i = 0; i < WEFT_MAX_RANK; i++) put(r, "options.exchange", o->exchange[i]);

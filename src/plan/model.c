@@ -76,10 +76,10 @@ static double local_bytes(const weft_distribution *distribution, bool real,
 }
 
 static double estimate_segment(const weft_machine *machine, int threads, const weft_segment *s,
-                               bool real, weft_precision precision) {
+                               bool real, bool stays_real, weft_precision precision) {
     const double gain = threads > 1 ? machine->rate.thread_gain : 1.0;
     const double in = local_bytes(&s->in, real, precision);
-    const double out = local_bytes(&s->out, false, precision);
+    const double out = local_bytes(&s->out, stays_real, precision);
     const double points = (real ? in : in / 2) / (double)weft_number_bytes(precision);
     double flops = 0;
     if (s->transforms == 0) return 0;
@@ -105,11 +105,11 @@ static double estimate_redistribution(const weft_machine *machine, const weft_ch
 double weft_model_estimate(const weft_machine *machine, int threads, const weft_chain *chain,
                            weft_precision precision) {
     double seconds = 0;
-    bool real = chain->real;
+    bool real = chain->real || chain->r2r;
     for (int s = 0; s < chain->segments; s++) {
         const weft_segment *segment = &chain->segment[s];
-        seconds += estimate_segment(machine, threads, segment, real, precision);
-        real = real && segment->transforms == 0;
+        seconds += estimate_segment(machine, threads, segment, real, chain->r2r, precision);
+        real = real && (chain->r2r || segment->transforms == 0);
         if (s + 1 < chain->segments)
             seconds += estimate_redistribution(machine, chain, s,
                                                local_bytes(&segment->out, real, precision));

@@ -27,6 +27,8 @@ weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate
                                   .n = call->problem.n,
                                   .batch = call->problem.batch,
                                   .real = call->problem.kind == WEFT_R2C,
+                                  .type =
+                                      call->problem.kind == WEFT_R2R ? call->problem.axis : NULL,
                                   .decomposition = candidate->decomposition,
                                   .variant = candidate->variant,
                                   .grid_axes = candidate->grid_axes,
@@ -100,7 +102,7 @@ int weft_planner_tiles(const weft_planner *planner) {
     if (!device || device->host_addressable || planner->ranks == 1) return 1;
     double bytes = (p->precision == WEFT_SINGLE ? 8.0 : 16.0) * (double)p->batch / planner->ranks;
     for (int a = 0; a < p->rank; a++) bytes *= (double)p->n[a];
-    if (p->kind == WEFT_R2C) bytes /= 2;
+    if (p->kind != WEFT_C2C) bytes /= 2;
     if (bytes < m->two) return 1;
     for (; bytes >= m->four && tiles < m->most; bytes /= m->growth) tiles *= 2;
     return tiles < m->most ? tiles : m->most;

@@ -8,6 +8,7 @@
 #include "support/error.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_CHUNKS = 1024 };
@@ -61,16 +62,48 @@ static void hold_halves(weft_problem *p) {
     if (p->spectral_storage == WEFT_STORAGE_SAME) p->spectral_storage = WEFT_STORAGE_COMPLEX_HALF;
 }
 
+/* The types of a real-to-real transform; other kinds have none yet. */
+static weft_status check_axes(weft_problem *p) {
+    bool any = false;
+    for (int a = p->rank; a < WEFT_MAX_RANK; a++) p->axis[a] = WEFT_AXIS_OF_KIND;
+    for (int a = 0; a < p->rank; a++) {
+        char name[32];
+        snprintf(name, sizeof name, "problem.axis[%d]", a);
+        WEFT_TRY(check_range(name, (int)p->axis[a], WEFT_DST4));
+        if (p->kind != WEFT_R2R && p->axis[a] != WEFT_AXIS_OF_KIND)
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "%s is %s, but problem.kind is %s, which takes 0 only; choose r2r, "
+                             "whose axes are cosine and sine transforms or none",
+                             name, weft_axis_name(p->axis[a]), weft_kind_name(p->kind));
+        if (p->kind == WEFT_R2R && p->axis[a] == WEFT_AXIS_OF_KIND)
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "%s is 0, but problem.kind r2r wants the transform of every axis; "
+                             "give WEFT_DCT1 to WEFT_DST4, or WEFT_AXIS_NONE",
+                             name);
+        if (p->axis[a] == WEFT_DCT1 && p->n[a] < 2)
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "%s is dct1, which has no line of 1 point; make problem.n[%d] 2 or "
+                             "more, or choose another type",
+                             name, a);
+        any = any || p->axis[a] > WEFT_AXIS_NONE;
+    }
+    if (p->kind != WEFT_R2R || any) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                     "problem.axis is WEFT_AXIS_NONE along every axis, so nothing is transformed; "
+                     "give a type for one of them");
+}
+
 static weft_status check_problem(weft_problem *p) {
     WEFT_TRY(check_range("problem.kind", (int)p->kind, WEFT_R2R));
     WEFT_TRY(check_range("problem.precision", (int)p->precision, WEFT_HALF));
     WEFT_TRY(check_range("problem.norm", (int)p->norm, WEFT_NORM_FORWARD));
-    if (p->kind == WEFT_R2R)
+    if (p->kind == WEFT_R2R && p->precision == WEFT_HALF)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "problem.kind r2r is not in this version of weft (%s); choose c2c or r2c",
-                         WEFT_VERSION);
+                         "problem.precision half: not with problem.kind r2r; choose single, and "
+                         "load_storage and store_storage WEFT_STORAGE_HALF");
     if (p->precision == WEFT_HALF) hold_halves(p);
-    return check_shape(p);
+    WEFT_TRY(check_shape(p));
+    return check_axes(p);
 }
 
 static weft_status check_grid(const weft_problem *p, weft_options *o, int ranks) {
@@ -201,9 +234,26 @@ static weft_status check_brick(const weft_call *call, weft_space space, weft_bri
     return WEFT_SUCCESS;
 }
 
+/* What forward and inverse transform along an axis multiply by together. */
+static double logical_length(const weft_problem *p, int axis) {
+    const double n = (double)p->n[axis];
+    switch (p->axis[axis]) {
+    case WEFT_AXIS_OF_KIND:
+        return n;
+    case WEFT_AXIS_NONE:
+        return 1;
+    case WEFT_DCT1:
+        return 2 * (n - 1);
+    case WEFT_DST1:
+        return 2 * (n + 1);
+    default:
+        return 2 * n;
+    }
+}
+
 static double norm_factor(const weft_problem *p, weft_direction direction) {
     double points = 1;
-    for (int a = 0; a < p->rank; a++) points *= (double)p->n[a];
+    for (int a = 0; a < p->rank; a++) points *= logical_length(p, a);
     switch (p->norm) {
     case WEFT_NORM_ORTHO:
         return 1 / sqrt(points);
@@ -231,6 +281,10 @@ static weft_status check_stored(weft_call *call) {
     bool real_space = p->load_storage || p->store_storage, spectral = p->spectral_storage != 0;
     WEFT_TRY(check_storage(p, "load_storage", p->load_storage));
     WEFT_TRY(check_storage(p, "store_storage", p->store_storage));
+    if (spectral && p->kind == WEFT_R2R)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "problem.spectral_storage: not with problem.kind r2r, whose results are "
+                         "real; leave it WEFT_STORAGE_SAME");
     if (spectral && p->spectral_storage != WEFT_STORAGE_DECIBEL_U8 &&
         p->spectral_storage != WEFT_STORAGE_COMPLEX_HALF)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
@@ -280,7 +334,7 @@ weft_operator_space weft_call_space(const weft_call *call, weft_operator_place p
     return (weft_operator_space){.rank = p->rank,
                                  .logical = p->n,
                                  .n = n,
-                                 .real = p->kind == WEFT_R2C && !spectral,
+                                 .real = p->kind == WEFT_R2R || (p->kind == WEFT_R2C && !spectral),
                                  .place = place};
 }
 
@@ -297,6 +351,12 @@ static weft_status read_operators(weft_call *call) {
         weft_operator_space space = weft_call_space(call, place, n);
         WEFT_TRY(weft_operators_read(given[i], &space, weft_operator_place_name(place), norm[i],
                                      &call->operators[i]));
+        for (int k = 0; k < call->operators[i].count && p->kind == WEFT_R2R; k++)
+            if (call->operators[i].item[k].kind == WEFT_OPERATOR_SHIFT)
+                return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                                 "problem.%s has a shift, and problem.kind r2r has no shift "
+                                 "theorem; leave it out, or choose c2c or r2c",
+                                 weft_operator_place_name(place));
     }
     p->load = p->spectral = p->store = (weft_operators){0};
     return WEFT_SUCCESS;

@@ -25,9 +25,9 @@ static size_t element_bytes(weft_precision precision, bool real) {
     return weft_number_bytes(precision) * (real ? 1 : 2);
 }
 
-/* Real data turns complex in the first segment that transforms. */
+/* Real data turns complex in the first segment that transforms, or, real to real, never. */
 static bool real_before(const weft_chain *chain, int segment) {
-    if (!chain->real) return false;
+    if (!chain->real) return chain->r2r;
     for (int s = 0; s < segment; s++)
         if (chain->segment[s].transforms > 0) return false;
     return true;
@@ -69,6 +69,16 @@ static double transform_flops(const weft_transform *transform) {
     return transform->kind == WEFT_TRANSFORM_C2C ? flops : flops / 2;
 }
 
+/* What a real-to-real transform does along an axis: inverse, types 2 and 3 are each other's. */
+static weft_axis type_of(const weft_schedule_request *request, int axis) {
+    static const weft_axis inverse[] = {
+        [WEFT_AXIS_NONE] = WEFT_AXIS_NONE, [WEFT_DCT1] = WEFT_DCT1, [WEFT_DCT2] = WEFT_DCT3,
+        [WEFT_DCT3] = WEFT_DCT2,           [WEFT_DCT4] = WEFT_DCT4, [WEFT_DST1] = WEFT_DST1,
+        [WEFT_DST2] = WEFT_DST3,           [WEFT_DST3] = WEFT_DST2, [WEFT_DST4] = WEFT_DST4};
+    const weft_axis type = request->chain->type[axis];
+    return request->direction == WEFT_INVERSE ? inverse[type] : type;
+}
+
 /* One FFT over `axes` (first transformed first) of data that lies as `from` and is stored as `to`.
  */
 static void add_fft(const weft_schedule_request *request, weft_schedule *schedule, const end *from,
@@ -80,9 +90,10 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
     weft_step *step = add_step(schedule, WEFT_STEP_FFT);
     weft_fft_step *fft = &step->as.fft;
     weft_transform *t = &fft->transform;
-    *t = (weft_transform){.kind = from->real ? WEFT_TRANSFORM_R2C
-                                  : to->real ? WEFT_TRANSFORM_C2R
-                                             : WEFT_TRANSFORM_C2C,
+    *t = (weft_transform){.kind = request->chain->r2r ? WEFT_TRANSFORM_R2R
+                                  : from->real        ? WEFT_TRANSFORM_R2C
+                                  : to->real          ? WEFT_TRANSFORM_C2R
+                                                      : WEFT_TRANSFORM_C2C,
                           .direction = request->direction,
                           .precision = request->precision,
                           .dims = count,
@@ -95,6 +106,7 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
         int a = axes[count - 1 - i];
         int64_t n = in.n[a] > out.n[a] ? in.n[a] : out.n[a]; /* the real side is the longer one */
         t->dim[i] = (weft_dimension){n, in_view.stride[a], out_view.stride[a]};
+        t->type[i] = type_of(request, a);
         transformed[a] = true;
         fft->axis[i] = axes[i];
     }
@@ -112,6 +124,21 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
     step->bytes_moved = step->src_bytes + step->dst_bytes;
 }
 
+/* A copy into another memory order, which is dropped where the order stays. */
+static void add_reordering(const weft_schedule_request *request, weft_schedule *schedule,
+                           const end *from, const end *to) {
+    weft_region box = weft_distribution_box(from->distribution, request->rank);
+    weft_view before = weft_view_of(&box, from->order, &box);
+    weft_view after = weft_view_of(&box, to->order, &box);
+    weft_step *step = add_step(schedule, WEFT_STEP_COPY);
+    step->as.copy = (weft_copy_step){
+        .copy = weft_copy_between(&before, &after, element_bytes(request->precision, from->real)),
+        .transfer = WEFT_DEVICE_TO_DEVICE,
+        .optional = memcmp(before.stride, after.stride, sizeof before.stride) == 0};
+    step->src_bytes = step->dst_bytes = end_bytes(request, from);
+    step->bytes_moved = 2 * step->src_bytes;
+}
+
 /* The complex-to-real transform of several axes destroys its input in most engines, and the
  * caller's input is kept. So where it would read the caller's buffer, the slowest axis goes first,
  * into a buffer of the plan's own; the others are left together, for an engine may do two in one
@@ -119,7 +146,15 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
 static void add_transforms(const weft_schedule_request *request, weft_schedule *schedule,
                            const weft_segment *segment, const end *from, const end *to) {
     const int *axes = segment->axis;
-    int count = segment->transforms;
+    int count = segment->transforms, transformed[WEFT_MAX_RANK];
+    if (request->chain->r2r && count > 0) { /* real to real, axes may be left as they are */
+        int kept = 0;
+        for (int i = 0; i < count; i++)
+            if (type_of(request, axes[i]) != WEFT_AXIS_NONE) transformed[kept++] = axes[i];
+        if (kept == 0) add_reordering(request, schedule, from, to);
+        axes = transformed;
+        count = kept;
+    }
     if (!from->real && to->real && count > 1 && schedule->steps == 0) {
         end between = {from->distribution, from->order, false};
         add_fft(request, schedule, from, &between, axes + count - 1, 1);
@@ -160,17 +195,8 @@ static end add_lending(const weft_schedule_request *request, weft_schedule *sche
     const int *order = from->order;
     if (from->distribution->boxes) /* each rank has an order of its own */
         order = wire_order(request->chain, redistribution, request->direction);
-    end lent = {from->distribution, order, from->real};
-    weft_region box = weft_distribution_box(from->distribution, request->rank);
-    weft_view before = weft_view_of(&box, from->order, &box);
-    weft_view after = weft_view_of(&box, order, &box);
-    weft_step *step = add_step(schedule, WEFT_STEP_COPY);
-    step->as.copy = (weft_copy_step){
-        .copy = weft_copy_between(&before, &after, element_bytes(request->precision, from->real)),
-        .transfer = WEFT_DEVICE_TO_DEVICE,
-        .optional = !from->distribution->boxes};
-    step->src_bytes = step->dst_bytes = end_bytes(request, from);
-    step->bytes_moved = 2 * step->src_bytes;
+    const end lent = {from->distribution, order, from->real};
+    add_reordering(request, schedule, from, &lent);
     return lent;
 }
 

@@ -222,6 +222,8 @@ weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chai
     memset(chain, 0, sizeof *chain);
     chain->axes = request->rank + 1;
     chain->real = request->real;
+    chain->r2r = request->type != NULL;
+    if (chain->r2r) memcpy(chain->type, request->type, (size_t)request->rank * sizeof *chain->type);
     chain->ranks = request->ranks;
     chain->grid_axes = request->grid_axes;
     memcpy(chain->grid, request->grid, (size_t)request->grid_axes * sizeof chain->grid[0]);

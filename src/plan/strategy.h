@@ -22,9 +22,11 @@ typedef struct weft_segment {
 } weft_segment;
 
 typedef struct weft_chain {
-    int axes;  /* rank + 1 */
-    int ranks; /* of the whole process group */
-    bool real; /* real input, halved last axis */
+    int axes;                      /* rank + 1 */
+    int ranks;                     /* of the whole process group */
+    bool real;                     /* real input, halved last axis */
+    bool r2r;                      /* real input and output */
+    weft_axis type[WEFT_MAX_RANK]; /* r2r: of the forward transform along each axis */
     int segments;
     weft_segment segment[WEFT_MAX_SEGMENTS];
     /* Redistribution k leads from segment k to k+1. Its group: the ranks that agree in all grid
@@ -42,6 +44,7 @@ typedef struct weft_chain_request {
     const int64_t *n;
     int64_t batch;
     bool real;
+    const weft_axis *type; /* [rank], of real-to-real transforms; NULL: of complex ones */
     weft_decomposition decomposition;
     weft_variant variant;
     int grid_axes;

@@ -17,6 +17,12 @@ WEFT_API const char *weft_kind_name(weft_kind kind) {
     return WEFT_NAME_OF(names, kind);
 }
 
+WEFT_API const char *weft_axis_name(weft_axis axis) {
+    static const char *const names[] = {"kind", "none", "dct1", "dct2", "dct3",
+                                        "dct4", "dst1", "dst2", "dst3", "dst4"};
+    return WEFT_NAME_OF(names, axis);
+}
+
 WEFT_API const char *weft_precision_name(weft_precision precision) {
     static const char *const names[] = {"double", "single", "half"};
     return WEFT_NAME_OF(names, precision);

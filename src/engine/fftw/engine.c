@@ -32,7 +32,12 @@ static weft_status fftw_supports(const weft_transform *transform, const weft_dev
                          "FFTW engine: device %s cannot run host code; choose another engine",
                          device->name);
     if (!weft_fftw_open(transform->precision)) return WEFT_ERROR_UNSUPPORTED;
-    if (transform->in_place && transform->kind != WEFT_TRANSFORM_C2C)
+    if (transform->kind == WEFT_TRANSFORM_R2R && !weft_fftw_open(transform->precision)->plan_r2r)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "FFTW engine: %s has no real-to-real transforms; choose another engine",
+                         weft_fftw_open(transform->precision)->version);
+    if (transform->in_place && transform->kind != WEFT_TRANSFORM_C2C &&
+        transform->kind != WEFT_TRANSFORM_R2R)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "FFTW engine: a batch of real transforms in place; use two buffers");
     if (transform->kind == WEFT_TRANSFORM_C2R && transform->dims > 1 && !transform->destroy_input)
@@ -103,9 +108,18 @@ static void unmap_planning_array(planning_array *array) {
 
 /* ---- plans ---- */
 
+static int kind_of(weft_axis type) {
+    static const int kinds[] = {[WEFT_DCT1] = WEFT_FFTW_REDFT00, [WEFT_DCT2] = WEFT_FFTW_REDFT10,
+                                [WEFT_DCT3] = WEFT_FFTW_REDFT01, [WEFT_DCT4] = WEFT_FFTW_REDFT11,
+                                [WEFT_DST1] = WEFT_FFTW_RODFT00, [WEFT_DST2] = WEFT_FFTW_RODFT10,
+                                [WEFT_DST3] = WEFT_FFTW_RODFT01, [WEFT_DST4] = WEFT_FFTW_RODFT11};
+    return kinds[type];
+}
+
 static weft_fftw_plan create_guru(const weft_fftw_library *library, const weft_transform *transform,
                                   void *in, void *out, unsigned flags) {
     weft_fftw_iodim dim[WEFT_MAX_RANK], loop[WEFT_AXES];
+    int kinds[WEFT_MAX_RANK];
     for (int d = 0; d < transform->dims; d++)
         dim[d] = (weft_fftw_iodim){transform->dim[d].n, transform->dim[d].in_stride,
                                    transform->dim[d].out_stride};
@@ -118,6 +132,10 @@ static weft_fftw_plan create_guru(const weft_fftw_library *library, const weft_t
         return library->plan_r2c(transform->dims, dim, transform->loops, loop, in, out, flags);
     case WEFT_TRANSFORM_C2R:
         return library->plan_c2r(transform->dims, dim, transform->loops, loop, in, out, flags);
+    case WEFT_TRANSFORM_R2R:
+        for (int d = 0; d < transform->dims; d++) kinds[d] = kind_of(transform->type[d]);
+        return library->plan_r2r(transform->dims, dim, transform->loops, loop, in, out, kinds,
+                                 flags);
     default:
         return library->plan_c2c(
             transform->dims, dim, transform->loops, loop, in, out,
@@ -192,7 +210,8 @@ static weft_status fftw_plan(const weft_transform *transform, const weft_device_
     plan->library = weft_fftw_open(transform->precision);
     plan->execute = transform->kind == WEFT_TRANSFORM_C2C   ? plan->library->execute_c2c
                     : transform->kind == WEFT_TRANSFORM_R2C ? plan->library->execute_r2c
-                                                            : plan->library->execute_c2r;
+                    : transform->kind == WEFT_TRANSFORM_C2R ? plan->library->execute_c2r
+                                                            : plan->library->execute_r2r;
     weft_status status = plan_with_arrays(plan, transform);
     if (status != WEFT_SUCCESS) {
         fftw_destroy(plan);

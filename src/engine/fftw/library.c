@@ -46,6 +46,12 @@ static const weft_library_symbol counting_symbols[] = {
     SYMBOL("planner_nthreads", planner_nthreads),
 };
 
+/* Functions that other libraries with this interface lack. */
+static const weft_library_symbol real_symbols[] = {
+    SYMBOL("plan_guru64_r2r", plan_r2r),
+    SYMBOL("execute_r2r", execute_r2r),
+};
+
 static void *open_shared(const weft_fftw_files *files, const char *file,
                          char reason[WEFT_LIBRARY_REASON_BYTES]) {
     const weft_library_files wanted = {
@@ -84,6 +90,8 @@ bool weft_fftw_load(const weft_fftw_files *files, weft_fftw_library *library,
         weft_library_close(handle);
         return false;
     }
+    if (weft_library_find(handle, files->prefix, real_symbols, COUNT(real_symbols), library))
+        library->plan_r2r = NULL;
     /* "fftw-3.3.10-sse2-avx": the number stands between the first two dashes. */
     const char *number = strchr(library->version, '-');
     number = number ? number + 1 : library->version;

@@ -31,12 +31,27 @@ enum {
     WEFT_FFTW_WISDOM_ONLY = 1u << 21
 };
 
+/* fftw_r2r_kind */
+enum {
+    WEFT_FFTW_REDFT00 = 3,
+    WEFT_FFTW_REDFT01,
+    WEFT_FFTW_REDFT10,
+    WEFT_FFTW_REDFT11,
+    WEFT_FFTW_RODFT00,
+    WEFT_FFTW_RODFT01,
+    WEFT_FFTW_RODFT10,
+    WEFT_FFTW_RODFT11
+};
+
 typedef weft_fftw_plan (*weft_fftw_plan_c2c)(int rank, const weft_fftw_iodim *dims, int loops,
                                              const weft_fftw_iodim *loop, void *in, void *out,
                                              int sign, unsigned flags);
 typedef weft_fftw_plan (*weft_fftw_plan_real)(int rank, const weft_fftw_iodim *dims, int loops,
                                               const weft_fftw_iodim *loop, void *in, void *out,
                                               unsigned flags);
+typedef weft_fftw_plan (*weft_fftw_plan_r2r)(int rank, const weft_fftw_iodim *dims, int loops,
+                                             const weft_fftw_iodim *loop, void *in, void *out,
+                                             const int *kinds, unsigned flags);
 typedef void (*weft_fftw_execute)(weft_fftw_plan plan, void *in, void *out);
 
 typedef struct weft_fftw_library {
@@ -46,6 +61,8 @@ typedef struct weft_fftw_library {
     weft_fftw_plan_c2c plan_c2c;
     weft_fftw_plan_real plan_r2c, plan_c2r;
     weft_fftw_execute execute_c2c, execute_r2c, execute_c2r;
+    weft_fftw_plan_r2r plan_r2r; /* NULL with execute_r2r: the library has none */
+    weft_fftw_execute execute_r2r;
     void (*destroy_plan)(weft_fftw_plan plan);
     int (*alignment_of)(void *address);
     char *(*export_wisdom)(void); /* the caller frees the string */

@@ -109,6 +109,9 @@ static weft_status jit_supports(const weft_transform *t, const weft_device_ops *
                          device->name);
     if (t->precision != WEFT_DOUBLE && t->precision != WEFT_SINGLE)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: double and single precision only");
+    if (t->kind == WEFT_TRANSFORM_R2R)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "jit engine: no real-to-real transforms; choose device host");
     if (t->in_place && t->kind != WEFT_TRANSFORM_C2C && !t->round_trip)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: a batch of real transforms in place; use two buffers");

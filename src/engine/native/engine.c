@@ -9,6 +9,7 @@
 #include "engine/native/dispatch.h"
 #include "engine/native/number.h"
 #include "engine/native/pass_group.h"
+#include "engine/native/r2r_pass.h"
 #include "engine/native/tuning.h"
 #include "support/checked.h"
 #include "support/error.h"
@@ -27,6 +28,8 @@ enum {
 };
 
 struct weft_engine_plan {
+    int r2r_passes; /* along one dimension each, in place of groups; all but the first in place */
+    weft_r2r_pass *r2r[WEFT_MAX_RANK];
     int groups;
     weft_pass_group group[MOST_GROUPS];
     bool input_only[MOST_GROUPS]; /* the group works in place on the input */
@@ -57,10 +60,11 @@ static weft_status native_probe(const char **description) {
 
 /* Dimension number i in the order of transformation. Forward, the last dimension comes first.
  * Inverse transforms take the opposite order, since the complex-to-real dimension must come
+ * last, and since pieces of the input lie along the dimension that the forward transform takes
  * last. */
 static int in_order(const weft_transform *t, int i) {
     bool inverse = t->kind == WEFT_TRANSFORM_C2R ||
-                   (t->kind == WEFT_TRANSFORM_C2C && t->direction == WEFT_INVERSE);
+                   (t->kind != WEFT_TRANSFORM_R2C && t->direction == WEFT_INVERSE);
     return inverse ? i : t->dims - 1 - i;
 }
 
@@ -98,6 +102,24 @@ static weft_status supports_pieces(const weft_transform *t, const weft_device_op
                      in->count, out->count);
 }
 
+static weft_status supports_r2r(const weft_transform *t, const weft_device_ops *device) {
+    const bool pieces = t->in_pieces.count > 0 || t->out_pieces.count > 0;
+    const bool fits =
+        t->in_pieces.count <= WEFT_MAX_PIECES && t->out_pieces.count <= WEFT_MAX_PIECES;
+    WEFT_TRY(native_probe(NULL));
+    if (pieces && !(device->host_addressable && fits && weft_r2r_takes_pieces(t, in_order(t, 0))))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "native engine: a real-to-real transform of %d dimensions from %d pieces "
+                         "to %d",
+                         t->dims, t->in_pieces.count, t->out_pieces.count);
+    for (int d = 0; d < t->dims; d++)
+        if (t->dim[d].n > INT32_MAX / 2)
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "native engine: a real-to-real line of %lld points, more than 2^30",
+                             (long long)t->dim[d].n);
+    return WEFT_SUCCESS;
+}
+
 static weft_status native_supports(const weft_transform *transform, const weft_device_ops *device) {
     if (!device->run)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
@@ -107,6 +129,7 @@ static weft_status native_supports(const weft_transform *transform, const weft_d
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "native engine: precision %d; use double or single",
                          (int)transform->precision);
+    if (transform->kind == WEFT_TRANSFORM_R2R) return supports_r2r(transform, device);
     if (transform->in_place && transform->kind != WEFT_TRANSFORM_C2C)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "native engine: a batch of real transforms in place; use two buffers");
@@ -327,6 +350,7 @@ static const weft_native_pass *find_alone(const weft_engine_plan *plan) {
 
 void weft_native_destroy(weft_engine_plan *plan) {
     if (!plan) return;
+    for (int i = 0; i < plan->r2r_passes; i++) weft_r2r_pass_destroy(plan->r2r[i]);
     for (int i = 0; i < plan->groups; i++) weft_pass_group_release(&plan->group[i]);
     free(plan->memory);
     free(plan);
@@ -401,9 +425,28 @@ weft_status weft_native_plan_with(const weft_transform *transform, const weft_na
     return WEFT_SUCCESS;
 }
 
+static weft_status plan_r2r(const weft_transform *t, weft_engine_plan **out, size_t *bytes) {
+    weft_engine_plan *plan = calloc(1, sizeof *plan);
+    if (!plan) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a plan");
+    const weft_transform strides = with_strides_of_pieces(t);
+    set_pieces(plan, t);
+    *bytes = sizeof *plan;
+    weft_status status = WEFT_SUCCESS;
+    for (int i = 0; i < t->dims && status == WEFT_SUCCESS; i++) {
+        weft_r2r_pass **pass = &plan->r2r[plan->r2r_passes++];
+        status = weft_r2r_pass_create(&strides, in_order(t, i), i > 0, pass, bytes);
+    }
+    if (status == WEFT_SUCCESS)
+        *out = plan;
+    else
+        weft_native_destroy(plan);
+    return status;
+}
+
 static weft_status native_plan(const weft_transform *transform, const weft_device_handle *device,
                                weft_engine_plan **plan, size_t *bytes) {
     WEFT_TRY(native_supports(transform, device->ops));
+    if (transform->kind == WEFT_TRANSFORM_R2R) return plan_r2r(transform, plan, bytes);
     const weft_native_tuning tuning = weft_native_choose_tuning(transform);
     return weft_native_plan_with(transform, &tuning, plan, bytes);
 }
@@ -424,6 +467,10 @@ static weft_status run_plan(void *argument, const void *in, void *out) {
         source[k] = ((const char *const *)in)[plan->array[k]] + plan->part * plan->in_part[k];
     for (int k = 0; k < plan->out_pieces; k++)
         target[k] = (char *)out + plan->part * plan->out_part[k];
+    for (int i = 0; i < plan->r2r_passes; i++) {
+        const void *output[1] = {out};
+        weft_r2r_pass_run(plan->r2r[i], i == 0 ? source : output, target);
+    }
     for (int i = 0; i < plan->groups; i++) {
         const void *output[1] = {out};
         void *input[1] = {(void *)(uintptr_t)in};

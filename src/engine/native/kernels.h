@@ -127,6 +127,10 @@ typedef struct weft_kernels {
     void (*widen_line)(const void *real, void *complex, int64_t n);
     void (*narrow_line)(const void *complex, void *real, int64_t n);
     void (*mirror_line)(const void *half, void *spectrum, int64_t n);
+
+    /* The ends of cosine and sine transforms: of the lines of a tile, and of one complex line whose
+     * numbers are interleaved. */
+    const struct weft_r2r_kernels *r2r_of_tile, *r2r_of_line;
 } weft_kernels;
 
 #endif

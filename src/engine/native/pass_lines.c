@@ -67,6 +67,8 @@ static void run_line(const weft_native_pass *pass, const void *x, void *y, void 
             k->narrow_line(line, y, n);
         }
         return;
+    case WEFT_TRANSFORM_R2R: /* has passes of its own (r2r_pass.c) */
+        return;
     }
 }
 

@@ -44,7 +44,8 @@ static weft_status reference_supports(const weft_transform *transform,
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "reference engine: precision %d; use double or single",
                          (int)transform->precision);
-    if (transform->in_place && transform->kind != WEFT_TRANSFORM_C2C)
+    if (transform->in_place && transform->kind != WEFT_TRANSFORM_C2C &&
+        transform->kind != WEFT_TRANSFORM_R2R)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "reference engine: a batch of real transforms in place; use two buffers");
     return WEFT_SUCCESS;
@@ -58,9 +59,10 @@ typedef struct array_strides {
     int64_t scratch_elements;
 } array_strides;
 
-/* Extent of dimension d on the complex side. */
+/* Extent of dimension d between the passes: on the complex side, if there is one. */
 static int64_t complex_extent(const weft_transform *transform, int d) {
-    bool halved = transform->kind != WEFT_TRANSFORM_C2C && d == transform->dims - 1;
+    bool halved = transform->kind != WEFT_TRANSFORM_C2C && transform->kind != WEFT_TRANSFORM_R2R &&
+                  d == transform->dims - 1;
     return halved ? transform->dim[d].n / 2 + 1 : transform->dim[d].n;
 }
 
@@ -88,12 +90,14 @@ static weft_status add_pass(weft_engine_plan *plan, const weft_transform *transf
                             const array_strides *strides, int d, array_name from, array_name to,
                             size_t *bytes) {
     const bool last = d == transform->dims - 1;
-    if (from == to && transform->dim[d].n == 1) return WEFT_SUCCESS;
+    const bool r2r = transform->kind == WEFT_TRANSFORM_R2R;
+    if (from == to && transform->dim[d].n == 1 && !r2r) return WEFT_SUCCESS;
     chained_pass *link = &plan->chain[plan->passes++];
     link->from = from;
     link->to = to;
     weft_pass *pass = &link->pass;
-    pass->kind = last ? transform->kind : WEFT_TRANSFORM_C2C;
+    pass->kind = last || r2r ? transform->kind : WEFT_TRANSFORM_C2C;
+    pass->type = transform->type[d];
     pass->precision = transform->precision;
     pass->direction = transform->kind == WEFT_TRANSFORM_C2C   ? transform->direction
                       : transform->kind == WEFT_TRANSFORM_R2C ? WEFT_FORWARD

@@ -1,5 +1,8 @@
-/* Gather and scatter of complex, real and half-complex lines, in single or double precision. */
+/* Gather and scatter of complex, real, half-complex and embedded lines, in single or double
+ * precision. */
 #include "engine/reference/lines.h"
+
+#include <string.h>
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
@@ -40,6 +43,21 @@ ALWAYS_INLINE void gather_real(const weft_pass *pass, const void *in, const int6
             x.re[j * lanes + lane] = load(in, i, single);
             x.im[j * lanes + lane] = halved ? load(in, i + stride, single) : 0;
         }
+    }
+}
+
+/* Gathers real lines into the sparse lines whose DFT holds their cosine or sine transform. */
+ALWAYS_INLINE void gather_embedded(const weft_pass *pass, const void *in, const int64_t *offset,
+                                   int64_t lanes, weft_lines x, bool single) {
+    const weft_embedding *e = &pass->embedding;
+    const int64_t n = pass->dim.n;
+    memset(x.re, 0, (size_t)(e->n * lanes) * sizeof *x.re);
+    memset(x.im, 0, (size_t)(e->n * lanes) * sizeof *x.im);
+    for (int64_t j = 0; j < n; j++) {
+        const bool once = (j == 0 && e->first_once) || (j == n - 1 && e->last_once);
+        double *to = x.re + (e->in_first + j * e->in_step) * lanes;
+        for (int64_t lane = 0; lane < lanes; lane++)
+            to[lane] = (once ? 1 : 2) * load(in, offset[lane] + j * pass->dim.in_stride, single);
     }
 }
 
@@ -87,6 +105,8 @@ ALWAYS_INLINE void gather(const weft_pass *pass, const void *in, const int64_t *
         gather_complex(pass, in, offset, lanes, x, single);
     else if (pass->kind == WEFT_TRANSFORM_R2C)
         gather_real(pass, in, offset, lanes, x, single);
+    else if (pass->kind == WEFT_TRANSFORM_R2R)
+        gather_embedded(pass, in, offset, lanes, x, single);
     else if (!pass->halved)
         gather_hermitian(pass, in, offset, lanes, x, single);
     else
@@ -148,12 +168,25 @@ ALWAYS_INLINE void scatter_real(const weft_pass *pass, weft_lines x, void *out,
     }
 }
 
+ALWAYS_INLINE void scatter_embedded(const weft_pass *pass, weft_lines x, void *out,
+                                    const int64_t *offset, int64_t lanes, bool single) {
+    const weft_embedding *e = &pass->embedding;
+    for (int64_t k = 0; k < pass->dim.n; k++) {
+        const int64_t at = (e->out_first + k * e->out_step) * lanes;
+        for (int64_t lane = 0; lane < lanes; lane++)
+            store(out, offset[lane] + k * pass->dim.out_stride,
+                  e->sine ? -x.im[at + lane] : x.re[at + lane], single);
+    }
+}
+
 ALWAYS_INLINE void scatter(const weft_pass *pass, weft_lines x, void *out, const int64_t *offset,
                            int64_t lanes, bool single) {
     if (pass->kind == WEFT_TRANSFORM_C2C)
         scatter_complex(pass, pass->dim.n, x, out, offset, lanes, single);
     else if (pass->kind == WEFT_TRANSFORM_C2R)
         scatter_real(pass, x, out, offset, lanes, single);
+    else if (pass->kind == WEFT_TRANSFORM_R2R)
+        scatter_embedded(pass, x, out, offset, lanes, single);
     else if (!pass->halved)
         scatter_complex(pass, pass->dim.n / 2 + 1, x, out, offset, lanes, single);
     else

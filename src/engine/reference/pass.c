@@ -45,11 +45,13 @@ static int64_t choose_lanes(const weft_pass *pass) {
 
 weft_status weft_pass_prepare(weft_pass *pass, size_t *bytes) {
     const int64_t n = pass->dim.n;
-    pass->halved = pass->kind != WEFT_TRANSFORM_C2C && n % 2 == 0 && n >= SHORTEST_HALVED;
+    const bool r2r = pass->kind == WEFT_TRANSFORM_R2R;
+    pass->halved = pass->kind != WEFT_TRANSFORM_C2C && !r2r && n % 2 == 0 && n >= SHORTEST_HALVED;
+    if (r2r) pass->embedding = weft_embedding_of(pass->type, n);
     pass->lines = 1;
     for (int i = 0; i < pass->loops; i++) pass->lines *= pass->loop[i].n;
     sort_loops(pass);
-    pass->dft = weft_dft_create(pass->halved ? n / 2 : n, bytes);
+    pass->dft = weft_dft_create(r2r ? pass->embedding.n : pass->halved ? n / 2 : n, bytes);
     bool ok = pass->dft != NULL;
     if (ok && pass->halved) {
         size_t size = (size_t)(n / 2 + 1) * sizeof(double);

@@ -7,19 +7,22 @@
 
 #include "engine/engine.h"
 #include "engine/reference/dft.h"
+#include "engine/reference/embedding.h"
 
 typedef struct weft_pass {
     weft_transform_kind kind;
     weft_direction direction;
     weft_precision precision;
+    weft_axis type;     /* R2R */
     weft_dimension dim; /* n is the logical length */
     int loops;          /* slowest first */
     weft_dimension loop[WEFT_AXES + WEFT_MAX_RANK];
-    int64_t lines;    /* product of the loops */
-    int64_t lanes;    /* lines done at a time */
-    bool halved;      /* real data by a complex DFT of length n/2 */
-    weft_dft *dft;    /* of length n, or n/2 if halved */
-    weft_lines roots; /* exp(-2 pi i k / n) for k = 0..n/2 if halved */
+    int64_t lines;            /* product of the loops */
+    int64_t lanes;            /* lines done at a time */
+    bool halved;              /* real data by a complex DFT of length n/2 */
+    weft_dft *dft;            /* of length n, or n/2 if halved, or of the embedding */
+    weft_embedding embedding; /* R2R */
+    weft_lines roots;         /* exp(-2 pi i k / n) for k = 0..n/2 if halved */
 } weft_pass;
 
 /* Completes a pass whose kind, direction, precision, dim and loops are set. *bytes grows by its

@@ -1,0 +1,103 @@
+/* Real-to-real transforms by their definition (weft_axis in weft.h), in long double: what the tests
+ * of one process and of several hold against. */
+#ifndef WEFT_TESTS_R2R_DEFINITION_H
+#define WEFT_TESTS_R2R_DEFINITION_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <weft/weft.h>
+
+/* Types 2 and 3 are each other's inverse. */
+static inline weft_axis r2r_inverse(weft_axis type) {
+    switch (type) {
+    case WEFT_DCT2:
+        return WEFT_DCT3;
+    case WEFT_DCT3:
+        return WEFT_DCT2;
+    case WEFT_DST2:
+        return WEFT_DST3;
+    case WEFT_DST3:
+        return WEFT_DST2;
+    default:
+        return type;
+    }
+}
+
+/* What x[j] counts in y[k]: weight cos or sin (2 pi product / period). */
+typedef struct r2r_term {
+    int64_t product, period;
+    int weight;
+} r2r_term;
+
+static inline r2r_term r2r_term_of(weft_axis type, int64_t n, int64_t j, int64_t k) {
+    switch (type) {
+    case WEFT_DCT1:
+        return (r2r_term){j * k, 2 * (n - 1), j == 0 || j == n - 1 ? 1 : 2};
+    case WEFT_DCT2:
+        return (r2r_term){(2 * j + 1) * k, 4 * n, 2};
+    case WEFT_DCT3:
+        return (r2r_term){j * (2 * k + 1), 4 * n, j == 0 ? 1 : 2};
+    case WEFT_DST1:
+        return (r2r_term){(j + 1) * (k + 1), 2 * (n + 1), 2};
+    case WEFT_DST2:
+        return (r2r_term){(2 * j + 1) * (k + 1), 4 * n, 2};
+    case WEFT_DST3:
+        return (r2r_term){(j + 1) * (2 * k + 1), 4 * n, j == n - 1 ? 1 : 2};
+    default: /* both of type 4 */
+        return (r2r_term){(2 * j + 1) * (2 * k + 1), 8 * n, 2};
+    }
+}
+
+/* cos or sin of 2 pi i / period for every i. */
+static inline long double *r2r_table(bool sine, int64_t period) {
+    const long double turn = 6.283185307179586476925286766559005768L;
+    long double *table = malloc((size_t)period * sizeof *table);
+    for (int64_t i = 0; i < period; i++) {
+        const long double angle = turn * (long double)i / (long double)period;
+        table[i] = sine ? sinl(angle) : cosl(angle);
+    }
+    return table;
+}
+
+/* Lines of n points at a distance of `stride`, `inner` of them side by side, `outer` times. */
+static inline void r2r_define_axis(weft_axis type, int64_t outer, int64_t n, int64_t inner,
+                                   long double *x) {
+    if (type == WEFT_AXIS_NONE) return;
+    const int64_t period = r2r_term_of(type, n, 0, 0).period;
+    long double *table = r2r_table(type >= WEFT_DST1, period);
+    long double *y = malloc((size_t)n * sizeof *y);
+    for (int64_t line = 0; line < outer * inner; line++) {
+        long double *at = x + line / inner * n * inner + line % inner;
+        for (int64_t k = 0; k < n; k++) {
+            /* The product grows by the same number from each j to the next. */
+            const int64_t first = r2r_term_of(type, n, 0, k).product;
+            const int64_t step = (r2r_term_of(type, n, 1, k).product - first) % period;
+            y[k] = 0;
+            for (int64_t j = 0, i = first % period; j < n; j++) {
+                const int weight = j == 0 || j == n - 1 ? r2r_term_of(type, n, j, k).weight : 2;
+                y[k] += (long double)weight * table[i] * at[j * inner];
+                i += step;
+                if (i >= period) i -= period;
+            }
+        }
+        for (int64_t k = 0; k < n; k++) at[k * inner] = y[k];
+    }
+    free(y);
+    free(table);
+}
+
+/* The unscaled transform of all axes of an array. */
+static inline void r2r_define(const weft_problem *p, weft_direction direction, long double *x) {
+    int64_t outer = p->batch > 0 ? p->batch : 1, inner = 1;
+    for (int a = 0; a < p->rank; a++) inner *= p->n[a];
+    for (int a = 0; a < p->rank; a++) {
+        inner /= p->n[a];
+        r2r_define_axis(direction == WEFT_INVERSE ? r2r_inverse(p->axis[a]) : p->axis[a], outer,
+                        p->n[a], inner, x);
+        outer *= p->n[a];
+    }
+}
+
+#endif

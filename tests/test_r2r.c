@@ -1,0 +1,383 @@
+/*
+ * Real-to-real transforms against their definitions, summed in long double: every type and length,
+ * mixed over the axes, both precisions and directions, in and out of place, on every engine that
+ * has them; their inverses and norms; what is refused.
+ */
+#include "one_context.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "r2r_definition.h"
+
+enum { ENGINES = 3 };
+static const weft_engine engines[ENGINES] = {WEFT_ENGINE_NATIVE, WEFT_ENGINE_FFTW,
+                                             WEFT_ENGINE_REFERENCE};
+
+static uint64_t random_state = 1;
+
+static double random_number(void) { /* in [-1, 1); Steele, Lea, Flood 2014: SplitMix */
+    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1;
+}
+
+static bool is_here(weft_engine engine) {
+    return weft_engine_probe(engine, NULL) == WEFT_SUCCESS;
+}
+
+static int64_t elements_of(const weft_problem *p) {
+    int64_t count = p->batch > 0 ? p->batch : 1;
+    for (int a = 0; a < p->rank; a++) count *= p->n[a];
+    return count;
+}
+
+static double get(const void *array, int64_t i, weft_precision precision) {
+    return precision == WEFT_SINGLE ? (double)((const float *)array)[i]
+                                    : ((const double *)array)[i];
+}
+
+static void set(void *array, int64_t i, weft_precision precision, double value) {
+    if (precision == WEFT_SINGLE)
+        ((float *)array)[i] = (float)value;
+    else
+        ((double *)array)[i] = value;
+}
+
+/* An array of random numbers, and what a transform of it is by definition. */
+typedef struct sample {
+    void *in, *out;
+    long double *exact;
+    int64_t elements;
+    size_t bytes;
+} sample;
+
+static sample make_sample(const weft_problem *p, weft_direction direction) {
+    const size_t number = p->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    sample s = {.elements = elements_of(p)};
+    s.bytes = (size_t)s.elements * number;
+    s.in = malloc(s.bytes);
+    s.out = malloc(s.bytes);
+    s.exact = malloc((size_t)s.elements * sizeof *s.exact);
+    for (int64_t i = 0; i < s.elements; i++) {
+        set(s.in, i, p->precision, random_number());
+        s.exact[i] = (long double)get(s.in, i, p->precision);
+    }
+    r2r_define(p, direction, s.exact);
+    return s;
+}
+
+static void free_sample(sample *s) {
+    free(s->in);
+    free(s->out);
+    free(s->exact);
+}
+
+static double error_of(const sample *s, const void *result, weft_precision precision) {
+    long double difference = 0, size = 0;
+    for (int64_t i = 0; i < s->elements; i++) {
+        const long double d = (long double)get(result, i, precision) - s->exact[i];
+        difference += d * d;
+        size += s->exact[i] * s->exact[i];
+    }
+    return size > 0 ? (double)sqrtl(difference / size) : (double)sqrtl(difference);
+}
+
+/* The relative L2 error allowed: that of a complex transform of the 4 n points (4 n -+ 4 of type 1)
+ * that the definition of a line stands for (docs/design.md). */
+static double allowed_error(const weft_problem *p) {
+    const double u = p->precision == WEFT_SINGLE ? 6.0e-8 : 1.1e-16;
+    double bits = 0, factor = 1;
+    for (int a = 0; a < p->rank; a++) {
+        if (p->axis[a] == WEFT_AXIS_NONE) continue;
+        int64_t n = p->axis[a] == WEFT_DCT1   ? p->n[a] - 1
+                    : p->axis[a] == WEFT_DST1 ? p->n[a] + 1
+                                              : p->n[a];
+        bits += log2(4.0 * (double)n);
+        for (int64_t d = 2; d <= 13; d++)
+            while (n % d == 0) n /= d;
+        if (n > 1) factor = 2.5;
+    }
+    return u * factor * sqrt(bits);
+}
+
+static void print_case(const weft_problem *p, const weft_options *o, char *text, size_t room) {
+    int at = snprintf(text, room, "%s %s", weft_engine_name(o->engine),
+                      weft_precision_name(p->precision));
+    for (int a = 0; a < p->rank; a++)
+        at += snprintf(text + at, room - (size_t)at, " %s[%lld]", weft_axis_name(p->axis[a]),
+                       (long long)p->n[a]);
+    snprintf(text + at, room - (size_t)at, " batch %lld threads %d", (long long)p->batch,
+             o->threads);
+}
+
+static void check_result(const sample *s, const void *result, const weft_problem *p,
+                         const weft_options *o, const char *what) {
+    const double error = error_of(s, result, p->precision), allowed = allowed_error(p);
+    char text[512];
+    print_case(p, o, text, sizeof text);
+    if (!(error <= allowed)) fail_msg("%s, %s: error %.3g > %.3g", text, what, error, allowed);
+}
+
+/* Out of place and in place. */
+static void check_direction(const weft_problem *p, const weft_options *o, weft_direction direction,
+                            const sample *s) {
+    const bool forward = direction == WEFT_FORWARD;
+    weft_plan plan = NULL;
+    void *in = malloc(s->bytes);
+    if (weft_plan_create(ctx, p, o, &plan) != WEFT_SUCCESS) fail_msg("%s", weft_last_error(ctx));
+    memcpy(in, s->in, s->bytes);
+    memset(s->out, 0x5A, s->bytes);
+    assert_int_equal(weft_execute(plan, direction, in, s->out), WEFT_SUCCESS);
+    assert_memory_equal(in, s->in, s->bytes);
+    check_result(s, s->out, p, o, forward ? "forward" : "inverse");
+    assert_int_equal(weft_execute(plan, direction, in, in), WEFT_SUCCESS);
+    check_result(s, in, p, o, forward ? "forward in place" : "inverse in place");
+    weft_plan_destroy(&plan);
+    free(in);
+}
+
+/* Both directions, by every engine that is here. */
+static void check_problem(const weft_problem *p, int threads) {
+    for (int d = WEFT_FORWARD; d <= WEFT_INVERSE; d++) {
+        sample s = make_sample(p, (weft_direction)d);
+        for (int e = 0; e < ENGINES; e++) {
+            const weft_options o = {.engine = engines[e], .threads = threads};
+            if (is_here(engines[e])) check_direction(p, &o, (weft_direction)d, &s);
+        }
+        free_sample(&s);
+    }
+}
+
+static bool exists(weft_axis type, int64_t n) {
+    return type != WEFT_DCT1 || n > 1;
+}
+
+static void every_type_and_length(void **state) {
+    (void)state;
+    static const int64_t more[] = {65,  67,  96,  97,   100,  101,  127,  128,  131, 176,
+                                   243, 251, 256, 257,  262,  317,  500,  509,  512, 521,
+                                   720, 809, 961, 1000, 1009, 1022, 1024, 2048, 2310};
+    const int lengths = 64 + (int)(sizeof more / sizeof *more);
+    for (int i = 0; i < lengths; i++)
+        for (weft_axis type = WEFT_DCT1; type <= WEFT_DST4; type++)
+            for (int precision = WEFT_DOUBLE; precision <= WEFT_SINGLE; precision++) {
+                const int64_t n = i < 64 ? i + 1 : more[i - 64];
+                const int most = n <= 300 ? 21 : 5;
+                const weft_problem p = {.rank = 1,
+                                        .n = {n},
+                                        .kind = WEFT_R2R,
+                                        .precision = (weft_precision)precision,
+                                        .batch = i % 3 == 0 ? 1 : 1 + (i * 7 + (int)type) % most,
+                                        .axis = {type}};
+                if (exists(type, n)) check_problem(&p, 1);
+            }
+}
+
+/* One by one. */
+static void long_lines(void **state) {
+    (void)state;
+    static const int64_t lengths[] = {4099, 5000};
+    for (int i = 0; i < 2; i++)
+        for (weft_axis type = WEFT_DCT1; type <= WEFT_DST4; type++) {
+            const weft_problem p = {.rank = 1,
+                                    .n = {lengths[i]},
+                                    .kind = WEFT_R2R,
+                                    .precision = i % 2 == 0 ? WEFT_DOUBLE : WEFT_SINGLE,
+                                    .axis = {type}};
+            check_problem(&p, 1);
+        }
+}
+
+static int64_t between(int64_t lo, int64_t hi) {
+    return lo + (int64_t)((random_number() + 1) / 2 * (double)(hi - lo + 1));
+}
+
+static void types_mixed_over_axes(void **state) {
+    (void)state;
+    for (int i = 0; i < 120; i++) {
+        weft_problem p = {.rank = (int)between(2, 4),
+                          .kind = WEFT_R2R,
+                          .precision = i % 2 == 0 ? WEFT_DOUBLE : WEFT_SINGLE,
+                          .batch = between(1, 3)};
+        bool any = false;
+        for (int a = 0; a < p.rank; a++) {
+            p.axis[a] = (weft_axis)between(WEFT_AXIS_NONE, WEFT_DST4);
+            p.n[a] = between(p.axis[a] == WEFT_DCT1 ? 2 : 1, p.rank == 2 ? 40 : 11);
+            any = any || p.axis[a] != WEFT_AXIS_NONE;
+        }
+        if (any) check_problem(&p, i % 5 == 0 ? 2 : 1);
+    }
+}
+
+static double logical_length(const weft_problem *p) {
+    double points = 1;
+    for (int a = 0; a < p->rank; a++)
+        points *= p->axis[a] == WEFT_AXIS_NONE ? 1
+                  : p->axis[a] == WEFT_DCT1    ? 2 * (double)(p->n[a] - 1)
+                  : p->axis[a] == WEFT_DST1    ? 2 * (double)(p->n[a] + 1)
+                                               : 2 * (double)p->n[a];
+    return points;
+}
+
+static void inverses_give_back_what_was_there(void **state) {
+    (void)state;
+    for (int norm = WEFT_NORM_NONE; norm <= WEFT_NORM_FORWARD; norm++)
+        for (weft_axis type = WEFT_DCT1; type <= WEFT_DST4; type++) {
+            const weft_problem p = {.rank = 3,
+                                    .n = {6, 15, 16},
+                                    .kind = WEFT_R2R,
+                                    .norm = (weft_norm)norm,
+                                    .axis = {type, WEFT_AXIS_NONE, type}};
+            const double n = logical_length(&p);
+            const double forward = norm == WEFT_NORM_ORTHO     ? 1 / sqrt(n)
+                                   : norm == WEFT_NORM_FORWARD ? 1 / n
+                                                               : 1;
+            sample s = make_sample(&p, WEFT_FORWARD);
+            weft_plan plan = NULL;
+            assert_int_equal(weft_plan_create(ctx, &p, NULL, &plan), WEFT_SUCCESS);
+            assert_int_equal(weft_execute(plan, WEFT_FORWARD, s.in, s.out), WEFT_SUCCESS);
+            for (int64_t i = 0; i < s.elements; i++) s.exact[i] *= (long double)forward;
+            assert_true(error_of(&s, s.out, WEFT_DOUBLE) < 1e-15);
+            assert_int_equal(weft_execute(plan, WEFT_INVERSE, s.out, s.out), WEFT_SUCCESS);
+            for (int64_t i = 0; i < s.elements; i++)
+                s.exact[i] = (long double)get(s.in, i, WEFT_DOUBLE) *
+                             (norm == WEFT_NORM_NONE ? (long double)n : 1.0L);
+            assert_true(error_of(&s, s.out, WEFT_DOUBLE) < 1e-15);
+            weft_plan_destroy(&plan);
+            free_sample(&s);
+        }
+}
+
+/* A NaN in one line of a batch stays there, whether lines or their points are neighbours. */
+static void lines_do_not_touch_each_other(void **state) {
+    const weft_options o = {.engine = WEFT_ENGINE_NATIVE};
+    (void)state;
+    for (int axis = 0; axis < 2; axis++)
+        for (weft_axis type = WEFT_DCT1; type <= WEFT_DST4; type++)
+            for (int64_t n = 15; n <= 16; n++) {
+                weft_problem p = {.rank = 2, .n = {n, n}, .kind = WEFT_R2R};
+                p.axis[axis] = type;
+                p.axis[1 - axis] = WEFT_AXIS_NONE;
+                sample s = make_sample(&p, WEFT_FORWARD);
+                weft_plan plan = NULL;
+                double *in = s.in, *out = s.out;
+                in[5 * n + 5] = NAN;
+                assert_int_equal(weft_plan_create(ctx, &p, &o, &plan), WEFT_SUCCESS);
+                assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, out), WEFT_SUCCESS);
+                for (int64_t i = 0; i < n; i++)
+                    for (int64_t j = 0; j < n; j++)
+                        assert_true((bool)isnan(out[i * n + j]) == ((axis == 0 ? j : i) == 5));
+                weft_plan_destroy(&plan);
+                free_sample(&s);
+            }
+}
+
+/* Convolution with the operator 2 is the inverse of twice the spectrum. */
+static void operators_and_convolutions_work_on_real_spectra(void **state) {
+    (void)state;
+    const weft_operator twice = {.kind = WEFT_OPERATOR_SCALE, .factor = 2};
+    const weft_problem p = {.rank = 2,
+                            .n = {9, 10},
+                            .kind = WEFT_R2R,
+                            .norm = WEFT_NORM_BACKWARD,
+                            .spectral = {&twice, 1},
+                            .axis = {WEFT_DST1, WEFT_DCT2}};
+    const weft_options o = {.convolve = 1};
+    sample s = make_sample(&p, WEFT_FORWARD);
+    weft_plan plan = NULL;
+    assert_int_equal(weft_plan_create(ctx, &p, &o, &plan), WEFT_SUCCESS);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, s.in, s.out), WEFT_SUCCESS);
+    for (int64_t i = 0; i < s.elements; i++) s.exact[i] *= 2;
+    assert_true(error_of(&s, s.out, WEFT_DOUBLE) < 1e-15);
+    assert_int_equal(weft_execute(plan, WEFT_CONVOLVE, s.in, s.out), WEFT_SUCCESS);
+    for (int64_t i = 0; i < s.elements; i++)
+        s.exact[i] = 2 * (long double)get(s.in, i, WEFT_DOUBLE);
+    assert_true(error_of(&s, s.out, WEFT_DOUBLE) < 1e-15);
+    weft_plan_destroy(&plan);
+    free_sample(&s);
+}
+
+static void bad_input_gets_one_sentence(void **state) {
+    (void)state;
+    static const weft_operator shift = {.kind = WEFT_OPERATOR_SHIFT, .shift = {4}};
+    const struct {
+        const char *says;
+        weft_status status;
+        weft_problem problem;
+        weft_options options;
+    } cases[] = {
+        {"problem.axis[1] is 0",
+         WEFT_ERROR_INVALID_ARGUMENT,
+         {.rank = 2, .n = {8, 8}, .kind = WEFT_R2R, .axis = {WEFT_DCT2}},
+         {0}},
+        {"problem.axis[0] is 10",
+         WEFT_ERROR_INVALID_ARGUMENT,
+         {.rank = 1, .n = {8}, .kind = WEFT_R2R, .axis = {(weft_axis)10}},
+         {0}},
+        {"dct1, which has no line of 1 point",
+         WEFT_ERROR_INVALID_ARGUMENT,
+         {.rank = 1, .n = {1}, .kind = WEFT_R2R, .axis = {WEFT_DCT1}},
+         {0}},
+        {"along every axis",
+         WEFT_ERROR_INVALID_ARGUMENT,
+         {.rank = 2, .n = {8, 8}, .kind = WEFT_R2R, .axis = {WEFT_AXIS_NONE, WEFT_AXIS_NONE}},
+         {0}},
+        {"problem.kind is r2c",
+         WEFT_ERROR_UNSUPPORTED,
+         {.rank = 2, .n = {8, 8}, .kind = WEFT_R2C, .axis = {WEFT_DCT2}},
+         {0}},
+        {"problem.kind is c2c",
+         WEFT_ERROR_UNSUPPORTED,
+         {.rank = 1, .n = {8}, .axis = {WEFT_AXIS_NONE}},
+         {0}},
+        {"precision half",
+         WEFT_ERROR_UNSUPPORTED,
+         {.rank = 1, .n = {8}, .kind = WEFT_R2R, .precision = WEFT_HALF, .axis = {WEFT_DCT2}},
+         {0}},
+        {"spectral_storage",
+         WEFT_ERROR_UNSUPPORTED,
+         {.rank = 1,
+          .n = {8},
+          .kind = WEFT_R2R,
+          .spectral_storage = WEFT_STORAGE_DECIBEL_U8,
+          .decibels = {0, 1},
+          .axis = {WEFT_DCT2}},
+         {0}},
+        {"no shift theorem",
+         WEFT_ERROR_UNSUPPORTED,
+         {.rank = 1, .n = {8}, .kind = WEFT_R2R, .load = {&shift, 1}, .axis = {WEFT_DCT2}},
+         {0}},
+        {"identity engine",
+         WEFT_ERROR_UNSUPPORTED,
+         {.rank = 1, .n = {8}, .kind = WEFT_R2R, .axis = {WEFT_DCT2}},
+         {.engine = WEFT_ENGINE_IDENTITY}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        weft_plan plan = NULL;
+        const weft_status status =
+            weft_plan_create(ctx, &cases[i].problem, &cases[i].options, &plan);
+        if (status != cases[i].status || !strstr(weft_last_error(ctx), cases[i].says))
+            fail_msg("case %zu (%s): %s: %s", i, cases[i].says, weft_status_name(status),
+                     weft_last_error(ctx));
+        assert_null(plan);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_type_and_length),
+        cmocka_unit_test(long_lines),
+        cmocka_unit_test(types_mixed_over_axes),
+        cmocka_unit_test(inverses_give_back_what_was_there),
+        cmocka_unit_test(lines_do_not_touch_each_other),
+        cmocka_unit_test(operators_and_convolutions_work_on_real_spectra),
+        cmocka_unit_test(bad_input_gets_one_sentence),
+    };
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}
