@@ -183,20 +183,21 @@ static void issue(weft_execution *r, int t) {
         weft_record_arrived(r->recorder, r->moment);
 }
 
-/* Whether every task before this one that partners wait for has been begun. A task that waits for a
- * whole group is begun only then: it stops this thread, or the lane, until the partners begin it
- * too, and they may first need what comes before it. */
+/* Whether every task before this one that partners wait for has been begun. A task that stops this
+ * thread is begun only then: until its lane is done, or until the partners begin theirs, for which
+ * they may need what comes before it. */
 static bool is_next_for_partners(weft_execution *r, int t) {
     while (r->served < t &&
            (!partners_wait_for(r, r->served) || r->now[r->served].stage != WEFT_TASK_WAITING))
         r->served++;
-    return r->served == t && (r->messages.to_send == 0 || weft_sender_threaded(r->b->lanes.sender));
+    return r->served >= t && (r->messages.to_send == 0 || weft_sender_threaded(r->b->lanes.sender));
 }
 
 static bool may_be_issued(weft_execution *r, int t) {
     const weft_task *task = &r->task[t];
     if (task->kind == WEFT_TASK_SEND && !weft_execution_keeps_order(r, t)) return false;
-    if ((task->kind == WEFT_TASK_ALLTOALL || task->kind == WEFT_TASK_DEVICE_MESSAGES) &&
+    if ((task->waits || task->kind == WEFT_TASK_ALLTOALL ||
+         task->kind == WEFT_TASK_DEVICE_MESSAGES) &&
         !is_next_for_partners(r, t))
         return false;
     if (!partners_allow(r, t)) {
