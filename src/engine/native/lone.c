@@ -60,24 +60,52 @@ static const weft_lone_codelet *whole_line(const weft_lone_kernels *k, int64_t n
     return NULL;
 }
 
-/* Extends `path`, whose radices have the product s, to radices of product n. *best becomes the
- * cheapest complete path. */
-static void extend(const weft_kernels *kernels, int64_t n, int64_t s, choice *path, choice *best) {
-    const int width = path->kernels->width;
-    if (path->count == WEFT_LONE_STAGES || path->cost >= best->cost) return;
-    for (int i = 0; path->kernels->codelets[i]; i++) {
-        const weft_lone_codelet *codelet = path->kernels->codelets[i];
-        const int64_t m = n / s / codelet->radix;
-        if (m * s * codelet->radix != n) continue;
+enum { MOST_DIVISORS = 160 /* of a number up to WEFT_LONGEST_LONE */ };
+
+/* The cheapest stages that end a line, for each product s of the radices before them. */
+typedef struct endings {
+    const weft_kernels *kernels;
+    const weft_lone_kernels *lone;
+    int64_t n;
+    int count;
+    struct {
+        int64_t s;
+        double cost;
+        const weft_lone_codelet *codelet; /* of the first of them; NULL: there is no such end */
+    } known[MOST_DIVISORS];
+} endings;
+
+/* Returns the number of the ending for s, which is found at the first call for that s. */
+static int find_ending(endings *e, int64_t s) {
+    const int width = e->lone->width;
+    for (int i = 0; i < e->count; i++)
+        if (e->known[i].s == s) return i;
+    double best_cost = 1e300;
+    const weft_lone_codelet *best = NULL;
+    for (int i = 0; e->lone->codelets[i]; i++) {
+        const weft_lone_codelet *codelet = e->lone->codelets[i];
+        const int64_t m = e->n / s / codelet->radix;
+        if (m * s * codelet->radix != e->n) continue;
         if (s == 1 && (!codelet->first || m < width)) continue;
-        choice next = *path;
-        next.codelet[next.count++] = codelet;
-        next.cost += stage_cost(kernels, width, codelet->radix, s, m);
-        if (m > 1)
-            extend(kernels, n, s * codelet->radix, &next, best);
-        else if (next.cost < best->cost)
-            *best = next;
+        double cost = stage_cost(e->kernels, width, codelet->radix, s, m);
+        if (m > 1) cost += e->known[find_ending(e, s * codelet->radix)].cost;
+        if (cost >= best_cost) continue;
+        best_cost = cost;
+        best = codelet;
     }
+    const int number = e->count++;
+    e->known[number].s = s;
+    e->known[number].cost = best_cost;
+    e->known[number].codelet = best;
+    return number;
+}
+
+static choice choose_stages(const weft_kernels *kernels, const weft_lone_kernels *lone, int64_t n) {
+    endings e = {.kernels = kernels, .lone = lone, .n = n};
+    choice found = {.kernels = lone, .cost = e.known[find_ending(&e, 1)].cost};
+    for (int64_t s = 1; s < n && found.cost < 1e300; s *= found.codelet[found.count++]->radix)
+        found.codelet[found.count] = e.known[find_ending(&e, s)].codelet;
+    return found;
 }
 
 static choice choose(const weft_kernels *kernels, int64_t n) {
@@ -85,14 +113,15 @@ static choice choose(const weft_kernels *kernels, int64_t n) {
     for (int i = 0; kernels->lone[i]; i++) {
         const weft_lone_kernels *k = kernels->lone[i];
         const weft_lone_codelet *whole = whole_line(k, n);
-        choice path = {.kernels = k};
-        if (whole) {
-            path.cost = butterflies(kernels, k->width, (int)n, 1);
-            path.codelet[path.count++] = whole;
-            if (path.cost < best.cost) best = path;
-        } else {
-            extend(kernels, n, 1, &path, &best);
-        }
+        choice found;
+        if (whole)
+            found = (choice){.kernels = k,
+                             .cost = butterflies(kernels, k->width, (int)n, 1),
+                             .count = 1,
+                             .codelet = {whole}};
+        else
+            found = choose_stages(kernels, k, n);
+        if (found.cost < best.cost) best = found;
     }
     return best;
 }
