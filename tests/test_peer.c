@@ -62,7 +62,7 @@ typedef struct step {
 /* What a rank has stored after some of its steps. */
 typedef struct stored {
     weft_peer_flags flags[EXCHANGES];
-    weft_peer_readers lent[WORKSPACES];
+    weft_peer_readers readers[WORKSPACES];
     uint64_t epoch[EXCHANGES];
     int content[WORKSPACES][PARTS]; /* the run that it was written for; -1: being written */
 } stored;
@@ -181,8 +181,8 @@ static void take_step(rank *q, stored *s, const step *t) {
     if (t->kind == OPEN) weft_peer_open(peer, t->workspace, NULL);
     if (t->kind == ANNOUNCE) weft_peer_complete(peer, t->part);
     if (t->kind == HAS_READ && t->last) weft_peer_finish(peer);
-    if (t->kind == MARK_READERS) s->lent[t->workspace] = weft_peer_lend(peer);
-    if (t->kind == TAKE_BACK) s->lent[t->workspace].peer = NULL;
+    if (t->kind == MARK_READERS) s->readers[t->workspace] = weft_peer_current_readers(peer);
+    if (t->kind == TAKE_BACK) s->readers[t->workspace].peer = NULL;
     if (t->kind == WRITE) s->content[t->workspace][t->part] = -1;
     if (t->kind == WRITTEN) s->content[t->workspace][t->part] = t->run;
     s->epoch[t->exchange] = peer->epoch;
@@ -224,7 +224,7 @@ static bool can_go_on(model *m, int r, const int *at) {
     weft_peer *peer = q->peer[t->exchange];
     look(m, r, at);
     if (t->kind == TAKE_BACK) {
-        weft_peer_readers readers = q->after[at[r]].lent[t->workspace];
+        weft_peer_readers readers = q->after[at[r]].readers[t->workspace];
         if (m->defect == NO_WAITING) return true;
         if (m->defect == NO_EPOCH && readers.peer) readers.epoch = readers.peer->epoch;
         return weft_peer_have_read(&readers);

@@ -17,9 +17,9 @@
  *   weft_peer_finish        once, when all is read; peer->src is void from then on
  *
  * Before the workspace is written again its readers must have read: those of the epoch in which
- * partners could read it, which weft_peer_lend tells. Later epochs of the same redistribution may
- * use other workspaces, and to wait for their readers instead would be to wait for partners that
- * wait for this rank. No function here waits; the executor asks again.
+ * partners could read it, which weft_peer_current_readers tells. Later epochs of the same
+ * redistribution may use other workspaces, and to wait for their readers instead would be to wait
+ * for partners that wait for this rank. No function here waits; the executor asks again.
  *
  * No order of executions can deadlock, since all ranks run the same exchanges in the same order: a
  * rank waits for what its partners post in the same exchange before they wait for anything there
@@ -86,7 +86,8 @@ void weft_peer_complete(const weft_peer *peer, int tiles); /* the first so many 
 /* Whether this tile of a member's array is complete. */
 bool weft_peer_ready(weft_peer *peer, int member, int tile);
 void weft_peer_finish(const weft_peer *peer);
-weft_peer_readers weft_peer_lend(const weft_peer *peer); /* who reads this epoch's workspace */
+weft_peer_readers
+weft_peer_current_readers(const weft_peer *peer); /* who reads this epoch's workspace */
 bool weft_peer_have_read(const weft_peer_readers *readers);
 
 #endif

@@ -8,21 +8,21 @@ _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2, "words between processes must be fre
 
 weft_status weft_peer_create(const weft_redistribution *g, weft_peer **peer) {
     size_t members = (size_t)g->members;
-    weft_peer *made = calloc(1, sizeof *made);
-    if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an exchange");
-    *made = (weft_peer){.members = g->members,
-                        .me = g->me,
-                        .member = calloc(members, sizeof *made->member),
-                        .reader = calloc(members, sizeof *made->reader),
-                        .src = calloc(members, sizeof *made->src)};
-    if (!made->member || !made->reader || !made->src) {
-        weft_peer_destroy(made);
+    weft_peer *created = calloc(1, sizeof *created);
+    if (!created) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an exchange");
+    *created = (weft_peer){.members = g->members,
+                           .me = g->me,
+                           .member = calloc(members, sizeof *created->member),
+                           .reader = calloc(members, sizeof *created->reader),
+                           .src = calloc(members, sizeof *created->src)};
+    if (!created->member || !created->reader || !created->src) {
+        weft_peer_destroy(created);
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an exchange with %d ranks",
                          g->members);
     }
     for (int m = 0; m < g->members; m++)
-        if (m != g->me && g->send[m].elements > 0) made->reader[made->readers++] = m;
-    *peer = made;
+        if (m != g->me && g->send[m].elements > 0) created->reader[created->readers++] = m;
+    *peer = created;
     return WEFT_SUCCESS;
 }
 
@@ -34,7 +34,7 @@ void weft_peer_destroy(weft_peer *peer) {
     free(peer);
 }
 
-weft_peer_readers weft_peer_lend(const weft_peer *peer) {
+weft_peer_readers weft_peer_current_readers(const weft_peer *peer) {
     return (weft_peer_readers){peer, peer->epoch};
 }
 
@@ -51,7 +51,7 @@ bool weft_peer_have_read(const weft_peer_readers *readers) {
 /* Who reads this epoch has finished the last one, so `ready` stays as it is until all have seen it.
  */
 bool weft_peer_may_open(const weft_peer *peer) {
-    const weft_peer_readers last = weft_peer_lend(peer);
+    const weft_peer_readers last = weft_peer_current_readers(peer);
     return weft_peer_have_read(&last);
 }
 

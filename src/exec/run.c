@@ -38,7 +38,7 @@ static void signal(weft_execution *r, int t) {
     const int workspace = signal->buffer - WEFT_BUFFER_WORKSPACE;
     if (signal->opens) weft_peer_open(peer, workspace, r->p->progress.address[signal->buffer]);
     weft_peer_complete(peer, signal->all ? WEFT_PEER_TILES - 1 : signal->tiles);
-    if (signal->all) r->b->sharing.readers[workspace] = weft_peer_lend(peer);
+    if (signal->all) r->b->sharing.readers[workspace] = weft_peer_current_readers(peer);
 }
 
 /* Whether the partners allow the task: they have read what it overwrites, or have written what it

@@ -106,7 +106,8 @@ static void try_step(const weft_step *step, int base, int src, int dst, range bu
         return;
     case WEFT_STEP_COPY:
         if (src != dst)
-            relax(best, base + (step->as.copy.optional ? buffers.price->lending : 0), src, -1, -1);
+            relax(best, base + (step->as.copy.optional ? buffers.price->shared_copy : 0), src, -1,
+                  -1);
         if (src == dst && step->as.copy.optional) relax(best, base, src, -1, -1);
         return;
     case WEFT_STEP_EXCHANGE:

@@ -9,7 +9,7 @@ const weft_machine weft_machine_default = {
     .buffers = {.workspace = 10,
                 .third = 100,
                 .final_copy = 15,
-                .lending = 15,
+                .shared_copy = 15,
                 .elsewhere = 1,
                 .waiting = 15,
                 .own_packed = 15,

@@ -40,7 +40,7 @@ typedef struct weft_machine_tiling {
     double growth;    /* so many times larger, an array gets twice as many tiles; cuda-exchanges */
     int most;         /* tiles of a pass; cuda-exchanges */
     /* Tiles of the pass after an exchange that shares out other axes before and after it, where
-     * each tile made meets each tile consumed; estimate. */
+     * each tile produced meets each tile consumed; estimate. */
     int most_consumed;
     /* Share of those tiles that is copied where there are more than two partners: kernels read the
      * others from all partners at once, while copies, from one at a time, meet at one of them and
@@ -48,13 +48,13 @@ typedef struct weft_machine_tiling {
     double copied;
 } weft_machine_tiling;
 
-/* Prices of what a buffer assignment costs, without a unit: only their order matters. A trip of
+/* Prices of what a buffer assignment costs, without a unit: only their order matters. One pass over
  * the local array through memory is about 15. All of them are estimates. */
 typedef struct weft_machine_buffers {
     int workspace;   /* another buffer of the local size */
     int third;       /* more for a third one, and for a fourth: only where nothing else works */
     int final_copy;  /* a copy of the result into the caller's buffer */
-    int lending;     /* a copy of the data before partners read it */
+    int shared_copy; /* a copy of the data before partners read it */
     int elsewhere;   /* a pointwise step stores past the lines that it loaded */
     int waiting;     /* a transform that goes in tiles waits for the exchange as a whole */
     int own_packed;  /* this rank's own block is packed and unpacked instead of copied */

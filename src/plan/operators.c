@@ -1,5 +1,5 @@
 /*
- * Operators without a trip through memory: where the engine takes them, the transform after them
+ * Operators without a pass over memory: where the engine takes them, the transform after them
  * applies them as it loads, the one before them as it stores.
  */
 #include "plan/schedule.h"

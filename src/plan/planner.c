@@ -119,8 +119,8 @@ typedef struct workbench {
     weft_schedule schedule;
 } workbench;
 
-/* Seconds of the exchanges of a schedule that use an entry of options.exchange, with the copies by
- * which arrays are lent. */
+/* Seconds of the exchanges of a schedule that use an entry of options.exchange, with the copies to
+ * where partners read. */
 static double cost_of_entry(const workbench *w, int entry) {
     double seconds = 0;
     for (int i = 0; i < w->schedule.steps; i++) {

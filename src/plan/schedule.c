@@ -142,7 +142,7 @@ static void add_reordering(const weft_schedule_request *request, weft_schedule *
 /* The complex-to-real transform of several axes destroys its input in most engines, and the
  * caller's input is kept. So where it would read the caller's buffer, the slowest axis goes first,
  * into a buffer of the plan's own; the others are left together, for an engine may do two in one
- * trip through memory. */
+ * pass over memory. */
 static void add_transforms(const weft_schedule_request *request, weft_schedule *schedule,
                            const weft_segment *segment, const end *from, const end *to) {
     const int *axes = segment->axis;
@@ -190,14 +190,14 @@ static const weft_exchange_ops *method_of(const weft_schedule_request *request,
 
 /* What partners read must lie in a workspace, in a memory order that they know: the caller's array
  * is copied there. Where the array lies right already, the copy is dropped again. */
-static end add_lending(const weft_schedule_request *request, weft_schedule *schedule,
-                       int redistribution, const end *from) {
+static end add_shared_copy(const weft_schedule_request *request, weft_schedule *schedule,
+                           int redistribution, const end *from) {
     const int *order = from->order;
     if (from->distribution->boxes) /* each rank has an order of its own */
         order = wire_order(request->chain, redistribution, request->direction);
-    const end lent = {from->distribution, order, from->real};
-    add_reordering(request, schedule, from, &lent);
-    return lent;
+    const end shared = {from->distribution, order, from->real};
+    add_reordering(request, schedule, from, &shared);
+    return shared;
 }
 
 static weft_status add_exchange(const weft_schedule_request *request, weft_schedule *schedule,
@@ -316,7 +316,7 @@ static weft_status add_redistribution(const weft_schedule_request *request, weft
     const int redistribution = forward ? s : s - 1;
     const end to = arrival(request->chain, forward ? s + 1 : s - 1, request->direction);
     if (method_of(request, redistribution)->carrier == WEFT_CARRIED_BY_READERS)
-        *at = add_lending(request, schedule, redistribution, at);
+        *at = add_shared_copy(request, schedule, redistribution, at);
     WEFT_TRY(add_exchange(request, schedule, redistribution, at, &to));
     *at = to;
     return WEFT_SUCCESS;

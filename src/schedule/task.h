@@ -90,7 +90,8 @@ typedef struct weft_message_task {
 typedef struct weft_signal_task {
     int peer; /* number of the exchange among those that read partners' arrays */
     int tiles;
-    bool opens, all; /* the first of an execution; the last one, which lends the whole workspace */
+    bool opens,
+        all; /* the first of an execution; the last one, after which all of it may be read */
     int member;
     int buffer; /* SIGNAL: the workspace that partners read; AWAIT: where its array appears */
 } weft_signal_task;
