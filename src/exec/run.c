@@ -294,8 +294,9 @@ static void begin(weft_execution *r) {
 static void end(weft_execution *r) {
     const weft_device_handle *d = &r->b->device;
     for (int lane = 0; lane < WEFT_LANE_NETWORK; lane++) {
-        weft_execution_wait_for_lane(r, lane);
-        if (r->p->polls && (r->p->lowered.lanes >> lane & 1)) /* events report no failure */
+        if (r->lanes.oldest[lane] != WEFT_NO_TASK)
+            weft_execution_wait_for_lane(r, lane);
+        else if (r->p->polls && (r->p->lowered.lanes >> lane & 1)) /* events report no failure */
             weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->lanes.queue[lane]));
     }
     weft_execution_close_traffic(r);
