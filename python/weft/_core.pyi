@@ -190,6 +190,7 @@ def transform(
     threads: int,
     axes: tuple[int, ...],
     n: tuple[int, ...],
+    type: int = 0,
     /,
 ) -> _Array: ...
 def set_general(function: Callable[..., Any], /) -> None: ...

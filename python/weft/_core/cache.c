@@ -104,7 +104,10 @@ static core_cached *create(const core_key *key) {
                             .precision = (weft_precision)key->precision,
                             .batch = key->batch,
                             .norm = (weft_norm)key->norm};
-    for (int a = 0; a < problem.rank; a++) problem.n[a] = key->n[a];
+    for (int a = 0; a < problem.rank; a++) {
+        problem.n[a] = key->n[a];
+        problem.axis[a] = (weft_axis)key->type;
+    }
     const weft_options options = {.threads = (int)key->threads};
     weft_memory memory = {0};
     weft_status status;

@@ -51,6 +51,7 @@ weft_status core_execute(weft_plan plan, int threads, weft_direction direction, 
 /* What a plan of the cache is for: members without gaps, so that keys are compared as bytes. */
 typedef struct core_key {
     int64_t kind, precision, norm, threads, batch, rank;
+    int64_t type; /* WEFT_R2R: of every axis, a weft_axis; else 0 */
     int64_t n[WEFT_MAX_RANK];
 } core_key;
 
@@ -97,6 +98,7 @@ typedef struct core_transform {
     weft_kind kind;
     weft_direction direction;
     weft_norm norm;
+    weft_axis type; /* WEFT_R2R: of every axis */
     int threads;
     int rank;
     int axis[WEFT_MAX_RANK];  /* of the arrays, each >= 0; the last one is halved by WEFT_R2C */
@@ -105,11 +107,12 @@ typedef struct core_transform {
 
 /* Transforms `in` into `out`: NumPy arrays of native byte order, aligned, of one precision, with
  * any strides. Along the transformed axes `in` is cropped, or padded with zeros, to what the
- * transform takes; all other extents, and those of `out`, must fit. With WEFT_C2C `in` may be real.
+ * transform takes; all other extents, and those of `out`, must fit. With WEFT_C2C `in` may be real;
+ * with WEFT_R2R both arrays are.
  * The arrays are the same array or do not overlap. Releases the GIL while it computes, unless that
  * takes less time than the release. */
 int core_transform_run(const core_transform *transform, PyArrayObject *in, PyArrayObject *out);
-/* transform(in, out, kind, inverse, norm, threads, axes, n) for Python. */
+/* transform(in, out, kind, inverse, norm, threads, axes, n, type=0) for Python. */
 PyObject *core_transform_call(PyObject *module, PyObject *args);
 
 /* mirror.c */

@@ -126,15 +126,18 @@ static int describe(work *w, PyArrayObject *in, PyArrayObject *out) {
     const int rank = PyArray_NDIM(out);
     const bool complex_in = PyArray_ISCOMPLEX(in), complex_out = PyArray_ISCOMPLEX(out);
     const bool halved = t->kind == WEFT_R2C, inverse = t->direction == WEFT_INVERSE;
+    const bool real = t->kind == WEFT_R2R;
     if (PyArray_NDIM(in) != rank || rank > 64)
         return refuse("the arrays of a transform have the same number of axes, 64 at most");
-    if ((halved ? complex_in != inverse || complex_out == inverse : !complex_out))
+    if (real     ? complex_in || complex_out
+        : halved ? complex_in != inverse || complex_out == inverse
+                 : !complex_out)
         return refuse(
             "an array of the transform is real and should be complex, or the other way round");
     w->in = (side){.data = PyArray_BYTES(in), .item = (size_t)PyArray_ITEMSIZE(in)};
     w->out = (side){.data = PyArray_BYTES(out), .item = (size_t)PyArray_ITEMSIZE(out)};
     w->single = w->out.item == (complex_out ? 8u : 4u);
-    w->complete = !halved && !complex_in;
+    w->complete = !halved && !real && !complex_in;
     if (w->in.item != (size_t)(w->single ? 4 : 8) << complex_in)
         return refuse("the arrays of a transform are of one precision, single or double");
 
@@ -198,7 +201,8 @@ static void choose(work *w) {
     w->key = (core_key){.kind = w->complete ? WEFT_R2C : t->kind,
                         .precision = w->single ? WEFT_SINGLE : WEFT_DOUBLE,
                         .norm = norm,
-                        .rank = t->rank};
+                        .rank = t->rank,
+                        .type = t->type};
     for (int a = 0; a < t->rank; a++) points *= w->key.n[a] = t->n[a];
     if (threads > points / POINTS_PER_THREAD + 1) threads = points / POINTS_PER_THREAD + 1;
     w->key.threads = threads;
@@ -348,16 +352,17 @@ static int check_array(PyArrayObject *array, const char *name) {
 PyObject *core_transform_call(PyObject *module, PyObject *args) {
     (void)module;
     PyObject *in, *out, *axes, *extents;
-    int kind, inverse, norm, threads;
+    int kind, inverse, norm, threads, type = 0;
     long long axis[WEFT_MAX_RANK], n[WEFT_MAX_RANK];
-    if (!PyArg_ParseTuple(args, "O!O!iiiiOO:transform", &PyArray_Type, &in, &PyArray_Type, &out,
-                          &kind, &inverse, &norm, &threads, &axes, &extents) ||
+    if (!PyArg_ParseTuple(args, "O!O!iiiiOO|i:transform", &PyArray_Type, &in, &PyArray_Type, &out,
+                          &kind, &inverse, &norm, &threads, &axes, &extents, &type) ||
         check_array((PyArrayObject *)in, "in") < 0 || check_array((PyArrayObject *)out, "out") < 0)
         return NULL;
     if (PyArray_FailUnlessWriteable((PyArrayObject *)out, "out") < 0) return NULL;
     core_transform transform = {.kind = (weft_kind)kind,
                                 .direction = inverse ? WEFT_INVERSE : WEFT_FORWARD,
                                 .norm = (weft_norm)norm,
+                                .type = (weft_axis)type,
                                 .threads = threads < 1 ? 1 : threads,
                                 .rank = read_numbers(axes, axis)};
     if (transform.rank < 0) return NULL;

@@ -17,7 +17,7 @@ from weft.fft._elsewhere import by_scipy
 
 _C2C, _R2C = 0, 1  # weft_kind
 _NORMS = {None: 1, "backward": 1, "ortho": 2, "forward": 3}  # weft_norm
-_MOST_AXES = 8  # WEFT_MAX_RANK
+MOST_AXES = 8  # WEFT_MAX_RANK
 
 
 class Call(NamedTuple):
@@ -61,20 +61,20 @@ def _run(
     call: Call, array: Array, out: Array, norm: int, threads: int, axes: tuple[int, ...], n: tuple[int, ...]
 ) -> None:
     """Transforms along any number of axes, as many at a time as the library does."""
-    if len(axes) <= _MOST_AXES:
+    if len(axes) <= MOST_AXES:
         _core.transform(array, out, call.kind, call.inverse, norm, threads, axes, n)
         return
     first = Call(_C2C, call.inverse, False)
     if call.kind == _R2C and not call.inverse:  # the halved axis is the last one, and comes first
-        _run(call, array, out, norm, threads, axes[-_MOST_AXES:], n[-_MOST_AXES:])
-        _run(first, out, out, norm, threads, axes[:-_MOST_AXES], n[:-_MOST_AXES])
+        _run(call, array, out, norm, threads, axes[-MOST_AXES:], n[-MOST_AXES:])
+        _run(first, out, out, norm, threads, axes[:-MOST_AXES], n[:-MOST_AXES])
         return
     shape = list(array.shape)
-    for axis, extent in zip(axes[:_MOST_AXES], n[:_MOST_AXES]):
+    for axis, extent in zip(axes[:MOST_AXES], n[:MOST_AXES]):
         shape[axis] = extent
     between = np.empty(shape, _arrays.complex_type(array))
-    _run(first, array, between, norm, threads, axes[:_MOST_AXES], n[:_MOST_AXES])
-    _run(call, between, out, norm, threads, axes[_MOST_AXES:], n[_MOST_AXES:])
+    _run(first, array, between, norm, threads, axes[:MOST_AXES], n[:MOST_AXES])
+    _run(call, between, out, norm, threads, axes[MOST_AXES:], n[MOST_AXES:])
 
 
 def _fits(out: Array, dtype: np.dtype[Any]) -> bool:

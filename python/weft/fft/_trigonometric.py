@@ -1,21 +1,103 @@
-"""Sine and cosine transforms, and the fast Hankel transform: scipy.fft's, computed by SciPy.
+"""Sine and cosine transforms, and the fast Hankel transform: scipy.fft's functions.
 
-The library reserves WEFT_R2R for sine and cosine transforms and does not compute them yet. When it does,
-`_compute` is what changes.
+Sine and cosine transforms are the library's real-to-real ones. What it does not have is left to SciPy: numbers of
+more than double precision, types that do not exist, and the Hankel transform.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from weft.fft import _arrays
+import numpy as np
+
+from weft import _core
+from weft.fft import _arrays, _axes, _transforms, _workers
+from weft.fft._arrays import Array
 from weft.fft._elsewhere import by_scipy
 
+_R2R = 2  # weft_kind
+_DCT1, _DST1 = 2, 6  # weft_axis; the other types follow
+_OTHER = {1: 1, 2: 3, 3: 2, 4: 4}  # the type of the inverse
 
-def _compute(name: str, x: Any, *args: Any, **keywords: Any) -> Any:
-    missing = NotImplementedError(f"weft.fft.{name} needs SciPy, which is not installed")
-    taken = _arrays.take(x)
+
+def _by_scipy(name: str, taken: _arrays.Taken, *args: Any, **keywords: Any) -> Any:
+    missing = NotImplementedError(f"weft.fft.{name} of these arguments needs SciPy, which is not installed")
     return taken.give(by_scipy(name, missing, taken.array, *args, **keywords))
+
+
+def _scale_ends(array: Array, axes: _axes.Shape, factor: float, first: bool, last: bool) -> None:
+    for axis in axes:
+        along = np.moveaxis(array, axis, 0)
+        if first:
+            along[0] *= factor
+        if last:
+            along[-1] *= factor
+
+
+def _orthogonal(
+    array: Array, result: Array, sine: bool, type: int, axes: _axes.Shape, compute: Any
+) -> None:  # fmt: skip
+    """Makes the transform with norm "ortho" an orthogonal matrix, as SciPy does: the terms that occur once where
+    the others occur twice are scaled by the square root of 2 before, or of 1/2 after the transform."""
+    first, last = not sine, sine or type == 1
+    if type == 3 or (type == 1 and not sine):
+        array = array.copy()
+        _scale_ends(array, axes, math.sqrt(2), first, last)
+    compute(array, result)
+    if type == 2 or (type == 1 and not sine):
+        _scale_ends(result, axes, math.sqrt(0.5), first, last)
+
+
+def _cropped(array: Array, axes: _axes.Shape, n: _axes.Shape) -> Array:
+    """The array with these extents, padded with zeros where it is shorter."""
+    kept = array[tuple(slice(n[axes.index(a)]) if a in axes else slice(None) for a in range(array.ndim))]
+    missing = [(0, n[axes.index(a)] - kept.shape[a]) if a in axes else (0, 0) for a in range(array.ndim)]
+    return np.pad(kept, missing) if any(after for _, after in missing) else kept
+
+
+def _compute(
+    name: str, x: Any, type: Any, s: Any, axes: Any, norm: Any, overwrite_x: Any, workers: Any, orthogonalize: Any
+) -> Any:
+    taken = _arrays.take(x)
+    sine, inverse, one = "dst" in name, name.startswith("i"), not name.endswith("n")
+    if _arrays.is_long(taken.array) or type not in _OTHER:
+        return _by_scipy(name, taken, type, s, axes, norm, overwrite_x, workers, orthogonalize=orthogonalize)
+    array = _arrays.for_transform(taken.array)
+    number, threads = _transforms.norm_number(norm), _workers.count_workers(workers)
+    places, extents = (_axes.one_axis if one else _axes.several_axes)(array.shape, s, axes)
+    n = _axes.real_extents(array.shape, places, extents, False)
+    shortest = 2 if type == 1 and not sine else 1
+    if _axes.are_repeated(places) or len(places) > _transforms.MOST_AXES or min(n, default=1) < shortest:
+        return _by_scipy(name, taken, type, s, axes, norm, overwrite_x, workers, orthogonalize=orthogonalize)
+    if not places:
+        return taken.give(array.copy())
+    shape = list(array.shape)
+    for axis, extent in zip(places, n):
+        shape[axis] = extent
+
+    def compute(given: Array, result: Array) -> None:
+        kind = (_DST1 if sine else _DCT1) + type - 1
+        _core.transform(given, result, _R2R, inverse, number, threads, places, n, kind)
+
+    def real(given: Array) -> Array:
+        fits = array.shape == tuple(shape) and given.flags.aligned and given.flags.writeable
+        result = given if overwrite_x and fits else np.empty(shape, given.dtype)
+        if norm == "ortho" if orthogonalize is None else orthogonalize:
+            _orthogonal(_cropped(given, places, n), result, sine, _OTHER[type] if inverse else type, places, compute)
+        else:
+            compute(given, result)
+        return result
+
+    if array.dtype.kind != "c":
+        return taken.give(real(array))
+    result = np.empty(shape, array.dtype)
+    result.real, result.imag = real(array.real), real(array.imag)
+    return taken.give(result)
+
+
+def _hankel(name: str, x: Any, *args: Any) -> Any:
+    return _by_scipy(name, _arrays.take(x), *args)
 
 
 def dct(
@@ -55,7 +137,7 @@ def dctn(
     workers: Any = None, *, orthogonalize: Any = None,
 ) -> Any:  # fmt: skip
     """The discrete cosine transform along all axes, or those given."""
-    return _compute("dctn", x, type, s, axes, norm, overwrite_x, workers, orthogonalize=orthogonalize)
+    return _compute("dctn", x, type, s, axes, norm, overwrite_x, workers, orthogonalize)
 
 
 def idctn(
@@ -63,7 +145,7 @@ def idctn(
     workers: Any = None, *, orthogonalize: Any = None,
 ) -> Any:  # fmt: skip
     """The inverse of dctn."""
-    return _compute("idctn", x, type, s, axes, norm, overwrite_x, workers, orthogonalize=orthogonalize)
+    return _compute("idctn", x, type, s, axes, norm, overwrite_x, workers, orthogonalize)
 
 
 def dstn(
@@ -71,7 +153,7 @@ def dstn(
     workers: Any = None, *, orthogonalize: Any = None,
 ) -> Any:  # fmt: skip
     """The discrete sine transform along all axes, or those given."""
-    return _compute("dstn", x, type, s, axes, norm, overwrite_x, workers, orthogonalize=orthogonalize)
+    return _compute("dstn", x, type, s, axes, norm, overwrite_x, workers, orthogonalize)
 
 
 def idstn(
@@ -79,14 +161,14 @@ def idstn(
     workers: Any = None, *, orthogonalize: Any = None,
 ) -> Any:  # fmt: skip
     """The inverse of dstn."""
-    return _compute("idstn", x, type, s, axes, norm, overwrite_x, workers, orthogonalize=orthogonalize)
+    return _compute("idstn", x, type, s, axes, norm, overwrite_x, workers, orthogonalize)
 
 
 def fht(a: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) -> Any:
     """The fast Hankel transform of points that are spaced logarithmically."""
-    return _compute("fht", a, dln, mu, offset, bias)
+    return _hankel("fht", a, dln, mu, offset, bias)
 
 
 def ifht(A: Any, dln: float, mu: float, offset: float = 0.0, bias: float = 0.0) -> Any:
     """The inverse of fht."""
-    return _compute("ifht", A, dln, mu, offset, bias)
+    return _hankel("ifht", A, dln, mu, offset, bias)
