@@ -22,7 +22,7 @@ class Plan:
         cls,
         shape: int | Sequence[int],
         *,
-        kind: Literal["c2c", "r2c"] = "c2c",
+        kind: Literal["c2c", "r2c", "r2r"] = "c2c",
         precision: Literal["double", "single", "half"] = "double",
         norm: Literal["none", "backward", "ortho", "forward"] = "none",
         batch: int = 1,
@@ -31,6 +31,7 @@ class Plan:
         location: Literal["device", "host"] = "device",
         threads: int = 1,
         effort: Literal["estimate", "measure", "patient"] = "estimate",
+        types: str | Sequence[str] | None = None,
     ) -> Plan: ...
     def execute(self, direction: Literal["forward", "inverse"], in_: object, out: object, /) -> None: ...
     def forward(self, in_: object, out: Any = None, /) -> Any: ...

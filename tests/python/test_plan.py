@@ -61,12 +61,26 @@ def test_plan_tells_of_itself():
         (BufferError, lambda: weft.Plan(4).execute("forward", bytes(64), bytes(64))),
         (ValueError, lambda: weft.Plan(4).forward(np.zeros(8, complex)[::2])),
         (TypeError, lambda: weft.Plan(4).forward([1, 2, 3, 4])),
-        (NotImplementedError, lambda: weft.Plan(4, kind="r2r")),
+        (ValueError, lambda: weft.Plan(4, kind="r2r")),
+        (ValueError, lambda: weft.Plan(4, kind="r2r", types="dct5")),
+        (ValueError, lambda: weft.Plan((4, 5), kind="r2r", types=("dct1",))),
+        (NotImplementedError, lambda: weft.Plan(4, types="dct2")),
     ],
 )
 def test_mistakes_raise(exception, call):
     with pytest.raises(exception):
         call()
+
+
+def test_cosine_and_sine_transforms(rng):
+    scipy_fft = pytest.importorskip("scipy.fft")
+    array = random_array(rng, (6, 5), "f8")
+    plan = weft.Plan((6, 5), kind="r2r", types=("dct2", "dst3"), norm="backward")
+    spectrum = plan.forward(array)
+    assert np.allclose(spectrum, scipy_fft.dst(scipy_fft.dct(array, axis=0), type=3))
+    assert np.allclose(plan.inverse(spectrum), array)
+    whole = weft.Plan((6, 5), kind="r2r", types="dct4")
+    assert np.allclose(whole.forward(array), scipy_fft.dctn(array, type=4))
 
 
 def test_threads_share_a_plan(rng):

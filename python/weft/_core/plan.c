@@ -52,6 +52,9 @@ static const char *direction_name(int direction) {
 static const char *kind_name(int kind) {
     return weft_kind_name((weft_kind)kind);
 }
+static const char *type_name(int type) {
+    return weft_axis_name((weft_axis)type);
+}
 static const char *precision_name(int p) {
     return weft_precision_name((weft_precision)p);
 }
@@ -120,18 +123,39 @@ static int read_shape(PyObject *shape, weft_problem *problem) {
     return 0;
 }
 
+/* What a real-to-real transform does along each axis: one name for all, or one each. */
+static int read_types(PyObject *types, weft_problem *problem) {
+    if (!types || types == Py_None) return 0;
+    const bool one = PyUnicode_Check(types);
+    const Py_ssize_t count = one ? problem->rank : PySequence_Size(types);
+    if (count < 0) return -1;
+    if (count != problem->rank)
+        return core_raise(WEFT_ERROR_INVALID_ARGUMENT,
+                          "Plan: types has one name, or as many as shape has extents");
+    for (Py_ssize_t a = 0; a < count; a++) {
+        PyObject *name = one ? Py_NewRef(types) : PySequence_GetItem(types, a);
+        const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+        int type = 0;
+        const int done = text ? read_choice("types", text, type_name, &type) : -1;
+        Py_XDECREF(name);
+        if (done < 0) return -1;
+        problem->axis[a] = (weft_axis)type;
+    }
+    return 0;
+}
+
 static int read_plan(plan_object *self, PyObject *args, PyObject *keywords) {
     static char *names[] = {"shape",  "kind",     "precision", "norm",   "batch", "engine",
-                            "device", "location", "threads",   "effort", NULL};
-    PyObject *shape;
+                            "device", "location", "threads",   "effort", "types", NULL};
+    PyObject *shape, *types = NULL;
     const char *kind = NULL, *precision = NULL, *norm = NULL, *engine = NULL, *device = NULL,
                *location = NULL, *effort = NULL;
     long long batch = 1;
     int choice[7] = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$sssLsssis:Plan", names, &shape, &kind,
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$sssLsssisO:Plan", names, &shape, &kind,
                                      &precision, &norm, &batch, &engine, &device, &location,
-                                     &self->options.threads, &effort) ||
-        read_shape(shape, &self->problem) < 0 ||
+                                     &self->options.threads, &effort, &types) ||
+        read_shape(shape, &self->problem) < 0 || read_types(types, &self->problem) < 0 ||
         read_choice("kind", kind, kind_name, &choice[0]) < 0 ||
         read_choice("precision", precision, precision_name, &choice[1]) < 0 ||
         read_choice("norm", norm, norm_name, &choice[2]) < 0 ||
@@ -173,7 +197,8 @@ static void plan_dealloc(PyObject *object) {
 
 /* The type of the numbers in a space; -1 where NumPy has none. */
 static int numpy_type(const plan_object *self, weft_space space) {
-    const bool is_complex = self->problem.kind == WEFT_C2C || space == WEFT_OUTPUT;
+    const weft_kind kind = self->problem.kind;
+    const bool is_complex = kind == WEFT_C2C || (kind == WEFT_R2C && space == WEFT_OUTPUT);
     switch (self->problem.precision) {
     case WEFT_DOUBLE:
         return is_complex ? NPY_CDOUBLE : NPY_DOUBLE;
@@ -389,9 +414,12 @@ static PyMethodDef methods[] = {
 
 static const char documented[] =
     "Plan(shape, *, kind='c2c', precision='double', norm='none', batch=1, engine='auto',\n"
-    "     device='host', location='device', threads=1, effort='estimate')\n--\n\n"
+    "     device='host', location='device', threads=1, effort='estimate', types=None)\n--\n\n"
     "A transform of arrays of one shape, planned once and executed as often as wanted.\n\n"
-    "kind 'r2c' halves the last axis. norm 'none' scales neither direction; others are NumPy's.\n"
+    "kind 'r2c' halves the last axis; 'r2r' takes the type of every axis: 'dct1' to 'dct4', "
+    "'dst1'\n"
+    "to 'dst4' or 'none', one for all or a sequence. norm 'none' scales neither direction; others "
+    "are NumPy's.\n"
     "With batch > 1 the arrays have an axis more, the first. Raises weft.Error.";
 
 int core_plan_type_add(PyObject *module) {
