@@ -26,7 +26,8 @@ static bool same_transform(const weft_transform *a, const weft_transform *b) {
                 a->round_trip == b->round_trip && a->part_loop == b->part_loop &&
                 same_operators(&a->load, &b->load) && same_operators(&a->spectral, &b->spectral) &&
                 same_operators(&a->store, &b->store);
-    for (int i = 0; i < a->dims && same; i++) same = same_dimension(&a->dim[i], &b->dim[i]);
+    for (int i = 0; i < a->dims && same; i++)
+        same = same_dimension(&a->dim[i], &b->dim[i]) && a->type[i] == b->type[i];
     for (int i = 0; i < a->loops && same; i++) same = same_dimension(&a->loop[i], &b->loop[i]);
     return same;
 }

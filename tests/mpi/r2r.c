@@ -180,13 +180,14 @@ static weft_brick brick_of(const weft_problem *p, int axis) {
 }
 
 /* The caller's boxes are split along other axes than weft would. */
-static void run_bricks(const weft_problem *given) {
+static void run_bricks(const weft_problem *given, weft_options o) {
     const weft_brick input = brick_of(given, given->rank - 1), output = brick_of(given, 0);
     weft_problem p = *given;
     long double *const exact[2] = {make_exact(&p, WEFT_FORWARD), make_exact(&p, WEFT_INVERSE)};
     p.input = &input;
     p.output = &output;
-    run_case(&p, &(weft_options){.decomposition = WEFT_BRICK, .threads = 2}, exact, NULL);
+    o.decomposition = WEFT_BRICK;
+    run_case(&p, &o, exact, NULL);
     free(exact[0]);
     free(exact[1]);
 }
@@ -232,6 +233,9 @@ int main(int argc, char **argv) {
         {.rank = 3, .n = {1, 3, 2}, .kind = WEFT_R2R, .axis = {WEFT_DCT2, WEFT_DST3, WEFT_DCT1}},
     };
     enum { PROBLEMS = sizeof problems / sizeof *problems };
+    /* Its passes, from a brick and realigned, differ in their types alone. */
+    static const weft_problem square = {
+        .rank = 2, .n = {8, 8}, .kind = WEFT_R2R, .axis = {WEFT_DCT2, WEFT_DST3}};
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -241,7 +245,8 @@ int main(int argc, char **argv) {
     run_problem(
         &problems[0],
         (weft_options){.device = WEFT_SIMULATED, .location = WEFT_LOCATION_HOST, .chunks = 2});
-    for (int i = 0; i < PROBLEMS; i++) run_bricks(&problems[i]);
+    for (int i = 0; i < PROBLEMS; i++) run_bricks(&problems[i], (weft_options){.threads = 2});
+    run_bricks(&square, (weft_options){.engine = WEFT_ENGINE_REFERENCE, .variant = WEFT_REALIGNED});
     differing_types_are_refused();
     weft_context_destroy(&ctx);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
