@@ -1,21 +1,6 @@
-/* Kernels of a line alone: AVX2 with FMA, single precision, each width of vectors, the widest
- * first. */
-#include "engine/native/lone_kernels.h"
-
-#include <stddef.h>
-
+/* Kernels of a line alone: AVX2 with FMA, single precision. */
 #define REAL float
-#define VECTOR 8
-#include "engine/native/lone.inc"
-#undef VECTOR
-#define VECTOR 4
-#define WIDER 8
-#include "engine/native/lone.inc"
-#undef VECTOR
-#define VECTOR 1
-#define WIDER 4
-#include "engine/native/lone.inc"
-#undef VECTOR
-
-const weft_lone_kernels *const weft_lone_avx2_single[] = {&lone_kernels_8, &lone_kernels_4,
-                                                          &lone_kernels_1, NULL};
+#define WIDEST 8
+#define PAIRS 0
+#define LONE weft_lone_avx2_single
+#include "engine/native/lone_widths.inc"

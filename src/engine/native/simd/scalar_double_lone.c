@@ -1,11 +1,6 @@
-/* Kernels of a line alone: plain C, double precision, each width of vectors, the widest first. */
-#include "engine/native/lone_kernels.h"
-
-#include <stddef.h>
-
+/* Kernels of a line alone: plain C, double precision. */
 #define REAL double
-#define VECTOR 1
-#include "engine/native/lone.inc"
-#undef VECTOR
-
-const weft_lone_kernels *const weft_lone_scalar_double[] = {&lone_kernels_1, NULL};
+#define WIDEST 1
+#define PAIRS 1
+#define LONE weft_lone_scalar_double
+#include "engine/native/lone_widths.inc"

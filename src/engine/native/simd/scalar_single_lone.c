@@ -1,11 +1,6 @@
-/* Kernels of a line alone: plain C, single precision, each width of vectors, the widest first. */
-#include "engine/native/lone_kernels.h"
-
-#include <stddef.h>
-
+/* Kernels of a line alone: plain C, single precision. */
 #define REAL float
-#define VECTOR 1
-#include "engine/native/lone.inc"
-#undef VECTOR
-
-const weft_lone_kernels *const weft_lone_scalar_single[] = {&lone_kernels_1, NULL};
+#define WIDEST 1
+#define PAIRS 0
+#define LONE weft_lone_scalar_single
+#include "engine/native/lone_widths.inc"
