@@ -9,6 +9,19 @@
 #include <stdlib.h>
 #include <weft/weft.h>
 
+/* Element i of an array of single or double precision. */
+static inline double r2r_get(const void *array, int64_t i, weft_precision precision) {
+    return precision == WEFT_SINGLE ? (double)((const float *)array)[i]
+                                    : ((const double *)array)[i];
+}
+
+static inline void r2r_set(void *array, int64_t i, weft_precision precision, double value) {
+    if (precision == WEFT_SINGLE)
+        ((float *)array)[i] = (float)value;
+    else
+        ((double *)array)[i] = value;
+}
+
 /* Types 2 and 3 are each other's inverse. */
 static inline weft_axis r2r_inverse(weft_axis type) {
     switch (type) {

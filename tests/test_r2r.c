@@ -42,18 +42,6 @@ static int64_t elements_of(const weft_problem *p) {
     return count;
 }
 
-static double get(const void *array, int64_t i, weft_precision precision) {
-    return precision == WEFT_SINGLE ? (double)((const float *)array)[i]
-                                    : ((const double *)array)[i];
-}
-
-static void set(void *array, int64_t i, weft_precision precision, double value) {
-    if (precision == WEFT_SINGLE)
-        ((float *)array)[i] = (float)value;
-    else
-        ((double *)array)[i] = value;
-}
-
 /* An array of random numbers, and what a transform of it is by definition. */
 typedef struct sample {
     void *in, *out;
@@ -70,8 +58,8 @@ static sample make_sample(const weft_problem *p, weft_direction direction) {
     s.out = malloc(s.bytes);
     s.exact = malloc((size_t)s.elements * sizeof *s.exact);
     for (int64_t i = 0; i < s.elements; i++) {
-        set(s.in, i, p->precision, random_number());
-        s.exact[i] = (long double)get(s.in, i, p->precision);
+        r2r_set(s.in, i, p->precision, random_number());
+        s.exact[i] = (long double)r2r_get(s.in, i, p->precision);
     }
     r2r_define(p, direction, s.exact);
     return s;
@@ -86,7 +74,7 @@ static void free_sample(sample *s) {
 static double error_of(const sample *s, const void *result, weft_precision precision) {
     long double difference = 0, size = 0;
     for (int64_t i = 0; i < s->elements; i++) {
-        const long double d = (long double)get(result, i, precision) - s->exact[i];
+        const long double d = (long double)r2r_get(result, i, precision) - s->exact[i];
         difference += d * d;
         size += s->exact[i] * s->exact[i];
     }
@@ -252,7 +240,7 @@ static void inverses_give_back_what_was_there(void **state) {
             assert_true(error_of(&s, s.out, WEFT_DOUBLE) < 1e-15);
             assert_int_equal(weft_execute(plan, WEFT_INVERSE, s.out, s.out), WEFT_SUCCESS);
             for (int64_t i = 0; i < s.elements; i++)
-                s.exact[i] = (long double)get(s.in, i, WEFT_DOUBLE) *
+                s.exact[i] = (long double)r2r_get(s.in, i, WEFT_DOUBLE) *
                              (norm == WEFT_NORM_NONE ? (long double)n : 1.0L);
             assert_true(error_of(&s, s.out, WEFT_DOUBLE) < 1e-15);
             weft_plan_destroy(&plan);
@@ -303,7 +291,7 @@ static void operators_and_convolutions_work_on_real_spectra(void **state) {
     assert_true(error_of(&s, s.out, WEFT_DOUBLE) < 1e-15);
     assert_int_equal(weft_execute(plan, WEFT_CONVOLVE, s.in, s.out), WEFT_SUCCESS);
     for (int64_t i = 0; i < s.elements; i++)
-        s.exact[i] = 2 * (long double)get(s.in, i, WEFT_DOUBLE);
+        s.exact[i] = 2 * (long double)r2r_get(s.in, i, WEFT_DOUBLE);
     assert_true(error_of(&s, s.out, WEFT_DOUBLE) < 1e-15);
     weft_plan_destroy(&plan);
     free_sample(&s);

@@ -1,7 +1,7 @@
 """Types of the C part, weft._core."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from numpy import dtype, ndarray
 
@@ -50,138 +50,61 @@ class Plan:
     @property
     def engine(self) -> str: ...
 
-def fft(
-    x: Any,
-    n: int | None = None,
-    axis: int = -1,
-    norm: _Norm = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: None = None,
-    out: _Array | None = None,
-) -> Any: ...
-def ifft(
-    x: Any,
-    n: int | None = None,
-    axis: int = -1,
-    norm: _Norm = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: None = None,
-    out: _Array | None = None,
-) -> Any: ...
-def rfft(
-    x: Any,
-    n: int | None = None,
-    axis: int = -1,
-    norm: _Norm = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: None = None,
-    out: _Array | None = None,
-) -> Any: ...
-def irfft(
-    x: Any,
-    n: int | None = None,
-    axis: int = -1,
-    norm: _Norm = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: None = None,
-    out: _Array | None = None,
-) -> Any: ...
-def fft2(
-    x: Any,
-    s: int | Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = (-2, -1),
-    norm: _Norm = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: None = None,
-    out: _Array | None = None,
-) -> Any: ...
-def ifft2(
-    x: Any,
-    s: int | Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = (-2, -1),
-    norm: _Norm = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: None = None,
-    out: _Array | None = None,
-) -> Any: ...
-def rfft2(
-    x: Any,
-    s: int | Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = (-2, -1),
-    norm: _Norm = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: None = None,
-    out: _Array | None = None,
-) -> Any: ...
-def irfft2(
-    x: Any,
-    s: int | Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = (-2, -1),
-    norm: _Norm = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: None = None,
-    out: _Array | None = None,
-) -> Any: ...
-def fftn(
-    x: Any,
-    s: int | Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = None,
-    norm: _Norm = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: None = None,
-    out: _Array | None = None,
-) -> Any: ...
-def ifftn(
-    x: Any,
-    s: int | Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = None,
-    norm: _Norm = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: None = None,
-    out: _Array | None = None,
-) -> Any: ...
-def rfftn(
-    x: Any,
-    s: int | Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = None,
-    norm: _Norm = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: None = None,
-    out: _Array | None = None,
-) -> Any: ...
-def irfftn(
-    x: Any,
-    s: int | Sequence[int] | None = None,
-    axes: int | Sequence[int] | None = None,
-    norm: _Norm = None,
-    overwrite_x: bool = False,
-    workers: int | None = None,
-    *,
-    plan: None = None,
-    out: _Array | None = None,
-) -> Any: ...
+class _OneAxis(Protocol):
+    def __call__(
+        self,
+        x: Any,
+        n: int | None = None,
+        axis: int = -1,
+        norm: _Norm = None,
+        overwrite_x: bool = False,
+        workers: int | None = None,
+        *,
+        plan: None = None,
+        out: _Array | None = None,
+    ) -> Any: ...
+
+class _TwoAxes(Protocol):
+    def __call__(
+        self,
+        x: Any,
+        s: int | Sequence[int] | None = None,
+        axes: int | Sequence[int] | None = (-2, -1),
+        norm: _Norm = None,
+        overwrite_x: bool = False,
+        workers: int | None = None,
+        *,
+        plan: None = None,
+        out: _Array | None = None,
+    ) -> Any: ...
+
+class _AllAxes(Protocol):
+    def __call__(
+        self,
+        x: Any,
+        s: int | Sequence[int] | None = None,
+        axes: int | Sequence[int] | None = None,
+        norm: _Norm = None,
+        overwrite_x: bool = False,
+        workers: int | None = None,
+        *,
+        plan: None = None,
+        out: _Array | None = None,
+    ) -> Any: ...
+
+fft: _OneAxis
+ifft: _OneAxis
+rfft: _OneAxis
+irfft: _OneAxis
+fft2: _TwoAxes
+ifft2: _TwoAxes
+rfft2: _TwoAxes
+irfft2: _TwoAxes
+fftn: _AllAxes
+ifftn: _AllAxes
+rfftn: _AllAxes
+irfftn: _AllAxes
+
 def transform(
     in_: _Array,
     out: _Array,

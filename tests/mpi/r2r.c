@@ -25,18 +25,6 @@ static double value_at(int64_t place) {
     return sin(1.0 + 0.7 * (double)place * (double)(place % 17));
 }
 
-static double get(const void *array, int64_t i, weft_precision precision) {
-    return precision == WEFT_SINGLE ? (double)((const float *)array)[i]
-                                    : ((const double *)array)[i];
-}
-
-static void set(void *array, int64_t i, weft_precision precision, double value) {
-    if (precision == WEFT_SINGLE)
-        ((float *)array)[i] = (float)value;
-    else
-        ((double *)array)[i] = value;
-}
-
 /* The place in the whole array of element i of a box. */
 static int64_t place_of(const weft_problem *p, const weft_box *box, int64_t i) {
     int64_t index[WEFT_MAX_RANK], place = 0;
@@ -72,7 +60,7 @@ static double error_of(const weft_problem *p, const weft_box *box, const void *r
     size = sqrtl(size / (long double)all);
     for (int64_t i = 0; i < count; i++) {
         const long double off =
-            fabsl((long double)get(result, i, p->precision) - exact[place_of(p, box, i)]);
+            fabsl((long double)r2r_get(result, i, p->precision) - exact[place_of(p, box, i)]);
         worst = off <= worst ? worst : off; /* also where it is NaN */
     }
     return (double)(worst / size);
@@ -107,7 +95,7 @@ static void execute(weft_plan plan, const weft_problem *p, weft_direction direct
     memset(in, 0xff, room);
     memset(out, 0xff, room);
     for (int64_t i = 0; i < elements_of(p, source.n); i++)
-        set(in, i, p->precision, value_at(place_of(p, &source, i)));
+        r2r_set(in, i, p->precision, value_at(place_of(p, &source, i)));
     executions++;
     if (succeeds(weft_execute(plan, direction, in, in_place ? in : out), what)) {
         const double error = error_of(p, &result, in_place ? in : out, exact);

@@ -211,14 +211,14 @@ static int numpy_type(const plan_object *self, weft_space space) {
 }
 
 /* A buffer of the caller's: an object with the buffer protocol, or an address. */
-typedef struct lent {
+typedef struct caller_buffer {
     Py_buffer view;
     bool viewed;
     void *data;
-} lent;
+} caller_buffer;
 
-static int borrow(const plan_object *self, PyObject *object, weft_space space, bool written,
-                  lent *buffer) {
+static int take_buffer(const plan_object *self, PyObject *object, weft_space space, bool written,
+                       caller_buffer *buffer) {
     const char *name = written ? "out" : "in";
     char sentence[CORE_SENTENCE];
     if (PyLong_Check(object)) {
@@ -250,7 +250,7 @@ static int borrow(const plan_object *self, PyObject *object, weft_space space, b
     return 0;
 }
 
-static void give_back(lent *buffer) {
+static void release_buffer(caller_buffer *buffer) {
     if (buffer->viewed) PyBuffer_Release(&buffer->view);
 }
 
@@ -258,10 +258,10 @@ static int execute(plan_object *self, weft_direction direction, PyObject *in, Py
     weft_plan plan = plan_of(self);
     if (!plan) return -1;
     const bool inverse = direction == WEFT_INVERSE;
-    lent from = {0}, to = {0};
+    caller_buffer from = {0}, to = {0};
     int done = -1;
-    if (borrow(self, in, inverse ? WEFT_OUTPUT : WEFT_INPUT, false, &from) == 0 &&
-        borrow(self, out, inverse ? WEFT_INPUT : WEFT_OUTPUT, true, &to) == 0) {
+    if (take_buffer(self, in, inverse ? WEFT_OUTPUT : WEFT_INPUT, false, &from) == 0 &&
+        take_buffer(self, out, inverse ? WEFT_INPUT : WEFT_OUTPUT, true, &to) == 0) {
         char sentence[CORE_SENTENCE];
         weft_status status;
         Py_BEGIN_ALLOW_THREADS;
@@ -271,8 +271,8 @@ static int execute(plan_object *self, weft_direction direction, PyObject *in, Py
         Py_END_ALLOW_THREADS;
         done = status == WEFT_SUCCESS ? 0 : core_raise(status, sentence);
     }
-    give_back(&from);
-    give_back(&to);
+    release_buffer(&from);
+    release_buffer(&to);
     return done;
 }
 

@@ -53,7 +53,7 @@ static bool make_roots(maker *m, weft_r2r_step *step, int64_t order, int64_t h) 
 }
 
 /* w^k = exp(-pi i k / 2n) for k = 0..count-1. */
-static bool make_turns(maker *m, weft_r2r_step *step, int64_t count) {
+static bool make_twiddles(maker *m, weft_r2r_step *step, int64_t count) {
     step->factors = weft_numbers_roots(m->kernels, 4 * m->line->n, count, m->bytes);
     return step->factors != NULL;
 }
@@ -89,11 +89,11 @@ static bool make_type_2(maker *m) {
     const bool even = n % 2 == 0;
     line->m = even ? n / 2 : n;
     line->out_backwards = is_sine(line->type);
-    line->load.kind = even ? WEFT_R2R_PACK : WEFT_R2R_TURN;
-    line->store.kind = even ? WEFT_R2R_SPLIT_TURNED : WEFT_R2R_PROJECT;
+    line->load.kind = even ? WEFT_R2R_PACK : WEFT_R2R_TWIDDLE;
+    line->store.kind = even ? WEFT_R2R_SPLIT_TWIDDLED : WEFT_R2R_PROJECT;
     if (!make_makhoul(m, &line->load)) return false;
     if (even)
-        return make_turns(m, &line->store, n / 2 + 1) && make_roots(m, &line->store, n, n / 2);
+        return make_twiddles(m, &line->store, n / 2 + 1) && make_roots(m, &line->store, n, n / 2);
     if (!make_index(m, &line->store, n) || !make_factors(m, &line->store, 2 * n) ||
         !make_unity(m, 4 * n, n))
         return false;
@@ -112,10 +112,11 @@ static bool make_type_3(maker *m) {
     line->m = even ? n / 2 : n;
     line->direction = WEFT_INVERSE;
     line->in_backwards = is_sine(line->type);
-    line->load.kind = even ? WEFT_R2R_MERGE : WEFT_R2R_TURN;
+    line->load.kind = even ? WEFT_R2R_MERGE : WEFT_R2R_TWIDDLE;
     line->store.kind = even ? WEFT_R2R_UNPACK : WEFT_R2R_PROJECT;
     if (!make_makhoul(m, &line->store)) return false;
-    if (even) return make_turns(m, &line->load, n / 2 + 1) && make_roots(m, &line->load, n, n / 2);
+    if (even)
+        return make_twiddles(m, &line->load, n / 2 + 1) && make_roots(m, &line->load, n, n / 2);
     if (!make_index(m, &line->load, n) || !make_factors(m, &line->load, 2 * n) ||
         !make_unity(m, 4 * n, n))
         return false;
@@ -133,7 +134,7 @@ static bool make_even_type_4(maker *m) {
     weft_r2r_line *line = m->line;
     const int64_t n = line->n, h = n / 2;
     line->m = h;
-    line->load.kind = WEFT_R2R_PACK_TURNED;
+    line->load.kind = WEFT_R2R_PACK_TWIDDLED;
     line->store.kind = WEFT_R2R_PROJECT_PAIRS;
     if (!make_index(m, &line->load, n) || !make_factors(m, &line->load, n) ||
         !make_index(m, &line->store, n) || !make_factors(m, &line->store, 2 * n) ||
@@ -162,7 +163,7 @@ static bool make_odd_type_4(maker *m) {
     const int64_t n = line->n;
     const double half_sqrt2 = 0.707106781186547524400844362104849039; /* of eighth roots of 1 */
     line->m = n;
-    line->load.kind = WEFT_R2R_TURN;
+    line->load.kind = WEFT_R2R_TWIDDLE;
     line->store.kind = WEFT_R2R_PROJECT;
     if (!make_index(m, &line->load, n) || !make_factors(m, &line->load, 2 * n) ||
         !make_index(m, &line->store, n) || !make_factors(m, &line->store, 2 * n))

@@ -21,10 +21,10 @@
 #include "engine/native/kernels.h"
 
 typedef enum weft_r2r_load {
-    WEFT_R2R_PACK,        /* row j: f[2j] x[index[2j]] + i f[2j+1] x[index[2j+1]] */
-    WEFT_R2R_PACK_TURNED, /* row j: (x[index[2j]] + i x[index[2j+1]]) times complex factor j */
-    WEFT_R2R_TURN,        /* row j: x[index[j]] times complex factor j */
-    WEFT_R2R_MERGE,       /* type 3 of even length: factors w^k, roots exp(-2 pi i k / n) */
+    WEFT_R2R_PACK,          /* row j: f[2j] x[index[2j]] + i f[2j+1] x[index[2j+1]] */
+    WEFT_R2R_PACK_TWIDDLED, /* row j: (x[index[2j]] + i x[index[2j+1]]) times complex factor j */
+    WEFT_R2R_TWIDDLE,       /* row j: x[index[j]] times complex factor j */
+    WEFT_R2R_MERGE,         /* type 3 of even length: factors w^k, roots exp(-2 pi i k / n) */
     WEFT_R2R_LOADS
 } weft_r2r_load;
 
@@ -32,7 +32,7 @@ typedef enum weft_r2r_store {
     WEFT_R2R_UNPACK,          /* y[index[2j]], y[index[2j+1]]: f[2j] re, f[2j+1] im of row j */
     WEFT_R2R_PROJECT_PAIRS,   /* the same: f[4j] re + f[4j+1] im, f[4j+2] re + f[4j+3] im */
     WEFT_R2R_PROJECT,         /* y[index[j]]: f[2j] re + f[2j+1] im of row j */
-    WEFT_R2R_SPLIT_TURNED,    /* type 2 of even length: factors w^k, roots exp(-2 pi i k / n) */
+    WEFT_R2R_SPLIT_TWIDDLED,  /* type 2 of even length: factors w^k, roots exp(-2 pi i k / n) */
     WEFT_R2R_SPLIT_REAL,      /* DCT1: roots exp(-2 pi i k / 2m) of m rows */
     WEFT_R2R_SPLIT_IMAGINARY, /* DST1 */
     WEFT_R2R_STORES
