@@ -152,6 +152,36 @@ static void a_call_that_is_one_transform_tells_its_time(void **state) {
     }
 }
 
+/* Of calls that take little longer than reading the clock one in 16 is timed, of others each. */
+static void of_brief_calls_some_are_timed(void **state) {
+    (void)state;
+    enum { CALLS = 40, FOR_EACH_TIMED = 16 };
+    static const int64_t lengths[] = {64, 1024, 1025};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        const weft_problem problem = {.rank = 1, .n = {lengths[i]}, .kind = WEFT_C2C};
+        static double in[2 * 1025], out[2 * 1025];
+        weft_plan plan = NULL;
+        assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_SUCCESS);
+        for (int call = 0; call < CALLS; call++) {
+            const bool timed = lengths[i] > 1024 || call % FOR_EACH_TIMED == 0;
+            plan->recorder.ticks = UINT64_MAX;
+            assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, out), WEFT_SUCCESS);
+            assert_int_equal(plan->recorder.ticks != UINT64_MAX, timed);
+            plan->recorder.ticks = UINT64_MAX;
+            assert_int_equal(weft_execute(plan, WEFT_INVERSE, out, out), WEFT_SUCCESS);
+            assert_int_equal(plan->recorder.ticks != UINT64_MAX, timed);
+        }
+        for (int call = 0; call < CALLS; call++) { /* who asks is told */
+            weft_timings t;
+            assert_int_equal(weft_plan_timings(plan, &t), WEFT_SUCCESS);
+            plan->recorder.ticks = UINT64_MAX;
+            assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, out), WEFT_SUCCESS);
+            assert_true(plan->recorder.ticks != UINT64_MAX);
+        }
+        weft_plan_destroy(&plan);
+    }
+}
+
 static void a_traced_call_of_one_transform_has_its_span(void **state) {
     (void)state;
     const weft_problem problem = {.rank = 1, .n = {64}, .kind = WEFT_C2C};
@@ -174,6 +204,7 @@ int main(void) {
         cmocka_unit_test(ticks_grow_from_thread_to_thread),
         cmocka_unit_test(an_execution_begun_after_a_single_one_tells_its_own_sums),
         cmocka_unit_test(a_call_that_is_one_transform_tells_its_time),
+        cmocka_unit_test(of_brief_calls_some_are_timed),
         cmocka_unit_test(a_traced_call_of_one_transform_has_its_span),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "r2r_definition.h"
+#include "support/exact_r2r.h"
 
 #ifdef __SANITIZE_ADDRESS__ /* which takes ten times as long */
 enum { EVERY = 8 };
@@ -81,24 +81,6 @@ static double error_of(const sample *s, const void *result, weft_precision preci
     return size > 0 ? (double)sqrtl(difference / size) : (double)sqrtl(difference);
 }
 
-/* The relative L2 error allowed: that of a complex transform of the 4 n points (4 n -+ 4 of type 1)
- * that the definition of a line stands for (docs/design.md). */
-static double allowed_error(const weft_problem *p) {
-    const double u = p->precision == WEFT_SINGLE ? 6.0e-8 : 1.1e-16;
-    double bits = 0, factor = 1;
-    for (int a = 0; a < p->rank; a++) {
-        if (p->axis[a] == WEFT_AXIS_NONE) continue;
-        int64_t n = p->axis[a] == WEFT_DCT1   ? p->n[a] - 1
-                    : p->axis[a] == WEFT_DST1 ? p->n[a] + 1
-                                              : p->n[a];
-        bits += log2(4.0 * (double)n);
-        for (int64_t d = 2; d <= 13; d++)
-            while (n % d == 0) n /= d;
-        if (n > 1) factor = 2.5;
-    }
-    return u * factor * sqrt(bits);
-}
-
 static void print_case(const weft_problem *p, const weft_options *o, char *text, size_t room) {
     int at = snprintf(text, room, "%s %s", weft_engine_name(o->engine),
                       weft_precision_name(p->precision));
@@ -111,7 +93,8 @@ static void print_case(const weft_problem *p, const weft_options *o, char *text,
 
 static void check_result(const sample *s, const void *result, const weft_problem *p,
                          const weft_options *o, const char *what) {
-    const double error = error_of(s, result, p->precision), allowed = allowed_error(p);
+    const double error = error_of(s, result, p->precision),
+                 allowed = r2r_allowed_error(p->precision, p->rank, p->axis, p->n);
     char text[512];
     print_case(p, o, text, sizeof text);
     if (!(error <= allowed)) fail_msg("%s, %s: error %.3g > %.3g", text, what, error, allowed);
@@ -297,6 +280,40 @@ static void operators_and_convolutions_work_on_real_spectra(void **state) {
     free_sample(&s);
 }
 
+/* Bytes that are converted and padded, an operator on the spectrum, and a convolution, where one
+ * axis is Fourier transformed and halved, one is a cosine transform and one is left as it is. */
+static void operators_and_conversions_go_with_mixed_axes(void **state) {
+    (void)state;
+    enum { N0 = 8, N1 = 6, N2 = 5, KEPT = 5 };
+    const weft_operator twice = {.kind = WEFT_OPERATOR_SCALE, .factor = 2};
+    weft_problem plain = {.rank = 3,
+                          .n = {N0, N1, N2},
+                          .kind = WEFT_R2C,
+                          .norm = WEFT_NORM_BACKWARD,
+                          .axis = {WEFT_DCT2, WEFT_AXIS_OF_KIND, WEFT_AXIS_NONE}};
+    weft_problem bytes = plain;
+    bytes.load_storage = WEFT_STORAGE_U8;
+    bytes.pad_from[0] = KEPT;
+    bytes.spectral = (weft_operators){&twice, 1};
+    const weft_options o = {.convolve = 1};
+    weft_plan plan = NULL, converting = NULL;
+    double real[N0 * N1 * N2] = {0}, spectrum[2 * N0 * (N1 / 2 + 1) * N2];
+    double other[2 * N0 * (N1 / 2 + 1) * N2];
+    double back[2 * N0 * (N1 / 2 + 1) * N2]; /* the larger of both spaces */
+    unsigned char given[KEPT * N1 * N2];
+    for (int i = 0; i < KEPT * N1 * N2; i++) real[i] = given[i] = (unsigned char)(i * 37);
+    assert_int_equal(weft_plan_create(ctx, &plain, NULL, &plan), WEFT_SUCCESS);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, real, spectrum), WEFT_SUCCESS);
+    assert_int_equal(weft_plan_create(ctx, &bytes, &o, &converting), WEFT_SUCCESS);
+    assert_int_equal(weft_execute(converting, WEFT_FORWARD, given, other), WEFT_SUCCESS);
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        assert_true(fabs(other[i] - 2 * spectrum[i]) < 1e-11);
+    assert_int_equal(weft_execute(converting, WEFT_CONVOLVE, given, back), WEFT_SUCCESS);
+    for (int i = 0; i < KEPT * N1 * N2; i++) assert_true(fabs(back[i] - 2 * real[i]) < 1e-11);
+    weft_plan_destroy(&converting);
+    weft_plan_destroy(&plan);
+}
+
 static void bad_input_gets_one_sentence(void **state) {
     (void)state;
     static const weft_operator shift = {.kind = WEFT_OPERATOR_SHIFT, .shift = {4}};
@@ -323,13 +340,25 @@ static void bad_input_gets_one_sentence(void **state) {
          {.rank = 2, .n = {8, 8}, .kind = WEFT_R2R, .axis = {WEFT_AXIS_NONE, WEFT_AXIS_NONE}},
          {0}},
         {"problem.kind is r2c",
-         WEFT_ERROR_UNSUPPORTED,
-         {.rank = 2, .n = {8, 8}, .kind = WEFT_R2C, .axis = {WEFT_DCT2}},
+         WEFT_ERROR_INVALID_ARGUMENT,
+         {.rank = 2, .n = {8, 8}, .kind = WEFT_R2C, .axis = {WEFT_DCT2, WEFT_AXIS_NONE}},
          {0}},
-        {"problem.kind is c2c",
-         WEFT_ERROR_UNSUPPORTED,
+        {"along every axis",
+         WEFT_ERROR_INVALID_ARGUMENT,
          {.rank = 1, .n = {8}, .axis = {WEFT_AXIS_NONE}},
          {0}},
+        {"dct1, which has no line of 1 point",
+         WEFT_ERROR_INVALID_ARGUMENT,
+         {.rank = 2, .n = {8, 1}, .axis = {WEFT_AXIS_OF_KIND, WEFT_DCT1}},
+         {0}},
+        {"shift along axis 0, where problem.axis is dct2",
+         WEFT_ERROR_UNSUPPORTED,
+         {.rank = 2, .n = {8, 8}, .load = {&shift, 1}, .axis = {WEFT_DCT2}},
+         {0}},
+        {"identity engine",
+         WEFT_ERROR_UNSUPPORTED,
+         {.rank = 2, .n = {8, 8}, .axis = {WEFT_DCT2}},
+         {.engine = WEFT_ENGINE_IDENTITY}},
         {"precision half",
          WEFT_ERROR_UNSUPPORTED,
          {.rank = 1, .n = {8}, .kind = WEFT_R2R, .precision = WEFT_HALF, .axis = {WEFT_DCT2}},
@@ -371,6 +400,7 @@ int main(void) {
         cmocka_unit_test(inverses_give_back_what_was_there),
         cmocka_unit_test(lines_do_not_touch_each_other),
         cmocka_unit_test(operators_and_convolutions_work_on_real_spectra),
+        cmocka_unit_test(operators_and_conversions_go_with_mixed_axes),
         cmocka_unit_test(bad_input_gets_one_sentence),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);

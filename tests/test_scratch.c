@@ -82,14 +82,94 @@ static void scratch_of_the_native_engine_is_on_huge_pages(void **state) {
     if (!huge_pages_known()) return; /* the kernel has none */
     const size_t before = advised_bytes(NULL, &unused);
     assert_int_equal(weft_plan_create(ctx, &problem, &options, &plan), WEFT_SUCCESS);
-    assert_true(advised_bytes(NULL, &unused) >= before + 2 * (16 << 20));
+    assert_true(advised_bytes(NULL, &unused) >= before + (16 << 20));
     weft_plan_destroy(&plan);
+}
+
+/* What the transforms of a line hold, both directions out of place and those of complex lines in
+ * place too, whatever the threads: beside 16 MiB as much as the line, or five complex lines where
+ * its length is prime. */
+static void long_lines_take_little_more_than_their_array(void **state) {
+    (void)state;
+    static const struct {
+        int64_t n;
+        weft_kind kind;
+        unsigned arrays;
+    } lines[] = {{1 << 20, WEFT_C2C, 1}, {1 << 22, WEFT_C2C, 1}, {3 << 20, WEFT_R2C, 1},
+                 {3 << 18, WEFT_C2C, 1}, {1953125, WEFT_C2C, 1}, {1048573, WEFT_C2C, 5},
+                 {1048573, WEFT_R2C, 10}};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        for (int threads = 1; threads <= 16; threads *= 4)
+            for (int single = 0; single < 2; single++) {
+                const weft_problem problem = {.rank = 1,
+                                              .n = {lines[i].n},
+                                              .kind = lines[i].kind,
+                                              .precision = single ? WEFT_SINGLE : WEFT_DOUBLE};
+                const weft_options options = {.engine = WEFT_ENGINE_NATIVE,
+                                              .threads = threads,
+                                              .placement = lines[i].kind == WEFT_R2C
+                                                               ? WEFT_OUT_OF_PLACE
+                                                               : WEFT_PLACEMENT_ANY};
+                weft_plan plan = NULL;
+                weft_memory memory;
+                const size_t array = (size_t)lines[i].n * (lines[i].kind == WEFT_R2C ? 1u : 2u) *
+                                     (single ? sizeof(float) : sizeof(double));
+                assert_int_equal(weft_plan_create(ctx, &problem, &options, &plan), WEFT_SUCCESS);
+                assert_int_equal(weft_plan_memory(plan, &memory), WEFT_SUCCESS);
+                if (memory.total > lines[i].arrays * array + ((size_t)16 << 20))
+                    fail_msg("%lld points, %d threads: %zu bytes beside %zu of the array",
+                             (long long)lines[i].n, threads, memory.total, array);
+                weft_plan_destroy(&plan);
+            }
+}
+
+/* Forward into `spectrum` and back into `back`, with so many threads. */
+static void there_and_back(weft_problem problem, int threads, const void *in, void *spectrum,
+                           void *back) {
+    const weft_options options = {.engine = WEFT_ENGINE_NATIVE, .threads = threads};
+    weft_plan plan = NULL;
+    assert_int_equal(weft_plan_create(ctx, &problem, &options, &plan), WEFT_SUCCESS);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, spectrum), WEFT_SUCCESS);
+    assert_int_equal(weft_execute(plan, WEFT_INVERSE, spectrum, back), WEFT_SUCCESS);
+    weft_plan_destroy(&plan);
+}
+
+/* Several threads share the memory of one long line, or have some for each of several. */
+static void threads_do_not_change_the_bits_of_long_lines(void **state) {
+    (void)state;
+    enum { MOST_LINES = 3, LONGEST = 131072, NUMBERS = MOST_LINES * 2 * (LONGEST + 2) };
+    static const int64_t lengths[] = {5003, 16384, 65537, 100000, LONGEST};
+    static const int teams[] = {2, 3, 7};
+    static double in[NUMBERS], spectrum[2][NUMBERS], back[2][NUMBERS];
+    static float single_in[NUMBERS];
+    for (int i = 0; i < NUMBERS; i++) in[i] = (double)((i * 7919LL) % 10007) / 10007 - 0.5;
+    for (int i = 0; i < NUMBERS; i++) single_in[i] = (float)in[i];
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+        for (int64_t batch = 1; batch <= MOST_LINES; batch += 2)
+            for (int c = 0; c < 4; c++) {
+                const weft_problem problem = {.rank = 1,
+                                              .n = {lengths[i]},
+                                              .kind = c % 2 ? WEFT_R2C : WEFT_C2C,
+                                              .precision = c / 2 ? WEFT_SINGLE : WEFT_DOUBLE,
+                                              .batch = batch};
+                const void *from = c / 2 ? (const void *)single_in : in;
+                memset(spectrum, 0, sizeof spectrum);
+                memset(back, 0, sizeof back);
+                there_and_back(problem, 1, from, spectrum[0], back[0]);
+                for (int team = 0; team < 3; team++) {
+                    there_and_back(problem, teams[team], from, spectrum[1], back[1]);
+                    assert_memory_equal(spectrum[0], spectrum[1], sizeof spectrum[0]);
+                    assert_memory_equal(back[0], back[1], sizeof back[0]);
+                }
+            }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zero_memory_is_zero_and_aligned),
         cmocka_unit_test(scratch_of_the_native_engine_is_on_huge_pages),
+        cmocka_unit_test(long_lines_take_little_more_than_their_array),
+        cmocka_unit_test(threads_do_not_change_the_bits_of_long_lines),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -10,9 +10,10 @@
  *
  * Conventions. Global shape n[0..rank-1] is row-major: the last axis is contiguous. The forward
  * transform is exp(-2 pi i ...), the inverse exp(+2 pi i ...); both are unscaled unless
- * problem.norm asks otherwise; WEFT_R2R has formulas of its own (weft_axis). WEFT_R2C halves the
- * last axis to n/2+1; its inverse ignores the imaginary parts that a line along that axis cannot
- * have once the other axes are transformed (of its numbers 0 and n/2), but the engine cufft's
+ * problem.norm asks otherwise; cosine and sine transforms have formulas of their own (weft_axis).
+ * WEFT_R2C halves the last axis that is Fourier transformed, of n numbers, to n/2+1; its inverse
+ * ignores the imaginary parts that a line along that axis cannot have once the other axes are
+ * transformed (of its numbers 0 and n/2), but the engine cufft's
  * result is undefined where what it is given, or problem.spectral makes, is not the spectrum of
  * real data. All sizes are counted in elements of the space they belong to unless a name says
  * bytes.
@@ -75,14 +76,16 @@ typedef enum weft_status {
 
 typedef enum weft_kind {
     WEFT_C2C = 0, /* complex to complex */
-    WEFT_R2C,     /* real to complex forward, complex to real inverse; last axis halved */
-    WEFT_R2R      /* real to real: cosine and sine transforms, as problem.axis says */
+    WEFT_R2C,     /* real to complex forward, complex to real inverse; an axis is halved */
+    WEFT_R2R      /* real to real: cosine and sine transforms along all axes, or none */
 } weft_kind;
 
 /*
- * What WEFT_R2R does along an axis: a cosine or sine transform of x[0..n-1] into y[0..n-1],
- * unscaled, as FFTW (REDFT00, 10, 01, 11 and RODFT00, 10, 01, 11) and SciPy (dct and dst of types 1
- * to 4) define them. All sums run over j = 0..n-1 unless stated, k = 0..n-1:
+ * What is done along an axis. WEFT_AXIS_OF_KIND is the Fourier transform: all axes of WEFT_C2C and
+ * WEFT_R2C, unless problem.axis says otherwise. The others are a cosine or sine transform of
+ * x[0..n-1] into y[0..n-1], unscaled, as FFTW (REDFT00, 10, 01, 11 and RODFT00, 10, 01, 11) and
+ * SciPy (dct and dst of types 1 to 4) define them. All sums run over j = 0..n-1 unless stated, k
+ * over 0..n-1:
  *     DCT1  y[k] = x[0] + (-1)^k x[n-1] + 2 sum_(j=1..n-2) x[j] cos(pi j k / (n-1)), n >= 2
  *     DCT2  y[k] = 2 sum x[j] cos(pi (2j+1) k / (2n))
  *     DCT3  y[k] = x[0] + 2 sum_(j=1..n-1) x[j] cos(pi j (2k+1) / (2n))
@@ -93,11 +96,23 @@ typedef enum weft_kind {
  *     DST4  y[k] = 2 sum x[j] sin(pi (2j+1) (2k+1) / (4n))
  * WEFT_FORWARD does what is named. WEFT_INVERSE does the other of types 2 and 3, and the same of
  * types 1 and 4: inverse(forward(x)) = N x, where N is the product over the axes of their logical
- * lengths 2 (n-1) for DCT1, 2 (n+1) for DST1, 1 for NONE, and 2 n for all others.
+ * lengths 2 (n-1) for DCT1, 2 (n+1) for DST1, 1 for NONE, n for Fourier transforms, and 2 n for all
+ * others.
+ *
+ * Mixed along the axes of one array, transforms commute, so the result is that of one axis after
+ * the other in any order:
+ *     WEFT_C2C  any of them along any axis. Of complex data a cosine or sine transform is that of
+ *               the real and that of the imaginary parts.
+ *     WEFT_R2C  a Fourier transform along one axis at least. The last such axis is the halved one:
+ *               {0, 0, WEFT_DCT2} of an array of n0 x n1 x n2 makes n0 x (n1/2+1) x n2 complex
+ *               numbers, the cosine transforms being done of real data.
+ *     WEFT_R2R  no Fourier transform.
+ * At least one axis is not NONE. Cosine and sine transforms are computed by the engines native,
+ * fftw and reference.
  */
 typedef enum weft_axis {
-    WEFT_AXIS_OF_KIND = 0, /* as problem.kind says: the only value of WEFT_C2C and WEFT_R2C */
-    WEFT_AXIS_NONE,        /* WEFT_R2R: left as it is */
+    WEFT_AXIS_OF_KIND = 0, /* Fourier transform; not with WEFT_R2R */
+    WEFT_AXIS_NONE,        /* left as it is */
     WEFT_DCT1,
     WEFT_DCT2,
     WEFT_DCT3,
@@ -116,10 +131,10 @@ typedef enum weft_precision {
                  are of the numbers in single precision. Mind the range of halves: 65504 */
 } weft_precision;
 
-/* Which direction is scaled by 1/N (N the product of n, or for WEFT_R2R of the logical lengths of
- * weft_axis): NumPy's and SciPy's meaning. ORTHO scales both by 1/sqrt(N). For WEFT_R2R that is
- * SciPy's norm="ortho" with orthogonalize=False: types 1 to 3 are then not orthogonal, since the
- * factors sqrt(2) of their first and last elements are not part of it. */
+/* Which direction is scaled by 1/N (the product of the logical lengths of weft_axis): NumPy's and
+ * SciPy's meaning. ORTHO scales both by 1/sqrt(N). For cosine and sine transforms that is SciPy's
+ * norm="ortho" with orthogonalize=False: types 1 to 3 are then not orthogonal, since the factors
+ * sqrt(2) of their first and last elements are not part of it. */
 typedef enum weft_norm {
     WEFT_NORM_NONE = 0,
     WEFT_NORM_BACKWARD,
@@ -387,13 +402,15 @@ typedef struct weft_problem {
     weft_norm norm;
     const weft_brick
         *input; /* this rank's box and order in input space; NULL: as the decomposition gives */
-    const weft_brick *output; /* the same in output space (last axis n/2+1 for WEFT_R2C); give it on
-                                 all ranks or on none. Read during weft_plan_create only. */
+    const weft_brick *output; /* the same in output space (halved axis n/2+1 for WEFT_R2C); give it
+                                 on all ranks or on none. Read during weft_plan_create only. */
     /* Operators on the real-space array as a forward transform loads it, on its spectrum as it is
      * stored (after problem.norm), and on the real-space array as an inverse transform stores it
      * (after problem.norm). Copied by weft_plan_create, tables and snippets included; equal on all
      * ranks. The engine jit applies them as it loads and stores elements, without another trip
-     * through memory; with the others they are steps of their own, as weft_plan_explain says. */
+     * through memory, and so does native with norms, other scalings of results and, where it can,
+     * windows, tables and shifts; otherwise they are steps of their own, as weft_plan_explain
+     * says. Results have the same bits either way on the host. */
     weft_operators load, spectral, store;
     /* The caller's arrays at the same places, before `load` and after the other two: what they
      * hold, and, in real space, how far they reach. Along axis a the array has pad_from[a] <= n[a]
@@ -406,7 +423,7 @@ typedef struct weft_problem {
     weft_storage load_storage, spectral_storage, store_storage;
     double decibels[2]; /* of WEFT_STORAGE_DECIBEL_U8; two different finite numbers */
     int64_t pad_from[WEFT_MAX_RANK];
-    /* WEFT_R2R: what is done along each axis, on at least one of them a transform. 0 otherwise. */
+    /* What is done along each axis, for WEFT_R2R of all of them: see weft_axis. */
     weft_axis axis[WEFT_MAX_RANK];
     int64_t reserved[12];
 } weft_problem;
@@ -448,7 +465,9 @@ typedef struct weft_options {
                      one trip through memory */
     int keep_spectrum; /* 1: convolutions store the spectrum, too: see weft_convolve. With convolve,
                           without bricks, on devices with WEFT_LOCATION_DEVICE */
-    int64_t reserved[16];
+    int64_t device_number; /* WEFT_CUDA, in contexts of one process: 1 + the number of the GPU, as
+                              the driver counts them; 0: as weft_device says */
+    int64_t reserved[15];
 } weft_options;
 
 /* Phase times of the last execution on this rank, in seconds, and what it sent to other ranks.
@@ -549,6 +568,18 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options);
  * no such order: the caller's own work on `in` and `out` must be done. */
 WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out);
 
+/* weft_execute without waiting for the end, on WEFT_CUDA: returns once the work is enqueued. It
+ * begins after what has been enqueued so far on `stream`, and what is enqueued there later begins
+ * after it. `stream` is a CUstream, or cudaStream_t, of the plan's GPU (NULL: the legacy default
+ * stream), on which no graph is being captured. The caller frees `in` and `out` in the order of
+ * that stream, or after waiting for it. The plan may be executed again at once, also with another
+ * stream: its executions run one after the other. Destroying it waits for them. A failure of the
+ * work itself is told by the caller's next wait for the stream; weft_plan_timings tells nothing of
+ * such executions. For contexts of one process and arrays on the GPU; WEFT_ERROR_UNSUPPORTED
+ * otherwise. Not collective; one call for a plan at a time. */
+WEFT_API weft_status weft_enqueue(weft_plan plan, weft_direction dir, const void *in, void *out,
+                                  void *stream);
+
 /* weft_execute with WEFT_CONVOLVE. In plans with options.keep_spectrum the spectrum that it goes
  * through, problem.spectral applied, is stored in `spectrum` as WEFT_FORWARD would store it: by the
  * engine jit from registers, by cuFFT as problem.spectral is applied, by the host's engines after
@@ -556,7 +587,10 @@ WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void
  * in other plans. Collective. */
 WEFT_API weft_status weft_convolve(weft_plan plan, const void *in, void *spectrum, void *out);
 
-/* Phase times of this rank's last execution. Not collective. */
+/* Phase times of this rank's last execution. On one rank and the host, where both arrays have no
+ * more than 32 KiB together, reading the clock would take as long as the transform: there those of
+ * the last execution that was timed. That is the first of each direction and placement, the first
+ * after each call of this function, and one in 16 of the others. Not collective. */
 WEFT_API weft_status weft_plan_timings(weft_plan plan, weft_timings *timings);
 
 /* The spans of this rank's last execution, in no particular order, where options.trace is 1. They

@@ -87,6 +87,7 @@ typedef struct weft_kernel_limits {
 typedef struct weft_device_settings {
     int threads;         /* threads that a copy or scale may use */
     size_t memory_limit; /* device bytes; 0: no limit */
+    int number;          /* weft_options.device_number */
 } weft_device_settings;
 
 typedef struct weft_device_ops {
@@ -100,6 +101,8 @@ typedef struct weft_device_ops {
     weft_status (*probe)(const char **description);
     weft_status (*open)(const weft_device_settings *settings, weft_device_state **device);
     void (*close)(weft_device_state *device);
+    /* weft_options.device_number of the device that was opened. NULL where it is always 0. */
+    int (*number)(const weft_device_state *device);
 
     weft_status (*allocate)(weft_device_state *device, weft_memory_kind kind, size_t bytes,
                             void **memory);
@@ -124,9 +127,13 @@ typedef struct weft_device_ops {
     weft_status (*queue_wait)(weft_device_state *device, weft_queue *queue);
 
     /* Makes later work on the default queue wait for the work that this process has enqueued so far
-     * on the device API's own default queue (CUDA: the legacy default stream). NULL where there is
-     * none. */
-    weft_status (*await_caller)(weft_device_state *device);
+     * on a queue of the device API (CUDA: a stream); NULL is that API's own default queue (CUDA:
+     * the legacy default stream). NULL where there is none. */
+    weft_status (*await_caller)(weft_device_state *device, void *stream);
+
+    /* Makes later work on a queue of the device API wait for the work on the default queue. NULL
+     * where await_caller is. */
+    weft_status (*precede_caller)(weft_device_state *device, void *stream);
 
     weft_status (*event_create)(weft_device_state *device, weft_event **event);
     void (*event_destroy)(weft_device_state *device, weft_event *event);

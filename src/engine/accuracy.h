@@ -9,9 +9,29 @@
 
 #include "engine/engine.h"
 #include "support/exact_dft.h"
+#include "support/exact_r2r.h"
+
+/* The definition along every dimension. */
+static inline void weft_exact_r2r(const weft_transform *t, exact_complex *x) {
+    int64_t points = 1;
+    for (int d = 0; d < t->dims; d++) points *= t->dim[d].n;
+    long double *real = malloc((size_t)points * sizeof *real);
+    for (int64_t i = 0; i < points; i++) real[i] = creall(x[i]);
+    for (int64_t d = 0, outer = 1, inner = points; d < t->dims; d++) {
+        inner /= t->dim[d].n;
+        r2r_define_axis(t->type[d], outer, t->dim[d].n, inner, real);
+        outer *= t->dim[d].n;
+    }
+    for (int64_t i = 0; i < points; i++) x[i] = real[i];
+    free(real);
+}
 
 /* Transforms one array of the batch: x holds the input's box, and then the output's. */
 static inline void weft_exact_transform(const weft_transform *t, exact_complex *x) {
+    if (t->kind == WEFT_TRANSFORM_R2R) {
+        weft_exact_r2r(t, x);
+        return;
+    }
     const int last = t->dims - 1;
     const int64_t n = t->dim[last].n, half = n / 2 + 1;
     const int64_t row = t->kind == WEFT_TRANSFORM_C2C ? n : half;
@@ -60,15 +80,13 @@ static inline int64_t weft_exact_conjugate(const weft_transform *t, int64_t i) {
 /* The relative L2 error that an engine is allowed: u sqrt(log2 N), and 2.5 times that where a prime
  * above 13 divides N. */
 static inline double weft_allowed_error(const weft_transform *t) {
-    double u = t->precision == WEFT_SINGLE ? 6.0e-8 : 1.1e-16, total = 1, factor = 1;
+    weft_axis type[WEFT_MAX_RANK] = {WEFT_AXIS_OF_KIND};
+    int64_t n[WEFT_MAX_RANK];
     for (int d = 0; d < t->dims; d++) {
-        int64_t n = t->dim[d].n;
-        total *= (double)n;
-        for (int64_t p = 2; p <= 13; p++)
-            while (n % p == 0) n /= p;
-        if (n > 1) factor = 2.5;
+        n[d] = t->dim[d].n;
+        if (t->kind == WEFT_TRANSFORM_R2R) type[d] = t->type[d];
     }
-    return total < 2 ? 0 : u * factor * sqrt(log2(total));
+    return r2r_allowed_error(t->precision, t->dims, type, n);
 }
 
 #endif

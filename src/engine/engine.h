@@ -7,6 +7,7 @@
 #define WEFT_ENGINE_H
 
 #include "device/device.h"
+#include "engine/scratch.h"
 #include "operator/operator.h"
 
 typedef enum weft_transform_kind {
@@ -83,13 +84,19 @@ typedef struct weft_transform {
      * the inverse transform: a convolution. Its output has the type and extents of the input. */
     weft_fused_operators load, spectral, store;
     bool round_trip;
+    bool in_batch; /* other lines, of other ranks perhaps, must get the bits that these get, so they
+                      must not be done as the only line there is */
     int part_loop; /* the loop whose first index `begin_at` sets; 0 where there are no loops */
+    weft_scratch *scratch; /* shared with transforms that never run at the same time; NULL: none.
+                              Not owned; must outlive the engine's plan */
 } weft_transform;
 
-/* Bytes of an element of one side. */
+/* Bytes of an element of one side. Real-to-real transforms count real numbers, also of an array
+ * whose box has complex ones. */
 static inline size_t weft_transform_element_bytes(const weft_transform *t, bool output) {
     const weft_fused_operators *side = output ? &t->store : &t->load;
-    if (side->list) return weft_stored_element_bytes(&side->layout);
+    if (side->list && t->kind != WEFT_TRANSFORM_R2R)
+        return weft_stored_element_bytes(&side->layout);
     const bool real =
         t->kind == WEFT_TRANSFORM_R2R ||
         t->kind == (output && !t->round_trip ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
@@ -113,7 +120,7 @@ typedef struct weft_engine_ops {
      * the reason. */
     weft_status (*supports)(const weft_transform *transform, const weft_device_ops *device);
 
-    /* Makes a plan. *bytes gets the memory that it holds, as far as the engine knows. */
+    /* Makes a plan. *bytes gets the memory that it holds itself, as far as the engine knows. */
     weft_status (*plan)(const weft_transform *transform, const weft_device_handle *device,
                         weft_engine_plan **plan, size_t *bytes);
     void (*destroy)(weft_engine_plan *plan);

@@ -9,11 +9,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-typedef struct octant_table {
+struct weft_roots {
+    int64_t n;
     int64_t block;       /* entries of the fine table */
     long double *coarse; /* cosine and sine of block * j units, interleaved */
     long double *fine;   /* of j units; the unit is 2 pi / (8 n) */
-} octant_table;
+};
 
 static void fill_table(long double *table, int64_t entries, long double unit, int64_t step) {
     for (int64_t j = 0; j < entries; j++) {
@@ -23,26 +24,39 @@ static void fill_table(long double *table, int64_t entries, long double unit, in
     }
 }
 
-static bool create_table(int64_t n, octant_table *table) {
+weft_roots *weft_roots_create(int64_t n) {
+    weft_roots *roots = calloc(1, sizeof *roots);
+    if (!roots) return NULL;
     int64_t block = 1;
     while (block * block < n) block *= 2;
-    int64_t blocks = n / block + 1; /* units 0..n */
-    table->block = block;
-    table->coarse = malloc(2 * (size_t)blocks * sizeof(long double));
-    table->fine = malloc(2 * (size_t)block * sizeof(long double));
-    if (!table->coarse || !table->fine) return false;
+    const int64_t blocks = n / block + 1; /* units 0..n */
+    roots->n = n;
+    roots->block = block;
+    roots->coarse = malloc(2 * (size_t)blocks * sizeof(long double));
+    roots->fine = malloc(2 * (size_t)block * sizeof(long double));
+    if (!roots->coarse || !roots->fine) {
+        weft_roots_destroy(roots);
+        return NULL;
+    }
     const long double unit = 0.785398163397448309615660845819875721L / (long double)n;
-    fill_table(table->coarse, blocks, unit, block);
-    fill_table(table->fine, block, unit, 1);
-    return true;
+    fill_table(roots->coarse, blocks, unit, block);
+    fill_table(roots->fine, block, unit, 1);
+    return roots;
 }
 
-static void evaluate(const octant_table *table, int64_t n, int64_t k, double *re, double *im) {
-    int64_t octant = 8 * k / n;
+void weft_roots_destroy(weft_roots *roots) {
+    if (!roots) return;
+    free(roots->fine);
+    free(roots->coarse);
+    free(roots);
+}
+
+void weft_roots_at(const weft_roots *roots, int64_t k, double *re, double *im) {
+    const int64_t n = roots->n, octant = 8 * k / n;
     int64_t units = 8 * k - octant * n;
     if (octant & 1) units = n - units; /* measured back from the next axis */
-    const long double *a = &table->coarse[2 * (units / table->block)];
-    const long double *b = &table->fine[2 * (units % table->block)];
+    const long double *a = &roots->coarse[2 * (units / roots->block)];
+    const long double *b = &roots->fine[2 * (units % roots->block)];
     double cosine = (double)(a[0] * b[0] - a[1] * b[1]);
     double sine = (double)(a[1] * b[0] + a[0] * b[1]);
     bool exchanged = (octant + 1) & 2; /* nearest the imaginary axis */
@@ -52,12 +66,9 @@ static void evaluate(const octant_table *table, int64_t n, int64_t k, double *re
 }
 
 bool weft_roots_fill(int64_t n, int64_t count, double *re, double *im) {
-    octant_table table;
-    bool ok = create_table(n, &table);
-    if (ok) {
-        for (int64_t k = 0; k < count; k++) evaluate(&table, n, k % n, &re[k], &im[k]);
-    }
-    free(table.fine);
-    free(table.coarse);
-    return ok;
+    weft_roots *roots = weft_roots_create(n);
+    const bool made = roots != NULL;
+    for (int64_t k = 0; k < count && made; k++) weft_roots_at(roots, k % n, &re[k], &im[k]);
+    weft_roots_destroy(roots);
+    return made;
 }

@@ -29,14 +29,14 @@ static size_t alignment(const struct weft_plan_private *plan, weft_operator_plac
            (in_pairs(plan, place) ? 2 : 1);
 }
 
-/* The engine's plan of a schedule that is one transform of the caller's arrays, or NULL. An engine
- * that takes operators must be told of each execution, so it gets none. */
+/* The engine's plan of a schedule that is one transform of the caller's arrays, or NULL. One that
+ * keeps its results must be told where of each execution, so it gets none. */
 static weft_engine_plan *find_single(const weft_build *b, int s) {
     const weft_program *p = &b->program[s];
     const weft_task *task = p->lowered.tasks.task;
-    if (!b->scheduled[s] || p->lowered.tasks.count != 1 || task->kind != WEFT_TASK_FFT ||
-        b->candidate.engine->takes_operators)
-        return NULL;
+    if (!b->scheduled[s] || p->lowered.tasks.count != 1 || task->kind != WEFT_TASK_FFT) return NULL;
+    const weft_transform *t = &b->schedule[s].step[task->step].as.fft.transform;
+    if (t->load.layout.keeps || t->spectral.layout.keeps || t->store.layout.keeps) return NULL;
     const int src = task->as.fft.src, dst = task->as.fft.dst;
     const bool in_place =
         b->schedule[s].in_place && src < WEFT_BUFFER_WORKSPACE && dst < WEFT_BUFFER_WORKSPACE;
@@ -63,6 +63,7 @@ void weft_arguments_find(weft_plan plan) {
         const bool holds = a->in_bytes > 0 && a->out_bytes > 0;
         a->one_array = holds && o->placement != WEFT_OUT_OF_PLACE;
         a->two_arrays = holds && o->placement != WEFT_IN_PLACE;
+        a->brief = a->in_bytes + a->out_bytes <= WEFT_BRIEF_BYTES;
         for (int same = 0; same < 2 && alone; same++)
             a->single[same] = find_single(b, weft_schedule_index(dir, same));
     }

@@ -76,10 +76,20 @@ static weft_status make_schedules(weft_build *b, int rank) {
     return WEFT_SUCCESS;
 }
 
+/* Checks that workspaces of so many bytes are within options.device_memory_limit. */
+static weft_status check_limit(const weft_build *b, int64_t bytes) {
+    const size_t limit = b->planner->call->options.device_memory_limit;
+    if (limit == 0 || (uint64_t)bytes <= limit) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                     "device memory: the plan's workspaces of %lld bytes, those that ranks share "
+                     "included, do not fit options.device_memory_limit, %zu bytes; raise the limit "
+                     "or use more ranks",
+                     (long long)bytes, limit);
+}
+
 /* Checks that the buffers fit into memory and the caller's limit, before anything is made that
  * depends on their size. */
 static weft_status check_memory(const weft_build *b) {
-    const size_t limit = b->planner->call->options.device_memory_limit;
     int64_t device = 0, staging = 0;
     bool fits = true;
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) {
@@ -91,12 +101,7 @@ static weft_status check_memory(const weft_build *b) {
     if (!fits)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                          "the plan's workspaces have more than 2^63 bytes; use more ranks");
-    if (limit > 0 && (uint64_t)device > limit)
-        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
-                         "device memory: the plan's workspaces of %lld bytes, those that ranks "
-                         "share included, do not fit options.device_memory_limit, %zu bytes; raise "
-                         "the limit or use more ranks",
-                         (long long)device, limit);
+    WEFT_TRY(check_limit(b, device));
     return weft_host_memory_check("the plan's workspaces", (size_t)host, "use more ranks");
 }
 
@@ -111,7 +116,8 @@ static weft_status allocate_buffers(weft_build *b) {
 static weft_status create_programs(weft_build *b) {
     for (int s = 0; s < WEFT_SCHEDULES; s++)
         if (b->scheduled[s]) WEFT_TRY(weft_program_create(b, s));
-    return WEFT_SUCCESS;
+    for (int i = 0; i < 2; i++) b->memory.workspace += b->transforms.scratch[i].bytes;
+    return check_limit(b, (int64_t)b->memory.workspace);
 }
 
 /* Prepares a list of operators as the host's code, or as a kernel where the device does not run
@@ -186,7 +192,9 @@ static weft_status connect_programs(weft_build *b, weft_transport *transport) {
  * that all of them fit. */
 static weft_status open_device(weft_build *b) {
     const weft_options *o = &b->planner->call->options;
-    weft_device_settings settings = {.threads = o->threads, .memory_limit = o->device_memory_limit};
+    weft_device_settings settings = {.threads = o->threads,
+                                     .memory_limit = o->device_memory_limit,
+                                     .number = (int)o->device_number};
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS && settings.memory_limit > 0; i++)
         if (weft_build_shares_buffer(b, i)) settings.memory_limit -= b->buffers.bytes[i];
     if (o->device_memory_limit > 0 && settings.memory_limit == 0)
@@ -221,6 +229,7 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
 }
 
 void weft_build_release(weft_build *b) {
+    if (b->enqueued) b->device.ops->queue_wait(b->device.state, NULL);
     weft_sender_destroy(b->lanes.sender);
     for (int s = 0; s < WEFT_SCHEDULES; s++) weft_program_release(b, s);
     weft_build_leave_communicators(b);
@@ -233,6 +242,7 @@ void weft_build_release(weft_build *b) {
     for (int i = 0; i < b->transforms.count; i++)
         b->candidate.engine->destroy(b->transforms.list[i].plan);
     free(b->transforms.list);
+    for (int i = 0; i < 2; i++) weft_scratch_release(&b->transforms.scratch[i]);
     for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++) {
         weft_pointwise_release(b->operators.pointwise[i]);
         weft_operator_pass_release(b->operators.pass[i]);

@@ -146,9 +146,13 @@ static json_t *describe_candidate(const weft_candidate *c) {
 static json_t *describe_problem(weft_plan plan) {
     const weft_problem *p = &plan->call.problem;
     static const char *const norms[] = {"none", "backward", "ortho", "forward"};
-    return json_pack("{s:o, s:s, s:s, s:I, s:s}", "shape", integers(p->n, p->rank), "kind",
-                     weft_kind_name(p->kind), "precision", weft_precision_name(p->precision),
-                     "batch", (json_int_t)p->batch, "norm", norms[p->norm]);
+    json_t *axes = json_array();
+    for (int a = 0; a < p->rank; a++)
+        json_array_append_new(axes, json_string(weft_axis_name(p->axis[a])));
+    return json_pack("{s:o, s:s, s:o, s:s, s:I, s:s}", "shape", integers(p->n, p->rank), "kind",
+                     weft_kind_name(p->kind), "axes", axes, "precision",
+                     weft_precision_name(p->precision), "batch", (json_int_t)p->batch, "norm",
+                     norms[p->norm]);
 }
 
 static json_t *describe(weft_plan plan) {

@@ -33,12 +33,12 @@ typedef struct weft_ready_transform {
     weft_engine_plan *plan;
 } weft_ready_transform;
 
-/* Tasks of a schedule, from task `first` on, that are enqueued with the same buffers (repeat.c). */
+/* Tasks first to last - 1 of a schedule, enqueued with the same buffers (repeat.c). */
 typedef struct weft_repeated {
-    int schedule, first;
+    int schedule, first, last;
     const void *in, *out, *spectrum;
     int64_t times;     /* that they were enqueued; 0: unused */
-    int64_t last;      /* weft_repetition.enqueued at the last time */
+    int64_t latest;    /* weft_repetition.enqueued at the last time */
     weft_graph *graph; /* NULL: none yet, or it could not be made */
 } weft_repeated;
 enum { WEFT_REPEATED = 8 };
@@ -66,6 +66,7 @@ typedef struct weft_lanes {
 typedef struct weft_ready_transforms {
     weft_ready_transform *list;
     int count;
+    weft_scratch scratch[2]; /* of those on the compute lane, and of those of low priority */
 } weft_ready_transforms;
 
 /* Lists of operators, by weft_operator_slot, as the host's code or as a kernel. NULL: no step of
@@ -119,7 +120,11 @@ struct weft_build {
     weft_memory memory;
     weft_repetition repetition;
     weft_sharing sharing;
+    bool enqueued; /* work on the default queue that nobody has waited for, perhaps */
 };
+
+/* Most bytes of both arrays for which not every execution is timed. */
+enum { WEFT_BRIEF_BYTES = 32 << 10 };
 
 /* What the caller's arrays are in a direction (arguments.c). */
 typedef struct weft_arguments {
@@ -128,6 +133,8 @@ typedef struct weft_arguments {
     bool one_array, two_arrays;  /* whether in == out is valid, and in != out */
     weft_engine_plan *single[2]; /* [in == out]: the one transform that the call is, on one rank and
                                     the host; NULL: it is more than that */
+    bool brief;                  /* that transform takes little longer than reading the clock */
+    int untimed[2];              /* [in == out]: executions until the next one that is timed */
 } weft_arguments;
 
 struct weft_plan_private {
@@ -200,6 +207,11 @@ void weft_build_release_graphs(weft_build *build);
  */
 weft_status weft_build_run(weft_build *build, weft_direction direction, bool in_place,
                            const void *in, void *out, weft_recorder *recorder);
+
+/* Enqueues a schedule behind the caller's work on a stream of the device, and before the caller's
+ * later work there; see weft_enqueue. Not collective. */
+weft_status weft_build_run_behind(weft_build *build, weft_direction direction, bool in_place,
+                                  const void *in, void *out, void *stream);
 
 /* Times the most promising candidates that can be built and run on all ranks, and moves the fastest
  * to the front. Those that cannot are left out, and move to the end. Fails where all are left out.

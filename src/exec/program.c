@@ -24,6 +24,7 @@ static bool same_transform(const weft_transform *a, const weft_transform *b) {
                 a->direction == b->direction && a->dims == b->dims && a->loops == b->loops &&
                 a->in_place == b->in_place && a->destroy_input == b->destroy_input &&
                 a->round_trip == b->round_trip && a->part_loop == b->part_loop &&
+                a->scratch == b->scratch && a->in_batch == b->in_batch &&
                 same_operators(&a->load, &b->load) && same_operators(&a->spectral, &b->spectral) &&
                 same_operators(&a->store, &b->store);
     for (int i = 0; i < a->dims && same; i++)
@@ -59,6 +60,7 @@ static weft_status plan_transform(weft_build *b, const weft_fft_step *fft, const
         t.loop[fft->tile_loop].n = task->as.fft.n;
     }
     if (task->as.fft.from_partners && fft->remote_piece) t.in_pieces.piece = fft->remote_piece;
+    t.scratch = &b->transforms.scratch[task->lane == WEFT_LANE_LOW_PRIORITY];
     return find_or_plan(b, &t, plan);
 }
 

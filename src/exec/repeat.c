@@ -29,28 +29,29 @@ static void forget(weft_build *b, weft_repeated *r) {
 
 /* The record of these tasks with these buffers. A new one replaces the one that was not used for
  * longest. */
-static weft_repeated *look_up(weft_build *b, int s, int first) {
+static weft_repeated *look_up(weft_build *b, int s, int first, int last) {
     void *const *buffer = b->program[s].progress.address;
     weft_repeated *oldest = &b->repetition.list[0], *found = NULL;
     for (int k = 0; k < WEFT_REPEATED && !found; k++) {
         weft_repeated *r = &b->repetition.list[k];
-        if (r->times > 0 && r->schedule == s && r->first == first &&
+        if (r->times > 0 && r->schedule == s && r->first == first && r->last == last &&
             r->in == buffer[WEFT_BUFFER_IN] && r->out == buffer[WEFT_BUFFER_OUT] &&
             r->spectrum == b->buffers.spectrum)
             found = r;
-        if (r->last < oldest->last) oldest = r;
+        if (r->latest < oldest->latest) oldest = r;
     }
     if (!found) {
         found = oldest;
         forget(b, found);
         *found = (weft_repeated){.schedule = s,
                                  .first = first,
+                                 .last = last,
                                  .in = buffer[WEFT_BUFFER_IN],
                                  .out = buffer[WEFT_BUFFER_OUT],
                                  .spectrum = b->buffers.spectrum};
     }
     found->times++;
-    found->last = ++b->repetition.enqueued;
+    found->latest = ++b->repetition.enqueued;
     return found;
 }
 
@@ -73,7 +74,7 @@ static void make_graph(weft_build *b, int s, int first, int last, weft_repeated 
 weft_status weft_build_enqueue_all(weft_build *b, int s, int first, int last) {
     const weft_device_handle *d = &b->device;
     if (b->repetition.possible[s]) {
-        weft_repeated *r = look_up(b, s, first);
+        weft_repeated *r = look_up(b, s, first, last);
         if (r->times == 2) make_graph(b, s, first, last, r);
         if (r->graph) return d->ops->graph_run(d->state, r->graph);
     }

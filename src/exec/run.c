@@ -338,6 +338,13 @@ static void run_in_order(weft_execution *r) {
     }
 }
 
+static void set_addresses(weft_build *b, int s, const void *in, void *out) {
+    void **address = b->program[s].progress.address;
+    address[WEFT_BUFFER_IN] = (void *)(uintptr_t)in; /* only ever read */
+    address[WEFT_BUFFER_OUT] = out;
+    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) address[i] = b->buffers.memory[i];
+}
+
 weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_place, const void *in,
                            void *out, weft_recorder *recorder) {
     const int s = weft_schedule_index(direction, in_place);
@@ -349,15 +356,12 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
                         .prepared = p->prepared,
                         .now = p->progress.task,
                         .recorder = recorder};
-    void **address = p->progress.address;
-    address[WEFT_BUFFER_IN] = (void *)(uintptr_t)in; /* only ever read */
-    address[WEFT_BUFFER_OUT] = out;
-    for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) address[i] = b->buffers.memory[i];
+    set_addresses(b, s, in, out);
     weft_recorder_start(recorder);
     r.moment = recorder->start;
     recorder->timings.bytes_sent = p->lowered.bytes_sent;
     recorder->timings.messages_sent = p->lowered.messages_sent;
-    if (b->device.ops->await_caller) r.status = b->device.ops->await_caller(b->device.state);
+    if (b->device.ops->await_caller) r.status = b->device.ops->await_caller(b->device.state, NULL);
     if (p->sequential)
         run_in_order(&r);
     else
@@ -365,4 +369,24 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
     if (r.status != WEFT_SUCCESS) weft_execution_wait_for_device(&r);
     recorder->timings.total = r.moment - recorder->start;
     return r.status;
+}
+
+/* The waits between tasks of run_in_order only tell phases apart, so none is needed here. */
+weft_status weft_build_run_behind(weft_build *b, weft_direction direction, bool in_place,
+                                  const void *in, void *out, void *stream) {
+    const int s = weft_schedule_index(direction, in_place);
+    const weft_device_handle *d = &b->device;
+    const weft_program *p = &b->program[s];
+    if (!d->ops->precede_caller || !p->sequential || b->planner->host_buffers)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "weft_enqueue: only plans of one process on device cuda, with arrays on "
+                         "the GPU, are enqueued; call weft_execute");
+    set_addresses(b, s, in, out);
+    WEFT_TRY(d->ops->await_caller(d->state, stream));
+    b->enqueued = true;
+    weft_status status = weft_build_enqueue_all(b, s, 0, p->lowered.tasks.count);
+    if (status == WEFT_SUCCESS) status = d->ops->precede_caller(d->state, stream);
+    if (status != WEFT_SUCCESS) /* what was enqueued may use the caller's arrays */
+        weft_execution_wait_for_device(&(weft_execution){.b = b});
+    return status;
 }

@@ -151,6 +151,48 @@ static void apply_range(const weft_pointwise *p, int64_t first, int64_t last, co
     }
 }
 
+bool weft_pointwise_find_row(const weft_pointwise *p, int64_t first, int64_t count,
+                             weft_pointwise_row *row) {
+    const weft_pointwise_part *part = p->part;
+    const bool single = p->layout.precision == WEFT_SINGLE;
+    int64_t index[WEFT_AXES] = {0};
+    if (p->parts != 1 || part->function || part->complex_factors || !has_tables(p, part))
+        return false;
+    for (int a = p->run_axis + 1; a < p->rank; a++)
+        if (part->table[a]) return false;
+    find(p, first, index);
+    if (index[p->run_axis] + count > p->layout.box.n[p->run_axis]) return false;
+    *row = (weft_pointwise_row){.before = 1};
+    for (int a = 0; a < p->run_axis; a++) {
+        if (!part->table[a]) continue;
+        if (single)
+            row->before = (float)row->before * ((const float *)part->table[a])[index[a]];
+        else
+            row->before *= ((const double *)part->table[a])[index[a]];
+    }
+    if (part->table[p->run_axis])
+        row->table = (const char *)part->table[p->run_axis] +
+                     index[p->run_axis] * (int64_t)weft_number_bytes(p->layout.precision);
+    return true;
+}
+
+void weft_pointwise_apply(const weft_pointwise *p, int64_t first, int64_t count, void *data) {
+    const int64_t n = p->layout.box.n[p->run_axis];
+    const int64_t element = (int64_t)weft_pointwise_element_bytes(p);
+    int64_t index[WEFT_AXES] = {0};
+    find(p, first, index);
+    for (char *at = data; count > 0;) {
+        int64_t piece = n - index[p->run_axis];
+        if (piece > count) piece = count;
+        if (piece > PIECE) piece = PIECE;
+        apply_parts(p, index, piece, at);
+        at += piece * element;
+        count -= piece;
+        index[p->run_axis] += piece;
+        if (index[p->run_axis] == n) next_row(p, index);
+    }
+}
+
 weft_status weft_pointwise_run(void *pointwise, const void *in, void *out) {
     const weft_pointwise *p = pointwise;
 #ifdef _OPENMP

@@ -126,6 +126,22 @@ void weft_pointwise_omit_functions(weft_pointwise *pointwise);
 /* Applies the operators to `in` and stores the result in `out`, which may be the same array
  * (apply.c). This is a weft_device_function; its argument is the weft_pointwise. */
 weft_status weft_pointwise_run(void *pointwise, const void *in, void *out);
+/* The factors of a row: element i is multiplied by before * table[i] or, where the table is NULL,
+ * by before; both are numbers of the array's precision. */
+typedef struct weft_pointwise_row {
+    double before;
+    const void *table;
+} weft_pointwise_row;
+
+/* Finds the factors of the `count` elements from number `first` on, in memory order. Returns false
+ * where the operators are not one product of real factors, or the row's factors are not of that
+ * form: weft_pointwise_apply applies them. */
+bool weft_pointwise_find_row(const weft_pointwise *pointwise, int64_t first, int64_t count,
+                             weft_pointwise_row *row);
+/* Applies the operators to `count` elements at `data`, which are those of the box from number
+ * `first` on, counted in memory order: for engines that apply operators themselves. */
+void weft_pointwise_apply(const weft_pointwise *pointwise, int64_t first, int64_t count,
+                          void *data);
 /* Writes the results in `in` to the array that keeps them, which must be another one. */
 weft_status weft_pointwise_keep(void *pointwise, const void *in, void *out);
 

@@ -48,8 +48,14 @@ static weft_piece piece_of(const weft_fft_step *fft, const weft_region *box, int
         transformed[a] = true;
         piece.dim_stride[d] = stored->stride[a];
     }
-    for (int a = 0, loop = 0; a < box->axes; a++)
-        if (!transformed[a] && box->n[a] != 1) piece.loop_stride[loop++] = stored->stride[a];
+    int loops = 0;
+    for (int a = 0; a < box->axes; a++)
+        if (!transformed[a] && box->n[a] != 1) piece.loop_stride[loops++] = stored->stride[a];
+    if (fft->parts == 1) return piece;
+    piece.offset *= 2;
+    for (int d = 0; d < t->dims; d++) piece.dim_stride[d] *= 2;
+    for (int i = 0; i < loops; i++) piece.loop_stride[i] *= 2;
+    piece.loop_stride[loops] = 1;
     return piece;
 }
 
@@ -73,11 +79,18 @@ static bool alike(const weft_transform *t, const weft_piece *list, int count) {
     return true;
 }
 
-static bool engine_takes(const weft_schedule_request *request, const weft_transform *t,
-                         weft_pieces pieces) {
+/* All tiles of the transform, down to the smallest one, which may be too few lines. */
+static bool engine_takes(const weft_schedule_request *request, const weft_fft_step *fft,
+                         const weft_transform *t, weft_pieces pieces) {
     const weft_computing *by = &request->computing;
+    weft_transform smallest = *t;
+    if (fft->tiles > 1) {
+        int64_t *n = &smallest.loop[fft->tile_loop].n;
+        *n = *n > fft->tiles ? *n / fft->tiles : 1;
+    }
     return pieces.count > 0 && alike(t, pieces.piece, pieces.count) &&
-           by->engine->supports(t, by->device) == WEFT_SUCCESS;
+           by->engine->supports(t, by->device) == WEFT_SUCCESS &&
+           by->engine->supports(&smallest, by->device) == WEFT_SUCCESS;
 }
 
 /* Gives the transform its pieces if the engine takes them; the list is then the transform's. */
@@ -86,7 +99,7 @@ static bool take(const weft_schedule_request *request, weft_fft_step *fft, bool 
     weft_transform t = fft->transform;
     *(output ? &t.out_pieces : &t.in_pieces) = pieces;
     t.destroy_input = t.destroy_input && t.in_pieces.count == 0;
-    if (!engine_takes(request, &t, pieces)) return false;
+    if (!engine_takes(request, fft, &t, pieces)) return false;
     fft->transform = t;
     fft->can_alias = false;
     return true;
@@ -161,7 +174,7 @@ static void load_remotely(const weft_schedule_request *request, const weft_excha
     if (!list) return; /* copying does as well */
     t.in_pieces =
         (weft_pieces){list_loads(&x->geometry, fft, axis, true, list), t.in_pieces.dim, list};
-    if (!engine_takes(request, &t, t.in_pieces)) {
+    if (!engine_takes(request, fft, &t, t.in_pieces)) {
         free(list);
         return;
     }

@@ -105,11 +105,11 @@ static double estimate_redistribution(const weft_machine *machine, const weft_ch
 double weft_model_estimate(const weft_machine *machine, int threads, const weft_chain *chain,
                            weft_precision precision) {
     double seconds = 0;
-    bool real = chain->real || chain->r2r;
     for (int s = 0; s < chain->segments; s++) {
         const weft_segment *segment = &chain->segment[s];
-        seconds += estimate_segment(machine, threads, segment, real, chain->r2r, precision);
-        real = real && (chain->r2r || segment->transforms == 0);
+        const bool real = weft_chain_is_real(chain, s + 1);
+        seconds += estimate_segment(machine, threads, segment, weft_chain_is_real(chain, s), real,
+                                    precision);
         if (s + 1 < chain->segments)
             seconds += estimate_redistribution(machine, chain, s,
                                                local_bytes(&segment->out, real, precision));

@@ -5,6 +5,7 @@
 #include "plan/grids.h"
 #include "plan/methods.h"
 #include "plan/model.h"
+#include "support/axis.h"
 #include "support/error.h"
 
 #include <math.h>
@@ -26,9 +27,9 @@ weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate
     weft_chain_request request = {.rank = call->problem.rank,
                                   .n = call->problem.n,
                                   .batch = call->problem.batch,
-                                  .real = call->problem.kind == WEFT_R2C,
-                                  .type =
-                                      call->problem.kind == WEFT_R2R ? call->problem.axis : NULL,
+                                  .real = call->problem.kind != WEFT_C2C,
+                                  .halved = weft_axis_halved(&call->problem),
+                                  .type = call->problem.axis,
                                   .decomposition = candidate->decomposition,
                                   .variant = candidate->variant,
                                   .grid_axes = candidate->grid_axes,

@@ -4,9 +4,11 @@
 #include "device/device.h"
 #include "engine/engine.h"
 #include "exchange/exchange.h"
+#include "support/axis.h"
 #include "support/checked.h"
 #include "support/error.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,19 +64,14 @@ static void hold_halves(weft_problem *p) {
     if (p->spectral_storage == WEFT_STORAGE_SAME) p->spectral_storage = WEFT_STORAGE_COMPLEX_HALF;
 }
 
-/* The types of a real-to-real transform; other kinds have none yet. */
+/* What is done along each axis, and whether it goes with the kind. */
 static weft_status check_axes(weft_problem *p) {
-    bool any = false;
+    bool any = false, fourier = false;
     for (int a = p->rank; a < WEFT_MAX_RANK; a++) p->axis[a] = WEFT_AXIS_OF_KIND;
     for (int a = 0; a < p->rank; a++) {
         char name[32];
         snprintf(name, sizeof name, "problem.axis[%d]", a);
         WEFT_TRY(check_range(name, (int)p->axis[a], WEFT_DST4));
-        if (p->kind != WEFT_R2R && p->axis[a] != WEFT_AXIS_OF_KIND)
-            return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                             "%s is %s, but problem.kind is %s, which takes 0 only; choose r2r, "
-                             "whose axes are cosine and sine transforms or none",
-                             name, weft_axis_name(p->axis[a]), weft_kind_name(p->kind));
         if (p->kind == WEFT_R2R && p->axis[a] == WEFT_AXIS_OF_KIND)
             return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                              "%s is 0, but problem.kind r2r wants the transform of every axis; "
@@ -85,12 +82,18 @@ static weft_status check_axes(weft_problem *p) {
                              "%s is dct1, which has no line of 1 point; make problem.n[%d] 2 or "
                              "more, or choose another type",
                              name, a);
-        any = any || p->axis[a] > WEFT_AXIS_NONE;
+        any = any || p->axis[a] != WEFT_AXIS_NONE;
+        fourier = fourier || p->axis[a] == WEFT_AXIS_OF_KIND;
     }
-    if (p->kind != WEFT_R2R || any) return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                     "problem.axis is WEFT_AXIS_NONE along every axis, so nothing is transformed; "
-                     "give a type for one of them");
+    if (!any)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "problem.axis is WEFT_AXIS_NONE along every axis, so nothing is "
+                         "transformed; give a type for one of them");
+    if (p->kind != WEFT_R2C || fourier) return WEFT_SUCCESS;
+    return weft_fail(
+        WEFT_ERROR_INVALID_ARGUMENT,
+        "problem.axis has no 0, so the result is real, but problem.kind is r2c; choose "
+        "r2r, or give 0 for an axis");
 }
 
 static weft_status check_problem(weft_problem *p) {
@@ -179,6 +182,14 @@ static weft_status check_options(const weft_problem *p, weft_options *o, int ran
     if (o->keep_spectrum && !o->convolve)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "options.keep_spectrum wants options.convolve = 1, too");
+    if (o->device_number < 0 || o->device_number > INT_MAX)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "options.device_number is %lld; give 1 + the number of a GPU, or 0",
+                         (long long)o->device_number);
+    if (o->device_number > 0 && (o->device != WEFT_CUDA || ranks > 1))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "options.device_number is for device cuda and contexts of one process; "
+                         "WEFT_CUDA_DEVICE of the environment chooses a rank's GPU");
     if (o->threads < 0 || o->threads > 4096)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "options.threads is %d; it must be 0 to 4096",
                          o->threads);
@@ -202,7 +213,8 @@ static weft_status check_options(const weft_problem *p, weft_options *o, int ran
 void weft_call_extents(const weft_call *call, weft_space space, int64_t *n) {
     int rank = call->problem.rank;
     memcpy(n, call->problem.n, (size_t)rank * sizeof *n);
-    if (space == WEFT_OUTPUT && call->problem.kind == WEFT_R2C) n[rank - 1] = n[rank - 1] / 2 + 1;
+    const int halved = weft_axis_halved(&call->problem);
+    if (space == WEFT_OUTPUT && halved >= 0) n[halved] = n[halved] / 2 + 1;
     n[rank] = call->problem.batch;
 }
 
@@ -234,26 +246,9 @@ static weft_status check_brick(const weft_call *call, weft_space space, weft_bri
     return WEFT_SUCCESS;
 }
 
-/* What forward and inverse transform along an axis multiply by together. */
-static double logical_length(const weft_problem *p, int axis) {
-    const double n = (double)p->n[axis];
-    switch (p->axis[axis]) {
-    case WEFT_AXIS_OF_KIND:
-        return n;
-    case WEFT_AXIS_NONE:
-        return 1;
-    case WEFT_DCT1:
-        return 2 * (n - 1);
-    case WEFT_DST1:
-        return 2 * (n + 1);
-    default:
-        return 2 * n;
-    }
-}
-
 static double norm_factor(const weft_problem *p, weft_direction direction) {
     double points = 1;
-    for (int a = 0; a < p->rank; a++) points *= logical_length(p, a);
+    for (int a = 0; a < p->rank; a++) points *= weft_axis_length(p->axis[a], p->n[a]);
     switch (p->norm) {
     case WEFT_NORM_ORTHO:
         return 1 / sqrt(points);
@@ -338,6 +333,19 @@ weft_operator_space weft_call_space(const weft_call *call, weft_operator_place p
                                  .place = place};
 }
 
+/* Only Fourier transforms turn shifts into phases. */
+static weft_status check_shift(const weft_problem *p, const weft_operator *o,
+                               weft_operator_place place) {
+    for (int a = 0; a < p->rank && o->kind == WEFT_OPERATOR_SHIFT; a++)
+        if (o->shift[a] != 0 && p->axis[a] != WEFT_AXIS_OF_KIND)
+            return weft_fail(
+                WEFT_ERROR_UNSUPPORTED,
+                "problem.%s has a shift along axis %d, where problem.axis is %s, which "
+                "has no shift theorem; shift axes of Fourier transforms only",
+                weft_operator_place_name(place), a, weft_axis_name(p->axis[a]));
+    return WEFT_SUCCESS;
+}
+
 /* The norm is the first thing that happens to what a transform stores. */
 static weft_status read_operators(weft_call *call) {
     weft_problem *p = &call->problem;
@@ -351,12 +359,8 @@ static weft_status read_operators(weft_call *call) {
         weft_operator_space space = weft_call_space(call, place, n);
         WEFT_TRY(weft_operators_read(given[i], &space, weft_operator_place_name(place), norm[i],
                                      &call->operators[i]));
-        for (int k = 0; k < call->operators[i].count && p->kind == WEFT_R2R; k++)
-            if (call->operators[i].item[k].kind == WEFT_OPERATOR_SHIFT)
-                return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                                 "problem.%s has a shift, and problem.kind r2r has no shift "
-                                 "theorem; leave it out, or choose c2c or r2c",
-                                 weft_operator_place_name(place));
+        for (int k = 0; k < call->operators[i].count; k++)
+            WEFT_TRY(check_shift(p, &call->operators[i].item[k], place));
     }
     p->load = p->spectral = p->store = (weft_operators){0};
     return WEFT_SUCCESS;

@@ -1,6 +1,7 @@
 /* From a chain to the steps of one rank and direction. */
 #include "plan/schedule.h"
 
+#include "support/axis.h"
 #include "support/error.h"
 
 #include <math.h>
@@ -25,27 +26,21 @@ static size_t element_bytes(weft_precision precision, bool real) {
     return weft_number_bytes(precision) * (real ? 1 : 2);
 }
 
-/* Real data turns complex in the first segment that transforms, or, real to real, never. */
-static bool real_before(const weft_chain *chain, int segment) {
-    if (!chain->real) return chain->r2r;
-    for (int s = 0; s < segment; s++)
-        if (chain->segment[s].transforms > 0) return false;
-    return true;
-}
-
 static end arrival(const weft_chain *chain, int s, weft_direction direction) {
     const weft_segment *segment = &chain->segment[s];
     if (direction == WEFT_FORWARD)
-        return (end){&segment->in, segment->order[direction][WEFT_INPUT], real_before(chain, s)};
-    return (end){&segment->out, segment->order[direction][WEFT_OUTPUT], real_before(chain, s + 1)};
+        return (end){&segment->in, segment->order[direction][WEFT_INPUT],
+                     weft_chain_is_real(chain, s)};
+    return (end){&segment->out, segment->order[direction][WEFT_OUTPUT],
+                 weft_chain_is_real(chain, s + 1)};
 }
 
 static end departure(const weft_chain *chain, int s, weft_direction direction) {
     const weft_segment *segment = &chain->segment[s];
     if (direction == WEFT_FORWARD)
         return (end){&segment->out, segment->order[direction][WEFT_OUTPUT],
-                     real_before(chain, s + 1)};
-    return (end){&segment->in, segment->order[direction][WEFT_INPUT], real_before(chain, s)};
+                     weft_chain_is_real(chain, s + 1)};
+    return (end){&segment->in, segment->order[direction][WEFT_INPUT], weft_chain_is_real(chain, s)};
 }
 
 static int64_t end_bytes(const weft_schedule_request *request, const end *e) {
@@ -69,18 +64,30 @@ static double transform_flops(const weft_transform *transform) {
     return transform->kind == WEFT_TRANSFORM_C2C ? flops : flops / 2;
 }
 
-/* What a real-to-real transform does along an axis: inverse, types 2 and 3 are each other's. */
+/* What is done along an axis in the direction of the request. */
 static weft_axis type_of(const weft_schedule_request *request, int axis) {
-    static const weft_axis inverse[] = {
-        [WEFT_AXIS_NONE] = WEFT_AXIS_NONE, [WEFT_DCT1] = WEFT_DCT1, [WEFT_DCT2] = WEFT_DCT3,
-        [WEFT_DCT3] = WEFT_DCT2,           [WEFT_DCT4] = WEFT_DCT4, [WEFT_DST1] = WEFT_DST1,
-        [WEFT_DST2] = WEFT_DST3,           [WEFT_DST3] = WEFT_DST2, [WEFT_DST4] = WEFT_DST4};
     const weft_axis type = request->chain->type[axis];
-    return request->direction == WEFT_INVERSE ? inverse[type] : type;
+    return request->direction == WEFT_INVERSE ? weft_axis_inverse(type) : type;
 }
 
-/* One FFT over `axes` (first transformed first) of data that lies as `from` and is stored as `to`.
- */
+/* Real to real, complex data is twice as many real lines: the real and imaginary parts are a loop
+ * of two, the innermost one. */
+static void halve_strides(weft_transform *t) {
+    for (int d = 0; d < t->dims; d++) {
+        t->dim[d].in_stride *= 2;
+        t->dim[d].out_stride *= 2;
+    }
+    for (int i = 0; i < t->loops; i++) {
+        t->loop[i].in_stride *= 2;
+        t->loop[i].out_stride *= 2;
+    }
+    t->loop[t->loops++] = (weft_dimension){2, 1, 1};
+    t->in_elements *= 2;
+    t->out_elements *= 2;
+}
+
+/* One transform over `axes` (first transformed first; all Fourier or all real to real) of data that
+ * lies as `from` and is stored as `to`. */
 static void add_fft(const weft_schedule_request *request, weft_schedule *schedule, const end *from,
                     const end *to, const int *axes, int count) {
     weft_region in = weft_distribution_box(from->distribution, request->rank);
@@ -90,10 +97,11 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
     weft_step *step = add_step(schedule, WEFT_STEP_FFT);
     weft_fft_step *fft = &step->as.fft;
     weft_transform *t = &fft->transform;
-    *t = (weft_transform){.kind = request->chain->r2r ? WEFT_TRANSFORM_R2R
-                                  : from->real        ? WEFT_TRANSFORM_R2C
-                                  : to->real          ? WEFT_TRANSFORM_C2R
-                                                      : WEFT_TRANSFORM_C2C,
+    const bool real_to_real = weft_axis_is_real_to_real(request->chain->type[axes[0]]);
+    *t = (weft_transform){.kind = real_to_real ? WEFT_TRANSFORM_R2R
+                                  : from->real ? WEFT_TRANSFORM_R2C
+                                  : to->real   ? WEFT_TRANSFORM_C2R
+                                               : WEFT_TRANSFORM_C2C,
                           .direction = request->direction,
                           .precision = request->precision,
                           .dims = count,
@@ -112,9 +120,13 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
     }
     for (int a = 0; a < in.axes; a++) {
         same = same && in_view.stride[a] == out_view.stride[a];
-        if (!transformed[a] && in.n[a] != 1)
+        if (transformed[a]) continue;
+        t->in_batch = t->in_batch || from->distribution->n[a] != 1;
+        if (in.n[a] != 1)
             t->loop[t->loops++] = (weft_dimension){in.n[a], in_view.stride[a], out_view.stride[a]};
     }
+    fft->parts = real_to_real && !from->real ? 2 : 1;
+    if (fft->parts == 2) halve_strides(t);
     fft->can_alias = same && from->real == to->real;
     fft->tiles = 1;
     t->destroy_input = schedule->steps > 1;
@@ -139,29 +151,56 @@ static void add_reordering(const weft_schedule_request *request, weft_schedule *
     step->bytes_moved = 2 * step->src_bytes;
 }
 
+/* The axes of a segment by what is done along them, each in their order. */
+typedef struct segment_axes {
+    int fourier[WEFT_MAX_RANK], real[WEFT_MAX_RANK]; /* real to real */
+    int fouriers, reals;
+} segment_axes;
+
+static segment_axes axes_of(const weft_chain *chain, const weft_segment *segment) {
+    segment_axes axes = {.fouriers = 0};
+    for (int i = 0; i < segment->transforms; i++) {
+        const int a = segment->axis[i];
+        if (chain->type[a] == WEFT_AXIS_OF_KIND)
+            axes.fourier[axes.fouriers++] = a;
+        else if (chain->type[a] != WEFT_AXIS_NONE)
+            axes.real[axes.reals++] = a;
+    }
+    return axes;
+}
+
 /* The complex-to-real transform of several axes destroys its input in most engines, and the
  * caller's input is kept. So where it would read the caller's buffer, the slowest axis goes first,
  * into a buffer of the plan's own; the others are left together, for an engine may do two in one
  * pass over memory. */
-static void add_transforms(const weft_schedule_request *request, weft_schedule *schedule,
-                           const weft_segment *segment, const end *from, const end *to) {
-    const int *axes = segment->axis;
-    int count = segment->transforms, transformed[WEFT_MAX_RANK];
-    if (request->chain->r2r && count > 0) { /* real to real, axes may be left as they are */
-        int kept = 0;
-        for (int i = 0; i < count; i++)
-            if (type_of(request, axes[i]) != WEFT_AXIS_NONE) transformed[kept++] = axes[i];
-        if (kept == 0) add_reordering(request, schedule, from, to);
-        axes = transformed;
-        count = kept;
-    }
+static void add_fourier(const weft_schedule_request *request, weft_schedule *schedule,
+                        const end *from, const end *to, const int *axes, int count) {
     if (!from->real && to->real && count > 1 && schedule->steps == 0) {
         end between = {from->distribution, from->order, false};
         add_fft(request, schedule, from, &between, axes + count - 1, 1);
         add_fft(request, schedule, &between, to, axes, count - 1);
         return;
     }
-    if (count > 0) add_fft(request, schedule, from, to, axes, count);
+    add_fft(request, schedule, from, to, axes, count);
+}
+
+/* Transforms along different axes commute, so those that are real to real are done where data is
+ * real, if it is at one end. */
+static void add_transforms(const weft_schedule_request *request, weft_schedule *schedule,
+                           const weft_segment *segment, const end *from, const end *to) {
+    const segment_axes axes = axes_of(request->chain, segment);
+    const bool real_first = from->real || !to->real;
+    const end between = {real_first ? from->distribution : to->distribution, from->order,
+                         from->real || to->real};
+    if (segment->transforms > 0 && axes.fouriers + axes.reals == 0)
+        add_reordering(request, schedule, from, to);
+    if (axes.reals > 0 && real_first)
+        add_fft(request, schedule, from, axes.fouriers > 0 ? &between : to, axes.real, axes.reals);
+    if (axes.fouriers > 0)
+        add_fourier(request, schedule, axes.reals > 0 && real_first ? &between : from,
+                    axes.reals > 0 && !real_first ? &between : to, axes.fourier, axes.fouriers);
+    if (axes.reals > 0 && !real_first)
+        add_fft(request, schedule, axes.fouriers > 0 ? &between : from, to, axes.real, axes.reals);
 }
 
 typedef struct member_context {
@@ -360,9 +399,11 @@ static bool add_round_trip(const weft_schedule_request *request, weft_schedule *
     const bool ends = last == last_transforming(chain, WEFT_INVERSE);
     const int steps = schedule->steps;
     const weft_computing *by = &request->computing;
-    if (!by->engine || !by->engine->takes_operators) return false;
+    const segment_axes axes = axes_of(chain, segment);
+    if (!by->engine || !by->engine->takes_operators || axes.reals > 0 || axes.fouriers == 0)
+        return false;
     if (ends) add_pointwise(request, schedule, WEFT_PLACE_LOAD, at);
-    add_fft(request, schedule, at, &to, segment->axis, segment->transforms);
+    add_fft(request, schedule, at, &to, axes.fourier, axes.fouriers);
     weft_step *step = &schedule->step[schedule->steps - 1];
     weft_fft_step *fft = &step->as.fft;
     fft->transform.round_trip = true;

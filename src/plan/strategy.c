@@ -35,16 +35,18 @@ static strategy slab_row(int axis) {
     return (strategy){.splits = {axis}, .first_pass = {axis}, .first_count = 1};
 }
 
-static strategy table(weft_decomposition decomposition, int rank, int grid_axes, bool real) {
+static strategy table(const weft_chain_request *request) {
+    const int rank = request->rank, grid_axes = request->grid_axes, halved = request->halved;
     if (grid_axes == 0) return pencil_row(rank, 0); /* one rank, one axis: nothing to split */
-    switch (decomposition) {
+    switch (request->decomposition) {
     case WEFT_SLAB_1D2D:
         return slab_row(rank - 1);
     case WEFT_SLAB_Y_ZX:
         /* The half spectrum of real data cannot be split along y before z is transformed: row ky
-         * would need row -ky of another rank to come back. So z goes first, in the same pass. */
-        if (real && rank > 2)
-            return (strategy){.splits = {1}, .first_pass = {rank - 1, 1}, .first_count = 2};
+         * would need row -ky of another rank to come back. So z, or whichever axis is halved, goes
+         * first, in the same pass. */
+        if (halved > 1 && request->type[1] == WEFT_AXIS_OF_KIND)
+            return (strategy){.splits = {1}, .first_pass = {halved, 1}, .first_count = 2};
         return slab_row(1);
     default:
         return pencil_row(rank, grid_axes);
@@ -72,7 +74,7 @@ static void set_extents(const weft_chain_request *request, bool halved, weft_dis
     d->axes = request->rank + 1;
     memcpy(d->n, request->n, (size_t)request->rank * sizeof d->n[0]);
     d->n[request->rank] = request->batch;
-    if (halved) d->n[request->rank - 1] = d->n[request->rank - 1] / 2 + 1;
+    if (halved) d->n[request->halved] = d->n[request->halved] / 2 + 1;
 }
 
 static weft_distribution distribution_of(const weft_chain_request *request, bool halved,
@@ -140,7 +142,8 @@ static void join_lonely_groups(weft_chain *chain) {
 
 static void build_inner(const weft_chain_request *request, weft_chain *chain) {
     int rank = request->rank, grid_axes = request->grid_axes;
-    strategy row = table(request->decomposition, rank, grid_axes, request->real);
+    const int halved = request->halved;
+    strategy row = table(request);
     int split_by[WEFT_AXES];
     bool done[WEFT_MAX_RANK] = {false};
     for (int a = 0; a < WEFT_AXES; a++) split_by[a] = a < grid_axes ? a : -1;
@@ -162,10 +165,10 @@ static void build_inner(const weft_chain_request *request, weft_chain *chain) {
         } else {
             remaining_axes(rank, done, split_by, segment);
         }
-        bool last_was_done = done[rank - 1];
+        const bool was_halved = halved >= 0 && done[halved];
         for (int i = 0; i < segment->transforms; i++) done[segment->axis[i]] = true;
-        segment->in = distribution_of(request, request->real && last_was_done, split_by);
-        segment->out = distribution_of(request, request->real && done[rank - 1], split_by);
+        segment->in = distribution_of(request, was_halved, split_by);
+        segment->out = distribution_of(request, halved >= 0 && done[halved], split_by);
         for (int i = 0; i < 4; i++) natural_order(rank, segment->order[i / 2][i % 2]);
     }
     if (request->variant != WEFT_REALIGNED) return;
@@ -212,7 +215,8 @@ static void add_output_brick(const weft_chain_request *request, weft_chain *chai
             set_order(&chain->segment[last], direction, WEFT_OUTPUT, order);
         return;
     }
-    chain->segment[last + 1] = brick_segment(request, request->real, request->output_boxes, order);
+    chain->segment[last + 1] =
+        brick_segment(request, request->halved >= 0, request->output_boxes, order);
     chain->group[last] = -1;
     chain->method[last] = request->grid_axes > 0 ? request->grid_axes - 1 : 0;
     chain->segments++;
@@ -222,8 +226,8 @@ weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chai
     memset(chain, 0, sizeof *chain);
     chain->axes = request->rank + 1;
     chain->real = request->real;
-    chain->r2r = request->type != NULL;
-    if (chain->r2r) memcpy(chain->type, request->type, (size_t)request->rank * sizeof *chain->type);
+    chain->halved = request->halved;
+    memcpy(chain->type, request->type, (size_t)request->rank * sizeof *chain->type);
     chain->ranks = request->ranks;
     chain->grid_axes = request->grid_axes;
     memcpy(chain->grid, request->grid, (size_t)request->grid_axes * sizeof chain->grid[0]);
@@ -232,6 +236,13 @@ weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chai
     if (request->input_boxes) add_input_brick(request, chain);
     if (request->output_boxes) add_output_brick(request, chain);
     return WEFT_SUCCESS;
+}
+
+bool weft_chain_is_real(const weft_chain *chain, int s) {
+    for (int before = 0; before < s; before++)
+        for (int i = 0; i < chain->segment[before].transforms; i++)
+            if (chain->segment[before].axis[i] == chain->halved) return false;
+    return chain->real;
 }
 
 /* Product of the grid extents after dimension g: the rank stride of that coordinate. */

@@ -24,9 +24,9 @@ typedef struct weft_segment {
 typedef struct weft_chain {
     int axes;                      /* rank + 1 */
     int ranks;                     /* of the whole process group */
-    bool real;                     /* real input, halved last axis */
-    bool r2r;                      /* real input and output */
-    weft_axis type[WEFT_MAX_RANK]; /* r2r: of the forward transform along each axis */
+    bool real;                     /* real input */
+    int halved;                    /* the axis whose transform makes complex data of it, or -1 */
+    weft_axis type[WEFT_MAX_RANK]; /* what the forward transform does along each axis */
     int segments;
     weft_segment segment[WEFT_MAX_SEGMENTS];
     /* Redistribution k leads from segment k to k+1. Its group: the ranks that agree in all grid
@@ -43,8 +43,9 @@ typedef struct weft_chain_request {
     int rank;
     const int64_t *n;
     int64_t batch;
-    bool real;
-    const weft_axis *type; /* [rank], of real-to-real transforms; NULL: of complex ones */
+    bool real;             /* as in weft_chain */
+    int halved;            /* as in weft_chain */
+    const weft_axis *type; /* [rank] */
     weft_decomposition decomposition;
     weft_variant variant;
     int grid_axes;
@@ -53,6 +54,9 @@ typedef struct weft_chain_request {
     const weft_region *input_boxes, *output_boxes;
     const int *input_order, *output_order; /* this rank's (WEFT_AXES entries), natural when NULL */
 } weft_chain_request;
+
+/* Whether data is real where segment s begins, in the forward direction. */
+bool weft_chain_is_real(const weft_chain *chain, int s);
 
 weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chain);
 

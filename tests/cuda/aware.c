@@ -12,7 +12,12 @@
 #include "driver_results.h"
 #include "host_cuda.h"
 
-enum { POINTER_CONTEXT = 1, POINTER_MEMORY_TYPE = 2, POINTER_IS_MANAGED = 8 };
+enum {
+    POINTER_CONTEXT = 1,
+    POINTER_MEMORY_TYPE = 2,
+    POINTER_IS_MANAGED = 8,
+    POINTER_DEVICE = 9 /* for arrays of Python's libraries */
+};
 enum { MEMORY_DEVICE = 2 };
 
 #define NEEDS_CONTEXT                                                                              \
@@ -35,6 +40,11 @@ EXPORTED int cuPointerGetAttribute(void *value, int attribute, unsigned long lon
     case POINTER_IS_MANAGED:
         memcpy(value, &managed, sizeof managed);
         return SUCCESS;
+    case POINTER_DEVICE: {
+        const int number = host_device_of(address);
+        memcpy(value, &number, sizeof number);
+        return device ? SUCCESS : INVALID_VALUE;
+    }
     default:
         return INVALID_VALUE;
     }

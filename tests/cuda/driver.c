@@ -108,6 +108,11 @@ void *host_context_of(const void *address) {
     return context;
 }
 
+int host_device_of(const void *address) {
+    const char *context = host_context_of(address);
+    return context ? (int)(context - contexts) : -1;
+}
+
 #define NEEDS_CONTEXT                                                                              \
     if (pushed == 0) return INVALID_CONTEXT
 

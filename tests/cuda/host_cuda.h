@@ -45,6 +45,7 @@ size_t host_device_bytes(const void *address);
 bool host_context_is_current(void);
 int host_context_device(void);              /* of the current one */
 void *host_context_of(const void *address); /* of device memory */
+int host_device_of(const void *address);    /* -1: of none */
 
 /* How many graphs have been launched: for tests, by dlsym. */
 EXPORTED int host_graph_launches(void);

@@ -207,7 +207,7 @@ static void driver_ok(int result) {
 static caller become_caller(void) {
     /* Streams of host_cuda.h are late by themselves. */
     caller c = {.bulk_bytes = (size_t)1 << (getenv("WEFT_TEST_HOST_CUDA") ? 10 : 26)};
-    ok(weft_cuda_gpu_open(&c.gpu));
+    ok(weft_cuda_gpu_open(0, &c.gpu));
     ok(weft_cuda_enter(c.gpu));
     driver_ok(c.gpu->driver->allocate(&c.bulk, 2 * c.bulk_bytes));
     driver_ok(c.gpu->driver->allocate(&c.given, MOST_BYTES));

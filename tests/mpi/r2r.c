@@ -3,7 +3,7 @@
  * sizes, by every exchange method, in both memory orders, in and out of place, and between bricks,
  * against their definition.
  */
-#include "r2r_definition.h"
+#include "support/exact_r2r.h"
 
 #include <weft/weft_mpi.h>
 

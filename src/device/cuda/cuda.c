@@ -90,7 +90,7 @@ static weft_status create_default_queue(weft_device_state *device) {
 
 static weft_status cuda_open(const weft_device_settings *settings, weft_device_state **device) {
     const weft_cuda_gpu *gpu;
-    WEFT_TRY(weft_cuda_gpu_open(&gpu));
+    WEFT_TRY(weft_cuda_gpu_open(settings->number, &gpu));
     weft_device_state *made = calloc(1, sizeof *made);
     if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a device");
     made->gpu = gpu;
@@ -133,6 +133,10 @@ static void cuda_close(weft_device_state *device) {
     weft_allocations_close(&device->allocations);
     weft_notices_close(&device->notices);
     free(device);
+}
+
+static int cuda_number(const weft_device_state *device) {
+    return 1 + device->gpu->number;
 }
 
 /* ---- memory ---- */
@@ -247,25 +251,49 @@ static weft_status cuda_queue_wait(weft_device_state *device, weft_queue *queue)
     return status;
 }
 
+static weft_cuda_stream callers_stream(void *stream) {
+    return stream ? stream : WEFT_CUDA_LEGACY_STREAM;
+}
+
 /* An event on the legacy default stream stands for all work before it there and on the streams that
  * synchronize with it: all but those that were made as non-blocking ones. weft's own streams are
  * such, for one that synchronizes with the legacy stream cannot be captured while another thread
  * uses that. The same is true of the caller's: its capture would be ended by the event, so the
- * driver is asked first whether there is one. */
-static int await_caller_in_context(const weft_device_state *device) {
+ * driver is asked first whether there is one. What a stream that is itself captured is given would
+ * become part of the caller's graph, which may outlive the plan. */
+static weft_status await_caller_in_context(const weft_device_state *device,
+                                           weft_cuda_stream stream) {
     const weft_cuda_driver *driver = device->gpu->driver;
-    int unused;
-    int result = driver->is_capturing(WEFT_CUDA_LEGACY_STREAM, &unused);
-    if (result == 0) result = driver->event_record(device->caller, WEFT_CUDA_LEGACY_STREAM);
-    return result != 0 ? result : driver->stream_await(device->stream, device->caller, 0);
+    int capturing = 0;
+    int result = driver->is_capturing(stream, &capturing);
+    if (result == 0 && capturing != 0)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "CUDA: a graph is being captured from the caller's stream; weft's plans "
+                         "cannot be part of a graph");
+    if (result == 0) result = driver->event_record(device->caller, stream);
+    if (result == 0) result = driver->stream_await(device->stream, device->caller, 0);
+    return weft_cuda_check(result, stream == WEFT_CUDA_LEGACY_STREAM
+                                       ? "the legacy default stream cannot be waited for"
+                                       : "the caller's stream, which must be one of the plan's "
+                                         "GPU, cannot be waited for");
 }
 
-static weft_status cuda_await_caller(weft_device_state *device) {
+static weft_status cuda_await_caller(weft_device_state *device, void *stream) {
     weft_status status;
     WEFT_CUDA_IN_CONTEXT(device->gpu, status,
-                         weft_cuda_check(await_caller_in_context(device),
-                                         "the legacy default stream cannot be waited for"));
+                         await_caller_in_context(device, callers_stream(stream)));
     return status;
+}
+
+/* A wait for an event is for its latest record at that time, so one event serves both ways. */
+static weft_status cuda_precede_caller(weft_device_state *device, void *stream) {
+    const weft_cuda_driver *driver = device->gpu->driver;
+    weft_status status = weft_cuda_enter(device->gpu);
+    if (status != WEFT_SUCCESS) return status;
+    int result = driver->event_record(device->caller, device->stream);
+    if (result == 0) result = driver->stream_await(callers_stream(stream), device->caller, 0);
+    weft_cuda_leave(device->gpu);
+    return weft_cuda_check(result, "the caller's stream cannot be made to wait");
 }
 
 static weft_status cuda_event_create(weft_device_state *device, weft_event **event) {
@@ -394,6 +422,7 @@ const weft_device_ops weft_device_cuda = {
     .probe = cuda_probe,
     .open = cuda_open,
     .close = cuda_close,
+    .number = cuda_number,
     .allocate = cuda_allocate,
     .free = cuda_free,
     .memory_export = weft_cuda_memory_export,
@@ -403,6 +432,7 @@ const weft_device_ops weft_device_cuda = {
     .queue_destroy = cuda_queue_destroy,
     .queue_wait = cuda_queue_wait,
     .await_caller = cuda_await_caller,
+    .precede_caller = cuda_precede_caller,
     .event_create = cuda_event_create,
     .event_destroy = cuda_event_destroy,
     .event_record = cuda_event_record,

@@ -15,7 +15,7 @@ struct weft_device_state {
     const weft_cuda_gpu *gpu;
     weft_allocations allocations;
     weft_cuda_stream stream; /* of the default queue */
-    weft_cuda_event caller;  /* behind the caller's work on the legacy default stream */
+    weft_cuda_event caller;  /* behind the caller's work, or before it */
     void *shared;            /* the shared area */
     size_t shared_bytes;
     weft_communicator *communicators; /* of messages.c; none while no plan exchanges by NCCL */

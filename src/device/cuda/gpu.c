@@ -103,11 +103,23 @@ static weft_status open_gpu(const weft_cuda_driver *driver, int number, weft_cud
     return WEFT_SUCCESS;
 }
 
-weft_status weft_cuda_gpu_open(const weft_cuda_gpu **gpu) {
+/* The number of the GPU that is wanted, as weft_cuda_gpu_open takes it. */
+static weft_status find_number(int wanted, int *number) {
+    if (wanted == 0) return weft_cuda_gpu_choose(number);
+    const int gpus = weft_cuda_gpus() < MOST_GPUS ? weft_cuda_gpus() : MOST_GPUS;
+    if (wanted > gpus)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "options.device_number is %d, for GPU number %d; there are %d", wanted,
+                         wanted - 1, gpus);
+    *number = wanted - 1;
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_cuda_gpu_open(int wanted, const weft_cuda_gpu **gpu) {
     const weft_cuda_driver *driver = weft_cuda_driver_open();
     int number;
     if (!driver) return WEFT_ERROR_UNSUPPORTED;
-    WEFT_TRY(weft_cuda_gpu_choose(&number));
+    WEFT_TRY(find_number(wanted, &number));
     pthread_mutex_lock(&lock);
     weft_status status =
         opened[number].context ? WEFT_SUCCESS : open_gpu(driver, number, &opened[number]);

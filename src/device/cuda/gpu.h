@@ -19,11 +19,11 @@ typedef struct weft_cuda_gpu {
     weft_cuda_function scale[2];                                 /* by precision */
 } weft_cuda_gpu;
 
-/* The GPU of this process: WEFT_CUDA_DEVICE if that is set, else by the rank on this node that the
- * launcher tells, modulo the number of GPUs. Thread-safe. */
-weft_status weft_cuda_gpu_open(const weft_cuda_gpu **gpu);
+/* GPU number `wanted` - 1. 0: that of this process, which is WEFT_CUDA_DEVICE if that is set, else
+ * by the rank on this node that the launcher tells, modulo the number of GPUs. Thread-safe. */
+weft_status weft_cuda_gpu_open(int wanted, const weft_cuda_gpu **gpu);
 
-/* The number of that GPU, without opening it. */
+/* The number of the process's GPU, without opening it. */
 weft_status weft_cuda_gpu_choose(int *number);
 
 /* The PCI address of a GPU: "0000:19:00.0". */

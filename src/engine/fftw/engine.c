@@ -108,14 +108,6 @@ static void unmap_planning_array(planning_array *array) {
 
 /* ---- plans ---- */
 
-static int kind_of(weft_axis type) {
-    static const int kinds[] = {[WEFT_DCT1] = WEFT_FFTW_REDFT00, [WEFT_DCT2] = WEFT_FFTW_REDFT10,
-                                [WEFT_DCT3] = WEFT_FFTW_REDFT01, [WEFT_DCT4] = WEFT_FFTW_REDFT11,
-                                [WEFT_DST1] = WEFT_FFTW_RODFT00, [WEFT_DST2] = WEFT_FFTW_RODFT10,
-                                [WEFT_DST3] = WEFT_FFTW_RODFT01, [WEFT_DST4] = WEFT_FFTW_RODFT11};
-    return kinds[type];
-}
-
 static weft_fftw_plan create_guru(const weft_fftw_library *library, const weft_transform *transform,
                                   void *in, void *out, unsigned flags) {
     weft_fftw_iodim dim[WEFT_MAX_RANK], loop[WEFT_AXES];
@@ -133,7 +125,7 @@ static weft_fftw_plan create_guru(const weft_fftw_library *library, const weft_t
     case WEFT_TRANSFORM_C2R:
         return library->plan_c2r(transform->dims, dim, transform->loops, loop, in, out, flags);
     case WEFT_TRANSFORM_R2R:
-        for (int d = 0; d < transform->dims; d++) kinds[d] = kind_of(transform->type[d]);
+        for (int d = 0; d < transform->dims; d++) kinds[d] = weft_fftw_kind_of(transform->type[d]);
         return library->plan_r2r(transform->dims, dim, transform->loops, loop, in, out, kinds,
                                  flags);
     default:

@@ -43,6 +43,15 @@ enum {
     WEFT_FFTW_RODFT11
 };
 
+/* The kind of a cosine or sine transform. */
+static inline int weft_fftw_kind_of(weft_axis type) {
+    static const int kinds[] = {[WEFT_DCT1] = WEFT_FFTW_REDFT00, [WEFT_DCT2] = WEFT_FFTW_REDFT10,
+                                [WEFT_DCT3] = WEFT_FFTW_REDFT01, [WEFT_DCT4] = WEFT_FFTW_REDFT11,
+                                [WEFT_DST1] = WEFT_FFTW_RODFT00, [WEFT_DST2] = WEFT_FFTW_RODFT10,
+                                [WEFT_DST3] = WEFT_FFTW_RODFT01, [WEFT_DST4] = WEFT_FFTW_RODFT11};
+    return kinds[type];
+}
+
 typedef weft_fftw_plan (*weft_fftw_plan_c2c)(int rank, const weft_fftw_iodim *dims, int loops,
                                              const weft_fftw_iodim *loop, void *in, void *out,
                                              int sign, unsigned flags);

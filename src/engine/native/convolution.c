@@ -1,19 +1,25 @@
 /*
  * jk = (j^2 + k^2 - (k-j)^2) / 2: the transform is a convolution with a chirp (Bluestein, 1970),
- * done here over a power of two or thrice one. The inverse conjugates what it loads and stores.
- * Lines of smooth length come here when their real points cannot be taken in pairs; they need no
- * chirp.
+ * done here over a smooth length, in place. The inverse conjugates what it loads and stores. Lines
+ * of smooth length come here when their real points cannot be taken in pairs; they need no chirp.
  */
 #include "engine/native/convolution.h"
 
 #include "engine/native/number.h"
 #include "engine/native/pass_group.h"
-#include "engine/roots.h"
+#include "engine/native/tables.h"
 #include "engine/smooth.h"
 #include "support/error.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* What the transforms of one length n share. */
+typedef struct chirp {
+    weft_shared_table shared;
+    weft_root_table roots; /* of order 2 n: number j of the chirp is root j^2 mod 2 n */
+    void *filter;          /* numbers 0..m/2; number m - k is number k */
+} chirp;
 
 struct weft_convolution {
     const weft_kernels *kernels;
@@ -21,52 +27,114 @@ struct weft_convolution {
     bool conjugate;
     int64_t n, m;
     int64_t in_stride, out_stride; /* bytes */
-    weft_pass_group transform;     /* forward, of length m, from buffer to buffer */
-    void *chirp, *filter;          /* [n], [m]; complex; NULL where n is smooth, and m is n */
+    double scale;                  /* of the results */
+    weft_pass_group transform;     /* forward, of length m, in place */
+    const chirp *chirp;            /* NULL: n is smooth, and m is n */
 };
 
-static size_t buffer_bytes(const weft_convolution *c) {
-    return (size_t)c->m * 2 * (size_t)c->kernels->real_bytes;
+static size_t line_bytes(const weft_convolution *c) {
+    return ((size_t)(c->m * weft_complex_bytes(c->kernels)) + 4095) / 4096 * 4096;
 }
 
+/* The least of a power of two times 1, 9/8, 5/4, 3/2 or 15/8 that is large enough. */
 static int64_t convolution_length(int64_t least) {
-    int64_t m = 1;
-    while (m < least) m *= 2;
-    return m / 4 * 3 >= least ? m / 4 * 3 : m;
+    static const int eighths[] = {8, 9, 10, 12, 15, 16};
+    int64_t power = 64, i = 0;
+    while (2 * power < least) power *= 2;
+    while (power / 8 * eighths[i] < least) i++;
+    return power / 8 * eighths[i];
 }
 
-static void transform(const weft_convolution *c, const void *from, void *to, char *memory) {
-    const void *in[1] = {from};
-    weft_pass_group_run(&c->transform, in, &to, memory, 0, 1);
+static weft_status create_transform(const weft_kernels *kernels, int64_t m, weft_pass_group *group,
+                                    size_t *bytes) {
+    const weft_pass_request lines = {.kernels = kernels,
+                                     .kind = WEFT_TRANSFORM_C2C,
+                                     .direction = WEFT_FORWARD,
+                                     .dim = {m, 1, 1}};
+    WEFT_TRY(weft_pass_group_create_long(&lines, group, bytes));
+    weft_pass_group_scale(group, 1);
+    return WEFT_SUCCESS;
 }
 
-static bool make_tables(weft_convolution *c, size_t *bytes) {
-    const weft_kernels *k = c->kernels;
-    const int64_t n = c->n, m = c->m;
-    double *re = malloc(2 * (size_t)n * sizeof *re), *im = malloc(2 * (size_t)n * sizeof *im);
-    char *memory = calloc(1, weft_pass_group_memory(&c->transform));
-    void *kernel = calloc(1, buffer_bytes(c));
-    c->chirp = malloc((size_t)n * 2 * (size_t)k->real_bytes);
-    c->filter = malloc(buffer_bytes(c));
-    *bytes += (size_t)n * 2 * (size_t)k->real_bytes + buffer_bytes(c);
-    bool ok = re && im && memory && kernel && c->chirp && c->filter &&
-              weft_roots_fill(2 * n, 2 * n, re, im);
-    for (int64_t j = 0, square = 0; j < n && ok; j++) { /* j^2 mod 2 n */
-        weft_number_set(k, c->chirp, 2 * j, re[square]);
-        weft_number_set(k, c->chirp, 2 * j + 1, im[square]);
-        int64_t back = (m - j) % m;
-        weft_number_set(k, kernel, 2 * j, re[square] / (double)m);
-        weft_number_set(k, kernel, 2 * j + 1, -im[square] / (double)m);
-        weft_number_set(k, kernel, 2 * back, re[square] / (double)m);
-        weft_number_set(k, kernel, 2 * back + 1, -im[square] / (double)m);
-        square = (square + 2 * j + 1) % (2 * n);
+static void run_transform(const weft_pass_group *group, void *line, const weft_room *room) {
+    const void *in[1] = {line};
+    void *const out[1] = {line};
+    weft_pass_group_run(group, in, out, room);
+}
+
+/* j^2 mod m, where j^2 may not fit. */
+static int64_t square_modulo(int64_t j, int64_t m) {
+    int64_t square = 0;
+    for (int bit = 62; bit >= 0; bit--) {
+        square = 2 * square % m;
+        if (j >> bit & 1) square = (square + j % m) % m;
     }
-    if (ok) transform(c, kernel, c->filter, memory);
-    free(kernel);
-    free(memory);
-    free(im);
-    free(re);
+    return square;
+}
+
+/* The square of j + 1, given that of j, where j < m / 2. */
+static int64_t next_square(int64_t square, int64_t j, int64_t m) {
+    square += 2 * j + 1;
+    return square >= m ? square - m : square;
+}
+
+/* The conjugate chirp, around number 0 of m, over m. */
+static void fill_kernel(const weft_kernels *k, const chirp *c, int64_t n, int64_t m, void *line) {
+    const double scale = 1 / (double)m;
+    for (int64_t j = 0, square = 0; j < n; j++) {
+        double re, im;
+        weft_root_table_at(&c->roots, square, &re, &im);
+        const int64_t at[2] = {j, (m - j) % m};
+        for (int i = 0; i < 2; i++) {
+            weft_number_set(k, line, 2 * at[i], re * scale);
+            weft_number_set(k, line, 2 * at[i] + 1, -im * scale);
+        }
+        square = next_square(square, j, 2 * n);
+    }
+}
+
+/* What the numbers of a chirp's key are. */
+enum { KEY_N, KEY_M };
+
+static bool make_chirp(void *table, const weft_table_key *key, size_t *bytes) {
+    chirp *c = table;
+    const int64_t n = key->n[KEY_N], m = key->n[KEY_M], element = weft_complex_bytes(key->kernels);
+    const size_t filter = (size_t)((m / 2 + 1) * element);
+    weft_pass_group group = {0};
+    weft_scratch scratch = {0};
+    size_t unused = 0;
+    c->filter = malloc(filter);
+    *bytes += filter;
+    bool ok = c->filter && weft_root_table_create(2 * n, 2 * n, &c->roots, bytes) &&
+              create_transform(key->kernels, m, &group, &unused) == WEFT_SUCCESS;
+    if (ok) {
+        weft_room_size size = weft_pass_group_room(&group, 1);
+        size.shared = (size_t)(m * element);
+        ok = weft_scratch_reserve(&scratch, size, 1) == WEFT_SUCCESS;
+    }
+    if (ok) {
+        const weft_room room = weft_scratch_room(&scratch, 1);
+        fill_kernel(key->kernels, c, n, m, room.shared);
+        run_transform(&group, room.shared, &room);
+        memcpy(c->filter, room.shared, filter);
+    }
+    weft_scratch_release(&scratch);
+    weft_pass_group_release(&group);
     return ok;
+}
+
+static void release_chirp(void *table) {
+    chirp *c = table;
+    weft_root_table_release(&c->roots);
+    free(c->filter);
+}
+
+static const chirp *borrow_chirp(const weft_convolution *c, size_t *bytes) {
+    static const weft_table_kind kind = {sizeof(chirp), make_chirp, release_chirp};
+    weft_table_key key = {.kernels = c->kernels};
+    key.n[KEY_N] = c->n;
+    key.n[KEY_M] = c->m;
+    return weft_table_borrow(&kind, &key, bytes);
 }
 
 weft_status weft_convolution_create(const weft_kernels *kernels, weft_transform_kind kind,
@@ -75,22 +143,20 @@ weft_status weft_convolution_create(const weft_kernels *kernels, weft_transform_
     weft_convolution *c = calloc(1, sizeof *c);
     *out = c;
     if (!c) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a plan");
-    const int64_t element = 2 * kernels->real_bytes;
+    const int64_t element = weft_complex_bytes(kernels);
     *bytes += sizeof *c;
     c->kernels = kernels;
     c->kind = kind;
+    c->scale = 1;
     c->conjugate = direction == WEFT_INVERSE;
     c->n = dim->n;
     const bool smooth = weft_is_smooth(dim->n);
     c->m = smooth ? dim->n : convolution_length(2 * dim->n - 1);
     c->in_stride = dim->in_stride * (kind == WEFT_TRANSFORM_R2C ? element / 2 : element);
     c->out_stride = dim->out_stride * (kind == WEFT_TRANSFORM_C2R ? element / 2 : element);
-    weft_pass_request inner = {.kernels = kernels,
-                               .kind = WEFT_TRANSFORM_C2C,
-                               .direction = WEFT_FORWARD,
-                               .dim = {c->m, 1, 1}};
-    WEFT_TRY(weft_pass_group_create_long(&inner, &c->transform, bytes));
-    if (!smooth && !make_tables(c, bytes))
+    WEFT_TRY(create_transform(kernels, c->m, &c->transform, bytes));
+    if (!smooth) c->chirp = borrow_chirp(c, bytes);
+    if (!smooth && !c->chirp)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                          "native engine: no memory for the tables of length %lld",
                          (long long)dim->n);
@@ -100,13 +166,20 @@ weft_status weft_convolution_create(const weft_kernels *kernels, weft_transform_
 void weft_convolution_release(weft_convolution *c) {
     if (!c) return;
     weft_pass_group_release(&c->transform);
-    free(c->chirp);
-    free(c->filter);
+    weft_table_return(c->chirp);
     free(c);
 }
 
-size_t weft_convolution_memory(const weft_convolution *c) {
-    return 2 * buffer_bytes(c) + weft_pass_group_memory(&c->transform);
+void weft_convolution_scale(weft_convolution *c, double scale) {
+    c->scale = scale;
+}
+
+/* The line that is convolved lies before the room of its transform: in the shared memory of several
+ * threads, in that of a thread that works alone. */
+weft_room_size weft_convolution_room(const weft_convolution *c, int threads) {
+    weft_room_size size = weft_pass_group_room(&c->transform, threads);
+    *(threads > 1 ? &size.shared : &size.own) += line_bytes(c);
+    return size;
 }
 
 /* Loads point j of a line; of a half spectrum also the points that it implies. */
@@ -120,58 +193,100 @@ static void load_point(const weft_convolution *c, const char *in, int64_t j, dou
     if (mirrored != c->conjugate) *im = -*im;
 }
 
-static void load_line(const weft_convolution *c, const char *in, void *x) {
+/* A share of what is done to a line between its transforms: number `me` of `team` shares. They
+ * begin at multiples of 64, lest what is left over by vectors, and so rounded otherwise, depends on
+ * the number of threads. */
+typedef struct share {
+    int64_t me, team;
+} share;
+
+static int64_t begins(share s, int64_t n) {
+    return n / 64 * s.me / s.team * 64;
+}
+
+static int64_t ends(share s, int64_t n) {
+    return s.me + 1 == s.team ? n : n / 64 * (s.me + 1) / s.team * 64;
+}
+
+static void load_line(const weft_convolution *c, const char *in, void *line, share s) {
     const weft_kernels *k = c->kernels;
-    for (int64_t j = 0; j < c->n; j++) {
+    int64_t j = begins(s, c->m), square = c->chirp ? square_modulo(j, 2 * c->n) : 0;
+    const int64_t end = ends(s, c->m), element = weft_complex_bytes(k);
+    for (; j < end && j < c->n; j++) {
         double re, im, wr = 1, wi = 0;
         load_point(c, in, j, &re, &im);
-        if (c->chirp)
-            wr = weft_number_get(k, c->chirp, 2 * j), wi = weft_number_get(k, c->chirp, 2 * j + 1);
-        weft_number_set(k, x, 2 * j, re * wr - im * wi);
-        weft_number_set(k, x, 2 * j + 1, re * wi + im * wr);
+        if (c->chirp) {
+            weft_root_table_at(&c->chirp->roots, square, &wr, &wi);
+            square = next_square(square, j, 2 * c->n);
+        }
+        weft_number_set(k, line, 2 * j, re * wr - im * wi);
+        weft_number_set(k, line, 2 * j + 1, re * wi + im * wr);
     }
+    if (j < end) memset((char *)line + j * element, 0, (size_t)((end - j) * element));
 }
 
-static void store_line(const weft_convolution *c, const void *x, char *out) {
+/* Stores a result as the kernels do: rounded, and again when it has been multiplied. */
+static void store_number(const weft_convolution *c, char *out, int64_t i, double value) {
+    weft_number_set(c->kernels, out, i, value);
+    if (c->scale != 1)
+        weft_number_set(c->kernels, out, i, weft_number_get(c->kernels, out, i) * c->scale);
+}
+
+/* The line holds the conjugates of the results, which the chirp multiplies, or the results where
+ * there is none. */
+static void store_line(const weft_convolution *c, const void *line, char *out, share s) {
     const weft_kernels *k = c->kernels;
     const int64_t points = c->kind == WEFT_TRANSFORM_R2C ? c->n / 2 + 1 : c->n;
-    for (int64_t j = 0; j < points; j++, out += c->out_stride) {
-        double re = weft_number_get(k, x, 2 * j), im = weft_number_get(k, x, 2 * j + 1), wr = 1,
-               wi = 0;
-        if (c->chirp)
-            wr = weft_number_get(k, c->chirp, 2 * j), wi = weft_number_get(k, c->chirp, 2 * j + 1);
-        double imaginary = re * wi + im * wr;
-        weft_number_set(k, out, 0, re * wr - im * wi);
+    int64_t j = begins(s, points), square = c->chirp ? square_modulo(j, 2 * c->n) : 0;
+    out += j * c->out_stride;
+    for (; j < ends(s, points); j++, out += c->out_stride) {
+        double re = weft_number_get(k, line, 2 * j), im = weft_number_get(k, line, 2 * j + 1);
+        double wr = 1, wi = 0;
+        if (c->chirp) {
+            weft_root_table_at(&c->chirp->roots, square, &wr, &wi);
+            square = next_square(square, j, 2 * c->n);
+            im = -im;
+        }
+        const double imaginary = re * wi + im * wr;
+        store_number(c, out, 0, re * wr - im * wi);
         if (c->kind != WEFT_TRANSFORM_C2R)
-            weft_number_set(k, out, 1, c->conjugate ? -imaginary : imaginary);
+            store_number(c, out, 1, c->conjugate ? -imaginary : imaginary);
     }
 }
 
-/* Convolves x: multiplies its transform by the filter and transforms back. y is scratch memory. */
-static void convolve(const weft_convolution *c, void *x, void *y, char *rest) {
+/* Multiplies by the filter, and conjugates, so that the forward transform acts as the inverse. */
+static void multiply_filter(const weft_convolution *c, void *line, share s) {
     const weft_kernels *k = c->kernels;
-    memset((char *)x + (size_t)c->n * 2 * (size_t)k->real_bytes, 0,
-           (size_t)(c->m - c->n) * 2 * (size_t)k->real_bytes);
-    transform(c, x, y, rest);
-    for (int64_t j = 0; j < c->m;
-         j++) { /* conjugated, so that the forward transform acts as the inverse */
-        double re = weft_number_get(k, y, 2 * j), im = weft_number_get(k, y, 2 * j + 1);
-        double wr = weft_number_get(k, c->filter, 2 * j),
-               wi = weft_number_get(k, c->filter, 2 * j + 1);
-        weft_number_set(k, y, 2 * j, re * wr - im * wi);
-        weft_number_set(k, y, 2 * j + 1, -(re * wi + im * wr));
+    const int64_t first = begins(s, c->m), end = ends(s, c->m), half = c->m / 2 + 1;
+    const int64_t element = weft_complex_bytes(k), middle = end < half ? end : half;
+    char *x = (char *)line + first * element;
+    if (first < middle)
+        k->multiply_lines_conjugated(x, (const char *)c->chirp->filter + first * element, x,
+                                     middle - first, 1);
+    for (int64_t j = first > half ? first : half; j < end; j++) {
+        const double re = weft_number_get(k, line, 2 * j), im = weft_number_get(k, line, 2 * j + 1);
+        const double wr = weft_number_get(k, c->chirp->filter, 2 * (c->m - j));
+        const double wi = weft_number_get(k, c->chirp->filter, 2 * (c->m - j) + 1);
+        weft_number_set(k, line, 2 * j, re * wr - im * wi);
+        weft_number_set(k, line, 2 * j + 1, -(re * wi + im * wr));
     }
-    transform(c, y, x, rest);
-    for (int64_t j = 0; j < c->n; j++)
-        weft_number_set(k, x, 2 * j + 1, -weft_number_get(k, x, 2 * j + 1));
 }
 
-void weft_convolution_run(const weft_convolution *c, const void *in, void *out, char *memory) {
-    char *x = memory, *y = memory + buffer_bytes(c), *rest = y + buffer_bytes(c);
-    load_line(c, in, x);
-    if (c->chirp)
-        convolve(c, x, y, rest);
-    else
-        transform(c, x, y, rest);
-    store_line(c, c->chirp ? x : y, out);
+void weft_convolution_run(const weft_convolution *c, const void *in, void *out,
+                          const weft_room *room) {
+    const int team = room->threads;
+    weft_room rest = *room;
+    char **begin = team > 1 ? &rest.shared : &rest.own;
+    void *line = *begin;
+    *begin += line_bytes(c);
+#pragma omp parallel for num_threads(team) if (team > 1)
+    for (int i = 0; i < team; i++) load_line(c, in, line, (share){i, team});
+    run_transform(&c->transform, line, &rest);
+    if (c->chirp) {
+#pragma omp parallel for num_threads(team) if (team > 1)
+        for (int i = 0; i < team; i++) multiply_filter(c, line, (share){i, team});
+        run_transform(&c->transform, line, &rest);
+    }
+#pragma omp parallel for num_threads(team) if (team > 1)
+    for (int i = 0; i < team; i++) store_line(c, line, out, (share){i, team});
 }

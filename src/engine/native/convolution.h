@@ -7,6 +7,7 @@
 
 #include "engine/engine.h"
 #include "engine/native/kernels.h"
+#include "engine/scratch.h"
 
 typedef struct weft_convolution weft_convolution;
 
@@ -16,11 +17,14 @@ weft_status weft_convolution_create(const weft_kernels *kernels, weft_transform_
                                     weft_convolution **convolution, size_t *bytes);
 void weft_convolution_release(weft_convolution *convolution);
 
-/* Bytes of memory that each thread needs. */
-size_t weft_convolution_memory(const weft_convolution *convolution);
+/* Sets the number by which results are multiplied as they are stored, which is 1 until then. */
+void weft_convolution_scale(weft_convolution *convolution, double scale);
 
-/* Transforms one line. */
+/* The memory that a team of threads needs to transform one line together. */
+weft_room_size weft_convolution_room(const weft_convolution *convolution, int threads);
+
+/* Transforms one line by all threads of the room. */
 void weft_convolution_run(const weft_convolution *convolution, const void *in, void *out,
-                          char *memory);
+                          const weft_room *room);
 
 #endif

@@ -5,11 +5,11 @@
  * fits in the cache.
  */
 #include "engine/engine.h"
-#include "device/allocations.h"
 #include "engine/native/dispatch.h"
 #include "engine/native/number.h"
 #include "engine/native/pass_group.h"
 #include "engine/native/r2r_pass.h"
+#include "engine/native/supports.h"
 #include "engine/native/tuning.h"
 #include "support/checked.h"
 #include "support/error.h"
@@ -19,11 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Most points of a line besides WEFT_NATIVE_LONGEST_TILE. */
 enum {
-    LONGEST_TILE = 4096,    /* most points of a contiguous line that a tile holds ... */
-    LONGEST_ALONE = 16384,  /* ... of the only line of a transform, ... */
-    LONGEST_ACROSS = 65536, /* ... and of a line whose neighbours are contiguous */
-    HUGE_PAGE = 2 << 20,
+    LONGEST_ALONE = 16384,  /* the only line of a transform */
+    LONGEST_ACROSS = 65536, /* a line whose neighbours are contiguous */
     MOST_GROUPS = WEFT_MAX_RANK
 };
 
@@ -42,108 +41,11 @@ struct weft_engine_plan {
     /* The pass of a transform that is nothing but one line, which is done without looking for
      * lines, pieces and tiles; or NULL. */
     const weft_native_pass *alone;
+    weft_native_operated load, store; /* operators on lines, or rows, of the input and output */
     int threads;
-    void *memory;         /* of all threads */
-    char *aligned;        /* the aligned beginning of `memory` */
-    size_t memory_stride; /* bytes for each thread */
+    weft_scratch *scratch; /* shared with other plans, or `own_scratch` */
+    weft_scratch own_scratch;
 };
-
-static weft_status native_probe(const char **description) {
-    const weft_kernels *kernels = weft_native_kernels(WEFT_DOUBLE);
-    if (!kernels)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "native engine: WEFT_SIMD=%s names no instruction set of this machine",
-                         getenv("WEFT_SIMD"));
-    if (description) *description = kernels->description;
-    return WEFT_SUCCESS;
-}
-
-/* Dimension number i in the order of transformation. Forward, the last dimension comes first.
- * Inverse transforms take the opposite order, since the complex-to-real dimension must come
- * last, and since pieces of the input lie along the dimension that the forward transform takes
- * last. */
-static int in_order(const weft_transform *t, int i) {
-    bool inverse = t->kind == WEFT_TRANSFORM_C2R ||
-                   (t->kind != WEFT_TRANSFORM_R2C && t->direction == WEFT_INVERSE);
-    return inverse ? i : t->dims - 1 - i;
-}
-
-/* Whether the two last axes can be transformed plane by plane. */
-static bool plane_fits(const weft_transform *t) {
-    if (t->dims < 2) return false;
-    int64_t z = t->dim[t->dims - 1].n, y = t->dim[t->dims - 2].n;
-    if (z > LONGEST_TILE || y > LONGEST_TILE) return false;
-    bool c2r = t->kind == WEFT_TRANSFORM_C2R;
-    size_t bytes = weft_pass_group_plane_bytes(weft_native_kernels(t->precision), t->kind,
-                                               c2r ? y : z, c2r ? z : y);
-    return bytes <= weft_native_cache_share(t->threads) / 3;
-}
-
-/* An input can be taken in pieces along the dimension that is transformed first, and an output
- * along the one that is transformed last, if the whole transform is one pass group. */
-static bool takes(const weft_transform *t, const weft_pieces *pieces, int place) {
-    bool one_group = t->dims == 1 || (t->dims == 2 && plane_fits(t));
-    return pieces->count == 0 ||
-           (one_group && !t->in_place && pieces->count <= WEFT_MAX_PIECES &&
-            in_order(t, place) == pieces->dim && t->dim[pieces->dim].n <= LONGEST_TILE);
-}
-
-/* Pieces are read at their addresses, so the CPU must be able to dereference device memory. */
-static weft_status supports_pieces(const weft_transform *t, const weft_device_ops *device) {
-    const weft_pieces *in = &t->in_pieces, *out = &t->out_pieces;
-    const bool none = in->count == 0 && out->count == 0;
-    bool real = (t->kind == WEFT_TRANSFORM_R2C && in->count > 0) ||
-                (t->kind == WEFT_TRANSFORM_C2R && out->count > 0);
-    if (none ||
-        (device->host_addressable && !real && takes(t, in, 0) && takes(t, out, t->dims - 1)))
-        return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                     "native engine: a transform of %d dimensions from %d pieces to %d", t->dims,
-                     in->count, out->count);
-}
-
-static weft_status supports_r2r(const weft_transform *t, const weft_device_ops *device) {
-    const bool pieces = t->in_pieces.count > 0 || t->out_pieces.count > 0;
-    const bool fits =
-        t->in_pieces.count <= WEFT_MAX_PIECES && t->out_pieces.count <= WEFT_MAX_PIECES;
-    WEFT_TRY(native_probe(NULL));
-    if (pieces && !(device->host_addressable && fits && weft_r2r_takes_pieces(t, in_order(t, 0))))
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "native engine: a real-to-real transform of %d dimensions from %d pieces "
-                         "to %d",
-                         t->dims, t->in_pieces.count, t->out_pieces.count);
-    for (int d = 0; d < t->dims; d++)
-        if (t->dim[d].n > INT32_MAX / 2)
-            return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                             "native engine: a real-to-real line of %lld points, more than 2^30",
-                             (long long)t->dim[d].n);
-    return WEFT_SUCCESS;
-}
-
-static weft_status native_supports(const weft_transform *transform, const weft_device_ops *device) {
-    if (!device->run)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "native engine: device %s cannot run host code; choose another engine",
-                         device->name);
-    if (transform->precision != WEFT_DOUBLE && transform->precision != WEFT_SINGLE)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "native engine: precision %d; use double or single",
-                         (int)transform->precision);
-    if (transform->kind == WEFT_TRANSFORM_R2R) return supports_r2r(transform, device);
-    if (transform->in_place && transform->kind != WEFT_TRANSFORM_C2C)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "native engine: a batch of real transforms in place; use two buffers");
-    WEFT_TRY(native_probe(NULL));
-    int dims_of_a_group = plane_fits(transform) ? 2 : 1;
-    WEFT_TRY(supports_pieces(transform, device));
-    if (transform->kind == WEFT_TRANSFORM_C2R && transform->dims > dims_of_a_group &&
-        !transform->destroy_input)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "native engine: cannot keep the input of a complex-to-real transform of "
-                         "%d dimensions; do the first ones on their own, or let it be overwritten",
-                         transform->dims);
-    return WEFT_SUCCESS;
-}
 
 /* ---- planning ---- */
 
@@ -154,11 +56,6 @@ typedef struct planning {
     weft_engine_plan *plan;
     size_t *bytes;
 } planning;
-
-static int64_t complex_extent(const weft_transform *t, int d) {
-    bool halved = t->kind != WEFT_TRANSFORM_C2C && d == t->dims - 1;
-    return halved ? t->dim[d].n / 2 + 1 : t->dim[d].n;
-}
 
 /* A dimension or loop with the strides of the arrays that a pass group reads and writes. */
 static weft_dimension between(weft_dimension d, bool from_output, bool to_input) {
@@ -210,7 +107,7 @@ static void set_loops(const planning *p, unsigned skip, bool from_output, bool t
         if (skip >> d & 1) continue;
         set_strides(p, -1, d, e, request->loops);
         weft_dimension loop = between(t->dim[d], from_output, to_input);
-        loop.n = complex_extent(t, d);
+        loop.n = weft_native_complex_extent(t, d);
         request->loop[request->loops++] = loop;
     }
 }
@@ -226,8 +123,8 @@ static bool has_neighbours(const weft_pass_request *r) {
  * factor of the length is large. The only line of a transform may be a little longer, since it
  * needs no tile. */
 static bool is_long(const weft_pass_request *r) {
-    if (r->loops == 0 && r->dim.n <= LONGEST_ALONE && weft_native_pass_takes_alone(r)) return false;
-    return r->dim.n > (has_neighbours(r) ? LONGEST_ACROSS : LONGEST_TILE);
+    if (r->dim.n <= LONGEST_ALONE && weft_native_pass_takes_alone(r)) return false;
+    return r->dim.n > (has_neighbours(r) ? LONGEST_ACROSS : WEFT_NATIVE_LONGEST_TILE);
 }
 
 static weft_pass_group *add_group(const planning *p, bool from_output, bool to_input) {
@@ -237,17 +134,14 @@ static weft_pass_group *add_group(const planning *p, bool from_output, bool to_i
     return &plan->group[plan->groups++];
 }
 
-/* Each thread transforms a long line as a matrix, or by a convolution, in a buffer of its own, and
- * the roots of unity are computed in double precision. Fails before any of that is allocated if the
- * machine has too little memory for it. */
+/* A long line is transformed as a matrix, or by a convolution, in a buffer of its size. Fails
+ * before that is allocated if the machine has too little memory for it. */
 static weft_status check_long(const planning *p, int64_t n) {
     const weft_transform *t = p->transform;
     const int64_t points = t->kind == WEFT_TRANSFORM_C2C ? n : n / 2;
-    const int64_t element = weft_complex_bytes(p->kernels);
     int64_t bytes = 0;
     char what[128];
-    if (!weft_checked_multiply(points, element * p->plan->threads, &bytes)) bytes = INT64_MAX;
-    if (bytes < points * 16) bytes = points * 16;
+    if (!weft_checked_multiply(points, weft_complex_bytes(p->kernels), &bytes)) bytes = INT64_MAX;
     snprintf(what, sizeof what, "native engine: buffers for lines of %lld points", (long long)n);
     return weft_host_memory_check(what, (size_t)bytes, "it wants another machine");
 }
@@ -260,6 +154,7 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
                                               : t->kind == WEFT_TRANSFORM_R2C ? WEFT_FORWARD
                                                                               : WEFT_INVERSE,
                                  .dim = between(t->dim[d], from_output, to_input),
+                                 .in_batch = t->in_batch,
                                  .cache = weft_native_cache_share(p->plan->threads)};
     if (t->dim[d].n == 1 && (from_output || to_input)) return WEFT_SUCCESS;
     ends e;
@@ -269,7 +164,9 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
         WEFT_TRY(check_long(p, t->dim[d].n));
         return weft_pass_group_create_long(&request, group, p->bytes);
     }
-    if (p->tuning->blocks && weft_pass_group_wants_blocks(&request))
+    const bool operated =
+        d == weft_native_in_order(t, t->dims - 1) && weft_native_flushes_operated(t);
+    if (operated || (p->tuning->blocks && weft_pass_group_wants_blocks(&request)))
         return weft_pass_group_create_blocks(&request, group, p->bytes);
     return weft_pass_group_create_pass(&request, group, p->bytes);
 }
@@ -286,7 +183,8 @@ static weft_status add_plane(const planning *p, int first, int second, bool from
     set_stride(&t->out_pieces, -1, first, e.out, planes.loops);
     weft_dimension one = between(t->dim[first], from_output, false);
     weft_dimension two = between(t->dim[second], from_output, false);
-    return weft_pass_group_create_plane(&planes, &one, &two, group, p->bytes);
+    return weft_pass_group_create_plane(&planes, &one, &two, weft_native_flushes_operated(t), group,
+                                        p->bytes);
 }
 
 /* Transforms all dimensions in their order, the two last of the arrays together where a plane of
@@ -295,9 +193,10 @@ static weft_status add_plane(const planning *p, int first, int second, bool from
  * input. */
 static weft_status add_groups(const planning *p) {
     const weft_transform *t = p->transform;
-    const bool plane = plane_fits(t), c2r = t->kind == WEFT_TRANSFORM_C2R;
+    const bool plane = weft_native_plane_fits(t), c2r = t->kind == WEFT_TRANSFORM_C2R;
     for (int i = 0; i < t->dims; i++) {
-        const int d = in_order(t, i), next = i + 1 < t->dims ? in_order(t, i + 1) : -1;
+        const int d = weft_native_in_order(t, i),
+                  next = i + 1 < t->dims ? weft_native_in_order(t, i + 1) : -1;
         const bool fused = plane && next >= 0 && d >= t->dims - 2 && next >= t->dims - 2;
         const bool last = i + (fused ? 2 : 1) == t->dims;
         const bool from_output = !c2r && p->plan->groups > 0;
@@ -311,22 +210,17 @@ static weft_status add_groups(const planning *p) {
     return WEFT_SUCCESS;
 }
 
-static weft_status allocate_memory(weft_engine_plan *plan, size_t *bytes) {
-    for (int i = 0; i < plan->groups; i++) {
-        size_t needed = weft_pass_group_memory(&plan->group[i]);
-        if (needed > plan->memory_stride) plan->memory_stride = needed;
-    }
-    /* No two threads share a huge page, so that each page lies near the thread that uses it. */
-    if (plan->memory_stride >= 2 * (size_t)HUGE_PAGE)
-        plan->memory_stride = (plan->memory_stride + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-    /* The memory is cleared since kernels also compute on lanes beyond the last line, whose results
-     * are never stored. */
-    size_t size = plan->memory_stride * (size_t)plan->threads;
-    plan->aligned = weft_storage_allocate_zero(size, &plan->memory);
-    if (!plan->aligned)
-        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
-                         "native engine: no memory for a workspace of %zu bytes", size);
-    *bytes += size;
+/* The memory is zero at first since kernels also compute on lanes beyond the last line, whose
+ * results are never stored. */
+static weft_status reserve_scratch(weft_engine_plan *plan, weft_scratch *shared, size_t *bytes) {
+    plan->scratch = shared ? shared : &plan->own_scratch;
+    for (int i = 0; i < plan->groups; i++)
+        WEFT_TRY(weft_scratch_reserve(
+            plan->scratch, weft_pass_group_room(&plan->group[i], plan->threads), plan->threads));
+    for (int i = 0; i < plan->r2r_passes; i++)
+        WEFT_TRY(weft_scratch_reserve(plan->scratch, weft_r2r_pass_room(plan->r2r[i]),
+                                      plan->r2r[i]->threads));
+    *bytes += plan->own_scratch.bytes;
     return WEFT_SUCCESS;
 }
 
@@ -345,37 +239,17 @@ static const weft_native_pass *find_alone(const weft_engine_plan *plan) {
     const weft_native_pass *pass = &plan->group[0].pass[0];
     const bool whole =
         plan->groups == 1 && plan->group[0].direct && plan->in_pieces == 0 && plan->out_pieces == 0;
-    return whole && pass->by_lone ? pass : NULL;
+    return whole && pass->by_lone && !pass->in.operated && !pass->out.operated ? pass : NULL;
 }
 
 void weft_native_destroy(weft_engine_plan *plan) {
     if (!plan) return;
     for (int i = 0; i < plan->r2r_passes; i++) weft_r2r_pass_destroy(plan->r2r[i]);
     for (int i = 0; i < plan->groups; i++) weft_pass_group_release(&plan->group[i]);
-    free(plan->memory);
+    weft_pointwise_release(plan->load.pointwise);
+    weft_pointwise_release(plan->store.pointwise);
+    weft_scratch_release(&plan->own_scratch);
     free(plan);
-}
-
-static const weft_piece *largest(const weft_pieces *pieces) {
-    const weft_piece *found = pieces->count > 0 ? &pieces->piece[0] : NULL;
-    for (int k = 1; k < pieces->count; k++)
-        if (pieces->piece[k].n > found->n) found = &pieces->piece[k];
-    return found;
-}
-
-/* Returns the transform with the strides of the largest piece, by which loops are ordered. */
-static weft_transform with_strides_of_pieces(const weft_transform *transform) {
-    weft_transform t = *transform;
-    const weft_piece *in = largest(&t.in_pieces), *out = largest(&t.out_pieces);
-    for (int i = 0; i < t.loops; i++) {
-        if (in) t.loop[i].in_stride = in->loop_stride[i];
-        if (out) t.loop[i].out_stride = out->loop_stride[i];
-    }
-    for (int d = 0; d < t.dims; d++) {
-        if (in) t.dim[d].in_stride = in->dim_stride[d];
-        if (out) t.dim[d].out_stride = out->dim_stride[d];
-    }
-    return t;
 }
 
 static void set_pieces(weft_engine_plan *plan, const weft_transform *t) {
@@ -391,14 +265,33 @@ static void set_pieces(weft_engine_plan *plan, const weft_transform *t) {
         plan->out_part[k] = out * t->out_pieces.piece[k].loop_stride[t->part_loop];
 }
 
-/* Of the threads that may be used those that are worth starting. */
-static int useful_threads(const weft_transform *t) {
-    int64_t points = 1;
-    for (int d = 0; d < t->dims; d++) points *= complex_extent(t, d);
-    for (int i = 0; i < t->loops; i++) points *= t->loop[i].n;
-    const int64_t most = points / WEFT_NATIVE_POINTS_PER_THREAD;
-    const int threads = t->threads > most ? (int)most : t->threads;
-    return threads > 1 ? threads : 1;
+/* Prepares the operators of one side, and sets how many elements lie between parts. */
+static weft_status prepare_operators(const weft_transform *t, bool output,
+                                     weft_native_operated *operated, size_t *bytes) {
+    const weft_fused_operators *f = output ? &t->store : &t->load;
+    const weft_dimension *loop = &t->loop[t->part_loop];
+    operated->element = (int64_t)weft_transform_element_bytes(t, output);
+    operated->part = t->loops == 0 ? 0 : output ? loop->out_stride : loop->in_stride;
+    WEFT_TRY(weft_pointwise_create(f->list, &f->layout, t->threads, &operated->pointwise));
+    *bytes += weft_pointwise_bytes(operated->pointwise);
+    return WEFT_SUCCESS;
+}
+
+/* Tells the passes at either end what to multiply by. */
+static weft_status add_operators(const weft_transform *t, weft_engine_plan *plan, size_t *bytes) {
+    weft_pass_group *last = &plan->group[plan->groups - 1];
+    double factor;
+    const bool scales = weft_native_only_scales(t, &factor);
+    for (int i = 0; i < plan->groups; i++) weft_pass_group_scale(&plan->group[i], 1);
+    weft_pass_group_scale(last, factor);
+    if (t->load.list) {
+        WEFT_TRY(prepare_operators(t, false, &plan->load, bytes));
+        weft_pass_group_load_operated(&plan->group[0], &plan->load);
+    }
+    if (!t->store.list || scales) return WEFT_SUCCESS;
+    WEFT_TRY(prepare_operators(t, true, &plan->store, bytes));
+    weft_pass_group_store_operated(last, &plan->store);
+    return WEFT_SUCCESS;
 }
 
 weft_status weft_native_plan_with(const weft_transform *transform, const weft_native_tuning *tuning,
@@ -406,16 +299,17 @@ weft_status weft_native_plan_with(const weft_transform *transform, const weft_na
     weft_engine_plan *plan = calloc(1, sizeof *plan);
     if (!plan) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a plan");
     size_t held = sizeof *plan;
-    plan->threads = useful_threads(transform);
-    const weft_transform strides = with_strides_of_pieces(transform);
+    plan->threads = weft_native_useful_threads(transform);
+    const weft_transform strides = weft_native_by_largest_pieces(transform);
     planning p = {&strides, weft_native_kernels(transform->precision), tuning, plan, &held};
     set_pieces(plan, transform);
     weft_status status = add_groups(&p);
+    if (status == WEFT_SUCCESS) status = add_operators(transform, plan, &held);
     if (status == WEFT_SUCCESS) {
         choose_stores(transform, tuning->past, plan);
         plan->alone = find_alone(plan);
     }
-    if (status == WEFT_SUCCESS) status = allocate_memory(plan, &held);
+    if (status == WEFT_SUCCESS) status = reserve_scratch(plan, transform->scratch, &held);
     if (status != WEFT_SUCCESS) {
         weft_native_destroy(plan);
         return status;
@@ -428,24 +322,27 @@ weft_status weft_native_plan_with(const weft_transform *transform, const weft_na
 static weft_status plan_r2r(const weft_transform *t, weft_engine_plan **out, size_t *bytes) {
     weft_engine_plan *plan = calloc(1, sizeof *plan);
     if (!plan) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a plan");
-    const weft_transform strides = with_strides_of_pieces(t);
+    const weft_transform strides = weft_native_by_largest_pieces(t);
     set_pieces(plan, t);
     *bytes = sizeof *plan;
     weft_status status = WEFT_SUCCESS;
     for (int i = 0; i < t->dims && status == WEFT_SUCCESS; i++) {
         weft_r2r_pass **pass = &plan->r2r[plan->r2r_passes++];
-        status = weft_r2r_pass_create(&strides, in_order(t, i), i > 0, pass, bytes);
+        status = weft_r2r_pass_create(&strides, weft_native_in_order(t, i), i > 0, pass, bytes);
     }
-    if (status == WEFT_SUCCESS)
-        *out = plan;
-    else
+    if (status == WEFT_SUCCESS) status = reserve_scratch(plan, t->scratch, bytes);
+    if (status != WEFT_SUCCESS) {
         weft_native_destroy(plan);
-    return status;
+        return status;
+    }
+    weft_native_only_scales(t, &plan->r2r[plan->r2r_passes - 1]->scale);
+    *out = plan;
+    return WEFT_SUCCESS;
 }
 
 static weft_status native_plan(const weft_transform *transform, const weft_device_handle *device,
                                weft_engine_plan **plan, size_t *bytes) {
-    WEFT_TRY(native_supports(transform, device->ops));
+    WEFT_TRY(weft_native_supports(transform, device->ops));
     if (transform->kind == WEFT_TRANSFORM_R2R) return plan_r2r(transform, plan, bytes);
     const weft_native_tuning tuning = weft_native_choose_tuning(transform);
     return weft_native_plan_with(transform, &tuning, plan, bytes);
@@ -453,12 +350,21 @@ static weft_status native_plan(const weft_transform *transform, const weft_devic
 
 /* ---- execution ---- */
 
+/* Says where this execution's array begins among the elements of the operators' box. */
+static void place_operators(const weft_engine_plan *plan, weft_native_operated *operated,
+                            const void *array) {
+    operated->array = array;
+    operated->first = plan->part * operated->part;
+}
+
 static weft_status run_plan(void *argument, const void *in, void *out) {
-    const weft_engine_plan *plan = argument;
+    weft_engine_plan *plan = argument;
     if (plan->alone) {
-        weft_native_line_run(plan->alone, in, out, plan->aligned);
+        weft_native_line_run(plan->alone, in, out, weft_scratch_room(plan->scratch, 1).own);
         return WEFT_SUCCESS;
     }
+    place_operators(plan, &plan->load, in);
+    place_operators(plan, &plan->store, out);
     const void *source[WEFT_MAX_PIECES];
     void *target[WEFT_MAX_PIECES];
     source[0] = in;
@@ -469,14 +375,15 @@ static weft_status run_plan(void *argument, const void *in, void *out) {
         target[k] = (char *)out + plan->part * plan->out_part[k];
     for (int i = 0; i < plan->r2r_passes; i++) {
         const void *output[1] = {out};
-        weft_r2r_pass_run(plan->r2r[i], i == 0 ? source : output, target);
+        const weft_room room = weft_scratch_room(plan->scratch, plan->r2r[i]->threads);
+        weft_r2r_pass_run(plan->r2r[i], i == 0 ? source : output, target, &room);
     }
+    const weft_room room = weft_scratch_room(plan->scratch, plan->threads);
     for (int i = 0; i < plan->groups; i++) {
         const void *output[1] = {out};
         void *input[1] = {(void *)(uintptr_t)in};
         weft_pass_group_run(&plan->group[i], plan->output_only[i] ? output : source,
-                            plan->input_only[i] ? input : target, plan->aligned,
-                            plan->memory_stride, plan->threads);
+                            plan->input_only[i] ? input : target, &room);
     }
     return WEFT_SUCCESS;
 }
@@ -498,8 +405,9 @@ static weft_status native_execute(weft_engine_plan *plan, const weft_device_hand
 const weft_engine_ops weft_engine_native = {.name = "native",
                                             .id = WEFT_ENGINE_NATIVE,
                                             .takes_pieces = true,
-                                            .probe = native_probe,
-                                            .supports = native_supports,
+                                            .takes_operators = true,
+                                            .probe = weft_native_probe,
+                                            .supports = weft_native_supports,
                                             .plan = native_plan,
                                             .destroy = weft_native_destroy,
                                             .begin_at = native_begin_at,

@@ -6,7 +6,8 @@
  * parts. Each set of kernels has an order of its own for the lines in a run, which `position`
  * gives. Rows of a caller's array are given by their offsets from a base, in bytes, so that kernels
  * need not distinguish strides, permutations and pieces of several arrays. "Across" means that the
- * lines of a tile are neighbours in memory, "along" that the points of each line are.
+ * lines of a tile are neighbours in memory, "along" that the points of each line are. Kernels that
+ * are given a `scale` store their results times that (scaling.h); 1 costs nothing.
  */
 #ifndef WEFT_ENGINE_NATIVE_KERNELS_H
 #define WEFT_ENGINE_NATIVE_KERNELS_H
@@ -33,18 +34,18 @@ typedef struct weft_codelet {
     /* Multiplies by the twiddles and transforms in place: `count` transforms that begin at
      * successive rows, each over rows at a distance of `step`. */
     void (*stage)(void *tile, int64_t count, int64_t step, const void *twiddles);
-    /* Does the last stage and stores into a complex array (across): result k of transform i goes to
-     * the row at offset[i + k m]. */
+    /* Does the last stage and stores into a complex array (across): result k of transform i, times
+     * `scale`, goes to the row at offset[i + k m]. */
     void (*store)(const void *tile, int64_t count, int64_t step, const void *twiddles, void *base,
-                  const int64_t *offset, int64_t m);
+                  const int64_t *offset, int64_t m, double scale);
     /* Stores like `store`, but past the caches; rows must be aligned to 64 bytes. */
     void (*stream)(const void *tile, int64_t count, int64_t step, const void *twiddles, void *base,
-                   const int64_t *offset, int64_t m);
+                   const int64_t *offset, int64_t m, double scale);
     /* A whole transform of radix points from the tile to an array (across), or from array to array;
      * with `past`, it is stored past the caches. */
     void (*tile_to_array)(const void *tile, void *base, const int64_t *offset, bool past);
     void (*array_to_array)(const void *in, const int64_t *in_offset, void *out,
-                           const int64_t *out_offset, bool past);
+                           const int64_t *out_offset, bool past, double scale);
 } weft_codelet;
 
 typedef struct weft_kernels {
@@ -60,25 +61,26 @@ typedef struct weft_kernels {
     void (*load_lines)(const void *const *lines, int64_t n, void *tile, const int32_t *rows,
                        int64_t ahead);
     void (*store_lines)(const void *tile, const int32_t *rows, int64_t n, void *const *lines,
-                        bool past); /* past the caches: lines are aligned to 64 bytes */
+                        bool past, /* past the caches: lines are aligned to 64 bytes */
+                        double scale);
     /* Across: loads and stores `count` <= lanes complex lines. */
     void (*load_rows)(const void *base, const int64_t *offset, int64_t n, void *tile,
                       const int32_t *rows, int count);
     void (*store_rows)(const void *tile, const int32_t *rows, int64_t n, void *base,
-                       const int64_t *offset, int count);
+                       const int64_t *offset, int count, double scale);
     /* Across: loads rows of a real array. With `pairs`, array row 2 j becomes the real part of row
      * j of the tile and array row 2 j + 1 the imaginary part; otherwise array row j becomes the
      * real part, and the imaginary part is zero. */
     void (*load_real_rows)(const void *base, const int64_t *offset, int64_t n, bool pairs,
                            void *tile, const int32_t *rows, int count);
     void (*store_real_rows)(const void *tile, const int32_t *rows, int64_t n, bool pairs,
-                            void *base, const int64_t *offset, int count);
+                            void *base, const int64_t *offset, int count, double scale);
     /* Load and store with any strides, in bytes: real part j of line l is at lines[l] + j * stride,
      * and the imaginary part is `imaginary` bytes further. `imaginary` 0: lines are real. */
     void (*gather)(const void *const *lines, int64_t stride, int64_t imaginary, int64_t n,
                    void *tile, const int32_t *rows, int count);
     void (*scatter)(const void *tile, const int32_t *rows, int64_t n, void *const *lines,
-                    int64_t stride, int64_t imaginary, int count);
+                    int64_t stride, int64_t imaginary, int count, double scale);
 
     int (*position)(int line); /* where line `line` of a tile stands in a run */
     /* Stores row src_rows[j] of src times complex factor j in row dst_rows[j] of dst. Rows NULL:
@@ -105,27 +107,35 @@ typedef struct weft_kernels {
      * is in row rows[k] before and after. roots: exp(-2 pi i k / n) for k = 0..h/2. */
     void (*split_spectrum)(void *tile, int64_t h, const void *roots, const int32_t *rows);
     void (*merge_spectrum)(void *tile, int64_t h, const void *roots, const int32_t *rows);
-    /* Copies contiguous complex numbers from array to array; with `past`, past the caches. */
+    /* Copies contiguous numbers from array to array; with `past`, past the caches. copy_scaled
+     * copies them times `scale`; src and dst are aligned to a number, and bytes are a multiple. */
     void (*copy)(const void *src, void *dst, int64_t bytes, bool past);
+    void (*copy_scaled)(const void *src, void *dst, int64_t bytes, bool past, double scale);
+    /* Copies n contiguous real numbers, or complex ones, times before * table[i]; table NULL: times
+     * before. Both are numbers of the kernels' precision. */
+    void (*copy_multiplied)(const void *src, void *dst, int64_t n, bool complex, double before,
+                            const void *table, bool past);
     /* Makes what this thread has stored past the caches visible to threads that it then
      * synchronizes with (a store fence). */
     void (*fence)(void);
 
-    /* split_spectrum and merge_spectrum for one long line in memory, whose points are `stride`
-     * bytes apart. `in` may be `out`. */
+    /* split_spectrum and merge_spectrum for one line in memory, whose points are `stride` bytes
+     * apart: points first, ..., end-1 with 2 (end-1) <= h, each together with point h-k. roots[0]
+     * is that of point `first`. `in` may be `out`. */
     void (*split_line)(const void *in, int64_t in_stride, void *out, int64_t out_stride, int64_t h,
-                       const void *roots);
+                       const void *roots, int64_t first, int64_t end, double scale);
     void (*merge_line)(const void *in, int64_t in_stride, void *out, int64_t out_stride, int64_t h,
-                       const void *roots);
+                       const void *roots, int64_t first, int64_t end);
     /* Products of two contiguous complex lines, point by point, and their conjugates. `to` may be
      * either line. */
     void (*multiply_lines)(const void *a, const void *b, void *to, int64_t n);
-    void (*multiply_lines_conjugated)(const void *a, const void *b, void *to, int64_t n);
+    void (*multiply_lines_conjugated)(const void *a, const void *b, void *to, int64_t n,
+                                      double scale);
     /* Contiguous lines of n points: from real to complex ones without imaginary parts, the real
      * parts of complex ones, and, for odd n, the spectrum of a real line from its first half, whose
      * first imaginary part is ignored. */
     void (*widen_line)(const void *real, void *complex, int64_t n);
-    void (*narrow_line)(const void *complex, void *real, int64_t n);
+    void (*narrow_line)(const void *complex, void *real, int64_t n, double scale);
     void (*mirror_line)(const void *half, void *spectrum, int64_t n);
 
     /* The ends of cosine and sine transforms: of the lines of a tile, and of one complex line whose

@@ -239,18 +239,19 @@ size_t weft_lone_room(const weft_lone *lone) {
     return lone->count < 2 ? 0 : (lone->count == 2 ? 1 : 2) * buffer_bytes(lone);
 }
 
-void weft_lone_run(const weft_lone *lone, const void *in, void *out, void *room) {
+void weft_lone_run(const weft_lone *lone, const void *in, void *out, void *room, double scale) {
     const weft_lone_stage *stage = lone->stage;
     if (lone->chirp) {
-        weft_lone_chirp_run(lone->chirp, in, out, room);
+        weft_lone_chirp_run(lone->chirp, in, out, room, scale);
         return;
     }
     if (lone->n == 1) {
-        if (in != out) memcpy(out, in, (size_t)weft_complex_bytes(lone->kernels));
+        if (in != out || scale != 1)
+            lone->kernels->copy_scaled(in, out, weft_complex_bytes(lone->kernels), false, scale);
         return;
     }
     if (lone->count == 1) {
-        stage->codelet->whole(in, out, lone->inverse);
+        stage->codelet->whole(in, out, lone->inverse, scale);
         return;
     }
     char *from = room, *to = from + buffer_bytes(lone);
@@ -263,5 +264,5 @@ void weft_lone_run(const weft_lone *lone, const void *in, void *out, void *room)
         from = to;
         to = other;
     }
-    last->codelet->last(from, lone->imaginary, out, last->s, lone->inverse);
+    last->codelet->last(from, lone->imaginary, out, last->s, lone->inverse, scale);
 }

@@ -45,7 +45,7 @@ void weft_lone_release(weft_lone *lone);
 /* Bytes of scratch memory, aligned to a cache line. */
 size_t weft_lone_room(const weft_lone *lone);
 
-/* Transforms the line at `in` to `out`, which may be `in`. */
-void weft_lone_run(const weft_lone *lone, const void *in, void *out, void *room);
+/* Transforms the line at `in` to `out`, which may be `in`, and stores results times `scale`. */
+void weft_lone_run(const weft_lone *lone, const void *in, void *out, void *room, double scale);
 
 #endif

@@ -83,14 +83,15 @@ size_t weft_lone_chirp_room(const weft_lone_chirp *c) {
     return line_bytes(c) + weft_lone_room(&c->line);
 }
 
-void weft_lone_chirp_run(const weft_lone_chirp *c, const void *in, void *out, void *room) {
+void weft_lone_chirp_run(const weft_lone_chirp *c, const void *in, void *out, void *room,
+                         double scale) {
     const weft_kernels *k = c->line.kernels;
     const int64_t n = c->n, m = c->line.n, element = weft_complex_bytes(k);
     char *line = room, *rest = line + line_bytes(c);
     k->multiply_lines(in, c->chirp, line, n);
     memset(line + n * element, 0, (size_t)((m - n) * element));
-    weft_lone_run(&c->line, line, line, rest);
-    k->multiply_lines_conjugated(line, c->filter, line, m);
-    weft_lone_run(&c->line, line, line, rest);
-    k->multiply_lines_conjugated(line, c->conjugated, out, n);
+    weft_lone_run(&c->line, line, line, rest, 1);
+    k->multiply_lines_conjugated(line, c->filter, line, m, 1);
+    weft_lone_run(&c->line, line, line, rest, 1);
+    k->multiply_lines_conjugated(line, c->conjugated, out, n, scale);
 }

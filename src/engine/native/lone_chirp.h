@@ -24,6 +24,7 @@ bool weft_lone_chirp_create(const weft_kernels *kernels, int64_t n, weft_directi
 void weft_lone_chirp_release(weft_lone_chirp *chirp);
 
 size_t weft_lone_chirp_room(const weft_lone_chirp *chirp);
-void weft_lone_chirp_run(const weft_lone_chirp *chirp, const void *in, void *out, void *room);
+void weft_lone_chirp_run(const weft_lone_chirp *chirp, const void *in, void *out, void *room,
+                         double scale);
 
 #endif

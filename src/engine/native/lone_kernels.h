@@ -19,8 +19,9 @@
 
 typedef struct weft_lone_codelet {
     int radix;
-    /* All of a line of `radix` points. `in` may be `out`. Only where a vector is one number. */
-    void (*whole)(const void *in, void *out, bool inverse);
+    /* All of a line of `radix` points. `in` may be `out`. Only where a vector is one number.
+     * Results are stored times `scale`, here and in `last` and `split` (scaling.h). */
+    void (*whole)(const void *in, void *out, bool inverse, double scale);
     /* The first stage, from an interleaved line. `twiddles` has (radix - 1) vectors of real parts,
      * each followed by one of imaginary parts, for each vector of p. NULL where the radix is less
      * than a vector. */
@@ -30,17 +31,20 @@ typedef struct weft_lone_codelet {
     void (*middle)(const void *from, void *to, int64_t imaginary, int64_t s, int64_t m,
                    const void *twiddles, bool inverse);
     /* The last stage, whose m is 1, to an interleaved line. */
-    void (*last)(const void *from, int64_t imaginary, void *out, int64_t s, bool inverse);
+    void (*last)(const void *from, int64_t imaginary, void *out, int64_t s, bool inverse,
+                 double scale);
 } weft_lone_codelet;
 
 typedef struct weft_lone_kernels {
     int width;                                /* real numbers in a vector */
     const weft_lone_codelet *const *codelets; /* largest radix first; ended by NULL */
-    /* split_spectrum and merge_spectrum of kernels.h for points 1, 2, ... and h-1, h-2, ... of a
+    /* split_line and merge_line of kernels.h for points first, ..., end-1 and h-first, ... of a
      * contiguous line, as many as whole vectors of this and of wider widths hold before the two
-     * meet. Return the first point that is left. `in` may be `out`. */
-    int64_t (*split)(const void *in, void *out, int64_t h, const void *roots);
-    int64_t (*merge)(const void *in, void *out, int64_t h, const void *roots);
+     * meet; first > 0. Return the first point that is left. `in` may be `out`. */
+    int64_t (*split)(const void *in, void *out, int64_t h, const void *roots, int64_t first,
+                     int64_t end, double scale);
+    int64_t (*merge)(const void *in, void *out, int64_t h, const void *roots, int64_t first,
+                     int64_t end);
 } weft_lone_kernels;
 
 #endif

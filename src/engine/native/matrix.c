@@ -3,12 +3,20 @@
 #include "engine/native/matrix.h"
 
 #include "engine/native/number.h"
-#include "engine/roots.h"
 #include "engine/smooth.h"
 #include "support/topology.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* What a matrix is worse by that is far from square: each thread has a tile of as many rows as its
+ * longer side, which should stay in the second-level cache. */
+static double penalty(int64_t n1, int64_t n2) {
+    enum { SHORT = 2048 };
+    const double longer = (double)(n1 > n2 ? n1 : n2), most = 2 * sqrt((double)n1 * (double)n2);
+    return longer <= SHORT || longer <= most ? 1 : longer / most;
+}
 
 /* The cheapest number of rows n1; 0 if there is none. */
 static int64_t choose_rows(const weft_kernels *kernels, int64_t n) {
@@ -18,7 +26,8 @@ static int64_t choose_rows(const weft_kernels *kernels, int64_t n) {
     for (int64_t n1 = lanes; n1 * lanes <= n; n1 += lanes) {
         if (n % (n1 * lanes) != 0) continue;
         double cost = (weft_stages_cost(kernels, n1) / (double)n1 +
-                       weft_stages_cost(kernels, n / n1) / (double)(n / n1));
+                       weft_stages_cost(kernels, n / n1) / (double)(n / n1)) *
+                      penalty(n1, n / n1);
         if (cost < best_cost) {
             best = n1;
             best_cost = cost;
@@ -29,36 +38,6 @@ static int64_t choose_rows(const weft_kernels *kernels, int64_t n) {
 
 bool weft_matrix_suits(const weft_kernels *kernels, int64_t n) {
     return n > 0 && n % (kernels->lanes * kernels->lanes) == 0 && weft_is_smooth(n);
-}
-
-enum { LARGEST_TABLE = 1 << 12 /* most points whose twiddles all lie in one table */ };
-
-/* Fills tile c of the table: exp(-+ 2 pi i j k / n) for its columns j in rows k = 0..n1-1. */
-static void fill_tile(weft_matrix *m, int64_t c, const double *re, const double *im, double sign) {
-    const int64_t n = m->n1 * m->n2, lanes = m->kernels->lanes;
-    for (int64_t k = 0; k < m->n1; k++)
-        for (int64_t l = 0; l < lanes; l++) {
-            int64_t at = (c * m->n1 + k) * 2 * lanes + m->kernels->position((int)l);
-            int64_t index = (c * lanes + l) * k % n;
-            weft_number_set(m->kernels, m->table, at, re[index]);
-            weft_number_set(m->kernels, m->table, at + lanes, sign * im[index]);
-        }
-}
-
-static bool fill_twiddles(weft_matrix *m, bool inverse) {
-    const int64_t n = m->n1 * m->n2, lanes = m->kernels->lanes, tiles = m->n2 / lanes;
-    const double sign = inverse ? -1.0 : 1.0;
-    double *re = malloc((size_t)n * sizeof *re), *im = malloc((size_t)n * sizeof *im);
-    bool ok = re && im && weft_roots_fill(n, n, re, im);
-    for (int64_t c = 0; c < (m->factors ? 1 : tiles) && ok; c++) fill_tile(m, c, re, im, sign);
-    for (int64_t i = 0; i < tiles * m->n1 && m->factors && ok; i++) {
-        int64_t index = i / m->n1 * lanes * (i % m->n1);
-        weft_number_set(m->kernels, m->factors, 2 * i, re[index]);
-        weft_number_set(m->kernels, m->factors, 2 * i + 1, sign * im[index]);
-    }
-    free(im);
-    free(re);
-    return ok;
 }
 
 /* The inverse of either step is the forward transform with its results in reverse order. */
@@ -89,23 +68,18 @@ bool weft_matrix_create(const weft_kernels *kernels, int64_t n, weft_direction d
     /* The distance is not a power of two, lest the rows of successive tiles compete for the same
      * sets of the cache. */
     m->tile_stride = (m->n2 + 1) * WEFT_ROW_BYTES;
-    const int64_t tiles = m->n2 / kernels->lanes, tables = n > LARGEST_TABLE ? 1 : tiles;
+    const int64_t tiles = m->n2 / kernels->lanes;
     m->share = n * weft_complex_bytes(kernels) / (tiles + m->n1 / kernels->lanes);
-    size_t table = (size_t)(tables * m->n1 * WEFT_ROW_BYTES);
-    size_t factors = (size_t)(tiles * m->n1 * weft_complex_bytes(kernels));
-    m->table = aligned_alloc(64, table);
-    if (tables < tiles) m->factors = malloc(factors);
+    m->twiddles = weft_twiddles_borrow(kernels, n, m->n1, true, direction, bytes);
     m->column_row = malloc((size_t)m->n1 * sizeof *m->column_row);
     m->load_offset = malloc((size_t)m->n1 * sizeof *m->load_offset);
     m->transposed_offset = malloc((size_t)m->n2 * sizeof *m->transposed_offset);
     m->store_offset = malloc((size_t)m->n2 * sizeof *m->store_offset);
-    *bytes += table + (m->factors ? factors : 0) +
-              (size_t)m->n1 * (sizeof *m->column_row + sizeof *m->load_offset) +
+    *bytes += (size_t)m->n1 * (sizeof *m->column_row + sizeof *m->load_offset) +
               (size_t)m->n2 * (sizeof *m->transposed_offset + sizeof *m->store_offset);
     bool ok = weft_stages_create(kernels, m->n1, &m->columns, bytes) &&
-              weft_stages_create(kernels, m->n2, &m->rows, bytes) && m->table &&
-              (m->factors || tables == tiles) && m->column_row && m->load_offset &&
-              m->transposed_offset && m->store_offset && fill_twiddles(m, inverse);
+              weft_stages_create(kernels, m->n2, &m->rows, bytes) && m->twiddles && m->column_row &&
+              m->load_offset && m->transposed_offset && m->store_offset;
     if (ok) fill_orders(m, inverse);
     return ok;
 }
@@ -113,17 +87,20 @@ bool weft_matrix_create(const weft_kernels *kernels, int64_t n, weft_direction d
 void weft_matrix_release(weft_matrix *m) {
     weft_stages_release(&m->columns);
     weft_stages_release(&m->rows);
-    free(m->table);
-    free(m->factors);
+    weft_table_return(m->twiddles);
     free(m->column_row);
     free(m->load_offset);
     free(m->transposed_offset);
     free(m->store_offset);
 }
 
+static int64_t tile_rows(const weft_matrix *m) {
+    return m->columns.rows > m->rows.rows ? m->columns.rows : m->rows.rows;
+}
+
 size_t weft_matrix_tile_bytes(const weft_matrix *m) {
-    int64_t rows = m->columns.rows > m->rows.rows ? m->columns.rows : m->rows.rows;
-    return (size_t)(rows * WEFT_ROW_BYTES);
+    const size_t room = (weft_twiddles_room(m->twiddles) + 63) / 64 * 64;
+    return (size_t)(tile_rows(m) * WEFT_ROW_BYTES) + room;
 }
 
 int64_t weft_matrix_column_tiles(const weft_matrix *m) {
@@ -146,36 +123,33 @@ enum { CACHE_LINE = 64 };
 static void transform_columns(const weft_matrix *m, const char *in, char *tile, char *transposed,
                               int64_t c) {
     const weft_stages *s = &m->columns;
-    const int64_t lanes = m->kernels->lanes, element = weft_complex_bytes(m->kernels);
+    const int64_t lanes = m->kernels->lanes;
     const char *first = in + c * WEFT_ROW_BYTES;
     if (s->count > 1)
         weft_stages_load(s, first, m->load_offset, tile);
     else
         s->stage[0].codelet->load(first, m->load_offset, tile, 1, 0);
     weft_stages_run(s, tile, s->inner, s->count);
-    const char *table = m->table, *factors = m->factors;
-    if (factors)
-        factors += c * m->n1 * element;
-    else
-        table += c * m->n1 * WEFT_ROW_BYTES;
-    m->kernels->twiddle_transpose(tile, m->column_row, m->n1, table, factors,
-                                  transposed + c * lanes * WEFT_ROW_BYTES, m->tile_stride);
+    const void *factors =
+        weft_twiddles_factors(m->twiddles, c, tile + tile_rows(m) * WEFT_ROW_BYTES);
+    m->kernels->twiddle_transpose(tile, m->column_row, m->n1, weft_twiddles_table(m->twiddles, c),
+                                  factors, transposed + c * lanes * WEFT_ROW_BYTES, m->tile_stride);
 }
 
 /* Transforms the rows of tile c, from the transposed matrix to the array. */
 static void transform_rows(const weft_matrix *m, const char *transposed, char *tile, char *out,
-                           bool past, int64_t c) {
+                           bool past, double scale, int64_t c) {
     const weft_stages *s = &m->rows;
     transposed += c * m->tile_stride;
     out += c * WEFT_ROW_BYTES;
     if (s->count == 1) {
         s->stage[0].codelet->array_to_array(transposed, m->transposed_offset, out, m->store_offset,
-                                            past);
+                                            past, scale);
         return;
     }
     weft_stages_load(s, transposed, m->transposed_offset, tile);
     weft_stages_run(s, tile, s->inner, s->count - 1);
-    weft_stages_store(s, tile, out, m->store_offset, past);
+    weft_stages_store(s, tile, out, m->store_offset, past, scale);
 }
 
 /* Prefetches the rows of the next tile, which hardware prefetchers do not foresee: both those that
@@ -210,7 +184,7 @@ void weft_matrix_run_columns(const weft_matrix *m, const void *in, void *tile, v
 }
 
 void weft_matrix_run_rows(const weft_matrix *m, const void *transposed, void *tile, void *out,
-                          bool past, int64_t first, int64_t end) {
+                          bool past, double scale, int64_t first, int64_t end) {
     for (int64_t c = first; c < end; c++) {
         if (m->beyond_cache) {
             const char *next = (const char *)transposed + (c + 1) * m->tile_stride;
@@ -218,7 +192,7 @@ void weft_matrix_run_rows(const weft_matrix *m, const void *transposed, void *ti
             if (!past)
                 fetch_rows((const char *)out + c * WEFT_ROW_BYTES, m->store_offset, m->n2, true);
         }
-        transform_rows(m, transposed, tile, out, past, c);
+        transform_rows(m, transposed, tile, out, past, scale, c);
     }
     if (past) m->kernels->fence();
 }
@@ -231,7 +205,7 @@ static const char *fetch_share(const weft_matrix *m, const char *next) {
 }
 
 void weft_matrix_run(const weft_matrix *m, const void *in, void *out, void *room, bool past,
-                     const void *next) {
+                     double scale, const void *next) {
     char *tile = room, *transposed = tile + weft_matrix_tile_bytes(m);
     const char *ahead = next;
     const int64_t columns = weft_matrix_column_tiles(m), rows = weft_matrix_row_tiles(m);
@@ -241,6 +215,6 @@ void weft_matrix_run(const weft_matrix *m, const void *in, void *out, void *room
     }
     for (int64_t c = 0; c < rows; c++) {
         if (next) ahead = fetch_share(m, ahead);
-        transform_rows(m, transposed, tile, out, past, c);
+        transform_rows(m, transposed, tile, out, past, scale, c);
     }
 }

@@ -8,22 +8,20 @@
 #define WEFT_ENGINE_NATIVE_MATRIX_H
 
 #include "engine/native/stages.h"
-
-#include <weft/weft.h>
+#include "engine/native/twiddles.h"
 
 typedef struct weft_matrix {
     const weft_kernels *kernels;
     int64_t n1, n2;
-    bool beyond_cache;         /* the line is larger than the second-level cache */
-    int64_t share;             /* bytes of the next line that each tile prefetches */
-    int64_t tile_stride;       /* bytes from what one tile of rows loads to the next */
-    weft_stages columns, rows; /* of n1 and n2 points */
-    void *table;               /* twiddles between the steps, for the columns of each tile, ... */
-    void *factors;        /* ... or of the first tile only: others multiply by these; or NULL */
-    int32_t *column_row;  /* rows of the tile with the first step's results */
-    int64_t *load_offset; /* bytes, of the rows that the first step loads */
-    int64_t *transposed_offset; /* bytes, of the rows that the second step loads */
-    int64_t *store_offset;      /* bytes, of the second step's results, in their order */
+    bool beyond_cache;             /* the line is larger than the second-level cache */
+    int64_t share;                 /* bytes of the next line that each tile prefetches */
+    int64_t tile_stride;           /* bytes from what one tile of rows loads to the next */
+    weft_stages columns, rows;     /* of n1 and n2 points */
+    const weft_twiddles *twiddles; /* between the steps, of the columns */
+    int32_t *column_row;           /* rows of the tile with the first step's results */
+    int64_t *load_offset;          /* bytes, of the rows that the first step loads */
+    int64_t *transposed_offset;    /* bytes, of the rows that the second step loads */
+    int64_t *store_offset;         /* bytes, of the second step's results, in their order */
 } weft_matrix;
 
 /* Whether n points can be such a matrix. */
@@ -34,7 +32,8 @@ bool weft_matrix_create(const weft_kernels *kernels, int64_t n, weft_direction d
                         weft_matrix *matrix, size_t *bytes);
 void weft_matrix_release(weft_matrix *matrix);
 
-/* Bytes of a tile and of the transposed matrix, each aligned to a cache line. */
+/* Bytes of a tile with what is kept beside it, and of the transposed matrix, each aligned to a
+ * cache line. */
 size_t weft_matrix_tile_bytes(const weft_matrix *matrix);
 size_t weft_matrix_transposed_bytes(const weft_matrix *matrix);
 
@@ -42,16 +41,16 @@ size_t weft_matrix_transposed_bytes(const weft_matrix *matrix);
 int64_t weft_matrix_column_tiles(const weft_matrix *matrix);
 int64_t weft_matrix_row_tiles(const weft_matrix *matrix);
 
-/* Runs tiles first..end-1 of a step. With `past`, `out` is stored past the caches and must be
- * aligned to a cache line. */
+/* Runs tiles first..end-1 of a step. Results are stored times `scale`. With `past`, `out` is stored
+ * past the caches and must be aligned to a cache line. */
 void weft_matrix_run_columns(const weft_matrix *matrix, const void *in, void *tile,
                              void *transposed, int64_t first, int64_t end);
 void weft_matrix_run_rows(const weft_matrix *matrix, const void *transposed, void *tile, void *out,
-                          bool past, int64_t first, int64_t end);
+                          bool past, double scale, int64_t first, int64_t end);
 
 /* Runs both steps, for a line that fits in the caches. `in` may be `out`. Meanwhile the line at
  * `next`, which will be transformed next, is prefetched; NULL: there is none. */
 void weft_matrix_run(const weft_matrix *matrix, const void *in, void *out, void *room, bool past,
-                     const void *next);
+                     double scale, const void *next);
 
 #endif

@@ -69,7 +69,9 @@ weft_native_tuning weft_native_choose_tuning(const weft_transform *transform) {
         in_bytes + out_bytes <= weft_native_cache_share(threads) * (size_t)threads ||
         in_bytes + out_bytes > weft_host_memory())
         return all;
-    trial t = {.transform = transform, .deadline = weft_clock() + most_seconds};
+    weft_transform alone = *transform;
+    alone.scratch = NULL; /* plans that are only tried leave it as it is */
+    trial t = {.transform = &alone, .deadline = weft_clock() + most_seconds};
     t.in = weft_storage_allocate(in_bytes);
     t.out = transform->in_place ? t.in : weft_storage_allocate(out_bytes);
     weft_native_tuning tuning = all;

@@ -2,7 +2,6 @@
 #include "engine/native/pass.h"
 #include "engine/native/number.h"
 
-#include "engine/roots.h"
 #include "support/error.h"
 
 #include <stdlib.h>
@@ -223,7 +222,7 @@ static bool takes_alone(const weft_kernels *kernels, int64_t n, bool paired) {
 
 bool weft_native_pass_takes_alone(const weft_pass_request *r) {
     const bool real = r->kind != WEFT_TRANSFORM_C2C, halved = real && r->dim.n % 2 == 0;
-    return r->dim.in_stride == 1 && r->dim.out_stride == 1 &&
+    return r->loops == 0 && !r->in_batch && r->dim.in_stride == 1 && r->dim.out_stride == 1 &&
            takes_alone(r->kernels, halved ? r->dim.n / 2 : r->dim.n, !real || halved);
 }
 
@@ -232,6 +231,7 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     sorted_loop loop[WEFT_PASS_LOOPS];
     memset(pass, 0, sizeof *pass);
     pass->kernels = request->kernels;
+    pass->scale = 1;
     pass->kind = request->kind;
     pass->n = request->dim.n;
     pass->halved = pass->kind != WEFT_TRANSFORM_C2C && pass->n % 2 == 0;
@@ -253,7 +253,7 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
                                                                   : WEFT_INVERSE;
     pass->line.n = pass->halved ? pass->n / 2 : pass->n;
     pass->adjoining = adjoining_bytes(pass);
-    pass->by_lone = request->loops == 0 && weft_native_pass_takes_alone(request);
+    pass->by_lone = weft_native_pass_takes_alone(request);
     bool ok = make_pieces(pass, &request->in, loop, &pass->in, bytes) &&
               make_pieces(pass, &request->out, loop, &pass->out, bytes) &&
               (!pass->halved || make_roots(pass, bytes)) &&
@@ -265,39 +265,6 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
                          "native engine: no memory for the tables of length %lld",
                          (long long)pass->n);
     return WEFT_SUCCESS;
-}
-
-/* The twiddle of a line is the product of two: that of the first line of its tile (twiddle_factors)
- * and that of its place within the tile (twiddle_table). */
-bool weft_native_pass_add_twiddles(weft_native_pass *pass, int64_t n, int64_t lines,
-                                   weft_direction direction, size_t *bytes) {
-    const weft_kernels *kernels = pass->kernels;
-    const int64_t lanes = kernels->lanes, points = pass->n;
-    const int64_t chunks = (lines + lanes - 1) / lanes;
-    const double sign = direction == WEFT_INVERSE ? -1.0 : 1.0;
-    size_t table_bytes = (size_t)(points * WEFT_ROW_BYTES);
-    size_t factor_bytes = (size_t)(chunks * points * weft_complex_bytes(kernels));
-    double *re = malloc((size_t)n * sizeof *re), *im = malloc((size_t)n * sizeof *im);
-    pass->twiddle_table = malloc(table_bytes);
-    pass->twiddle_factors = malloc(factor_bytes);
-    *bytes += table_bytes + factor_bytes;
-    bool ok =
-        re && im && pass->twiddle_table && pass->twiddle_factors && weft_roots_fill(n, n, re, im);
-    for (int64_t k = 0; k < points && ok; k++) {
-        for (int l = 0; l < lanes; l++) {
-            int64_t at = k * 2 * lanes + kernels->position(l), index = k * l % n;
-            weft_number_set(kernels, pass->twiddle_table, at, re[index]);
-            weft_number_set(kernels, pass->twiddle_table, at + lanes, sign * im[index]);
-        }
-        for (int64_t c = 0; c < chunks; c++) {
-            int64_t index = k * c * lanes % n, at = 2 * (c * points + k);
-            weft_number_set(kernels, pass->twiddle_factors, at, re[index]);
-            weft_number_set(kernels, pass->twiddle_factors, at + 1, sign * im[index]);
-        }
-    }
-    free(im);
-    free(re);
-    return ok;
 }
 
 void weft_native_pass_release(weft_native_pass *pass) {
@@ -312,8 +279,7 @@ void weft_native_pass_release(weft_native_pass *pass) {
     free(pass->in.fused_offset);
     free(pass->out.offset);
     free(pass->out.fused_offset);
-    free(pass->twiddle_table);
-    free(pass->twiddle_factors);
+    weft_table_return(pass->twiddles);
     if (pass->in.piece != &pass->in.whole) free(pass->in.piece);
     if (pass->out.piece != &pass->out.whole) free(pass->out.piece);
 }

@@ -9,6 +9,7 @@
 #include "engine/native/line.h"
 #include "engine/native/lone.h"
 #include "engine/native/matrix.h"
+#include "engine/native/operated.h"
 
 enum { WEFT_PASS_LOOPS = WEFT_AXES + WEFT_MAX_RANK };
 
@@ -34,6 +35,7 @@ typedef struct weft_native_side {
     weft_native_piece whole;
     int64_t *offset;       /* across, one piece: bytes from the first point to point j */
     int64_t *fused_offset; /* these offsets in the order of the first or last stage */
+    const weft_native_operated *operated; /* along, one piece: operators on the lines; or NULL */
 } weft_native_side;
 
 /* The pieces of one side of a request, with strides in elements, in the order of the request's
@@ -53,7 +55,8 @@ typedef struct weft_pass_request {
     int loops;
     weft_dimension loop[WEFT_PASS_LOOPS];
     weft_native_pieces in, out;
-    size_t cache; /* bytes of the last-level cache for each thread; sizes blocks by it */
+    bool in_batch; /* as in weft_transform */
+    size_t cache;  /* bytes of the last-level cache for each thread; sizes blocks by it */
 } weft_pass_request;
 
 typedef struct weft_native_pass {
@@ -76,27 +79,22 @@ typedef struct weft_native_pass {
     bool by_lone; /* the only line of a transform has its own points in the lanes */
     weft_lone lone;
     weft_native_side in, out;
-    int64_t adjoining;   /* bytes of a short line as it is stored, if the next one begins at its
-                            end; else 0 */
-    bool stream;         /* store past the caches where alignment allows */
-    void *twiddle_table; /* for multiply_twiddles of kernels.h; NULL: not a four-step pass */
-    void *twiddle_factors;
+    int64_t adjoining; /* bytes of a short line as it is stored, if the next one begins at its
+                          end; else 0 */
+    bool stream;       /* store past the caches where alignment allows */
+    double scale;      /* of the results as they are stored; 1 when created */
+    const weft_twiddles *twiddles; /* of the four-step method, for the columns of a matrix: set
+                                      after the pass is created, and released with it; or NULL */
 } weft_native_pass;
 
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes);
 
-/* Whether a request for one line and no loop is met without a tile: the line is contiguous on both
- * sides and is transformed with its own points in the lanes. It would fill one lane of a tile. A
- * line of a batch is not transformed so, not even where a part of the batch is one line, since it
- * would get other bits there. */
+/* Whether a request is met without a tile: it is for one line, which is contiguous on both sides
+ * and is transformed with its own points in the lanes. It would fill one lane of a tile. A line of
+ * a batch is not transformed so, not even where a part of the batch is one line, since it would get
+ * other bits there. */
 bool weft_native_pass_takes_alone(const weft_pass_request *request);
-
-/* Adds the twiddles of the four-step method to the pass over the columns of a matrix, which is one
- * line of n points: result k of column j is multiplied by exp(-+ 2 pi i j k / n). Returns false
- * when out of memory. */
-bool weft_native_pass_add_twiddles(weft_native_pass *pass, int64_t n, int64_t lines,
-                                   weft_direction direction, size_t *bytes);
 
 void weft_native_pass_release(weft_native_pass *pass);
 

@@ -35,11 +35,10 @@ enum {
 
 /* Bytes of each row of a block of n rows, chosen so that the block stays in the second-level cache,
  * or at least in a core's share of the last-level cache. 0: no block does. */
-static int64_t block_bytes(const weft_pass_request *r) {
+static int64_t block_bytes(int64_t n, size_t cache) {
     const weft_topology *topology = weft_topology_get();
-    const int64_t n = r->dim.n;
     if (n * (BLOCK_BYTES + WEFT_CACHE_LINE) <= (int64_t)topology->l2 / 4 * 3) return BLOCK_BYTES;
-    int64_t share = (int64_t)topology->last_level / 5, room = (int64_t)r->cache / 5 * 4;
+    int64_t share = (int64_t)topology->last_level / 5, room = (int64_t)cache / 5 * 4;
     if (share > room) share = room;
     return n * (NARROW_BYTES + WEFT_CACHE_LINE) <= share ? NARROW_BYTES : 0;
 }
@@ -56,7 +55,12 @@ bool weft_pass_group_wants_blocks(const weft_pass_request *r) {
     int64_t element = weft_complex_bytes(r->kernels), stride = llabs(r->dim.in_stride) * element;
     return r->kind == WEFT_TRANSFORM_C2C && i >= 0 && r->dim.n >= 16 &&
            r->loop[i].n * element >= NARROW_BYTES && stride >= LARGE_STRIDE &&
-           r->dim.n * stride > 4 * (int64_t)weft_topology_get()->l2 && block_bytes(r) > 0;
+           r->dim.n * stride > 4 * (int64_t)weft_topology_get()->l2 &&
+           block_bytes(r->dim.n, r->cache) > 0;
+}
+
+bool weft_pass_group_takes_blocks(int64_t n, size_t cache) {
+    return block_bytes(n, cache) > 0;
 }
 
 static bool all_strides_are(const weft_native_pieces *pieces, int loop, int64_t stride) {
@@ -92,7 +96,8 @@ static int64_t loop_over_blocks(const weft_pass_request *r, int64_t width, weft_
 
 weft_status weft_pass_group_create_blocks(const weft_pass_request *r, weft_pass_group *group,
                                           size_t *bytes) {
-    const int64_t element = weft_complex_bytes(r->kernels), width = block_bytes(r) / element;
+    const int64_t element = weft_complex_bytes(r->kernels),
+                  width = block_bytes(r->dim.n, r->cache) / element;
     const int64_t lanes = r->kernels->lanes, row = width + WEFT_CACHE_LINE / element;
     weft_pass_request parts = *r;
     weft_pass_group_pieces in, out;
@@ -106,7 +111,7 @@ weft_status weft_pass_group_create_blocks(const weft_pass_request *r, weft_pass_
     WEFT_TRY(weft_pass_group_loop_over_parts(group, &parts, bytes));
     weft_pass_group_lay_rows(group, r->dim.n, r->dim.in_stride, &parts.in, &group->in);
     weft_pass_group_lay_rows(group, r->dim.n, r->dim.out_stride, &parts.out, &group->out);
-    group->buffer_bytes[0] = (size_t)(r->dim.n * row * element);
+    group->buffer_bytes = (size_t)(r->dim.n * row * element);
     group->fill = group->flush = (weft_pass_group_rows){
         .rows = r->dim.n, .bytes = width * element, .buffer_stride = row * element};
     int64_t rest = lines % width;
@@ -127,7 +132,7 @@ weft_status weft_pass_group_create_blocks(const weft_pass_request *r, weft_pass_
 
 void weft_pass_group_release(weft_pass_group *group) {
     for (int i = 0; i < group->passes; i++) weft_native_pass_release(&group->pass[i]);
-    free(group->real_line.roots);
+    weft_root_table_release(&group->real_line.roots);
     weft_convolution_release(group->convolution);
     if (group->matrix) weft_matrix_release(group->matrix);
     free(group->matrix);
@@ -139,4 +144,24 @@ void weft_pass_group_store_past(weft_pass_group *group, bool past) {
     group->past = past;
     for (int i = 0; i < group->passes; i++)
         group->pass[i].stream = past && group->to[i] == WEFT_PASS_GROUP_OUT;
+}
+
+/* The last step that stores into the output multiplies. */
+void weft_pass_group_scale(weft_pass_group *group, double scale) {
+    group->scale = scale;
+    if (group->convolution) weft_convolution_scale(group->convolution, scale);
+    for (int i = 0; i < group->passes; i++)
+        group->pass[i].scale =
+            group->to[i] == WEFT_PASS_GROUP_OUT && !group->real_line.after ? scale : 1;
+}
+
+void weft_pass_group_load_operated(weft_pass_group *group, const weft_native_operated *operated) {
+    group->pass[0].in.operated = operated;
+}
+
+void weft_pass_group_store_operated(weft_pass_group *group, const weft_native_operated *operated) {
+    if (group->flush.rows > 0)
+        group->operated = operated;
+    else
+        group->pass[group->passes - 1].out.operated = operated;
 }

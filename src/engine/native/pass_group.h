@@ -8,6 +8,8 @@
 #define WEFT_ENGINE_NATIVE_PASS_GROUP_H
 
 #include "engine/native/pass.h"
+#include "engine/native/root_table.h"
+#include "engine/scratch.h"
 
 enum { WEFT_PASS_GROUP_PASSES = 2, WEFT_MAX_PIECES = 64 };
 
@@ -15,18 +17,17 @@ typedef enum weft_pass_group_array {
     WEFT_PASS_GROUP_IN,
     WEFT_PASS_GROUP_OUT,
     WEFT_PASS_GROUP_BUFFER,
-    WEFT_PASS_GROUP_SECOND, /* another buffer */
     WEFT_PASS_GROUP_ARRAYS
 } weft_pass_group_array;
 
 /* A long real line of n points is transformed as a complex line of h = n / 2 points. The half
- * spectrum is merged into that line before the passes (complex to real), or split from it after
- * them (real to complex). */
+ * spectrum is merged into that line, in OUT, before the passes (complex to real), or split from it,
+ * in OUT, after them (real to complex). */
 typedef struct weft_pass_group_real_line {
-    bool before, after; /* the passes */
-    int64_t h;          /* points of the complex line */
-    int64_t in, out;    /* strides of points that the step reads and writes, in bytes */
-    void *roots;
+    bool before, after;    /* the passes */
+    int64_t h;             /* points of the complex line */
+    int64_t in, out;       /* strides of points that the step reads and writes, in bytes */
+    weft_root_table roots; /* of order 2 h */
 } weft_pass_group_real_line;
 
 /* One of the pieces that IN or OUT may consist of: its strides in bytes, and which rows of `fill`
@@ -60,13 +61,15 @@ typedef struct weft_pass_group {
     weft_pass_group_rows fill, flush;     /* IN to BUFFER, BUFFER to OUT */
     bool direct;                          /* one pass from IN to OUT, and nothing else */
     bool past;                            /* `flush` stores past the caches */
+    double scale; /* of the results as they are stored: see weft_pass_group_scale */
+    const weft_native_operated *operated; /* applied to what `flush` stores; or NULL */
     int64_t last_bytes;                   /* bytes of a row in the last part along loop 0 ... */
     int64_t last_tiles;                   /* ... and tiles of its pass; 0: as in the others */
     int loops;                            /* over the parts */
     int64_t loop[WEFT_PASS_LOOPS];
     weft_pass_group_side in, out;
     int64_t parts;
-    size_t buffer_bytes[2]; /* BUFFER and SECOND */
+    size_t buffer_bytes;
 } weft_pass_group;
 
 /* Makes a group of one pass over all lines. */
@@ -76,18 +79,21 @@ weft_status weft_pass_group_create_pass(const weft_pass_request *request, weft_p
 /* Makes a group of one pass over blocks of neighbouring lines, which are copied into a buffer in
  * the cache and back. Where the points of a line have a large stride, memory is then read and
  * written in long runs. weft_pass_group_wants_blocks says where this pays; it requires that
- * neighbouring lines are contiguous on both sides. */
+ * neighbouring lines are contiguous on both sides. weft_pass_group_takes_blocks says whether lines
+ * of n points can be done so. */
 bool weft_pass_group_wants_blocks(const weft_pass_request *request);
+bool weft_pass_group_takes_blocks(int64_t n, size_t cache);
 weft_status weft_pass_group_create_blocks(const weft_pass_request *request, weft_pass_group *group,
                                           size_t *bytes);
 
 /* Makes a group of two passes over each plane of two axes; `first` is transformed before `second`.
  * The request's loops are those over the planes. Pieces of the input are along `first`, and their
  * loop strides end with that of `second`; pieces of the output are along `second`, and their loop
- * strides end with that of `first`. */
+ * strides end with that of `first`. With `flushes`, rows that are contiguous in the output are
+ * flushed to it. */
 weft_status weft_pass_group_create_plane(const weft_pass_request *planes,
                                          const weft_dimension *first, const weft_dimension *second,
-                                         weft_pass_group *group, size_t *bytes);
+                                         bool flushes, weft_pass_group *group, size_t *bytes);
 size_t weft_pass_group_plane_bytes(const weft_kernels *kernels, weft_transform_kind kind,
                                    int64_t first, int64_t second);
 
@@ -101,12 +107,24 @@ void weft_pass_group_release(weft_pass_group *group);
 /* Sets whether the output is stored past the caches, where alignment allows. */
 void weft_pass_group_store_past(weft_pass_group *group, bool past);
 
-/* Bytes of memory that each thread needs: the buffers, then the scratch memory of the passes. */
-size_t weft_pass_group_memory(const weft_pass_group *group);
+/* Sets the number by which all results are multiplied as they are stored, which must be set once
+ * and may be 1. */
+void weft_pass_group_scale(weft_pass_group *group, double scale);
 
-/* Runs the group. in[p] and out[p] are the arrays of piece p of either side. memory holds `threads`
- * times `memory_stride` bytes. */
+/* Sets the operators that are applied to lines as they are loaded from IN, whose points must be
+ * contiguous there, in no pieces, and no longer than a tile. */
+void weft_pass_group_load_operated(weft_pass_group *group, const weft_native_operated *operated);
+
+/* Sets those that are applied to results before they are stored in OUT: to lines, under the same
+ * conditions, or to the rows of `flush`. */
+void weft_pass_group_store_operated(weft_pass_group *group, const weft_native_operated *operated);
+
+/* The memory that `threads` threads need for a group: its buffer and their scratch memory. */
+weft_room_size weft_pass_group_room(const weft_pass_group *group, int threads);
+
+/* Runs the group. in[p] and out[p] are the arrays of piece p of either side. The room is at least
+ * as large as weft_pass_group_room says for as many threads. */
 void weft_pass_group_run(const weft_pass_group *group, const void *const *in, void *const *out,
-                         char *memory, size_t memory_stride, int threads);
+                         const weft_room *room);
 
 #endif

@@ -52,7 +52,7 @@ static bool make_matrix(weft_pass_group *group, int64_t n, weft_direction direct
     if (!group->matrix) return false;
     *bytes += sizeof *group->matrix;
     if (!weft_matrix_create(group->kernels, n, direction, group->matrix, bytes)) return false;
-    group->buffer_bytes[0] = weft_matrix_transposed_bytes(group->matrix);
+    group->buffer_bytes = weft_matrix_transposed_bytes(group->matrix);
     group->pass[0].tiles = weft_matrix_column_tiles(group->matrix);
     group->pass[1].tiles = weft_matrix_row_tiles(group->matrix);
     return true;
@@ -64,11 +64,11 @@ static weft_status make_passes(weft_pass_group *group, const weft_pass_request *
     const weft_kernels *kernels = group->kernels;
     const int64_t n2 = split_length(kernels, n), n1 = n / n2,
                   row = weft_pass_group_padded(kernels, n2);
-    group->buffer_bytes[0] = (size_t)(n1 * row * weft_complex_bytes(kernels));
+    group->buffer_bytes = (size_t)(n1 * row * weft_complex_bytes(kernels));
 
     /* Real lines come here only with a stride of 1, since their points are taken in pairs. */
     int64_t in = lines->dim.in_stride, out = lines->dim.out_stride;
-    if (lines->kind == WEFT_TRANSFORM_C2R) in = 1; /* from the second buffer */
+    if (lines->kind == WEFT_TRANSFORM_C2R) in = 1; /* from where it was merged */
     weft_pass_request one = {.kernels = kernels,
                              .kind = WEFT_TRANSFORM_C2C,
                              .direction = direction,
@@ -83,8 +83,8 @@ static weft_status make_passes(weft_pass_group *group, const weft_pass_request *
                              .loop = {{n1, row, out}}};
     WEFT_TRY(weft_native_pass_create(&one, &group->pass[0], bytes));
     WEFT_TRY(weft_native_pass_create(&two, &group->pass[1], bytes));
-    return weft_native_pass_add_twiddles(&group->pass[0], n, n2, direction, bytes) ? WEFT_SUCCESS
-                                                                                   : no_tables(n);
+    group->pass[0].twiddles = weft_twiddles_borrow(kernels, n, n1, false, direction, bytes);
+    return group->pass[0].twiddles ? WEFT_SUCCESS : no_tables(n);
 }
 
 weft_status weft_pass_group_create_long(const weft_pass_request *lines, weft_pass_group *group,
@@ -101,7 +101,7 @@ weft_status weft_pass_group_create_long(const weft_pass_request *lines, weft_pas
         return weft_convolution_create(kernels, lines->kind, direction, &lines->dim,
                                        &group->convolution, bytes);
     group->passes = 2;
-    group->from[0] = c2r ? WEFT_PASS_GROUP_SECOND : WEFT_PASS_GROUP_IN;
+    group->from[0] = c2r ? WEFT_PASS_GROUP_OUT : WEFT_PASS_GROUP_IN;
     group->to[0] = group->from[1] = WEFT_PASS_GROUP_BUFFER;
     group->to[1] = WEFT_PASS_GROUP_OUT;
     if (!matrix_suits(lines, n))
@@ -113,7 +113,6 @@ weft_status weft_pass_group_create_long(const weft_pass_request *lines, weft_pas
     group->real_line = (weft_pass_group_real_line){.before = c2r, .after = !c2r, .h = n};
     group->real_line.in = (c2r ? lines->dim.in_stride : lines->dim.out_stride) * stride;
     group->real_line.out = (c2r ? 1 : lines->dim.out_stride) * stride;
-    group->real_line.roots = weft_numbers_roots(kernels, 2 * n, n / 2 + 1, bytes);
-    if (c2r) group->buffer_bytes[1] = (size_t)(n * stride);
-    return group->real_line.roots ? WEFT_SUCCESS : no_tables(n);
+    return weft_root_table_create(2 * n, n / 2 + 1, &group->real_line.roots, bytes) ? WEFT_SUCCESS
+                                                                                    : no_tables(n);
 }

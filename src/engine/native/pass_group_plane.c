@@ -67,7 +67,7 @@ static weft_pass_group_rows rows_of(const weft_kernels *kernels, const plane *p)
 
 weft_status weft_pass_group_create_plane(const weft_pass_request *planes,
                                          const weft_dimension *first, const weft_dimension *second,
-                                         weft_pass_group *group, size_t *bytes) {
+                                         bool flushes, weft_pass_group *group, size_t *bytes) {
     const weft_kernels *kernels = planes->kernels;
     memset(group, 0, sizeof *group);
     group->kernels = kernels;
@@ -78,8 +78,7 @@ weft_status weft_pass_group_create_plane(const weft_pass_request *planes,
     const plane p = plane_of(kernels, planes->kind, first->n, second->n, second_contiguous);
     weft_pass_request one, two;
     choose_passes(planes, first, second, &p, second_contiguous, &one, &two);
-    group->buffer_bytes[0] =
-        weft_pass_group_plane_bytes(kernels, planes->kind, first->n, second->n);
+    group->buffer_bytes = weft_pass_group_plane_bytes(kernels, planes->kind, first->n, second->n);
     weft_pass_group_pieces in, out; /* loop 0 of either pass is the plane's other axis */
     weft_pass_group_gather(&planes->in, &in);
     weft_pass_group_gather(&planes->out, &out);
@@ -104,7 +103,7 @@ weft_status weft_pass_group_create_plane(const weft_pass_request *planes,
     /* Rows that do not begin at a cache line cannot be stored past the caches tile by tile, but
      * they can as a whole. */
     if (!second_contiguous && first->out_stride == 1 &&
-        second->out_stride * weft_complex_bytes(kernels) % WEFT_CACHE_LINE != 0) {
+        (flushes || second->out_stride * weft_complex_bytes(kernels) % WEFT_CACHE_LINE != 0)) {
         group->to[1] = WEFT_PASS_GROUP_BUFFER;
         group->flush = rows_of(kernels, &p);
         weft_pass_group_lay_rows(group, p.rows, second->out_stride, &two.out, &group->out);

@@ -13,15 +13,28 @@ static size_t rounded(size_t bytes) {
     return (bytes + 4095) / 4096 * 4096 + 5 * CACHE_LINE;
 }
 
-size_t weft_pass_group_memory(const weft_pass_group *group) {
-    if (group->convolution) return rounded(weft_convolution_memory(group->convolution));
+/* Whether all threads work on one part after the other: where there are fewer parts than threads.
+ * They share its buffer then. */
+static bool shares_parts(const weft_pass_group *group, int threads) {
+    return threads > 1 && group->parts < threads;
+}
+
+static size_t buffer_of(const weft_pass_group *group) {
+    return group->buffer_bytes > 0 ? rounded(group->buffer_bytes) : 0;
+}
+
+weft_room_size weft_pass_group_room(const weft_pass_group *group, int threads) {
+    const bool together = shares_parts(group, threads);
+    if (group->convolution)
+        return weft_convolution_room(group->convolution, together ? threads : 1);
     size_t scratch = 0;
     for (int i = 0; i < group->passes && !group->matrix; i++) {
         size_t bytes = weft_native_pass_scratch(&group->pass[i]);
         if (bytes > scratch) scratch = bytes;
     }
     if (group->matrix) scratch = weft_matrix_tile_bytes(group->matrix);
-    return rounded(group->buffer_bytes[0]) + rounded(group->buffer_bytes[1]) + rounded(scratch);
+    if (together) return (weft_room_size){buffer_of(group), scratch};
+    return (weft_room_size){0, buffer_of(group) + scratch};
 }
 
 /* The addresses of a part's arrays, and this thread's scratch memory. */
@@ -41,7 +54,7 @@ static int64_t part_offset(const weft_pass_group *group, const weft_pass_group_p
 }
 
 static void find_part(const weft_pass_group *group, int64_t number, const void *const *in,
-                      void *const *out, char *buffers, char *scratch, part *p) {
+                      void *const *out, char *buffer, char *scratch, part *p) {
     int64_t index[WEFT_PASS_LOOPS];
     p->last = group->loops > 0 && number % group->loop[0] == group->loop[0] - 1;
     for (int i = 0; i < group->loops; i++) {
@@ -54,9 +67,8 @@ static void find_part(const weft_pass_group *group, int64_t number, const void *
         p->out[k] = (char *)out[k] + part_offset(group, &group->out.piece[k], index);
     p->array[WEFT_PASS_GROUP_IN] = (char *)(uintptr_t)p->in[0];
     p->array[WEFT_PASS_GROUP_OUT] = p->out[0];
-    p->array[WEFT_PASS_GROUP_BUFFER] = buffers;
-    p->array[WEFT_PASS_GROUP_SECOND] = buffers + rounded(group->buffer_bytes[0]);
-    p->scratch = scratch + rounded(group->buffer_bytes[0]) + rounded(group->buffer_bytes[1]);
+    p->array[WEFT_PASS_GROUP_BUFFER] = buffer;
+    p->scratch = scratch;
 }
 
 static void run_pass(const weft_pass_group *group, int i, const part *p, int64_t first,
@@ -68,7 +80,8 @@ static void run_pass(const weft_pass_group *group, int i, const part *p, int64_t
             weft_matrix_run_columns(group->matrix, from, p->scratch, to, first, end);
         else
             weft_matrix_run_rows(group->matrix, from, p->scratch, to,
-                                 group->past && (uintptr_t)to % CACHE_LINE == 0, first, end);
+                                 group->past && (uintptr_t)to % CACHE_LINE == 0,
+                                 group->pass[i].scale, first, end);
         return;
     }
     const void *single[1] = {p->array[group->from[i]]};
@@ -79,18 +92,34 @@ static void run_pass(const weft_pass_group *group, int i, const part *p, int64_t
     weft_native_pass_run(&group->pass[i], in, out, p->scratch, first, end);
 }
 
-static void merge_before(const weft_pass_group *group, const part *p) {
+/* Splits or merges share number `me` of `team` shares of a long real line. Shares are whole blocks,
+ * lest what is left over by vectors, and so rounded otherwise, depends on the number of threads. */
+static void run_real_line(const weft_pass_group *group, const void *in, void *out, int64_t me,
+                          int64_t team) {
+    enum { BLOCK = 512 };
     const weft_pass_group_real_line *s = &group->real_line;
-    if (s->before)
-        group->kernels->merge_line(p->array[WEFT_PASS_GROUP_IN], s->in,
-                                   p->array[WEFT_PASS_GROUP_SECOND], s->out, s->h, s->roots);
+    const int64_t pairs = s->h / 2 + 1, blocks = (pairs + BLOCK - 1) / BLOCK;
+    const weft_kernels *k = group->kernels;
+    double roots[2 * BLOCK];
+    for (int64_t b = blocks * me / team; b < blocks * (me + 1) / team; b++) {
+        const int64_t first = b * BLOCK, rest = pairs - first;
+        const int64_t count = rest < BLOCK ? rest : BLOCK;
+        weft_root_table_copy(&s->roots, k, first, count, roots);
+        if (s->before)
+            k->merge_line(in, s->in, out, s->out, s->h, roots, first, first + count);
+        else
+            k->split_line(in, s->in, out, s->out, s->h, roots, first, first + count, group->scale);
+    }
 }
 
-static void split_after(const weft_pass_group *group, const part *p) {
-    const weft_pass_group_real_line *s = &group->real_line;
-    if (s->after)
-        group->kernels->split_line(p->array[WEFT_PASS_GROUP_OUT], s->in,
-                                   p->array[WEFT_PASS_GROUP_OUT], s->out, s->h, s->roots);
+static void merge_before(const weft_pass_group *group, const part *p, int64_t me, int64_t team) {
+    if (group->real_line.before)
+        run_real_line(group, p->array[WEFT_PASS_GROUP_IN], p->array[WEFT_PASS_GROUP_OUT], me, team);
+}
+
+static void split_after(const weft_pass_group *group, const part *p, int64_t me, int64_t team) {
+    char *spectrum = p->array[WEFT_PASS_GROUP_OUT];
+    if (group->real_line.after) run_real_line(group, spectrum, spectrum, me, team);
 }
 
 static int64_t row_bytes(const weft_pass_group *group, const weft_pass_group_rows *rows,
@@ -129,48 +158,52 @@ static void flush(const weft_pass_group *group, const part *p, int64_t first, in
         char *base = (char *)p->out[k] + piece->offset;
         int64_t from = first > piece->first ? first : piece->first;
         int64_t to = end < piece->first + piece->rows ? end : piece->first + piece->rows;
-        for (int64_t i = from; i < to; i++)
-            group->kernels->copy(p->array[WEFT_PASS_GROUP_BUFFER] + i * r->buffer_stride,
-                                 base + (i - piece->first) * piece->row_stride, bytes, group->past);
+        for (int64_t i = from; i < to; i++) {
+            char *row = p->array[WEFT_PASS_GROUP_BUFFER] + i * r->buffer_stride;
+            char *place = base + (i - piece->first) * piece->row_stride;
+            if (group->operated)
+                weft_native_store_operated(group->operated, group->kernels, row, place, bytes,
+                                           group->past);
+            else
+                group->kernels->copy_scaled(row, place, bytes, group->past, group->scale);
+        }
     }
     if (group->past) group->kernels->fence();
 }
 
 static void run_whole_part(const weft_pass_group *group, const part *p) {
-    if (group->convolution) {
-        weft_convolution_run(group->convolution, p->in[0], p->array[WEFT_PASS_GROUP_OUT],
-                             p->scratch);
-        return;
-    }
-    merge_before(group, p);
+    merge_before(group, p, 0, 1);
     fill(group, p, 0, group->fill.rows);
     for (int i = 0; i < group->passes; i++) run_pass(group, i, p, 0, tiles_of(group, i, p));
     flush(group, p, 0, group->flush.rows);
-    split_after(group, p);
+    split_after(group, p, 0, 1);
 }
 
+/* Runs parts by one thread, with its own memory. */
 static void run_parts(const weft_pass_group *group, const void *const *in, void *const *out,
                       char *memory, int64_t first, int64_t end) {
+    const weft_room room = {.own = memory, .threads = 1};
     for (int64_t number = first; number < end; number++) {
         part p;
-        find_part(group, number, in, out, memory, memory, &p);
-        run_whole_part(group, &p);
+        find_part(group, number, in, out, memory, memory + buffer_of(group), &p);
+        if (group->convolution)
+            weft_convolution_run(group->convolution, p.in[0], p.out[0], &room);
+        else
+            run_whole_part(group, &p);
     }
 }
 
 #ifdef _OPENMP
 
-/* Runs the parts one after the other, each by all threads: for fewer parts than threads. */
 static void share_each_part(const weft_pass_group *group, const void *const *in, void *const *out,
-                            char *memory, size_t stride, int threads) {
-#pragma omp parallel num_threads(threads)
+                            const weft_room *room) {
+#pragma omp parallel num_threads(room->threads)
     {
         const int me = omp_get_thread_num(), team = omp_get_num_threads();
         for (int64_t number = 0; number < group->parts; number++) {
             part p;
-            find_part(group, number, in, out, memory, memory + (size_t)me * stride, &p);
-#pragma omp single
-            merge_before(group, &p);
+            find_part(group, number, in, out, room->shared, weft_room_of(room, me), &p);
+            merge_before(group, &p, me, team);
             fill(group, &p, group->fill.rows * me / team, group->fill.rows * (me + 1) / team);
 #pragma omp barrier
             for (int i = 0; i < group->passes; i++) {
@@ -179,18 +212,27 @@ static void share_each_part(const weft_pass_group *group, const void *const *in,
 #pragma omp barrier
             }
             flush(group, &p, group->flush.rows * me / team, group->flush.rows * (me + 1) / team);
-#pragma omp single
-            split_after(group, &p);
+            split_after(group, &p, me, team);
+#pragma omp barrier
         }
     }
 }
 
+static void share_each_convolution(const weft_pass_group *group, const void *const *in,
+                                   void *const *out, const weft_room *room) {
+    for (int64_t number = 0; number < group->parts; number++) {
+        part p;
+        find_part(group, number, in, out, room->shared, room->own, &p);
+        weft_convolution_run(group->convolution, p.in[0], p.out[0], room);
+    }
+}
+
 static void share_out_parts(const weft_pass_group *group, const void *const *in, void *const *out,
-                            char *memory, size_t stride, int threads) {
-#pragma omp parallel num_threads(threads)
+                            const weft_room *room) {
+#pragma omp parallel num_threads(room->threads)
     {
-        const int64_t me = omp_get_thread_num(), team = omp_get_num_threads();
-        run_parts(group, in, out, memory + (size_t)me * stride, group->parts * me / team,
+        const int me = omp_get_thread_num(), team = omp_get_num_threads();
+        run_parts(group, in, out, weft_room_of(room, me), group->parts * me / team,
                   group->parts * (me + 1) / team);
     }
 }
@@ -198,20 +240,24 @@ static void share_out_parts(const weft_pass_group *group, const void *const *in,
 #endif
 
 void weft_pass_group_run(const weft_pass_group *group, const void *const *in, void *const *out,
-                         char *memory, size_t stride, int threads) {
+                         const weft_room *room) {
     /* One pass on one thread needs nothing else; for a short line the rest would take longer than
      * the transform. */
-    if (group->direct && (threads == 1 || group->pass[0].tiles == 1)) {
-        weft_native_pass_run(&group->pass[0], in, out, memory, 0, group->pass[0].tiles);
+    if (group->direct && (room->threads == 1 || group->pass[0].tiles == 1)) {
+        weft_native_pass_run(&group->pass[0], in, out, room->own + buffer_of(group), 0,
+                             group->pass[0].tiles);
         return;
     }
 #ifdef _OPENMP
-    if (threads > 1) {
-        bool together = group->parts < threads && !group->convolution;
-        (together ? share_each_part : share_out_parts)(group, in, out, memory, stride, threads);
+    if (room->threads > 1) {
+        if (!shares_parts(group, room->threads))
+            share_out_parts(group, in, out, room);
+        else if (group->convolution)
+            share_each_convolution(group, in, out, room);
+        else
+            share_each_part(group, in, out, room);
         return;
     }
 #endif
-    (void)stride, (void)threads;
-    run_parts(group, in, out, memory, 0, group->parts);
+    run_parts(group, in, out, room->own, 0, group->parts);
 }

@@ -21,19 +21,24 @@ static bool needs_line(const weft_native_pass *pass) {
     return pass->kind != WEFT_TRANSFORM_C2C && (!pass->halved || pass->kind == WEFT_TRANSFORM_C2R);
 }
 
+/* Whether lines are put together from pieces or taken apart, or operated on. */
+static bool is_copied(const weft_native_side *side) {
+    return side->pieces > 1 || side->operated;
+}
+
 /* Scratch memory for the transform; then for a complex line, for one that is put together from
- * pieces, and for one that is stored to pieces. */
+ * pieces, and for one that is stored to pieces; operators are applied to these two. */
 size_t weft_native_lines_room(const weft_native_pass *pass) {
-    int lines = needs_line(pass) + (pass->in.pieces > 1) + (pass->out.pieces > 1);
+    int lines = needs_line(pass) + is_copied(&pass->in) + is_copied(&pass->out);
     return transform_room(pass) + (size_t)lines * line_room(pass);
 }
 
 static void transform_line(const weft_native_pass *pass, const void *x, void *y, void *room,
-                           bool past, const void *next) {
+                           bool past, double scale, const void *next) {
     if (pass->by_lone)
-        weft_lone_run(&pass->lone, x, y, room);
+        weft_lone_run(&pass->lone, x, y, room, scale);
     else
-        weft_matrix_run(&pass->matrix, x, y, room, past, next);
+        weft_matrix_run(&pass->matrix, x, y, room, past, scale, next);
 }
 
 /* Transforms one line; a real one of even length as the complex line of its pairs, one of odd
@@ -45,26 +50,26 @@ static void run_line(const weft_native_pass *pass, const void *x, void *y, void 
     const int64_t element = weft_complex_bytes(k);
     switch (pass->kind) {
     case WEFT_TRANSFORM_C2C:
-        transform_line(pass, x, y, room, past, next);
+        transform_line(pass, x, y, room, past, pass->scale, next);
         return;
     case WEFT_TRANSFORM_R2C:
         if (pass->halved) {
-            transform_line(pass, x, y, room, past, next);
-            k->split_line(y, out, y, out, n, pass->roots);
+            transform_line(pass, x, y, room, past, 1, next);
+            k->split_line(y, out, y, out, n, pass->roots, 0, n / 2 + 1, pass->scale);
         } else {
             k->widen_line(x, line, n);
-            transform_line(pass, line, line, room, past, next);
-            k->copy(line, y, (n / 2 + 1) * element, false);
+            transform_line(pass, line, line, room, past, 1, next);
+            k->copy_scaled(line, y, (n / 2 + 1) * element, false, pass->scale);
         }
         return;
     case WEFT_TRANSFORM_C2R:
         if (pass->halved) {
-            k->merge_line(x, in, line, element, n, pass->roots);
-            transform_line(pass, line, y, room, past, next);
+            k->merge_line(x, in, line, element, n, pass->roots, 0, n / 2 + 1);
+            transform_line(pass, line, y, room, past, pass->scale, next);
         } else {
             k->mirror_line(x, line, n);
-            transform_line(pass, line, line, room, past, next);
-            k->narrow_line(line, y, n);
+            transform_line(pass, line, line, room, past, 1, next);
+            k->narrow_line(line, y, n, pass->scale);
         }
         return;
     case WEFT_TRANSFORM_R2R: /* has passes of its own (r2r_pass.c) */
@@ -83,24 +88,30 @@ static int64_t offset_of(const weft_native_pass *pass, const weft_native_piece *
     return offset;
 }
 
-/* Puts a contiguous line together from its pieces. */
+/* Puts a contiguous line together from its pieces, and applies the operators. */
 static void join_line(const weft_native_pass *pass, const void *const *in, const int64_t *index,
                       char *line) {
     for (int p = 0; p < pass->in.pieces; p++) {
         const weft_native_piece *piece = &pass->in.piece[p];
-        pass->kernels->copy((const char *)in[p] + offset_of(pass, piece, index),
-                            line + piece->first * piece->stride, piece->points * piece->stride,
-                            false);
+        const char *from = (const char *)in[p] + offset_of(pass, piece, index);
+        const int64_t bytes = piece->points * piece->stride;
+        if (pass->in.operated)
+            weft_native_load_operated(pass->in.operated, pass->kernels, from, line, bytes);
+        else
+            pass->kernels->copy(from, line + piece->first * piece->stride, bytes, false);
     }
 }
 
-static void part_line(const weft_native_pass *pass, const char *line, void *const *out,
+static void part_line(const weft_native_pass *pass, char *line, void *const *out,
                       const int64_t *index, bool past) {
     for (int p = 0; p < pass->out.pieces; p++) {
         const weft_native_piece *piece = &pass->out.piece[p];
-        pass->kernels->copy(line + piece->first * piece->stride,
-                            (char *)out[p] + offset_of(pass, piece, index),
-                            piece->points * piece->stride, past);
+        char *to = (char *)out[p] + offset_of(pass, piece, index);
+        const int64_t bytes = piece->points * piece->stride;
+        if (pass->out.operated)
+            weft_native_store_operated(pass->out.operated, pass->kernels, line, to, bytes, past);
+        else
+            pass->kernels->copy(line + piece->first * piece->stride, to, bytes, past);
     }
 }
 
@@ -108,8 +119,9 @@ void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, 
                            void *room, int64_t first, int64_t end) {
     const bool past =
         pass->stream && pass->kind == WEFT_TRANSFORM_C2C && weft_native_pass_aligned(pass, out);
-    const bool joins = pass->in.pieces > 1, parts = pass->out.pieces > 1;
-    const int64_t ahead = pass->loops > 0 && !joins ? pass->in.piece->loop_stride[0] : 0;
+    const bool joins = is_copied(&pass->in), parts = is_copied(&pass->out);
+    const int64_t ahead =
+        pass->loops > 0 && pass->in.pieces == 1 ? pass->in.piece->loop_stride[0] : 0;
     char *complex_line = (char *)room + transform_room(pass);
     char *joined = complex_line + (needs_line(pass) ? line_room(pass) : 0);
     char *whole = joined + (joins ? line_room(pass) : 0);

@@ -8,7 +8,8 @@
 enum { MOST_LANES = WEFT_ROW_BYTES / 2 / (int)sizeof(float), ALIGNMENT = 64 };
 
 /* A thread's scratch memory: the offsets of the rows of either side, where they differ between
- * tiles; then the lines of a tile, where they are stored as a whole; then the tile. */
+ * tiles; then the lines of a tile, where they are stored as a whole or operated on; then the
+ * tile. */
 typedef struct work {
     int64_t *in, *out;
     char *lines;
@@ -21,13 +22,31 @@ static int64_t offset_bytes(const weft_native_pass *pass) {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+static int64_t line_bytes(const weft_native_side *side) {
+    return side->whole.points * side->whole.stride;
+}
+
+/* Bytes from one line to the next where lines are operated on; not a power of two. */
+static int64_t operated_stride(const weft_native_side *side) {
+    return (line_bytes(side) + 2 * ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
 static int64_t gathered_bytes(const weft_native_pass *pass) {
-    int64_t bytes = pass->kernels->lanes * pass->adjoining;
+    const int64_t lanes = pass->kernels->lanes;
+    int64_t bytes = lanes * pass->adjoining;
+    if (pass->in.operated && lanes * operated_stride(&pass->in) > bytes)
+        bytes = lanes * operated_stride(&pass->in);
+    if (pass->out.operated && lanes * operated_stride(&pass->out) > bytes)
+        bytes = lanes * operated_stride(&pass->out);
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
+static size_t tile_bytes(const weft_native_pass *pass) {
+    return pass->by_lone ? 0 : (size_t)(pass->line.rows + 1) * WEFT_ROW_BYTES;
+}
+
 size_t weft_native_pass_scratch(const weft_native_pass *pass) {
-    size_t tile = pass->by_lone ? 0 : (size_t)(pass->line.rows + 1) * WEFT_ROW_BYTES;
+    size_t tile = tile_bytes(pass) + weft_twiddles_room(pass->twiddles);
     if ((pass->by_matrix || pass->by_lone) && weft_native_lines_room(pass) > tile)
         tile = weft_native_lines_room(pass);
     return (size_t)(2 * offset_bytes(pass) + gathered_bytes(pass)) + tile;
@@ -156,6 +175,17 @@ static bool touches(const weft_native_pass *pass) {
            piece->loop_stride[0] == line && pass->kernels->lanes * line <= MOST;
 }
 
+/* Copies the lines of a tile, applies the operators to the copies, and has those loaded. */
+static void operate_on_lines(const weft_native_pass *pass, const tile_lines *t, const work *w,
+                             const void **lines) {
+    const int64_t bytes = line_bytes(&pass->in), stride = operated_stride(&pass->in);
+    for (int l = 0; l < t->count; l++) {
+        char *line = w->lines + l * stride;
+        weft_native_load_operated(pass->in.operated, pass->kernels, lines[l], line, bytes);
+        lines[l] = line;
+    }
+}
+
 static void load(const weft_native_pass *pass, const void *const *array, const tile_lines *t,
                  const work *w) {
     const weft_kernels *k = pass->kernels;
@@ -176,6 +206,7 @@ static void load(const weft_native_pass *pass, const void *const *array, const t
         const int32_t *rows = pass->load_row + rows_of(pass, side, piece->first);
         int64_t n = rows_of(pass, side, piece->points);
         point_lines(pass, piece, array[p], t, lines);
+        if (side->operated) operate_on_lines(pass, t, w, lines);
         if (side->access == WEFT_ALONG && t->count == k->lanes && (!side->real || pairs))
             k->load_lines(lines, n, w->tile, rows, w->touch ? 0 : look_ahead(pass, piece));
         else
@@ -198,7 +229,7 @@ static void store_gathered(const weft_native_pass *pass, void *array, const tile
     const int64_t n = rows_of(pass, side, side->whole.points);
     void *lines[MOST_LANES];
     for (int l = 0; l < k->lanes; l++) lines[l] = w->lines + l * line;
-    k->store_lines(w->tile, pass->store_row, n, lines, false);
+    k->store_lines(w->tile, pass->store_row, n, lines, false, pass->scale);
     k->copy(w->lines, (char *)array + line_offset(pass, side->piece, t, 0), k->lanes * line, true);
 }
 
@@ -208,6 +239,17 @@ static bool all_adjoin(const weft_native_pass *pass, const tile_lines *t) {
     return pass->adjoining > 0 && t->count > last &&
            line_offset(pass, &pass->out.whole, t, last) ==
                line_offset(pass, &pass->out.whole, t, 0) + last * pass->adjoining;
+}
+
+/* Stores lines that have been put together in scratch memory, once the operators are applied. */
+static void store_operated(const weft_native_pass *pass, const tile_lines *t, const work *w,
+                           const void *const *found) {
+    const int64_t bytes = line_bytes(&pass->out), stride = operated_stride(&pass->out);
+    for (int l = 0; l < t->count; l++) {
+        char *line = w->lines + l * stride;
+        weft_native_store_operated(pass->out.operated, pass->kernels, line,
+                                   (void *)(uintptr_t)found[l], bytes, pass->stream);
+    }
 }
 
 static void store(const weft_native_pass *pass, void *const *array, const tile_lines *t,
@@ -221,12 +263,13 @@ static void store(const weft_native_pass *pass, void *const *array, const tile_l
         void *base = (void *)(uintptr_t)r.base;
         if (side->real)
             k->store_real_rows(w->tile, pass->store_row, pass->store_points, pairs, base, r.offset,
-                               t->count);
+                               t->count, pass->scale);
         else
-            k->store_rows(w->tile, pass->store_row, pass->store_points, base, r.offset, t->count);
+            k->store_rows(w->tile, pass->store_row, pass->store_points, base, r.offset, t->count,
+                          pass->scale);
         return;
     }
-    if (pass->stream && !stream && all_adjoin(pass, t)) {
+    if (pass->stream && !stream && !side->operated && all_adjoin(pass, t)) {
         store_gathered(pass, array[0], t, w);
         return;
     }
@@ -237,15 +280,19 @@ static void store(const weft_native_pass *pass, void *const *array, const tile_l
         const int32_t *rows = pass->store_row + rows_of(pass, side, piece->first);
         int64_t n = rows_of(pass, side, piece->points);
         point_lines(pass, piece, array[p], t, found);
-        for (int l = 0; l < t->count; l++) lines[l] = (void *)(uintptr_t)found[l];
+        for (int l = 0; l < t->count; l++)
+            lines[l] =
+                side->operated ? w->lines + l * operated_stride(side) : (void *)(uintptr_t)found[l];
+        stream = stream && !side->operated;
         if (side->access == WEFT_ALONG && t->count == k->lanes && (!side->real || pairs))
-            k->store_lines(w->tile, rows, n, lines, stream);
+            k->store_lines(w->tile, rows, n, lines, stream, pass->scale);
         else
             k->scatter(w->tile, rows, n, lines, piece->stride * (pairs ? 2 : 1),
                        pairs        ? piece->stride
                        : side->real ? 0
                                     : k->real_bytes,
-                       t->count);
+                       t->count, pass->scale);
+        if (side->operated) store_operated(pass, t, w, found);
     }
 }
 
@@ -261,12 +308,12 @@ static void transform(const weft_native_pass *pass, const tile_lines *t, const w
     weft_line_run(&pass->line, w->tile);
     if (pass->kind == WEFT_TRANSFORM_R2C && pass->halved)
         k->split_spectrum(w->tile, pass->n / 2, pass->roots, pass->store_row);
-    if (pass->twiddle_table) {
-        int64_t chunk = t->index[0][0] / k->lanes;
-        k->multiply_twiddles(w->tile, pass->store_row, pass->n,
-                             (const char *)pass->twiddle_factors +
-                                 chunk * pass->n * 2 * k->real_bytes,
-                             pass->twiddle_table);
+    if (pass->twiddles) {
+        const int64_t tile = t->index[0][0] / k->lanes;
+        k->multiply_twiddles(
+            w->tile, pass->store_row, pass->n,
+            weft_twiddles_factors(pass->twiddles, tile, (char *)w->tile + tile_bytes(pass)),
+            weft_twiddles_table(pass->twiddles, tile));
     }
 }
 
@@ -298,7 +345,8 @@ static void store_fused(const weft_native_pass *pass, void *const *out, const ti
                         const work *w, bool stream) {
     side_rows r = find_rows(pass, &pass->out, (const void *const *)out, t, pass->out.fused_offset,
                             pass->result_of, w->out);
-    weft_stages_store(&pass->line.stages, w->tile, (void *)(uintptr_t)r.base, r.offset, stream);
+    weft_stages_store(&pass->line.stages, w->tile, (void *)(uintptr_t)r.base, r.offset, stream,
+                      pass->scale);
 }
 
 static void run_array_to_array(const weft_native_pass *pass, const void *const *in,
@@ -308,7 +356,7 @@ static void run_array_to_array(const weft_native_pass *pass, const void *const *
     side_rows to = find_rows(pass, &pass->out, (const void *const *)out, t, pass->out.fused_offset,
                              pass->result_of, w->out);
     s->stage[0].codelet->array_to_array(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset,
-                                        stream);
+                                        stream, pass->scale);
 }
 
 void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *const *out,
@@ -322,7 +370,7 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
                               most < pass->lines ? most : pass->lines);
         return;
     }
-    const bool plain = pass->kind == WEFT_TRANSFORM_C2C && !pass->twiddle_table &&
+    const bool plain = pass->kind == WEFT_TRANSFORM_C2C && !pass->twiddles &&
                        pass->line.method == WEFT_LINE_STAGES && s->count > 0;
     const bool fuse_load = plain && pass->in.access == WEFT_ACROSS;
     const bool fuse_store = plain && pass->out.access == WEFT_ACROSS;

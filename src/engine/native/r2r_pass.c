@@ -52,16 +52,34 @@ static int order_loops(const weft_transform *t, int d, bool from_output, pass_lo
     return loops;
 }
 
-/* Loops that one stride covers become one. */
-static int merge_loops(pass_loop *loop, int loops) {
+/* The stride of a piece in a loop of the pass. */
+static int64_t stride_of(const weft_transform *t, const weft_piece *piece, const pass_loop *loop) {
+    return loop->number < t->loops ? piece->loop_stride[loop->number]
+                                   : piece->dim_stride[loop->number - t->loops];
+}
+
+/* Whether the outer loop goes on where the inner one ends: on one side, which is one array
+ * (`pieces` NULL) with the strides given, or lies in pieces. */
+static bool goes_on(const weft_transform *t, const weft_pieces *pieces, const pass_loop *inner,
+                    int64_t inner_stride, const pass_loop *outer, int64_t outer_stride) {
+    bool does = pieces || outer_stride == inner->d.n * inner_stride;
+    for (int p = 0; pieces && p < pieces->count; p++)
+        does = does && stride_of(t, &pieces->piece[p], outer) ==
+                           inner->d.n * stride_of(t, &pieces->piece[p], inner);
+    return does;
+}
+
+/* Loops that one stride covers, on both sides and in all pieces, become one. */
+static int merge_loops(const weft_transform *t, const weft_pieces *in, const weft_pieces *out,
+                       pass_loop *loop, int loops) {
     int kept = 0;
     for (int i = 1; i < loops; i++) {
-        weft_dimension *inner = &loop[kept].d;
-        if (loop[i].d.in_stride == inner->n * inner->in_stride &&
-            loop[i].d.out_stride == inner->n * inner->out_stride)
-            inner->n *= loop[i].d.n;
+        pass_loop *inner = &loop[kept], *outer = &loop[i];
+        if (goes_on(t, in, inner, inner->d.in_stride, outer, outer->d.in_stride) &&
+            goes_on(t, out, inner, inner->d.out_stride, outer, outer->d.out_stride))
+            inner->d.n *= outer->d.n;
         else
-            loop[++kept] = loop[i];
+            loop[++kept] = *outer;
     }
     return loops > 0 ? kept + 1 : 0;
 }
@@ -82,11 +100,8 @@ static void set_piece(const weft_r2r_pass *pass, const weft_transform *t, const 
                              .first = given->first,
                              .n = given->n,
                              .stride = given->dim_stride[d] * number};
-    for (int i = 0; i < pass->loops; i++) {
-        const int of = loop[i].number;
-        made->loop_stride[i] =
-            (of < t->loops ? given->loop_stride[of] : given->dim_stride[of - t->loops]) * number;
-    }
+    for (int i = 0; i < pass->loops; i++)
+        made->loop_stride[i] = stride_of(t, given, &loop[i]) * number;
 }
 
 /* `given` is NULL where the side is one array. */
@@ -119,18 +134,6 @@ static size_t rounded(size_t bytes) {
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Memory is cleared since kernels also compute on lanes beyond the last line, whose results are
- * never stored. */
-static bool allocate_memory(weft_r2r_pass *pass, size_t bytes_of_a_thread, size_t *bytes) {
-    pass->memory_stride = rounded(bytes_of_a_thread) + ALIGNMENT;
-    const size_t size = pass->memory_stride * (size_t)pass->threads;
-    pass->memory = aligned_alloc(ALIGNMENT, size);
-    if (!pass->memory) return false;
-    memset(pass->memory, 0, size);
-    *bytes += size;
-    return true;
-}
-
 static bool make_tiles(weft_r2r_pass *pass, size_t *bytes) {
     const int64_t rows = pass->line.n / 2 + 1, lanes = pass->kernels->lanes;
     pass->rows = malloc((size_t)rows * sizeof *pass->rows);
@@ -144,11 +147,9 @@ static bool make_tiles(weft_r2r_pass *pass, size_t *bytes) {
                       ? (pass->loop[0] + lanes - 1) / lanes * (pass->lines / pass->loop[0])
                       : (pass->lines + lanes - 1) / lanes;
     pass->copy_bytes = (size_t)rows * WEFT_ROW_BYTES;
-    return allocate_memory(
-        pass, pass->copy_bytes + (size_t)(pass->transform.rows + 1) * WEFT_ROW_BYTES, bytes);
+    return true;
 }
 
-/* The complex line lies in the first half of the memory, and its transform in the second. */
 static weft_status make_single(weft_r2r_pass *pass, const weft_transform *t, size_t *bytes) {
     const int64_t m = pass->line.m;
     const weft_transform single = {.kind = WEFT_TRANSFORM_C2C,
@@ -167,9 +168,12 @@ static weft_status make_single(weft_r2r_pass *pass, const weft_transform *t, siz
     *bytes += held;
     pass->threads = 1;
     pass->copy_bytes = rounded((size_t)(m * weft_complex_bytes(pass->kernels)));
-    if (allocate_memory(pass, 2 * pass->copy_bytes, bytes)) return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for lines of %lld points",
-                     (long long)pass->line.n);
+    return WEFT_SUCCESS;
+}
+
+weft_room_size weft_r2r_pass_room(const weft_r2r_pass *pass) {
+    const size_t tile = (size_t)(pass->transform.rows + 1) * WEFT_ROW_BYTES;
+    return (weft_room_size){.own = pass->copy_bytes + (pass->single ? pass->copy_bytes : tile)};
 }
 
 static bool is_done_by_line(const weft_kernels *kernels, int64_t n, int64_t lines) {
@@ -197,8 +201,8 @@ weft_status weft_r2r_pass_create(const weft_transform *t, int d, bool from_outpu
     *made = pass;
     *bytes += sizeof *pass;
     pass->kernels = weft_native_kernels(t->precision);
-    pass->loops = order_loops(t, d, from_output, loop);
-    if (!in && !out) pass->loops = merge_loops(loop, pass->loops);
+    pass->scale = 1;
+    pass->loops = merge_loops(t, in, out, loop, order_loops(t, d, from_output, loop));
     pass->lines = 1;
     for (int i = 0; i < pass->loops; i++) pass->lines *= pass->loop[i] = loop[i].d.n;
     const int64_t points = pass->lines * dim->n, most = points / WEFT_NATIVE_POINTS_PER_THREAD;
@@ -226,6 +230,5 @@ void weft_r2r_pass_destroy(weft_r2r_pass *pass) {
     free(pass->in.offset);
     free(pass->out.offset);
     free(pass->rows);
-    free(pass->memory);
     free(pass);
 }

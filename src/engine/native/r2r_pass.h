@@ -10,6 +10,7 @@
 
 #include "engine/native/line.h"
 #include "engine/native/r2r.h"
+#include "engine/scratch.h"
 
 enum {
     WEFT_R2R_LOOPS = WEFT_AXES + WEFT_MAX_RANK,
@@ -42,12 +43,12 @@ typedef struct weft_r2r_pass {
     int64_t lines, tiles;
     bool by_loop; /* tiles do not go beyond loop 0, since a side is across */
     int threads;
+    double scale;             /* of the results as they are stored; 1 when created */
     weft_line transform;      /* of the rows of a tile */
     weft_engine_plan *single; /* of one line, which is then done by itself; or NULL */
     int32_t *rows;            /* 0, 1, 2, ... */
-    void *memory;             /* of all threads */
-    size_t memory_stride;     /* bytes for each thread: the copy of the lines, then the tile */
-    size_t copy_bytes;
+    size_t copy_bytes; /* of the copy of the lines, which is followed by the tile; or of one line,
+                          which is followed by its transform */
 } weft_r2r_pass;
 
 /* Whether the passes of a transform, dimension `first` first, can have its pieces: those of the
@@ -58,8 +59,13 @@ bool weft_r2r_takes_pieces(const weft_transform *transform, int first);
 weft_status weft_r2r_pass_create(const weft_transform *transform, int dimension, bool from_output,
                                  weft_r2r_pass **pass, size_t *bytes);
 void weft_r2r_pass_destroy(weft_r2r_pass *pass);
+
+/* The scratch memory that the pass needs for its threads. */
+weft_room_size weft_r2r_pass_room(const weft_r2r_pass *pass);
+
 /* in[p] and out[p] are the arrays of piece p of either side; p is 0 where there are no pieces. Both
  * may be one array where the strides are equal. */
-void weft_r2r_pass_run(const weft_r2r_pass *pass, const void *const *in, void *const *out);
+void weft_r2r_pass_run(const weft_r2r_pass *pass, const void *const *in, void *const *out,
+                       const weft_room *room);
 
 #endif

@@ -2,6 +2,7 @@
  * get from memory to the tile and back. */
 #include "engine/native/r2r_pass.h"
 
+#include "engine/native/number.h"
 #include "engine/native/tuning.h"
 
 #include <string.h>
@@ -113,10 +114,10 @@ static void copy_out(const weft_r2r_pass *pass, const weft_r2r_piece *p, const c
     if (s->across) {
         const int64_t *offset = s->offset + p->first;
         base += offset_of(pass, p, t->index[0]);
-        k->store_real_rows(copy, pass->rows, pairs, true, base, offset, t->count);
+        k->store_real_rows(copy, pass->rows, pairs, true, base, offset, t->count, pass->scale);
         if (odd)
             k->store_real_rows(copy, pass->rows + pairs, 1, false, base, offset + 2 * pairs,
-                               t->count);
+                               t->count, pass->scale);
         return;
     }
     for (int l = 0; l < t->count; l++) {
@@ -124,10 +125,10 @@ static void copy_out(const weft_r2r_pass *pass, const weft_r2r_piece *p, const c
         last[l] = (char *)lines[l] + 2 * pairs * p->stride;
     }
     if (s->along && t->count == k->lanes)
-        k->store_lines(copy, pass->rows, pairs, lines, false);
+        k->store_lines(copy, pass->rows, pairs, lines, false, pass->scale);
     else
-        k->scatter(copy, pass->rows, pairs, lines, 2 * p->stride, p->stride, t->count);
-    if (odd) k->scatter(copy, pass->rows + pairs, 1, last, 0, 0, t->count);
+        k->scatter(copy, pass->rows, pairs, lines, 2 * p->stride, p->stride, t->count, pass->scale);
+    if (odd) k->scatter(copy, pass->rows + pairs, 1, last, 0, 0, t->count, pass->scale);
 }
 
 static void run_tiles(const weft_r2r_pass *pass, const void *const *in, void *const *out,
@@ -135,7 +136,8 @@ static void run_tiles(const weft_r2r_pass *pass, const void *const *in, void *co
     const weft_r2r_kernels *k = pass->kernels->r2r_of_tile;
     const weft_r2r_side *from = &pass->in, *to = &pass->out;
     /* The kernels have an order of their own for the lines of a copy. */
-    const bool arrays = from->across && to->across && from->pieces == 1 && to->pieces == 1;
+    const bool arrays = from->across && to->across && from->pieces == 1 && to->pieces == 1 &&
+                        pass->scale == 1; /* the kernels of the ends do not scale */
     char *copy = memory, *tile = memory + pass->copy_bytes;
     tile_lines t;
     for (int64_t number = first; number < end; number++) {
@@ -159,10 +161,16 @@ static void run_tiles(const weft_r2r_pass *pass, const void *const *in, void *co
     }
 }
 
-static void run_singly(const weft_r2r_pass *pass, const void *in, void *out) {
+/* Multiplies the points of a line where it is stored. */
+static void scale_line(const weft_r2r_pass *pass, char *y, int64_t stride) {
+    for (int64_t j = 0; j < pass->line.n; j++, y += stride)
+        weft_number_set(pass->kernels, y, 0, weft_number_get(pass->kernels, y, 0) * pass->scale);
+}
+
+static void run_singly(const weft_r2r_pass *pass, const void *in, void *out, char *memory) {
     const weft_r2r_kernels *k = pass->kernels->r2r_of_line;
     const weft_r2r_piece *from = pass->in.piece, *to = pass->out.piece;
-    void *points_of_line = pass->memory, *results = (char *)pass->memory + pass->copy_bytes;
+    char *points_of_line = memory, *results = memory + pass->copy_bytes;
     int64_t index[WEFT_R2R_LOOPS];
     for (int64_t number = 0; number < pass->lines; number++) {
         int64_t rest = number;
@@ -173,25 +181,28 @@ static void run_singly(const weft_r2r_pass *pass, const void *in, void *out) {
         load_points(pass, k, (const char *)in + offset_of(pass, from, index), from->stride,
                     points_of_line, NULL);
         weft_native_run(pass->single, points_of_line, results);
-        store_points(pass, k, results, NULL, (char *)out + offset_of(pass, to, index), to->stride);
+        char *y = (char *)out + offset_of(pass, to, index);
+        store_points(pass, k, results, NULL, y, to->stride);
+        if (pass->scale != 1) scale_line(pass, y, to->stride);
     }
 }
 
-void weft_r2r_pass_run(const weft_r2r_pass *pass, const void *const *in, void *const *out) {
+void weft_r2r_pass_run(const weft_r2r_pass *pass, const void *const *in, void *const *out,
+                       const weft_room *room) {
     if (pass->single) {
-        run_singly(pass, in[0], out[0]);
+        run_singly(pass, in[0], out[0], room->own);
         return;
     }
 #ifdef _OPENMP
-    if (pass->threads > 1) {
-#pragma omp parallel num_threads(pass->threads)
+    if (room->threads > 1) {
+#pragma omp parallel num_threads(room->threads)
         {
-            const int64_t me = omp_get_thread_num(), team = omp_get_num_threads();
-            run_tiles(pass, in, out, (char *)pass->memory + (size_t)me * pass->memory_stride,
-                      pass->tiles * me / team, pass->tiles * (me + 1) / team);
+            const int me = omp_get_thread_num(), team = omp_get_num_threads();
+            run_tiles(pass, in, out, weft_room_of(room, me), pass->tiles * me / team,
+                      pass->tiles * (me + 1) / team);
         }
         return;
     }
 #endif
-    run_tiles(pass, in, out, pass->memory, 0, pass->tiles);
+    run_tiles(pass, in, out, room->own, 0, pass->tiles);
 }

@@ -15,6 +15,7 @@
 #if VECTOR == 1
 
 typedef REAL vector;
+typedef double double_vector;
 #define SIMD_LOAD(p) (*(const REAL *)(p))
 #define SIMD_STORE(p, v) (*(REAL *)(p) = (v))
 #define SIMD_IN_ORDER(v) (v)
@@ -26,6 +27,7 @@ typedef REAL vector;
 typedef REAL vector __attribute__((vector_size(VECTOR * sizeof(REAL)), may_alias));
 typedef REAL unaligned_vector
     __attribute__((vector_size(VECTOR * sizeof(REAL)), aligned(sizeof(REAL)), may_alias));
+typedef double double_vector __attribute__((vector_size(VECTOR * sizeof(double))));
 #define SIMD_LOAD(p) ((vector) * (const unaligned_vector *)(p))
 #define SIMD_STORE(p, v) (*(unaligned_vector *)(p) = (v))
 
@@ -95,6 +97,8 @@ enum {
 
 #endif
 
+#include "engine/native/scaling.h"
+
 /* Loads VECTOR complex numbers from interleaved memory. */
 static inline __attribute__((always_inline)) void simd_load_complex(const REAL *p, vector *re,
                                                                     vector *im) {
@@ -116,6 +120,19 @@ static inline __attribute__((always_inline)) void simd_store_complex(REAL *p, ve
 #else
     SIMD_STORE(p, SIMD_FIRST(re, im));
     SIMD_STORE(p + VECTOR, SIMD_SECOND(re, im));
+#endif
+}
+
+/* A result as it is stored: see scaling.h. */
+static inline __attribute__((always_inline)) vector simd_scaled(vector v, scaling by,
+                                                                double scale) {
+#if VECTOR == 1
+    return by == IN_DOUBLE ? (REAL)((double)v * scale) : by == SCALED ? v * (REAL)scale : v;
+#else
+    if (by == IN_DOUBLE)
+        return __builtin_convertvector(__builtin_convertvector(v, double_vector) * scale, vector);
+    if (by == SCALED) v *= (REAL)scale;
+    return v;
 #endif
 }
 

@@ -251,12 +251,13 @@ void weft_stages_load(const weft_stages *s, const void *base, const int64_t *off
 }
 
 void weft_stages_store(const weft_stages *s, const void *tile, void *base, const int64_t *offset,
-                       bool stream) {
+                       bool stream, double scale) {
     const weft_stage *last = &s->stage[s->count - 1];
     const int64_t run = s->stage[0].codelet->radix, runs = last->m / run;
     const size_t twiddles = (size_t)(run * (last->codelet->radix - 1) * 2 * s->kernels->real_bytes);
     for (int64_t r = 0; r < runs; r++)
         (stream ? last->codelet->stream : last->codelet->store)(
             row_at(tile, digits_row(s, 1, s->count - 1, r)), run, last->step,
-            (const char *)last->twiddles + (size_t)r * twiddles, base, offset + r * run, last->m);
+            (const char *)last->twiddles + (size_t)r * twiddles, base, offset + r * run, last->m,
+            scale);
 }

@@ -49,10 +49,10 @@ void weft_stages_run(const weft_stages *stages, void *tile, int first, int end);
 
 /* weft_stages_load runs the inner stages, of which the first loads rows of an array, with offsets
  * in the order of place_of. weft_stages_store runs the last stage, which stores into such rows,
- * with offsets in the order of results. There must be more than one stage. */
+ * with offsets in the order of results, times `scale`. There must be more than one stage. */
 void weft_stages_load(const weft_stages *stages, const void *base, const int64_t *offset,
                       void *tile);
 void weft_stages_store(const weft_stages *stages, const void *tile, void *base,
-                       const int64_t *offset, bool stream);
+                       const int64_t *offset, bool stream, double scale);
 
 #endif

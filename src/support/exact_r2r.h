@@ -1,13 +1,15 @@
 /* Real-to-real transforms by their definition (weft_axis in weft.h), in long double: what the tests
- * of one process and of several hold against. */
-#ifndef WEFT_TESTS_R2R_DEFINITION_H
-#define WEFT_TESTS_R2R_DEFINITION_H
+ * and weft validate compare with; no part of the library. */
+#ifndef WEFT_SUPPORT_EXACT_R2R_H
+#define WEFT_SUPPORT_EXACT_R2R_H
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <weft/weft.h>
+
+#include "support/axis.h"
 
 /* Element i of an array of single or double precision. */
 static inline double r2r_get(const void *array, int64_t i, weft_precision precision) {
@@ -20,22 +22,6 @@ static inline void r2r_set(void *array, int64_t i, weft_precision precision, dou
         ((float *)array)[i] = (float)value;
     else
         ((double *)array)[i] = value;
-}
-
-/* Types 2 and 3 are each other's inverse. */
-static inline weft_axis r2r_inverse(weft_axis type) {
-    switch (type) {
-    case WEFT_DCT2:
-        return WEFT_DCT3;
-    case WEFT_DCT3:
-        return WEFT_DCT2;
-    case WEFT_DST2:
-        return WEFT_DST3;
-    case WEFT_DST3:
-        return WEFT_DST2;
-    default:
-        return type;
-    }
 }
 
 /* What x[j] counts in y[k]: weight cos or sin (2 pi product / period). */
@@ -83,14 +69,15 @@ static inline void r2r_define_axis(weft_axis type, int64_t outer, int64_t n, int
     long double *y = malloc((size_t)n * sizeof *y);
     for (int64_t line = 0; line < outer * inner; line++) {
         long double *at = x + line / inner * n * inner + line % inner;
-        for (int64_t k = 0; k < n; k++) {
-            /* The product grows by the same number from each j to the next. */
-            const int64_t first = r2r_term_of(type, n, 0, k).product;
-            const int64_t step = (r2r_term_of(type, n, 1, k).product - first) % period;
-            y[k] = 0;
-            for (int64_t j = 0, i = first % period; j < n; j++) {
-                const int weight = j == 0 || j == n - 1 ? r2r_term_of(type, n, j, k).weight : 2;
-                y[k] += (long double)weight * table[i] * at[j * inner];
+        for (int64_t k = 0; k < n; k++) y[k] = 0;
+        for (int64_t j = 0; j < n; j++) {
+            const r2r_term first = r2r_term_of(type, n, j, 0);
+            const long double factor = (long double)first.weight * at[j * inner];
+            /* The product grows by the same number from each k to the next. */
+            const int64_t step = (r2r_term_of(type, n, j, 1).product - first.product) % period;
+            if (factor == 0) continue;
+            for (int64_t k = 0, i = first.product % period; k < n; k++) {
+                y[k] += factor * table[i];
                 i += step;
                 if (i >= period) i -= period;
             }
@@ -107,10 +94,30 @@ static inline void r2r_define(const weft_problem *p, weft_direction direction, l
     for (int a = 0; a < p->rank; a++) inner *= p->n[a];
     for (int a = 0; a < p->rank; a++) {
         inner /= p->n[a];
-        r2r_define_axis(direction == WEFT_INVERSE ? r2r_inverse(p->axis[a]) : p->axis[a], outer,
-                        p->n[a], inner, x);
+        r2r_define_axis(direction == WEFT_INVERSE ? weft_axis_inverse(p->axis[a]) : p->axis[a],
+                        outer, p->n[a], inner, x);
         outer *= p->n[a];
     }
+}
+
+/* The relative L2 error allowed of a transform of these axes: of a Fourier transform of n points
+ * u sqrt(log2 n), and of a real-to-real one that of the 4 n points (4 n -+ 4 of type 1) that its
+ * definition stands for (docs/design.md); 2.5 times that where a prime above 13 divides a length.
+ */
+static inline double r2r_allowed_error(weft_precision precision, int axes, const weft_axis *type,
+                                       const int64_t *n) {
+    const double u = precision == WEFT_SINGLE ? 6.0e-8 : 1.1e-16;
+    double bits = 0, factor = 1;
+    for (int a = 0; a < axes; a++) {
+        if (type[a] == WEFT_AXIS_NONE) continue;
+        const bool real = weft_axis_is_real_to_real(type[a]);
+        int64_t length = (int64_t)weft_axis_length(type[a], n[a]) / (real ? 2 : 1);
+        bits += log2((real ? 4.0 : 1.0) * (double)length);
+        for (int64_t d = 2; d <= 13; d++)
+            while (length % d == 0) length /= d;
+        if (length > 1) factor = 2.5;
+    }
+    return u * factor * sqrt(bits);
 }
 
 #endif

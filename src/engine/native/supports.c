@@ -1,0 +1,207 @@
+/* What the native engine takes: pieces, operators, real-to-real transforms, and what it needs. */
+#include "engine/native/supports.h"
+
+#include "engine/native/dispatch.h"
+#include "engine/native/pass_group.h"
+#include "engine/native/r2r_pass.h"
+#include "engine/native/tuning.h"
+#include "support/error.h"
+
+#include <stdlib.h>
+
+weft_status weft_native_probe(const char **description) {
+    const weft_kernels *kernels = weft_native_kernels(WEFT_DOUBLE);
+    if (!kernels)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "native engine: WEFT_SIMD=%s names no instruction set of this machine",
+                         getenv("WEFT_SIMD"));
+    if (description) *description = kernels->description;
+    return WEFT_SUCCESS;
+}
+
+int weft_native_in_order(const weft_transform *t, int i) {
+    bool inverse = t->kind == WEFT_TRANSFORM_C2R ||
+                   (t->kind != WEFT_TRANSFORM_R2C && t->direction == WEFT_INVERSE);
+    return inverse ? i : t->dims - 1 - i;
+}
+
+bool weft_native_plane_fits(const weft_transform *t) {
+    if (t->dims < 2) return false;
+    int64_t z = t->dim[t->dims - 1].n, y = t->dim[t->dims - 2].n;
+    if (z > WEFT_NATIVE_LONGEST_TILE || y > WEFT_NATIVE_LONGEST_TILE) return false;
+    bool c2r = t->kind == WEFT_TRANSFORM_C2R;
+    size_t bytes = weft_pass_group_plane_bytes(weft_native_kernels(t->precision), t->kind,
+                                               c2r ? y : z, c2r ? z : y);
+    return bytes <= weft_native_cache_share(t->threads) / 3;
+}
+
+/* An input can be taken in pieces along the dimension that is transformed first, and an output
+ * along the one that is transformed last, if the whole transform is one pass group. */
+static bool takes(const weft_transform *t, const weft_pieces *pieces, int place) {
+    bool one_group = t->dims == 1 || (t->dims == 2 && weft_native_plane_fits(t));
+    return pieces->count == 0 || (one_group && !t->in_place && pieces->count <= WEFT_MAX_PIECES &&
+                                  weft_native_in_order(t, place) == pieces->dim &&
+                                  t->dim[pieces->dim].n <= WEFT_NATIVE_LONGEST_TILE);
+}
+
+/* Pieces are read at their addresses, so the CPU must be able to dereference device memory. */
+static weft_status supports_pieces(const weft_transform *t, const weft_device_ops *device) {
+    const weft_pieces *in = &t->in_pieces, *out = &t->out_pieces;
+    const bool none = in->count == 0 && out->count == 0;
+    bool real = (t->kind == WEFT_TRANSFORM_R2C && in->count > 0) ||
+                (t->kind == WEFT_TRANSFORM_C2R && out->count > 0);
+    if (none ||
+        (device->host_addressable && !real && takes(t, in, 0) && takes(t, out, t->dims - 1)))
+        return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "native engine: a transform of %d dimensions from %d pieces to %d", t->dims,
+                     in->count, out->count);
+}
+
+static const weft_piece *largest(const weft_pieces *pieces) {
+    const weft_piece *found = pieces->count > 0 ? &pieces->piece[0] : NULL;
+    for (int k = 1; k < pieces->count; k++)
+        if (pieces->piece[k].n > found->n) found = &pieces->piece[k];
+    return found;
+}
+
+weft_transform weft_native_by_largest_pieces(const weft_transform *transform) {
+    weft_transform t = *transform;
+    const weft_piece *in = largest(&t.in_pieces), *out = largest(&t.out_pieces);
+    for (int i = 0; i < t.loops; i++) {
+        if (in) t.loop[i].in_stride = in->loop_stride[i];
+        if (out) t.loop[i].out_stride = out->loop_stride[i];
+    }
+    for (int d = 0; d < t.dims; d++) {
+        if (in) t.dim[d].in_stride = in->dim_stride[d];
+        if (out) t.dim[d].out_stride = out->dim_stride[d];
+    }
+    return t;
+}
+
+int64_t weft_native_complex_extent(const weft_transform *t, int d) {
+    bool halved = t->kind != WEFT_TRANSFORM_C2C && d == t->dims - 1;
+    return halved ? t->dim[d].n / 2 + 1 : t->dim[d].n;
+}
+
+int weft_native_useful_threads(const weft_transform *t) {
+    int64_t points = 1;
+    for (int d = 0; d < t->dims; d++) points *= weft_native_complex_extent(t, d);
+    for (int i = 0; i < t->loops; i++) points *= t->loop[i].n;
+    const int64_t most = points / WEFT_NATIVE_POINTS_PER_THREAD;
+    const int threads = t->threads > most ? (int)most : t->threads;
+    return threads > 1 ? threads : 1;
+}
+
+bool weft_native_only_scales(const weft_transform *t, double *factor) {
+    *factor = 1;
+    return t->store.list && weft_operators_only_scale(t->store.list, factor);
+}
+
+/* Operators that are applied to rows: those that multiply, on arrays that are just the box. */
+static bool are_products(const weft_fused_operators *f) {
+    for (int i = 0; i < f->list->count; i++)
+        if (f->list->item[i].kind == WEFT_OPERATOR_FUNCTION) return false;
+    return weft_stored_is_box(&f->layout.stored) && !f->layout.keeps;
+}
+
+/* Lines that are contiguous can be copied from memory, or to it, line by line. */
+static bool takes_lines(const weft_dimension *dim, bool output) {
+    return (output ? dim->out_stride : dim->in_stride) == 1 && dim->n > 1 &&
+           dim->n <= WEFT_NATIVE_LONGEST_TILE;
+}
+
+/* Whether the dimension that is transformed last, whose points are not contiguous, can be done in
+ * blocks of lines, or in a plane, that are flushed row by row. */
+static bool flushes_rows(const weft_transform *transform) {
+    const weft_transform strides = weft_native_by_largest_pieces(transform), *t = &strides;
+    const int d = weft_native_in_order(t, t->dims - 1),
+              before = t->dims > 1 ? weft_native_in_order(t, t->dims - 2) : d;
+    const weft_dimension *last = &t->dim[d], *other = &t->dim[before];
+    const bool from_output = t->dims > 1;
+    if (t->kind == WEFT_TRANSFORM_C2R || last->n == 1 || other->n == 1) return false;
+    if (t->dims > 1 && d >= t->dims - 2 && before >= t->dims - 2 && weft_native_plane_fits(t))
+        return other->out_stride == 1 &&
+               (t->kind == WEFT_TRANSFORM_R2C || llabs(last->in_stride) >= llabs(other->in_stride));
+    if (d == t->dims - 1 && t->kind != WEFT_TRANSFORM_C2C) return false;
+    bool neighbours = false; /* of which a part of the transform may have only one */
+    for (int i = 0; i < t->loops + t->dims; i++) {
+        const weft_dimension *loop = i < t->loops ? &t->loop[i] : &t->dim[i - t->loops];
+        neighbours = neighbours || (i - t->loops != d && loop->out_stride == 1 &&
+                                    (from_output || loop->in_stride == 1));
+    }
+    return neighbours && weft_pass_group_takes_blocks(
+                             last->n, weft_native_cache_share(weft_native_useful_threads(t)));
+}
+
+bool weft_native_flushes_operated(const weft_transform *t) {
+    double factor;
+    return t->store.list && !weft_native_only_scales(t, &factor) &&
+           !takes_lines(&t->dim[weft_native_in_order(t, t->dims - 1)], true);
+}
+
+/* A scaling of the results is done as they are stored, whatever the transform. Other operators are
+ * steps of their own unless they can be applied to rows, whose numbers depend on where a part
+ * begins: a queue of a device would not find that as it was when the part was enqueued. */
+static weft_status supports_operators(const weft_transform *t, const weft_device_ops *device) {
+    double factor;
+    const weft_dimension *first = &t->dim[weft_native_in_order(t, 0)],
+                         *last = &t->dim[weft_native_in_order(t, t->dims - 1)];
+    const bool rows = t->kind != WEFT_TRANSFORM_R2R && device->host_addressable;
+    const bool loads =
+        !t->load.list || (rows && t->kind != WEFT_TRANSFORM_C2R && t->in_pieces.count == 0 &&
+                          are_products(&t->load) && takes_lines(first, false));
+    const bool stores =
+        !t->store.list ||
+        (are_products(&t->store) &&
+         (weft_native_only_scales(t, &factor) ||
+          (rows && t->out_pieces.count == 0 && (takes_lines(last, true) || flushes_rows(t)))));
+    if (loads && stores && !t->spectral.list && !t->round_trip) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "native engine: operators that it cannot apply to contiguous rows");
+}
+
+static weft_status supports_r2r(const weft_transform *t, const weft_device_ops *device) {
+    const bool pieces = t->in_pieces.count > 0 || t->out_pieces.count > 0;
+    const bool fits =
+        t->in_pieces.count <= WEFT_MAX_PIECES && t->out_pieces.count <= WEFT_MAX_PIECES;
+    WEFT_TRY(weft_native_probe(NULL));
+    if (pieces &&
+        !(device->host_addressable && fits && weft_r2r_takes_pieces(t, weft_native_in_order(t, 0))))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "native engine: a real-to-real transform of %d dimensions from %d pieces "
+                         "to %d",
+                         t->dims, t->in_pieces.count, t->out_pieces.count);
+    for (int d = 0; d < t->dims; d++)
+        if (t->dim[d].n > INT32_MAX / 2)
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "native engine: a real-to-real line of %lld points, more than 2^30",
+                             (long long)t->dim[d].n);
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_native_supports(const weft_transform *transform, const weft_device_ops *device) {
+    if (!device->run)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "native engine: device %s cannot run host code; choose another engine",
+                         device->name);
+    if (transform->precision != WEFT_DOUBLE && transform->precision != WEFT_SINGLE)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "native engine: precision %d; use double or single",
+                         (int)transform->precision);
+    WEFT_TRY(supports_operators(transform, device));
+    if (transform->kind == WEFT_TRANSFORM_R2R) return supports_r2r(transform, device);
+    if (transform->in_place && transform->kind != WEFT_TRANSFORM_C2C)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "native engine: a batch of real transforms in place; use two buffers");
+    WEFT_TRY(weft_native_probe(NULL));
+    int dims_of_a_group = weft_native_plane_fits(transform) ? 2 : 1;
+    WEFT_TRY(supports_pieces(transform, device));
+    if (transform->kind == WEFT_TRANSFORM_C2R && transform->dims > dims_of_a_group &&
+        !transform->destroy_input)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "native engine: cannot keep the input of a complex-to-real transform of "
+                         "%d dimensions; do the first ones on their own, or let it be overwritten",
+                         transform->dims);
+    return WEFT_SUCCESS;
+}

@@ -1,0 +1,40 @@
+/*
+ * Which transforms the native engine takes, and what its planner finds out of them in the same
+ * words.
+ */
+#ifndef WEFT_ENGINE_NATIVE_SUPPORTS_H
+#define WEFT_ENGINE_NATIVE_SUPPORTS_H
+
+#include "engine/engine.h"
+
+enum { WEFT_NATIVE_LONGEST_TILE = 4096 /* most points of a contiguous line that a tile holds */ };
+
+/* `probe` and `supports` of weft_engine_ops. */
+weft_status weft_native_probe(const char **description);
+weft_status weft_native_supports(const weft_transform *transform, const weft_device_ops *device);
+
+/* Dimension number i in the order of transformation. Forward, the last dimension comes first.
+ * Inverse transforms take the opposite order, since the complex-to-real dimension must come last,
+ * and since pieces of the input lie along the dimension that the forward transform takes last. */
+int weft_native_in_order(const weft_transform *transform, int i);
+
+/* Points along dimension d on the complex side. */
+int64_t weft_native_complex_extent(const weft_transform *transform, int d);
+
+/* The transform with the strides of the largest pieces, by which loops are ordered. */
+weft_transform weft_native_by_largest_pieces(const weft_transform *transform);
+
+/* Of the threads that may be used those that are worth starting. */
+int weft_native_useful_threads(const weft_transform *transform);
+
+/* Whether the two last axes can be transformed plane by plane. */
+bool weft_native_plane_fits(const weft_transform *transform);
+
+/* Whether the operators on the output only multiply it by a number, a norm for one; *factor gets
+ * that number, or 1. */
+bool weft_native_only_scales(const weft_transform *transform, double *factor);
+
+/* Whether operators on the output are applied to rows that are flushed, of blocks or planes. */
+bool weft_native_flushes_operated(const weft_transform *transform);
+
+#endif

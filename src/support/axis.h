@@ -1,0 +1,52 @@
+/* What problem.axis means along one axis, and which axis of real data is halved. */
+#ifndef WEFT_SUPPORT_AXIS_H
+#define WEFT_SUPPORT_AXIS_H
+
+#include <stdbool.h>
+#include <weft/weft.h>
+
+static inline bool weft_axis_is_real_to_real(weft_axis axis) {
+    return axis > WEFT_AXIS_NONE;
+}
+
+/* What undoes it, but for a factor: types 2 and 3 are each other's inverse. */
+static inline weft_axis weft_axis_inverse(weft_axis axis) {
+    switch (axis) {
+    case WEFT_DCT2:
+        return WEFT_DCT3;
+    case WEFT_DCT3:
+        return WEFT_DCT2;
+    case WEFT_DST2:
+        return WEFT_DST3;
+    case WEFT_DST3:
+        return WEFT_DST2;
+    default:
+        return axis;
+    }
+}
+
+/* The logical length of weft_axis: what forward and inverse along n points multiply by together. */
+static inline double weft_axis_length(weft_axis axis, int64_t n) {
+    switch (axis) {
+    case WEFT_AXIS_OF_KIND:
+        return (double)n;
+    case WEFT_AXIS_NONE:
+        return 1;
+    case WEFT_DCT1:
+        return 2 * ((double)n - 1);
+    case WEFT_DST1:
+        return 2 * ((double)n + 1);
+    default:
+        return 2 * (double)n;
+    }
+}
+
+/* The axis that is n/2+1 in output space: of WEFT_R2C the last that is Fourier transformed. -1:
+ * none. */
+static inline int weft_axis_halved(const weft_problem *p) {
+    int last = p->kind == WEFT_R2C ? p->rank - 1 : -1;
+    while (last >= 0 && p->axis[last] != WEFT_AXIS_OF_KIND) last--;
+    return last;
+}
+
+#endif

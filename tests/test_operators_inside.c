@@ -1,0 +1,160 @@
+/* Operators that the native engine applies to rows as it loads and stores them: the bits are those
+ * of a step of its own, which an operator that does nothing brings about, and such a step is gone.
+ */
+#include "one_context.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LONGEST 4200
+
+static uint64_t random_state;
+
+static int64_t pick(int64_t lo, int64_t hi) { /* Steele, Lea, Flood 2014: SplitMix */
+    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return lo + (int64_t)(z % (uint64_t)(hi - lo + 1));
+}
+
+static void nothing(const weft_operator_run *run, void *argument) {
+    (void)run, (void)argument;
+}
+
+static const weft_operator no_op = {.kind = WEFT_OPERATOR_FUNCTION, .function = nothing};
+static double table[WEFT_MAX_RANK][2 * LONGEST];
+
+typedef struct test_list {
+    weft_operator item[4]; /* the last does nothing */
+    int count;             /* without that one */
+} test_list;
+
+static test_list random_list(int rank, bool complex) {
+    test_list l = {.count = (int)pick(1, 3)};
+    for (int i = 0; i < l.count; i++) {
+        weft_operator *o = &l.item[i];
+        const int kind = (int)pick(0, 2);
+        if (kind == 0) *o = (weft_operator){.kind = WEFT_OPERATOR_SCALE, .factor = -0.3};
+        if (kind == 1) o->kind = WEFT_OPERATOR_WINDOW;
+        if (kind == 2)
+            *o = (weft_operator){.kind = WEFT_OPERATOR_TABLE,
+                                 .complex_factors = complex && pick(0, 2) == 0};
+        for (int a = 0; a < rank; a++) {
+            const bool on = a == rank - 1 || pick(0, 1);
+            if (kind == 1 && on) o->window[a].kind = WEFT_WINDOW_HANN;
+            if (kind == 2 && on) o->table[a] = table[a];
+        }
+    }
+    l.item[l.count] = no_op;
+    return l;
+}
+
+typedef struct test_case {
+    weft_problem problem;
+    weft_options options;
+    weft_direction direction;
+    test_list load, spectral, store;
+    bool in_place;
+} test_case;
+
+static void random_problem(weft_problem *p) {
+    p->rank = (int)pick(1, 3);
+    p->kind = pick(0, 1) ? WEFT_R2C : WEFT_C2C;
+    p->precision = pick(0, 1) ? WEFT_DOUBLE : WEFT_SINGLE;
+    p->norm = (weft_norm)pick(WEFT_NORM_NONE, WEFT_NORM_ORTHO);
+    p->batch = pick(0, 1) ? pick(1, 9) : 1;
+    const int64_t longest = p->rank == 1 ? 1200 : p->rank == 2 ? 150 : 40;
+    for (int a = 0; a < p->rank; a++)
+        p->n[a] = pick(0, 2) ? pick(1, longest) : 1 << pick(1, p->rank == 1 ? 11 : 5);
+    if (p->rank == 1 && pick(0, 7) == 0) p->n[0] = pick(2000, LONGEST);
+}
+
+static test_case random_case(void) {
+    test_case c = {.options = {.engine = WEFT_ENGINE_NATIVE, .threads = (int)pick(1, 3)},
+                   .direction = (weft_direction)pick(WEFT_FORWARD, WEFT_CONVOLVE)};
+    random_problem(&c.problem);
+    const bool real = c.problem.kind == WEFT_R2C;
+    c.load = random_list(c.problem.rank, !real);
+    c.spectral = random_list(c.problem.rank, true);
+    c.store = random_list(c.problem.rank, !real);
+    c.options.convolve = c.direction == WEFT_CONVOLVE;
+    c.in_place = !real && pick(0, 1);
+    return c;
+}
+
+static size_t bytes_of(const test_case *c) {
+    size_t bytes = 16;
+    for (int a = 0; a < c->problem.rank; a++) bytes *= (size_t)c->problem.n[a] + 1;
+    return bytes * (size_t)(c->problem.batch > 1 ? c->problem.batch : 1);
+}
+
+/* Returns the number of steps POINTWISE of the plan. */
+static int run_lists(const test_case *c, bool apart, const void *in, void *out) {
+    weft_problem p = c->problem;
+    weft_plan plan = NULL;
+    p.load = (weft_operators){c->load.item, c->load.count + apart};
+    p.spectral = (weft_operators){c->spectral.item, c->spectral.count + apart};
+    p.store = (weft_operators){c->store.item, c->store.count + apart};
+    if (weft_plan_create(ctx, &p, &c->options, &plan) != WEFT_SUCCESS)
+        fail_msg("%s", weft_last_error(ctx));
+    if (c->in_place) memcpy(out, in, bytes_of(c));
+    if (weft_execute(plan, c->direction, c->in_place ? out : in, out) != WEFT_SUCCESS)
+        fail_msg("%s", weft_last_error(ctx));
+    char *text = NULL;
+    size_t size = 0;
+    int steps = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(weft_plan_explain(plan, stream, WEFT_TEXT), WEFT_SUCCESS);
+    fclose(stream);
+    for (const char *at = text; (at = strstr(at, "pointwise")); at++) steps++;
+    free(text);
+    weft_plan_destroy(&plan);
+    return steps;
+}
+
+static void operators_inside_have_the_bits_of_a_step_of_their_own(void **state) {
+    (void)state;
+    int fewer = 0;
+    for (int i = 0; i < 400; i++) {
+        const test_case c = random_case();
+        const size_t bytes = bytes_of(&c);
+        char *in = malloc(bytes), *inside = calloc(1, bytes), *apart = calloc(1, bytes);
+        assert_true(in && inside && apart);
+        for (size_t k = 0; k < bytes / sizeof(float); k++)
+            if (c.problem.precision == WEFT_SINGLE)
+                ((float *)in)[k] = (float)pick(-1000, 1000) / 777;
+        for (size_t k = 0; k < bytes / sizeof(double); k++)
+            if (c.problem.precision == WEFT_DOUBLE)
+                ((double *)in)[k] = (double)pick(-1000, 1000) / 777;
+        const int steps = run_lists(&c, false, in, inside);
+        fewer += steps < run_lists(&c, true, in, apart);
+        if (memcmp(inside, apart, bytes) != 0)
+            fail_msg("case %d, rank %d, %lld x %lld x %lld, batch %lld, kind %d, precision %d, "
+                     "direction %d, in place %d: other bits",
+                     i, c.problem.rank, (long long)c.problem.n[0], (long long)c.problem.n[1],
+                     (long long)c.problem.n[2], (long long)c.problem.batch, (int)c.problem.kind,
+                     (int)c.problem.precision, (int)c.direction, c.in_place);
+        free(apart);
+        free(inside);
+        free(in);
+    }
+    assert_true(fewer > 200);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(operators_inside_have_the_bits_of_a_step_of_their_own),
+    };
+    const char *seed = getenv("WEFT_TEST_SEED");
+    random_state = seed ? strtoull(seed, NULL, 10) : (uint64_t)time(NULL) * 1000003u;
+    print_message("WEFT_TEST_SEED=%llu\n", (unsigned long long)random_state);
+    for (int a = 0; a < WEFT_MAX_RANK; a++)
+        for (int i = 0; i < 2 * LONGEST; i++) table[a][i] = sin(i * 0.37 + a) + 0.1;
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}
