@@ -1,6 +1,7 @@
 /*
- * weft bench and weft plot. Jobs, their launching, statistics and figures are Python, which this
- * file starts; `weft bench --worker FILE` is one rank of a group of processes that measures.
+ * weft bench, weft plot and weft compare. Jobs, their launching, statistics and figures are Python,
+ * which this file starts; `weft bench --worker FILE` is one rank of a group of processes that
+ * measures.
  */
 #include "bench/worker.h"
 #include "launch.h"
@@ -84,11 +85,10 @@ static weft_status start_python(const char *module, int argc, char **argv) {
 
 static weft_status hand_over(const char *module, int argc, char **argv, int ranks) {
     if (launch_rank_hint() >= 0)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "%s starts processes itself; run it without mpirun", argv[0]);
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s is started alone; run it without mpirun",
+                         argv[0]);
     if (ranks > 0)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "%s takes numbers of ranks from the job; drop --ranks", argv[0]);
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s is started alone; drop --ranks", argv[0]);
     WEFT_TRY(set_environment());
     return start_python(module, argc, argv);
 }
@@ -107,15 +107,17 @@ static int worker_main(int argc, char **argv, int ranks) {
     return code == 0 && !sound ? 1 : code;
 }
 
-static int bench_main(int argc, char **argv, int ranks) {
+/* The module has the name of the subcommand. */
+static int python_main(int argc, char **argv, int ranks) {
     command_world alone = {.ranks = 1};
-    if (argc > 1 && strcmp(argv[1], "--worker") == 0) return worker_main(argc, argv, ranks);
-    return world_leave(&alone, hand_over("weft.bench", argc, argv, ranks));
+    char module[32];
+    snprintf(module, sizeof module, "weft.%s", argv[0]);
+    return world_leave(&alone, hand_over(module, argc, argv, ranks));
 }
 
-static int plot_main(int argc, char **argv, int ranks) {
-    command_world alone = {.ranks = 1};
-    return world_leave(&alone, hand_over("weft.plot", argc, argv, ranks));
+static int bench_main(int argc, char **argv, int ranks) {
+    const bool worker = argc > 1 && strcmp(argv[1], "--worker") == 0;
+    return worker ? worker_main(argc, argv, ranks) : python_main(argc, argv, ranks);
 }
 
 const subcommand bench_command = {
@@ -131,5 +133,13 @@ const subcommand plot_command = {
     .arguments = "DIR",
     .summary = "Draws tables, figures and a report of what was measured.",
     .flags = no_flags,
-    .run = plot_main,
+    .run = python_main,
+};
+
+const subcommand compare_command = {
+    .name = "compare",
+    .arguments = "",
+    .summary = "Measures Python's Fourier transforms beside each other.",
+    .flags = no_flags,
+    .run = python_main,
 };

@@ -21,6 +21,8 @@
         return false;                                                                              \
     }
 
+DEFINE_FINDER(find_kind, weft_kind, weft_kind_name)
+DEFINE_FINDER(find_axis, weft_axis, weft_axis_name)
 DEFINE_FINDER(find_decomposition, weft_decomposition, weft_decomposition_name)
 DEFINE_FINDER(find_variant, weft_variant, weft_variant_name)
 DEFINE_FINDER(find_exchange, weft_exchange, weft_exchange_name)

@@ -51,6 +51,45 @@ weft_status options_shape(const char *flag, const char *text, int *rank, int64_t
     return WEFT_SUCCESS;
 }
 
+weft_status options_axes(const char *text, axis_list *axes) {
+    const char *at = text;
+    for (axes->count = 0;; at++) {
+        const size_t length = strcspn(at, ",");
+        weft_axis axis;
+        if (!find_axis(at, length, &axis) || axes->count == WEFT_MAX_RANK)
+            return WRONG("--axes %s: give one for all axes, or one for each, joined by "
+                         "commas: "
+                         "dct1 to dct4, dst1 to dst4, none (left as it is) or fft",
+                         text);
+        axes->axis[axes->count++] = axis;
+        at += length;
+        if (*at == '\0') return WEFT_SUCCESS;
+    }
+}
+
+weft_status options_axes_of(const axis_list *axes, int rank, weft_axis axis[WEFT_MAX_RANK]) {
+    if (axes->count > 1 && axes->count != rank)
+        return WRONG(
+            "--axes: %d of them for an array of %d axes; give one for all, or one for each",
+            axes->count, rank);
+    for (int a = 0; a < rank && axes->count > 0; a++)
+        axis[a] = axes->axis[axes->count == 1 ? 0 : a];
+    return WEFT_SUCCESS;
+}
+
+void options_axes_text(const weft_axis *axis, int rank, char *text, size_t capacity) {
+    size_t length = 0;
+    for (int a = 0; a < rank && length < capacity; a++)
+        length += (size_t)snprintf(text + length, capacity - length, "%s%s", a > 0 ? "," : "",
+                                   weft_axis_name(axis[a]));
+}
+
+bool options_axes_have_fft(const weft_axis *axis, int rank) {
+    for (int a = 0; a < rank; a++)
+        if (axis[a] == WEFT_AXIS_OF_KIND) return true;
+    return false;
+}
+
 bool options_use_streams(const shared_options *shared) {
     for (int k = 0; k < WEFT_MAX_RANK; k++)
         if (shared->plan.exchange[k] == WEFT_P2P_STREAMS) return true;

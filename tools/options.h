@@ -42,7 +42,7 @@ typedef struct subcommand {
 } subcommand;
 
 extern const subcommand transform_command, plan_command, validate_command, info_command,
-    view_command, bench_command, plot_command;
+    view_command, bench_command, plot_command, compare_command;
 
 typedef struct parsed_arguments {
     int count;
@@ -60,5 +60,20 @@ bool options_use_streams(const shared_options *shared);
 /* Values of flags; `flag` is named in the sentence of a failure. */
 weft_status options_integer(const char *flag, const char *text, int64_t least, int64_t *value);
 weft_status options_shape(const char *flag, const char *text, int *rank, int64_t n[WEFT_MAX_RANK]);
+
+/* --axes: what is done along each axis, as given: one for each axis, or one for all. */
+typedef struct axis_list {
+    int count; /* 0: not given */
+    weft_axis axis[WEFT_MAX_RANK];
+} axis_list;
+
+weft_status options_axes(const char *text, axis_list *axes);
+/* Writes the value of each axis of an array, none where `axes` was not given. */
+weft_status options_axes_of(const axis_list *axes, int rank, weft_axis axis[WEFT_MAX_RANK]);
+/* As --axes takes them. */
+enum { AXES_TEXT_BYTES = 5 * WEFT_MAX_RANK };
+void options_axes_text(const weft_axis *axis, int rank, char *text, size_t capacity);
+/* Whether an axis of them is transformed by the Fourier transform. */
+bool options_axes_have_fft(const weft_axis *axis, int rank);
 
 #endif

@@ -2,6 +2,7 @@
  * weft plan: explains what would be done, on any number of processes, without them.
  */
 #include "launch.h"
+#include "names.h"
 #include "options.h"
 #include "record.h"
 #include "support/error.h"
@@ -13,6 +14,7 @@ typedef struct plan_flags {
     int rank;
     int64_t n[WEFT_MAX_RANK];
     weft_kind kind;
+    axis_list axes;
     int64_t batch;
     bool json;
 } plan_flags;
@@ -23,11 +25,12 @@ static weft_status set_shape(void *target, const char *value) {
 }
 
 static weft_status set_kind(void *target, const char *value) {
-    bool real = strcmp(value, "r2c") == 0;
-    if (!real && strcmp(value, "c2c") != 0)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "--kind %s: give r2c or c2c", value);
-    ((plan_flags *)target)->kind = real ? WEFT_R2C : WEFT_C2C;
-    return WEFT_SUCCESS;
+    if (find_kind(value, strlen(value), &((plan_flags *)target)->kind)) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "--kind %s: give r2c, c2c or r2r", value);
+}
+
+static weft_status set_axes(void *target, const char *value) {
+    return options_axes(value, &((plan_flags *)target)->axes);
 }
 
 static weft_status set_batch(void *target, const char *value) {
@@ -42,7 +45,9 @@ static weft_status set_json(void *target, const char *value) {
 
 static const option_flag plan_option_flags[] = {
     {"shape", "AxBxC", "shape of the array in real space (needed)", set_shape},
-    {"kind", "KIND", "r2c (default) or c2c", set_kind},
+    {"kind", "KIND", "r2c (default), c2c, or r2r (with --axes)", set_kind},
+    {"axes", "T[,T2]", "dct1 to dct4, dst1 to dst4, none or fft: for all axes, or each its own",
+     set_axes},
     {"batch", "N", "number of arrays transformed together", set_batch},
     {"json", NULL, "explain as JSON", set_json},
     {NULL, NULL, NULL, NULL}};
@@ -59,7 +64,8 @@ static weft_status explain(const plan_flags *flags, const shared_options *shared
                             .precision = shared->precision,
                             .batch = flags->batch};
     memcpy(problem.n, flags->n, sizeof problem.n);
-    weft_status status = weft_context_create(&context_options, &context);
+    weft_status status = options_axes_of(&flags->axes, problem.rank, problem.axis);
+    if (status == WEFT_SUCCESS) status = weft_context_create(&context_options, &context);
     if (status == WEFT_SUCCESS) status = weft_plan_create(context, &problem, &shared->plan, &plan);
     if (status == WEFT_SUCCESS) status = weft_plan_explain(plan, stream, format);
     weft_plan_destroy(&plan);
@@ -93,6 +99,10 @@ static int plan_main(int argc, char **argv, int ranks) {
     if (status == WEFT_SUCCESS && flags.rank == 0)
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                            "plan: give the shape, such as --shape 256x256x256");
+    if (status == WEFT_SUCCESS && flags.kind == WEFT_R2R && flags.axes.count == 0)
+        status =
+            weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                      "plan: --kind r2r needs the transforms of its axes, such as --axes dct2");
     if (status == WEFT_SUCCESS && shared.trace != NULL)
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                            "--trace: plan runs nothing that could be traced; drop it");

@@ -2,6 +2,7 @@
 #include "record.h"
 
 #include "io/agreement.h"
+#include "options.h"
 #include "support/clock.h"
 #include "support/error.h"
 
@@ -153,6 +154,13 @@ static double most(const run_record *record, const command_world *world, size_t 
     return largest;
 }
 
+/* Whether some axis is not as the kind says. */
+static bool has_axes(const weft_problem *p) {
+    for (int a = 0; a < p->rank; a++)
+        if (p->axis[a] != WEFT_AXIS_OF_KIND) return true;
+    return false;
+}
+
 weft_status record_print(const run_record *record, const command_world *world) {
     static const struct {
         const char *name;
@@ -161,13 +169,15 @@ weft_status record_print(const run_record *record, const command_world *world) {
         {"fft", offsetof(rank_times, fft)},           {"pack", offsetof(rank_times, pack)},
         {"exchange", offsetof(rank_times, exchange)}, {"unpack", offsetof(rank_times, unpack)},
         {"copy", offsetof(rank_times, copy)},         {"local", offsetof(rank_times, local)}};
-    char plan[512];
+    char plan[512], axes[AXES_TEXT_BYTES];
     WEFT_TRY(record_describe_plan(record->plan, plan, sizeof plan));
     print_array(record->input, &record->input_info);
     printf(" -> ");
     print_array(record->output, &record->output_info);
-    printf("\n%s %s %s on %d rank%s: %s\n", weft_precision_name(record->problem->precision),
-           weft_kind_name(record->problem->kind),
+    options_axes_text(record->problem->axis, record->problem->rank, axes, sizeof axes);
+    printf("\n%s %s %s%s%s on %d rank%s: %s\n", weft_precision_name(record->problem->precision),
+           weft_kind_name(record->problem->kind), has_axes(record->problem) ? axes : "",
+           has_axes(record->problem) ? " " : "",
            record->direction == WEFT_FORWARD ? "forward" : "inverse", world->ranks,
            world->ranks > 1 ? "s" : "", plan);
     printf("transform %.6f s:", most(record, world, offsetof(rank_times, total)));

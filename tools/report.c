@@ -54,10 +54,14 @@ static json_t *describe_array(const char *name, const weft_array_info *info) {
 static json_t *describe_problem(const run_record *record) {
     static const char *const norms[] = {"none", "backward", "ortho", "forward"};
     const weft_problem *p = record->problem;
-    return json_pack("{s:o, s:s, s:s, s:I, s:s, s:s}", "shape", numbers(p->n, p->rank), "kind",
-                     weft_kind_name(p->kind), "precision", weft_precision_name(p->precision),
-                     "batch", (json_int_t)(p->batch > 0 ? p->batch : 1), "norm", norms[p->norm],
-                     "direction", record->direction == WEFT_FORWARD ? "forward" : "inverse");
+    json_t *axes = json_array();
+    for (int a = 0; a < p->rank; a++)
+        json_array_append_new(axes, json_string(weft_axis_name(p->axis[a])));
+    return json_pack("{s:o, s:s, s:o, s:s, s:I, s:s, s:s}", "shape", numbers(p->n, p->rank), "kind",
+                     weft_kind_name(p->kind), "axes", axes, "precision",
+                     weft_precision_name(p->precision), "batch",
+                     (json_int_t)(p->batch > 0 ? p->batch : 1), "norm", norms[p->norm], "direction",
+                     record->direction == WEFT_FORWARD ? "forward" : "inverse");
 }
 
 static json_t *describe_options(weft_plan plan) {

@@ -9,6 +9,7 @@
 #include "options.h"
 #include "progress.h"
 #include "record.h"
+#include "support/axis.h"
 #include "support/error.h"
 #include "window.h"
 
@@ -21,6 +22,7 @@ typedef struct transform_flags {
     bool inverse, check;
     int64_t last_axis; /* 0: not given */
     weft_norm norm;
+    axis_list axes;
     weft_window window; /* along every axis as it is loaded */
     bool shaped, typed; /* of a raw input */
     weft_array_info raw;
@@ -69,6 +71,10 @@ static weft_status set_norm(void *target, const char *value) {
                      "--norm %s: give backward, ortho, forward or none", value);
 }
 
+static weft_status set_axes(void *target, const char *value) {
+    return options_axes(value, &((transform_flags *)target)->axes);
+}
+
 static weft_status set_window(void *target, const char *value) {
     return window_parse("window", value, &((transform_flags *)target)->window);
 }
@@ -88,8 +94,11 @@ static weft_status set_dtype(void *target, const char *value) {
 }
 
 static const option_flag transform_option_flags[] = {
-    {"inverse", NULL, "inverse transform of a complex array", set_inverse},
-    {"last-axis", "N", "with --inverse: back to a real array whose last axis has N", set_last_axis},
+    {"inverse", NULL, "inverse transform of a complex array, or with --axes", set_inverse},
+    {"axes", "T[,T2]", "dct1 to dct4, dst1 to dst4, none or fft: for all axes, or each its own",
+     set_axes},
+    {"last-axis", "N", "with --inverse: back to a real array whose last (fft) axis has N",
+     set_last_axis},
     {"norm", "NORM", "backward (default), ortho, forward, none", set_norm},
     {"window", "W[,KIND]", "window along all axes: hann, kaiser:BETA, ...; periodic or symmetric",
      set_window},
@@ -98,34 +107,49 @@ static const option_flag transform_option_flags[] = {
     {"check", NULL, "transform back and print the round-trip error", set_check},
     {NULL, NULL, NULL, NULL}};
 
+/* The kind of transform that suits the elements of the input and the axes. */
+static weft_status choose_kind(transform_run *run, bool complex) {
+    const transform_flags *flags = run->flags;
+    weft_problem *p = &run->problem;
+    WEFT_TRY(options_axes_of(&flags->axes, p->rank, p->axis));
+    const bool fft = options_axes_have_fft(p->axis, p->rank);
+    if (fft && flags->inverse && !complex)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s: its elements are %s; --inverse needs a complex array",
+                         run->record.input, weft_element_name(run->record.input_info.element));
+    if (!fft && flags->last_axis > 0)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "--last-axis belongs to half spectra, and --axes has no fft; drop it");
+    if (!fft && !complex)
+        p->kind = WEFT_R2R;
+    else
+        p->kind = !complex || flags->last_axis > 0 ? WEFT_R2C : WEFT_C2C;
+    return WEFT_SUCCESS;
+}
+
 /* What the transform computes, from the type of the input and the flags. */
 static weft_status describe_problem(transform_run *run) {
     const transform_flags *flags = run->flags;
     const weft_array_info *info = weft_array_describe(run->input);
-    bool complex = weft_element_complex(info->element);
-    bool single = info->element == WEFT_ELEMENT_F4 || info->element == WEFT_ELEMENT_C8;
-    if (flags->inverse && !complex)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "%s: its elements are %s; --inverse needs a complex array",
-                         run->record.input, weft_element_name(info->element));
-    int last = info->rank - 1;
-    int64_t extent = info->n[last];
+    const bool single = info->element == WEFT_ELEMENT_F4 || info->element == WEFT_ELEMENT_C8;
+    weft_problem *p = &run->problem;
+    p->rank = info->rank;
+    memcpy(p->n, info->n, sizeof p->n);
+    WEFT_TRY(choose_kind(run, weft_element_complex(info->element)));
+    const int last = flags->last_axis > 0 ? weft_axis_halved(p) : 0;
+    const int64_t extent = info->n[last];
     if (flags->last_axis > 0 && flags->last_axis / 2 + 1 != extent)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "%s: its last axis has %lld elements, but the half spectrum of "
+                         "%s: its axis %d has %lld elements, but the half spectrum of "
                          "--last-axis %lld has %lld; give %lld or %lld",
-                         run->record.input, (long long)extent, (long long)flags->last_axis,
+                         run->record.input, last, (long long)extent, (long long)flags->last_axis,
                          (long long)(flags->last_axis / 2 + 1),
                          (long long)(extent > 1 ? 2 * extent - 2 : 1), (long long)(2 * extent - 1));
     if (info->rank == 1 && run->world->ranks > 1)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "%s: it has one axis, which is not split; run it on one process",
                          run->record.input);
-    weft_problem *p = &run->problem;
-    p->rank = info->rank;
-    memcpy(p->n, info->n, sizeof p->n);
     if (flags->last_axis > 0) p->n[last] = flags->last_axis;
-    p->kind = !complex || flags->last_axis > 0 ? WEFT_R2C : WEFT_C2C;
     p->norm = flags->norm;
     p->precision = run->shared->precision_given ? run->shared->precision
                    : single                     ? WEFT_SINGLE
@@ -138,7 +162,7 @@ static weft_status describe_problem(transform_run *run) {
 }
 
 static weft_element element_of(const weft_problem *problem, weft_space space) {
-    bool complex = problem->kind == WEFT_C2C || space == WEFT_OUTPUT;
+    bool complex = problem->kind == WEFT_C2C || (problem->kind == WEFT_R2C && space == WEFT_OUTPUT);
     if (problem->precision == WEFT_SINGLE) return complex ? WEFT_ELEMENT_C8 : WEFT_ELEMENT_F4;
     return complex ? WEFT_ELEMENT_C16 : WEFT_ELEMENT_F8;
 }
@@ -151,16 +175,22 @@ static weft_status allocate(const transform_run *run, size_t bytes, void **buffe
                      run->world->rank, bytes);
 }
 
+/* Elements along an axis in a space. */
+static int64_t extent_of(const weft_problem *p, weft_space space, int axis) {
+    const bool halved = space == WEFT_OUTPUT && axis == weft_axis_halved(p);
+    return halved ? p->n[axis] / 2 + 1 : p->n[axis];
+}
+
 /* What all ranks together need whatever the plan: so much is known before a plan takes memory. */
 static double arrays_bytes(const transform_run *run) {
     const weft_problem *p = &run->problem;
-    double elements = 1.0;
-    for (int a = 0; a + 1 < p->rank; a++) elements *= (double)p->n[a];
-    double last = (double)p->n[p->rank - 1], half = (double)(p->n[p->rank - 1] / 2 + 1);
-    double in = last * (double)weft_element_bytes(element_of(p, WEFT_INPUT));
-    double out = (p->kind == WEFT_C2C ? last : half) *
-                 (double)weft_element_bytes(element_of(p, WEFT_OUTPUT));
-    return elements * (in + out + (run->flags->check ? in : 0.0));
+    double in = (double)weft_element_bytes(element_of(p, WEFT_INPUT));
+    double out = (double)weft_element_bytes(element_of(p, WEFT_OUTPUT));
+    for (int a = 0; a < p->rank; a++) {
+        in *= (double)extent_of(p, WEFT_INPUT, a);
+        out *= (double)extent_of(p, WEFT_OUTPUT, a);
+    }
+    return in + out + (run->flags->check ? in : 0.0);
 }
 
 /* Its arrays, and what its plan holds on the host. */
@@ -207,9 +237,8 @@ static weft_status create_output(transform_run *run) {
     weft_array_info *info = &run->record.output_info;
     info->element = element_of(p, run->flags->inverse ? WEFT_INPUT : WEFT_OUTPUT);
     info->rank = p->rank;
-    memcpy(info->n, p->n, sizeof info->n);
-    if (p->kind == WEFT_R2C && !run->flags->inverse)
-        info->n[p->rank - 1] = p->n[p->rank - 1] / 2 + 1;
+    for (int a = 0; a < p->rank; a++)
+        info->n[a] = extent_of(p, run->flags->inverse ? WEFT_INPUT : WEFT_OUTPUT, a);
     return weft_array_create(run->world->comm, run->record.output, info, interrupt_removes,
                              &run->output);
 }
@@ -241,6 +270,13 @@ static void compare(const transform_run *run, const void *back, double scale, do
     }
 }
 
+/* What an inverse after a forward transform multiplies by without a norm. */
+static double gain(const weft_problem *p) {
+    double all = 1.0;
+    for (int a = 0; a < p->rank; a++) all *= weft_axis_length(p->axis[a], p->n[a]);
+    return all;
+}
+
 static weft_status check_round_trip(transform_run *run) {
     void *back = NULL;
     MPI_Comm comm = run->world->comm;
@@ -254,7 +290,7 @@ static weft_status check_round_trip(transform_run *run) {
         free(back);
         return status;
     }
-    compare(run, back, run->problem.norm == WEFT_NORM_NONE ? elements : 1.0, sums);
+    compare(run, back, run->problem.norm == WEFT_NORM_NONE ? gain(&run->problem) : 1.0, sums);
     free(back);
     MPI_Allreduce(sums, all, 2, MPI_DOUBLE, MPI_SUM, comm);
     run->record.round_trip = all[1] > 0.0 ? sqrt(all[0] / all[1]) : sqrt(all[0]);
@@ -407,6 +443,11 @@ const subcommand transform_command = {
         "--window hann, hamming, blackman, blackman-harris, flat-top, kaiser:BETA, gaussian:SIGMA\n"
         "or tukey:ALPHA are those of scipy.signal.windows, the product over all axes.\n"
         "--inverse of a complex array is ifftn; with --last-axis N it is irfftn.\n"
+        "--axes dct2 is scipy.fft.dctn, and with --inverse idctn; --axes dst1,none,dct2 is "
+        "another\n"
+        "one along each axis, real to real. Of complex arrays both parts are transformed. With "
+        "fft\n"
+        "among them, real arrays give the half spectrum along the last axis that is fft.\n"
         "Precision is double, but single for f4 and c8 input, unless --precision says otherwise.\n"
         "An existing OUT is replaced once everything succeeded. In an existing HDF5 file only the\n"
         "dataset is replaced or added; the others are kept.",

@@ -20,6 +20,7 @@
 typedef struct validate_flags {
     int rank;
     int64_t n[WEFT_MAX_RANK];
+    axis_list axes; /* of r2r; not given: all types in turn */
     bool table;
 } validate_flags;
 
@@ -32,6 +33,7 @@ typedef struct validation {
     uint64_t checksum; /* of the first exchange method of the present group */
     bool have_checksum;
     int passed, failed, skipped;
+    int groups; /* real to real, so far */
     json_t *cases;
     engines_result engines; /* rank 0, with --table */
 } validation;
@@ -39,6 +41,10 @@ typedef struct validation {
 static weft_status set_shape(void *target, const char *value) {
     validate_flags *flags = target;
     return options_shape("shape", value, &flags->rank, flags->n);
+}
+
+static weft_status set_axes(void *target, const char *value) {
+    return options_axes(value, &((validate_flags *)target)->axes);
 }
 
 static weft_status set_table(void *target, const char *value) {
@@ -49,6 +55,8 @@ static weft_status set_table(void *target, const char *value) {
 
 static const option_flag validate_option_flags[] = {
     {"shape", "AxBxC", "shape (default 40x36x30)", set_shape},
+    {"axes", "T[,T2]", "types of r2r: dct1 to dct4, dst1 to dst4 or none (default: all in turn)",
+     set_axes},
     {"table", NULL, "aligned columns with a heading; then a table of each engine", set_table},
     {NULL, NULL, NULL, NULL}};
 
@@ -110,10 +118,12 @@ static weft_status check_redistribution(validation *v, const weft_problem *probl
  * anything else that goes wrong fails the case. */
 static weft_status run_case(validation *v, const weft_problem *problem,
                             const weft_options *options) {
-    char name[128];
+    char name[128], axes[AXES_TEXT_BYTES];
+    options_axes_text(problem->axis, problem->rank, axes, sizeof axes);
     snprintf(name, sizeof name, "%s %s %s %s %s", weft_decomposition_name(options->decomposition),
              weft_variant_name(options->variant), weft_exchange_name(options->exchange[0]),
-             weft_kind_name(problem->kind), weft_precision_name(problem->precision));
+             problem->kind == WEFT_R2R ? axes : weft_kind_name(problem->kind),
+             weft_precision_name(problem->precision));
     weft_plan plan = NULL;
     case_result result = {0};
     weft_status status =
@@ -177,6 +187,19 @@ static weft_status run_group(validation *v, const weft_problem *problem, weft_op
     return WEFT_SUCCESS;
 }
 
+/* A group of r2r: with the types that were asked for, or with the next of the eight in turn. */
+static weft_status run_real_group(validation *v, weft_problem problem,
+                                  const weft_options *options) {
+    problem.kind = WEFT_R2R;
+    for (int a = 0; a < problem.rank; a++) {
+        const int type = WEFT_DCT1 + (v->groups * problem.rank + a) % (WEFT_DST4 - WEFT_DCT1 + 1);
+        problem.axis[a] = type == WEFT_DCT1 && problem.n[a] < 2 ? WEFT_DCT2 : (weft_axis)type;
+    }
+    v->groups++;
+    WEFT_TRY(options_axes_of(&v->flags->axes, problem.rank, problem.axis));
+    return run_group(v, &problem, *options);
+}
+
 static weft_status run_all(validation *v) {
     const shared_options *shared = v->shared;
     weft_options options = shared->plan;
@@ -202,6 +225,7 @@ static weft_status run_all(validation *v) {
                 WEFT_TRY(run_group(v, &problem, options));
                 problem.kind = WEFT_R2C;
                 WEFT_TRY(run_group(v, &problem, options));
+                WEFT_TRY(run_real_group(v, problem, &options));
             }
         }
     }
@@ -291,6 +315,10 @@ static int validate_main(int argc, char **argv, int ranks) {
     if (status == WEFT_SUCCESS && parsed.helped) return 0;
     if (status == WEFT_SUCCESS && shared.trace != NULL)
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "--trace belongs to transform; drop it");
+    if (status == WEFT_SUCCESS && flags.axes.count > 0 &&
+        options_axes_have_fft(flags.axes.axis, flags.axes.count))
+        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                           "--axes: r2r has no fft, and r2c and c2c are always validated; drop it");
     if (status == WEFT_SUCCESS)
         status = launch_ranks(shared.ranks, shared.plan.threads, launch_arguments);
     /* All exchange methods are run unless one was chosen, and one of them sends from threads. */
@@ -308,8 +336,9 @@ const subcommand validate_command = {
     .arguments = "",
     .summary = "Runs every strategy and exchange here and compares with known answers.",
     .notes =
-        "Flags narrow the choice. Each case prints GFLOP/s (5 N log2 N / t, half for r2c), the\n"
-        "larger of the round-trip and placement errors, and that of a Laplacian. With --table\n"
+        "Flags narrow the choice. Each case prints GFLOP/s (5 N log2 N / t, half for real data),\n"
+        "the larger of the round-trip and placement errors, and that of a Laplacian. Real-to-real\n"
+        "cases are named by their types, and compared with the definition. With --table\n"
         "the engines by themselves follow (or the one of --engine), in one process: GFLOP/s "
         "beside\n"
         "the relative L2 error against a long double transform, what is allowed, and the share of\n"

@@ -9,6 +9,7 @@
 #include "io/agreement.h"
 #include "support/clock.h"
 #include "support/error.h"
+#include "support/exact_r2r.h"
 #include "support/hash.h"
 
 #include <math.h>
@@ -34,7 +35,8 @@ typedef struct test_run {
     MPI_Comm comm;
     int rank;
     field input, output, back;
-    double elements; /* N */
+    double elements; /* N: of r2r the product of the logical lengths */
+    double points;   /* of the array */
     double bound;    /* of the round trip */
 } test_run;
 
@@ -60,7 +62,8 @@ static void locate(const field *f, int64_t i, int64_t index[WEFT_MAX_RANK]) {
 
 static weft_status create_field(test_run *run, weft_space space, field *f) {
     f->problem = run->problem;
-    f->numbers = run->problem->kind == WEFT_C2C || space == WEFT_OUTPUT ? 2 : 1;
+    const weft_kind kind = run->problem->kind;
+    f->numbers = kind == WEFT_C2C || (kind == WEFT_R2C && space == WEFT_OUTPUT) ? 2 : 1;
     WEFT_TRY(weft_plan_box(run->plan, space, run->rank, &f->box));
     WEFT_TRY(weft_plan_bytes(run->plan, space, &f->bytes));
     memcpy(f->n, run->problem->n, sizeof f->n);
@@ -117,8 +120,8 @@ static weft_status test_round_trip(test_run *run, case_result *result) {
         if (slowest < best) best = slowest;
     }
     result->seconds = best;
-    double flops = (run->problem->kind == WEFT_R2C ? 2.5 : 5.0) * run->elements;
-    result->gflops = flops * log2(run->elements) / best * 1e-9;
+    double flops = (run->problem->kind == WEFT_C2C ? 5.0 : 2.5) * run->points;
+    result->gflops = flops * log2(run->points) / best * 1e-9;
     result->checksum = checksum(&run->output);
     WEFT_TRY(execute(run, WEFT_INVERSE, &run->output, &run->back));
     double difference = 0.0, reference = 0.0;
@@ -161,6 +164,7 @@ static double laplacian_symbol(const field *f, int64_t i) {
 static weft_status test_laplacian(test_run *run, case_result *result) {
     field *in = &run->input, *out = &run->output;
     result->laplacian = -1.0;
+    if (run->problem->kind == WEFT_R2R) return WEFT_SUCCESS; /* its modes are not the sines */
     for (int a = 0; a < run->problem->rank; a++)
         if (in->n[a] < 5) return WEFT_SUCCESS; /* the second mode needs five points */
     for (int64_t i = 0; i < in->count; i++) {
@@ -213,6 +217,63 @@ static weft_status test_placement(test_run *run, case_result *result) {
     return WEFT_SUCCESS;
 }
 
+/* A random line along each axis, one after the other, and what the definition makes of it. Long
+ * lines are mostly zeros, for the definition takes a time of n for each number. */
+static weft_status create_lines(const weft_problem *p, long double **lines, int64_t *numbers) {
+    enum { MOST_NUMBERS = 1024 };
+    *numbers = 0;
+    for (int a = 0; a < p->rank; a++) *numbers += p->n[a];
+    *lines = malloc(2 * (size_t)*numbers * sizeof **lines);
+    if (*lines == NULL) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a test");
+    long double *before = *lines, *after = *lines + *numbers;
+    uint64_t bits = 0;
+    for (int a = 0; a < p->rank; a++) {
+        const int64_t n = p->n[a], apart = n / MOST_NUMBERS + 1;
+        for (int64_t i = 0; i < n; i++) {
+            bits = (bits ^ (bits >> 29)) * 0xbf58476d1ce4e5b9u + 0x9e3779b97f4a7c15u;
+            before[i] = i % apart == 0 ? (float)((double)(bits >> 11) * 0x1p-52 - 1.0) : 0;
+            after[i] = before[i];
+        }
+        r2r_define_axis(p->axis[a], 1, n, 1, after);
+        before += n;
+        after += n;
+    }
+    return WEFT_SUCCESS;
+}
+
+/* Element i of the product of the lines. */
+static long double product_of_lines(const field *f, int64_t i, const long double *line) {
+    int64_t index[WEFT_MAX_RANK];
+    long double product = 1;
+    locate(f, i, index);
+    for (int a = 0; a < f->problem->rank; a++) {
+        product *= line[index[a]];
+        line += f->n[a];
+    }
+    return product;
+}
+
+/* Real to real: a product of lines becomes the product of their transforms. */
+static weft_status test_definition(test_run *run, case_result *result) {
+    field *in = &run->input, *out = &run->output;
+    long double *lines = NULL;
+    int64_t numbers = 0;
+    WEFT_TRY(weft_array_agree(run->comm, create_lines(run->problem, &lines, &numbers)));
+    for (int64_t i = 0; i < in->count; i++) put(in, i, (double)product_of_lines(in, i, lines));
+    weft_status status = execute(run, WEFT_FORWARD, in, out);
+    double difference = 0.0, reference = 0.0;
+    for (int64_t i = 0; status == WEFT_SUCCESS && i < out->count; i++) {
+        const double expected = (double)product_of_lines(out, i, lines + numbers);
+        const double off = get(out, i) - expected;
+        difference += off * off;
+        reference += expected * expected;
+    }
+    free(lines);
+    WEFT_TRY(status);
+    result->placement = relative(run, difference, reference);
+    return WEFT_SUCCESS;
+}
+
 /* Rounding of the highest frequencies is amplified by |k|^2, compared with the d of the lowest
  * mode. */
 static double laplacian_gain(const weft_problem *problem) {
@@ -230,7 +291,8 @@ static weft_status run_tests(test_run *run, case_result *result) {
     WEFT_TRY(weft_array_agree(run->comm, create_field(run, WEFT_OUTPUT, &run->output)));
     WEFT_TRY(test_round_trip(run, result));
     WEFT_TRY(test_laplacian(run, result));
-    WEFT_TRY(test_placement(run, result));
+    WEFT_TRY(run->problem->kind == WEFT_R2R ? test_definition(run, result)
+                                            : test_placement(run, result));
     result->bound = run->bound;
     result->laplacian_bound = run->bound * laplacian_gain(run->problem);
     result->failed = NULL;
@@ -294,6 +356,7 @@ weft_status case_run_redistribution(weft_context context, const weft_problem *pr
     weft_options moving = *options;
     weft_plan plan = NULL;
     moved.kind = WEFT_C2C;
+    memset(moved.axis, 0, sizeof moved.axis);
     if (problem->kind == WEFT_R2C) moved.n[moved.rank - 1] = moved.n[moved.rank - 1] / 2 + 1;
     moving.engine = WEFT_ENGINE_IDENTITY;
     moving.effort = WEFT_ESTIMATE;
@@ -307,10 +370,13 @@ weft_status case_run_redistribution(weft_context context, const weft_problem *pr
 weft_status case_run(weft_plan plan, const weft_problem *problem, const command_world *world,
                      case_result *result) {
     test_run run = {.plan = plan, .problem = problem, .comm = world->comm, .rank = world->rank};
-    run.elements = 1.0;
-    for (int a = 0; a < problem->rank; a++) run.elements *= (double)problem->n[a];
+    run.elements = run.points = 1.0;
+    for (int a = 0; a < problem->rank; a++) {
+        run.elements *= weft_axis_length(problem->axis[a], problem->n[a]);
+        run.points *= (double)problem->n[a];
+    }
     double unit = problem->precision == WEFT_SINGLE ? 6.0e-8 : 1.1e-16;
-    run.bound = 5.0 * unit * (1.0 + sqrt(log2(run.elements)));
+    run.bound = 5.0 * unit * (1.0 + sqrt(log2(run.points)));
     weft_status status = run_tests(&run, result);
     free(run.input.data);
     free(run.back.data);

@@ -9,12 +9,12 @@
 
 typedef struct case_result {
     double seconds;    /* one forward transform, of the slowest rank */
-    double gflops;     /* 5 N log2 N / t, half of it for r2c */
+    double gflops;     /* 5 N log2 N / t, half of it for real data */
     double round_trip; /* relative L2 errors */
-    double laplacian;  /* of sums of sines; -1 where the shape is too small for one */
-    double
-        placement; /* of the plane wave that an impulse becomes: each element names its own index */
-    double bound;  /* above which round_trip and placement are wrong */
+    double laplacian;  /* of sums of sines; -1 of r2r, and where the shape is too small for one */
+    double placement;  /* of the plane wave that an impulse becomes: each element names its own
+                          index;  of r2r, of a product of random lines against the definition */
+    double bound;      /* above which round_trip and placement are wrong */
     double laplacian_bound; /* and laplacian */
     uint64_t checksum;      /* of this rank's bits of the spectrum of the random input */
     const char *failed;     /* the first test that missed its bound, or NULL */

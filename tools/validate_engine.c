@@ -35,6 +35,11 @@ static const engine_case cases[] = {
     {C2R, 1, {65536}}, {C2C, 3, {40, 36, 30}}, {R2C, 3, {40, 36, 30}}, {C2R, 3, {40, 36, 30}},
 };
 
+/* Each is transformed real to real by all eight types, the same along every dimension. */
+#define R2R WEFT_TRANSFORM_R2R
+static const engine_case real_cases[] = {
+    {R2R, 1, {100}}, {R2R, 1, {127}}, {R2R, 1, {1024}}, {R2R, 3, {40, 36, 30}}};
+
 /* One row being measured. */
 typedef struct engine_run {
     const weft_engine_ops *engine;
@@ -47,7 +52,8 @@ typedef struct engine_run {
 } engine_run;
 
 static bool real_side(const engine_run *run, bool output) {
-    return run->transform.kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+    const weft_transform_kind kind = run->transform.kind;
+    return kind == R2R || kind == (output ? C2R : R2C);
 }
 
 /* Numbers that single precision holds, so that both precisions compute the same. */
@@ -152,7 +158,7 @@ static weft_status measure(engine_run *run, weft_engine_plan *plan) {
 }
 
 /* Row-major arrays one after the other. */
-static void describe_case(engine_run *run, const engine_case *c) {
+static void describe_case(engine_run *run, const engine_case *c, weft_axis type) {
     weft_transform *t = &run->transform;
     t->kind = c->kind;
     t->direction = c->kind == WEFT_TRANSFORM_C2R ? WEFT_INVERSE : WEFT_FORWARD;
@@ -162,6 +168,7 @@ static void describe_case(engine_run *run, const engine_case *c) {
     for (int d = c->dims - 1; d >= 0; d--) {
         const int64_t n = c->n[d], half = d == c->dims - 1 ? n / 2 + 1 : n;
         t->dim[d] = (weft_dimension){n, run->in_size, run->out_size};
+        t->type[d] = type;
         run->in_size *= c->kind == WEFT_TRANSFORM_C2R ? half : n;
         run->out_size *= c->kind == WEFT_TRANSFORM_R2C ? half : n;
     }
@@ -212,6 +219,7 @@ static void report_row(const engine_run *run, bool quiet, weft_status status,
                        engines_result *result) {
     static const char *const kinds[] = {"c2c", "r2c", "c2r"};
     const weft_transform *t = &run->transform;
+    const char *kind = t->kind == R2R ? weft_axis_name(t->type[0]) : kinds[t->kind];
     const double bound = weft_allowed_error(t), share = run->error / bound;
     char shape[48] = "";
     for (int d = 0, at = 0; d < t->dims; d++)
@@ -226,15 +234,34 @@ static void report_row(const engine_run *run, bool quiet, weft_status status,
       : verdict[0] == 'M' ? &result->marginal
                           : &result->failed) += 1;
     if (!quiet || verdict[0] == 'F')
-        printf("%-10s %10s %s %s %10.3f %10.2e %10.2e %5.0f %% %s%s%s\n", run->engine->name, shape,
-               kinds[t->kind], weft_precision_name(t->precision), run->gflops, run->error, bound,
+        printf("%-10s %10s %-4s %s %10.3f %10.2e %10.2e %5.0f %% %s%s%s\n", run->engine->name,
+               shape, kind, weft_precision_name(t->precision), run->gflops, run->error, bound,
                100 * share, verdict, reason[0] != '\0' ? ": " : "", reason);
     json_array_append_new(result->rows,
                           json_pack("{s:s, s:s, s:s, s:s, s:i, s:f, s:f, s:f, s:s, s:s}", "engine",
-                                    run->engine->name, "shape", shape, "kind", kinds[t->kind],
-                                    "precision", weft_precision_name(t->precision), "batch",
-                                    (int)run->batch, "gflops", run->gflops, "error", run->error,
-                                    "allowed", bound, "result", verdict, "reason", reason));
+                                    run->engine->name, "shape", shape, "kind", kind, "precision",
+                                    weft_precision_name(t->precision), "batch", (int)run->batch,
+                                    "gflops", run->gflops, "error", run->error, "allowed", bound,
+                                    "result", verdict, "reason", reason));
+}
+
+/* Both precisions, or the one that was chosen. An engine that has no real-to-real transforms has no
+ * rows of them. */
+static void run_case(const weft_engine_ops *engine, const weft_device_handle *device,
+                     const shared_options *shared, const engine_case *c, weft_axis type,
+                     engines_result *result) {
+    for (int precision = WEFT_DOUBLE; precision <= WEFT_SINGLE; precision++) {
+        if (shared->precision_given && precision != (int)shared->precision) continue;
+        engine_run run = {.engine = engine, .device = *device};
+        run.transform.precision = (weft_precision)precision;
+        run.transform.threads = shared->plan.threads > 0 ? shared->plan.threads : 1;
+        run.transform.effort = shared->plan.effort;
+        describe_case(&run, c, type);
+        if (c->kind == R2R && engine->supports(&run.transform, device->ops) != WEFT_SUCCESS)
+            continue;
+        report_row(&run, shared->quiet, run_row(&run), result);
+        fflush(stdout);
+    }
 }
 
 /* An engine that is not here is left out. */
@@ -243,19 +270,13 @@ static void run_engine(const weft_engine_ops *engine, const weft_device_handle *
     const char *description = NULL;
     if (engine->probe(&description) != WEFT_SUCCESS) return;
     if (!shared->quiet)
-        printf("\n%s\n%-10s %10s %-3s %-6s %10s %10s %10s %7s\n", description, "engine", "shape",
+        printf("\n%s\n%-10s %10s %-4s %-6s %10s %10s %10s %7s\n", description, "engine", "shape",
                "", "", "GFLOP/s", "error", "allowed", "share");
     for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
-        for (int precision = WEFT_DOUBLE; precision <= WEFT_SINGLE; precision++) {
-            if (shared->precision_given && precision != (int)shared->precision) continue;
-            engine_run run = {.engine = engine, .device = *device};
-            run.transform.precision = (weft_precision)precision;
-            run.transform.threads = shared->plan.threads > 0 ? shared->plan.threads : 1;
-            run.transform.effort = shared->plan.effort;
-            describe_case(&run, &cases[c]);
-            report_row(&run, shared->quiet, run_row(&run), result);
-            fflush(stdout);
-        }
+        run_case(engine, device, shared, &cases[c], WEFT_AXIS_OF_KIND, result);
+    for (size_t c = 0; c < sizeof real_cases / sizeof real_cases[0]; c++)
+        for (weft_axis type = WEFT_DCT1; type <= WEFT_DST4; type++)
+            run_case(engine, device, shared, &real_cases[c], type, result);
 }
 
 #define WEFT_ENGINES_THAT_TRANSFORM

@@ -66,6 +66,8 @@ wanted_case read_case(int argc, char **argv) {
         if (name == "--threads" && value != "1")
             throw std::runtime_error("its processes have one thread");
     }
+    if (wanted.kind != "r2c" && wanted.kind != "c2c")
+        throw std::runtime_error("it transforms r2c and c2c only");
     if (wanted.shape[0] == 0) throw std::runtime_error("--shape is missing");
     return wanted;
 }

@@ -55,6 +55,12 @@ class Expansion(unittest.TestCase):
         self.assertEqual(len({one["cell"] for one in contestants(groups)}), 384)
         self.assertEqual(count(groups, 8), (32, 384, 384 * 30))
 
+    def test_types_that_are_the_same_along_all_axes_are_named_once(self) -> None:
+        groups = expand(shapes=["8x8", "8x9x10"], kinds=["r2c", "dct2", "dst1"])
+        self.assertEqual([p.kind for group in groups for p in group.problems], ["r2c", "dct2", "dst1"] * 2)
+        groups = expand(shapes=["8x8"], kinds=["dct2+dct2", "dct2", "dct2+none"])
+        self.assertEqual([p.kind for group in groups for p in group.problems], ["dct2", "dct2+none"])
+
     def test_doublings_take_the_last_axis_first(self) -> None:
         groups = expand(shapes=[{"start": "4x4x4", "doublings": 4}])
         self.assertEqual(shapes(groups), ["4x4x4", "4x4x8", "4x8x8", "8x8x8", "8x8x16"])
@@ -286,6 +292,8 @@ class Names(unittest.TestCase):
             {"shapes": ["8x8x9"]},
             {"ranks": [2]},
             {"kinds": ["c2c"]},
+            {"kinds": ["dct2"]},
+            {"kinds": ["dct2+dct2+dst2"]},
             {"precisions": ["single"]},
             {"directions": ["inverse"]},
             {"batches": [2]},

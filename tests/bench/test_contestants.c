@@ -16,6 +16,7 @@
 #include "bench/contestant.h"
 #include "bench/fftw_builds.h"
 #include "engine/fftw/library.h"
+#include "make_real.h"
 #include "support/error.h"
 
 extern const bench_contestant_ops bench_fftw, bench_fftw_avx512, bench_mkl, bench_ducc0,
@@ -30,7 +31,7 @@ typedef struct shape {
     bool strided;
 } shape;
 
-enum { CHOICES = 8 };
+enum { CHOICES = 12, COMPLEX_CHOICES = 8 };
 
 static bench_problem problem_of(const shape *s, int choice) {
     bench_problem p = {.rank = s->rank,
@@ -43,6 +44,7 @@ static bench_problem problem_of(const shape *s, int choice) {
                        .me = me,
                        .ranks = ranks};
     memcpy(p.n, s->n, sizeof s->n);
+    if (choice >= COMPLEX_CHOICES) make_real(&p, choice);
     return p;
 }
 
@@ -160,7 +162,7 @@ static void fftw_refuses_more_than_one_process(void **state) {
 static bool fftw_mpi_is_there(const bench_contestant_ops *build) {
     json_t *cell = cell_of("natural", "estimate", 1);
     bool there = true; /* in both precisions */
-    for (int choice = 0; there && choice < CHOICES; choice += 4) {
+    for (int choice = 0; there && choice < COMPLEX_CHOICES; choice += 4) {
         const bench_problem p = problem_of(&(shape){2, {4, 4}, 1, false}, choice);
         there = compete(build, &p, cell);
     }
@@ -224,9 +226,9 @@ static void fftw_mpi_is_right_in_both_configurations(void **state) {
     static const bench_contestant_ops *const builds[] = {&bench_fftw_mpi, &bench_fftw_mpi_avx512};
     bool there[2] = {fftw_mpi_is_there(builds[0]), fftw_mpi_is_there(builds[1])};
     for (size_t s = 0; s < 2 * (sizeof shapes / sizeof shapes[0]); s++) {
-        for (int choice = 0; there[s % 2] && choice < 2 * CHOICES; choice++) {
-            const bench_problem p = problem_of(&shapes[s / 2], choice % CHOICES);
-            json_t *cell = cell_of(configs[choice / CHOICES],
+        for (int choice = 0; there[s % 2] && choice < 2 * COMPLEX_CHOICES; choice++) {
+            const bench_problem p = problem_of(&shapes[s / 2], choice % COMPLEX_CHOICES);
+            json_t *cell = cell_of(configs[choice / COMPLEX_CHOICES],
                                    s / 2 % 2 == 0 ? "estimate" : "measure", 1 + choice % 2);
             assert_int_equal(compete(builds[s % 2], &p, cell), p.n[0] > 1 && p.n[1] > 1);
             json_decref(cell);
@@ -239,7 +241,7 @@ static void fftw_mpi_does_complex_lines_and_refuses_real_ones(void **state) {
     static const int64_t lengths[] = {1, 13, 64, 100, 210, 1021};
     skip_without_fftw_mpi();
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
-        for (int choice = 0; choice < CHOICES; choice++) {
+        for (int choice = 0; choice < COMPLEX_CHOICES; choice++) {
             const bench_problem p = problem_of(&(shape){1, {lengths[i]}, 1, false}, choice);
             json_t *natural = cell_of("natural", "estimate", 1);
             json_t *transposed = cell_of("transposed", "estimate", 1);
@@ -252,11 +254,13 @@ static void fftw_mpi_does_complex_lines_and_refuses_real_ones(void **state) {
     }
 }
 
-static void fftw_mpi_refuses_batches(void **state) {
+static void fftw_mpi_refuses_batches_and_real_to_real_transforms(void **state) {
     (void)state;
     json_t *cell = cell_of("natural", "estimate", 1);
     const bench_problem p = problem_of(&(shape){2, {8, 8}, 2, false}, 0);
     assert_false(compete(&bench_fftw_mpi, &p, cell));
+    const bench_problem real = problem_of(&(shape){2, {8, 8}, 1, false}, COMPLEX_CHOICES);
+    assert_false(compete(&bench_fftw_mpi, &real, cell));
     json_decref(cell);
 }
 
@@ -282,7 +286,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(fftw_refuses_more_than_one_process),
         cmocka_unit_test(fftw_mpi_is_right_in_both_configurations),
         cmocka_unit_test(fftw_mpi_does_complex_lines_and_refuses_real_ones),
-        cmocka_unit_test(fftw_mpi_refuses_batches),
+        cmocka_unit_test(fftw_mpi_refuses_batches_and_real_to_real_transforms),
         cmocka_unit_test(unknown_words_are_errors_of_the_user),
         cmocka_unit_test(absent_peers_say_how_to_get_them),
     };

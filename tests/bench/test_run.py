@@ -294,10 +294,10 @@ class Failures(Case):
         )
 
     def test_the_adapter_of_scipy_measures(self) -> None:
-        self.with_peers({"library": "scipy-fft"}, kinds=["r2c", "c2c"], directions=["forward", "inverse"])
+        self.with_peers({"library": "scipy-fft"}, kinds=["r2c", "c2c", "dst2+none+dct4"], directions=["forward", "inverse"])
         self.succeed("job.json")
         rows = [row for row in self.rows("small") if row["library"] == "scipy-fft"]
-        self.assertEqual(len(rows), 4 * 3)
+        self.assertEqual(len(rows), 6 * 3)
         self.assertTrue(all(float(row["total"]) > 0 and float(row["error"]) < 1e-14 for row in rows))
 
     def test_what_cannot_run_is_skipped_with_its_reason_and_not_tried_again(self) -> None:

@@ -73,7 +73,7 @@ class Timing(Case):
             problems = [
                 problem(cells, shape, kind=kind, precision=precision, direction=direction, iterations=2, warmups=0)
                 for shape in shapes
-                for kind in ("r2c", "c2c")
+                for kind in ("r2c", "c2c", "+".join(("dst2", "dct3", "dst4")[: len(shape)]))
                 for precision, direction in (("double", "inverse"), ("single", "forward"), ("single", "inverse"))
             ]
             self.work(problems, ranks)
@@ -91,7 +91,7 @@ class Timing(Case):
         problems = [
             problem(engines, shape, kind=kind, direction=direction, precision=precision, batch=batch, layout=layout)
             for shape in ((30,), (9, 8), (5, 4, 6))
-            for kind in ("r2c", "c2c")
+            for kind in ("r2c", "c2c", "dst1", "+".join(("dct2", "none", "dct4")[: len(shape)]))
             for direction in ("forward", "inverse")
             for precision in ("double", "single")
             for batch, layout in ((1, "contiguous"), (3, "contiguous"), (4, "strided"))
@@ -151,11 +151,12 @@ class Validation(Case):
             [
                 problem(cells, mode="validate"),
                 problem(cells[:1], (9, 7), mode="validate", precision="single", kind="c2c"),
+                problem(cells[:2], (9, 8, 7), mode="validate", kind="dst1+dct2+dct3"),
             ],
             3,
         )
-        self.assertEqual(output.count(" valid "), 5)
-        for line, count in zip(self.lines("done"), (4, 1), strict=True):
+        self.assertEqual(output.count(" valid "), 7)
+        for line, count in zip(self.lines("done"), (4, 1, 2), strict=True):
             self.assertEqual(len(line["cells"]), count)
         for cell in cells[:4]:
             rows = self.rows(cell=cell["cell"], shape="12x10x8")

@@ -40,7 +40,9 @@ class Files(Case):
             ({"table": 3, "journal": "x", "problems": [good]}, "table: give a string"),
             ({**files, "problems": [{**good, "shape": [1, 2, 3, 4]}]}, "problems[0].shape: give 1 to 3"),
             ({**files, "problems": [good, {**good, "shape": [4, 0]}]}, "problems[1].shape: give whole numbers"),
-            ({**files, "problems": [{**good, "kind": "r2r"}]}, "problems[0].kind: r2r is not one of c2c, r2c"),
+            ({**files, "problems": [{**good, "kind": "r2r"}]}, "problems[0].kind: r2r is not c2c, r2c, or the types"),
+            ({**files, "problems": [{**good, "kind": "dct2+"}]}, "problems[0].kind: dct2+ is not c2c, r2c, or"),
+            ({**files, "problems": [{**good, "kind": "dct2+dst2"}]}, "problems[0].kind: dct2+dst2: 2 types for 3 axes"),
             ({**files, "problems": [{**good, "precision": 1}]}, "problems[0].precision: give a string"),
             (
                 {**files, "problems": [{**good, "iterations": 0}]},
@@ -188,6 +190,7 @@ class HandOver(Case):
             ["bench", "--help"],
             ["bench", "job.json", "-o", "a b", "--small"],
             ["plot", "--compare", "A", "B"],
+            ["compare", "--quick"],
             ["bench"],
         ):
             done = self.run_weft(*arguments, WEFT_PYTHON=self.interpreter())
@@ -219,7 +222,7 @@ class HandOver(Case):
         self.assertEqual((done.returncode, done.stderr.count("drop --ranks")), (2, 1))
         done = subprocess.run([MPIEXEC, "-n", "2", WEFT, "plot", "DIR"], capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 2)
-        self.assertEqual(done.stderr.count("weft: plot starts processes itself; run it without mpirun"), 1)
+        self.assertEqual(done.stderr.count("weft: plot is started alone; run it without mpirun"), 1)
 
 
 if __name__ == "__main__":

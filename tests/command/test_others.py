@@ -36,6 +36,12 @@ class Others(Case):
     def test_plan_takes_more_ranks_than_rows(self) -> None:
         self.succeed("plan", "--shape", "4x4x4", "--kind", "c2c", "--ranks", "1000", "--quiet")
 
+    def test_plan_explains_real_to_real_transforms(self) -> None:
+        flags = ["--shape", "8x9x10", "--kind", "r2r", "--axes", "dct2,none,dst1", "--ranks", "2", "--json"]
+        plan = json.loads(self.succeed("plan", *flags))
+        steps = [step for step in plan["schedules"][0]["steps"] if step["step"] == "fft"]
+        self.assertEqual([(step["kind"], step["types"]) for step in steps], [("r2r", ["dst1"]), ("r2r", ["dct2"])])
+
     def test_validate_passes_and_prints_a_line_for_each_case(self) -> None:
         for ranks in (1, 2):
             said = self.succeed(
@@ -43,16 +49,16 @@ class Others(Case):
             )
             cases, *engines = said.split("\n\n")
             lines = cases.splitlines()
-            self.assertEqual(sum(line.rstrip().endswith("PASS") for line in lines), 192)
+            self.assertEqual(sum(line.rstrip().endswith("PASS") for line in lines), 288)
             report = json.loads((self.folder / "v.json").read_text())
-            self.assertEqual((report["failed"], len(report["cases"])), (0, 192))
+            self.assertEqual((report["failed"], len(report["cases"])), (0, 288))
             self.assertTrue(any(block.startswith("reference (portable C") for block in engines))
             rows = report["engines"]
-            self.assertEqual(len(rows) % 72, 0)
+            self.assertEqual(len(rows) % 136, 0)
             for row in rows:
                 self.assertLessEqual(row["error"], row["allowed"], row)
                 self.assertGreater(row["gflops"], 0, row)
-                line = f"{row['engine']} +{row['shape']} {row['kind']} {row['precision']} .* {row['result']}\n"
+                line = f"{row['engine']} +{row['shape']} {row['kind']} +{row['precision']} .* {row['result']}\n"
                 self.assertRegex(said, line)
         said = self.succeed(
             "validate",
@@ -66,7 +72,11 @@ class Others(Case):
             "pencil",
             ranks=2,
         )
-        self.assertEqual(said.count("PASS"), 4)
+        self.assertEqual(said.count("PASS"), 6)
+        chosen = ["--axes", "dct2,none,dst3", "--shape", "6x5x4", "--precision", "double", "--exchange", "peer"]
+        said = self.succeed("validate", *chosen, ranks=2)
+        self.assertEqual(said.count("peer dct2,none,dst3 double"), 8)
+        self.assertEqual(said.count("PASS"), 24)
 
     def test_validate_has_a_table_of_the_engine_that_was_chosen(self) -> None:
         flags = ["--table", "--shape", "4x4x4", "--decomposition", "pencil", "--exchange", "a2a-sync"]
@@ -74,8 +84,8 @@ class Others(Case):
         said = self.succeed("validate", *flags)
         rows = json.loads((self.folder / "v.json").read_text())["engines"]
         self.assertEqual({(row["engine"], row["precision"]) for row in rows}, {("reference", "single")})
-        self.assertEqual(len(rows), 36)
-        self.assertIn("engines: 36 passed, 0 marginal, 0 failed", said)
+        self.assertEqual(len(rows), 68)
+        self.assertIn("engines: 68 passed, 0 marginal, 0 failed", said)
 
     def test_info_names_engines_devices_and_libraries(self) -> None:
         said = self.succeed("info")

@@ -9,7 +9,79 @@ import numpy as np
 from weft_case import TYPES, Case, random_array, transform
 
 
+def matrix(name: str, n: int) -> np.ndarray:
+    """A cosine or sine transform by its definition, as weft.h has it."""
+    j, k = np.arange(n), np.arange(n)[:, None]
+    if name == "none":
+        return np.eye(n)
+    angles = {
+        "dct1": j * k / max(n - 1, 1),
+        "dct2": (2 * j + 1) * k / (2 * n),
+        "dct3": j * (2 * k + 1) / (2 * n),
+        "dct4": (2 * j + 1) * (2 * k + 1) / (4 * n),
+        "dst1": (j + 1) * (k + 1) / (n + 1),
+        "dst2": (2 * j + 1) * (k + 1) / (2 * n),
+        "dst3": (j + 1) * (2 * k + 1) / (2 * n),
+        "dst4": (2 * j + 1) * (2 * k + 1) / (4 * n),
+    }
+    made = 2 * (np.cos if name[1] == "c" else np.sin)(np.pi * angles[name])
+    for end in {"dct1": (0, -1), "dct3": (0,), "dst3": (-1,)}.get(name, ()):
+        made[:, end] /= 2
+    return made
+
+
+def real_to_real(array: np.ndarray, names: list[str]) -> np.ndarray:
+    for axis, name in enumerate(names):
+        array = np.moveaxis(np.tensordot(matrix(name, array.shape[axis]), array, (1, axis)), 0, axis)
+    return array
+
+
 class Transform(Case):
+    def test_cosine_and_sine_transforms_are_those_of_the_definition(self) -> None:
+        lists = ["dct1,dst2,dct3", "dct4,dst1,none", "dst3,dct2,dst4", "none,none,dct2"]
+        for place, (names, dtype) in enumerate(zip(lists, ("f8", "f4", "u1", "f8"))):
+            array = random_array((9, 7, 5), dtype)
+            self.save("in.npy", array)
+            single = dtype == "f4"
+            wide = array.astype("f8")
+            for ranks in (1, 2 + place % 3):
+                with self.subTest(axes=names, ranks=ranks):
+                    self.succeed("transform", "in.npy", "out.npy", "--axes", names, "--check", ranks=ranks)
+                    got = self.load("out.npy")
+                    self.assertEqual(got.dtype, np.dtype("f4" if single else "f8"))
+                    self.assert_close(got, real_to_real(wide, names.split(",")), single)
+                    self.succeed("transform", "out.npy", "back.npy", "--axes", names, "--inverse", ranks=ranks)
+                    self.assert_close(self.load("back.npy"), wide, single)
+        self.save("in.npy", array)
+        self.succeed("transform", "in.npy", "out.npy", "--axes", "dst1", "--norm", "ortho")
+        scale = np.sqrt(np.prod([2 * (n + 1) for n in array.shape]))
+        self.assert_close(self.load("out.npy"), real_to_real(array, ["dst1"] * 3) / scale)
+        self.succeed("transform", "in.npy", "out.npy", "--axes", "dct2", "--norm", "none", "--check", ranks=3)
+        self.succeed("transform", "out.npy", "back.npy", "--axes", "dct2", "--norm", "none", "--inverse")
+        self.assert_close(self.load("back.npy"), 8 * array.size * array)
+
+    def test_fourier_cosine_and_sine_transforms_mix(self) -> None:
+        for ranks, (names, dtype) in enumerate(
+            (("fft,fft,dct2", "f8"), ("dst1,fft,none", "f4"), ("fft,dct1,fft", "c16"), ("dct4,none,dst2", "c16")), 1
+        ):
+            array = random_array((6, 7, 5), dtype)
+            self.save("in.npy", array)
+            single = dtype == "f4"
+            types = names.split(",")
+            expected = real_to_real(array.astype("c16"), ["none" if name == "fft" else name for name in types])
+            fourier = [axis for axis, name in enumerate(types) if name == "fft"]
+            if dtype == "c16":
+                expected = np.fft.fftn(expected, axes=fourier) if fourier else expected
+            else:
+                expected = np.fft.rfftn(expected.real, axes=fourier)
+            back = ["--last-axis", array.shape[fourier[-1]]] if dtype != "c16" else []
+            with self.subTest(axes=names, ranks=ranks):
+                self.succeed("transform", "in.npy", "out.npy", "--axes", names, "--check", ranks=ranks)
+                self.assert_close(self.load("out.npy"), expected, single)
+                self.succeed("transform", "out.npy", "back.npy", "--axes", names, "--inverse", *back, ranks=ranks)
+                self.assertEqual(self.load("back.npy").dtype, array.dtype)
+                self.assert_close(self.load("back.npy"), array, single)
+
     def test_every_type_on_one_to_four_ranks(self) -> None:
         for place, (name, dtype) in enumerate(TYPES.items()):
             array = random_array((9, 7, 5), dtype)

@@ -9,6 +9,7 @@
 #include "bench/rows.h"
 
 #include "support/error.h"
+#include "support/exact_r2r.h"
 
 #include <math.h>
 
@@ -132,6 +133,27 @@ static void weights_of(const axis_sum *s, int64_t index, int step, int64_t count
     }
 }
 
+/*
+ * Real to real, element j of an axis becomes weight cos or sin (2 pi (d + k m) / period) at k,
+ * which is half the sum, or the difference over 2i, of exp(2 pi i (d + k m) / period) and its
+ * conjugate. So its weight in the functional is two of the sums above, with the period in place of
+ * n.
+ */
+static weight real_weight(uint64_t turns, weft_axis type, int64_t n, int64_t j) {
+    if (type == WEFT_AXIS_NONE) return unit(turns * (uint64_t)j);
+    const r2r_term term = r2r_term_of(type, n, j, 0);
+    const int64_t period = term.period;
+    const int64_t m = (r2r_term_of(type, n, j, 1).product - term.product) % period;
+    const axis_sum sum = axis_sum_of(turns, period, n);
+    const long double angle = 2 * pi * (long double)(term.product % period) / (long double)period;
+    const weight turn = {cosl(angle), sinl(angle)};
+    const weight up = product(turn, weight_of(&sum, m > 0 ? period - m : 0));
+    const weight down = product(conjugate(turn), weight_of(&sum, m));
+    const long double half = (long double)term.weight / 2;
+    if (type < WEFT_DST1) return (weight){half * (up.re + down.re), half * (up.im + down.im)};
+    return (weight){half * (up.im - down.im), half * (down.re - up.re)};
+}
+
 static bool sum_over_ranks(const bench_problem *p, int count, weight *sum) {
     return MPI_Allreduce(MPI_IN_PLACE, sum, 2 * count, MPI_LONG_DOUBLE, MPI_SUM, p->comm) ==
            MPI_SUCCESS;
@@ -166,6 +188,11 @@ static bool has_opposite(const bench_problem *p, int64_t k) {
 static void axis_weights(const input_sum *s, int probe, int axis, int64_t k, int64_t count,
                          int side, weight *w) {
     const bench_problem *p = s->p;
+    if (p->kind == WEFT_R2R) {
+        for (int64_t i = 0; i < count; i++)
+            w[i] = real_weight(s->turns[probe][axis], bench_axis_type(p, axis), p->n[axis], k + i);
+        return;
+    }
     const axis_sum sum =
         axis_sum_of(s->turns[probe][axis], p->n[axis], bench_extent(p, bench_to(p), axis));
     bool turned = (p->direction == WEFT_INVERSE) != (side == OPPOSITE);
@@ -239,10 +266,33 @@ static void sum_batch(input_sum *s) {
     }
 }
 
+/* Real to real, the sum over k of the squares of what an element 1 of a line becomes, on average
+ * over the elements of the line. */
+static long double mean_column(weft_axis type, long double n) {
+    switch (type) {
+    case WEFT_AXIS_NONE:
+        return 1;
+    case WEFT_DCT1:
+        return 2 * n - 4 / n;
+    case WEFT_DCT3:
+    case WEFT_DST3:
+        return 2 * n - 1;
+    case WEFT_DCT4:
+    case WEFT_DST4:
+        return 2 * n;
+    default:
+        return 2 * n + 2;
+    }
+}
+
 /* Parseval, for output elements as strong as each other on average: exact but for half spectra,
- * whose first and last planes count double, and within 2 % there from 64 elements on. */
+ * whose first and last planes count double, and real-to-real transforms, whose first or last
+ * elements do; within 2 % there from 64 elements on. */
 static double output_norm(const bench_problem *p, long double squares) {
     const int last = p->rank - 1;
+    for (int a = 0; a <= last && p->kind == WEFT_R2R; a++)
+        squares *= mean_column(bench_axis_type(p, a), (long double)p->n[a]);
+    if (p->kind == WEFT_R2R) return (double)sqrtl(squares);
     for (int a = 0; a < last; a++) squares *= (long double)p->n[a];
     return (double)sqrtl(squares * (long double)bench_extent(p, bench_to(p), last));
 }

@@ -64,15 +64,16 @@ static weft_status read_words(const json_t *cell, char **argv, size_t words, cha
 
 static weft_status start_with(adapter_state *state, const bench_problem *p, const json_t *cell,
                               char **argv, size_t words) {
-    char shape[64], batch[24], threads[24];
+    char shape[64], kind[BENCH_KIND_BYTES], batch[24], threads[24];
     const json_t *given = json_object_get(cell, "threads");
     WEFT_TRY(read_words(cell, argv, words, state->command, sizeof state->command));
     write_shape(p, shape, sizeof shape);
+    bench_kind_text(p, kind);
     snprintf(batch, sizeof batch, "%lld", (long long)p->batch);
     snprintf(threads, sizeof threads, "%lld", given ? (long long)json_integer_value(given) : 1);
     size_t count = words;
     add_flag(argv, &count, "--shape", shape);
-    add_flag(argv, &count, "--kind", weft_kind_name(p->kind));
+    add_flag(argv, &count, "--kind", kind);
     add_flag(argv, &count, "--precision", weft_precision_name(p->precision));
     add_flag(argv, &count, "--direction", p->direction == WEFT_FORWARD ? "forward" : "inverse");
     add_flag(argv, &count, "--batch", batch);

@@ -47,6 +47,9 @@ static weft_status cufft_describe(bench_contestant *c, const bench_problem *p, c
     (void)cell;
     if (p->ranks != 1)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "cuFFT: one process only; ask for 1 rank");
+    if (p->kind == WEFT_R2R)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "cuFFT: has no real-to-real transforms; ask for r2c or c2c");
     cufft_state *state = calloc(1, sizeof *state);
     if (!state) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "cuFFT: no memory for a contestant");
     c->state = state;

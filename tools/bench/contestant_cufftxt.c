@@ -82,6 +82,9 @@ static weft_status cufftxt_describe(bench_contestant *c, const bench_problem *p,
     c->state = state;
     state->cuda = cuda_runtime_open();
     if (!state->cuda) return WEFT_ERROR_UNSUPPORTED;
+    if (p->kind == WEFT_R2R)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "cuFFTXt: has no real-to-real transforms; ask for r2c or c2c");
     state->cufft = cufft_library_open();
     if (!state->cufft) return WEFT_ERROR_UNSUPPORTED;
     WEFT_TRY(take_gpus(cell, state->cuda, &state->gpus));

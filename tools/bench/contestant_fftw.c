@@ -37,7 +37,11 @@ static weft_status fftw_describe(bench_contestant *c, const bench_problem *p, co
     c->state = state;
     WEFT_TRY(fftw_setting_read(c, p, cell, &state->setting));
     const weft_fftw_library *library = state->setting.library;
-    state->execute = p->kind == WEFT_C2C            ? library->execute_c2c
+    if (p->kind == WEFT_R2R && !library->plan_r2r)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED, "%s: %s has no real-to-real transforms",
+                         c->ops->library, library->version);
+    state->execute = p->kind == WEFT_R2R            ? library->execute_r2r
+                     : p->kind == WEFT_C2C          ? library->execute_c2c
                      : p->direction == WEFT_FORWARD ? library->execute_r2c
                                                     : library->execute_c2r;
     c->in = whole_share(p, bench_from(p), &c->in_bytes);
@@ -47,6 +51,25 @@ static weft_status fftw_describe(bench_contestant *c, const bench_problem *p, co
     c->own_error = c->own_memory = NAN;
     c->only_computes = true;
     return WEFT_SUCCESS;
+}
+
+/* Axes that are left as they are become loops. */
+static weft_fftw_plan make_r2r_plan(const bench_contestant *c, weft_fftw_iodim batch, void *in,
+                                    void *out, unsigned flags) {
+    const bench_problem *p = c->problem;
+    const weft_fftw_library *library = ((fftw_state *)c->state)->setting.library;
+    weft_fftw_iodim dim[WEFT_MAX_RANK], loop[WEFT_MAX_RANK + 1] = {batch};
+    int dims = 0, loops = 1, kinds[WEFT_MAX_RANK];
+    for (int a = 0; a < p->rank; a++) {
+        const weft_fftw_iodim one = {p->n[a], c->in.stride[a], c->out.stride[a]};
+        if (p->axis[a] == WEFT_AXIS_NONE) {
+            loop[loops++] = one;
+            continue;
+        }
+        kinds[dims] = weft_fftw_kind_of(bench_axis_type(p, a));
+        dim[dims++] = one;
+    }
+    return library->plan_r2r(dims, dim, loops, loop, in, out, kinds, flags);
 }
 
 static weft_fftw_plan make_plan(const bench_contestant *c, void *in, void *out) {
@@ -59,6 +82,7 @@ static weft_fftw_plan make_plan(const bench_contestant *c, void *in, void *out) 
     const unsigned flags =
         setting->flags | (c->destroys_input ? WEFT_FFTW_DESTROY_INPUT : WEFT_FFTW_PRESERVE_INPUT);
     const bool forward = p->direction == WEFT_FORWARD;
+    if (p->kind == WEFT_R2R) return make_r2r_plan(c, batch, in, out, flags);
     if (p->kind == WEFT_C2C)
         return library->plan_c2c(p->rank, dim, 1, &batch, in, out,
                                  forward ? WEFT_FFTW_FORWARD : WEFT_FFTW_BACKWARD, flags);

@@ -34,6 +34,9 @@ static weft_status check_problem(const bench_problem *p, const char *config, boo
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "FFTW-MPI: goes wrong where the first or second axis has one element; ask "
                          "for a shape without");
+    if (p->kind == WEFT_R2R)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "FFTW-MPI: no real-to-real transforms here; ask for fftw on 1 rank");
     if (p->rank == 1 && p->kind == WEFT_R2C)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "FFTW-MPI: has no real transforms in one dimension; ask for c2c");

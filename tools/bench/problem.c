@@ -4,9 +4,27 @@
  */
 #include "bench/rows.h"
 
+#include "support/axis.h"
+
 #include <math.h>
+#include <stdio.h>
 
 /* ---- facts ---- */
+
+void bench_kind_text(const bench_problem *p, char text[BENCH_KIND_BYTES]) {
+    bool same = true;
+    for (int a = 1; a < p->rank; a++) same = same && p->axis[a] == p->axis[0];
+    const int named = p->kind == WEFT_R2R ? same ? 1 : p->rank : 0;
+    size_t length = 0;
+    snprintf(text, BENCH_KIND_BYTES, "%s", weft_kind_name(p->kind));
+    for (int a = 0; a < named; a++)
+        length += (size_t)snprintf(text + length, BENCH_KIND_BYTES - length, "%s%s",
+                                   a > 0 ? "+" : "", weft_axis_name(p->axis[a]));
+}
+
+weft_axis bench_axis_type(const bench_problem *p, int axis) {
+    return p->direction == WEFT_FORWARD ? p->axis[axis] : weft_axis_inverse(p->axis[axis]);
+}
 
 weft_space bench_from(const bench_problem *p) {
     return p->direction == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
@@ -22,7 +40,7 @@ int64_t bench_extent(const bench_problem *p, weft_space space, int axis) {
 }
 
 int bench_element_parts(const bench_problem *p, weft_space space) {
-    return p->kind == WEFT_R2C && space == WEFT_INPUT ? 1 : 2;
+    return p->kind == WEFT_R2R || (p->kind == WEFT_R2C && space == WEFT_INPUT) ? 1 : 2;
 }
 
 size_t bench_element_bytes(const bench_problem *p, weft_space space) {
@@ -43,7 +61,7 @@ double bench_error_bound(const bench_problem *p) {
 
 double bench_flops(const bench_problem *p) {
     double n = points(p), complex_flops = 5 * n * log2(n) * (double)p->batch;
-    return p->kind == WEFT_R2C ? complex_flops / 2 : complex_flops;
+    return p->kind == WEFT_C2C ? complex_flops : complex_flops / 2;
 }
 
 bench_share bench_share_of(const bench_problem *p, const weft_box *box) {

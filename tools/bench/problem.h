@@ -19,6 +19,7 @@ typedef struct bench_problem {
     int rank;                 /* 1 to 3 */
     int64_t n[WEFT_MAX_RANK]; /* global shape in real space */
     weft_kind kind;
+    weft_axis axis[WEFT_MAX_RANK]; /* of WEFT_R2R: the forward transform along each */
     weft_precision precision;
     weft_direction direction;
     int64_t batch; /* transforms at once, >= 1; more than one, or strided: one process only */
@@ -28,7 +29,7 @@ typedef struct bench_problem {
 } bench_problem;
 
 /* How one rank's share of an array lies in its buffer. Strides are in elements of the space: real
- * numbers in the input of WEFT_R2C, complex numbers elsewhere. */
+ * numbers in the input of WEFT_R2C and everywhere in WEFT_R2R, complex numbers elsewhere. */
 typedef struct bench_share {
     int64_t lo[WEFT_MAX_RANK], n[WEFT_MAX_RANK]; /* the box */
     int64_t stride[WEFT_MAX_RANK];
@@ -43,6 +44,14 @@ static inline uint64_t bench_random(uint64_t index) {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
 }
+
+/* The kind as tables and jobs spell it: "c2c", "r2c", or of WEFT_R2R the types of the axes, such as
+ * "dct2", where they are the same, or "dst1+dct2". */
+enum { BENCH_KIND_BYTES = 5 * WEFT_MAX_RANK };
+void bench_kind_text(const bench_problem *p, char text[BENCH_KIND_BYTES]);
+
+/* What a run does along an axis of WEFT_R2R, in its direction. */
+weft_axis bench_axis_type(const bench_problem *p, int axis);
 
 /* The space that a run of the problem reads, and the one that it writes. */
 weft_space bench_from(const bench_problem *p);
@@ -67,7 +76,7 @@ enum { BENCH_PROBES = 2 };
 typedef struct bench_expectation {
     double theta[BENCH_PROBES][WEFT_MAX_RANK + 1]; /* turns in [0, 1); [p->rank]: of the batch */
     long double sum[BENCH_PROBES][2];              /* real and imaginary part */
-    double norm;                                   /* L2 norm of the output, by Parseval */
+    double norm; /* L2 norm of the output, by Parseval; of WEFT_R2R an estimate */
 } bench_expectation;
 
 /* Collective. */

@@ -2,6 +2,7 @@
 #include "bench/request.h"
 
 #include "io/agreement.h"
+#include "names.h"
 #include "support/error.h"
 
 #include <errno.h>
@@ -80,18 +81,45 @@ static weft_status read_shape(const place *at, const json_t *object, bench_probl
     return WEFT_SUCCESS;
 }
 
+/* "c2c", "r2c", or the types of real-to-real transforms: one for all axes, or one for each. */
+static weft_status read_kind(const place *at, const json_t *object, bench_problem *p) {
+    const char *text;
+    int types = 0;
+    WEFT_TRY(read_text(at, object, "kind", weft_kind_name(WEFT_C2C), &text));
+    p->kind = WEFT_R2R;
+    if (find_kind(text, strlen(text), &p->kind) && p->kind != WEFT_R2R) return WEFT_SUCCESS;
+    for (const char *word = text;; word++) {
+        const size_t length = strcspn(word, "+");
+        weft_axis type;
+        if (types == p->rank || !find_axis(word, length, &type) || type == WEFT_AXIS_OF_KIND)
+            return wrong(at, "kind",
+                         "%s is not c2c, r2c, or the types of the axes, such as dct2 or dst1+dct2, "
+                         "one for all of them or one for each",
+                         text);
+        p->axis[types++] = type;
+        word += length;
+        if (*word == '\0') break;
+    }
+    if (types != 1 && types != p->rank)
+        return wrong(at, "kind", "%s: %d types for %d axes", text, types, p->rank);
+    for (int a = types; a < p->rank; a++) p->axis[a] = p->axis[0];
+    for (int a = 0; a < p->rank; a++)
+        if (p->axis[a] == WEFT_DCT1 && p->n[a] < 2)
+            return wrong(at, "kind", "%s: dct1 has no line of 1 point", text);
+    return WEFT_SUCCESS;
+}
+
 static weft_status read_problem(const place *at, const json_t *object, bench_problem *p) {
-    static const char *const kinds[3] = {"c2c", "r2c"}, *const precisions[3] = {"double", "single"},
+    static const char *const precisions[3] = {"double", "single"},
                              *const directions[3] = {"forward", "inverse"},
                              *const layouts[3] = {"contiguous", "strided"};
-    int kind, precision, direction, layout, batch = 1;
+    int precision, direction, layout, batch = 1;
     WEFT_TRY(read_shape(at, object, p));
-    WEFT_TRY(read_choice(at, object, "kind", kinds, &kind));
+    WEFT_TRY(read_kind(at, object, p));
     WEFT_TRY(read_choice(at, object, "precision", precisions, &precision));
     WEFT_TRY(read_choice(at, object, "direction", directions, &direction));
     WEFT_TRY(read_choice(at, object, "layout", layouts, &layout));
     WEFT_TRY(read_number(at, object, "batch", 1, 1, &batch));
-    p->kind = kind == 1 ? WEFT_R2C : WEFT_C2C;
     p->precision = precision == 1 ? WEFT_SINGLE : WEFT_DOUBLE;
     p->direction = direction == 1 ? WEFT_INVERSE : WEFT_FORWARD;
     p->strided = layout == 1;

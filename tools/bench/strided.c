@@ -28,15 +28,27 @@ static int64_t elements_of(const bench_problem *p, const bench_share *share) {
     return elements;
 }
 
+/* An axis that is left as it is becomes a loop. */
+static void add_dimension(weft_transform *t, const bench_problem *p, int axis, int64_t in_stride,
+                          int64_t out_stride) {
+    const weft_dimension one = {p->n[axis], in_stride, out_stride};
+    if (p->axis[axis] == WEFT_AXIS_NONE) {
+        t->loop[t->loops++] = one;
+        return;
+    }
+    t->type[t->dims] = bench_axis_type(p, axis);
+    t->dim[t->dims++] = one;
+}
+
 static weft_transform transform_of(const bench_problem *p, const weft_options *o) {
     bench_share in = whole(p, bench_from(p)), out = whole(p, bench_to(p));
     weft_transform t = {
-        .kind = p->kind == WEFT_C2C            ? WEFT_TRANSFORM_C2C
+        .kind = p->kind == WEFT_R2R            ? WEFT_TRANSFORM_R2R
+                : p->kind == WEFT_C2C          ? WEFT_TRANSFORM_C2C
                 : p->direction == WEFT_FORWARD ? WEFT_TRANSFORM_R2C
                                                : WEFT_TRANSFORM_C2R,
         .direction = p->direction,
         .precision = p->precision,
-        .dims = p->rank,
         .loops = 1,
         .loop = {{.n = p->batch, .in_stride = in.batch_stride, .out_stride = out.batch_stride}},
         .threads = o->threads > 0 ? o->threads : 1,
@@ -44,8 +56,7 @@ static weft_transform transform_of(const bench_problem *p, const weft_options *o
         .in_elements = elements_of(p, &in),
         .out_elements = elements_of(p, &out),
     };
-    for (int a = 0; a < p->rank; a++)
-        t.dim[a] = (weft_dimension){p->n[a], in.stride[a], out.stride[a]};
+    for (int a = 0; a < p->rank; a++) add_dimension(&t, p, a, in.stride[a], out.stride[a]);
     return t;
 }
 
@@ -56,8 +67,9 @@ static weft_status create(strided_plan *plan, const bench_problem *p, const weft
     if (!device || !device->host_addressable)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "strided transforms run on device host only");
     weft_transform t = transform_of(p, o);
-    plan->engine =
-        o->engine == WEFT_ENGINE_AUTO ? weft_engine_default(device) : weft_engine_find(o->engine);
+    plan->engine = o->engine != WEFT_ENGINE_AUTO ? weft_engine_find(o->engine)
+                   : p->kind == WEFT_R2R         ? weft_engine_default_real(device)
+                                                 : weft_engine_default(device);
     if (!plan->engine)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "engine %s is not in this version of weft",
                          weft_engine_name(o->engine));

@@ -148,9 +148,11 @@ static const char *member(const json_t *cell, const char *name, const char *othe
 }
 
 static void add_problem(FILE *stream, const bench_problem *p) {
+    char kind[BENCH_KIND_BYTES];
     for (int a = 0; a < p->rank; a++)
         fprintf(stream, "%lld%s", (long long)p->n[a], a + 1 < p->rank ? "x" : ",");
-    add_text(stream, weft_kind_name(p->kind));
+    bench_kind_text(p, kind);
+    add_text(stream, kind);
     add_text(stream, weft_precision_name(p->precision));
     add_text(stream, p->direction == WEFT_FORWARD ? "forward" : "inverse");
     fprintf(stream, "%d,", p->ranks);

@@ -9,7 +9,7 @@ static const char *member(const json_t *cell, const char *name, const char *othe
 }
 
 void bench_verdict_name(const bench_problem *p, const json_t *cell, char *name, size_t capacity) {
-    char shape[64] = "", batch[48] = "";
+    char shape[64] = "", batch[48] = "", kind[BENCH_KIND_BYTES];
     size_t length = 0;
     for (int a = 0; a < p->rank && length < sizeof shape; a++)
         length += (size_t)snprintf(shape + length, sizeof shape - length, "%s%lld",
@@ -17,7 +17,8 @@ void bench_verdict_name(const bench_problem *p, const json_t *cell, char *name, 
     if (p->batch > 1 || p->strided)
         snprintf(batch, sizeof batch, " batch %lld%s", (long long)p->batch,
                  p->strided ? " strided" : "");
-    snprintf(name, capacity, "%s %s %s %s%s, %d rank%s: %s %s", shape, weft_kind_name(p->kind),
+    bench_kind_text(p, kind);
+    snprintf(name, capacity, "%s %s %s %s%s, %d rank%s: %s %s", shape, kind,
              weft_precision_name(p->precision),
              p->direction == WEFT_FORWARD ? "forward" : "inverse", batch, p->ranks,
              p->ranks > 1 ? "s" : "", member(cell, "library", "?"), member(cell, "config", "-"));

@@ -135,6 +135,7 @@ weft_status weft_cell_read(const bench_problem *p, const json_t *json, weft_cell
         .problem = {.rank = p->rank, .kind = p->kind, .precision = p->precision, .batch = p->batch},
         .options = {.placement = WEFT_OUT_OF_PLACE}};
     memcpy(cell->problem.n, p->n, (size_t)p->rank * sizeof p->n[0]);
+    memcpy(cell->problem.axis, p->axis, (size_t)p->rank * sizeof p->axis[0]);
     WEFT_TRY(read_names(json, &cell->options));
     WEFT_TRY(read_exchanges(json, &cell->options));
     WEFT_TRY(read_grid(json, &cell->options));

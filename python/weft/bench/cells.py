@@ -207,6 +207,22 @@ def _peer_contestants(one: dict[str, Any], place: str, ranks: int, find: FindAda
             yield made
 
 
+def _kind_of(kind: str, shape: tuple[int, ...], place: str) -> str:
+    """The kind as it is spelled in tables: types of real-to-real transforms that are the same along all axes are
+    named once."""
+    if kind in ("r2c", "c2c"):
+        return kind
+    types = kind.split("+")
+    text = "x".join(map(str, shape))
+    if len(types) not in (1, len(shape)):
+        raise Refusal(f"{place}: {kind}: {len(types)} types for the {len(shape)} axes of {text}")
+    if set(types) == {"none"}:
+        raise Refusal(f"{place}: {kind}: nothing is transformed")
+    if any(n == 1 for n, one in zip(shape, types * len(shape)) if one == "dct1"):
+        raise Refusal(f"{place}: {kind}: dct1 has no line of 1 point, as in {text}")
+    return types[0] if len(set(types)) == 1 else kind
+
+
 def _exclusions(job: dict[str, Any]) -> list[list[tuple[str, list[Any]]]]:
     return [
         [(name, value if isinstance(value, list) else [value]) for name, value in one.items()]
@@ -247,8 +263,9 @@ def _problems(job: dict[str, Any], one: dict[str, Any], place: str, ranks: int) 
         for shape in shapes_of(entry, ranks):
             if math.prod(shape) > 2**50:
                 raise Refusal(f"{place}.shapes[{s}]: {'x'.join(map(str, shape))} has more than 2^50 points")
+            kinds = [_kind_of(kind, shape, f"{place}.kinds[{k}]") for k, kind in enumerate(one["kinds"])]
             for kind, precision, direction, batch, layout in itertools.product(
-                one["kinds"], one["precisions"], one["directions"], one["batches"], one["layouts"]
+                kinds, one["precisions"], one["directions"], one["batches"], one["layouts"]
             ):
                 transforms = batch_of(batch, shape)
                 if transforms >= 2**31:

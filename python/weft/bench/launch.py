@@ -18,16 +18,22 @@ PR_SET_PDEATHSIG = 1
 SECONDS_TO_LEAVE = 10.0
 
 
-def cores_here() -> int:
-    """Cores (not hardware threads) that this process may use."""
-    cores = set()
-    for cpu in os.sched_getaffinity(0):
+def processors_of_cores() -> list[list[int]]:
+    """The processors (hardware threads) that this process may use, core by core."""
+    cores: dict[tuple[str, str], list[int]] = {}
+    for cpu in sorted(os.sched_getaffinity(0)):
         topology = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology")
         try:
-            cores.add(((topology / "physical_package_id").read_text(), (topology / "core_id").read_text()))
+            core = (topology / "physical_package_id").read_text(), (topology / "core_id").read_text()
         except OSError:
-            cores.add((str(cpu), ""))
-    return max(1, len(cores))
+            core = str(cpu), ""
+        cores.setdefault(core, []).append(cpu)
+    return list(cores.values())
+
+
+def cores_here() -> int:
+    """Cores (not hardware threads) that this process may use."""
+    return max(1, len(processors_of_cores()))
 
 
 def inside_slurm() -> bool:
