@@ -1,7 +1,7 @@
 """Types of the C part, weft._core."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NoReturn, Protocol
 
 from numpy import dtype, ndarray
 
@@ -48,7 +48,50 @@ class Plan:
     @property
     def memory(self) -> int: ...
     @property
+    def kind(self) -> str: ...
+    @property
+    def precision(self) -> str: ...
+    @property
+    def device(self) -> str: ...
+    @property
     def engine(self) -> str: ...
+    def _enqueue(self, inverse: bool, in_: int, out: int, stream: int, /) -> None: ...
+
+class DistributedPlan:
+    def __new__(
+        cls,
+        shape: Sequence[int],
+        input: tuple[Sequence[int], Sequence[int], Sequence[int]],
+        output: tuple[Sequence[int], Sequence[int], Sequence[int]],
+        *,
+        kind: str = "c2c",
+        types: Sequence[str] | None = None,
+        precision: str = "double",
+        norm: str = "none",
+        batch: int = 1,
+        engine: str = "auto",
+        device: str = "host",
+        location: str = "device",
+        threads: int = 1,
+        effort: str = "estimate",
+        chunks: int = 0,
+        exchange: str | Sequence[str] | None = None,
+        decomposition: str = "auto",
+        variant: str = "auto",
+    ) -> DistributedPlan: ...
+    def create(self, context: object, /) -> None: ...
+    def execute(self, direction: str, in_: int, out: int, /) -> None: ...
+    def explain(self) -> str: ...
+    def destroy(self) -> None: ...
+    @property
+    def input_bytes(self) -> int: ...
+    @property
+    def output_bytes(self) -> int: ...
+    @property
+    def memory(self) -> int: ...
+
+def destroy_context(context: object, /) -> None: ...
+def raise_status(failure: tuple[int, str], /) -> NoReturn: ...
 
 class _OneAxis(Protocol):
     def __call__(
@@ -117,6 +160,22 @@ def transform(
     type: int = 0,
     /,
 ) -> _Array: ...
+def enqueue(
+    number: int,
+    stream: int,
+    in_: tuple[int, int],
+    out: tuple[int, int],
+    kind: int,
+    inverse: bool,
+    norm: int,
+    single: bool,
+    batch: int,
+    n: tuple[int, ...],
+    /,
+) -> None: ...
+def dlpack(
+    capsule: object, /
+) -> tuple[int, int, int, int, int, tuple[int, ...], tuple[int, ...] | None, bool]: ...
 def set_general(function: Callable[..., Any], /) -> None: ...
 def default_workers() -> int: ...
 def set_default_workers(workers: int, /) -> None: ...

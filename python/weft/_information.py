@@ -5,15 +5,18 @@ from __future__ import annotations
 import numpy
 
 from weft import _core
+from weft._gpu.driver import find_nvrtc
 
 
 def engines() -> dict[str, tuple[bool, str]]:
     """Engines by name: whether they run here, and what they are or why they do not."""
+    find_nvrtc()
     return _core.engines()
 
 
 def devices() -> dict[str, tuple[bool, str]]:
     """Devices by name: whether they can be used, and what they are or why not."""
+    find_nvrtc()
     return _core.devices()
 
 

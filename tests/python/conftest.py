@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import random
-
 import numpy as np
 import pytest
-
-SEED = int(os.environ.get("WEFT_SEED", random.SystemRandom().randrange(2**32)))
+from seed import SEED
 
 
 def pytest_report_header() -> str:

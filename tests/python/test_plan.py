@@ -64,7 +64,10 @@ def test_plan_tells_of_itself():
         (ValueError, lambda: weft.Plan(4, kind="r2r")),
         (ValueError, lambda: weft.Plan(4, kind="r2r", types="dct5")),
         (ValueError, lambda: weft.Plan((4, 5), kind="r2r", types=("dct1",))),
-        (NotImplementedError, lambda: weft.Plan(4, types="dct2")),
+        (ValueError, lambda: weft.Plan((4, 5), kind="r2r", types=("dct1", "fft"))),
+        (ValueError, lambda: weft.Plan(4, kind="r2c", types="dct2")),
+        (ValueError, lambda: weft.Plan(4, types="none")),
+        (NotImplementedError, lambda: weft.Plan((4, 5), types=("dct2", "fft"), engine="identity")),
     ],
 )
 def test_mistakes_raise(exception, call):
@@ -81,6 +84,44 @@ def test_cosine_and_sine_transforms(rng):
     assert np.allclose(plan.inverse(spectrum), array)
     whole = weft.Plan((6, 5), kind="r2r", types="dct4")
     assert np.allclose(whole.forward(array), scipy_fft.dctn(array, type=4))
+
+
+@pytest.mark.parametrize("engine", ["native", "fftw", "reference"])
+@pytest.mark.parametrize("batch", [1, 3])
+@pytest.mark.parametrize(
+    "types",
+    [
+        ("fft", "fft", "dct2"),
+        ("fft", "dst1", "dct4"),
+        ("dct3", "fft", "fft"),
+        ("dct1", "none", "fft"),
+        ("none", "fft", "none"),
+        ("dst4", "fft", "dct2"),
+        ("fft", "dst3", "fft"),
+    ],
+)
+def test_fourier_cosine_and_sine_transforms_mix(rng, types, batch, engine):
+    scipy_fft = pytest.importorskip("scipy.fft")
+    if not weft.engines()[engine][0]:
+        pytest.skip(weft.engines()[engine][1])
+    shape = (5, 6, 9)
+    fourier = [axis for axis, name in enumerate(types, start=-3) if name == "fft"]
+    for kind, dtype in (("r2c", "f8"), ("c2c", "c16")):
+        plan = weft.Plan(shape, kind=kind, types=types, norm="backward", batch=batch, engine=engine)
+        array = random_array(rng, plan.input_shape, dtype)
+        expected = array
+        for axis, name in enumerate(types, start=-3):
+            if name[0] == "d":
+                one = getattr(scipy_fft, name[:3])
+                expected = one(expected.real, type=int(name[3]), axis=axis) + 1j * one(
+                    expected.imag, type=int(name[3]), axis=axis
+                )
+        transform = scipy_fft.rfftn if kind == "r2c" else scipy_fft.fftn
+        expected = transform(expected.real if kind == "r2c" else expected, axes=fourier)
+        spectrum = plan.forward(array)
+        assert spectrum.shape == plan.output_shape == expected.shape
+        assert np.allclose(spectrum, expected, rtol=1e-13, atol=1e-11)
+        assert np.allclose(plan.inverse(spectrum), array, rtol=1e-13, atol=1e-13)
 
 
 def test_threads_share_a_plan(rng):

@@ -17,6 +17,7 @@ struct core_cached {
     core_key key;
     weft_plan plan;
     size_t bytes;
+    size_t callers[2]; /* weft_plan_bytes of each weft_space */
     bool busy;
     core_cached **bucket, *next; /* of the same bucket */
     core_cached *newer, *older;
@@ -31,7 +32,8 @@ static struct {
 } cache = {.lock = PTHREAD_MUTEX_INITIALIZER, .max_plans = 256, .max_bytes = (size_t)256 << 20};
 
 static core_cached **bucket_of(const core_key *key) {
-    const int64_t fixed[] = {key->kind, key->precision, key->norm, key->threads, key->batch};
+    const int64_t fixed[] = {key->kind,    key->precision, key->norm,
+                             key->threads, key->batch,     key->number};
     uint64_t hash = (uint64_t)key->rank;
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         hash = (hash ^ (uint64_t)fixed[i]) * UINT64_C(0x9E3779B97F4A7C15);
@@ -77,13 +79,17 @@ static core_cached *evict(int64_t max_plans, size_t max_bytes) {
     return out;
 }
 
+/* Without the GIL, which callbacks may want that a GPU's work, which is waited for, waits for. */
 static void destroy_list(core_cached *list) {
+    if (!list) return;
+    Py_BEGIN_ALLOW_THREADS;
     while (list) {
         core_cached *next = list->next;
         weft_plan_destroy(&list->plan);
         free(list);
         list = next;
     }
+    Py_END_ALLOW_THREADS;
 }
 
 static core_cached *find_idle(core_cached **bucket, const core_key *key) {
@@ -108,12 +114,17 @@ static core_cached *create(const core_key *key) {
         problem.n[a] = key->n[a];
         problem.axis[a] = (weft_axis)key->type;
     }
-    const weft_options options = {.threads = (int)key->threads};
+    const weft_options options = {.threads = (int)key->threads,
+                                  .engine = (weft_engine)key->engine,
+                                  .device = key->number > 0 ? WEFT_CUDA : WEFT_HOST,
+                                  .device_number = key->number};
     weft_memory memory = {0};
     weft_status status;
     Py_BEGIN_ALLOW_THREADS;
     status = weft_plan_create(context, &problem, &options, &entry->plan);
     if (status == WEFT_SUCCESS) status = weft_plan_memory(entry->plan, &memory);
+    for (int space = WEFT_INPUT; space <= WEFT_OUTPUT && status == WEFT_SUCCESS; space++)
+        status = weft_plan_bytes(entry->plan, (weft_space)space, &entry->callers[space]);
     Py_END_ALLOW_THREADS;
     if (status != WEFT_SUCCESS) {
         core_raise(status, NULL);
@@ -155,6 +166,10 @@ core_cached *core_cache_take(const core_key *key) {
     pthread_mutex_unlock(&cache.lock);
     destroy_list(evicted);
     return entry;
+}
+
+size_t core_cached_bytes(const core_cached *taken, weft_space space) {
+    return taken->callers[space];
 }
 
 void core_cache_give(core_cached *taken) {

@@ -46,12 +46,14 @@ uint64_t core_generation(void);
 weft_status core_execute(weft_plan plan, int threads, weft_direction direction, const void *in,
                          void *out, char *sentence);
 
-/* cache.c: plans for one host, least recently used ones are forgotten first. */
+/* cache.c: plans for the host and for GPUs, least recently used ones are forgotten first. */
 
 /* What a plan of the cache is for: members without gaps, so that keys are compared as bytes. */
 typedef struct core_key {
     int64_t kind, precision, norm, threads, batch, rank;
-    int64_t type; /* WEFT_R2R: of every axis, a weft_axis; else 0 */
+    int64_t type;   /* WEFT_R2R: of every axis, a weft_axis; else 0 */
+    int64_t number; /* 1 + that of a GPU; 0: the host */
+    int64_t engine; /* a weft_engine */
     int64_t n[WEFT_MAX_RANK];
 } core_key;
 
@@ -62,11 +64,27 @@ typedef struct core_cached core_cached;
 core_cached *core_cache_take(const core_key *key);
 void core_cache_give(core_cached *taken);
 weft_plan core_cached_plan(const core_cached *taken);
+/* Bytes that the caller's array in a space must have. */
+size_t core_cached_bytes(const core_cached *taken, weft_space space);
 /* Forgets every plan without touching it: they belong to the parent of a forked process. */
 void core_cache_abandon(void);
 PyObject *core_cache_limit(PyObject *module, PyObject *args);
 PyObject *core_cache_clear(PyObject *module, PyObject *none);
 PyObject *core_cache_info(PyObject *module, PyObject *none);
+
+/* gpu.c: transforms of arrays on GPUs. */
+
+/* enqueue(number, stream, in, out, kind, inverse, norm, single, batch, n) for Python: transforms
+ * `batch` contiguous arrays of extents n at the address in[0] of the GPU's memory to out[0], where
+ * in[1] and out[1] bytes are. Does not wait. */
+PyObject *core_enqueue(PyObject *module, PyObject *args);
+
+/* dlpack.c */
+
+/* dlpack(capsule): what the tensor of a DLPack capsule is, which keeps it; a tuple of its address,
+ * device type, device number, type code, bits, shape, strides (in elements, or None), and whether
+ * it must not be written. */
+PyObject *core_dlpack(PyObject *module, PyObject *capsule);
 
 /* strided.c */
 
@@ -132,8 +150,38 @@ PyObject *core_set_general(PyObject *module, PyObject *function);
 PyObject *core_default_workers(PyObject *module, PyObject *none);
 PyObject *core_set_default_workers(PyObject *module, PyObject *workers);
 
-/* plan.c: weft.Plan. */
+/* choices.c: reads what plans are asked for. */
+
+/* Choices by their names; NULL stands for the first one. */
+typedef struct core_choices {
+    const char *kind, *precision, *norm, *engine, *device, *location, *effort, *decomposition,
+        *variant;
+} core_choices;
+int core_read_choices(const core_choices *given, weft_problem *problem, weft_options *options);
+/* Reads 'forward' or 'inverse'. */
+int core_read_direction(PyObject *name, weft_direction *direction);
+/* Reads `count` whole numbers. */
+int core_read_numbers(PyObject *sequence, int count, int64_t *numbers);
+/* Sets rank and n: of a number, or of a sequence. */
+int core_read_shape(PyObject *shape, weft_problem *problem);
+/* What a real-to-real transform does along each axis: one name for all, or one each. NULL and None
+ * leave it as it is. */
+int core_read_types(PyObject *types, weft_problem *problem);
+/* The methods of the exchanges: one name for all, or one each. NULL and None leave them. */
+int core_read_exchanges(PyObject *names, weft_options *options);
+
+/* plan.c: weft.Plan, and what plans tell of themselves. */
+
 int core_plan_type_add(PyObject *module);
+/* weft_plan_explain as a str. */
+PyObject *core_explain(weft_plan plan);
+/* The bytes that a plan holds as an int. */
+PyObject *core_memory(weft_plan plan);
+
+/* distributed.c: plans over the ranks of a communicator. */
+int core_distributed_plan_add(PyObject *module);
+PyObject *core_destroy_context(PyObject *module, PyObject *capsule);
+PyObject *core_raise_status(PyObject *module, PyObject *failure);
 
 /* info.c */
 PyObject *core_engines(PyObject *module, PyObject *none);

@@ -6,6 +6,14 @@ static PyMethodDef methods[] = {
     {"transform", core_transform_call, METH_VARARGS,
      "transform(in, out, kind, inverse, norm, threads, axes, n)\n--\n\n"
      "Transforms one NumPy array into another along axes of extents n."},
+    {"enqueue", core_enqueue, METH_VARARGS,
+     "enqueue(number, stream, in, out, kind, inverse, norm, single, batch, n)\n--\n\n"
+     "Transforms contiguous arrays on GPU `number` in the order of a stream, without waiting. in "
+     "and\n"
+     "out are addresses and bytes."},
+    {"dlpack", core_dlpack, METH_O,
+     "dlpack(capsule, /)\n--\n\n"
+     "(address, device type, device, type code, bits, shape, strides, read-only)"},
     {"set_general", core_set_general, METH_O,
      "set_general(function, /)\n--\n\nSets who answers what the calls of this module do not."},
     {"default_workers", core_default_workers, METH_NOARGS,
@@ -22,12 +30,17 @@ static PyMethodDef methods[] = {
      "engines()\n--\n\nEngines by name: whether they run here, and what they are or why not."},
     {"devices", core_devices, METH_NOARGS,
      "devices()\n--\n\nDevices by name: whether they can be used, and what they are or why not."},
+    {"destroy_context", core_destroy_context, METH_O,
+     "destroy_context(context, /)\n--\n\nDestroys a context of weft._mpi. Collective."},
+    {"raise_status", core_raise_status, METH_O,
+     "raise_status(failure, /)\n--\n\nRaises what (status, sentence) of weft._mpi tells."},
     {0}};
 
 static int start(PyObject *module) {
     if (PyArray_ImportNumPyAPI() < 0) return -1;
     if (PyModule_AddStringConstant(module, "version", weft_version()) < 0) return -1;
-    if (core_errors_add(module) < 0 || core_calls_add(module) < 0 || core_plan_type_add(module) < 0)
+    if (core_errors_add(module) < 0 || core_calls_add(module) < 0 ||
+        core_plan_type_add(module) < 0 || core_distributed_plan_add(module) < 0)
         return -1;
     return core_context_start();
 }

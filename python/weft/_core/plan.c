@@ -19,55 +19,6 @@ typedef struct plan_object {
     size_t bytes[2];         /* of the buffers, in the order of weft_space */
 } plan_object;
 
-/* Reads a choice by its name. `name_of` gives the names of 0, 1, ... and "?" past the last. */
-static int read_choice(const char *what, const char *text, const char *(*name_of)(int),
-                       int *choice) {
-    if (!text) return 0;
-    char known[256] = "";
-    for (int i = 0; strcmp(name_of(i), "?") != 0; i++) {
-        if (strcmp(name_of(i), text) == 0) {
-            *choice = i;
-            return 0;
-        }
-        const size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", name_of(i));
-    }
-    char sentence[CORE_SENTENCE];
-    snprintf(sentence, sizeof sentence, "Plan: %s is %.64s; give one of %s", what, text, known);
-    return core_raise(WEFT_ERROR_INVALID_ARGUMENT, sentence);
-}
-
-static const char *norm_name(int norm) {
-    static const char *const names[] = {"none", "backward", "ortho", "forward"};
-    return norm < 4 ? names[norm] : "?";
-}
-static const char *location_name(int location) {
-    static const char *const names[] = {"device", "host"};
-    return location < 2 ? names[location] : "?";
-}
-static const char *direction_name(int direction) {
-    static const char *const names[] = {"forward", "inverse"};
-    return direction < 2 ? names[direction] : "?";
-}
-static const char *kind_name(int kind) {
-    return weft_kind_name((weft_kind)kind);
-}
-static const char *type_name(int type) {
-    return weft_axis_name((weft_axis)type);
-}
-static const char *precision_name(int p) {
-    return weft_precision_name((weft_precision)p);
-}
-static const char *engine_name(int engine) {
-    return weft_engine_name((weft_engine)engine);
-}
-static const char *device_name(int device) {
-    return weft_device_name((weft_device)device);
-}
-static const char *effort_name(int effort) {
-    return weft_effort_name((weft_effort)effort);
-}
-
 /* Makes the plan of this process, unless another thread has made it meanwhile. */
 static int make(plan_object *self) {
     weft_context context = core_context();
@@ -103,76 +54,31 @@ static weft_plan plan_of(plan_object *self) {
     return self->plan;
 }
 
-static int read_shape(PyObject *shape, weft_problem *problem) {
-    if (PyLong_Check(shape)) {
-        problem->rank = 1;
-        problem->n[0] = PyLong_AsLongLong(shape);
-        return PyErr_Occurred() ? -1 : 0;
-    }
-    const Py_ssize_t rank = PySequence_Size(shape);
-    if (rank < 0) return -1;
-    if (rank < 1 || rank > WEFT_MAX_RANK)
-        return core_raise(WEFT_ERROR_INVALID_ARGUMENT, "Plan: shape has 1 to 8 extents");
-    problem->rank = (int)rank;
-    for (Py_ssize_t a = 0; a < rank; a++) {
-        PyObject *n = PySequence_GetItem(shape, a);
-        problem->n[a] = n ? PyLong_AsLongLong(n) : -1;
-        Py_XDECREF(n);
-        if (PyErr_Occurred()) return -1;
-    }
-    return 0;
-}
-
-/* What a real-to-real transform does along each axis: one name for all, or one each. */
-static int read_types(PyObject *types, weft_problem *problem) {
-    if (!types || types == Py_None) return 0;
-    const bool one = PyUnicode_Check(types);
-    const Py_ssize_t count = one ? problem->rank : PySequence_Size(types);
-    if (count < 0) return -1;
-    if (count != problem->rank)
-        return core_raise(WEFT_ERROR_INVALID_ARGUMENT,
-                          "Plan: types has one name, or as many as shape has extents");
-    for (Py_ssize_t a = 0; a < count; a++) {
-        PyObject *name = one ? Py_NewRef(types) : PySequence_GetItem(types, a);
-        const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-        int type = 0;
-        const int done = text ? read_choice("types", text, type_name, &type) : -1;
-        Py_XDECREF(name);
-        if (done < 0) return -1;
-        problem->axis[a] = (weft_axis)type;
-    }
-    return 0;
-}
-
 static int read_plan(plan_object *self, PyObject *args, PyObject *keywords) {
     static char *names[] = {"shape",  "kind",     "precision", "norm",   "batch", "engine",
                             "device", "location", "threads",   "effort", "types", NULL};
     PyObject *shape, *types = NULL;
-    const char *kind = NULL, *precision = NULL, *norm = NULL, *engine = NULL, *device = NULL,
-               *location = NULL, *effort = NULL;
+    core_choices given = {0};
     long long batch = 1;
-    int choice[7] = {0};
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$sssLsssisO:Plan", names, &shape, &kind,
-                                     &precision, &norm, &batch, &engine, &device, &location,
-                                     &self->options.threads, &effort, &types) ||
-        read_shape(shape, &self->problem) < 0 || read_types(types, &self->problem) < 0 ||
-        read_choice("kind", kind, kind_name, &choice[0]) < 0 ||
-        read_choice("precision", precision, precision_name, &choice[1]) < 0 ||
-        read_choice("norm", norm, norm_name, &choice[2]) < 0 ||
-        read_choice("engine", engine, engine_name, &choice[3]) < 0 ||
-        read_choice("device", device, device_name, &choice[4]) < 0 ||
-        read_choice("location", location, location_name, &choice[5]) < 0 ||
-        read_choice("effort", effort, effort_name, &choice[6]) < 0)
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$sssLsssisO:Plan", names, &shape,
+                                     &given.kind, &given.precision, &given.norm, &batch,
+                                     &given.engine, &given.device, &given.location,
+                                     &self->options.threads, &given.effort, &types) ||
+        core_read_shape(shape, &self->problem) < 0 || core_read_types(types, &self->problem) < 0 ||
+        core_read_choices(&given, &self->problem, &self->options) < 0)
         return -1;
-    self->problem.kind = (weft_kind)choice[0];
-    self->problem.precision = (weft_precision)choice[1];
-    self->problem.norm = (weft_norm)choice[2];
     self->problem.batch = batch;
-    self->options.engine = (weft_engine)choice[3];
-    self->options.device = (weft_device)choice[4];
-    self->options.location = (weft_location)choice[5];
-    self->options.effort = (weft_effort)choice[6];
     return 0;
+}
+
+/* Kernels for GPUs are compiled by NVRTC, which Python's packages may have brought. */
+static int find_nvrtc(const plan_object *self) {
+    if (self->options.device != WEFT_CUDA) return 0;
+    PyObject *module = PyImport_ImportModule("weft._gpu.driver");
+    PyObject *done = module ? PyObject_CallMethod(module, "find_nvrtc", NULL) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(done);
+    return done ? 0 : -1;
 }
 
 static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
@@ -180,7 +86,8 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     plan_object *self = (plan_object *)allocate(type, 0);
     if (!self) return NULL;
     self->options.threads = 1;
-    if (read_plan(self, args, keywords) < 0 || make(self) < 0) Py_CLEAR(self);
+    if (read_plan(self, args, keywords) < 0 || find_nvrtc(self) < 0 || make(self) < 0)
+        Py_CLEAR(self);
     return (PyObject *)self;
 }
 
@@ -188,7 +95,9 @@ static void plan_dealloc(PyObject *object) {
     plan_object *self = (plan_object *)object;
     PyTypeObject *type = Py_TYPE(object);
     if (self->generation == core_generation()) { /* else both are the parent's */
+        Py_BEGIN_ALLOW_THREADS;                  /* work that is enqueued on a GPU is waited for */
         weft_plan_destroy(&self->plan);
+        Py_END_ALLOW_THREADS;
         if (self->busy) PyThread_free_lock(self->busy);
     }
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
@@ -210,6 +119,11 @@ static int numpy_type(const plan_object *self, weft_space space) {
     return -1;
 }
 
+/* Whether the plan takes arrays on its GPU. */
+static bool is_on_gpu(const plan_object *self) {
+    return self->options.device == WEFT_CUDA && self->options.location == WEFT_LOCATION_DEVICE;
+}
+
 /* A buffer of the caller's: an object with the buffer protocol, or an address. */
 typedef struct caller_buffer {
     Py_buffer view;
@@ -225,6 +139,10 @@ static int take_buffer(const plan_object *self, PyObject *object, weft_space spa
         buffer->data = PyLong_AsVoidPtr(object);
         return PyErr_Occurred() ? -1 : 0;
     }
+    if (is_on_gpu(self))
+        return core_raise(WEFT_ERROR_INVALID_ARGUMENT,
+                          "Plan: the plan takes arrays on its GPU, and this one lies on the host; "
+                          "make the plan with location='host'");
     const int expected = numpy_type(self, space);
     if (PyArray_Check(object) && expected >= 0) {
         PyArrayObject *array = (PyArrayObject *)object;
@@ -232,7 +150,7 @@ static int take_buffer(const plan_object *self, PyObject *object, weft_space spa
             snprintf(
                 sentence, sizeof sentence,
                 "Plan: the type of %s is not the plan's: %s precision, %s, in native byte order",
-                name, precision_name((int)self->problem.precision),
+                name, weft_precision_name(self->problem.precision),
                 PyTypeNum_ISCOMPLEX(expected) ? "complex" : "real");
             return core_raise(WEFT_ERROR_INVALID_ARGUMENT, sentence);
         }
@@ -276,15 +194,56 @@ static int execute(plan_object *self, weft_direction direction, PyObject *in, Py
     return done;
 }
 
+/* _enqueue(inverse, in, out, stream): addresses on the plan's GPU, in the order of a stream. */
+static PyObject *plan_enqueue(PyObject *object, PyObject *args) {
+    plan_object *self = (plan_object *)object;
+    int inverse;
+    unsigned long long in, out, stream;
+    if (!PyArg_ParseTuple(args, "pKKK:_enqueue", &inverse, &in, &out, &stream)) return NULL;
+    weft_plan plan = plan_of(self);
+    if (!plan) return NULL;
+    char sentence[CORE_SENTENCE] = "";
+    weft_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    PyThread_acquire_lock(self->busy, WAIT_LOCK);
+    status = weft_enqueue(plan, inverse ? WEFT_INVERSE : WEFT_FORWARD, (const void *)(uintptr_t)in,
+                          (void *)(uintptr_t)out, (void *)(uintptr_t)stream);
+    if (status != WEFT_SUCCESS) strncpy(sentence, weft_last_error(NULL), sizeof sentence - 1);
+    PyThread_release_lock(self->busy);
+    Py_END_ALLOW_THREADS;
+    if (status == WEFT_SUCCESS) Py_RETURN_NONE;
+    core_raise(status, sentence);
+    return NULL;
+}
+
+/* Whether an array is neither an address nor lends its memory by the buffer protocol. Arrays of
+ * CuPy and JAX on a GPU have that protocol, too, but refuse to lend. */
+static bool lies_elsewhere(const plan_object *self, PyObject *array) {
+    if (PyLong_Check(array)) return false;
+    return !PyObject_CheckBuffer(array) || (is_on_gpu(self) && !PyArray_Check(array) &&
+                                            PyObject_HasAttrString(array, "__dlpack__"));
+}
+
+/* What neither is an address nor has the buffer protocol: arrays on GPUs, and those of libraries
+ * that lend their memory otherwise. */
+static PyObject *transform_elsewhere(PyObject *self, weft_direction direction, PyObject *in,
+                                     PyObject *out) {
+    PyObject *module = PyImport_ImportModule("weft._gpu.plans");
+    PyObject *result = module ? PyObject_CallMethod(module, "transform", "OiOO", self,
+                                                    direction == WEFT_INVERSE, in, out)
+                              : NULL;
+    Py_XDECREF(module);
+    return result;
+}
+
 static PyObject *plan_execute(PyObject *self, PyObject *const *args, Py_ssize_t count) {
     if (count != 3) {
         PyErr_SetString(PyExc_TypeError, "execute(direction, in, out) takes 3 arguments");
         return NULL;
     }
-    const char *text = PyUnicode_AsUTF8AndSize(args[0], NULL);
-    int direction = 0;
-    if (!text || read_choice("direction", text, direction_name, &direction) < 0 ||
-        execute((plan_object *)self, (weft_direction)direction, args[1], args[2]) < 0)
+    weft_direction direction;
+    if (core_read_direction(args[0], &direction) < 0 ||
+        execute((plan_object *)self, direction, args[1], args[2]) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -294,11 +253,14 @@ static int shape_in(const plan_object *self, weft_space space, npy_intp *shape) 
     int axes = 0;
     if (p->batch > 1) shape[axes++] = (npy_intp)p->batch;
     for (int a = 0; a < p->rank; a++) shape[axes++] = (npy_intp)p->n[a];
-    if (p->kind == WEFT_R2C && space == WEFT_OUTPUT) shape[axes - 1] = shape[axes - 1] / 2 + 1;
+    int halved = p->rank - 1; /* the last axis that is Fourier transformed */
+    while (halved > 0 && p->axis[halved] != WEFT_AXIS_OF_KIND) halved--;
+    if (p->kind == WEFT_R2C && space == WEFT_OUTPUT)
+        shape[axes - p->rank + halved] = shape[axes - p->rank + halved] / 2 + 1;
     return axes;
 }
 
-/* forward(in, out=None) and inverse(in, out=None): out is a new NumPy array unless it is given. */
+/* forward(in, out=None) and inverse(in, out=None): out is a new array unless it is given. */
 static PyObject *transform(PyObject *object, weft_direction direction, PyObject *const *args,
                            Py_ssize_t count) {
     plan_object *self = (plan_object *)object;
@@ -307,6 +269,8 @@ static PyObject *transform(PyObject *object, weft_direction direction, PyObject 
         PyErr_SetString(PyExc_TypeError, "a plan is given an input, and an output if wanted");
         return NULL;
     }
+    if (lies_elsewhere(self, args[0]))
+        return transform_elsewhere(object, direction, args[0], count == 2 ? args[1] : Py_None);
     PyObject *out;
     if (count == 2 && args[1] != Py_None) {
         out = Py_NewRef(args[1]);
@@ -333,10 +297,7 @@ static PyObject *plan_inverse(PyObject *self, PyObject *const *args, Py_ssize_t 
     return transform(self, WEFT_INVERSE, args, count);
 }
 
-static PyObject *plan_explain(PyObject *object, PyObject *none) {
-    (void)none;
-    weft_plan plan = plan_of((plan_object *)object);
-    if (!plan) return NULL;
+PyObject *core_explain(weft_plan plan) {
     char *text = NULL;
     size_t bytes = 0;
     FILE *stream = open_memstream(&text, &bytes);
@@ -350,6 +311,20 @@ static PyObject *plan_explain(PyObject *object, PyObject *none) {
         core_raise(status, NULL);
     free(text);
     return told;
+}
+
+PyObject *core_memory(weft_plan plan) {
+    weft_memory memory;
+    const weft_status status = weft_plan_memory(plan, &memory);
+    if (status == WEFT_SUCCESS) return PyLong_FromSize_t(memory.total);
+    core_raise(status, NULL);
+    return NULL;
+}
+
+static PyObject *plan_explain(PyObject *object, PyObject *none) {
+    (void)none;
+    weft_plan plan = plan_of((plan_object *)object);
+    return plan ? core_explain(plan) : NULL;
 }
 
 static PyObject *get_shape(PyObject *object, void *space) {
@@ -370,23 +345,41 @@ static PyObject *get_bytes(PyObject *object, void *space) {
 static PyObject *get_memory(PyObject *object, void *closure) {
     (void)closure;
     weft_plan plan = plan_of((plan_object *)object);
-    weft_memory memory;
-    if (!plan) return NULL;
-    const weft_status status = weft_plan_memory(plan, &memory);
-    if (status == WEFT_SUCCESS) return PyLong_FromSize_t(memory.total);
-    core_raise(status, NULL);
-    return NULL;
+    return plan ? core_memory(plan) : NULL;
+}
+
+/* The options with every choice filled in. */
+static int settled(plan_object *self, weft_options *options) {
+    weft_plan plan = plan_of(self);
+    if (!plan) return -1;
+    const weft_status status = weft_plan_options(plan, options);
+    return status == WEFT_SUCCESS ? 0 : core_raise(status, NULL);
 }
 
 static PyObject *get_engine(PyObject *object, void *closure) {
     (void)closure;
-    weft_plan plan = plan_of((plan_object *)object);
     weft_options options = {0};
-    if (!plan) return NULL;
-    const weft_status status = weft_plan_options(plan, &options);
-    if (status == WEFT_SUCCESS) return PyUnicode_FromString(weft_engine_name(options.engine));
-    core_raise(status, NULL);
-    return NULL;
+    if (settled((plan_object *)object, &options) < 0) return NULL;
+    return PyUnicode_FromString(weft_engine_name(options.engine));
+}
+
+static PyObject *get_kind(PyObject *object, void *closure) {
+    (void)closure;
+    return PyUnicode_FromString(weft_kind_name(((plan_object *)object)->problem.kind));
+}
+
+static PyObject *get_precision(PyObject *object, void *closure) {
+    (void)closure;
+    return PyUnicode_FromString(weft_precision_name(((plan_object *)object)->problem.precision));
+}
+
+static PyObject *get_device(PyObject *object, void *closure) {
+    (void)closure;
+    weft_options options = {0};
+    if (settled((plan_object *)object, &options) < 0) return NULL;
+    const char *name = weft_device_name(options.device);
+    if (options.device_number == 0) return PyUnicode_FromString(name);
+    return PyUnicode_FromFormat("%s:%d", name, (int)options.device_number - 1);
 }
 
 static PyGetSetDef properties[] = {
@@ -395,6 +388,9 @@ static PyGetSetDef properties[] = {
     {"input_bytes", get_bytes, NULL, "Bytes of the input.", NULL},
     {"output_bytes", get_bytes, NULL, "Bytes of the output.", "output"},
     {"memory", get_memory, NULL, "Bytes that the plan holds.", NULL},
+    {"kind", get_kind, NULL, "As given.", NULL},
+    {"precision", get_precision, NULL, "As given.", NULL},
+    {"device", get_device, NULL, "'host', 'cuda:0', ...", NULL},
     {"engine", get_engine, NULL, "The engine that computes.", NULL},
     {0}};
 
@@ -405,9 +401,14 @@ static PyMethodDef methods[] = {
      "Transforms in to out: contiguous objects with the buffer protocol, or addresses.\n"
      "direction is 'forward' or 'inverse'; the inverse reads what forward wrote."},
     {"forward", METHOD(plan_forward), METH_FASTCALL,
-     "forward($self, in, out=None, /)\n--\n\nTransforms in; returns out, or a new NumPy array."},
+     "forward($self, in, out=None, /)\n--\n\nTransforms in; returns out, or a new array of in's "
+     "kind."},
     {"inverse", METHOD(plan_inverse), METH_FASTCALL,
-     "inverse($self, in, out=None, /)\n--\n\nTransforms back; returns out, or a new NumPy array."},
+     "inverse($self, in, out=None, /)\n--\n\nTransforms back; returns out, or a new array of in's "
+     "kind."},
+    {"_enqueue", plan_enqueue, METH_VARARGS,
+     "_enqueue($self, inverse, in, out, stream, /)\n--\n\n"
+     "Transforms on the plan's GPU in the order of a stream, without waiting."},
     {"explain", plan_explain, METH_NOARGS,
      "explain($self, /)\n--\n\nWhat the plan does, step by step, and why."},
     {0}};
@@ -416,11 +417,12 @@ static const char documented[] =
     "Plan(shape, *, kind='c2c', precision='double', norm='none', batch=1, engine='auto',\n"
     "     device='host', location='device', threads=1, effort='estimate', types=None)\n--\n\n"
     "A transform of arrays of one shape, planned once and executed as often as wanted.\n\n"
-    "kind 'r2c' halves the last axis; 'r2r' takes the type of every axis: 'dct1' to 'dct4', "
-    "'dst1'\n"
-    "to 'dst4' or 'none', one for all or a sequence. norm 'none' scales neither direction; others "
-    "are NumPy's.\n"
-    "With batch > 1 the arrays have an axis more, the first. Raises weft.Error.";
+    "types says what is done along the axes, one for all or a sequence: 'fft', 'dct1' to 'dct4',\n"
+    "'dst1' to 'dst4' or 'none'. kind 'r2r' needs them and has no 'fft'; 'r2c' halves the last\n"
+    "axis that is 'fft'; 'c2c' and 'r2c' are 'fft' along all axes where types is not given.\n"
+    "norm 'none' scales neither direction; others are NumPy's.\n"
+    "With batch > 1 the arrays have an axis more, the first. device 'cuda:1' is GPU 1; with "
+    "location\n'device' its plans take arrays on that GPU. Raises weft.Error.";
 
 int core_plan_type_add(PyObject *module) {
     static PyType_Slot slots[] = {

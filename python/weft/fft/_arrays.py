@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft import _core
+from weft._gpu.libraries import is_tensor
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -30,26 +31,22 @@ def take(x: Any) -> Taken:
     """The NumPy array of what the caller gave; without a copy where it lends its memory by DLPack."""
     if isinstance(x, np.ndarray):
         return Taken(np.asarray(x), _itself)
+    if is_tensor(x):
+        return _take_by_dlpack(x.detach().resolve_conj().resolve_neg())
     if hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__"):
         return _take_by_dlpack(x)
-    if hasattr(x, "__cuda_array_interface__"):
-        _refuse_device(x)
     return Taken(np.asarray(x), _itself)
-
-
-def _refuse_device(x: Any) -> None:
-    raise _core.UnsupportedError(
-        f"weft.fft: the {type(x).__module__}.{type(x).__name__} lies on a device, and weft's Python package does not "
-        "transform arrays on devices yet; copy it to the host"
-    )
 
 
 def _take_by_dlpack(x: Any) -> Taken:
     if int(x.__dlpack_device__()[0]) not in _HOST_DEVICES:
-        _refuse_device(x)
+        raise _core.UnsupportedError(
+            f"weft.fft: the {type(x).__module__}.{type(x).__name__} lies on a device of a kind that this function does "
+            "not transform; copy it to the host"
+        )
     if hasattr(x, "__array_namespace__"):
         give = x.__array_namespace__().from_dlpack
-    elif type(x).__module__.partition(".")[0] == "torch":
+    elif is_tensor(x):
         give = sys.modules["torch"].from_dlpack
     else:
         give = _itself

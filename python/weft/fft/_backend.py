@@ -24,13 +24,17 @@ def __ua_function__(method: Callable[..., Any], args: Sequence[Any], kwargs: Map
     return function(*args, **kwargs)
 
 
+def _shape_of(x: Any) -> tuple[int, ...]:
+    return tuple(x.shape) if hasattr(x, "shape") else take(x).array.shape
+
+
 def _call_as_scipy_means(
     function: Callable[..., Any], name: str, x: Any, s: Any = None, *rest: Any, **keywords: Any
 ) -> Any:
     """A transform along several axes, of which none occurs twice; s without axes is of the last ones."""
     axes = rest[0] if rest else keywords.pop("axes", (-2, -1) if name.endswith("2") else None)
     if s is not None or axes is not None:
-        axes, extents = _axes.several_axes(take(x).array.shape, s, axes)
+        axes, extents = _axes.several_axes(_shape_of(x), s, axes)
         s = None if s is None else extents
         if _axes.are_repeated(axes):
             raise ValueError("all axes must be unique")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from numpy.fft import fftfreq as frequencies
@@ -11,7 +12,9 @@ from numpy.fft import fftshift as shift
 from numpy.fft import ifftshift as shift_back
 from numpy.fft import rfftfreq as frequencies_of_half
 
-from weft.fft import _arrays
+from weft._adapters import adapter_of, through
+from weft._gpu.libraries import library_of
+from weft.fft import _arrays, _axes
 
 _FACTORS_OF_COMPLEX, _FACTORS_OF_REAL = (2, 3, 5, 7, 11), (2, 3, 5)
 
@@ -33,14 +36,25 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, x
 
 def fftshift(x: Any, axes: Any = None) -> Any:
     """Puts frequency 0 into the middle."""
-    taken = _arrays.take(x)
-    return taken.give(shift(taken.array, axes))
+    return _shifted(x, axes, shift, lambda n: n // 2)
 
 
 def ifftshift(x: Any, axes: Any = None) -> Any:
     """The inverse of fftshift."""
-    taken = _arrays.take(x)
-    return taken.give(shift_back(taken.array, axes))
+    return _shifted(x, axes, shift_back, lambda n: -(n // 2))
+
+
+def _shifted(x: Any, axes: Any, by_numpy: Callable[..., Any], far: Callable[[int], int]) -> Any:
+    adapter = adapter_of(x)
+    if adapter is not None:
+        return through(adapter, x, None, lambda array, _: _shifted(array, axes, by_numpy, far))
+    library = library_of(x, tensors=True)
+    if library is None:
+        taken = _arrays.take(x)
+        return taken.give(by_numpy(taken.array, axes))
+    places, _ = _axes.several_axes(tuple(x.shape), None, axes)
+    shifts = [far(x.shape[a]) for a in places]
+    return library.rolled(x, shifts, places)
 
 
 @functools.lru_cache(maxsize=1024)

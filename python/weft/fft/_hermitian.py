@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from weft._adapters import adapter_of, through
+from weft._gpu.libraries import library_of
 from weft.fft import _arrays
 from weft.fft._transforms import general
 
@@ -19,17 +21,31 @@ def _turned(norm: Any) -> Any:
     return _OTHER_DIRECTION.get(norm, norm) if norm is None or isinstance(norm, str) else norm
 
 
-def _to_real(name: str, x: Any, *rest: Any) -> Any:
+def _to_real(name: str, x: Any, s: Any, axes: Any, norm: Any, workers: Any, plan: Any, out: Any) -> Any:
+    adapter = adapter_of(x)
+    if adapter is not None:
+        return through(adapter, x, out, lambda a, o: _to_real(name, a, s, axes, norm, workers, plan, o))
+    library = library_of(x, tensors=True)
+    if library is not None:
+        return general(name, library.conjugated(x), s, axes, _turned(norm), False, workers, plan, out)
     taken = _arrays.take(x)
-    s, axes, norm, workers, plan, out = rest
     array = np.conjugate(taken.array) if taken.array.dtype.kind == "c" else taken.array
     result = general(name, array, s, axes, _turned(norm), False, workers, plan, out)
     return result if out is not None else taken.give(result)
 
 
-def _to_half(name: str, x: Any, *rest: Any) -> Any:
+def _to_half(name: str, x: Any, s: Any, axes: Any, norm: Any, workers: Any, plan: Any, out: Any) -> Any:
+    adapter = adapter_of(x)
+    if adapter is not None:
+        return through(adapter, x, out, lambda a, o: _to_half(name, a, s, axes, norm, workers, plan, o))
+    library = library_of(x, tensors=True)
+    if library is not None:
+        conjugate = library.conjugated(general(name, x, s, axes, _turned(norm), False, workers, plan, out))
+        if out is None:
+            return conjugate
+        library.assign(out, conjugate)
+        return out
     taken = _arrays.take(x)
-    s, axes, norm, workers, plan, out = rest
     result = general(name, taken.array, s, axes, _turned(norm), False, workers, plan, out)
     np.conjugate(result, out=result)
     return result if out is not None else taken.give(result)

@@ -11,7 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weft import _core
-from weft.fft import _arrays, _axes, _workers
+from weft._adapters import adapter_of, through
+from weft._gpu import transforms as _on_gpus
+from weft._gpu.libraries import Library, library_of
+from weft.fft import _arrays, _autograd, _axes, _workers
 from weft.fft._arrays import Array
 from weft.fft._elsewhere import by_scipy
 
@@ -98,21 +101,37 @@ def general(
     """One call of weft.fft, such as general("fft", x, n, axis, ...)."""
     if plan is not None:
         raise NotImplementedError("Passing a precomputed plan is not yet supported by weft.fft; see weft.Plan")
+    if isinstance(x, np.ndarray):
+        return _on_host(name, x, s, axes, norm, overwrite_x, workers, out)
+    adapter = adapter_of(x)
+    if adapter is not None:
+        return through(
+            adapter, x, out, lambda a, o: general(name, a, s, axes, norm, overwrite_x, workers, None, o)
+        )  # fmt: skip
+    if _autograd.tracks(x):
+        return _with_derivatives(name, x, s, axes, norm, workers, out)
+    library = library_of(x)
+    if library is not None:
+        return _on_gpu(library, name, x, s, axes, norm, overwrite_x, workers, out)
+    return _on_host(name, x, s, axes, norm, overwrite_x, workers, out)
+
+
+def _on_host(name: str, x: Any, s: Any, axes: Any, norm: Any, overwrite_x: Any, workers: Any, out: Any) -> Any:
     call = CALLS[name]
     taken = _arrays.take(x)
+    if out is not None and not isinstance(out, np.ndarray) and taken.array is not x:
+        _on_host(name, taken.array, s, axes, norm, overwrite_x, workers, _arrays.take(out).array)
+        return out
     if _arrays.is_long(taken.array):
         return _by_scipy(name, taken, s, axes, norm, overwrite_x, workers, out)
     array = _prepared(call, taken.array)
     number, threads = norm_number(norm), _workers.count_workers(workers)
-    if not call.one:
-        _axes.warn_as_numpy(s, axes)
-    places, extents = (_axes.one_axis if call.one else _axes.several_axes)(array.shape, s, axes)
+    places, extents = _places(call, array.shape, s, axes)
     if not places:
-        if call.kind == _R2C:
-            raise ValueError("at least 1 axis must be transformed")
         return taken.give(array.copy())
     if _axes.are_repeated(places):
-        return _one_by_one(name, taken, places, extents, norm, threads, out)
+        result = _one_by_one(name, taken.array, places, extents, norm, threads, out)
+        return result if out is not None else taken.give(result)
     n = _axes.real_extents(array.shape, places, extents, call.kind == _R2C and call.inverse)
 
     shape = list(array.shape)
@@ -139,20 +158,60 @@ def general(
     return out
 
 
-def _one_by_one(
-    name: str, taken: _arrays.Taken, axes: tuple[int, ...], extents: list[int | None], norm: Any, threads: int, out: Any
+def _places(call: Call, shape: tuple[int, ...], s: Any, axes: Any) -> tuple[tuple[int, ...], list[int | None]]:
+    """Which axes are transformed, and to what extents."""
+    if call.one:
+        return _axes.one_axis(shape, s, axes)
+    _axes.warn_as_numpy(s, axes)
+    places, extents = _axes.several_axes(shape, s, axes)
+    if not places and call.kind == _R2C:
+        raise ValueError("at least 1 axis must be transformed")
+    return places, extents
+
+
+def _on_gpu(
+    library: Library, name: str, x: Any, s: Any, axes: Any, norm: Any, overwrite_x: Any, workers: Any, out: Any
 ) -> Any:
-    """Transforms along each axis in turn, as NumPy does, since some axis occurs more than once."""
+    call, number = CALLS[name], norm_number(norm)
+    _workers.count_workers(workers)  # mistakes only: a GPU's threads are its own
+    shape = library.shape(x)
+    places, extents = _places(call, shape, s, axes)
+    n = _axes.real_extents(shape, places, extents, call.kind == _R2C and call.inverse)
+    if not places:
+        return _on_gpus.converted(library, x)
+    if _axes.are_repeated(places) or len(places) > MOST_AXES:
+        return _one_by_one(name, x, places, extents, norm, None, out)
+    transform = _on_gpus.Transform(call.kind, call.inverse, number, places, n)
+    return _on_gpus.run(library, transform, x, bool(overwrite_x), out)
+
+
+def _with_derivatives(name: str, x: Any, s: Any, axes: Any, norm: Any, workers: Any, out: Any) -> Any:
+    """The transform of a tensor that PyTorch differentiates."""
+    if out is not None:
+        raise _core.ArgumentError("weft.fft: out takes no result of which PyTorch follows the derivatives")
+    norm_number(norm)
+    places, extents = _places(CALLS[name], tuple(x.shape), s, axes)
+    if not places:
+        return x * 1
+    if _axes.are_repeated(places):
+        return _one_by_one(name, x, places, extents, norm, workers, None)
+    return _autograd.differentiable(name, x, s, axes, norm, workers)
+
+
+def _one_by_one(
+    name: str, x: Any, axes: tuple[int, ...], extents: list[int | None], norm: Any, workers: Any, out: Any
+) -> Any:
+    """Transforms along each axis in turn, as NumPy does, since some axis occurs more than once, or they are many."""
     alone, others = name.rstrip("2n"), "ifft" if CALLS[name].inverse else "fft"
     turns = list(zip(axes, extents))
     steps = [(alone, *turns[-1])] + [(others, *turn) for turn in reversed(turns[:-1])]
     if alone == "irfft":
         steps = [(others, *turn) for turn in turns[:-1]] + [(alone, *turns[-1])]
-    result = taken.array
+    result = x
     for number, (step, axis, extent) in enumerate(steps):
         given = out if number == len(steps) - 1 else None
-        result = general(step, result, extent, axis, norm, False, threads, None, given)
-    return result if out is not None else taken.give(result)
+        result = general(step, result, extent, axis, norm, False, workers, None, given)
+    return result
 
 
 def _by_scipy(

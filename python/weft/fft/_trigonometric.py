@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 
 from weft import _core
-from weft.fft import _arrays, _axes, _transforms, _workers
+from weft._adapters import adapter_of, through
+from weft._gpu.libraries import library_of
+from weft.fft import _arrays, _autograd, _axes, _transforms, _workers
 from weft.fft._arrays import Array
 from weft.fft._elsewhere import by_scipy
 
@@ -59,6 +61,15 @@ def _cropped(array: Array, axes: _axes.Shape, n: _axes.Shape) -> Array:
 def _compute(
     name: str, x: Any, type: Any, s: Any, axes: Any, norm: Any, overwrite_x: Any, workers: Any, orthogonalize: Any
 ) -> Any:
+    adapter = adapter_of(x)
+    if adapter is not None:
+        return through(
+            adapter, x, None, lambda a, _: _compute(name, a, type, s, axes, norm, overwrite_x, workers, orthogonalize)
+        )  # fmt: skip
+    if library_of(x) is not None:
+        raise _core.UnsupportedError(f"weft.fft.{name}: there are no real-to-real transforms on GPUs")
+    if _autograd.tracks(x):
+        raise _core.UnsupportedError(f"weft.fft.{name}: real-to-real transforms have no gradients; detach the tensor")
     taken = _arrays.take(x)
     sine, inverse, one = "dst" in name, name.startswith("i"), not name.endswith("n")
     if _arrays.is_long(taken.array) or type not in _OTHER:
@@ -97,6 +108,8 @@ def _compute(
 
 
 def _hankel(name: str, x: Any, *args: Any) -> Any:
+    if library_of(x) is not None:
+        raise _core.UnsupportedError(f"weft.fft.{name}: there are no Hankel transforms on GPUs")
     return _by_scipy(name, _arrays.take(x), *args)
 
 

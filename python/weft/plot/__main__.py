@@ -5,27 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import NoReturn
 
-PACKAGES = {
-    "numpy": "python3-numpy",
-    "pandas": "python3-pandas",
-    "scipy": "python3-scipy",
-    "matplotlib": "python3-matplotlib",
-}
-FORMATS = ("png", "pdf", "svg")
-
-
-class Parser(argparse.ArgumentParser):
-    """Refuses with one line, as the rest of the command does."""
-
-    def error(self, message: str) -> NoReturn:
-        refuse(f"{message}; see weft plot --help")
-
-
-def refuse(sentence: str) -> NoReturn:
-    print(f"weft: {sentence}", file=sys.stderr)
-    sys.exit(2)
+from weft.plot.command import PACKAGES, Parser, read_formats, refuse, require_packages
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -55,29 +36,13 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if (options.folder is None) == (options.compare is None):
         parser.error("give one results folder, or --compare and two")
-    options.format = tuple(dict.fromkeys(options.format.split(",")))
-    unknown = [name for name in options.format if name not in FORMATS]
-    if unknown:
-        parser.error(f"--format: {unknown[0]!r} is not one of {', '.join(FORMATS)}")
+    options.format = read_formats(parser, options.format)
     return options
-
-
-def missing_packages() -> list[str]:
-    """The Debian packages of what cannot be imported."""
-    missing = []
-    for module, package in PACKAGES.items():
-        try:
-            __import__(module)
-        except ImportError:
-            missing.append(package)
-    return missing
 
 
 def main(arguments: list[str]) -> int:
     options = parse(arguments)
-    missing = missing_packages()
-    if missing:
-        refuse(f"{sys.executable} lacks Python packages; on Debian: apt-get install {' '.join(missing)}")
+    require_packages(PACKAGES)
     from weft.plot.table import InputError
 
     try:

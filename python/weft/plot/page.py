@@ -131,7 +131,12 @@ def facts(pairs: Sequence[tuple[str, str]]) -> str:
     return f"<dl>{shown}</dl>" if shown else ""
 
 
-def document(title: str, description: str, meta: str, banners: Sequence[str], sections: dict[str, str]) -> str:
+FOOTER = "Written by weft plot. All times are those of the slowest rank; see Method."
+
+
+def document(
+    title: str, description: str, meta: str, banners: Sequence[str], sections: dict[str, str], footer: str = FOOTER
+) -> str:
     """The whole file."""
     links = "".join(f'<li><a href="#{slug_of(heading)}">{escape(heading)}</a></li>' for heading in sections)
     paragraph = f"<p>{escape(description)}</p>" if description else ""
@@ -143,6 +148,6 @@ def document(title: str, description: str, meta: str, banners: Sequence[str], se
         f'<p class="soft">{escape(meta)}</p></header>\n<main>\n{"".join(banners)}'
         f'\n<nav aria-label="Contents"><ul>{links}</ul></nav>\n'
         + "\n".join(section(heading, content) for heading, content in sections.items())
-        + "\n</main>\n<footer>Written by weft plot. All times are those of the slowest rank; see Method.</footer>\n"
+        + f"\n</main>\n<footer>{escape(footer)}</footer>\n"
         f"<script>{SCRIPT}</script>\n</body></html>\n"
     )

@@ -46,7 +46,7 @@ TYPES = {
 FORMS = {
     "library": r".+",
     "shape": r"[1-9][0-9]*(x[1-9][0-9]*)*",
-    "kind": r"r2c|c2c",
+    "kind": r"r2c|c2c|(d[cs]t[1-4]|none)(\+(d[cs]t[1-4]|none))*",
     "precision": r"double|single",
     "direction": r"forward|inverse",
     "layout": r"contiguous|strided",

@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-UNIT_ROUNDOFF = {"double": 2.0**-53, "single": 2.0**-24}
+UNIT_ROUNDOFF = {"double": 2.0**-53, "single": 2.0**-24, "half": 2.0**-11}
+WORD = {"double": 8, "single": 4, "half": 2}  # bytes of a real number
 
 
 @cache
@@ -53,16 +54,18 @@ def shape_label(shape: str) -> str:
 def flops(shape: str, kind: str, batch: int) -> float:
     """Operations of a transform in benchFFT's convention."""
     count = points(shape)
-    return (2.5 if kind == "r2c" else 5.0) * count * float(np.log2(count)) * batch
+    return (5.0 if kind == "c2c" else 2.5) * count * float(np.log2(count)) * batch
 
 
 @cache
 def array_bytes(shape: str, kind: str, precision: str, batch: int) -> tuple[int, int]:
     """Bytes of the whole input and output (of the forward transform), all ranks together."""
-    word = 8 if precision == "double" else 4
+    word = WORD[precision]
     count = points(shape)
     if kind == "c2c":
         return 2 * word * count * batch, 2 * word * count * batch
+    if kind != "r2c":  # real to real
+        return word * count * batch, word * count * batch
     last = extents(shape)[-1]
     return word * count * batch, 2 * word * (count // last) * (last // 2 + 1) * batch
 

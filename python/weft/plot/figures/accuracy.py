@@ -32,14 +32,15 @@ LEAST_BYTES = 1 << 20  # below, pages and tables outweigh the arrays
 
 def draw(study: Study) -> list[Picture]:
     """Error pictures for each precision, and one of memory."""
-    pictures = []
-    errors = _errors(study)
-    for precision, part in errors.groupby("precision"):
-        pictures.append(_error_picture(study, str(precision), part))
+    pictures = error_pictures(study)
     memory = study.cells[(study.cells["memory_peak"] > 0) & (study.cells["array_bytes"] >= LEAST_BYTES)]
     if len(memory):
-        pictures.append(_memory_picture(memory))
+        pictures.append(memory_picture(memory))
     return pictures
+
+
+def error_pictures(study: Study) -> list[Picture]:
+    return [_error_picture(study, str(precision), part) for precision, part in _errors(study).groupby("precision")]
 
 
 def _errors(study: Study) -> pd.DataFrame:
@@ -141,7 +142,8 @@ def _error_handles(errors: pd.DataFrame, colours: dict[str, str], wrong: int) ->
     return [*handles, handle("u √log2 N", MUTED, "", "--")]
 
 
-def _memory_picture(cells: pd.DataFrame) -> Picture:
+def memory_picture(cells: pd.DataFrame, base: str = "input + output") -> Picture:
+    """Peak memory over array_bytes, which are those of `base`."""
     lines = lines_of(cells).assign(ratio=lambda table: table["memory_peak"] / table["array_bytes"])
     colours = library_colours(lines["library"])
     figure, grid = make_axes(1, 1, 8.5, 3.8)
@@ -161,12 +163,12 @@ def _memory_picture(cells: pd.DataFrame) -> Picture:
             markersize=6.5,
             label=f"{name}, {'several ranks' if several else '1 rank'}",
         )
-    _byte_axis(ax, lines["array_bytes"])
-    ratio_axis(ax, lines["ratio"], (), "peak memory / (input + output)")
+    _byte_axis(ax, lines["array_bytes"], base)
+    ratio_axis(ax, lines["ratio"], (), f"peak memory over {base}")
     handles = [handle(name, *looks[name], "") for name in order]
     if (lines["ranks"] > 1).any():
         handles += [handle("1 rank", MUTED, "o", ""), handle("several ranks", MUTED, "o", "", True)]
-    finish(figure, "Peak memory over the size of input and output", handles)
+    finish(figure, f"Peak memory over {base}", handles)
     big = lines[lines["array_bytes"] == lines["array_bytes"].max()].sort_values("ratio")
     parts = [
         f"{contestant_name(cell)} {cell['ratio']:.2f} ({plural(int(cell['ranks']), 'rank')})"
@@ -174,13 +176,12 @@ def _memory_picture(cells: pd.DataFrame) -> Picture:
     ]
     seen = f"At the largest size: {', '.join(parts)}."
     caption = (
-        "Peak memory of all ranks together: buffers, and what planning and the first run added, over input + output. "
-        + seen
+        f"Peak memory of all ranks together: buffers, and what planning and the first run added, over {base}. " + seen
     )
     return Picture("memory", "Peak memory", caption, f"Scatter chart of peak memory. {seen}", figure)
 
 
-def _byte_axis(ax: Axes, values: pd.Series) -> None:
+def _byte_axis(ax: Axes, values: pd.Series, label: str) -> None:
     low, high = np.floor(np.log2(values.min()) - 0.2), np.ceil(np.log2(values.max()) + 0.2)
     ax.set_xscale("log", base=2)
     ax.set_xlim(2**low, 2**high)
@@ -188,7 +189,7 @@ def _byte_axis(ax: Axes, values: pd.Series) -> None:
     ax.xaxis.set_major_locator(FixedLocator(2.0 ** np.arange(low, high + 1, step)))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: byte_label(x)))
     ax.xaxis.set_minor_locator(NullLocator())
-    ax.set_xlabel("input + output")
+    ax.set_xlabel(label)
 
 
 def byte_label(count: float) -> str:

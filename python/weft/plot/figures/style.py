@@ -90,7 +90,26 @@ PHASE = {
     "local": SKY,
     "other": "#c9cdd3",
 }
-LIBRARY = {"weft": VERMILION, "fftw": BLUE, "fftw-mpi": SKY, "cufft": GREEN, "cufftxt": SAND, "heffte": PURPLE}
+LIBRARY = {
+    "weft": VERMILION,
+    "fftw": BLUE,
+    "fftw-mpi": SKY,
+    "cufft": GREEN,
+    "cufftxt": SAND,
+    "heffte": PURPLE,
+    # weft compare's, beside weft
+    "weft-plan": "#f0a08a",
+    "weft-fftw": "#7f2a00",
+    "numpy": BLUE,
+    "scipy": SKY,
+    "pyfftw": GREEN,
+    "mkl_fft": PURPLE,
+    "ducc0": ORANGE,
+    "torch": GREY,
+    "jax": "#1f4e3d",
+    "cupy": "#8a5a44",
+    "pyvkfft": SAND,
+}
 SPARE = [ORANGE, GREY, PURPLE, SAND, GREEN, SKY]
 MARKS = ["o", "s", "^", "D", "v", "P", "X", "<", ">"]
 LINES = {"default": "-", "realigned": (0, (4, 2))}

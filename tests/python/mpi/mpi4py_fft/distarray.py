@@ -1,0 +1,1 @@
+from weft import DistArray, newDistArray  # noqa: F401

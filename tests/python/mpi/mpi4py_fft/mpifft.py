@@ -1,0 +1,1 @@
+from mpi4py_fft import PFFT  # noqa: F401

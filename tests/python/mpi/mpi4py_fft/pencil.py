@@ -1,0 +1,1 @@
+from weft import Pencil, Subcomm  # noqa: F401
