@@ -1,6 +1,6 @@
 /*
- * Two and three dimensions in every memory order on either side, and threads: two or three give the
- * bits that one gives.
+ * Two and three dimensions in every memory order on either side; threads, of which two or three
+ * give the bits that one gives; and short lines, whose bits do not depend on what is contiguous.
  */
 #include "test_engine.h"
 
@@ -158,13 +158,78 @@ static void threads_do_not_change_the_bits(void **state) {
         }
 }
 
+/* Transforms the same numbers in one of four layouts: bit 0 and bit 1 of `layout` say whether lines
+ * are neighbours in the input and in the output; otherwise the points of each line are. */
+static side run_layout(const weft_engine_ops *engine, weft_transform t, int layout,
+                       const exact_complex *given) {
+    static const int order[2][2] = {{0, 1}, {1, 0}};
+    const int64_t gap[2] = {random_between(0, 2), 0};
+    lay_out(&t, false, order[layout & 1], gap);
+    lay_out(&t, true, order[layout >> 1], gap);
+    side in = side_create(&t, false, (side_placement)random_between(0, PLACEMENTS - 1));
+    side out = side_create(&t, true, (side_placement)random_between(0, PLACEMENTS - 1));
+    t.in_elements = in.extent;
+    t.out_elements = out.extent;
+    for (int64_t i = 0; i < in.elements; i++) side_put(&in, i, given[i]);
+    run_transform(engine, &t, in.data, out.data);
+    assert_gaps_untouched(&out);
+    side_destroy(&in);
+    return out;
+}
+
+static void check_layouts(const weft_engine_ops *engine, const weft_transform *t) {
+    const int64_t count = t->dim[0].n * t->loop[0].n;
+    exact_complex *given = malloc((size_t)count * sizeof *given);
+    assert_non_null(given);
+    fill_array(engine, t, given, count);
+    side first = {0};
+    for (int layout = 0; layout < 4; layout++) {
+        side out = run_layout(engine, *t, layout, given);
+        if (layout == 0) first = out;
+        for (int64_t i = 0; i < out.elements; i++) {
+            const exact_complex a = side_get(&first, i), b = side_get(&out, i);
+            if (creall(a) == creall(b) && cimagl(a) == cimagl(b)) continue;
+            char text[640];
+            describe_transform(t, text, sizeof text);
+            fail_msg("%s: layout %d: not the bits of contiguous lines", text, layout);
+        }
+        if (layout > 0) side_destroy(&out);
+    }
+    side_destroy(&first);
+    free(given);
+}
+
+/* Every length that one codelet transforms and others; full vectors of lines and some more. */
+static void what_is_contiguous_does_not_change_the_bits(void **state) {
+    const weft_engine_ops *engine = engine_of(state);
+    if (engine->id != WEFT_ENGINE_NATIVE) {
+        print_message("skipped: promised by the native engine only\n");
+        skip();
+    }
+    for (int64_t n = 2; n <= 40; n++)
+        for (int variant = 0; variant < 3 * 2 * 2; variant++) {
+            const weft_transform t = {.kind = (weft_transform_kind)(variant % 3),
+                                      .direction = variant / 6 ? WEFT_INVERSE : WEFT_FORWARD,
+                                      .precision = variant / 3 % 2 ? WEFT_SINGLE : WEFT_DOUBLE,
+                                      .dims = 1,
+                                      .dim = {{.n = n}},
+                                      .loops = 1,
+                                      .loop = {{.n = random_between(2, 40)}},
+                                      .destroy_input = true,
+                                      .threads = 1};
+            check_layouts(engine, &t);
+        }
+}
+
 #define WEFT_ENGINE_ENTRY(ops)                                                                     \
     {#ops " all_memory_orders_give_the_transform", all_memory_orders_give_the_transform, NULL,     \
      NULL, (void *)(uintptr_t)&ops},                                                               \
         {#ops " points_at_large_strides_are_transformed", points_at_large_strides_are_transformed, \
          NULL, NULL, (void *)(uintptr_t)&ops},                                                     \
         {#ops " threads_do_not_change_the_bits", threads_do_not_change_the_bits, NULL, NULL,       \
-         (void *)(uintptr_t)&ops},
+         (void *)(uintptr_t)&ops},                                                                 \
+        {#ops " what_is_contiguous_does_not_change_the_bits",                                      \
+         what_is_contiguous_does_not_change_the_bits, NULL, NULL, (void *)(uintptr_t)&ops},
 
 int main(void) {
     const struct CMUnitTest tests[] = {

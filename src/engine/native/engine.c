@@ -188,12 +188,13 @@ static weft_status add_plane(const planning *p, int first, int second, bool from
 }
 
 /* Transforms all dimensions in their order, the two last of the arrays together where a plane of
- * them fits in the cache. The first pass group reads the input and writes the output, and the
- * others work in place on the output. From complex to real, all but the last work in place on the
- * input. */
+ * them fits in the cache and the whole array does not. The first pass group reads the input and
+ * writes the output, and the others work in place on the output. From complex to real, all but the
+ * last work in place on the input. */
 static weft_status add_groups(const planning *p) {
     const weft_transform *t = p->transform;
-    const bool plane = weft_native_plane_fits(t), c2r = t->kind == WEFT_TRANSFORM_C2R;
+    const bool plane = weft_native_plane_fits(t) && !weft_native_stays_in_cache(t);
+    const bool c2r = t->kind == WEFT_TRANSFORM_C2R;
     for (int i = 0; i < t->dims; i++) {
         const int d = weft_native_in_order(t, i),
                   next = i + 1 < t->dims ? weft_native_in_order(t, i + 1) : -1;

@@ -46,6 +46,15 @@ typedef struct weft_codelet {
     void (*tile_to_array)(const void *tile, void *base, const int64_t *offset, bool past);
     void (*array_to_array)(const void *in, const int64_t *in_offset, void *out,
                            const int64_t *out_offset, bool past, double scale);
+    /* Transforms from array to array `count` <= lanes lines, with a `scale` that is a number of the
+     * kernels' precision. */
+    void (*some_to_array)(const void *in, const int64_t *in_offset, void *out,
+                          const int64_t *out_offset, int count, double scale);
+    /* Along: transforms `count` lines of radix points, which begin in_stride and out_stride bytes
+     * apart. The inverse has the results of the forward transform in reverse order, but for number
+     * 0. `scale` is a number of the kernels' precision. */
+    void (*lines)(const void *in, int64_t in_stride, void *out, int64_t out_stride, int64_t count,
+                  bool inverse, double scale);
 } weft_codelet;
 
 typedef struct weft_kernels {
@@ -56,13 +65,19 @@ typedef struct weft_kernels {
     /* For lines alone, one for each width of vectors, the widest first; ended by NULL. */
     const struct weft_lone_kernels *const *lone;
 
-    /* Along: loads complex lines; point j goes to row rows[j] of the tile. What lies `ahead` bytes
-     * further is prefetched. */
+    /* Along: loads and stores `count` <= lanes complex lines; point j goes to row rows[j] of the
+     * tile. What lies `ahead` bytes further is prefetched, unless `ahead` is 0. With `past`, which
+     * takes as many lines as there are lanes, aligned to 64 bytes, they are stored past the caches.
+     */
     void (*load_lines)(const void *const *lines, int64_t n, void *tile, const int32_t *rows,
-                       int64_t ahead);
+                       int count, int64_t ahead);
     void (*store_lines)(const void *tile, const int32_t *rows, int64_t n, void *const *lines,
-                        bool past, /* past the caches: lines are aligned to 64 bytes */
-                        double scale);
+                        int count, bool past, double scale);
+    /* Along: real lines, which are the real parts of the tile; loaded imaginary parts are zero. */
+    void (*load_real_lines)(const void *const *lines, int64_t n, void *tile, const int32_t *rows,
+                            int count);
+    void (*store_real_lines)(const void *tile, const int32_t *rows, int64_t n, void *const *lines,
+                             int count, double scale);
     /* Across: loads and stores `count` <= lanes complex lines. */
     void (*load_rows)(const void *base, const int64_t *offset, int64_t n, void *tile,
                       const int32_t *rows, int count);

@@ -199,6 +199,39 @@ static bool could_be_matrices(const weft_native_pass *pass) {
            weft_matrix_suits(pass->kernels, pass->line.n);
 }
 
+/* Lists the tiles, lest each execution looks for their lines again: that takes longer than to
+ * transform short ones. */
+static bool list_tiles(weft_native_pass *pass, size_t *bytes) {
+    enum { MOST = 1024 };
+    const int64_t lanes = pass->kernels->lanes;
+    const int64_t width = pass->loops > 0 ? pass->loop[0] : 1;
+    const bool within = pass->by_loop || pass->loops <= 1 || pass->loop[0] % lanes == 0;
+    if (pass->tiles > MOST || width > INT32_MAX || !within || pass->in.pieces > 1 ||
+        pass->out.pieces > 1)
+        return true;
+    const size_t size = (size_t)pass->tiles * sizeof *pass->tile;
+    pass->tile = malloc(size);
+    if (!pass->tile) return false;
+    *bytes += size;
+    const int64_t across = (width + lanes - 1) / lanes;
+    for (int64_t i = 0; i < pass->tiles; i++) {
+        const int64_t first = i % across * lanes, left = width - first;
+        weft_native_tile *t = &pass->tile[i];
+        *t = (weft_native_tile){.in = pass->in.piece->offset,
+                                .out = pass->out.piece->offset,
+                                .first = (int32_t)first,
+                                .count = (int32_t)(left < lanes ? left : lanes)};
+        int64_t rest = i / across;
+        for (int l = 0; l < pass->loops; l++) {
+            const int64_t index = l == 0 ? first : rest % pass->loop[l];
+            if (l > 0) rest /= pass->loop[l];
+            t->in += index * pass->in.piece->loop_stride[l];
+            t->out += index * pass->out.piece->loop_stride[l];
+        }
+    }
+    return true;
+}
+
 /* Makes what lines in tiles need, or those that are transformed as matrices. */
 static bool make_tiles(weft_native_pass *pass, weft_direction direction, size_t *bytes) {
     bool ok = weft_line_create(pass->kernels, pass->line.n, direction, &pass->line, bytes) &&
@@ -207,6 +240,11 @@ static bool make_tiles(weft_native_pass *pass, weft_direction direction, size_t 
     ok = ok && make_offsets(&pass->in, plain ? pass->line.stages.place_of : NULL, bytes) &&
          make_offsets(&pass->out, plain ? pass->result_of : NULL, bytes);
     pass->by_matrix = ok && could_be_matrices(pass);
+    ok = ok && list_tiles(pass, bytes);
+    pass->by_codelet = ok && !pass->by_matrix && pass->tile && plain &&
+                       pass->line.stages.count == 1 && pass->in.access == WEFT_ALONG &&
+                       pass->out.access == WEFT_ALONG;
+    pass->inverse = direction == WEFT_INVERSE;
     return ok && (!pass->by_matrix ||
                   weft_matrix_create(pass->kernels, pass->line.n, direction, &pass->matrix, bytes));
 }
@@ -275,6 +313,7 @@ void weft_native_pass_release(weft_native_pass *pass) {
     free(pass->load_row);
     free(pass->store_row);
     free(pass->result_of);
+    free(pass->tile);
     free(pass->in.offset);
     free(pass->in.fused_offset);
     free(pass->out.offset);

@@ -46,6 +46,13 @@ typedef struct weft_native_pieces {
     const weft_native_piece *piece;
 } weft_native_pieces;
 
+/* The lines of one tile where both sides are one array: which index of loop 0 the first line has,
+ * and where it begins on either side, in bytes. Each further one is a stride of loop 0 away. */
+typedef struct weft_native_tile {
+    int64_t in, out;
+    int32_t first, count;
+} weft_native_tile;
+
 /* What a pass is made from. Loops come in any order; strides count elements of their side. */
 typedef struct weft_pass_request {
     const weft_kernels *kernels;
@@ -74,6 +81,9 @@ typedef struct weft_native_pass {
     int64_t loop[WEFT_PASS_LOOPS];
     bool by_loop; /* tiles do not go beyond loop 0, since a side is across */
     int64_t lines, tiles;
+    weft_native_tile *tile; /* all tiles, where they are few and lie within loop 0; or NULL */
+    bool by_codelet;        /* lines are contiguous and are what one codelet transforms */
+    bool inverse;
     bool by_matrix; /* contiguous lines are transformed one by one, as matrices */
     weft_matrix matrix;
     bool by_lone; /* the only line of a transform has its own points in the lanes */

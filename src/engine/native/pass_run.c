@@ -60,15 +60,21 @@ static work divide(const weft_native_pass *pass, void *scratch) {
                   lines + gathered_bytes(pass), false};
 }
 
-/* The lines of one tile: the loop indices of each. Where a tile does not go beyond loop 0, only
- * those of the first line are set. */
+/* The lines of one tile: where it is listed, or the loop indices of each line. Where a tile does
+ * not go beyond loop 0, only those of the first line are set. */
 typedef struct tile_lines {
     int count;
+    const weft_native_tile *listed; /* or NULL */
     int64_t index[MOST_LANES][WEFT_PASS_LOOPS];
 } tile_lines;
 
 static void find_lines(const weft_native_pass *pass, int64_t number, tile_lines *t) {
     const int64_t lanes = pass->kernels->lanes;
+    t->listed = pass->tile ? &pass->tile[number] : NULL;
+    if (t->listed) {
+        t->count = t->listed->count;
+        return;
+    }
     if (pass->by_loop) {
         int64_t chunks = (pass->loop[0] + lanes - 1) / lanes;
         int64_t rest = number / chunks, first = (number - rest * chunks) * lanes;
@@ -102,6 +108,10 @@ static void find_lines(const weft_native_pass *pass, int64_t number, tile_lines 
 
 static int64_t line_offset(const weft_native_pass *pass, const weft_native_piece *piece,
                            const tile_lines *t, int line) {
+    if (t->listed) {
+        const int64_t first = piece == pass->in.piece ? t->listed->in : t->listed->out;
+        return pass->loops > 0 ? first + line * piece->loop_stride[0] : first;
+    }
     int64_t offset = piece->offset;
     for (int i = 0; i < pass->loops; i++) offset += t->index[line][i] * piece->loop_stride[i];
     return offset;
@@ -207,8 +217,11 @@ static void load(const weft_native_pass *pass, const void *const *array, const t
         int64_t n = rows_of(pass, side, piece->points);
         point_lines(pass, piece, array[p], t, lines);
         if (side->operated) operate_on_lines(pass, t, w, lines);
-        if (side->access == WEFT_ALONG && t->count == k->lanes && (!side->real || pairs))
-            k->load_lines(lines, n, w->tile, rows, w->touch ? 0 : look_ahead(pass, piece));
+        if (side->access == WEFT_ALONG && side->real && !pairs)
+            k->load_real_lines(lines, n, w->tile, rows, t->count);
+        else if (side->access == WEFT_ALONG)
+            k->load_lines(lines, n, w->tile, rows, t->count,
+                          w->touch ? 0 : look_ahead(pass, piece));
         else
             k->gather(lines, piece->stride * (pairs ? 2 : 1),
                       pairs        ? piece->stride
@@ -229,7 +242,7 @@ static void store_gathered(const weft_native_pass *pass, void *array, const tile
     const int64_t n = rows_of(pass, side, side->whole.points);
     void *lines[MOST_LANES];
     for (int l = 0; l < k->lanes; l++) lines[l] = w->lines + l * line;
-    k->store_lines(w->tile, pass->store_row, n, lines, false, pass->scale);
+    k->store_lines(w->tile, pass->store_row, n, lines, k->lanes, false, pass->scale);
     k->copy(w->lines, (char *)array + line_offset(pass, side->piece, t, 0), k->lanes * line, true);
 }
 
@@ -284,8 +297,11 @@ static void store(const weft_native_pass *pass, void *const *array, const tile_l
             lines[l] =
                 side->operated ? w->lines + l * operated_stride(side) : (void *)(uintptr_t)found[l];
         stream = stream && !side->operated;
-        if (side->access == WEFT_ALONG && t->count == k->lanes && (!side->real || pairs))
-            k->store_lines(w->tile, rows, n, lines, stream, pass->scale);
+        if (side->access == WEFT_ALONG && side->real && !pairs)
+            k->store_real_lines(w->tile, rows, n, lines, t->count, pass->scale);
+        else if (side->access == WEFT_ALONG)
+            k->store_lines(w->tile, rows, n, lines, t->count, stream && t->count == k->lanes,
+                           pass->scale);
         else
             k->scatter(w->tile, rows, n, lines, piece->stride * (pairs ? 2 : 1),
                        pairs        ? piece->stride
@@ -309,7 +325,7 @@ static void transform(const weft_native_pass *pass, const tile_lines *t, const w
     if (pass->kind == WEFT_TRANSFORM_R2C && pass->halved)
         k->split_spectrum(w->tile, pass->n / 2, pass->roots, pass->store_row);
     if (pass->twiddles) {
-        const int64_t tile = t->index[0][0] / k->lanes;
+        const int64_t tile = (t->listed ? t->listed->first : t->index[0][0]) / k->lanes;
         k->multiply_twiddles(
             w->tile, pass->store_row, pass->n,
             weft_twiddles_factors(pass->twiddles, tile, (char *)w->tile + tile_bytes(pass)),
@@ -349,14 +365,39 @@ static void store_fused(const weft_native_pass *pass, void *const *out, const ti
                       pass->scale);
 }
 
+/* Whether results are scaled by a number of the kernels' precision. */
+static bool scales_exactly(const weft_native_pass *pass) {
+    return pass->kernels->real_bytes == sizeof(double) || (double)(float)pass->scale == pass->scale;
+}
+
 static void run_array_to_array(const weft_native_pass *pass, const void *const *in,
                                void *const *out, const tile_lines *t, const work *w, bool stream) {
     const weft_stages *s = &pass->line.stages;
     side_rows r = find_rows(pass, &pass->in, in, t, pass->in.fused_offset, s->place_of, w->in);
     side_rows to = find_rows(pass, &pass->out, (const void *const *)out, t, pass->out.fused_offset,
                              pass->result_of, w->out);
-    s->stage[0].codelet->array_to_array(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset,
-                                        stream, pass->scale);
+    const weft_codelet *codelet = s->stage[0].codelet;
+    if (t->count == pass->kernels->lanes)
+        codelet->array_to_array(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset, stream,
+                                pass->scale);
+    else
+        codelet->some_to_array(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset, t->count,
+                               pass->scale);
+}
+
+/* Lines that one codelet transforms from array to array, without a tile in between. */
+static void run_codelet(const weft_native_pass *pass, const void *in, void *out, int64_t first,
+                        int64_t end) {
+    const weft_codelet *codelet = pass->line.stages.stage[0].codelet;
+    const int64_t in_stride = pass->loops > 0 ? pass->in.piece->loop_stride[0] : 0;
+    const int64_t out_stride = pass->loops > 0 ? pass->out.piece->loop_stride[0] : 0;
+    for (int64_t i = first; i < end;) {
+        const weft_native_tile *t = &pass->tile[i];
+        int64_t count = t->count;
+        for (i++; i < end && pass->tile[i].first > 0; i++) count += pass->tile[i].count;
+        codelet->lines((const char *)in + t->in, in_stride, (char *)out + t->out, out_stride, count,
+                       pass->inverse, pass->scale);
+    }
 }
 
 void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *const *out,
@@ -368,6 +409,11 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
         const int64_t most = end * lanes;
         weft_native_lines_run(pass, in, out, w.tile, first * lanes,
                               most < pass->lines ? most : pass->lines);
+        return;
+    }
+    if (pass->by_codelet && scales_exactly(pass) && !pass->twiddles && !pass->stream &&
+        !pass->in.operated && !pass->out.operated) {
+        run_codelet(pass, in[0], out[0], first, end);
         return;
     }
     const bool plain = pass->kind == WEFT_TRANSFORM_C2C && !pass->twiddles &&
@@ -385,7 +431,7 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
             continue;
         }
         const bool loads = fuse_load && (full || pass->in.padded), stores = fuse_store && full;
-        if (loads && stores && s->count == 1) {
+        if (fuse_load && fuse_store && s->count == 1 && (full || scales_exactly(pass))) {
             run_array_to_array(pass, in, out, &t, &w, stream);
             continue;
         }

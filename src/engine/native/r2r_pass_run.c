@@ -96,11 +96,11 @@ static void copy_in(const weft_r2r_pass *pass, const weft_r2r_piece *p, const ch
         lines[l] = base + offset_of(pass, p, t->index[l]);
         last[l] = (const char *)lines[l] + 2 * pairs * p->stride;
     }
-    if (s->along && t->count == k->lanes)
-        k->load_lines(lines, pairs, copy, pass->rows, AHEAD);
+    if (s->along)
+        k->load_lines(lines, pairs, copy, pass->rows, t->count, AHEAD);
     else
         k->gather(lines, 2 * p->stride, p->stride, pairs, copy, pass->rows, t->count);
-    if (odd) k->gather(last, 0, 0, 1, copy, pass->rows + pairs, t->count);
+    if (odd) k->load_real_lines(last, 1, copy, pass->rows + pairs, t->count);
 }
 
 static void copy_out(const weft_r2r_pass *pass, const weft_r2r_piece *p, const char *copy,
@@ -124,11 +124,11 @@ static void copy_out(const weft_r2r_pass *pass, const weft_r2r_piece *p, const c
         lines[l] = base + offset_of(pass, p, t->index[l]);
         last[l] = (char *)lines[l] + 2 * pairs * p->stride;
     }
-    if (s->along && t->count == k->lanes)
-        k->store_lines(copy, pass->rows, pairs, lines, false, pass->scale);
+    if (s->along)
+        k->store_lines(copy, pass->rows, pairs, lines, t->count, false, pass->scale);
     else
         k->scatter(copy, pass->rows, pairs, lines, 2 * p->stride, p->stride, t->count, pass->scale);
-    if (odd) k->scatter(copy, pass->rows + pairs, 1, last, 0, 0, t->count, pass->scale);
+    if (odd) k->store_real_lines(copy, pass->rows + pairs, 1, last, t->count, pass->scale);
 }
 
 static void run_tiles(const weft_r2r_pass *pass, const void *const *in, void *const *out,

@@ -123,6 +123,91 @@ static inline __attribute__((always_inline)) void simd_store_complex(REAL *p, ve
 #endif
 }
 
+#if VECTOR > 1
+
+#if defined SIMD_MASKED
+/* A mask of AVX2 for the first `count` numbers of a vector. */
+static inline __attribute__((always_inline)) __m256i simd_mask(int count) {
+    static const SIMD_MASKED bits[2 * VECTOR] = {
+#if VECTOR == 4
+        -1,
+        -1,
+        -1,
+        -1
+#else
+        -1,
+        -1,
+        -1,
+        -1,
+        -1,
+        -1,
+        -1,
+        -1
+#endif
+    };
+    return _mm256_loadu_si256((const __m256i *)(const void *)(bits + VECTOR - count));
+}
+#endif
+
+/* The first `count` numbers at p, and zeros: the memory behind them is not touched. */
+static inline __attribute__((always_inline)) vector simd_load_part(const REAL *p, int count) {
+    if (__builtin_constant_p(count) && count == VECTOR) return SIMD_LOAD(p);
+#if defined SIMD_LOAD_PART
+    return (vector)SIMD_LOAD_PART(p, count);
+#else
+    vector v = {0};
+    for (int i = 0; i < VECTOR; i++)
+        if (i < count) v[i] = p[i];
+    return v;
+#endif
+}
+
+/* Stores the first `count` numbers of v. */
+static inline __attribute__((always_inline)) void simd_store_part(REAL *p, vector v, int count) {
+    if (__builtin_constant_p(count) && count == VECTOR) {
+        SIMD_STORE(p, v);
+        return;
+    }
+#if defined SIMD_STORE_PART
+    SIMD_STORE_PART(p, v, count);
+#else
+    for (int i = 0; i < VECTOR; i++)
+        if (i < count) p[i] = v[i];
+#endif
+}
+
+#endif
+
+/* `count` numbers, or VECTOR if there are more, or none if it is negative. */
+static inline __attribute__((always_inline)) int simd_limited(int count) {
+    return count < 0 ? 0 : count < VECTOR ? count : VECTOR;
+}
+
+/* Loads and stores `count` interleaved complex numbers, or VECTOR of them if there are more. */
+static inline __attribute__((always_inline)) void simd_load_some_complex(const REAL *p, int count,
+                                                                         vector *re, vector *im) {
+#if VECTOR == 1
+    (void)count;
+    simd_load_complex(p, re, im);
+#else
+    const vector a = simd_load_part(p, simd_limited(2 * count));
+    const vector b = simd_load_part(p + VECTOR, simd_limited(2 * count - VECTOR));
+    *re = SIMD_RE(a, b);
+    *im = SIMD_IM(a, b);
+#endif
+}
+
+static inline __attribute__((always_inline)) void simd_store_some_complex(REAL *p, int count,
+                                                                          vector re, vector im) {
+#if VECTOR == 1
+    (void)count;
+    simd_store_complex(p, re, im);
+#else
+    simd_store_part(p, SIMD_FIRST(re, im), simd_limited(2 * count));
+    simd_store_part(p + VECTOR, SIMD_SECOND(re, im), simd_limited(2 * count - VECTOR));
+#endif
+}
+
 /* A result as it is stored: see scaling.h. */
 static inline __attribute__((always_inline)) vector simd_scaled(vector v, scaling by,
                                                                 double scale) {

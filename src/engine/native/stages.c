@@ -44,7 +44,7 @@ double weft_stages_codelet_cost(int radix, bool first) {
                                                             [15] = 2.2,
                                                             [16] = 1.9,
                                                             [25] = 4.4,
-                                                            [32] = 3.3}};
+                                                            [32] = 3.0}};
     return cost[first][radix];
 }
 

@@ -6,6 +6,7 @@
 #include "engine/native/r2r_pass.h"
 #include "engine/native/tuning.h"
 #include "support/error.h"
+#include "support/topology.h"
 
 #include <stdlib.h>
 
@@ -33,6 +34,32 @@ bool weft_native_plane_fits(const weft_transform *t) {
     size_t bytes = weft_pass_group_plane_bytes(weft_native_kernels(t->precision), t->kind,
                                                c2r ? y : z, c2r ? z : y);
     return bytes <= weft_native_cache_share(t->threads) / 3;
+}
+
+bool weft_native_stays_in_cache(const weft_transform *t) {
+    const weft_topology *cache = weft_topology_get();
+    double factor;
+    if (t->in_pieces.count > 0 || t->out_pieces.count > 0 || t->load.list ||
+        (t->store.list && !weft_native_only_scales(t, &factor)) ||
+        weft_native_useful_threads(t) > 1 ||
+        (t->kind == WEFT_TRANSFORM_C2R && t->dims > 1 && !t->destroy_input))
+        return false;
+    const weft_kernels *kernels = weft_native_kernels(t->precision);
+    size_t bytes = 2 * weft_number_bytes(t->precision), planes = 1;
+    for (int d = 0; d < t->dims; d++) {
+        const bool halved = d == t->dims - 1 && t->kind != WEFT_TRANSFORM_C2C;
+        if (weft_matrix_suits(kernels, halved ? t->dim[d].n / 2 : t->dim[d].n)) return false;
+        if (d < t->dims - 2) planes *= (size_t)t->dim[d].n;
+        bytes *= (size_t)weft_native_complex_extent(t, d);
+        if (bytes > cache->l2) return false;
+    }
+    for (int i = 0; i < t->loops; i++) {
+        planes *= (size_t)t->loop[i].n;
+        bytes *= (size_t)t->loop[i].n;
+        if (bytes > cache->l2) return false;
+    }
+    const bool padded_plane = t->kind == WEFT_TRANSFORM_C2C && planes == 1 && bytes > cache->l1;
+    return bytes <= cache->l2 / 2 && !padded_plane;
 }
 
 /* An input can be taken in pieces along the dimension that is transformed first, and an output

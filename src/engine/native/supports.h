@@ -30,6 +30,13 @@ int weft_native_useful_threads(const weft_transform *transform);
 /* Whether the two last axes can be transformed plane by plane. */
 bool weft_native_plane_fits(const weft_transform *transform);
 
+/* Whether the whole array stays in a core's second-level cache, so that axes are transformed one by
+ * one: planes need a copy to be together, and the whole array is together in any case. A plane of
+ * complex numbers that is larger than the first-level cache is an exception, since it is copied to
+ * rows that do not compete for the same sets of that cache. So are lines that would be transformed
+ * as matrices, of which planes make tiles: the bits must not depend on what is found here. */
+bool weft_native_stays_in_cache(const weft_transform *transform);
+
 /* Whether the operators on the output only multiply it by a number, a norm for one; *factor gets
  * that number, or 1. */
 bool weft_native_only_scales(const weft_transform *transform, double *factor);
