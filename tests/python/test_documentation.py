@@ -14,6 +14,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
 
 def test_programs_of_the_page_run_one_after_the_other():
     pytest.importorskip("scipy")
+    pytest.importorskip("dask.array")
     programs = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     assert len(programs) >= 5
     before = plan_cache.info()
