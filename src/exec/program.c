@@ -66,12 +66,24 @@ static weft_status plan_transform(weft_build *b, const weft_fft_step *fft, const
 
 /* ---- who waits for whom ---- */
 
+/* A task that waits for the compute lane waits for the lane's latest task before it in the list.
+ * The lane does its work in order, so all that was enqueued before that one is done too. */
+static void find_waits(weft_program *p) {
+    int latest = -1;
+    for (int t = 0; t < p->lowered.tasks.count; t++) {
+        const weft_task *task = &p->lowered.tasks.task[t];
+        p->prepared[t].waits_for = task->waits ? latest : -1;
+        if (task->waits && latest >= 0 && p->meets) p->prepared[latest].watched = true;
+        if (task->lane == WEFT_LANE_COMPUTE && p->prepared[t].async) latest = t;
+    }
+}
+
 /* Whether a task of the device needs an event. Tasks of its own lane follow it in order, and the
  * sender is called when its block is packed; other lanes wait for the event, and for tasks of the
  * network the calling thread does. */
 static bool needs_event(const weft_program *p, int t, bool *watched) {
     const weft_task *task = &p->lowered.tasks.task[t];
-    bool needed = task->kind == WEFT_TASK_COPY && task->as.copy.from_partner;
+    bool needed = *watched || (task->kind == WEFT_TASK_COPY && task->as.copy.from_partner);
     *watched = needed;
     for (int i = p->order.first_after[t]; i < p->order.first_after[t + 1]; i++) {
         const weft_task *next = &p->lowered.tasks.task[p->order.after[i]];
@@ -86,6 +98,7 @@ static bool needs_event(const weft_program *p, int t, bool *watched) {
 
 static weft_status make_events(weft_build *b, weft_program *p) {
     const weft_device_handle *d = &b->device;
+    find_waits(p);
     for (int t = 0; t < p->lowered.tasks.count; t++)
         if (p->prepared[t].async && needs_event(p, t, &p->prepared[t].watched) && p->polls)
             WEFT_TRY(d->ops->event_create(d->state, &p->prepared[t].event));
@@ -164,8 +177,9 @@ static void classify(weft_program *p) {
     p->polls = (others & device) != 0;
     for (int t = 0; t < tasks->count; t++) {
         p->sequential = p->sequential && tasks->task[t].kind < WEFT_TASK_SEND;
-        p->polls = p->polls || tasks->task[t].kind == WEFT_TASK_DEVICE_MESSAGES;
+        p->meets = p->meets || tasks->task[t].kind == WEFT_TASK_DEVICE_MESSAGES;
     }
+    p->polls = p->polls || p->meets;
 }
 
 weft_status weft_program_prepare(weft_build *b, int s) {

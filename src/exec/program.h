@@ -34,6 +34,8 @@ typedef struct weft_prepared {
     unsigned claims;            /* bit w: it writes workspace w, which partners may read */
     bool async;                 /* a queue carries it out, and not the calling thread */
     bool watched;               /* the calling thread waits for its end on a device's lane */
+    int waits_for;              /* where the task waits for the compute lane: the lane's last task
+                                   before it; -1: none */
     int blockers;               /* how many tasks must end, or begin, before it may be issued */
     int first_released;         /* the first task that has this one as `after`, and ... */
     int next_released;          /* ... the next one with the same `after`; -1: none */
@@ -75,6 +77,7 @@ typedef struct weft_program {
     weft_device_message *device_message; /* [accesses of all tasks] */
     int receives, sends;
     bool sequential; /* every task is on the compute lane and concerns this rank alone */
+    bool meets;      /* devices meet their partners in it: what a lane does may depend on them */
     bool polls; /* events tell how far lanes are; else the compute lane, which is the device's only
                    one in use and depends on no partner, is waited for */
     weft_progress progress;

@@ -63,22 +63,31 @@ static void complete_through(weft_execution *r, int lane, int last) {
     }
 }
 
+/* Records the time until now for the tasks of a lane up to `last`, if the calling thread has waited
+ * for them or messages are among them, which the device carries. */
+static void record_through(weft_execution *r, int lane, int last, bool waited) {
+    const int oldest = r->lanes.oldest[lane];
+    bool messages = false, arrivals = false;
+    for (int t = oldest;; t = r->now[t].next_in_lane) {
+        messages = messages || r->task[t].kind == WEFT_TASK_DEVICE_MESSAGES;
+        for (int i = 0; i < r->task[t].accesses && r->task[t].kind == WEFT_TASK_DEVICE_MESSAGES;
+             i++)
+            arrivals = arrivals || weft_execution_access(r, t, i)->writes;
+        if (t == last) break;
+    }
+    r->recorder->step = r->task[last].step;
+    if (waited || messages)
+        r->moment = weft_record(r->recorder, messages ? WEFT_PHASE_EXCHANGE : r->task[oldest].phase,
+                                WEFT_NO_PARTNER, r->moment);
+    if (arrivals) weft_record_arrived(r->recorder, r->moment);
+}
+
 void weft_execution_wait_for_lane(weft_execution *r, int lane) {
     const weft_device_handle *d = &r->b->device;
-    const int oldest = r->lanes.oldest[lane], newest = r->lanes.newest[lane];
-    bool messages = false, arrivals = false; /* which the device carries */
-    if (oldest == WEFT_NO_TASK) return;
-    for (int t = oldest; t != WEFT_NO_TASK; t = r->now[t].next_in_lane) {
-        if (r->task[t].kind != WEFT_TASK_DEVICE_MESSAGES) continue;
-        messages = true;
-        for (int i = 0; i < r->task[t].accesses; i++)
-            arrivals = arrivals || weft_execution_access(r, t, i)->writes;
-    }
+    const int newest = r->lanes.newest[lane];
+    if (r->lanes.oldest[lane] == WEFT_NO_TASK) return;
     weft_keep(&r->status, d->ops->queue_wait(d->state, r->b->lanes.queue[lane]));
-    r->recorder->step = r->task[newest].step;
-    r->moment = weft_record(r->recorder, messages ? WEFT_PHASE_EXCHANGE : r->task[oldest].phase,
-                            WEFT_NO_PARTNER, r->moment);
-    if (arrivals) weft_record_arrived(r->recorder, r->moment);
+    record_through(r, lane, newest, true);
     complete_through(r, lane, newest);
 }
 
@@ -97,9 +106,7 @@ bool weft_execution_look_at_device(weft_execution *r) {
         for (int t = next_event(r, lane); t != WEFT_NO_TASK; t = next_event(r, lane)) {
             if (r->status == WEFT_SUCCESS && !d->ops->event_done(d->state, r->prepared[t].event))
                 break;
-            r->recorder->step = r->task[t].step;
-            if (r->paused)
-                r->moment = weft_record(r->recorder, r->task[t].phase, WEFT_NO_PARTNER, r->moment);
+            record_through(r, lane, t, r->paused);
             r->paused = false;
             complete_through(r, lane, t);
             moved = true;

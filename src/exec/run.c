@@ -114,7 +114,7 @@ static void issue_on_device(weft_execution *r, int t) {
     const weft_device_handle *d = &r->b->device;
     const bool copies = weft_execution_is_remote_copy(r, t);
     weft_queue *queue = r->b->lanes.queue[r->task[t].lane];
-    if (r->task[t].waits) weft_execution_wait_for_lane(r, WEFT_LANE_COMPUTE);
+    if (r->task[t].waits && !r->p->meets) weft_execution_wait_for_lane(r, WEFT_LANE_COMPUTE);
     const int last = copies ? last_of_copy(r, t) : t;
     for (int u = t; u != WEFT_NO_TASK; u = next_copy(r, u, last)) await_other_lanes(r, u);
     if (r->task[t].kind == WEFT_TASK_DEVICE_MESSAGES)
@@ -183,6 +183,13 @@ static void issue(weft_execution *r, int t) {
         weft_record_arrived(r->recorder, r->moment);
 }
 
+/* Whether the compute lane has done what the task waits for. Where that may depend on partners,
+ * this thread must not stop: they may need it to let messages progress. */
+static bool lane_allows(const weft_execution *r, int t) {
+    const int latest = r->prepared[t].waits_for;
+    return !r->p->meets || latest < 0 || r->now[latest].stage == WEFT_TASK_DONE;
+}
+
 /* Whether every task before this one that partners wait for has been begun. A task that stops this
  * thread is begun only then: until its lane is done, or until the partners begin theirs, for which
  * they may need what comes before it. */
@@ -200,6 +207,7 @@ static bool may_be_issued(weft_execution *r, int t) {
          task->kind == WEFT_TASK_DEVICE_MESSAGES) &&
         !is_next_for_partners(r, t))
         return false;
+    if (!lane_allows(r, t)) return false;
     if (!partners_allow(r, t)) {
         r->held++;
         return false;
@@ -265,7 +273,7 @@ static void wait(weft_execution *r, int *spins) {
     } else if (messages && !device && !partners && thread &&
                (!sender || r->messages.awaited_sends == 0)) {
         weft_execution_look_at_messages(r, true);
-    } else if (sender && !device && !partners && !messages) {
+    } else if (sender && !device && !partners && !messages && !r->p->meets) {
         weft_sender_wait(r->b->lanes.sender, r->messages.given - r->messages.to_send);
     } else if (r->messages.sends > 0 && !device && !partners && !messages && !sender) {
         weft_execution_finish_sends(r);

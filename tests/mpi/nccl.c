@@ -44,19 +44,28 @@ static void expect_refusal(const weft_options *options, weft_status status, cons
     weft_plan_destroy(&plan);
 }
 
-/* Runs the plan forward; the status, which is the same on all ranks. */
-static weft_status run(weft_plan plan) {
+/* Runs the plan in one direction; the status, which is the same on all ranks. */
+static weft_status run_in(weft_plan plan, weft_direction direction) {
     size_t bytes[2];
-    weft_plan_bytes(plan, WEFT_INPUT, &bytes[0]);
-    weft_plan_bytes(plan, WEFT_OUTPUT, &bytes[1]);
+    weft_plan_bytes(plan, WEFT_INPUT, &bytes[direction == WEFT_INVERSE]);
+    weft_plan_bytes(plan, WEFT_OUTPUT, &bytes[direction != WEFT_INVERSE]);
     void *in = calloc(1, bytes[0] + 1), *out = calloc(1, bytes[1] + 1);
-    weft_status status = weft_execute(plan, WEFT_FORWARD, in, out);
+    weft_status status = weft_execute(plan, direction, in, out);
     int seen[2] = {(int)status, -(int)status};
     MPI_Allreduce(MPI_IN_PLACE, seen, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     CHECK(seen[0] == -seen[1]);
     free(in);
     free(out);
     return status;
+}
+
+static weft_status run(weft_plan plan) {
+    return run_in(plan, WEFT_FORWARD);
+}
+
+static weft_status run_both(weft_plan plan) {
+    const weft_status forward = run(plan);
+    return forward != WEFT_SUCCESS ? forward : run_in(plan, WEFT_INVERSE);
 }
 
 static void expect_to_work(const weft_options *options) {
@@ -160,6 +169,35 @@ static void plans_take_turns(void) {
     for (int i = 0; i < 2; i++) weft_plan_destroy(&plan[i]);
 }
 
+/* Exchanges by the GPUs, in tiles or not, and by MPI, in either order. Rank 1 has the whole array,
+ * so that it sends others more by MPI than leaves without the help of its calling thread. */
+enum { MIXTURES = 12 };
+static weft_status create_mixture(int k, weft_plan *plan) {
+    static const weft_exchange others[] = {WEFT_P2P_TYPE, WEFT_P2P_STREAMS, WEFT_P2P_SYNC};
+    const weft_brick whole = {.box = {.n = {16, 16, 16}}}, none = {0};
+    const weft_brick *brick = rank == 1 ? &whole : &none;
+    const weft_problem problem = {
+        .rank = 3, .n = {16, 16, 16}, .kind = WEFT_C2C, .input = brick, .output = brick};
+    weft_options options = by_nccl;
+    options.decomposition = WEFT_PENCIL;
+    options.grid[k % 2] = size;
+    options.grid[1 - k % 2] = 1;
+    options.chunks = k / 2 % 2 ? 5 : 1;
+    options.exchange[0] = k % 2 ? others[k / 4] : WEFT_NCCL;
+    options.exchange[1] = k % 2 ? WEFT_NCCL : others[k / 4];
+    *plan = NULL;
+    return weft_plan_create(ctx, &problem, &options, plan);
+}
+
+static void messages_leave_while_gpus_exchange(void) {
+    for (int k = 0; k < MIXTURES; k++) {
+        weft_plan plan;
+        CHECK(create_mixture(k, &plan) == WEFT_SUCCESS);
+        for (int turn = 0; turn < 3 && plan; turn++) CHECK(run_both(plan) == WEFT_SUCCESS);
+        weft_plan_destroy(&plan);
+    }
+}
+
 /* ---- injected failures: every one is followed by something that works ---- */
 
 static void a_member_that_cannot_join_fails_all(void) {
@@ -192,6 +230,21 @@ static void messages_that_fail_fail_on_all_ranks_and_end_the_plan(void) {
         CHECK(strstr(weft_last_error(ctx), "make a new one") != NULL);
         weft_plan_destroy(&plan);
         expect_to_work(&by_nccl);
+    }
+}
+
+/* What is behind an exchange that fails is awaited by the calling thread: blocks to be sent by MPI.
+ */
+static void messages_that_fail_before_others_fail_on_all_ranks(void) {
+    for (int k = 0; k < MIXTURES; k++) {
+        weft_plan plan;
+        CHECK(create_mixture(k, &plan) == WEFT_SUCCESS);
+        setenv("WEFT_TEST_NCCL_FAIL", "group:1:2", 1); /* the first after connecting */
+        const weft_status status = run_both(plan);
+        CHECK(status == WEFT_ERROR_DEVICE);
+        CHECK(strstr(weft_last_error(ctx), "messages between GPUs") != NULL);
+        unsetenv("WEFT_TEST_NCCL_FAIL");
+        weft_plan_destroy(&plan);
     }
 }
 
@@ -231,9 +284,11 @@ static void test_all(bool missing) {
     it_is_chosen_only_by_who_measures();
     plans_tell_the_library_and_what_is_sent();
     plans_take_turns();
+    messages_leave_while_gpus_exchange();
     if (!on_host) return;
     a_member_that_cannot_join_fails_all();
     messages_that_fail_fail_on_all_ranks_and_end_the_plan();
+    messages_that_fail_before_others_fail_on_all_ranks();
     a_failure_on_one_rank_leaves_no_partner_waiting();
 }
 

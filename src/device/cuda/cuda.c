@@ -238,9 +238,9 @@ static weft_status wait_in_context(weft_device_state *device, weft_cuda_stream s
     if (device->communicators) status = weft_cuda_wait_for_messages(device, stream);
     int result = device->gpu->driver->stream_synchronize(stream);
     if (status == WEFT_SUCCESS) status = weft_cuda_check(result, "work on a queue failed");
-    if (status == WEFT_SUCCESS && device->unanswered)
-        status = weft_fail(WEFT_ERROR_DEVICE, "CUDA: an event could not be asked for");
-    device->unanswered = false;
+    if (status == WEFT_SUCCESS && device->untold)
+        status = weft_fail(WEFT_ERROR_DEVICE, "%s", device->untold);
+    device->untold = NULL;
     return status;
 }
 
@@ -338,14 +338,19 @@ static weft_status cuda_event_await(weft_device_state *device, weft_queue *queue
     return status;
 }
 
+/* Work behind messages that have failed would never end. An event that cannot be asked for counts
+ * as done. */
 static bool cuda_event_done(weft_device_state *device, weft_event *event) {
     int result = -1;
     if (weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
         result = device->gpu->driver->event_query(event->event);
+        if (result == WEFT_CUDA_ERROR_NOT_READY &&
+            weft_cuda_look_for_failures(device) != WEFT_SUCCESS)
+            device->untold = "messages between GPUs failed";
         weft_cuda_leave(device->gpu);
     }
     if (result == WEFT_CUDA_ERROR_NOT_READY) return false;
-    if (result != 0) device->unanswered = true;
+    if (result != 0) device->untold = "CUDA: an event could not be asked for";
     return true;
 }
 

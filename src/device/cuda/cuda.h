@@ -20,7 +20,7 @@ struct weft_device_state {
     size_t shared_bytes;
     weft_communicator *communicators; /* of messages.c; none while no plan exchanges by NCCL */
     weft_notices notices;             /* of callbacks */
-    bool unanswered; /* an event could not be asked for, and counts as done: the next wait fails */
+    const char *untold; /* what failed as an event was asked for: the next wait fails with it */
 };
 
 extern const weft_device_ops weft_device_cuda;
@@ -52,9 +52,11 @@ weft_status weft_cuda_graph_run(weft_device_state *device, weft_graph *graph);
 void weft_cuda_graph_destroy(weft_device_state *device, weft_graph *graph);
 
 /* Messages between GPUs: messages.c. weft_cuda_wait_for_messages waits for the stream's work, or
- * ends it if messages fail. */
+ * ends it if messages fail; weft_cuda_look_for_failures ends the work of messages that have failed
+ * since its last call. */
 extern const weft_device_messages weft_cuda_messages;
 weft_status weft_cuda_wait_for_messages(weft_device_state *device, weft_cuda_stream stream);
+weft_status weft_cuda_look_for_failures(weft_device_state *device);
 
 weft_cuda_stream weft_cuda_queue_stream(const weft_device_state *device, const weft_queue *queue);
 

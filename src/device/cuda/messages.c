@@ -238,7 +238,7 @@ static int result_of(const weft_communicator *c) {
 
 /* Gives up each communicator whose messages have failed since the last call. The others go on,
  * since their members may wait for this one. */
-static weft_status look_for_failures(weft_device_state *device) {
+weft_status weft_cuda_look_for_failures(weft_device_state *device) {
     weft_status status = WEFT_SUCCESS;
     for (weft_communicator *c = device->communicators; c; c = c->next) {
         const int result = c->meeting ? result_of(c) : WEFT_NCCL_SUCCESS;
@@ -254,7 +254,7 @@ weft_status weft_cuda_wait_for_messages(weft_device_state *device, weft_cuda_str
     weft_status status = WEFT_SUCCESS;
     int result;
     do {
-        weft_status seen = look_for_failures(device);
+        weft_status seen = weft_cuda_look_for_failures(device);
         if (status == WEFT_SUCCESS) status = seen;
         result = driver->stream_query(stream);
         if (result == WEFT_CUDA_ERROR_NOT_READY) sched_yield();
