@@ -97,7 +97,10 @@ int main(int argc, char **argv) {
         {.rank = 2, .n = {256, 256}},
         {.rank = 2, .n = {256, 256}, .kind = WEFT_R2C},
         {.rank = 3, .n = {64, 64, 64}, .kind = WEFT_R2C},
+        {.rank = 2, .n = {1024, 1024}, .kind = WEFT_R2C},
         {.rank = 3, .n = {128, 128, 128}, .kind = WEFT_R2C},
+        {.rank = 3, .n = {128, 128, 128}},
+        {.rank = 3, .n = {256, 256, 256}, .kind = WEFT_R2C},
     };
     const int rounds = argc > 2 && strcmp(argv[1], "--rounds") == 0 ? atoi(argv[2]) : 41;
     if (rounds < 1 || rounds > MOST_ROUNDS) return 2;

@@ -193,6 +193,36 @@ void weft_pointwise_apply(const weft_pointwise *p, int64_t first, int64_t count,
     }
 }
 
+void weft_pointwise_find_lines(const weft_pointwise *p, int axis, const int64_t *first,
+                               const int *place, int count, int places,
+                               weft_pointwise_lines *lines) {
+    const weft_pointwise_part *part = p->part;
+    const bool single = p->layout.precision == WEFT_SINGLE;
+    int64_t index[WEFT_AXES] = {0};
+    memset(lines, 0, sizeof *lines);
+    lines->complex_factors = part->complex_factors;
+    lines->along = part->table[axis];
+    for (int l = 0; l < count; l++) {
+        if (l == 0 || first[l] != first[l - 1] + 1)
+            find(p, first[l], index);
+        else if (++index[p->run_axis] == p->layout.box.n[p->run_axis])
+            next_row(p, index);
+        if (single)
+            set_line_single(part, p->rank, axis, index, place[l], places, lines);
+        else
+            set_line_double(part, p->rank, axis, index, place[l], places, lines);
+    }
+}
+
+void weft_pointwise_multiply_lines(const weft_pointwise *p, const weft_pointwise_lines *lines,
+                                   int places, int64_t n, const void *from, const int32_t *from_row,
+                                   void *to, const int32_t *to_row) {
+    if (p->layout.precision == WEFT_SINGLE)
+        multiply_lines_single(lines, places, n, from, from_row, to, to_row);
+    else
+        multiply_lines_double(lines, places, n, from, from_row, to, to_row);
+}
+
 weft_status weft_pointwise_run(void *pointwise, const void *in, void *out) {
     const weft_pointwise *p = pointwise;
 #ifdef _OPENMP

@@ -225,6 +225,16 @@ bool weft_operators_only_scale(const weft_operator_list *list, double *factor) {
     return true;
 }
 
+/* A scaling alone multiplies in double precision. */
+bool weft_operators_are_product(const weft_operator_list *list, weft_precision precision) {
+    double factor;
+    for (int k = 0; k < list->count; k++)
+        if (list->item[k].kind == WEFT_OPERATOR_FUNCTION) return false;
+    return list->count > 0 &&
+           (precision != WEFT_SINGLE || !weft_operators_only_scale(list, &factor) ||
+            (double)(float)factor == factor);
+}
+
 #define HASH(sum, value) weft_hash_bytes((sum), &(value), sizeof(value))
 
 /* Hashes field by field, since there may be padding between them. */

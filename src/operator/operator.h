@@ -138,6 +138,33 @@ typedef struct weft_pointwise_row {
  * form: weft_pointwise_apply applies them. */
 bool weft_pointwise_find_row(const weft_pointwise *pointwise, int64_t first, int64_t count,
                              weft_pointwise_row *row);
+/* The factors of up to 16 lines along one axis of the box: those of element k of line l are
+ * before[l] * along[k] * after[0][l] * after[1][l] ..., multiplied in this order. They are numbers
+ * of the array's precision. A row of `before` or `after` has the factors of all lines, each in its
+ * place, and behind them the imaginary parts if factors are complex; `along` has pairs then. */
+enum { WEFT_POINTWISE_ROW = 128 };
+typedef struct weft_pointwise_lines {
+    bool complex_factors;
+    const void *along; /* NULL: 1 */
+    int afters;
+    _Alignas(64) unsigned char before[WEFT_POINTWISE_ROW];
+    _Alignas(64) unsigned char after[WEFT_MAX_RANK][WEFT_POINTWISE_ROW];
+} weft_pointwise_lines;
+
+/* Whether a list is one product whose factors are numbers of the precision, so that
+ * weft_pointwise_find_lines finds them. */
+bool weft_operators_are_product(const weft_operator_list *list, weft_precision precision);
+/* Finds the factors of `count` lines, of which line l begins with element number first[l], counted
+ * in memory order, and has place[l] in rows of `places`. */
+void weft_pointwise_find_lines(const weft_pointwise *pointwise, int axis, const int64_t *first,
+                               const int *place, int count, int places,
+                               weft_pointwise_lines *lines);
+/* Multiplies n rows of lines by complex factors: row to_row[k] of `to` gets row from_row[k] of
+ * `from`, whose numbers lie as those of `before`. */
+void weft_pointwise_multiply_lines(const weft_pointwise *pointwise,
+                                   const weft_pointwise_lines *lines, int places, int64_t n,
+                                   const void *from, const int32_t *from_row, void *to,
+                                   const int32_t *to_row);
 /* Applies the operators to `count` elements at `data`, which are those of the box from number
  * `first` on, counted in memory order: for engines that apply operators themselves. */
 void weft_pointwise_apply(const weft_pointwise *pointwise, int64_t first, int64_t count,

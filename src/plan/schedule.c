@@ -388,36 +388,56 @@ static weft_status add_segments(const weft_schedule_request *request, weft_sched
     }
 }
 
-/* The last segment of a convolution, whose transforms are done there and back at once, where the
- * engine has that. */
-static bool add_round_trip(const weft_schedule_request *request, weft_schedule *schedule, int last,
-                           end *at) {
-    const weft_chain *chain = request->chain;
-    const weft_segment *segment = &chain->segment[last];
-    const end between = departure(chain, last, WEFT_FORWARD);
-    const end to = departure(chain, last, WEFT_INVERSE);
-    const bool ends = last == last_transforming(chain, WEFT_INVERSE);
-    const int steps = schedule->steps;
+/* Transforms along `axes` there and back at once, with the operators in between on data that lies
+ * as `spectrum`, if the engine has that. */
+static bool add_there_and_back(const weft_schedule_request *request, weft_schedule *schedule,
+                               const end *from, const end *to, const end *spectrum, const int *axes,
+                               int count) {
     const weft_computing *by = &request->computing;
-    const segment_axes axes = axes_of(chain, segment);
-    if (!by->engine || !by->engine->takes_operators || axes.reals > 0 || axes.fouriers == 0)
-        return false;
-    if (ends) add_pointwise(request, schedule, WEFT_PLACE_LOAD, at);
-    add_fft(request, schedule, at, &to, axes.fourier, axes.fouriers);
+    add_fft(request, schedule, from, to, axes, count);
     weft_step *step = &schedule->step[schedule->steps - 1];
     weft_fft_step *fft = &step->as.fft;
     fft->transform.round_trip = true;
     step->flops *= 2;
-    add_pointwise(request, schedule, WEFT_PLACE_SPECTRAL, &between);
+    add_pointwise(request, schedule, WEFT_PLACE_SPECTRAL, spectrum);
     if (&schedule->step[schedule->steps - 1] != step)
         fft->transform.spectral =
             weft_schedule_fused(&schedule->step[--schedule->steps].as.pointwise, fft);
-    if (!weft_step_is_empty(fft) &&
-        by->engine->supports(&fft->transform, by->device) != WEFT_SUCCESS) {
+    if (weft_step_is_empty(fft) ||
+        by->engine->supports(&fft->transform, by->device) == WEFT_SUCCESS)
+        return true;
+    schedule->steps--;
+    return false;
+}
+
+/* The last segment of a convolution. Where the engine has it, its transforms are done there and
+ * back at once: all of them or, of three and more, the last one. (Of two, an engine may do both in
+ * one pass over memory in each direction.) */
+static bool add_round_trip(const weft_schedule_request *there, const weft_schedule_request *back,
+                           weft_schedule *schedule, int last, end *at) {
+    const weft_chain *chain = there->chain;
+    const end spectrum = departure(chain, last, WEFT_FORWARD);
+    const end to = departure(chain, last, WEFT_INVERSE);
+    const bool ends = last == last_transforming(chain, WEFT_INVERSE);
+    const int steps = schedule->steps;
+    const weft_engine_ops *engine = there->computing.engine;
+    const segment_axes axes = axes_of(chain, &chain->segment[last]);
+    const int others = axes.fouriers - 1;
+    if (!engine || !engine->takes_operators || axes.reals > 0 || axes.fouriers == 0) return false;
+    if (ends) add_pointwise(there, schedule, WEFT_PLACE_LOAD, at);
+    bool added =
+        add_there_and_back(there, schedule, at, &to, &spectrum, axes.fourier, axes.fouriers);
+    if (!added && others >= 2) {
+        add_fft(there, schedule, at, &spectrum, axes.fourier, others);
+        added = add_there_and_back(there, schedule, &spectrum, &spectrum, &spectrum,
+                                   axes.fourier + others, 1);
+        add_fft(back, schedule, &spectrum, &to, axes.fourier, others);
+    }
+    if (!added) {
         schedule->steps = steps;
         return false;
     }
-    if (ends) add_pointwise(request, schedule, WEFT_PLACE_STORE, &to);
+    if (ends) add_pointwise(there, schedule, WEFT_PLACE_STORE, &to);
     *at = to;
     return true;
 }
@@ -433,7 +453,7 @@ static weft_status add_convolution(const weft_schedule_request *request, weft_sc
         WEFT_TRY(add_segments(&there, schedule, 0, last - 1, at));
         WEFT_TRY(add_redistribution(&there, schedule, last - 1, at));
     }
-    if (!add_round_trip(&there, schedule, last, at)) {
+    if (!add_round_trip(&there, &back, schedule, last, at)) {
         add_segment(&there, schedule, last, at);
         add_segment(&back, schedule, last, at);
     }

@@ -41,7 +41,7 @@ struct weft_engine_plan {
     /* The pass of a transform that is nothing but one line, which is done without looking for
      * lines, pieces and tiles; or NULL. */
     const weft_native_pass *alone;
-    weft_native_operated load, store; /* operators on lines, or rows, of the input and output */
+    weft_native_operated load, spectral, store; /* operators on lines, or rows */
     int threads;
     weft_scratch *scratch; /* shared with other plans, or `own_scratch` */
     weft_scratch own_scratch;
@@ -51,6 +51,7 @@ struct weft_engine_plan {
 
 typedef struct planning {
     const weft_transform *transform;
+    const weft_piece *spectrum; /* of a round trip: how the operators' box lies; else NULL */
     const weft_kernels *kernels;
     const weft_native_tuning *tuning;
     weft_engine_plan *plan;
@@ -63,9 +64,9 @@ static weft_dimension between(weft_dimension d, bool from_output, bool to_input)
                             to_input ? d.in_stride : d.out_stride};
 }
 
-/* The pieces of a pass group's input and output. */
+/* The pieces of a pass group's input and output, and of the spectrum of a round trip. */
 typedef struct ends {
-    weft_native_piece in[WEFT_MAX_PIECES], out[WEFT_MAX_PIECES];
+    weft_native_piece in[WEFT_MAX_PIECES], out[WEFT_MAX_PIECES], spectrum[1];
 } ends;
 
 static weft_native_pieces begin_pieces(const weft_pieces *given, weft_native_piece *piece) {
@@ -77,18 +78,26 @@ static weft_native_pieces begin_pieces(const weft_pieces *given, weft_native_pie
     return (weft_native_pieces){given->count, piece};
 }
 
-/* Sets stride number `at` of a pass group's loops to that of loop `loop` of the transform, or,
- * where `loop` is negative, to that of dimension `dim`. */
-static void set_stride(const weft_pieces *given, int loop, int dim, weft_native_piece *piece,
+/* Sets stride number `at` of a pass group's loops to that of a loop of the transform, or of a
+ * dimension. */
+static void set_stride(const weft_pieces *given, bool of_loop, int number, weft_native_piece *piece,
                        int at) {
     for (int k = 0; k < given->count; k++)
         piece[k].loop_stride[at] =
-            loop >= 0 ? given->piece[k].loop_stride[loop] : given->piece[k].dim_stride[dim];
+            of_loop ? given->piece[k].loop_stride[number] : given->piece[k].dim_stride[number];
 }
 
-static void set_strides(const planning *p, int loop, int dim, ends *e, int at) {
-    set_stride(&p->transform->in_pieces, loop, dim, e->in, at);
-    set_stride(&p->transform->out_pieces, loop, dim, e->out, at);
+/* The spectrum of a round trip as pieces, of which there is one, along the dimension that is
+ * transformed last before the operators. */
+static weft_pieces spectrum_of(const planning *p) {
+    return (weft_pieces){p->spectrum ? 1 : 0, 0, p->spectrum};
+}
+
+static void set_strides(const planning *p, bool of_loop, int number, ends *e, int at) {
+    const weft_pieces spectrum = spectrum_of(p);
+    set_stride(&p->transform->in_pieces, of_loop, number, e->in, at);
+    set_stride(&p->transform->out_pieces, of_loop, number, e->out, at);
+    set_stride(&spectrum, of_loop, number, e->spectrum, at);
 }
 
 /* Sets the loops of a pass group over all axes but those of the bit mask `skip`, which it
@@ -97,15 +106,17 @@ static void set_strides(const planning *p, int loop, int dim, ends *e, int at) {
 static void set_loops(const planning *p, unsigned skip, bool from_output, bool to_input, ends *e,
                       weft_pass_request *request) {
     const weft_transform *t = p->transform;
+    const weft_pieces spectrum = spectrum_of(p);
     request->in = begin_pieces(&t->in_pieces, e->in);
     request->out = begin_pieces(&t->out_pieces, e->out);
+    request->spectrum = begin_pieces(&spectrum, e->spectrum);
     for (int i = 0; i < t->loops; i++) {
-        set_strides(p, i, -1, e, request->loops);
+        set_strides(p, true, i, e, request->loops);
         request->loop[request->loops++] = between(t->loop[i], from_output, to_input);
     }
     for (int d = 0; d < t->dims; d++) {
         if (skip >> d & 1) continue;
-        set_strides(p, -1, d, e, request->loops);
+        set_strides(p, false, d, e, request->loops);
         weft_dimension loop = between(t->dim[d], from_output, to_input);
         loop.n = weft_native_complex_extent(t, d);
         request->loop[request->loops++] = loop;
@@ -179,12 +190,24 @@ static weft_status add_plane(const planning *p, int first, int second, bool from
     ends e;
     weft_pass_group *group = add_group(p, from_output, false);
     set_loops(p, both, from_output, false, &e, &planes);
-    set_stride(&t->in_pieces, -1, second, e.in, planes.loops);
-    set_stride(&t->out_pieces, -1, first, e.out, planes.loops);
+    set_stride(&t->in_pieces, false, second, e.in, planes.loops);
+    set_stride(&t->out_pieces, false, first, e.out, planes.loops);
     weft_dimension one = between(t->dim[first], from_output, false);
     weft_dimension two = between(t->dim[second], from_output, false);
     return weft_pass_group_create_plane(&planes, &one, &two, weft_native_flushes_operated(t), group,
                                         p->bytes);
+}
+
+/* A round trip over the planes of both dimensions. */
+static weft_status add_plane_and_back(const planning *p) {
+    const weft_transform *t = p->transform;
+    weft_pass_request planes = {.kernels = p->kernels, .kind = t->kind};
+    ends e;
+    weft_pass_group *group = add_group(p, false, false);
+    const weft_pieces spectrum = spectrum_of(p);
+    set_loops(p, 3, false, false, &e, &planes);
+    set_stride(&spectrum, false, 1, e.spectrum, planes.loops);
+    return weft_pass_group_create_plane_and_back(&planes, &t->dim[1], &t->dim[0], group, p->bytes);
 }
 
 /* Transforms all dimensions in their order, the two last of the arrays together where a plane of
@@ -195,6 +218,7 @@ static weft_status add_groups(const planning *p) {
     const weft_transform *t = p->transform;
     const bool plane = weft_native_plane_fits(t) && !weft_native_stays_in_cache(t);
     const bool c2r = t->kind == WEFT_TRANSFORM_C2R;
+    if (t->round_trip && t->dims == 2) return add_plane_and_back(p);
     for (int i = 0; i < t->dims; i++) {
         const int d = weft_native_in_order(t, i),
                   next = i + 1 < t->dims ? weft_native_in_order(t, i + 1) : -1;
@@ -248,6 +272,7 @@ void weft_native_destroy(weft_engine_plan *plan) {
     for (int i = 0; i < plan->r2r_passes; i++) weft_r2r_pass_destroy(plan->r2r[i]);
     for (int i = 0; i < plan->groups; i++) weft_pass_group_release(&plan->group[i]);
     weft_pointwise_release(plan->load.pointwise);
+    weft_pointwise_release(plan->spectral.pointwise);
     weft_pointwise_release(plan->store.pointwise);
     weft_scratch_release(&plan->own_scratch);
     free(plan);
@@ -266,14 +291,13 @@ static void set_pieces(weft_engine_plan *plan, const weft_transform *t) {
         plan->out_part[k] = out * t->out_pieces.piece[k].loop_stride[t->part_loop];
 }
 
-/* Prepares the operators of one side, and sets how many elements lie between parts. */
-static weft_status prepare_operators(const weft_transform *t, bool output,
-                                     weft_native_operated *operated, size_t *bytes) {
-    const weft_fused_operators *f = output ? &t->store : &t->load;
-    const weft_dimension *loop = &t->loop[t->part_loop];
-    operated->element = (int64_t)weft_transform_element_bytes(t, output);
-    operated->part = t->loops == 0 ? 0 : output ? loop->out_stride : loop->in_stride;
-    WEFT_TRY(weft_pointwise_create(f->list, &f->layout, t->threads, &operated->pointwise));
+/* Prepares operators on elements of so many bytes, of which `part` lie between indices of the
+ * transform's part_loop. */
+static weft_status prepare_operators(const weft_fused_operators *f, size_t element, int64_t part,
+                                     int threads, weft_native_operated *operated, size_t *bytes) {
+    operated->element = (int64_t)element;
+    operated->part = part;
+    WEFT_TRY(weft_pointwise_create(f->list, &f->layout, threads, &operated->pointwise));
     *bytes += weft_pointwise_bytes(operated->pointwise);
     return WEFT_SUCCESS;
 }
@@ -285,12 +309,23 @@ static weft_status add_operators(const weft_transform *t, weft_engine_plan *plan
     const bool scales = weft_native_only_scales(t, &factor);
     for (int i = 0; i < plan->groups; i++) weft_pass_group_scale(&plan->group[i], 1);
     weft_pass_group_scale(last, factor);
+    const weft_dimension part = t->loops > 0 ? t->loop[t->part_loop] : (weft_dimension){0};
     if (t->load.list) {
-        WEFT_TRY(prepare_operators(t, false, &plan->load, bytes));
+        WEFT_TRY(prepare_operators(&t->load, weft_transform_element_bytes(t, false), part.in_stride,
+                                   t->threads, &plan->load, bytes));
         weft_pass_group_load_operated(&plan->group[0], &plan->load);
     }
+    if (t->spectral.list) {
+        const weft_piece box = weft_native_spectrum(t);
+        WEFT_TRY(prepare_operators(&t->spectral, 2 * weft_number_bytes(t->precision),
+                                   t->loops > 0 ? box.loop_stride[t->part_loop] : 0, t->threads,
+                                   &plan->spectral, bytes));
+        plan->spectral.axis = t->spectral.dim_axis[0];
+        weft_pass_group_operate_between(last, &plan->spectral);
+    }
     if (!t->store.list || scales) return WEFT_SUCCESS;
-    WEFT_TRY(prepare_operators(t, true, &plan->store, bytes));
+    WEFT_TRY(prepare_operators(&t->store, weft_transform_element_bytes(t, true), part.out_stride,
+                               t->threads, &plan->store, bytes));
     weft_pass_group_store_operated(last, &plan->store);
     return WEFT_SUCCESS;
 }
@@ -302,7 +337,13 @@ weft_status weft_native_plan_with(const weft_transform *transform, const weft_na
     size_t held = sizeof *plan;
     plan->threads = weft_native_useful_threads(transform);
     const weft_transform strides = weft_native_by_largest_pieces(transform);
-    planning p = {&strides, weft_native_kernels(transform->precision), tuning, plan, &held};
+    const weft_piece spectrum = weft_native_spectrum(transform);
+    planning p = {.transform = &strides,
+                  .spectrum = transform->round_trip ? &spectrum : NULL,
+                  .kernels = weft_native_kernels(transform->precision),
+                  .tuning = tuning,
+                  .plan = plan,
+                  .bytes = &held};
     set_pieces(plan, transform);
     weft_status status = add_groups(&p);
     if (status == WEFT_SUCCESS) status = add_operators(transform, plan, &held);
@@ -365,6 +406,7 @@ static weft_status run_plan(void *argument, const void *in, void *out) {
         return WEFT_SUCCESS;
     }
     place_operators(plan, &plan->load, in);
+    place_operators(plan, &plan->spectral, NULL);
     place_operators(plan, &plan->store, out);
     const void *source[WEFT_MAX_PIECES];
     void *target[WEFT_MAX_PIECES];

@@ -102,6 +102,12 @@ typedef struct weft_kernels {
      * row j. */
     void (*multiply)(const void *src, const int32_t *src_rows, void *dst, const int32_t *dst_rows,
                      int64_t n, const void *factors);
+    /* Stores row from_row[k] of a tile in row to_row[k] of another one, each line times before[l] *
+     * along[k] * after[l] ..., of which there are `afters` rows, laid out as rows of the tile;
+     * along NULL: without it. */
+    void (*multiply_lines_of_tile)(const void *from, const int32_t *from_row, void *to,
+                                   const int32_t *to_row, int64_t n, const void *before,
+                                   const void *along, const void *after, int afters);
     /* The step between columns and rows of one line as a matrix. Multiplies the n rows of a tile
      * that rows[] names (n is a multiple of the lanes) by the twiddles: the rows of `table`, laid
      * out as a tile, and, with `factors`, factor k for row k. Stores the product transposed: the

@@ -13,6 +13,7 @@ typedef struct weft_native_operated {
     weft_pointwise *pointwise; /* NULL: no operators */
     int64_t element;           /* bytes */
     int64_t part;              /* elements from one index of the part_loop to the next */
+    int axis;                  /* of the box, along which lines of a spectrum are */
     /* Of the execution: the array given, and the number of its first element. */
     const char *array;
     int64_t first;

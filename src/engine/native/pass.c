@@ -77,6 +77,7 @@ static bool mergeable(const weft_pass_request *request, const sorted_loop *inner
     const int64_t n = inner->d.n;
     return mergeable_in(&request->in, inner, outer) && mergeable_in(&request->out, inner, outer) &&
            outer->d.in_stride == n * inner->d.in_stride &&
+           mergeable_in(&request->spectrum, inner, outer) &&
            outer->d.out_stride == n * inner->d.out_stride;
 }
 
@@ -193,6 +194,13 @@ static bool make_order(weft_native_pass *pass, weft_direction direction, size_t 
     return true;
 }
 
+bool weft_native_pass_takes_matrices(const weft_kernels *kernels, weft_transform_kind kind,
+                                     const weft_dimension *dim) {
+    const bool halved = kind != WEFT_TRANSFORM_C2C && dim->n % 2 == 0;
+    return dim->in_stride == 1 && dim->out_stride == 1 && (kind == WEFT_TRANSFORM_C2C || halved) &&
+           weft_matrix_suits(kernels, halved ? dim->n / 2 : dim->n);
+}
+
 static bool could_be_matrices(const weft_native_pass *pass) {
     return pass->in.access == WEFT_ALONG && pass->out.access == WEFT_ALONG &&
            (pass->kind == WEFT_TRANSFORM_C2C || pass->halved) &&
@@ -232,15 +240,17 @@ static bool list_tiles(weft_native_pass *pass, size_t *bytes) {
     return true;
 }
 
-/* Makes what lines in tiles need, or those that are transformed as matrices. */
-static bool make_tiles(weft_native_pass *pass, weft_direction direction, size_t *bytes) {
+/* Makes what lines in tiles need, or those that are transformed as matrices. Where the tiles are
+ * listed, the indices of their lines are not known when they are run. */
+static bool make_tiles(weft_native_pass *pass, weft_direction direction, bool lists,
+                       size_t *bytes) {
     bool ok = weft_line_create(pass->kernels, pass->line.n, direction, &pass->line, bytes) &&
               make_rows(pass, bytes) && make_order(pass, direction, bytes);
     bool plain = pass->kind == WEFT_TRANSFORM_C2C && pass->line.method == WEFT_LINE_STAGES;
     ok = ok && make_offsets(&pass->in, plain ? pass->line.stages.place_of : NULL, bytes) &&
          make_offsets(&pass->out, plain ? pass->result_of : NULL, bytes);
     pass->by_matrix = ok && could_be_matrices(pass);
-    ok = ok && list_tiles(pass, bytes);
+    ok = ok && (!lists || list_tiles(pass, bytes));
     pass->by_codelet = ok && !pass->by_matrix && pass->tile && plain &&
                        pass->line.stages.count == 1 && pass->in.access == WEFT_ALONG &&
                        pass->out.access == WEFT_ALONG;
@@ -264,9 +274,9 @@ bool weft_native_pass_takes_alone(const weft_pass_request *r) {
            takes_alone(r->kernels, halved ? r->dim.n / 2 : r->dim.n, !real || halved);
 }
 
-weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
-                                    size_t *bytes) {
-    sorted_loop loop[WEFT_PASS_LOOPS];
+/* Makes the pass, or a half of a round trip; its loops are left in `loop`. */
+static weft_status create_half(const weft_pass_request *request, sorted_loop *loop,
+                               weft_native_pass *pass, size_t *bytes) {
     memset(pass, 0, sizeof *pass);
     pass->kernels = request->kernels;
     pass->scale = 1;
@@ -297,7 +307,7 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
               (!pass->halved || make_roots(pass, bytes)) &&
               (pass->by_lone
                    ? weft_lone_create(pass->kernels, pass->line.n, direction, &pass->lone, bytes)
-                   : make_tiles(pass, direction, bytes));
+                   : make_tiles(pass, direction, request->spectrum.count == 0, bytes));
     if (!ok)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                          "native engine: no memory for the tables of length %lld",
@@ -305,7 +315,26 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
     return WEFT_SUCCESS;
 }
 
+weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
+                                    size_t *bytes) {
+    sorted_loop loop[WEFT_PASS_LOOPS];
+    weft_pass_request back = *request;
+    WEFT_TRY(create_half(request, loop, pass, bytes));
+    if (request->spectrum.count == 0) return WEFT_SUCCESS;
+    pass->back = calloc(1, sizeof *pass->back);
+    if (!pass->back)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a round trip");
+    *bytes += sizeof *pass->back;
+    for (int i = 0; i < pass->loops; i++)
+        pass->back->loop_stride[i] = request->spectrum.piece->loop_stride[loop[i].number];
+    back.direction = WEFT_INVERSE;
+    if (request->kind == WEFT_TRANSFORM_R2C) back.kind = WEFT_TRANSFORM_C2R;
+    return create_half(&back, loop, &pass->back->pass, bytes);
+}
+
 void weft_native_pass_release(weft_native_pass *pass) {
+    if (pass->back) weft_native_pass_release(&pass->back->pass);
+    free(pass->back);
     weft_line_release(&pass->line);
     if (pass->by_matrix) weft_matrix_release(&pass->matrix);
     if (pass->by_lone) weft_lone_release(&pass->lone);

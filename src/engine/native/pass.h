@@ -62,11 +62,15 @@ typedef struct weft_pass_request {
     int loops;
     weft_dimension loop[WEFT_PASS_LOOPS];
     weft_native_pieces in, out;
+    /* Of a round trip, one piece: the strides of the loops in the box of its operators. */
+    weft_native_pieces spectrum;
     bool in_batch; /* as in weft_transform */
     size_t cache;  /* bytes of the last-level cache for each thread; sizes blocks by it */
 } weft_pass_request;
 
-typedef struct weft_native_pass {
+typedef struct weft_native_pass weft_native_pass;
+
+struct weft_native_pass {
     const weft_kernels *kernels;
     weft_transform_kind kind;
     int64_t n;
@@ -93,10 +97,21 @@ typedef struct weft_native_pass {
                           end; else 0 */
     bool stream;       /* store past the caches where alignment allows */
     double scale;      /* of the results as they are stored; 1 when created */
-    const weft_twiddles *twiddles; /* of the four-step method, for the columns of a matrix: set
-                                      after the pass is created, and released with it; or NULL */
-} weft_native_pass;
+    const weft_twiddles *twiddles;   /* of the four-step method, for the columns of a matrix: set
+                                        after the pass is created, and released with it; or NULL */
+    struct weft_native_return *back; /* of a round trip; or NULL */
+};
 
+/* The second half of a round trip: a tile is transformed and multiplied by the operators, and goes
+ * back before it is stored. The loops of both halves are the same. */
+typedef struct weft_native_return {
+    weft_native_pass pass;
+    const weft_native_operated *operated; /* on the spectrum; or NULL */
+    int64_t loop_stride[WEFT_PASS_LOOPS]; /* in elements of the operators' box */
+} weft_native_return;
+
+/* A request with a spectrum is for a round trip, whose kind and direction are those of its first
+ * half. It must not be one that weft_native_pass_takes_alone or weft_native_pass_takes_matrices. */
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes);
 
@@ -106,15 +121,20 @@ weft_status weft_native_pass_create(const weft_pass_request *request, weft_nativ
  * other bits there. */
 bool weft_native_pass_takes_alone(const weft_pass_request *request);
 
+/* Whether contiguous lines are transformed one by one, as matrices, where a tile is not full. */
+bool weft_native_pass_takes_matrices(const weft_kernels *kernels, weft_transform_kind kind,
+                                     const weft_dimension *dim);
+
 void weft_native_pass_release(weft_native_pass *pass);
 
 /* Bytes of a thread's scratch memory. */
 size_t weft_native_pass_scratch(const weft_native_pass *pass);
 
 /* Runs tiles first..end-1 of pass->tiles. in[p] and out[p] are the arrays of piece p of either
- * side; p is 0 where there are no pieces. Both may be one array if both views are equal. */
+ * side; p is 0 where there are no pieces. Both may be one array if both views are equal. Of a round
+ * trip, `number` is the place of the first element in the box of the operators. */
 void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *const *out,
-                          void *scratch, int64_t first, int64_t end);
+                          void *scratch, int64_t number, int64_t first, int64_t end);
 
 /* Whether all rows, or lines, that are stored begin at a cache line. */
 bool weft_native_pass_aligned(const weft_native_pass *pass, void *const *out);

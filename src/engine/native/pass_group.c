@@ -73,24 +73,29 @@ static bool all_strides_are(const weft_native_pieces *pieces, int loop, int64_t 
  * follow each other in memory are joined, so that fewer blocks are narrow. Returns the number of
  * lines that loop 0 covers. */
 static int64_t loop_over_blocks(const weft_pass_request *r, int64_t width, weft_pass_request *parts,
-                                weft_pass_group_pieces *in, weft_pass_group_pieces *out) {
+                                weft_pass_group_pieces *in, weft_pass_group_pieces *out,
+                                weft_pass_group_pieces *spectrum) {
     const int neighbours = find_neighbours(r);
-    int64_t lines = r->loop[neighbours].n;
+    int64_t lines = r->loop[neighbours].n, step = 1;
     parts->loops = 1;
+    if (r->spectrum.count > 0) step = r->spectrum.piece->loop_stride[neighbours];
     for (int j = r->loops - 1; j >= 0; j--) {
         if (j == neighbours) continue;
         if (r->loop[j].in_stride == lines && r->loop[j].out_stride == lines &&
-            all_strides_are(&r->in, j, lines) && all_strides_are(&r->out, j, lines)) {
+            all_strides_are(&r->in, j, lines) && all_strides_are(&r->out, j, lines) &&
+            all_strides_are(&r->spectrum, j, lines * step)) {
             lines *= r->loop[j].n;
             continue;
         }
         weft_pass_group_set_strides(&r->in, j, in, parts->loops);
         weft_pass_group_set_strides(&r->out, j, out, parts->loops);
+        weft_pass_group_set_strides(&r->spectrum, j, spectrum, parts->loops);
         parts->loop[parts->loops++] = r->loop[j];
     }
     parts->loop[0] = (weft_dimension){(lines + width - 1) / width, width, width};
     for (int p = 0; p < r->in.count; p++) in->piece[p].loop_stride[0] = width;
     for (int p = 0; p < r->out.count; p++) out->piece[p].loop_stride[0] = width;
+    for (int p = 0; p < r->spectrum.count; p++) spectrum->piece[p].loop_stride[0] = width * step;
     return lines;
 }
 
@@ -100,12 +105,14 @@ weft_status weft_pass_group_create_blocks(const weft_pass_request *r, weft_pass_
                   width = block_bytes(r->dim.n, r->cache) / element;
     const int64_t lanes = r->kernels->lanes, row = width + WEFT_CACHE_LINE / element;
     weft_pass_request parts = *r;
-    weft_pass_group_pieces in, out;
+    weft_pass_group_pieces in, out, spectrum;
     weft_pass_group_gather(&r->in, &in);
     weft_pass_group_gather(&r->out, &out);
+    weft_pass_group_gather(&r->spectrum, &spectrum);
     parts.in = in.pieces;
     parts.out = out.pieces;
-    const int64_t lines = loop_over_blocks(r, width, &parts, &in, &out);
+    parts.spectrum = spectrum.pieces;
+    const int64_t lines = loop_over_blocks(r, width, &parts, &in, &out, &spectrum);
     memset(group, 0, sizeof *group);
     group->kernels = r->kernels;
     WEFT_TRY(weft_pass_group_loop_over_parts(group, &parts, bytes));
@@ -125,6 +132,10 @@ weft_status weft_pass_group_create_blocks(const weft_pass_request *r, weft_pass_
                                .dim = {r->dim.n, row, row},
                                .loops = 1,
                                .loop = {{width, 1, 1}}};
+    if (r->spectrum.count > 0) { /* of a block: a row is one loop */
+        spectrum.piece[0].loop_stride[0] = r->spectrum.piece->loop_stride[find_neighbours(r)];
+        block.spectrum = spectrum.pieces;
+    }
     group->passes = 1;
     group->from[0] = group->to[0] = WEFT_PASS_GROUP_BUFFER;
     return weft_native_pass_create(&block, &group->pass[0], bytes);
@@ -140,10 +151,15 @@ void weft_pass_group_release(weft_pass_group *group) {
     if (group->out.piece != &group->out.whole) free(group->out.piece);
 }
 
+/* What stores the results of a pass. */
+static weft_native_pass *last_half(weft_native_pass *pass) {
+    return pass->back ? &pass->back->pass : pass;
+}
+
 void weft_pass_group_store_past(weft_pass_group *group, bool past) {
     group->past = past;
     for (int i = 0; i < group->passes; i++)
-        group->pass[i].stream = past && group->to[i] == WEFT_PASS_GROUP_OUT;
+        last_half(&group->pass[i])->stream = past && group->to[i] == WEFT_PASS_GROUP_OUT;
 }
 
 /* The last step that stores into the output multiplies. */
@@ -151,7 +167,7 @@ void weft_pass_group_scale(weft_pass_group *group, double scale) {
     group->scale = scale;
     if (group->convolution) weft_convolution_scale(group->convolution, scale);
     for (int i = 0; i < group->passes; i++)
-        group->pass[i].scale =
+        last_half(&group->pass[i])->scale =
             group->to[i] == WEFT_PASS_GROUP_OUT && !group->real_line.after ? scale : 1;
 }
 
@@ -164,4 +180,9 @@ void weft_pass_group_store_operated(weft_pass_group *group, const weft_native_op
         group->operated = operated;
     else
         group->pass[group->passes - 1].out.operated = operated;
+}
+
+void weft_pass_group_operate_between(weft_pass_group *group, const weft_native_operated *operated) {
+    for (int i = 0; i < group->passes; i++)
+        if (group->pass[i].back) group->pass[i].back->operated = operated;
 }

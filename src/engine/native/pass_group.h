@@ -11,7 +11,7 @@
 #include "engine/native/root_table.h"
 #include "engine/scratch.h"
 
-enum { WEFT_PASS_GROUP_PASSES = 2, WEFT_MAX_PIECES = 64 };
+enum { WEFT_PASS_GROUP_PASSES = 3, WEFT_MAX_PIECES = 64 };
 
 typedef enum weft_pass_group_array {
     WEFT_PASS_GROUP_IN,
@@ -63,9 +63,11 @@ typedef struct weft_pass_group {
     bool past;                            /* `flush` stores past the caches */
     double scale; /* of the results as they are stored: see weft_pass_group_scale */
     const weft_native_operated *operated; /* applied to what `flush` stores; or NULL */
-    int64_t last_bytes;                   /* bytes of a row in the last part along loop 0 ... */
-    int64_t last_tiles;                   /* ... and tiles of its pass; 0: as in the others */
-    int loops;                            /* over the parts */
+    int64_t spectrum[WEFT_PASS_LOOPS]; /* of a round trip: strides of the loops over the parts, in
+                                          elements of the operators' box */
+    int64_t last_bytes;                /* bytes of a row in the last part along loop 0 ... */
+    int64_t last_tiles;                /* ... and tiles of its pass; 0: as in the others */
+    int loops;                         /* over the parts */
     int64_t loop[WEFT_PASS_LOOPS];
     weft_pass_group_side in, out;
     int64_t parts;
@@ -94,6 +96,13 @@ weft_status weft_pass_group_create_blocks(const weft_pass_request *request, weft
 weft_status weft_pass_group_create_plane(const weft_pass_request *planes,
                                          const weft_dimension *first, const weft_dimension *second,
                                          bool flushes, weft_pass_group *group, size_t *bytes);
+/* Makes a group of three passes over each plane, for a round trip: along `first`, along `second`
+ * and back, and back along `first`. Planes are contiguous along `first` and in no pieces. The
+ * strides of the request's spectrum end with that along `first`. */
+weft_status weft_pass_group_create_plane_and_back(const weft_pass_request *planes,
+                                                  const weft_dimension *first,
+                                                  const weft_dimension *second,
+                                                  weft_pass_group *group, size_t *bytes);
 size_t weft_pass_group_plane_bytes(const weft_kernels *kernels, weft_transform_kind kind,
                                    int64_t first, int64_t second);
 
@@ -118,6 +127,9 @@ void weft_pass_group_load_operated(weft_pass_group *group, const weft_native_ope
 /* Sets those that are applied to results before they are stored in OUT: to lines, under the same
  * conditions, or to the rows of `flush`. */
 void weft_pass_group_store_operated(weft_pass_group *group, const weft_native_operated *operated);
+
+/* Sets the operators between the transforms of a round trip. */
+void weft_pass_group_operate_between(weft_pass_group *group, const weft_native_operated *operated);
 
 /* The memory that `threads` threads need for a group: its buffer and their scratch memory. */
 weft_room_size weft_pass_group_room(const weft_pass_group *group, int threads);

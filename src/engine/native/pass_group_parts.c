@@ -45,10 +45,13 @@ weft_status weft_pass_group_loop_over_parts(weft_pass_group *group,
         group->loop[i] = request->loop[i].n;
         group->parts *= request->loop[i].n;
     }
+    const bool returns = request->spectrum.count > 0;
+    for (int i = 0; i < request->loops && returns; i++)
+        group->spectrum[i] = request->spectrum.piece->loop_stride[i];
+    const bool real_out = request->kind == (returns ? WEFT_TRANSFORM_R2C : WEFT_TRANSFORM_C2R);
     WEFT_TRY(make_side(request, false, number / (request->kind == WEFT_TRANSFORM_R2C ? 2 : 1),
                        &group->in, bytes));
-    return make_side(request, true, number / (request->kind == WEFT_TRANSFORM_C2R ? 2 : 1),
-                     &group->out, bytes);
+    return make_side(request, true, number / (real_out ? 2 : 1), &group->out, bytes);
 }
 
 void weft_pass_group_lay_rows(const weft_pass_group *group, int64_t rows, int64_t stride,

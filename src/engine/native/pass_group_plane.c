@@ -116,3 +116,48 @@ weft_status weft_pass_group_create_plane(const weft_pass_request *planes,
     group->pass[1].in.padded = group->pass[1].in.access == WEFT_ACROSS;
     return WEFT_SUCCESS;
 }
+
+weft_status weft_pass_group_create_plane_and_back(const weft_pass_request *planes,
+                                                  const weft_dimension *first,
+                                                  const weft_dimension *second,
+                                                  weft_pass_group *group, size_t *bytes) {
+    const weft_kernels *kernels = planes->kernels;
+    const bool real = planes->kind == WEFT_TRANSFORM_R2C;
+    const plane p = plane_of(kernels, planes->kind, first->n, second->n, false);
+    weft_pass_group_pieces spectrum; /* loop 0 of the second pass is along `first` */
+    weft_pass_group_gather(&planes->spectrum, &spectrum);
+    weft_pass_group_set_strides(&planes->spectrum, planes->loops, &spectrum, 0);
+    const weft_pass_request request[WEFT_PASS_GROUP_PASSES] = {
+        {.kernels = kernels,
+         .kind = planes->kind,
+         .direction = WEFT_FORWARD,
+         .dim = {first->n, first->in_stride, 1},
+         .loops = 1,
+         .loop = {{second->n, second->in_stride, p.stride}}},
+        {.kernels = kernels,
+         .kind = WEFT_TRANSFORM_C2C,
+         .direction = WEFT_FORWARD,
+         .dim = {second->n, p.stride, p.stride},
+         .loops = 1,
+         .loop = {{p.columns, 1, 1}},
+         .spectrum = spectrum.pieces},
+        {.kernels = kernels,
+         .kind = real ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_C2C,
+         .direction = WEFT_INVERSE,
+         .dim = {first->n, 1, first->out_stride},
+         .loops = 1,
+         .loop = {{second->n, p.stride, second->out_stride}}}};
+    memset(group, 0, sizeof *group);
+    group->kernels = kernels;
+    WEFT_TRY(weft_pass_group_loop_over_parts(group, planes, bytes));
+    group->buffer_bytes = (size_t)(p.rows * p.stride * weft_complex_bytes(kernels));
+    for (int i = 0; i < WEFT_PASS_GROUP_PASSES; i++) {
+        group->from[i] = i == 0 ? WEFT_PASS_GROUP_IN : WEFT_PASS_GROUP_BUFFER;
+        group->to[i] =
+            i + 1 < WEFT_PASS_GROUP_PASSES ? WEFT_PASS_GROUP_BUFFER : WEFT_PASS_GROUP_OUT;
+        group->passes = i + 1;
+        WEFT_TRY(weft_native_pass_create(&request[i], &group->pass[i], bytes));
+    }
+    group->pass[1].in.padded = group->pass[1].in.access == WEFT_ACROSS;
+    return WEFT_SUCCESS;
+}

@@ -42,6 +42,7 @@ typedef struct part {
     const void *in[WEFT_MAX_PIECES];
     void *out[WEFT_MAX_PIECES];
     char *array[WEFT_PASS_GROUP_ARRAYS]; /* those of IN and OUT are in[0] and out[0] */
+    int64_t number; /* of a round trip: of the first element in the box of the operators */
     char *scratch;
     bool last; /* the last part along loop 0 */
 } part;
@@ -61,6 +62,8 @@ static void find_part(const weft_pass_group *group, int64_t number, const void *
         index[i] = number % group->loop[i];
         number /= group->loop[i];
     }
+    p->number = 0;
+    for (int i = 0; i < group->loops; i++) p->number += index[i] * group->spectrum[i];
     for (int k = 0; k < group->in.pieces; k++)
         p->in[k] = (const char *)in[k] + part_offset(group, &group->in.piece[k], index);
     for (int k = 0; k < group->out.pieces; k++)
@@ -89,7 +92,7 @@ static void run_pass(const weft_pass_group *group, int i, const part *p, int64_t
     if (group->from[i] == WEFT_PASS_GROUP_IN) in = p->in;
     void *to[1] = {p->array[group->to[i]]};
     void *const *out = group->to[i] == WEFT_PASS_GROUP_OUT ? p->out : to;
-    weft_native_pass_run(&group->pass[i], in, out, p->scratch, first, end);
+    weft_native_pass_run(&group->pass[i], in, out, p->scratch, p->number, first, end);
 }
 
 /* Splits or merges share number `me` of `team` shares of a long real line. Shares are whole blocks,
@@ -244,7 +247,7 @@ void weft_pass_group_run(const weft_pass_group *group, const void *const *in, vo
     /* One pass on one thread needs nothing else; for a short line the rest would take longer than
      * the transform. */
     if (group->direct && (room->threads == 1 || group->pass[0].tiles == 1)) {
-        weft_native_pass_run(&group->pass[0], in, out, room->own + buffer_of(group), 0,
+        weft_native_pass_run(&group->pass[0], in, out, room->own + buffer_of(group), 0, 0,
                              group->pass[0].tiles);
         return;
     }

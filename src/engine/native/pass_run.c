@@ -33,7 +33,7 @@ static int64_t operated_stride(const weft_native_side *side) {
 
 static int64_t gathered_bytes(const weft_native_pass *pass) {
     const int64_t lanes = pass->kernels->lanes;
-    int64_t bytes = lanes * pass->adjoining;
+    int64_t bytes = lanes * (pass->back ? pass->back->pass.adjoining : pass->adjoining);
     if (pass->in.operated && lanes * operated_stride(&pass->in) > bytes)
         bytes = lanes * operated_stride(&pass->in);
     if (pass->out.operated && lanes * operated_stride(&pass->out) > bytes)
@@ -49,6 +49,7 @@ size_t weft_native_pass_scratch(const weft_native_pass *pass) {
     size_t tile = tile_bytes(pass) + weft_twiddles_room(pass->twiddles);
     if ((pass->by_matrix || pass->by_lone) && weft_native_lines_room(pass) > tile)
         tile = weft_native_lines_room(pass);
+    if (pass->back) tile += tile_bytes(&pass->back->pass);
     return (size_t)(2 * offset_bytes(pass) + gathered_bytes(pass)) + tile;
 }
 
@@ -400,8 +401,87 @@ static void run_codelet(const weft_native_pass *pass, const void *in, void *out,
     }
 }
 
+/* ---- round trips ---- */
+
+/* Where the lines of a tile begin in the box of the operators; `place` gets their places in rows.
+ */
+static void number_lines(const weft_native_pass *pass, const tile_lines *t, int64_t number,
+                         int64_t *first, int *place) {
+    const int64_t *stride = pass->back->loop_stride;
+    const bool across = pass->in.access == WEFT_ACROSS && pass->out.access == WEFT_ACROSS;
+    for (int l = 0; l < t->count; l++) {
+        const int64_t *index = t->index[across ? 0 : l];
+        first[l] = number + (across ? l * stride[0] : 0);
+        for (int i = 0; i < pass->loops; i++) first[l] += index[i] * stride[i];
+        place[l] = pass->kernels->position(l);
+    }
+}
+
+/* Between the halves of a round trip: results go where the points of the second half are expected,
+ * times the factors of the operators. */
+static void turn(const weft_native_pass *pass, const tile_lines *t, int64_t number,
+                 const void *from, void *to) {
+    const weft_native_operated *o = pass->back->operated;
+    const int32_t *from_row = pass->store_row, *to_row = pass->back->pass.load_row;
+    const weft_kernels *k = pass->kernels;
+    int64_t first[MOST_LANES];
+    int place[MOST_LANES];
+    weft_pointwise_lines f;
+    if (!o) {
+        memset(&f, 0, sizeof f);
+        for (int l = 0; l < k->lanes; l++) weft_number_set(k, f.before, l, 1);
+    } else {
+        number_lines(pass, t, number + o->first, first, place);
+        weft_pointwise_find_lines(o->pointwise, o->axis, first, place, t->count, k->lanes, &f);
+    }
+    if (f.complex_factors)
+        weft_pointwise_multiply_lines(o->pointwise, &f, k->lanes, pass->store_points, from,
+                                      from_row, to, to_row);
+    else
+        k->multiply_lines_of_tile(from, from_row, to, to_row, pass->store_points, f.before, f.along,
+                                  f.after, f.afters);
+}
+
+static void run_there_and_back(const weft_native_pass *pass, const void *const *in,
+                               void *const *out, void *scratch, int64_t number, int64_t first,
+                               int64_t end) {
+    const weft_native_pass *back = &pass->back->pass;
+    const weft_stages *s = &pass->line.stages, *after = &back->line.stages;
+    const work w = divide(pass, scratch);
+    work last = w;
+    last.tile = (char *)w.tile + tile_bytes(pass);
+    const bool plain =
+        pass->kind == WEFT_TRANSFORM_C2C && s->count > 0 && pass->line.method == WEFT_LINE_STAGES;
+    const bool stream = back->stream && weft_native_pass_aligned(back, out);
+    tile_lines t;
+    for (int64_t i = first; i < end; i++) {
+        find_lines(pass, i, &t);
+        const bool full = t.count == pass->kernels->lanes;
+        if (plain && pass->in.access == WEFT_ACROSS && (full || pass->in.padded)) {
+            load_fused(pass, in, &t, &w);
+            weft_stages_run(s, w.tile, s->inner, s->count);
+        } else {
+            load(pass, in, &t, &w);
+            transform(pass, &t, &w);
+        }
+        turn(pass, &t, number, w.tile, last.tile);
+        if (plain && back->out.access == WEFT_ACROSS && full && s->count > 1) {
+            weft_stages_run(after, last.tile, 0, after->count - 1);
+            store_fused(back, out, &t, &last, stream);
+        } else {
+            transform(back, &t, &last);
+            store(back, out, &t, &last, stream);
+        }
+    }
+    if (back->stream) pass->kernels->fence();
+}
+
 void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *const *out,
-                          void *scratch, int64_t first, int64_t end) {
+                          void *scratch, int64_t number, int64_t first, int64_t end) {
+    if (pass->back) {
+        run_there_and_back(pass, in, out, scratch, number, first, end);
+        return;
+    }
     work w = divide(pass, scratch);
     const weft_stages *s = &pass->line.stages;
     const int64_t lanes = pass->kernels->lanes;
@@ -423,11 +503,11 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
     const bool stream = pass->stream && weft_native_pass_aligned(pass, out);
     w.touch = stream && touches(pass);
     tile_lines t;
-    for (int64_t number = first; number < end; number++) {
-        find_lines(pass, number, &t);
+    for (int64_t i = first; i < end; i++) {
+        find_lines(pass, i, &t);
         const bool full = t.count == lanes;
         if (pass->by_matrix && 2 * t.count <= lanes) { /* a tile would be half empty or more */
-            weft_native_lines_run(pass, in, out, w.tile, number * lanes, number * lanes + t.count);
+            weft_native_lines_run(pass, in, out, w.tile, i * lanes, i * lanes + t.count);
             continue;
         }
         const bool loads = fuse_load && (full || pass->in.padded), stores = fuse_store && full;

@@ -111,6 +111,16 @@ int64_t weft_native_complex_extent(const weft_transform *t, int d) {
     return halved ? t->dim[d].n / 2 + 1 : t->dim[d].n;
 }
 
+weft_piece weft_native_spectrum(const weft_transform *t) {
+    const weft_fused_operators *f = &t->spectral;
+    weft_piece spectrum = {.n = t->dim[0].n};
+    if (!f->list) return spectrum;
+    const weft_view view = weft_view_of(&f->layout.box, f->layout.order, &f->layout.box);
+    for (int d = 0; d < t->dims; d++) spectrum.dim_stride[d] = view.stride[f->dim_axis[d]];
+    for (int i = 0; i < t->loops; i++) spectrum.loop_stride[i] = view.stride[f->loop_axis[i]];
+    return spectrum;
+}
+
 int weft_native_useful_threads(const weft_transform *t) {
     int64_t points = 1;
     for (int d = 0; d < t->dims; d++) points *= weft_native_complex_extent(t, d);
@@ -167,6 +177,23 @@ bool weft_native_flushes_operated(const weft_transform *t) {
            !takes_lines(&t->dim[weft_native_in_order(t, t->dims - 1)], true);
 }
 
+/* A round trip is done in planes, or along one axis, tile by tile. Lines that are done one by one,
+ * alone or as matrices, would get other bits in tiles. */
+static bool takes_round_trip(const weft_transform *transform, const weft_device_ops *device) {
+    const weft_transform strides = weft_native_by_largest_pieces(transform), *t = &strides;
+    const weft_fused_operators *f = &t->spectral;
+    double factor;
+    if (!device->host_addressable || t->dim[0].n == 1 || t->load.list ||
+        (t->store.list && !weft_native_only_scales(t, &factor)) ||
+        (f->list && !(are_products(f) && weft_operators_are_product(f->list, t->precision))))
+        return false;
+    if (t->dims == 2)
+        return t->in_pieces.count == 0 && t->out_pieces.count == 0 && t->dim[1].n > 1 &&
+               t->dim[1].in_stride == 1 && t->dim[1].out_stride == 1 && weft_native_plane_fits(t);
+    return t->dims == 1 && t->in_batch && t->dim[0].n <= WEFT_NATIVE_LONGEST_TILE &&
+           !weft_native_pass_takes_matrices(weft_native_kernels(t->precision), t->kind, &t->dim[0]);
+}
+
 /* A scaling of the results is done as they are stored, whatever the transform. Other operators are
  * steps of their own unless they can be applied to rows, whose numbers depend on where a part
  * begins: a queue of a device would not find that as it was when the part was enqueued. */
@@ -183,7 +210,7 @@ static weft_status supports_operators(const weft_transform *t, const weft_device
         (are_products(&t->store) &&
          (weft_native_only_scales(t, &factor) ||
           (rows && t->out_pieces.count == 0 && (takes_lines(last, true) || flushes_rows(t)))));
-    if (loads && stores && !t->spectral.list && !t->round_trip) return WEFT_SUCCESS;
+    if (loads && stores && (!t->round_trip || takes_round_trip(t, device))) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
                      "native engine: operators that it cannot apply to contiguous rows");
 }
@@ -218,7 +245,7 @@ weft_status weft_native_supports(const weft_transform *transform, const weft_dev
                          (int)transform->precision);
     WEFT_TRY(supports_operators(transform, device));
     if (transform->kind == WEFT_TRANSFORM_R2R) return supports_r2r(transform, device);
-    if (transform->in_place && transform->kind != WEFT_TRANSFORM_C2C)
+    if (transform->in_place && transform->kind != WEFT_TRANSFORM_C2C && !transform->round_trip)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "native engine: a batch of real transforms in place; use two buffers");
     WEFT_TRY(weft_native_probe(NULL));

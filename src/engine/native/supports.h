@@ -24,6 +24,10 @@ int64_t weft_native_complex_extent(const weft_transform *transform, int d);
 /* The transform with the strides of the largest pieces, by which loops are ordered. */
 weft_transform weft_native_by_largest_pieces(const weft_transform *transform);
 
+/* How the box of the spectral operators of a round trip lies, in elements: the strides of its
+ * dimensions and loops; all 0 without operators. */
+weft_piece weft_native_spectrum(const weft_transform *transform);
+
 /* Of the threads that may be used those that are worth starting. */
 int weft_native_useful_threads(const weft_transform *transform);
 
