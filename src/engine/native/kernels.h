@@ -97,6 +97,14 @@ typedef struct weft_kernels {
     void (*scatter)(const void *tile, const int32_t *rows, int64_t n, void *const *lines,
                     int64_t stride, int64_t imaginary, int count, double scale);
 
+    /* The number of the codelet for contiguous real lines of n points; -1: there is none. */
+    int (*find_real_codelet)(int64_t n);
+    /* Transforms `count` real lines to their half spectra, or back, from array to array; they begin
+     * in_stride and out_stride bytes apart. roots are those of split_spectrum, for even n; `scale`
+     * is a number of the kernels' precision. */
+    void (*real_lines)(int codelet, bool to_spectrum, const void *in, int64_t in_stride, void *out,
+                       int64_t out_stride, int64_t count, const void *roots, double scale);
+
     int (*position)(int line); /* where line `line` of a tile stands in a run */
     /* Stores row src_rows[j] of src times complex factor j in row dst_rows[j] of dst. Rows NULL:
      * row j. */

@@ -251,9 +251,11 @@ static bool make_tiles(weft_native_pass *pass, weft_direction direction, bool li
          make_offsets(&pass->out, plain ? pass->result_of : NULL, bytes);
     pass->by_matrix = ok && could_be_matrices(pass);
     ok = ok && (!lists || list_tiles(pass, bytes));
-    pass->by_codelet = ok && !pass->by_matrix && pass->tile && plain &&
-                       pass->line.stages.count == 1 && pass->in.access == WEFT_ALONG &&
-                       pass->out.access == WEFT_ALONG;
+    pass->real_codelet = pass->kernels->find_real_codelet(pass->n);
+    const bool one = pass->kind == WEFT_TRANSFORM_C2C ? plain && pass->line.stages.count == 1
+                                                      : pass->real_codelet >= 0;
+    pass->by_codelet = ok && one && !pass->by_matrix && pass->tile &&
+                       pass->in.access == WEFT_ALONG && pass->out.access == WEFT_ALONG;
     pass->inverse = direction == WEFT_INVERSE;
     return ok && (!pass->by_matrix ||
                   weft_matrix_create(pass->kernels, pass->line.n, direction, &pass->matrix, bytes));

@@ -87,6 +87,7 @@ struct weft_native_pass {
     int64_t lines, tiles;
     weft_native_tile *tile; /* all tiles, where they are few and lie within loop 0; or NULL */
     bool by_codelet;        /* lines are contiguous and are what one codelet transforms */
+    int real_codelet;       /* its number, of real lines */
     bool inverse;
     bool by_matrix; /* contiguous lines are transformed one by one, as matrices */
     weft_matrix matrix;

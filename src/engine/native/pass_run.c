@@ -389,15 +389,21 @@ static void run_array_to_array(const weft_native_pass *pass, const void *const *
 /* Lines that one codelet transforms from array to array, without a tile in between. */
 static void run_codelet(const weft_native_pass *pass, const void *in, void *out, int64_t first,
                         int64_t end) {
-    const weft_codelet *codelet = pass->line.stages.stage[0].codelet;
+    const weft_kernels *k = pass->kernels;
     const int64_t in_stride = pass->loops > 0 ? pass->in.piece->loop_stride[0] : 0;
     const int64_t out_stride = pass->loops > 0 ? pass->out.piece->loop_stride[0] : 0;
     for (int64_t i = first; i < end;) {
         const weft_native_tile *t = &pass->tile[i];
         int64_t count = t->count;
         for (i++; i < end && pass->tile[i].first > 0; i++) count += pass->tile[i].count;
-        codelet->lines((const char *)in + t->in, in_stride, (char *)out + t->out, out_stride, count,
-                       pass->inverse, pass->scale);
+        const void *from = (const char *)in + t->in;
+        void *to = (char *)out + t->out;
+        if (pass->kind == WEFT_TRANSFORM_C2C)
+            pass->line.stages.stage[0].codelet->lines(from, in_stride, to, out_stride, count,
+                                                      pass->inverse, pass->scale);
+        else
+            k->real_lines(pass->real_codelet, pass->kind == WEFT_TRANSFORM_R2C, from, in_stride, to,
+                          out_stride, count, pass->roots, pass->scale);
     }
 }
 
