@@ -5,6 +5,7 @@ They are skipped where mpi4py or the part of weft that knows MPI is missing, and
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -16,6 +17,7 @@ from seed import SEED
 
 PROGRAMS = Path(__file__).parent / "mpi"
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "distributed.py"
+NOTEBOOK = Path(__file__).resolve().parents[2] / "docs" / "tutorials" / "5-many-processes.ipynb"
 ENVIRONMENT = {
     **os.environ,
     "WEFT_SEED": str(SEED),
@@ -38,14 +40,27 @@ def _python(program: str, **environment: str) -> subprocess.CompletedProcess[str
     )
 
 
+def _output(program: Path, ranks: int, folder: Path) -> str:
+    command = [os.environ.get("MPIEXEC", "mpiexec"), "-n", str(ranks), sys.executable, str(program)]
+    done = subprocess.run(command, env=ENVIRONMENT, cwd=folder, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 @pytest.mark.parametrize("program", [PROGRAMS / "transforms.py", PROGRAMS / "arrays.py", EXAMPLE], ids=lambda p: p.stem)
 def test_program_passes(program, ranks, tmp_path):
     _promised()
-    command = [os.environ.get("MPIEXEC", "mpiexec"), "-n", str(ranks), sys.executable, str(program)]
-    done = subprocess.run(command, env=ENVIRONMENT, cwd=tmp_path, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout
+    assert _output(program, ranks, tmp_path)
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_the_notebook_is_a_program_for_any_number_of_ranks(ranks, tmp_path):
+    _promised()
+    cells = json.loads(NOTEBOOK.read_text())["cells"]
+    program = tmp_path / "notebook.py"
+    program.write_text("\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"))
+    assert "largest error of the derivative" in _output(program, ranks, tmp_path)
 
 
 def test_the_same_communicators_end_with_mpi():
