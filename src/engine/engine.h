@@ -120,6 +120,10 @@ typedef struct weft_engine_ops {
      * the reason. */
     weft_status (*supports)(const weft_transform *transform, const weft_device_ops *device);
 
+    /* How many dimensions the transform does together, in one pass over memory, beginning with the
+     * last one; done one by one they may round otherwise. NULL: one. */
+    int (*together)(const weft_transform *transform);
+
     /* Makes a plan. *bytes gets the memory that it holds itself, as far as the engine knows. */
     weft_status (*plan)(const weft_transform *transform, const weft_device_handle *device,
                         weft_engine_plan **plan, size_t *bytes);

@@ -410,9 +410,17 @@ static bool add_there_and_back(const weft_schedule_request *request, weft_schedu
     return false;
 }
 
+/* Whether the last of several axes can be transformed apart from the others with the same bits. */
+static bool can_do_last_apart(const weft_schedule_request *request, weft_schedule *schedule,
+                              const end *from, const end *to, const segment_axes *axes) {
+    const weft_engine_ops *engine = request->computing.engine;
+    add_fft(request, schedule, from, to, axes->fourier, axes->fouriers);
+    const weft_transform *all = &schedule->step[--schedule->steps].as.fft.transform;
+    return all->dims > (engine->together ? engine->together(all) : 1);
+}
+
 /* The last segment of a convolution. Where the engine has it, its transforms are done there and
- * back at once: all of them or, of three and more, the last one. (Of two, an engine may do both in
- * one pass over memory in each direction.) */
+ * back at once: all of them or, if they are not done together anyway, the last one. */
 static bool add_round_trip(const weft_schedule_request *there, const weft_schedule_request *back,
                            weft_schedule *schedule, int last, end *at) {
     const weft_chain *chain = there->chain;
@@ -427,7 +435,7 @@ static bool add_round_trip(const weft_schedule_request *there, const weft_schedu
     if (ends) add_pointwise(there, schedule, WEFT_PLACE_LOAD, at);
     bool added =
         add_there_and_back(there, schedule, at, &to, &spectrum, axes.fourier, axes.fouriers);
-    if (!added && others >= 2) {
+    if (!added && can_do_last_apart(there, schedule, at, &spectrum, &axes)) {
         add_fft(there, schedule, at, &spectrum, axes.fourier, others);
         added = add_there_and_back(there, schedule, &spectrum, &spectrum, &spectrum,
                                    axes.fourier + others, 1);

@@ -382,6 +382,10 @@ static weft_status plan_r2r(const weft_transform *t, weft_engine_plan **out, siz
     return WEFT_SUCCESS;
 }
 
+static int native_together(const weft_transform *transform) {
+    return weft_native_plane_fits(transform) ? 2 : 1;
+}
+
 static weft_status native_plan(const weft_transform *transform, const weft_device_handle *device,
                                weft_engine_plan **plan, size_t *bytes) {
     WEFT_TRY(weft_native_supports(transform, device->ops));
@@ -451,6 +455,7 @@ const weft_engine_ops weft_engine_native = {.name = "native",
                                             .takes_operators = true,
                                             .probe = weft_native_probe,
                                             .supports = weft_native_supports,
+                                            .together = native_together,
                                             .plan = native_plan,
                                             .destroy = weft_native_destroy,
                                             .begin_at = native_begin_at,
