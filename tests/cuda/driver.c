@@ -446,9 +446,23 @@ EXPORTED int cuEventCreate(weft_event **event, unsigned flags) {
     return weft_thread_event_create(event) == WEFT_SUCCESS ? SUCCESS : OUT_OF_MEMORY;
 }
 
+/* Streams may still wait for the event, or record it, after the caller has destroyed it, so it
+ * stays to the end of the process. */
+typedef struct destroyed {
+    weft_event *event;
+    struct destroyed *next;
+} destroyed;
+
 EXPORTED int cuEventDestroy_v2(weft_event *event) {
+    static destroyed *all;
     NEEDS_CONTEXT;
-    weft_thread_event_destroy(event);
+    destroyed *d = malloc(sizeof *d);
+    if (!d) return OUT_OF_MEMORY;
+    d->event = event;
+    pthread_mutex_lock(&lock);
+    d->next = all;
+    all = d;
+    pthread_mutex_unlock(&lock);
     return SUCCESS;
 }
 

@@ -76,8 +76,8 @@ static bool mergeable(const weft_pass_request *request, const sorted_loop *inner
                       const sorted_loop *outer) {
     const int64_t n = inner->d.n;
     return mergeable_in(&request->in, inner, outer) && mergeable_in(&request->out, inner, outer) &&
-           outer->d.in_stride == n * inner->d.in_stride &&
            mergeable_in(&request->spectrum, inner, outer) &&
+           outer->d.in_stride == n * inner->d.in_stride &&
            outer->d.out_stride == n * inner->d.out_stride;
 }
 
