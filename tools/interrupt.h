@@ -2,6 +2,11 @@
 #ifndef WEFT_TOOLS_INTERRUPT_H
 #define WEFT_TOOLS_INTERRUPT_H
 
+/* Puts SIGINT, SIGTERM and SIGHUP off until interrupt_goes_on, or until interrupt_removes tells of
+ * the output that is being created meanwhile. */
+void interrupt_waits(void);
+void interrupt_goes_on(void);
+
 /* From now on SIGINT, SIGTERM and SIGHUP remove `path` before they end the process. NULL: nothing
  * to remove. */
 void interrupt_removes(const char *path);

@@ -239,8 +239,12 @@ static weft_status create_output(transform_run *run) {
     info->rank = p->rank;
     for (int a = 0; a < p->rank; a++)
         info->n[a] = extent_of(p, run->flags->inverse ? WEFT_INPUT : WEFT_OUTPUT, a);
-    return weft_array_create(run->world->comm, run->record.output, info, interrupt_removes,
-                             &run->output);
+    /* Rank 0 creates the file, and must know of it before a signal ends the process. */
+    if (run->world->rank == 0) interrupt_waits();
+    weft_status status = weft_array_create(run->world->comm, run->record.output, info,
+                                           interrupt_removes, &run->output);
+    if (run->world->rank == 0) interrupt_goes_on();
+    return status;
 }
 
 static weft_status read_input(transform_run *run) {

@@ -5,6 +5,7 @@ ctest runs each test_*.py; by hand: WEFT=build/tools/weft python3 test_flags.py
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -75,11 +76,31 @@ class SlowRun:
             if len(self.stopped) < ranks:
                 self.stopped = self.workers()
             time.sleep(0.001)
+        self._stop()
+        case.assertEqual(len(self.stopped), ranks)
+        # It may have been stopped between creating the file and locking it, when others may take it for a leftover.
+        while not (own := [name for name in self.hidden() if name not in before and self._is_locked(name)]):
+            case.assertIsNone(self.process.poll(), "it was faster than the test")
+            self.resume()
+            time.sleep(0.001)
+            self._stop()
+        case.assertIsNone(self.process.poll(), "it was faster than the test")
+        (self.own,) = own
+
+    def _stop(self) -> None:
         for pid in self.stopped.values():
             os.kill(pid, signal.SIGSTOP)
-        case.assertEqual(len(self.stopped), ranks)
-        case.assertIsNone(self.process.poll(), "it was faster than the test")
-        (self.own,) = set(self.hidden()) - before
+        for pid in self.stopped.values():
+            while Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "TZX":
+                time.sleep(0.0001)
+
+    def _is_locked(self, name: str) -> bool:
+        with (self.folder / name).open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
 
     def hidden(self) -> list[str]:
         return sorted(p.name for p in self.folder.iterdir() if p.name.startswith("."))
