@@ -85,6 +85,7 @@ def test_the_librarys_sentence_is_the_message():
 def test_errors_are_builtin_ones_too_and_travel_between_processes(error, builtin):
     assert issubclass(error, weft.Error) and issubclass(error, builtin)
     assert isinstance(pickle.loads(pickle.dumps(error("a sentence"))), error)
+    assert isinstance(error.__new__(error), error)  # as tblib makes them, and so Dask's workers
 
 
 def test_too_large_an_array_is_out_of_memory():

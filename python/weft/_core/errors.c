@@ -52,7 +52,9 @@ int core_errors_add(PyObject *module) {
                                      PyExc_Exception, NULL);
     if (!base || PyModule_AddObjectRef(module, "Error", base) < 0) return -1;
     for (int kind = 0; kind < KINDS; kind++) {
-        PyObject *bases = PyTuple_Pack(2, base, builtin_of((error_kind)kind));
+        /* The built-in one first: its __new__ must be the one that is found (MemoryError has its
+         * own), for some who copy exceptions between processes call it. */
+        PyObject *bases = PyTuple_Pack(2, builtin_of((error_kind)kind), base);
         if (!bases) return -1;
         errors[kind] =
             PyErr_NewExceptionWithDoc(described[kind].name, described[kind].doc, bases, NULL);
