@@ -274,8 +274,12 @@ typedef enum weft_operator_kind {
     WEFT_OPERATOR_SHIFT,     /* by the phases that shift what is on the other side of the transform
                                 cyclically, by shift[a] points along axis a */
     WEFT_OPERATOR_TABLE,     /* by the product of one factor for each index of each axis */
-    WEFT_OPERATOR_FUNCTION   /* what the caller's function, or on GPUs the caller's snippet, does */
+    WEFT_OPERATOR_FUNCTION,  /* what the caller's function, or on GPUs the caller's snippet, does */
+    WEFT_OPERATOR_ARRAY /* by an array with a factor for each element: see weft_plan_set_array */
 } weft_operator_kind;
+
+/* Arrays of WEFT_OPERATOR_ARRAY have numbers from 0 to WEFT_MAX_ARRAYS - 1. */
+#define WEFT_MAX_ARRAYS 16
 
 /* Windows of M points as scipy.signal.windows defines them; one point (n = 1) is 1, whether
  * symmetric or periodic. With t = i/(M-1):
@@ -336,7 +340,8 @@ typedef struct weft_operator {
     /* TABLE: for each axis NULL, or as many factors as the global array has indices along it (in
      * output space of WEFT_R2C n/2+1 along the last one) */
     const double *table[WEFT_MAX_RANK];
-    int complex_factors; /* TABLE: 1: each factor is a pair, real part first; not of real data */
+    int complex_factors; /* TABLE, ARRAY: 1: each factor is a pair, real part first; not of real
+                            data */
     weft_operator_function function; /* FUNCTION; argument is passed on, and may differ by rank */
     void *argument;
     /* FUNCTION on devices that cannot run the host's code (cuda, opencl): statements of C, compiled
@@ -350,7 +355,8 @@ typedef struct weft_operator {
      * and the compiler's message, lines counted from the snippet's first.
      * Where a plan may run on host and device, give both, the function and the snippet. */
     const char *snippet;
-    int64_t reserved[8];
+    int64_t array; /* ARRAY: its number. Several operators may have the same one */
+    int64_t reserved[7];
 } weft_operator;
 
 /* Operators, applied in order. Neighbouring ones that are no functions are multiplied together
@@ -425,7 +431,19 @@ typedef struct weft_problem {
     int64_t pad_from[WEFT_MAX_RANK];
     /* What is done along each axis, for WEFT_R2R of all of them: see weft_axis. */
     weft_axis axis[WEFT_MAX_RANK];
-    int64_t reserved[12];
+    /* How far what WEFT_INVERSE and WEFT_CONVOLVE store reaches, where that differs from pad_from:
+     * indices 0 to crop_to[a] - 1 along axis a, of n[a]. 0: as pad_from says. */
+    int64_t crop_to[WEFT_MAX_RANK];
+    /* The caller's arrays in memory, in contexts of one process: elements between neighbours along
+     * each axis, and between members of the batch, negative ones included; the address that is
+     * given is that of element 0 of all axes. Without any stride (all 0) the array is row-major,
+     * one member after the other; with one, all axes of more than one index need theirs. No two
+     * elements share an address in an array that is written. in_stride counts elements of the real
+     * space, which forward transforms read and inverse ones write, out_stride those of the
+     * spectrum. */
+    int64_t in_stride[WEFT_MAX_RANK], out_stride[WEFT_MAX_RANK];
+    int64_t in_batch_stride, out_batch_stride;
+    int64_t reserved[24];
 } weft_problem;
 
 /* How to compute it. Zero fields are chosen by weft. Equal on all ranks.
@@ -587,6 +605,17 @@ WEFT_API weft_status weft_enqueue(weft_plan plan, weft_direction dir, const void
  * in other plans. Collective. */
 WEFT_API weft_status weft_convolve(weft_plan plan, const void *in, void *spectrum, void *out);
 
+/* Sets array `number` of the WEFT_OPERATOR_ARRAY of the plan, for the executions that follow: one
+ * factor for each element of this rank's box (weft_plan_box) of the side that the operator works
+ * on, row-major, the same for all members of the batch. Factors are real, or pairs with
+ * weft_operator.complex_factors, in the precision of the transform (single for WEFT_HALF). The
+ * array lies where the plan computes (the host for WEFT_HOST, else the device: weft_buffer_create),
+ * belongs to the caller, is read by executions and must outlive them; NULL where the box is empty.
+ * It is as often replaced as the caller likes, and may be changed between executions. An execution
+ * whose operators have an array that was never set fails on all ranks. Not with problem.input or
+ * problem.output. Not collective; not during an execution. */
+WEFT_API weft_status weft_plan_set_array(weft_plan plan, int number, const void *array);
+
 /* Phase times of this rank's last execution. On one rank and the host, where both arrays have no
  * more than 32 KiB together, reading the clock would take as long as the transform: there those of
  * the last execution that was timed. That is the first of each direction and placement, the first
@@ -613,6 +642,111 @@ WEFT_API weft_status weft_buffer_upload(weft_plan plan, void *buffer, const void
 WEFT_API weft_status weft_buffer_download(weft_plan plan, void *host, const void *buffer,
                                           size_t bytes);
 
+/* ---- convolutions ---- */
+
+/* What the field is, beyond its box, along an axis of n points with spacing h = length / n. Their
+ * points are the middles of cells: point j lies at (j + 1/2) h. */
+typedef enum weft_boundary {
+    WEFT_PERIODIC = 0, /* repeats itself */
+    WEFT_LINEAR,       /* zero; the result has the extents of weft_convolution_problem.mode */
+    WEFT_FREE_SPACE, /* zero; the result has the field's extents, and built-in kernels are those of
+                        unbounded space */
+    WEFT_DIRICHLET,  /* odd about both faces, so 0 there: cosine and sine transforms of type 2 */
+    WEFT_NEUMANN     /* even about both faces, so without slope there */
+} weft_boundary;
+
+/* Extents of the result along axes of n points that are WEFT_LINEAR, the kernel having m: as
+ * scipy.signal.convolve. */
+typedef enum weft_convolution_mode {
+    WEFT_FULL = 0, /* n + m - 1 */
+    WEFT_SAME,     /* n: the middle of FULL, from index (m - 1) / 2 on */
+    WEFT_VALID     /* n - m + 1, or m - n + 1 if that is larger: what depends on no zeros */
+} weft_convolution_mode;
+
+/* Kernels. Built-in ones are functions of the wavenumber k, whose component along an axis is 2 pi j
+ * / length of index j (-n/2 <= j <= n/2) along periodic axes, and pi j / length along Dirichlet (j
+ * = 1..n) and Neumann (j = 0..n-1) axes. |k|^2 is the sum of squares. */
+typedef enum weft_kernel_kind {
+    WEFT_KERNEL_ARRAY = 0,        /* kernel.array, in real space */
+    WEFT_KERNEL_FUNCTION,         /* kernel.function of the wavenumber */
+    WEFT_KERNEL_GAUSSIAN,         /* exp(-k.C.k / 2): of the density of covariance C */
+    WEFT_KERNEL_POISSON,          /* 1 / |k|^2: the field is the right side of -Laplacian u = f */
+    WEFT_KERNEL_SCREENED_POISSON, /* 1 / (|k|^2 + parameter^2): (parameter^2 - Laplacian) u = f */
+    WEFT_KERNEL_HEAT,       /* exp(-parameter |k|^2): after the time parameter / diffusivity */
+    WEFT_KERNEL_RIESZ,      /* |k|^parameter: the fractional Laplacian (-Laplacian)^(parameter/2) */
+    WEFT_KERNEL_DERIVATIVE, /* product of (i k[a])^order[a]; 0 at -n/2 where order[a] is odd */
+    WEFT_KERNEL_LAPLACIAN   /* -|k|^2 */
+} weft_kernel_kind;
+
+/* A kernel's spectrum at wavenumber k[rank]: value gets the real and the imaginary part. For real
+ * fields its values at k and -k are conjugate. Called in weft_convolution_create, from several
+ * threads at once. */
+typedef void (*weft_kernel_function)(const double *k, int rank, double value[2], void *argument);
+
+typedef struct weft_kernel {
+    weft_kernel_kind kind;
+    /* ARRAY: the whole kernel, on every rank, row-major, real or complex and in the precision of
+     * the field; read by weft_convolution_create. Element origin[a] along each axis is that of
+     * displacement 0 (of WEFT_LINEAR axes it does not matter). Along Dirichlet and Neumann axes the
+     * kernel is symmetric about it; with origin 0 it is the half of such a kernel. Along periodic
+     * ones it may be longer than the field, and is added up. NULL: weft_convolution_set_kernel
+     * gives it later. */
+    const void *array;
+    int64_t n[WEFT_MAX_RANK], origin[WEFT_MAX_RANK];
+    weft_kernel_function function;
+    void *argument;
+    const double *covariance; /* GAUSSIAN: rank x rank, row-major, of lengths squared */
+    double parameter;
+    int order[WEFT_MAX_RANK];
+    const double *zero; /* a pair: the spectrum at wavenumber 0, instead of the formula's value.
+                           Required where that is infinite */
+    int64_t reserved[8];
+} weft_kernel;
+
+/* What to convolve. Zero fields take their default. Equal on all ranks. */
+typedef struct weft_convolution_problem {
+    size_t struct_size; /* 0, or sizeof(weft_convolution_problem) */
+    int rank;
+    int64_t n[WEFT_MAX_RANK]; /* extents of the field */
+    weft_kind kind;           /* WEFT_R2C: real fields; WEFT_C2C: complex ones */
+    weft_precision precision; /* double or single */
+    int64_t batch;            /* fields, one after the other; 0 means 1 */
+    weft_boundary boundary[WEFT_MAX_RANK];
+    weft_convolution_mode mode;   /* of WEFT_LINEAR axes */
+    double length[WEFT_MAX_RANK]; /* of the field's box along each axis; 0: n, for a spacing of 1 */
+    weft_kernel kernel;
+    int correlate;      /* 1: correlation: the kernel reversed and conjugated, as
+                           scipy.signal.correlate */
+    int deconvolve;     /* 1: by conj(K) / (|K|^2 + regularizer) in place of the spectrum K */
+    double regularizer; /* 0 or more */
+    int64_t reserved[16];
+} weft_convolution_problem;
+
+/* A convolution is a plan: weft_plan_box and weft_plan_bytes tell the boxes of the field
+ * (WEFT_INPUT) and of the result (WEFT_OUTPUT), and weft_plan_memory, _options, _timings, _trace
+ * and _explain work on it, too. It has no transforms of its own to execute. */
+typedef weft_plan weft_convolution;
+
+/* Creates a convolution of fields with a kernel: result[i] = sum over j of kernel[j] field[i - j]
+ * for an array; for built-in kernels and functions, the field's spectrum times the kernel's, back
+ * in real space. opt may be NULL; its convolve and keep_spectrum do not matter. Collective. */
+WEFT_API weft_status weft_convolution_create(weft_context ctx,
+                                             const weft_convolution_problem *problem,
+                                             const weft_options *opt,
+                                             weft_convolution *convolution);
+
+/* Gives a convolution of kind WEFT_KERNEL_ARRAY another kernel of the same extents, on the host.
+ * Collective. */
+WEFT_API weft_status weft_convolution_set_kernel(weft_convolution convolution, const void *array);
+
+/* Convolves: as weft_execute. in == out only where box and bytes of field and result are the same
+ * and no axis is padded. Collective. */
+WEFT_API weft_status weft_convolution_execute(weft_convolution convolution, const void *in,
+                                              void *out);
+
+/* Destroys *convolution and sets it to NULL. Collective for MPI contexts. */
+WEFT_API void weft_convolution_destroy(weft_convolution *convolution);
+
 /* One sentence about the last failure in ctx: what, where, why, what to do. Where several threads
  * use the context: about the calling thread's own last failure in ctx, or, if it has none since it
  * failed in another context, about that of any thread. With NULL, the calling thread's last
@@ -636,6 +770,9 @@ WEFT_API const char *weft_phase_name(weft_phase phase);
 WEFT_API const char *weft_operator_kind_name(weft_operator_kind kind);
 WEFT_API const char *weft_window_kind_name(weft_window_kind kind);
 WEFT_API const char *weft_storage_name(weft_storage storage);
+WEFT_API const char *weft_boundary_name(weft_boundary boundary);
+WEFT_API const char *weft_convolution_mode_name(weft_convolution_mode mode);
+WEFT_API const char *weft_kernel_kind_name(weft_kernel_kind kind);
 
 /* The n values of a window, such as a plan multiplies by: their sum tells what a spectrum is to be
  * divided by. Not collective. */

@@ -67,7 +67,8 @@ WEFT_API const char *weft_phase_name(weft_phase phase) {
 }
 
 WEFT_API const char *weft_operator_kind_name(weft_operator_kind kind) {
-    static const char *const names[] = {"?", "scale", "window", "shift", "table", "function"};
+    static const char *const names[] = {"?",     "scale",    "window", "shift",
+                                        "table", "function", "array"};
     return WEFT_NAME_OF(names, kind);
 }
 
@@ -82,6 +83,23 @@ WEFT_API const char *weft_storage_name(weft_storage storage) {
     static const char *const names[] = {"same",  "u8",     "i16",        "u16",         "half",
                                         "float", "double", "decibel-u8", "complex-half"};
     return WEFT_NAME_OF(names, storage);
+}
+
+WEFT_API const char *weft_boundary_name(weft_boundary boundary) {
+    static const char *const names[] = {"periodic", "linear", "free", "dirichlet", "neumann"};
+    return WEFT_NAME_OF(names, boundary);
+}
+
+WEFT_API const char *weft_convolution_mode_name(weft_convolution_mode mode) {
+    static const char *const names[] = {"full", "same", "valid"};
+    return WEFT_NAME_OF(names, mode);
+}
+
+WEFT_API const char *weft_kernel_kind_name(weft_kernel_kind kind) {
+    static const char *const names[] = {"array",   "function",         "gaussian",
+                                        "poisson", "screened-poisson", "heat",
+                                        "riesz",   "derivative",       "laplacian"};
+    return WEFT_NAME_OF(names, kind);
 }
 
 WEFT_API const char *weft_version(void) {
