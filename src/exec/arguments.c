@@ -11,7 +11,7 @@ typedef struct ends {
 
 static ends ends_of(weft_direction dir) {
     return (ends){{dir == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT,
-                   dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT},
+                   dir == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_RESULT},
                   {dir == WEFT_INVERSE ? WEFT_PLACE_SPECTRUM : WEFT_PLACE_LOAD,
                    dir == WEFT_FORWARD ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE}};
 }
@@ -140,7 +140,8 @@ static weft_status check_spectrum(weft_plan plan, weft_direction dir, const void
     const bool keeps = plan->call.options.keep_spectrum && dir == WEFT_CONVOLVE;
     if (!spectrum && !keeps) return WEFT_SUCCESS;
     const size_t bytes = plan->build->buffers.callers_bytes[WEFT_OUTPUT];
-    const size_t others = plan->build->buffers.callers_bytes[WEFT_INPUT];
+    const size_t in_bytes = plan->build->buffers.callers_bytes[WEFT_INPUT];
+    const size_t out_bytes = plan->build->buffers.callers_bytes[WEFT_RESULT];
     if (spectrum && !keeps)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_convolve: a plan that keeps the spectrum is one with "
@@ -151,7 +152,8 @@ static weft_status check_spectrum(weft_plan plan, weft_direction dir, const void
                          "convolves with weft_convolve, and a buffer of %zu bytes",
                          bytes);
     WEFT_TRY(check_alignment(plan, WEFT_PLACE_SPECTRAL, "weft_convolve: spectrum", spectrum));
-    if (spectrum && (overlap(in, others, spectrum, bytes) || overlap(out, others, spectrum, bytes)))
+    if (spectrum &&
+        (overlap(in, in_bytes, spectrum, bytes) || overlap(out, out_bytes, spectrum, bytes)))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_convolve: spectrum overlaps in or out; give another buffer");
     return WEFT_SUCCESS;

@@ -36,14 +36,17 @@ static weft_status make_schedules_within(weft_build *b, int rank, int workspaces
 }
 
 /* The buffer of a schedule that is the caller's buffer in a space, or -1. `one`: the plan runs in
- * place only, so that both spaces have one buffer. Where it runs out of place too, the one array of
- * an execution in place counts as the output space's. */
+ * place only, so that all spaces have one buffer. Where it runs out of place too, the one array of
+ * an execution in place counts as the output space's, but for convolutions. */
 static int callers_buffer(const weft_schedule *schedule, weft_space space, bool one) {
-    const bool output = space == WEFT_OUTPUT;
+    const weft_space from = schedule->direction == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT;
+    const weft_space to = schedule->direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_RESULT;
     if (one) return WEFT_BUFFER_OUT;
-    if (schedule->direction == WEFT_CONVOLVE) return output ? -1 : WEFT_BUFFER_OUT;
-    if (schedule->in_place) return output ? WEFT_BUFFER_OUT : -1;
-    return (schedule->direction == WEFT_FORWARD) == output ? WEFT_BUFFER_OUT : WEFT_BUFFER_IN;
+    if (schedule->in_place && schedule->direction != WEFT_CONVOLVE)
+        return space == WEFT_OUTPUT ? WEFT_BUFFER_OUT : -1;
+    return space == to                            ? WEFT_BUFFER_OUT
+           : space == from && !schedule->in_place ? WEFT_BUFFER_IN
+                                                  : -1;
 }
 
 static void raise_to(size_t *most, size_t bytes) {
@@ -58,11 +61,16 @@ static void size_buffers(weft_build *b) {
         if (!b->scheduled[s]) continue;
         for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
             raise_to(&b->buffers.bytes[i], bytes[i]);
-        for (int space = WEFT_INPUT; space <= WEFT_OUTPUT; space++) {
+        for (int space = WEFT_INPUT; space <= WEFT_RESULT; space++) {
             const int buffer = callers_buffer(&b->schedule[s], (weft_space)space, one);
             if (buffer >= 0) raise_to(&b->buffers.callers_bytes[space], bytes[buffer]);
         }
     }
+    size_t *callers = b->buffers.callers_bytes;
+    const weft_problem *p = &b->planner->call->problem;
+    if (memcmp(p->pad_from, p->crop_to, sizeof p->pad_from) != 0) return;
+    raise_to(&callers[WEFT_INPUT], callers[WEFT_RESULT]);
+    raise_to(&callers[WEFT_RESULT], callers[WEFT_INPUT]);
 }
 
 static weft_status make_schedules(weft_build *b, int rank) {

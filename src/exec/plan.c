@@ -196,32 +196,38 @@ WEFT_API void weft_plan_destroy(weft_plan *plan) {
     *plan = NULL;
 }
 
+static bool is_space(weft_space space) {
+    return space == WEFT_INPUT || space == WEFT_OUTPUT || space == WEFT_RESULT;
+}
+
 WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, weft_box *box) {
     WEFT_TRY(weft_plan_check(plan, box, "weft_plan_box", "box"));
-    if ((space != WEFT_INPUT && space != WEFT_OUTPUT) || rank < 0 || rank >= plan->transport->size)
+    if (!is_space(space) || rank < 0 || rank >= plan->transport->size)
         return weft_context_note(
-            plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                                     "weft_plan_box: rank or space is out of range; the plan has "
-                                     "ranks 0..%d and spaces WEFT_INPUT, WEFT_OUTPUT",
-                                     plan->transport->size - 1));
+            plan->context,
+            weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                      "weft_plan_box: rank or space is out of range; the plan has ranks 0..%d and "
+                      "spaces WEFT_INPUT, WEFT_OUTPUT, WEFT_RESULT",
+                      plan->transport->size - 1));
     const weft_problem *p = &plan->call.problem;
     const weft_chain *chain = &plan->build->chain;
-    const weft_region region = weft_distribution_box(
-        space == WEFT_INPUT ? &chain->segment[0].in : &chain->segment[chain->segments - 1].out,
-        rank);
+    const weft_distribution *side =
+        space == WEFT_OUTPUT
+            ? chain->segment[chain->segments - 1].side[WEFT_FORWARD]
+            : chain->segment[0].side[space == WEFT_INPUT ? WEFT_FORWARD : WEFT_INVERSE];
+    const weft_region region =
+        weft_distribution_box(&side[space == WEFT_OUTPUT ? WEFT_OUTPUT : WEFT_INPUT], rank);
     *box = (weft_box){{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
     for (int a = 0; a < p->rank; a++) {
         box->lo[a] = region.lo[a];
         box->n[a] = region.n[a];
-        if (space == WEFT_INPUT && p->pad_from[a] > 0 && box->lo[a] + box->n[a] > p->pad_from[a])
-            box->n[a] = p->pad_from[a] > box->lo[a] ? p->pad_from[a] - box->lo[a] : 0;
     }
     return WEFT_SUCCESS;
 }
 
 WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *bytes) {
     WEFT_TRY(weft_plan_check(plan, bytes, "weft_plan_bytes", "bytes"));
-    if (space != WEFT_INPUT && space != WEFT_OUTPUT)
+    if (!is_space(space))
         return weft_context_note(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                                           "weft_plan_bytes: no such space"));
     *bytes = plan->build->buffers.callers_bytes[space];

@@ -13,12 +13,11 @@
 
 enum { WEFT_DIRECTIONS = 3, WEFT_SCHEDULES = 2 * WEFT_DIRECTIONS }; /* direction x placement */
 
-/* A list of operators is prepared once for each place, and once more for convolutions; schedules of
- * both placements share it. */
-enum { WEFT_OPERATOR_SLOTS = 2 * WEFT_PLACES };
+/* A list of operators is prepared once for each direction; schedules of both placements share it.
+ */
+enum { WEFT_OPERATOR_SLOTS = WEFT_DIRECTIONS * WEFT_MAX_POINTWISE_STEPS };
 static inline int weft_operator_slot(const weft_schedule *schedule, const weft_step *step) {
-    return (int)step->as.pointwise.layout.place +
-           (schedule->direction == WEFT_CONVOLVE ? WEFT_PLACES : 0);
+    return (int)schedule->direction * WEFT_MAX_POINTWISE_STEPS + step->as.pointwise.number;
 }
 
 /* Whether the step is what the device's own scaling does: in place, by *factor. */
@@ -79,7 +78,7 @@ typedef struct weft_ready_operators {
 typedef struct weft_buffers {
     void *memory[WEFT_BUFFERS]; /* the workspaces and staging buffers */
     size_t bytes[WEFT_BUFFERS]; /* their sizes */
-    size_t callers_bytes[2];    /* of the caller's buffer in each weft_space */
+    size_t callers_bytes[3];    /* of the caller's buffer in each weft_space */
     bool wants_pairs;           /* callers' arrays are aligned to two of their numbers */
     void *spectrum;             /* the caller's array for the spectrum of a convolution, in a run */
 } weft_buffers;

@@ -5,6 +5,7 @@
 #include "support/error.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- engine plans ---- */
 
@@ -15,7 +16,9 @@ static bool same_dimension(const weft_dimension *a, const weft_dimension *b) {
 /* Lists of operators belong to the plan, so two lists are the same if their addresses are. */
 static bool same_operators(const weft_fused_operators *a, const weft_fused_operators *b) {
     return a->list == b->list && a->layout.stored.storage == b->layout.stored.storage &&
-           a->layout.keeps == b->layout.keeps;
+           a->layout.keeps == b->layout.keeps &&
+           a->layout.stored.cropped == b->layout.stored.cropped &&
+           memcmp(a->layout.stored.n, b->layout.stored.n, sizeof a->layout.stored.n) == 0;
 }
 
 static bool same_transform(const weft_transform *a, const weft_transform *b) {

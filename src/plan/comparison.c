@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECORD_MAX = 96 };
+enum { RECORD_MAX = 160 };
 
 /* The arguments as numbers with names, so that a difference can be named. */
 typedef struct record {
@@ -48,6 +48,7 @@ static void write_record(const weft_call *call, record *r) {
     put(r, "problem.precision (half or not)", call->spectrum_storage);
     for (int i = 0; i < 2; i++) put(r, "problem.decibels (by its bits)", bits_of(p->decibels[i]));
     for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.pad_from", p->pad_from[a]);
+    for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.crop_to", p->crop_to[a]);
     for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.axis", p->axis[a]);
     put(r, "options.decomposition", o->decomposition);
     for (int i = 0; i < WEFT_MAX_RANK; i++) put(r, "options.grid", o->grid[i]);

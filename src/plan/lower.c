@@ -42,10 +42,12 @@ typedef struct share {
     int64_t first, n;
 } share;
 
-/* Elements of a dimension on one side: half spectra have fewer. */
+/* Elements of a dimension on one side: half spectra and cropped arrays have fewer. */
 static int64_t extent(const weft_transform *t, int d, bool output) {
     const weft_transform_kind halved = output ? WEFT_TRANSFORM_R2C : WEFT_TRANSFORM_C2R;
     const bool half = t->kind == halved && d == t->dims - 1 && !t->round_trip;
+    const weft_fused_operators *side = output ? &t->store : &t->load;
+    if (side->list && side->layout.stored.cropped) return side->layout.stored.n[side->dim_axis[d]];
     return half ? t->dim[d].n / 2 + 1 : t->dim[d].n;
 }
 

@@ -78,12 +78,13 @@ static double local_bytes(const weft_distribution *distribution, bool real,
 static double estimate_segment(const weft_machine *machine, int threads, const weft_segment *s,
                                bool real, bool stays_real, weft_precision precision) {
     const double gain = threads > 1 ? machine->rate.thread_gain : 1.0;
-    const double in = local_bytes(&s->in, real, precision);
-    const double out = local_bytes(&s->out, stays_real, precision);
+    const double in = local_bytes(&s->side[WEFT_FORWARD][WEFT_INPUT], real, precision);
+    const double out = local_bytes(&s->side[WEFT_FORWARD][WEFT_OUTPUT], stays_real, precision);
     const double points = (real ? in : in / 2) / (double)weft_number_bytes(precision);
     double flops = 0;
     if (s->transforms == 0) return 0;
-    for (int i = 0; i < s->transforms; i++) flops += 5 * points * log2((double)s->in.n[s->axis[i]]);
+    for (int i = 0; i < s->transforms; i++)
+        flops += 5 * points * log2((double)s->side[WEFT_FORWARD][WEFT_INPUT].n[s->axis[i]]);
     const double computed = (real ? flops / 2 : flops) / (machine->rate.flops * threads);
     const double moved = (in + out) / (machine->rate.memory * gain);
     return moved > computed ? moved : computed;
@@ -94,7 +95,7 @@ static double estimate_segment(const weft_machine *machine, int threads, const w
 static double estimate_redistribution(const weft_machine *machine, const weft_chain *chain, int k,
                                       double bytes) {
     const int dimension = chain->group[k];
-    const weft_distribution *after = &chain->segment[k + 1].in;
+    const weft_distribution *after = &chain->segment[k + 1].side[WEFT_FORWARD][WEFT_INPUT];
     int64_t members = dimension < 0 ? chain->ranks : chain->grid[dimension];
     const double share = (double)(members - 1) / (double)members;
     for (int a = 0; a < chain->axes && dimension >= 0; a++)
@@ -111,8 +112,9 @@ double weft_model_estimate(const weft_machine *machine, int threads, const weft_
         seconds += estimate_segment(machine, threads, segment, weft_chain_is_real(chain, s), real,
                                     precision);
         if (s + 1 < chain->segments)
-            seconds += estimate_redistribution(machine, chain, s,
-                                               local_bytes(&segment->out, real, precision));
+            seconds += estimate_redistribution(
+                machine, chain, s,
+                local_bytes(&segment->side[WEFT_FORWARD][WEFT_OUTPUT], real, precision));
     }
     return seconds;
 }

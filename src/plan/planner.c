@@ -26,6 +26,7 @@ weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate
     brick_order(&call->output, call->problem.rank, output_order);
     weft_chain_request request = {.rank = call->problem.rank,
                                   .n = call->problem.n,
+                                  .stored = {call->problem.pad_from, call->problem.crop_to},
                                   .batch = call->problem.batch,
                                   .real = call->problem.kind != WEFT_C2C,
                                   .halved = weft_axis_halved(&call->problem),

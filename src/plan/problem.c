@@ -45,7 +45,7 @@ static weft_status check_shape(weft_problem *p) {
     }
     for (int a = p->rank; a < WEFT_MAX_RANK; a++) {
         p->n[a] = 1;
-        p->pad_from[a] = 0;
+        p->pad_from[a] = p->crop_to[a] = 0;
     }
     /* So the bytes of all arrays of a plan together are a number, too. */
     if (!fits || bytes > INT64_MAX / 8)
@@ -296,8 +296,13 @@ static weft_status check_stored(weft_call *call) {
             return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                              "problem.pad_from[%d] is %lld; it is 0 to n[%d], %lld", a,
                              (long long)p->pad_from[a], a, (long long)p->n[a]);
-        if (p->pad_from[a] == p->n[a]) p->pad_from[a] = 0; /* all of them */
-        real_space = real_space || p->pad_from[a] > 0;
+        if (p->crop_to[a] < 0 || p->crop_to[a] > p->n[a])
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "problem.crop_to[%d] is %lld; it is 0 to n[%d], %lld", a,
+                             (long long)p->crop_to[a], a, (long long)p->n[a]);
+        if (p->pad_from[a] == 0) p->pad_from[a] = p->n[a];
+        if (p->crop_to[a] == 0) p->crop_to[a] = p->pad_from[a];
+        real_space = real_space || p->pad_from[a] < p->n[a] || p->crop_to[a] < p->n[a];
     }
     if (!real_space && !spectral) return WEFT_SUCCESS;
     if ((real_space && call->has_input) || (spectral && call->has_output))

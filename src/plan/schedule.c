@@ -28,19 +28,16 @@ static size_t element_bytes(weft_precision precision, bool real) {
 
 static end arrival(const weft_chain *chain, int s, weft_direction direction) {
     const weft_segment *segment = &chain->segment[s];
-    if (direction == WEFT_FORWARD)
-        return (end){&segment->in, segment->order[direction][WEFT_INPUT],
-                     weft_chain_is_real(chain, s)};
-    return (end){&segment->out, segment->order[direction][WEFT_OUTPUT],
-                 weft_chain_is_real(chain, s + 1)};
+    const int space = direction == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
+    return (end){&segment->side[direction][space], segment->order[direction][space],
+                 weft_chain_is_real(chain, s + space)};
 }
 
 static end departure(const weft_chain *chain, int s, weft_direction direction) {
     const weft_segment *segment = &chain->segment[s];
-    if (direction == WEFT_FORWARD)
-        return (end){&segment->out, segment->order[direction][WEFT_OUTPUT],
-                     weft_chain_is_real(chain, s + 1)};
-    return (end){&segment->in, segment->order[direction][WEFT_INPUT], weft_chain_is_real(chain, s)};
+    const int space = direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
+    return (end){&segment->side[direction][space], segment->order[direction][space],
+                 weft_chain_is_real(chain, s + space)};
 }
 
 static int64_t end_bytes(const weft_schedule_request *request, const end *e) {
@@ -151,22 +148,130 @@ static void add_reordering(const weft_schedule_request *request, weft_schedule *
     step->bytes_moved = 2 * step->src_bytes;
 }
 
-/* The axes of a segment by what is done along them, each in their order. */
-typedef struct segment_axes {
-    int fourier[WEFT_MAX_RANK], real[WEFT_MAX_RANK]; /* real to real */
-    int fouriers, reals;
-} segment_axes;
+/* ---- padding and cropping ---- */
 
-static segment_axes axes_of(const weft_chain *chain, const weft_segment *segment) {
-    segment_axes axes = {.fouriers = 0};
+static const weft_operator_list no_operators;
+
+/* A step POINTWISE of arrays that lie as `at`, between what is stored and what is worked on. */
+static weft_step *add_pointwise_step(const weft_schedule_request *request, weft_schedule *schedule,
+                                     const weft_operator_list *operators, weft_operator_place place,
+                                     const end *at) {
+    const weft_region box = weft_distribution_box(at->distribution, request->rank);
+    weft_step *step = add_step(schedule, WEFT_STEP_POINTWISE);
+    weft_pointwise_layout *layout = &step->as.pointwise.layout;
+    step->as.pointwise = (weft_pointwise_step){.operators = operators, .number = (int)place};
+    *layout = (weft_pointwise_layout){
+        .box = box, .real = at->real, .precision = request->precision, .place = place};
+    memcpy(layout->order, at->order, (size_t)box.axes * sizeof *at->order);
+    memcpy(layout->n, request->chain->n, sizeof layout->n);
+    memcpy(layout->stored.n, box.n, sizeof layout->stored.n);
+    const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
+    const int halved = request->chain->halved;
+    if (spectral && halved >= 0) layout->n[halved] = layout->n[halved] / 2 + 1;
+    return step;
+}
+
+/* The bytes that the step loads and stores, of arrays as its layout says. */
+static void count_pointwise_bytes(weft_step *step) {
+    const weft_pointwise_layout *layout = &step->as.pointwise.layout;
+    const int64_t number = (int64_t)weft_number_bytes(layout->precision);
+    const int64_t worked_on = weft_region_elements(&layout->box) * number * (layout->real ? 1 : 2);
+    step->src_bytes = step->dst_bytes = worked_on;
+    if (!weft_stored_is_box(&layout->stored))
+        *(weft_pointwise_loads(layout) ? &step->src_bytes : &step->dst_bytes) =
+            weft_stored_bytes(layout);
+    step->flops = (double)(worked_on / number);
+    step->bytes_moved = step->src_bytes + step->dst_bytes;
+}
+
+/* Steps that pad or crop in a schedule are numbered behind the places. */
+static int next_number(const weft_schedule *schedule) {
+    int number = WEFT_PLACES;
+    for (int i = 0; i < schedule->steps; i++)
+        if (schedule->step[i].kind == WEFT_STEP_POINTWISE &&
+            schedule->step[i].as.pointwise.number >= number)
+            number = schedule->step[i].as.pointwise.number + 1;
+    return number;
+}
+
+/* Whether the last step loads the caller's array, which padding can then be part of. */
+static bool ends_in_load(const weft_schedule *schedule) {
+    const weft_step *last = schedule->steps > 0 ? &schedule->step[schedule->steps - 1] : NULL;
+    return last && last->kind == WEFT_STEP_POINTWISE &&
+           last->as.pointwise.layout.place == WEFT_PLACE_LOAD;
+}
+
+/* Between an array that lies as `wide` and the part of it that is `narrow`: with WEFT_PLACE_LOAD
+ * zeros are added, with WEFT_PLACE_STORE what lies beyond is left out. */
+static void add_padding(const weft_schedule_request *request, weft_schedule *schedule,
+                        weft_operator_place place, const end *wide, const end *narrow) {
+    const weft_region box = weft_distribution_box(narrow->distribution, request->rank);
+    weft_step *step;
+    if (place == WEFT_PLACE_LOAD && ends_in_load(schedule)) {
+        step = &schedule->step[schedule->steps - 1];
+        step->as.pointwise.layout.box = weft_distribution_box(wide->distribution, request->rank);
+    } else {
+        const int number = next_number(schedule);
+        step = add_pointwise_step(request, schedule, &no_operators, place, wide);
+        step->as.pointwise.number = number;
+    }
+    step->as.pointwise.layout.stored.cropped = true;
+    memcpy(step->as.pointwise.layout.stored.n, box.n, sizeof box.n);
+    count_pointwise_bytes(step);
+}
+
+/* ---- the transforms of a segment ---- */
+
+/* Axes of a segment that are transformed together, first transformed first in a forward transform;
+ * an axis that is padded or cropped begins a group, so that it has its zeros no longer than it
+ * needs them. */
+typedef struct axis_group {
+    int axis[WEFT_MAX_RANK];
+    int axes;
+    bool padded;
+} axis_group;
+
+/* The groups of a segment in the order of the forward transform. */
+typedef struct axis_groups {
+    axis_group real_to_real[WEFT_MAX_RANK], fourier[WEFT_MAX_RANK];
+    int real_to_reals, fouriers;
+    axis_group none; /* axes that are padded and cropped, but not transformed */
+} axis_groups;
+
+static bool is_padded(const weft_chain *chain, const weft_segment *segment, int axis) {
+    return segment->side[WEFT_FORWARD][WEFT_INPUT].n[axis] != chain->n[axis] ||
+           segment->side[WEFT_INVERSE][WEFT_INPUT].n[axis] != chain->n[axis];
+}
+
+static void add_axis(axis_group *group, int *groups, int axis, bool padded) {
+    if (*groups == 0 || padded) (*groups)++;
+    axis_group *last = &group[*groups - 1];
+    last->axis[last->axes++] = axis;
+    last->padded = last->padded || padded;
+}
+
+static axis_groups groups_of(const weft_chain *chain, const weft_segment *segment) {
+    axis_groups groups = {.fouriers = 0};
     for (int i = 0; i < segment->transforms; i++) {
         const int a = segment->axis[i];
+        const bool padded = is_padded(chain, segment, a);
         if (chain->type[a] == WEFT_AXIS_OF_KIND)
-            axes.fourier[axes.fouriers++] = a;
+            add_axis(groups.fourier, &groups.fouriers, a, padded);
         else if (chain->type[a] != WEFT_AXIS_NONE)
-            axes.real[axes.reals++] = a;
+            add_axis(groups.real_to_real, &groups.real_to_reals, a, padded);
+        else if (padded)
+            groups.none.axis[groups.none.axes++] = a;
     }
-    return axes;
+    groups.none.padded = groups.none.axes > 0;
+    return groups;
+}
+
+/* The extents of `extents` along the axes of a group, and those of `other` along the others. */
+static weft_distribution with_extents(const weft_distribution *other, const axis_group *group,
+                                      const int64_t *extents) {
+    weft_distribution d = *other;
+    for (int i = 0; i < group->axes; i++) d.n[group->axis[i]] = extents[group->axis[i]];
+    return d;
 }
 
 /* The complex-to-real transform of several axes destroys its input in most engines, and the
@@ -184,23 +289,79 @@ static void add_fourier(const weft_schedule_request *request, weft_schedule *sch
     add_fft(request, schedule, from, to, axes, count);
 }
 
+/* One group from data that lies as `from` to data that lies as `to`: padded before it is
+ * transformed forward, cropped after it is transformed back. Axes without a transform are only
+ * padded or cropped. */
+static void add_group(const weft_schedule_request *request, weft_schedule *schedule,
+                      const axis_group *group, const end *from, const end *to) {
+    const bool forward = request->direction == WEFT_FORWARD;
+    const bool transforms = request->chain->type[group->axis[0]] != WEFT_AXIS_NONE;
+    const end *narrow = forward ? from : to;
+    end wide = {NULL, transforms ? narrow->order : from->order, narrow->real};
+    const weft_distribution extended = with_extents(narrow->distribution, group, request->chain->n);
+    wide.distribution = &extended;
+    const end *first = forward && group->padded ? &wide : from;
+    const end *last = !forward && group->padded ? &wide : to;
+    if (forward && group->padded) add_padding(request, schedule, WEFT_PLACE_LOAD, &wide, from);
+    if (transforms) add_fourier(request, schedule, first, last, group->axis, group->axes);
+    if (!forward && group->padded) add_padding(request, schedule, WEFT_PLACE_STORE, &wide, to);
+}
+
+/* A list of groups, in the order of the request's direction. *at gets how the data lies after them:
+ * in the order of `to` if they are the last ones, and with its extents along their axes. The
+ * distribution is stored in *storage. */
+static void add_groups(const weft_schedule_request *request, weft_schedule *schedule,
+                       const axis_group *group, int groups, const end *to, bool last, end *at,
+                       weft_distribution *storage) {
+    const bool forward = request->direction == WEFT_FORWARD;
+    const int halved = request->chain->halved;
+    for (int k = 0; k < groups; k++) {
+        const axis_group *g = &group[forward ? k : groups - 1 - k];
+        weft_distribution after = with_extents(at->distribution, g, to->distribution->n);
+        end next = {&after, last && k == groups - 1 ? to->order : at->order, at->real};
+        for (int i = 0; i < g->axes; i++)
+            if (g->axis[i] == halved) next.real = to->real;
+        add_group(request, schedule, g, at, &next);
+        *storage = after;
+        *at = (end){storage, next.order, next.real};
+    }
+}
+
 /* Transforms along different axes commute, so those that are real to real are done where data is
- * real, if it is at one end. */
+ * real, if it is at one end. Axes without a transform are padded last and cropped first. */
 static void add_transforms(const weft_schedule_request *request, weft_schedule *schedule,
                            const weft_segment *segment, const end *from, const end *to) {
-    const segment_axes axes = axes_of(request->chain, segment);
-    const bool real_first = from->real || !to->real;
-    const end between = {real_first ? from->distribution : to->distribution, from->order,
-                         from->real || to->real};
-    if (segment->transforms > 0 && axes.fouriers + axes.reals == 0)
-        add_reordering(request, schedule, from, to);
-    if (axes.reals > 0 && real_first)
-        add_fft(request, schedule, from, axes.fouriers > 0 ? &between : to, axes.real, axes.reals);
-    if (axes.fouriers > 0)
-        add_fourier(request, schedule, axes.reals > 0 && real_first ? &between : from,
-                    axes.reals > 0 && !real_first ? &between : to, axes.fourier, axes.fouriers);
-    if (axes.reals > 0 && !real_first)
-        add_fft(request, schedule, axes.fouriers > 0 ? &between : from, to, axes.real, axes.reals);
+    const axis_groups g = groups_of(request->chain, segment);
+    const bool forward = request->direction == WEFT_FORWARD, real_first = from->real || !to->real;
+    const int nones = g.none.padded ? 1 : 0;
+    weft_distribution storage;
+    end at = *from;
+    if (segment->transforms > 0 && g.fouriers + g.real_to_reals == 0) {
+        weft_distribution same = *from->distribution;
+        const end reordered = {&same, to->order, from->real};
+        if (!forward && nones) {
+            add_groups(request, schedule, &g.none, 1, to, false, &at, &storage);
+            same = storage;
+        }
+        add_reordering(request, schedule, &at, &reordered);
+        at = reordered;
+        if (forward && nones) add_groups(request, schedule, &g.none, 1, to, true, &at, &storage);
+        return;
+    }
+    if (!forward) add_groups(request, schedule, &g.none, nones, to, false, &at, &storage);
+    const bool ends = !forward || nones == 0; /* the transforms leave data as `to` lies */
+    if (real_first)
+        add_groups(request, schedule, g.real_to_real, g.real_to_reals, to, ends && g.fouriers == 0,
+                   &at, &storage);
+    add_groups(request, schedule, g.fourier, g.fouriers, to,
+               ends && (real_first || g.real_to_reals == 0), &at, &storage);
+    if (!real_first)
+        add_groups(request, schedule, g.real_to_real, g.real_to_reals, to, ends, &at, &storage);
+    if (!forward || nones == 0) return;
+    const end ordered = {at.distribution, to->order, at.real};
+    add_reordering(request, schedule, &at, &ordered);
+    at = ordered;
+    add_groups(request, schedule, &g.none, nones, to, true, &at, &storage);
 }
 
 typedef struct member_context {
@@ -291,17 +452,17 @@ static weft_stored stored_at(const weft_schedule_request *request, weft_operator
     weft_stored stored = {.storage = WEFT_STORAGE_SAME};
     memcpy(stored.n, box->n, sizeof stored.n);
     if (!request->call) return stored;
-    const weft_problem *p = &request->call->problem;
-    const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
     stored.storage = weft_call_storage(request->call, place);
-    memcpy(stored.decibels, p->decibels, sizeof stored.decibels);
-    for (int a = 0; a < p->rank && !spectral; a++) {
-        if (p->pad_from[a] == 0) continue;
-        const int64_t left = p->pad_from[a] - box->lo[a];
-        stored.cropped = true;
-        stored.n[a] = left < 0 ? 0 : left < box->n[a] ? left : box->n[a];
-    }
+    memcpy(stored.decibels, request->call->problem.decibels, sizeof stored.decibels);
     return stored;
+}
+
+/* Whether the last step crops what an inverse transform gives, which storing it can then be part
+ * of. */
+static bool ends_in_crop(const weft_schedule *schedule) {
+    const weft_step *last = schedule->steps > 0 ? &schedule->step[schedule->steps - 1] : NULL;
+    return last && last->kind == WEFT_STEP_POINTWISE &&
+           last->as.pointwise.layout.place == WEFT_PLACE_STORE;
 }
 
 /* The operators of a place, if there are any, on data that lies as `at`. Where the result lies is
@@ -315,26 +476,22 @@ static void add_pointwise(const weft_schedule_request *request, weft_schedule *s
     const bool inside = schedule->direction == WEFT_CONVOLVE && place == WEFT_PLACE_SPECTRAL;
     const bool keeps = inside && request->keeps_spectrum;
     weft_stored stored = given;
+    weft_step *step;
     if (inside) stored.storage = WEFT_STORAGE_SAME;
     if (!operators || (operators->count == 0 && weft_stored_is_box(&stored) && !keeps)) return;
-    weft_step *step = add_step(schedule, WEFT_STEP_POINTWISE);
+    if (place == WEFT_PLACE_STORE && ends_in_crop(schedule)) {
+        step = &schedule->step[schedule->steps - 1];
+        step->as.pointwise.operators = operators;
+        step->as.pointwise.number = (int)place;
+        stored.cropped = true;
+    } else {
+        step = add_pointwise_step(request, schedule, operators, place, at);
+    }
     weft_pointwise_layout *layout = &step->as.pointwise.layout;
-    step->as.pointwise.operators = operators;
-    *layout = (weft_pointwise_layout){.box = box,
-                                      .real = at->real,
-                                      .precision = request->precision,
-                                      .stored = stored,
-                                      .place = place,
-                                      .keeps = keeps};
+    layout->stored = stored;
+    layout->keeps = keeps;
     if (keeps) layout->kept = given;
-    memcpy(layout->order, at->order, (size_t)box.axes * sizeof *at->order);
-    memcpy(layout->n, at->distribution->n, sizeof layout->n);
-    step->src_bytes = step->dst_bytes = end_bytes(request, at);
-    step->flops = (double)(step->dst_bytes / (int64_t)weft_number_bytes(request->precision));
-    if (!weft_stored_is_box(&stored))
-        *(weft_pointwise_loads(layout) ? &step->src_bytes : &step->dst_bytes) =
-            weft_stored_bytes(layout);
-    step->bytes_moved = step->src_bytes + step->dst_bytes;
+    count_pointwise_bytes(step);
     if (keeps) {
         const weft_pointwise_layout kept = weft_kept_layout(layout);
         step->bytes_moved += weft_stored_bytes(&kept);
@@ -412,39 +569,66 @@ static bool add_there_and_back(const weft_schedule_request *request, weft_schedu
 
 /* Whether the last of several axes can be transformed apart from the others with the same bits. */
 static bool can_do_last_apart(const weft_schedule_request *request, weft_schedule *schedule,
-                              const end *from, const end *to, const segment_axes *axes) {
+                              const end *from, const end *to, const axis_group *group) {
     const weft_engine_ops *engine = request->computing.engine;
-    add_fft(request, schedule, from, to, axes->fourier, axes->fouriers);
+    if (group->axes < 2 || group->padded) return false;
+    add_fft(request, schedule, from, to, group->axis, group->axes);
     const weft_transform *all = &schedule->step[--schedule->steps].as.fft.transform;
     return all->dims > (engine->together ? engine->together(all) : 1);
 }
 
-/* The last segment of a convolution. Where the engine has it, its transforms are done there and
- * back at once: all of them or, if they are not done together anyway, the last one. */
+/* The last group of a convolution's last segment there and back, from data that lies as `from` to
+ * data that lies as `to`, padded before and cropped after. */
+static bool add_group_there_and_back(const weft_schedule_request *there,
+                                     const weft_schedule_request *back, weft_schedule *schedule,
+                                     const axis_group *group, const end *from, const end *to,
+                                     const end *spectrum) {
+    const int others = group->axes - 1, steps = schedule->steps;
+    const weft_distribution padded = with_extents(from->distribution, group, there->chain->n);
+    const weft_distribution uncropped = with_extents(to->distribution, group, there->chain->n);
+    const end first = {&padded, from->order, from->real}, last = {&uncropped, to->order, to->real};
+    bool added;
+    if (group->padded) add_padding(there, schedule, WEFT_PLACE_LOAD, &first, from);
+    added = add_there_and_back(there, schedule, &first, &last, spectrum, group->axis, group->axes);
+    if (!added && can_do_last_apart(there, schedule, from, spectrum, group)) {
+        add_fft(there, schedule, from, spectrum, group->axis, others);
+        added = add_there_and_back(there, schedule, spectrum, spectrum, spectrum,
+                                   group->axis + others, 1);
+        add_fft(back, schedule, spectrum, to, group->axis, others);
+    }
+    if (added && group->padded) add_padding(back, schedule, WEFT_PLACE_STORE, &last, to);
+    if (!added) schedule->steps = steps;
+    return added;
+}
+
+/* The last segment of a convolution. Where the engine has it, the transforms of its last group are
+ * done there and back at once: all of them or, if they are not done together anyway, the last one.
+ */
 static bool add_round_trip(const weft_schedule_request *there, const weft_schedule_request *back,
                            weft_schedule *schedule, int last, end *at) {
     const weft_chain *chain = there->chain;
-    const end spectrum = departure(chain, last, WEFT_FORWARD);
+    const end spectrum = departure(chain, last, WEFT_FORWARD), begin = *at;
     const end to = departure(chain, last, WEFT_INVERSE);
     const bool ends = last == last_transforming(chain, WEFT_INVERSE);
     const int steps = schedule->steps;
     const weft_engine_ops *engine = there->computing.engine;
-    const segment_axes axes = axes_of(chain, &chain->segment[last]);
-    const int others = axes.fouriers - 1;
-    if (!engine || !engine->takes_operators || axes.reals > 0 || axes.fouriers == 0) return false;
+    const axis_groups g = groups_of(chain, &chain->segment[last]);
+    const int before = g.fouriers - 1;
+    weft_distribution storage, returned;
+    if (!engine || !engine->takes_operators || g.real_to_reals > 0 || g.fouriers == 0 ||
+        g.none.padded)
+        return false;
     if (ends) add_pointwise(there, schedule, WEFT_PLACE_LOAD, at);
-    bool added =
-        add_there_and_back(there, schedule, at, &to, &spectrum, axes.fourier, axes.fouriers);
-    if (!added && can_do_last_apart(there, schedule, at, &spectrum, &axes)) {
-        add_fft(there, schedule, at, &spectrum, axes.fourier, others);
-        added = add_there_and_back(there, schedule, &spectrum, &spectrum, &spectrum,
-                                   axes.fourier + others, 1);
-        add_fft(back, schedule, &spectrum, &to, axes.fourier, others);
-    }
-    if (!added) {
+    add_groups(there, schedule, g.fourier, before, &spectrum, false, at, &storage);
+    const axis_group *turn = &g.fourier[before];
+    returned = with_extents(at->distribution, turn, to.distribution->n);
+    end turned = {&returned, to.order, before > 0 ? false : to.real};
+    if (!add_group_there_and_back(there, back, schedule, turn, at, &turned, &spectrum)) {
         schedule->steps = steps;
+        *at = begin;
         return false;
     }
+    add_groups(back, schedule, g.fourier, before, &to, true, &turned, &returned);
     if (ends) add_pointwise(there, schedule, WEFT_PLACE_STORE, &to);
     *at = to;
     return true;

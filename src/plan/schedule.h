@@ -79,10 +79,16 @@ typedef struct weft_exchange_step {
     int messages_sent;
 } weft_exchange_step;
 
+/* Operators, or an array that is padded or cropped. The steps of a schedule have different numbers:
+ * the place of operators, and more than those of steps that only pad or crop. */
 typedef struct weft_pointwise_step {
     const weft_operator_list *operators; /* not owned */
     weft_pointwise_layout layout;
+    int number;
 } weft_pointwise_step;
+
+/* One for each place, and for each axis that is padded and cropped. */
+enum { WEFT_MAX_POINTWISE_STEPS = WEFT_PLACES + 2 * WEFT_MAX_RANK };
 
 typedef struct weft_step {
     weft_step_kind kind;
@@ -123,9 +129,10 @@ static inline bool weft_step_is_empty(const weft_fft_step *fft) {
     return fft->transform.in_elements == 0 || fft->transform.out_elements == 0;
 }
 
-/* The most steps of a schedule over so many segments: both ways of a convolution. */
-#define WEFT_STEPS_OF(segments) (10 * (size_t)(segments) + 8)
-#define WEFT_MAX_STEPS (10 * WEFT_MAX_SEGMENTS + 8)
+/* The most steps of a schedule over so many segments: both ways of a convolution. Each axis may be
+ * padded, transformed and cropped by itself. */
+#define WEFT_STEPS_OF(segments) (10 * (size_t)(segments) + 8 + 6 * WEFT_MAX_RANK)
+#define WEFT_MAX_STEPS (10 * WEFT_MAX_SEGMENTS + 8 + 6 * WEFT_MAX_RANK)
 
 typedef struct weft_schedule {
     weft_direction direction;

@@ -70,17 +70,21 @@ static void realigned_order(int rank, int slowest, int contiguous, int *order) {
     order[place] = contiguous;
 }
 
-static void set_extents(const weft_chain_request *request, bool halved, weft_distribution *d) {
+/* Extents of the array when the axes in `done` are transformed and the others are not. */
+static void set_extents(const weft_chain_request *request, int direction, const bool *done,
+                        weft_distribution *d) {
     d->axes = request->rank + 1;
-    memcpy(d->n, request->n, (size_t)request->rank * sizeof d->n[0]);
+    for (int a = 0; a < request->rank; a++)
+        d->n[a] = !done[a]               ? request->stored[direction][a]
+                  : a == request->halved ? request->n[a] / 2 + 1
+                                         : request->n[a];
     d->n[request->rank] = request->batch;
-    if (halved) d->n[request->halved] = d->n[request->halved] / 2 + 1;
 }
 
-static weft_distribution distribution_of(const weft_chain_request *request, bool halved,
-                                         const int *split_by) {
+static weft_distribution distribution_of(const weft_chain_request *request, int direction,
+                                         const bool *done, const int *split_by) {
     weft_distribution d = {.grid_axes = request->grid_axes};
-    set_extents(request, halved, &d);
+    set_extents(request, direction, done, &d);
     memcpy(d.grid, request->grid, (size_t)request->grid_axes * sizeof d.grid[0]);
     memcpy(d.split_by, split_by, sizeof d.split_by);
     return d;
@@ -97,16 +101,17 @@ static void set_order(weft_segment *segment, int direction, int space, const int
 }
 
 /* A segment without transforms that holds explicit boxes: the caller's bricks. */
-static weft_segment brick_segment(const weft_chain_request *request, bool halved,
+static weft_segment brick_segment(const weft_chain_request *request, bool spectral,
                                   const weft_region *boxes, const int *order) {
     weft_segment segment = {.transforms = 0};
-    set_extents(request, halved, &segment.in);
-    segment.in.boxes = boxes;
-    segment.out = segment.in;
-    for (int direction = 0; direction < 2; direction++) {
-        set_order(&segment, direction, WEFT_INPUT, order);
-        set_order(&segment, direction, WEFT_OUTPUT, order);
-    }
+    bool done[WEFT_MAX_RANK];
+    for (int a = 0; a < WEFT_MAX_RANK; a++) done[a] = spectral;
+    for (int direction = 0; direction < 2; direction++)
+        for (int space = 0; space < 2; space++) {
+            set_extents(request, direction, done, &segment.side[direction][space]);
+            segment.side[direction][space].boxes = boxes;
+            set_order(&segment, direction, space, order);
+        }
     return segment;
 }
 
@@ -129,9 +134,10 @@ static void join_lonely_groups(weft_chain *chain) {
         }
         weft_segment *here = &chain->segment[k], *next = here + 1;
         for (int i = 0; i < next->transforms; i++) here->axis[here->transforms++] = next->axis[i];
-        here->out = next->out;
-        for (int direction = 0; direction < 2; direction++)
+        for (int direction = 0; direction < 2; direction++) {
+            here->side[direction][WEFT_OUTPUT] = next->side[direction][WEFT_OUTPUT];
             set_order(here, direction, WEFT_OUTPUT, next->order[direction][WEFT_OUTPUT]);
+        }
         int after = chain->segments - k - 2;
         memmove(next, next + 1, (size_t)after * sizeof *next);
         memmove(&chain->group[k], &chain->group[k + 1], (size_t)after * sizeof chain->group[0]);
@@ -142,7 +148,6 @@ static void join_lonely_groups(weft_chain *chain) {
 
 static void build_inner(const weft_chain_request *request, weft_chain *chain) {
     int rank = request->rank, grid_axes = request->grid_axes;
-    const int halved = request->halved;
     strategy row = table(request);
     int split_by[WEFT_AXES];
     bool done[WEFT_MAX_RANK] = {false};
@@ -165,10 +170,13 @@ static void build_inner(const weft_chain_request *request, weft_chain *chain) {
         } else {
             remaining_axes(rank, done, split_by, segment);
         }
-        const bool was_halved = halved >= 0 && done[halved];
+        for (int direction = 0; direction < 2; direction++)
+            segment->side[direction][WEFT_INPUT] =
+                distribution_of(request, direction, done, split_by);
         for (int i = 0; i < segment->transforms; i++) done[segment->axis[i]] = true;
-        segment->in = distribution_of(request, was_halved, split_by);
-        segment->out = distribution_of(request, halved >= 0 && done[halved], split_by);
+        for (int direction = 0; direction < 2; direction++)
+            segment->side[direction][WEFT_OUTPUT] =
+                distribution_of(request, direction, done, split_by);
         for (int i = 0; i < 4; i++) natural_order(rank, segment->order[i / 2][i % 2]);
     }
     if (request->variant != WEFT_REALIGNED) return;
@@ -190,7 +198,8 @@ static void add_input_brick(const weft_chain_request *request, weft_chain *chain
     int natural[WEFT_AXES];
     natural_order(request->rank, natural);
     const int *order = request->input_order ? request->input_order : natural;
-    if (boxes_match(&chain->segment[0].in, request->input_boxes, request->ranks)) {
+    if (boxes_match(&chain->segment[0].side[WEFT_FORWARD][WEFT_INPUT], request->input_boxes,
+                    request->ranks)) {
         for (int direction = 0; direction < 2; direction++)
             set_order(&chain->segment[0], direction, WEFT_INPUT, order);
         return;
@@ -210,13 +219,13 @@ static void add_output_brick(const weft_chain_request *request, weft_chain *chai
     int natural[WEFT_AXES], last = chain->segments - 1;
     natural_order(request->rank, natural);
     const int *order = request->output_order ? request->output_order : natural;
-    if (boxes_match(&chain->segment[last].out, request->output_boxes, request->ranks)) {
+    if (boxes_match(&chain->segment[last].side[WEFT_FORWARD][WEFT_OUTPUT], request->output_boxes,
+                    request->ranks)) {
         for (int direction = 0; direction < 2; direction++)
             set_order(&chain->segment[last], direction, WEFT_OUTPUT, order);
         return;
     }
-    chain->segment[last + 1] =
-        brick_segment(request, request->halved >= 0, request->output_boxes, order);
+    chain->segment[last + 1] = brick_segment(request, true, request->output_boxes, order);
     chain->group[last] = -1;
     chain->method[last] = request->grid_axes > 0 ? request->grid_axes - 1 : 0;
     chain->segments++;
@@ -225,6 +234,8 @@ static void add_output_brick(const weft_chain_request *request, weft_chain *chai
 weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chain) {
     memset(chain, 0, sizeof *chain);
     chain->axes = request->rank + 1;
+    memcpy(chain->n, request->n, (size_t)request->rank * sizeof chain->n[0]);
+    chain->n[request->rank] = request->batch;
     chain->real = request->real;
     chain->halved = request->halved;
     memcpy(chain->type, request->type, (size_t)request->rank * sizeof *chain->type);

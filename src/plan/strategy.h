@@ -14,15 +14,17 @@
 #define WEFT_MAX_SEGMENTS (WEFT_MAX_RANK + 2)
 
 typedef struct weft_segment {
-    weft_distribution in, out; /* the same split; extents differ where the last axis is halved */
-    int transforms;            /* axes transformed here, ... */
-    int axis[WEFT_MAX_RANK];   /* ... in this order */
-    int order[2][2]
-             [WEFT_AXES]; /* [direction][space]: memory order at either end, WEFT_INPUT for `in` */
+    /* [direction][space]: the array at either end, WEFT_INPUT being where a forward transform
+     * begins. The same split; extents differ where an axis is halved, padded or cropped. */
+    weft_distribution side[2][2];
+    int transforms;             /* axes transformed here, ... */
+    int axis[WEFT_MAX_RANK];    /* ... in this order */
+    int order[2][2][WEFT_AXES]; /* [direction][space]: memory order at either end */
 } weft_segment;
 
 typedef struct weft_chain {
     int axes;                      /* rank + 1 */
+    int64_t n[WEFT_AXES];          /* lengths of the transforms; the batch last */
     int ranks;                     /* of the whole process group */
     bool real;                     /* real input */
     int halved;                    /* the axis whose transform makes complex data of it, or -1 */
@@ -42,6 +44,8 @@ typedef struct weft_chain {
 typedef struct weft_chain_request {
     int rank;
     const int64_t *n;
+    const int64_t *stored[2]; /* [direction], [rank]: extents in real space, where a forward
+                                 transform begins and an inverse one ends; at most n */
     int64_t batch;
     bool real;             /* as in weft_chain */
     int halved;            /* as in weft_chain */
@@ -51,7 +55,7 @@ typedef struct weft_chain_request {
     int grid_axes;
     const int *grid;
     int ranks;
-    const weft_region *input_boxes, *output_boxes;
+    const weft_region *input_boxes, *output_boxes; /* of extents n */
     const int *input_order, *output_order; /* this rank's (WEFT_AXES entries), natural when NULL */
 } weft_chain_request;
 

@@ -35,10 +35,13 @@ static void choose_axes(const weft_chain *chain, const weft_exchange_step *x,
                         const weft_fft_step *before, const weft_fft_step *after, int *produced,
                         int *consumed) {
     const bool forward = x->direction == WEFT_FORWARD;
-    const weft_distribution *one = &chain->segment[x->redistribution].out;
-    const weft_distribution *two = &chain->segment[x->redistribution + 1].in;
+    const weft_distribution *one =
+        &chain->segment[x->redistribution].side[WEFT_FORWARD][WEFT_OUTPUT];
+    const weft_distribution *two =
+        &chain->segment[x->redistribution + 1].side[WEFT_FORWARD][WEFT_INPUT];
     const weft_distribution *from = forward ? one : two, *to = forward ? two : one;
-    const weft_distribution *whole = &chain->segment[chain->segments - 1].out;
+    const weft_distribution *whole =
+        &chain->segment[chain->segments - 1].side[WEFT_FORWARD][WEFT_OUTPUT];
     const int contiguous = x->geometry.wire[chain->axes - 1];
     int common = -1;
     *produced = *consumed = -1;
