@@ -110,6 +110,8 @@ static weft_status check_operator(const weft_operator *o, const weft_operator_sp
         if (o->function || o->snippet) return WEFT_SUCCESS;
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "%s.function is NULL; give the function, or, for GPUs, the snippet", name);
+    case WEFT_OPERATOR_ARRAY:
+        break;
     }
     return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.kind is %d, not one of its values %d..%d",
                      name, (int)o->kind, (int)WEFT_OPERATOR_SCALE, (int)WEFT_OPERATOR_FUNCTION);
