@@ -55,7 +55,8 @@ void weft_arguments_find(weft_plan plan) {
         const weft_direction dir = (weft_direction)d;
         const ends e = ends_of(dir);
         weft_arguments *a = &plan->arguments[d];
-        if (dir == WEFT_CONVOLVE && (!o->convolve || o->keep_spectrum)) continue;
+        if (dir == WEFT_CONVOLVE ? !o->convolve || o->keep_spectrum : plan->call.only_convolves)
+            continue;
         a->in_bytes = b->buffers.callers_bytes[e.space[0]];
         a->out_bytes = b->buffers.callers_bytes[e.space[1]];
         a->in_mask = alignment(plan, e.place[0]) - 1;
@@ -100,6 +101,10 @@ static weft_status check_direction(weft_plan plan, weft_direction dir) {
     if (dir == WEFT_CONVOLVE && !plan->call.options.convolve)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: WEFT_CONVOLVE wants a plan made with options.convolve = 1");
+    if (dir != WEFT_CONVOLVE && plan->call.only_convolves)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_execute: a convolution has no forward and inverse transforms; use "
+                         "weft_convolution_execute");
     if (plan->build->communicators.broken)
         return weft_fail(WEFT_ERROR_DEVICE,
                          "weft_execute: messages between this plan's GPUs have failed before; "

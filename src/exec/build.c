@@ -55,7 +55,7 @@ static void raise_to(size_t *most, size_t bytes) {
 
 /* Finds the size that each buffer must have for all schedules. */
 static void size_buffers(weft_build *b) {
-    const bool one = !b->scheduled[weft_schedule_index(WEFT_FORWARD, false)];
+    const bool one = b->planner->call->options.placement == WEFT_IN_PLACE;
     for (int s = 0; s < WEFT_SCHEDULES; s++) {
         const size_t *bytes = b->schedule[s].buffer_bytes;
         if (!b->scheduled[s]) continue;

@@ -22,8 +22,8 @@ typedef struct trial {
 static weft_status allocate(trial *t) {
     const weft_device_handle *d = &t->build->device;
     const size_t *bytes = t->build->buffers.callers_bytes;
-    if (bytes[WEFT_OUTPUT] > 0)
-        WEFT_TRY(d->ops->allocate(d->state, t->kind, bytes[WEFT_OUTPUT], &t->out));
+    const weft_space to = t->build->planner->call->only_convolves ? WEFT_RESULT : WEFT_OUTPUT;
+    if (bytes[to] > 0) WEFT_TRY(d->ops->allocate(d->state, t->kind, bytes[to], &t->out));
     if (t->in_place)
         t->in = t->out;
     else if (bytes[WEFT_INPUT] > 0)
@@ -40,12 +40,14 @@ static void release(const trial *t) {
 static weft_status time_runs(weft_transport *transport, const trial *t, double *seconds) {
     weft_recorder recorder = {.spans = NULL};
     const int runs = weft_planner_machine(t->build->planner)->search.runs;
+    const weft_direction direction =
+        t->build->planner->call->only_convolves ? WEFT_CONVOLVE : WEFT_FORWARD;
     double best = 1e300;
     for (int run = 0; run <= runs; run++) { /* the first one only warms up */
         weft_owe(transport, transport->ops->barrier(transport));
         double start = weft_clock();
         weft_status status =
-            weft_build_run(t->build, WEFT_FORWARD, t->in_place, t->in, t->out, &recorder);
+            weft_build_run(t->build, direction, t->in_place, t->in, t->out, &recorder);
         double elapsed = weft_clock() - start;
         WEFT_TRY(weft_build_agree(t->build, transport, status));
         weft_owe(transport, transport->ops->maximum_double(transport, &elapsed, 1));

@@ -22,6 +22,7 @@ weft_status weft_plan_check(weft_plan plan, const void *argument, const char *fu
 }
 
 static void free_plan(weft_plan plan) {
+    if (plan->convolution) weft_convolution_forget(plan);
     if (plan->build) weft_build_release(plan->build);
     free(plan->build);
     weft_call_release(&plan->call);
@@ -157,12 +158,13 @@ static weft_status make_plan(weft_plan plan) {
 /* Reads and compares the arguments, then plans over a transport of its own, so that messages of
  * plans in different threads do not mix. */
 static weft_status create(weft_context ctx, const weft_problem *problem, const weft_options *opt,
-                          weft_plan *out) {
+                          bool only_convolves, weft_plan *out) {
     weft_plan plan = calloc(1, sizeof *plan);
     weft_status status =
         !plan  ? weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan")
         : !out ? weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_create: plan is NULL")
                : weft_call_read(problem, opt, ctx->transport->size, &plan->call);
+    if (plan) plan->call.only_convolves = only_convolves;
     status = weft_agree(ctx->transport, status);
     if (status == WEFT_SUCCESS) status = weft_call_compare(ctx->transport, &plan->call);
     if (status == WEFT_SUCCESS)
@@ -187,7 +189,19 @@ WEFT_API weft_status weft_plan_create(weft_context ctx, const weft_problem *prob
     if (!ctx)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_plan_create: the context is NULL; create it first");
-    return weft_context_note(ctx, create(ctx, problem, opt, plan));
+    return weft_context_note(ctx, create(ctx, problem, opt, false, plan));
+}
+
+weft_status weft_plan_create_to_convolve(weft_context ctx, const weft_problem *problem,
+                                         const weft_options *opt, weft_plan *plan) {
+    weft_options options = {.struct_size = 0};
+    weft_status status = WEFT_SUCCESS;
+    if (opt) status = weft_versioned_read(weft_options_versions, opt, &options, "options");
+    WEFT_TRY(weft_agree(ctx->transport, status));
+    options.struct_size = 0;
+    options.convolve = 1;
+    options.keep_spectrum = 0;
+    return create(ctx, problem, &options, true, plan);
 }
 
 WEFT_API void weft_plan_destroy(weft_plan *plan) {
@@ -211,6 +225,7 @@ WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, w
                       plan->transport->size - 1));
     const weft_problem *p = &plan->call.problem;
     const weft_chain *chain = &plan->build->chain;
+    if (plan->convolution && space == WEFT_OUTPUT) space = WEFT_RESULT;
     const weft_distribution *side =
         space == WEFT_OUTPUT
             ? chain->segment[chain->segments - 1].side[WEFT_FORWARD]
@@ -230,6 +245,7 @@ WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *b
     if (!is_space(space))
         return weft_context_note(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                                           "weft_plan_bytes: no such space"));
+    if (plan->convolution && space == WEFT_OUTPUT) space = WEFT_RESULT;
     *bytes = plan->build->buffers.callers_bytes[space];
     return WEFT_SUCCESS;
 }
@@ -237,6 +253,7 @@ WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *b
 WEFT_API weft_status weft_plan_memory(weft_plan plan, weft_memory *memory) {
     WEFT_TRY(weft_plan_check(plan, memory, "weft_plan_memory", "memory"));
     *memory = plan->build->memory;
+    if (plan->convolution) memory->workspace += weft_convolution_bytes(plan);
     memory->tables += sizeof *plan +
                       (size_t)plan->planner.count * sizeof *plan->planner.candidates +
                       weft_call_operator_bytes(&plan->call);

@@ -138,7 +138,8 @@ typedef struct weft_arguments {
 
 struct weft_plan_private {
     weft_context context;
-    weft_transport *transport; /* the plan's own message space */
+    struct weft_convolution_private *convolution; /* what the plan was made for, or NULL */
+    weft_transport *transport;                    /* the plan's own message space */
     weft_call call;
     weft_region *input_boxes, *output_boxes; /* of bricks, all ranks */
     int *node, *own_device;                  /* as in weft_planner; NULL: they do not matter */
@@ -147,6 +148,13 @@ struct weft_plan_private {
     weft_arguments arguments[WEFT_DIRECTIONS];
     weft_recorder recorder;
 };
+
+/* A plan that only convolves: `opt` as a caller gave it, but with options.convolve. Collective. */
+weft_status weft_plan_create_to_convolve(weft_context ctx, const weft_problem *problem,
+                                         const weft_options *opt, weft_plan *plan);
+/* Releases what a convolution has beside its plan; the bytes of that (src/convolve). */
+void weft_convolution_forget(weft_plan plan);
+size_t weft_convolution_bytes(weft_plan plan);
 
 /* Fails where the plan or another argument of a public function is NULL. */
 weft_status weft_plan_check(weft_plan plan, const void *argument, const char *function,

@@ -300,9 +300,10 @@ static weft_status check_stored(weft_call *call) {
             return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                              "problem.crop_to[%d] is %lld; it is 0 to n[%d], %lld", a,
                              (long long)p->crop_to[a], a, (long long)p->n[a]);
-        if (p->pad_from[a] == 0) p->pad_from[a] = p->n[a];
         if (p->crop_to[a] == 0) p->crop_to[a] = p->pad_from[a];
-        real_space = real_space || p->pad_from[a] < p->n[a] || p->crop_to[a] < p->n[a];
+        if (p->pad_from[a] == p->n[a]) p->pad_from[a] = 0; /* all of them */
+        if (p->crop_to[a] == p->n[a]) p->crop_to[a] = 0;
+        real_space = real_space || p->pad_from[a] > 0 || p->crop_to[a] > 0;
     }
     if (!real_space && !spectral) return WEFT_SUCCESS;
     if ((real_space && call->has_input) || (spectral && call->has_output))

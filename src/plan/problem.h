@@ -13,6 +13,7 @@ typedef struct weft_call {
     weft_options options;
     weft_storage spectrum_storage; /* of what an inverse transform loads */
     bool has_input, has_output;
+    bool only_convolves; /* forward and inverse transforms are not planned */
     weft_brick input, output;
     weft_operator_list operators[WEFT_PLACES]; /* with the scaling of problem.norm */
 } weft_call;

@@ -74,10 +74,12 @@ static void realigned_order(int rank, int slowest, int contiguous, int *order) {
 static void set_extents(const weft_chain_request *request, int direction, const bool *done,
                         weft_distribution *d) {
     d->axes = request->rank + 1;
-    for (int a = 0; a < request->rank; a++)
-        d->n[a] = !done[a]               ? request->stored[direction][a]
-                  : a == request->halved ? request->n[a] / 2 + 1
-                                         : request->n[a];
+    for (int a = 0; a < request->rank; a++) {
+        const int64_t stored = request->stored[direction][a];
+        d->n[a] = done[a] && a == request->halved ? request->n[a] / 2 + 1
+                  : done[a] || stored == 0        ? request->n[a]
+                                                  : stored;
+    }
     d->n[request->rank] = request->batch;
 }
 

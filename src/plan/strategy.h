@@ -45,7 +45,7 @@ typedef struct weft_chain_request {
     int rank;
     const int64_t *n;
     const int64_t *stored[2]; /* [direction], [rank]: extents in real space, where a forward
-                                 transform begins and an inverse one ends; at most n */
+                                 transform begins and an inverse one ends; at most n, 0: n */
     int64_t batch;
     bool real;             /* as in weft_chain */
     int halved;            /* as in weft_chain */

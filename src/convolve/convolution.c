@@ -1,0 +1,202 @@
+/* The public interface of convolutions. */
+#include "convolve/convolve.h"
+
+#include "plan/agreement.h"
+#include "support/error.h"
+#include "support/hash.h"
+
+#include <stdlib.h>
+
+#define HASH(sum, value) weft_hash_bytes((sum), &(value), sizeof(value))
+
+/* A number that differs (very probably) where two ranks' problems do. */
+static int checksum(const weft_convolved *c, const void *kernel) {
+    const weft_convolution_problem *p = &c->problem;
+    uint64_t sum = WEFT_HASH_OF_NOTHING;
+    size_t bytes = weft_number_bytes(p->precision) * (c->real ? 1 : 2);
+    sum = HASH(sum, p->rank);
+    for (int a = 0; a < p->rank; a++) {
+        const weft_convolved_axis *axis = &c->axis[a];
+        sum = HASH(sum, axis->boundary);
+        sum = HASH(sum, axis->n);
+        sum = HASH(sum, axis->kernel);
+        sum = HASH(sum, axis->origin);
+        sum = HASH(sum, axis->spacing);
+        sum = HASH(sum, p->kernel.order[a]);
+        bytes *= (size_t)axis->kernel;
+    }
+    sum = HASH(sum, p->kind);
+    sum = HASH(sum, p->precision);
+    sum = HASH(sum, p->batch);
+    sum = HASH(sum, p->mode);
+    sum = HASH(sum, p->kernel.kind);
+    sum = HASH(sum, p->kernel.parameter);
+    sum = HASH(sum, c->zero);
+    sum = HASH(sum, p->correlate);
+    sum = HASH(sum, p->deconvolve);
+    sum = HASH(sum, p->regularizer);
+    if (c->covariance)
+        sum = weft_hash_bytes(sum, c->covariance,
+                              (size_t)(p->rank * p->rank) * sizeof *c->covariance);
+    if (p->kernel.kind == WEFT_KERNEL_ARRAY && kernel) sum = weft_hash_bytes(sum, kernel, bytes);
+    return (int)(sum >> 33);
+}
+
+/* ---- the kernel's spectrum ---- */
+
+static weft_status make_spectrum(weft_plan plan, const weft_convolved *c, const void *kernel,
+                                 void *spectrum) {
+    if (c->problem.kernel.kind == WEFT_KERNEL_ARRAY)
+        return weft_convolved_array(plan, c, kernel, spectrum);
+    if (c->free_axes > 0) return weft_convolved_free_space(plan, c, spectrum);
+    weft_convolved_symbol(c, plan->call.options.threads, spectrum);
+    return WEFT_SUCCESS;
+}
+
+/* Makes the spectrum on the host and copies it to where the plan computes. */
+static weft_status set_spectrum(weft_plan plan, weft_convolved *c, const void *kernel) {
+    void *spectrum = malloc(c->bytes + 1);
+    weft_status status = weft_agree(
+        plan->transport,
+        spectrum ? WEFT_SUCCESS
+                 : weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                             "no memory for %zu bytes of a kernel's spectrum", c->bytes));
+    if (status == WEFT_SUCCESS) status = make_spectrum(plan, c, kernel, spectrum);
+    if (status == WEFT_SUCCESS && c->bytes > 0)
+        status = weft_buffer_upload(plan, c->array, spectrum, c->bytes);
+    if (status == WEFT_SUCCESS) status = weft_plan_set_array(plan, 0, c->array);
+    free(spectrum);
+    return weft_agree(plan->transport, status);
+}
+
+/* ---- creation ---- */
+
+static weft_status check_limit(weft_plan plan, const weft_convolved *c) {
+    const size_t limit = plan->call.options.device_memory_limit;
+    if (limit == 0 || plan->build->memory.workspace + c->bytes <= limit) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                     "device memory: workspaces of %zu bytes and a kernel's spectrum of %zu do not "
+                     "fit options.device_memory_limit, %zu bytes; raise the limit or use more "
+                     "ranks",
+                     plan->build->memory.workspace, c->bytes, limit);
+}
+
+static weft_status allocate_spectrum(weft_plan plan, weft_convolved *c) {
+    WEFT_TRY(weft_plan_box(plan, WEFT_OUTPUT, plan->transport->rank, &c->spectrum));
+    c->bytes = weft_convolved_bytes(c);
+    WEFT_TRY(check_limit(plan, c));
+    return c->bytes > 0 ? weft_buffer_create(plan, c->bytes, &c->array) : WEFT_SUCCESS;
+}
+
+static weft_status make_plan(weft_context ctx, const weft_convolved *c, const weft_options *opt,
+                             weft_plan *plan) {
+    const weft_operator multiply = {.kind = WEFT_OPERATOR_ARRAY,
+                                    .complex_factors = c->complex_factors};
+    weft_problem problem = weft_convolved_problem(c);
+    problem.spectral = (weft_operators){&multiply, 1};
+    return weft_plan_create_to_convolve(ctx, &problem, opt, plan);
+}
+
+/* Over simulated ranks nothing is computed, so there is no spectrum. */
+static weft_status finish(weft_plan plan, weft_convolved *c) {
+    const weft_convolution_kernel *kernel = &c->problem.kernel;
+    const void *array = kernel->array;
+    c->problem.kernel.array = NULL; /* the caller's */
+    if (plan->transport->simulated) return WEFT_SUCCESS;
+    WEFT_TRY(weft_agree(plan->transport, allocate_spectrum(plan, c)));
+    if (kernel->kind == WEFT_KERNEL_ARRAY && !array) return WEFT_SUCCESS;
+    return set_spectrum(plan, c, array);
+}
+
+static weft_status create(weft_context ctx, const weft_convolution_problem *problem,
+                          const weft_options *opt, weft_convolution *out) {
+    weft_convolved *c = calloc(1, sizeof *c);
+    weft_plan plan = NULL;
+    weft_status status = !c     ? weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution")
+                         : !out ? weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                                            "weft_convolution_create: convolution is NULL")
+                                : weft_convolved_read(problem, c);
+    const int sum = status == WEFT_SUCCESS ? checksum(c, c->problem.kernel.array) : 0;
+    status = weft_agree_on(ctx->transport, status,
+                           "weft_convolution_create a problem with the checksum", sum);
+    if (status == WEFT_SUCCESS) status = make_plan(ctx, c, opt, &plan);
+    if (status != WEFT_SUCCESS) {
+        weft_convolved_release(c);
+        return status;
+    }
+    status = finish(plan, c);
+    plan->convolution = c;
+    if (status == WEFT_SUCCESS)
+        *out = plan;
+    else
+        weft_plan_destroy(&plan);
+    return status;
+}
+
+WEFT_API weft_status weft_convolution_create(weft_context ctx,
+                                             const weft_convolution_problem *problem,
+                                             const weft_options *opt,
+                                             weft_convolution *convolution) {
+    if (!ctx)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_convolution_create: the context is NULL; create it first");
+    return weft_context_note(ctx, create(ctx, problem, opt, convolution));
+}
+
+/* ---- use ---- */
+
+static weft_status check(weft_convolution convolution, const char *function) {
+    if (!convolution) return weft_plan_check(convolution, NULL, function, "");
+    if (convolution->convolution) return WEFT_SUCCESS;
+    return weft_context_note(
+        convolution->context,
+        weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                  "%s: this is a plan of transforms; give what weft_convolution_create made",
+                  function));
+}
+
+static weft_status set_kernel(weft_plan plan, const void *array) {
+    weft_convolved *c = plan->convolution;
+    weft_status status = WEFT_SUCCESS;
+    if (plan->transport->simulated)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "weft_convolution_set_kernel: a plan over simulated ranks can only be "
+                         "explained");
+    if (c->problem.kernel.kind != WEFT_KERNEL_ARRAY)
+        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                           "weft_convolution_set_kernel: the kernel is %s, which is built in; "
+                           "create a convolution with kernel.kind WEFT_KERNEL_ARRAY",
+                           weft_kernel_kind_name(c->problem.kernel.kind));
+    else if (!array)
+        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                           "weft_convolution_set_kernel: array is NULL; give the whole kernel");
+    WEFT_TRY(weft_agree_on(plan->transport, status,
+                           "weft_convolution_set_kernel a kernel with the checksum",
+                           status == WEFT_SUCCESS ? checksum(c, array) : 0));
+    return set_spectrum(plan, c, array);
+}
+
+WEFT_API weft_status weft_convolution_set_kernel(weft_convolution convolution, const void *array) {
+    WEFT_TRY(check(convolution, "weft_convolution_set_kernel"));
+    return weft_context_note(convolution->context, set_kernel(convolution, array));
+}
+
+WEFT_API weft_status weft_convolution_execute(weft_convolution convolution, const void *in,
+                                              void *out) {
+    WEFT_TRY(check(convolution, "weft_convolution_execute"));
+    return weft_execute(convolution, WEFT_CONVOLVE, in, out);
+}
+
+WEFT_API void weft_convolution_destroy(weft_convolution *convolution) {
+    weft_plan_destroy(convolution);
+}
+
+void weft_convolution_forget(weft_plan plan) {
+    if (plan->convolution->array) weft_buffer_destroy(plan, &plan->convolution->array);
+    weft_convolved_release(plan->convolution);
+    plan->convolution = NULL;
+}
+
+size_t weft_convolution_bytes(weft_plan plan) {
+    return plan->convolution->bytes;
+}

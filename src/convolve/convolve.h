@@ -1,0 +1,75 @@
+/*
+ * Convolutions: plans that go forward, multiply by the spectrum of a kernel, and back. This part
+ * checks a convolution's problem, chooses lengths of transforms for its boundaries, and makes the
+ * kernel's spectrum; the rest is a plan with options.convolve and one WEFT_OPERATOR_ARRAY.
+ */
+#ifndef WEFT_CONVOLVE_H
+#define WEFT_CONVOLVE_H
+
+#include "exec/plan.h"
+
+/* One axis of a convolution. */
+typedef struct weft_convolved_axis {
+    weft_boundary boundary;
+    weft_axis type;    /* of the transform */
+    int64_t n;         /* points of the field */
+    int64_t kernel;    /* of the kernel, if that is an array */
+    int64_t origin;    /* the kernel's element of displacement 0 */
+    int64_t transform; /* points of the transform, n or more */
+    int64_t kept;      /* points of the result */
+    int64_t first;     /* element of the field convolved with the kernel's elements 0, 1, ... that
+                          the result begins with */
+    double spacing;
+} weft_convolved_axis;
+
+/* A convolution's problem, checked and completed. */
+struct weft_convolution_private {
+    weft_convolution_problem problem;
+    weft_convolved_axis axis[WEFT_MAX_RANK];
+    bool real;            /* the field's numbers */
+    bool complex_factors; /* the kernel's spectrum is an array of pairs */
+    double points;        /* product of the logical lengths: what there and back multiplies by */
+    int free_axes;        /* of WEFT_FREE_SPACE with a built-in kernel; 0, or all */
+    double *covariance;   /* [rank * rank]: a copy of the caller's, or NULL */
+    double zero[2];       /* a copy of the caller's kernel.zero */
+    weft_box spectrum;    /* this rank's box of it */
+    void *array;          /* the kernel's spectrum over `points`, where the plan computes */
+    size_t bytes;
+};
+typedef struct weft_convolution_private weft_convolved;
+
+/* The plan's problem in terms of weft_problem, but for its operators. */
+weft_problem weft_convolved_problem(const weft_convolved *c);
+
+/* Reads and checks the caller's problem (shape.c). The caller releases *c, also after a failure. */
+weft_status weft_convolved_read(const weft_convolution_problem *given, weft_convolved *c);
+void weft_convolved_release(weft_convolved *c);
+/* The least product of 2, 3, 5 and 7 that is n or more. */
+int64_t weft_convolved_length(int64_t n);
+
+/* Bytes of the kernel's spectrum on this rank. */
+size_t weft_convolved_bytes(const weft_convolved *c);
+
+/* Fills in this rank's box of the spectrum of a kernel that is a formula, over `points` (symbol.c).
+ */
+void weft_convolved_symbol(const weft_convolved *c, int threads, void *spectrum);
+/* The kernel's value at a wavenumber. */
+void weft_convolved_symbol_at(const weft_convolved *c, const double *k, double value[2]);
+/* What the field's spectrum is multiplied by where the kernel's is `value`: correlation and
+ * deconvolution. */
+void weft_convolved_finish(const weft_convolved *c, double value[2]);
+/* Stores factor number i of the spectrum. */
+void weft_convolved_put(const weft_convolved *c, void *spectrum, int64_t i, const double value[2]);
+
+/* The same of a kernel that is an array of the caller's (kernel.c). Collective. */
+weft_status weft_convolved_array(weft_plan plan, const weft_convolved *c, const void *kernel,
+                                 void *spectrum);
+
+/* The same of a built-in kernel in free space (free_space.c). Collective. */
+weft_status weft_convolved_free_space(weft_plan plan, const weft_convolved *c, void *spectrum);
+
+/* A plan on the host whose spectrum has the boxes of the convolution's: `problem` over the ranks
+ * and with the decomposition of `plan`. Collective. */
+weft_status weft_convolved_plan(weft_plan plan, const weft_problem *problem, weft_plan *made);
+
+#endif

@@ -1,0 +1,271 @@
+/*
+ * Spectra of kernels that callers give as arrays. Along Fourier axes a plan on the host transforms
+ * the kernel; along axes that reflect the field a symmetric kernel w multiplies the coefficient of
+ * frequency f (k of a DCT of type 2, k + 1 of a DST) by sum over d of w[d] cos(pi f d / n), d from
+ * -(m-1) to m-1 being the displacement.
+ */
+#include "convolve/convolve.h"
+
+#include "plan/agreement.h"
+#include "support/axis.h"
+#include "support/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An array of doubles, or of pairs of them, row-major. */
+typedef struct block {
+    int rank, numbers; /* numbers of an element */
+    int64_t n[WEFT_MAX_RANK];
+    double *data;
+} block;
+
+static int64_t count_elements(const block *b, int first, int last) {
+    int64_t count = 1;
+    for (int a = first; a < last; a++) count *= b->n[a];
+    return count;
+}
+
+static weft_status allocate(block *b) {
+    const size_t numbers = (size_t)count_elements(b, 0, b->rank) * (size_t)b->numbers;
+    b->data = calloc(numbers + 1, sizeof *b->data);
+    if (b->data) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a kernel of %zu numbers", numbers);
+}
+
+static bool reflects(const weft_convolved_axis *axis) {
+    return axis->type != WEFT_AXIS_OF_KIND;
+}
+
+/* ---- reading ---- */
+
+/* The kernel in double precision, reversed and conjugated for a correlation; along Fourier axes
+ * what is longer than the transform is added up. */
+static weft_status read_kernel(const weft_convolved *c, const void *kernel, block *b) {
+    const weft_convolution_problem *p = &c->problem;
+    const bool single = p->precision == WEFT_SINGLE;
+    int64_t elements = 1;
+    *b = (block){.rank = p->rank, .numbers = c->real ? 1 : 2};
+    for (int a = 0; a < p->rank; a++) {
+        const weft_convolved_axis *axis = &c->axis[a];
+        const bool wraps = !reflects(axis) && axis->kernel > axis->transform;
+        b->n[a] = wraps ? axis->transform : axis->kernel;
+        elements *= axis->kernel;
+    }
+    WEFT_TRY(allocate(b));
+    for (int64_t i = 0; i < elements; i++) {
+        int64_t left = i, to = 0, step = 1;
+        for (int a = p->rank - 1; a >= 0; a--) {
+            const weft_convolved_axis *axis = &c->axis[a];
+            const bool half = reflects(axis) && axis->origin == 0;
+            int64_t j = left % axis->kernel;
+            left /= axis->kernel;
+            if (p->correlate && !half) j = axis->kernel - 1 - j;
+            to += j % b->n[a] * step;
+            step *= b->n[a];
+        }
+        for (int part = 0; part < b->numbers; part++) {
+            const int64_t from = i * b->numbers + part;
+            const double value =
+                single ? (double)((const float *)kernel)[from] : ((const double *)kernel)[from];
+            b->data[to * b->numbers + part] += part == 1 && p->correlate ? -value : value;
+        }
+    }
+    return WEFT_SUCCESS;
+}
+
+/* ---- along one axis ---- */
+
+/* Element `to` along the axis of the result is the sum of weight * element `from`. */
+typedef struct axis_weights {
+    const weft_convolved_axis *axis;
+    int64_t lo; /* of the result's first element */
+} axis_weights;
+
+static double weight_of(const axis_weights *w, int64_t to, int64_t from) {
+    static const double pi = 3.14159265358979323846;
+    const weft_convolved_axis *axis = w->axis;
+    if (!reflects(axis)) return from == w->lo + to ? 1 : 0;
+    const int64_t period = 2 * axis->n, f = w->lo + to + (axis->type == WEFT_DST2);
+    const int64_t d = from > axis->origin ? from - axis->origin : axis->origin - from;
+    const double angle = pi * (double)(f % period * (d % period) % period) / (double)axis->n;
+    return (axis->origin == 0 && from > 0 ? 2 : 1) * cos(angle);
+}
+
+/* Replaces *b by what it gives along an axis: `count` elements there. */
+static weft_status along_axis(block *b, int a, int64_t count, const axis_weights *weights) {
+    const bool slice = !reflects(weights->axis);
+    const int64_t rows = count_elements(b, 0, a), from = b->n[a],
+                  numbers = count_elements(b, a + 1, b->rank) * b->numbers;
+    block next = *b;
+    next.n[a] = count;
+    weft_status status = allocate(&next);
+    for (int64_t row = 0; row < rows && status == WEFT_SUCCESS; row++)
+        for (int64_t k = 0; k < count; k++) {
+            double *out = next.data + (row * count + k) * numbers;
+            const int64_t first = slice ? weights->lo + k : 0;
+            const int64_t last = slice ? first + 1 : from;
+            for (int64_t j = first; j < last && j < from; j++) {
+                const double factor = weight_of(weights, k, j);
+                const double *in = b->data + (row * from + j) * numbers;
+                for (int64_t i = 0; i < numbers; i++) out[i] += factor * in[i];
+            }
+        }
+    free(b->data);
+    *b = next;
+    return status;
+}
+
+/* Kernels that are given on both sides of their origin must be the same there. */
+static weft_status check_symmetry(const weft_convolved *c, const block *b, int a) {
+    const weft_convolved_axis *axis = &c->axis[a];
+    const int64_t rows = count_elements(b, 0, a), n = b->n[a],
+                  numbers = count_elements(b, a + 1, b->rank) * b->numbers;
+    const double tolerance = c->problem.precision == WEFT_SINGLE ? 1e-5 : 1e-12;
+    double most = 0, off = 0;
+    if (axis->origin == 0) return WEFT_SUCCESS;
+    for (int64_t row = 0; row < rows; row++)
+        for (int64_t j = 0; j < n; j++) {
+            const int64_t mirrored = 2 * axis->origin - j;
+            for (int64_t i = 0; i < numbers; i++) {
+                const double here = b->data[(row * n + j) * numbers + i];
+                const double there =
+                    mirrored < 0 || mirrored >= n ? 0 : b->data[(row * n + mirrored) * numbers + i];
+                most = fmax(most, fabs(here));
+                off = fmax(off, fabs(here - there));
+            }
+        }
+    if (off <= tolerance * most) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                     "problem.kernel.array is not symmetric about origin[%d] = %lld along axis %d, "
+                     "as boundary %s wants: it differs by %g; give a symmetric kernel, or its half "
+                     "with origin 0",
+                     a, (long long)c->problem.kernel.origin[a], a,
+                     weft_boundary_name(axis->boundary), off);
+}
+
+/* This rank's box of what the Fourier axes are to be transformed of. */
+static weft_status cut(const weft_convolved *c, const weft_box *box, block *b) {
+    for (int a = 0; a < b->rank; a++) {
+        const axis_weights weights = {&c->axis[a], box->lo[a]};
+        if (reflects(&c->axis[a])) WEFT_TRY(check_symmetry(c, b, a));
+        WEFT_TRY(along_axis(b, a, box->n[a], &weights));
+    }
+    return WEFT_SUCCESS;
+}
+
+/* ---- transforming ---- */
+
+weft_status weft_convolved_plan(weft_plan plan, const weft_problem *problem, weft_plan *made) {
+    weft_options used = {.struct_size = 0};
+    WEFT_TRY(weft_plan_options(plan, &used));
+    weft_options options = {.decomposition = used.decomposition,
+                            .threads = used.threads,
+                            .placement = WEFT_OUT_OF_PLACE};
+    memcpy(options.grid, used.grid, sizeof options.grid);
+    return weft_plan_create(plan->context, problem, &options, made);
+}
+
+static bool same_box(const weft_box *a, const weft_box *b, int rank) {
+    return memcmp(a->lo, b->lo, (size_t)rank * sizeof *a->lo) == 0 &&
+           memcmp(a->n, b->n, (size_t)rank * sizeof *a->n) == 0;
+}
+
+/* Stores what the spectrum of `elements` elements comes to. Of real ones the imaginary parts are
+ * 0. */
+static void store(const weft_convolved *c, const double *data, bool pairs, int64_t elements,
+                  void *spectrum) {
+    for (int64_t i = 0; i < elements; i++) {
+        double value[2] = {pairs ? data[2 * i] : data[i], pairs ? data[2 * i + 1] : 0};
+        weft_convolved_finish(c, value);
+        weft_convolved_put(c, spectrum, i, value);
+    }
+}
+
+/* The Fourier axes: the kernel's first element goes where the result begins with the right one. */
+static weft_problem problem_of_kernel(const weft_convolved *c, weft_operator *shift) {
+    weft_problem problem = weft_convolved_problem(c);
+    *shift = (weft_operator){.kind = WEFT_OPERATOR_SHIFT};
+    problem.precision = WEFT_DOUBLE;
+    problem.batch = 1;
+    memset(problem.crop_to, 0, sizeof problem.crop_to);
+    for (int a = 0; a < problem.rank; a++) {
+        const weft_convolved_axis *axis = &c->axis[a];
+        const int64_t m = axis->kernel < axis->transform ? axis->kernel : axis->transform;
+        problem.pad_from[a] = reflects(axis) ? 0 : m;
+        if (reflects(axis)) problem.axis[a] = WEFT_AXIS_NONE;
+        if (reflects(axis) || axis->first % axis->transform == 0) continue;
+        shift->shift[a] = -(double)axis->first;
+        problem.spectral = (weft_operators){shift, 1};
+    }
+    return problem;
+}
+
+/* Transforms the block of this rank; *spectrum gets its box of the result, which the caller frees.
+ */
+static weft_status transform(weft_plan made, const weft_convolved *c, const block *b,
+                             double **spectrum) {
+    size_t in_bytes = 0, out_bytes = 0;
+    weft_box box;
+    WEFT_TRY(weft_plan_bytes(made, WEFT_INPUT, &in_bytes));
+    WEFT_TRY(weft_plan_bytes(made, WEFT_OUTPUT, &out_bytes));
+    WEFT_TRY(weft_plan_box(made, WEFT_OUTPUT, made->transport->rank, &box));
+    double *in = malloc(in_bytes + 1), *out = malloc(out_bytes + 1);
+    weft_status status = in && out ? WEFT_SUCCESS
+                                   : weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                                               "no memory to transform a convolution's kernel");
+    if (status == WEFT_SUCCESS && !same_box(&box, &c->spectrum, b->rank))
+        status = weft_fail(WEFT_ERROR_UNSUPPORTED,
+                           "the kernel's spectrum has another box than the field's; this is a "
+                           "defect of weft");
+    status = weft_agree(made->transport, status);
+    if (status == WEFT_SUCCESS) {
+        memcpy(in, b->data,
+               (size_t)count_elements(b, 0, b->rank) * (size_t)b->numbers * sizeof *in);
+        status = weft_execute(made, WEFT_FORWARD, in, out);
+    }
+    free(in);
+    if (status != WEFT_SUCCESS) free(out);
+    if (status == WEFT_SUCCESS) *spectrum = out;
+    return status;
+}
+
+/* A plan transforms the kernel, of which each rank makes its box. */
+static weft_status by_plan(weft_plan plan, const weft_convolved *c, block *b, weft_status status,
+                           void *spectrum) {
+    weft_operator shift;
+    const weft_problem problem = problem_of_kernel(c, &shift);
+    weft_plan made = NULL;
+    weft_box box;
+    double *data = NULL;
+    int64_t elements = 1;
+    WEFT_TRY(weft_agree(plan->transport, status));
+    WEFT_TRY(weft_convolved_plan(plan, &problem, &made));
+    weft_plan_box(made, WEFT_INPUT, plan->transport->rank, &box);
+    status = weft_agree(plan->transport, cut(c, &box, b));
+    if (status == WEFT_SUCCESS) status = transform(made, c, b, &data);
+    for (int a = 0; a < b->rank; a++) elements *= c->spectrum.n[a];
+    if (status == WEFT_SUCCESS) store(c, data, true, elements, spectrum);
+    free(data);
+    weft_plan_destroy(&made);
+    return status;
+}
+
+weft_status weft_convolved_array(weft_plan plan, const weft_convolved *c, const void *kernel,
+                                 void *spectrum) {
+    bool fourier = false;
+    block b;
+    for (int a = 0; a < c->problem.rank; a++) fourier = fourier || !reflects(&c->axis[a]);
+    weft_status status = read_kernel(c, kernel, &b);
+    if (fourier) {
+        status = by_plan(plan, c, &b, status, spectrum);
+    } else {
+        if (status == WEFT_SUCCESS) status = cut(c, &c->spectrum, &b);
+        if (status == WEFT_SUCCESS)
+            store(c, b.data, !c->real, count_elements(&b, 0, b.rank), spectrum);
+        status = weft_agree(plan->transport, status);
+    }
+    free(b.data);
+    return status;
+}

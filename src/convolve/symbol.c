@@ -1,0 +1,153 @@
+/* Spectra of kernels that are formulas of the wavenumber (their Fourier symbols). */
+#include "convolve/convolve.h"
+
+#include <math.h>
+
+static const double pi = 3.14159265358979323846;
+
+static double sum_of_squares(const double *k, int rank) {
+    double sum = 0;
+    for (int a = 0; a < rank; a++) sum += k[a] * k[a];
+    return sum;
+}
+
+static double gaussian(const double *k, int rank, const double *covariance) {
+    double sum = 0;
+    for (int a = 0; a < rank; a++)
+        for (int b = 0; b < rank; b++) sum += k[a] * covariance[a * rank + b] * k[b];
+    return exp(-sum / 2);
+}
+
+/* The product of (i k)^order: its real part or, if the sum of the orders is odd, its imaginary one.
+ */
+static void derivative(const double *k, int rank, const int *order, double value[2]) {
+    double product = 1;
+    int sum = 0;
+    for (int a = 0; a < rank; a++) {
+        for (int i = 0; i < order[a]; i++) product *= k[a];
+        sum = (sum + order[a] % 4) % 4;
+    }
+    value[sum % 2] = sum < 2 ? product : -product;
+    value[1 - sum % 2] = 0;
+}
+
+void weft_convolved_symbol_at(const weft_convolved *c, const double *k, double value[2]) {
+    const weft_convolution_kernel *kernel = &c->problem.kernel;
+    const int rank = c->problem.rank;
+    const double square = sum_of_squares(k, rank), parameter = kernel->parameter;
+    value[0] = value[1] = 0;
+    if (square == 0 && kernel->zero) {
+        value[0] = kernel->zero[0];
+        value[1] = kernel->zero[1];
+        return;
+    }
+    switch (kernel->kind) {
+    case WEFT_KERNEL_ARRAY:
+        return;
+    case WEFT_KERNEL_FUNCTION:
+        kernel->function(k, rank, value, kernel->argument);
+        return;
+    case WEFT_KERNEL_GAUSSIAN:
+        value[0] = gaussian(k, rank, kernel->covariance);
+        return;
+    case WEFT_KERNEL_POISSON:
+        value[0] = 1 / square;
+        return;
+    case WEFT_KERNEL_SCREENED_POISSON:
+        value[0] = 1 / (square + parameter * parameter);
+        return;
+    case WEFT_KERNEL_HEAT:
+        value[0] = exp(-parameter * square);
+        return;
+    case WEFT_KERNEL_RIESZ:
+        value[0] = pow(square, parameter / 2);
+        return;
+    case WEFT_KERNEL_DERIVATIVE:
+        derivative(k, rank, kernel->order, value);
+        return;
+    case WEFT_KERNEL_LAPLACIAN:
+        value[0] = -square;
+        return;
+    }
+}
+
+void weft_convolved_finish(const weft_convolved *c, double value[2]) {
+    if (c->problem.deconvolve) {
+        const double over = value[0] * value[0] + value[1] * value[1] + c->problem.regularizer;
+        value[0] = over > 0 ? value[0] / over : 0;
+        value[1] = over > 0 ? -value[1] / over : 0;
+    }
+    value[0] /= c->points;
+    value[1] /= c->points;
+}
+
+void weft_convolved_put(const weft_convolved *c, void *spectrum, int64_t i, const double value[2]) {
+    const bool single = c->problem.precision == WEFT_SINGLE;
+    for (int part = 0; part < (c->complex_factors ? 2 : 1); part++) {
+        const int64_t at = c->complex_factors ? 2 * i + part : i;
+        if (single)
+            ((float *)spectrum)[at] = (float)value[part];
+        else
+            ((double *)spectrum)[at] = value[part];
+    }
+}
+
+/* The wavenumber of index i along an axis; *folded: it stands for its negative as well. */
+static double wavenumber(const weft_convolved_axis *axis, int64_t i, bool *folded) {
+    const double length = axis->spacing * (double)axis->transform;
+    *folded = axis->type == WEFT_AXIS_OF_KIND && 2 * i == axis->transform;
+    if (axis->type == WEFT_DCT2) return pi * (double)i / length;
+    if (axis->type == WEFT_DST2) return pi * (double)(i + 1) / length;
+    return 2 * pi * (double)(2 * i > axis->transform ? i - axis->transform : i) / length;
+}
+
+/* Where a frequency stands for its negative as well, real fields want a spectrum that is the same
+ * at both: the mean of all signs. Odd derivatives have the mean 0. */
+static void mean_of_signs(const weft_convolved *c, double *k, const int *folded, int count,
+                          double value[2]) {
+    value[0] = value[1] = 0;
+    for (int signs = 0; signs < 1 << count; signs++) {
+        double one[2];
+        for (int i = 0; i < count; i++)
+            k[folded[i]] = signs >> i & 1 ? -fabs(k[folded[i]]) : fabs(k[folded[i]]);
+        weft_convolved_symbol_at(c, k, one);
+        value[0] += one[0] / (1 << count);
+        value[1] += one[1] / (1 << count);
+    }
+}
+
+/* The symbol at an index of the global array. */
+static void symbol_of(const weft_convolved *c, const int64_t *index, double value[2]) {
+    double k[WEFT_MAX_RANK];
+    int folded[WEFT_MAX_RANK], count = 0;
+    for (int a = 0; a < c->problem.rank; a++) {
+        bool folds;
+        k[a] = wavenumber(&c->axis[a], index[a], &folds);
+        if (folds) folded[count++] = a;
+    }
+    if (c->problem.kernel.kind == WEFT_KERNEL_FUNCTION) count = 0;
+    mean_of_signs(c, k, folded, count, value);
+    if (c->problem.correlate) value[1] = -value[1];
+    weft_convolved_finish(c, value);
+}
+
+void weft_convolved_symbol(const weft_convolved *c, int threads, void *spectrum) {
+    const int rank = c->problem.rank;
+    const weft_box *box = &c->spectrum;
+    int64_t rows = 1;
+    for (int a = 0; a < rank - 1; a++) rows *= box->n[a];
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+    for (int64_t row = 0; row < rows; row++) {
+        int64_t index[WEFT_MAX_RANK], left = row;
+        for (int a = rank - 2; a >= 0; a--) {
+            index[a] = box->lo[a] + left % box->n[a];
+            left /= box->n[a];
+        }
+        for (int64_t i = 0; i < box->n[rank - 1]; i++) {
+            double value[2];
+            index[rank - 1] = box->lo[rank - 1] + i;
+            symbol_of(c, index, value);
+            weft_convolved_put(c, spectrum, row * box->n[rank - 1] + i, value);
+        }
+    }
+}
