@@ -64,6 +64,10 @@ static void apply_parts(const weft_pointwise *p, const int64_t *index, int64_t c
         const weft_pointwise_part *part = &p->part[i];
         if (part->function)
             call_function(p, part->function, index, count, data);
+        else if (part->array && p->layout.precision == WEFT_SINGLE)
+            apply_array_single(p, part, index, count, data);
+        else if (part->array)
+            apply_array_double(p, part, index, count, data);
         else if (!has_tables(p, part))
             scale_piece(p, part->scale, count, data);
         else if (p->layout.precision == WEFT_SINGLE)
@@ -156,7 +160,8 @@ bool weft_pointwise_find_row(const weft_pointwise *p, int64_t first, int64_t cou
     const weft_pointwise_part *part = p->part;
     const bool single = p->layout.precision == WEFT_SINGLE;
     int64_t index[WEFT_AXES] = {0};
-    if (p->parts != 1 || part->function || part->complex_factors || !has_tables(p, part))
+    if (p->parts != 1 || part->function || part->array || part->complex_factors ||
+        !has_tables(p, part))
         return false;
     for (int a = p->run_axis + 1; a < p->rank; a++)
         if (part->table[a]) return false;
