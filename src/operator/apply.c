@@ -198,20 +198,43 @@ void weft_pointwise_apply(const weft_pointwise *p, int64_t first, int64_t count,
     }
 }
 
-void weft_pointwise_find_lines(const weft_pointwise *p, int axis, const int64_t *first,
+int weft_pointwise_parts(const weft_pointwise *p) {
+    return p->parts;
+}
+
+/* Finds the index of element number first[l], given that of the line before. */
+static void find_next(const weft_pointwise *p, const int64_t *first, int l, int64_t *index) {
+    if (l == 0 || first[l] != first[l - 1] + 1)
+        find(p, first[l], index);
+    else if (++index[p->run_axis] == p->layout.box.n[p->run_axis])
+        next_row(p, index);
+}
+
+bool weft_pointwise_find_array(const weft_pointwise *p, int number, int axis, const int64_t *first,
+                               int count, weft_pointwise_array_lines *lines) {
+    const weft_pointwise_part *part = &p->part[number];
+    int64_t index[WEFT_AXES] = {0};
+    if (!part->array) return false;
+    lines->complex_factors = part->complex_factors;
+    lines->step = p->array_stride[axis];
+    for (int l = 0; l < count; l++) {
+        find_next(p, first, l, index);
+        lines->line[l] = weft_pointwise_factor(p, part, index);
+    }
+    return true;
+}
+
+void weft_pointwise_find_lines(const weft_pointwise *p, int number, int axis, const int64_t *first,
                                const int *place, int count, int places,
                                weft_pointwise_lines *lines) {
-    const weft_pointwise_part *part = p->part;
+    const weft_pointwise_part *part = &p->part[number];
     const bool single = p->layout.precision == WEFT_SINGLE;
     int64_t index[WEFT_AXES] = {0};
     memset(lines, 0, sizeof *lines);
     lines->complex_factors = part->complex_factors;
     lines->along = part->table[axis];
     for (int l = 0; l < count; l++) {
-        if (l == 0 || first[l] != first[l - 1] + 1)
-            find(p, first[l], index);
-        else if (++index[p->run_axis] == p->layout.box.n[p->run_axis])
-            next_row(p, index);
+        find_next(p, first, l, index);
         if (single)
             set_line_single(part, p->rank, axis, index, place[l], places, lines);
         else

@@ -249,16 +249,19 @@ bool weft_operators_only_scale(const weft_operator_list *list, double *factor) {
     return true;
 }
 
-/* A scaling alone multiplies in double precision. */
-bool weft_operators_are_product(const weft_operator_list *list, weft_precision precision) {
-    double factor;
-    for (int k = 0; k < list->count; k++)
-        if (list->item[k].kind == WEFT_OPERATOR_FUNCTION ||
-            list->item[k].kind == WEFT_OPERATOR_ARRAY)
+/* A product that only scales multiplies in double precision. */
+bool weft_operators_multiply_lines(const weft_operator_list *list, weft_precision precision) {
+    for (int k = 0; k < list->count;) {
+        weft_operator_list product = {.item = &list->item[k]};
+        double factor;
+        for (; k < list->count && list->item[k].kind != WEFT_OPERATOR_ARRAY; k++, product.count++)
+            if (list->item[k].kind == WEFT_OPERATOR_FUNCTION) return false;
+        if (k < list->count) k++;
+        if (precision == WEFT_SINGLE && weft_operators_only_scale(&product, &factor) &&
+            (double)(float)factor != factor)
             return false;
-    return list->count > 0 &&
-           (precision != WEFT_SINGLE || !weft_operators_only_scale(list, &factor) ||
-            (double)(float)factor == factor);
+    }
+    return list->count > 0;
 }
 
 #define HASH(sum, value) weft_hash_bytes((sum), &(value), sizeof(value))

@@ -166,13 +166,27 @@ typedef struct weft_pointwise_lines {
     _Alignas(64) unsigned char after[WEFT_MAX_RANK][WEFT_POINTWISE_ROW];
 } weft_pointwise_lines;
 
-/* Whether a list is one product whose factors are numbers of the precision, so that
- * weft_pointwise_find_lines finds them. */
-bool weft_operators_are_product(const weft_operator_list *list, weft_precision precision);
-/* Finds the factors of `count` lines, of which line l begins with element number first[l], counted
- * in memory order, and has place[l] in rows of `places`. */
-void weft_pointwise_find_lines(const weft_pointwise *pointwise, int axis, const int64_t *first,
-                               const int *place, int count, int places,
+/* The factors of such lines in an array with a factor for each element: those of line l begin at
+ * line[l], which is NULL if the array is not set, and are `step` factors apart. */
+enum { WEFT_POINTWISE_LINES = 16 };
+typedef struct weft_pointwise_array_lines {
+    bool complex_factors;
+    int64_t step;
+    const void *line[WEFT_POINTWISE_LINES];
+} weft_pointwise_array_lines;
+
+/* Whether a list is made of products whose factors are numbers of the precision, and of arrays, so
+ * that the next two functions find the factors of its parts. */
+bool weft_operators_multiply_lines(const weft_operator_list *list, weft_precision precision);
+/* The parts of a list, which are applied one after the other. */
+int weft_pointwise_parts(const weft_pointwise *pointwise);
+/* Finds the factors that a part has for `count` lines along `axis`, if it is an array. Line l
+ * begins with element number first[l], counted in memory order. */
+bool weft_pointwise_find_array(const weft_pointwise *pointwise, int part, int axis,
+                               const int64_t *first, int count, weft_pointwise_array_lines *lines);
+/* The same if it is a product. Line l has place[l] in rows of `places`. */
+void weft_pointwise_find_lines(const weft_pointwise *pointwise, int part, int axis,
+                               const int64_t *first, const int *place, int count, int places,
                                weft_pointwise_lines *lines);
 /* Multiplies n rows of lines by complex factors: row to_row[k] of `to` gets row from_row[k] of
  * `from`, whose numbers lie as those of `before`. */
