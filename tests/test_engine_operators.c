@@ -82,7 +82,7 @@ static void run_once(const weft_transform *t, const void *in, void *out) {
 static void check_scaled(weft_transform t) {
     const double factor = random_factor();
     weft_operator item = {.kind = WEFT_OPERATOR_SCALE, .factor = factor};
-    const weft_operator_list list = {1, &item};
+    const weft_operator_list list = {.count = 1, .item = &item};
     const numbers from = numbers_of(&t, false), to = numbers_of(&t, true);
     char *in = malloc(bytes_of(from)), *given = malloc(bytes_of(from));
     char *out = malloc(bytes_of(to)), *expected = malloc(bytes_of(to));
@@ -183,7 +183,7 @@ static void other_operators_are_refused(void **state) {
     (void)state;
     weft_operator item[] = {{.kind = WEFT_OPERATOR_SCALE, .factor = 2},
                             {.kind = WEFT_OPERATOR_FUNCTION}};
-    const weft_operator_list list = {2, item};
+    const weft_operator_list list = {.count = 2, .item = item};
     weft_transform t = {.dims = 1, .dim = {{8, 1, 1}}, .threads = 1};
     t.store.list = &list;
     assert_int_equal(engine->supports(&t, device_of(engine)), WEFT_ERROR_UNSUPPORTED);

@@ -232,7 +232,7 @@ static void check_case(const weft_engine_ops *engine, weft_transform t, const in
     char *in = malloc(in_bytes), *expected = malloc(out_bytes);
     assert_true(in && expected);
     static weft_operator third = {.kind = WEFT_OPERATOR_SCALE, .factor = 1.0 / 3};
-    static const weft_operator_list scaling = {1, &third};
+    static const weft_operator_list scaling = {.count = 1, .item = &third};
     if (engine->id == WEFT_ENGINE_NATIVE && random_between(0, 1)) { /* as the results are stored */
         t.store.list = &scaling;
         t.store.layout.precision = t.precision;

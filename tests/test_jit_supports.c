@@ -54,7 +54,7 @@ static const test_case cases[] = {
 static void what_kernels_cannot_count_is_refused_at_once(void **state) {
     (void)state;
     const weft_operator item = {.kind = WEFT_OPERATOR_SCALE, .factor = 2};
-    const weft_operator_list list = {1, (weft_operator *)(uintptr_t)&item};
+    const weft_operator_list list = {.count = 1, .item = (weft_operator *)(uintptr_t)&item};
     const weft_engine_ops *jit = weft_engine_find(WEFT_ENGINE_JIT);
     const weft_device_ops *device = weft_device_find(WEFT_OPENCL);
     assert_true(jit && device);

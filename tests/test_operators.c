@@ -5,6 +5,8 @@
 #include <complex.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -313,6 +315,212 @@ static void explain_and_memory_tell_of_operators(void **state) {
     weft_plan_destroy(&plan);
 }
 
+/* ---- arrays with a factor for each element ---- */
+
+enum { BATCH = 2, MOST_NUMBERS = 2 * BATCH * NX * NY * NZ };
+
+/* A transform with an array in one place. */
+typedef struct array_case {
+    weft_kind kind;
+    weft_precision precision;
+    int place; /* 0: load, 1: spectral, 2: store */
+    int complex_factors;
+    bool padded;
+} array_case;
+
+static double number_at(const void *numbers, weft_precision precision, int64_t i) {
+    return precision == WEFT_SINGLE ? (double)((const float *)numbers)[i]
+                                    : ((const double *)numbers)[i];
+}
+
+static void set_number(void *numbers, weft_precision precision, int64_t i, double value) {
+    if (precision == WEFT_SINGLE)
+        ((float *)numbers)[i] = (float)value;
+    else
+        ((double *)numbers)[i] = value;
+}
+
+static void fill_numbers(void *numbers, weft_precision precision, int seed) {
+    for (int i = 0; i < MOST_NUMBERS; i++)
+        set_number(numbers, precision, i, (double)((i * 7 + seed) % 61 - 30) / 16);
+}
+
+/* A product of numbers, rounded as the array's precision has it. */
+static double product(weft_precision precision, double x, double y) {
+    const volatile float single = (float)x * (float)y;
+    const volatile double exact = x * y;
+    return precision == WEFT_SINGLE ? (double)single : exact;
+}
+
+/* Multiplies an array of `elements` in each member of the batch. */
+static void multiply_all(const array_case *c, bool real, int64_t elements, const void *factors,
+                         void *data) {
+    const weft_precision p = c->precision;
+    for (int64_t i = 0; i < BATCH * elements; i++) {
+        const int64_t k = i % elements;
+        const double re = number_at(factors, p, c->complex_factors ? 2 * k : k);
+        const double im = c->complex_factors ? number_at(factors, p, 2 * k + 1) : 0;
+        if (real) {
+            set_number(data, p, i, product(p, number_at(data, p, i), re));
+            continue;
+        }
+        const double x = number_at(data, p, 2 * i), y = number_at(data, p, 2 * i + 1);
+        double a = product(p, x, re), b = product(p, y, re);
+        if (c->complex_factors) a -= product(p, y, im), b = product(p, x, im) + b;
+        set_number(data, p, 2 * i, a);
+        set_number(data, p, 2 * i + 1, b);
+    }
+}
+
+static weft_problem problem_of(const array_case *c) {
+    weft_problem p = {
+        .rank = 3, .n = {NX, NY, NZ}, .kind = c->kind, .precision = c->precision, .batch = BATCH};
+    for (int a = 0; a < 3 && c->kind == WEFT_R2R; a++) p.axis[a] = WEFT_DCT2;
+    if (c->padded) p.pad_from[1] = NY - 2, p.pad_from[2] = NZ - 3;
+    return p;
+}
+
+/* Checks that a plan with an array has the bits of one without and a multiplication, twice, with
+ * another array the second time. */
+static void check_array(const array_case *c, weft_engine engine) {
+    static double factors[2][MOST_NUMBERS], in[MOST_NUMBERS], out[MOST_NUMBERS], by[MOST_NUMBERS];
+    const weft_operator array = {.kind = WEFT_OPERATOR_ARRAY,
+                                 .array = WEFT_MAX_ARRAYS - 1,
+                                 .complex_factors = c->complex_factors};
+    const weft_operators list = {&array, 1}, none = {NULL, 0};
+    const weft_options options = {.engine = engine};
+    const weft_direction dir = c->place == 2 ? WEFT_INVERSE : WEFT_FORWARD;
+    const bool spectral = c->place == 1;
+    const bool real = c->kind == WEFT_R2R || (c->kind == WEFT_R2C && !spectral);
+    weft_problem plain = problem_of(c), problem = plain;
+    weft_plan plan = NULL;
+    weft_box box;
+    problem.load = c->place == 0 ? list : none;
+    problem.spectral = c->place == 1 ? list : none;
+    problem.store = c->place == 2 ? list : none;
+    if (weft_plan_create(ctx, &problem, &options, &plan) != WEFT_SUCCESS)
+        fail_msg("%s", weft_last_error(ctx));
+    weft_plan_box(plan, spectral ? WEFT_OUTPUT : WEFT_INPUT, 0, &box);
+    const int64_t elements = box.n[0] * box.n[1] * box.n[2];
+    for (int k = 0; k < 2; k++) {
+        memset(out, 0, sizeof out);
+        memset(by, 0, sizeof by);
+        fill_numbers(factors[k], c->precision, 11 * k);
+        fill_numbers(in, c->precision, 5);
+        assert_int_equal(weft_plan_set_array(plan, WEFT_MAX_ARRAYS - 1, factors[k]), WEFT_SUCCESS);
+        assert_int_equal(weft_execute(plan, dir, in, out), WEFT_SUCCESS);
+        if (c->place == 0) multiply_all(c, real, elements, factors[k], in);
+        run(&plain, options, dir, in, by);
+        if (c->place != 0) multiply_all(c, real, elements, factors[k], by);
+        if (memcmp(out, by, sizeof out) != 0)
+            fail_msg("kind %d, precision %d, place %d, complex factors %d, padded %d, engine %s",
+                     (int)c->kind, (int)c->precision, c->place, c->complex_factors, c->padded,
+                     weft_engine_name(engine));
+    }
+    weft_plan_destroy(&plan);
+}
+
+static void an_array_multiplies_each_element_of_its_side(void **state) {
+    (void)state;
+    static const weft_engine engines[] = {WEFT_ENGINE_AUTO, WEFT_ENGINE_REFERENCE};
+    for (int i = 0; i < 3 * 2 * 3 * 2 * 2 * 2; i++) {
+        const array_case c = {.kind = (weft_kind)(i % 3),
+                              .precision = i / 3 % 2 ? WEFT_SINGLE : WEFT_DOUBLE,
+                              .place = i / 6 % 3,
+                              .complex_factors = i / 18 % 2,
+                              .padded = i / 36 % 2};
+        const bool real = c.kind == WEFT_R2R || (c.kind == WEFT_R2C && c.place != 1);
+        if (!real || !c.complex_factors) check_array(&c, engines[i / 72]);
+    }
+}
+
+static void arrays_are_multiplied_by_in_the_order_of_the_list(void **state) {
+    (void)state;
+    atomic_int calls = 0;
+    weft_operator list[] = {
+        {.kind = WEFT_OPERATOR_SCALE, .factor = 0.5},
+        {.kind = WEFT_OPERATOR_ARRAY, .array = 3},
+        {.kind = WEFT_OPERATOR_FUNCTION, .function = add_index, .argument = &calls},
+        {.kind = WEFT_OPERATOR_ARRAY, .array = 0, .complex_factors = 1},
+        {.kind = WEFT_OPERATOR_ARRAY, .array = 3}};
+    weft_problem problem = cube(list, 5);
+    weft_plan plan = NULL;
+    double complex in[POINTS], out[POINTS], pairs[POINTS];
+    double numbers3[POINTS];
+    fill(in);
+    for (int i = 0; i < POINTS; i++)
+        numbers3[i] = i % 4 + 1, pairs[i] = (double)(i % 3) + (double)(i % 5) * I;
+    assert_int_equal(weft_plan_create(ctx, &problem, &identity, &plan), WEFT_SUCCESS);
+    assert_int_equal(weft_plan_set_array(plan, 3, numbers3), WEFT_SUCCESS);
+    assert_int_equal(weft_plan_set_array(plan, 0, pairs), WEFT_SUCCESS);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, out), WEFT_SUCCESS);
+    for (int i = 0; i < POINTS; i++)
+        assert_true(out[i] == (0.5 * sample(i) * numbers3[i] + i) * pairs[i] * numbers3[i]);
+    weft_plan_destroy(&plan);
+}
+
+static void an_execution_without_its_array_fails(void **state) {
+    (void)state;
+    weft_operator array = {.kind = WEFT_OPERATOR_ARRAY, .array = 2};
+    weft_problem problem = cube(&array, 1);
+    weft_options options = {.effort = WEFT_PATIENT}; /* measuring does without arrays */
+    weft_plan plan = NULL;
+    double complex in[POINTS], out[POINTS];
+    double ones[POINTS];
+    for (int i = 0; i < POINTS; i++) ones[i] = 1;
+    fill(in);
+    assert_int_equal(weft_plan_create(ctx, &problem, &options, &plan), WEFT_SUCCESS);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, out), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "array 2 of the operators was never set"));
+    assert_int_equal(weft_execute(plan, WEFT_INVERSE, in, out), WEFT_SUCCESS); /* has none */
+    assert_int_equal(weft_plan_set_array(plan, 2, NULL), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "array 2 is NULL"));
+    assert_int_equal(weft_plan_set_array(plan, 1, ones), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "no operator of the plan has array 1"));
+    assert_int_equal(weft_plan_set_array(plan, WEFT_MAX_ARRAYS, ones), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "number is 16"));
+    assert_int_equal(weft_plan_set_array(plan, 2, (char *)ones + 4), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "no multiple of 8"));
+    assert_int_equal(weft_plan_set_array(NULL, 2, ones), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, out), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_plan_set_array(plan, 2, ones), WEFT_SUCCESS);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, out), WEFT_SUCCESS);
+    weft_plan_destroy(&plan);
+}
+
+static void arrays_and_bricks_of_one_side_are_refused(void **state) {
+    (void)state;
+    weft_operator array = {.kind = WEFT_OPERATOR_ARRAY};
+    weft_problem problem = cube(&array, 1);
+    weft_brick brick = {.box = {.n = {NX, NY, NZ}}, .order = {1, 0, 2}};
+    weft_plan plan = NULL;
+    problem.input = &brick;
+    assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(weft_last_error(ctx), "problem.load has an operator array"));
+    problem.load = (weft_operators){NULL, 0};
+    problem.spectral = (weft_operators){&array, 1};
+    assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_SUCCESS);
+    weft_plan_destroy(&plan);
+}
+
+static void explain_tells_of_arrays(void **state) {
+    (void)state;
+    weft_operator array = {.kind = WEFT_OPERATOR_ARRAY, .array = 7, .complex_factors = 1};
+    weft_problem problem = cube(&array, 1);
+    weft_plan plan = NULL;
+    assert_int_equal(weft_plan_create(ctx, &problem, &identity, &plan), WEFT_SUCCESS);
+    for (int format = WEFT_TEXT; format <= WEFT_JSON; format++) {
+        char *text = NULL;
+        size_t size = 0;
+        FILE *stream = open_memstream(&text, &size);
+        assert_int_equal(weft_plan_explain(plan, stream, (weft_format)format), WEFT_SUCCESS);
+        fclose(stream);
+        assert_non_null(strstr(text, format == WEFT_TEXT ? "array 7" : "\"number\": 7"));
+        free(text);
+    }
+    weft_plan_destroy(&plan);
+}
+
 static void no_function(const weft_operator_run *r, void *argument) {
     (void)r;
     (void)argument;
@@ -327,8 +535,8 @@ static const struct {
     int spectral;
     weft_operator operator;
 } misuses[] = {
-    {{"load.list[0].kind", "1..5"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)0}},
-    {{"kind is 6", "1..5"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)6}},
+    {{"load.list[0].kind", "1..6"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)0}},
+    {{"kind is 7", "1..6"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)7}},
     {{"factor", "inf"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_SCALE, .factor = INFINITY}},
     {{"along no axis", "window"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_WINDOW}},
     {{"window[3]", "3 axes"},
@@ -364,6 +572,8 @@ static const struct {
      0,
      {.kind = WEFT_OPERATOR_TABLE, .table = {numbers}, .complex_factors = 2}},
     {{"function is NULL", "spectral.list[0]"}, WEFT_C2C, 1, {.kind = WEFT_OPERATOR_FUNCTION}},
+    {{"list[0].array is 16", "0 to 15"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_ARRAY, .array = 16}},
+    {{"complex factors", "real"}, WEFT_R2C, 0, {.kind = WEFT_OPERATOR_ARRAY, .complex_factors = 1}},
     {{"struct_size", "is 3"}, WEFT_C2C, 0, {.struct_size = 3, .kind = WEFT_OPERATOR_SCALE}},
 };
 
@@ -463,6 +673,11 @@ int main(void) {
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(measuring_does_not_call_the_callers_function),
         cmocka_unit_test(explain_and_memory_tell_of_operators),
+        cmocka_unit_test(an_array_multiplies_each_element_of_its_side),
+        cmocka_unit_test(arrays_are_multiplied_by_in_the_order_of_the_list),
+        cmocka_unit_test(an_execution_without_its_array_fails),
+        cmocka_unit_test(arrays_and_bricks_of_one_side_are_refused),
+        cmocka_unit_test(explain_tells_of_arrays),
         cmocka_unit_test(every_misuse_is_refused_in_one_sentence),
         cmocka_unit_test(a_half_spectrum_takes_what_a_real_array_refuses),
         cmocka_unit_test(a_snippet_alone_is_refused_where_the_host_computes),

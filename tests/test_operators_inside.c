@@ -29,6 +29,11 @@ static void nothing(const weft_operator_run *run, void *argument) {
 static const weft_operator no_op = {.kind = WEFT_OPERATOR_FUNCTION, .function = nothing};
 static double table[WEFT_MAX_RANK][2 * LONGEST];
 
+/* Arrays of operators begin at different numbers of these. */
+enum { FACTORS = 2 * (2048 * 1202 + 64) };
+static double factors[FACTORS];
+static float factors_single[FACTORS];
+
 typedef struct test_list {
     weft_operator item[4]; /* the last does nothing */
     int count;             /* without that one */
@@ -38,12 +43,16 @@ static test_list random_list(int rank, bool complex) {
     test_list l = {.count = (int)pick(1, 3)};
     for (int i = 0; i < l.count; i++) {
         weft_operator *o = &l.item[i];
-        const int kind = (int)pick(0, 2);
+        const int kind = (int)pick(0, 3);
         if (kind == 0) *o = (weft_operator){.kind = WEFT_OPERATOR_SCALE, .factor = -0.3};
         if (kind == 1) o->kind = WEFT_OPERATOR_WINDOW;
         if (kind == 2)
             *o = (weft_operator){.kind = WEFT_OPERATOR_TABLE,
                                  .complex_factors = complex && pick(0, 2) == 0};
+        if (kind == 3)
+            *o = (weft_operator){.kind = WEFT_OPERATOR_ARRAY,
+                                 .array = pick(0, WEFT_MAX_ARRAYS - 1),
+                                 .complex_factors = complex && pick(0, 1)};
         for (int a = 0; a < rank; a++) {
             const bool on = a == rank - 1 || pick(0, 1);
             if (kind == 1 && on) o->window[a].kind = WEFT_WINDOW_HANN;
@@ -107,6 +116,16 @@ static int occurrences(const char *text, const char *word) {
     return count;
 }
 
+static void set_arrays(weft_plan plan, const test_list *list, weft_precision precision) {
+    for (int i = 0; i < list->count; i++) {
+        const int64_t number = list->item[i].array;
+        if (list->item[i].kind != WEFT_OPERATOR_ARRAY) continue;
+        const void *array =
+            precision == WEFT_SINGLE ? (void *)&factors_single[number] : (void *)&factors[number];
+        assert_int_equal(weft_plan_set_array(plan, (int)number, array), WEFT_SUCCESS);
+    }
+}
+
 /* Returns the number of steps POINTWISE of the plan, and adds that of its round trips. */
 static int run_lists(const test_case *c, bool apart, const void *in, void *out, int *trips) {
     weft_problem p = c->problem;
@@ -116,6 +135,9 @@ static int run_lists(const test_case *c, bool apart, const void *in, void *out, 
     p.store = (weft_operators){c->store.item, c->store.count + apart};
     if (weft_plan_create(ctx, &p, &c->options, &plan) != WEFT_SUCCESS)
         fail_msg("%s", weft_last_error(ctx));
+    set_arrays(plan, &c->load, p.precision);
+    set_arrays(plan, &c->spectral, p.precision);
+    set_arrays(plan, &c->store, p.precision);
     if (c->in_place) memcpy(out, in, bytes_of(c));
     if (weft_execute(plan, c->direction, c->in_place ? out : in, out) != WEFT_SUCCESS)
         fail_msg("%s", weft_last_error(ctx));
@@ -173,5 +195,9 @@ int main(void) {
     print_message("WEFT_TEST_SEED=%llu\n", (unsigned long long)random_state);
     for (int a = 0; a < WEFT_MAX_RANK; a++)
         for (int i = 0; i < 2 * LONGEST; i++) table[a][i] = sin(i * 0.37 + a) + 0.1;
+    for (int i = 0; i < FACTORS; i++) {
+        factors[i] = (double)pick(-500, 500) / 333;
+        factors_single[i] = (float)factors[i];
+    }
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

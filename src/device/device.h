@@ -162,6 +162,10 @@ typedef struct weft_device_ops {
     weft_status (*run)(weft_device_state *device, weft_queue *queue, weft_device_function function,
                        void *argument, const void *in, void *out);
 
+    /* The address at which the functions that `run` enqueues find memory of the device that is not
+     * their `in` or `out`. NULL where that is its own address, or `run` is NULL. */
+    weft_status (*run_address)(weft_device_state *device, const void *memory, const void **there);
+
     /* Enqueues the multiplication of `count` real values of the given precision at `data` by
      * `factor`. */
     weft_status (*scale)(weft_device_state *device, weft_queue *queue, weft_precision precision,

@@ -44,6 +44,23 @@ static weft_engine_plan *find_single(const weft_build *b, int s) {
     return in_place || out_of_place ? p->prepared[0].plan : NULL;
 }
 
+/* The arrays of a place's operators; none where this rank has no elements there. */
+static uint32_t arrays_of(weft_plan plan, weft_operator_place place) {
+    const uint32_t arrays = weft_operators_arrays(&plan->call.operators[place]);
+    const weft_space space = place == WEFT_PLACE_SPECTRAL ? WEFT_OUTPUT : WEFT_INPUT;
+    weft_box box;
+    bool empty =
+        arrays == 0 || weft_plan_box(plan, space, plan->transport->rank, &box) != WEFT_SUCCESS;
+    for (int a = 0; a < plan->call.problem.rank && !empty; a++) empty = box.n[a] == 0;
+    return empty ? 0 : arrays;
+}
+
+uint32_t weft_arguments_arrays(weft_plan plan, weft_direction dir) {
+    const uint32_t there = arrays_of(plan, WEFT_PLACE_LOAD) | arrays_of(plan, WEFT_PLACE_SPECTRAL);
+    return (dir == WEFT_INVERSE ? 0 : there) |
+           (dir == WEFT_FORWARD ? 0 : arrays_of(plan, WEFT_PLACE_STORE));
+}
+
 void weft_arguments_find(weft_plan plan) {
     const weft_options *o = &plan->call.options;
     const weft_build *b = plan->build;
@@ -55,6 +72,7 @@ void weft_arguments_find(weft_plan plan) {
         const weft_direction dir = (weft_direction)d;
         const ends e = ends_of(dir);
         weft_arguments *a = &plan->arguments[d];
+        a->arrays = weft_arguments_arrays(plan, dir);
         if (dir == WEFT_CONVOLVE ? !o->convolve || o->keep_spectrum : plan->call.only_convolves)
             continue;
         a->in_bytes = b->buffers.callers_bytes[e.space[0]];
@@ -112,6 +130,18 @@ static weft_status check_direction(weft_plan plan, weft_direction dir) {
     return WEFT_SUCCESS;
 }
 
+/* Checks that the arrays of the operators are set, where they have factors on this rank. */
+static weft_status check_operator_arrays(weft_plan plan, weft_direction dir) {
+    const uint32_t missing = plan->arguments[dir].arrays & ~plan->set_arrays;
+    if (missing == 0) return WEFT_SUCCESS;
+    int number = 0;
+    while (!(missing >> number & 1)) number++;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                     "weft_execute: array %d of the operators was never set; give it by "
+                     "weft_plan_set_array",
+                     number);
+}
+
 /* Checks the caller's two arrays. */
 static weft_status check_arrays(weft_plan plan, weft_direction dir, const void *in,
                                 const void *out) {
@@ -167,6 +197,7 @@ static weft_status check_spectrum(weft_plan plan, weft_direction dir, const void
 weft_status weft_arguments_check(weft_plan plan, weft_direction dir, const void *in,
                                  const void *spectrum, const void *out) {
     WEFT_TRY(check_direction(plan, dir));
+    WEFT_TRY(check_operator_arrays(plan, dir));
     WEFT_TRY(check_arrays(plan, dir, in, out));
     return check_spectrum(plan, dir, in, spectrum, out);
 }

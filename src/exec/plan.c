@@ -285,6 +285,52 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
         weft_versioned_write(weft_options_versions, &used, options, "weft_plan_options: options"));
 }
 
+/* Checks an array of operators' factors. Whether it lies where the plan computes is not known. */
+static weft_status check_operator_array(weft_plan plan, int number, const void *array) {
+    const size_t unit = weft_number_bytes(plan->call.problem.precision);
+    uint32_t used = 0, read = 0;
+    for (int i = 0; i < WEFT_PLACES; i++) used |= weft_operators_arrays(&plan->call.operators[i]);
+    for (int d = 0; d < WEFT_DIRECTIONS; d++) read |= plan->arguments[d].arrays;
+    if (number < 0 || number >= WEFT_MAX_ARRAYS)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_plan_set_array: number is %d; it is 0 to %d", number,
+                         WEFT_MAX_ARRAYS - 1);
+    if (!(used >> number & 1))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_plan_set_array: no operator of the plan has array %d; give one with "
+                         "that number to problem.load, spectral or store",
+                         number);
+    if (!array && (read >> number & 1))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_plan_set_array: array %d is NULL, but this rank's box is not empty; "
+                         "give a factor for each element (weft_plan_box)",
+                         number);
+    if ((uintptr_t)array % unit != 0)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_plan_set_array: the address of array %d is no multiple of %zu, to "
+                         "which numbers in %s precision are aligned",
+                         number, unit, weft_precision_name(plan->call.problem.precision));
+    return WEFT_SUCCESS;
+}
+
+static weft_status set_array(weft_plan plan, int number, const void *array) {
+    const weft_device_handle *d = &plan->build->device;
+    const void *there = array;
+    WEFT_TRY(check_operator_array(plan, number, array));
+    if (array && d->state && d->ops->run_address)
+        WEFT_TRY(d->ops->run_address(d->state, array, &there));
+    /* Graphs hold the address of the one before. */
+    if (there != plan->call.arrays.at[number]) weft_build_release_graphs(plan->build);
+    plan->call.arrays.at[number] = there;
+    plan->set_arrays |= 1u << number;
+    return WEFT_SUCCESS;
+}
+
+WEFT_API weft_status weft_plan_set_array(weft_plan plan, int number, const void *array) {
+    if (!plan) return weft_plan_check(plan, NULL, "weft_plan_set_array", "");
+    return weft_context_note(plan->context, set_array(plan, number, array));
+}
+
 static weft_status execute(weft_plan plan, weft_direction dir, const void *in, void *spectrum,
                            void *out) {
     const bool plain =

@@ -134,6 +134,7 @@ typedef struct weft_arguments {
                                     the host; NULL: it is more than that */
     bool brief;                  /* that transform takes little longer than reading the clock */
     int untimed[2];              /* [in == out]: executions until the next one that is timed */
+    uint32_t arrays; /* of operators, which must be set: those that have factors on this rank */
 } weft_arguments;
 
 struct weft_plan_private {
@@ -146,6 +147,7 @@ struct weft_plan_private {
     weft_planner planner;
     weft_build *build; /* over simulated ranks without buffers and engine plans */
     weft_arguments arguments[WEFT_DIRECTIONS];
+    uint32_t set_arrays; /* bit n: array n of the operators is set */
     weft_recorder recorder;
 };
 

@@ -64,6 +64,10 @@ static void apply_parts(const weft_pointwise *p, const int64_t *index, int64_t c
         const weft_pointwise_part *part = &p->part[i];
         if (part->function)
             call_function(p, part->function, index, count, data);
+        else if (part->array && p->layout.precision == WEFT_SINGLE)
+            apply_array_single(p, part, index, count, data);
+        else if (part->array)
+            apply_array_double(p, part, index, count, data);
         else if (!has_tables(p, part))
             scale_piece(p, part->scale, count, data);
         else if (p->layout.precision == WEFT_SINGLE)
@@ -156,7 +160,8 @@ bool weft_pointwise_find_row(const weft_pointwise *p, int64_t first, int64_t cou
     const weft_pointwise_part *part = p->part;
     const bool single = p->layout.precision == WEFT_SINGLE;
     int64_t index[WEFT_AXES] = {0};
-    if (p->parts != 1 || part->function || part->complex_factors || !has_tables(p, part))
+    if (p->parts != 1 || part->function || part->array || part->complex_factors ||
+        !has_tables(p, part))
         return false;
     for (int a = p->run_axis + 1; a < p->rank; a++)
         if (part->table[a]) return false;
@@ -193,20 +198,43 @@ void weft_pointwise_apply(const weft_pointwise *p, int64_t first, int64_t count,
     }
 }
 
-void weft_pointwise_find_lines(const weft_pointwise *p, int axis, const int64_t *first,
+int weft_pointwise_parts(const weft_pointwise *p) {
+    return p->parts;
+}
+
+/* Finds the index of element number first[l], given that of the line before. */
+static void find_next(const weft_pointwise *p, const int64_t *first, int l, int64_t *index) {
+    if (l == 0 || first[l] != first[l - 1] + 1)
+        find(p, first[l], index);
+    else if (++index[p->run_axis] == p->layout.box.n[p->run_axis])
+        next_row(p, index);
+}
+
+bool weft_pointwise_find_array(const weft_pointwise *p, int number, int axis, const int64_t *first,
+                               int count, weft_pointwise_array_lines *lines) {
+    const weft_pointwise_part *part = &p->part[number];
+    int64_t index[WEFT_AXES] = {0};
+    if (!part->array) return false;
+    lines->complex_factors = part->complex_factors;
+    lines->step = p->array_stride[axis];
+    for (int l = 0; l < count; l++) {
+        find_next(p, first, l, index);
+        lines->line[l] = weft_pointwise_factor(p, part, index);
+    }
+    return true;
+}
+
+void weft_pointwise_find_lines(const weft_pointwise *p, int number, int axis, const int64_t *first,
                                const int *place, int count, int places,
                                weft_pointwise_lines *lines) {
-    const weft_pointwise_part *part = p->part;
+    const weft_pointwise_part *part = &p->part[number];
     const bool single = p->layout.precision == WEFT_SINGLE;
     int64_t index[WEFT_AXES] = {0};
     memset(lines, 0, sizeof *lines);
     lines->complex_factors = part->complex_factors;
     lines->along = part->table[axis];
     for (int l = 0; l < count; l++) {
-        if (l == 0 || first[l] != first[l - 1] + 1)
-            find(p, first[l], index);
-        else if (++index[p->run_axis] == p->layout.box.n[p->run_axis])
-            next_row(p, index);
+        find_next(p, first, l, index);
         if (single)
             set_line_single(part, p->rank, axis, index, place[l], places, lines);
         else

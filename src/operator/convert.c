@@ -48,6 +48,16 @@ void weft_stored_strides(const weft_pointwise_layout *layout, int64_t stride[WEF
     }
 }
 
+void weft_pointwise_array_strides(const weft_pointwise_layout *layout, int64_t stride[WEFT_AXES]) {
+    const int rank = layout->box.axes - 1;
+    int64_t next = 1;
+    stride[rank] = 0;
+    for (int a = rank - 1; a >= 0; a--) {
+        stride[a] = next;
+        next *= layout->stored.n[a];
+    }
+}
+
 /* ---- half precision ---- */
 
 static float float_of_half(uint16_t half) {

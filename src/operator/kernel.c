@@ -118,6 +118,11 @@ static void define_snippets(writing *w) {
 static weft_status write_body(writing *w) {
     for (int i = 0, number = 0; i < w->list->parts; i++) {
         const weft_pointwise_part *part = &w->list->part[i];
+        if (part->array)
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "problem.%s: device %s runs no operator array; choose another device",
+                             weft_operator_place_name(w->list->layout.place),
+                             w->kernel->device.ops->name);
         WEFT_TRY(part->function ? call_snippet(w, number++) : write_product(w, part));
     }
     return WEFT_SUCCESS;

@@ -64,9 +64,8 @@ static int64_t table_numbers(const weft_operator *o, const weft_operator_space *
     return o->table[a] ? space->n[a] * (o->complex_factors ? 2 : 1) : 0;
 }
 
-static weft_status check_tables(const weft_operator *o, const weft_operator_space *space,
-                                const char *name) {
-    bool any = false;
+static weft_status check_complex_factors(const weft_operator *o, const weft_operator_space *space,
+                                         const char *name) {
     if (o->complex_factors != 0 && o->complex_factors != 1)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.complex_factors is %d; it is 0 or 1",
                          name, o->complex_factors);
@@ -75,6 +74,21 @@ static weft_status check_tables(const weft_operator *o, const weft_operator_spac
                          "%s has complex factors, but the array there is real; give real factors, "
                          "or choose kind c2c",
                          name);
+    return WEFT_SUCCESS;
+}
+
+static weft_status check_array(const weft_operator *o, const weft_operator_space *space,
+                               const char *name) {
+    if (o->array < 0 || o->array >= WEFT_MAX_ARRAYS)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.array is %lld; it is 0 to %d", name,
+                         (long long)o->array, WEFT_MAX_ARRAYS - 1);
+    return check_complex_factors(o, space, name);
+}
+
+static weft_status check_tables(const weft_operator *o, const weft_operator_space *space,
+                                const char *name) {
+    bool any = false;
+    WEFT_TRY(check_complex_factors(o, space, name));
     for (int a = 0; a < WEFT_MAX_RANK; a++) {
         if (!o->table[a]) continue;
         any = true;
@@ -111,10 +125,10 @@ static weft_status check_operator(const weft_operator *o, const weft_operator_sp
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "%s.function is NULL; give the function, or, for GPUs, the snippet", name);
     case WEFT_OPERATOR_ARRAY:
-        break;
+        return check_array(o, space, name);
     }
     return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.kind is %d, not one of its values %d..%d",
-                     name, (int)o->kind, (int)WEFT_OPERATOR_SCALE, (int)WEFT_OPERATOR_FUNCTION);
+                     name, (int)o->kind, (int)WEFT_OPERATOR_SCALE, (int)WEFT_OPERATOR_ARRAY);
 }
 
 /* Whether some factor of a shift is no real number. */
@@ -181,8 +195,9 @@ static weft_status append(const weft_operators *given, int k, const weft_operato
 }
 
 weft_status weft_operators_read(const weft_operators *given, const weft_operator_space *space,
-                                const char *name, double norm, weft_operator_list *list) {
-    *list = (weft_operator_list){0};
+                                const char *name, double norm, const weft_operator_arrays *arrays,
+                                weft_operator_list *list) {
+    *list = (weft_operator_list){.arrays = arrays};
     if (given->count < 0 || given->count > WEFT_MAX_OPERATORS)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "problem.%s.count is %d; it must be 0 to %d",
                          name, given->count, WEFT_MAX_OPERATORS);
@@ -217,6 +232,13 @@ size_t weft_operators_bytes(const weft_operator_list *list, const weft_operator_
     return bytes;
 }
 
+uint32_t weft_operators_arrays(const weft_operator_list *list) {
+    uint32_t arrays = 0;
+    for (int k = 0; k < list->count; k++)
+        if (list->item[k].kind == WEFT_OPERATOR_ARRAY) arrays |= 1u << list->item[k].array;
+    return arrays;
+}
+
 bool weft_operators_only_scale(const weft_operator_list *list, double *factor) {
     long double product = 1;
     for (int k = 0; k < list->count; k++) {
@@ -227,14 +249,19 @@ bool weft_operators_only_scale(const weft_operator_list *list, double *factor) {
     return true;
 }
 
-/* A scaling alone multiplies in double precision. */
-bool weft_operators_are_product(const weft_operator_list *list, weft_precision precision) {
-    double factor;
-    for (int k = 0; k < list->count; k++)
-        if (list->item[k].kind == WEFT_OPERATOR_FUNCTION) return false;
-    return list->count > 0 &&
-           (precision != WEFT_SINGLE || !weft_operators_only_scale(list, &factor) ||
-            (double)(float)factor == factor);
+/* A product that only scales multiplies in double precision. */
+bool weft_operators_multiply_lines(const weft_operator_list *list, weft_precision precision) {
+    for (int k = 0; k < list->count;) {
+        weft_operator_list product = {.item = &list->item[k]};
+        double factor;
+        for (; k < list->count && list->item[k].kind != WEFT_OPERATOR_ARRAY; k++, product.count++)
+            if (list->item[k].kind == WEFT_OPERATOR_FUNCTION) return false;
+        if (k < list->count) k++;
+        if (precision == WEFT_SINGLE && weft_operators_only_scale(&product, &factor) &&
+            (double)(float)factor != factor)
+            return false;
+    }
+    return list->count > 0;
 }
 
 #define HASH(sum, value) weft_hash_bytes((sum), &(value), sizeof(value))
@@ -253,6 +280,8 @@ uint64_t weft_operator_checksum(const weft_operator *o, const weft_operator_spac
     }
     if (o->kind == WEFT_OPERATOR_FUNCTION && o->snippet)
         sum = weft_hash_bytes(sum, o->snippet, strlen(o->snippet));
+    if (o->kind == WEFT_OPERATOR_ARRAY) sum = HASH(sum, o->array);
+    if (o->kind == WEFT_OPERATOR_ARRAY) sum = HASH(sum, o->complex_factors);
     if (o->kind != WEFT_OPERATOR_TABLE) return sum;
     sum = HASH(sum, o->complex_factors);
     for (int a = 0; a < space->rank; a++) {

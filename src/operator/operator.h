@@ -19,10 +19,18 @@ typedef enum weft_operator_place {
 /* The name of the field of weft_problem for this place. */
 const char *weft_operator_place_name(weft_operator_place place);
 
+/* The callers' arrays of WEFT_OPERATOR_ARRAY, by number, as the plan's functions read them at each
+ * execution (weft_plan_set_array). NULL: not set yet. Operators with an array that is not set do
+ * nothing: only runs that the caller did not ask for have such ones, and boxes without elements. */
+typedef struct weft_operator_arrays {
+    const void *at[WEFT_MAX_ARRAYS];
+} weft_operator_arrays;
+
 /* A checked copy of a caller's list, tables included. */
 typedef struct weft_operator_list {
     int count;
     weft_operator *item;
+    const weft_operator_arrays *arrays; /* not owned; outlives what is prepared for the list */
 } weft_operator_list;
 
 /* The global array that a list is applied to. */
@@ -37,11 +45,15 @@ typedef struct weft_operator_space {
 /* Checks and copies a list; it begins with a scaling by `norm` if that is not 1. `name` is the
  * list's name in error messages. The caller releases the list, also after a failure. */
 weft_status weft_operators_read(const weft_operators *given, const weft_operator_space *space,
-                                const char *name, double norm, weft_operator_list *list);
+                                const char *name, double norm, const weft_operator_arrays *arrays,
+                                weft_operator_list *list);
 void weft_operators_release(weft_operator_list *list);
 
 /* Bytes of the list's copies. */
 size_t weft_operators_bytes(const weft_operator_list *list, const weft_operator_space *space);
+
+/* The arrays of the list's operators: bit n is that of number n. */
+uint32_t weft_operators_arrays(const weft_operator_list *list);
 
 /* Whether the list only scales (an empty one does, by 1); *factor gets the product. */
 bool weft_operators_only_scale(const weft_operator_list *list, double *factor);
@@ -102,6 +114,9 @@ bool weft_stored_is_box(const weft_stored *stored);
 int64_t weft_stored_bytes(const weft_pointwise_layout *layout);
 size_t weft_stored_element_bytes(const weft_pointwise_layout *layout);
 size_t weft_stored_alignment(weft_storage storage, weft_precision precision);
+/* The strides of an array of WEFT_OPERATOR_ARRAY, in its factors, for each axis: it is row-major
+ * over the elements of the box that the caller's array has, and the same for the whole batch. */
+void weft_pointwise_array_strides(const weft_pointwise_layout *layout, int64_t stride[WEFT_AXES]);
 /* Sets the strides of the caller's array, in its elements, for each axis. */
 void weft_stored_strides(const weft_pointwise_layout *layout, int64_t stride[WEFT_AXES]);
 
@@ -151,13 +166,27 @@ typedef struct weft_pointwise_lines {
     _Alignas(64) unsigned char after[WEFT_MAX_RANK][WEFT_POINTWISE_ROW];
 } weft_pointwise_lines;
 
-/* Whether a list is one product whose factors are numbers of the precision, so that
- * weft_pointwise_find_lines finds them. */
-bool weft_operators_are_product(const weft_operator_list *list, weft_precision precision);
-/* Finds the factors of `count` lines, of which line l begins with element number first[l], counted
- * in memory order, and has place[l] in rows of `places`. */
-void weft_pointwise_find_lines(const weft_pointwise *pointwise, int axis, const int64_t *first,
-                               const int *place, int count, int places,
+/* The factors of such lines in an array with a factor for each element: those of line l begin at
+ * line[l], which is NULL if the array is not set, and are `step` factors apart. */
+enum { WEFT_POINTWISE_LINES = 16 };
+typedef struct weft_pointwise_array_lines {
+    bool complex_factors;
+    int64_t step;
+    const void *line[WEFT_POINTWISE_LINES];
+} weft_pointwise_array_lines;
+
+/* Whether a list is made of products whose factors are numbers of the precision, and of arrays, so
+ * that the next two functions find the factors of its parts. */
+bool weft_operators_multiply_lines(const weft_operator_list *list, weft_precision precision);
+/* The parts of a list, which are applied one after the other. */
+int weft_pointwise_parts(const weft_pointwise *pointwise);
+/* Finds the factors that a part has for `count` lines along `axis`, if it is an array. Line l
+ * begins with element number first[l], counted in memory order. */
+bool weft_pointwise_find_array(const weft_pointwise *pointwise, int part, int axis,
+                               const int64_t *first, int count, weft_pointwise_array_lines *lines);
+/* The same if it is a product. Line l has place[l] in rows of `places`. */
+void weft_pointwise_find_lines(const weft_pointwise *pointwise, int part, int axis,
+                               const int64_t *first, const int *place, int count, int places,
                                weft_pointwise_lines *lines);
 /* Multiplies n rows of lines by complex factors: row to_row[k] of `to` gets row from_row[k] of
  * `from`, whose numbers lie as those of `before`. */

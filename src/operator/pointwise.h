@@ -2,7 +2,8 @@
  * A list of operators made ready for the box of a rank. Neighbouring operators that multiply each
  * element by one factor for each axis are one *product*: a table for each axis, of this rank's
  * indices. An element's factor is the product of its axes' factors in the order of the axes, so
- * that its bits depend on neither box nor memory order.
+ * that its bits depend on neither box nor memory order. Functions, and arrays with a factor for
+ * each element, are parts of their own.
  */
 #ifndef WEFT_OPERATOR_POINTWISE_H
 #define WEFT_OPERATOR_POINTWISE_H
@@ -10,7 +11,8 @@
 #include "operator/operator.h"
 
 typedef struct weft_pointwise_part {
-    const weft_operator *function; /* NULL: a product */
+    const weft_operator *function; /* the caller's function, or NULL */
+    const weft_operator *array;    /* an array; NULL, like function: a product */
     bool complex_factors;
     double scale;               /* of a product without tables; in tables it is included */
     void *table[WEFT_MAX_RANK]; /* in the array's precision, pairs if complex_factors; NULL: 1 */
@@ -20,6 +22,8 @@ struct weft_pointwise {
     int rank;
     weft_pointwise_layout layout;
     int64_t stored_stride[WEFT_AXES]; /* of the caller's array */
+    int64_t array_stride[WEFT_AXES];  /* of arrays of factors, in factors */
+    const weft_operator_arrays *arrays;
     int threads;
     int64_t elements;
     int run_axis;       /* elements that are neighbours along it are neighbours in memory */
@@ -30,6 +34,18 @@ struct weft_pointwise {
     int parts;
     weft_pointwise_part part[]; /* in the order in which they are applied */
 };
+
+/* The factor at `index` of the box in the array of a part; NULL where the array is not set. */
+static inline const void *weft_pointwise_factor(const weft_pointwise *p,
+                                                const weft_pointwise_part *part,
+                                                const int64_t *index) {
+    const char *array = p->arrays->at[part->array->array];
+    int64_t at = 0;
+    if (!array) return NULL;
+    for (int a = 0; a < p->rank; a++) at += index[a] * p->array_stride[a];
+    return array +
+           at * (int64_t)weft_number_bytes(p->layout.precision) * (part->complex_factors ? 2 : 1);
+}
 
 static inline size_t weft_pointwise_element_bytes(const weft_pointwise *p) {
     return weft_number_bytes(p->layout.precision) * (p->layout.real ? 1 : 2);

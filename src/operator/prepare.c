@@ -103,15 +103,23 @@ static weft_status make_product(weft_pointwise *p, const group *g, const int64_t
     return WEFT_SUCCESS;
 }
 
+static bool makes_a_product(const weft_operator *o) {
+    return o->kind != WEFT_OPERATOR_FUNCTION && o->kind != WEFT_OPERATOR_ARRAY;
+}
+
 static weft_status make_parts(weft_pointwise *p, const weft_operator_list *list, const int64_t *n) {
     const weft_operator *end = list->item + list->count, *o = list->item;
     while (o < end) {
         group g = {o, o, false};
-        for (; o < end && o->kind != WEFT_OPERATOR_FUNCTION; o++)
+        for (; o < end && makes_a_product(o); o++)
             g.complex_factors = g.complex_factors || is_complex(o);
         g.last = o;
         if (g.last > g.first) WEFT_TRY(make_product(p, &g, n));
-        if (o < end) p->part[p->parts++].function = o++;
+        if (o == end) break;
+        weft_pointwise_part *part = &p->part[p->parts++];
+        *(o->kind == WEFT_OPERATOR_ARRAY ? &part->array : &part->function) = o;
+        part->complex_factors = o->kind == WEFT_OPERATOR_ARRAY && o->complex_factors;
+        o++;
     }
     return WEFT_SUCCESS;
 }
@@ -123,6 +131,7 @@ static void lay_out(weft_pointwise *p, const weft_pointwise_layout *layout) {
     p->rank = last;
     p->layout = *layout;
     weft_stored_strides(layout, p->stored_stride);
+    weft_pointwise_array_strides(layout, p->array_stride);
     p->elements = weft_region_elements(&layout->box);
     int run = last;
     while (run > 0 && layout->box.n[layout->order[run]] == 1) run--;
@@ -140,6 +149,7 @@ weft_status weft_pointwise_create(const weft_operator_list *list,
     if (!p) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
     lay_out(p, layout);
     p->threads = threads;
+    p->arrays = list->arrays;
     p->bytes = bytes;
     weft_status status = p->elements > 0 ? make_parts(p, list, layout->n) : WEFT_SUCCESS;
     if (status != WEFT_SUCCESS) {

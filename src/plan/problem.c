@@ -352,6 +352,18 @@ static weft_status check_shift(const weft_problem *p, const weft_operator *o,
     return WEFT_SUCCESS;
 }
 
+/* Bricks have other boxes than the data has where it is operated on. */
+static weft_status check_array(const weft_call *call, const weft_operator *o,
+                               weft_operator_place place) {
+    const bool output = place == WEFT_PLACE_SPECTRAL;
+    if (o->kind != WEFT_OPERATOR_ARRAY || !(output ? call->has_output : call->has_input))
+        return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "problem.%s has an operator array, whose box is not known together with "
+                     "problem.%s; leave that NULL",
+                     weft_operator_place_name(place), output ? "output" : "input");
+}
+
 /* The norm is the first thing that happens to what a transform stores. */
 static weft_status read_operators(weft_call *call) {
     weft_problem *p = &call->problem;
@@ -364,9 +376,11 @@ static weft_status read_operators(weft_call *call) {
         weft_operator_place place = (weft_operator_place)i;
         weft_operator_space space = weft_call_space(call, place, n);
         WEFT_TRY(weft_operators_read(given[i], &space, weft_operator_place_name(place), norm[i],
-                                     &call->operators[i]));
-        for (int k = 0; k < call->operators[i].count; k++)
+                                     &call->arrays, &call->operators[i]));
+        for (int k = 0; k < call->operators[i].count; k++) {
             WEFT_TRY(check_shift(p, &call->operators[i].item[k], place));
+            WEFT_TRY(check_array(call, &call->operators[i].item[k], place));
+        }
     }
     p->load = p->spectral = p->store = (weft_operators){0};
     return WEFT_SUCCESS;

@@ -16,6 +16,7 @@ typedef struct weft_call {
     bool only_convolves; /* forward and inverse transforms are not planned */
     weft_brick input, output;
     weft_operator_list operators[WEFT_PLACES]; /* with the scaling of problem.norm */
+    weft_operator_arrays arrays; /* that the lists' operators read, as the caller set them last */
 } weft_call;
 
 /* For reading and writing a caller's options. */

@@ -35,7 +35,7 @@ static void copy(const void *from, void *to, size_t bytes, weft_transfer transfe
 static void pass(const weft_pointwise_layout *layout, const void *in, size_t in_bytes, void *out,
                  size_t out_bytes) {
     const weft_device_handle handle = {.ops = ops, .state = device};
-    const weft_operator_list list = {0, NULL};
+    const weft_operator_list list = {.count = 0};
     weft_operator_pass *made = NULL;
     void *from = NULL, *to = NULL;
     ok(weft_operator_pass_create(&list, layout, &handle, &made));

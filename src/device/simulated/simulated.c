@@ -356,6 +356,14 @@ static weft_status simulated_run(weft_device_state *device, weft_queue *queue,
     return put(device, queue, &work);
 }
 
+static weft_status simulated_run_address(weft_device_state *device, const void *memory,
+                                         const void **there) {
+    char *storage = NULL;
+    WEFT_TRY(translate(device, "array of a function", memory, 0, 1, false, &storage));
+    *there = storage;
+    return WEFT_SUCCESS;
+}
+
 static weft_status simulated_scale(weft_device_state *device, weft_queue *queue,
                                    weft_precision precision, void *data, int64_t count,
                                    double factor) {
@@ -400,5 +408,6 @@ const weft_device_ops weft_device_simulated = {
     .copy = simulated_copy,
     .callback = simulated_callback,
     .run = simulated_run,
+    .run_address = simulated_run_address,
     .scale = simulated_scale,
 };

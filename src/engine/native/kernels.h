@@ -116,6 +116,12 @@ typedef struct weft_kernels {
     void (*multiply_lines_of_tile)(const void *from, const int32_t *from_row, void *to,
                                    const int32_t *to_row, int64_t n, const void *before,
                                    const void *along, const void *after, int afters);
+    /* Stores row from_row[k] of a tile in row to_row[k] of another or the same one, each line l
+     * times factor number step * k from line[l] on: pairs or numbers. Lines of a tile whose factors
+     * are neighbours in memory, or the same, are multiplied at once. */
+    void (*multiply_lines_by_array)(const void *from, const int32_t *from_row, void *to,
+                                    const int32_t *to_row, int64_t n, const void *const *line,
+                                    int lines, int64_t step, bool pairs);
     /* The step between columns and rows of one line as a matrix. Multiplies the n rows of a tile
      * that rows[] names (n is a multiple of the lanes) by the twiddles: the rows of `table`, laid
      * out as a tile, and, with `factors`, factor k for row k. Stores the product transposed: the

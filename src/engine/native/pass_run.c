@@ -423,29 +423,50 @@ static void number_lines(const weft_native_pass *pass, const tile_lines *t, int6
     }
 }
 
+/* Multiplies rows of lines, as they go from tile to tile, by the factors of a product. */
+static void multiply_by_product(const weft_native_pass *pass, const weft_pointwise_lines *f,
+                                const void *from, const int32_t *from_row, void *to,
+                                const int32_t *to_row) {
+    const weft_kernels *k = pass->kernels;
+    if (f->complex_factors)
+        weft_pointwise_multiply_lines(pass->back->operated->pointwise, f, k->lanes,
+                                      pass->store_points, from, from_row, to, to_row);
+    else
+        k->multiply_lines_of_tile(from, from_row, to, to_row, pass->store_points, f->before,
+                                  f->along, f->after, f->afters);
+}
+
 /* Between the halves of a round trip: results go where the points of the second half are expected,
- * times the factors of the operators. */
+ * times the factors of the operators' parts, one after the other. */
 static void turn(const weft_native_pass *pass, const tile_lines *t, int64_t number,
                  const void *from, void *to) {
     const weft_native_operated *o = pass->back->operated;
     const int32_t *from_row = pass->store_row, *to_row = pass->back->pass.load_row;
     const weft_kernels *k = pass->kernels;
+    const int parts = o ? weft_pointwise_parts(o->pointwise) : 0;
     int64_t first[MOST_LANES];
     int place[MOST_LANES];
     weft_pointwise_lines f;
-    if (!o) {
-        memset(&f, 0, sizeof f);
-        for (int l = 0; l < k->lanes; l++) weft_number_set(k, f.before, l, 1);
-    } else {
-        number_lines(pass, t, number + o->first, first, place);
-        weft_pointwise_find_lines(o->pointwise, o->axis, first, place, t->count, k->lanes, &f);
+    if (parts > 0) number_lines(pass, t, number + o->first, first, place);
+    for (int i = 0; i < parts; i++) {
+        weft_pointwise_array_lines array;
+        if (!weft_pointwise_find_array(o->pointwise, i, o->axis, first, t->count, &array)) {
+            weft_pointwise_find_lines(o->pointwise, i, o->axis, first, place, t->count, k->lanes,
+                                      &f);
+            multiply_by_product(pass, &f, from, from_row, to, to_row);
+        } else if (array.line[0]) {
+            k->multiply_lines_by_array(from, from_row, to, to_row, pass->store_points, array.line,
+                                       t->count, array.step, array.complex_factors);
+        } else {
+            continue;
+        }
+        from = to;
+        from_row = to_row;
     }
-    if (f.complex_factors)
-        weft_pointwise_multiply_lines(o->pointwise, &f, k->lanes, pass->store_points, from,
-                                      from_row, to, to_row);
-    else
-        k->multiply_lines_of_tile(from, from_row, to, to_row, pass->store_points, f.before, f.along,
-                                  f.after, f.afters);
+    if (from == to) return;
+    memset(&f, 0, sizeof f);
+    for (int l = 0; l < k->lanes; l++) weft_number_set(k, f.before, l, 1);
+    multiply_by_product(pass, &f, from, from_row, to, to_row);
 }
 
 static void run_there_and_back(const weft_native_pass *pass, const void *const *in,

@@ -100,6 +100,15 @@ enum {
 #include "engine/native/scaling.h"
 
 /* Loads VECTOR complex numbers from interleaved memory. */
+/* Makes the compiler round a product before it adds to it, whatever it may contract otherwise. */
+#if defined(__x86_64__)
+#define SIMD_ROUNDED(v) __asm__("" : "+v"(v))
+#elif defined(__aarch64__)
+#define SIMD_ROUNDED(v) __asm__("" : "+w"(v))
+#else
+#define SIMD_ROUNDED(v) __asm__("" : "+m"(v))
+#endif
+
 static inline __attribute__((always_inline)) void simd_load_complex(const REAL *p, vector *re,
                                                                     vector *im) {
 #if VECTOR == 1

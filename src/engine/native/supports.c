@@ -185,7 +185,7 @@ static bool takes_round_trip(const weft_transform *transform, const weft_device_
     double factor;
     if (!device->host_addressable || t->dim[0].n == 1 || t->load.list ||
         (t->store.list && !weft_native_only_scales(t, &factor)) ||
-        (f->list && !(are_products(f) && weft_operators_are_product(f->list, t->precision))))
+        (f->list && !(are_products(f) && weft_operators_multiply_lines(f->list, t->precision))))
         return false;
     if (t->dims == 2)
         return t->in_pieces.count == 0 && t->out_pieces.count == 0 && t->dim[1].n > 1 &&
