@@ -1,0 +1,586 @@
+/*
+ * Convolutions over ranks: random fields, kernels and boundaries, mixed over the axes, against
+ * direct sums; built-in kernels against eigenfunctions of mixed boundaries; free space against
+ * closed forms.
+ *
+ *   convolve [--cases N] [--seed S] [--device host|simulated|opencl|cuda] [--case C] [--scale M]
+ */
+#include "promised_device.h"
+
+#include <weft/weft_mpi.h>
+
+#include <complex.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+static int rank, ranks, failures, refusals;
+static weft_context ctx;
+static weft_device device;
+static uint64_t random_state;
+
+/* The same numbers on all ranks. Steele, Lea, Flood 2014: SplitMix. */
+static uint64_t random_bits(void) {
+    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static int random_below(int n) {
+    return (int)(random_bits() % (uint64_t)n);
+}
+
+static double random_number(void) {
+    return (float)((double)(random_bits() >> 11) * 0x1p-52 - 1);
+}
+
+typedef struct convolve_case {
+    weft_convolution_problem problem;
+    weft_options options;
+    double tolerance;
+    char text[512];
+} convolve_case;
+
+static void fail(const convolve_case *c, const char *what) {
+    fprintf(stderr, "rank %d of %d: %s: %s\n", rank, ranks, c->text, what);
+    failures++;
+}
+
+static void describe(convolve_case *c, int number) {
+    const weft_convolution_problem *p = &c->problem;
+    const weft_options *o = &c->options;
+    int at = snprintf(c->text, sizeof c->text, "case %d: %s %s batch %d kernel %s", number,
+                      weft_kind_name(p->kind), weft_precision_name(p->precision), (int)p->batch,
+                      weft_kernel_kind_name(p->kernel.kind));
+    for (int a = 0; a < p->rank; a++)
+        at += snprintf(c->text + at, sizeof c->text - (size_t)at, ", %s n %d kernel %d@%d",
+                       weft_boundary_name(p->boundary[a]), (int)p->n[a], (int)p->kernel.n[a],
+                       (int)p->kernel.origin[a]);
+    snprintf(c->text + at, sizeof c->text - (size_t)at,
+             ", mode %s%s%s, %s grid %d,%d variant %s engine %s exchange %s threads %d",
+             weft_convolution_mode_name(p->mode), p->correlate ? " correlate" : "",
+             p->deconvolve ? " deconvolve" : "", weft_decomposition_name(o->decomposition),
+             o->grid[0], o->grid[1], weft_variant_name(o->variant), weft_engine_name(o->engine),
+             weft_exchange_name(o->exchange[0]), o->threads);
+}
+
+/* ---- random plans ---- */
+
+static void choose_options(convolve_case *c) {
+    static const weft_decomposition decompositions[] = {
+        WEFT_DECOMPOSITION_AUTO, WEFT_SLAB_2D1D, WEFT_SLAB_1D2D, WEFT_SLAB_Y_ZX, WEFT_PENCIL};
+    static const weft_exchange exchanges[] = {WEFT_EXCHANGE_AUTO, WEFT_P2P_SYNC, WEFT_P2P_STREAMS,
+                                              WEFT_P2P_TYPE,      WEFT_A2A_SYNC, WEFT_A2A_TYPE,
+                                              WEFT_PEER};
+    static const weft_engine engines[] = {WEFT_ENGINE_AUTO, WEFT_ENGINE_NATIVE, WEFT_ENGINE_FFTW,
+                                          WEFT_ENGINE_REFERENCE};
+    weft_options *o = &c->options;
+    *o = (weft_options){.device = device,
+                        .variant = (weft_variant)random_below(3),
+                        .threads = 1 + random_below(2),
+                        .chunks = random_below(4)};
+    if (c->problem.rank > 1) o->decomposition = decompositions[random_below(5)];
+    o->exchange[0] = exchanges[random_below(7)];
+    o->engine = device == WEFT_HOST ? engines[random_below(4)] : WEFT_ENGINE_AUTO;
+    if (o->decomposition == WEFT_SLAB_1D2D && c->problem.rank < 2)
+        o->decomposition = WEFT_DECOMPOSITION_AUTO;
+    /* What a device lends cannot be read everywhere. */
+    if (device != WEFT_HOST && o->exchange[0] == WEFT_PEER) o->exchange[0] = WEFT_P2P_SYNC;
+}
+
+static weft_convolution_problem random_shape(int rank_of_problem, int least, int most) {
+    weft_convolution_problem p = {.rank = rank_of_problem,
+                                  .kind = random_below(2) ? WEFT_R2C : WEFT_C2C};
+    for (int a = 0; a < p.rank; a++) {
+        p.n[a] = least + random_below(most - least + 1);
+        p.boundary[a] = (weft_boundary)random_below(5);
+    }
+    return p;
+}
+
+/* ---- arrays ---- */
+
+static int64_t elements_of(const weft_box *box, int axes) {
+    int64_t count = 1;
+    for (int a = 0; a < axes; a++) count *= box->n[a];
+    return count;
+}
+
+static void index_of(const weft_box *box, int axes, int64_t i, int64_t *index) {
+    for (int a = axes - 1; a >= 0; a--) {
+        index[a] = box->lo[a] + i % box->n[a];
+        i /= box->n[a];
+    }
+}
+
+/* Stores a complex number as element i of an array of the problem's numbers. */
+static void put(const weft_convolution_problem *p, void *array, int64_t i, double complex value) {
+    const bool real = p->kind == WEFT_R2C;
+    for (int part = 0; part < (real ? 1 : 2); part++) {
+        const int64_t at = real ? i : 2 * i + part;
+        const double number = part ? cimag(value) : creal(value);
+        if (p->precision == WEFT_SINGLE)
+            ((float *)array)[at] = (float)number;
+        else
+            ((double *)array)[at] = number;
+    }
+}
+
+static double complex get(const weft_convolution_problem *p, const void *array, int64_t i) {
+    const bool real = p->kind == WEFT_R2C, single = p->precision == WEFT_SINGLE;
+    const int64_t at = real ? i : 2 * i;
+    const double re = single ? (double)((const float *)array)[at] : ((const double *)array)[at];
+    const double im = real     ? 0
+                      : single ? (double)((const float *)array)[at + 1]
+                               : ((const double *)array)[at + 1];
+    return re + im * I;
+}
+
+/* What a point of the field or of the result is, by its global index. */
+typedef double complex (*value_function)(const convolve_case *c, const int64_t *index,
+                                         int64_t member);
+
+static bool on_device(weft_convolution plan, void *host, size_t bytes, void **buffer) {
+    return weft_buffer_create(plan, bytes, buffer) == WEFT_SUCCESS &&
+           weft_buffer_upload(plan, *buffer, host, bytes) == WEFT_SUCCESS;
+}
+
+/* Convolves on all ranks, and compares with what is expected. Returns the error relative to the
+ * largest value of the result. */
+static void run_and_compare(const convolve_case *c, weft_convolution plan, value_function field,
+                            value_function expected) {
+    const weft_convolution_problem *p = &c->problem;
+    const int64_t batch = p->batch > 0 ? p->batch : 1;
+    weft_box in_box, out_box;
+    size_t in_bytes = 0, out_bytes = 0;
+    weft_plan_box(plan, WEFT_INPUT, rank, &in_box);
+    weft_plan_box(plan, WEFT_OUTPUT, rank, &out_box);
+    weft_plan_bytes(plan, WEFT_INPUT, &in_bytes);
+    weft_plan_bytes(plan, WEFT_OUTPUT, &out_bytes);
+    const int64_t ins = elements_of(&in_box, p->rank), outs = elements_of(&out_box, p->rank);
+    void *in = malloc(in_bytes + 1), *out = malloc(out_bytes + 1), *there = NULL, *back = NULL;
+    int64_t index[WEFT_MAX_RANK];
+    for (int64_t i = 0; i < batch * ins; i++) {
+        index_of(&in_box, p->rank, i % ins, index);
+        put(p, in, i, field(c, index, i / ins));
+    }
+    memset(out, 0xff, out_bytes);
+    bool ran = (in_bytes == 0 || on_device(plan, in, in_bytes, &there)) &&
+               (out_bytes == 0 || on_device(plan, out, out_bytes, &back));
+    if (!ran || weft_convolution_execute(plan, there, back) != WEFT_SUCCESS ||
+        (out_bytes > 0 && weft_buffer_download(plan, out, back, out_bytes) != WEFT_SUCCESS)) {
+        fail(c, weft_last_error(ctx));
+        ran = false;
+    }
+    double most[2] = {0, 0};
+    for (int64_t i = 0; i < batch * outs && ran; i++) {
+        index_of(&out_box, p->rank, i % outs, index);
+        const double complex want = expected(c, index, i / outs), got = get(p, out, i);
+        const double off = cabs(got - want);
+        most[0] = fmax(most[0], cabs(want));
+        most[1] = off <= most[1] ? most[1] : off; /* also where it is NaN */
+    }
+    MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    if (ran && !(most[1] <= c->tolerance * fmax(most[0], 1e-3))) {
+        char text[128];
+        snprintf(text, sizeof text, "off by %g of %g", most[1], most[0]);
+        fail(c, text);
+    }
+    weft_buffer_destroy(plan, &there);
+    weft_buffer_destroy(plan, &back);
+    free(in);
+    free(out);
+}
+
+/* Whether it was made; what a device or engine does not have is no failure. */
+static bool create(convolve_case *c, weft_convolution *plan) {
+    const weft_status status = weft_convolution_create(ctx, &c->problem, &c->options, plan);
+    if (status == WEFT_SUCCESS) return true;
+    const bool refused = status == WEFT_ERROR_UNSUPPORTED;
+    const char *why = weft_last_error(ctx);
+    const bool known = strstr(why, "real-to-real") || strstr(why, "1-D transform runs on one") ||
+                       strstr(why, "can be split over") || strstr(why, "cosine") ||
+                       strstr(why, "engine fftw") || strstr(why, "FFTW");
+    if (!refused || !known) fail(c, why);
+    refusals++;
+    return false;
+}
+
+/* ---- arrays against direct sums ---- */
+
+static double complex *whole_kernel; /* as given */
+
+/* The field's value at any index: beyond the box as the boundaries say. */
+static double complex hashed(const int64_t *index, int axes, int64_t member, bool real) {
+    uint64_t z = 0x1234567 + (uint64_t)member * 7919;
+    for (int a = 0; a < axes; a++) z = (z ^ (uint64_t)index[a]) * 0xbf58476d1ce4e5b9u + 77;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    const double re = (float)((double)(z >> 40) * 0x1p-23 - 1);
+    const double im = (float)((double)(z & 0xffffff) * 0x1p-23 - 1);
+    return real ? re : re + im * I;
+}
+
+static double complex field_value(const convolve_case *c, const int64_t *index, int64_t member) {
+    return hashed(index, c->problem.rank, member, c->problem.kind == WEFT_R2C);
+}
+
+static double complex extended(const convolve_case *c, const int64_t *index, int64_t member) {
+    const weft_convolution_problem *p = &c->problem;
+    int64_t inside[WEFT_MAX_RANK];
+    double sign = 1;
+    for (int a = 0; a < p->rank; a++) {
+        const int64_t n = p->n[a], i = index[a];
+        switch (p->boundary[a]) {
+        case WEFT_PERIODIC:
+            inside[a] = (i % n + n) % n;
+            break;
+        case WEFT_LINEAR:
+        case WEFT_FREE_SPACE:
+            if (i < 0 || i >= n) return 0;
+            inside[a] = i;
+            break;
+        default: {
+            const int64_t turned = (i % (2 * n) + 2 * n) % (2 * n);
+            inside[a] = turned < n ? turned : 2 * n - 1 - turned;
+            if (turned >= n && p->boundary[a] == WEFT_DIRICHLET) sign = -sign;
+        }
+        }
+    }
+    return sign * field_value(c, inside, member);
+}
+
+static bool is_half(const weft_convolution_problem *p, int a) {
+    return p->boundary[a] >= WEFT_DIRICHLET && p->kernel.origin[a] == 0;
+}
+
+/* The index of the result's first element in the sum over j of kernel[j] field[i - j]. */
+static int64_t first_of(const weft_convolution_problem *p, int a) {
+    const int64_t n = p->n[a], m = p->kernel.n[a];
+    if (p->boundary[a] != WEFT_LINEAR)
+        return p->correlate && !is_half(p, a) ? m - 1 - p->kernel.origin[a] : p->kernel.origin[a];
+    return p->mode == WEFT_FULL ? 0 : p->mode == WEFT_SAME ? (m - 1) / 2 : (n < m ? n : m) - 1;
+}
+
+static double complex direct_sum(const convolve_case *c, const int64_t *index, int64_t member) {
+    const weft_convolution_problem *p = &c->problem;
+    weft_box box = {{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
+    double complex sum = 0;
+    for (int a = 0; a < p->rank; a++)
+        box.n[a] = is_half(p, a) ? 2 * p->kernel.n[a] - 1 : p->kernel.n[a];
+    const int64_t count = elements_of(&box, p->rank);
+    for (int64_t j = 0; j < count; j++) {
+        int64_t at[WEFT_MAX_RANK], point[WEFT_MAX_RANK], element = 0;
+        index_of(&box, p->rank, j, at);
+        for (int a = 0; a < p->rank; a++) {
+            const int64_t m = p->kernel.n[a];
+            int64_t k = at[a];
+            if (is_half(p, a)) {
+                point[a] = index[a] - (k - (m - 1));
+                k = llabs(k - (m - 1));
+            } else {
+                point[a] = index[a] + first_of(p, a) - k;
+                if (p->correlate) k = m - 1 - k;
+            }
+            element = element * m + k;
+        }
+        const double complex w = whole_kernel[element];
+        sum += (p->correlate ? conj(w) : w) * extended(c, point, member);
+    }
+    return sum;
+}
+
+/* Kernels along axes that reflect are symmetric: made so by taking the mean with the mirrored one.
+ */
+static void make_kernel(convolve_case *c, void **array) {
+    weft_convolution_problem *p = &c->problem;
+    weft_box box = {{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
+    for (int a = 0; a < p->rank; a++) box.n[a] = p->kernel.n[a];
+    const int64_t count = elements_of(&box, p->rank);
+    whole_kernel = malloc((size_t)count * sizeof *whole_kernel);
+    *array = malloc((size_t)count * 2 * sizeof(double));
+    for (int64_t i = 0; i < count; i++) {
+        whole_kernel[i] = random_number();
+        if (p->kind == WEFT_C2C) whole_kernel[i] += random_number() * I;
+    }
+    for (int a = 0, inner = (int)count; a < p->rank; a++) {
+        const int64_t m = p->kernel.n[a];
+        inner /= (int)m;
+        if (p->boundary[a] < WEFT_DIRICHLET || p->kernel.origin[a] == 0) continue;
+        for (int64_t i = 0; i < count; i++) {
+            const int64_t j = i / inner % m;
+            if (j < m / 2) whole_kernel[i] = whole_kernel[i + (m - 1 - 2 * j) * inner];
+        }
+    }
+    for (int64_t i = 0; i < count; i++) put(p, *array, i, whole_kernel[i]);
+    for (int64_t i = 0; i < count; i++) whole_kernel[i] = get(p, *array, i);
+}
+
+static void array_case(int number) {
+    convolve_case c;
+    void *array;
+    weft_convolution plan = NULL;
+    c.problem = random_shape(1 + random_below(3), 1, random_below(4) ? 9 : 12);
+    weft_convolution_problem *p = &c.problem;
+    if (ranks > 1 && p->rank == 1) p->rank = 2, p->n[1] = 5;
+    p->precision = random_below(3) ? WEFT_DOUBLE : WEFT_SINGLE;
+    p->batch = random_below(3);
+    p->mode = (weft_convolution_mode)random_below(3);
+    p->correlate = random_below(3) == 0;
+    for (int a = 0; a < p->rank; a++) {
+        p->kernel.n[a] = 1 + random_below(random_below(5) ? 5 : 14);
+        p->kernel.origin[a] = random_below((int)p->kernel.n[a]);
+        if (p->boundary[a] < WEFT_DIRICHLET) continue;
+        if (random_below(2)) {
+            p->kernel.origin[a] = 0;
+        } else {
+            p->kernel.n[a] |= 1;
+            p->kernel.origin[a] = p->kernel.n[a] / 2;
+        }
+    }
+    choose_options(&c);
+    c.tolerance = p->precision == WEFT_SINGLE ? 2e-5 : 1e-12;
+    make_kernel(&c, &array);
+    const bool later = random_below(4) == 0;
+    p->kernel.array = later ? NULL : array;
+    describe(&c, number);
+    if (create(&c, &plan)) {
+        if (later && weft_convolution_set_kernel(plan, array) != WEFT_SUCCESS)
+            fail(&c, weft_last_error(ctx));
+        run_and_compare(&c, plan, field_value, direct_sum);
+    }
+    weft_convolution_destroy(&plan);
+    free(whole_kernel);
+    free(array);
+}
+
+/* ---- built-in kernels against eigenfunctions ---- */
+
+static int64_t mode_number[WEFT_MAX_RANK];
+static double wavenumber[WEFT_MAX_RANK];
+static double complex eigenvalue;
+
+/* A product of exp(i k x), sin and cos, sampled in the middles of cells. Of a real field the
+ * periodic axes have cos(k x) times cos of the others. */
+static double complex eigenfunction(const convolve_case *c, const int64_t *index, int64_t member) {
+    const weft_convolution_problem *p = &c->problem;
+    double phase = 0, product = 1 + (double)member;
+    for (int a = 0; a < p->rank; a++) {
+        const double h = (p->length[a] > 0 ? p->length[a] : (double)p->n[a]) / (double)p->n[a];
+        const double x = ((double)index[a] + 0.5) * h;
+        if (p->boundary[a] == WEFT_PERIODIC)
+            phase += wavenumber[a] * x;
+        else
+            product *=
+                p->boundary[a] == WEFT_DIRICHLET ? sin(wavenumber[a] * x) : cos(wavenumber[a] * x);
+    }
+    const double complex wave = cexp(phase * I);
+    return p->kind == WEFT_C2C ? product * wave : product * creal(wave);
+}
+
+static double complex multiple(const convolve_case *c, const int64_t *index, int64_t member) {
+    const weft_convolution_problem *p = &c->problem;
+    if (p->kind == WEFT_C2C) return eigenvalue * eigenfunction(c, index, member);
+    convolve_case complex_case = *c;
+    complex_case.problem.kind = WEFT_C2C;
+    return creal(eigenvalue * eigenfunction(&complex_case, index, member));
+}
+
+static void odd_function(const double *k, int axes, double value[2], void *argument) {
+    double sum = 0;
+    for (int a = 0; a < axes; a++) sum += (a + 1) * k[a] * k[a];
+    value[0] = 1 / (1 + sum);
+    value[1] = *(double *)argument * sin(k[0]);
+}
+
+static double covariance[WEFT_MAX_RANK * WEFT_MAX_RANK];
+static const double zero[2] = {0, 0};
+
+static void choose_symbol(weft_convolution_problem *p, double *argument) {
+    weft_convolution_kernel *k = &p->kernel;
+    double square = 0, form = 0;
+    for (int a = 0; a < p->rank; a++) square += wavenumber[a] * wavenumber[a];
+    k->kind = (weft_kernel_kind)(1 + random_below(8));
+    k->parameter = 0.3 + 0.1 * random_below(10);
+    memset(covariance, 0, sizeof covariance);
+    switch (k->kind) {
+    case WEFT_KERNEL_FUNCTION: {
+        double value[2];
+        *argument = p->boundary[0] == WEFT_PERIODIC ? 0.5 : 0;
+        k->function = odd_function;
+        k->argument = argument;
+        odd_function(wavenumber, p->rank, value, argument);
+        eigenvalue = value[0] + value[1] * I;
+        break;
+    }
+    case WEFT_KERNEL_GAUSSIAN:
+        for (int a = 0; a < p->rank; a++)
+            for (int b = 0; b < p->rank; b++) {
+                const bool mixed =
+                    p->boundary[a] == WEFT_PERIODIC && p->boundary[b] == WEFT_PERIODIC;
+                covariance[a * p->rank + b] = a == b ? 0.1 + a : mixed ? 0.05 : 0;
+                form += wavenumber[a] * covariance[a * p->rank + b] * wavenumber[b];
+            }
+        k->covariance = covariance;
+        eigenvalue = exp(-form / 2);
+        break;
+    case WEFT_KERNEL_POISSON:
+        k->zero = zero;
+        eigenvalue = square > 0 ? 1 / square : 0;
+        break;
+    case WEFT_KERNEL_SCREENED_POISSON:
+        eigenvalue = 1 / (square + k->parameter * k->parameter);
+        break;
+    case WEFT_KERNEL_HEAT:
+        eigenvalue = exp(-k->parameter * square);
+        break;
+    case WEFT_KERNEL_RIESZ:
+        eigenvalue = pow(square, k->parameter / 2);
+        break;
+    case WEFT_KERNEL_DERIVATIVE:
+        eigenvalue = 1;
+        for (int a = 0; a < p->rank; a++) {
+            k->order[a] = random_below(3);
+            if (p->boundary[a] != WEFT_PERIODIC) k->order[a] *= 2;
+            for (int i = 0; i < k->order[a]; i++) eigenvalue *= wavenumber[a] * I;
+        }
+        break;
+    default:
+        eigenvalue = -square;
+    }
+}
+
+static void symbol_case(int number) {
+    convolve_case c;
+    double argument = 0;
+    weft_convolution plan = NULL;
+    c.problem = random_shape(1 + random_below(3), 3, 14);
+    weft_convolution_problem *p = &c.problem;
+    if (ranks > 1 && p->rank == 1) p->rank = 2, p->n[1] = 5;
+    p->batch = random_below(3);
+    for (int a = 0; a < p->rank; a++) {
+        static const weft_boundary boundaries[] = {WEFT_PERIODIC, WEFT_DIRICHLET, WEFT_NEUMANN};
+        p->boundary[a] = boundaries[random_below(3)];
+        if (random_below(2)) p->length[a] = 0.5 * (1 + random_below(8));
+        const double length = p->length[a] > 0 ? p->length[a] : (double)p->n[a];
+        const bool periodic = p->boundary[a] == WEFT_PERIODIC;
+        const int most = (int)(periodic ? (p->n[a] - 1) / 2 : p->n[a] - 1);
+        mode_number[a] = random_below(most + 1);
+        if (p->boundary[a] == WEFT_DIRICHLET) mode_number[a]++;
+        wavenumber[a] = (periodic ? 2 : 1) * pi * (double)mode_number[a] / length;
+        if (periodic && random_below(2)) wavenumber[a] = -wavenumber[a];
+    }
+    choose_symbol(p, &argument);
+    choose_options(&c);
+    p->correlate = random_below(3) == 0;
+    if (p->correlate) eigenvalue = conj(eigenvalue);
+    p->deconvolve = random_below(3) == 0;
+    p->regularizer = 0.01;
+    if (p->deconvolve)
+        eigenvalue = conj(eigenvalue) / (creal(eigenvalue * conj(eigenvalue)) + p->regularizer);
+    c.tolerance = 1e-9; /* of kernels that differ by orders of magnitude over the spectrum */
+    describe(&c, number);
+    if (create(&c, &plan)) run_and_compare(&c, plan, eigenfunction, multiple);
+    weft_convolution_destroy(&plan);
+}
+
+/* ---- free space ---- */
+
+static double width; /* of the Gaussian that is the field, in lengths */
+
+static double distance(const convolve_case *c, const int64_t *index) {
+    const weft_convolution_problem *p = &c->problem;
+    double square = 0;
+    for (int a = 0; a < p->rank; a++) {
+        const double h = p->length[a] / (double)p->n[a];
+        const double x = ((double)index[a] + 0.5) * h - p->length[a] / 2;
+        square += x * x;
+    }
+    return sqrt(square);
+}
+
+/* A Gaussian of integral 1. */
+static double complex gaussian(const convolve_case *c, const int64_t *index, int64_t member) {
+    const double r = distance(c, index);
+    (void)member;
+    return exp(-r * r / (2 * width * width)) / pow(2 * pi * width * width, c->problem.rank / 2.0);
+}
+
+/* -Laplacian u = gaussian, u -> 0: erf(r / (sqrt(2) s)) / (4 pi r). */
+static double complex potential(const convolve_case *c, const int64_t *index, int64_t member) {
+    const double r = distance(c, index);
+    (void)member;
+    return r == 0 ? 2 / sqrt(pi) / (sqrt(2) * width) / (4 * pi)
+                  : erf(r / (sqrt(2) * width)) / (4 * pi * r);
+}
+
+/* (kappa^2 - Laplacian) u = gaussian: exp(kappa^2 s^2 / 2) / (8 pi r) times the difference of
+ * exp(-kappa r) erfc((kappa s - r/s) / sqrt 2) and exp(kappa r) erfc((kappa s + r/s) / sqrt 2). */
+static double complex screened_potential(const convolve_case *c, const int64_t *index,
+                                         int64_t member) {
+    const double r = distance(c, index), k = c->problem.kernel.parameter, s = width;
+    (void)member;
+    return exp(k * k * s * s / 2) / (8 * pi * r) *
+           (exp(-k * r) * erfc((k * s - r / s) / sqrt(2)) -
+            exp(k * r) * erfc((k * s + r / s) / sqrt(2)));
+}
+
+/* s = 4 h: to rounding, in a box whose edges are 8 s away or more. */
+static void free_space_case(int number) {
+    convolve_case c = {.problem = {.rank = 3,
+                                   .n = {70, 66, 77},
+                                   .kind = WEFT_R2C,
+                                   .length = {7, 6.6, 7.7},
+                                   .boundary = {WEFT_FREE_SPACE, WEFT_FREE_SPACE, WEFT_FREE_SPACE}},
+                       .tolerance = 1e-12};
+    weft_convolution plan = NULL;
+    width = 0.4;
+    c.problem.kernel.kind = number % 2 ? WEFT_KERNEL_SCREENED_POISSON : WEFT_KERNEL_POISSON;
+    c.problem.kernel.parameter = number % 2 ? 0.7 : 0;
+    choose_options(&c);
+    c.options.engine = WEFT_ENGINE_AUTO;
+    describe(&c, number);
+    if (create(&c, &plan))
+        run_and_compare(&c, plan, gaussian, number % 2 ? screened_potential : potential);
+    weft_convolution_destroy(&plan);
+}
+
+int main(int argc, char **argv) {
+    static const char *const names[] = {"host", "cuda", "opencl", "openmp", "simulated"};
+    int cases = 60, only = -1;
+    uint64_t seed = 23;
+    MPI_Init(&argc, &argv);
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--cases") == 0) cases = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
+        if (strcmp(argv[i], "--case") == 0) only = atoi(argv[i + 1]);
+        for (int d = 0; d < 5 && strcmp(argv[i], "--device") == 0; d++)
+            if (strcmp(argv[i + 1], names[d]) == 0) device = (weft_device)d;
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (weft_device_probe(device, NULL) != WEFT_SUCCESS) {
+        fprintf(stderr, "convolve: %s\n", weft_last_error(NULL));
+        MPI_Finalize();
+        return status_without(device);
+    }
+    if (weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) != WEFT_SUCCESS) return 1;
+    for (int i = 0; i < cases; i++) {
+        random_state = seed * 1000003 + (uint64_t)i;
+        if (only >= 0 && i != only) continue;
+        if (i < 2 && device == WEFT_HOST)
+            free_space_case(i);
+        else if (i % 2)
+            array_case(i);
+        else
+            symbol_case(i);
+    }
+    weft_context_destroy(&ctx);
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%d cases (seed %d), of which %d are not to be had here, %d failed\n", cases,
+               (int)seed, refusals, failures);
+    MPI_Finalize();
+    return failures > 0;
+}
