@@ -277,7 +277,8 @@ typedef enum weft_operator_kind {
                                 cyclically, by shift[a] points along axis a */
     WEFT_OPERATOR_TABLE,     /* by the product of one factor for each index of each axis */
     WEFT_OPERATOR_FUNCTION,  /* what the caller's function, or on GPUs the caller's snippet, does */
-    WEFT_OPERATOR_ARRAY /* by an array with a factor for each element: see weft_plan_set_array */
+    WEFT_OPERATOR_ARRAY, /* by an array with a factor for each element: see weft_plan_set_array */
+    WEFT_OPERATOR_MATRIX /* what the caller's function makes of all fields of a point */
 } weft_operator_kind;
 
 /* Arrays of WEFT_OPERATOR_ARRAY have numbers from 0 to WEFT_MAX_ARRAYS - 1. */
@@ -325,6 +326,29 @@ typedef struct weft_operator_run {
  * several threads at once, with runs of any length. It must not call weft. */
 typedef void (*weft_operator_function)(const weft_operator_run *run, void *argument);
 
+/* What a caller's function of all fields gets: count points, consecutive along `axis`. */
+typedef struct weft_fields_run {
+    const void *const *in; /* [in_fields]: each field at the first point. Read only; an array of out
+                              may be one of in, so all fields of a point are read before any is
+                              written */
+    void *const *out;      /* [out_fields] */
+    int64_t count;
+    int64_t in_stride, out_stride; /* elements from one point to the next */
+    int in_fields, out_fields;
+    int axis;
+    int64_t index[WEFT_MAX_RANK]; /* as in weft_operator_run */
+    int64_t batch;
+    weft_precision precision;
+    int complex_elements;
+    int64_t reserved[4];
+} weft_fields_run;
+
+/* Called as a weft_operator_function is. */
+typedef void (*weft_fields_function)(const weft_fields_run *run, void *argument);
+
+/* The most fields of a point. */
+#define WEFT_MAX_FIELDS 64
+
 typedef struct weft_operator {
     size_t struct_size; /* 0, or sizeof(weft_operator); equal in all of a list */
     weft_operator_kind kind;
@@ -358,7 +382,10 @@ typedef struct weft_operator {
      * Where a plan may run on host and device, give both, the function and the snippet. */
     const char *snippet;
     int64_t array; /* ARRAY: its number. Several operators may have the same one */
-    int64_t reserved[7];
+    /* MATRIX: the function, which gets `argument`, too. In problem.spectral, together with nothing
+     * but scalings; on devices that run the host's code. */
+    weft_fields_function matrix;
+    int64_t reserved[6];
 } weft_operator;
 
 /* Operators, applied in order. Neighbouring ones that are no functions are multiplied together
@@ -445,7 +472,14 @@ typedef struct weft_problem {
      * spectrum. */
     int64_t in_stride[WEFT_MAX_RANK], out_stride[WEFT_MAX_RANK];
     int64_t in_batch_stride, out_batch_stride;
-    int64_t reserved[24];
+    /* Fields of each point (the components of a vector or a tensor), up to WEFT_MAX_FIELDS; 0: 1.
+     * Each is transformed as a member of the batch is; a WEFT_OPERATOR_MATRIX sees those of a point
+     * together, and may make result_fields of them (0: as many), which is what is stored in
+     * WEFT_OUTPUT and WEFT_RESULT. In memory the fields of a member follow each other, one whole
+     * array after the other; with fields_fastest = 1 the fields of a point do (then batch is 1). To
+     * weft_operator_run.batch, field f of member b is b * fields + f. */
+    int64_t fields, result_fields, fields_fastest;
+    int64_t reserved[21];
 } weft_problem;
 
 /* How to compute it. Zero fields are chosen by weft. Equal on all ranks.
@@ -677,7 +711,16 @@ typedef enum weft_kernel_kind {
     WEFT_KERNEL_HEAT,       /* exp(-parameter |k|^2): after the time parameter / diffusivity */
     WEFT_KERNEL_RIESZ,      /* |k|^parameter: the fractional Laplacian (-Laplacian)^(parameter/2) */
     WEFT_KERNEL_DERIVATIVE, /* product of (i k[a])^order[a]; 0 at -n/2 where order[a] is odd */
-    WEFT_KERNEL_LAPLACIAN   /* -|k|^2 */
+    WEFT_KERNEL_LAPLACIAN,  /* -|k|^2 */
+    /* Kernels that make fields from one another, of each member of the batch; periodic axes, up to
+     * 3. Vectors have a component for each axis. */
+    WEFT_KERNEL_GRADIENT,   /* of a scalar: a vector */
+    WEFT_KERNEL_DIVERGENCE, /* of a vector: a scalar */
+    WEFT_KERNEL_CURL,       /* of a vector: a vector in 3-D, a scalar in 2-D */
+    WEFT_KERNEL_LERAY,      /* of a vector: its part without divergence, u - k (k.u) / |k|^2 */
+    WEFT_KERNEL_ELASTIC     /* of a stress: the strain Gamma : stress in an isotropic medium, the
+                               mean 0. Symmetric tensors have the fields xx, yy, zz, yz, xz, xy (2-D:
+                               xx, yy, xy) */
 } weft_kernel_kind;
 
 /* A kernel's spectrum at wavenumber k[rank]: value gets the real and the imaginary part. For real
@@ -700,6 +743,7 @@ typedef struct weft_convolution_kernel {
     const double *covariance; /* GAUSSIAN: rank x rank, row-major, of lengths squared */
     double parameter;
     int order[WEFT_MAX_RANK];
+    double lame[2];     /* ELASTIC: the medium's lambda and mu */
     const double *zero; /* a pair: the spectrum at wavenumber 0, instead of the formula's value.
                            Required where that is infinite */
     int64_t reserved[8];
@@ -712,7 +756,8 @@ typedef struct weft_convolution_problem {
     int64_t n[WEFT_MAX_RANK]; /* extents of the field */
     weft_kind kind;           /* WEFT_R2C: real fields; WEFT_C2C: complex ones */
     weft_precision precision; /* double or single */
-    int64_t batch;            /* fields, one after the other; 0 means 1 */
+    int64_t batch;            /* members, one after the other; 0 means 1 */
+    int64_t fields_fastest;   /* as in weft_problem, where the kernel makes fields from fields */
     weft_boundary boundary[WEFT_MAX_RANK];
     weft_convolution_mode mode;   /* of WEFT_LINEAR axes */
     double length[WEFT_MAX_RANK]; /* of the field's box along each axis; 0: n, for a spacing of 1 */

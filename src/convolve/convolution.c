@@ -32,6 +32,8 @@ static int checksum(const weft_convolved *c, const void *kernel) {
     sum = HASH(sum, p->kernel.kind);
     sum = HASH(sum, p->kernel.parameter);
     sum = HASH(sum, c->zero);
+    sum = HASH(sum, p->kernel.lame);
+    sum = HASH(sum, p->fields_fastest);
     sum = HASH(sum, p->correlate);
     sum = HASH(sum, p->deconvolve);
     sum = HASH(sum, p->regularizer);
@@ -92,8 +94,11 @@ static weft_status make_plan(weft_context ctx, const weft_convolved *c, const we
                              weft_plan *plan) {
     const weft_operator multiply = {.kind = WEFT_OPERATOR_ARRAY,
                                     .complex_factors = c->complex_factors};
+    const weft_operator make = {.kind = WEFT_OPERATOR_MATRIX,
+                                .matrix = weft_convolved_apply_fields,
+                                .argument = (void *)(uintptr_t)c};
     weft_problem problem = weft_convolved_problem(c);
-    problem.spectral = (weft_operators){&multiply, 1};
+    problem.spectral = (weft_operators){weft_convolved_makes_fields(c) ? &make : &multiply, 1};
     return weft_plan_create_to_convolve(ctx, &problem, opt, plan);
 }
 
@@ -102,7 +107,7 @@ static weft_status finish(weft_plan plan, weft_convolved *c) {
     const weft_convolution_kernel *kernel = &c->problem.kernel;
     const void *array = kernel->array;
     c->problem.kernel.array = NULL; /* the caller's */
-    if (plan->transport->simulated) return WEFT_SUCCESS;
+    if (plan->transport->simulated || weft_convolved_makes_fields(c)) return WEFT_SUCCESS;
     WEFT_TRY(weft_agree(plan->transport, allocate_spectrum(plan, c)));
     if (kernel->kind == WEFT_KERNEL_ARRAY && !array) return WEFT_SUCCESS;
     return set_spectrum(plan, c, array);

@@ -189,6 +189,7 @@ static weft_problem problem_of_kernel(const weft_convolved *c, weft_operator *sh
     *shift = (weft_operator){.kind = WEFT_OPERATOR_SHIFT};
     problem.precision = WEFT_DOUBLE;
     problem.batch = 1;
+    problem.fields_fastest = 0;
     memset(problem.crop_to, 0, sizeof problem.crop_to);
     for (int a = 0; a < problem.rank; a++) {
         const weft_convolved_axis *axis = &c->axis[a];

@@ -25,7 +25,7 @@ static weft_status check_field(weft_convolution_problem *p) {
     WEFT_TRY(check_range("problem.kind", (int)p->kind, WEFT_R2C));
     WEFT_TRY(check_range("problem.precision", (int)p->precision, WEFT_SINGLE));
     WEFT_TRY(check_range("problem.mode", (int)p->mode, WEFT_VALID));
-    WEFT_TRY(check_range("problem.kernel.kind", (int)p->kernel.kind, WEFT_KERNEL_LAPLACIAN));
+    WEFT_TRY(check_range("problem.kernel.kind", (int)p->kernel.kind, WEFT_KERNEL_ELASTIC));
     WEFT_TRY(check_range("problem.correlate", p->correlate, 1));
     WEFT_TRY(check_range("problem.deconvolve", p->deconvolve, 1));
     if (!(p->regularizer >= 0 && isfinite(p->regularizer)))
@@ -173,6 +173,7 @@ static weft_status check_kernel(const weft_convolution_problem *p, int *free_axe
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "problem.kernel.parameter is %g; give a finite number%s", k->parameter,
                          k->kind == WEFT_KERNEL_HEAT ? ", 0 or more" : "");
+    WEFT_TRY(weft_convolved_check_fields(p));
     WEFT_TRY(check_reach(p, free_axes));
     return check_zero(p, *free_axes);
 }
@@ -286,11 +287,13 @@ weft_status weft_convolved_read(const weft_convolution_problem *given, weft_conv
     WEFT_TRY(check_field(&c->problem));
     WEFT_TRY(check_kernel(&c->problem, &c->free_axes));
     find_axes(c);
+    if (weft_convolved_makes_fields(c)) WEFT_TRY(weft_convolved_find_waves(c));
     return copy_kernel(c);
 }
 
 void weft_convolved_release(weft_convolved *c) {
     if (!c) return;
+    for (int a = 0; a < WEFT_MAX_RANK; a++) free(c->wave[a]);
     free(c->covariance);
     free(c);
 }
@@ -299,6 +302,9 @@ weft_problem weft_convolved_problem(const weft_convolved *c) {
     const weft_convolution_problem *p = &c->problem;
     weft_problem problem = {
         .rank = p->rank, .kind = p->kind, .precision = p->precision, .batch = p->batch};
+    problem.fields = weft_convolved_fields(c, false);
+    problem.result_fields = weft_convolved_fields(c, true);
+    problem.fields_fastest = p->fields_fastest;
     bool fourier = false;
     for (int a = 0; a < p->rank; a++) {
         const weft_convolved_axis *axis = &c->axis[a];

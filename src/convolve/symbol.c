@@ -68,6 +68,8 @@ void weft_convolved_symbol_at(const weft_convolved *c, const double *k, double v
     case WEFT_KERNEL_LAPLACIAN:
         value[0] = -square;
         return;
+    default: /* kernels that make fields from one another: fields.c */
+        return;
     }
 }
 

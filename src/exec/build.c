@@ -68,7 +68,8 @@ static void size_buffers(weft_build *b) {
     }
     size_t *callers = b->buffers.callers_bytes;
     const weft_problem *p = &b->planner->call->problem;
-    if (memcmp(p->pad_from, p->crop_to, sizeof p->pad_from) != 0) return;
+    if (memcmp(p->pad_from, p->crop_to, sizeof p->pad_from) != 0 || p->fields != p->result_fields)
+        return;
     raise_to(&callers[WEFT_INPUT], callers[WEFT_RESULT]);
     raise_to(&callers[WEFT_RESULT], callers[WEFT_INPUT]);
 }

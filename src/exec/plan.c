@@ -79,6 +79,11 @@ static weft_status check_operators(const weft_call *call, const weft_device_ops 
     for (int i = 0; i < WEFT_PLACES; i++)
         for (int k = 0; k < call->operators[i].count; k++) {
             const weft_operator *o = &call->operators[i].item[k];
+            if (o->kind == WEFT_OPERATOR_MATRIX && !device->run)
+                return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                                 "problem.spectral: device %s runs no WEFT_OPERATOR_MATRIX, which "
+                                 "is a function of the host; choose host",
+                                 device->name);
             if (o->kind != WEFT_OPERATOR_FUNCTION ||
                 (device->run ? o->function != NULL : o->snippet != NULL))
                 continue;

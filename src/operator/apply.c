@@ -253,6 +253,7 @@ void weft_pointwise_multiply_lines(const weft_pointwise *p, const weft_pointwise
 
 weft_status weft_pointwise_run(void *pointwise, const void *in, void *out) {
     const weft_pointwise *p = pointwise;
+    if (p->matrix.operator) return weft_fields_apply(p, in, out);
 #ifdef _OPENMP
     const int64_t most = p->elements / ELEMENTS_PER_THREAD;
     const int threads = p->threads > most ? (int)most : p->threads;

@@ -126,9 +126,12 @@ static weft_status check_operator(const weft_operator *o, const weft_operator_sp
                          "%s.function is NULL; give the function, or, for GPUs, the snippet", name);
     case WEFT_OPERATOR_ARRAY:
         return check_array(o, space, name);
+    case WEFT_OPERATOR_MATRIX:
+        if (o->matrix) return WEFT_SUCCESS;
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.matrix is NULL; give the function", name);
     }
     return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.kind is %d, not one of its values %d..%d",
-                     name, (int)o->kind, (int)WEFT_OPERATOR_SCALE, (int)WEFT_OPERATOR_ARRAY);
+                     name, (int)o->kind, (int)WEFT_OPERATOR_SCALE, (int)WEFT_OPERATOR_MATRIX);
 }
 
 /* Whether some factor of a shift is no real number. */
@@ -204,13 +207,13 @@ weft_status weft_operators_read(const weft_operators *given, const weft_operator
     if (given->count > 0 && !given->list)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "problem.%s.list is NULL, but its count is %d", name, given->count);
-    if (given->count == 0 && norm == 1.0) return WEFT_SUCCESS;
+    if (given->count == 0 && norm == 1.0) return weft_fields_check(list, space, name);
     list->item = calloc((size_t)given->count + 1, sizeof *list->item);
     if (!list->item) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
     if (norm != 1.0)
         list->item[list->count++] = (weft_operator){.kind = WEFT_OPERATOR_SCALE, .factor = norm};
     for (int k = 0; k < given->count; k++) WEFT_TRY(append(given, k, space, name, list));
-    return WEFT_SUCCESS;
+    return weft_fields_check(list, space, name);
 }
 
 void weft_operators_release(weft_operator_list *list) {
@@ -255,7 +258,9 @@ bool weft_operators_multiply_lines(const weft_operator_list *list, weft_precisio
         weft_operator_list product = {.item = &list->item[k]};
         double factor;
         for (; k < list->count && list->item[k].kind != WEFT_OPERATOR_ARRAY; k++, product.count++)
-            if (list->item[k].kind == WEFT_OPERATOR_FUNCTION) return false;
+            if (list->item[k].kind == WEFT_OPERATOR_FUNCTION ||
+                list->item[k].kind == WEFT_OPERATOR_MATRIX)
+                return false;
         if (k < list->count) k++;
         if (precision == WEFT_SINGLE && weft_operators_only_scale(&product, &factor) &&
             (double)(float)factor != factor)

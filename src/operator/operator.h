@@ -40,6 +40,7 @@ typedef struct weft_operator_space {
     const int64_t *n; /* [rank]: extents of the array; of a half spectrum, the last is halved */
     bool real;        /* its elements */
     weft_operator_place place;
+    int64_t fields, result_fields; /* of a point */
 } weft_operator_space;
 
 /* Checks and copies a list; it begins with a scaling by `norm` if that is not 1. `name` is the
@@ -91,6 +92,8 @@ typedef struct weft_pointwise_layout {
     weft_precision precision;
     weft_operator_place place;
     weft_stored stored; /* what is read, or written: see weft_pointwise_loads */
+    int64_t fields;     /* of a point, of which box.n[rank] is a multiple; ... */
+    int64_t made;       /* ... what a matrix makes of all members: 0: as many */
     bool keeps;         /* the results are written to another array of the caller's, too, ... */
     weft_stored kept;   /* ... which is never cropped */
 } weft_pointwise_layout;
@@ -125,6 +128,11 @@ void weft_stored_load(const weft_pointwise_layout *layout, int64_t count, const 
                       void *to);
 void weft_stored_store(const weft_pointwise_layout *layout, int64_t count, const void *from,
                        void *to);
+
+/* Whether a list has a WEFT_OPERATOR_MATRIX; and whether it may be where it is (fields.c). */
+bool weft_operators_have_matrix(const weft_operator_list *list);
+weft_status weft_fields_check(const weft_operator_list *list, const weft_operator_space *space,
+                              const char *name);
 
 /* A list prepared for one layout (prepare.c). The list must outlive it. */
 typedef struct weft_pointwise weft_pointwise;

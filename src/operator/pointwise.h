@@ -18,6 +18,13 @@ typedef struct weft_pointwise_part {
     void *table[WEFT_MAX_RANK]; /* in the array's precision, pairs if complex_factors; NULL: 1 */
 } weft_pointwise_part;
 
+/* A list with a WEFT_OPERATOR_MATRIX is that operator and a factor. */
+typedef struct weft_pointwise_matrix {
+    const weft_operator *operator;
+    int64_t in_fields, out_fields;
+    double scale;
+} weft_pointwise_matrix;
+
 struct weft_pointwise {
     int rank;
     weft_pointwise_layout layout;
@@ -31,6 +38,7 @@ struct weft_pointwise {
     int row[WEFT_AXES]; /* ... slowest first */
     bool omits_functions;
     size_t bytes;
+    weft_pointwise_matrix matrix; /* operator NULL: there is none */
     int parts;
     weft_pointwise_part part[]; /* in the order in which they are applied */
 };
@@ -46,6 +54,9 @@ static inline const void *weft_pointwise_factor(const weft_pointwise *p,
     return array +
            at * (int64_t)weft_number_bytes(p->layout.precision) * (part->complex_factors ? 2 : 1);
 }
+
+/* Makes weft_pointwise_run of a list with a matrix (fields.c). */
+weft_status weft_fields_apply(const weft_pointwise *pointwise, const void *in, void *out);
 
 static inline size_t weft_pointwise_element_bytes(const weft_pointwise *p) {
     return weft_number_bytes(p->layout.precision) * (p->layout.real ? 1 : 2);

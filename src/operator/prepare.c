@@ -107,8 +107,25 @@ static bool makes_a_product(const weft_operator *o) {
     return o->kind != WEFT_OPERATOR_FUNCTION && o->kind != WEFT_OPERATOR_ARRAY;
 }
 
+static void find_matrix(weft_pointwise *p, const weft_operator_list *list) {
+    const int64_t members = p->layout.box.n[p->rank], made = p->layout.made;
+    weft_pointwise_matrix *matrix = &p->matrix;
+    matrix->scale = 1;
+    matrix->in_fields = p->layout.fields;
+    matrix->out_fields = made > 0 ? made / (members / p->layout.fields) : p->layout.fields;
+    for (int k = 0; k < list->count; k++)
+        if (list->item[k].kind == WEFT_OPERATOR_MATRIX)
+            matrix->operator= & list->item[k];
+        else
+            matrix->scale *= list->item[k].factor;
+}
+
 static weft_status make_parts(weft_pointwise *p, const weft_operator_list *list, const int64_t *n) {
     const weft_operator *end = list->item + list->count, *o = list->item;
+    if (weft_operators_have_matrix(list)) {
+        find_matrix(p, list);
+        return WEFT_SUCCESS;
+    }
     while (o < end) {
         group g = {o, o, false};
         for (; o < end && makes_a_product(o); o++)

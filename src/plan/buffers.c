@@ -96,7 +96,9 @@ static void try_step(const weft_step *step, int base, int src, int dst, range bu
                      choice *best) {
     switch (step->kind) {
     case WEFT_STEP_POINTWISE:
-        if (src == dst && !weft_stored_is_box(&step->as.pointwise.layout.stored)) return;
+        if (src == dst && (!weft_stored_is_box(&step->as.pointwise.layout.stored) ||
+                           step->src_bytes != step->dst_bytes))
+            return;
         relax(best, base + (src == dst ? 0 : buffers.price->elsewhere), src, -1, -1);
         return;
     case WEFT_STEP_FFT: /* in place or not must not depend on the exchange method: engines that take

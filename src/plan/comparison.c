@@ -36,6 +36,9 @@ static void write_record(const weft_call *call, record *r) {
     put(r, "problem.kind", p->kind);
     put(r, "problem.precision", p->precision);
     put(r, "problem.batch", p->batch);
+    put(r, "problem.fields", p->fields);
+    put(r, "problem.result_fields", p->result_fields);
+    put(r, "problem.fields_fastest", p->fields_fastest);
     put(r, "problem.norm", p->norm);
     put(r, "problem.input (given or NULL)", call->has_input);
     put(r, "problem.output (given or NULL)", call->has_output);

@@ -24,22 +24,24 @@ weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate
     int input_order[WEFT_AXES], output_order[WEFT_AXES];
     brick_order(&call->input, call->problem.rank, input_order);
     brick_order(&call->output, call->problem.rank, output_order);
-    weft_chain_request request = {.rank = call->problem.rank,
-                                  .n = call->problem.n,
-                                  .stored = {call->problem.pad_from, call->problem.crop_to},
-                                  .batch = call->problem.batch,
-                                  .real = call->problem.kind != WEFT_C2C,
-                                  .halved = weft_axis_halved(&call->problem),
-                                  .type = call->problem.axis,
-                                  .decomposition = candidate->decomposition,
-                                  .variant = candidate->variant,
-                                  .grid_axes = candidate->grid_axes,
-                                  .grid = candidate->grid,
-                                  .ranks = planner->ranks,
-                                  .input_boxes = planner->input_boxes,
-                                  .output_boxes = planner->output_boxes,
-                                  .input_order = input_order,
-                                  .output_order = output_order};
+    weft_chain_request request = {
+        .rank = call->problem.rank,
+        .n = call->problem.n,
+        .stored = {call->problem.pad_from, call->problem.crop_to},
+        .members = {weft_call_members(call, WEFT_FORWARD), weft_call_members(call, WEFT_INVERSE)},
+        .members_last = call->problem.fields_fastest != 0,
+        .real = call->problem.kind != WEFT_C2C,
+        .halved = weft_axis_halved(&call->problem),
+        .type = call->problem.axis,
+        .decomposition = candidate->decomposition,
+        .variant = candidate->variant,
+        .grid_axes = candidate->grid_axes,
+        .grid = candidate->grid,
+        .ranks = planner->ranks,
+        .input_boxes = planner->input_boxes,
+        .output_boxes = planner->output_boxes,
+        .input_order = input_order,
+        .output_order = output_order};
     return weft_chain_build(&request, chain);
 }
 
@@ -102,7 +104,8 @@ int weft_planner_tiles(const weft_planner *planner) {
     int tiles = 2;
     if (planner->call->options.chunks > 0) return planner->call->options.chunks;
     if (!device || device->host_addressable || planner->ranks == 1) return 1;
-    double bytes = (p->precision == WEFT_SINGLE ? 8.0 : 16.0) * (double)p->batch / planner->ranks;
+    double bytes = (p->precision == WEFT_SINGLE ? 8.0 : 16.0) *
+                   (double)weft_call_members(planner->call, WEFT_FORWARD) / planner->ranks;
     for (int a = 0; a < p->rank; a++) bytes *= (double)p->n[a];
     if (p->kind != WEFT_C2C) bytes /= 2;
     if (bytes < m->two) return 1;

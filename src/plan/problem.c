@@ -25,6 +25,26 @@ static weft_status check_range(const char *name, int value, int last) {
     return WEFT_SUCCESS;
 }
 
+static weft_status check_fields(weft_problem *p) {
+    if (p->fields == 0) p->fields = 1;
+    if (p->result_fields == 0) p->result_fields = p->fields;
+    if (p->fields < 1 || p->fields > WEFT_MAX_FIELDS || p->result_fields < 1 ||
+        p->result_fields > WEFT_MAX_FIELDS)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "problem.fields is %lld and result_fields %lld; they must be 0 to %d",
+                         (long long)p->fields, (long long)p->result_fields, WEFT_MAX_FIELDS);
+    if (p->fields_fastest != 0 && p->fields_fastest != 1)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "problem.fields_fastest is %lld; it is 0 or 1",
+                         (long long)p->fields_fastest);
+    if (p->fields_fastest && p->batch > 1)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "problem.fields_fastest: not with a batch of %lld; make the members "
+                         "fields, or plan for one",
+                         (long long)p->batch);
+    return WEFT_SUCCESS;
+}
+
 static weft_status check_shape(weft_problem *p) {
     if (p->rank < 1 || p->rank > WEFT_MAX_RANK)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "problem.rank is %d; it must be 1 to %d",
@@ -33,7 +53,8 @@ static weft_status check_shape(weft_problem *p) {
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "problem.batch is %lld; it must be 0 or more",
                          (long long)p->batch);
     if (p->batch == 0) p->batch = 1;
-    int64_t bytes = 16;
+    WEFT_TRY(check_fields(p));
+    int64_t bytes = 16 * (p->fields > p->result_fields ? p->fields : p->result_fields);
     bool fits = weft_checked_multiply(bytes, p->batch, &bytes);
     for (int a = 0; a < p->rank; a++) {
         if (p->n[a] < 1)
@@ -210,12 +231,17 @@ static weft_status check_options(const weft_problem *p, weft_options *o, int ran
     return check_available(o);
 }
 
+int64_t weft_call_members(const weft_call *call, weft_direction direction) {
+    const weft_problem *p = &call->problem;
+    return p->batch * (direction == WEFT_FORWARD ? p->fields : p->result_fields);
+}
+
 void weft_call_extents(const weft_call *call, weft_space space, int64_t *n) {
     int rank = call->problem.rank;
     memcpy(n, call->problem.n, (size_t)rank * sizeof *n);
     const int halved = weft_axis_halved(&call->problem);
     if (space == WEFT_OUTPUT && halved >= 0) n[halved] = n[halved] / 2 + 1;
-    n[rank] = call->problem.batch;
+    n[rank] = weft_call_members(call, space == WEFT_OUTPUT ? WEFT_INVERSE : WEFT_FORWARD);
 }
 
 static weft_status check_brick(const weft_call *call, weft_space space, weft_brick *brick) {
@@ -336,7 +362,9 @@ weft_operator_space weft_call_space(const weft_call *call, weft_operator_place p
                                  .logical = p->n,
                                  .n = n,
                                  .real = p->kind == WEFT_R2R || (p->kind == WEFT_R2C && !spectral),
-                                 .place = place};
+                                 .place = place,
+                                 .fields = p->fields,
+                                 .result_fields = p->result_fields};
 }
 
 /* Only Fourier transforms turn shifts into phases. */
@@ -426,6 +454,10 @@ weft_status weft_call_read(const weft_problem *problem, const weft_options *opti
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "options.keep_spectrum: not together with problem.input and "
                          "problem.output, whose boxes the spectrum need not have; leave them NULL");
+    if (call->has_output && call->problem.fields != call->problem.result_fields)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "problem.output: not together with result_fields that are not fields; "
+                         "leave it NULL");
     if (call->has_input) WEFT_TRY(check_brick(call, WEFT_INPUT, &call->input));
     if (call->has_output) WEFT_TRY(check_brick(call, WEFT_OUTPUT, &call->output));
     return read_operators(call);

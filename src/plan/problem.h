@@ -45,6 +45,10 @@ weft_status weft_call_compare(weft_transport *transport, const weft_call *call);
 weft_status weft_call_gather_boxes(weft_transport *transport, const weft_call *call,
                                    weft_space space, weft_region **boxes);
 
+/* Members of the batch, all fields of each: those of a forward transform's input, or of an inverse
+ * one's. */
+int64_t weft_call_members(const weft_call *call, weft_direction direction);
+
 /* Global extents in a space, with the batch last. */
 void weft_call_extents(const weft_call *call, weft_space space, int64_t *n);
 

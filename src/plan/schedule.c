@@ -163,6 +163,7 @@ static weft_step *add_pointwise_step(const weft_schedule_request *request, weft_
     *layout = (weft_pointwise_layout){
         .box = box, .real = at->real, .precision = request->precision, .place = place};
     memcpy(layout->order, at->order, (size_t)box.axes * sizeof *at->order);
+    layout->fields = request->call ? request->call->problem.fields : 1;
     memcpy(layout->n, request->chain->n, sizeof layout->n);
     memcpy(layout->stored.n, box.n, sizeof layout->stored.n);
     const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
@@ -180,6 +181,8 @@ static void count_pointwise_bytes(weft_step *step) {
     if (!weft_stored_is_box(&layout->stored))
         *(weft_pointwise_loads(layout) ? &step->src_bytes : &step->dst_bytes) =
             weft_stored_bytes(layout);
+    if (layout->made > 0)
+        step->dst_bytes = step->dst_bytes / layout->box.n[layout->box.axes - 1] * layout->made;
     step->flops = (double)(worked_on / number);
     step->bytes_moved = step->src_bytes + step->dst_bytes;
 }
@@ -490,6 +493,8 @@ static void add_pointwise(const weft_schedule_request *request, weft_schedule *s
     weft_pointwise_layout *layout = &step->as.pointwise.layout;
     layout->stored = stored;
     layout->keeps = keeps;
+    if (weft_operators_have_matrix(operators))
+        layout->made = request->chain->segment[0].side[WEFT_INVERSE][WEFT_INPUT].n[box.axes - 1];
     if (keeps) layout->kept = given;
     count_pointwise_bytes(step);
     if (keeps) {
@@ -531,8 +536,9 @@ static void add_segment(const weft_schedule_request *request, weft_schedule *sch
         add_pointwise(request, schedule, WEFT_PLACE_SPECTRUM, at);
     add_transforms(request, schedule, &chain->segment[s], at, &to);
     *at = to;
-    if (s == last_transforming(chain, request->direction))
-        add_pointwise(request, schedule, forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE, at);
+    if (s != last_transforming(chain, request->direction)) return;
+    add_pointwise(request, schedule, forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE, at);
+    if (forward) at->distribution = &chain->segment[s].side[WEFT_INVERSE][WEFT_OUTPUT];
 }
 
 /* Segments first to last, from data that lies as *at. */
@@ -616,7 +622,8 @@ static bool add_round_trip(const weft_schedule_request *there, const weft_schedu
     const int before = g.fouriers - 1;
     weft_distribution storage, returned;
     if (!engine || !engine->takes_operators || g.real_to_reals > 0 || g.fouriers == 0 ||
-        g.none.padded)
+        g.none.padded ||
+        (there->operators && weft_operators_have_matrix(&there->operators[WEFT_PLACE_SPECTRAL])))
         return false;
     if (ends) add_pointwise(there, schedule, WEFT_PLACE_LOAD, at);
     add_groups(there, schedule, g.fourier, before, &spectrum, false, at, &storage);

@@ -53,9 +53,10 @@ static strategy table(const weft_chain_request *request) {
     }
 }
 
-static void natural_order(int rank, int *order) {
-    order[0] = rank; /* the batch */
-    for (int a = 0; a < rank; a++) order[a + 1] = a;
+static void natural_order(const weft_chain_request *request, int *order) {
+    const int first = request->members_last ? 0 : 1; /* the first axis' place; the batch's is 0 */
+    order[request->members_last ? request->rank : 0] = request->rank;
+    for (int a = 0; a < request->rank; a++) order[a + first] = a;
 }
 
 /* The axis that is split next goes slowest, so that each partner's part is one contiguous run; the
@@ -80,7 +81,7 @@ static void set_extents(const weft_chain_request *request, int direction, const 
                   : done[a] || stored == 0        ? request->n[a]
                                                   : stored;
     }
-    d->n[request->rank] = request->batch;
+    d->n[request->rank] = request->members[direction];
 }
 
 static weft_distribution distribution_of(const weft_chain_request *request, int direction,
@@ -179,7 +180,7 @@ static void build_inner(const weft_chain_request *request, weft_chain *chain) {
         for (int direction = 0; direction < 2; direction++)
             segment->side[direction][WEFT_OUTPUT] =
                 distribution_of(request, direction, done, split_by);
-        for (int i = 0; i < 4; i++) natural_order(rank, segment->order[i / 2][i % 2]);
+        for (int i = 0; i < 4; i++) natural_order(request, segment->order[i / 2][i % 2]);
     }
     if (request->variant != WEFT_REALIGNED) return;
     for (int s = 0; s < grid_axes; s++) {
@@ -198,7 +199,7 @@ static void build_inner(const weft_chain_request *request, weft_chain *chain) {
  * the same on every rank, else as a segment of their own, one redistribution away. */
 static void add_input_brick(const weft_chain_request *request, weft_chain *chain) {
     int natural[WEFT_AXES];
-    natural_order(request->rank, natural);
+    natural_order(request, natural);
     const int *order = request->input_order ? request->input_order : natural;
     if (boxes_match(&chain->segment[0].side[WEFT_FORWARD][WEFT_INPUT], request->input_boxes,
                     request->ranks)) {
@@ -219,7 +220,7 @@ static void add_input_brick(const weft_chain_request *request, weft_chain *chain
 
 static void add_output_brick(const weft_chain_request *request, weft_chain *chain) {
     int natural[WEFT_AXES], last = chain->segments - 1;
-    natural_order(request->rank, natural);
+    natural_order(request, natural);
     const int *order = request->output_order ? request->output_order : natural;
     if (boxes_match(&chain->segment[last].side[WEFT_FORWARD][WEFT_OUTPUT], request->output_boxes,
                     request->ranks)) {
@@ -237,7 +238,7 @@ weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chai
     memset(chain, 0, sizeof *chain);
     chain->axes = request->rank + 1;
     memcpy(chain->n, request->n, (size_t)request->rank * sizeof chain->n[0]);
-    chain->n[request->rank] = request->batch;
+    chain->n[request->rank] = request->members[WEFT_FORWARD];
     chain->real = request->real;
     chain->halved = request->halved;
     memcpy(chain->type, request->type, (size_t)request->rank * sizeof *chain->type);

@@ -24,7 +24,7 @@ typedef struct weft_segment {
 
 typedef struct weft_chain {
     int axes;                      /* rank + 1 */
-    int64_t n[WEFT_AXES];          /* lengths of the transforms; the batch last */
+    int64_t n[WEFT_AXES];          /* lengths of the transforms; the batch going forward last */
     int ranks;                     /* of the whole process group */
     bool real;                     /* real input */
     int halved;                    /* the axis whose transform makes complex data of it, or -1 */
@@ -46,10 +46,11 @@ typedef struct weft_chain_request {
     const int64_t *n;
     const int64_t *stored[2]; /* [direction], [rank]: extents in real space, where a forward
                                  transform begins and an inverse one ends; at most n, 0: n */
-    int64_t batch;
-    bool real;             /* as in weft_chain */
-    int halved;            /* as in weft_chain */
-    const weft_axis *type; /* [rank] */
+    int64_t members[2];       /* [direction]: of the batch, fields included */
+    bool members_last;        /* they are contiguous in the callers' arrays; else slowest */
+    bool real;                /* as in weft_chain */
+    int halved;               /* as in weft_chain */
+    const weft_axis *type;    /* [rank] */
     weft_decomposition decomposition;
     weft_variant variant;
     int grid_axes;

@@ -68,7 +68,7 @@ WEFT_API const char *weft_phase_name(weft_phase phase) {
 
 WEFT_API const char *weft_operator_kind_name(weft_operator_kind kind) {
     static const char *const names[] = {"?",     "scale",    "window", "shift",
-                                        "table", "function", "array"};
+                                        "table", "function", "array",  "matrix"};
     return WEFT_NAME_OF(names, kind);
 }
 
@@ -96,9 +96,10 @@ WEFT_API const char *weft_convolution_mode_name(weft_convolution_mode mode) {
 }
 
 WEFT_API const char *weft_kernel_kind_name(weft_kernel_kind kind) {
-    static const char *const names[] = {"array",   "function",         "gaussian",
-                                        "poisson", "screened-poisson", "heat",
-                                        "riesz",   "derivative",       "laplacian"};
+    static const char *const names[] = {
+        "array",      "function", "gaussian",   "poisson",   "screened-poisson",
+        "heat",       "riesz",    "derivative", "laplacian", "gradient",
+        "divergence", "curl",     "leray",      "elastic"};
     return WEFT_NAME_OF(names, kind);
 }
 

@@ -138,7 +138,9 @@ bool weft_native_only_scales(const weft_transform *t, double *factor) {
 /* Operators that are applied to rows: those that multiply, on arrays that are just the box. */
 static bool are_products(const weft_fused_operators *f) {
     for (int i = 0; i < f->list->count; i++)
-        if (f->list->item[i].kind == WEFT_OPERATOR_FUNCTION) return false;
+        if (f->list->item[i].kind == WEFT_OPERATOR_FUNCTION ||
+            f->list->item[i].kind == WEFT_OPERATOR_MATRIX)
+            return false;
     return weft_stored_is_box(&f->layout.stored) && !f->layout.keeps;
 }
 

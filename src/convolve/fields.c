@@ -1,0 +1,216 @@
+/*
+ * Kernels that make the fields of a point from one another: gradient, divergence, curl, projection
+ * on fields without divergence, and the elastic Green's operator. Their matrices are computed at
+ * each wavenumber as they are needed, so none is stored. Symmetric tensors have the components xx,
+ * yy, zz, yz, xz, xy (in 2-D: xx, yy, xy), each once and not multiplied by a factor.
+ */
+#include "convolve/convolve.h"
+
+#include "support/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+
+int weft_convolved_fields(const weft_convolved *c, bool made) {
+    const int rank = c->problem.rank;
+    switch (c->problem.kernel.kind) {
+    case WEFT_KERNEL_GRADIENT:
+        return made ? rank : 1;
+    case WEFT_KERNEL_DIVERGENCE:
+        return made ? 1 : rank;
+    case WEFT_KERNEL_CURL:
+        return made && rank == 2 ? 1 : rank;
+    case WEFT_KERNEL_LERAY:
+        return rank;
+    case WEFT_KERNEL_ELASTIC:
+        return rank * (rank + 1) / 2;
+    default:
+        return 1;
+    }
+}
+
+weft_status weft_convolved_check_fields(const weft_convolution_problem *p) {
+    const weft_convolution_kernel *k = &p->kernel;
+    const char *name = weft_kernel_kind_name(k->kind);
+    if (k->kind < WEFT_KERNEL_GRADIENT) return WEFT_SUCCESS;
+    for (int a = 0; a < p->rank; a++)
+        if (p->boundary[a] != WEFT_PERIODIC)
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "problem.boundary[%d] is %s, but kernel %s is for periodic axes only",
+                             a, weft_boundary_name(p->boundary[a]), name);
+    if (p->rank > 3 ||
+        ((k->kind == WEFT_KERNEL_CURL || k->kind == WEFT_KERNEL_ELASTIC) && p->rank < 2))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "problem.rank is %d, but kernel %s is for %d to 3 axes", p->rank, name,
+                         k->kind == WEFT_KERNEL_CURL || k->kind == WEFT_KERNEL_ELASTIC ? 2 : 1);
+    if (p->correlate || p->deconvolve)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "problem.%s: not with kernel %s, which makes fields from one another",
+                         p->correlate ? "correlate" : "deconvolve", name);
+    if (k->kind == WEFT_KERNEL_ELASTIC && !(isfinite(k->lame[0]) && isfinite(k->lame[1]) &&
+                                            k->lame[1] > 0 && k->lame[0] + 2 * k->lame[1] > 0))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "problem.kernel.lame is %g, %g; give lambda and mu with mu > 0 and "
+                         "lambda + 2 mu > 0",
+                         k->lame[0], k->lame[1]);
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_convolved_find_waves(weft_convolved *c) {
+    for (int a = 0; a < c->problem.rank; a++) {
+        const weft_convolved_axis *axis = &c->axis[a];
+        const double length = axis->spacing * (double)axis->transform;
+        c->wave[a] = malloc((size_t)axis->transform * sizeof *c->wave[a]);
+        if (!c->wave[a])
+            return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a kernel's wavenumbers");
+        for (int64_t i = 0; i < axis->transform; i++)
+            c->wave[a][i] =
+                2 * pi * (double)(2 * i > axis->transform ? i - axis->transform : i) / length;
+    }
+    return WEFT_SUCCESS;
+}
+
+/* ---- matrices ---- */
+
+enum { MOST = 6 };
+typedef struct point {
+    double k[3], square;
+    double in[MOST][2], out[MOST][2];
+} point;
+
+/* i k times a number. */
+static inline void differentiate(double k, const double *x, double *y) {
+    y[0] -= k * x[1];
+    y[1] += k * x[0];
+}
+
+static inline void curl(int rank, point *p) {
+    if (rank == 2) {
+        differentiate(p->k[0], p->in[1], p->out[0]);
+        differentiate(-p->k[1], p->in[0], p->out[0]);
+        return;
+    }
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, d = (a + 2) % 3;
+        differentiate(p->k[b], p->in[d], p->out[a]);
+        differentiate(-p->k[d], p->in[b], p->out[a]);
+    }
+}
+
+/* u - k (k.u) / |k|^2; a mean flow has no divergence. */
+static inline void project(int rank, point *p) {
+    for (int part = 0; part < 2; part++) {
+        double along = 0;
+        for (int a = 0; a < rank; a++) along += p->k[a] * p->in[a][part];
+        if (p->square > 0) along /= p->square;
+        for (int a = 0; a < rank; a++) p->out[a][part] += p->in[a][part] - p->k[a] * along;
+    }
+}
+
+/* Moulinec and Suquet, Comput. Methods Appl. Mech. Engrg. 157, 1998: the strain that a stress
+ * causes in an isotropic medium, Gamma : s. With t = s.k, the displacement is (but for a factor i)
+ * u = (t - (lambda + mu) / (lambda + 2 mu) k (k.t) / |k|^2) / (mu |k|^2), and the strain is the
+ * symmetric part of k u. */
+static inline void strain(int rank, const double *lame, point *p) {
+    static const int of[2][3][3] = {{{0, 2, 0}, {2, 1, 0}, {0, 0, 0}},
+                                    {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}}};
+    const int(*component)[3] = of[rank - 2];
+    const double over = p->square > 0 ? 1 / p->square : 0;
+    const double share = (lame[0] + lame[1]) / (lame[0] + 2 * lame[1]);
+    for (int part = 0; part < 2; part++) {
+        double t[3] = {0, 0, 0}, u[3], along = 0;
+        for (int a = 0; a < rank; a++)
+            for (int b = 0; b < rank; b++) t[a] += p->in[component[a][b]][part] * p->k[b];
+        for (int a = 0; a < rank; a++) along += p->k[a] * t[a];
+        for (int a = 0; a < rank; a++)
+            u[a] = (t[a] - share * along * over * p->k[a]) * over / lame[1];
+        for (int a = 0; a < rank; a++)
+            for (int b = a; b < rank; b++)
+                p->out[component[a][b]][part] += (p->k[a] * u[b] + p->k[b] * u[a]) / 2;
+    }
+}
+
+static inline void multiply(weft_kernel_kind kind, int rank, const double *lame, point *p) {
+    p->square = 0;
+    for (int a = 0; a < rank; a++) p->square += p->k[a] * p->k[a];
+    if (kind == WEFT_KERNEL_GRADIENT)
+        for (int a = 0; a < rank; a++) differentiate(p->k[a], p->in[0], p->out[a]);
+    if (kind == WEFT_KERNEL_DIVERGENCE)
+        for (int a = 0; a < rank; a++) differentiate(p->k[a], p->in[a], p->out[0]);
+    if (kind == WEFT_KERNEL_CURL) curl(rank, p);
+    if (kind == WEFT_KERNEL_LERAY) project(rank, p);
+    if (kind == WEFT_KERNEL_ELASTIC) strain(rank, lame, p);
+}
+
+/* Where a frequency is its own negative (index n/2), a spectrum of real fields has the mean of both
+ * signs; the signs of all such axes are tried. Returns the factor of the sum. */
+static double multiply_folded(const weft_convolved *c, weft_kernel_kind kind, int rank,
+                              const int64_t *index, point *p) {
+    int folded[3], count = 0;
+    for (int a = 0; a < rank; a++)
+        if (2 * index[a] == c->axis[a].transform) folded[count++] = a;
+    for (int signs = 0; signs < 1 << count; signs++) {
+        for (int i = 0; i < count; i++)
+            p->k[folded[i]] = (signs >> i & 1 ? -1 : 1) * fabs(p->k[folded[i]]);
+        multiply(kind, rank, c->problem.kernel.lame, p);
+    }
+    return 1.0 / (1 << count);
+}
+
+/* ---- runs ---- */
+
+static inline double number_of(const void *array, bool single, int64_t i) {
+    return single ? (double)((const float *)array)[i] : ((const double *)array)[i];
+}
+
+static inline void set_number(void *array, bool single, int64_t i, double value) {
+    if (single)
+        ((float *)array)[i] = (float)value;
+    else
+        ((double *)array)[i] = value;
+}
+
+/* One run, with what does not change in it known to the compiler. */
+static inline __attribute__((always_inline)) void
+apply(const weft_fields_run *run, const weft_convolved *c, weft_kernel_kind kind, int rank,
+      bool single, int in_fields, int out_fields) {
+    int64_t index[3] = {0, 0, 0};
+    bool folds = false;
+    for (int a = 0; a < rank; a++) {
+        index[a] = run->index[a];
+        if (a != run->axis) folds = folds || 2 * index[a] == c->axis[a].transform;
+    }
+    for (int64_t i = 0; i < run->count; i++) {
+        point p = {.square = 0};
+        double factor = 1 / c->points;
+        index[run->axis] = run->index[run->axis] + i;
+        for (int a = 0; a < rank; a++) p.k[a] = c->wave[a][index[a]];
+        for (int f = 0; f < in_fields; f++)
+            for (int part = 0; part < 2; part++)
+                p.in[f][part] = number_of(run->in[f], single, 2 * i * run->in_stride + part);
+        if (folds || 2 * index[run->axis] == c->axis[run->axis].transform)
+            factor *= multiply_folded(c, kind, rank, index, &p);
+        else
+            multiply(kind, rank, c->problem.kernel.lame, &p);
+        for (int f = 0; f < out_fields; f++)
+            for (int part = 0; part < 2; part++)
+                set_number(run->out[f], single, 2 * i * run->out_stride + part,
+                           p.out[f][part] * factor);
+    }
+}
+
+void weft_convolved_apply_fields(const weft_fields_run *run, void *convolved) {
+    const weft_convolved *c = convolved;
+    const weft_kernel_kind kind = c->problem.kernel.kind;
+    const int rank = c->problem.rank;
+    const bool single = run->precision == WEFT_SINGLE;
+    if (kind == WEFT_KERNEL_ELASTIC && rank == 3 && single)
+        apply(run, c, WEFT_KERNEL_ELASTIC, 3, true, 6, 6);
+    else if (kind == WEFT_KERNEL_ELASTIC && rank == 3)
+        apply(run, c, WEFT_KERNEL_ELASTIC, 3, false, 6, 6);
+    else
+        apply(run, c, kind, rank, single, run->in_fields, run->out_fields);
+}
