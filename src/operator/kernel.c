@@ -97,6 +97,10 @@ static weft_status write_array(writing *w, const weft_pointwise_part *part) {
         int begin = 0, step = 0;
         WEFT_TRY(add_place(w, 0, a, &begin));
         w->kernel->grows[begin] = stride;
+        if (a == w->list->rank - 1) { /* neighbours */
+            weft_compose(c, " + places->place[%d] + index[%d]", begin, a);
+            continue;
+        }
         WEFT_TRY(add_place(w, stride, a, &step));
         w->kernel->grows[step] = 0;
         weft_compose(c, " + places->place[%d] + index[%d] * places->place[%d]", begin, a, step);

@@ -118,7 +118,7 @@ static weft_options options_of(const test_case *c) {
 }
 
 /* Gives the plan the arrays that its operators have. */
-static void set_arrays(run *r) {
+static void give_arrays(run *r) {
     const size_t number = weft_number_bytes(r->problem.precision);
     for (int place = 0; place < PLACES; place++) {
         void *factors;
@@ -146,7 +146,7 @@ static void begin(run *r, const test_case *c) {
     make_results(r);
     const weft_options options = options_of(c);
     ok_here(weft_plan_create(ctx, &r->problem, &options, &r->plan));
-    set_arrays(r);
+    give_arrays(r);
 }
 
 static void end(run *r) {
