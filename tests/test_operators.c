@@ -488,6 +488,35 @@ static void an_execution_without_its_array_fails(void **state) {
     weft_plan_destroy(&plan);
 }
 
+static void put(weft_plan plan, void **buffer, const void *from, size_t bytes) {
+    assert_int_equal(weft_buffer_create(plan, bytes, buffer), WEFT_SUCCESS);
+    assert_int_equal(weft_buffer_upload(plan, *buffer, from, bytes), WEFT_SUCCESS);
+}
+
+/* The device has an address space of its own. */
+static void an_array_lies_where_the_plan_computes(void **state) {
+    (void)state;
+    weft_operator array = {.kind = WEFT_OPERATOR_ARRAY, .complex_factors = 1};
+    weft_problem problem = cube(&array, 1);
+    const weft_options options = {.device = WEFT_SIMULATED, .engine = WEFT_ENGINE_IDENTITY};
+    weft_plan plan = NULL;
+    double complex in[POINTS], out[POINTS], pairs[POINTS];
+    void *there[3];
+    fill(in);
+    for (int i = 0; i < POINTS; i++) pairs[i] = (double)(i % 9) - (double)(i % 4) * I;
+    assert_int_equal(weft_plan_create(ctx, &problem, &options, &plan), WEFT_SUCCESS);
+    assert_int_equal(weft_plan_set_array(plan, 0, pairs), WEFT_ERROR_DEVICE);
+    put(plan, &there[0], in, sizeof in);
+    put(plan, &there[1], in, sizeof in);
+    put(plan, &there[2], pairs, sizeof pairs);
+    assert_int_equal(weft_plan_set_array(plan, 0, there[2]), WEFT_SUCCESS);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, there[0], there[1]), WEFT_SUCCESS);
+    assert_int_equal(weft_buffer_download(plan, out, there[1], sizeof out), WEFT_SUCCESS);
+    for (int i = 0; i < POINTS; i++) assert_true(out[i] == sample(i) * pairs[i]);
+    for (int k = 0; k < 3; k++) weft_buffer_destroy(plan, &there[k]);
+    weft_plan_destroy(&plan);
+}
+
 static void arrays_and_bricks_of_one_side_are_refused(void **state) {
     (void)state;
     weft_operator array = {.kind = WEFT_OPERATOR_ARRAY};
@@ -676,6 +705,7 @@ int main(void) {
         cmocka_unit_test(an_array_multiplies_each_element_of_its_side),
         cmocka_unit_test(arrays_are_multiplied_by_in_the_order_of_the_list),
         cmocka_unit_test(an_execution_without_its_array_fails),
+        cmocka_unit_test(an_array_lies_where_the_plan_computes),
         cmocka_unit_test(arrays_and_bricks_of_one_side_are_refused),
         cmocka_unit_test(explain_tells_of_arrays),
         cmocka_unit_test(every_misuse_is_refused_in_one_sentence),

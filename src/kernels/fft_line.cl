@@ -69,7 +69,7 @@
 #define OPERATE_SPECTRUM(value, e)                                                                 \
     {                                                                                              \
         const int indices[] = SPECTRAL_INDICES(e);                                                 \
-        value = spectral_operators(value, indices, spectral_at, spectral_tables);                  \
+        value = spectral_operators(value, indices, spectral_at, spectral_tables SPECTRAL_ARRAY);   \
         KEEP_SPECTRUM(value)                                                                       \
     }
 #else

@@ -94,11 +94,38 @@ typedef real out_number;
 #define OPEN_PIECES
 #endif
 
+#ifdef load_arrays
+#define LOAD_ARRAY_PARAMETER , MEMORY(const real, load_array)
+#define OPEN_LOAD_ARRAY OPEN(const real, load_array);
+#define LOAD_ARRAY , load_array
+#else
+#define LOAD_ARRAY_PARAMETER
+#define OPEN_LOAD_ARRAY
+#define LOAD_ARRAY
+#endif
+#ifdef spectral_arrays
+#define SPECTRAL_ARRAY_PARAMETER , MEMORY(const real, spectral_array)
+#define OPEN_SPECTRAL_ARRAY OPEN(const real, spectral_array);
+#define SPECTRAL_ARRAY , spectral_array
+#else
+#define SPECTRAL_ARRAY_PARAMETER
+#define OPEN_SPECTRAL_ARRAY
+#define SPECTRAL_ARRAY
+#endif
+#ifdef store_arrays
+#define STORE_ARRAY_PARAMETER , MEMORY(const real, store_array)
+#define OPEN_STORE_ARRAY OPEN(const real, store_array);
+#else
+#define STORE_ARRAY_PARAMETER
+#define OPEN_STORE_ARRAY
+#endif
 #ifdef LOAD_NUMBER
-#define LOAD_PARAMETERS , MEMORY(const real, load_tables), VALUE(load_places, load_at)
+#define LOAD_PARAMETERS                                                                            \
+    , MEMORY(const real, load_tables), VALUE(load_places, load_at) LOAD_ARRAY_PARAMETER
 #define OPEN_LOAD                                                                                  \
     OPEN(const real, load_tables);                                                                 \
-    OPEN_VALUE(load_places, load_at);
+    OPEN_VALUE(load_places, load_at);                                                              \
+    OPEN_LOAD_ARRAY
 #else
 #define LOAD_PARAMETERS
 #define OPEN_LOAD
@@ -120,20 +147,24 @@ typedef real out_number;
 #endif
 #ifdef STORE_NUMBER
 #define STORE_PARAMETERS                                                                           \
-    , MEMORY(const real, store_tables), VALUE(store_places, store_at) STORE_KEPT
+    , MEMORY(const real, store_tables),                                                            \
+        VALUE(store_places, store_at) STORE_ARRAY_PARAMETER STORE_KEPT
 #define OPEN_STORE                                                                                 \
     OPEN(const real, store_tables);                                                                \
-    OPEN_VALUE(store_places, store_at);
+    OPEN_VALUE(store_places, store_at);                                                            \
+    OPEN_STORE_ARRAY
 #else
 #define STORE_PARAMETERS
 #define OPEN_STORE
 #endif
 #ifdef SPECTRAL_NUMBER
 #define SPECTRAL_PARAMETERS                                                                        \
-    , MEMORY(const real, spectral_tables), VALUE(spectral_places, spectral_at) SPECTRAL_KEPT
+    , MEMORY(const real, spectral_tables),                                                         \
+        VALUE(spectral_places, spectral_at) SPECTRAL_ARRAY_PARAMETER SPECTRAL_KEPT
 #define OPEN_SPECTRAL                                                                              \
     OPEN(const real, spectral_tables);                                                             \
-    OPEN_VALUE(spectral_places, spectral_at);
+    OPEN_VALUE(spectral_places, spectral_at);                                                      \
+    OPEN_SPECTRAL_ARRAY
 #else
 #define SPECTRAL_PARAMETERS
 #define OPEN_SPECTRAL
@@ -196,7 +227,7 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 #define OPERATE_LOADED(value, e)                                                                   \
     {                                                                                              \
         const int indices[] = LOAD_INDICES(e);                                                     \
-        value = load_operators(value, indices, load_at, load_tables);                              \
+        value = load_operators(value, indices, load_at, load_tables LOAD_ARRAY);                   \
     }
 #else
 #define LOAD_NUMBER(p) (p)
@@ -319,6 +350,9 @@ typedef struct line_out_place {
     IN_VALUE const store_places *operators;
     GLOBAL const real *tables;
 #endif
+#ifdef store_arrays
+    GLOBAL const real *array;
+#endif
 #ifdef store_keeps
     GLOBAL store_kept *kept;
 #endif
@@ -332,9 +366,16 @@ typedef struct line_out_place {
 #define OPERATE_STORED(value, e)                                                                   \
     {                                                                                              \
         const int indices[] = STORE_INDICES(e);                                                    \
-        value = store_operators(value, indices, to.operators, to.tables);                          \
+        value = store_operators(value, indices, to.operators, to.tables STORE_ARRAY);              \
         KEEP_STORED(value)                                                                         \
     }
+#ifdef store_arrays
+#define STORE_ARRAY , to.array
+#define OPEN_STORED_ARRAY(to) to.array = store_array;
+#else
+#define STORE_ARRAY
+#define OPEN_STORED_ARRAY(to)
+#endif
 #ifdef store_keeps
 #define KEEP_STORED(value) store_keep(value, indices, to.operators, to.kept);
 #define OPEN_STORED_KEPT(to) to.kept = kept;
@@ -345,6 +386,7 @@ typedef struct line_out_place {
 #define OPEN_STORED(to)                                                                            \
     to.operators = store_at;                                                                       \
     to.tables = store_tables;                                                                      \
+    OPEN_STORED_ARRAY(to)                                                                          \
     OPEN_STORED_KEPT(to)                                                                           \
     KEEP_INDEX(to)
 #else

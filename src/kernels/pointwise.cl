@@ -49,6 +49,15 @@ FUNCTION void find_element(const pointwise_shape *shape, unsigned int element, i
 #else
 #define NOTHING pair(0, 0)
 #endif
+#ifdef pointwise_arrays
+#define ARRAY_PARAMETER , MEMORY(const real, array)
+#define OPEN_ARRAY OPEN(const real, array);
+#define ARRAY , array
+#else
+#define ARRAY_PARAMETER
+#define OPEN_ARRAY
+#define ARRAY
+#endif
 #ifdef pointwise_keeps
 #define KEPT_PARAMETER , MEMORY(pointwise_kept, kept)
 #else
@@ -56,7 +65,7 @@ FUNCTION void find_element(const pointwise_shape *shape, unsigned int element, i
 #endif
 
 KERNEL(weft_pointwise)
-(MEMORY(const in_number, in), MEMORY(out_number, out), MEMORY(const real, tables), const pointwise_shape shape, VALUE(pointwise_places, places) KEPT_PARAMETER) {
+(MEMORY(const in_number, in), MEMORY(out_number, out), MEMORY(const real, tables), const pointwise_shape shape, VALUE(pointwise_places, places) ARRAY_PARAMETER KEPT_PARAMETER) {
     enum { PER_THREAD = 4 };
 #ifdef pointwise_keeps
     OPEN(pointwise_kept, kept);
@@ -65,6 +74,7 @@ KERNEL(weft_pointwise)
     OPEN(out_number, out);
     OPEN(const real, tables);
     OPEN_VALUE(pointwise_places, places);
+    OPEN_ARRAY
     const unsigned int first = GROUP(0) * (THREADS * PER_THREAD) + THREAD;
     pointwise_number value[PER_THREAD];
 #if !pointwise_stores
@@ -85,14 +95,14 @@ KERNEL(weft_pointwise)
         for (int l = 0; l < AXES; ++l) at += index[l] * shape.stored[l];
 #if LOADS
         value[k] = NOTHING;
-        if (inside) value[k] = pointwise_operators(CONVERTED(in[at]), of_axes, places, tables);
+        if (inside) value[k] = pointwise_operators(CONVERTED(in[at]), of_axes, places, tables ARRAY);
         out[element] = value[k];
 #else
         value[k] = in[element];
-        if (inside) out[at] = CONVERTED(pointwise_operators(value[k], of_axes, places, tables));
+        if (inside) out[at] = CONVERTED(pointwise_operators(value[k], of_axes, places, tables ARRAY));
 #endif
 #else
-        value[k] = pointwise_operators(value[k], of_axes, places, tables);
+        value[k] = pointwise_operators(value[k], of_axes, places, tables ARRAY);
         out[element] = value[k];
 #ifdef pointwise_keeps
         pointwise_keep(value[k], of_axes, places, kept);

@@ -78,6 +78,41 @@ static weft_status write_product(writing *w, const weft_pointwise_part *part) {
     return WEFT_SUCCESS;
 }
 
+/* ---- arrays ---- */
+
+/* Writes the multiplication by an array's factors. An element's place there is the sum of its
+ * indices times strides, which are those of this rank's box. Without an array nothing is done. */
+static weft_status write_array(writing *w, const weft_pointwise_part *part) {
+    weft_composition *c = &w->body;
+    if (w->kernel->array >= 0)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "problem.%s has several operators with an array, but kernels of device %s "
+                         "take one of a list; multiply the arrays by yourself",
+                         weft_operator_place_name(w->list->layout.place),
+                         w->kernel->device.ops->name);
+    w->kernel->array = (int)part->array->array;
+    weft_compose(c, "if (array) {\nconst long64 at = 0");
+    for (int a = 0; a < w->list->rank; a++) {
+        const int64_t stride = w->list->array_stride[a];
+        int begin = 0, step = 0;
+        WEFT_TRY(add_place(w, 0, a, &begin));
+        w->kernel->grows[begin] = stride;
+        if (a == w->list->rank - 1) { /* neighbours */
+            weft_compose(c, " + places->place[%d] + index[%d]", begin, a);
+            continue;
+        }
+        WEFT_TRY(add_place(w, stride, a, &step));
+        w->kernel->grows[step] = 0;
+        weft_compose(c, " + places->place[%d] + index[%d] * places->place[%d]", begin, a, step);
+    }
+    weft_compose(c, ";\n%s}\n",
+                 part->complex_factors  ? "value = complex_multiply(value, pair(TABLE_READ(array, "
+                                          "2 * at), TABLE_READ(array, 2 * at + 1)));\n"
+                 : w->list->layout.real ? "value *= TABLE_READ(array, at);\n"
+                                        : "value = complex_scale(value, TABLE_READ(array, at));\n");
+    return WEFT_SUCCESS;
+}
+
 /* ---- snippets ---- */
 
 /* Writes the caller's snippet as a function. Compilers count lines from its first one. */
@@ -118,12 +153,9 @@ static void define_snippets(writing *w) {
 static weft_status write_body(writing *w) {
     for (int i = 0, number = 0; i < w->list->parts; i++) {
         const weft_pointwise_part *part = &w->list->part[i];
-        if (part->array)
-            return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                             "problem.%s: device %s runs no operator array; choose another device",
-                             weft_operator_place_name(w->list->layout.place),
-                             w->kernel->device.ops->name);
-        WEFT_TRY(part->function ? call_snippet(w, number++) : write_product(w, part));
+        WEFT_TRY(part->function ? call_snippet(w, number++)
+                 : part->array  ? write_array(w, part)
+                                : write_product(w, part));
     }
     return WEFT_SUCCESS;
 }
@@ -135,9 +167,12 @@ static void write_function(writing *w) {
                  w->name);
     weft_compose(c,
                  "FUNCTION %s_number %s_operators(%s_number value, const int *index, "
-                 "IN_VALUE const %s_places *places, GLOBAL const real *tables) {\n"
+                 "IN_VALUE const %s_places *places, GLOBAL const real *tables%s) {\n"
                  "(void)index; (void)places; (void)tables;\n%sreturn value;\n}\n",
-                 w->name, w->name, w->name, w->name, w->body.text ? w->body.text : "");
+                 w->name, w->name, w->name, w->name,
+                 w->kernel->array >= 0 ? ", GLOBAL const real *array" : "",
+                 w->body.text ? w->body.text : "");
+    if (w->kernel->array >= 0) weft_compose(c, "#define %s_arrays 1\n", w->name);
 }
 
 /* Writes the condition that an index is in the caller's array; nothing where all are. */
@@ -334,6 +369,8 @@ weft_status weft_operator_kernel_create(const weft_operator_list *list,
     kernel->is_box = weft_stored_is_box(&layout->stored);
     kernel->converts = layout->stored.storage != WEFT_STORAGE_SAME;
     kernel->keeps = layout->keeps;
+    kernel->array = -1;
+    kernel->arrays = list->arrays;
     kernel->stored_bytes = weft_stored_element_bytes(layout);
     weft_status status = weft_pointwise_create(list, layout, 1, &ready);
     if (status == WEFT_SUCCESS) {
@@ -356,6 +393,10 @@ void weft_operator_kernel_release(weft_operator_kernel *kernel) {
         kernel->device.ops->free(kernel->device.state, WEFT_MEMORY_DEVICE, kernel->tables);
     free(kernel->text);
     free(kernel);
+}
+
+const void *weft_operator_kernel_array(const weft_operator_kernel *kernel) {
+    return kernel->array >= 0 ? kernel->arrays->at[kernel->array] : NULL;
 }
 
 size_t weft_operator_kernel_places(const weft_operator_kernel *kernel, const int64_t *first,

@@ -7,7 +7,8 @@
  *     load_operators(value, index, places, tables)    the value operated on; index is an array of
  *                       an element's int indices in the box, the batch's last
  *
- * and, where the caller's array is not the box (load_stores is 1),
+ * with the operator's array as a further argument where there is one (load_arrays is 1), and, where
+ * the caller's array is not the box (load_stores is 1),
  *
  *     load_stored       the type of its elements
  *     load_inside(index, places)    whether it has the element
@@ -34,6 +35,8 @@ typedef struct weft_operator_kernel {
     unsigned axes;         /* bit a: the index along axis a is looked at */
     bool is_box, converts; /* the caller's array is just the box; it holds other numbers */
     bool keeps;
+    int array; /* the number of an operator's array; -1: no operator has one */
+    const weft_operator_arrays *arrays;
     size_t stored_bytes; /* of its elements */
     int places;          /* numbers of the structure: */
     int64_t place[WEFT_OPERATOR_PLACES];
@@ -49,6 +52,9 @@ weft_status weft_operator_kernel_create(const weft_operator_list *list,
                                         const weft_device_handle *device,
                                         weft_operator_kernel **kernel);
 void weft_operator_kernel_release(weft_operator_kernel *kernel);
+
+/* The array that the list's operator has at present; NULL where none is set. */
+const void *weft_operator_kernel_array(const weft_operator_kernel *kernel);
 
 /* Fills in the places for a part of the box that begins at the indices `first`, one for each axis.
  * Returns the bytes of the structure. */

@@ -52,7 +52,7 @@ static weft_status compile(weft_operator_pass *p, weft_precision precision) {
                                        .threads = THREADS,
                                        .precision = precision,
                                        .parameter_bytes =
-                                           SHAPE_BYTES(p->axes) + places + 4 * WEFT_KERNEL_MEMORY,
+                                           SHAPE_BYTES(p->axes) + places + 5 * WEFT_KERNEL_MEMORY,
                                        .value_bytes = places};
     weft_status status = d->ops->kernel_create(d->state, &source, &p->kernel);
     free(c.text);
@@ -132,16 +132,18 @@ static weft_status launch(weft_operator_pass *p, weft_queue *queue, const int64_
         of_axes[p->order[l]] = first[l];
     }
     const size_t places = weft_operator_kernel_places(p->operators, of_axes, place);
-    const weft_kernel_argument argument[] = {{.memory = in},
-                                             {.memory = out},
-                                             {.memory = p->operators->tables},
-                                             {.value = &shape, .bytes = SHAPE_BYTES(p->axes)},
-                                             {.value = place, .bytes = places, .is_value = true},
-                                             {.memory = p->kept}};
+    weft_kernel_argument argument[7] = {{.memory = in},
+                                        {.memory = out},
+                                        {.memory = p->operators->tables},
+                                        {.value = &shape, .bytes = SHAPE_BYTES(p->axes)},
+                                        {.value = place, .bytes = places, .is_value = true}};
+    int arguments = 5;
+    if (p->operators->array >= 0)
+        argument[arguments++].memory = weft_operator_kernel_array(p->operators);
+    if (p->operators->keeps) argument[arguments++].memory = p->kept;
     const int64_t of_group = THREADS * PER_THREAD;
     const unsigned groups[3] = {(unsigned)((number[0] + of_group - 1) / of_group), 1, 1};
-    return d->ops->kernel_launch(d->state, queue, p->kernel, groups, argument,
-                                 p->operators->keeps ? 6 : 5);
+    return d->ops->kernel_launch(d->state, queue, p->kernel, groups, argument, arguments);
 }
 
 /* Bytes to the first element of a launch in the array that is loaded, or stored. */

@@ -127,6 +127,34 @@ static void buffers_may_change(void **state) {
     }
 }
 
+/* A graph has the addresses of the arrays of operators; another array makes another graph. */
+static void arrays_of_operators_may_be_replaced(void **state) {
+    (void)state;
+    static double factors[2][2 * POINTS];
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < 2 * POINTS; i++) factors[k][i] = cos(0.9 * i + k);
+    for (int e = 0; e < ENGINES; e++) {
+        const weft_operator real = {.kind = WEFT_OPERATOR_ARRAY, .array = 4},
+                            pairs = {.kind = WEFT_OPERATOR_ARRAY, .array = 9, .complex_factors = 1};
+        const weft_problem problem = {.load = {&real, 1}, .spectral = {&pairs, 1}};
+        const int phases = engines[e] == WEFT_ENGINE_JIT ? 1 : 3; /* operators are steps, or not */
+        pair p = make(engines[e], WEFT_C2C, problem, (weft_options){0});
+        void *in = buffer_of(&p), *out = buffer_of(&p), *array[2] = {buffer_of(&p), buffer_of(&p)};
+        for (int k = 0; k < 2; k++)
+            ok(weft_buffer_upload(p.device, array[k], factors[k], MOST_BYTES));
+        for (int i = 0; i < 3; i++) {
+            const int before = launches(), load = i > 1, spectral = i > 0;
+            ok(weft_plan_set_array(p.host, 4, factors[load]));
+            ok(weft_plan_set_array(p.host, 9, factors[spectral]));
+            ok(weft_plan_set_array(p.device, 4, array[load]));
+            ok(weft_plan_set_array(p.device, 9, array[spectral]));
+            for (int times = 0; times < 4; times++) run(&p, WEFT_FORWARD, in, out);
+            expect_launches(before, 3 * phases);
+        }
+        release(&p);
+    }
+}
+
 /* A phase each: forward, the operator, inverse; and a third buffer, which changes. */
 static void convolutions_repeat_and_keep_spectra_where_told(void **state) {
     (void)state;
@@ -335,6 +363,7 @@ int main(void) {
         cmocka_unit_test(a_capture_that_forbids_the_order_fails_the_execution_alone),
         cmocka_unit_test(work_with_the_same_buffers_becomes_a_graph),
         cmocka_unit_test(buffers_may_change),
+        cmocka_unit_test(arrays_of_operators_may_be_replaced),
         cmocka_unit_test(convolutions_repeat_and_keep_spectra_where_told),
         cmocka_unit_test(where_no_graph_can_be_made_work_is_done_without),
         cmocka_unit_test(a_graph_that_cannot_be_launched_is_a_failure_once),

@@ -14,14 +14,50 @@ enum { AXES = 3, LETTERS = 4 };
 
 /* ---- lists ---- */
 
-/* What a list multiplies by: scale, window, shift by half (H), table, complex table and function,
- * by their letters; those that are products, along the first axis and the last one. */
+/* What a list multiplies by: scale, window, shift by half (H), table, complex table, function, and
+ * arrays of real (A) and complex factors (B), by their letters; those that are products, along the
+ * first axis and the last one. Arrays have the place's number. */
 typedef struct known_list {
     weft_operator item[LETTERS];
     double *along[LETTERS][AXES]; /* factors of each index, pairs of C */
     char snippet[512];
     int count;
+    int64_t n[WEFT_MAX_RANK]; /* of the array that the list multiplies */
 } known_list;
+
+/* Part 0 or 1 of factor `number` of an array; single precision holds it. */
+static inline double array_factor(int64_t number, int part) {
+    return (double)(number * 37 % 129 + part * 5 - 50) / 64;
+}
+
+static inline int64_t number_in_array(const known_list *l, const int64_t *index, int rank) {
+    int64_t number = 0;
+    for (int a = 0; a < rank; a++) number = number * l->n[a] + index[a];
+    return number;
+}
+
+/* The factors of a list's array, if it has one: their count of numbers, and the numbers, which the
+ * caller frees. */
+static inline int64_t array_factors(const weft_problem *p, const known_list *l, void **out) {
+    const weft_operator *o = NULL;
+    int64_t count = 1;
+    for (int k = 0; k < l->count; k++)
+        if (l->item[k].kind == WEFT_OPERATOR_ARRAY) o = &l->item[k];
+    *out = NULL;
+    if (!o) return 0;
+    for (int a = 0; a < p->rank; a++) count *= l->n[a];
+    const int width = 1 + o->complex_factors;
+    *out = malloc((size_t)(count * width) * sizeof(double));
+    assert_non_null(*out);
+    for (int64_t i = 0; i < count * width; i++) {
+        const double factor = array_factor(i / width, (int)(i % width));
+        if (p->precision == WEFT_SINGLE)
+            ((float *)*out)[i] = (float)factor;
+        else
+            ((double *)*out)[i] = factor;
+    }
+    return count * width;
+}
 
 static inline double factor_along(const weft_operator *o, int64_t i) {
     if (o->kind == WEFT_OPERATOR_SHIFT) return i % 2 ? -1 : 1; /* by half of an even length */
@@ -50,6 +86,12 @@ static inline void add_letter(const weft_problem *p, int place, char letter, kno
     weft_operator *o = &l->item[l->count];
     int64_t n[WEFT_MAX_RANK];
     place_extents(p, place, n);
+    if (letter == 'A' || letter == 'B') {
+        *o = (weft_operator){
+            .kind = WEFT_OPERATOR_ARRAY, .array = place, .complex_factors = letter == 'B'};
+        l->count++;
+        return;
+    }
     *o = (weft_operator){.kind = letter == 'C'
                                      ? WEFT_OPERATOR_TABLE
                                      : (weft_operator_kind)(1 + strchr(letters, letter) - letters),
@@ -69,6 +111,7 @@ static inline void add_letter(const weft_problem *p, int place, char letter, kno
 
 static inline void make_list(weft_problem *p, int place, const char *letters, known_list *l) {
     *l = (known_list){.count = 0};
+    place_extents(p, place, l->n);
     write_snippet(p->rank, p->kind == WEFT_R2C && place != 1, l->snippet, sizeof l->snippet);
     for (; *letters; letters++) add_letter(p, place, *letters, l);
     *operators_of(p, place) = (weft_operators){l->item, l->count};
@@ -79,11 +122,17 @@ static inline void free_list(known_list *l) {
         for (int a = 0; a < AXES; a++) free(l->along[k][a]);
 }
 
-static inline oracle_number factor_at(const known_list *l, const int64_t *index, int64_t batch) {
+static inline oracle_number factor_at(const known_list *l, const int64_t *index, int rank,
+                                      int64_t batch) {
     oracle_number product = 1;
     for (int k = 0; k < l->count; k++) {
         const weft_operator *o = &l->item[k];
         if (o->kind == WEFT_OPERATOR_SCALE) product *= (long double)o->factor;
+        if (o->kind == WEFT_OPERATOR_ARRAY) {
+            const int64_t number = number_in_array(l, index, rank);
+            product *= (long double)array_factor(number, 0) +
+                       o->complex_factors * (long double)array_factor(number, 1) * (oracle_number)I;
+        }
         if (o->kind == WEFT_OPERATOR_FUNCTION)
             product *= (long double)function_factor(index, batch);
         for (int a = 0; a < AXES; a++) {
@@ -126,7 +175,7 @@ static inline void multiply(array *a, const known_list *l) {
             index[k] = rest % a->n[k];
             rest /= a->n[k];
         }
-        const oracle_number factor = factor_at(l, index, i / a->of_member);
+        const oracle_number factor = factor_at(l, index, a->rank, i / a->of_member);
         double *x = a->number + i * a->width;
         if (a->width == 1) {
             x[0] = (double)(x[0] * creall(factor));

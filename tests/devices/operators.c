@@ -61,6 +61,7 @@ typedef struct run {
     weft_plan plan;
     known_list list[PLACES];
     array in, spectrum, results[3]; /* of forward, inverse, convolve */
+    void *factors[PLACES];          /* on the device: the arrays of operators */
 } run;
 
 static void fail_case(const test_case *c, const char *what, double value) {
@@ -116,6 +117,20 @@ static weft_options options_of(const test_case *c) {
                           .keep_spectrum = c->keeps};
 }
 
+/* Gives the plan the arrays that its operators have. */
+static void give_arrays(run *r) {
+    const size_t number = weft_number_bytes(r->problem.precision);
+    for (int place = 0; place < PLACES; place++) {
+        void *factors;
+        const size_t bytes = (size_t)array_factors(&r->problem, &r->list[place], &factors) * number;
+        if (bytes == 0) continue;
+        ok_here(weft_buffer_create(r->plan, bytes, &r->factors[place]));
+        ok_here(weft_buffer_upload(r->plan, r->factors[place], factors, bytes));
+        ok_here(weft_plan_set_array(r->plan, place, r->factors[place]));
+        free(factors);
+    }
+}
+
 static void begin(run *r, const test_case *c) {
     *r = (run){.c = c};
     r->problem = (weft_problem){.rank = c->rank,
@@ -131,9 +146,11 @@ static void begin(run *r, const test_case *c) {
     make_results(r);
     const weft_options options = options_of(c);
     ok_here(weft_plan_create(ctx, &r->problem, &options, &r->plan));
+    give_arrays(r);
 }
 
 static void end(run *r) {
+    for (int i = 0; i < PLACES; i++) weft_buffer_destroy(r->plan, &r->factors[i]);
     weft_plan_destroy(&r->plan);
     for (int i = 0; i < PLACES; i++) {
         free_list(&r->list[i]);
@@ -241,7 +258,7 @@ static void check_case(const test_case *c) {
  * spectrum. */
 static void each_kind_alone_at_each_place(void **state) {
     (void)state;
-    static const char letters[] = "SWHTCF";
+    static const char letters[] = "SWHTCFAB";
     for (int kind = WEFT_C2C; kind <= WEFT_R2C; kind++)
         for (int i = 0; letters[i]; i++) {
             const char letter[2] = {letters[i]};
@@ -254,7 +271,7 @@ static void each_kind_alone_at_each_place(void **state) {
             check_case(&c);
             c.letters[0] = c.letters[2] = letter;
             c.letters[1] = "";
-            if (kind == WEFT_C2C || letters[i] != 'C') check_case(&c);
+            if (kind == WEFT_C2C || (letters[i] != 'C' && letters[i] != 'B')) check_case(&c);
         }
 }
 
@@ -294,6 +311,21 @@ static void several_at_once_along_every_way_through_the_kernels(void **state) {
         {2, {8190, 3}, C2C, SINGLE, 1, NONE, false, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE, false},
         {1, {10007}, C2C, SINGLE, 2, NONE, true, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE, false},
         {1, {10007}, R2C, SINGLE, 2, NONE, false, {"FT", "CF", "TF"}, FORWARD_AND_INVERSE, false},
+        /* arrays */
+        {2,
+         {6, 45},
+         R2C,
+         DOUBLE,
+         3,
+         FORWARD,
+         false,
+         {"WA", "BC", "AT"},
+         FORWARD_AND_INVERSE,
+         false},
+        {3, {8, 6, 8}, C2C, SINGLE, 2, NONE, true, {"CB", "SFA", "WB"}, FORWARD_AND_INVERSE, false},
+        {1, {8192}, C2C, DOUBLE, 200, NONE, true, {"AT", "CB", "B"}, FORWARD_AND_INVERSE, false},
+        {1, {16380}, R2C, SINGLE, 2, NONE, false, {"A", "B", "A"}, FORWARD_AND_INVERSE, false},
+        {1, {10007}, R2C, SINGLE, 2, NONE, false, {"AT", "BF", "A"}, FORWARD_AND_INVERSE, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) check_case(&cases[i]);
 }
@@ -329,6 +361,8 @@ static void a_convolution_is_one_round_trip_where_the_length_allows(void **state
         {2, {10, 6}, C2C, DOUBLE, 2, ORTHO, false, {"F", "F", "F"}, IN_ONE_STEP, false},
         {2, {8, 45}, R2C, DOUBLE, 2, BACKWARD, true, {"T", "CF", "W"}, IN_ONE_STEP, true},
         {3, {8, 6, 20}, R2C, SINGLE, 1, NONE, false, {"F", "T", "F"}, IN_ONE_STEP, true},
+        {2, {10, 6}, C2C, DOUBLE, 2, ORTHO, false, {"A", "B", "A"}, IN_ONE_STEP, true},
+        {3, {8, 6, 20}, R2C, SINGLE, 1, NONE, false, {"A", "TBF", "A"}, IN_ONE_STEP, true},
         {2, {17, 6}, R2C, SINGLE, 2, FORWARD, false, {"F", "C", "F"}, IN_STEPS, false},
         {1, {20}, R2C, SINGLE, 2, BACKWARD, true, {"F", "C", "F"}, IN_STEPS, true},
     };
@@ -404,6 +438,16 @@ static void too_many_tables_are_refused(void **state) {
     }
 }
 
+static void several_arrays_of_a_list_are_refused(void **state) {
+    (void)state;
+    const weft_operator list[] = {{.kind = WEFT_OPERATOR_ARRAY, .array = 1},
+                                  {.kind = WEFT_OPERATOR_ARRAY, .array = 2}};
+    for (int place = 0; place < PLACES; place++) {
+        assert_int_equal(plan_with(list, 2, place), WEFT_ERROR_UNSUPPORTED);
+        expect_error("several operators with an array");
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kind_alone_at_each_place),
@@ -412,6 +456,7 @@ int main(void) {
         cmocka_unit_test(a_snippet_that_does_not_compile_is_quoted_by_its_line),
         cmocka_unit_test(a_function_of_the_host_alone_is_refused),
         cmocka_unit_test(too_many_tables_are_refused),
+        cmocka_unit_test(several_arrays_of_a_list_are_refused),
     };
     const char *name = getenv("WEFT_TEST_ENGINE");
     (void)tested_ops(); /* skipped where there is none */

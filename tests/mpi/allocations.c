@@ -83,6 +83,7 @@ static const weft_operator operators[] = {
     {.kind = WEFT_OPERATOR_WINDOW, .window = {{.kind = WEFT_WINDOW_HANN}}},
     {.kind = WEFT_OPERATOR_FUNCTION, .function = add_one, .snippet = "value.x += 1;"},
     {.kind = WEFT_OPERATOR_SCALE, .factor = 0.5}};
+static const weft_operator with_array[] = {{.kind = WEFT_OPERATOR_ARRAY}};
 
 static weft_engine draw_engine(weft_device device) {
     static const weft_engine on_host[] = {WEFT_ENGINE_NATIVE, WEFT_ENGINE_NATIVE, WEFT_ENGINE_FFTW,
@@ -103,6 +104,7 @@ static plan_case draw_case(int number) {
     c.problem.load = (weft_operators){.count = draw(3) ? 0 : 3, .list = operators};
     c.problem.spectral = (weft_operators){.count = draw(3) ? 0 : 1, .list = operators};
     c.problem.store = (weft_operators){.count = draw(3) ? 0 : 1, .list = operators};
+    if (draw(3) == 0) c.problem.spectral = (weft_operators){.count = 1, .list = with_array};
     c.options.device = named != WEFT_HOST ? named : draw(2) ? WEFT_SIMULATED : WEFT_HOST;
     c.options.engine = draw_engine(c.options.device);
     c.options.location = c.options.device == WEFT_HOST ? WEFT_LOCATION_DEVICE : WEFT_LOCATION_HOST;
@@ -169,6 +171,11 @@ static void run_case(weft_context ctx, int number) {
     must(weft_plan_bytes(plan, WEFT_INPUT, &bytes[0]));
     must(weft_plan_bytes(plan, WEFT_OUTPUT, &bytes[1]));
     size_t most = bytes[0] > bytes[1] ? bytes[0] : bytes[1];
+    void *factors = NULL;
+    if (c.problem.spectral.list == with_array) {
+        must(weft_buffer_create(plan, most + 64, &factors));
+        must(weft_plan_set_array(plan, 0, factors));
+    }
     void *a = calloc(1, most + 64), *b = calloc(1, most + 64);
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < 2; i++) {
@@ -181,6 +188,7 @@ static void run_case(weft_context ctx, int number) {
         }
     free(a);
     free(b);
+    weft_buffer_destroy(plan, &factors);
     weft_plan_destroy(&plan);
 }
 

@@ -38,65 +38,6 @@ static bool succeeds(weft_status status, weft_context ctx) {
     return false;
 }
 
-/* Lists with an array in a random place, which problems without bricks may have. */
-static weft_operator with_array[PLACES][MOST_DRAWN + 1];
-
-static void add_arrays(test_case *c) {
-    if (c->bricks) return;
-    for (int place = 0; place < PLACES; place++) {
-        weft_operators *given = operators_of(&c->problem, place);
-        const int at = pick(given->count + 1);
-        weft_operator *list = with_array[place];
-        if (pick(2)) continue;
-        for (int k = 0; k < given->count; k++) list[k + (k >= at)] = given->list[k];
-        list[at] = (weft_operator){
-            .kind = WEFT_OPERATOR_ARRAY, .array = 5 * place, .complex_factors = pick(2)};
-        *given = (weft_operators){list, given->count + 1};
-    }
-}
-
-/* Part 0 or 1 of the factor with this global number. */
-static double array_factor(int place, int64_t number, int part) {
-    return (double)((number * 7919 + place * 31 + part * 17) % 1009 - 500) / 333;
-}
-
-/* Sets the arrays of the plan's operators to the factors of the box of `rank`. The caller frees
- * what is in `array`. */
-static bool set_arrays(const test_case *c, weft_context ctx, weft_plan plan, int rank,
-                       void *array[PLACES]) {
-    static const int natural[WEFT_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
-    weft_problem p = c->problem;
-    bool good = true;
-    for (int place = 0; place < PLACES; place++) {
-        const weft_operators *given = operators_of(&p, place);
-        const weft_operator *o = NULL;
-        weft_box box;
-        int64_t count = 1;
-        array[place] = NULL;
-        for (int k = 0; k < given->count; k++)
-            if (given->list[k].kind == WEFT_OPERATOR_ARRAY) o = &given->list[k];
-        if (!o) continue;
-        weft_plan_box(plan, place == 1 ? WEFT_OUTPUT : WEFT_INPUT, rank, &box);
-        for (int a = 0; a < p.rank; a++) count *= box.n[a];
-        const int width = 1 + o->complex_factors;
-        if (count > 0) array[place] = malloc((size_t)(count * width) * sizeof(double));
-        for (int64_t i = 0; i < count * width; i++) {
-            const double factor =
-                array_factor(place, global_index(&p, &box, natural, i / width), (int)(i % width));
-            if (p.precision == WEFT_SINGLE)
-                ((float *)array[place])[i] = (float)factor;
-            else
-                ((double *)array[place])[i] = factor;
-        }
-        good = succeeds(weft_plan_set_array(plan, (int)o->array, array[place]), ctx) && good;
-    }
-    return good;
-}
-
-static void free_arrays(void *array[PLACES]) {
-    for (int place = 0; place < PLACES; place++) free(array[place]);
-}
-
 /* The whole array `in` through a plan of one process. */
 static bool run_alone(const test_case *c, weft_context alone, weft_direction dir, const char *in,
                       char *out) {
@@ -106,10 +47,10 @@ static bool run_alone(const test_case *c, weft_context alone, weft_direction dir
     void *array[PLACES] = {NULL};
     problem.input = problem.output = NULL;
     bool good = succeeds(weft_plan_create(alone, &problem, &options, &plan), alone) &&
-                set_arrays(c, alone, plan, 0, array) &&
+                succeeds(set_arrays(&problem, plan, 0, false, array), alone) &&
                 succeeds(weft_execute(plan, dir, in, out), alone);
+    release_arrays(plan, false, array);
     weft_plan_destroy(&plan);
-    free_arrays(array);
     return good;
 }
 
@@ -144,7 +85,7 @@ static bool run_together(const test_case *c, weft_context ctx, weft_direction di
                whole_in + global_index(&c->problem, &from.box, from.order, i) * (int64_t)element,
                element);
     void *array[PLACES] = {NULL};
-    bool good = set_arrays(c, ctx, plan, world_rank, array);
+    bool good = succeeds(set_arrays(&c->problem, plan, world_rank, false, array), ctx);
     good = succeeds(weft_execute(plan, dir, in, out), ctx) && good;
     for (int64_t i = 0; i < to.elements && good; i++)
         good =
@@ -153,8 +94,8 @@ static bool run_together(const test_case *c, weft_context ctx, weft_direction di
                    element) == 0;
     if (!c->in_place) free(out);
     free(in);
+    release_arrays(plan, false, array);
     weft_plan_destroy(&plan);
-    free_arrays(array);
     return good;
 }
 
@@ -247,10 +188,10 @@ int main(int argc, char **argv) {
         !succeeds(weft_context_create(NULL, &alone), NULL))
         MPI_Abort(MPI_COMM_WORLD, 1);
     failures += !check_unset(ctx);
+    draws_arrays = true;
     double start = MPI_Wtime();
     for (int go = 1; go && failures < 5; cases++) {
         test_case c = complex_case();
-        add_arrays(&c);
         failures += !check(&c, ctx, alone);
         go = MPI_Wtime() - start < seconds;
         MPI_Bcast(&go, 1, MPI_INT, 0, MPI_COMM_WORLD);

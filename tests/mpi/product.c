@@ -451,10 +451,17 @@ static int run_case(weft_context ctx, test_case *c, int *runs) {
             failures++;
             break;
         }
+        void *array[PLACES];
+        const bool there = c->options.device != WEFT_HOST;
+        int unset = set_arrays(&c->problem, plan, world_rank, there, array) != WEFT_SUCCESS;
+        if (unset) say(c, weft_last_error(ctx));
+        MPI_Allreduce(MPI_IN_PLACE, &unset, 1, MPI_INT, MPI_LOR, MPI_COMM_WORLD);
+        failures += unset;
         failures += !check_aware(c, plan);
         visited[c->options.device][m]++;
         for (int d = 0; d < (c->options.convolve ? DIRECTIONS : WEFT_CONVOLVE); d++, ++*runs)
             failures += !check_direction(c, plan, ctx, &t, (weft_direction)d, &first);
+        release_arrays(plan, there, array);
         weft_plan_destroy(&plan);
     }
     for (int d = 0; d < DIRECTIONS; d++) free(first.data[d]);
@@ -517,6 +524,7 @@ static void expect_device(void) {
 
 /* Also the state from which the next case is drawn, on every rank. */
 static test_case next_case(void) {
+    draws_arrays = true;
     test_case c = random_case();
     next_state = random_state + 2 * (uint64_t)(case_number + 1);
     return c;

@@ -102,6 +102,8 @@ static void random_grid(weft_options *o, int rank) {
 static weft_device on_device;   /* --device: every case, with the engines that compute there */
 static weft_engine with_engine; /* --engine: of these */
 
+static bool draws_arrays; /* whether operators may have arrays, which plans without bricks take */
+
 /* Callers' arrays that are padded, cropped, or of other numbers. */
 static void draw_stored(test_case *c) {
     static const weft_storage storages[] = {WEFT_STORAGE_SAME, WEFT_STORAGE_FLOAT,
@@ -159,7 +161,7 @@ static test_case random_case(void) {
         c.options.convolve && !c.bricks && pick(2) &&
         (c.options.device == WEFT_HOST || c.options.location == WEFT_LOCATION_DEVICE);
     if (!c.bricks && pick(4) == 0) draw_stored(&c);
-    if (pick(2)) draw_operators(pick, &c.problem, &drawn);
+    if (pick(2)) draw_operators(pick, &c.problem, draws_arrays && !c.bricks, &drawn);
     const bool cufft = on_device == WEFT_CUDA && with_engine != WEFT_ENGINE_JIT;
     if (cufft && c.options.convolve && c.problem.kind == WEFT_R2C)
         keep_real_spectra(&c.problem, &drawn); /* it takes no others back */

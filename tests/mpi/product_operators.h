@@ -100,8 +100,84 @@ static inline weft_operators *operators_of(weft_problem *p, int place) {
     return all[place];
 }
 
-/* Random lists in all three places, some of them empty. */
-static inline void draw_operators(int (*pick)(int), weft_problem *p, drawn_operators *d) {
+/* ---- arrays: one for each place, with its number ---- */
+
+/* Part 0 or 1 of the factor of element `number` of the whole array; exact in either precision. */
+static inline double place_factor(int place, int64_t number, int part) {
+    return (double)((number * 7919 + place * 31 + part * 17) % 1009 - 404) / 256;
+}
+
+/* The operator of a place that has an array, or NULL. */
+static inline const weft_operator *operator_with_array(const weft_problem *p, int place) {
+    const weft_operators all[PLACES] = {p->load, p->spectral, p->store};
+    for (int k = 0; k < all[place].count; k++)
+        if (all[place].list[k].kind == WEFT_OPERATOR_ARRAY) return &all[place].list[k];
+    return NULL;
+}
+
+/* The factors of the box of `rank`; NULL where it is empty. The caller frees them. */
+static inline void *make_factors(const weft_problem *p, weft_plan plan, int rank, int place,
+                                 int width, size_t *bytes) {
+    int64_t n[WEFT_MAX_RANK], count = 1;
+    weft_box box;
+    place_extents(p, place, n);
+    weft_plan_box(plan, place == 1 ? WEFT_OUTPUT : WEFT_INPUT, rank, &box);
+    for (int a = 0; a < p->rank; a++) count *= box.n[a];
+    *bytes =
+        (size_t)(count * width) * (p->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double));
+    if (count == 0) return NULL;
+    void *factors = malloc(*bytes);
+    for (int64_t i = 0; i < count * width; i++) {
+        int64_t index[WEFT_MAX_RANK], rest = i / width, number = 0;
+        for (int a = p->rank - 1; a >= 0; a--) {
+            index[a] = box.lo[a] + rest % box.n[a];
+            rest /= box.n[a];
+        }
+        for (int a = 0; a < p->rank; a++) number = number * n[a] + index[a];
+        const double factor = place_factor(place, number, (int)(i % width));
+        if (p->precision == WEFT_SINGLE)
+            ((float *)factors)[i] = (float)factor;
+        else
+            ((double *)factors)[i] = factor;
+    }
+    return factors;
+}
+
+/* Sets the arrays of the plan's operators, in memory of the device if it has its own.
+ * release_arrays frees what is in `array`, before the plan is destroyed. */
+static inline weft_status set_arrays(const weft_problem *p, weft_plan plan, int rank,
+                                     bool on_device, void *array[PLACES]) {
+    weft_status status = WEFT_SUCCESS;
+    for (int place = 0; place < PLACES; place++) {
+        const weft_operator *o = operator_with_array(p, place);
+        size_t bytes;
+        array[place] = NULL;
+        if (!o || status != WEFT_SUCCESS) continue;
+        void *factors = make_factors(p, plan, rank, place, 1 + o->complex_factors, &bytes);
+        if (on_device && factors) {
+            status = weft_buffer_create(plan, bytes, &array[place]);
+            if (status == WEFT_SUCCESS)
+                status = weft_buffer_upload(plan, array[place], factors, bytes);
+            free(factors);
+        } else {
+            array[place] = factors;
+        }
+        if (status == WEFT_SUCCESS) status = weft_plan_set_array(plan, place, array[place]);
+    }
+    return status;
+}
+
+static inline void release_arrays(weft_plan plan, bool on_device, void *array[PLACES]) {
+    for (int place = 0; place < PLACES; place++)
+        if (on_device)
+            weft_buffer_destroy(plan, &array[place]);
+        else
+            free(array[place]);
+}
+
+/* Random lists in all three places, some of them empty. With `arrays` some have an array. */
+static inline void draw_operators(int (*pick)(int), weft_problem *p, bool arrays,
+                                  drawn_operators *d) {
     for (int place = 0; place < PLACES; place++) {
         int64_t n[WEFT_MAX_RANK];
         const int count = pick(MOST_DRAWN + 1);
@@ -111,6 +187,10 @@ static inline void draw_operators(int (*pick)(int), weft_problem *p, drawn_opera
         for (int k = 0; k < count; k++) {
             weft_operator *o = &d->list[place][k];
             draw_operator(pick, p->n, n, p->rank, real, d->snippet[place], o, d->table[place][k]);
+            if (arrays && pick(4) == 0 && k == count / 2)
+                *o = (weft_operator){.kind = WEFT_OPERATOR_ARRAY,
+                                     .array = place,
+                                     .complex_factors = !real && pick(2)};
             for (int a = 0; a < p->rank && o->kind == WEFT_OPERATOR_WINDOW; a++)
                 weft_window_values(&o->window[a], n[a], d->window[place][k][a]);
         }
@@ -185,6 +265,7 @@ static inline double apply_operators(const weft_problem *p, const drawn_operator
     place_extents(p, place, n);
     for (int a = 0; a < p->rank; a++) total *= n[a];
     place_factors *f = factors_of(p, d, place, n);
+    const weft_operator *array = operator_with_array(p, place);
     for (int64_t i = 0; i < total * p->batch; i++) {
         int64_t rest = i % total;
         memset(index, 0, sizeof index);
@@ -194,6 +275,11 @@ static inline double apply_operators(const weft_problem *p, const drawn_operator
         }
         oracle_number factor = f->all;
         for (int a = 0; a < p->rank; a++) factor *= f->axis[a][index[a]];
+        if (array) {
+            factor *= (long double)place_factor(place, i % total, 0) +
+                      array->complex_factors * (long double)place_factor(place, i % total, 1) *
+                          (oracle_number)I;
+        }
         for (int k = 0; k < f->functions; k++)
             factor *= (long double)function_factor(index, i / total);
         data[i] *= factor;

@@ -307,7 +307,7 @@ typedef struct launch {
     int64_t out_pieces[WEFT_JIT_PIECES * (3 + WEFT_JIT_LOOPS)];
     int64_t load_places[WEFT_OPERATOR_PLACES], spectral_places[WEFT_OPERATOR_PLACES];
     int64_t store_places[WEFT_OPERATOR_PLACES];
-    weft_kernel_argument argument[WEFT_JIT_PIECES + 12];
+    weft_kernel_argument argument[WEFT_JIT_PIECES + 15];
     int arguments;
 } launch;
 
@@ -330,6 +330,7 @@ static void add_operators(launch *l, const weft_jit_request *r, const weft_jit_o
         first[o->axis[r->chunk]] += run->chunk_first * o->step[r->chunk];
     add_memory(l, o->kernel->tables);
     add_value(l, place, weft_operator_kernel_places(o->kernel, first, place));
+    if (o->kernel->array >= 0) add_memory(l, weft_operator_kernel_array(o->kernel));
     if (o->kernel->keeps) add_memory(l, run->kept);
 }
 
