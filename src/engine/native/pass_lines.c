@@ -2,6 +2,8 @@
 #include "engine/native/number.h"
 #include "engine/native/pass.h"
 
+#include <string.h>
+
 enum { ALIGNMENT = 64 };
 
 /* Bytes of one complex line, which may be a half spectrum. */
@@ -21,9 +23,9 @@ static bool needs_line(const weft_native_pass *pass) {
     return pass->kind != WEFT_TRANSFORM_C2C && (!pass->halved || pass->kind == WEFT_TRANSFORM_C2R);
 }
 
-/* Whether lines are put together from pieces or taken apart, or operated on. */
+/* Whether lines are put together from pieces or taken apart, padded or cropped, or operated on. */
 static bool is_copied(const weft_native_side *side) {
-    return side->pieces > 1 || side->operated;
+    return side->pieces > 1 || side->operated || !weft_native_side_is_whole(side);
 }
 
 /* Scratch memory for the transform; then for a complex line, for one that is put together from
@@ -88,9 +90,13 @@ static int64_t offset_of(const weft_native_pass *pass, const weft_native_piece *
     return offset;
 }
 
-/* Puts a contiguous line together from its pieces, and applies the operators. */
+/* Puts a contiguous line together from its pieces, and zeros where it does not lie in memory, and
+ * applies the operators. */
 static void join_line(const weft_native_pass *pass, const void *const *in, const int64_t *index,
                       char *line) {
+    const weft_native_side *side = &pass->in;
+    const int64_t beyond = side->points - side->stored;
+    memset(line + side->stored * side->whole.stride, 0, (size_t)(beyond * side->whole.stride));
     for (int p = 0; p < pass->in.pieces; p++) {
         const weft_native_piece *piece = &pass->in.piece[p];
         const char *from = (const char *)in[p] + offset_of(pass, piece, index);
