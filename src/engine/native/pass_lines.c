@@ -90,13 +90,15 @@ static int64_t offset_of(const weft_native_pass *pass, const weft_native_piece *
     return offset;
 }
 
-/* Puts a contiguous line together from its pieces, and zeros where it does not lie in memory, and
- * applies the operators. */
-static void join_line(const weft_native_pass *pass, const void *const *in, const int64_t *index,
-                      char *line) {
-    const weft_native_side *side = &pass->in;
+/* Fills in the points of a line that do not lie in memory. */
+static void pad_line(const weft_native_side *side, char *line) {
     const int64_t beyond = side->points - side->stored;
     memset(line + side->stored * side->whole.stride, 0, (size_t)(beyond * side->whole.stride));
+}
+
+/* Puts a contiguous line together from its pieces, and applies the operators. */
+static void join_line(const weft_native_pass *pass, const void *const *in, const int64_t *index,
+                      char *line) {
     for (int p = 0; p < pass->in.pieces; p++) {
         const weft_native_piece *piece = &pass->in.piece[p];
         const char *from = (const char *)in[p] + offset_of(pass, piece, index);
@@ -132,6 +134,7 @@ void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, 
     char *joined = complex_line + (needs_line(pass) ? line_room(pass) : 0);
     char *whole = joined + (joins ? line_room(pass) : 0);
     int64_t index[WEFT_PASS_LOOPS], rest = first;
+    if (joins) pad_line(&pass->in, joined);
     for (int i = 0; i < pass->loops; i++) {
         index[i] = rest % pass->loop[i];
         rest /= pass->loop[i];

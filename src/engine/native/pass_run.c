@@ -328,6 +328,7 @@ static void store(const weft_native_pass *pass, void *const *array, const tile_l
                                r.offset, t->count, pass->scale);
         else
             k->store_rows(w->tile, pass->store_row, side->stored, base, r.offset, t->count,
+                          stream && t->count == k->lanes && !weft_native_side_is_whole(side),
                           pass->scale);
         return;
     }
@@ -395,8 +396,7 @@ bool weft_native_pass_aligned(const weft_native_pass *pass, void *const *array) 
     return bits % ALIGNMENT == 0;
 }
 
-/* Loads with the first stage, and stores with the last, past the caches only where no results go to
- * the tile. This applies to full tiles of neighbouring
+/* Loads with the first stage, and stores with the last. This applies to full tiles of neighbouring
  * complex lines of smooth length that need nothing else. */
 static void load_fused(const weft_native_pass *pass, const void *const *in, const tile_lines *t,
                        const work *w) {
@@ -408,11 +408,17 @@ static void load_fused(const weft_native_pass *pass, const void *const *in, cons
         s->stage[0].codelet->load(r.base, r.offset, w->tile, 1, 0);
 }
 
+/* Whether the last stage stores a full tile: not where it would store past the caches what is
+ * cropped, too. */
+static bool fuses_store(const weft_native_pass *pass, bool stream) {
+    return pass->out.access == WEFT_ACROSS && !(stream && !weft_native_side_is_whole(&pass->out));
+}
+
 static void store_fused(const weft_native_pass *pass, void *const *out, const tile_lines *t,
                         const work *w, bool stream) {
     side_rows r = find_target(pass, out, t, true, w);
-    weft_stages_store(&pass->line.stages, w->tile, (void *)(uintptr_t)r.base, r.offset,
-                      stream && weft_native_side_is_whole(&pass->out), pass->scale);
+    weft_stages_store(&pass->line.stages, w->tile, (void *)(uintptr_t)r.base, r.offset, stream,
+                      pass->scale);
 }
 
 /* Whether results are scaled by a number of the kernels' precision. */
@@ -426,8 +432,8 @@ static void run_array_to_array(const weft_native_pass *pass, const void *const *
     side_rows r = find_source(pass, in, t, true, w), to = find_target(pass, out, t, true, w);
     const weft_codelet *codelet = s->stage[0].codelet;
     if (t->count == pass->kernels->lanes)
-        codelet->array_to_array(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset,
-                                stream && weft_native_side_is_whole(&pass->out), pass->scale);
+        codelet->array_to_array(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset, stream,
+                                pass->scale);
     else
         codelet->some_to_array(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset, t->count,
                                pass->scale);
@@ -518,7 +524,7 @@ static void run_there_and_back(const weft_native_pass *pass, const void *const *
             transform(pass, &t, &w);
         }
         turn(pass, &t, number, w.tile, last.tile);
-        if (plain && back->out.access == WEFT_ACROSS && full && s->count > 1) {
+        if (plain && fuses_store(back, stream) && full && s->count > 1) {
             weft_stages_run(after, last.tile, 0, after->count - 1);
             store_fused(back, out, &t, &last, stream);
         } else {
@@ -552,8 +558,8 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
     const bool plain = pass->kind == WEFT_TRANSFORM_C2C && !pass->twiddles &&
                        pass->line.method == WEFT_LINE_STAGES && s->count > 0;
     const bool fuse_load = plain && pass->in.access == WEFT_ACROSS;
-    const bool fuse_store = plain && pass->out.access == WEFT_ACROSS;
     const bool stream = pass->stream && weft_native_pass_aligned(pass, out);
+    const bool fuse_store = plain && fuses_store(pass, stream);
     w.touch = stream && touches(pass);
     tile_lines t;
     for (int64_t i = first; i < end; i++) {
