@@ -320,6 +320,8 @@ static test_case random_case(void) {
                                             : 24;
         points *= t->dim[d].n = random_length(most);
     }
+    if (t->dims == 1 && random_between(0, 5) == 0) /* matrices, where lines are contiguous */
+        points = 1, t->dim[0].n = 512 << random_between(0, 1);
     for (int i = 0; i < t->loops; i++)
         t->loop[i].n = random_between(1, points > 2000 ? 4 : random_between(0, 1) ? 9 : 40);
     const extents in = extents_of(&c, false), out = extents_of(&c, true);
@@ -350,7 +352,7 @@ static void zeros_that_are_not_stored_give_the_bits_of_stored_ones(void **state)
     signal(SIGSEGV, tell_fault);
     signal(SIGBUS, tell_fault);
     int taken[4] = {0}, trips = 0, pieces = 0;
-    for (int i = 0; i < 6000; i++) {
+    for (int i = 0; i < 3000; i++) {
         const test_case c = random_case();
         const bool takes = check(&c, random_between(0, 1) ? &scaling : &no_operators,
                                  c.t.round_trip && random_between(0, 1));
@@ -365,8 +367,8 @@ static void zeros_that_are_not_stored_give_the_bits_of_stored_ones(void **state)
     }
     print_message("taken: %d lines, %d planes, %d boxes; %d round trips, %d in pieces\n", taken[1],
                   taken[2], taken[3], trips, pieces);
-    assert_true(taken[1] > 2000 && taken[2] > 100 && taken[3] > 50);
-    assert_true(trips > 300 && pieces > 100);
+    assert_true(taken[1] > 1000 && taken[2] > 100 && taken[3] > 30);
+    assert_true(trips > 150 && pieces > 50);
 }
 
 /* Arrays that no cache holds, which are done in blocks and stored past the caches. */
