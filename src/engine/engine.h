@@ -45,7 +45,9 @@ typedef struct weft_pieces {
     const weft_piece *piece; /* not owned; read by `supports` and `plan` only */
 } weft_pieces;
 
-/* Operators that are applied to the elements of one side as they are loaded or stored. dim_axis and
+/* Operators that are applied to the elements of one side as they are loaded or stored. Where
+ * layout.stored is cropped, the array of that side, in pieces or not, holds only the first
+ * stored.n[a] indices along axis a: the others are loaded as zeros, and not stored. dim_axis and
  * loop_axis give the axis of the operators' box that each dimension and loop of the transform is;
  * the other axes of the box have one index. */
 typedef struct weft_fused_operators {

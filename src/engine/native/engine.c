@@ -168,6 +168,8 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
                                  .in_batch = t->in_batch,
                                  .cache = weft_native_cache_share(p->plan->threads)};
     if (t->dim[d].n == 1 && (from_output || to_input)) return WEFT_SUCCESS;
+    if (!from_output) request.in_stored = weft_native_stored(t, false);
+    if (!to_input) request.out_stored = weft_native_stored(t, true);
     ends e;
     set_loops(p, 1u << d, from_output, to_input, &e, &request);
     weft_pass_group *group = add_group(p, from_output, to_input);
@@ -186,7 +188,11 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
 static weft_status add_plane(const planning *p, int first, int second, bool from_output) {
     const weft_transform *t = p->transform;
     const unsigned both = 1u << first | 1u << second;
-    weft_pass_request planes = {.kernels = p->kernels, .kind = t->kind, .direction = t->direction};
+    weft_pass_request planes = {.kernels = p->kernels,
+                                .kind = t->kind,
+                                .direction = t->direction,
+                                .in_stored = from_output ? 0 : weft_native_stored(t, false),
+                                .out_stored = weft_native_stored(t, true)};
     ends e;
     weft_pass_group *group = add_group(p, from_output, false);
     set_loops(p, both, from_output, false, &e, &planes);
@@ -201,7 +207,10 @@ static weft_status add_plane(const planning *p, int first, int second, bool from
 /* A round trip over the planes of both dimensions. */
 static weft_status add_plane_and_back(const planning *p) {
     const weft_transform *t = p->transform;
-    weft_pass_request planes = {.kernels = p->kernels, .kind = t->kind};
+    weft_pass_request planes = {.kernels = p->kernels,
+                                .kind = t->kind,
+                                .in_stored = weft_native_stored(t, false),
+                                .out_stored = weft_native_stored(t, true)};
     ends e;
     weft_pass_group *group = add_group(p, false, false);
     const weft_pieces spectrum = spectrum_of(p);
@@ -264,7 +273,10 @@ static const weft_native_pass *find_alone(const weft_engine_plan *plan) {
     const weft_native_pass *pass = &plan->group[0].pass[0];
     const bool whole =
         plan->groups == 1 && plan->group[0].direct && plan->in_pieces == 0 && plan->out_pieces == 0;
-    return whole && pass->by_lone && !pass->in.operated && !pass->out.operated ? pass : NULL;
+    const bool plain = !pass->in.operated && !pass->out.operated &&
+                       weft_native_side_is_whole(&pass->in) &&
+                       weft_native_side_is_whole(&pass->out);
+    return whole && plain && pass->by_lone ? pass : NULL;
 }
 
 void weft_native_destroy(weft_engine_plan *plan) {
@@ -310,7 +322,7 @@ static weft_status add_operators(const weft_transform *t, weft_engine_plan *plan
     for (int i = 0; i < plan->groups; i++) weft_pass_group_scale(&plan->group[i], 1);
     weft_pass_group_scale(last, factor);
     const weft_dimension part = t->loops > 0 ? t->loop[t->part_loop] : (weft_dimension){0};
-    if (t->load.list) {
+    if (t->load.list && !weft_native_only_pads(t)) {
         WEFT_TRY(prepare_operators(&t->load, weft_transform_element_bytes(t, false), part.in_stride,
                                    t->threads, &plan->load, bytes));
         weft_pass_group_load_operated(&plan->group[0], &plan->load);

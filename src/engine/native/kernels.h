@@ -78,11 +78,12 @@ typedef struct weft_kernels {
                             int count);
     void (*store_real_lines)(const void *tile, const int32_t *rows, int64_t n, void *const *lines,
                              int count, double scale);
-    /* Across: loads and stores `count` <= lanes complex lines. */
+    /* Across: loads and stores `count` <= lanes complex lines. With `past`, which takes as many
+     * lines as there are lanes, and rows aligned to 64 bytes, they are stored past the caches. */
     void (*load_rows)(const void *base, const int64_t *offset, int64_t n, void *tile,
                       const int32_t *rows, int count);
     void (*store_rows)(const void *tile, const int32_t *rows, int64_t n, void *base,
-                       const int64_t *offset, int count, double scale);
+                       const int64_t *offset, int count, bool past, double scale);
     /* Across: loads rows of a real array. With `pairs`, array row 2 j becomes the real part of row
      * j of the tile and array row 2 j + 1 the imaginary part; otherwise array row j becomes the
      * real part, and the imaginary part is zero. */

@@ -94,7 +94,8 @@ static int merge_loops(const weft_pass_request *request, sorted_loop *loop, int 
 }
 
 static void make_side(const weft_native_pass *pass, const weft_dimension *dim,
-                      const sorted_loop *loop, bool output, weft_native_side *side) {
+                      const sorted_loop *loop, bool output, int64_t stored,
+                      weft_native_side *side) {
     side->real = pass->kind == (output ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
     int64_t bytes = element_bytes(pass->kernels, side->real);
     int64_t stride = output ? dim->out_stride : dim->in_stride;
@@ -102,20 +103,22 @@ static void make_side(const weft_native_pass *pass, const weft_dimension *dim,
     side->access = access_of(stride, lane, pass->loops > 0 && pass->loop[0] > 1);
     side->pieces = 1;
     side->piece = &side->whole;
-    int64_t points = pass->kind == WEFT_TRANSFORM_C2C || side->real ? pass->n : pass->n / 2 + 1;
-    side->whole = (weft_native_piece){.points = points, .stride = stride * bytes};
+    side->points = pass->kind == WEFT_TRANSFORM_C2C || side->real ? pass->n : pass->n / 2 + 1;
+    side->stored = stored > 0 ? stored : side->points;
+    side->whole = (weft_native_piece){.points = side->stored, .stride = stride * bytes};
     for (int i = 0; i < pass->loops; i++)
         side->whole.loop_stride[i] = (output ? loop[i].d.out_stride : loop[i].d.in_stride) * bytes;
 }
 
 /* Bytes of a contiguous line as it is stored, if the next line begins at its end and a tile of such
- * lines is short; otherwise 0. Real lines of odd length are excluded, since they are stored number
- * by number. */
+ * lines is short; otherwise 0. Real lines of odd length, or of which an odd number of points is
+ * stored, are excluded, since they are stored number by number. */
 static int64_t adjoining_bytes(const weft_native_pass *pass) {
     enum { MOST = 1 << 15 };
     const weft_native_side *side = &pass->out;
     const int64_t line = side->whole.points * side->whole.stride, lanes = pass->kernels->lanes;
-    bool adjoin = side->access == WEFT_ALONG && (!side->real || pass->halved) && pass->loops > 0 &&
+    const bool by_number = side->real && (!pass->halved || side->stored % 2 != 0);
+    bool adjoin = side->access == WEFT_ALONG && !by_number && pass->loops > 0 &&
                   side->pieces == 1 && pass->loop[0] >= lanes && side->whole.loop_stride[0] == line;
     return adjoin && lanes * line <= MOST ? line : 0;
 }
@@ -168,7 +171,7 @@ static bool make_rows(weft_native_pass *pass, size_t *bytes) {
 /* Makes the offsets of a side's rows: offset[j] is that of point j; fused_offset has the same
  * offsets in the order in which the codelets load or store the points. */
 static bool make_offsets(weft_native_side *side, const int32_t *order, size_t *bytes) {
-    if (side->access != WEFT_ACROSS) return true;
+    if (side->access != WEFT_ACROSS || !weft_native_side_is_whole(side)) return true;
     const weft_native_piece *piece = &side->whole;
     size_t size = (size_t)piece->points * sizeof *side->offset;
     side->offset = malloc(size);
@@ -255,7 +258,9 @@ static bool make_tiles(weft_native_pass *pass, weft_direction direction, bool li
     const bool one = pass->kind == WEFT_TRANSFORM_C2C ? plain && pass->line.stages.count == 1
                                                       : pass->real_codelet >= 0;
     pass->by_codelet = ok && one && !pass->by_matrix && pass->tile &&
-                       pass->in.access == WEFT_ALONG && pass->out.access == WEFT_ALONG;
+                       pass->in.access == WEFT_ALONG && pass->out.access == WEFT_ALONG &&
+                       weft_native_side_is_whole(&pass->in) &&
+                       weft_native_side_is_whole(&pass->out);
     pass->inverse = direction == WEFT_INVERSE;
     return ok && (!pass->by_matrix ||
                   weft_matrix_create(pass->kernels, pass->line.n, direction, &pass->matrix, bytes));
@@ -291,8 +296,8 @@ static weft_status create_half(const weft_pass_request *request, sorted_loop *lo
     int64_t lines = 1;
     for (int i = 0; i < pass->loops; i++) lines *= pass->loop[i] = loop[i].d.n;
     pass->lines = lines;
-    make_side(pass, &request->dim, loop, false, &pass->in);
-    make_side(pass, &request->dim, loop, true, &pass->out);
+    make_side(pass, &request->dim, loop, false, request->in_stored, &pass->in);
+    make_side(pass, &request->dim, loop, true, request->out_stored, &pass->out);
     pass->by_loop = pass->in.access == WEFT_ACROSS || pass->out.access == WEFT_ACROSS;
     const int64_t lanes = pass->kernels->lanes;
     pass->tiles = pass->by_loop ? (pass->loop[0] + lanes - 1) / lanes * (lines / pass->loop[0])
@@ -320,9 +325,10 @@ static weft_status create_half(const weft_pass_request *request, sorted_loop *lo
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes) {
     sorted_loop loop[WEFT_PASS_LOOPS];
-    weft_pass_request back = *request;
-    WEFT_TRY(create_half(request, loop, pass, bytes));
-    if (request->spectrum.count == 0) return WEFT_SUCCESS;
+    if (request->spectrum.count == 0) return create_half(request, loop, pass, bytes);
+    weft_pass_request there = *request, back = *request;
+    there.out_stored = back.in_stored = 0;
+    WEFT_TRY(create_half(&there, loop, pass, bytes));
     pass->back = calloc(1, sizeof *pass->back);
     if (!pass->back)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a round trip");

@@ -33,8 +33,10 @@ typedef struct weft_native_side {
     int pieces;
     weft_native_piece *piece; /* &whole, or owned */
     weft_native_piece whole;
-    int64_t *offset;       /* across, one piece: bytes from the first point to point j */
-    int64_t *fused_offset; /* these offsets in the order of the first or last stage */
+    int64_t points, stored; /* of a line, and of these those that lie in memory, the first ones: the
+                               others are loaded as zeros, and not stored */
+    int64_t *offset;        /* across, one piece with all points: bytes from the first to point j */
+    int64_t *fused_offset;  /* these offsets in the order of the first or last stage */
     const weft_native_operated *operated; /* along, one piece: operators on the lines; or NULL */
 } weft_native_side;
 
@@ -62,6 +64,8 @@ typedef struct weft_pass_request {
     int loops;
     weft_dimension loop[WEFT_PASS_LOOPS];
     weft_native_pieces in, out;
+    int64_t in_stored, out_stored; /* points of a line that lie in memory on either side, at least
+                                      one; 0: all. Pieces hold no others */
     /* Of a round trip, one piece: the strides of the loops in the box of its operators. */
     weft_native_pieces spectrum;
     bool in_batch; /* as in weft_transform */
@@ -115,6 +119,11 @@ typedef struct weft_native_return {
  * half. It must not be one that weft_native_pass_takes_alone or weft_native_pass_takes_matrices. */
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes);
+
+/* Whether all points of a line lie in memory. */
+static inline bool weft_native_side_is_whole(const weft_native_side *side) {
+    return side->stored == side->points;
+}
 
 /* Whether a request is met without a tile: it is for one line, which is contiguous on both sides
  * and is transformed with its own points in the lanes. It would fill one lane of a tile. A line of

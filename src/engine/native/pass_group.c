@@ -99,6 +99,12 @@ static int64_t loop_over_blocks(const weft_pass_request *r, int64_t width, weft_
     return lines;
 }
 
+/* Points of a line that lie in memory: only these are copied. */
+static int64_t stored_of(const weft_pass_request *r, bool output) {
+    const int64_t stored = output ? r->out_stored : r->in_stored;
+    return stored > 0 ? stored : r->dim.n;
+}
+
 weft_status weft_pass_group_create_blocks(const weft_pass_request *r, weft_pass_group *group,
                                           size_t *bytes) {
     const int64_t element = weft_complex_bytes(r->kernels),
@@ -116,8 +122,8 @@ weft_status weft_pass_group_create_blocks(const weft_pass_request *r, weft_pass_
     memset(group, 0, sizeof *group);
     group->kernels = r->kernels;
     WEFT_TRY(weft_pass_group_loop_over_parts(group, &parts, bytes));
-    weft_pass_group_lay_rows(group, r->dim.n, r->dim.in_stride, &parts.in, &group->in);
-    weft_pass_group_lay_rows(group, r->dim.n, r->dim.out_stride, &parts.out, &group->out);
+    weft_pass_group_lay_rows(group, stored_of(r, false), r->dim.in_stride, &parts.in, &group->in);
+    weft_pass_group_lay_rows(group, stored_of(r, true), r->dim.out_stride, &parts.out, &group->out);
     group->buffer_bytes = (size_t)(r->dim.n * row * element);
     group->fill = group->flush = (weft_pass_group_rows){
         .rows = r->dim.n, .bytes = width * element, .buffer_stride = row * element};
@@ -131,7 +137,9 @@ weft_status weft_pass_group_create_blocks(const weft_pass_request *r, weft_pass_
                                .direction = r->direction,
                                .dim = {r->dim.n, row, row},
                                .loops = 1,
-                               .loop = {{width, 1, 1}}};
+                               .loop = {{width, 1, 1}},
+                               .in_stored = r->in_stored,
+                               .out_stored = r->out_stored};
     if (r->spectrum.count > 0) { /* of a block: a row is one loop */
         spectrum.piece[0].loop_stride[0] = r->spectrum.piece->loop_stride[find_neighbours(r)];
         block.spectrum = spectrum.pieces;

@@ -91,14 +91,16 @@ weft_status weft_pass_group_create_blocks(const weft_pass_request *request, weft
 /* Makes a group of two passes over each plane of two axes; `first` is transformed before `second`.
  * The request's loops are those over the planes. Pieces of the input are along `first`, and their
  * loop strides end with that of `second`; pieces of the output are along `second`, and their loop
- * strides end with that of `first`. With `flushes`, rows that are contiguous in the output are
+ * strides end with that of `first`. The request's in_stored counts points along `first`, its
+ * out_stored along `second`. With `flushes`, rows that are contiguous in the output are
  * flushed to it. */
 weft_status weft_pass_group_create_plane(const weft_pass_request *planes,
                                          const weft_dimension *first, const weft_dimension *second,
                                          bool flushes, weft_pass_group *group, size_t *bytes);
 /* Makes a group of three passes over each plane, for a round trip: along `first`, along `second`
  * and back, and back along `first`. Planes are contiguous along `first` and in no pieces. The
- * strides of the request's spectrum end with that along `first`. */
+ * strides of the request's spectrum end with that along `first`, along which in_stored and
+ * out_stored count. */
 weft_status weft_pass_group_create_plane_and_back(const weft_pass_request *planes,
                                                   const weft_dimension *first,
                                                   const weft_dimension *second,

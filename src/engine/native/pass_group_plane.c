@@ -59,6 +59,11 @@ static void choose_passes(const weft_pass_request *planes, const weft_dimension 
     }
 }
 
+/* How many of a plane's rows lie in memory, and are copied. */
+static int64_t stored_of(const plane *p, int64_t stored) {
+    return stored > 0 ? stored : p->rows;
+}
+
 static weft_pass_group_rows rows_of(const weft_kernels *kernels, const plane *p) {
     const int64_t element = weft_complex_bytes(kernels);
     return (weft_pass_group_rows){
@@ -85,7 +90,9 @@ weft_status weft_pass_group_create_plane(const weft_pass_request *planes,
     weft_pass_group_set_strides(&planes->in, planes->loops, &in, 0);
     weft_pass_group_set_strides(&planes->out, planes->loops, &out, 0);
     one.in = in.pieces;
+    one.in_stored = planes->in_stored;
     two.out = out.pieces;
+    two.out_stored = planes->out_stored;
     group->passes = 2;
     group->from[0] = WEFT_PASS_GROUP_IN;
     group->to[0] = group->from[1] = WEFT_PASS_GROUP_BUFFER;
@@ -95,7 +102,8 @@ weft_status weft_pass_group_create_plane(const weft_pass_request *planes,
     if (second_contiguous && second->in_stride == 1) {
         group->from[0] = WEFT_PASS_GROUP_BUFFER;
         group->fill = rows_of(kernels, &p);
-        weft_pass_group_lay_rows(group, p.rows, first->in_stride, &one.in, &group->in);
+        weft_pass_group_lay_rows(group, stored_of(&p, planes->in_stored), first->in_stride, &one.in,
+                                 &group->in);
         one.dim.in_stride = p.stride;
         one.loop[0].in_stride = 1;
         one.in.count = 0;
@@ -106,7 +114,8 @@ weft_status weft_pass_group_create_plane(const weft_pass_request *planes,
         (flushes || second->out_stride * weft_complex_bytes(kernels) % WEFT_CACHE_LINE != 0)) {
         group->to[1] = WEFT_PASS_GROUP_BUFFER;
         group->flush = rows_of(kernels, &p);
-        weft_pass_group_lay_rows(group, p.rows, second->out_stride, &two.out, &group->out);
+        weft_pass_group_lay_rows(group, stored_of(&p, planes->out_stored), second->out_stride,
+                                 &two.out, &group->out);
         two.dim.out_stride = p.stride;
         two.out.count = 0;
     }
@@ -133,7 +142,8 @@ weft_status weft_pass_group_create_plane_and_back(const weft_pass_request *plane
          .direction = WEFT_FORWARD,
          .dim = {first->n, first->in_stride, 1},
          .loops = 1,
-         .loop = {{second->n, second->in_stride, p.stride}}},
+         .loop = {{second->n, second->in_stride, p.stride}},
+         .in_stored = planes->in_stored},
         {.kernels = kernels,
          .kind = WEFT_TRANSFORM_C2C,
          .direction = WEFT_FORWARD,
@@ -146,7 +156,8 @@ weft_status weft_pass_group_create_plane_and_back(const weft_pass_request *plane
          .direction = WEFT_INVERSE,
          .dim = {first->n, 1, first->out_stride},
          .loops = 1,
-         .loop = {{second->n, p.stride, second->out_stride}}}};
+         .loop = {{second->n, p.stride, second->out_stride}},
+         .out_stored = planes->out_stored}};
     memset(group, 0, sizeof *group);
     group->kernels = kernels;
     WEFT_TRY(weft_pass_group_loop_over_parts(group, planes, bytes));

@@ -2,6 +2,8 @@
 #include "engine/native/number.h"
 #include "engine/native/pass.h"
 
+#include <string.h>
+
 enum { ALIGNMENT = 64 };
 
 /* Bytes of one complex line, which may be a half spectrum. */
@@ -21,9 +23,9 @@ static bool needs_line(const weft_native_pass *pass) {
     return pass->kind != WEFT_TRANSFORM_C2C && (!pass->halved || pass->kind == WEFT_TRANSFORM_C2R);
 }
 
-/* Whether lines are put together from pieces or taken apart, or operated on. */
+/* Whether lines are put together from pieces or taken apart, padded or cropped, or operated on. */
 static bool is_copied(const weft_native_side *side) {
-    return side->pieces > 1 || side->operated;
+    return side->pieces > 1 || side->operated || !weft_native_side_is_whole(side);
 }
 
 /* Scratch memory for the transform; then for a complex line, for one that is put together from
@@ -88,6 +90,12 @@ static int64_t offset_of(const weft_native_pass *pass, const weft_native_piece *
     return offset;
 }
 
+/* Fills in the points of a line that do not lie in memory. */
+static void pad_line(const weft_native_side *side, char *line) {
+    const int64_t beyond = side->points - side->stored;
+    memset(line + side->stored * side->whole.stride, 0, (size_t)(beyond * side->whole.stride));
+}
+
 /* Puts a contiguous line together from its pieces, and applies the operators. */
 static void join_line(const weft_native_pass *pass, const void *const *in, const int64_t *index,
                       char *line) {
@@ -126,6 +134,7 @@ void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, 
     char *joined = complex_line + (needs_line(pass) ? line_room(pass) : 0);
     char *whole = joined + (joins ? line_room(pass) : 0);
     int64_t index[WEFT_PASS_LOOPS], rest = first;
+    if (joins) pad_line(&pass->in, joined);
     for (int i = 0; i < pass->loops; i++) {
         index[i] = rest % pass->loop[i];
         rest /= pass->loop[i];

@@ -125,13 +125,14 @@ typedef struct side_rows {
     const int64_t *offset;
 } side_rows;
 
-/* One piece has the same offsets for every tile, given as `fixed`. With several pieces, offsets
- * count from address 0 and are computed into `room`: that of point j at order[j], or at j if there
- * is no order. */
+/* One piece has the same offsets for every tile, given as `fixed`. With several pieces, or points
+ * that do not lie in memory, offsets count from address 0 and are computed into `room`: that of
+ * point j at order[j], or at j if there is no order. `beyond` is the row of all points that do not
+ * lie in memory. */
 static side_rows find_rows(const weft_native_pass *pass, const weft_native_side *side,
                            const void *const *array, const tile_lines *t, const int64_t *fixed,
-                           const int32_t *order, int64_t *room) {
-    if (side->pieces == 1)
+                           const int32_t *order, int64_t *room, const void *beyond) {
+    if (side->pieces == 1 && weft_native_side_is_whole(side))
         return (side_rows){(const char *)array[0] + line_offset(pass, side->piece, t, 0), fixed};
     for (int p = 0; p < side->pieces; p++) {
         const weft_native_piece *piece = &side->piece[p];
@@ -139,7 +140,28 @@ static side_rows find_rows(const weft_native_pass *pass, const weft_native_side 
         for (int64_t j = piece->first; j < piece->first + piece->points; j++, row += piece->stride)
             room[order ? order[j] : j] = row;
     }
+    for (int64_t j = side->stored; j < side->points; j++)
+        room[order ? order[j] : j] = (intptr_t)beyond;
     return (side_rows){NULL, room};
+}
+
+static side_rows find_source(const weft_native_pass *pass, const void *const *in,
+                             const tile_lines *t, bool fused, const work *w) {
+    static const _Alignas(ALIGNMENT) char zeros[WEFT_ROW_BYTES];
+    const weft_native_side *side = &pass->in;
+    return find_rows(pass, side, in, t, fused ? side->fused_offset : side->offset,
+                     fused ? pass->line.stages.place_of : NULL, w->in, zeros);
+}
+
+/* Results that are not stored go to the last row of the tile. It holds only the last point of a
+ * half spectrum, which has been merged into the others where a real line is stored. */
+static side_rows find_target(const weft_native_pass *pass, void *const *out, const tile_lines *t,
+                             bool fused, const work *w) {
+    const weft_native_side *side = &pass->out;
+    const char *last_row = (const char *)w->tile + pass->line.rows * WEFT_ROW_BYTES;
+    return find_rows(pass, side, (const void *const *)out, t,
+                     fused ? side->fused_offset : side->offset, fused ? pass->result_of : NULL,
+                     w->out, last_row);
 }
 
 static void point_lines(const weft_native_pass *pass, const weft_native_piece *piece,
@@ -152,6 +174,12 @@ static void point_lines(const weft_native_pass *pass, const weft_native_piece *p
  * row. */
 static int64_t rows_of(const weft_native_pass *pass, const weft_native_side *side, int64_t points) {
     return side->real && pass->halved ? points / 2 : points;
+}
+
+/* Rows of the tile that hold the points which lie in memory, the last one perhaps only one point of
+ * a pair. */
+static int64_t rows_that_hold(const weft_native_pass *pass, const weft_native_side *side) {
+    return side->real && pass->halved ? (side->stored + 1) / 2 : side->stored;
 }
 
 /* Bytes from what is loaded to what should be prefetched meanwhile: the lines of the next tile
@@ -197,13 +225,31 @@ static void operate_on_lines(const weft_native_pass *pass, const tile_lines *t, 
     }
 }
 
+/* Loads the last real point in memory where the other one of its pair is zero. */
+static void load_last(const weft_native_pass *pass, const weft_native_piece *piece,
+                      const void *const *lines, void *tile, int count) {
+    const int64_t last = piece->points - 1;
+    const void *point[MOST_LANES];
+    for (int l = 0; l < count; l++) point[l] = (const char *)lines[l] + last * piece->stride;
+    pass->kernels->gather(point, 0, 0, 1, tile, pass->load_row + last / 2, count);
+}
+
+/* Stores the last real point that is stored, without the other one of its pair. */
+static void store_last(const weft_native_pass *pass, const weft_native_piece *piece,
+                       const void *tile, void *const *lines, int count) {
+    const int64_t last = piece->points - 1;
+    void *point[MOST_LANES];
+    for (int l = 0; l < count; l++) point[l] = (char *)lines[l] + last * piece->stride;
+    pass->kernels->scatter(tile, pass->store_row + last / 2, 1, point, 0, 0, count, pass->scale);
+}
+
 static void load(const weft_native_pass *pass, const void *const *array, const tile_lines *t,
                  const work *w) {
     const weft_kernels *k = pass->kernels;
     const weft_native_side *side = &pass->in;
     const bool pairs = side->real && pass->halved;
     if (side->access == WEFT_ACROSS) {
-        side_rows r = find_rows(pass, side, array, t, side->offset, NULL, w->in);
+        side_rows r = find_source(pass, array, t, false, w);
         if (side->real)
             k->load_real_rows(r.base, r.offset, pass->load_points, pairs, w->tile, pass->load_row,
                               t->count);
@@ -229,7 +275,10 @@ static void load(const weft_native_pass *pass, const void *const *array, const t
                       : side->real ? 0
                                    : k->real_bytes,
                       n, w->tile, rows, t->count);
+        if (pairs && piece->points % 2 != 0) load_last(pass, piece, lines, w->tile, t->count);
     }
+    for (int64_t j = rows_that_hold(pass, side); j < pass->load_points; j++)
+        memset((char *)w->tile + pass->load_row[j] * (int64_t)WEFT_ROW_BYTES, 0, WEFT_ROW_BYTES);
 }
 
 /* Stores a full tile of short lines that follow each other in memory but do not begin at cache
@@ -272,14 +321,14 @@ static void store(const weft_native_pass *pass, void *const *array, const tile_l
     const weft_native_side *side = &pass->out;
     const bool pairs = side->real && pass->halved;
     if (side->access == WEFT_ACROSS) {
-        side_rows r =
-            find_rows(pass, side, (const void *const *)array, t, side->offset, NULL, w->out);
+        side_rows r = find_target(pass, array, t, false, w);
         void *base = (void *)(uintptr_t)r.base;
         if (side->real)
-            k->store_real_rows(w->tile, pass->store_row, pass->store_points, pairs, base, r.offset,
-                               t->count, pass->scale);
+            k->store_real_rows(w->tile, pass->store_row, rows_that_hold(pass, side), pairs, base,
+                               r.offset, t->count, pass->scale);
         else
-            k->store_rows(w->tile, pass->store_row, pass->store_points, base, r.offset, t->count,
+            k->store_rows(w->tile, pass->store_row, side->stored, base, r.offset, t->count,
+                          stream && t->count == k->lanes && !weft_native_side_is_whole(side),
                           pass->scale);
         return;
     }
@@ -309,6 +358,7 @@ static void store(const weft_native_pass *pass, void *const *array, const tile_l
                        : side->real ? 0
                                     : k->real_bytes,
                        t->count, pass->scale);
+        if (pairs && piece->points % 2 != 0) store_last(pass, piece, w->tile, lines, t->count);
         if (side->operated) store_operated(pass, t, w, found);
     }
 }
@@ -351,17 +401,22 @@ bool weft_native_pass_aligned(const weft_native_pass *pass, void *const *array) 
 static void load_fused(const weft_native_pass *pass, const void *const *in, const tile_lines *t,
                        const work *w) {
     const weft_stages *s = &pass->line.stages;
-    side_rows r = find_rows(pass, &pass->in, in, t, pass->in.fused_offset, s->place_of, w->in);
+    side_rows r = find_source(pass, in, t, true, w);
     if (s->count > 1)
         weft_stages_load(s, r.base, r.offset, w->tile);
     else
         s->stage[0].codelet->load(r.base, r.offset, w->tile, 1, 0);
 }
 
+/* Whether the last stage stores a full tile: not where it would store past the caches what is
+ * cropped, too. */
+static bool fuses_store(const weft_native_pass *pass, bool stream) {
+    return pass->out.access == WEFT_ACROSS && !(stream && !weft_native_side_is_whole(&pass->out));
+}
+
 static void store_fused(const weft_native_pass *pass, void *const *out, const tile_lines *t,
                         const work *w, bool stream) {
-    side_rows r = find_rows(pass, &pass->out, (const void *const *)out, t, pass->out.fused_offset,
-                            pass->result_of, w->out);
+    side_rows r = find_target(pass, out, t, true, w);
     weft_stages_store(&pass->line.stages, w->tile, (void *)(uintptr_t)r.base, r.offset, stream,
                       pass->scale);
 }
@@ -374,9 +429,7 @@ static bool scales_exactly(const weft_native_pass *pass) {
 static void run_array_to_array(const weft_native_pass *pass, const void *const *in,
                                void *const *out, const tile_lines *t, const work *w, bool stream) {
     const weft_stages *s = &pass->line.stages;
-    side_rows r = find_rows(pass, &pass->in, in, t, pass->in.fused_offset, s->place_of, w->in);
-    side_rows to = find_rows(pass, &pass->out, (const void *const *)out, t, pass->out.fused_offset,
-                             pass->result_of, w->out);
+    side_rows r = find_source(pass, in, t, true, w), to = find_target(pass, out, t, true, w);
     const weft_codelet *codelet = s->stage[0].codelet;
     if (t->count == pass->kernels->lanes)
         codelet->array_to_array(r.base, r.offset, (void *)(uintptr_t)to.base, to.offset, stream,
@@ -492,7 +545,7 @@ static void run_there_and_back(const weft_native_pass *pass, const void *const *
             transform(pass, &t, &w);
         }
         turn(pass, &t, number, w.tile, last.tile);
-        if (plain && back->out.access == WEFT_ACROSS && full && s->count > 1) {
+        if (plain && fuses_store(back, stream) && full && s->count > 1) {
             weft_stages_run(after, last.tile, 0, after->count - 1);
             store_fused(back, out, &t, &last, stream);
         } else {
@@ -526,8 +579,8 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
     const bool plain = pass->kind == WEFT_TRANSFORM_C2C && !pass->twiddles &&
                        pass->line.method == WEFT_LINE_STAGES && s->count > 0;
     const bool fuse_load = plain && pass->in.access == WEFT_ACROSS;
-    const bool fuse_store = plain && pass->out.access == WEFT_ACROSS;
     const bool stream = pass->stream && weft_native_pass_aligned(pass, out);
+    const bool fuse_store = plain && fuses_store(pass, stream);
     w.touch = stream && touches(pass);
     tile_lines t;
     for (int64_t i = first; i < end; i++) {

@@ -40,7 +40,8 @@ bool weft_native_stays_in_cache(const weft_transform *t) {
     const weft_topology *cache = weft_topology_get();
     double factor;
     if (t->in_pieces.count > 0 || t->out_pieces.count > 0 || t->load.list ||
-        (t->store.list && !weft_native_only_scales(t, &factor)) ||
+        (t->store.list &&
+         (!weft_native_only_scales(t, &factor) || !weft_stored_is_box(&t->store.layout.stored))) ||
         weft_native_useful_threads(t) > 1 ||
         (t->kind == WEFT_TRANSFORM_C2R && t->dims > 1 && !t->destroy_input))
         return false;
@@ -130,6 +131,65 @@ int weft_native_useful_threads(const weft_transform *t) {
     return threads > 1 ? threads : 1;
 }
 
+bool weft_native_only_pads(const weft_transform *t) {
+    return t->load.list && t->load.list->count == 0;
+}
+
+/* The dimension along which lines are loaded first, or stored last. */
+static int end_dimension(const weft_transform *t, bool output) {
+    return weft_native_in_order(t, output && !t->round_trip ? t->dims - 1 : 0);
+}
+
+int64_t weft_native_stored(const weft_transform *t, bool output) {
+    const weft_fused_operators *f = output ? &t->store : &t->load;
+    if (!f->list || !f->layout.stored.cropped) return 0;
+    return f->layout.stored.n[f->dim_axis[end_dimension(t, output)]];
+}
+
+/* Whether one loop is within another on both sides or on none: the strides of padded and cropped
+ * arrays then tell the order of loops that those of whole arrays tell. */
+static bool loops_agree(const weft_transform *t, int lines) {
+    for (int i = 0; i < t->loops + t->dims; i++)
+        for (int j = 0; j < i; j++) {
+            const weft_dimension *a = i < t->loops ? &t->loop[i] : &t->dim[i - t->loops],
+                                 *b = j < t->loops ? &t->loop[j] : &t->dim[j - t->loops];
+            const bool loops = i - t->loops != lines && j - t->loops != lines;
+            if (loops && a->n > 1 && b->n > 1 &&
+                (llabs(a->in_stride) < llabs(b->in_stride)) !=
+                    (llabs(a->out_stride) < llabs(b->out_stride)))
+                return false;
+        }
+    return true;
+}
+
+/* Whether the same lines share a tile as in whole arrays, where that matters: contiguous real lines
+ * are transformed as matrices where they do not fill half a tile, and round otherwise. */
+static bool keeps_tiles(const weft_transform *transform) {
+    const weft_transform t = weft_native_by_largest_pieces(transform);
+    const int last = t.dims - 1;
+    return t.kind == WEFT_TRANSFORM_C2C ||
+           !weft_native_pass_takes_matrices(weft_native_kernels(t.precision), t.kind,
+                                            &t.dim[last]) ||
+           loops_agree(&t, last);
+}
+
+/* An array that is padded or cropped along the dimension of whose lines it holds the first points,
+ * at least two, so that the strides tell the order of the axes. Where further passes work on the
+ * array, it must hold all. */
+static bool takes_stored(const weft_transform *t, bool output, const weft_device_ops *device) {
+    const weft_fused_operators *f = output ? &t->store : &t->load;
+    if (!f->list || weft_stored_is_box(&f->layout.stored)) return true;
+    const weft_stored *stored = &f->layout.stored;
+    const int d = end_dimension(t, output), axis = f->dim_axis[d];
+    const bool one_group = t->dims == 1 || (t->dims == 2 && weft_native_plane_fits(t));
+    for (int a = 0; a < f->layout.box.axes; a++)
+        if (a != axis && stored->n[a] != f->layout.box.n[a]) return false;
+    return stored->storage == WEFT_STORAGE_SAME && stored->n[axis] >= 2 && !t->in_place &&
+           t->kind != WEFT_TRANSFORM_R2R && device->host_addressable &&
+           t->dim[d].n <= WEFT_NATIVE_LONGEST_TILE && keeps_tiles(t) &&
+           (one_group || (!output && t->kind != WEFT_TRANSFORM_C2R));
+}
+
 bool weft_native_only_scales(const weft_transform *t, double *factor) {
     *factor = 1;
     return t->store.list && weft_operators_only_scale(t->store.list, factor);
@@ -185,7 +245,8 @@ static bool takes_round_trip(const weft_transform *transform, const weft_device_
     const weft_transform strides = weft_native_by_largest_pieces(transform), *t = &strides;
     const weft_fused_operators *f = &t->spectral;
     double factor;
-    if (!device->host_addressable || t->dim[0].n == 1 || t->load.list ||
+    if (!device->host_addressable || t->dim[0].n == 1 ||
+        (t->load.list && !weft_native_only_pads(t)) ||
         (t->store.list && !weft_native_only_scales(t, &factor)) ||
         (f->list && !(are_products(f) && weft_operators_multiply_lines(f->list, t->precision))))
         return false;
@@ -204,14 +265,20 @@ static weft_status supports_operators(const weft_transform *t, const weft_device
     const weft_dimension *first = &t->dim[weft_native_in_order(t, 0)],
                          *last = &t->dim[weft_native_in_order(t, t->dims - 1)];
     const bool rows = t->kind != WEFT_TRANSFORM_R2R && device->host_addressable;
-    const bool loads =
-        !t->load.list || (rows && t->kind != WEFT_TRANSFORM_C2R && t->in_pieces.count == 0 &&
-                          are_products(&t->load) && takes_lines(first, false));
-    const bool stores =
-        !t->store.list ||
-        (are_products(&t->store) &&
-         (weft_native_only_scales(t, &factor) ||
-          (rows && t->out_pieces.count == 0 && (takes_lines(last, true) || flushes_rows(t)))));
+    const bool loads = !t->load.list || (weft_native_only_pads(t) && !t->load.layout.keeps) ||
+                       (rows && t->kind != WEFT_TRANSFORM_C2R && t->in_pieces.count == 0 &&
+                        are_products(&t->load) && takes_lines(first, false));
+    const bool stores = !t->store.list ||
+                        (weft_native_only_scales(t, &factor) && !t->store.layout.keeps) ||
+                        (are_products(&t->store) && rows && t->out_pieces.count == 0 &&
+                         (takes_lines(last, true) || flushes_rows(t)));
+    if (!takes_stored(t, false, device) || !takes_stored(t, true, device))
+        return weft_fail(
+            WEFT_ERROR_UNSUPPORTED,
+            "native engine: an array that is converted, or padded or cropped otherwise "
+            "than along the lines of up to %d points that are loaded first or stored "
+            "last",
+            (int)WEFT_NATIVE_LONGEST_TILE);
     if (loads && stores && (!t->round_trip || takes_round_trip(t, device))) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
                      "native engine: operators that it cannot apply to contiguous rows");

@@ -45,6 +45,13 @@ bool weft_native_stays_in_cache(const weft_transform *transform);
  * that number, or 1. */
 bool weft_native_only_scales(const weft_transform *transform, double *factor);
 
+/* Whether the operators on the input are none, so that it is only padded. */
+bool weft_native_only_pads(const weft_transform *transform);
+
+/* Points of a line that the array on one side holds where it is padded, or cropped: along the
+ * dimension that is transformed first, or last. 0: all. */
+int64_t weft_native_stored(const weft_transform *transform, bool output);
+
 /* Whether operators on the output are applied to rows that are flushed, of blocks or planes. */
 bool weft_native_flushes_operated(const weft_transform *transform);
 
