@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #define LONGEST 4200
 
@@ -29,17 +31,18 @@ static void nothing(const weft_operator_run *run, void *argument) {
 static const weft_operator no_op = {.kind = WEFT_OPERATOR_FUNCTION, .function = nothing};
 static double table[WEFT_MAX_RANK][2 * LONGEST];
 
-/* Arrays of operators begin at different numbers of these. */
-enum { FACTORS = 2 * (2048 * 1202 + 64) };
-static double factors[FACTORS];
-static float factors_single[FACTORS];
+/* Arrays of operators are the last of these numbers. Behind them is a page that nobody may touch.
+ */
+enum { FACTORS = 2 * 2048 * 1536 };
+static double *factors;
+static float *factors_single;
 
 typedef struct test_list {
     weft_operator item[4]; /* the last does nothing */
     int count;             /* without that one */
 } test_list;
 
-static test_list random_list(int rank, bool complex) {
+static test_list random_list(int rank, bool complex, int first_array) {
     test_list l = {.count = (int)pick(1, 3)};
     for (int i = 0; i < l.count; i++) {
         weft_operator *o = &l.item[i];
@@ -51,7 +54,7 @@ static test_list random_list(int rank, bool complex) {
                                  .complex_factors = complex && pick(0, 2) == 0};
         if (kind == 3)
             *o = (weft_operator){.kind = WEFT_OPERATOR_ARRAY,
-                                 .array = pick(0, WEFT_MAX_ARRAYS - 1),
+                                 .array = first_array + i,
                                  .complex_factors = complex && pick(0, 1)};
         for (int a = 0; a < rank; a++) {
             const bool on = a == rank - 1 || pick(0, 1);
@@ -96,9 +99,9 @@ static test_case random_case(int number) {
         memcpy(c.problem.n, large[number], sizeof large[number]);
     }
     const bool real = c.problem.kind == WEFT_R2C;
-    c.load = random_list(c.problem.rank, !real);
-    c.spectral = random_list(c.problem.rank, true);
-    c.store = random_list(c.problem.rank, !real);
+    c.load = random_list(c.problem.rank, !real, 0);
+    c.spectral = random_list(c.problem.rank, true, 4);
+    c.store = random_list(c.problem.rank, !real, 8);
     c.options.convolve = c.direction == WEFT_CONVOLVE;
     c.in_place = !real && pick(0, 1);
     return c;
@@ -116,14 +119,29 @@ static int occurrences(const char *text, const char *word) {
     return count;
 }
 
-static void set_arrays(weft_plan plan, const test_list *list, weft_precision precision) {
+static void set_arrays(weft_plan plan, const test_list *list, weft_space space,
+                       weft_precision precision) {
+    weft_box box;
+    int64_t elements = 1;
+    assert_int_equal(weft_plan_box(plan, space, 0, &box), WEFT_SUCCESS);
+    for (int a = 0; a < WEFT_MAX_RANK; a++) elements *= box.n[a];
     for (int i = 0; i < list->count; i++) {
-        const int64_t number = list->item[i].array;
-        if (list->item[i].kind != WEFT_OPERATOR_ARRAY) continue;
+        const weft_operator *o = &list->item[i];
+        const int64_t first = FACTORS - elements * (1 + o->complex_factors);
+        if (o->kind != WEFT_OPERATOR_ARRAY) continue;
         const void *array =
-            precision == WEFT_SINGLE ? (void *)&factors_single[number] : (void *)&factors[number];
-        assert_int_equal(weft_plan_set_array(plan, (int)number, array), WEFT_SUCCESS);
+            precision == WEFT_SINGLE ? (void *)&factors_single[first] : (void *)&factors[first];
+        assert_int_equal(weft_plan_set_array(plan, (int)o->array, array), WEFT_SUCCESS);
     }
+}
+
+/* So many bytes, a multiple of the page, before a page that nobody may touch. */
+static void *before_a_guard(size_t bytes) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *begin =
+        mmap(NULL, bytes + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (begin == MAP_FAILED || mprotect(begin + bytes, page, PROT_NONE) != 0) abort();
+    return begin;
 }
 
 /* Returns the number of steps POINTWISE of the plan, and adds that of its round trips. */
@@ -135,9 +153,9 @@ static int run_lists(const test_case *c, bool apart, const void *in, void *out, 
     p.store = (weft_operators){c->store.item, c->store.count + apart};
     if (weft_plan_create(ctx, &p, &c->options, &plan) != WEFT_SUCCESS)
         fail_msg("%s", weft_last_error(ctx));
-    set_arrays(plan, &c->load, p.precision);
-    set_arrays(plan, &c->spectral, p.precision);
-    set_arrays(plan, &c->store, p.precision);
+    set_arrays(plan, &c->load, WEFT_INPUT, p.precision);
+    set_arrays(plan, &c->spectral, WEFT_OUTPUT, p.precision);
+    set_arrays(plan, &c->store, WEFT_INPUT, p.precision);
     if (c->in_place) memcpy(out, in, bytes_of(c));
     if (weft_execute(plan, c->direction, c->in_place ? out : in, out) != WEFT_SUCCESS)
         fail_msg("%s", weft_last_error(ctx));
@@ -195,6 +213,8 @@ int main(void) {
     print_message("WEFT_TEST_SEED=%llu\n", (unsigned long long)random_state);
     for (int a = 0; a < WEFT_MAX_RANK; a++)
         for (int i = 0; i < 2 * LONGEST; i++) table[a][i] = sin(i * 0.37 + a) + 0.1;
+    factors = before_a_guard(FACTORS * sizeof *factors);
+    factors_single = before_a_guard(FACTORS * sizeof *factors_single);
     for (int i = 0; i < FACTORS; i++) {
         factors[i] = (double)pick(-500, 500) / 333;
         factors_single[i] = (float)factors[i];

@@ -217,9 +217,12 @@ bool weft_pointwise_find_array(const weft_pointwise *p, int number, int axis, co
     if (!part->array) return false;
     lines->complex_factors = part->complex_factors;
     lines->step = p->array_stride[axis];
+    lines->count = 0;
+    lines->line[0] = NULL;
     for (int l = 0; l < count; l++) {
         find_next(p, first, l, index);
-        lines->line[l] = weft_pointwise_factor(p, part, index);
+        if (index[axis] != 0) break; /* padding of a plane, behind its last line */
+        lines->line[lines->count++] = weft_pointwise_factor(p, part, index);
     }
     return true;
 }

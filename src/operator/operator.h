@@ -179,6 +179,8 @@ typedef struct weft_pointwise_lines {
 enum { WEFT_POINTWISE_LINES = 16 };
 typedef struct weft_pointwise_array_lines {
     bool complex_factors;
+    int count; /* of the lines that the box has: those before one that begins elsewhere than a line
+                */
     int64_t step;
     const void *line[WEFT_POINTWISE_LINES];
 } weft_pointwise_array_lines;
@@ -188,7 +190,7 @@ typedef struct weft_pointwise_array_lines {
 bool weft_operators_multiply_lines(const weft_operator_list *list, weft_precision precision);
 /* The parts of a list, which are applied one after the other. */
 int weft_pointwise_parts(const weft_pointwise *pointwise);
-/* Finds the factors that a part has for `count` lines along `axis`, if it is an array. Line l
+/* Finds the factors that a part has for up to `count` lines along `axis`, if it is an array. Line l
  * begins with element number first[l], counted in memory order. */
 bool weft_pointwise_find_array(const weft_pointwise *pointwise, int part, int axis,
                                const int64_t *first, int count, weft_pointwise_array_lines *lines);

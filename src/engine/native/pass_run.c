@@ -509,7 +509,7 @@ static void turn(const weft_native_pass *pass, const tile_lines *t, int64_t numb
             multiply_by_product(pass, &f, from, from_row, to, to_row);
         } else if (array.line[0]) {
             k->multiply_lines_by_array(from, from_row, to, to_row, pass->store_points, array.line,
-                                       t->count, array.step, array.complex_factors);
+                                       array.count, array.step, array.complex_factors);
         } else {
             continue;
         }
