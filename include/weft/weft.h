@@ -683,7 +683,7 @@ typedef enum weft_kernel_kind {
  * threads at once. */
 typedef void (*weft_kernel_function)(const double *k, int rank, double value[2], void *argument);
 
-typedef struct weft_kernel {
+typedef struct weft_convolution_kernel {
     weft_kernel_kind kind;
     /* ARRAY: the whole kernel, on every rank, row-major, real or complex and in the precision of
      * the field; read by weft_convolution_create. Element origin[a] along each axis is that of
@@ -701,7 +701,7 @@ typedef struct weft_kernel {
     const double *zero; /* a pair: the spectrum at wavenumber 0, instead of the formula's value.
                            Required where that is infinite */
     int64_t reserved[8];
-} weft_kernel;
+} weft_convolution_kernel;
 
 /* What to convolve. Zero fields take their default. Equal on all ranks. */
 typedef struct weft_convolution_problem {
@@ -714,7 +714,7 @@ typedef struct weft_convolution_problem {
     weft_boundary boundary[WEFT_MAX_RANK];
     weft_convolution_mode mode;   /* of WEFT_LINEAR axes */
     double length[WEFT_MAX_RANK]; /* of the field's box along each axis; 0: n, for a spacing of 1 */
-    weft_kernel kernel;
+    weft_convolution_kernel kernel;
     int correlate;      /* 1: correlation: the kernel reversed and conjugated, as
                            scipy.signal.correlate */
     int deconvolve;     /* 1: by conj(K) / (|K|^2 + regularizer) in place of the spectrum K */
