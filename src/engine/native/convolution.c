@@ -21,7 +21,7 @@ typedef struct chirp {
     void *filter;          /* numbers 0..m/2; number m - k is number k */
 } chirp;
 
-struct weft_convolution {
+struct weft_native_convolution {
     const weft_kernels *kernels;
     weft_transform_kind kind;
     bool conjugate;
@@ -32,7 +32,7 @@ struct weft_convolution {
     const chirp *chirp;            /* NULL: n is smooth, and m is n */
 };
 
-static size_t line_bytes(const weft_convolution *c) {
+static size_t line_bytes(const weft_native_convolution *c) {
     return ((size_t)(c->m * weft_complex_bytes(c->kernels)) + 4095) / 4096 * 4096;
 }
 
@@ -129,7 +129,7 @@ static void release_chirp(void *table) {
     free(c->filter);
 }
 
-static const chirp *borrow_chirp(const weft_convolution *c, size_t *bytes) {
+static const chirp *borrow_chirp(const weft_native_convolution *c, size_t *bytes) {
     static const weft_table_kind kind = {sizeof(chirp), make_chirp, release_chirp};
     weft_table_key key = {.kernels = c->kernels};
     key.n[KEY_N] = c->n;
@@ -137,10 +137,10 @@ static const chirp *borrow_chirp(const weft_convolution *c, size_t *bytes) {
     return weft_table_borrow(&kind, &key, bytes);
 }
 
-weft_status weft_convolution_create(const weft_kernels *kernels, weft_transform_kind kind,
-                                    weft_direction direction, const weft_dimension *dim,
-                                    weft_convolution **out, size_t *bytes) {
-    weft_convolution *c = calloc(1, sizeof *c);
+weft_status weft_native_convolution_create(const weft_kernels *kernels, weft_transform_kind kind,
+                                           weft_direction direction, const weft_dimension *dim,
+                                           weft_native_convolution **out, size_t *bytes) {
+    weft_native_convolution *c = calloc(1, sizeof *c);
     *out = c;
     if (!c) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "native engine: no memory for a plan");
     const int64_t element = weft_complex_bytes(kernels);
@@ -163,27 +163,27 @@ weft_status weft_convolution_create(const weft_kernels *kernels, weft_transform_
     return WEFT_SUCCESS;
 }
 
-void weft_convolution_release(weft_convolution *c) {
+void weft_native_convolution_release(weft_native_convolution *c) {
     if (!c) return;
     weft_pass_group_release(&c->transform);
     weft_table_return(c->chirp);
     free(c);
 }
 
-void weft_convolution_scale(weft_convolution *c, double scale) {
+void weft_native_convolution_scale(weft_native_convolution *c, double scale) {
     c->scale = scale;
 }
 
 /* The line that is convolved lies before the room of its transform: in the shared memory of several
  * threads, in that of a thread that works alone. */
-weft_room_size weft_convolution_room(const weft_convolution *c, int threads) {
+weft_room_size weft_native_convolution_room(const weft_native_convolution *c, int threads) {
     weft_room_size size = weft_pass_group_room(&c->transform, threads);
     *(threads > 1 ? &size.shared : &size.own) += line_bytes(c);
     return size;
 }
 
 /* Loads point j of a line; of a half spectrum also the points that it implies. */
-static void load_point(const weft_convolution *c, const char *in, int64_t j, double *re,
+static void load_point(const weft_native_convolution *c, const char *in, int64_t j, double *re,
                        double *im) {
     const bool mirrored = c->kind == WEFT_TRANSFORM_C2R && 2 * j > c->n;
     const char *x = in + (mirrored ? c->n - j : j) * c->in_stride;
@@ -208,7 +208,7 @@ static int64_t ends(share s, int64_t n) {
     return s.me + 1 == s.team ? n : n / 64 * (s.me + 1) / s.team * 64;
 }
 
-static void load_line(const weft_convolution *c, const char *in, void *line, share s) {
+static void load_line(const weft_native_convolution *c, const char *in, void *line, share s) {
     const weft_kernels *k = c->kernels;
     int64_t j = begins(s, c->m), square = c->chirp ? square_modulo(j, 2 * c->n) : 0;
     const int64_t end = ends(s, c->m), element = weft_complex_bytes(k);
@@ -226,7 +226,7 @@ static void load_line(const weft_convolution *c, const char *in, void *line, sha
 }
 
 /* Stores a result as the kernels do: rounded, and again when it has been multiplied. */
-static void store_number(const weft_convolution *c, char *out, int64_t i, double value) {
+static void store_number(const weft_native_convolution *c, char *out, int64_t i, double value) {
     weft_number_set(c->kernels, out, i, value);
     if (c->scale != 1)
         weft_number_set(c->kernels, out, i, weft_number_get(c->kernels, out, i) * c->scale);
@@ -234,7 +234,7 @@ static void store_number(const weft_convolution *c, char *out, int64_t i, double
 
 /* The line holds the conjugates of the results, which the chirp multiplies, or the results where
  * there is none. */
-static void store_line(const weft_convolution *c, const void *line, char *out, share s) {
+static void store_line(const weft_native_convolution *c, const void *line, char *out, share s) {
     const weft_kernels *k = c->kernels;
     const int64_t points = c->kind == WEFT_TRANSFORM_R2C ? c->n / 2 + 1 : c->n;
     int64_t j = begins(s, points), square = c->chirp ? square_modulo(j, 2 * c->n) : 0;
@@ -255,7 +255,7 @@ static void store_line(const weft_convolution *c, const void *line, char *out, s
 }
 
 /* Multiplies by the filter, and conjugates, so that the forward transform acts as the inverse. */
-static void multiply_filter(const weft_convolution *c, void *line, share s) {
+static void multiply_filter(const weft_native_convolution *c, void *line, share s) {
     const weft_kernels *k = c->kernels;
     const int64_t first = begins(s, c->m), end = ends(s, c->m), half = c->m / 2 + 1;
     const int64_t element = weft_complex_bytes(k), middle = end < half ? end : half;
@@ -272,8 +272,8 @@ static void multiply_filter(const weft_convolution *c, void *line, share s) {
     }
 }
 
-void weft_convolution_run(const weft_convolution *c, const void *in, void *out,
-                          const weft_room *room) {
+void weft_native_convolution_run(const weft_native_convolution *c, const void *in, void *out,
+                                 const weft_room *room) {
     const int team = room->threads;
     weft_room rest = *room;
     char **begin = team > 1 ? &rest.shared : &rest.own;

@@ -9,22 +9,23 @@
 #include "engine/native/kernels.h"
 #include "engine/scratch.h"
 
-typedef struct weft_convolution weft_convolution;
+typedef struct weft_native_convolution weft_native_convolution;
 
 /* After an error *convolution is NULL or may be released. */
-weft_status weft_convolution_create(const weft_kernels *kernels, weft_transform_kind kind,
-                                    weft_direction direction, const weft_dimension *dim,
-                                    weft_convolution **convolution, size_t *bytes);
-void weft_convolution_release(weft_convolution *convolution);
+weft_status weft_native_convolution_create(const weft_kernels *kernels, weft_transform_kind kind,
+                                           weft_direction direction, const weft_dimension *dim,
+                                           weft_native_convolution **convolution, size_t *bytes);
+void weft_native_convolution_release(weft_native_convolution *convolution);
 
 /* Sets the number by which results are multiplied as they are stored, which is 1 until then. */
-void weft_convolution_scale(weft_convolution *convolution, double scale);
+void weft_native_convolution_scale(weft_native_convolution *convolution, double scale);
 
 /* The memory that a team of threads needs to transform one line together. */
-weft_room_size weft_convolution_room(const weft_convolution *convolution, int threads);
+weft_room_size weft_native_convolution_room(const weft_native_convolution *convolution,
+                                            int threads);
 
 /* Transforms one line by all threads of the room. */
-void weft_convolution_run(const weft_convolution *convolution, const void *in, void *out,
-                          const weft_room *room);
+void weft_native_convolution_run(const weft_native_convolution *convolution, const void *in,
+                                 void *out, const weft_room *room);
 
 #endif

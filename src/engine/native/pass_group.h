@@ -56,11 +56,11 @@ typedef struct weft_pass_group {
     weft_native_pass pass[WEFT_PASS_GROUP_PASSES];
     weft_pass_group_array from[WEFT_PASS_GROUP_PASSES], to[WEFT_PASS_GROUP_PASSES];
     weft_pass_group_real_line real_line;
-    struct weft_convolution *convolution; /* replaces the passes; or NULL */
-    weft_matrix *matrix;                  /* whose two steps are the passes; or NULL */
-    weft_pass_group_rows fill, flush;     /* IN to BUFFER, BUFFER to OUT */
-    bool direct;                          /* one pass from IN to OUT, and nothing else */
-    bool past;                            /* `flush` stores past the caches */
+    struct weft_native_convolution *convolution; /* replaces the passes; or NULL */
+    weft_matrix *matrix;                         /* whose two steps are the passes; or NULL */
+    weft_pass_group_rows fill, flush;            /* IN to BUFFER, BUFFER to OUT */
+    bool direct;                                 /* one pass from IN to OUT, and nothing else */
+    bool past;                                   /* `flush` stores past the caches */
     double scale; /* of the results as they are stored: see weft_pass_group_scale */
     const weft_native_operated *operated; /* applied to what `flush` stores; or NULL */
     int64_t spectrum[WEFT_PASS_LOOPS]; /* of a round trip: strides of the loops over the parts, in

@@ -98,8 +98,8 @@ weft_status weft_pass_group_create_long(const weft_pass_request *lines, weft_pas
     group->kernels = kernels;
     WEFT_TRY(weft_pass_group_loop_over_parts(group, lines, bytes));
     if (!weft_is_smooth(lines->dim.n) || !pairs_lie_together(lines))
-        return weft_convolution_create(kernels, lines->kind, direction, &lines->dim,
-                                       &group->convolution, bytes);
+        return weft_native_convolution_create(kernels, lines->kind, direction, &lines->dim,
+                                              &group->convolution, bytes);
     group->passes = 2;
     group->from[0] = c2r ? WEFT_PASS_GROUP_OUT : WEFT_PASS_GROUP_IN;
     group->to[0] = group->from[1] = WEFT_PASS_GROUP_BUFFER;

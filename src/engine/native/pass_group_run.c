@@ -26,7 +26,7 @@ static size_t buffer_of(const weft_pass_group *group) {
 weft_room_size weft_pass_group_room(const weft_pass_group *group, int threads) {
     const bool together = shares_parts(group, threads);
     if (group->convolution)
-        return weft_convolution_room(group->convolution, together ? threads : 1);
+        return weft_native_convolution_room(group->convolution, together ? threads : 1);
     size_t scratch = 0;
     for (int i = 0; i < group->passes && !group->matrix; i++) {
         size_t bytes = weft_native_pass_scratch(&group->pass[i]);
@@ -190,7 +190,7 @@ static void run_parts(const weft_pass_group *group, const void *const *in, void 
         part p;
         find_part(group, number, in, out, memory, memory + buffer_of(group), &p);
         if (group->convolution)
-            weft_convolution_run(group->convolution, p.in[0], p.out[0], &room);
+            weft_native_convolution_run(group->convolution, p.in[0], p.out[0], &room);
         else
             run_whole_part(group, &p);
     }
@@ -226,7 +226,7 @@ static void share_each_convolution(const weft_pass_group *group, const void *con
     for (int64_t number = 0; number < group->parts; number++) {
         part p;
         find_part(group, number, in, out, room->shared, room->own, &p);
-        weft_convolution_run(group->convolution, p.in[0], p.out[0], room);
+        weft_native_convolution_run(group->convolution, p.in[0], p.out[0], room);
     }
 }
 
