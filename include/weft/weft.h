@@ -11,7 +11,8 @@
  * Conventions. Global shape n[0..rank-1] is row-major: the last axis is contiguous. The forward
  * transform is exp(-2 pi i ...), the inverse exp(+2 pi i ...); both are unscaled unless
  * problem.norm asks otherwise; cosine and sine transforms have formulas of their own (weft_axis).
- * WEFT_R2C halves the last axis that is Fourier transformed, of n numbers, to n/2+1; its inverse
+ * WEFT_R2C halves the last axis that is Fourier transformed (or the one that is WEFT_AXIS_REAL), of
+ * n numbers, to n/2+1; its inverse
  * ignores the imaginary parts that a line along that axis cannot have once the other axes are
  * transformed (of its numbers 0 and n/2), but the engine cufft's
  * result is undefined where what it is given, or problem.spectral makes, is not the spectrum of
@@ -103,9 +104,12 @@ typedef enum weft_kind {
  * the other in any order:
  *     WEFT_C2C  any of them along any axis. Of complex data a cosine or sine transform is that of
  *               the real and that of the imaginary parts.
- *     WEFT_R2C  a Fourier transform along one axis at least. The last such axis is the halved one:
- *               {0, 0, WEFT_DCT2} of an array of n0 x n1 x n2 makes n0 x (n1/2+1) x n2 complex
- *               numbers, the cosine transforms being done of real data.
+ *     WEFT_R2C  a Fourier transform along one axis at least. The last such axis is the halved one,
+ *               or the one that is WEFT_AXIS_REAL: {0, 0, WEFT_DCT2} of an array of n0 x n1 x n2
+ *               makes n0 x (n1/2+1) x n2 complex numbers, the cosine transforms being done of real
+ *               data. Several ranks must find that axis whole before any other Fourier axis is
+ *               transformed, so it is none that the decomposition splits in real space (never axis
+ *               0): WEFT_ERROR_UNSUPPORTED otherwise.
  *     WEFT_R2R  no Fourier transform.
  * At least one axis is not NONE. Cosine and sine transforms are computed by the engines native,
  * fftw and reference.
@@ -120,7 +124,9 @@ typedef enum weft_axis {
     WEFT_DST1,
     WEFT_DST2,
     WEFT_DST3,
-    WEFT_DST4
+    WEFT_DST4,
+    WEFT_AXIS_REAL /* the Fourier axis of WEFT_R2C that is halved to n/2+1, instead of the last one;
+                      one at most */
 } weft_axis;
 
 typedef enum weft_precision {
@@ -338,7 +344,7 @@ typedef struct weft_operator {
      * transforms have no such theorem. */
     double shift[WEFT_MAX_RANK];
     /* TABLE: for each axis NULL, or as many factors as the global array has indices along it (in
-     * output space of WEFT_R2C n/2+1 along the last one) */
+     * output space of WEFT_R2C n/2+1 along the halved one) */
     const double *table[WEFT_MAX_RANK];
     int complex_factors; /* TABLE, ARRAY: 1: each factor is a pair, real part first; not of real
                             data */

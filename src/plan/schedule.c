@@ -20,32 +20,48 @@ typedef struct end {
     const weft_distribution *distribution;
     const int *order;
     bool real;
+    const int64_t *stride; /* of the caller's array, for each axis; NULL: those of the order */
 } end;
 
-static size_t element_bytes(weft_precision precision, bool real) {
-    return weft_number_bytes(precision) * (real ? 1 : 2);
+static int64_t element_bytes(weft_precision precision, bool real) {
+    return (int64_t)weft_number_bytes(precision) * (real ? 1 : 2);
 }
 
 static end arrival(const weft_chain *chain, int s, weft_direction direction) {
     const weft_segment *segment = &chain->segment[s];
     if (direction == WEFT_FORWARD)
         return (end){&segment->in, segment->order[direction][WEFT_INPUT],
-                     weft_chain_is_real(chain, s)};
+                     weft_chain_is_real(chain, s), NULL};
     return (end){&segment->out, segment->order[direction][WEFT_OUTPUT],
-                 weft_chain_is_real(chain, s + 1)};
+                 weft_chain_is_real(chain, s + 1), NULL};
 }
 
 static end departure(const weft_chain *chain, int s, weft_direction direction) {
     const weft_segment *segment = &chain->segment[s];
     if (direction == WEFT_FORWARD)
         return (end){&segment->out, segment->order[direction][WEFT_OUTPUT],
-                     weft_chain_is_real(chain, s + 1)};
-    return (end){&segment->in, segment->order[direction][WEFT_INPUT], weft_chain_is_real(chain, s)};
+                     weft_chain_is_real(chain, s + 1), NULL};
+    return (end){&segment->in, segment->order[direction][WEFT_INPUT], weft_chain_is_real(chain, s),
+                 NULL};
 }
 
 static int64_t end_bytes(const weft_schedule_request *request, const end *e) {
     weft_region box = weft_distribution_box(e->distribution, request->rank);
-    return weft_region_elements(&box) * (int64_t)element_bytes(request->precision, e->real);
+    return weft_region_elements(&box) * element_bytes(request->precision, e->real);
+}
+
+static weft_view view_at(const weft_schedule_request *request, const end *e) {
+    const weft_region box = weft_distribution_box(e->distribution, request->rank);
+    weft_view view = weft_view_of(&box, e->order, &box);
+    if (e->stride) memcpy(view.stride, e->stride, (size_t)box.axes * sizeof *view.stride);
+    return view;
+}
+
+/* From the lowest element to the highest one. */
+static int64_t extent_of(const weft_view *view) {
+    int64_t first, after;
+    weft_view_range(view, &first, &after);
+    return after - first;
 }
 
 static weft_step *add_step(weft_schedule *schedule, weft_step_kind kind) {
@@ -87,13 +103,12 @@ static void halve_strides(weft_transform *t) {
 }
 
 /* One transform over `axes` (first transformed first; all Fourier or all real to real) of data that
- * lies as `from` and is stored as `to`. */
-static void add_fft(const weft_schedule_request *request, weft_schedule *schedule, const end *from,
-                    const end *to, const int *axes, int count) {
+ * lies as `from` and is stored as `to`, whether the engine has it or not. */
+static void add_transform(const weft_schedule_request *request, weft_schedule *schedule,
+                          const end *from, const end *to, const int *axes, int count) {
     weft_region in = weft_distribution_box(from->distribution, request->rank);
     weft_region out = weft_distribution_box(to->distribution, request->rank);
-    weft_view in_view = weft_view_of(&in, from->order, &in);
-    weft_view out_view = weft_view_of(&out, to->order, &out);
+    const weft_view in_view = view_at(request, from), out_view = view_at(request, to);
     weft_step *step = add_step(schedule, WEFT_STEP_FFT);
     weft_fft_step *fft = &step->as.fft;
     weft_transform *t = &fft->transform;
@@ -107,8 +122,8 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
                           .dims = count,
                           .threads = request->computing.threads,
                           .effort = request->computing.effort,
-                          .in_elements = weft_region_elements(&in),
-                          .out_elements = weft_region_elements(&out)};
+                          .in_elements = extent_of(&in_view),
+                          .out_elements = extent_of(&out_view)};
     bool transformed[WEFT_AXES] = {false}, same = true;
     for (int i = 0; i < count; i++) {
         int a = axes[count - 1 - i];
@@ -130,28 +145,62 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
     fft->can_alias = same && from->real == to->real;
     fft->tiles = 1;
     t->destroy_input = schedule->steps > 1;
-    step->src_bytes = end_bytes(request, from);
-    step->dst_bytes = end_bytes(request, to);
+    step->src_bytes = extent_of(&in_view) * element_bytes(request->precision, from->real);
+    step->dst_bytes = extent_of(&out_view) * element_bytes(request->precision, to->real);
     step->flops = t->in_elements > 0 ? transform_flops(t) : 0;
-    step->bytes_moved = step->src_bytes + step->dst_bytes;
+    step->bytes_moved = end_bytes(request, from) + end_bytes(request, to);
 }
 
 /* A copy into another memory order, which is dropped where the order stays. */
 static void add_reordering(const weft_schedule_request *request, weft_schedule *schedule,
                            const end *from, const end *to) {
-    weft_region box = weft_distribution_box(from->distribution, request->rank);
-    weft_view before = weft_view_of(&box, from->order, &box);
-    weft_view after = weft_view_of(&box, to->order, &box);
+    const weft_view before = view_at(request, from), after = view_at(request, to);
+    const int64_t element = element_bytes(request->precision, from->real);
     weft_step *step = add_step(schedule, WEFT_STEP_COPY);
     step->as.copy = (weft_copy_step){
-        .copy = weft_copy_between(&before, &after, element_bytes(request->precision, from->real)),
+        .copy = weft_copy_between(&before, &after, (size_t)element),
         .transfer = WEFT_DEVICE_TO_DEVICE,
         .optional = memcmp(before.stride, after.stride, sizeof before.stride) == 0};
-    step->src_bytes = step->dst_bytes = end_bytes(request, from);
-    step->bytes_moved = 2 * step->src_bytes;
+    step->src_bytes = extent_of(&before) * element;
+    step->dst_bytes = extent_of(&after) * element;
+    step->bytes_moved = 2 * end_bytes(request, from);
 }
 
-/* The axes of a segment by what is done along them, each in their order. */
+/* The last step, a transform, if the engine has it; otherwise it is removed. */
+static bool engine_has(const weft_schedule_request *request, weft_schedule *schedule) {
+    const weft_computing *by = &request->computing;
+    const weft_fft_step *fft = &schedule->step[schedule->steps - 1].as.fft;
+    if (!by->engine || weft_step_is_empty(fft) ||
+        by->engine->supports(&fft->transform, by->device) == WEFT_SUCCESS)
+        return true;
+    schedule->steps--;
+    return false;
+}
+
+/* One transform, as add_transform. Where the engine does not take the strides of a caller's array,
+ * a copy gathers or scatters its elements. */
+static void add_fft(const weft_schedule_request *request, weft_schedule *schedule, const end *from,
+                    const end *to, const int *axes, int count) {
+    const end near_from = {from->distribution, from->order, from->real, NULL};
+    const end near_to = {to->distribution, to->order, to->real, NULL};
+    const int steps = schedule->steps;
+    for (int way = 0; way < 4; way++) { /* both as they lie, one of them copied, both copied */
+        const bool gathers = way & 1, scatters = way & 2;
+        if ((gathers && !from->stride) || (scatters && !to->stride)) continue;
+        if (gathers) add_reordering(request, schedule, from, &near_from);
+        add_transform(request, schedule, gathers ? &near_from : from, scatters ? &near_to : to,
+                      axes, count);
+        const bool last = gathers == (from->stride != NULL) && scatters == (to->stride != NULL);
+        if (last || engine_has(request, schedule)) {
+            if (scatters) add_reordering(request, schedule, &near_to, to);
+            return;
+        }
+        schedule->steps = steps;
+    }
+}
+
+/* The axes of a segment by what is done along them, each in their order; but the halved one comes
+ * first, for a transform halves its last dimension. */
 typedef struct segment_axes {
     int fourier[WEFT_MAX_RANK], real[WEFT_MAX_RANK]; /* real to real */
     int fouriers, reals;
@@ -161,10 +210,15 @@ static segment_axes axes_of(const weft_chain *chain, const weft_segment *segment
     segment_axes axes = {.fouriers = 0};
     for (int i = 0; i < segment->transforms; i++) {
         const int a = segment->axis[i];
-        if (chain->type[a] == WEFT_AXIS_OF_KIND)
+        if (weft_axis_is_fourier(chain->type[a]))
             axes.fourier[axes.fouriers++] = a;
         else if (chain->type[a] != WEFT_AXIS_NONE)
             axes.real[axes.reals++] = a;
+    }
+    for (int i = axes.fouriers - 1; i > 0; i--) {
+        if (axes.fourier[i] != chain->halved) continue;
+        axes.fourier[i] = axes.fourier[i - 1];
+        axes.fourier[i - 1] = chain->halved;
     }
     return axes;
 }
@@ -176,7 +230,7 @@ static segment_axes axes_of(const weft_chain *chain, const weft_segment *segment
 static void add_fourier(const weft_schedule_request *request, weft_schedule *schedule,
                         const end *from, const end *to, const int *axes, int count) {
     if (!from->real && to->real && count > 1 && schedule->steps == 0) {
-        end between = {from->distribution, from->order, false};
+        end between = {from->distribution, from->order, false, NULL};
         add_fft(request, schedule, from, &between, axes + count - 1, 1);
         add_fft(request, schedule, &between, to, axes, count - 1);
         return;
@@ -191,7 +245,7 @@ static void add_transforms(const weft_schedule_request *request, weft_schedule *
     const segment_axes axes = axes_of(request->chain, segment);
     const bool real_first = from->real || !to->real;
     const end between = {real_first ? from->distribution : to->distribution, from->order,
-                         from->real || to->real};
+                         from->real || to->real, NULL};
     if (segment->transforms > 0 && axes.fouriers + axes.reals == 0)
         add_reordering(request, schedule, from, to);
     if (axes.reals > 0 && real_first)
@@ -234,7 +288,7 @@ static end add_shared_copy(const weft_schedule_request *request, weft_schedule *
     const int *order = from->order;
     if (from->distribution->boxes) /* each rank has an order of its own */
         order = wire_order(request->chain, redistribution, request->direction);
-    const end shared = {from->distribution, order, from->real};
+    const end shared = {from->distribution, order, from->real, NULL};
     add_reordering(request, schedule, from, &shared);
     return shared;
 }
@@ -256,8 +310,8 @@ static weft_status add_exchange(const weft_schedule_request *request, weft_sched
     x->staged = request->exchanging.staged && x->method->carrier == WEFT_CARRIED_BY_TRANSPORT;
     WEFT_TRY(weft_redistribution_create(&src, &dst,
                                         wire_order(chain, redistribution, request->direction),
-                                        element_bytes(request->precision, from->real), size, key,
-                                        member_rank, &context, &x->geometry));
+                                        (size_t)element_bytes(request->precision, from->real), size,
+                                        key, member_rank, &context, &x->geometry));
     if (!weft_exchange_packs(x->method)) x->geometry.pack = x->geometry.unpack = false;
     if (x->staged) x->geometry.pack = x->geometry.unpack = true;
     step->src_bytes = end_bytes(request, from);
@@ -274,15 +328,16 @@ static weft_status add_exchange(const weft_schedule_request *request, weft_sched
     return WEFT_SUCCESS;
 }
 
-/* The bytes of a copy between host and device, which are known once the step next to it is. */
-static void fill_transfer(weft_step *step, int64_t bytes) {
-    step->as.copy.copy = weft_copy_of_run(bytes, 1);
-    step->src_bytes = step->dst_bytes = bytes;
-    step->bytes_moved = 2 * bytes;
-}
-
 static void add_transfer(weft_schedule *schedule, weft_transfer transfer) {
     add_step(schedule, WEFT_STEP_COPY)->as.copy.transfer = transfer;
+}
+
+/* The strides of the caller's array at a place, where it has strides of its own on the device. */
+static const int64_t *strides_at(const weft_schedule_request *request, weft_operator_place place) {
+    const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
+    const weft_space space = spectral ? WEFT_OUTPUT : WEFT_INPUT;
+    if (!request->call || request->host_buffers || !request->call->strided[space]) return NULL;
+    return request->call->stride[space];
 }
 
 /* The caller's array at a place, of which this rank has `box`. */
@@ -293,6 +348,9 @@ static weft_stored stored_at(const weft_schedule_request *request, weft_operator
     if (!request->call) return stored;
     const weft_problem *p = &request->call->problem;
     const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
+    const int64_t *stride = strides_at(request, place);
+    stored.strided = stride != NULL;
+    if (stride) memcpy(stored.stride, stride, sizeof stored.stride);
     stored.storage = weft_call_storage(request->call, place);
     memcpy(stored.decibels, p->decibels, sizeof stored.decibels);
     for (int a = 0; a < p->rank && !spectral; a++) {
@@ -304,22 +362,71 @@ static weft_stored stored_at(const weft_schedule_request *request, weft_operator
     return stored;
 }
 
+/* The bytes of a copy between host and device, which are known once the step next to it is. */
+static void fill_transfer(weft_step *step, int64_t bytes) {
+    step->as.copy.copy = weft_copy_of_run(bytes, 1);
+    step->src_bytes = step->dst_bytes = bytes;
+    step->bytes_moved = 2 * bytes;
+}
+
+/* The same where the caller's array on the host has strides of its own: those are left there. */
+static void fill_strided_transfer(const weft_schedule_request *request, weft_step *step,
+                                  weft_operator_place place, const end *at) {
+    const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
+    const weft_space space = spectral ? WEFT_OUTPUT : WEFT_INPUT;
+    const bool up = step->as.copy.transfer == WEFT_HOST_TO_DEVICE;
+    if (!request->call || !request->call->strided[space]) return;
+    weft_pointwise_layout layout = {.box = weft_distribution_box(at->distribution, request->rank)};
+    memcpy(layout.order, at->order, sizeof layout.order);
+    layout.stored = stored_at(request, place, &layout.box);
+    const weft_view near = weft_stored_view(&layout);
+    const int64_t element = step->src_bytes / weft_view_elements(&near);
+    weft_view far = near;
+    memcpy(far.stride, request->call->stride[space], sizeof far.stride);
+    step->as.copy.copy = weft_copy_between(up ? &far : &near, up ? &near : &far, (size_t)element);
+    *(up ? &step->src_bytes : &step->dst_bytes) = extent_of(&far) * element;
+}
+
+/* The spectrum of a convolution is not the caller's, but may be kept. */
+static bool is_inside(const weft_schedule *schedule, weft_operator_place place) {
+    return schedule->direction == WEFT_CONVOLVE && place == WEFT_PLACE_SPECTRAL;
+}
+
+/* Whether something is done to the elements at a place. */
+static bool has_pointwise(const weft_schedule_request *request, const weft_schedule *schedule,
+                          weft_operator_place place, const end *at) {
+    const weft_region box = weft_distribution_box(at->distribution, request->rank);
+    const weft_stored stored = stored_at(request, place, &box);
+    if (!request->operators) return false;
+    if (request->operators[place].count > 0) return true;
+    return is_inside(schedule, place) ? request->keeps_spectrum : !weft_stored_is_plain(&stored);
+}
+
+/* The strides at which a transform finds, or leaves, the caller's array: those of the array, unless
+ * a pointwise step is in between. */
+static const int64_t *strides_of_transform(const weft_schedule_request *request,
+                                           const weft_schedule *schedule, weft_operator_place place,
+                                           const end *at) {
+    if (is_inside(schedule, place) || has_pointwise(request, schedule, place, at)) return NULL;
+    return strides_at(request, place);
+}
+
 /* The operators of a place, if there are any, on data that lies as `at`. Where the result lies is
  * left to the assignment of buffers: in place, or in another one on the way. */
 static void add_pointwise(const weft_schedule_request *request, weft_schedule *schedule,
                           weft_operator_place place, const end *at) {
-    const weft_operator_list *operators = request->operators ? &request->operators[place] : NULL;
+    if (!has_pointwise(request, schedule, place, at)) return;
     const weft_region box = weft_distribution_box(at->distribution, request->rank);
     const weft_stored given = stored_at(request, place, &box);
-    /* The spectrum of a convolution is not the caller's, but may be kept. */
-    const bool inside = schedule->direction == WEFT_CONVOLVE && place == WEFT_PLACE_SPECTRAL;
-    const bool keeps = inside && request->keeps_spectrum;
+    const bool inside = is_inside(schedule, place), keeps = inside && request->keeps_spectrum;
     weft_stored stored = given;
-    if (inside) stored.storage = WEFT_STORAGE_SAME;
-    if (!operators || (operators->count == 0 && weft_stored_is_box(&stored) && !keeps)) return;
+    if (inside) {
+        stored.storage = WEFT_STORAGE_SAME;
+        stored.strided = false;
+    }
     weft_step *step = add_step(schedule, WEFT_STEP_POINTWISE);
     weft_pointwise_layout *layout = &step->as.pointwise.layout;
-    step->as.pointwise.operators = operators;
+    step->as.pointwise.operators = &request->operators[place];
     *layout = (weft_pointwise_layout){.box = box,
                                       .real = at->real,
                                       .precision = request->precision,
@@ -331,10 +438,12 @@ static void add_pointwise(const weft_schedule_request *request, weft_schedule *s
     memcpy(layout->n, at->distribution->n, sizeof layout->n);
     step->src_bytes = step->dst_bytes = end_bytes(request, at);
     step->flops = (double)(step->dst_bytes / (int64_t)weft_number_bytes(request->precision));
+    const weft_view view = weft_stored_view(layout);
+    step->bytes_moved =
+        step->src_bytes + weft_view_elements(&view) * (int64_t)weft_stored_element_bytes(layout);
     if (!weft_stored_is_box(&stored))
         *(weft_pointwise_loads(layout) ? &step->src_bytes : &step->dst_bytes) =
             weft_stored_bytes(layout);
-    step->bytes_moved = step->src_bytes + step->dst_bytes;
     if (keeps) {
         const weft_pointwise_layout kept = weft_kept_layout(layout);
         step->bytes_moved += weft_stored_bytes(&kept);
@@ -361,21 +470,30 @@ static weft_status add_redistribution(const weft_schedule_request *request, weft
     return WEFT_SUCCESS;
 }
 
+/* The caller's array comes in: through the step of its place, or to the transform as it lies. */
+static void add_arrival(const weft_schedule_request *request, weft_schedule *schedule,
+                        weft_operator_place place, end *at) {
+    at->stride = strides_of_transform(request, schedule, place, at);
+    add_pointwise(request, schedule, place, at);
+}
+
 /* The transforms of a segment. Operators are next to them, whatever bricks the caller has. */
 static void add_segment(const weft_schedule_request *request, weft_schedule *schedule, int s,
                         end *at) {
     const weft_chain *chain = request->chain;
     const bool forward = request->direction == WEFT_FORWARD;
-    const end to = departure(chain, s, request->direction);
+    const weft_operator_place stores = forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE;
+    const bool ends = s == last_transforming(chain, request->direction);
+    end to = departure(chain, s, request->direction);
     if (forward && s == last_transforming(chain, WEFT_INVERSE))
-        add_pointwise(request, schedule, WEFT_PLACE_LOAD, at);
+        add_arrival(request, schedule, WEFT_PLACE_LOAD, at);
     if (!forward && s == last_transforming(chain, WEFT_FORWARD) &&
         schedule->direction == WEFT_INVERSE)
-        add_pointwise(request, schedule, WEFT_PLACE_SPECTRUM, at);
+        add_arrival(request, schedule, WEFT_PLACE_SPECTRUM, at);
+    if (ends) to.stride = strides_of_transform(request, schedule, stores, &to);
     add_transforms(request, schedule, &chain->segment[s], at, &to);
     *at = to;
-    if (s == last_transforming(chain, request->direction))
-        add_pointwise(request, schedule, forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE, at);
+    if (ends) add_pointwise(request, schedule, stores, at);
 }
 
 /* Segments first to last, from data that lies as *at. */
@@ -393,8 +511,7 @@ static weft_status add_segments(const weft_schedule_request *request, weft_sched
 static bool add_there_and_back(const weft_schedule_request *request, weft_schedule *schedule,
                                const end *from, const end *to, const end *spectrum, const int *axes,
                                int count) {
-    const weft_computing *by = &request->computing;
-    add_fft(request, schedule, from, to, axes, count);
+    add_transform(request, schedule, from, to, axes, count);
     weft_step *step = &schedule->step[schedule->steps - 1];
     weft_fft_step *fft = &step->as.fft;
     fft->transform.round_trip = true;
@@ -403,18 +520,14 @@ static bool add_there_and_back(const weft_schedule_request *request, weft_schedu
     if (&schedule->step[schedule->steps - 1] != step)
         fft->transform.spectral =
             weft_schedule_fused(&schedule->step[--schedule->steps].as.pointwise, fft);
-    if (weft_step_is_empty(fft) ||
-        by->engine->supports(&fft->transform, by->device) == WEFT_SUCCESS)
-        return true;
-    schedule->steps--;
-    return false;
+    return engine_has(request, schedule);
 }
 
 /* Whether the last of several axes can be transformed apart from the others with the same bits. */
 static bool can_do_last_apart(const weft_schedule_request *request, weft_schedule *schedule,
                               const end *from, const end *to, const segment_axes *axes) {
     const weft_engine_ops *engine = request->computing.engine;
-    add_fft(request, schedule, from, to, axes->fourier, axes->fouriers);
+    add_transform(request, schedule, from, to, axes->fourier, axes->fouriers);
     const weft_transform *all = &schedule->step[--schedule->steps].as.fft.transform;
     return all->dims > (engine->together ? engine->together(all) : 1);
 }
@@ -425,14 +538,17 @@ static bool add_round_trip(const weft_schedule_request *there, const weft_schedu
                            weft_schedule *schedule, int last, end *at) {
     const weft_chain *chain = there->chain;
     const end spectrum = departure(chain, last, WEFT_FORWARD);
-    const end to = departure(chain, last, WEFT_INVERSE);
+    end to = departure(chain, last, WEFT_INVERSE);
     const bool ends = last == last_transforming(chain, WEFT_INVERSE);
     const int steps = schedule->steps;
     const weft_engine_ops *engine = there->computing.engine;
     const segment_axes axes = axes_of(chain, &chain->segment[last]);
     const int others = axes.fouriers - 1;
     if (!engine || !engine->takes_operators || axes.reals > 0 || axes.fouriers == 0) return false;
-    if (ends) add_pointwise(there, schedule, WEFT_PLACE_LOAD, at);
+    if (ends) {
+        add_arrival(there, schedule, WEFT_PLACE_LOAD, at);
+        to.stride = strides_of_transform(there, schedule, WEFT_PLACE_STORE, &to);
+    }
     bool added =
         add_there_and_back(there, schedule, at, &to, &spectrum, axes.fourier, axes.fouriers);
     if (!added && can_do_last_apart(there, schedule, at, &spectrum, &axes)) {
@@ -479,24 +595,28 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     schedule->direction = request->direction;
     schedule->in_place = request->in_place;
     schedule->precision = request->precision;
+    const weft_operator_place loads = forward ? WEFT_PLACE_LOAD : WEFT_PLACE_SPECTRUM;
+    const weft_operator_place stores =
+        convolves || !forward ? WEFT_PLACE_STORE : WEFT_PLACE_SPECTRAL;
     schedule->converts_output =
-        request->call &&
-        weft_call_storage(request->call,
-                          convolves || !forward ? WEFT_PLACE_STORE : WEFT_PLACE_SPECTRAL) !=
-            WEFT_STORAGE_SAME;
+        request->call && (weft_call_storage(request->call, stores) != WEFT_STORAGE_SAME ||
+                          strides_at(request, stores));
     schedule->step = malloc(WEFT_STEPS_OF(chain->segments) * sizeof *schedule->step);
     if (!schedule->step) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's steps");
 
-    end at = arrival(chain, first, forward ? WEFT_FORWARD : WEFT_INVERSE);
+    const end begin = arrival(chain, first, forward ? WEFT_FORWARD : WEFT_INVERSE);
+    end at = begin;
     if (request->host_buffers) add_transfer(schedule, WEFT_HOST_TO_DEVICE);
     WEFT_TRY(convolves ? add_convolution(request, schedule, &at)
                        : add_segments(request, schedule, first, last, &at));
     if (request->host_buffers) add_transfer(schedule, WEFT_DEVICE_TO_HOST);
     weft_schedule_fuse_operators(request, schedule);
     if (request->host_buffers) {
+        weft_step *last_step = &schedule->step[schedule->steps - 1];
         fill_transfer(&schedule->step[0], schedule->step[1].src_bytes);
-        fill_transfer(&schedule->step[schedule->steps - 1],
-                      schedule->step[schedule->steps - 2].dst_bytes);
+        fill_transfer(last_step, last_step[-1].dst_bytes);
+        fill_strided_transfer(request, &schedule->step[0], loads, &begin);
+        fill_strided_transfer(request, last_step, stores, &at);
     }
     weft_schedule_tile(request, schedule);
     weft_schedule_fuse(request, schedule);
