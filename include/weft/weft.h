@@ -443,10 +443,16 @@ typedef struct weft_problem {
     /* The caller's arrays in memory, in contexts of one process: elements between neighbours along
      * each axis, and between members of the batch, negative ones included; the address that is
      * given is that of element 0 of all axes. Without any stride (all 0) the array is row-major,
-     * one member after the other; with one, all axes of more than one index need theirs. No two
-     * elements share an address in an array that is written. in_stride counts elements of the real
-     * space, which forward transforms read and inverse ones write, out_stride those of the
-     * spectrum. */
+     * one member after the other; with one, all axes of more than one index need theirs, and so
+     * does a batch of several members. No two elements share an address: in the order of their
+     * absolute values, each stride must be larger than what the axes before it reach, so arrays
+     * whose axes interleave otherwise are refused. in_stride counts elements of the real space (of
+     * load_storage and store_storage), which forward transforms read and inverse ones write and
+     * WEFT_CONVOLVE does both, out_stride those of the spectrum. What lies between the elements is
+     * not written, and read only where arrays must be copied to a device. in == out where both
+     * arrays are the same view and the kind is WEFT_C2C or WEFT_R2R, or with WEFT_CONVOLVE. Engines
+     * that do not take a view (cufft and fftw none with negative strides) transform a copy. Not
+     * with problem.input, problem.output, and out_stride not with options.keep_spectrum. */
     int64_t in_stride[WEFT_MAX_RANK], out_stride[WEFT_MAX_RANK];
     int64_t in_batch_stride, out_batch_stride;
     int64_t reserved[24];
@@ -562,9 +568,11 @@ WEFT_API void weft_plan_destroy(weft_plan *plan);
 WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, weft_box *box);
 
 /* Bytes to allocate for this rank's buffer in `space`: at least its box, more where the plan uses
- * the buffer for intermediate data. A buffer used in place needs the larger of both spaces, which
- * is what plans made for WEFT_IN_PLACE tell of either; WEFT_CONVOLVE, in place or not, those of
- * WEFT_INPUT. Not collective. */
+ * the buffer for intermediate data. Of an array with strides of its own: those from its lowest to
+ * its highest element, of which the lowest is not the one at the address where strides are
+ * negative. A buffer used in place needs the larger of both spaces, which is what plans made for
+ * WEFT_IN_PLACE tell of either; WEFT_CONVOLVE, in place or not, those of WEFT_INPUT. Not
+ * collective. */
 WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *bytes);
 
 /* Every byte the plan holds on this rank; callers' buffers are not included. Not collective. */
@@ -576,7 +584,8 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options);
 
 /* Runs the plan: `in` is read and kept unless in == out, `out` is written. in and out hold
  * weft_plan_bytes of their space (with WEFT_CONVOLVE both are of WEFT_INPUT), lie where
- * options.location says, aligned as said at the top, and either are the same or do not overlap.
+ * options.location says, aligned as said at the top, and either are the same or do not overlap
+ * (with strides of their own: from the lowest to the highest element).
  * NULL is accepted where weft_plan_bytes is 0. Ranks that give different directions get
  * WEFT_ERROR_MISMATCH, all of them. Fails on all ranks alike; but where messages fail on one rank,
  * with WEFT_HOST, the others return success and fail with the next execution. Collective; one
