@@ -121,10 +121,11 @@ static char *place_of(const side *s, int64_t i) {
 /* ---- operators ---- */
 
 static double factors[LONGEST + 1];
-static const weft_operator_list no_operators = {0, NULL};
+static const weft_operator_list no_operators = {.count = 0};
 static weft_operator scale = {.kind = WEFT_OPERATOR_SCALE, .factor = -1.0 / 3};
 static weft_operator along = {.kind = WEFT_OPERATOR_TABLE};
-static const weft_operator_list scaling = {1, &scale}, product = {1, &along};
+static const weft_operator_list scaling = {.count = 1, .item = &scale},
+                                product = {.count = 1, .item = &along};
 
 /* Axis d of the operators' box is dimension d; the loops follow. */
 static weft_fused_operators operators(const weft_transform *t, const weft_operator_list *list,

@@ -3,6 +3,7 @@
 
 #include "launch.h"
 #include "names.h"
+#include "support/axis.h"
 #include "support/error.h"
 
 #include <errno.h>
@@ -59,7 +60,8 @@ weft_status options_axes(const char *text, axis_list *axes) {
         if (!find_axis(at, length, &axis) || axes->count == WEFT_MAX_RANK)
             return WRONG("--axes %s: give one for all axes, or one for each, joined by "
                          "commas: "
-                         "dct1 to dct4, dst1 to dst4, none (left as it is) or fft",
+                         "dct1 to dct4, dst1 to dst4, none (left as it is), fft, or real (the fft "
+                         "that halves real data)",
                          text);
         axes->axis[axes->count++] = axis;
         at += length;
@@ -86,7 +88,7 @@ void options_axes_text(const weft_axis *axis, int rank, char *text, size_t capac
 
 bool options_axes_have_fft(const weft_axis *axis, int rank) {
     for (int a = 0; a < rank; a++)
-        if (axis[a] == WEFT_AXIS_OF_KIND) return true;
+        if (weft_axis_is_fourier(axis[a])) return true;
     return false;
 }
 

@@ -46,8 +46,8 @@ static weft_status set_json(void *target, const char *value) {
 static const option_flag plan_option_flags[] = {
     {"shape", "AxBxC", "shape of the array in real space (needed)", set_shape},
     {"kind", "KIND", "r2c (default), c2c, or r2r (with --axes)", set_kind},
-    {"axes", "T[,T2]", "dct1 to dct4, dst1 to dst4, none or fft: for all axes, or each its own",
-     set_axes},
+    {"axes", "T[,T2]",
+     "dct1 to dct4, dst1 to dst4, none, fft or real: for all axes, or each its own", set_axes},
     {"batch", "N", "number of arrays transformed together", set_batch},
     {"json", NULL, "explain as JSON", set_json},
     {NULL, NULL, NULL, NULL}};

@@ -95,8 +95,8 @@ static weft_status set_dtype(void *target, const char *value) {
 
 static const option_flag transform_option_flags[] = {
     {"inverse", NULL, "inverse transform of a complex array, or with --axes", set_inverse},
-    {"axes", "T[,T2]", "dct1 to dct4, dst1 to dst4, none or fft: for all axes, or each its own",
-     set_axes},
+    {"axes", "T[,T2]",
+     "dct1 to dct4, dst1 to dst4, none, fft or real: for all axes, or each its own", set_axes},
     {"last-axis", "N", "with --inverse: back to a real array whose last (fft) axis has N",
      set_last_axis},
     {"norm", "NORM", "backward (default), ortho, forward, none", set_norm},

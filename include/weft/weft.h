@@ -11,7 +11,8 @@
  * Conventions. Global shape n[0..rank-1] is row-major: the last axis is contiguous. The forward
  * transform is exp(-2 pi i ...), the inverse exp(+2 pi i ...); both are unscaled unless
  * problem.norm asks otherwise; cosine and sine transforms have formulas of their own (weft_axis).
- * WEFT_R2C halves the last axis that is Fourier transformed, of n numbers, to n/2+1; its inverse
+ * WEFT_R2C halves the last axis that is Fourier transformed (or the one that is WEFT_AXIS_REAL), of
+ * n numbers, to n/2+1; its inverse
  * ignores the imaginary parts that a line along that axis cannot have once the other axes are
  * transformed (of its numbers 0 and n/2), but the engine cufft's
  * result is undefined where what it is given, or problem.spectral makes, is not the spectrum of
@@ -103,9 +104,12 @@ typedef enum weft_kind {
  * the other in any order:
  *     WEFT_C2C  any of them along any axis. Of complex data a cosine or sine transform is that of
  *               the real and that of the imaginary parts.
- *     WEFT_R2C  a Fourier transform along one axis at least. The last such axis is the halved one:
- *               {0, 0, WEFT_DCT2} of an array of n0 x n1 x n2 makes n0 x (n1/2+1) x n2 complex
- *               numbers, the cosine transforms being done of real data.
+ *     WEFT_R2C  a Fourier transform along one axis at least. The last such axis is the halved one,
+ *               or the one that is WEFT_AXIS_REAL: {0, 0, WEFT_DCT2} of an array of n0 x n1 x n2
+ *               makes n0 x (n1/2+1) x n2 complex numbers, the cosine transforms being done of real
+ *               data. Several ranks must find that axis whole before any other Fourier axis is
+ *               transformed, so it is none that the decomposition splits in real space (never axis
+ *               0): WEFT_ERROR_UNSUPPORTED otherwise.
  *     WEFT_R2R  no Fourier transform.
  * At least one axis is not NONE. Cosine and sine transforms are computed by the engines native,
  * fftw and reference.
@@ -120,7 +124,9 @@ typedef enum weft_axis {
     WEFT_DST1,
     WEFT_DST2,
     WEFT_DST3,
-    WEFT_DST4
+    WEFT_DST4,
+    WEFT_AXIS_REAL /* the Fourier axis of WEFT_R2C that is halved to n/2+1, instead of the last one;
+                      one at most */
 } weft_axis;
 
 typedef enum weft_precision {
@@ -364,7 +370,7 @@ typedef struct weft_operator {
      * transforms have no such theorem. */
     double shift[WEFT_MAX_RANK];
     /* TABLE: for each axis NULL, or as many factors as the global array has indices along it (in
-     * output space of WEFT_R2C n/2+1 along the last one) */
+     * output space of WEFT_R2C n/2+1 along the halved one) */
     const double *table[WEFT_MAX_RANK];
     int complex_factors; /* TABLE, ARRAY: 1: each factor is a pair, real part first; not of real
                             data */
@@ -466,10 +472,16 @@ typedef struct weft_problem {
     /* The caller's arrays in memory, in contexts of one process: elements between neighbours along
      * each axis, and between members of the batch, negative ones included; the address that is
      * given is that of element 0 of all axes. Without any stride (all 0) the array is row-major,
-     * one member after the other; with one, all axes of more than one index need theirs. No two
-     * elements share an address in an array that is written. in_stride counts elements of the real
-     * space, which forward transforms read and inverse ones write, out_stride those of the
-     * spectrum. */
+     * one member after the other; with one, all axes of more than one index need theirs, and so
+     * does a batch of several members. No two elements share an address: in the order of their
+     * absolute values, each stride must be larger than what the axes before it reach, so arrays
+     * whose axes interleave otherwise are refused. in_stride counts elements of the real space (of
+     * load_storage and store_storage), which forward transforms read and inverse ones write and
+     * WEFT_CONVOLVE does both, out_stride those of the spectrum. What lies between the elements is
+     * not written, and read only where arrays must be copied to a device. in == out where both
+     * arrays are the same view and the kind is WEFT_C2C or WEFT_R2R, or with WEFT_CONVOLVE. Engines
+     * that do not take a view (cufft and fftw none with negative strides) transform a copy. Not
+     * with problem.input, problem.output, and out_stride not with options.keep_spectrum. */
     int64_t in_stride[WEFT_MAX_RANK], out_stride[WEFT_MAX_RANK];
     int64_t in_batch_stride, out_batch_stride;
     /* Fields of each point (the components of a vector or a tensor), up to WEFT_MAX_FIELDS; 0: 1.
@@ -592,9 +604,11 @@ WEFT_API void weft_plan_destroy(weft_plan *plan);
 WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, weft_box *box);
 
 /* Bytes to allocate for this rank's buffer in `space`: at least its box, more where the plan uses
- * the buffer for intermediate data. A buffer used in place needs the larger of both spaces, which
- * is what plans made for WEFT_IN_PLACE tell of either; WEFT_CONVOLVE, in place or not, those of
- * WEFT_INPUT. Not collective. */
+ * the buffer for intermediate data. Of an array with strides of its own: those from its lowest to
+ * its highest element, of which the lowest is not the one at the address where strides are
+ * negative. A buffer used in place needs the larger of both spaces, which is what plans made for
+ * WEFT_IN_PLACE tell of either; WEFT_CONVOLVE, in place or not, those of WEFT_INPUT. Not
+ * collective. */
 WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *bytes);
 
 /* Every byte the plan holds on this rank; callers' buffers are not included. Not collective. */
@@ -606,7 +620,8 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options);
 
 /* Runs the plan: `in` is read and kept unless in == out, `out` is written. in and out hold
  * weft_plan_bytes of their space (with WEFT_CONVOLVE both are of WEFT_INPUT), lie where
- * options.location says, aligned as said at the top, and either are the same or do not overlap.
+ * options.location says, aligned as said at the top, and either are the same or do not overlap
+ * (with strides of their own: from the lowest to the highest element).
  * NULL is accepted where weft_plan_bytes is 0. Ranks that give different directions get
  * WEFT_ERROR_MISMATCH, all of them. Fails on all ranks alike; but where messages fail on one rank,
  * with WEFT_HOST, the others return success and fail with the next execution. Collective; one

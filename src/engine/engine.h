@@ -59,11 +59,11 @@ typedef struct weft_fused_operators {
 /*
  * A batch of FFTs: `dims` transform dimensions (n logical; the last is the halved one for R2C and
  * C2R), done for every index of `loops` batch loops. Unscaled. Empty loops (n = 0) are never
- * passed; strides may be negative. Nothing outside the views, gaps between their elements included,
- * is read or written. C2R ignores imaginary parts that the spectrum of real data cannot have: those
- * of numbers 0 and n/2 of a line, once the other dimensions are transformed. cuFFT alone requires
- * the spectrum of real data. All engines except FFTW give the same bits with any number of threads.
- * A plan can run only one transform at a time.
+ * passed; strides may be negative, if `supports` agrees. Nothing outside the views, gaps between
+ * their elements included, is read or written. C2R ignores imaginary parts that the spectrum of
+ * real data cannot have: those of numbers 0 and n/2 of a line, once the other dimensions are
+ * transformed. cuFFT alone requires the spectrum of real data. All engines except FFTW give the
+ * same bits with any number of threads. A plan can run only one transform at a time.
  */
 typedef struct weft_transform {
     weft_transform_kind kind;

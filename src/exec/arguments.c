@@ -29,6 +29,21 @@ static size_t alignment(const struct weft_plan_private *plan, weft_operator_plac
            (in_pairs(plan, place) ? 2 : 1);
 }
 
+/* The bytes of a caller's array, and where they begin, from the address that is given on. */
+typedef struct range {
+    int64_t first;
+    size_t bytes;
+} range;
+
+static range range_of(const struct weft_plan_private *plan, weft_space space,
+                      weft_operator_place place) {
+    int64_t first, end;
+    if (!plan->call.strided[space == WEFT_OUTPUT ? WEFT_OUTPUT : WEFT_INPUT])
+        return (range){0, plan->build->buffers.callers_bytes[space]};
+    weft_call_reach(&plan->call, place, &first, &end);
+    return (range){first, (size_t)(end - first)};
+}
+
 /* The engine's plan of a schedule that is one transform of the caller's arrays, or NULL. One that
  * keeps its results must be told where of each execution, so it gets none. */
 static weft_engine_plan *find_single(const weft_build *b, int s) {
@@ -75,12 +90,16 @@ void weft_arguments_find(weft_plan plan) {
         a->arrays = weft_arguments_arrays(plan, dir);
         if (dir == WEFT_CONVOLVE ? !o->convolve || o->keep_spectrum : plan->call.only_convolves)
             continue;
-        a->in_bytes = b->buffers.callers_bytes[e.space[0]];
-        a->out_bytes = b->buffers.callers_bytes[e.space[1]];
+        const range in = range_of(plan, e.space[0], e.place[0]);
+        const range out = range_of(plan, e.space[1], e.place[1]);
+        a->in_bytes = in.bytes;
+        a->out_bytes = out.bytes;
+        a->in_first = in.first;
+        a->out_first = out.first;
         a->in_mask = alignment(plan, e.place[0]) - 1;
         a->out_mask = alignment(plan, e.place[1]) - 1;
         const bool holds = a->in_bytes > 0 && a->out_bytes > 0;
-        a->one_array = holds && o->placement != WEFT_OUT_OF_PLACE;
+        a->one_array = holds && weft_call_allows_in_place(&plan->call, dir);
         a->two_arrays = holds && o->placement != WEFT_IN_PLACE;
         a->brief = a->in_bytes + a->out_bytes <= WEFT_BRIEF_BYTES;
         for (int same = 0; same < 2 && alone; same++)
@@ -88,10 +107,11 @@ void weft_arguments_find(weft_plan plan) {
     }
 }
 
-/* Whether two arrays have a common byte. */
-static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes) {
-    uintptr_t x = (uintptr_t)a, y = (uintptr_t)b;
-    return a_bytes > 0 && b_bytes > 0 && x < y + b_bytes && y < x + a_bytes;
+/* Whether two arrays, of element 0 at the given addresses, have a byte in common, gaps included. */
+static bool overlap(const void *a, range of_a, const void *b, range of_b) {
+    const uintptr_t x = (uintptr_t)a + (uintptr_t)of_a.first;
+    const uintptr_t y = (uintptr_t)b + (uintptr_t)of_b.first;
+    return of_a.bytes > 0 && of_b.bytes > 0 && x < y + of_b.bytes && y < x + of_a.bytes;
 }
 
 static weft_status check_alignment(weft_plan plan, weft_operator_place place, const char *name,
@@ -147,8 +167,9 @@ static weft_status check_arrays(weft_plan plan, weft_direction dir, const void *
                                 const void *out) {
     const weft_placement placement = plan->call.options.placement;
     const ends e = ends_of(dir);
-    const size_t in_bytes = plan->build->buffers.callers_bytes[e.space[0]];
-    const size_t out_bytes = plan->build->buffers.callers_bytes[e.space[1]];
+    const range of_in = range_of(plan, e.space[0], e.place[0]);
+    const range of_out = range_of(plan, e.space[1], e.place[1]);
+    const size_t in_bytes = of_in.bytes, out_bytes = of_out.bytes;
     if ((!in && in_bytes > 0) || (!out && out_bytes > 0))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: %s is NULL; it needs %zu bytes (weft_plan_bytes)",
@@ -159,10 +180,14 @@ static weft_status check_arrays(weft_plan plan, weft_direction dir, const void *
     if (in == out && placement == WEFT_OUT_OF_PLACE && (in_bytes > 0 || out_bytes > 0))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: in == out, but the plan was made for WEFT_OUT_OF_PLACE");
+    if (in == out && !weft_call_allows_in_place(&plan->call, dir) && in_bytes > 0)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_execute: in == out, but problem.in_stride and out_stride do not "
+                         "make one view of the same numbers; give two arrays");
     if (in != out && placement == WEFT_IN_PLACE)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: in != out, but the plan was made for WEFT_IN_PLACE");
-    if (in != out && in && out && overlap(in, in_bytes, out, out_bytes))
+    if (in != out && in && out && overlap(in, of_in, out, of_out))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: in and out overlap; they must be one array or have no "
                          "byte in common");
@@ -175,8 +200,9 @@ static weft_status check_spectrum(weft_plan plan, weft_direction dir, const void
     const bool keeps = plan->call.options.keep_spectrum && dir == WEFT_CONVOLVE;
     if (!spectrum && !keeps) return WEFT_SUCCESS;
     const size_t bytes = plan->build->buffers.callers_bytes[WEFT_OUTPUT];
-    const size_t in_bytes = plan->build->buffers.callers_bytes[WEFT_INPUT];
-    const size_t out_bytes = plan->build->buffers.callers_bytes[WEFT_RESULT];
+    const range of_in = range_of(plan, WEFT_INPUT, WEFT_PLACE_LOAD);
+    const range of_out = range_of(plan, WEFT_RESULT, WEFT_PLACE_STORE);
+    const range of_spectrum = {0, bytes};
     if (spectrum && !keeps)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_convolve: a plan that keeps the spectrum is one with "
@@ -188,7 +214,7 @@ static weft_status check_spectrum(weft_plan plan, weft_direction dir, const void
                          bytes);
     WEFT_TRY(check_alignment(plan, WEFT_PLACE_SPECTRAL, "weft_convolve: spectrum", spectrum));
     if (spectrum &&
-        (overlap(in, in_bytes, spectrum, bytes) || overlap(out, out_bytes, spectrum, bytes)))
+        (overlap(in, of_in, spectrum, of_spectrum) || overlap(out, of_out, spectrum, of_spectrum)))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_convolve: spectrum overlaps in or out; give another buffer");
     return WEFT_SUCCESS;

@@ -25,8 +25,9 @@ static inline bool weft_arguments_fit(const struct weft_plan_private *plan, weft
     const weft_arguments *a = &plan->arguments[dir];
     if (!in || !out || (from & a->in_mask) != 0 || (to & a->out_mask) != 0) return false;
     if ((a->arrays & ~plan->set_arrays) != 0) return false;
+    const uintptr_t apart = to + (uintptr_t)a->out_first - from - (uintptr_t)a->in_first;
     return from == to ? a->one_array
-                      : a->two_arrays && to - from >= a->in_bytes && from - to >= a->out_bytes;
+                      : a->two_arrays && apart >= a->in_bytes && 0 - apart >= a->out_bytes;
 }
 
 /* Checks any call of weft_execute, or of weft_convolve with `spectrum`; the failure says what to

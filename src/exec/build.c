@@ -53,6 +53,17 @@ static void raise_to(size_t *most, size_t bytes) {
     if (bytes > *most) *most = bytes;
 }
 
+/* A strided array reaches as far before element 0, and behind it, as at any of its places. */
+static void size_strided(weft_build *b, weft_operator_place place) {
+    const bool input = place == WEFT_PLACE_LOAD || place == WEFT_PLACE_STORE;
+    const weft_space space = input ? WEFT_INPUT : WEFT_OUTPUT;
+    int64_t *begin = &b->buffers.callers_first[space], first, end;
+    if (!b->planner->call->strided[space]) return;
+    weft_call_reach(b->planner->call, place, &first, &end);
+    if (first < *begin) *begin = first;
+    raise_to(&b->buffers.callers_bytes[space], (size_t)(end - *begin));
+}
+
 /* Finds the size that each buffer must have for all schedules. */
 static void size_buffers(weft_build *b) {
     const bool one = b->planner->call->options.placement == WEFT_IN_PLACE;
@@ -66,12 +77,14 @@ static void size_buffers(weft_build *b) {
             if (buffer >= 0) raise_to(&b->buffers.callers_bytes[space], bytes[buffer]);
         }
     }
+    for (int i = 0; i < WEFT_PLACES; i++) size_strided(b, (weft_operator_place)i);
     size_t *callers = b->buffers.callers_bytes;
     const weft_problem *p = &b->planner->call->problem;
     if (memcmp(p->pad_from, p->crop_to, sizeof p->pad_from) != 0 || p->fields != p->result_fields)
         return;
     raise_to(&callers[WEFT_INPUT], callers[WEFT_RESULT]);
     raise_to(&callers[WEFT_RESULT], callers[WEFT_INPUT]);
+    b->buffers.callers_first[WEFT_RESULT] = b->buffers.callers_first[WEFT_INPUT];
 }
 
 static weft_status make_schedules(weft_build *b, int rank) {

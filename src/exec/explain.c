@@ -143,16 +143,28 @@ static json_t *describe_candidate(const weft_candidate *c) {
     return out;
 }
 
+/* The strides of a caller's array, the batch last, where it is not row-major. */
+static void describe_strides(const weft_call *call, weft_space space, const char *name,
+                             json_t *out) {
+    const int rank = call->problem.rank;
+    const int64_t *stride = call->stride[space];
+    if (!call->strided[space]) return;
+    json_object_set_new(out, name, integers(stride, call->problem.batch > 1 ? rank + 1 : rank));
+}
+
 static json_t *describe_problem(weft_plan plan) {
     const weft_problem *p = &plan->call.problem;
     static const char *const norms[] = {"none", "backward", "ortho", "forward"};
     json_t *axes = json_array();
     for (int a = 0; a < p->rank; a++)
         json_array_append_new(axes, json_string(weft_axis_name(p->axis[a])));
-    return json_pack("{s:o, s:s, s:o, s:s, s:I, s:s}", "shape", integers(p->n, p->rank), "kind",
-                     weft_kind_name(p->kind), "axes", axes, "precision",
-                     weft_precision_name(p->precision), "batch", (json_int_t)p->batch, "norm",
-                     norms[p->norm]);
+    json_t *out = json_pack("{s:o, s:s, s:o, s:s, s:I, s:s}", "shape", integers(p->n, p->rank),
+                            "kind", weft_kind_name(p->kind), "axes", axes, "precision",
+                            weft_precision_name(p->precision), "batch", (json_int_t)p->batch,
+                            "norm", norms[p->norm]);
+    describe_strides(&plan->call, WEFT_INPUT, "in_stride", out);
+    describe_strides(&plan->call, WEFT_OUTPUT, "out_stride", out);
+    return out;
 }
 
 static json_t *describe(weft_plan plan) {

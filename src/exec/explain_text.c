@@ -151,6 +151,15 @@ static void write_candidate(const json_t *c, FILE *stream) {
     fputc('\n', stream);
 }
 
+/* Callers' arrays that are not row-major; of a batch, its stride comes last. */
+static void write_strides(const json_t *problem, FILE *stream) {
+    const json_t *in = json_object_get(problem, "in_stride"),
+                 *out = json_object_get(problem, "out_stride");
+    write_list(in, "input at strides ", ", ", stream);
+    write_list(out, in ? "; output at strides " : "output at strides ", ", ", stream);
+    if (in || out) fputc('\n', stream);
+}
+
 void weft_explain_text(const json_t *report, FILE *stream) {
     const json_t *problem = json_object_get(report, "problem");
     const json_t *shape = json_object_get(problem, "shape");
@@ -167,6 +176,7 @@ void weft_explain_text(const json_t *report, FILE *stream) {
     fprintf(stream, "memory of rank %.0f: ", number(report, "rank"));
     write_bytes(number(json_object_get(report, "memory"), "total"), stream);
     fputc('\n', stream);
+    write_strides(problem, stream);
     for (size_t i = 0; i < json_array_size(schedules); i++)
         write_schedule(json_array_get(schedules, i), json_array_size(shape), stream);
     if (json_array_size(rejected) > 0) fputs("rejected:\n", stream);

@@ -16,25 +16,30 @@ typedef struct trial {
     weft_build *build;
     weft_memory_kind kind;
     bool in_place;
-    void *in, *out;
+    void *memory[2]; /* by weft_space; in place there is that of the output only */
+    void *in, *out;  /* element 0 of the arrays */
 } trial;
 
 static weft_status allocate(trial *t) {
     const weft_device_handle *d = &t->build->device;
-    const size_t *bytes = t->build->buffers.callers_bytes;
+    const weft_buffers *buffers = &t->build->buffers;
     const weft_space to = t->build->planner->call->only_convolves ? WEFT_RESULT : WEFT_OUTPUT;
-    if (bytes[to] > 0) WEFT_TRY(d->ops->allocate(d->state, t->kind, bytes[to], &t->out));
-    if (t->in_place)
-        t->in = t->out;
-    else if (bytes[WEFT_INPUT] > 0)
-        WEFT_TRY(d->ops->allocate(d->state, t->kind, bytes[WEFT_INPUT], &t->in));
+    const weft_space of[] = {WEFT_INPUT, to};
+    void **array[] = {&t->in, &t->out};
+    for (int i = t->in_place ? 1 : 0; i < 2; i++) {
+        const size_t bytes = buffers->callers_bytes[of[i]];
+        if (bytes == 0) continue;
+        WEFT_TRY(d->ops->allocate(d->state, t->kind, bytes, &t->memory[i]));
+        *array[i] = (char *)t->memory[i] - buffers->callers_first[of[i]];
+    }
+    if (t->in_place) t->in = t->out;
     return WEFT_SUCCESS;
 }
 
 static void release(const trial *t) {
     const weft_device_handle *d = &t->build->device;
-    if (t->in && !t->in_place) d->ops->free(d->state, t->kind, t->in);
-    if (t->out) d->ops->free(d->state, t->kind, t->out);
+    for (int space = WEFT_INPUT; space <= WEFT_OUTPUT; space++)
+        if (t->memory[space]) d->ops->free(d->state, t->kind, t->memory[space]);
 }
 
 static weft_status time_runs(weft_transport *transport, const trial *t, double *seconds) {

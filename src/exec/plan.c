@@ -345,7 +345,7 @@ static weft_status execute(weft_plan plan, weft_direction dir, const void *in, v
     WEFT_TRY(weft_agree_on(plan->transport, checked, "weft_execute the direction", (int)dir));
     plan->build->buffers.spectrum = spectrum;
     /* A rank without data passes NULL twice, whatever the plan was made for. */
-    bool in_place = in == out && plan->call.options.placement != WEFT_OUT_OF_PLACE;
+    bool in_place = in == out && weft_call_allows_in_place(&plan->call, dir);
     weft_status status = weft_build_run(plan->build, dir, in_place, in, out, &plan->recorder);
     if (!plan->build->device.ops->can_fail) {
         weft_owe(plan->transport, status); /* no reduction: the others learn it with the next */
@@ -384,7 +384,7 @@ static weft_status enqueue(weft_plan plan, weft_direction dir, const void *in, v
                            void *stream) {
     WEFT_TRY(weft_arguments_check(plan, dir, in, NULL, out));
     plan->build->buffers.spectrum = NULL;
-    const bool in_place = in == out && plan->call.options.placement != WEFT_OUT_OF_PLACE;
+    const bool in_place = in == out && weft_call_allows_in_place(&plan->call, dir);
     return weft_build_run_behind(plan->build, dir, in_place, in, out, stream);
 }
 

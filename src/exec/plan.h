@@ -79,6 +79,7 @@ typedef struct weft_buffers {
     void *memory[WEFT_BUFFERS]; /* the workspaces and staging buffers */
     size_t bytes[WEFT_BUFFERS]; /* their sizes */
     size_t callers_bytes[3];    /* of the caller's buffer in each weft_space */
+    int64_t callers_first[3];   /* where it begins, from element 0 on: not above 0 */
     bool wants_pairs;           /* callers' arrays are aligned to two of their numbers */
     void *spectrum;             /* the caller's array for the spectrum of a convolution, in a run */
 } weft_buffers;
@@ -128,6 +129,7 @@ enum { WEFT_BRIEF_BYTES = 32 << 10 };
 /* What the caller's arrays are in a direction (arguments.c). */
 typedef struct weft_arguments {
     size_t in_bytes, out_bytes;
+    int64_t in_first, out_first; /* the arrays' first bytes, from the addresses that are given */
     uintptr_t in_mask, out_mask; /* bits that their addresses do not have */
     bool one_array, two_arrays;  /* whether in == out is valid, and in != out */
     weft_engine_plan *single[2]; /* [in == out]: the one transform that the call is, on one rank and

@@ -44,6 +44,10 @@ typedef struct weft_view {
 
 int64_t weft_view_elements(const weft_view *view);
 
+/* Sets the range of the view's elements: from *first to before *end, both 0 where there are none.
+ */
+void weft_view_range(const weft_view *view, int64_t *first, int64_t *end);
+
 /* View of `part` (global indices, inside `box`) of an array that stores `box` contiguously in
  * memory order `order`. The view's axes are the array's axes, not sorted. */
 weft_view weft_view_of(const weft_region *box, const int *order, const weft_region *part);

@@ -19,6 +19,15 @@ int64_t weft_view_elements(const weft_view *view) {
     return elements;
 }
 
+void weft_view_range(const weft_view *view, int64_t *first, int64_t *end) {
+    *first = *end = 0;
+    if (weft_view_elements(view) == 0) return;
+    *first = view->offset;
+    *end = view->offset + 1;
+    for (int a = 0; a < view->axes; ++a)
+        *(view->stride[a] < 0 ? first : end) += (view->n[a] - 1) * view->stride[a];
+}
+
 weft_view weft_view_of(const weft_region *box, const int *order, const weft_region *part) {
     weft_view view = {.axes = part->axes};
     contiguous_strides(box->axes, box->n, order, view.stride);
@@ -96,6 +105,15 @@ static void merge_axes(weft_copy *copy) {
     if (copy->axes > 0) copy->axes = kept + 1;
 }
 
+/* An axis along which the destination runs backwards is walked from its end on both sides. */
+static void turn_axis(weft_copy *copy, int a) {
+    if (copy->dst_stride[a] >= 0) return;
+    copy->src_offset += (copy->n[a] - 1) * copy->src_stride[a];
+    copy->dst_offset += (copy->n[a] - 1) * copy->dst_stride[a];
+    copy->src_stride[a] = -copy->src_stride[a];
+    copy->dst_stride[a] = -copy->dst_stride[a];
+}
+
 weft_copy weft_copy_between(const weft_view *src, const weft_view *dst, size_t element_bytes) {
     weft_copy copy = {.element_bytes = element_bytes, .elements = weft_view_elements(src)};
     copy.src_offset = src->offset;
@@ -110,6 +128,7 @@ weft_copy weft_copy_between(const weft_view *src, const weft_view *dst, size_t e
         copy.axes = 0;
         return copy;
     }
+    for (int a = 0; a < copy.axes; ++a) turn_axis(&copy, a);
     sort_axes(&copy);
     merge_axes(&copy);
     return copy;

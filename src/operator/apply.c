@@ -102,8 +102,40 @@ static int64_t find_stored(const weft_pointwise *p, const int64_t *index, int64_
     return count < left ? count : left;
 }
 
-/* Applies the operators where the caller's array is cropped or holds other numbers than the
- * transform's. */
+/* Copies elements from and to places that are `from_step` and `to_step` bytes apart. */
+static void copy_elements(const char *from, int64_t from_step, char *to, int64_t to_step,
+                          int64_t bytes, int64_t count) {
+    if (bytes == 8)
+        for (int64_t i = 0; i < count; i++) memcpy(to + i * to_step, from + i * from_step, 8);
+    else if (bytes == 16)
+        for (int64_t i = 0; i < count; i++) memcpy(to + i * to_step, from + i * from_step, 16);
+    else
+        for (int64_t i = 0; i < count; i++)
+            memcpy(to + i * to_step, from + i * from_step, (size_t)bytes);
+}
+
+/* Loads elements of the caller's array, whose neighbours along the run may lie apart. */
+static void load_run(const weft_pointwise *p, int64_t count, const char *from, void *to) {
+    const int64_t bytes = (int64_t)weft_stored_element_bytes(&p->layout);
+    const int64_t stride = p->stored_stride[p->run_axis];
+    double gathered[2 * PIECE];
+    if (stride != 1) {
+        copy_elements(from, stride * bytes, (char *)gathered, bytes, bytes, count);
+        from = (const char *)gathered;
+    }
+    weft_stored_load(&p->layout, count, from, to);
+}
+
+static void store_run(const weft_pointwise *p, int64_t count, const void *from, char *to) {
+    const int64_t bytes = (int64_t)weft_stored_element_bytes(&p->layout);
+    const int64_t stride = p->stored_stride[p->run_axis];
+    double gathered[2 * PIECE];
+    weft_stored_store(&p->layout, count, from, stride == 1 ? (void *)to : gathered);
+    if (stride != 1) copy_elements((const char *)gathered, bytes, to, stride * bytes, bytes, count);
+}
+
+/* Applies the operators where the caller's array is cropped, strided or holds other numbers than
+ * the transform's. */
 static void apply_stored(const weft_pointwise *p, const int64_t *index, int64_t count,
                          const char *in, char *out, int64_t first) {
     const int64_t element = (int64_t)weft_pointwise_element_bytes(p);
@@ -114,13 +146,13 @@ static void apply_stored(const weft_pointwise *p, const int64_t *index, int64_t 
     if (there == 0 && !weft_pointwise_loads(&p->layout)) return;
     if (weft_pointwise_loads(&p->layout)) {
         char *data = out + first * element;
-        weft_stored_load(&p->layout, there, in + at * stored, data);
+        load_run(p, there, in + at * stored, data);
         memset(data + there * element, 0, (size_t)((count - there) * element));
         apply_parts(p, index, there, data);
     } else {
         memcpy(piece, in + first * element, (size_t)(there * element));
         apply_parts(p, index, there, piece);
-        weft_stored_store(&p->layout, there, piece, out + at * stored);
+        store_run(p, there, piece, out + at * stored);
     }
 }
 

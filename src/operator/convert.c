@@ -4,8 +4,12 @@
 
 #include "operator/operator.h"
 
-bool weft_stored_is_box(const weft_stored *stored) {
+bool weft_stored_is_plain(const weft_stored *stored) {
     return stored->storage == WEFT_STORAGE_SAME && !stored->cropped;
+}
+
+bool weft_stored_is_box(const weft_stored *stored) {
+    return weft_stored_is_plain(stored) && !stored->strided;
 }
 
 size_t weft_stored_alignment(weft_storage storage, weft_precision precision) {
@@ -35,16 +39,18 @@ size_t weft_stored_element_bytes(const weft_pointwise_layout *layout) {
 }
 
 int64_t weft_stored_bytes(const weft_pointwise_layout *layout) {
-    int64_t bytes = (int64_t)weft_stored_element_bytes(layout);
-    for (int a = 0; a < layout->box.axes; a++) bytes *= layout->stored.n[a];
-    return bytes;
+    const weft_view view = weft_stored_view(layout);
+    int64_t first, end;
+    weft_view_range(&view, &first, &end);
+    return (end - first) * (int64_t)weft_stored_element_bytes(layout);
 }
 
 void weft_stored_strides(const weft_pointwise_layout *layout, int64_t stride[WEFT_AXES]) {
     int64_t next = 1;
     for (int i = layout->box.axes - 1; i >= 0; i--) {
-        stride[layout->order[i]] = next;
-        next *= layout->stored.n[layout->order[i]];
+        const int a = layout->order[i];
+        stride[a] = layout->stored.strided ? layout->stored.stride[a] : next;
+        next *= layout->stored.n[a];
     }
 }
 
@@ -56,6 +62,13 @@ void weft_pointwise_array_strides(const weft_pointwise_layout *layout, int64_t s
         stride[a] = next;
         next *= layout->stored.n[a];
     }
+}
+
+weft_view weft_stored_view(const weft_pointwise_layout *layout) {
+    weft_view view = {.axes = layout->box.axes};
+    memcpy(view.n, layout->stored.n, sizeof view.n);
+    weft_stored_strides(layout, view.stride);
+    return view;
 }
 
 /* ---- half precision ---- */

@@ -75,12 +75,14 @@ void weft_shift_factors(weft_operator_place place, int64_t n, double s, bool pai
                         double *factors);
 
 /* How a rank's share of the array lies in the caller's memory: its first n[a] indices along each
- * axis, in the order of the box, as numbers of possibly another type. */
+ * axis, in the order of the box or at strides of their own, as numbers of possibly another type. */
 typedef struct weft_stored {
     weft_storage storage;
     double decibels[2];
     bool cropped; /* n is not the box's */
     int64_t n[WEFT_AXES];
+    bool strided; /* the elements lie at these strides, negative ones included */
+    int64_t stride[WEFT_AXES];
 } weft_stored;
 
 /* A rank's share of the array: its box and memory order. The batch is axis number `rank`. */
@@ -111,9 +113,11 @@ static inline bool weft_pointwise_loads(const weft_pointwise_layout *layout) {
     return layout->place == WEFT_PLACE_LOAD || layout->place == WEFT_PLACE_SPECTRUM;
 }
 
-/* Of the caller's array: whether it is just the box, its bytes, the bytes of an element, and the
- * alignment of its address (convert.c). */
+/* Of the caller's array: whether it is just the box; whether it has the elements of the box,
+ * wherever they lie; its bytes from the lowest to the highest element, the bytes of an element, and
+ * the alignment of its address (convert.c). */
 bool weft_stored_is_box(const weft_stored *stored);
+bool weft_stored_is_plain(const weft_stored *stored);
 int64_t weft_stored_bytes(const weft_pointwise_layout *layout);
 size_t weft_stored_element_bytes(const weft_pointwise_layout *layout);
 size_t weft_stored_alignment(weft_storage storage, weft_precision precision);
@@ -122,6 +126,8 @@ size_t weft_stored_alignment(weft_storage storage, weft_precision precision);
 void weft_pointwise_array_strides(const weft_pointwise_layout *layout, int64_t stride[WEFT_AXES]);
 /* Sets the strides of the caller's array, in its elements, for each axis. */
 void weft_stored_strides(const weft_pointwise_layout *layout, int64_t stride[WEFT_AXES]);
+/* The view that the caller's array is. */
+weft_view weft_stored_view(const weft_pointwise_layout *layout);
 
 /* Convert elements of the caller's array to numbers of the transform, and back. */
 void weft_stored_load(const weft_pointwise_layout *layout, int64_t count, const void *from,

@@ -120,7 +120,8 @@ static void try_step(const weft_step *step, int base, int src, int dst, range bu
 }
 
 /* Whether the caller's output holds only what the caller gets: on the host, where the device's work
- * is not, or numbers of another storage, which need not be aligned as those that are worked on. */
+ * is not, numbers of another storage, which need not be aligned as those that are worked on, or
+ * elements between which there are others that are not the plan's. */
 static bool output_is_converted(const weft_schedule *schedule) {
     const weft_step *first = &schedule->step[0];
     return schedule->converts_output ||
@@ -283,7 +284,8 @@ weft_status weft_schedule_assign_buffers(const weft_schedule_request *request,
     for (int k = 0; k <= WEFT_MAX_WORKSPACES; k++) {
         fill_table(schedule, price, k, best);
         for (int end = WEFT_BUFFER_OUT; end < WEFT_BUFFER_WORKSPACE + k; end++) {
-            if (end != WEFT_BUFFER_OUT && !schedule->in_place) break;
+            if (end != WEFT_BUFFER_OUT && (!schedule->in_place || output_is_converted(schedule)))
+                break;
             int cost = best[schedule->steps][end].cost +
                        workspace_cost(price, k - request->workspaces) +
                        (end == WEFT_BUFFER_OUT ? 0 : price->final_copy);

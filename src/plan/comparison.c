@@ -53,6 +53,10 @@ static void write_record(const weft_call *call, record *r) {
     for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.pad_from", p->pad_from[a]);
     for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.crop_to", p->crop_to[a]);
     for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.axis", p->axis[a]);
+    for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.in_stride", p->in_stride[a]);
+    for (int a = 0; a < WEFT_MAX_RANK; a++) put(r, "problem.out_stride", p->out_stride[a]);
+    put(r, "problem.in_batch_stride", p->in_batch_stride);
+    put(r, "problem.out_batch_stride", p->out_batch_stride);
     put(r, "options.decomposition", o->decomposition);
     for (int i = 0; i < WEFT_MAX_RANK; i++) put(r, "options.grid", o->grid[i]);
     for (int i = 0; i < WEFT_MAX_RANK; i++) put(r, "options.exchange", o->exchange[i]);

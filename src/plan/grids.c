@@ -75,7 +75,9 @@ static weft_status estimate(const weft_planner *p, weft_chain *chain, weft_proce
 }
 
 static weft_status examine(search *s, weft_process_grid *grid) {
-    WEFT_TRY(estimate(s->planner, s->chain, grid));
+    const weft_status status = estimate(s->planner, s->chain, grid);
+    if (status == WEFT_ERROR_UNSUPPORTED) return WEFT_SUCCESS; /* it has no chain */
+    WEFT_TRY(status);
     insert(s, grid);
     return WEFT_SUCCESS;
 }
@@ -181,15 +183,23 @@ static weft_status list(const weft_planner *planner, weft_chain *chain, weft_pro
     return WEFT_SUCCESS;
 }
 
-/* Drops the grids that are far slower than the best one. */
+/* Drops the grids that have no chain, and those that are far slower than the best one. */
 static weft_status discard(const weft_planner *planner, weft_chain *chain, weft_process_grid *grids,
                            int *count) {
     double best = INFINITY;
     int left = 0;
+    weft_status refused = WEFT_SUCCESS;
     for (int i = 0; i < *count; i++) {
-        WEFT_TRY(estimate(planner, chain, &grids[i]));
+        const weft_status status = estimate(planner, chain, &grids[i]);
+        if (status == WEFT_ERROR_UNSUPPORTED) {
+            refused = status;
+            grids[i].estimated = INFINITY;
+            continue;
+        }
+        WEFT_TRY(status);
         best = fmin(best, grids[i].estimated);
     }
+    if (best == INFINITY) return refused;
     const double limit = weft_planner_machine(planner)->search.discarded * best;
     for (int i = 0; i < *count; i++)
         if (grids[i].estimated <= limit) grids[left++] = grids[i];

@@ -188,12 +188,24 @@ static void add_copy(lowering *l, int number) {
                         step->as.copy.transfer, from, to);
 }
 
+/* One side of a pointwise step: the caller's array as it lies, or the box. */
+static weft_access pointwise_side(const weft_step *step, bool output) {
+    const weft_pointwise_layout *layout = &step->as.pointwise.layout;
+    if (!layout->stored.strided || output == weft_pointwise_loads(layout))
+        return access_of_run(output ? step->dst : step->src,
+                             output ? step->dst_bytes : step->src_bytes, output);
+    return (weft_access){.buffer = output ? step->dst : step->src,
+                         .writes = output,
+                         .element_bytes = weft_stored_element_bytes(layout),
+                         .view = weft_stored_view(layout)};
+}
+
 static void add_pointwise(lowering *l, int number) {
     const weft_step *step = &l->schedule->step[number];
     if (step->dst_bytes == 0) return;
     weft_tasks_add(&l->out->tasks, task_of(number, WEFT_TASK_POINTWISE, WEFT_PHASE_LOCAL));
-    weft_tasks_access(&l->out->tasks, access_of_run(step->src, step->src_bytes, false));
-    weft_tasks_access(&l->out->tasks, access_of_run(step->dst, step->dst_bytes, true));
+    weft_tasks_access(&l->out->tasks, pointwise_side(step, false));
+    weft_tasks_access(&l->out->tasks, pointwise_side(step, true));
 }
 
 /* ---- exchanges ---- */

@@ -15,16 +15,28 @@ weft_fused_operators weft_schedule_fused(const weft_pointwise_step *pointwise,
     return f;
 }
 
-/* The strides of the caller's array where it is not the box. */
-static void set_strides(const weft_pointwise_layout *layout, weft_transform *t) {
+/* The strides of the caller's array where it is not the box. The loop over real and imaginary
+ * parts, which comes last, has no axis. */
+static void set_strides(const weft_pointwise_layout *layout, int parts, weft_transform *t) {
     const bool loads = weft_pointwise_loads(layout);
     const weft_fused_operators *f = loads ? &t->load : &t->store;
     int64_t stride[WEFT_AXES];
     weft_stored_strides(layout, stride);
     for (int d = 0; d < t->dims; d++)
-        *(loads ? &t->dim[d].in_stride : &t->dim[d].out_stride) = stride[f->dim_axis[d]];
-    for (int l = 0; l < t->loops; l++)
-        *(loads ? &t->loop[l].in_stride : &t->loop[l].out_stride) = stride[f->loop_axis[l]];
+        *(loads ? &t->dim[d].in_stride : &t->dim[d].out_stride) = parts * stride[f->dim_axis[d]];
+    for (int l = 0; l < t->loops - (parts - 1); l++)
+        *(loads ? &t->loop[l].in_stride : &t->loop[l].out_stride) = parts * stride[f->loop_axis[l]];
+}
+
+/* Whether both sides of a transform are the same view of the same numbers. */
+static bool is_one_view(const weft_transform *t) {
+    const weft_fused_operators *side[] = {&t->load, &t->store};
+    bool same = t->kind == WEFT_TRANSFORM_C2C || t->kind == WEFT_TRANSFORM_R2R || t->round_trip;
+    for (int i = 0; i < 2; i++)
+        same = same && (!side[i]->list || weft_stored_is_plain(&side[i]->layout.stored));
+    for (int d = 0; d < t->dims; d++) same = same && t->dim[d].in_stride == t->dim[d].out_stride;
+    for (int l = 0; l < t->loops; l++) same = same && t->loop[l].in_stride == t->loop[l].out_stride;
+    return same;
 }
 
 /* The transform `step` applies the operators, if its engine takes them. */
@@ -36,13 +48,13 @@ static bool take(const weft_schedule_request *request, const weft_pointwise_step
     weft_transform t = fft->transform;
     *(loads ? &t.load : &t.store) = weft_schedule_fused(pointwise, fft);
     if (reads_input) t.destroy_input = false;
-    if (!box) set_strides(&pointwise->layout, &t);
+    if (!box) set_strides(&pointwise->layout, fft->parts, &t);
     if (request->computing.engine->supports(&t, request->computing.device) != WEFT_SUCCESS)
         return false;
     fft->transform = t;
     if (box) return true;
     *(loads ? &step->src_bytes : &step->dst_bytes) = weft_stored_bytes(&pointwise->layout);
-    fft->can_alias = false;
+    fft->can_alias = is_one_view(&t);
     return true;
 }
 

@@ -66,7 +66,7 @@ static weft_status check_shape(weft_problem *p) {
     }
     for (int a = p->rank; a < WEFT_MAX_RANK; a++) {
         p->n[a] = 1;
-        p->pad_from[a] = p->crop_to[a] = 0;
+        p->pad_from[a] = p->crop_to[a] = p->in_stride[a] = p->out_stride[a] = 0;
     }
     /* So the bytes of all arrays of a plan together are a number, too. */
     if (!fits || bytes > INT64_MAX / 8)
@@ -85,6 +85,26 @@ static void hold_halves(weft_problem *p) {
     if (p->spectral_storage == WEFT_STORAGE_SAME) p->spectral_storage = WEFT_STORAGE_COMPLEX_HALF;
 }
 
+/* The halved axis, if it is given by name. */
+static weft_status check_halved(const weft_problem *p) {
+    int first = -1;
+    for (int a = 0; a < p->rank; a++) {
+        if (p->axis[a] != WEFT_AXIS_REAL) continue;
+        if (p->kind != WEFT_R2C)
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "problem.axis[%d] is WEFT_AXIS_REAL, but problem.kind %s halves no "
+                             "axis; choose r2c, or another value",
+                             a, weft_kind_name(p->kind));
+        if (first >= 0)
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "problem.axis[%d] and [%d] are WEFT_AXIS_REAL, but one axis is "
+                             "halved; give 0 for the other",
+                             first, a);
+        first = a;
+    }
+    return WEFT_SUCCESS;
+}
+
 /* What is done along each axis, and whether it goes with the kind. */
 static weft_status check_axes(weft_problem *p) {
     bool any = false, fourier = false;
@@ -92,7 +112,7 @@ static weft_status check_axes(weft_problem *p) {
     for (int a = 0; a < p->rank; a++) {
         char name[32];
         snprintf(name, sizeof name, "problem.axis[%d]", a);
-        WEFT_TRY(check_range(name, (int)p->axis[a], WEFT_DST4));
+        WEFT_TRY(check_range(name, (int)p->axis[a], WEFT_AXIS_REAL));
         if (p->kind == WEFT_R2R && p->axis[a] == WEFT_AXIS_OF_KIND)
             return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                              "%s is 0, but problem.kind r2r wants the transform of every axis; "
@@ -104,8 +124,9 @@ static weft_status check_axes(weft_problem *p) {
                              "more, or choose another type",
                              name, a);
         any = any || p->axis[a] != WEFT_AXIS_NONE;
-        fourier = fourier || p->axis[a] == WEFT_AXIS_OF_KIND;
+        fourier = fourier || weft_axis_is_fourier(p->axis[a]);
     }
+    WEFT_TRY(check_halved(p));
     if (!any)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "problem.axis is WEFT_AXIS_NONE along every axis, so nothing is "
@@ -371,7 +392,7 @@ weft_operator_space weft_call_space(const weft_call *call, weft_operator_place p
 static weft_status check_shift(const weft_problem *p, const weft_operator *o,
                                weft_operator_place place) {
     for (int a = 0; a < p->rank && o->kind == WEFT_OPERATOR_SHIFT; a++)
-        if (o->shift[a] != 0 && p->axis[a] != WEFT_AXIS_OF_KIND)
+        if (o->shift[a] != 0 && !weft_axis_is_fourier(p->axis[a]))
             return weft_fail(
                 WEFT_ERROR_UNSUPPORTED,
                 "problem.%s has a shift along axis %d, where problem.axis is %s, which "
@@ -450,6 +471,7 @@ weft_status weft_call_read(const weft_problem *problem, const weft_options *opti
     WEFT_TRY(
         check_options(&call->problem, &call->options, ranks, call->has_input || call->has_output));
     WEFT_TRY(check_stored(call));
+    WEFT_TRY(weft_call_read_strides(call, ranks));
     if (call->options.keep_spectrum && (call->has_input || call->has_output))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "options.keep_spectrum: not together with problem.input and "

@@ -15,6 +15,9 @@ typedef struct weft_call {
     bool has_input, has_output;
     bool only_convolves; /* forward and inverse transforms are not planned */
     weft_brick input, output;
+    bool strided[2];              /* by weft_space: the caller's array is not row-major, ... */
+    int64_t stride[2][WEFT_AXES]; /* ... and has these strides, the batch last */
+    bool views_differ;            /* strided arrays that are not one view of the same numbers */
     weft_operator_list operators[WEFT_PLACES]; /* with the scaling of problem.norm */
     weft_operator_arrays arrays; /* that the lists' operators read, as the caller set them last */
 } weft_call;
@@ -35,6 +38,17 @@ weft_storage weft_call_storage(const weft_call *call, weft_operator_place place)
  * operators hold. */
 weft_operator_space weft_call_space(const weft_call *call, weft_operator_place place, int64_t *n);
 size_t weft_call_operator_bytes(const weft_call *call);
+
+/* Reads and checks the strides of the problem, which is complete but for operators (strides.c). */
+weft_status weft_call_read_strides(weft_call *call, int ranks);
+
+/* Whether in == out is allowed in this direction. */
+bool weft_call_allows_in_place(const weft_call *call, weft_direction direction);
+
+/* Sets the range of bytes, from the address of element 0 on, of the caller's array at a place, in a
+ * space that is strided. */
+void weft_call_reach(const weft_call *call, weft_operator_place place, int64_t *first,
+                     int64_t *end);
 
 /* Fails on all ranks when some rank's arguments differ from rank 0's, naming rank and argument.
  * Collective. */

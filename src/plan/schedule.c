@@ -20,29 +20,44 @@ typedef struct end {
     const weft_distribution *distribution;
     const int *order;
     bool real;
+    const int64_t *stride; /* of the caller's array, for each axis; NULL: those of the order */
 } end;
 
-static size_t element_bytes(weft_precision precision, bool real) {
-    return weft_number_bytes(precision) * (real ? 1 : 2);
+static int64_t element_bytes(weft_precision precision, bool real) {
+    return (int64_t)weft_number_bytes(precision) * (real ? 1 : 2);
 }
 
 static end arrival(const weft_chain *chain, int s, weft_direction direction) {
     const weft_segment *segment = &chain->segment[s];
     const int space = direction == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
     return (end){&segment->side[direction][space], segment->order[direction][space],
-                 weft_chain_is_real(chain, s + space)};
+                 weft_chain_is_real(chain, s + space), NULL};
 }
 
 static end departure(const weft_chain *chain, int s, weft_direction direction) {
     const weft_segment *segment = &chain->segment[s];
     const int space = direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
     return (end){&segment->side[direction][space], segment->order[direction][space],
-                 weft_chain_is_real(chain, s + space)};
+                 weft_chain_is_real(chain, s + space), NULL};
 }
 
 static int64_t end_bytes(const weft_schedule_request *request, const end *e) {
     weft_region box = weft_distribution_box(e->distribution, request->rank);
-    return weft_region_elements(&box) * (int64_t)element_bytes(request->precision, e->real);
+    return weft_region_elements(&box) * element_bytes(request->precision, e->real);
+}
+
+static weft_view view_at(const weft_schedule_request *request, const end *e) {
+    const weft_region box = weft_distribution_box(e->distribution, request->rank);
+    weft_view view = weft_view_of(&box, e->order, &box);
+    if (e->stride) memcpy(view.stride, e->stride, (size_t)box.axes * sizeof *view.stride);
+    return view;
+}
+
+/* From the lowest element to the highest one. */
+static int64_t extent_of(const weft_view *view) {
+    int64_t first, after;
+    weft_view_range(view, &first, &after);
+    return after - first;
 }
 
 static weft_step *add_step(weft_schedule *schedule, weft_step_kind kind) {
@@ -84,13 +99,12 @@ static void halve_strides(weft_transform *t) {
 }
 
 /* One transform over `axes` (first transformed first; all Fourier or all real to real) of data that
- * lies as `from` and is stored as `to`. */
-static void add_fft(const weft_schedule_request *request, weft_schedule *schedule, const end *from,
-                    const end *to, const int *axes, int count) {
+ * lies as `from` and is stored as `to`, whether the engine has it or not. */
+static void add_transform(const weft_schedule_request *request, weft_schedule *schedule,
+                          const end *from, const end *to, const int *axes, int count) {
     weft_region in = weft_distribution_box(from->distribution, request->rank);
     weft_region out = weft_distribution_box(to->distribution, request->rank);
-    weft_view in_view = weft_view_of(&in, from->order, &in);
-    weft_view out_view = weft_view_of(&out, to->order, &out);
+    const weft_view in_view = view_at(request, from), out_view = view_at(request, to);
     weft_step *step = add_step(schedule, WEFT_STEP_FFT);
     weft_fft_step *fft = &step->as.fft;
     weft_transform *t = &fft->transform;
@@ -104,8 +118,8 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
                           .dims = count,
                           .threads = request->computing.threads,
                           .effort = request->computing.effort,
-                          .in_elements = weft_region_elements(&in),
-                          .out_elements = weft_region_elements(&out)};
+                          .in_elements = extent_of(&in_view),
+                          .out_elements = extent_of(&out_view)};
     bool transformed[WEFT_AXES] = {false}, same = true;
     for (int i = 0; i < count; i++) {
         int a = axes[count - 1 - i];
@@ -127,25 +141,58 @@ static void add_fft(const weft_schedule_request *request, weft_schedule *schedul
     fft->can_alias = same && from->real == to->real;
     fft->tiles = 1;
     t->destroy_input = schedule->steps > 1;
-    step->src_bytes = end_bytes(request, from);
-    step->dst_bytes = end_bytes(request, to);
+    step->src_bytes = extent_of(&in_view) * element_bytes(request->precision, from->real);
+    step->dst_bytes = extent_of(&out_view) * element_bytes(request->precision, to->real);
     step->flops = t->in_elements > 0 ? transform_flops(t) : 0;
-    step->bytes_moved = step->src_bytes + step->dst_bytes;
+    step->bytes_moved = end_bytes(request, from) + end_bytes(request, to);
 }
 
 /* A copy into another memory order, which is dropped where the order stays. */
 static void add_reordering(const weft_schedule_request *request, weft_schedule *schedule,
                            const end *from, const end *to) {
-    weft_region box = weft_distribution_box(from->distribution, request->rank);
-    weft_view before = weft_view_of(&box, from->order, &box);
-    weft_view after = weft_view_of(&box, to->order, &box);
+    const weft_view before = view_at(request, from), after = view_at(request, to);
+    const int64_t element = element_bytes(request->precision, from->real);
     weft_step *step = add_step(schedule, WEFT_STEP_COPY);
     step->as.copy = (weft_copy_step){
-        .copy = weft_copy_between(&before, &after, element_bytes(request->precision, from->real)),
+        .copy = weft_copy_between(&before, &after, (size_t)element),
         .transfer = WEFT_DEVICE_TO_DEVICE,
         .optional = memcmp(before.stride, after.stride, sizeof before.stride) == 0};
-    step->src_bytes = step->dst_bytes = end_bytes(request, from);
-    step->bytes_moved = 2 * step->src_bytes;
+    step->src_bytes = extent_of(&before) * element;
+    step->dst_bytes = extent_of(&after) * element;
+    step->bytes_moved = 2 * end_bytes(request, from);
+}
+
+/* The last step, a transform, if the engine has it; otherwise it is removed. */
+static bool engine_has(const weft_schedule_request *request, weft_schedule *schedule) {
+    const weft_computing *by = &request->computing;
+    const weft_fft_step *fft = &schedule->step[schedule->steps - 1].as.fft;
+    if (!by->engine || weft_step_is_empty(fft) ||
+        by->engine->supports(&fft->transform, by->device) == WEFT_SUCCESS)
+        return true;
+    schedule->steps--;
+    return false;
+}
+
+/* One transform, as add_transform. Where the engine does not take the strides of a caller's array,
+ * a copy gathers or scatters its elements. */
+static void add_fft(const weft_schedule_request *request, weft_schedule *schedule, const end *from,
+                    const end *to, const int *axes, int count) {
+    const end near_from = {from->distribution, from->order, from->real, NULL};
+    const end near_to = {to->distribution, to->order, to->real, NULL};
+    const int steps = schedule->steps;
+    for (int way = 0; way < 4; way++) { /* both as they lie, one of them copied, both copied */
+        const bool gathers = way & 1, scatters = way & 2;
+        if ((gathers && !from->stride) || (scatters && !to->stride)) continue;
+        if (gathers) add_reordering(request, schedule, from, &near_from);
+        add_transform(request, schedule, gathers ? &near_from : from, scatters ? &near_to : to,
+                      axes, count);
+        const bool last = gathers == (from->stride != NULL) && scatters == (to->stride != NULL);
+        if (last || engine_has(request, schedule)) {
+            if (scatters) add_reordering(request, schedule, &near_to, to);
+            return;
+        }
+        schedule->steps = steps;
+    }
 }
 
 /* ---- padding and cropping ---- */
@@ -184,7 +231,9 @@ static void count_pointwise_bytes(weft_step *step) {
     if (layout->made > 0)
         step->dst_bytes = step->dst_bytes / layout->box.n[layout->box.axes - 1] * layout->made;
     step->flops = (double)(worked_on / number);
-    step->bytes_moved = step->src_bytes + step->dst_bytes;
+    const weft_view view = weft_stored_view(layout);
+    step->bytes_moved =
+        worked_on + weft_view_elements(&view) * (int64_t)weft_stored_element_bytes(layout);
 }
 
 /* Steps that pad or crop in a schedule are numbered behind the places. */
@@ -218,8 +267,13 @@ static void add_padding(const weft_schedule_request *request, weft_schedule *sch
         step = add_pointwise_step(request, schedule, &no_operators, place, wide);
         step->as.pointwise.number = number;
     }
-    step->as.pointwise.layout.stored.cropped = true;
-    memcpy(step->as.pointwise.layout.stored.n, box.n, sizeof box.n);
+    weft_stored *stored = &step->as.pointwise.layout.stored;
+    stored->cropped = true;
+    memcpy(stored->n, box.n, sizeof box.n);
+    if (narrow->stride) {
+        stored->strided = true;
+        memcpy(stored->stride, narrow->stride, (size_t)box.axes * sizeof *stored->stride);
+    }
     count_pointwise_bytes(step);
 }
 
@@ -253,12 +307,21 @@ static void add_axis(axis_group *group, int *groups, int axis, bool padded) {
     last->padded = last->padded || padded;
 }
 
+/* The axes in their order; but the halved one comes first, for a transform halves its last
+ * dimension. */
 static axis_groups groups_of(const weft_chain *chain, const weft_segment *segment) {
     axis_groups groups = {.fouriers = 0};
+    int axis[WEFT_MAX_RANK];
+    memcpy(axis, segment->axis, sizeof axis);
+    for (int i = segment->transforms - 1; i > 0; i--) {
+        if (axis[i] != chain->halved) continue;
+        axis[i] = axis[i - 1];
+        axis[i - 1] = chain->halved;
+    }
     for (int i = 0; i < segment->transforms; i++) {
-        const int a = segment->axis[i];
+        const int a = axis[i];
         const bool padded = is_padded(chain, segment, a);
-        if (chain->type[a] == WEFT_AXIS_OF_KIND)
+        if (weft_axis_is_fourier(chain->type[a]))
             add_axis(groups.fourier, &groups.fouriers, a, padded);
         else if (chain->type[a] != WEFT_AXIS_NONE)
             add_axis(groups.real_to_real, &groups.real_to_reals, a, padded);
@@ -284,7 +347,7 @@ static weft_distribution with_extents(const weft_distribution *other, const axis
 static void add_fourier(const weft_schedule_request *request, weft_schedule *schedule,
                         const end *from, const end *to, const int *axes, int count) {
     if (!from->real && to->real && count > 1 && schedule->steps == 0) {
-        end between = {from->distribution, from->order, false};
+        end between = {from->distribution, from->order, false, NULL};
         add_fft(request, schedule, from, &between, axes + count - 1, 1);
         add_fft(request, schedule, &between, to, axes, count - 1);
         return;
@@ -300,7 +363,7 @@ static void add_group(const weft_schedule_request *request, weft_schedule *sched
     const bool forward = request->direction == WEFT_FORWARD;
     const bool transforms = request->chain->type[group->axis[0]] != WEFT_AXIS_NONE;
     const end *narrow = forward ? from : to;
-    end wide = {NULL, transforms ? narrow->order : from->order, narrow->real};
+    end wide = {NULL, transforms ? narrow->order : from->order, narrow->real, NULL};
     const weft_distribution extended = with_extents(narrow->distribution, group, request->chain->n);
     wide.distribution = &extended;
     const end *first = forward && group->padded ? &wide : from;
@@ -321,12 +384,13 @@ static void add_groups(const weft_schedule_request *request, weft_schedule *sche
     for (int k = 0; k < groups; k++) {
         const axis_group *g = &group[forward ? k : groups - 1 - k];
         weft_distribution after = with_extents(at->distribution, g, to->distribution->n);
-        end next = {&after, last && k == groups - 1 ? to->order : at->order, at->real};
+        const bool ends = last && k == groups - 1;
+        end next = {&after, ends ? to->order : at->order, at->real, ends ? to->stride : NULL};
         for (int i = 0; i < g->axes; i++)
             if (g->axis[i] == halved) next.real = to->real;
         add_group(request, schedule, g, at, &next);
         *storage = after;
-        *at = (end){storage, next.order, next.real};
+        *at = (end){storage, next.order, next.real, next.stride};
     }
 }
 
@@ -341,7 +405,8 @@ static void add_transforms(const weft_schedule_request *request, weft_schedule *
     end at = *from;
     if (segment->transforms > 0 && g.fouriers + g.real_to_reals == 0) {
         weft_distribution same = *from->distribution;
-        const end reordered = {&same, to->order, from->real};
+        const end reordered = {&same, to->order, from->real,
+                               forward && nones > 0 ? NULL : to->stride};
         if (!forward && nones) {
             add_groups(request, schedule, &g.none, 1, to, false, &at, &storage);
             same = storage;
@@ -361,7 +426,7 @@ static void add_transforms(const weft_schedule_request *request, weft_schedule *
     if (!real_first)
         add_groups(request, schedule, g.real_to_real, g.real_to_reals, to, ends, &at, &storage);
     if (!forward || nones == 0) return;
-    const end ordered = {at.distribution, to->order, at.real};
+    const end ordered = {at.distribution, to->order, at.real, NULL};
     add_reordering(request, schedule, &at, &ordered);
     at = ordered;
     add_groups(request, schedule, &g.none, nones, to, true, &at, &storage);
@@ -398,7 +463,7 @@ static end add_shared_copy(const weft_schedule_request *request, weft_schedule *
     const int *order = from->order;
     if (from->distribution->boxes) /* each rank has an order of its own */
         order = wire_order(request->chain, redistribution, request->direction);
-    const end shared = {from->distribution, order, from->real};
+    const end shared = {from->distribution, order, from->real, NULL};
     add_reordering(request, schedule, from, &shared);
     return shared;
 }
@@ -420,8 +485,8 @@ static weft_status add_exchange(const weft_schedule_request *request, weft_sched
     x->staged = request->exchanging.staged && x->method->carrier == WEFT_CARRIED_BY_TRANSPORT;
     WEFT_TRY(weft_redistribution_create(&src, &dst,
                                         wire_order(chain, redistribution, request->direction),
-                                        element_bytes(request->precision, from->real), size, key,
-                                        member_rank, &context, &x->geometry));
+                                        (size_t)element_bytes(request->precision, from->real), size,
+                                        key, member_rank, &context, &x->geometry));
     if (!weft_exchange_packs(x->method)) x->geometry.pack = x->geometry.unpack = false;
     if (x->staged) x->geometry.pack = x->geometry.unpack = true;
     step->src_bytes = end_bytes(request, from);
@@ -438,15 +503,16 @@ static weft_status add_exchange(const weft_schedule_request *request, weft_sched
     return WEFT_SUCCESS;
 }
 
-/* The bytes of a copy between host and device, which are known once the step next to it is. */
-static void fill_transfer(weft_step *step, int64_t bytes) {
-    step->as.copy.copy = weft_copy_of_run(bytes, 1);
-    step->src_bytes = step->dst_bytes = bytes;
-    step->bytes_moved = 2 * bytes;
-}
-
 static void add_transfer(weft_schedule *schedule, weft_transfer transfer) {
     add_step(schedule, WEFT_STEP_COPY)->as.copy.transfer = transfer;
+}
+
+/* The strides of the caller's array at a place, where it has strides of its own on the device. */
+static const int64_t *strides_at(const weft_schedule_request *request, weft_operator_place place) {
+    const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
+    const weft_space space = spectral ? WEFT_OUTPUT : WEFT_INPUT;
+    if (!request->call || request->host_buffers || !request->call->strided[space]) return NULL;
+    return request->call->stride[space];
 }
 
 /* The caller's array at a place, of which this rank has `box`. */
@@ -455,9 +521,61 @@ static weft_stored stored_at(const weft_schedule_request *request, weft_operator
     weft_stored stored = {.storage = WEFT_STORAGE_SAME};
     memcpy(stored.n, box->n, sizeof stored.n);
     if (!request->call) return stored;
+    const int64_t *stride = strides_at(request, place);
+    stored.strided = stride != NULL;
+    if (stride) memcpy(stored.stride, stride, sizeof stored.stride);
     stored.storage = weft_call_storage(request->call, place);
     memcpy(stored.decibels, request->call->problem.decibels, sizeof stored.decibels);
     return stored;
+}
+
+/* The bytes of a copy between host and device, which are known once the step next to it is. */
+static void fill_transfer(weft_step *step, int64_t bytes) {
+    step->as.copy.copy = weft_copy_of_run(bytes, 1);
+    step->src_bytes = step->dst_bytes = bytes;
+    step->bytes_moved = 2 * bytes;
+}
+
+/* The same where the caller's array on the host has strides of its own: those are left there. */
+static void fill_strided_transfer(const weft_schedule_request *request, weft_step *step,
+                                  weft_operator_place place, const end *at) {
+    const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
+    const weft_space space = spectral ? WEFT_OUTPUT : WEFT_INPUT;
+    const bool up = step->as.copy.transfer == WEFT_HOST_TO_DEVICE;
+    if (!request->call || !request->call->strided[space]) return;
+    weft_pointwise_layout layout = {.box = weft_distribution_box(at->distribution, request->rank)};
+    memcpy(layout.order, at->order, sizeof layout.order);
+    layout.stored = stored_at(request, place, &layout.box);
+    const weft_view near = weft_stored_view(&layout);
+    const int64_t element = step->src_bytes / weft_view_elements(&near);
+    weft_view far = near;
+    memcpy(far.stride, request->call->stride[space], sizeof far.stride);
+    step->as.copy.copy = weft_copy_between(up ? &far : &near, up ? &near : &far, (size_t)element);
+    *(up ? &step->src_bytes : &step->dst_bytes) = extent_of(&far) * element;
+}
+
+/* The spectrum of a convolution is not the caller's, but may be kept. */
+static bool is_inside(const weft_schedule *schedule, weft_operator_place place) {
+    return schedule->direction == WEFT_CONVOLVE && place == WEFT_PLACE_SPECTRAL;
+}
+
+/* Whether something is done to the elements at a place. */
+static bool has_pointwise(const weft_schedule_request *request, const weft_schedule *schedule,
+                          weft_operator_place place, const end *at) {
+    const weft_region box = weft_distribution_box(at->distribution, request->rank);
+    const weft_stored stored = stored_at(request, place, &box);
+    if (!request->operators) return false;
+    if (request->operators[place].count > 0) return true;
+    return is_inside(schedule, place) ? request->keeps_spectrum : !weft_stored_is_plain(&stored);
+}
+
+/* The strides at which a transform finds, or leaves, the caller's array: those of the array, unless
+ * a pointwise step is in between. */
+static const int64_t *strides_of_transform(const weft_schedule_request *request,
+                                           const weft_schedule *schedule, weft_operator_place place,
+                                           const end *at) {
+    if (is_inside(schedule, place) || has_pointwise(request, schedule, place, at)) return NULL;
+    return strides_at(request, place);
 }
 
 /* Whether the last step crops what an inverse transform gives, which storing it can then be part
@@ -472,16 +590,17 @@ static bool ends_in_crop(const weft_schedule *schedule) {
  * left to the assignment of buffers: in place, or in another one on the way. */
 static void add_pointwise(const weft_schedule_request *request, weft_schedule *schedule,
                           weft_operator_place place, const end *at) {
-    const weft_operator_list *operators = request->operators ? &request->operators[place] : NULL;
+    if (!has_pointwise(request, schedule, place, at)) return;
+    const weft_operator_list *operators = &request->operators[place];
     const weft_region box = weft_distribution_box(at->distribution, request->rank);
     const weft_stored given = stored_at(request, place, &box);
-    /* The spectrum of a convolution is not the caller's, but may be kept. */
-    const bool inside = schedule->direction == WEFT_CONVOLVE && place == WEFT_PLACE_SPECTRAL;
-    const bool keeps = inside && request->keeps_spectrum;
+    const bool inside = is_inside(schedule, place), keeps = inside && request->keeps_spectrum;
     weft_stored stored = given;
     weft_step *step;
-    if (inside) stored.storage = WEFT_STORAGE_SAME;
-    if (!operators || (operators->count == 0 && weft_stored_is_box(&stored) && !keeps)) return;
+    if (inside) {
+        stored.storage = WEFT_STORAGE_SAME;
+        stored.strided = false;
+    }
     if (place == WEFT_PLACE_STORE && ends_in_crop(schedule)) {
         step = &schedule->step[schedule->steps - 1];
         step->as.pointwise.operators = operators;
@@ -523,21 +642,31 @@ static weft_status add_redistribution(const weft_schedule_request *request, weft
     return WEFT_SUCCESS;
 }
 
+/* The caller's array comes in: through the step of its place, or to the transform as it lies. */
+static void add_arrival(const weft_schedule_request *request, weft_schedule *schedule,
+                        weft_operator_place place, end *at) {
+    at->stride = strides_of_transform(request, schedule, place, at);
+    add_pointwise(request, schedule, place, at);
+}
+
 /* The transforms of a segment. Operators are next to them, whatever bricks the caller has. */
 static void add_segment(const weft_schedule_request *request, weft_schedule *schedule, int s,
                         end *at) {
     const weft_chain *chain = request->chain;
     const bool forward = request->direction == WEFT_FORWARD;
-    const end to = departure(chain, s, request->direction);
+    const weft_operator_place stores = forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE;
+    const bool ends = s == last_transforming(chain, request->direction);
+    end to = departure(chain, s, request->direction);
     if (forward && s == last_transforming(chain, WEFT_INVERSE))
-        add_pointwise(request, schedule, WEFT_PLACE_LOAD, at);
+        add_arrival(request, schedule, WEFT_PLACE_LOAD, at);
     if (!forward && s == last_transforming(chain, WEFT_FORWARD) &&
         schedule->direction == WEFT_INVERSE)
-        add_pointwise(request, schedule, WEFT_PLACE_SPECTRUM, at);
+        add_arrival(request, schedule, WEFT_PLACE_SPECTRUM, at);
+    if (ends) to.stride = strides_of_transform(request, schedule, stores, &to);
     add_transforms(request, schedule, &chain->segment[s], at, &to);
     *at = to;
-    if (s != last_transforming(chain, request->direction)) return;
-    add_pointwise(request, schedule, forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE, at);
+    if (!ends) return;
+    add_pointwise(request, schedule, stores, at);
     if (forward) at->distribution = &chain->segment[s].side[WEFT_INVERSE][WEFT_OUTPUT];
 }
 
@@ -556,8 +685,7 @@ static weft_status add_segments(const weft_schedule_request *request, weft_sched
 static bool add_there_and_back(const weft_schedule_request *request, weft_schedule *schedule,
                                const end *from, const end *to, const end *spectrum, const int *axes,
                                int count) {
-    const weft_computing *by = &request->computing;
-    add_fft(request, schedule, from, to, axes, count);
+    add_transform(request, schedule, from, to, axes, count);
     weft_step *step = &schedule->step[schedule->steps - 1];
     weft_fft_step *fft = &step->as.fft;
     fft->transform.round_trip = true;
@@ -566,11 +694,7 @@ static bool add_there_and_back(const weft_schedule_request *request, weft_schedu
     if (&schedule->step[schedule->steps - 1] != step)
         fft->transform.spectral =
             weft_schedule_fused(&schedule->step[--schedule->steps].as.pointwise, fft);
-    if (weft_step_is_empty(fft) ||
-        by->engine->supports(&fft->transform, by->device) == WEFT_SUCCESS)
-        return true;
-    schedule->steps--;
-    return false;
+    return engine_has(request, schedule);
 }
 
 /* Whether the last of several axes can be transformed apart from the others with the same bits. */
@@ -578,7 +702,7 @@ static bool can_do_last_apart(const weft_schedule_request *request, weft_schedul
                               const end *from, const end *to, const axis_group *group) {
     const weft_engine_ops *engine = request->computing.engine;
     if (group->axes < 2 || group->padded) return false;
-    add_fft(request, schedule, from, to, group->axis, group->axes);
+    add_transform(request, schedule, from, to, group->axis, group->axes);
     const weft_transform *all = &schedule->step[--schedule->steps].as.fft.transform;
     return all->dims > (engine->together ? engine->together(all) : 1);
 }
@@ -592,17 +716,20 @@ static bool add_group_there_and_back(const weft_schedule_request *there,
     const int others = group->axes - 1, steps = schedule->steps;
     const weft_distribution padded = with_extents(from->distribution, group, there->chain->n);
     const weft_distribution uncropped = with_extents(to->distribution, group, there->chain->n);
-    const end first = {&padded, from->order, from->real}, last = {&uncropped, to->order, to->real};
+    const end padded_end = {&padded, from->order, from->real, NULL};
+    const end uncropped_end = {&uncropped, to->order, to->real, NULL};
+    const end *first = group->padded ? &padded_end : from,
+              *last = group->padded ? &uncropped_end : to;
     bool added;
-    if (group->padded) add_padding(there, schedule, WEFT_PLACE_LOAD, &first, from);
-    added = add_there_and_back(there, schedule, &first, &last, spectrum, group->axis, group->axes);
+    if (group->padded) add_padding(there, schedule, WEFT_PLACE_LOAD, first, from);
+    added = add_there_and_back(there, schedule, first, last, spectrum, group->axis, group->axes);
     if (!added && can_do_last_apart(there, schedule, from, spectrum, group)) {
         add_fft(there, schedule, from, spectrum, group->axis, others);
         added = add_there_and_back(there, schedule, spectrum, spectrum, spectrum,
                                    group->axis + others, 1);
         add_fft(back, schedule, spectrum, to, group->axis, others);
     }
-    if (added && group->padded) add_padding(back, schedule, WEFT_PLACE_STORE, &last, to);
+    if (added && group->padded) add_padding(back, schedule, WEFT_PLACE_STORE, last, to);
     if (!added) schedule->steps = steps;
     return added;
 }
@@ -614,7 +741,7 @@ static bool add_round_trip(const weft_schedule_request *there, const weft_schedu
                            weft_schedule *schedule, int last, end *at) {
     const weft_chain *chain = there->chain;
     const end spectrum = departure(chain, last, WEFT_FORWARD), begin = *at;
-    const end to = departure(chain, last, WEFT_INVERSE);
+    end to = departure(chain, last, WEFT_INVERSE);
     const bool ends = last == last_transforming(chain, WEFT_INVERSE);
     const int steps = schedule->steps;
     const weft_engine_ops *engine = there->computing.engine;
@@ -625,11 +752,14 @@ static bool add_round_trip(const weft_schedule_request *there, const weft_schedu
         g.none.padded ||
         (there->operators && weft_operators_have_matrix(&there->operators[WEFT_PLACE_SPECTRAL])))
         return false;
-    if (ends) add_pointwise(there, schedule, WEFT_PLACE_LOAD, at);
+    if (ends) {
+        add_arrival(there, schedule, WEFT_PLACE_LOAD, at);
+        to.stride = strides_of_transform(there, schedule, WEFT_PLACE_STORE, &to);
+    }
     add_groups(there, schedule, g.fourier, before, &spectrum, false, at, &storage);
     const axis_group *turn = &g.fourier[before];
     returned = with_extents(at->distribution, turn, to.distribution->n);
-    end turned = {&returned, to.order, before > 0 ? false : to.real};
+    end turned = {&returned, to.order, before > 0 ? false : to.real, before > 0 ? NULL : to.stride};
     if (!add_group_there_and_back(there, back, schedule, turn, at, &turned, &spectrum)) {
         schedule->steps = steps;
         *at = begin;
@@ -670,24 +800,28 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     schedule->direction = request->direction;
     schedule->in_place = request->in_place;
     schedule->precision = request->precision;
+    const weft_operator_place loads = forward ? WEFT_PLACE_LOAD : WEFT_PLACE_SPECTRUM;
+    const weft_operator_place stores =
+        convolves || !forward ? WEFT_PLACE_STORE : WEFT_PLACE_SPECTRAL;
     schedule->converts_output =
-        request->call &&
-        weft_call_storage(request->call,
-                          convolves || !forward ? WEFT_PLACE_STORE : WEFT_PLACE_SPECTRAL) !=
-            WEFT_STORAGE_SAME;
+        request->call && (weft_call_storage(request->call, stores) != WEFT_STORAGE_SAME ||
+                          strides_at(request, stores));
     schedule->step = malloc(WEFT_STEPS_OF(chain->segments) * sizeof *schedule->step);
     if (!schedule->step) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's steps");
 
-    end at = arrival(chain, first, forward ? WEFT_FORWARD : WEFT_INVERSE);
+    const end begin = arrival(chain, first, forward ? WEFT_FORWARD : WEFT_INVERSE);
+    end at = begin;
     if (request->host_buffers) add_transfer(schedule, WEFT_HOST_TO_DEVICE);
     WEFT_TRY(convolves ? add_convolution(request, schedule, &at)
                        : add_segments(request, schedule, first, last, &at));
     if (request->host_buffers) add_transfer(schedule, WEFT_DEVICE_TO_HOST);
     weft_schedule_fuse_operators(request, schedule);
     if (request->host_buffers) {
+        weft_step *last_step = &schedule->step[schedule->steps - 1];
         fill_transfer(&schedule->step[0], schedule->step[1].src_bytes);
-        fill_transfer(&schedule->step[schedule->steps - 1],
-                      schedule->step[schedule->steps - 2].dst_bytes);
+        fill_transfer(last_step, last_step[-1].dst_bytes);
+        fill_strided_transfer(request, &schedule->step[0], loads, &begin);
+        fill_strided_transfer(request, last_step, stores, &at);
     }
     weft_schedule_tile(request, schedule);
     weft_schedule_fuse(request, schedule);

@@ -8,6 +8,7 @@
  */
 #include "plan/strategy.h"
 
+#include "support/axis.h"
 #include "support/error.h"
 
 #include <string.h>
@@ -20,12 +21,17 @@ typedef struct strategy {
     int first_count;
 } strategy;
 
-/* Axes 0..g-1 are split at first; the later axes are transformed last to first; redistribution k
- * gathers axis g-1-k and splits its right neighbour. A slab 2D-1D is the pencil with one grid
- * dimension. */
-static strategy pencil_row(int rank, int grid_axes) {
+/* Axes 0..g-1 are split at first; the later axes are transformed last to first, but axis `first`
+ * before them (-1: none); redistribution k gathers axis g-1-k and splits its right neighbour. A
+ * slab 2D-1D is the pencil with one grid dimension. */
+static strategy pencil_row(int rank, int grid_axes, int first) {
     strategy row = {.first_count = rank - grid_axes};
     for (int i = 0; i < row.first_count; i++) row.first_pass[i] = rank - 1 - i;
+    for (int i = row.first_count - 1; i > 0; i--) {
+        if (row.first_pass[i] != first) continue;
+        row.first_pass[i] = row.first_pass[i - 1];
+        row.first_pass[i - 1] = first;
+    }
     for (int k = 0; k < grid_axes; k++) row.splits[k] = grid_axes - k;
     return row;
 }
@@ -35,21 +41,34 @@ static strategy slab_row(int axis) {
     return (strategy){.splits = {axis}, .first_pass = {axis}, .first_count = 1};
 }
 
+/* The axis that is halved by name, or -1. The last Fourier axis goes first anyway. */
+static int named_axis(const weft_chain_request *request) {
+    const bool named = request->halved >= 0 && request->type[request->halved] == WEFT_AXIS_REAL;
+    return named ? request->halved : -1;
+}
+
+/* One Fourier axis is transformed and then split, and before it, in the same pass, the halved one:
+ * a half spectrum cannot be split along another Fourier axis before it is made, since row ky would
+ * need row -ky of another rank to come back. */
+static strategy halved_slab_row(int halved, int axis) {
+    return (strategy){.splits = {axis}, .first_pass = {halved, axis}, .first_count = 2};
+}
+
 static strategy table(const weft_chain_request *request) {
     const int rank = request->rank, grid_axes = request->grid_axes, halved = request->halved;
-    if (grid_axes == 0) return pencil_row(rank, 0); /* one rank, one axis: nothing to split */
+    const int named = named_axis(request);
+    if (grid_axes == 0)
+        return pencil_row(rank, 0, named); /* one rank, one axis: nothing to split */
     switch (request->decomposition) {
     case WEFT_SLAB_1D2D:
+        if (named > 0 && named < rank - 1 && weft_axis_is_fourier(request->type[rank - 1]))
+            return halved_slab_row(named, rank - 1);
         return slab_row(rank - 1);
     case WEFT_SLAB_Y_ZX:
-        /* The half spectrum of real data cannot be split along y before z is transformed: row ky
-         * would need row -ky of another rank to come back. So z, or whichever axis is halved, goes
-         * first, in the same pass. */
-        if (halved > 1 && request->type[1] == WEFT_AXIS_OF_KIND)
-            return (strategy){.splits = {1}, .first_pass = {halved, 1}, .first_count = 2};
+        if (halved > 1 && weft_axis_is_fourier(request->type[1])) return halved_slab_row(halved, 1);
         return slab_row(1);
     default:
-        return pencil_row(rank, grid_axes);
+        return pencil_row(rank, grid_axes, named);
     }
 }
 
@@ -234,6 +253,26 @@ static void add_output_brick(const weft_chain_request *request, weft_chain *chai
     chain->segments++;
 }
 
+/* Data is complex once a Fourier axis is transformed, so the halved one must not come later. */
+static weft_status check_halved(const weft_chain *chain) {
+    for (int s = 0; s < chain->segments && weft_chain_is_real(chain, s); s++) {
+        bool fourier = false, halved = false;
+        for (int i = 0; i < chain->segment[s].transforms; i++) {
+            const int a = chain->segment[s].axis[i];
+            fourier = fourier || weft_axis_is_fourier(chain->type[a]);
+            halved = halved || a == chain->halved;
+        }
+        if (fourier && !halved)
+            return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                             "problem.axis[%d] is WEFT_AXIS_REAL, but this decomposition splits "
+                             "that axis while others are transformed; choose another axis or "
+                             "options.decomposition, or one process",
+                             chain->halved);
+        if (halved) break;
+    }
+    return WEFT_SUCCESS;
+}
+
 weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chain) {
     memset(chain, 0, sizeof *chain);
     chain->axes = request->rank + 1;
@@ -249,7 +288,7 @@ weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chai
     join_lonely_groups(chain);
     if (request->input_boxes) add_input_brick(request, chain);
     if (request->output_boxes) add_output_brick(request, chain);
-    return WEFT_SUCCESS;
+    return chain->halved >= 0 ? check_halved(chain) : WEFT_SUCCESS;
 }
 
 bool weft_chain_is_real(const weft_chain *chain, int s) {

@@ -5,8 +5,12 @@
 #include <stdbool.h>
 #include <weft/weft.h>
 
+static inline bool weft_axis_is_fourier(weft_axis axis) {
+    return axis == WEFT_AXIS_OF_KIND || axis == WEFT_AXIS_REAL;
+}
+
 static inline bool weft_axis_is_real_to_real(weft_axis axis) {
-    return axis > WEFT_AXIS_NONE;
+    return axis != WEFT_AXIS_NONE && !weft_axis_is_fourier(axis);
 }
 
 /* What undoes it, but for a factor: types 2 and 3 are each other's inverse. */
@@ -29,6 +33,7 @@ static inline weft_axis weft_axis_inverse(weft_axis axis) {
 static inline double weft_axis_length(weft_axis axis, int64_t n) {
     switch (axis) {
     case WEFT_AXIS_OF_KIND:
+    case WEFT_AXIS_REAL:
         return (double)n;
     case WEFT_AXIS_NONE:
         return 1;
@@ -41,10 +46,12 @@ static inline double weft_axis_length(weft_axis axis, int64_t n) {
     }
 }
 
-/* The axis that is n/2+1 in output space: of WEFT_R2C the last that is Fourier transformed. -1:
- * none. */
+/* The axis that is n/2+1 in output space: of WEFT_R2C the one that is WEFT_AXIS_REAL, else the last
+ * that is Fourier transformed. -1: none. */
 static inline int weft_axis_halved(const weft_problem *p) {
     int last = p->kind == WEFT_R2C ? p->rank - 1 : -1;
+    for (int a = last; a >= 0; a--)
+        if (p->axis[a] == WEFT_AXIS_REAL) return a;
     while (last >= 0 && p->axis[last] != WEFT_AXIS_OF_KIND) last--;
     return last;
 }

@@ -18,8 +18,8 @@ WEFT_API const char *weft_kind_name(weft_kind kind) {
 }
 
 WEFT_API const char *weft_axis_name(weft_axis axis) {
-    static const char *const names[] = {"fft",  "none", "dct1", "dct2", "dct3",
-                                        "dct4", "dst1", "dst2", "dst3", "dst4"};
+    static const char *const names[] = {"fft",  "none", "dct1", "dct2", "dct3", "dct4",
+                                        "dst1", "dst2", "dst3", "dst4", "real"};
     return WEFT_NAME_OF(names, axis);
 }
 

@@ -61,7 +61,7 @@ static int64_t elements_of(const weft_problem *p, const int64_t *n) {
 
 static void define_axis(weft_axis type, int64_t outer, int64_t n, int64_t inner, exact_complex *x) {
     const int64_t count = outer * n * inner;
-    if (type == WEFT_AXIS_OF_KIND) {
+    if (weft_axis_is_fourier(type)) {
         exact_dft_axis(outer, n, inner, -1, x);
         return;
     }
@@ -136,6 +136,9 @@ static void choose_problem(weft_problem *p) {
     }
     if (p->kind == WEFT_R2C && !fourier) p->axis[random_below(p->rank)] = WEFT_AXIS_OF_KIND;
     if (!any) p->axis[0] = p->kind == WEFT_R2R ? WEFT_DST3 : WEFT_AXIS_OF_KIND;
+    const int halved = random_below(2 * p->rank); /* half of the time the usual one */
+    if (p->kind == WEFT_R2C && halved < p->rank && p->axis[halved] == WEFT_AXIS_OF_KIND)
+        p->axis[halved] = WEFT_AXIS_REAL;
 }
 
 static void choose_options(mixed_case *c) {

@@ -26,12 +26,23 @@ static weft_status fftw_probe(const char **description) {
     return WEFT_SUCCESS;
 }
 
+static bool runs_backwards(const weft_dimension *dimension, int count) {
+    for (int i = 0; i < count; i++)
+        if (dimension[i].in_stride < 0 || dimension[i].out_stride < 0) return true;
+    return false;
+}
+
 static weft_status fftw_supports(const weft_transform *transform, const weft_device_ops *device) {
     if (!device->run)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "FFTW engine: device %s cannot run host code; choose another engine",
                          device->name);
     if (!weft_fftw_open(transform->precision)) return WEFT_ERROR_UNSUPPORTED;
+    if (runs_backwards(transform->dim, transform->dims) ||
+        runs_backwards(transform->loop, transform->loops)) /* 3.3.10 calls itself without end */
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "FFTW engine: strides below 0, of which FFTW's planner makes no plan; "
+                         "choose another engine, or copy the array");
     if (transform->kind == WEFT_TRANSFORM_R2R && !weft_fftw_open(transform->precision)->plan_r2r)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "FFTW engine: %s has no real-to-real transforms; choose another engine",

@@ -54,6 +54,16 @@ static weft_native_tuning find_fastest(const trial *t) {
     return best;
 }
 
+/* Whether elements lie before the address of an array. */
+static bool runs_backwards(const weft_transform *t) {
+    bool backwards = false;
+    for (int d = 0; d < t->dims; d++)
+        backwards = backwards || t->dim[d].in_stride < 0 || t->dim[d].out_stride < 0;
+    for (int i = 0; i < t->loops; i++)
+        backwards = backwards || t->loop[i].in_stride < 0 || t->loop[i].out_stride < 0;
+    return backwards;
+}
+
 weft_native_tuning weft_native_choose_tuning(const weft_transform *transform) {
     const double most_seconds = 1.0;
     const weft_native_tuning all = {true, true};
@@ -62,10 +72,10 @@ weft_native_tuning weft_native_choose_tuning(const weft_transform *transform) {
     size_t out_bytes =
         (size_t)transform->out_elements * weft_transform_element_bytes(transform, true);
     const int threads = transform->threads > 1 ? transform->threads : 1;
-    /* Nothing is to be chosen for arrays that stay in the caches, nor for pieces. Arrays that
-     * exceed the machine's memory cannot be measured. */
+    /* Nothing is to be chosen for arrays that stay in the caches, nor for pieces and for arrays
+     * that run backwards. Arrays that exceed the machine's memory cannot be measured. */
     if (transform->effort == WEFT_ESTIMATE || transform->in_pieces.count > 0 ||
-        transform->out_pieces.count > 0 ||
+        transform->out_pieces.count > 0 || runs_backwards(transform) ||
         in_bytes + out_bytes <= weft_native_cache_share(threads) * (size_t)threads ||
         in_bytes + out_bytes > weft_host_memory())
         return all;

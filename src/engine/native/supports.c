@@ -257,19 +257,24 @@ static bool takes_round_trip(const weft_transform *transform, const weft_device_
            !weft_native_pass_takes_matrices(weft_native_kernels(t->precision), t->kind, &t->dim[0]);
 }
 
+/* Whether the results are only scaled: the kernels that store them do so, at any strides. */
+static bool scales(const weft_transform *t) {
+    double factor;
+    return weft_native_only_scales(t, &factor) && weft_stored_is_plain(&t->store.layout.stored) &&
+           !t->store.layout.keeps;
+}
+
 /* A scaling of the results is done as they are stored, whatever the transform. Other operators are
  * steps of their own unless they can be applied to rows, whose numbers depend on where a part
  * begins: a queue of a device would not find that as it was when the part was enqueued. */
 static weft_status supports_operators(const weft_transform *t, const weft_device_ops *device) {
-    double factor;
     const weft_dimension *first = &t->dim[weft_native_in_order(t, 0)],
                          *last = &t->dim[weft_native_in_order(t, t->dims - 1)];
     const bool rows = t->kind != WEFT_TRANSFORM_R2R && device->host_addressable;
     const bool loads = !t->load.list || (weft_native_only_pads(t) && !t->load.layout.keeps) ||
                        (rows && t->kind != WEFT_TRANSFORM_C2R && t->in_pieces.count == 0 &&
                         are_products(&t->load) && takes_lines(first, false));
-    const bool stores = !t->store.list ||
-                        (weft_native_only_scales(t, &factor) && !t->store.layout.keeps) ||
+    const bool stores = !t->store.list || scales(t) ||
                         (are_products(&t->store) && rows && t->out_pieces.count == 0 &&
                          (takes_lines(last, true) || flushes_rows(t)));
     if (!takes_stored(t, false, device) || !takes_stored(t, true, device))
