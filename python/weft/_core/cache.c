@@ -200,8 +200,12 @@ size_t core_cached_bytes(const core_cached *taken, weft_space space) {
 
 void core_cache_give(core_cached *taken) {
     core_cached *evicted = NULL;
+    weft_memory memory = {.total = taken->bytes - sizeof *taken};
+    if (taken->key.mode) weft_plan_memory(taken->plan, &memory); /* more since a kernel was set */
     pthread_mutex_lock(&cache.lock);
     taken->busy = false;
+    cache.bytes += memory.total + sizeof *taken - taken->bytes;
+    taken->bytes = memory.total + sizeof *taken;
     if (cache.plans > cache.max_plans || cache.bytes > cache.max_bytes)
         evicted = evict(cache.max_plans, cache.max_bytes);
     pthread_mutex_unlock(&cache.lock);
