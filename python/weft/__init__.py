@@ -1,5 +1,5 @@
-"""Fourier transforms: weft.fft with numpy.fft's and scipy.fft's names, weft.Plan, the plan cache, and, over MPI, weft.PFFT
-and weft.DistArray with mpi4py-fft's calls.
+"""Fourier transforms: weft.fft with numpy.fft's and scipy.fft's names, weft.Plan, convolutions, the plan cache, and, over
+MPI, weft.PFFT and weft.DistArray with mpi4py-fft's calls.
 
 The C part is loaded when it is first used, so that the front ends of `weft bench` and `weft plot`, which
 live here too, run from a source tree without it.
@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from weft import fft, plan_cache
+    from weft import fft, kernels, plan_cache
     from weft._adapters import register_adapter
+    from weft._convolution import Convolution, convolve
     from weft._core import (
         ArgumentError,
         Error,
@@ -32,16 +33,19 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ArgumentError",
+    "Convolution",
     "Error",
     "ExecutionError",
     "OutOfMemoryError",
     "Plan",
     "ResourceError",
     "UnsupportedError",
+    "convolve",
     "devices",
     "engines",
     "fft",
     "info",
+    "kernels",
     "plan_cache",
     "register_adapter",
 ]
@@ -49,10 +53,11 @@ __all__ = [
 # Not in __all__, since they need mpi4py.
 _DISTRIBUTED = ("PFFT", "DistArray", "Pencil", "Subcomm", "newDistArray")
 
-_MODULES = ("fft", "plan_cache")
+_MODULES = ("fft", "kernels", "plan_cache")
 _OF_MODULE = {
     **dict.fromkeys(("devices", "engines", "info"), "weft._information"),
     **dict.fromkeys(_DISTRIBUTED, "weft.distributed"),
+    **dict.fromkeys(("Convolution", "convolve"), "weft._convolution"),
     "register_adapter": "weft._adapters",
 }
 

@@ -57,6 +57,48 @@ class Plan:
     def engine(self) -> str: ...
     def _enqueue(self, inverse: bool, in_: int, out: int, stream: int, /) -> None: ...
 
+class Convolution:
+    def __new__(
+        cls,
+        shape: Sequence[int],
+        kernel: str,
+        data: _Array | None,
+        *,
+        kind: Literal["c2c", "r2c"] = "c2c",
+        precision: Literal["double", "single"] = "double",
+        batch: int = 1,
+        boundary: str | Sequence[str] = "periodic",
+        mode: str = "full",
+        length: Sequence[float] | None = None,
+        origin: Sequence[int] | None = None,
+        parameter: float = 0,
+        order: Sequence[int] | None = None,
+        zero: complex | None = None,
+        correlate: bool = False,
+        deconvolve: float | None = None,
+        engine: str = "auto",
+        device: str = "host",
+        threads: int = 1,
+        effort: Literal["estimate", "measure", "patient"] = "estimate",
+    ) -> Convolution: ...
+    def execute(self, in_: _Array, out: _Array | None = None, /) -> _Array: ...
+    def set_kernel(self, array: _Array, /) -> None: ...
+    def explain(self) -> str: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def output_shape(self) -> tuple[int, ...]: ...
+    @property
+    def output_bytes(self) -> int: ...
+    @property
+    def batch(self) -> int: ...
+    @property
+    def memory(self) -> int: ...
+    @property
+    def device(self) -> str: ...
+    @property
+    def engine(self) -> str: ...
+
 class DistributedPlan:
     def __new__(
         cls,
@@ -173,9 +215,17 @@ def enqueue(
     n: tuple[int, ...],
     /,
 ) -> None: ...
-def dlpack(
-    capsule: object, /
-) -> tuple[int, int, int, int, int, tuple[int, ...], tuple[int, ...] | None, bool]: ...
+def dlpack(capsule: object, /) -> tuple[int, int, int, int, int, tuple[int, ...], tuple[int, ...] | None, bool]: ...
+def convolve(
+    in_: _Array,
+    kernel: _Array,
+    boundaries: str | Sequence[str],
+    mode: str,
+    correlate: bool,
+    origin: tuple[int, ...],
+    threads: int,
+    /,
+) -> _Array: ...
 def set_general(function: Callable[..., Any], /) -> None: ...
 def default_workers() -> int: ...
 def set_default_workers(workers: int, /) -> None: ...

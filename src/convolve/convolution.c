@@ -178,6 +178,7 @@ static weft_status set_kernel(weft_plan plan, const void *array) {
     WEFT_TRY(weft_agree_on(plan->transport, status,
                            "weft_convolution_set_kernel a kernel with the checksum",
                            status == WEFT_SUCCESS ? checksum(c, array) : 0));
+    WEFT_TRY(weft_convolved_keep_plan(plan, c));
     return set_spectrum(plan, c, array);
 }
 
@@ -197,11 +198,16 @@ WEFT_API void weft_convolution_destroy(weft_convolution *convolution) {
 }
 
 void weft_convolution_forget(weft_plan plan) {
+    weft_plan_destroy(&plan->convolution->kernel_plan);
     if (plan->convolution->array) weft_buffer_destroy(plan, &plan->convolution->array);
     weft_convolved_release(plan->convolution);
     plan->convolution = NULL;
 }
 
-size_t weft_convolution_bytes(weft_plan plan) {
-    return plan->convolution->bytes;
+void weft_convolution_add_memory(weft_plan plan, weft_memory *memory) {
+    const weft_convolved *c = plan->convolution;
+    weft_memory of_kernels = {0};
+    if (c->kernel_plan) weft_plan_memory(c->kernel_plan, &of_kernels);
+    memory->workspace += c->bytes;
+    memory->tables += of_kernels.total;
 }

@@ -36,6 +36,7 @@ struct weft_convolution_private {
     weft_box spectrum;           /* this rank's box of it */
     void *array;                 /* the kernel's spectrum over `points`, where the plan computes */
     size_t bytes;
+    weft_plan kernel_plan; /* transforms kernels, on the host; NULL until a kernel is replaced */
 };
 typedef struct weft_convolution_private weft_convolved;
 
@@ -62,7 +63,10 @@ void weft_convolved_finish(const weft_convolved *c, double value[2]);
 /* Stores factor number i of the spectrum. */
 void weft_convolved_put(const weft_convolved *c, void *spectrum, int64_t i, const double value[2]);
 
-/* The same of a kernel that is an array of the caller's (kernel.c). Collective. */
+/* Makes c->kernel_plan unless it is there, or no axis is a Fourier one (kernel.c). With it kernels
+ * are transformed without a plan for each. Collective. */
+weft_status weft_convolved_keep_plan(weft_plan plan, weft_convolved *c);
+/* The spectrum of a kernel that is an array of the caller's. Collective. */
 weft_status weft_convolved_array(weft_plan plan, const weft_convolved *c, const void *kernel,
                                  void *spectrum);
 

@@ -232,34 +232,47 @@ static weft_status transform(weft_plan made, const weft_convolved *c, const bloc
     return status;
 }
 
+static weft_status make_plan(weft_plan plan, const weft_convolved *c, weft_plan *made) {
+    weft_operator shift;
+    const weft_problem problem = problem_of_kernel(c, &shift);
+    return weft_convolved_plan(plan, &problem, made);
+}
+
+static bool has_fourier_axis(const weft_convolved *c) {
+    for (int a = 0; a < c->problem.rank; a++)
+        if (!reflects(&c->axis[a])) return true;
+    return false;
+}
+
+weft_status weft_convolved_keep_plan(weft_plan plan, weft_convolved *c) {
+    if (c->kernel_plan || !has_fourier_axis(c)) return WEFT_SUCCESS;
+    return make_plan(plan, c, &c->kernel_plan);
+}
+
 /* A plan transforms the kernel, of which each rank makes its box. */
 static weft_status by_plan(weft_plan plan, const weft_convolved *c, block *b, weft_status status,
                            void *spectrum) {
-    weft_operator shift;
-    const weft_problem problem = problem_of_kernel(c, &shift);
-    weft_plan made = NULL;
+    weft_plan made = c->kernel_plan;
     weft_box box;
     double *data = NULL;
     int64_t elements = 1;
     WEFT_TRY(weft_agree(plan->transport, status));
-    WEFT_TRY(weft_convolved_plan(plan, &problem, &made));
+    if (!made) WEFT_TRY(make_plan(plan, c, &made));
     weft_plan_box(made, WEFT_INPUT, plan->transport->rank, &box);
     status = weft_agree(plan->transport, cut(c, &box, b));
     if (status == WEFT_SUCCESS) status = transform(made, c, b, &data);
     for (int a = 0; a < b->rank; a++) elements *= c->spectrum.n[a];
     if (status == WEFT_SUCCESS) store(c, data, true, elements, spectrum);
     free(data);
-    weft_plan_destroy(&made);
+    if (made != c->kernel_plan) weft_plan_destroy(&made);
     return status;
 }
 
 weft_status weft_convolved_array(weft_plan plan, const weft_convolved *c, const void *kernel,
                                  void *spectrum) {
-    bool fourier = false;
     block b;
-    for (int a = 0; a < c->problem.rank; a++) fourier = fourier || !reflects(&c->axis[a]);
     weft_status status = read_kernel(c, kernel, &b);
-    if (fourier) {
+    if (has_fourier_axis(c)) {
         status = by_plan(plan, c, &b, status, spectrum);
     } else {
         if (status == WEFT_SUCCESS) status = cut(c, &c->spectrum, &b);

@@ -258,7 +258,7 @@ WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *b
 WEFT_API weft_status weft_plan_memory(weft_plan plan, weft_memory *memory) {
     WEFT_TRY(weft_plan_check(plan, memory, "weft_plan_memory", "memory"));
     *memory = plan->build->memory;
-    if (plan->convolution) memory->workspace += weft_convolution_bytes(plan);
+    if (plan->convolution) weft_convolution_add_memory(plan, memory);
     memory->tables += sizeof *plan +
                       (size_t)plan->planner.count * sizeof *plan->planner.candidates +
                       weft_call_operator_bytes(&plan->call);

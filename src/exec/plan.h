@@ -156,9 +156,10 @@ struct weft_plan_private {
 /* A plan that only convolves: `opt` as a caller gave it, but with options.convolve. Collective. */
 weft_status weft_plan_create_to_convolve(weft_context ctx, const weft_problem *problem,
                                          const weft_options *opt, weft_plan *plan);
-/* Releases what a convolution has beside its plan; the bytes of that (src/convolve). */
+/* Releases what a convolution has beside its plan; adds the bytes of that, but not to the total
+ * (src/convolve). */
 void weft_convolution_forget(weft_plan plan);
-size_t weft_convolution_bytes(weft_plan plan);
+void weft_convolution_add_memory(weft_plan plan, weft_memory *memory);
 
 /* Fails where the plan or another argument of a public function is NULL. */
 weft_status weft_plan_check(weft_plan plan, const void *argument, const char *function,

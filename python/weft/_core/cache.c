@@ -32,13 +32,15 @@ static struct {
 } cache = {.lock = PTHREAD_MUTEX_INITIALIZER, .max_plans = 256, .max_bytes = (size_t)256 << 20};
 
 static core_cached **bucket_of(const core_key *key) {
-    const int64_t fixed[] = {key->kind,    key->precision, key->norm,
-                             key->threads, key->batch,     key->number};
+    const int64_t fixed[] = {key->kind,  key->precision, key->norm, key->threads,
+                             key->batch, key->number,    key->mode};
     uint64_t hash = (uint64_t)key->rank;
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         hash = (hash ^ (uint64_t)fixed[i]) * UINT64_C(0x9E3779B97F4A7C15);
     for (int a = 0; a < key->rank; a++)
         hash = (hash ^ (uint64_t)key->n[a]) * UINT64_C(0x9E3779B97F4A7C15);
+    for (int a = 0; a < key->rank && key->mode; a++)
+        hash = (hash ^ (uint64_t)key->kernel[a]) * UINT64_C(0x9E3779B97F4A7C15);
     return &cache.buckets[hash >> 48 & (BUCKETS - 1)];
 }
 
@@ -98,13 +100,8 @@ static core_cached *find_idle(core_cached **bucket, const core_key *key) {
     return NULL;
 }
 
-static core_cached *create(const core_key *key) {
-    weft_context context = core_context();
-    if (!context) return NULL;
-    core_cached *entry = calloc(1, sizeof *entry);
-    if (!entry) return (core_cached *)PyErr_NoMemory();
-    entry->key = *key;
-    entry->busy = true;
+static weft_status create_transform(weft_context context, const core_key *key,
+                                    const weft_options *options, weft_plan *plan) {
     weft_problem problem = {.rank = (int)key->rank,
                             .kind = (weft_kind)key->kind,
                             .precision = (weft_precision)key->precision,
@@ -114,6 +111,34 @@ static core_cached *create(const core_key *key) {
         problem.n[a] = key->n[a];
         problem.axis[a] = (weft_axis)key->type;
     }
+    return weft_plan_create(context, &problem, options, plan);
+}
+
+/* A convolution whose kernel is yet to be set. */
+static weft_status create_convolution(weft_context context, const core_key *key,
+                                      const weft_options *options, weft_plan *plan) {
+    weft_convolution_problem problem = {.rank = (int)key->rank,
+                                        .kind = (weft_kind)key->kind,
+                                        .precision = (weft_precision)key->precision,
+                                        .batch = key->batch,
+                                        .mode = (weft_convolution_mode)(key->mode - 1),
+                                        .correlate = (int)key->correlate};
+    for (int a = 0; a < problem.rank; a++) {
+        problem.n[a] = key->n[a];
+        problem.boundary[a] = (weft_boundary)(key->boundaries >> 8 * a & 255);
+        problem.kernel.n[a] = key->kernel[a];
+        problem.kernel.origin[a] = key->origin[a];
+    }
+    return weft_convolution_create(context, &problem, options, plan);
+}
+
+static core_cached *create(const core_key *key) {
+    weft_context context = core_context();
+    if (!context) return NULL;
+    core_cached *entry = calloc(1, sizeof *entry);
+    if (!entry) return (core_cached *)PyErr_NoMemory();
+    entry->key = *key;
+    entry->busy = true;
     const weft_options options = {.threads = (int)key->threads,
                                   .engine = (weft_engine)key->engine,
                                   .device = key->number > 0 ? WEFT_CUDA : WEFT_HOST,
@@ -121,7 +146,8 @@ static core_cached *create(const core_key *key) {
     weft_memory memory = {0};
     weft_status status;
     Py_BEGIN_ALLOW_THREADS;
-    status = weft_plan_create(context, &problem, &options, &entry->plan);
+    status =
+        (key->mode ? create_convolution : create_transform)(context, key, &options, &entry->plan);
     if (status == WEFT_SUCCESS) status = weft_plan_memory(entry->plan, &memory);
     for (int space = WEFT_INPUT; space <= WEFT_OUTPUT && status == WEFT_SUCCESS; space++)
         status = weft_plan_bytes(entry->plan, (weft_space)space, &entry->callers[space]);
@@ -174,8 +200,12 @@ size_t core_cached_bytes(const core_cached *taken, weft_space space) {
 
 void core_cache_give(core_cached *taken) {
     core_cached *evicted = NULL;
+    weft_memory memory = {.total = taken->bytes - sizeof *taken};
+    if (taken->key.mode) weft_plan_memory(taken->plan, &memory); /* more since a kernel was set */
     pthread_mutex_lock(&cache.lock);
     taken->busy = false;
+    cache.bytes += memory.total + sizeof *taken - taken->bytes;
+    taken->bytes = memory.total + sizeof *taken;
     if (cache.plans > cache.max_plans || cache.bytes > cache.max_bytes)
         evicted = evict(cache.max_plans, cache.max_bytes);
     pthread_mutex_unlock(&cache.lock);

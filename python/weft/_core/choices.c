@@ -47,6 +47,16 @@ static const char *effort_name(int effort) {
     return weft_effort_name((weft_effort)effort);
 }
 
+static const char *boundary_name(int boundary) {
+    return weft_boundary_name((weft_boundary)boundary);
+}
+static const char *mode_name(int mode) {
+    return weft_convolution_mode_name((weft_convolution_mode)mode);
+}
+static const char *kernel_kind_name(int kind) {
+    return weft_kernel_kind_name((weft_kernel_kind)kind);
+}
+
 /* Reads a choice by its name; NULL leaves it as it is. `name_of` gives the names of 0, 1, ... and
  * "?" past the last. */
 static int read_choice(const char *what, const char *text, const char *(*name_of)(int),
@@ -134,6 +144,26 @@ int core_read_exchanges(PyObject *names, weft_options *options) {
         return core_raise(WEFT_ERROR_INVALID_ARGUMENT, "Plan: exchange has up to 8 names");
     if (read_names("exchange", names, count, exchange_name, choices) < 0) return -1;
     for (Py_ssize_t i = 0; i < count; i++) options->exchange[i] = (weft_exchange)choices[i];
+    return 0;
+}
+
+int core_read_convolution(const char *mode, const char *kernel, PyObject *boundaries,
+                          weft_convolution_problem *problem) {
+    int choices[WEFT_MAX_RANK] = {(int)problem->mode}, kind = (int)problem->kernel.kind;
+    if (read_choice("mode", mode, mode_name, &choices[0]) < 0 ||
+        read_choice("kernel", kernel, kernel_kind_name, &kind) < 0)
+        return -1;
+    problem->mode = (weft_convolution_mode)choices[0];
+    problem->kernel.kind = (weft_kernel_kind)kind;
+    if (!boundaries) return 0;
+    const Py_ssize_t count =
+        PyUnicode_Check(boundaries) ? problem->rank : PySequence_Size(boundaries);
+    if (count < 0) return -1;
+    if (count != problem->rank)
+        return core_raise(WEFT_ERROR_INVALID_ARGUMENT,
+                          "Plan: boundary has one name, or as many as there are axes to convolve");
+    if (read_names("boundary", boundaries, count, boundary_name, choices) < 0) return -1;
+    for (Py_ssize_t a = 0; a < count; a++) problem->boundary[a] = (weft_boundary)choices[a];
     return 0;
 }
 

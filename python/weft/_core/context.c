@@ -53,38 +53,54 @@ int core_context_start(void) {
     return done ? 0 : -1;
 }
 
-typedef struct execution {
-    weft_plan plan;
-    weft_direction direction;
-    const void *in;
-    void *out;
+/* Some work of the library's on a thread. */
+typedef struct task {
+    core_work work;
+    void *argument;
     char *sentence;
     weft_status status;
-} execution;
+} task;
 
-static void *execute(void *argument) {
-    execution *run = argument;
-    run->status = weft_execute(run->plan, run->direction, run->in, run->out);
-    if (run->status != WEFT_SUCCESS) {
-        strncpy(run->sentence, weft_last_error(NULL), CORE_SENTENCE - 1);
-        run->sentence[CORE_SENTENCE - 1] = 0;
+static void *run(void *argument) {
+    task *t = argument;
+    t->status = t->work(t->argument);
+    if (t->status != WEFT_SUCCESS) {
+        strncpy(t->sentence, weft_last_error(NULL), CORE_SENTENCE - 1);
+        t->sentence[CORE_SENTENCE - 1] = 0;
     }
     return NULL;
 }
 
-weft_status core_execute(weft_plan plan, int threads, weft_direction direction, const void *in,
-                         void *out, char *sentence) {
-    execution run = {plan, direction, in, out, sentence, WEFT_SUCCESS};
+weft_status core_run(int threads, core_work work, void *argument, char *sentence) {
+    task t = {work, argument, sentence, WEFT_SUCCESS};
     if (threads > 1) {
         atomic_store_explicit(&threads_were_used, true, memory_order_relaxed);
         /* GCC's OpenMP waits for ever for a team that the thread which forked once had and the
          * child has not. A new thread has no team yet. */
         pthread_t fresh;
-        if (parent_used_threads && pthread_create(&fresh, NULL, execute, &run) == 0) {
+        if (parent_used_threads && pthread_create(&fresh, NULL, run, &t) == 0) {
             pthread_join(fresh, NULL);
-            return run.status;
+            return t.status;
         }
     }
-    execute(&run);
-    return run.status;
+    run(&t);
+    return t.status;
+}
+
+typedef struct execution {
+    weft_plan plan;
+    weft_direction direction;
+    const void *in;
+    void *out;
+} execution;
+
+static weft_status execute(void *argument) {
+    const execution *e = argument;
+    return weft_execute(e->plan, e->direction, e->in, e->out);
+}
+
+weft_status core_execute(weft_plan plan, int threads, weft_direction direction, const void *in,
+                         void *out, char *sentence) {
+    execution e = {plan, direction, in, out};
+    return core_run(threads, execute, &e, sentence);
 }

@@ -40,9 +40,12 @@ int core_context_start(void);
 weft_context core_context(void);
 /* Changes with each fork: what was made before belongs to the parent. */
 uint64_t core_generation(void);
-/* Executes a plan with so many threads. Without the GIL; `sentence` gets what the library says of a
- * failure, up to CORE_SENTENCE bytes. */
+/* Calls a function of the library that uses so many threads. Without the GIL; `sentence` gets what
+ * the library says of a failure, up to CORE_SENTENCE bytes. */
 #define CORE_SENTENCE 1024
+typedef weft_status (*core_work)(void *argument);
+weft_status core_run(int threads, core_work work, void *argument, char *sentence);
+/* Executes a plan in this way. */
 weft_status core_execute(weft_plan plan, int threads, weft_direction direction, const void *in,
                          void *out, char *sentence);
 
@@ -55,6 +58,11 @@ typedef struct core_key {
     int64_t number; /* 1 + that of a GPU; 0: the host */
     int64_t engine; /* a weft_engine */
     int64_t n[WEFT_MAX_RANK];
+    /* Of a convolution, whose kernel is set before each execution: 1 + its weft_convolution_mode,
+     * 0 for transforms; whether it correlates; 8 bits of each axis, its weft_boundary; and the
+     * kernel's extents and origin. */
+    int64_t mode, correlate, boundaries;
+    int64_t kernel[WEFT_MAX_RANK], origin[WEFT_MAX_RANK];
 } core_key;
 
 typedef struct core_cached core_cached;
@@ -162,6 +170,10 @@ int core_read_choices(const core_choices *given, weft_problem *problem, weft_opt
 int core_read_direction(PyObject *name, weft_direction *direction);
 /* Reads `count` whole numbers. */
 int core_read_numbers(PyObject *sequence, int count, int64_t *numbers);
+/* Reads the mode, the kernel's kind and the boundaries (one name for all axes, or one each) of a
+ * convolution whose rank is set. NULL leaves each as it is. */
+int core_read_convolution(const char *mode, const char *kernel, PyObject *boundaries,
+                          weft_convolution_problem *problem);
 /* Sets rank and n: of a number, or of a sequence. */
 int core_read_shape(PyObject *shape, weft_problem *problem);
 /* What a real-to-real transform does along each axis: one name for all, or one each. NULL and None
@@ -177,6 +189,30 @@ int core_plan_type_add(PyObject *module);
 PyObject *core_explain(weft_plan plan);
 /* The bytes that a plan holds as an int. */
 PyObject *core_memory(weft_plan plan);
+/* The names of a plan's engine and of its device. */
+PyObject *core_engine_of(weft_plan plan);
+PyObject *core_device_of(weft_plan plan);
+/* Kernels for GPUs are compiled by NVRTC, which Python's packages may have brought: has it found
+ * where the options name a GPU. */
+int core_find_nvrtc(const weft_options *options);
+
+/* room.c: arrays of callers that want more bytes than their elements have (weft_plan_bytes). */
+
+/* A new array in memory of so many bytes or more. */
+PyObject *core_array_with_room(int axes, const npy_intp *shape, int type, size_t bytes);
+/* Elements of a contiguous array in memory of so many bytes or more: its own, or a copy, which is
+ * put into *copy too and is for the caller to free. */
+const void *core_elements_with_room(PyArrayObject *array, size_t bytes, void **copy);
+
+/* convolution.c: convolutions with one kernel, as objects. */
+
+int core_convolution_type_add(PyObject *module);
+
+/* convolve.c: convolutions by plans of the cache. */
+
+/* convolve(in, kernel, boundaries, mode, correlate, origin, threads) for Python: convolves each
+ * in[i] with the kernel, all contiguous NumPy arrays of one type; a new array. */
+PyObject *core_convolve(PyObject *module, PyObject *args);
 
 /* distributed.c: plans over the ranks of a communicator. */
 int core_distributed_plan_add(PyObject *module);

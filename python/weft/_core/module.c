@@ -26,6 +26,9 @@ static PyMethodDef methods[] = {
      "cache_clear()\n--\n\nDestroys all idle plans of the cache and forgets its statistics."},
     {"cache_info", core_cache_info, METH_NOARGS,
      "cache_info()\n--\n\n(hits, misses, evictions, plans, max_plans, bytes, max_bytes)"},
+    {"convolve", core_convolve, METH_VARARGS,
+     "convolve(in, kernel, boundaries, mode, correlate, origin, threads)\n--\n\n"
+     "Convolves each in[i] with the kernel, by a plan of the cache."},
     {"engines", core_engines, METH_NOARGS,
      "engines()\n--\n\nEngines by name: whether they run here, and what they are or why not."},
     {"devices", core_devices, METH_NOARGS,
@@ -40,7 +43,8 @@ static int start(PyObject *module) {
     if (PyArray_ImportNumPyAPI() < 0) return -1;
     if (PyModule_AddStringConstant(module, "version", weft_version()) < 0) return -1;
     if (core_errors_add(module) < 0 || core_calls_add(module) < 0 ||
-        core_plan_type_add(module) < 0 || core_distributed_plan_add(module) < 0)
+        core_plan_type_add(module) < 0 || core_convolution_type_add(module) < 0 ||
+        core_distributed_plan_add(module) < 0)
         return -1;
     return core_context_start();
 }

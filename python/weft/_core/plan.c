@@ -71,9 +71,8 @@ static int read_plan(plan_object *self, PyObject *args, PyObject *keywords) {
     return 0;
 }
 
-/* Kernels for GPUs are compiled by NVRTC, which Python's packages may have brought. */
-static int find_nvrtc(const plan_object *self) {
-    if (self->options.device != WEFT_CUDA) return 0;
+int core_find_nvrtc(const weft_options *options) {
+    if (options->device != WEFT_CUDA) return 0;
     PyObject *module = PyImport_ImportModule("weft._gpu.driver");
     PyObject *done = module ? PyObject_CallMethod(module, "find_nvrtc", NULL) : NULL;
     Py_XDECREF(module);
@@ -86,7 +85,8 @@ static PyObject *plan_new(PyTypeObject *type, PyObject *args, PyObject *keywords
     plan_object *self = (plan_object *)allocate(type, 0);
     if (!self) return NULL;
     self->options.threads = 1;
-    if (read_plan(self, args, keywords) < 0 || find_nvrtc(self) < 0 || make(self) < 0)
+    if (read_plan(self, args, keywords) < 0 || core_find_nvrtc(&self->options) < 0 ||
+        make(self) < 0)
         Py_CLEAR(self);
     return (PyObject *)self;
 }
@@ -348,19 +348,30 @@ static PyObject *get_memory(PyObject *object, void *closure) {
     return plan ? core_memory(plan) : NULL;
 }
 
-/* The options with every choice filled in. */
-static int settled(plan_object *self, weft_options *options) {
-    weft_plan plan = plan_of(self);
-    if (!plan) return -1;
-    const weft_status status = weft_plan_options(plan, options);
-    return status == WEFT_SUCCESS ? 0 : core_raise(status, NULL);
+PyObject *core_engine_of(weft_plan plan) {
+    weft_options options = {0};
+    const weft_status status = weft_plan_options(plan, &options);
+    if (status == WEFT_SUCCESS) return PyUnicode_FromString(weft_engine_name(options.engine));
+    core_raise(status, NULL);
+    return NULL;
+}
+
+PyObject *core_device_of(weft_plan plan) {
+    weft_options options = {0};
+    const weft_status status = weft_plan_options(plan, &options);
+    if (status != WEFT_SUCCESS) {
+        core_raise(status, NULL);
+        return NULL;
+    }
+    const char *name = weft_device_name(options.device);
+    if (options.device_number == 0) return PyUnicode_FromString(name);
+    return PyUnicode_FromFormat("%s:%d", name, (int)options.device_number - 1);
 }
 
 static PyObject *get_engine(PyObject *object, void *closure) {
     (void)closure;
-    weft_options options = {0};
-    if (settled((plan_object *)object, &options) < 0) return NULL;
-    return PyUnicode_FromString(weft_engine_name(options.engine));
+    weft_plan plan = plan_of((plan_object *)object);
+    return plan ? core_engine_of(plan) : NULL;
 }
 
 static PyObject *get_kind(PyObject *object, void *closure) {
@@ -375,11 +386,8 @@ static PyObject *get_precision(PyObject *object, void *closure) {
 
 static PyObject *get_device(PyObject *object, void *closure) {
     (void)closure;
-    weft_options options = {0};
-    if (settled((plan_object *)object, &options) < 0) return NULL;
-    const char *name = weft_device_name(options.device);
-    if (options.device_number == 0) return PyUnicode_FromString(name);
-    return PyUnicode_FromFormat("%s:%d", name, (int)options.device_number - 1);
+    weft_plan plan = plan_of((plan_object *)object);
+    return plan ? core_device_of(plan) : NULL;
 }
 
 static PyGetSetDef properties[] = {

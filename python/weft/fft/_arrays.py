@@ -13,7 +13,7 @@ from weft._gpu.libraries import is_tensor
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_HOST_DEVICES = (1, 3, 11)  # kDLCPU, kDLCUDAHost, kDLROCMHost of DLPack
+HOST_DEVICES = (1, 3, 11)  # kDLCPU, kDLCUDAHost, kDLROCMHost of DLPack
 
 
 class Taken(NamedTuple):
@@ -39,7 +39,7 @@ def take(x: Any) -> Taken:
 
 
 def _take_by_dlpack(x: Any) -> Taken:
-    if int(x.__dlpack_device__()[0]) not in _HOST_DEVICES:
+    if int(x.__dlpack_device__()[0]) not in HOST_DEVICES:
         raise _core.UnsupportedError(
             f"weft.fft: the {type(x).__module__}.{type(x).__name__} lies on a device of a kind that this function does "
             "not transform; copy it to the host"

@@ -1,0 +1,152 @@
+"""Kernels of weft.Convolution that are formulas of the wavenumber k.
+
+Along an axis of n points and the length L, k is 2 pi j / L (-n/2 <= j <= n/2) with a periodic boundary, pi j / L with a
+Dirichlet (j = 1..n) or a Neumann one (j = 0..n-1). L is n unless the convolution is given a length: without one, sigma
+and the like are in points.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from weft import _core
+
+__all__ = ["Derivative", "Gaussian", "Heat", "Kernel", "Laplacian", "Poisson", "Riesz", "ScreenedPoisson"]
+
+
+class Parameters(NamedTuple):
+    """What a kernel tells the library: its array, values or covariance; its parameter; its orders."""
+
+    data: np.ndarray[Any, np.dtype[Any]] | None = None
+    parameter: float = 0
+    order: tuple[int, ...] | None = None
+
+
+class Kernel:
+    """A kernel that is built in."""
+
+    kind: ClassVar[str]
+
+    def parameters(self, rank: int) -> Parameters:
+        """What it tells the library of fields with so many axes."""
+        return Parameters()
+
+
+def _refuse(sentence: str) -> _core.ArgumentError:
+    return _core.ArgumentError(f"kernels.{sentence}")
+
+
+@dataclass(frozen=True)
+class Gaussian(Kernel):
+    """exp(-k.C.k / 2): blurs as the normal distribution does whose covariance is C, in lengths squared.
+
+    sigma is the standard deviation, the same along all axes or one for each; covariance is the matrix C.
+
+    >>> Gaussian(1.5)
+    Gaussian(sigma=1.5, covariance=None)
+    >>> Gaussian(covariance=[[2, 1], [1, 2]])
+    Gaussian(sigma=None, covariance=((2.0, 1.0), (1.0, 2.0)))
+    """
+
+    sigma: float | Iterable[float] | None = None
+    covariance: Iterable[Iterable[float]] | None = None
+    kind: ClassVar[str] = "gaussian"
+
+    def __post_init__(self) -> None:
+        if (self.sigma is None) == (self.covariance is None):
+            raise _refuse("Gaussian: give sigma or covariance, one of them")
+        if self.covariance is not None:
+            rows = tuple(tuple(float(entry) for entry in row) for row in self.covariance)
+            object.__setattr__(self, "covariance", rows)
+        elif isinstance(self.sigma, Iterable):
+            object.__setattr__(self, "sigma", tuple(float(each) for each in self.sigma))
+
+    def parameters(self, rank: int) -> Parameters:
+        """The covariance, as a matrix."""
+        if self.covariance is not None:
+            matrix = self.covariance
+            if not isinstance(matrix, tuple) or any(len(row) != rank for row in matrix) or len(matrix) != rank:
+                raise _refuse(f"Gaussian: the covariance of a field with {rank} axes has {rank} rows of {rank} numbers")
+            return Parameters(np.array(matrix, np.float64))
+        sigma = np.array(self.sigma, np.float64)
+        if sigma.shape not in ((), (rank,)):
+            raise _refuse(f"Gaussian: sigma is one number, or one for each of {rank} axes")
+        return Parameters(np.diag(np.broadcast_to(sigma**2, rank)))
+
+
+@dataclass(frozen=True)
+class Poisson(Kernel):
+    """1 / |k|^2: of f it makes the u with -Laplacian u = f.
+
+    Where the boundaries have the wavenumber 0, the convolution wants its value there: zero=0 for a u of mean 0.
+    """
+
+    kind: ClassVar[str] = "poisson"
+
+
+@dataclass(frozen=True)
+class ScreenedPoisson(Kernel):
+    """1 / (|k|^2 + lam^2): of f it makes the u with (lam^2 - Laplacian) u = f."""
+
+    lam: float
+    kind: ClassVar[str] = "screened-poisson"
+
+    def parameters(self, rank: int) -> Parameters:
+        """lam."""
+        return Parameters(parameter=float(self.lam))
+
+
+@dataclass(frozen=True)
+class Heat(Kernel):
+    """exp(-t |k|^2): heat that has spread for the time t with diffusivity 1."""
+
+    t: float
+    kind: ClassVar[str] = "heat"
+
+    def parameters(self, rank: int) -> Parameters:
+        """t."""
+        return Parameters(parameter=float(self.t))
+
+
+@dataclass(frozen=True)
+class Riesz(Kernel):
+    """|k|^s: the fractional Laplacian (-Laplacian)^(s/2), or, with s < 0, the Riesz potential."""
+
+    s: float
+    kind: ClassVar[str] = "riesz"
+
+    def parameters(self, rank: int) -> Parameters:
+        """s."""
+        return Parameters(parameter=float(self.s))
+
+
+@dataclass(frozen=True)
+class Derivative(Kernel):
+    """The product of (i k)^order over the axes: the derivative of these orders, one for each axis.
+
+    >>> Derivative((2, 0, 1))
+    Derivative(order=(2, 0, 1))
+    """
+
+    order: int | Iterable[int]
+    kind: ClassVar[str] = "derivative"
+
+    def __post_init__(self) -> None:
+        orders = tuple(self.order) if isinstance(self.order, Iterable) else (self.order,)
+        object.__setattr__(self, "order", orders)
+
+    def parameters(self, rank: int) -> Parameters:
+        """The orders."""
+        assert isinstance(self.order, tuple)
+        return Parameters(order=self.order)
+
+
+@dataclass(frozen=True)
+class Laplacian(Kernel):
+    """-|k|^2."""
+
+    kind: ClassVar[str] = "laplacian"
