@@ -564,8 +564,8 @@ static const struct {
     int spectral;
     weft_operator operator;
 } misuses[] = {
-    {{"load.list[0].kind", "1..6"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)0}},
-    {{"kind is 7", "1..6"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)7}},
+    {{"load.list[0].kind", "1..7"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)0}},
+    {{"kind is 8", "1..7"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)8}},
     {{"factor", "inf"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_SCALE, .factor = INFINITY}},
     {{"along no axis", "window"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_WINDOW}},
     {{"window[3]", "3 axes"},

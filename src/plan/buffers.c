@@ -128,8 +128,12 @@ static bool output_is_converted(const weft_schedule *schedule) {
            (first->kind == WEFT_STEP_COPY && first->as.copy.transfer == WEFT_HOST_TO_DEVICE);
 }
 
+/* Whether the caller's output may hold what the steps before number `step` make of the data. */
 static bool may_hold(const weft_schedule *schedule, int step, int buffer) {
-    return buffer != WEFT_BUFFER_OUT || !output_is_converted(schedule) || step == schedule->steps;
+    const weft_step *made = &schedule->step[step - 1], *last = &schedule->step[schedule->steps - 1];
+    return buffer != WEFT_BUFFER_OUT || step == schedule->steps ||
+           (!output_is_converted(schedule) &&
+            (!schedule->pads || made->dst_bytes <= last->dst_bytes));
 }
 
 static void try_from(const weft_schedule *schedule, const weft_machine_buffers *price, int i,
@@ -138,8 +142,8 @@ static void try_from(const weft_schedule *schedule, const weft_machine_buffers *
     const int base = best[i][src].cost;
     const weft_exchange_step *x = &step->as.exchange;
     const bool loaded = step->kind == WEFT_STEP_EXCHANGE && x->loaded;
-    const range buffers = {output_is_converted(schedule) ? WEFT_BUFFER_WORKSPACE : WEFT_BUFFER_OUT,
-                           limit, price};
+    const bool packs = !output_is_converted(schedule) && !schedule->pads;
+    const range buffers = {packs ? WEFT_BUFFER_OUT : WEFT_BUFFER_WORKSPACE, limit, price};
     for (int dst = WEFT_BUFFER_OUT; dst < limit; dst++) {
         if (!loaded && may_hold(schedule, i + 1, dst))
             try_step(step, base, src, dst, buffers, &best[i + 1][dst]);

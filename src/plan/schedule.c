@@ -268,6 +268,7 @@ static void add_padding(const weft_schedule_request *request, weft_schedule *sch
         step->as.pointwise.number = number;
     }
     weft_stored *stored = &step->as.pointwise.layout.stored;
+    schedule->pads = true;
     stored->cropped = true;
     memcpy(stored->n, box.n, sizeof box.n);
     if (narrow->stride) {
@@ -403,20 +404,12 @@ static void add_transforms(const weft_schedule_request *request, weft_schedule *
     const int nones = g.none.padded ? 1 : 0;
     weft_distribution storage;
     end at = *from;
-    if (segment->transforms > 0 && g.fouriers + g.real_to_reals == 0) {
-        weft_distribution same = *from->distribution;
-        const end reordered = {&same, to->order, from->real,
-                               forward && nones > 0 ? NULL : to->stride};
-        if (!forward && nones) {
-            add_groups(request, schedule, &g.none, 1, to, false, &at, &storage);
-            same = storage;
-        }
-        add_reordering(request, schedule, &at, &reordered);
-        at = reordered;
-        if (forward && nones) add_groups(request, schedule, &g.none, 1, to, true, &at, &storage);
-        return;
+    if (!forward && nones > 0) {
+        const end plain = {from->distribution, from->order, from->real, NULL};
+        if (from->stride) add_reordering(request, schedule, from, &plain);
+        at = plain;
+        add_groups(request, schedule, &g.none, nones, to, false, &at, &storage);
     }
-    if (!forward) add_groups(request, schedule, &g.none, nones, to, false, &at, &storage);
     const bool ends = !forward || nones == 0; /* the transforms leave data as `to` lies */
     if (real_first)
         add_groups(request, schedule, g.real_to_real, g.real_to_reals, to, ends && g.fouriers == 0,
@@ -425,11 +418,9 @@ static void add_transforms(const weft_schedule_request *request, weft_schedule *
                ends && (real_first || g.real_to_reals == 0), &at, &storage);
     if (!real_first)
         add_groups(request, schedule, g.real_to_real, g.real_to_reals, to, ends, &at, &storage);
-    if (!forward || nones == 0) return;
-    const end ordered = {at.distribution, to->order, at.real, NULL};
-    add_reordering(request, schedule, &at, &ordered);
-    at = ordered;
-    add_groups(request, schedule, &g.none, nones, to, true, &at, &storage);
+    if (forward) add_groups(request, schedule, &g.none, nones, to, false, &at, &storage);
+    if (segment->transforms > 0 && (g.fouriers + g.real_to_reals == 0 || !ends))
+        add_reordering(request, schedule, &at, to);
 }
 
 typedef struct member_context {

@@ -178,7 +178,7 @@ static bool keeps_tiles(const weft_transform *transform) {
  * array, it must hold all. */
 static bool takes_stored(const weft_transform *t, bool output, const weft_device_ops *device) {
     const weft_fused_operators *f = output ? &t->store : &t->load;
-    if (!f->list || weft_stored_is_box(&f->layout.stored)) return true;
+    if (!f->list || weft_stored_is_plain(&f->layout.stored)) return true;
     const weft_stored *stored = &f->layout.stored;
     const int d = end_dimension(t, output), axis = f->dim_axis[d];
     const bool one_group = t->dims == 1 || (t->dims == 2 && weft_native_plane_fits(t));
@@ -260,8 +260,7 @@ static bool takes_round_trip(const weft_transform *transform, const weft_device_
 /* Whether the results are only scaled: the kernels that store them do so, at any strides. */
 static bool scales(const weft_transform *t) {
     double factor;
-    return weft_native_only_scales(t, &factor) && weft_stored_is_plain(&t->store.layout.stored) &&
-           !t->store.layout.keeps;
+    return weft_native_only_scales(t, &factor) && !t->store.layout.keeps;
 }
 
 /* A scaling of the results is done as they are stored, whatever the transform. Other operators are
