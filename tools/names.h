@@ -30,5 +30,8 @@ DEFINE_FINDER(find_engine, weft_engine, weft_engine_name)
 DEFINE_FINDER(find_device, weft_device, weft_device_name)
 DEFINE_FINDER(find_effort, weft_effort, weft_effort_name)
 DEFINE_FINDER(find_window_kind, weft_window_kind, weft_window_kind_name)
+DEFINE_FINDER(find_boundary, weft_boundary, weft_boundary_name)
+DEFINE_FINDER(find_convolution_mode, weft_convolution_mode, weft_convolution_mode_name)
+DEFINE_FINDER(find_kernel_kind, weft_kernel_kind, weft_kernel_kind_name)
 
 #endif

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,42 @@ weft_status options_shape(const char *flag, const char *text, int *rank, int64_t
     if (*at != '\0') return WRONG("--%s %s: give numbers joined by x, such as 4x8", flag, text);
     *rank = axes;
     return WEFT_SUCCESS;
+}
+
+bool options_numbers(const char *text, int *count, double values[WEFT_MAX_RANK]) {
+    const char *at = text;
+    for (int i = 0; i < WEFT_MAX_RANK; i++) {
+        char *end;
+        if (strchr(" \t\n\v\f\r", *at) != NULL) return false;
+        values[i] = strtod(at, &end);
+        if (end == at || !isfinite(values[i])) return false;
+        *count = i + 1;
+        if (*end == '\0') return true;
+        if (*end != ',') return false;
+        at = end + 1;
+    }
+    return false;
+}
+
+weft_status options_raw_shape(const char *flag, const char *text, raw_description *raw) {
+    raw->shaped = true;
+    return options_shape(flag, text, &raw->info.rank, raw->info.n);
+}
+
+weft_status options_raw_type(const char *flag, const char *text, raw_description *raw) {
+    raw->typed = weft_element_parse(text, &raw->info.element);
+    if (raw->typed) return WEFT_SUCCESS;
+    return WRONG("--%s %s: give u8, i16, u16, i32, f4, f8, c8 or c16", flag, text);
+}
+
+weft_status options_raw_check(const raw_description *raw, const char *shape_flag,
+                              const char *type_flag) {
+    if (raw->shaped == raw->typed) return WEFT_SUCCESS;
+    return WRONG("--%s and --%s describe a raw file together; give both", shape_flag, type_flag);
+}
+
+const weft_array_info *options_raw(const raw_description *raw) {
+    return raw->shaped && raw->typed ? &raw->info : NULL;
 }
 
 weft_status options_axes(const char *text, axis_list *axes) {

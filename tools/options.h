@@ -41,8 +41,8 @@ typedef struct subcommand {
     int (*run)(int argc, char **argv, int ranks); /* returns the exit status */
 } subcommand;
 
-extern const subcommand transform_command, plan_command, validate_command, info_command,
-    view_command, bench_command, plot_command, compare_command;
+extern const subcommand transform_command, convolve_command, plan_command, validate_command,
+    info_command, view_command, bench_command, plot_command, compare_command;
 
 typedef struct parsed_arguments {
     int count;
@@ -60,6 +60,24 @@ bool options_use_streams(const shared_options *shared);
 /* Values of flags; `flag` is named in the sentence of a failure. */
 weft_status options_integer(const char *flag, const char *text, int64_t least, int64_t *value);
 weft_status options_shape(const char *flag, const char *text, int *rank, int64_t n[WEFT_MAX_RANK]);
+
+/* Numbers joined by commas, at most WEFT_MAX_RANK of them; false if there is anything else, or one
+ * that is not finite. */
+bool options_numbers(const char *text, int *count, double values[WEFT_MAX_RANK]);
+
+/* What flags say of a raw file, whose type and shape are not in it. */
+typedef struct raw_description {
+    bool shaped, typed;
+    weft_array_info info;
+} raw_description;
+
+weft_status options_raw_shape(const char *flag, const char *text, raw_description *raw);
+weft_status options_raw_type(const char *flag, const char *text, raw_description *raw);
+/* Fails where one of the two was given and the other was not. */
+weft_status options_raw_check(const raw_description *raw, const char *shape_flag,
+                              const char *type_flag);
+/* For weft_array_open: NULL where nothing was given. */
+const weft_array_info *options_raw(const raw_description *raw);
 
 /* --axes: what is done along each axis, as given: one for each axis, or one for all. */
 typedef struct axis_list {

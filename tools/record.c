@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const record_stage_names[RECORD_STAGES] = {"plan", "read", "transform", "write"};
+const char *record_stage_name(const run_record *record, record_stage stage) {
+    const char *const names[RECORD_STAGES] = {"plan", "read", record->command, "write"};
+    return names[stage];
+}
 
 void record_start(run_record *record, const command_world *world) {
     MPI_Barrier(world->comm);
@@ -161,6 +164,29 @@ static bool has_axes(const weft_problem *p) {
     return false;
 }
 
+/* "double r2c convolution with KERNEL, boundary periodic,linear, mode full" */
+static void print_convolution(const weft_convolution_problem *p, const char *kernel) {
+    bool linear = false;
+    printf("%s %s %s %s, boundary ", weft_precision_name(p->precision), weft_kind_name(p->kind),
+           p->deconvolve  ? "deconvolution of"
+           : p->correlate ? "correlation with"
+                          : "convolution with",
+           kernel);
+    for (int a = 0; a < p->rank; a++) {
+        printf("%s%s", a == 0 ? "" : ",", weft_boundary_name(p->boundary[a]));
+        linear = linear || p->boundary[a] == WEFT_LINEAR;
+    }
+    if (linear) printf(", mode %s", weft_convolution_mode_name(p->mode));
+}
+
+static void print_transform(const weft_problem *p, weft_direction direction) {
+    char axes[AXES_TEXT_BYTES];
+    options_axes_text(p->axis, p->rank, axes, sizeof axes);
+    printf("%s %s %s%s%s", weft_precision_name(p->precision), weft_kind_name(p->kind),
+           has_axes(p) ? axes : "", has_axes(p) ? " " : "",
+           direction == WEFT_FORWARD ? "forward" : "inverse");
+}
+
 weft_status record_print(const run_record *record, const command_world *world) {
     static const struct {
         const char *name;
@@ -169,18 +195,18 @@ weft_status record_print(const run_record *record, const command_world *world) {
         {"fft", offsetof(rank_times, fft)},           {"pack", offsetof(rank_times, pack)},
         {"exchange", offsetof(rank_times, exchange)}, {"unpack", offsetof(rank_times, unpack)},
         {"copy", offsetof(rank_times, copy)},         {"local", offsetof(rank_times, local)}};
-    char plan[512], axes[AXES_TEXT_BYTES];
+    char plan[512];
     WEFT_TRY(record_describe_plan(record->plan, plan, sizeof plan));
     print_array(record->input, &record->input_info);
     printf(" -> ");
     print_array(record->output, &record->output_info);
-    options_axes_text(record->problem->axis, record->problem->rank, axes, sizeof axes);
-    printf("\n%s %s %s%s%s on %d rank%s: %s\n", weft_precision_name(record->problem->precision),
-           weft_kind_name(record->problem->kind), has_axes(record->problem) ? axes : "",
-           has_axes(record->problem) ? " " : "",
-           record->direction == WEFT_FORWARD ? "forward" : "inverse", world->ranks,
-           world->ranks > 1 ? "s" : "", plan);
-    printf("transform %.6f s:", most(record, world, offsetof(rank_times, total)));
+    printf("\n");
+    if (record->convolution != NULL)
+        print_convolution(record->convolution, record->kernel);
+    else
+        print_transform(record->problem, record->direction);
+    printf(" on %d rank%s: %s\n", world->ranks, world->ranks > 1 ? "s" : "", plan);
+    printf("%s %.6f s:", record->command, most(record, world, offsetof(rank_times, total)));
     for (size_t p = 0; p < sizeof phases / sizeof *phases; p++)
         printf("%s %s %.6f", p > 0 ? "," : "", phases[p].name,
                most(record, world, phases[p].offset));

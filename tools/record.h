@@ -13,7 +13,7 @@
 typedef enum record_stage {
     RECORD_PLAN = 0,
     RECORD_READ,
-    RECORD_TRANSFORM,
+    RECORD_EXECUTE,
     RECORD_WRITE,
     RECORD_STAGES
 } record_stage;
@@ -29,8 +29,10 @@ typedef struct run_record {
     const char *command;
     const char *input, *output; /* names of files */
     weft_array_info input_info, output_info;
-    const weft_problem *problem;
+    const weft_problem *problem; /* of a transform, or NULL */
     weft_direction direction;
+    const weft_convolution_problem *convolution; /* of a convolution, or NULL */
+    const char *kernel;                          /* as the command line names it */
     weft_plan plan;
     double origin; /* weft_clock() of the common moment */
     rank_times mine;
@@ -42,7 +44,8 @@ typedef struct run_record {
     double round_trip; /* relative error; negative: not checked */
 } run_record;
 
-extern const char *const record_stage_names[RECORD_STAGES];
+/* "plan", "read", the command, "write". */
+const char *record_stage_name(const run_record *record, record_stage stage);
 
 /* Names the moment from which times count. Collective. */
 void record_start(run_record *record, const command_world *world);

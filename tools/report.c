@@ -51,7 +51,31 @@ static json_t *describe_array(const char *name, const weft_array_info *info) {
                      "shape", numbers(info->n, info->rank));
 }
 
-static json_t *describe_problem(const run_record *record) {
+static json_t *describe_convolution(const run_record *record) {
+    const weft_convolution_problem *p = record->convolution;
+    json_t *boundaries = json_array(), *lengths = json_array();
+    for (int a = 0; a < p->rank; a++) {
+        json_array_append_new(boundaries, json_string(weft_boundary_name(p->boundary[a])));
+        json_array_append_new(lengths,
+                              json_real(p->length[a] > 0 ? p->length[a] : (double)p->n[a]));
+    }
+    json_t *kernel = json_pack("{s:s, s:s}", "name", record->kernel, "kind",
+                               weft_kernel_kind_name(p->kernel.kind));
+    if (p->kernel.kind == WEFT_KERNEL_ARRAY) {
+        json_object_set_new(kernel, "shape", numbers(p->kernel.n, p->rank));
+        json_object_set_new(kernel, "origin", numbers(p->kernel.origin, p->rank));
+    }
+    json_t *document =
+        json_pack("{s:o, s:s, s:s, s:o, s:s, s:o, s:o, s:b}", "shape", numbers(p->n, p->rank),
+                  "kind", weft_kind_name(p->kind), "precision", weft_precision_name(p->precision),
+                  "boundary", boundaries, "mode", weft_convolution_mode_name(p->mode), "length",
+                  lengths, "kernel", kernel, "correlate", p->correlate);
+    if (document != NULL && p->deconvolve)
+        json_object_set_new(document, "regularizer", json_real(p->regularizer));
+    return document;
+}
+
+static json_t *describe_transform(const run_record *record) {
     static const char *const norms[] = {"none", "backward", "ortho", "forward"};
     const weft_problem *p = record->problem;
     json_t *axes = json_array();
@@ -93,7 +117,8 @@ static json_t *describe_plan(weft_plan plan) {
     return document != NULL ? document : json_null();
 }
 
-static json_t *describe_times(const rank_times *t, int rank) {
+static json_t *describe_times(const run_record *record, int rank) {
+    const rank_times *t = &record->all[rank];
     json_t *times =
         json_pack("{s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:I, s:I}", "rank", rank, "total",
                   t->total, "fft", t->fft, "pack", t->pack, "exchange", t->exchange, "unpack",
@@ -101,7 +126,7 @@ static json_t *describe_times(const rank_times *t, int rank) {
                   (json_int_t)t->bytes_sent, "messages_sent", (json_int_t)t->messages_sent);
     for (int s = 0; s < RECORD_STAGES; s++) {
         char name[32];
-        snprintf(name, sizeof name, "%s_stage", record_stage_names[s]);
+        snprintf(name, sizeof name, "%s_stage", record_stage_name(record, (record_stage)s));
         json_object_set_new(times, name, json_real(t->end[s] - t->begin[s]));
     }
     return times;
@@ -110,14 +135,15 @@ static json_t *describe_times(const rank_times *t, int rank) {
 weft_status record_report(const run_record *record, const command_world *world, const char *path) {
     json_t *timings = json_array();
     for (int r = 0; r < world->ranks; r++)
-        json_array_append_new(timings, describe_times(&record->all[r], r));
-    json_t *document =
-        json_pack("{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "weft", weft_version(),
-                  "command", record->command, "ranks", world->ranks, "input",
-                  describe_array(record->input, &record->input_info), "output",
-                  describe_array(record->output, &record->output_info), "problem",
-                  describe_problem(record), "options", describe_options(record->plan), "plan",
-                  describe_plan(record->plan), "timings", timings);
+        json_array_append_new(timings, describe_times(record, r));
+    json_t *document = json_pack(
+        "{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o}", "weft", weft_version(), "command",
+        record->command, "ranks", world->ranks, "input",
+        describe_array(record->input, &record->input_info), "output",
+        describe_array(record->output, &record->output_info), "problem",
+        record->convolution != NULL ? describe_convolution(record) : describe_transform(record),
+        "options", describe_options(record->plan), "plan", describe_plan(record->plan), "timings",
+        timings);
     if (document != NULL && record->round_trip >= 0.0)
         json_object_set_new(document, "round_trip_error", json_real(record->round_trip));
     return record_write_json(path, document);

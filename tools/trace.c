@@ -45,8 +45,9 @@ static void add_span(json_t *events, int rank, const weft_span *span) {
     json_array_append_new(events, made);
 }
 
-static void add_rank(json_t *events, int rank, const rank_times *times, const weft_span *spans,
-                     int count) {
+static void add_rank(json_t *events, const run_record *record, int rank, const weft_span *spans) {
+    const rank_times *times = &record->all[rank];
+    const int count = record->all_span_counts[rank];
     char name[32];
     int last_queue = 0;
     bool sender = false;
@@ -59,8 +60,8 @@ static void add_rank(json_t *events, int rank, const rank_times *times, const we
     for (int queue = 0; queue <= last_queue; queue++) add_row(events, rank, queue);
     if (sender) add_row(events, rank, WEFT_SENDER_QUEUE);
     for (int s = 0; s < RECORD_STAGES; s++)
-        json_array_append_new(
-            events, event(record_stage_names[s], "stage", rank, 0, times->begin[s], times->end[s]));
+        json_array_append_new(events, event(record_stage_name(record, (record_stage)s), "stage",
+                                            rank, 0, times->begin[s], times->end[s]));
     for (int i = 0; i < count; i++) add_span(events, rank, &spans[i]);
 }
 
@@ -68,7 +69,7 @@ weft_status record_trace(const run_record *record, const command_world *world, c
     json_t *events = json_array();
     const weft_span *spans = record->all_spans;
     for (int r = 0; r < world->ranks; r++) {
-        add_rank(events, r, &record->all[r], spans, record->all_span_counts[r]);
+        add_rank(events, record, r, spans);
         spans += record->all_span_counts[r];
     }
     return record_write_json(

@@ -2,13 +2,8 @@
  * weft transform IN OUT: each rank reads its box of the input, the plan transforms, each rank
  * writes its box of the output.
  */
-#include "interrupt.h"
+#include "array_run.h"
 #include "io/agreement.h"
-#include "launch.h"
-#include "memory.h"
-#include "options.h"
-#include "progress.h"
-#include "record.h"
 #include "support/axis.h"
 #include "support/error.h"
 #include "window.h"
@@ -16,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <weft/weft_mpi.h>
 
 typedef struct transform_flags {
     bool inverse, check;
@@ -24,24 +18,14 @@ typedef struct transform_flags {
     weft_norm norm;
     axis_list axes;
     weft_window window; /* along every axis as it is loaded */
-    bool shaped, typed; /* of a raw input */
-    weft_array_info raw;
+    raw_description raw;
 } transform_flags;
 
-/* All that a run holds, so that one place releases it. */
 typedef struct transform_run {
-    const shared_options *shared;
+    array_run files;
     const transform_flags *flags;
-    command_world *world;
-    weft_array *input, *output;
-    weft_context context;
     weft_problem problem;
     weft_operator load;
-    weft_box in_box, out_box;
-    size_t in_bytes, out_bytes;
-    void *in, *out;
-    progress progress;
-    run_record record;
 } transform_run;
 
 static weft_status set_inverse(void *target, const char *value) {
@@ -80,17 +64,11 @@ static weft_status set_window(void *target, const char *value) {
 }
 
 static weft_status set_shape(void *target, const char *value) {
-    transform_flags *flags = target;
-    flags->shaped = true;
-    return options_shape("shape", value, &flags->raw.rank, flags->raw.n);
+    return options_raw_shape("shape", value, &((transform_flags *)target)->raw);
 }
 
 static weft_status set_dtype(void *target, const char *value) {
-    transform_flags *flags = target;
-    flags->typed = weft_element_parse(value, &flags->raw.element);
-    if (flags->typed) return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                     "--dtype %s: give u8, i16, u16, i32, f4, f8, c8 or c16", value);
+    return options_raw_type("dtype", value, &((transform_flags *)target)->raw);
 }
 
 static const option_flag transform_option_flags[] = {
@@ -114,9 +92,9 @@ static weft_status choose_kind(transform_run *run, bool complex) {
     WEFT_TRY(options_axes_of(&flags->axes, p->rank, p->axis));
     const bool fft = options_axes_have_fft(p->axis, p->rank);
     if (fft && flags->inverse && !complex)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "%s: its elements are %s; --inverse needs a complex array",
-                         run->record.input, weft_element_name(run->record.input_info.element));
+        return weft_fail(
+            WEFT_ERROR_INVALID_ARGUMENT, "%s: its elements are %s; --inverse needs a complex array",
+            run->files.record.input, weft_element_name(run->files.record.input_info.element));
     if (!fft && flags->last_axis > 0)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "--last-axis belongs to half spectra, and --axes has no fft; drop it");
@@ -130,7 +108,7 @@ static weft_status choose_kind(transform_run *run, bool complex) {
 /* What the transform computes, from the type of the input and the flags. */
 static weft_status describe_problem(transform_run *run) {
     const transform_flags *flags = run->flags;
-    const weft_array_info *info = weft_array_describe(run->input);
+    const weft_array_info *info = &run->files.record.input_info;
     const bool single = info->element == WEFT_ELEMENT_F4 || info->element == WEFT_ELEMENT_C8;
     weft_problem *p = &run->problem;
     p->rank = info->rank;
@@ -142,18 +120,18 @@ static weft_status describe_problem(transform_run *run) {
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "%s: its axis %d has %lld elements, but the half spectrum of "
                          "--last-axis %lld has %lld; give %lld or %lld",
-                         run->record.input, last, (long long)extent, (long long)flags->last_axis,
-                         (long long)(flags->last_axis / 2 + 1),
+                         run->files.record.input, last, (long long)extent,
+                         (long long)flags->last_axis, (long long)(flags->last_axis / 2 + 1),
                          (long long)(extent > 1 ? 2 * extent - 2 : 1), (long long)(2 * extent - 1));
-    if (info->rank == 1 && run->world->ranks > 1)
+    if (info->rank == 1 && run->files.world->ranks > 1)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "%s: it has one axis, which is not split; run it on one process",
-                         run->record.input);
+                         run->files.record.input);
     if (flags->last_axis > 0) p->n[last] = flags->last_axis;
     p->norm = flags->norm;
-    p->precision = run->shared->precision_given ? run->shared->precision
-                   : single                     ? WEFT_SINGLE
-                                                : WEFT_DOUBLE;
+    p->precision = run->files.shared->precision_given ? run->files.shared->precision
+                   : single                           ? WEFT_SINGLE
+                                                      : WEFT_DOUBLE;
     if (flags->window.kind == WEFT_WINDOW_NONE) return WEFT_SUCCESS;
     run->load.kind = WEFT_OPERATOR_WINDOW;
     for (int a = 0; a < p->rank; a++) run->load.window[a] = flags->window;
@@ -163,16 +141,7 @@ static weft_status describe_problem(transform_run *run) {
 
 static weft_element element_of(const weft_problem *problem, weft_space space) {
     bool complex = problem->kind == WEFT_C2C || (problem->kind == WEFT_R2C && space == WEFT_OUTPUT);
-    if (problem->precision == WEFT_SINGLE) return complex ? WEFT_ELEMENT_C8 : WEFT_ELEMENT_F4;
-    return complex ? WEFT_ELEMENT_C16 : WEFT_ELEMENT_F8;
-}
-
-static weft_status allocate(const transform_run *run, size_t bytes, void **buffer) {
-    if (posix_memalign(buffer, 64, bytes > 0 ? bytes : 64) == 0) return WEFT_SUCCESS;
-    *buffer = NULL;
-    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
-                     "rank %d: no memory for a buffer of %zu bytes; use more processes",
-                     run->world->rank, bytes);
+    return array_run_element(problem->precision, complex);
 }
 
 /* Elements along an axis in a space. */
@@ -193,69 +162,28 @@ static double arrays_bytes(const transform_run *run) {
     return in + out + (run->flags->check ? in : 0.0);
 }
 
-/* Its arrays, and what its plan holds on the host. */
-static double bytes_of_this_rank(const transform_run *run) {
-    weft_memory plan = {0};
-    bool on_host = run->shared->plan.device == WEFT_HOST;
-    if (weft_plan_memory(run->record.plan, &plan) != WEFT_SUCCESS) return 0.0;
-    return (double)run->in_bytes * (run->flags->check ? 2 : 1) + (double)run->out_bytes +
-           (double)(on_host ? plan.total : plan.page_locked + plan.tables);
-}
-
 static weft_status make_plan(transform_run *run) {
+    array_run *files = &run->files;
     weft_space from = run->flags->inverse ? WEFT_OUTPUT : WEFT_INPUT;
     weft_space to = run->flags->inverse ? WEFT_INPUT : WEFT_OUTPUT;
-    weft_options options = run->shared->plan;
-    options.location = WEFT_LOCATION_HOST;
-    options.placement = WEFT_OUT_OF_PLACE;
-    options.trace = run->shared->trace != NULL;
-    MPI_Comm comm = run->world->comm;
-    double available = memory_available("", true);
-    WEFT_TRY(memory_check(run->world, arrays_bytes(run) / run->world->ranks, available));
-    WEFT_TRY(weft_array_agree(comm, weft_mpi_context_create(comm, NULL, &run->context)));
-    weft_plan *plan = &run->record.plan;
-    WEFT_TRY(weft_array_agree(comm, weft_plan_create(run->context, &run->problem, &options, plan)));
-    int rank = run->world->rank;
-    WEFT_TRY(weft_plan_box(*plan, from, rank, &run->in_box));
-    WEFT_TRY(weft_plan_box(*plan, to, rank, &run->out_box));
-    WEFT_TRY(weft_plan_bytes(*plan, from, &run->in_bytes));
-    WEFT_TRY(weft_plan_bytes(*plan, to, &run->out_bytes));
-    WEFT_TRY(memory_check(run->world, bytes_of_this_rank(run), available));
-    weft_status status = allocate(run, run->in_bytes, &run->in);
-    if (status == WEFT_SUCCESS) status = allocate(run, run->out_bytes, &run->out);
-    return weft_array_agree(comm, status);
-}
-
-static int64_t box_bytes(const weft_box *box, int rank, weft_element element) {
-    int64_t bytes = (int64_t)weft_element_bytes(element);
-    for (int a = 0; a < rank; a++) bytes *= box->n[a];
-    return bytes;
+    weft_options options = array_run_options(files);
+    weft_plan *plan = &files->record.plan;
+    size_t back = 0;
+    WEFT_TRY(array_run_create_context(files, arrays_bytes(run) / files->world->ranks));
+    WEFT_TRY(weft_array_agree(files->world->comm,
+                              weft_plan_create(files->context, &run->problem, &options, plan)));
+    if (run->flags->check) WEFT_TRY(weft_plan_bytes(*plan, from, &back));
+    return array_run_allocate(files, from, to, (double)back);
 }
 
 static weft_status create_output(transform_run *run) {
     const weft_problem *p = &run->problem;
-    weft_array_info *info = &run->record.output_info;
+    weft_array_info *info = &run->files.record.output_info;
     info->element = element_of(p, run->flags->inverse ? WEFT_INPUT : WEFT_OUTPUT);
     info->rank = p->rank;
     for (int a = 0; a < p->rank; a++)
         info->n[a] = extent_of(p, run->flags->inverse ? WEFT_INPUT : WEFT_OUTPUT, a);
-    /* Rank 0 creates the file, and must know of it before a signal ends the process. */
-    if (run->world->rank == 0) interrupt_waits();
-    weft_status status = weft_array_create(run->world->comm, run->record.output, info,
-                                           interrupt_removes, &run->output);
-    if (run->world->rank == 0) interrupt_goes_on();
-    return status;
-}
-
-static weft_status read_input(transform_run *run) {
-    weft_element wanted = element_of(&run->problem, run->flags->inverse ? WEFT_OUTPUT : WEFT_INPUT);
-    weft_element stored = run->record.input_info.element;
-    progress_stage(&run->progress, "reading", box_bytes(&run->in_box, run->problem.rank, stored));
-    weft_array_count(run->input, &run->progress.done);
-    record_begin(&run->record, RECORD_READ);
-    weft_status status = weft_array_read(run->input, &run->in_box, wanted, run->in);
-    record_end(&run->record, RECORD_READ);
-    return status;
+    return array_run_create_output(&run->files);
 }
 
 /* Sums |back/scale - in|^2 and |in|^2 over this rank's box. */
@@ -263,10 +191,10 @@ static void compare(const transform_run *run, const void *back, double scale, do
     const weft_problem *p = &run->problem;
     weft_element element = element_of(p, WEFT_INPUT);
     size_t number = p->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
-    int64_t count = box_bytes(&run->in_box, p->rank, element) / (int64_t)number;
+    int64_t count = array_run_box_bytes(&run->files.in_box, p->rank, element) / (int64_t)number;
     for (int64_t i = 0; i < count; i++) {
-        double was = p->precision == WEFT_SINGLE ? ((const float *)run->in)[i]
-                                                 : ((const double *)run->in)[i];
+        double was = p->precision == WEFT_SINGLE ? ((const float *)run->files.in)[i]
+                                                 : ((const double *)run->files.in)[i];
         double is =
             p->precision == WEFT_SINGLE ? ((const float *)back)[i] : ((const double *)back)[i];
         sums[0] += (is / scale - was) * (is / scale - was);
@@ -283,13 +211,14 @@ static double gain(const weft_problem *p) {
 
 static weft_status check_round_trip(transform_run *run) {
     void *back = NULL;
-    MPI_Comm comm = run->world->comm;
+    array_run *files = &run->files;
+    MPI_Comm comm = files->world->comm;
     double elements = 1.0, sums[2] = {0.0, 0.0}, all[2];
     for (int a = 0; a < run->problem.rank; a++) elements *= (double)run->problem.n[a];
-    weft_status status = weft_array_agree(comm, allocate(run, run->in_bytes, &back));
+    weft_status status = weft_array_agree(comm, array_run_buffer(files, files->in_bytes, &back));
     if (status == WEFT_SUCCESS)
-        status =
-            weft_array_agree(comm, weft_execute(run->record.plan, WEFT_INVERSE, run->out, back));
+        status = weft_array_agree(comm,
+                                  weft_execute(files->record.plan, WEFT_INVERSE, files->out, back));
     if (status != WEFT_SUCCESS) {
         free(back);
         return status;
@@ -297,94 +226,33 @@ static weft_status check_round_trip(transform_run *run) {
     compare(run, back, run->problem.norm == WEFT_NORM_NONE ? gain(&run->problem) : 1.0, sums);
     free(back);
     MPI_Allreduce(sums, all, 2, MPI_DOUBLE, MPI_SUM, comm);
-    run->record.round_trip = all[1] > 0.0 ? sqrt(all[0] / all[1]) : sqrt(all[0]);
+    const double error = all[1] > 0.0 ? sqrt(all[0] / all[1]) : sqrt(all[0]);
+    files->record.round_trip = error;
     double unit = run->problem.precision == WEFT_SINGLE ? 6.0e-8 : 1.1e-16;
     double bound = 10.0 * unit * (1.0 + log2(elements));
-    if (run->record.round_trip <= bound) return WEFT_SUCCESS;
+    if (error <= bound) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_ENGINE,
                      "the round-trip error %.2e exceeds %.2e: the engine or the machine computes "
                      "wrongly; try --engine reference",
-                     run->record.round_trip, bound);
+                     error, bound);
 }
 
-static weft_status execute(transform_run *run) {
-    weft_direction direction = run->flags->inverse ? WEFT_INVERSE : WEFT_FORWARD;
-    progress_stage(&run->progress, "transforming", 0);
-    record_begin(&run->record, RECORD_TRANSFORM);
-    WEFT_TRY(weft_array_agree(run->world->comm,
-                              weft_execute(run->record.plan, direction, run->in, run->out)));
-    record_end(&run->record, RECORD_TRANSFORM);
-    WEFT_TRY(weft_array_agree(run->world->comm, record_timings(&run->record)));
-    return run->flags->check ? check_round_trip(run) : WEFT_SUCCESS;
-}
-
-static weft_status write_output(transform_run *run) {
-    weft_element element = run->record.output_info.element;
-    progress_stage(&run->progress, "writing", box_bytes(&run->out_box, run->problem.rank, element));
-    weft_array_count(run->output, &run->progress.done);
-    record_begin(&run->record, RECORD_WRITE);
-    weft_status status = weft_array_write(run->output, &run->out_box, run->out);
-    status = weft_array_commit(&run->output, status);
-    if (run->world->rank == 0) interrupt_removes(NULL);
-    record_end(&run->record, RECORD_WRITE);
-    return status;
-}
-
-/* The report and the trace, which rank 0 writes at the end. */
-static weft_status check_other_files(const transform_run *run) {
-    weft_status status = WEFT_SUCCESS;
-    if (run->world->rank == 0) {
-        status = record_check_path(run->shared->report);
-        if (status == WEFT_SUCCESS) status = record_check_path(run->shared->trace);
-    }
-    return weft_array_agree(run->world->comm, status);
-}
-
-static weft_status transform(transform_run *run) {
-    const transform_flags *flags = run->flags;
-    const weft_array_info *raw = flags->shaped && flags->typed ? &flags->raw : NULL;
-    record_start(&run->record, run->world);
-    WEFT_TRY(check_other_files(run));
-    WEFT_TRY(weft_array_open(run->world->comm, run->record.input, raw, &run->input));
-    run->record.input_info = *weft_array_describe(run->input);
+static weft_status transform(void *argument) {
+    transform_run *run = argument;
+    array_run *files = &run->files;
+    const weft_space from = run->flags->inverse ? WEFT_OUTPUT : WEFT_INPUT;
+    WEFT_TRY(array_run_open(files, options_raw(&run->flags->raw)));
     WEFT_TRY(describe_problem(run));
-    progress_stage(&run->progress, "planning", 0);
-    record_begin(&run->record, RECORD_PLAN);
+    progress_stage(&files->progress, "planning", 0);
+    record_begin(&files->record, RECORD_PLAN);
     WEFT_TRY(make_plan(run));
-    record_end(&run->record, RECORD_PLAN);
+    record_end(&files->record, RECORD_PLAN);
     WEFT_TRY(create_output(run));
-    WEFT_TRY(read_input(run));
-    WEFT_TRY(execute(run));
-    WEFT_TRY(write_output(run));
-    return WEFT_SUCCESS;
-}
-
-/* Summary, report and trace; rank 0 writes them. */
-static weft_status tell(transform_run *run) {
-    const shared_options *shared = run->shared;
-    weft_status status = record_gather(&run->record, run->world);
-    if (run->world->rank == 0) {
-        if (status == WEFT_SUCCESS && !shared->quiet)
-            status = record_print(&run->record, run->world);
-        if (status == WEFT_SUCCESS && shared->report != NULL)
-            status = record_report(&run->record, run->world, shared->report);
-        if (status == WEFT_SUCCESS && shared->trace != NULL)
-            status = record_trace(&run->record, run->world, shared->trace);
-    }
-    return weft_array_agree(run->world->comm, status);
-}
-
-static void release(transform_run *run) {
-    char sentence[1024];
-    snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
-    weft_array_close(&run->input);
-    weft_array_close(&run->output);
-    free(run->in);
-    free(run->out);
-    record_release(&run->record);
-    weft_plan_destroy(&run->record.plan);
-    weft_context_destroy(&run->context);
-    weft_thread_error_set(sentence);
+    WEFT_TRY(array_run_read(files, element_of(&run->problem, from)));
+    WEFT_TRY(array_run_execute(files, run->flags->inverse ? WEFT_INVERSE : WEFT_FORWARD,
+                               "transforming"));
+    if (run->flags->check) WEFT_TRY(check_round_trip(run));
+    return array_run_write(files);
 }
 
 static weft_status check_flags(const transform_flags *flags) {
@@ -398,10 +266,7 @@ static weft_status check_flags(const transform_flags *flags) {
                          "--window is for the forward transform, and nothing gives back what it "
                          "takes away; drop --%s",
                          flags->inverse ? "inverse" : "check");
-    if (flags->shaped != flags->typed)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "--shape and --dtype describe a raw input together; give both");
-    return WEFT_SUCCESS;
+    return options_raw_check(&flags->raw, "shape", "dtype");
 }
 
 static int transform_main(int argc, char **argv, int ranks) {
@@ -412,29 +277,21 @@ static int transform_main(int argc, char **argv, int ranks) {
     weft_status status = options_parse(&transform_command, argc, argv, &shared, &flags, &parsed);
     if (status == WEFT_SUCCESS && parsed.helped) return 0;
     if (status == WEFT_SUCCESS) status = check_flags(&flags);
-    if (status == WEFT_SUCCESS)
-        status = launch_ranks(shared.ranks, shared.plan.threads, launch_arguments);
-    if (status == WEFT_SUCCESS)
-        status = world_join(&world, shared.ranks, options_use_streams(&shared));
+    if (status == WEFT_SUCCESS) status = array_run_join(&shared, &world);
     if (status != WEFT_SUCCESS) return world_leave(&world, status);
 
     transform_run run = {
-        .shared = &shared,
+        .files = {.shared = &shared,
+                  .world = &world,
+                  .record = {.command = "transform",
+                             .input = parsed.positional[0],
+                             .output = parsed.positional[1],
+                             .problem = &run.problem,
+                             .direction = flags.inverse ? WEFT_INVERSE : WEFT_FORWARD,
+                             .round_trip = -1.0}},
         .flags = &flags,
-        .world = &world,
-        .record = {.command = "transform",
-                   .input = parsed.positional[0],
-                   .output = parsed.positional[1],
-                   .problem = &run.problem,
-                   .direction = flags.inverse ? WEFT_INVERSE : WEFT_FORWARD,
-                   .round_trip = -1.0},
     };
-    progress_begin(&run.progress, world.rank == 0 && !shared.quiet);
-    status = transform(&run);
-    progress_end(&run.progress);
-    if (status == WEFT_SUCCESS) status = tell(&run);
-    release(&run);
-    return world_leave(&world, status);
+    return array_run_do(&run.files, transform, &run);
 }
 
 const subcommand transform_command = {

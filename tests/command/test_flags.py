@@ -140,7 +140,7 @@ class Flags(Case):
 
     def test_help_and_version(self) -> None:
         self.assertIn("transform", self.succeed("--help"))
-        for command in ("transform", "plan", "validate", "info", "view"):
+        for command in ("transform", "convolve", "plan", "validate", "info", "view"):
             self.assertIn("--help", self.succeed(command, "--help"))
         self.assertEqual(self.succeed("--version"), self.succeed("transform", "--version"))
 

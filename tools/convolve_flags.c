@@ -1,0 +1,129 @@
+/* The flags of weft convolve: each value is read, and refused with a sentence that says what to
+ * give. */
+#include "convolve_flags.h"
+
+#include "names.h"
+#include "support/error.h"
+
+#include <string.h>
+
+#define WRONG(...) weft_fail(WEFT_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
+
+static weft_status set_boundary(void *target, const char *value) {
+    convolve_flags *flags = target;
+    const char *at = value;
+    for (flags->boundaries = 0;; at++) {
+        const size_t length = strcspn(at, ",");
+        weft_boundary boundary;
+        if (flags->boundaries == WEFT_MAX_RANK || !find_boundary(at, length, &boundary))
+            return WRONG("--boundary %s: give one for all axes, or one for each, joined by commas: "
+                         "periodic, linear, free, dirichlet or neumann",
+                         value);
+        flags->boundary[flags->boundaries++] = boundary;
+        at += length;
+        if (*at == '\0') return WEFT_SUCCESS;
+    }
+}
+
+static weft_status set_mode(void *target, const char *value) {
+    convolve_flags *flags = target;
+    flags->has_mode = true;
+    if (find_convolution_mode(value, strlen(value), &flags->mode)) return WEFT_SUCCESS;
+    return WRONG("--mode %s: give full, same or valid", value);
+}
+
+static weft_status set_correlate(void *target, const char *value) {
+    (void)value;
+    ((convolve_flags *)target)->correlate = true;
+    return WEFT_SUCCESS;
+}
+
+static weft_status set_deconvolve(void *target, const char *value) {
+    convolve_flags *flags = target;
+    double numbers[WEFT_MAX_RANK];
+    int count;
+    if (!options_numbers(value, &count, numbers) || count != 1 || numbers[0] < 0)
+        return WRONG("--deconvolve %s: give a number of 0 or more, which is added to the square of "
+                     "the kernel's spectrum",
+                     value);
+    flags->deconvolve = true;
+    flags->regularizer = numbers[0];
+    return WEFT_SUCCESS;
+}
+
+static weft_status set_origin(void *target, const char *value) {
+    convolve_flags *flags = target;
+    double numbers[WEFT_MAX_RANK];
+    flags->center = strcmp(value, "center") == 0;
+    flags->origins = 1;
+    if (flags->center) return WEFT_SUCCESS;
+    bool right = options_numbers(value, &flags->origins, numbers);
+    for (int i = 0; right && i < flags->origins; i++) {
+        right = numbers[i] >= 0 && numbers[i] < 9e15;
+        flags->origin[i] = right ? (int64_t)numbers[i] : 0;
+        right = right && (double)flags->origin[i] == numbers[i];
+    }
+    if (right) return WEFT_SUCCESS;
+    return WRONG("--origin %s: give center, or the kernel's element of displacement 0: whole "
+                 "numbers from 0, one for each axis, joined by commas",
+                 value);
+}
+
+static weft_status set_length(void *target, const char *value) {
+    convolve_flags *flags = target;
+    bool right = options_numbers(value, &flags->lengths, flags->length);
+    for (int i = 0; right && i < flags->lengths; i++) right = flags->length[i] > 0;
+    if (right) return WEFT_SUCCESS;
+    return WRONG("--length %s: give the lengths of the field's box, numbers above 0, joined by "
+                 "commas",
+                 value);
+}
+
+static weft_status set_zero(void *target, const char *value) {
+    convolve_flags *flags = target;
+    double numbers[WEFT_MAX_RANK];
+    int count;
+    if (!options_numbers(value, &count, numbers) || count != 1)
+        return WRONG("--zero %s: give a number, the kernel's spectrum at wavenumber 0", value);
+    flags->has_zero = true;
+    flags->zero = numbers[0];
+    return WEFT_SUCCESS;
+}
+
+static weft_status set_shape(void *target, const char *value) {
+    return options_raw_shape("shape", value, &((convolve_flags *)target)->raw);
+}
+
+static weft_status set_dtype(void *target, const char *value) {
+    return options_raw_type("dtype", value, &((convolve_flags *)target)->raw);
+}
+
+static weft_status set_kernel_shape(void *target, const char *value) {
+    return options_raw_shape("kernel-shape", value, &((convolve_flags *)target)->raw_kernel);
+}
+
+static weft_status set_kernel_dtype(void *target, const char *value) {
+    return options_raw_type("kernel-dtype", value, &((convolve_flags *)target)->raw_kernel);
+}
+
+const option_flag convolve_option_flags[] = {
+    {"boundary", "B[,B2]", "periodic (default), linear, free, dirichlet, neumann: all, or each",
+     set_boundary},
+    {"mode", "MODE", "extents along linear axes: full (default), same, valid", set_mode},
+    {"correlate", NULL, "correlation: with the kernel reversed and conjugated", set_correlate},
+    {"deconvolve", "REG", "by conj(K) / (|K|^2 + REG) in place of the kernel's spectrum K",
+     set_deconvolve},
+    {"origin", "I[,J]|center", "the kernel's element of displacement 0 along each axis; default 0",
+     set_origin},
+    {"length", "A[,B]", "lengths of the field's box; default: its points, 1 apart", set_length},
+    {"zero", "VALUE", "a built-in kernel's spectrum at wavenumber 0", set_zero},
+    {"shape", "AxBxC", "shape of a raw IN", set_shape},
+    {"dtype", "TYPE", "element type of a raw IN: u8 i16 u16 i32 f4 f8 c8 c16", set_dtype},
+    {"kernel-shape", "AxBxC", "shape of a raw KERNEL", set_kernel_shape},
+    {"kernel-dtype", "TYPE", "element type of a raw KERNEL", set_kernel_dtype},
+    {NULL, NULL, NULL, NULL}};
+
+weft_status convolve_flags_check(const convolve_flags *flags) {
+    WEFT_TRY(options_raw_check(&flags->raw, "shape", "dtype"));
+    return options_raw_check(&flags->raw_kernel, "kernel-shape", "kernel-dtype");
+}
