@@ -135,6 +135,10 @@ static weft_status check_operator_arrays(weft_plan plan, weft_direction dir) {
     const uint32_t missing = plan->arguments[dir].arrays & ~plan->set_arrays;
     if (missing == 0) return WEFT_SUCCESS;
     int number = 0;
+    if (plan->call.only_convolves)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_convolution_execute: problem.kernel.array was NULL, so there is no "
+                         "kernel yet; give it by weft_convolution_set_kernel");
     while (!(missing >> number & 1)) number++;
     return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                      "weft_execute: array %d of the operators was never set; give it by "
