@@ -1,5 +1,7 @@
-/* Kernels of convolutions on one process: free space in one, two and three dimensions against
- * closed forms, and what is refused. */
+/* Kernels and lengths of convolutions on one process: free space in one, two and three dimensions
+ * against closed forms, and what is refused. */
+#include "convolve/convolve.h"
+
 #include "one_context.h"
 
 #include <math.h>
@@ -141,11 +143,55 @@ static void a_kernel_that_was_never_given_is_asked_for(void **state) {
     weft_convolution_destroy(&made);
 }
 
+/* The least product of 2, 3, 5 and 7 that is n or more, by looking at every number. */
+static int64_t length_by_search(int64_t n) {
+    for (;; n++) {
+        int64_t rest = n;
+        for (int prime = 2; prime <= 7; prime++)
+            while (rest % prime == 0) rest /= prime;
+        if (rest == 1) return n;
+    }
+}
+
+static void padded_lengths_are_the_least_products_and_found_at_once(void **state) {
+    (void)state;
+    for (int64_t n = 1; n < 5000; n++)
+        assert_int_equal(weft_convolved_length(n), length_by_search(n));
+    for (int power = 30; power <= 60; power++) {
+        const int64_t n = (int64_t)1 << power, length = weft_convolved_length(n - 1);
+        assert_true(length == n || length == n - 1);
+    }
+    const double kernel[3] = {1, 2, 3};
+    const weft_convolution_problem p = {.rank = 1,
+                                        .n = {((int64_t)1 << 60) - 1},
+                                        .kind = WEFT_R2C,
+                                        .boundary = {WEFT_LINEAR},
+                                        .kernel = {.array = kernel, .n = {3}}};
+    refused(&p, "2^60 bytes");
+}
+
+static void boxes_of_free_space_may_have_any_unit_of_length_but_not_any_shape(void **state) {
+    (void)state;
+    weft_convolution_problem p = {.rank = 2,
+                                  .n = {12, 10},
+                                  .length = {1e200, 1e200},
+                                  .kind = WEFT_R2C,
+                                  .boundary = {WEFT_FREE_SPACE, WEFT_FREE_SPACE},
+                                  .kernel = {.kind = WEFT_KERNEL_SCREENED_POISSON}};
+    weft_convolution made = NULL;
+    ok(weft_convolution_create(ctx, &p, NULL, &made));
+    weft_convolution_destroy(&made);
+    p.length[1] = 1e-200;
+    refused(&p, "2^60 bytes");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_space_gives_the_closed_form_in_one_two_and_three_dimensions),
         cmocka_unit_test(a_covariance_with_a_negative_eigenvalue_is_refused),
         cmocka_unit_test(a_kernel_that_was_never_given_is_asked_for),
+        cmocka_unit_test(padded_lengths_are_the_least_products_and_found_at_once),
+        cmocka_unit_test(boxes_of_free_space_may_have_any_unit_of_length_but_not_any_shape),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

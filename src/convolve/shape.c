@@ -204,14 +204,24 @@ static weft_status check_kernel(const weft_convolution_problem *p, int *free_axe
 
 /* ---- axes ---- */
 
+/* Such products are far apart where n is large, so they are made rather than looked for. Lengths
+ * beyond 2^60, which no plan has, stay as they are. */
 int64_t weft_convolved_length(int64_t n) {
-    for (;; n++) {
-        int64_t rest = n;
-        static const int primes[] = {2, 3, 5, 7};
-        for (int i = 0; i < 4; i++)
-            while (rest % primes[i] == 0) rest /= primes[i];
-        if (rest == 1) return n;
+    int64_t least = INT64_MAX;
+    if (n > (int64_t)1 << 60) return n;
+    for (int64_t sevens = 1; least > n; sevens *= 7) {
+        for (int64_t fives = sevens;; fives *= 5) {
+            for (int64_t threes = fives;; threes *= 3) {
+                int64_t product = threes;
+                while (product < n) product *= 2;
+                if (product < least) least = product;
+                if (threes >= n) break;
+            }
+            if (fives >= n) break;
+        }
+        if (sevens >= n) break;
     }
+    return least;
 }
 
 static int64_t larger(int64_t a, int64_t b) {
