@@ -78,7 +78,7 @@ int main(int argc, char **argv) {
     require(weft_convolution_execute(poisson, f, u), ctx);
     for (int64_t i = 0; i < owned; i++) {
         const double off = fabs(u[i] - potential(distance(&mine, i)));
-        if (!(off <= error)) error = off; /* NaN, too */
+        error = fmax(error, isnan(off) ? INFINITY : off);
     }
     MPI_Allreduce(MPI_IN_PLACE, &error, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     if (rank == 0)
