@@ -66,12 +66,11 @@ static sampling sampling_of(const weft_convolved *c) {
     for (int a = 0; a < s.rank; a++) {
         const weft_convolved_axis *axis = &c->axis[a];
         s.spacing[a] = axis->spacing;
-        s.L += axis->spacing * (double)axis->n * axis->spacing * (double)axis->n;
+        s.L = hypot(s.L, axis->spacing * (double)axis->n);
     }
-    s.L = sqrt(s.L);
     for (int a = 0; a < s.rank; a++) {
         const weft_convolved_axis *axis = &c->axis[a];
-        const int64_t reach = (int64_t)ceil(s.L / axis->spacing);
+        const int64_t reach = (int64_t)fmin(ceil(s.L / axis->spacing), 0x1p60);
         const int64_t least = axis->n + reach + 1;
         s.n[a] = weft_convolved_length(least > axis->transform ? least : axis->transform);
         s.middle[a] = axis->transform / 2;

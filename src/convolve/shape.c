@@ -74,7 +74,27 @@ static bool reflects(weft_boundary boundary) {
     return boundary == WEFT_DIRICHLET || boundary == WEFT_NEUMANN;
 }
 
+/* Whether a symmetric matrix has no negative eigenvalue, but for rounding: Gaussian elimination
+ * meets no negative pivot. Changes the matrix. */
+static bool is_semidefinite(double *c, int n) {
+    double largest = 0;
+    for (int a = 0; a < n; a++) largest = fmax(largest, c[a * n + a]);
+    const double tolerance = 1e-12 * largest;
+    for (int a = 0; a < n; a++) {
+        const double pivot = c[a * n + a];
+        if (pivot < -tolerance) return false;
+        for (int b = a + 1; b < n; b++) {
+            const double below = c[b * n + a];
+            if (pivot <= tolerance && fabs(below) > tolerance) return false;
+            for (int d = a + 1; d < n && pivot > tolerance; d++)
+                c[b * n + d] -= below / pivot * c[a * n + d];
+        }
+    }
+    return true;
+}
+
 static weft_status check_covariance(const weft_convolution_problem *p) {
+    double copy[WEFT_MAX_RANK * WEFT_MAX_RANK];
     const double *c = p->kernel.covariance;
     if (!c)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
@@ -96,7 +116,12 @@ static weft_status check_covariance(const weft_convolution_problem *p) {
                                  weft_boundary_name(p->boundary[reflects(p->boundary[a]) ? a : b]),
                                  reflects(p->boundary[a]) ? a : b);
         }
-    return WEFT_SUCCESS;
+    memcpy(copy, c, (size_t)(p->rank * p->rank) * sizeof *c);
+    if (is_semidefinite(copy, p->rank)) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                     "problem.kernel.covariance has a negative eigenvalue, so that the spectrum "
+                     "grows without bound; give the covariance of a density, whose element (a, b) "
+                     "is at most sqrt(C[a][a] C[b][b])");
 }
 
 static weft_status check_orders(const weft_convolution_problem *p) {
@@ -180,14 +205,24 @@ static weft_status check_kernel(const weft_convolution_problem *p, int *free_axe
 
 /* ---- axes ---- */
 
+/* Such products are far apart where n is large, so they are made rather than looked for. Lengths
+ * beyond 2^60, which no plan has, stay as they are. */
 int64_t weft_convolved_length(int64_t n) {
-    for (;; n++) {
-        int64_t rest = n;
-        static const int primes[] = {2, 3, 5, 7};
-        for (int i = 0; i < 4; i++)
-            while (rest % primes[i] == 0) rest /= primes[i];
-        if (rest == 1) return n;
+    int64_t least = INT64_MAX;
+    if (n > (int64_t)1 << 60) return n;
+    for (int64_t sevens = 1; least > n; sevens *= 7) {
+        for (int64_t fives = sevens;; fives *= 5) {
+            for (int64_t threes = fives;; threes *= 3) {
+                int64_t product = threes;
+                while (product < n) product *= 2;
+                if (product < least) least = product;
+                if (threes >= n) break;
+            }
+            if (fives >= n) break;
+        }
+        if (sevens >= n) break;
     }
+    return least;
 }
 
 static int64_t larger(int64_t a, int64_t b) {

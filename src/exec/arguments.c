@@ -155,6 +155,10 @@ static weft_status check_operator_arrays(weft_plan plan, weft_direction dir) {
     const uint32_t missing = plan->arguments[dir].arrays & ~plan->set_arrays;
     if (missing == 0) return WEFT_SUCCESS;
     int number = 0;
+    if (plan->call.only_convolves)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_convolution_execute: problem.kernel.array was NULL, so there is no "
+                         "kernel yet; give it by weft_convolution_set_kernel");
     while (!(missing >> number & 1)) number++;
     return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                      "weft_execute: array %d of the operators was never set; give it by "
@@ -179,7 +183,8 @@ static weft_status check_arrays(weft_plan plan, weft_direction dir, const void *
     WEFT_TRY(check_alignment(plan, e.place[1], "weft_execute: out", out));
     if (in == out && placement == WEFT_OUT_OF_PLACE && (in_bytes > 0 || out_bytes > 0))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_execute: in == out, but the plan was made for WEFT_OUT_OF_PLACE");
+                         "weft_execute: in == out, but the plan was made for WEFT_OUT_OF_PLACE, "
+                         "as are all whose arrays are converted, padded or cropped; give two");
     if (in == out && !weft_call_allows_in_place(&plan->call, dir) && in_bytes > 0)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: in == out, but problem.in_stride and out_stride do not "

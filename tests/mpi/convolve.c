@@ -190,7 +190,7 @@ static void run_and_compare_fields(const convolve_case *c, weft_convolution plan
         const double complex got = get(p, out, place_of(p, i / outs, after, i % outs, outs));
         const double off = cabs(got - want);
         most[0] = fmax(most[0], cabs(want));
-        most[1] = off <= most[1] ? most[1] : off; /* also where it is NaN */
+        most[1] = fmax(most[1], isnan(off) ? INFINITY : off);
     }
     MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     if (ran && !(most[1] <= c->tolerance * fmax(most[0], c->least))) {

@@ -1,0 +1,197 @@
+/* Kernels and lengths of convolutions on one process: free space in one, two and three dimensions
+ * against closed forms, and what is refused. */
+#include "convolve/convolve.h"
+
+#include "one_context.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double pi = 3.14159265358979323846;
+static const double width = 0.25; /* of the Gaussian that is the field: 2.5 spacings */
+static const int64_t extents[3] = {48, 44, 40};
+
+static void ok(weft_status status) {
+    if (status != WEFT_SUCCESS) fail_msg("%s", weft_last_error(ctx));
+}
+
+/* Creating it fails, with a sentence that has these words. */
+static void refused(const weft_convolution_problem *problem, const char *words) {
+    weft_convolution made = NULL;
+    assert_int_equal(weft_convolution_create(ctx, problem, NULL, &made),
+                     WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), words));
+    assert_null(made);
+}
+
+/* How far element i is from the middle of the box, whose spacing is 0.1. */
+static double distance(int rank, int64_t i) {
+    double square = 0;
+    for (int a = rank - 1; a >= 0; a--) {
+        const double x = ((double)(i % extents[a]) + 0.5 - (double)extents[a] / 2) / 10;
+        square += x * x;
+        i /= extents[a];
+    }
+    return sqrt(square);
+}
+
+/* The solution of -Laplacian u = Gaussian of integral 1 without edges, by the Green's functions
+ * -|x| / 2, -log(r) / (2 pi) and 1 / (4 pi r). With x = r^2 / (2 s^2) it is, in two dimensions,
+ * (gamma - log(2 s^2) - Ein(x)) / (4 pi), where Ein(x) = exp(-x) sum over k of x^k / k! (1 + 1/2 +
+ * ... + 1/k). */
+static double potential(int rank, double r) {
+    const double s = width, x = r * r / (2 * s * s);
+    if (rank == 1) return -(r * erf(sqrt(x)) + s * sqrt(2 / pi) * exp(-x)) / 2;
+    if (rank == 3) return erf(sqrt(x)) / (4 * pi * r);
+    if (x > 40) return -log(r) / (2 * pi);
+    const double euler = 0.57721566490153286061;
+    double series = 0, term = 1, harmonic = 0;
+    for (int k = 1; k < 400; k++) {
+        term *= x / k;
+        harmonic += 1.0 / k;
+        series += term * harmonic;
+    }
+    return (euler - log(2 * s * s) - exp(-x) * series) / (4 * pi);
+}
+
+/* Solves by a convolution, and returns the largest error. */
+static double free_space_error(int rank, weft_kind kind) {
+    weft_convolution_problem p = {
+        .rank = rank, .kind = kind, .kernel = {.kind = WEFT_KERNEL_POISSON}};
+    const int64_t numbers = kind == WEFT_R2C ? 1 : 2;
+    int64_t elements = 1;
+    weft_convolution made = NULL;
+    size_t in_bytes, out_bytes;
+    double error = 0;
+    for (int a = 0; a < rank; a++) {
+        p.n[a] = extents[a];
+        p.length[a] = (double)extents[a] / 10;
+        p.boundary[a] = WEFT_FREE_SPACE;
+        elements *= extents[a];
+    }
+    ok(weft_convolution_create(ctx, &p, NULL, &made));
+    ok(weft_plan_bytes(made, WEFT_INPUT, &in_bytes));
+    ok(weft_plan_bytes(made, WEFT_OUTPUT, &out_bytes));
+    double *in = malloc(in_bytes), *out = malloc(out_bytes);
+    assert_non_null(in);
+    assert_non_null(out);
+    for (int64_t i = 0; i < numbers * elements; i++) {
+        const double x = distance(rank, i / numbers) / width;
+        in[i] = (i % numbers ? -3 : 1) * exp(-x * x / 2) / pow(2 * pi * width * width, rank / 2.0);
+    }
+    ok(weft_convolution_execute(made, in, out));
+    for (int64_t i = 0; i < numbers * elements; i++) {
+        const double u = potential(rank, distance(rank, i / numbers));
+        const double off = fabs(out[i] - (i % numbers ? -3 : 1) * u);
+        error = fmax(error, isnan(off) ? INFINITY : off);
+    }
+    free(in);
+    free(out);
+    weft_convolution_destroy(&made);
+    return error;
+}
+
+static void free_space_gives_the_closed_form_in_one_two_and_three_dimensions(void **state) {
+    (void)state;
+    for (int rank = 1; rank <= 3; rank++) {
+        assert_true(free_space_error(rank, WEFT_R2C) < 2e-14);
+        assert_true(free_space_error(rank, WEFT_C2C) < 2e-14);
+    }
+}
+
+static void a_covariance_with_a_negative_eigenvalue_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        int rank, good;
+        double c[9];
+    } cases[] = {{2, 1, {1, 0.9, 0.9, 1}},
+                 {2, 1, {1, 1, 1, 1}},
+                 {2, 1, {0, 0, 0, 4}},
+                 {2, 0, {1, 1.1, 1.1, 1}},
+                 {2, 0, {0, 0.1, 0.1, 4}},
+                 {3, 1, {0.01, 0.02, 0.03, 0.02, 0.04, 0.06, 0.03, 0.06, 0.09}},
+                 {3, 0, {1, 0.9, -0.9, 0.9, 1, 0.9, -0.9, 0.9, 1}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        weft_convolution_problem p = {
+            .rank = cases[i].rank,
+            .n = {12, 8, 6},
+            .kind = WEFT_R2C,
+            .kernel = {.kind = WEFT_KERNEL_GAUSSIAN, .covariance = cases[i].c}};
+        weft_convolution made = NULL;
+        if (cases[i].good)
+            ok(weft_convolution_create(ctx, &p, NULL, &made));
+        else
+            refused(&p, "problem.kernel.covariance has a negative eigenvalue");
+        weft_convolution_destroy(&made);
+    }
+}
+
+static void a_kernel_that_was_never_given_is_asked_for(void **state) {
+    (void)state;
+    const double kernel[3] = {1, 2, 3};
+    double in[8] = {1, 0, 0, 0, 0, 0, 0, 0}, out[8];
+    const weft_convolution_problem p = {
+        .rank = 1, .n = {8}, .kind = WEFT_R2C, .kernel = {.n = {3}}};
+    weft_convolution made = NULL;
+    ok(weft_convolution_create(ctx, &p, NULL, &made));
+    assert_int_equal(weft_convolution_execute(made, in, out), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "weft_convolution_set_kernel"));
+    ok(weft_convolution_set_kernel(made, kernel));
+    ok(weft_convolution_execute(made, in, out));
+    for (int i = 0; i < 8; i++) assert_true(fabs(out[i] - (i < 3 ? i + 1 : 0)) < 1e-14);
+    weft_convolution_destroy(&made);
+}
+
+/* The least product of 2, 3, 5 and 7 that is n or more, by looking at every number. */
+static int64_t length_by_search(int64_t n) {
+    for (;; n++) {
+        int64_t rest = n;
+        for (int prime = 2; prime <= 7; prime++)
+            while (rest % prime == 0) rest /= prime;
+        if (rest == 1) return n;
+    }
+}
+
+static void padded_lengths_are_the_least_products_and_found_at_once(void **state) {
+    (void)state;
+    for (int64_t n = 1; n < 5000; n++)
+        assert_int_equal(weft_convolved_length(n), length_by_search(n));
+    for (int power = 30; power <= 60; power++) {
+        const int64_t n = (int64_t)1 << power, length = weft_convolved_length(n - 1);
+        assert_true(length == n || length == n - 1);
+    }
+    const double kernel[3] = {1, 2, 3};
+    const weft_convolution_problem p = {.rank = 1,
+                                        .n = {((int64_t)1 << 60) - 1},
+                                        .kind = WEFT_R2C,
+                                        .boundary = {WEFT_LINEAR},
+                                        .kernel = {.array = kernel, .n = {3}}};
+    refused(&p, "2^60 bytes");
+}
+
+static void boxes_of_free_space_may_have_any_unit_of_length_but_not_any_shape(void **state) {
+    (void)state;
+    weft_convolution_problem p = {.rank = 2,
+                                  .n = {12, 10},
+                                  .length = {1e200, 1e200},
+                                  .kind = WEFT_R2C,
+                                  .boundary = {WEFT_FREE_SPACE, WEFT_FREE_SPACE},
+                                  .kernel = {.kind = WEFT_KERNEL_SCREENED_POISSON}};
+    weft_convolution made = NULL;
+    ok(weft_convolution_create(ctx, &p, NULL, &made));
+    weft_convolution_destroy(&made);
+    p.length[1] = 1e-200;
+    refused(&p, "2^60 bytes");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(free_space_gives_the_closed_form_in_one_two_and_three_dimensions),
+        cmocka_unit_test(a_covariance_with_a_negative_eigenvalue_is_refused),
+        cmocka_unit_test(a_kernel_that_was_never_given_is_asked_for),
+        cmocka_unit_test(padded_lengths_are_the_least_products_and_found_at_once),
+        cmocka_unit_test(boxes_of_free_space_may_have_any_unit_of_length_but_not_any_shape),
+    };
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}
