@@ -45,7 +45,10 @@ static weft_status describe_field(convolve_run *run) {
     p->rank = info->rank;
     memcpy(p->n, info->n, sizeof p->n);
     p->kind = weft_element_complex(info->element) ? WEFT_C2C : WEFT_R2C;
-    p->precision = files->shared->precision_given ? files->shared->precision : WEFT_DOUBLE;
+    const bool single = info->element == WEFT_ELEMENT_F4 || info->element == WEFT_ELEMENT_C8;
+    p->precision = files->shared->precision_given ? files->shared->precision
+                   : single                       ? WEFT_SINGLE
+                                                  : WEFT_DOUBLE;
     p->mode = flags->mode;
     p->correlate = flags->correlate;
     p->deconvolve = flags->deconvolve;
@@ -321,7 +324,7 @@ const subcommand convolve_command = {
         "the\n"
         "same where m is odd. Along linear axes it does not matter. Along dirichlet and neumann\n"
         "axes the kernel is symmetric about it; with origin 0 the file is half of such a kernel.\n"
-        "A real array gives f8 and a complex one c16; with --precision single f4 and c8.\n"
+        "Precision is double, but single for f4 and c8 input, unless --precision says otherwise.\n"
         "poisson, riesz with s below 0 and screened-poisson:lambda=0 need --zero where no axis is\n"
         "free or dirichlet: 0 gives the result of mean 0.\n"
         "An existing OUT is replaced once everything succeeded. In an existing HDF5 file only the\n"
