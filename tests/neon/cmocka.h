@@ -59,17 +59,24 @@ static inline int cmocka_run_test(const struct CMUnitTest *test) {
     return 0;
 }
 
-static inline int cmocka_run_tests(const struct CMUnitTest *tests, size_t count) {
+static inline int cmocka_run_tests(const struct CMUnitTest *tests, size_t count,
+                                   int (*set_up)(void **), int (*tear_down)(void **)) {
     static const char *const verdict[] = {"ok", "FAILED", "skipped"};
     int failed = 0;
+    void *state = NULL;
+    if (set_up && set_up(&state) != 0) {
+        printf("FAILED  what the tests begin with\n");
+        return 1;
+    }
     for (size_t i = 0; i < count; i++) {
         const int end = cmocka_run_test(&tests[i]);
         printf("%-7s %s\n", verdict[end], tests[i].name);
         failed += end == CMOCKA_FAILED;
     }
+    if (tear_down && tear_down(&state) != 0) failed++;
     return failed;
 }
 #define cmocka_run_group_tests(tests, set_up, tear_down)                                           \
-    cmocka_run_tests(tests, sizeof(tests) / sizeof(tests)[0])
+    cmocka_run_tests(tests, sizeof(tests) / sizeof(tests)[0], set_up, tear_down)
 
 #endif
