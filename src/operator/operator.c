@@ -255,7 +255,9 @@ bool weft_operators_multiply_lines(const weft_operator_list *list, weft_precisio
         weft_operator_list product = {.item = &list->item[k]};
         double factor;
         for (; k < list->count && list->item[k].kind != WEFT_OPERATOR_ARRAY; k++, product.count++)
-            if (list->item[k].kind == WEFT_OPERATOR_FUNCTION) return false;
+            if (list->item[k].kind == WEFT_OPERATOR_FUNCTION ||
+                weft_operator_is_of_line(&list->item[k]))
+                return false;
         if (k < list->count) k++;
         if (precision == WEFT_SINGLE && weft_operators_only_scale(&product, &factor) &&
             (double)(float)factor != factor)
