@@ -154,9 +154,11 @@ static void write_candidate(const json_t *c, FILE *stream) {
 void weft_explain_text(const json_t *report, FILE *stream) {
     const json_t *problem = json_object_get(report, "problem");
     const json_t *shape = json_object_get(problem, "shape");
+    const json_t *line = json_object_get(problem, "transformed_as");
     const json_t *schedules = json_object_get(report, "schedules");
     const json_t *rejected = json_object_get(report, "rejected");
     write_list(shape, "", " x ", stream);
+    write_list(line, " as ", " x ", stream);
     fprintf(stream, " %s %s", text(problem, "kind"), text(problem, "precision"));
     if (number(problem, "batch") > 1) fprintf(stream, ", batch %.0f", number(problem, "batch"));
     fprintf(stream, ", on %.0f %srank%s; device %s, engine %s, threads %.0f\nplan: ",
@@ -168,7 +170,7 @@ void weft_explain_text(const json_t *report, FILE *stream) {
     write_bytes(number(json_object_get(report, "memory"), "total"), stream);
     fputc('\n', stream);
     for (size_t i = 0; i < json_array_size(schedules); i++)
-        write_schedule(json_array_get(schedules, i), json_array_size(shape), stream);
+        write_schedule(json_array_get(schedules, i), json_array_size(line ? line : shape), stream);
     if (json_array_size(rejected) > 0) fputs("rejected:\n", stream);
     for (size_t i = 0; i < json_array_size(rejected); i++) {
         fputs("  ", stream);

@@ -106,11 +106,6 @@ static weft_status fill_planner(weft_plan plan) {
     WEFT_TRY(find_back_ends(o, &plan->call.problem, &p->common));
     const weft_device_ops *device = p->common.device;
     WEFT_TRY(check_operators(&plan->call, device));
-    if (plan->call.line.points > 0 && !device->run)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "options.device %s: a 1-D transform over several ranks runs on the host; "
-                         "choose WEFT_HOST, or a context of one process",
-                         device->name);
     WEFT_TRY(decide_staging(o, plan->transport, device, &p->common.staged));
     p->addressable = device->host_addressable || device->memory_export;
     p->host_buffers = o->location == WEFT_LOCATION_HOST && !device->host_addressable;

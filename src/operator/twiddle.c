@@ -10,6 +10,7 @@
 struct weft_twiddles {
     weft_root_table roots;
     int shift; /* the table's block is 2^shift */
+    int64_t coarse;
     double sign;
 };
 
@@ -22,6 +23,7 @@ weft_status weft_twiddles_create(int64_t n1, int64_t n2, bool conjugate, weft_tw
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the twiddle factors of a line");
     }
     while ((int64_t)1 << t->shift < t->roots.block) t->shift++;
+    t->coarse = (count + t->roots.block - 1) / t->roots.block;
     t->sign = conjugate ? -1 : 1;
     *bytes += sizeof *t;
     *out = t;
@@ -32,6 +34,30 @@ void weft_twiddles_release(weft_twiddles *t) {
     if (!t) return;
     weft_root_table_release(&t->roots);
     free(t);
+}
+
+weft_twiddle_tables weft_twiddles_tables(const weft_twiddles *t) {
+    return (weft_twiddle_tables){t->shift, t->coarse, t->roots.block, t->sign < 0};
+}
+
+static void put_pairs(weft_precision precision, const double *re, const double *im, int64_t count,
+                      int64_t first, void *pairs) {
+    double *d = pairs;
+    float *f = pairs;
+    for (int64_t i = 0; i < count; i++)
+        if (precision == WEFT_SINGLE) {
+            f[2 * (first + i)] = (float)re[i];
+            f[2 * (first + i) + 1] = (float)im[i];
+        } else {
+            d[2 * (first + i)] = re[i];
+            d[2 * (first + i) + 1] = im[i];
+        }
+}
+
+void weft_twiddles_copy(const weft_twiddles *t, weft_precision precision, void *pairs) {
+    const weft_root_table *r = &t->roots;
+    put_pairs(precision, r->coarse_re, r->coarse_im, t->coarse, 0, pairs);
+    put_pairs(precision, r->fine_re, r->fine_im, r->block, t->coarse, pairs);
 }
 
 /* As weft_root_table_at, which divides. */

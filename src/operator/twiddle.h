@@ -15,6 +15,17 @@ weft_status weft_twiddles_create(int64_t n1, int64_t n2, bool conjugate, weft_tw
                                  size_t *bytes);
 void weft_twiddles_release(weft_twiddles *twiddles);
 
+/* The tables as devices have them, pairs of numbers: root k is the product of coarse root k >> shift
+ * and one plus fine root number k modulo 2^shift, or the conjugate of that. */
+typedef struct weft_twiddle_tables {
+    int shift;
+    int64_t coarse, fine; /* pairs; the fine ones are behind the coarse ones */
+    bool conjugate;
+} weft_twiddle_tables;
+
+weft_twiddle_tables weft_twiddles_tables(const weft_twiddles *twiddles);
+void weft_twiddles_copy(const weft_twiddles *twiddles, weft_precision precision, void *pairs);
+
 /* Multiplies `count` complex numbers of the precision by the roots number first, first + step, ...
  * Products are computed in double precision. */
 void weft_twiddles_apply(const weft_twiddles *twiddles, weft_precision precision, int64_t first,

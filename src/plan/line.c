@@ -46,6 +46,6 @@ weft_box weft_line_box(const weft_line *line, const weft_region *region, weft_sp
     weft_box box = {{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
     box.lo[0] = region->lo[row] * row_points;
     box.n[0] = region->n[row] * row_points;
-    if (box.n[0] > all - box.lo[0]) box.n[0] = all - box.lo[0];
+    if (box.n[0] > 0 && box.n[0] > all - box.lo[0]) box.n[0] = all - box.lo[0];
     return box;
 }

@@ -11,6 +11,9 @@
  * Transforms go in their tiles whatever the exchange method and the buffers, for engines may round
  * otherwise when they do less at once. A transform between two exchanges goes in the tiles of the
  * first, in the direction of the data.
+ *
+ * The exchanges of a line over several ranks go whole: whether its twiddle factors are part of a
+ * transform, or a step between it and an exchange, differs by rank, and tiles must not.
  */
 #include "plan/schedule.h"
 
@@ -122,7 +125,7 @@ bool weft_step_tiles_are_runs(const weft_exchange_step *x, const weft_region *bo
 }
 
 void weft_schedule_tile(const weft_schedule_request *request, weft_schedule *schedule) {
-    if (request->exchanging.tiles < 2) return;
+    if (request->exchanging.tiles < 2 || request->chain->line.points > 0) return;
     for (int i = 0; i < schedule->steps; i++) {
         weft_exchange_step *x = &schedule->step[i].as.exchange;
         if (schedule->step[i].kind != WEFT_STEP_EXCHANGE) continue;

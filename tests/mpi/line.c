@@ -4,8 +4,10 @@
  * exchange method, in both memory orders and in tiles, against the long double DFT or, where they
  * are long, against a transform of one rank in double precision.
  *
- *   line [--lengths FIRST:LAST] [--cases N] [--longest N] [--device simulated] [--seed N]
+ *   line [--lengths FIRST:LAST] [--cases N] [--longest N] [--device simulated|opencl|cuda] [--seed N]
+ *        [--verbose 1]
  */
+#include "promised_device.h"
 #include "support/exact_dft.h"
 
 #include <weft/weft_mpi.h>
@@ -13,11 +15,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static int rank, ranks, failures, executions, refusals;
 static weft_context ctx, alone;
 static uint64_t seed = 1;
 static weft_device device;
+static bool verbose;
 
 typedef struct line_case {
     weft_problem problem;
@@ -44,11 +48,15 @@ static void describe(const line_case *c, const char *what) {
             weft_exchange_name(o->exchange[1]), weft_exchange_name(o->exchange[2]),
             weft_variant_name(o->variant), weft_engine_name(o->engine), o->chunks, o->threads,
             what);
+}
+
+static void fails(const line_case *c, const char *what) {
+    describe(c, what);
     failures++;
 }
 
 static bool succeeds(weft_status status, const line_case *c) {
-    if (status != WEFT_SUCCESS) describe(c, weft_last_error(NULL));
+    if (status != WEFT_SUCCESS) fails(c, weft_last_error(NULL));
     return status == WEFT_SUCCESS;
 }
 
@@ -175,10 +183,10 @@ static void check_boxes(const line_case *c, weft_plan plan) {
             if (!succeeds(weft_plan_box(plan, spectrum ? WEFT_OUTPUT : WEFT_INPUT, r, &box), c))
                 return;
             if (box.n[0] < 0 || (box.n[0] > 0 && box.lo[0] != next))
-                describe(c, "a box does not begin where the one before ends");
+                fails(c, "a box does not begin where the one before ends");
             next += box.n[0];
         }
-        if (next != points_of(c, side)) describe(c, "the boxes are not the whole line");
+        if (next != points_of(c, side)) fails(c, "the boxes are not the whole line");
     }
 }
 
@@ -221,9 +229,10 @@ static void run(const line_case *c, const double *exact, void **bits, size_t *si
     const weft_space out_space = c->direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
     const size_t number = c->problem.precision == WEFT_SINGLE ? 4 : 8;
     *bits = NULL;
+    if (verbose && rank == 0) describe(c, "begins");
     if (weft_plan_create(ctx, &c->problem, &c->options, &plan) != WEFT_SUCCESS) {
         const bool fftw = strstr(weft_last_error(ctx), "FFTW") != NULL;
-        if (!fftw) describe(c, weft_last_error(ctx));
+        if (!fftw) fails(c, weft_last_error(ctx));
         refusals++;
         return;
     }
@@ -250,8 +259,8 @@ static void run(const line_case *c, const double *exact, void **bits, size_t *si
         const double error = error_of(c, &out_box, out, exact);
         char text[80];
         snprintf(text, sizeof text, "off by %.3g, more than %.3g", error, bound);
-        if (!(error <= bound)) describe(c, text);
-        if (!c->in_place && memcmp(in, given, in_bytes) != 0) describe(c, "the input was changed");
+        if (!(error <= bound)) fails(c, text);
+        if (!c->in_place && memcmp(in, given, in_bytes) != 0) fails(c, "the input was changed");
     }
     *size = (size_t)(out_box.n[0] * c->problem.batch * width_of(c, 1)) * number;
     *bits = out;
@@ -262,7 +271,11 @@ static void run(const line_case *c, const double *exact, void **bits, size_t *si
 
 static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
                                         WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER};
-enum { METHODS = sizeof methods / sizeof *methods };
+
+/* OpenCL's devices do not lend their memory. */
+static int count_methods(void) {
+    return (int)(sizeof methods / sizeof *methods) - (device == WEFT_OPENCL ? 1 : 0);
+}
 
 /* A case of a length with everything else by chance. */
 static line_case draw_case(int64_t n, bool exact) {
@@ -281,13 +294,14 @@ static line_case draw_case(int64_t n, bool exact) {
                    .exact = exact};
     if (c.problem.kind == WEFT_R2C) c.problem.batch = 1;
     for (int e = 0; e < 3; e++)
-        c.options.exchange[e] = draw(0, 3) == 0 ? WEFT_EXCHANGE_AUTO : methods[draw(0, METHODS - 1)];
+        c.options.exchange[e] = draw(0, 3) == 0 ? WEFT_EXCHANGE_AUTO : methods[draw(0, count_methods() - 1)];
     c.options.placement = draw(0, 2) == 0 ? WEFT_PLACEMENT_ANY
                           : c.in_place    ? WEFT_IN_PLACE
                                           : WEFT_OUT_OF_PLACE;
     if (draw(0, 7) == 0) c.options.effort = WEFT_MEASURE;
-    if (draw(0, 5) == 0) c.options.engine = WEFT_ENGINE_REFERENCE;
-    if (draw(0, 5) == 0) c.options.engine = WEFT_ENGINE_FFTW;
+    const bool on_host = device == WEFT_HOST || device == WEFT_SIMULATED;
+    if (draw(0, 5) == 0 && on_host) c.options.engine = WEFT_ENGINE_REFERENCE;
+    if (draw(0, 5) == 0 && on_host) c.options.engine = WEFT_ENGINE_FFTW;
     if (draw(0, 3) == 0) c.options.grid[0] = ranks;
     if (draw(0, 3) == 0) c.options.decomposition = (weft_decomposition)draw(1, 4);
     return c;
@@ -305,7 +319,7 @@ static void run_case(const line_case *c) {
 /* All methods give the same bits. */
 static void compare_methods(int64_t n, weft_variant variant, weft_kind kind) {
     void *first = NULL;
-    for (int m = 0; m < METHODS; m++) {
+    for (int m = 0; m < count_methods(); m++) {
         line_case c = {.problem = {.rank = 1, .n = {n}, .kind = kind, .batch = 1},
                        .options = {.variant = variant,
                                    .device = device,
@@ -318,7 +332,7 @@ static void compare_methods(int64_t n, weft_variant variant, weft_kind kind) {
         run(&c, exact, &bits, &size);
         free(exact);
         if (first && bits && memcmp(first, bits, size) != 0)
-            describe(&c, "other bits than with the first method");
+            fails(&c, "other bits than with the first method");
         if (first) free(bits);
         if (!first) first = bits;
     }
@@ -345,17 +359,25 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    seed = (uint64_t)(MPI_Wtime() * 1e6);
+    seed = (uint64_t)time(NULL);
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--lengths") == 0) sscanf(argv[i + 1], "%lld:%lld", &first, &last);
         if (strcmp(argv[i], "--cases") == 0) cases = atoi(argv[i + 1]);
         if (strcmp(argv[i], "--longest") == 0) longest = atoll(argv[i + 1]);
+        if (strcmp(argv[i], "--verbose") == 0) verbose = true;
         if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
-        if (strcmp(argv[i], "--device") == 0 && strcmp(argv[i + 1], "simulated") == 0)
-            device = WEFT_SIMULATED;
+        if (strcmp(argv[i], "--device") == 0)
+            device = strcmp(argv[i + 1], "simulated") == 0 ? WEFT_SIMULATED
+                     : strcmp(argv[i + 1], "cuda") == 0    ? WEFT_CUDA
+                                                           : WEFT_OPENCL;
     }
     MPI_Bcast(&seed, sizeof seed, MPI_BYTE, 0, MPI_COMM_WORLD);
     const uint64_t begin = seed;
+    if (weft_device_probe(device, NULL) != WEFT_SUCCESS) {
+        if (rank == 0) fprintf(stderr, "line: %s\n", weft_last_error(NULL));
+        MPI_Finalize();
+        return status_without(device);
+    }
     if (weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) != WEFT_SUCCESS ||
         weft_context_create(NULL, &alone) != WEFT_SUCCESS) {
         fprintf(stderr, "line: %s\n", weft_last_error(NULL));
