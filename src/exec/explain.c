@@ -156,10 +156,10 @@ static json_t *describe_problem(weft_plan plan) {
     }
     for (int a = 0; a < p->rank; a++)
         json_array_append_new(axes, json_string(weft_axis_name(p->axis[a])));
-    json_t *out = json_pack("{s:o, s:s, s:o, s:s, s:I, s:s}", "shape", integers(p->n, p->rank), "kind",
-                     weft_kind_name(p->kind), "axes", axes, "precision",
-                     weft_precision_name(p->precision), "batch", (json_int_t)p->batch, "norm",
-                     norms[p->norm]);
+    json_t *out = json_pack("{s:o, s:s, s:o, s:s, s:I, s:s}", "shape", integers(p->n, p->rank),
+                            "kind", weft_kind_name(p->kind), "axes", axes, "precision",
+                            weft_precision_name(p->precision), "batch", (json_int_t)p->batch,
+                            "norm", norms[p->norm]);
     if (line->points > 0)
         json_object_set_new(out, "transformed_as", integers(plan->call.problem.n, 2));
     return out;

@@ -193,8 +193,8 @@ bool weft_pointwise_find_row(const weft_pointwise *p, int64_t first, int64_t cou
     const weft_pointwise_part *part = p->part;
     const bool single = p->layout.precision == WEFT_SINGLE;
     int64_t index[WEFT_AXES] = {0};
-    if (p->parts != 1 || part->function || part->array || part->line ||
-        part->complex_factors || !has_tables(p, part))
+    if (p->parts != 1 || part->function || part->array || part->line || part->complex_factors ||
+        !has_tables(p, part))
         return false;
     for (int a = p->run_axis + 1; a < p->rank; a++)
         if (part->table[a]) return false;

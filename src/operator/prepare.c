@@ -118,7 +118,7 @@ static weft_status make_parts(weft_pointwise *p, const weft_operator_list *list,
         if (g.last > g.first) WEFT_TRY(make_product(p, &g, n));
         if (o == end) break;
         weft_pointwise_part *part = &p->part[p->parts++];
-        *(weft_operator_is_of_line(o)        ? &part->line
+        *(weft_operator_is_of_line(o)      ? &part->line
           : o->kind == WEFT_OPERATOR_ARRAY ? &part->array
                                            : &part->function) = o;
         if (part->line && o->kind != WEFT_OPERATOR_HALF_SPECTRUM)

@@ -1,5 +1,5 @@
-/* Multiplying by twiddle factors, each a product of two table entries. This file is compiled without
- * contraction to fused operations (CMakeLists.txt), as apply.c is. */
+/* Multiplying by twiddle factors, each a product of two table entries. This file is compiled
+ * without contraction to fused operations (CMakeLists.txt), as apply.c is. */
 #include "operator/twiddle.h"
 
 #include "engine/native/root_table.h"

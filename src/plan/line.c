@@ -41,8 +41,7 @@ int64_t weft_line_rows(const weft_line *line, int64_t n1, int64_t n2) {
 weft_box weft_line_box(const weft_line *line, const weft_region *region, weft_space space) {
     const int row = space == WEFT_OUTPUT ? 1 : 0; /* the axis whose indices are rows */
     const int64_t row_points = region->n[1 - row];
-    const int64_t all =
-        line->real && space == WEFT_OUTPUT ? line->points / 2 + 1 : line->points;
+    const int64_t all = line->real && space == WEFT_OUTPUT ? line->points / 2 + 1 : line->points;
     weft_box box = {{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
     box.lo[0] = region->lo[row] * row_points;
     box.n[0] = region->n[row] * row_points;

@@ -19,8 +19,8 @@ typedef struct weft_call {
     weft_operator_list operators[WEFT_PLACES]; /* with the scaling of problem.norm */
     weft_operator_arrays arrays; /* that the lists' operators read, as the caller set them last */
     /* A line over several ranks, once weft_call_split_line was called. The problem is then one of
-     * WEFT_C2C with two axes, and these are its twiddle factors, forward and inverse, and what makes
-     * a spectrum of half a one. */
+     * WEFT_C2C with two axes, and these are its twiddle factors, forward and inverse, and what
+     * makes a spectrum of half a one. */
     weft_line line;
     weft_operator line_operator[3];
     weft_operator_list twiddles[2], half_spectrum;

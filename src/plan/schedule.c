@@ -527,9 +527,9 @@ static void add_twiddles(const weft_schedule_request *request, weft_schedule *sc
     const bool forward = request->direction == WEFT_FORWARD;
     const int number = next_number(schedule);
     if (request->chain->n[0] == 1) return; /* they are all 1 */
-    weft_step *step = add_pointwise_step(
-        request, schedule, &request->call->twiddles[request->direction],
-        forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_SPECTRUM, at);
+    weft_step *step =
+        add_pointwise_step(request, schedule, &request->call->twiddles[request->direction],
+                           forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_SPECTRUM, at);
     step->as.pointwise.number = number;
     count_pointwise_bytes(step);
 }
@@ -567,8 +567,13 @@ static void add_rows(const weft_schedule_request *request, weft_schedule *schedu
     }
     add_transforms(request, schedule, segment, forward ? from : &whole, forward ? &whole : to);
     if (!forward) return;
-    add_pointwise(request, schedule, WEFT_PLACE_SPECTRAL, &whole);
-    if (real) add_padding(request, schedule, WEFT_PLACE_STORE, &whole, stored);
+    if (!real) {
+        add_pointwise(request, schedule, WEFT_PLACE_SPECTRAL, &whole);
+        return;
+    }
+    add_padding(request, schedule, WEFT_PLACE_STORE, &whole, stored);
+    schedule->step[schedule->steps - 1].as.pointwise.operators =
+        &request->operators[WEFT_PLACE_SPECTRAL];
 }
 
 /* A segment of a line over several ranks. */

@@ -194,13 +194,11 @@ static void build_inner(const weft_chain_request *request, weft_chain *chain) {
     }
 }
 
-/* A line over several ranks. Its rows are split, and nothing is done with them; columns are split, and
- * transformed; rows of that are split, and transformed; columns of that are split, whose elements
- * are neighbours in the spectrum. */
+/* A line over several ranks. Its rows are split, and nothing is done with them; columns are split,
+ * and transformed; rows of that are split, and transformed; columns of that are split, whose
+ * elements are neighbours in the spectrum. */
 static void build_line(const weft_chain_request *request, weft_chain *chain) {
-    static const struct {
-        int split, transformed;
-    } row[] = {{0, -1}, {1, 0}, {0, 1}, {1, -1}};
+    static const struct { int split, transformed; } row[] = {{0, -1}, {1, 0}, {0, 1}, {1, -1}};
     static const int last_order[WEFT_AXES] = {2, 1, 0};
     const bool realigned = request->variant == WEFT_REALIGNED;
     int across[WEFT_AXES], along[WEFT_AXES]; /* memory orders with axis 1, or axis 0, slowest */
