@@ -157,7 +157,8 @@ weft_status weft_pointwise_create(const weft_operator_list *list,
     p->threads = threads;
     p->arrays = list->arrays;
     p->bytes = bytes;
-    weft_status status = p->elements > 0 ? make_parts(p, list, layout->n) : WEFT_SUCCESS;
+    const bool any = p->elements > 0 && list->count > 0;
+    weft_status status = any ? make_parts(p, list, layout->n) : WEFT_SUCCESS;
     if (status != WEFT_SUCCESS) {
         weft_pointwise_release(p);
         return status;
