@@ -123,10 +123,6 @@ static weft_status describe_problem(transform_run *run) {
                          run->files.record.input, last, (long long)extent,
                          (long long)flags->last_axis, (long long)(flags->last_axis / 2 + 1),
                          (long long)(extent > 1 ? 2 * extent - 2 : 1), (long long)(2 * extent - 1));
-    if (info->rank == 1 && run->files.world->ranks > 1)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "%s: it has one axis, which is not split; run it on one process",
-                         run->files.record.input);
     if (flags->last_axis > 0) p->n[last] = flags->last_axis;
     p->norm = flags->norm;
     p->precision = run->files.shared->precision_given ? run->files.shared->precision

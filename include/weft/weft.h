@@ -591,7 +591,17 @@ WEFT_API weft_status weft_context_create(const weft_context_options *opt, weft_c
 WEFT_API void weft_context_destroy(weft_context *ctx);
 
 /* Creates a plan. Collective. Wrong, unsupported or differing arguments on any rank fail on all
- * ranks. */
+ * ranks.
+ *
+ * 1-D transforms over several ranks: n is factored into n1 n2, of which n1 is the largest factor up
+ * to the square root of n, and the line is transformed as an array of n1 x n2, with three
+ * exchanges. Ranks own consecutive elements at both ends: in input space n1 rows of n2 elements are
+ * shared out, in output space n2 rows of n1 elements (of WEFT_R2C those that begin at n/2 or
+ * before); weft_plan_box tells them. No more than n1 ranks share the transforms of n2 elements, so
+ * of a prime length, whose n1 is 1, one rank does it all, and no faster than alone. WEFT_R2C does
+ * the work of a complex transform. options.decomposition and options.chunks do not matter then.
+ * Such lines have norms and, with WEFT_C2C, batches; WEFT_ERROR_UNSUPPORTED with bricks, operators,
+ * storages, padding, convolutions, cosine and sine transforms, and the engine identity. */
 WEFT_API weft_status weft_plan_create(weft_context ctx, const weft_problem *problem,
                                       const weft_options *opt, weft_plan *plan);
 

@@ -128,7 +128,7 @@ static json_t *describe_schedule(const weft_schedule *schedule) {
 
 static json_t *describe_candidate(const weft_candidate *c) {
     json_t *exchange = json_array();
-    for (int i = 0; i < c->grid_axes; i++)
+    for (int i = 0; i < c->exchanges; i++)
         json_array_append_new(exchange, json_string(weft_exchange_name(c->exchange[i])));
     json_t *out = json_pack(
         "{s:s, s:s, s:o, s:o, s:s, s:s, s:i, s:i, s:b, s:f}", "decomposition",
@@ -153,9 +153,16 @@ static void describe_strides(const weft_call *call, weft_space space, const char
 }
 
 static json_t *describe_problem(weft_plan plan) {
-    const weft_problem *p = &plan->call.problem;
+    weft_problem problem = plan->call.problem;
+    const weft_problem *p = &problem;
+    const weft_line *line = &plan->call.line;
     static const char *const norms[] = {"none", "backward", "ortho", "forward"};
     json_t *axes = json_array();
+    if (line->points > 0) { /* as the caller gave it */
+        problem.rank = 1;
+        problem.n[0] = line->points;
+        problem.kind = line->real ? WEFT_R2C : WEFT_C2C;
+    }
     for (int a = 0; a < p->rank; a++)
         json_array_append_new(axes, json_string(weft_axis_name(p->axis[a])));
     json_t *out = json_pack("{s:o, s:s, s:o, s:s, s:I, s:s}", "shape", integers(p->n, p->rank),
@@ -164,6 +171,8 @@ static json_t *describe_problem(weft_plan plan) {
                             "norm", norms[p->norm]);
     describe_strides(&plan->call, WEFT_INPUT, "in_stride", out);
     describe_strides(&plan->call, WEFT_OUTPUT, "out_stride", out);
+    if (line->points > 0)
+        json_object_set_new(out, "transformed_as", integers(plan->call.problem.n, 2));
     return out;
 }
 

@@ -19,7 +19,11 @@ static json_t *describe_windows(const weft_operator *o, int rank) {
 }
 
 static json_t *describe_operator(const weft_operator *o, int rank) {
-    json_t *out = json_pack("{s:s}", "operator", weft_operator_kind_name(o->kind));
+    static const char *const of_lines[] = {"twiddle", "twiddle (inverse)", "half spectrum"};
+    const bool of_line = weft_operator_is_of_line(o);
+    json_t *out = json_pack("{s:s}", "operator",
+                            of_line ? of_lines[o->kind - WEFT_OPERATOR_TWIDDLE]
+                                    : weft_operator_kind_name(o->kind));
     const bool shifts = o->kind == WEFT_OPERATOR_SHIFT;
     json_t *axes = json_array(), *points = json_array();
     for (int a = 0; a < rank; a++)

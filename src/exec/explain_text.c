@@ -163,9 +163,11 @@ static void write_strides(const json_t *problem, FILE *stream) {
 void weft_explain_text(const json_t *report, FILE *stream) {
     const json_t *problem = json_object_get(report, "problem");
     const json_t *shape = json_object_get(problem, "shape");
+    const json_t *line = json_object_get(problem, "transformed_as");
     const json_t *schedules = json_object_get(report, "schedules");
     const json_t *rejected = json_object_get(report, "rejected");
     write_list(shape, "", " x ", stream);
+    write_list(line, " as ", " x ", stream);
     fprintf(stream, " %s %s", text(problem, "kind"), text(problem, "precision"));
     if (number(problem, "batch") > 1) fprintf(stream, ", batch %.0f", number(problem, "batch"));
     fprintf(stream, ", on %.0f %srank%s; device %s, engine %s, threads %.0f\nplan: ",
@@ -178,7 +180,7 @@ void weft_explain_text(const json_t *report, FILE *stream) {
     fputc('\n', stream);
     write_strides(problem, stream);
     for (size_t i = 0; i < json_array_size(schedules); i++)
-        write_schedule(json_array_get(schedules, i), json_array_size(shape), stream);
+        write_schedule(json_array_get(schedules, i), json_array_size(line ? line : shape), stream);
     if (json_array_size(rejected) > 0) fputs("rejected:\n", stream);
     for (size_t i = 0; i < json_array_size(rejected); i++) {
         fputs("  ", stream);

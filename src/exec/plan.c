@@ -172,6 +172,7 @@ static weft_status create(weft_context ctx, const weft_problem *problem, const w
     if (plan) plan->call.only_convolves = only_convolves;
     status = weft_agree(ctx->transport, status);
     if (status == WEFT_SUCCESS) status = weft_call_compare(ctx->transport, &plan->call);
+    if (status == WEFT_SUCCESS) weft_call_split_line(&plan->call, ctx->transport->size);
     if (status == WEFT_SUCCESS)
         status = weft_agree(
             ctx->transport,
@@ -237,6 +238,10 @@ WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, w
             : chain->segment[0].side[space == WEFT_INPUT ? WEFT_FORWARD : WEFT_INVERSE];
     const weft_region region =
         weft_distribution_box(&side[space == WEFT_OUTPUT ? WEFT_OUTPUT : WEFT_INPUT], rank);
+    if (plan->call.line.points > 0) {
+        *box = weft_line_box(&plan->call.line, &region, space);
+        return WEFT_SUCCESS;
+    }
     *box = (weft_box){{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
     for (int a = 0; a < p->rank; a++) {
         box->lo[a] = region.lo[a];
@@ -277,7 +282,7 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
     used.variant = c->variant;
     for (int i = 0; i < WEFT_MAX_RANK; i++) {
         used.grid[i] = i < c->grid_axes ? c->grid[i] : 0;
-        used.exchange[i] = i < c->grid_axes ? c->exchange[i] : WEFT_EXCHANGE_AUTO;
+        used.exchange[i] = i < c->exchanges ? c->exchange[i] : WEFT_EXCHANGE_AUTO;
     }
     used.engine = c->engine->id;
     used.chunks = c->tiles;

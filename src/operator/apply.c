@@ -59,11 +59,44 @@ static bool has_tables(const weft_pointwise *p, const weft_pointwise_part *part)
     return false;
 }
 
+/* Multiplies the piece by the twiddle factors of index (k1, j2), which are along one of the two
+ * axes. */
+static void apply_twiddles(const weft_pointwise *p, const weft_pointwise_part *part,
+                           const int64_t *index, int64_t count, void *data) {
+    const int64_t k1 = p->layout.box.lo[0] + index[0], j2 = p->layout.box.lo[1] + index[1];
+    weft_twiddles_apply(part->twiddles, p->layout.precision, k1 * j2, p->run_axis == 0 ? j2 : k1,
+                        count, data);
+}
+
+/* Elements k = k2 n1 + k1 of the spectrum of real data: those below n/2 stand for their conjugate
+ * partners, too, which are not there. */
+static void complete_half_spectrum(const weft_pointwise *p, const int64_t *index, int64_t count,
+                                   void *data) {
+    const int64_t n1 = p->layout.n[0], n = n1 * p->layout.n[1];
+    const int64_t k1 = p->layout.box.lo[0] + index[0], k2 = p->layout.box.lo[1] + index[1];
+    const int64_t step = p->run_axis == 0 ? 1 : n1;
+    double *d = data;
+    float *f = data;
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t k = k2 * n1 + k1 + i * step;
+        const bool there = 2 * k <= n, alone = k == 0 || 2 * k == n;
+        for (int part = 0; part < 2 && !alone; part++)
+            if (p->layout.precision == WEFT_SINGLE)
+                f[2 * i + part] = there ? 2 * f[2 * i + part] : 0;
+            else
+                d[2 * i + part] = there ? 2 * d[2 * i + part] : 0;
+    }
+}
+
 static void apply_parts(const weft_pointwise *p, const int64_t *index, int64_t count, void *data) {
     for (int i = 0; i < p->parts; i++) {
         const weft_pointwise_part *part = &p->part[i];
         if (part->function)
             call_function(p, part->function, index, count, data);
+        else if (part->twiddles)
+            apply_twiddles(p, part, index, count, data);
+        else if (part->line)
+            complete_half_spectrum(p, index, count, data);
         else if (part->array && p->layout.precision == WEFT_SINGLE)
             apply_array_single(p, part, index, count, data);
         else if (part->array)
@@ -192,7 +225,7 @@ bool weft_pointwise_find_row(const weft_pointwise *p, int64_t first, int64_t cou
     const weft_pointwise_part *part = p->part;
     const bool single = p->layout.precision == WEFT_SINGLE;
     int64_t index[WEFT_AXES] = {0};
-    if (p->parts != 1 || part->function || part->array || part->complex_factors ||
+    if (p->parts != 1 || part->function || part->array || part->line || part->complex_factors ||
         !has_tables(p, part))
         return false;
     for (int a = p->run_axis + 1; a < p->rank; a++)

@@ -113,6 +113,52 @@ static weft_status write_array(writing *w, const weft_pointwise_part *part) {
     return WEFT_SUCCESS;
 }
 
+/* ---- lines that are transformed as arrays of two axes ---- */
+
+/* Begins a block of the body that knows an element's indices along both axes. */
+static weft_status write_line_indices(writing *w) {
+    const int64_t *lo = w->list->layout.box.lo;
+    int place[2] = {0, 0};
+    for (int a = 0; a < 2; a++) WEFT_TRY(add_place(w, lo[a], a, &place[a]));
+    weft_compose(&w->body,
+                 "{ const long64 first = places->place[%d] + index[0], "
+                 "second = places->place[%d] + index[1];\n",
+                 place[0], place[1]);
+    return WEFT_SUCCESS;
+}
+
+/* Writes the multiplication by twiddle factors, each from two table entries. */
+static weft_status write_twiddles(writing *w, const weft_twiddles *twiddles) {
+    const weft_twiddle_tables t = weft_twiddles_tables(twiddles);
+    weft_composition *c = &w->body;
+    int coarse = 0;
+    WEFT_TRY(write_line_indices(w));
+    w->numbers += w->numbers % 2;
+    WEFT_TRY(add_place(w, w->numbers / 2, 0, &coarse)); /* where the coarse roots begin */
+    w->kernel->grows[coarse] = 0;
+    w->numbers += 2 * (t.coarse + t.fine);
+    weft_compose(c,
+                 "const long64 k = first * second;\n"
+                 "const real2 root = PAIR_READ(tables, places->place[%d] + (k >> %d));\n"
+                 "const real2 fine = PAIR_READ(tables, places->place[%d] + %lld + (k & %lld));\n",
+                 coarse, t.shift, coarse, (long long)t.coarse, (long long)t.fine - 1);
+    weft_compose(c, "value = %s(value, complex_add(root, complex_multiply(root, fine))); }\n",
+                 t.conjugate ? "complex_multiply_conjugate" : "complex_multiply");
+    return WEFT_SUCCESS;
+}
+
+/* Writes what makes the whole of half a spectrum. */
+static weft_status write_half_spectrum(writing *w) {
+    const int64_t n1 = w->list->layout.n[0], n = n1 * w->list->layout.n[1];
+    WEFT_TRY(write_line_indices(w));
+    weft_compose(&w->body,
+                 "const long64 k = second * %lld + first;\n"
+                 "if (2 * k > %lld) value = pair(0, 0);\n"
+                 "else if (k != 0 && 2 * k != %lld) value = pair(2 * value.x, 2 * value.y); }\n",
+                 (long long)n1, (long long)n, (long long)n);
+    return WEFT_SUCCESS;
+}
+
 /* ---- snippets ---- */
 
 /* Writes the caller's snippet as a function. Compilers count lines from its first one. */
@@ -153,9 +199,11 @@ static void define_snippets(writing *w) {
 static weft_status write_body(writing *w) {
     for (int i = 0, number = 0; i < w->list->parts; i++) {
         const weft_pointwise_part *part = &w->list->part[i];
-        WEFT_TRY(part->function ? call_snippet(w, number++)
-                 : part->array  ? write_array(w, part)
-                                : write_product(w, part));
+        WEFT_TRY(part->function   ? call_snippet(w, number++)
+                 : part->array    ? write_array(w, part)
+                 : part->twiddles ? write_twiddles(w, part->twiddles)
+                 : part->line     ? write_half_spectrum(w)
+                                  : write_product(w, part));
     }
     return WEFT_SUCCESS;
 }
@@ -322,15 +370,22 @@ static weft_status upload(weft_operator_kernel *k, const void *data) {
 static void gather_tables(const weft_pointwise *list, char *data) {
     const size_t number = weft_number_bytes(list->layout.precision);
     size_t at = 0;
-    for (int i = 0; i < list->parts; i++)
+    for (int i = 0; i < list->parts; i++) {
+        const weft_pointwise_part *part = &list->part[i];
+        if (part->twiddles) {
+            const weft_twiddle_tables t = weft_twiddles_tables(part->twiddles);
+            at += at % 2;
+            weft_twiddles_copy(part->twiddles, list->layout.precision, data + at * number);
+            at += 2 * (size_t)(t.coarse + t.fine);
+        }
         for (int a = 0; a < list->rank; a++) {
-            const weft_pointwise_part *part = &list->part[i];
             if (!part->table[a]) continue;
             const size_t numbers = (size_t)list->layout.box.n[a] * (part->complex_factors ? 2 : 1);
             at += at % 2;
             memcpy(data + at * number, part->table[a], numbers * number);
             at += numbers;
         }
+    }
 }
 
 static weft_status store_tables(writing *w) {

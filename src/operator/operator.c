@@ -259,7 +259,8 @@ bool weft_operators_multiply_lines(const weft_operator_list *list, weft_precisio
         double factor;
         for (; k < list->count && list->item[k].kind != WEFT_OPERATOR_ARRAY; k++, product.count++)
             if (list->item[k].kind == WEFT_OPERATOR_FUNCTION ||
-                list->item[k].kind == WEFT_OPERATOR_MATRIX)
+                list->item[k].kind == WEFT_OPERATOR_MATRIX ||
+                weft_operator_is_of_line(&list->item[k]))
                 return false;
         if (k < list->count) k++;
         if (precision == WEFT_SINGLE && weft_operators_only_scale(&product, &factor) &&

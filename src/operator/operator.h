@@ -16,6 +16,18 @@ typedef enum weft_operator_place {
     WEFT_PLACES
 } weft_operator_place;
 
+/* Operators of the library's own, for a line that is transformed as an array of n1 x n2
+ * (twiddle.h): its twiddle factors, those of the inverse transform, and what makes the whole of
+ * half a spectrum, for the real parts of the result: 2 for its elements that have a conjugate
+ * partner, 0 for those of the other half. */
+#define WEFT_OPERATOR_TWIDDLE ((weft_operator_kind)64)
+#define WEFT_OPERATOR_TWIDDLE_BACK ((weft_operator_kind)65)
+#define WEFT_OPERATOR_HALF_SPECTRUM ((weft_operator_kind)66)
+
+static inline bool weft_operator_is_of_line(const weft_operator *o) {
+    return o->kind >= WEFT_OPERATOR_TWIDDLE;
+}
+
 /* The name of the field of weft_problem for this place. */
 const char *weft_operator_place_name(weft_operator_place place);
 

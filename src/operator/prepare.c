@@ -104,7 +104,8 @@ static weft_status make_product(weft_pointwise *p, const group *g, const int64_t
 }
 
 static bool makes_a_product(const weft_operator *o) {
-    return o->kind != WEFT_OPERATOR_FUNCTION && o->kind != WEFT_OPERATOR_ARRAY;
+    return o->kind != WEFT_OPERATOR_FUNCTION && o->kind != WEFT_OPERATOR_ARRAY &&
+           !weft_operator_is_of_line(o);
 }
 
 static void find_matrix(weft_pointwise *p, const weft_operator_list *list) {
@@ -134,7 +135,12 @@ static weft_status make_parts(weft_pointwise *p, const weft_operator_list *list,
         if (g.last > g.first) WEFT_TRY(make_product(p, &g, n));
         if (o == end) break;
         weft_pointwise_part *part = &p->part[p->parts++];
-        *(o->kind == WEFT_OPERATOR_ARRAY ? &part->array : &part->function) = o;
+        *(weft_operator_is_of_line(o)      ? &part->line
+          : o->kind == WEFT_OPERATOR_ARRAY ? &part->array
+                                           : &part->function) = o;
+        if (part->line && o->kind != WEFT_OPERATOR_HALF_SPECTRUM)
+            WEFT_TRY(weft_twiddles_create(n[0], n[1], o->kind == WEFT_OPERATOR_TWIDDLE_BACK,
+                                          &part->twiddles, &p->bytes));
         part->complex_factors = o->kind == WEFT_OPERATOR_ARRAY && o->complex_factors;
         o++;
     }
@@ -168,7 +174,8 @@ weft_status weft_pointwise_create(const weft_operator_list *list,
     p->threads = threads;
     p->arrays = list->arrays;
     p->bytes = bytes;
-    weft_status status = p->elements > 0 ? make_parts(p, list, layout->n) : WEFT_SUCCESS;
+    const bool any = p->elements > 0 && list->count > 0;
+    weft_status status = any ? make_parts(p, list, layout->n) : WEFT_SUCCESS;
     if (status != WEFT_SUCCESS) {
         weft_pointwise_release(p);
         return status;
@@ -179,6 +186,7 @@ weft_status weft_pointwise_create(const weft_operator_list *list,
 
 void weft_pointwise_release(weft_pointwise *p) {
     if (!p) return;
+    for (int i = 0; i < p->parts; i++) weft_twiddles_release(p->part[i].twiddles);
     for (int i = 0; i < p->parts; i++)
         for (int a = 0; a < p->rank; a++) free(p->part[i].table[a]);
     free(p);

@@ -161,11 +161,11 @@ static weft_status list(const weft_planner *planner, weft_chain *chain, weft_pro
     const int rank = planner->call->problem.rank, ranks = planner->ranks;
     const int entries = given_entries(o);
     const bool asked = o->decomposition == WEFT_PENCIL;
-    if (ranks == 1) { /* nothing is exchanged, whatever the name */
+    if (ranks == 1 || planner->call->line.points > 0) { /* the name says nothing */
         const bool named =
             o->decomposition != WEFT_DECOMPOSITION_AUTO && o->decomposition != WEFT_BRICK;
         const weft_decomposition name = named ? o->decomposition : WEFT_SLAB_2D1D;
-        grids[(*count)++] = (weft_process_grid){name, rank > 1 ? 1 : 0, {1}, 0};
+        grids[(*count)++] = (weft_process_grid){name, rank > 1 ? 1 : 0, {ranks}, 0};
         return WEFT_SUCCESS;
     }
     if (entries <= 1) list_slabs(planner, grids, count);

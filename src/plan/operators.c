@@ -39,13 +39,15 @@ static bool is_one_view(const weft_transform *t) {
     return same;
 }
 
-/* The transform `step` applies the operators, if its engine takes them. */
+/* The transform `step` applies the operators, if its engine takes them and it has none there yet.
+ */
 static bool take(const weft_schedule_request *request, const weft_pointwise_step *pointwise,
                  bool reads_input, weft_step *step) {
     weft_fft_step *fft = &step->as.fft;
     const bool loads = weft_pointwise_loads(&pointwise->layout);
     const bool box = weft_stored_is_box(&pointwise->layout.stored);
     weft_transform t = fft->transform;
+    if (loads ? t.load.list : t.store.list) return false;
     *(loads ? &t.load : &t.store) = weft_schedule_fused(pointwise, fft);
     if (reads_input) t.destroy_input = false;
     if (!box) set_strides(&pointwise->layout, fft->parts, &t);

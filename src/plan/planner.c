@@ -33,6 +33,7 @@ weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate
         .real = call->problem.kind != WEFT_C2C,
         .halved = weft_axis_halved(&call->problem),
         .type = call->problem.axis,
+        .line = call->line,
         .decomposition = candidate->decomposition,
         .variant = candidate->variant,
         .grid_axes = candidate->grid_axes,
@@ -250,6 +251,7 @@ static weft_status add_chains(workbench *w, const weft_candidate *chain, int cha
 static int add_variants(const weft_planner *planner, const weft_process_grid *grid, int number,
                         weft_candidate *chains) {
     const weft_variant asked = planner->call->options.variant;
+    const bool line = planner->call->line.points > 0;
     int count = 0;
     for (int v = WEFT_DEFAULT; v <= WEFT_REALIGNED; v++) {
         if (asked != WEFT_VARIANT_AUTO && (int)asked != v) continue;
@@ -259,6 +261,7 @@ static int add_variants(const weft_planner *planner, const weft_process_grid *gr
         c->decomposition = grid->decomposition;
         c->variant = (weft_variant)v;
         c->grid_axes = grid->axes;
+        c->exchanges = line ? WEFT_LINE_EXCHANGES : grid->axes;
         memcpy(c->grid, grid->extent, sizeof c->grid);
         c->chain = 2 * number + v;
     }

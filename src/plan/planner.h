@@ -16,6 +16,7 @@ typedef struct weft_candidate {
     int grid_axes;
     int grid[WEFT_MAX_RANK];
     weft_exchange exchange[WEFT_MAX_RANK]; /* by weft_chain.method */
+    int exchanges;                         /* entries of it that are used */
     const weft_engine_ops *engine;         /* NULL: one that takes no pieces */
     const weft_device_ops *device;         /* it runs on */
     int tiles;   /* of a pass next to an exchange, as far as its axes allow; 0: one */

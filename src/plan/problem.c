@@ -174,11 +174,11 @@ static weft_status check_grid(const weft_problem *p, weft_options *o, int ranks)
                          "options.grid has room for %lld ranks, but there are %d; make the product "
                          "of its entries %d",
                          (long long)product, ranks, ranks);
-    if (ranks > 1 && entries > (slab ? 1 : p->rank - 1))
+    const int most = slab || p->rank == 1 ? 1 : p->rank - 1;
+    if (ranks > 1 && entries > most)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "options.grid has %d entries; %s of %d axes can be split over at most %d",
-                         entries, weft_decomposition_name(o->decomposition), p->rank,
-                         slab ? 1 : p->rank - 1);
+                         entries, weft_decomposition_name(o->decomposition), p->rank, most);
     return WEFT_SUCCESS;
 }
 
@@ -244,10 +244,6 @@ static weft_status check_options(const weft_problem *p, weft_options *o, int ran
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "options.decomposition is brick, but problem.input and output are NULL; "
                          "give the boxes");
-    if (p->rank == 1 && ranks > 1)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "a 1-D transform runs on one process, not %d; use a context of one",
-                         ranks);
     WEFT_TRY(check_grid(p, o, ranks));
     return check_available(o);
 }
@@ -449,6 +445,23 @@ void weft_call_release(weft_call *call) {
     for (int i = 0; i < WEFT_PLACES; i++) weft_operators_release(&call->operators[i]);
 }
 
+void weft_call_split_line(weft_call *call, int ranks) {
+    static const weft_operator_kind kind[] = {WEFT_OPERATOR_TWIDDLE, WEFT_OPERATOR_TWIDDLE_BACK,
+                                              WEFT_OPERATOR_HALF_SPECTRUM};
+    weft_operator_list *lists[] = {&call->twiddles[WEFT_FORWARD], &call->twiddles[WEFT_INVERSE],
+                                   &call->half_spectrum};
+    weft_problem *p = &call->problem;
+    if (!weft_line_is(p, ranks)) return;
+    call->line = (weft_line){.points = p->n[0], .real = p->kind == WEFT_R2C};
+    for (int i = 0; i < 3; i++) {
+        call->line_operator[i] = (weft_operator){.kind = kind[i]};
+        *lists[i] = (weft_operator_list){.count = 1, .item = &call->line_operator[i]};
+    }
+    p->rank = 2;
+    p->kind = WEFT_C2C;
+    weft_line_factor(call->line.points, &p->n[0], &p->n[1]);
+}
+
 weft_status weft_call_read(const weft_problem *problem, const weft_options *options, int ranks,
                            weft_call *call) {
     static const weft_options defaults;
@@ -472,6 +485,9 @@ weft_status weft_call_read(const weft_problem *problem, const weft_options *opti
         check_options(&call->problem, &call->options, ranks, call->has_input || call->has_output));
     WEFT_TRY(check_stored(call));
     WEFT_TRY(weft_call_read_strides(call, ranks));
+    if (weft_line_is(&call->problem, ranks))
+        WEFT_TRY(weft_line_check(&call->problem, &call->options,
+                                 call->has_input || call->has_output, ranks));
     if (call->options.keep_spectrum && (call->has_input || call->has_output))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "options.keep_spectrum: not together with problem.input and "

@@ -3,6 +3,7 @@
 #define WEFT_PLAN_PROBLEM_H
 
 #include "operator/operator.h"
+#include "plan/line.h"
 #include "support/versioned.h"
 #include "transport/transport.h"
 
@@ -20,6 +21,12 @@ typedef struct weft_call {
     bool views_differ;            /* strided arrays that are not one view of the same numbers */
     weft_operator_list operators[WEFT_PLACES]; /* with the scaling of problem.norm */
     weft_operator_arrays arrays; /* that the lists' operators read, as the caller set them last */
+    /* A line over several ranks, once weft_call_split_line was called. The problem is then one of
+     * WEFT_C2C with two axes, and these are its twiddle factors, forward and inverse, and what
+     * makes a spectrum of half a one. */
+    weft_line line;
+    weft_operator line_operator[3];
+    weft_operator_list twiddles[2], half_spectrum;
 } weft_call;
 
 /* For reading and writing a caller's options. */
@@ -30,6 +37,10 @@ extern const weft_versioned weft_options_versions;
 weft_status weft_call_read(const weft_problem *problem, const weft_options *options, int ranks,
                            weft_call *call);
 void weft_call_release(weft_call *call);
+
+/* Makes a line over several ranks a problem of two axes (plan/line.h); leaves other problems alone.
+ * Ranks compare their calls before. The call must stay where it is. */
+void weft_call_split_line(weft_call *call, int ranks);
 
 /* What the caller's array at a place holds. */
 weft_storage weft_call_storage(const weft_call *call, weft_operator_place place);

@@ -517,6 +517,9 @@ static weft_stored stored_at(const weft_schedule_request *request, weft_operator
     if (stride) memcpy(stored.stride, stride, sizeof stored.stride);
     stored.storage = weft_call_storage(request->call, place);
     memcpy(stored.decibels, request->call->problem.decibels, sizeof stored.decibels);
+    if (request->chain->line.real && (place == WEFT_PLACE_LOAD || place == WEFT_PLACE_STORE))
+        stored.storage =
+            request->precision == WEFT_SINGLE ? WEFT_STORAGE_FLOAT : WEFT_STORAGE_DOUBLE;
     return stored;
 }
 
@@ -640,6 +643,73 @@ static void add_arrival(const weft_schedule_request *request, weft_schedule *sch
     add_pointwise(request, schedule, place, at);
 }
 
+/* The twiddle factors of a line, on data that lies as `at` next to the transform of its columns. */
+static void add_twiddles(const weft_schedule_request *request, weft_schedule *schedule,
+                         const end *at) {
+    const bool forward = request->direction == WEFT_FORWARD;
+    const int number = next_number(schedule);
+    if (request->chain->n[0] == 1) return; /* they are all 1 */
+    weft_step *step =
+        add_pointwise_step(request, schedule, &request->call->twiddles[request->direction],
+                           forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_SPECTRUM, at);
+    step->as.pointwise.number = number;
+    count_pointwise_bytes(step);
+}
+
+/* The transform of the columns of a line. Real data is exchanged as it is, and made complex before
+ * the transform. */
+static void add_columns(const weft_schedule_request *request, weft_schedule *schedule,
+                        const weft_segment *segment, const end *from, const end *to) {
+    const bool forward = request->direction == WEFT_FORWARD;
+    end first = *from, last = *to;
+    first.real = last.real = false;
+    if (forward)
+        add_pointwise(request, schedule, WEFT_PLACE_LOAD, &first);
+    else
+        add_twiddles(request, schedule, &first);
+    add_transforms(request, schedule, segment, &first, &last);
+    if (forward)
+        add_twiddles(request, schedule, &last);
+    else
+        add_pointwise(request, schedule, WEFT_PLACE_STORE, &last);
+}
+
+/* The transform of the rows of a line. The half spectrum of real data is part of a whole one, which
+ * the transform stores and loads. */
+static void add_rows(const weft_schedule_request *request, weft_schedule *schedule,
+                     const weft_segment *segment, const end *from, const end *to) {
+    const bool forward = request->direction == WEFT_FORWARD, real = request->chain->line.real;
+    const end *stored = forward ? to : from;
+    weft_distribution all = *stored->distribution;
+    all.n[1] = request->chain->n[1];
+    const end whole = {&all, stored->order, false, NULL};
+    if (!forward && real) {
+        add_padding(request, schedule, WEFT_PLACE_LOAD, &whole, stored);
+        schedule->step[schedule->steps - 1].as.pointwise.operators = &request->call->half_spectrum;
+    }
+    add_transforms(request, schedule, segment, forward ? from : &whole, forward ? &whole : to);
+    if (!forward) return;
+    if (!real) {
+        add_pointwise(request, schedule, WEFT_PLACE_SPECTRAL, &whole);
+        return;
+    }
+    add_padding(request, schedule, WEFT_PLACE_STORE, &whole, stored);
+    schedule->step[schedule->steps - 1].as.pointwise.operators =
+        &request->operators[WEFT_PLACE_SPECTRAL];
+}
+
+/* A segment of a line over several ranks. */
+static void add_line(const weft_schedule_request *request, weft_schedule *schedule, int s,
+                     end *at) {
+    const weft_segment *segment = &request->chain->segment[s];
+    const end to = departure(request->chain, s, request->direction);
+    if (segment->transforms > 0 && segment->axis[0] == 0)
+        add_columns(request, schedule, segment, at, &to);
+    else if (segment->transforms > 0)
+        add_rows(request, schedule, segment, at, &to);
+    *at = to;
+}
+
 /* The transforms of a segment. Operators are next to them, whatever bricks the caller has. */
 static void add_segment(const weft_schedule_request *request, weft_schedule *schedule, int s,
                         end *at) {
@@ -648,6 +718,10 @@ static void add_segment(const weft_schedule_request *request, weft_schedule *sch
     const weft_operator_place stores = forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE;
     const bool ends = s == last_transforming(chain, request->direction);
     end to = departure(chain, s, request->direction);
+    if (chain->line.points > 0) {
+        add_line(request, schedule, s, at);
+        return;
+    }
     if (forward && s == last_transforming(chain, WEFT_INVERSE))
         add_arrival(request, schedule, WEFT_PLACE_LOAD, at);
     if (!forward && s == last_transforming(chain, WEFT_FORWARD) &&

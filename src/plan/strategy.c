@@ -214,6 +214,45 @@ static void build_inner(const weft_chain_request *request, weft_chain *chain) {
     }
 }
 
+/* A line over several ranks. Its rows are split, and nothing is done with them; columns are split,
+ * and transformed; rows of that are split, and transformed; columns of that are split, whose
+ * elements are neighbours in the spectrum. */
+static void build_line(const weft_chain_request *request, weft_chain *chain) {
+    static const struct { int split, transformed; } row[] = {{0, -1}, {1, 0}, {0, 1}, {1, -1}};
+    static const int last_order[WEFT_AXES] = {2, 1, 0};
+    const bool realigned = request->variant == WEFT_REALIGNED;
+    int across[WEFT_AXES], along[WEFT_AXES]; /* memory orders with axis 1, or axis 0, slowest */
+    realigned_order(2, 1, 0, across);
+    realigned_order(2, 0, 1, along);
+    chain->segments = WEFT_LINE_EXCHANGES + 1;
+    for (int s = 0; s < chain->segments; s++) {
+        weft_segment *segment = &chain->segment[s];
+        for (int end = 0; end < 4; end++) {
+            const int direction = end / 2, space = end % 2;
+            const bool spectrum = s == 3 || (s == 2 && space == WEFT_OUTPUT);
+            weft_distribution *d = &segment->side[direction][space];
+            *d = (weft_distribution){.axes = 3, .grid_axes = 1, .grid = {request->grid[0]}};
+            for (int a = 0; a < WEFT_AXES; a++) d->split_by[a] = a == row[s].split ? 0 : -1;
+            memcpy(d->n, request->n, 2 * sizeof *d->n);
+            if (spectrum) d->n[1] = weft_line_rows(&request->line, request->n[0], request->n[1]);
+            d->n[2] = request->members[direction];
+            natural_order(request, segment->order[direction][space]);
+            if (s == 3) set_order(segment, direction, space, last_order);
+        }
+        if (row[s].transformed >= 0) segment->axis[segment->transforms++] = row[s].transformed;
+        chain->group[s] = 0;
+        chain->method[s] = s;
+    }
+    for (int direction = 0; direction < 2 && realigned; direction++) {
+        set_order(&chain->segment[1], direction, WEFT_INPUT, along);
+        set_order(&chain->segment[1], direction, WEFT_OUTPUT,
+                  direction == WEFT_FORWARD ? along : across);
+        set_order(&chain->segment[2], direction, WEFT_INPUT,
+                  direction == WEFT_FORWARD ? along : across);
+        set_order(&chain->segment[2], direction, WEFT_OUTPUT, across);
+    }
+}
+
 /* Puts the caller's bricks at one end: as the end segment's own memory order where the boxes are
  * the same on every rank, else as a segment of their own, one redistribution away. */
 static void add_input_brick(const weft_chain_request *request, weft_chain *chain) {
@@ -284,6 +323,11 @@ weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chai
     chain->ranks = request->ranks;
     chain->grid_axes = request->grid_axes;
     memcpy(chain->grid, request->grid, (size_t)request->grid_axes * sizeof chain->grid[0]);
+    chain->line = request->line;
+    if (request->line.points > 0) {
+        build_line(request, chain);
+        return WEFT_SUCCESS;
+    }
     build_inner(request, chain);
     join_lonely_groups(chain);
     if (request->input_boxes) add_input_brick(request, chain);
@@ -292,6 +336,7 @@ weft_status weft_chain_build(const weft_chain_request *request, weft_chain *chai
 }
 
 bool weft_chain_is_real(const weft_chain *chain, int s) {
+    if (chain->line.points > 0) return chain->line.real && s < 2;
     for (int before = 0; before < s; before++)
         for (int i = 0; i < chain->segment[before].transforms; i++)
             if (chain->segment[before].axis[i] == chain->halved) return false;

@@ -10,6 +10,7 @@
 #define WEFT_PLAN_STRATEGY_H
 
 #include "layout/layout.h"
+#include "plan/line.h"
 
 #define WEFT_MAX_SEGMENTS (WEFT_MAX_RANK + 2)
 
@@ -27,6 +28,7 @@ typedef struct weft_chain {
     int64_t n[WEFT_AXES];          /* lengths of the transforms; the batch going forward last */
     int ranks;                     /* of the whole process group */
     bool real;                     /* real input */
+    weft_line line;                /* the array is that of a line over several ranks */
     int halved;                    /* the axis whose transform makes complex data of it, or -1 */
     weft_axis type[WEFT_MAX_RANK]; /* what the forward transform does along each axis */
     int segments;
@@ -51,6 +53,7 @@ typedef struct weft_chain_request {
     bool real;                /* as in weft_chain */
     int halved;               /* as in weft_chain */
     const weft_axis *type;    /* [rank] */
+    weft_line line;           /* as in weft_chain; the decomposition does not matter then */
     weft_decomposition decomposition;
     weft_variant variant;
     int grid_axes;

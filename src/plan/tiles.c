@@ -11,16 +11,25 @@
  * Transforms go in their tiles whatever the exchange method and the buffers, for engines may round
  * otherwise when they do less at once. A transform between two exchanges goes in the tiles of the
  * first, in the direction of the data.
+ *
+ * The exchanges of a line over several ranks go whole: whether its twiddle factors are part of a
+ * transform, or a step between it and an exchange, differs by rank, and tiles must not.
  */
 #include "plan/schedule.h"
 
 /* The transform next to step i, with nothing between them but a copy that is dropped where the
- * transform can store into a workspace. */
-static weft_fft_step *transform_next_to(weft_schedule *schedule, int i, int direction) {
+ * transform can store into a workspace, or a step that pads or crops, for which *adjacent becomes
+ * false: ranks differ in whether the transform does that itself, but not in their tiles. */
+static weft_fft_step *transform_next_to(weft_schedule *schedule, int i, int direction,
+                                        bool *adjacent) {
+    *adjacent = true;
     for (i += direction; i >= 0 && i < schedule->steps; i += direction) {
         weft_step *step = &schedule->step[i];
+        const bool pads =
+            step->kind == WEFT_STEP_POINTWISE && step->as.pointwise.number >= (int)WEFT_PLACES;
         if (step->kind == WEFT_STEP_FFT) return &step->as.fft;
-        if (step->kind != WEFT_STEP_COPY || !step->as.copy.optional) return NULL;
+        if (!pads && (step->kind != WEFT_STEP_COPY || !step->as.copy.optional)) return NULL;
+        if (pads) *adjacent = false;
     }
     return NULL;
 }
@@ -97,8 +106,9 @@ static int dimensions_of(const weft_fft_step *fft) {
 static void tile_exchange(const weft_schedule_request *request, weft_schedule *schedule, int i) {
     const weft_tiling whole = {.tiles = 1, .axis = -1};
     weft_exchange_step *x = &schedule->step[i].as.exchange;
-    weft_fft_step *before = transform_next_to(schedule, i, -1);
-    weft_fft_step *after = transform_next_to(schedule, i, 1);
+    bool adjacent[2];
+    weft_fft_step *before = transform_next_to(schedule, i, -1, &adjacent[0]);
+    weft_fft_step *after = transform_next_to(schedule, i, 1, &adjacent[1]);
     int produced, consumed;
     choose_axes(request->chain, x, before, after, &produced, &consumed);
     if (produced >= 0)
@@ -106,8 +116,10 @@ static void tile_exchange(const weft_schedule_request *request, weft_schedule *s
     if (consumed >= 0)
         x->consumed =
             (weft_tiling){.tiles = tiles_consumed(request, produced, consumed), .axis = consumed};
-    x->produced.transformed = tile_transform(x->produced, &x->geometry.src_box, before);
-    x->consumed.transformed = tile_transform(x->consumed, &x->geometry.dst_box, after);
+    x->produced.transformed =
+        adjacent[0] && tile_transform(x->produced, &x->geometry.src_box, before);
+    x->consumed.transformed =
+        adjacent[1] && tile_transform(x->consumed, &x->geometry.dst_box, after);
     if (x->method->carrier == WEFT_CARRIED_BY_READERS || produced == consumed) return;
     const bool first = dimensions_of(before) >= dimensions_of(after) ? produced >= 0 : consumed < 0;
     *(first ? &x->consumed : &x->produced) = whole;
@@ -122,7 +134,7 @@ bool weft_step_tiles_are_runs(const weft_exchange_step *x, const weft_region *bo
 }
 
 void weft_schedule_tile(const weft_schedule_request *request, weft_schedule *schedule) {
-    if (request->exchanging.tiles < 2) return;
+    if (request->exchanging.tiles < 2 || request->chain->line.points > 0) return;
     for (int i = 0; i < schedule->steps; i++) {
         weft_exchange_step *x = &schedule->step[i].as.exchange;
         if (schedule->step[i].kind != WEFT_STEP_EXCHANGE) continue;

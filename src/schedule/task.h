@@ -137,9 +137,9 @@ void weft_tasks_array(weft_tasks *tasks, int buffer);
 int weft_tasks_add_copy(weft_tasks *tasks, weft_task task, weft_transfer transfer, weft_access from,
                         weft_access to);
 
-/* What task t accesses: number i. */
+/* What task t accesses: number i; NULL where no task accesses anything, on ranks without data. */
 static inline const weft_access *weft_tasks_accessed(const weft_tasks *tasks, int t, int i) {
-    return &tasks->access[tasks->task[t].first_access + i];
+    return tasks->access ? &tasks->access[tasks->task[t].first_access + i] : NULL;
 }
 
 void weft_tasks_release(weft_tasks *tasks);

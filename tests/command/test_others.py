@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from weft_case import Case, random_array
+from weft_case import Case, random_array, transform
 
 
 class Others(Case):
@@ -77,6 +77,15 @@ class Others(Case):
         said = self.succeed("validate", *chosen, ranks=2)
         self.assertEqual(said.count("peer dct2,none,dst3 double"), 8)
         self.assertEqual(said.count("PASS"), 24)
+
+    def test_lines_are_validated_and_transformed_over_ranks(self) -> None:
+        said = self.succeed("validate", "--shape", "1200", "--exchange", "p2p-sync", ranks=3)
+        self.assertEqual(said.count("PASS"), 32)
+        for dtype in ("c16", "f8"):
+            array = random_array((5040,), dtype)
+            self.save("line.npy", array)
+            self.succeed("transform", "line.npy", "spectrum.npy", ranks=3)
+            np.testing.assert_allclose(self.load("spectrum.npy"), transform(array), atol=1e-11)
 
     def test_validate_has_a_table_of_the_engine_that_was_chosen(self) -> None:
         flags = ["--table", "--shape", "4x4x4", "--decomposition", "pencil", "--exchange", "a2a-sync"]

@@ -215,4 +215,5 @@ class Case(unittest.TestCase):
         error = np.linalg.norm((got - expected).ravel()) / max(
             np.linalg.norm(expected.ravel()), 1e-300
         )
+        single = single or got.dtype.char in "fF"
         self.assertLess(error, 2e-6 if single else 5e-15)

@@ -74,9 +74,34 @@ static void a_grid_of_the_wrong_size_is_refused(void) {
     expect(&problem, &options, WEFT_ERROR_INVALID_ARGUMENT, "grid");
 }
 
-static void a_one_dimensional_transform_on_many_ranks_is_unsupported(void) {
-    weft_problem problem = {.rank = 1, .n = {64}};
-    expect(&problem, NULL, WEFT_ERROR_UNSUPPORTED, "1-D");
+static void what_a_line_over_ranks_does_not_have_is_unsupported(void) {
+    const weft_operator scale = {.kind = WEFT_OPERATOR_SCALE, .factor = 2};
+    const weft_brick brick = {.box = {.n = {rank == 0 ? 64 : 0}}};
+    const weft_problem refused[] = {{.rank = 1, .n = {64}, .axis = {WEFT_DCT2}},
+                                    {.rank = 1, .n = {64}, .kind = WEFT_R2R, .axis = {WEFT_DST1}},
+                                    {.rank = 1, .n = {64}, .load = {&scale, 1}},
+                                    {.rank = 1, .n = {64}, .spectral = {&scale, 1}},
+                                    {.rank = 1, .n = {64}, .store = {&scale, 1}},
+                                    {.rank = 1, .n = {64}, .input = &brick},
+                                    {.rank = 1, .n = {64}, .output = &brick},
+                                    {.rank = 1, .n = {64}, .precision = WEFT_HALF},
+                                    {.rank = 1, .n = {64}, .load_storage = WEFT_STORAGE_FLOAT},
+                                    {.rank = 1, .n = {64}, .pad_from = {32}},
+                                    {.rank = 1, .n = {64}, .crop_to = {32}},
+                                    {.rank = 1, .n = {64}, .kind = WEFT_R2C, .batch = 2}};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        expect(&refused[i], NULL, WEFT_ERROR_UNSUPPORTED, "1-D transform runs on one process");
+    const weft_problem line = {.rank = 1, .n = {64}};
+    weft_options options = {.convolve = 1};
+    expect(&line, &options, WEFT_ERROR_UNSUPPORTED, "options.convolve: a 1-D");
+    options = (weft_options){.engine = WEFT_ENGINE_IDENTITY};
+    expect(&line, &options, WEFT_ERROR_UNSUPPORTED, "options.engine identity: a 1-D");
+    options = (weft_options){.grid = {size, 1}};
+    expect(&line, &options, WEFT_ERROR_INVALID_ARGUMENT, "grid");
+    const weft_problem other = {.rank = 1, .n = {rank == 0 ? 100 : 101}};
+    expect(&other, NULL, WEFT_ERROR_MISMATCH, "problem.n");
+    weft_problem square = {.rank = rank == 0 ? 1 : 2, .n = {rank == 0 ? 100 : 10, 10}};
+    expect(&square, NULL, WEFT_ERROR_MISMATCH, "problem.rank");
 }
 
 static void boxes_that_overlap_or_leave_gaps_are_refused(void) {
@@ -319,7 +344,7 @@ int main(int argc, char **argv) {
     one_rank_with_other_options_is_named_on_all_ranks();
     one_rank_with_an_invalid_argument_fails_on_all_ranks();
     a_grid_of_the_wrong_size_is_refused();
-    a_one_dimensional_transform_on_many_ranks_is_unsupported();
+    what_a_line_over_ranks_does_not_have_is_unsupported();
     boxes_that_overlap_or_leave_gaps_are_refused();
     other_operators_on_one_rank_are_named_on_all_ranks();
     an_operator_that_is_wrong_on_one_rank_fails_on_all_ranks();

@@ -67,6 +67,12 @@ static const case_of cases[] = {
     {.name = "reference-in-parts",
      .problem = {SHAPE},
      .options = {SLAB, .exchange = {WEFT_A2A_SYNC}, .engine = WEFT_ENGINE_REFERENCE, .chunks = 2}},
+    {.name = "line",
+     .problem = {.rank = 1, .n = {120}, .norm = WEFT_NORM_BACKWARD},
+     .options = {.exchange = {WEFT_P2P_SYNC}}},
+    {.name = "line-real",
+     .problem = {.rank = 1, .n = {120}, .kind = WEFT_R2C},
+     .options = {.exchange = {WEFT_PEER, WEFT_A2A_SYNC}}},
     {.name = "slab-any-method", .problem = {SHAPE}, .options = {SLAB}}, /* others are tried next */
     {.name = "measure", .problem = {SHAPE}, .options = {SLAB, .effort = WEFT_MEASURE, .trace = 1}},
     {.name = "refused",
