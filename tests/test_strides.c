@@ -490,7 +490,7 @@ static void kernels_transform_strided_arrays(void **state) {
     (void)state;
     const weft_device device = tested_device();
     if (weft_device_probe(device, NULL) != WEFT_SUCCESS) skip();
-    check_cases(device, WEFT_ENGINE_JIT, getenv("WEFT_TEST_GPU") ? CASES / 10 : CASES / 250);
+    check_cases(device, WEFT_ENGINE_JIT, getenv("WEFT_TEST_GPU") ? CASES / 50 : CASES / 250);
 }
 
 static void cufft_transforms_strided_arrays(void **state) {

@@ -53,15 +53,18 @@ static weft_status decide_staging(const weft_options *o, weft_transport *transpo
     return WEFT_SUCCESS;
 }
 
-static weft_status find_back_ends(const weft_options *o, const weft_problem *problem,
-                                  weft_candidate *p) {
+static weft_status find_back_ends(const weft_call *call, weft_candidate *p) {
+    const weft_options *o = &call->options;
+    const weft_problem *problem = &call->problem;
     bool real = false; /* to real, along some axis */
     for (int a = 0; a < problem->rank; a++)
         real = real || weft_axis_is_real_to_real(problem->axis[a]);
     p->device = weft_device_find(o->device);
     WEFT_TRY(p->device->probe(NULL));
     if (o->engine == WEFT_ENGINE_AUTO) {
-        p->engine = real ? weft_engine_default_real(p->device) : weft_engine_default(p->device);
+        if (call->only_convolves && !real) p->engine = weft_engine_default_fusing(p->device);
+        if (!p->engine)
+            p->engine = real ? weft_engine_default_real(p->device) : weft_engine_default(p->device);
         if (p->engine) return WEFT_SUCCESS;
         if (real)
             return weft_fail(WEFT_ERROR_UNSUPPORTED,
@@ -108,7 +111,7 @@ static weft_status fill_planner(weft_plan plan) {
                         .own_device = plan->own_device,
                         .input_boxes = plan->input_boxes,
                         .output_boxes = plan->output_boxes};
-    WEFT_TRY(find_back_ends(o, &plan->call.problem, &p->common));
+    WEFT_TRY(find_back_ends(&plan->call, &p->common));
     const weft_device_ops *device = p->common.device;
     WEFT_TRY(check_operators(&plan->call, device));
     WEFT_TRY(decide_staging(o, plan->transport, device, &p->common.staged));
