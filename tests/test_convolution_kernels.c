@@ -137,6 +137,8 @@ static void a_kernel_that_was_never_given_is_asked_for(void **state) {
     ok(weft_convolution_create(ctx, &p, NULL, &made));
     assert_int_equal(weft_convolution_execute(made, in, out), WEFT_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(weft_last_error(ctx), "weft_convolution_set_kernel"));
+    assert_int_equal(weft_plan_set_array(made, 0, kernel), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "use weft_convolution_set_kernel"));
     ok(weft_convolution_set_kernel(made, kernel));
     ok(weft_convolution_execute(made, in, out));
     for (int i = 0; i < 8; i++) assert_true(fabs(out[i] - (i < 3 ? i + 1 : 0)) < 1e-14);

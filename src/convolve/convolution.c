@@ -66,7 +66,7 @@ static weft_status set_spectrum(weft_plan plan, weft_convolved *c, const void *k
     if (status == WEFT_SUCCESS) status = make_spectrum(plan, c, kernel, spectrum);
     if (status == WEFT_SUCCESS && c->bytes > 0)
         status = weft_buffer_upload(plan, c->array, spectrum, c->bytes);
-    if (status == WEFT_SUCCESS) status = weft_plan_set_array(plan, 0, c->array);
+    if (status == WEFT_SUCCESS) status = weft_plan_take_array(plan, 0, c->array);
     free(spectrum);
     return weft_agree(plan->transport, status);
 }

@@ -61,13 +61,14 @@ static weft_engine_plan *find_single(const weft_build *b, int s) {
 
 /* The arrays of a place's operators; none where this rank has no elements there. */
 static uint32_t arrays_of(weft_plan plan, weft_operator_place place) {
-    const uint32_t arrays = weft_operators_arrays(&plan->call.operators[place]);
-    const weft_space space = place == WEFT_PLACE_SPECTRAL ? WEFT_OUTPUT : WEFT_INPUT;
-    weft_box box;
-    bool empty =
-        arrays == 0 || weft_plan_box(plan, space, plan->transport->rank, &box) != WEFT_SUCCESS;
-    for (int a = 0; a < plan->call.problem.rank && !empty; a++) empty = box.n[a] == 0;
-    return empty ? 0 : arrays;
+    const bool spectral = place == WEFT_PLACE_SPECTRAL;
+    const weft_chain *chain = &plan->build->chain;
+    const weft_segment *segment = &chain->segment[spectral ? chain->segments - 1 : 0];
+    const weft_distribution *d =
+        &segment->side[place == WEFT_PLACE_STORE ? WEFT_INVERSE : WEFT_FORWARD]
+                      [spectral ? WEFT_OUTPUT : WEFT_INPUT];
+    const weft_region box = weft_distribution_box(d, plan->transport->rank);
+    return weft_region_elements(&box) > 0 ? weft_operators_arrays(&plan->call.operators[place]) : 0;
 }
 
 uint32_t weft_arguments_arrays(weft_plan plan, weft_direction dir) {

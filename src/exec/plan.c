@@ -326,7 +326,7 @@ static weft_status check_operator_array(weft_plan plan, int number, const void *
     return WEFT_SUCCESS;
 }
 
-static weft_status set_array(weft_plan plan, int number, const void *array) {
+weft_status weft_plan_take_array(weft_plan plan, int number, const void *array) {
     const weft_device_handle *d = &plan->build->device;
     const void *there = array;
     WEFT_TRY(check_operator_array(plan, number, array));
@@ -341,7 +341,12 @@ static weft_status set_array(weft_plan plan, int number, const void *array) {
 
 WEFT_API weft_status weft_plan_set_array(weft_plan plan, int number, const void *array) {
     if (!plan) return weft_plan_check(plan, NULL, "weft_plan_set_array", "");
-    return weft_context_note(plan->context, set_array(plan, number, array));
+    if (plan->call.only_convolves)
+        return weft_context_note(
+            plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                                     "weft_plan_set_array: a convolution's array is the spectrum "
+                                     "of its kernel; use weft_convolution_set_kernel"));
+    return weft_context_note(plan->context, weft_plan_take_array(plan, number, array));
 }
 
 static weft_status execute(weft_plan plan, weft_direction dir, const void *in, void *spectrum,

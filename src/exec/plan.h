@@ -156,6 +156,8 @@ struct weft_plan_private {
 /* A plan that only convolves: `opt` as a caller gave it, but with options.convolve. Collective. */
 weft_status weft_plan_create_to_convolve(weft_context ctx, const weft_problem *problem,
                                          const weft_options *opt, weft_plan *plan);
+/* weft_plan_set_array for convolutions, whose array is their own. Not collective. */
+weft_status weft_plan_take_array(weft_plan plan, int number, const void *array);
 /* Releases what a convolution has beside its plan; adds the bytes of that, but not to the total
  * (src/convolve). */
 void weft_convolution_forget(weft_plan plan);
