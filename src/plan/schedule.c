@@ -1,10 +1,8 @@
 /* From a chain to the steps of one rank and direction. */
-#include "plan/schedule.h"
+#include "plan/steps.h"
 
-#include "support/axis.h"
 #include "support/error.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,413 +12,18 @@ bool weft_step_transforms(const weft_fft_step *fft, int axis) {
     return false;
 }
 
-/* One end of a segment as the data passes it: distribution, memory order, real or complex elements.
- */
-typedef struct end {
-    const weft_distribution *distribution;
-    const int *order;
-    bool real;
-    const int64_t *stride; /* of the caller's array, for each axis; NULL: those of the order */
-} end;
-
-static int64_t element_bytes(weft_precision precision, bool real) {
-    return (int64_t)weft_number_bytes(precision) * (real ? 1 : 2);
-}
-
-static end arrival(const weft_chain *chain, int s, weft_direction direction) {
+static weft_end arrival(const weft_chain *chain, int s, weft_direction direction) {
     const weft_segment *segment = &chain->segment[s];
     const int space = direction == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
-    return (end){&segment->side[direction][space], segment->order[direction][space],
-                 weft_chain_is_real(chain, s + space), NULL};
+    return (weft_end){&segment->side[direction][space], segment->order[direction][space],
+                      weft_chain_is_real(chain, s + space), NULL};
 }
 
-static end departure(const weft_chain *chain, int s, weft_direction direction) {
+static weft_end departure(const weft_chain *chain, int s, weft_direction direction) {
     const weft_segment *segment = &chain->segment[s];
     const int space = direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
-    return (end){&segment->side[direction][space], segment->order[direction][space],
-                 weft_chain_is_real(chain, s + space), NULL};
-}
-
-static int64_t end_bytes(const weft_schedule_request *request, const end *e) {
-    weft_region box = weft_distribution_box(e->distribution, request->rank);
-    return weft_region_elements(&box) * element_bytes(request->precision, e->real);
-}
-
-static weft_view view_at(const weft_schedule_request *request, const end *e) {
-    const weft_region box = weft_distribution_box(e->distribution, request->rank);
-    weft_view view = weft_view_of(&box, e->order, &box);
-    if (e->stride) memcpy(view.stride, e->stride, (size_t)box.axes * sizeof *view.stride);
-    return view;
-}
-
-/* From the lowest element to the highest one. */
-static int64_t extent_of(const weft_view *view) {
-    int64_t first, after;
-    weft_view_range(view, &first, &after);
-    return after - first;
-}
-
-static weft_step *add_step(weft_schedule *schedule, weft_step_kind kind) {
-    weft_step *step = &schedule->step[schedule->steps++];
-    *step = (weft_step){.kind = kind, .src = -1, .dst = -1};
-    return step;
-}
-
-/* 5 n log2 n operations for each complex line, half of it for real ones (the benchFFT convention).
- */
-static double transform_flops(const weft_transform *transform) {
-    double lines = 1, points = 1, flops = 0;
-    for (int i = 0; i < transform->loops; i++) lines *= (double)transform->loop[i].n;
-    for (int i = 0; i < transform->dims; i++) points *= (double)transform->dim[i].n;
-    flops = 5.0 * lines * points * log2(points);
-    return transform->kind == WEFT_TRANSFORM_C2C ? flops : flops / 2;
-}
-
-/* What is done along an axis in the direction of the request. */
-static weft_axis type_of(const weft_schedule_request *request, int axis) {
-    const weft_axis type = request->chain->type[axis];
-    return request->direction == WEFT_INVERSE ? weft_axis_inverse(type) : type;
-}
-
-/* Real to real, complex data is twice as many real lines: the real and imaginary parts are a loop
- * of two, the innermost one. */
-static void halve_strides(weft_transform *t) {
-    for (int d = 0; d < t->dims; d++) {
-        t->dim[d].in_stride *= 2;
-        t->dim[d].out_stride *= 2;
-    }
-    for (int i = 0; i < t->loops; i++) {
-        t->loop[i].in_stride *= 2;
-        t->loop[i].out_stride *= 2;
-    }
-    t->loop[t->loops++] = (weft_dimension){2, 1, 1};
-    t->in_elements *= 2;
-    t->out_elements *= 2;
-}
-
-/* One transform over `axes` (first transformed first; all Fourier or all real to real) of data that
- * lies as `from` and is stored as `to`, whether the engine has it or not. */
-static void add_transform(const weft_schedule_request *request, weft_schedule *schedule,
-                          const end *from, const end *to, const int *axes, int count) {
-    weft_region in = weft_distribution_box(from->distribution, request->rank);
-    weft_region out = weft_distribution_box(to->distribution, request->rank);
-    const weft_view in_view = view_at(request, from), out_view = view_at(request, to);
-    weft_step *step = add_step(schedule, WEFT_STEP_FFT);
-    weft_fft_step *fft = &step->as.fft;
-    weft_transform *t = &fft->transform;
-    const bool real_to_real = weft_axis_is_real_to_real(request->chain->type[axes[0]]);
-    *t = (weft_transform){.kind = real_to_real ? WEFT_TRANSFORM_R2R
-                                  : from->real ? WEFT_TRANSFORM_R2C
-                                  : to->real   ? WEFT_TRANSFORM_C2R
-                                               : WEFT_TRANSFORM_C2C,
-                          .direction = request->direction,
-                          .precision = request->precision,
-                          .dims = count,
-                          .threads = request->computing.threads,
-                          .effort = request->computing.effort,
-                          .in_elements = extent_of(&in_view),
-                          .out_elements = extent_of(&out_view)};
-    bool transformed[WEFT_AXES] = {false}, same = true;
-    for (int i = 0; i < count; i++) {
-        int a = axes[count - 1 - i];
-        int64_t n = in.n[a] > out.n[a] ? in.n[a] : out.n[a]; /* the real side is the longer one */
-        t->dim[i] = (weft_dimension){n, in_view.stride[a], out_view.stride[a]};
-        t->type[i] = type_of(request, a);
-        transformed[a] = true;
-        fft->axis[i] = axes[i];
-    }
-    for (int a = 0; a < in.axes; a++) {
-        same = same && in_view.stride[a] == out_view.stride[a];
-        if (transformed[a]) continue;
-        t->in_batch = t->in_batch || from->distribution->n[a] != 1;
-        if (in.n[a] != 1)
-            t->loop[t->loops++] = (weft_dimension){in.n[a], in_view.stride[a], out_view.stride[a]};
-    }
-    fft->parts = real_to_real && !from->real ? 2 : 1;
-    if (fft->parts == 2) halve_strides(t);
-    fft->can_alias = same && from->real == to->real;
-    fft->tiles = 1;
-    t->destroy_input = schedule->steps > 1;
-    step->src_bytes = extent_of(&in_view) * element_bytes(request->precision, from->real);
-    step->dst_bytes = extent_of(&out_view) * element_bytes(request->precision, to->real);
-    step->flops = t->in_elements > 0 ? transform_flops(t) : 0;
-    step->bytes_moved = end_bytes(request, from) + end_bytes(request, to);
-}
-
-/* A copy into another memory order, which is dropped where the order stays. */
-static void add_reordering(const weft_schedule_request *request, weft_schedule *schedule,
-                           const end *from, const end *to) {
-    const weft_view before = view_at(request, from), after = view_at(request, to);
-    const int64_t element = element_bytes(request->precision, from->real);
-    weft_step *step = add_step(schedule, WEFT_STEP_COPY);
-    step->as.copy = (weft_copy_step){
-        .copy = weft_copy_between(&before, &after, (size_t)element),
-        .transfer = WEFT_DEVICE_TO_DEVICE,
-        .optional = memcmp(before.stride, after.stride, sizeof before.stride) == 0};
-    step->src_bytes = extent_of(&before) * element;
-    step->dst_bytes = extent_of(&after) * element;
-    step->bytes_moved = 2 * end_bytes(request, from);
-}
-
-/* The last step, a transform, if the engine has it; otherwise it is removed. */
-static bool engine_has(const weft_schedule_request *request, weft_schedule *schedule) {
-    const weft_computing *by = &request->computing;
-    const weft_fft_step *fft = &schedule->step[schedule->steps - 1].as.fft;
-    if (!by->engine || weft_step_is_empty(fft) ||
-        by->engine->supports(&fft->transform, by->device) == WEFT_SUCCESS)
-        return true;
-    schedule->steps--;
-    return false;
-}
-
-/* One transform, as add_transform. Where the engine does not take the strides of a caller's array,
- * a copy gathers or scatters its elements. */
-static void add_fft(const weft_schedule_request *request, weft_schedule *schedule, const end *from,
-                    const end *to, const int *axes, int count) {
-    const end near_from = {from->distribution, from->order, from->real, NULL};
-    const end near_to = {to->distribution, to->order, to->real, NULL};
-    const int steps = schedule->steps;
-    for (int way = 0; way < 4; way++) { /* both as they lie, one of them copied, both copied */
-        const bool gathers = way & 1, scatters = way & 2;
-        if ((gathers && !from->stride) || (scatters && !to->stride)) continue;
-        if (gathers) add_reordering(request, schedule, from, &near_from);
-        add_transform(request, schedule, gathers ? &near_from : from, scatters ? &near_to : to,
-                      axes, count);
-        const bool last = gathers == (from->stride != NULL) && scatters == (to->stride != NULL);
-        if (last || engine_has(request, schedule)) {
-            if (scatters) add_reordering(request, schedule, &near_to, to);
-            return;
-        }
-        schedule->steps = steps;
-    }
-}
-
-/* ---- padding and cropping ---- */
-
-static const weft_operator_list no_operators;
-
-/* A step POINTWISE of arrays that lie as `at`, between what is stored and what is worked on. */
-static weft_step *add_pointwise_step(const weft_schedule_request *request, weft_schedule *schedule,
-                                     const weft_operator_list *operators, weft_operator_place place,
-                                     const end *at) {
-    const weft_region box = weft_distribution_box(at->distribution, request->rank);
-    weft_step *step = add_step(schedule, WEFT_STEP_POINTWISE);
-    weft_pointwise_layout *layout = &step->as.pointwise.layout;
-    step->as.pointwise = (weft_pointwise_step){.operators = operators, .number = (int)place};
-    *layout = (weft_pointwise_layout){
-        .box = box, .real = at->real, .precision = request->precision, .place = place};
-    memcpy(layout->order, at->order, (size_t)box.axes * sizeof *at->order);
-    layout->fields = request->call ? request->call->problem.fields : 1;
-    memcpy(layout->n, request->chain->n, sizeof layout->n);
-    memcpy(layout->stored.n, box.n, sizeof layout->stored.n);
-    const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
-    const int halved = request->chain->halved;
-    if (spectral && halved >= 0) layout->n[halved] = layout->n[halved] / 2 + 1;
-    return step;
-}
-
-/* The bytes that the step loads and stores, of arrays as its layout says. */
-static void count_pointwise_bytes(weft_step *step) {
-    const weft_pointwise_layout *layout = &step->as.pointwise.layout;
-    const int64_t number = (int64_t)weft_number_bytes(layout->precision);
-    const int64_t worked_on = weft_region_elements(&layout->box) * number * (layout->real ? 1 : 2);
-    step->src_bytes = step->dst_bytes = worked_on;
-    if (!weft_stored_is_box(&layout->stored))
-        *(weft_pointwise_loads(layout) ? &step->src_bytes : &step->dst_bytes) =
-            weft_stored_bytes(layout);
-    if (layout->made > 0)
-        step->dst_bytes = step->dst_bytes / layout->box.n[layout->box.axes - 1] * layout->made;
-    step->flops = (double)(worked_on / number);
-    const weft_view view = weft_stored_view(layout);
-    step->bytes_moved =
-        worked_on + weft_view_elements(&view) * (int64_t)weft_stored_element_bytes(layout);
-}
-
-/* Steps that pad or crop in a schedule are numbered behind the places. */
-static int next_number(const weft_schedule *schedule) {
-    int number = WEFT_PLACES;
-    for (int i = 0; i < schedule->steps; i++)
-        if (schedule->step[i].kind == WEFT_STEP_POINTWISE &&
-            schedule->step[i].as.pointwise.number >= number)
-            number = schedule->step[i].as.pointwise.number + 1;
-    return number;
-}
-
-/* Whether the last step loads the caller's array, which padding can then be part of. */
-static bool ends_in_load(const weft_schedule *schedule) {
-    const weft_step *last = schedule->steps > 0 ? &schedule->step[schedule->steps - 1] : NULL;
-    return last && last->kind == WEFT_STEP_POINTWISE &&
-           last->as.pointwise.layout.place == WEFT_PLACE_LOAD;
-}
-
-/* Between an array that lies as `wide` and the part of it that is `narrow`: with WEFT_PLACE_LOAD
- * zeros are added, with WEFT_PLACE_STORE what lies beyond is left out. */
-static void add_padding(const weft_schedule_request *request, weft_schedule *schedule,
-                        weft_operator_place place, const end *wide, const end *narrow) {
-    const weft_region box = weft_distribution_box(narrow->distribution, request->rank);
-    weft_step *step;
-    if (place == WEFT_PLACE_LOAD && ends_in_load(schedule)) {
-        step = &schedule->step[schedule->steps - 1];
-        step->as.pointwise.layout.box = weft_distribution_box(wide->distribution, request->rank);
-    } else {
-        const int number = next_number(schedule);
-        step = add_pointwise_step(request, schedule, &no_operators, place, wide);
-        step->as.pointwise.number = number;
-    }
-    weft_stored *stored = &step->as.pointwise.layout.stored;
-    schedule->pads = true;
-    stored->cropped = true;
-    memcpy(stored->n, box.n, sizeof box.n);
-    if (narrow->stride) {
-        stored->strided = true;
-        memcpy(stored->stride, narrow->stride, (size_t)box.axes * sizeof *stored->stride);
-    }
-    count_pointwise_bytes(step);
-}
-
-/* ---- the transforms of a segment ---- */
-
-/* Axes of a segment that are transformed together, first transformed first in a forward transform;
- * an axis that is padded or cropped begins a group, so that it has its zeros no longer than it
- * needs them. */
-typedef struct axis_group {
-    int axis[WEFT_MAX_RANK];
-    int axes;
-    bool padded;
-} axis_group;
-
-/* The groups of a segment in the order of the forward transform. */
-typedef struct axis_groups {
-    axis_group real_to_real[WEFT_MAX_RANK], fourier[WEFT_MAX_RANK];
-    int real_to_reals, fouriers;
-    axis_group none; /* axes that are padded and cropped, but not transformed */
-} axis_groups;
-
-static bool is_padded(const weft_chain *chain, const weft_segment *segment, int axis) {
-    return segment->side[WEFT_FORWARD][WEFT_INPUT].n[axis] != chain->n[axis] ||
-           segment->side[WEFT_INVERSE][WEFT_INPUT].n[axis] != chain->n[axis];
-}
-
-static void add_axis(axis_group *group, int *groups, int axis, bool padded) {
-    if (*groups == 0 || padded) (*groups)++;
-    axis_group *last = &group[*groups - 1];
-    last->axis[last->axes++] = axis;
-    last->padded = last->padded || padded;
-}
-
-/* The axes in their order; but the halved one comes first, for a transform halves its last
- * dimension. */
-static axis_groups groups_of(const weft_chain *chain, const weft_segment *segment) {
-    axis_groups groups = {.fouriers = 0};
-    int axis[WEFT_MAX_RANK];
-    memcpy(axis, segment->axis, sizeof axis);
-    for (int i = segment->transforms - 1; i > 0; i--) {
-        if (axis[i] != chain->halved) continue;
-        axis[i] = axis[i - 1];
-        axis[i - 1] = chain->halved;
-    }
-    for (int i = 0; i < segment->transforms; i++) {
-        const int a = axis[i];
-        const bool padded = is_padded(chain, segment, a);
-        if (weft_axis_is_fourier(chain->type[a]))
-            add_axis(groups.fourier, &groups.fouriers, a, padded);
-        else if (chain->type[a] != WEFT_AXIS_NONE)
-            add_axis(groups.real_to_real, &groups.real_to_reals, a, padded);
-        else if (padded)
-            groups.none.axis[groups.none.axes++] = a;
-    }
-    groups.none.padded = groups.none.axes > 0;
-    return groups;
-}
-
-/* The extents of `extents` along the axes of a group, and those of `other` along the others. */
-static weft_distribution with_extents(const weft_distribution *other, const axis_group *group,
-                                      const int64_t *extents) {
-    weft_distribution d = *other;
-    for (int i = 0; i < group->axes; i++) d.n[group->axis[i]] = extents[group->axis[i]];
-    return d;
-}
-
-/* The complex-to-real transform of several axes destroys its input in most engines, and the
- * caller's input is kept. So where it would read the caller's buffer, the slowest axis goes first,
- * into a buffer of the plan's own; the others are left together, for an engine may do two in one
- * pass over memory. */
-static void add_fourier(const weft_schedule_request *request, weft_schedule *schedule,
-                        const end *from, const end *to, const int *axes, int count) {
-    if (!from->real && to->real && count > 1 && schedule->steps == 0) {
-        end between = {from->distribution, from->order, false, NULL};
-        add_fft(request, schedule, from, &between, axes + count - 1, 1);
-        add_fft(request, schedule, &between, to, axes, count - 1);
-        return;
-    }
-    add_fft(request, schedule, from, to, axes, count);
-}
-
-/* One group from data that lies as `from` to data that lies as `to`: padded before it is
- * transformed forward, cropped after it is transformed back. Axes without a transform are only
- * padded or cropped. */
-static void add_group(const weft_schedule_request *request, weft_schedule *schedule,
-                      const axis_group *group, const end *from, const end *to) {
-    const bool forward = request->direction == WEFT_FORWARD;
-    const bool transforms = request->chain->type[group->axis[0]] != WEFT_AXIS_NONE;
-    const end *narrow = forward ? from : to;
-    end wide = {NULL, transforms ? narrow->order : from->order, narrow->real, NULL};
-    const weft_distribution extended = with_extents(narrow->distribution, group, request->chain->n);
-    wide.distribution = &extended;
-    const end *first = forward && group->padded ? &wide : from;
-    const end *last = !forward && group->padded ? &wide : to;
-    if (forward && group->padded) add_padding(request, schedule, WEFT_PLACE_LOAD, &wide, from);
-    if (transforms) add_fourier(request, schedule, first, last, group->axis, group->axes);
-    if (!forward && group->padded) add_padding(request, schedule, WEFT_PLACE_STORE, &wide, to);
-}
-
-/* A list of groups, in the order of the request's direction. *at gets how the data lies after them:
- * in the order of `to` if they are the last ones, and with its extents along their axes. The
- * distribution is stored in *storage. */
-static void add_groups(const weft_schedule_request *request, weft_schedule *schedule,
-                       const axis_group *group, int groups, const end *to, bool last, end *at,
-                       weft_distribution *storage) {
-    const bool forward = request->direction == WEFT_FORWARD;
-    const int halved = request->chain->halved;
-    for (int k = 0; k < groups; k++) {
-        const axis_group *g = &group[forward ? k : groups - 1 - k];
-        weft_distribution after = with_extents(at->distribution, g, to->distribution->n);
-        const bool ends = last && k == groups - 1;
-        end next = {&after, ends ? to->order : at->order, at->real, ends ? to->stride : NULL};
-        for (int i = 0; i < g->axes; i++)
-            if (g->axis[i] == halved) next.real = to->real;
-        add_group(request, schedule, g, at, &next);
-        *storage = after;
-        *at = (end){storage, next.order, next.real, next.stride};
-    }
-}
-
-/* Transforms along different axes commute, so those that are real to real are done where data is
- * real, if it is at one end. Axes without a transform are padded last and cropped first. */
-static void add_transforms(const weft_schedule_request *request, weft_schedule *schedule,
-                           const weft_segment *segment, const end *from, const end *to) {
-    const axis_groups g = groups_of(request->chain, segment);
-    const bool forward = request->direction == WEFT_FORWARD, real_first = from->real || !to->real;
-    const int nones = g.none.padded ? 1 : 0;
-    weft_distribution storage;
-    end at = *from;
-    if (!forward && nones > 0) {
-        const end plain = {from->distribution, from->order, from->real, NULL};
-        if (from->stride) add_reordering(request, schedule, from, &plain);
-        at = plain;
-        add_groups(request, schedule, &g.none, nones, to, false, &at, &storage);
-    }
-    const bool ends = !forward || nones == 0; /* the transforms leave data as `to` lies */
-    if (real_first)
-        add_groups(request, schedule, g.real_to_real, g.real_to_reals, to, ends && g.fouriers == 0,
-                   &at, &storage);
-    add_groups(request, schedule, g.fourier, g.fouriers, to,
-               ends && (real_first || g.real_to_reals == 0), &at, &storage);
-    if (!real_first)
-        add_groups(request, schedule, g.real_to_real, g.real_to_reals, to, ends, &at, &storage);
-    if (forward) add_groups(request, schedule, &g.none, nones, to, false, &at, &storage);
-    if (segment->transforms > 0 && (g.fouriers + g.real_to_reals == 0 || !ends))
-        add_reordering(request, schedule, &at, to);
+    return (weft_end){&segment->side[direction][space], segment->order[direction][space],
+                      weft_chain_is_real(chain, s + space), NULL};
 }
 
 typedef struct member_context {
@@ -449,20 +52,20 @@ static const weft_exchange_ops *method_of(const weft_schedule_request *request,
 
 /* What partners read must lie in a workspace, in a memory order that they know: the caller's array
  * is copied there. Where the array lies right already, the copy is dropped again. */
-static end add_shared_copy(const weft_schedule_request *request, weft_schedule *schedule,
-                           int redistribution, const end *from) {
+static weft_end add_shared_copy(const weft_schedule_request *request, weft_schedule *schedule,
+                                int redistribution, const weft_end *from) {
     const int *order = from->order;
     if (from->distribution->boxes) /* each rank has an order of its own */
         order = wire_order(request->chain, redistribution, request->direction);
-    const end shared = {from->distribution, order, from->real, NULL};
-    add_reordering(request, schedule, from, &shared);
+    const weft_end shared = {from->distribution, order, from->real, NULL};
+    weft_schedule_add_reordering(request, schedule, from, &shared);
     return shared;
 }
 
 static weft_status add_exchange(const weft_schedule_request *request, weft_schedule *schedule,
-                                int redistribution, const end *from, const end *to) {
+                                int redistribution, const weft_end *from, const weft_end *to) {
     const weft_chain *chain = request->chain;
-    weft_step *step = add_step(schedule, WEFT_STEP_EXCHANGE);
+    weft_step *step = weft_schedule_add_step(schedule, WEFT_STEP_EXCHANGE);
     int color, key, size;
     weft_chain_group(chain, redistribution, request->rank, &color, &key, &size);
     member_context context = {chain, redistribution, request->rank};
@@ -474,14 +77,14 @@ static weft_status add_exchange(const weft_schedule_request *request, weft_sched
                               .produced = {.tiles = 1, .axis = -1},
                               .consumed = {.tiles = 1, .axis = -1}};
     x->staged = request->exchanging.staged && x->method->carrier == WEFT_CARRIED_BY_TRANSPORT;
-    WEFT_TRY(weft_redistribution_create(&src, &dst,
-                                        wire_order(chain, redistribution, request->direction),
-                                        (size_t)element_bytes(request->precision, from->real), size,
-                                        key, member_rank, &context, &x->geometry));
+    WEFT_TRY(weft_redistribution_create(
+        &src, &dst, wire_order(chain, redistribution, request->direction),
+        (size_t)weft_end_element_bytes(request->precision, from->real), size, key, member_rank,
+        &context, &x->geometry));
     if (!weft_exchange_packs(x->method)) x->geometry.pack = x->geometry.unpack = false;
     if (x->staged) x->geometry.pack = x->geometry.unpack = true;
-    step->src_bytes = end_bytes(request, from);
-    step->dst_bytes = end_bytes(request, to);
+    step->src_bytes = weft_end_bytes(request, from);
+    step->dst_bytes = weft_end_bytes(request, to);
     int64_t out = 0;
     int messages = 0;
     for (int m = 0; m < size; m++) {
@@ -495,7 +98,7 @@ static weft_status add_exchange(const weft_schedule_request *request, weft_sched
 }
 
 static void add_transfer(weft_schedule *schedule, weft_transfer transfer) {
-    add_step(schedule, WEFT_STEP_COPY)->as.copy.transfer = transfer;
+    weft_schedule_add_step(schedule, WEFT_STEP_COPY)->as.copy.transfer = transfer;
 }
 
 /* The strides of the caller's array at a place, where it has strides of its own on the device. */
@@ -532,7 +135,7 @@ static void fill_transfer(weft_step *step, int64_t bytes) {
 
 /* The same where the caller's array on the host has strides of its own: those are left there. */
 static void fill_strided_transfer(const weft_schedule_request *request, weft_step *step,
-                                  weft_operator_place place, const end *at) {
+                                  weft_operator_place place, const weft_end *at) {
     const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
     const weft_space space = spectral ? WEFT_OUTPUT : WEFT_INPUT;
     const bool up = step->as.copy.transfer == WEFT_HOST_TO_DEVICE;
@@ -545,7 +148,7 @@ static void fill_strided_transfer(const weft_schedule_request *request, weft_ste
     weft_view far = near;
     memcpy(far.stride, request->call->stride[space], sizeof far.stride);
     step->as.copy.copy = weft_copy_between(up ? &far : &near, up ? &near : &far, (size_t)element);
-    *(up ? &step->src_bytes : &step->dst_bytes) = extent_of(&far) * element;
+    *(up ? &step->src_bytes : &step->dst_bytes) = weft_view_reach(&far) * element;
 }
 
 /* The spectrum of a convolution is not the caller's, but may be kept. */
@@ -555,7 +158,7 @@ static bool is_inside(const weft_schedule *schedule, weft_operator_place place) 
 
 /* Whether something is done to the elements at a place. */
 static bool has_pointwise(const weft_schedule_request *request, const weft_schedule *schedule,
-                          weft_operator_place place, const end *at) {
+                          weft_operator_place place, const weft_end *at) {
     const weft_region box = weft_distribution_box(at->distribution, request->rank);
     const weft_stored stored = stored_at(request, place, &box);
     if (!request->operators) return false;
@@ -567,7 +170,7 @@ static bool has_pointwise(const weft_schedule_request *request, const weft_sched
  * a pointwise step is in between. */
 static const int64_t *strides_of_transform(const weft_schedule_request *request,
                                            const weft_schedule *schedule, weft_operator_place place,
-                                           const end *at) {
+                                           const weft_end *at) {
     if (is_inside(schedule, place) || has_pointwise(request, schedule, place, at)) return NULL;
     return strides_at(request, place);
 }
@@ -583,7 +186,7 @@ static bool ends_in_crop(const weft_schedule *schedule) {
 /* The operators of a place, if there are any, on data that lies as `at`. Where the result lies is
  * left to the assignment of buffers: in place, or in another one on the way. */
 static void add_pointwise(const weft_schedule_request *request, weft_schedule *schedule,
-                          weft_operator_place place, const end *at) {
+                          weft_operator_place place, const weft_end *at) {
     if (!has_pointwise(request, schedule, place, at)) return;
     const weft_operator_list *operators = &request->operators[place];
     const weft_region box = weft_distribution_box(at->distribution, request->rank);
@@ -601,7 +204,7 @@ static void add_pointwise(const weft_schedule_request *request, weft_schedule *s
         step->as.pointwise.number = (int)place;
         stored.cropped = true;
     } else {
-        step = add_pointwise_step(request, schedule, operators, place, at);
+        step = weft_schedule_add_pointwise(request, schedule, operators, place, at);
     }
     weft_pointwise_layout *layout = &step->as.pointwise.layout;
     layout->stored = stored;
@@ -609,7 +212,7 @@ static void add_pointwise(const weft_schedule_request *request, weft_schedule *s
     if (weft_operators_have_matrix(operators))
         layout->made = request->chain->segment[0].side[WEFT_INVERSE][WEFT_INPUT].n[box.axes - 1];
     if (keeps) layout->kept = given;
-    count_pointwise_bytes(step);
+    weft_schedule_count_bytes(step);
     if (keeps) {
         const weft_pointwise_layout kept = weft_kept_layout(layout);
         step->bytes_moved += weft_stored_bytes(&kept);
@@ -625,10 +228,10 @@ static int last_transforming(const weft_chain *chain, weft_direction direction) 
 
 /* From segment s to the next one in the request's direction; *at gets how the data lies there. */
 static weft_status add_redistribution(const weft_schedule_request *request, weft_schedule *schedule,
-                                      int s, end *at) {
+                                      int s, weft_end *at) {
     const bool forward = request->direction == WEFT_FORWARD;
     const int redistribution = forward ? s : s - 1;
-    const end to = arrival(request->chain, forward ? s + 1 : s - 1, request->direction);
+    const weft_end to = arrival(request->chain, forward ? s + 1 : s - 1, request->direction);
     if (method_of(request, redistribution)->carrier == WEFT_CARRIED_BY_READERS)
         *at = add_shared_copy(request, schedule, redistribution, at);
     WEFT_TRY(add_exchange(request, schedule, redistribution, at, &to));
@@ -638,36 +241,36 @@ static weft_status add_redistribution(const weft_schedule_request *request, weft
 
 /* The caller's array comes in: through the step of its place, or to the transform as it lies. */
 static void add_arrival(const weft_schedule_request *request, weft_schedule *schedule,
-                        weft_operator_place place, end *at) {
+                        weft_operator_place place, weft_end *at) {
     at->stride = strides_of_transform(request, schedule, place, at);
     add_pointwise(request, schedule, place, at);
 }
 
 /* The twiddle factors of a line, on data that lies as `at` next to the transform of its columns. */
 static void add_twiddles(const weft_schedule_request *request, weft_schedule *schedule,
-                         const end *at) {
+                         const weft_end *at) {
     const bool forward = request->direction == WEFT_FORWARD;
-    const int number = next_number(schedule);
+    const int number = weft_schedule_next_number(schedule);
     if (request->chain->n[0] == 1) return; /* they are all 1 */
     weft_step *step =
-        add_pointwise_step(request, schedule, &request->call->twiddles[request->direction],
-                           forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_SPECTRUM, at);
+        weft_schedule_add_pointwise(request, schedule, &request->call->twiddles[request->direction],
+                                    forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_SPECTRUM, at);
     step->as.pointwise.number = number;
-    count_pointwise_bytes(step);
+    weft_schedule_count_bytes(step);
 }
 
 /* The transform of the columns of a line. Real data is exchanged as it is, and made complex before
  * the transform. */
 static void add_columns(const weft_schedule_request *request, weft_schedule *schedule,
-                        const weft_segment *segment, const end *from, const end *to) {
+                        const weft_segment *segment, const weft_end *from, const weft_end *to) {
     const bool forward = request->direction == WEFT_FORWARD;
-    end first = *from, last = *to;
+    weft_end first = *from, last = *to;
     first.real = last.real = false;
     if (forward)
         add_pointwise(request, schedule, WEFT_PLACE_LOAD, &first);
     else
         add_twiddles(request, schedule, &first);
-    add_transforms(request, schedule, segment, &first, &last);
+    weft_schedule_add_transforms(request, schedule, segment, &first, &last);
     if (forward)
         add_twiddles(request, schedule, &last);
     else
@@ -677,32 +280,33 @@ static void add_columns(const weft_schedule_request *request, weft_schedule *sch
 /* The transform of the rows of a line. The half spectrum of real data is part of a whole one, which
  * the transform stores and loads. */
 static void add_rows(const weft_schedule_request *request, weft_schedule *schedule,
-                     const weft_segment *segment, const end *from, const end *to) {
+                     const weft_segment *segment, const weft_end *from, const weft_end *to) {
     const bool forward = request->direction == WEFT_FORWARD, real = request->chain->line.real;
-    const end *stored = forward ? to : from;
+    const weft_end *stored = forward ? to : from;
     weft_distribution all = *stored->distribution;
     all.n[1] = request->chain->n[1];
-    const end whole = {&all, stored->order, false, NULL};
+    const weft_end whole = {&all, stored->order, false, NULL};
     if (!forward && real) {
-        add_padding(request, schedule, WEFT_PLACE_LOAD, &whole, stored);
+        weft_schedule_add_padding(request, schedule, WEFT_PLACE_LOAD, &whole, stored);
         schedule->step[schedule->steps - 1].as.pointwise.operators = &request->call->half_spectrum;
     }
-    add_transforms(request, schedule, segment, forward ? from : &whole, forward ? &whole : to);
+    weft_schedule_add_transforms(request, schedule, segment, forward ? from : &whole,
+                                 forward ? &whole : to);
     if (!forward) return;
     if (!real) {
         add_pointwise(request, schedule, WEFT_PLACE_SPECTRAL, &whole);
         return;
     }
-    add_padding(request, schedule, WEFT_PLACE_STORE, &whole, stored);
+    weft_schedule_add_padding(request, schedule, WEFT_PLACE_STORE, &whole, stored);
     schedule->step[schedule->steps - 1].as.pointwise.operators =
         &request->operators[WEFT_PLACE_SPECTRAL];
 }
 
 /* A segment of a line over several ranks. */
 static void add_line(const weft_schedule_request *request, weft_schedule *schedule, int s,
-                     end *at) {
+                     weft_end *at) {
     const weft_segment *segment = &request->chain->segment[s];
-    const end to = departure(request->chain, s, request->direction);
+    const weft_end to = departure(request->chain, s, request->direction);
     if (segment->transforms > 0 && segment->axis[0] == 0)
         add_columns(request, schedule, segment, at, &to);
     else if (segment->transforms > 0)
@@ -712,12 +316,12 @@ static void add_line(const weft_schedule_request *request, weft_schedule *schedu
 
 /* The transforms of a segment. Operators are next to them, whatever bricks the caller has. */
 static void add_segment(const weft_schedule_request *request, weft_schedule *schedule, int s,
-                        end *at) {
+                        weft_end *at) {
     const weft_chain *chain = request->chain;
     const bool forward = request->direction == WEFT_FORWARD;
     const weft_operator_place stores = forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE;
     const bool ends = s == last_transforming(chain, request->direction);
-    end to = departure(chain, s, request->direction);
+    weft_end to = departure(chain, s, request->direction);
     if (chain->line.points > 0) {
         add_line(request, schedule, s, at);
         return;
@@ -728,7 +332,7 @@ static void add_segment(const weft_schedule_request *request, weft_schedule *sch
         schedule->direction == WEFT_INVERSE)
         add_arrival(request, schedule, WEFT_PLACE_SPECTRUM, at);
     if (ends) to.stride = strides_of_transform(request, schedule, stores, &to);
-    add_transforms(request, schedule, &chain->segment[s], at, &to);
+    weft_schedule_add_transforms(request, schedule, &chain->segment[s], at, &to);
     *at = to;
     if (!ends) return;
     add_pointwise(request, schedule, stores, at);
@@ -737,7 +341,7 @@ static void add_segment(const weft_schedule_request *request, weft_schedule *sch
 
 /* Segments first to last, from data that lies as *at. */
 static weft_status add_segments(const weft_schedule_request *request, weft_schedule *schedule,
-                                int first, int last, end *at) {
+                                int first, int last, weft_end *at) {
     for (int s = first;; s += request->direction == WEFT_FORWARD ? 1 : -1) {
         add_segment(request, schedule, s, at);
         if (s == last) return WEFT_SUCCESS;
@@ -748,9 +352,9 @@ static weft_status add_segments(const weft_schedule_request *request, weft_sched
 /* Transforms along `axes` there and back at once, with the operators in between on data that lies
  * as `spectrum`, if the engine has that. */
 static bool add_there_and_back(const weft_schedule_request *request, weft_schedule *schedule,
-                               const end *from, const end *to, const end *spectrum, const int *axes,
-                               int count) {
-    add_transform(request, schedule, from, to, axes, count);
+                               const weft_end *from, const weft_end *to, const weft_end *spectrum,
+                               const int *axes, int count) {
+    weft_schedule_add_transform(request, schedule, from, to, axes, count);
     weft_step *step = &schedule->step[schedule->steps - 1];
     weft_fft_step *fft = &step->as.fft;
     fft->transform.round_trip = true;
@@ -759,15 +363,16 @@ static bool add_there_and_back(const weft_schedule_request *request, weft_schedu
     if (&schedule->step[schedule->steps - 1] != step)
         fft->transform.spectral =
             weft_schedule_fused(&schedule->step[--schedule->steps].as.pointwise, fft);
-    return engine_has(request, schedule);
+    return weft_schedule_engine_has(request, schedule);
 }
 
 /* Whether the last of several axes can be transformed apart from the others with the same bits. */
 static bool can_do_last_apart(const weft_schedule_request *request, weft_schedule *schedule,
-                              const end *from, const end *to, const axis_group *group) {
+                              const weft_end *from, const weft_end *to,
+                              const weft_axis_group *group) {
     const weft_engine_ops *engine = request->computing.engine;
     if (group->axes < 2 || group->padded) return false;
-    add_transform(request, schedule, from, to, group->axis, group->axes);
+    weft_schedule_add_transform(request, schedule, from, to, group->axis, group->axes);
     const weft_transform *all = &schedule->step[--schedule->steps].as.fft.transform;
     return all->dims > (engine->together ? engine->together(all) : 1);
 }
@@ -776,25 +381,26 @@ static bool can_do_last_apart(const weft_schedule_request *request, weft_schedul
  * data that lies as `to`, padded before and cropped after. */
 static bool add_group_there_and_back(const weft_schedule_request *there,
                                      const weft_schedule_request *back, weft_schedule *schedule,
-                                     const axis_group *group, const end *from, const end *to,
-                                     const end *spectrum) {
+                                     const weft_axis_group *group, const weft_end *from,
+                                     const weft_end *to, const weft_end *spectrum) {
     const int others = group->axes - 1, steps = schedule->steps;
-    const weft_distribution padded = with_extents(from->distribution, group, there->chain->n);
-    const weft_distribution uncropped = with_extents(to->distribution, group, there->chain->n);
-    const end padded_end = {&padded, from->order, from->real, NULL};
-    const end uncropped_end = {&uncropped, to->order, to->real, NULL};
-    const end *first = group->padded ? &padded_end : from,
-              *last = group->padded ? &uncropped_end : to;
+    const weft_distribution padded = weft_with_extents(from->distribution, group, there->chain->n);
+    const weft_distribution uncropped = weft_with_extents(to->distribution, group, there->chain->n);
+    const weft_end padded_end = {&padded, from->order, from->real, NULL};
+    const weft_end uncropped_end = {&uncropped, to->order, to->real, NULL};
+    const weft_end *first = group->padded ? &padded_end : from,
+                   *last = group->padded ? &uncropped_end : to;
     bool added;
-    if (group->padded) add_padding(there, schedule, WEFT_PLACE_LOAD, first, from);
+    if (group->padded) weft_schedule_add_padding(there, schedule, WEFT_PLACE_LOAD, first, from);
     added = add_there_and_back(there, schedule, first, last, spectrum, group->axis, group->axes);
     if (!added && can_do_last_apart(there, schedule, from, spectrum, group)) {
-        add_fft(there, schedule, from, spectrum, group->axis, others);
+        weft_schedule_add_fft(there, schedule, from, spectrum, group->axis, others);
         added = add_there_and_back(there, schedule, spectrum, spectrum, spectrum,
                                    group->axis + others, 1);
-        add_fft(back, schedule, spectrum, to, group->axis, others);
+        weft_schedule_add_fft(back, schedule, spectrum, to, group->axis, others);
     }
-    if (added && group->padded) add_padding(back, schedule, WEFT_PLACE_STORE, last, to);
+    if (added && group->padded)
+        weft_schedule_add_padding(back, schedule, WEFT_PLACE_STORE, last, to);
     if (!added) schedule->steps = steps;
     return added;
 }
@@ -803,14 +409,14 @@ static bool add_group_there_and_back(const weft_schedule_request *there,
  * done there and back at once: all of them or, if they are not done together anyway, the last one.
  */
 static bool add_round_trip(const weft_schedule_request *there, const weft_schedule_request *back,
-                           weft_schedule *schedule, int last, end *at) {
+                           weft_schedule *schedule, int last, weft_end *at) {
     const weft_chain *chain = there->chain;
-    const end spectrum = departure(chain, last, WEFT_FORWARD), begin = *at;
-    end to = departure(chain, last, WEFT_INVERSE);
+    const weft_end spectrum = departure(chain, last, WEFT_FORWARD), begin = *at;
+    weft_end to = departure(chain, last, WEFT_INVERSE);
     const bool ends = last == last_transforming(chain, WEFT_INVERSE);
     const int steps = schedule->steps;
     const weft_engine_ops *engine = there->computing.engine;
-    const axis_groups g = groups_of(chain, &chain->segment[last]);
+    const weft_axis_groups g = weft_axis_groups_of(chain, &chain->segment[last]);
     const int before = g.fouriers - 1;
     weft_distribution storage, returned;
     if (!engine || !engine->takes_operators || g.real_to_reals > 0 || g.fouriers == 0 ||
@@ -821,16 +427,17 @@ static bool add_round_trip(const weft_schedule_request *there, const weft_schedu
         add_arrival(there, schedule, WEFT_PLACE_LOAD, at);
         to.stride = strides_of_transform(there, schedule, WEFT_PLACE_STORE, &to);
     }
-    add_groups(there, schedule, g.fourier, before, &spectrum, false, at, &storage);
-    const axis_group *turn = &g.fourier[before];
-    returned = with_extents(at->distribution, turn, to.distribution->n);
-    end turned = {&returned, to.order, before > 0 ? false : to.real, before > 0 ? NULL : to.stride};
+    weft_schedule_add_groups(there, schedule, g.fourier, before, &spectrum, false, at, &storage);
+    const weft_axis_group *turn = &g.fourier[before];
+    returned = weft_with_extents(at->distribution, turn, to.distribution->n);
+    weft_end turned = {&returned, to.order, before > 0 ? false : to.real,
+                       before > 0 ? NULL : to.stride};
     if (!add_group_there_and_back(there, back, schedule, turn, at, &turned, &spectrum)) {
         schedule->steps = steps;
         *at = begin;
         return false;
     }
-    add_groups(back, schedule, g.fourier, before, &to, true, &turned, &returned);
+    weft_schedule_add_groups(back, schedule, g.fourier, before, &to, true, &turned, &returned);
     if (ends) add_pointwise(there, schedule, WEFT_PLACE_STORE, &to);
     *at = to;
     return true;
@@ -838,7 +445,7 @@ static bool add_round_trip(const weft_schedule_request *there, const weft_schedu
 
 /* There and back; in between the data lies as the forward transform leaves it. */
 static weft_status add_convolution(const weft_schedule_request *request, weft_schedule *schedule,
-                                   end *at) {
+                                   weft_end *at) {
     const int last = last_transforming(request->chain, WEFT_FORWARD);
     weft_schedule_request there = *request, back = *request;
     there.direction = WEFT_FORWARD;
@@ -874,8 +481,8 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     schedule->step = malloc(WEFT_STEPS_OF(chain->segments) * sizeof *schedule->step);
     if (!schedule->step) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's steps");
 
-    const end begin = arrival(chain, first, forward ? WEFT_FORWARD : WEFT_INVERSE);
-    end at = begin;
+    const weft_end begin = arrival(chain, first, forward ? WEFT_FORWARD : WEFT_INVERSE);
+    weft_end at = begin;
     if (request->host_buffers) add_transfer(schedule, WEFT_HOST_TO_DEVICE);
     WEFT_TRY(convolves ? add_convolution(request, schedule, &at)
                        : add_segments(request, schedule, first, last, &at));

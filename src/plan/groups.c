@@ -1,0 +1,215 @@
+/* The axes of a segment, in groups that are transformed together, padded and cropped. */
+#include "plan/steps.h"
+
+#include "support/axis.h"
+
+#include <string.h>
+
+/* ---- padding and cropping ---- */
+
+static const weft_operator_list no_operators;
+
+weft_step *weft_schedule_add_pointwise(const weft_schedule_request *request,
+                                       weft_schedule *schedule, const weft_operator_list *operators,
+                                       weft_operator_place place, const weft_end *at) {
+    const weft_region box = weft_distribution_box(at->distribution, request->rank);
+    weft_step *step = weft_schedule_add_step(schedule, WEFT_STEP_POINTWISE);
+    weft_pointwise_layout *layout = &step->as.pointwise.layout;
+    step->as.pointwise = (weft_pointwise_step){.operators = operators, .number = (int)place};
+    *layout = (weft_pointwise_layout){
+        .box = box, .real = at->real, .precision = request->precision, .place = place};
+    memcpy(layout->order, at->order, (size_t)box.axes * sizeof *at->order);
+    layout->fields = request->call ? request->call->problem.fields : 1;
+    memcpy(layout->n, request->chain->n, sizeof layout->n);
+    memcpy(layout->stored.n, box.n, sizeof layout->stored.n);
+    const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
+    const int halved = request->chain->halved;
+    if (spectral && halved >= 0) layout->n[halved] = layout->n[halved] / 2 + 1;
+    return step;
+}
+
+void weft_schedule_count_bytes(weft_step *step) {
+    const weft_pointwise_layout *layout = &step->as.pointwise.layout;
+    const int64_t number = (int64_t)weft_number_bytes(layout->precision);
+    const int64_t worked_on = weft_region_elements(&layout->box) * number * (layout->real ? 1 : 2);
+    step->src_bytes = step->dst_bytes = worked_on;
+    if (!weft_stored_is_box(&layout->stored))
+        *(weft_pointwise_loads(layout) ? &step->src_bytes : &step->dst_bytes) =
+            weft_stored_bytes(layout);
+    if (layout->made > 0)
+        step->dst_bytes = step->dst_bytes / layout->box.n[layout->box.axes - 1] * layout->made;
+    step->flops = (double)(worked_on / number);
+    const weft_view view = weft_stored_view(layout);
+    step->bytes_moved =
+        worked_on + weft_view_elements(&view) * (int64_t)weft_stored_element_bytes(layout);
+}
+
+int weft_schedule_next_number(const weft_schedule *schedule) {
+    int number = WEFT_PLACES;
+    for (int i = 0; i < schedule->steps; i++)
+        if (schedule->step[i].kind == WEFT_STEP_POINTWISE &&
+            schedule->step[i].as.pointwise.number >= number)
+            number = schedule->step[i].as.pointwise.number + 1;
+    return number;
+}
+
+/* Whether the last step loads the caller's array, which padding can then be part of. */
+static bool ends_in_load(const weft_schedule *schedule) {
+    const weft_step *last = schedule->steps > 0 ? &schedule->step[schedule->steps - 1] : NULL;
+    return last && last->kind == WEFT_STEP_POINTWISE &&
+           last->as.pointwise.layout.place == WEFT_PLACE_LOAD;
+}
+
+void weft_schedule_add_padding(const weft_schedule_request *request, weft_schedule *schedule,
+                               weft_operator_place place, const weft_end *wide,
+                               const weft_end *narrow) {
+    const weft_region box = weft_distribution_box(narrow->distribution, request->rank);
+    weft_step *step;
+    if (place == WEFT_PLACE_LOAD && ends_in_load(schedule)) {
+        step = &schedule->step[schedule->steps - 1];
+        step->as.pointwise.layout.box = weft_distribution_box(wide->distribution, request->rank);
+    } else {
+        const int number = weft_schedule_next_number(schedule);
+        step = weft_schedule_add_pointwise(request, schedule, &no_operators, place, wide);
+        step->as.pointwise.number = number;
+    }
+    weft_stored *stored = &step->as.pointwise.layout.stored;
+    schedule->pads = true;
+    stored->cropped = true;
+    memcpy(stored->n, box.n, sizeof box.n);
+    if (narrow->stride) {
+        stored->strided = true;
+        memcpy(stored->stride, narrow->stride, (size_t)box.axes * sizeof *stored->stride);
+    }
+    weft_schedule_count_bytes(step);
+}
+
+/* ---- the transforms of a segment ---- */
+
+static bool is_padded(const weft_chain *chain, const weft_segment *segment, int axis) {
+    return segment->side[WEFT_FORWARD][WEFT_INPUT].n[axis] != chain->n[axis] ||
+           segment->side[WEFT_INVERSE][WEFT_INPUT].n[axis] != chain->n[axis];
+}
+
+static void add_axis(weft_axis_group *group, int *groups, int axis, bool padded) {
+    if (*groups == 0 || padded) (*groups)++;
+    weft_axis_group *last = &group[*groups - 1];
+    last->axis[last->axes++] = axis;
+    last->padded = last->padded || padded;
+}
+
+weft_axis_groups weft_axis_groups_of(const weft_chain *chain, const weft_segment *segment) {
+    weft_axis_groups groups = {.fouriers = 0};
+    int axis[WEFT_MAX_RANK];
+    memcpy(axis, segment->axis, sizeof axis);
+    /* A transform halves its last dimension, which is the first axis of the list. */
+    for (int i = segment->transforms - 1; i > 0; i--) {
+        if (axis[i] != chain->halved) continue;
+        axis[i] = axis[i - 1];
+        axis[i - 1] = chain->halved;
+    }
+    for (int i = 0; i < segment->transforms; i++) {
+        const int a = axis[i];
+        const bool padded = is_padded(chain, segment, a);
+        if (weft_axis_is_fourier(chain->type[a]))
+            add_axis(groups.fourier, &groups.fouriers, a, padded);
+        else if (chain->type[a] != WEFT_AXIS_NONE)
+            add_axis(groups.real_to_real, &groups.real_to_reals, a, padded);
+        else if (padded)
+            groups.none.axis[groups.none.axes++] = a;
+    }
+    groups.none.padded = groups.none.axes > 0;
+    return groups;
+}
+
+weft_distribution weft_with_extents(const weft_distribution *other, const weft_axis_group *group,
+                                    const int64_t *extents) {
+    weft_distribution d = *other;
+    for (int i = 0; i < group->axes; i++) d.n[group->axis[i]] = extents[group->axis[i]];
+    return d;
+}
+
+/* The complex-to-real transform of several axes destroys its input in most engines, and the
+ * caller's input is kept. So where it would read the caller's buffer, the slowest axis goes first,
+ * into a buffer of the plan's own; the others are left together, for an engine may do two in one
+ * pass over memory. */
+static void add_fourier(const weft_schedule_request *request, weft_schedule *schedule,
+                        const weft_end *from, const weft_end *to, const int *axes, int count) {
+    if (!from->real && to->real && count > 1 && schedule->steps == 0) {
+        weft_end between = {from->distribution, from->order, false, NULL};
+        weft_schedule_add_fft(request, schedule, from, &between, axes + count - 1, 1);
+        weft_schedule_add_fft(request, schedule, &between, to, axes, count - 1);
+        return;
+    }
+    weft_schedule_add_fft(request, schedule, from, to, axes, count);
+}
+
+/* One group from data that lies as `from` to data that lies as `to`: padded before it is
+ * transformed forward, cropped after it is transformed back. Axes without a transform are only
+ * padded or cropped. */
+static void add_group(const weft_schedule_request *request, weft_schedule *schedule,
+                      const weft_axis_group *group, const weft_end *from, const weft_end *to) {
+    const bool forward = request->direction == WEFT_FORWARD;
+    const bool transforms = request->chain->type[group->axis[0]] != WEFT_AXIS_NONE;
+    const weft_end *narrow = forward ? from : to;
+    weft_end wide = {NULL, transforms ? narrow->order : from->order, narrow->real, NULL};
+    const weft_distribution extended =
+        weft_with_extents(narrow->distribution, group, request->chain->n);
+    wide.distribution = &extended;
+    const weft_end *first = forward && group->padded ? &wide : from;
+    const weft_end *last = !forward && group->padded ? &wide : to;
+    if (forward && group->padded)
+        weft_schedule_add_padding(request, schedule, WEFT_PLACE_LOAD, &wide, from);
+    if (transforms) add_fourier(request, schedule, first, last, group->axis, group->axes);
+    if (!forward && group->padded)
+        weft_schedule_add_padding(request, schedule, WEFT_PLACE_STORE, &wide, to);
+}
+
+void weft_schedule_add_groups(const weft_schedule_request *request, weft_schedule *schedule,
+                              const weft_axis_group *group, int groups, const weft_end *to,
+                              bool last, weft_end *at, weft_distribution *storage) {
+    const bool forward = request->direction == WEFT_FORWARD;
+    const int halved = request->chain->halved;
+    for (int k = 0; k < groups; k++) {
+        const weft_axis_group *g = &group[forward ? k : groups - 1 - k];
+        weft_distribution after = weft_with_extents(at->distribution, g, to->distribution->n);
+        const bool ends = last && k == groups - 1;
+        weft_end next = {&after, ends ? to->order : at->order, at->real, ends ? to->stride : NULL};
+        for (int i = 0; i < g->axes; i++)
+            if (g->axis[i] == halved) next.real = to->real;
+        add_group(request, schedule, g, at, &next);
+        *storage = after;
+        *at = (weft_end){storage, next.order, next.real, next.stride};
+    }
+}
+
+/* Transforms along different axes commute, so those that are real to real are done where data is
+ * real, if it is at one end. Axes without a transform are padded last and cropped first. */
+void weft_schedule_add_transforms(const weft_schedule_request *request, weft_schedule *schedule,
+                                  const weft_segment *segment, const weft_end *from,
+                                  const weft_end *to) {
+    const weft_axis_groups g = weft_axis_groups_of(request->chain, segment);
+    const bool forward = request->direction == WEFT_FORWARD, real_first = from->real || !to->real;
+    const int nones = g.none.padded ? 1 : 0;
+    weft_distribution storage;
+    weft_end at = *from;
+    if (!forward && nones > 0) {
+        const weft_end plain = {from->distribution, from->order, from->real, NULL};
+        if (from->stride) weft_schedule_add_reordering(request, schedule, from, &plain);
+        at = plain;
+        weft_schedule_add_groups(request, schedule, &g.none, nones, to, false, &at, &storage);
+    }
+    const bool ends = !forward || nones == 0; /* the transforms leave data as `to` lies */
+    if (real_first)
+        weft_schedule_add_groups(request, schedule, g.real_to_real, g.real_to_reals, to,
+                                 ends && g.fouriers == 0, &at, &storage);
+    weft_schedule_add_groups(request, schedule, g.fourier, g.fouriers, to,
+                             ends && (real_first || g.real_to_reals == 0), &at, &storage);
+    if (!real_first)
+        weft_schedule_add_groups(request, schedule, g.real_to_real, g.real_to_reals, to, ends, &at,
+                                 &storage);
+    if (forward)
+        weft_schedule_add_groups(request, schedule, &g.none, nones, to, false, &at, &storage);
+    if (segment->transforms > 0 && (g.fouriers + g.real_to_reals == 0 || !ends))
+        weft_schedule_add_reordering(request, schedule, &at, to);
+}

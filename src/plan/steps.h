@@ -1,0 +1,95 @@
+/*
+ * Steps from one end of a segment to the other: transforms, copies into another memory order, and
+ * padding. What schedule.c builds chains of, by transforms.c (one step) and groups.c (the axes of a
+ * segment).
+ */
+#ifndef WEFT_PLAN_STEPS_H
+#define WEFT_PLAN_STEPS_H
+
+#include "plan/schedule.h"
+
+/* One end of a segment as the data passes it: distribution, memory order, real or complex elements.
+ */
+typedef struct weft_end {
+    const weft_distribution *distribution;
+    const int *order;
+    bool real;
+    const int64_t *stride; /* of the caller's array, for each axis; NULL: those of the order */
+} weft_end;
+
+static inline int64_t weft_end_element_bytes(weft_precision precision, bool real) {
+    return (int64_t)weft_number_bytes(precision) * (real ? 1 : 2);
+}
+
+/* Axes of a segment that are transformed together, first transformed first in a forward transform;
+ * an axis that is padded or cropped begins a group, so that it has its zeros no longer than it
+ * needs them. */
+typedef struct weft_axis_group {
+    int axis[WEFT_MAX_RANK];
+    int axes;
+    bool padded;
+} weft_axis_group;
+
+/* The groups of a segment in the order of the forward transform. */
+typedef struct weft_axis_groups {
+    weft_axis_group real_to_real[WEFT_MAX_RANK], fourier[WEFT_MAX_RANK];
+    int real_to_reals, fouriers;
+    weft_axis_group none; /* axes that are padded and cropped, but not transformed */
+} weft_axis_groups;
+
+/* ---- transforms.c ---- */
+
+/* The bytes of this rank's box at an end, and how its elements lie in memory. */
+int64_t weft_end_bytes(const weft_schedule_request *request, const weft_end *e);
+weft_view weft_end_view(const weft_schedule_request *request, const weft_end *e);
+/* Elements from the lowest one of a view to the highest one. */
+int64_t weft_view_reach(const weft_view *view);
+/* A step of a kind, without buffers yet. */
+weft_step *weft_schedule_add_step(weft_schedule *schedule, weft_step_kind kind);
+/* One transform over `axes` (first transformed first; all Fourier or all real to real) of data that
+ * lies as `from` and is stored as `to`, whether the engine has it or not. */
+void weft_schedule_add_transform(const weft_schedule_request *request, weft_schedule *schedule,
+                                 const weft_end *from, const weft_end *to, const int *axes,
+                                 int count);
+/* The last step, a transform, if the engine has it; otherwise it is removed. */
+bool weft_schedule_engine_has(const weft_schedule_request *request, weft_schedule *schedule);
+/* The same, by what the engine has. Where the engine does not take the strides of a caller's array,
+ * a copy gathers or scatters its elements. */
+void weft_schedule_add_fft(const weft_schedule_request *request, weft_schedule *schedule,
+                           const weft_end *from, const weft_end *to, const int *axes, int count);
+/* A copy into another memory order, which is dropped where the order stays. */
+void weft_schedule_add_reordering(const weft_schedule_request *request, weft_schedule *schedule,
+                                  const weft_end *from, const weft_end *to);
+
+/* ---- groups.c ---- */
+
+/* A step POINTWISE of arrays that lie as `at`, between what is stored and what is worked on. */
+weft_step *weft_schedule_add_pointwise(const weft_schedule_request *request,
+                                       weft_schedule *schedule, const weft_operator_list *operators,
+                                       weft_operator_place place, const weft_end *at);
+/* The bytes that the step loads and stores, of arrays as its layout says. */
+void weft_schedule_count_bytes(weft_step *step);
+/* The number of the next step that pads or crops; such steps are numbered behind the places. */
+int weft_schedule_next_number(const weft_schedule *schedule);
+/* Between an array that lies as `wide` and the part of it that is `narrow`: with WEFT_PLACE_LOAD
+ * zeros are added, with WEFT_PLACE_STORE what lies beyond is left out. */
+void weft_schedule_add_padding(const weft_schedule_request *request, weft_schedule *schedule,
+                               weft_operator_place place, const weft_end *wide,
+                               const weft_end *narrow);
+/* The groups of a segment's axes. */
+weft_axis_groups weft_axis_groups_of(const weft_chain *chain, const weft_segment *segment);
+/* The extents of `extents` along the axes of a group, and those of `other` along the others. */
+weft_distribution weft_with_extents(const weft_distribution *other, const weft_axis_group *group,
+                                    const int64_t *extents);
+/* A list of groups, in the order of the request's direction. *at gets how the data lies after them:
+ * in the order of `to` if they are the last ones, and with its extents along their axes. The
+ * distribution is stored in *storage. */
+void weft_schedule_add_groups(const weft_schedule_request *request, weft_schedule *schedule,
+                              const weft_axis_group *group, int groups, const weft_end *to,
+                              bool last, weft_end *at, weft_distribution *storage);
+/* All transforms of a segment. */
+void weft_schedule_add_transforms(const weft_schedule_request *request, weft_schedule *schedule,
+                                  const weft_segment *segment, const weft_end *from,
+                                  const weft_end *to);
+
+#endif

@@ -1,0 +1,157 @@
+/* Transforms and copies as steps of a schedule. */
+#include "plan/steps.h"
+
+#include "support/axis.h"
+
+#include <math.h>
+#include <string.h>
+
+int64_t weft_end_bytes(const weft_schedule_request *request, const weft_end *e) {
+    weft_region box = weft_distribution_box(e->distribution, request->rank);
+    return weft_region_elements(&box) * weft_end_element_bytes(request->precision, e->real);
+}
+
+weft_view weft_end_view(const weft_schedule_request *request, const weft_end *e) {
+    const weft_region box = weft_distribution_box(e->distribution, request->rank);
+    weft_view view = weft_view_of(&box, e->order, &box);
+    if (e->stride) memcpy(view.stride, e->stride, (size_t)box.axes * sizeof *view.stride);
+    return view;
+}
+
+int64_t weft_view_reach(const weft_view *view) {
+    int64_t first, after;
+    weft_view_range(view, &first, &after);
+    return after - first;
+}
+
+weft_step *weft_schedule_add_step(weft_schedule *schedule, weft_step_kind kind) {
+    weft_step *step = &schedule->step[schedule->steps++];
+    *step = (weft_step){.kind = kind, .src = -1, .dst = -1};
+    return step;
+}
+
+/* 5 n log2 n operations for each complex line, half of it for real ones (the benchFFT convention).
+ */
+static double transform_flops(const weft_transform *transform) {
+    double lines = 1, points = 1, flops = 0;
+    for (int i = 0; i < transform->loops; i++) lines *= (double)transform->loop[i].n;
+    for (int i = 0; i < transform->dims; i++) points *= (double)transform->dim[i].n;
+    flops = 5.0 * lines * points * log2(points);
+    return transform->kind == WEFT_TRANSFORM_C2C ? flops : flops / 2;
+}
+
+/* What is done along an axis in the direction of the request. */
+static weft_axis type_of(const weft_schedule_request *request, int axis) {
+    const weft_axis type = request->chain->type[axis];
+    return request->direction == WEFT_INVERSE ? weft_axis_inverse(type) : type;
+}
+
+/* Real to real, complex data is twice as many real lines: the real and imaginary parts are a loop
+ * of two, the innermost one. */
+static void halve_strides(weft_transform *t) {
+    for (int d = 0; d < t->dims; d++) {
+        t->dim[d].in_stride *= 2;
+        t->dim[d].out_stride *= 2;
+    }
+    for (int i = 0; i < t->loops; i++) {
+        t->loop[i].in_stride *= 2;
+        t->loop[i].out_stride *= 2;
+    }
+    t->loop[t->loops++] = (weft_dimension){2, 1, 1};
+    t->in_elements *= 2;
+    t->out_elements *= 2;
+}
+
+void weft_schedule_add_transform(const weft_schedule_request *request, weft_schedule *schedule,
+                                 const weft_end *from, const weft_end *to, const int *axes,
+                                 int count) {
+    weft_region in = weft_distribution_box(from->distribution, request->rank);
+    weft_region out = weft_distribution_box(to->distribution, request->rank);
+    const weft_view in_view = weft_end_view(request, from), out_view = weft_end_view(request, to);
+    weft_step *step = weft_schedule_add_step(schedule, WEFT_STEP_FFT);
+    weft_fft_step *fft = &step->as.fft;
+    weft_transform *t = &fft->transform;
+    const bool real_to_real = weft_axis_is_real_to_real(request->chain->type[axes[0]]);
+    *t = (weft_transform){.kind = real_to_real ? WEFT_TRANSFORM_R2R
+                                  : from->real ? WEFT_TRANSFORM_R2C
+                                  : to->real   ? WEFT_TRANSFORM_C2R
+                                               : WEFT_TRANSFORM_C2C,
+                          .direction = request->direction,
+                          .precision = request->precision,
+                          .dims = count,
+                          .threads = request->computing.threads,
+                          .effort = request->computing.effort,
+                          .in_elements = weft_view_reach(&in_view),
+                          .out_elements = weft_view_reach(&out_view)};
+    bool transformed[WEFT_AXES] = {false}, same = true;
+    for (int i = 0; i < count; i++) {
+        int a = axes[count - 1 - i];
+        int64_t n = in.n[a] > out.n[a] ? in.n[a] : out.n[a]; /* the real side is the longer one */
+        t->dim[i] = (weft_dimension){n, in_view.stride[a], out_view.stride[a]};
+        t->type[i] = type_of(request, a);
+        transformed[a] = true;
+        fft->axis[i] = axes[i];
+    }
+    for (int a = 0; a < in.axes; a++) {
+        same = same && in_view.stride[a] == out_view.stride[a];
+        if (transformed[a]) continue;
+        t->in_batch = t->in_batch || from->distribution->n[a] != 1;
+        if (in.n[a] != 1)
+            t->loop[t->loops++] = (weft_dimension){in.n[a], in_view.stride[a], out_view.stride[a]};
+    }
+    fft->parts = real_to_real && !from->real ? 2 : 1;
+    if (fft->parts == 2) halve_strides(t);
+    fft->can_alias = same && from->real == to->real;
+    fft->tiles = 1;
+    t->destroy_input = schedule->steps > 1;
+    step->src_bytes =
+        weft_view_reach(&in_view) * weft_end_element_bytes(request->precision, from->real);
+    step->dst_bytes =
+        weft_view_reach(&out_view) * weft_end_element_bytes(request->precision, to->real);
+    step->flops = t->in_elements > 0 ? transform_flops(t) : 0;
+    step->bytes_moved = weft_end_bytes(request, from) + weft_end_bytes(request, to);
+}
+
+void weft_schedule_add_reordering(const weft_schedule_request *request, weft_schedule *schedule,
+                                  const weft_end *from, const weft_end *to) {
+    const weft_view before = weft_end_view(request, from), after = weft_end_view(request, to);
+    const int64_t element = weft_end_element_bytes(request->precision, from->real);
+    weft_step *step = weft_schedule_add_step(schedule, WEFT_STEP_COPY);
+    step->as.copy = (weft_copy_step){
+        .copy = weft_copy_between(&before, &after, (size_t)element),
+        .transfer = WEFT_DEVICE_TO_DEVICE,
+        .optional = memcmp(before.stride, after.stride, sizeof before.stride) == 0};
+    step->src_bytes = weft_view_reach(&before) * element;
+    step->dst_bytes = weft_view_reach(&after) * element;
+    step->bytes_moved = 2 * weft_end_bytes(request, from);
+}
+
+bool weft_schedule_engine_has(const weft_schedule_request *request, weft_schedule *schedule) {
+    const weft_computing *by = &request->computing;
+    const weft_fft_step *fft = &schedule->step[schedule->steps - 1].as.fft;
+    if (!by->engine || weft_step_is_empty(fft) ||
+        by->engine->supports(&fft->transform, by->device) == WEFT_SUCCESS)
+        return true;
+    schedule->steps--;
+    return false;
+}
+
+void weft_schedule_add_fft(const weft_schedule_request *request, weft_schedule *schedule,
+                           const weft_end *from, const weft_end *to, const int *axes, int count) {
+    const weft_end near_from = {from->distribution, from->order, from->real, NULL};
+    const weft_end near_to = {to->distribution, to->order, to->real, NULL};
+    const int steps = schedule->steps;
+    for (int way = 0; way < 4; way++) { /* both as they lie, one of them copied, both copied */
+        const bool gathers = way & 1, scatters = way & 2;
+        if ((gathers && !from->stride) || (scatters && !to->stride)) continue;
+        if (gathers) weft_schedule_add_reordering(request, schedule, from, &near_from);
+        weft_schedule_add_transform(request, schedule, gathers ? &near_from : from,
+                                    scatters ? &near_to : to, axes, count);
+        const bool last = gathers == (from->stride != NULL) && scatters == (to->stride != NULL);
+        if (last || weft_schedule_engine_has(request, schedule)) {
+            if (scatters) weft_schedule_add_reordering(request, schedule, &near_to, to);
+            return;
+        }
+        schedule->steps = steps;
+    }
+}
