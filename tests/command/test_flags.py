@@ -119,7 +119,6 @@ class Flags(Case):
     def test_one_rank_speaks_for_all(self) -> None:
         self.refuse("transform", "in.npy", "out.npy", "--dance", ranks=3)
         self.refuse("transform", "none.npy", "out.npy", ranks=3)
-        self.refuse("transform", "line.npy", "out.npy", ranks=2)
         self.refuse(
             "transform", "in.npy", "out.npy", "--grid", "2x2", "--decomposition", "pencil", ranks=3
         )
