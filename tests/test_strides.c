@@ -496,7 +496,7 @@ static void kernels_transform_strided_arrays(void **state) {
 static void cufft_transforms_strided_arrays(void **state) {
     (void)state;
     if (tested_device() != WEFT_CUDA) skip();
-    check_cases(WEFT_CUDA, WEFT_ENGINE_CUFFT, CASES / 10);
+    check_cases(WEFT_CUDA, WEFT_ENGINE_CUFFT, CASES / 40);
 }
 
 /* ---- views that are read off by hand ---- */

@@ -123,8 +123,8 @@ class Convolve(Case):
             ((8, 7, 9), (3, 2, 5)),
             ((3, 4, 2), (4, 7, 3)),
         ]
-        every_other = list(itertools.product(shapes, ("f8", "c16"), ("full", "same", "valid")))[::2]
-        for place, ((shape, extents), dtype, mode) in enumerate(every_other):
+        some = list(itertools.product(shapes, ("f8", "c16"), ("full", "same", "valid")))[::4]
+        for place, ((shape, extents), dtype, mode) in enumerate(some):
             ranks = 1 if len(shape) == 1 else 1 + place % 4 % 3
             field, kernel = random_array(shape, dtype), random_array(extents, dtype)
             with self.subTest(shape=shape, extents=extents, dtype=dtype, mode=mode, ranks=ranks):
@@ -221,8 +221,8 @@ class Convolve(Case):
             ("laplacian", lambda *k: -square(*k), []),
         ]
         mixtures = [["periodic"] * 3, ["dirichlet"] * 3, ["neumann"] * 3, ["periodic", "neumann", "dirichlet"]]
-        every_third = list(itertools.product(cases, mixtures))[::3]
-        for place, ((name, symbol, flags), boundaries) in enumerate(every_third):
+        some = list(itertools.product(cases, mixtures))[::5]
+        for place, ((name, symbol, flags), boundaries) in enumerate(some):
             shape = [(7, 9, 5), (8, 6, 4)][place % 2]
             length = [3.0, 2.5, 4.0] if place % 3 else list(map(float, shape))
             field = random_array(shape, ("f8", "c16")[place // 4 % 2])
