@@ -138,6 +138,7 @@ void weft_convolved_symbol(const weft_convolved *c, int threads, void *spectrum)
     const weft_box *box = &c->spectrum;
     int64_t rows = 1;
     for (int a = 0; a < rank - 1; a++) rows *= box->n[a];
+    (void)threads; /* not looked at without OpenMP */
 #pragma omp parallel for num_threads(threads) if (threads > 1)
     for (int64_t row = 0; row < rows; row++) {
         int64_t index[WEFT_MAX_RANK], left = row;
