@@ -216,6 +216,22 @@ static void a_function_sees_every_global_index_once(void **state) {
         }
 }
 
+static void a_function_sees_fields_that_are_neighbours_one_by_one(void **state) {
+    (void)state;
+    enum { FIELDS = 3 };
+    atomic_int calls = 0;
+    weft_operator add = {.kind = WEFT_OPERATOR_FUNCTION, .function = add_index, .argument = &calls};
+    weft_problem problem = cube(&add, 1);
+    static double in[2 * FIELDS * POINTS], out[2 * FIELDS * POINTS];
+    problem.fields = FIELDS;
+    problem.fields_fastest = 1;
+    memset(in, 0, sizeof in);
+    run(&problem, identity, WEFT_FORWARD, in, out);
+    assert_int_equal(calls, FIELDS * POINTS);
+    for (int i = 0; i < POINTS; i++)
+        for (int f = 0; f < FIELDS; f++) assert_true(out[2 * (i * FIELDS + f)] == f * POINTS + i);
+}
+
 static void lists_are_applied_in_order_after_the_norm(void **state) {
     (void)state;
     atomic_int calls = 0;
@@ -697,6 +713,7 @@ int main(void) {
         cmocka_unit_test(a_shifted_real_array_stays_real),
         cmocka_unit_test(tables_multiply_by_real_and_by_complex_factors),
         cmocka_unit_test(a_function_sees_every_global_index_once),
+        cmocka_unit_test(a_function_sees_fields_that_are_neighbours_one_by_one),
         cmocka_unit_test(lists_are_applied_in_order_after_the_norm),
         cmocka_unit_test(the_lists_are_the_callers_again_after_creation),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),

@@ -55,6 +55,10 @@ size_t weft_convolved_bytes(const weft_convolved *c);
 /* Fills in this rank's box of the spectrum of a kernel that is a formula, over `points` (symbol.c).
  */
 void weft_convolved_symbol(const weft_convolved *c, int threads, void *spectrum);
+/* The wavenumber of index i along an axis of the spectrum, and whether it stands for its negative
+ * as well: index n/2. */
+double weft_convolved_wavenumber(const weft_convolved_axis *axis, int64_t i);
+bool weft_convolved_folds(const weft_convolved_axis *axis, int64_t i);
 /* The kernel's value at a wavenumber. */
 void weft_convolved_symbol_at(const weft_convolved *c, const double *k, double value[2]);
 /* What the field's spectrum is multiplied by where the kernel's is `value`: correlation and

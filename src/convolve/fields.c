@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double pi = 3.14159265358979323846;
-
 int weft_convolved_fields(const weft_convolved *c, bool made) {
     const int rank = c->problem.rank;
     switch (c->problem.kernel.kind) {
@@ -62,13 +60,11 @@ weft_status weft_convolved_check_fields(const weft_convolution_problem *p) {
 weft_status weft_convolved_find_waves(weft_convolved *c) {
     for (int a = 0; a < c->problem.rank; a++) {
         const weft_convolved_axis *axis = &c->axis[a];
-        const double length = axis->spacing * (double)axis->transform;
         c->wave[a] = malloc((size_t)axis->transform * sizeof *c->wave[a]);
         if (!c->wave[a])
             return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a kernel's wavenumbers");
         for (int64_t i = 0; i < axis->transform; i++)
-            c->wave[a][i] =
-                2 * pi * (double)(2 * i > axis->transform ? i - axis->transform : i) / length;
+            c->wave[a][i] = weft_convolved_wavenumber(axis, i);
     }
     return WEFT_SUCCESS;
 }
@@ -151,7 +147,7 @@ static double multiply_folded(const weft_convolved *c, weft_kernel_kind kind, in
                               const int64_t *index, point *p) {
     int folded[3], count = 0;
     for (int a = 0; a < rank; a++)
-        if (2 * index[a] == c->axis[a].transform) folded[count++] = a;
+        if (weft_convolved_folds(&c->axis[a], index[a])) folded[count++] = a;
     for (int signs = 0; signs < 1 << count; signs++) {
         for (int i = 0; i < count; i++)
             p->k[folded[i]] = (signs >> i & 1 ? -1 : 1) * fabs(p->k[folded[i]]);

@@ -12,28 +12,22 @@
 
 static const weft_versioned versions = WEFT_VERSIONED(weft_convolution_problem, reserved);
 
-static weft_status check_range(const char *name, int value, int last) {
-    if (value >= 0 && value <= last) return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s is %d, not one of its values 0..%d", name,
-                     value, last);
-}
-
 static weft_status check_field(weft_convolution_problem *p) {
     if (p->rank < 1 || p->rank > WEFT_MAX_RANK)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "problem.rank is %d; it must be 1 to %d",
                          p->rank, WEFT_MAX_RANK);
-    WEFT_TRY(check_range("problem.kind", (int)p->kind, WEFT_R2C));
-    WEFT_TRY(check_range("problem.precision", (int)p->precision, WEFT_SINGLE));
-    WEFT_TRY(check_range("problem.mode", (int)p->mode, WEFT_VALID));
-    WEFT_TRY(check_range("problem.kernel.kind", (int)p->kernel.kind, WEFT_KERNEL_ELASTIC));
-    WEFT_TRY(check_range("problem.correlate", p->correlate, 1));
-    WEFT_TRY(check_range("problem.deconvolve", p->deconvolve, 1));
+    WEFT_TRY(weft_check_range("problem.kind", (int)p->kind, WEFT_R2C));
+    WEFT_TRY(weft_check_range("problem.precision", (int)p->precision, WEFT_SINGLE));
+    WEFT_TRY(weft_check_range("problem.mode", (int)p->mode, WEFT_VALID));
+    WEFT_TRY(weft_check_range("problem.kernel.kind", (int)p->kernel.kind, WEFT_KERNEL_ELASTIC));
+    WEFT_TRY(weft_check_range("problem.correlate", p->correlate, 1));
+    WEFT_TRY(weft_check_range("problem.deconvolve", p->deconvolve, 1));
     if (!(p->regularizer >= 0 && isfinite(p->regularizer)))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "problem.regularizer is %g; give a finite number, 0 or more",
                          p->regularizer);
     for (int a = 0; a < p->rank; a++) {
-        WEFT_TRY(check_range("problem.boundary", (int)p->boundary[a], WEFT_NEUMANN));
+        WEFT_TRY(weft_check_range("problem.boundary", (int)p->boundary[a], WEFT_NEUMANN));
         if (p->n[a] < 1 || p->n[a] > (int64_t)1 << 60)
             return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                              "problem.n[%d] is %lld; every extent must be 1 to 2^60", a,

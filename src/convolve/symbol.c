@@ -94,10 +94,12 @@ void weft_convolved_put(const weft_convolved *c, void *spectrum, int64_t i, cons
     }
 }
 
-/* The wavenumber of index i along an axis; *folded: it stands for its negative as well. */
-static double wavenumber(const weft_convolved_axis *axis, int64_t i, bool *folded) {
+bool weft_convolved_folds(const weft_convolved_axis *axis, int64_t i) {
+    return axis->type == WEFT_AXIS_OF_KIND && 2 * i == axis->transform;
+}
+
+double weft_convolved_wavenumber(const weft_convolved_axis *axis, int64_t i) {
     const double length = axis->spacing * (double)axis->transform;
-    *folded = axis->type == WEFT_AXIS_OF_KIND && 2 * i == axis->transform;
     if (axis->type == WEFT_DCT2) return pi * (double)i / length;
     if (axis->type == WEFT_DST2) return pi * (double)(i + 1) / length;
     return 2 * pi * (double)(2 * i > axis->transform ? i - axis->transform : i) / length;
@@ -123,9 +125,8 @@ static void symbol_of(const weft_convolved *c, const int64_t *index, double valu
     double k[WEFT_MAX_RANK];
     int folded[WEFT_MAX_RANK], count = 0;
     for (int a = 0; a < c->problem.rank; a++) {
-        bool folds;
-        k[a] = wavenumber(&c->axis[a], index[a], &folds);
-        if (folds) folded[count++] = a;
+        k[a] = weft_convolved_wavenumber(&c->axis[a], index[a]);
+        if (weft_convolved_folds(&c->axis[a], index[a])) folded[count++] = a;
     }
     if (c->problem.kernel.kind == WEFT_KERNEL_FUNCTION) count = 0;
     mean_of_signs(c, k, folded, count, value);

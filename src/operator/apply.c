@@ -50,7 +50,16 @@ static void call_function(const weft_pointwise *p, const weft_operator *o, const
                              .complex_elements = !p->layout.real};
     if (p->omits_functions || count == 0) return;
     for (int a = 0; a < p->rank; a++) run.index[a] = p->layout.box.lo[a] + index[a];
-    o->function(&run, o->argument);
+    if (p->run_axis < p->rank) {
+        o->function(&run, o->argument);
+        return;
+    }
+    /* The members of a point are neighbours, and a run is within one of them. */
+    run.axis = p->rank - 1;
+    for (run.count = 1; count > 0; count--, run.batch++) {
+        o->function(&run, o->argument);
+        run.data = (char *)run.data + weft_pointwise_element_bytes(p);
+    }
 }
 
 static bool has_tables(const weft_pointwise *p, const weft_pointwise_part *part) {
@@ -226,7 +235,7 @@ bool weft_pointwise_find_row(const weft_pointwise *p, int64_t first, int64_t cou
     const bool single = p->layout.precision == WEFT_SINGLE;
     int64_t index[WEFT_AXES] = {0};
     if (p->parts != 1 || part->function || part->array || part->line || part->complex_factors ||
-        !has_tables(p, part))
+        p->run_axis == p->rank || !has_tables(p, part))
         return false;
     for (int a = p->run_axis + 1; a < p->rank; a++)
         if (part->table[a]) return false;

@@ -148,7 +148,7 @@ static weft_status make_parts(weft_pointwise *p, const weft_operator_list *list,
 }
 
 /* Sets the axis of contiguous runs: the contiguous axis, or the next slower one if that has one
- * index. */
+ * index. It is the batch's where the members of a point are neighbours (problem.fields_fastest). */
 static void lay_out(weft_pointwise *p, const weft_pointwise_layout *layout) {
     int last = layout->box.axes - 1;
     p->rank = last;

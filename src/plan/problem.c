@@ -18,7 +18,7 @@ enum { MAX_CHUNKS = 1024 };
 static const weft_versioned problem_versions = WEFT_VERSIONED(weft_problem, load);
 const weft_versioned weft_options_versions = WEFT_VERSIONED(weft_options, trace);
 
-static weft_status check_range(const char *name, int value, int last) {
+weft_status weft_check_range(const char *name, int value, int last) {
     if (value < 0 || value > last)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s is %d, not one of its values 0..%d", name,
                          value, last);
@@ -112,7 +112,7 @@ static weft_status check_axes(weft_problem *p) {
     for (int a = 0; a < p->rank; a++) {
         char name[32];
         snprintf(name, sizeof name, "problem.axis[%d]", a);
-        WEFT_TRY(check_range(name, (int)p->axis[a], WEFT_AXIS_REAL));
+        WEFT_TRY(weft_check_range(name, (int)p->axis[a], WEFT_AXIS_REAL));
         if (p->kind == WEFT_R2R && p->axis[a] == WEFT_AXIS_OF_KIND)
             return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                              "%s is 0, but problem.kind r2r wants the transform of every axis; "
@@ -139,9 +139,9 @@ static weft_status check_axes(weft_problem *p) {
 }
 
 static weft_status check_problem(weft_problem *p) {
-    WEFT_TRY(check_range("problem.kind", (int)p->kind, WEFT_R2R));
-    WEFT_TRY(check_range("problem.precision", (int)p->precision, WEFT_HALF));
-    WEFT_TRY(check_range("problem.norm", (int)p->norm, WEFT_NORM_FORWARD));
+    WEFT_TRY(weft_check_range("problem.kind", (int)p->kind, WEFT_R2R));
+    WEFT_TRY(weft_check_range("problem.precision", (int)p->precision, WEFT_HALF));
+    WEFT_TRY(weft_check_range("problem.norm", (int)p->norm, WEFT_NORM_FORWARD));
     if (p->kind == WEFT_R2R && p->precision == WEFT_HALF)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "problem.precision half: not with problem.kind r2r; choose single, and "
@@ -200,7 +200,7 @@ static weft_status check_available(const weft_options *o) {
                          "reference",
                          weft_engine_name(o->engine), WEFT_VERSION);
     for (int i = 0; i < WEFT_MAX_RANK; i++) {
-        WEFT_TRY(check_range("options.exchange", (int)o->exchange[i], last_exchange()));
+        WEFT_TRY(weft_check_range("options.exchange", (int)o->exchange[i], last_exchange()));
         if (o->exchange[i] != WEFT_EXCHANGE_AUTO && !weft_exchange_find(o->exchange[i]))
             return weft_fail(WEFT_ERROR_UNSUPPORTED,
                              "options.exchange[%d] %s is not in this version of weft (%s)", i,
@@ -210,17 +210,17 @@ static weft_status check_available(const weft_options *o) {
 }
 
 static weft_status check_options(const weft_problem *p, weft_options *o, int ranks, bool bricks) {
-    WEFT_TRY(check_range("options.decomposition", (int)o->decomposition, WEFT_BRICK));
-    WEFT_TRY(check_range("options.variant", (int)o->variant, WEFT_REALIGNED));
-    WEFT_TRY(check_range("options.engine", (int)o->engine, WEFT_ENGINE_IDENTITY));
-    WEFT_TRY(check_range("options.device", (int)o->device, WEFT_SIMULATED));
-    WEFT_TRY(check_range("options.location", (int)o->location, WEFT_LOCATION_HOST));
-    WEFT_TRY(check_range("options.device_aware", (int)o->device_aware, WEFT_STAGED));
-    WEFT_TRY(check_range("options.effort", (int)o->effort, WEFT_PATIENT));
-    WEFT_TRY(check_range("options.placement", (int)o->placement, WEFT_IN_PLACE));
-    WEFT_TRY(check_range("options.trace", o->trace, 1));
-    WEFT_TRY(check_range("options.convolve", o->convolve, 1));
-    WEFT_TRY(check_range("options.keep_spectrum", o->keep_spectrum, 1));
+    WEFT_TRY(weft_check_range("options.decomposition", (int)o->decomposition, WEFT_BRICK));
+    WEFT_TRY(weft_check_range("options.variant", (int)o->variant, WEFT_REALIGNED));
+    WEFT_TRY(weft_check_range("options.engine", (int)o->engine, WEFT_ENGINE_IDENTITY));
+    WEFT_TRY(weft_check_range("options.device", (int)o->device, WEFT_SIMULATED));
+    WEFT_TRY(weft_check_range("options.location", (int)o->location, WEFT_LOCATION_HOST));
+    WEFT_TRY(weft_check_range("options.device_aware", (int)o->device_aware, WEFT_STAGED));
+    WEFT_TRY(weft_check_range("options.effort", (int)o->effort, WEFT_PATIENT));
+    WEFT_TRY(weft_check_range("options.placement", (int)o->placement, WEFT_IN_PLACE));
+    WEFT_TRY(weft_check_range("options.trace", o->trace, 1));
+    WEFT_TRY(weft_check_range("options.convolve", o->convolve, 1));
+    WEFT_TRY(weft_check_range("options.keep_spectrum", o->keep_spectrum, 1));
     if (o->keep_spectrum && !o->convolve)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "options.keep_spectrum wants options.convolve = 1, too");

@@ -74,6 +74,9 @@ weft_status weft_call_gather_boxes(weft_transport *transport, const weft_call *c
  * one's. */
 int64_t weft_call_members(const weft_call *call, weft_direction direction);
 
+/* Fails where a field of a caller's struct is not one of its values 0 to last. */
+weft_status weft_check_range(const char *name, int value, int last);
+
 /* Global extents in a space, with the batch last. */
 void weft_call_extents(const weft_call *call, weft_space space, int64_t *n);
 
