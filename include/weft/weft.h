@@ -795,8 +795,9 @@ typedef struct weft_convolution_problem {
 } weft_convolution_problem;
 
 /* A convolution is a plan: weft_plan_box and weft_plan_bytes tell the boxes of the field
- * (WEFT_INPUT) and of the result (WEFT_OUTPUT), and weft_plan_memory, _options, _timings, _trace
- * and _explain work on it, too. It has no transforms of its own to execute. */
+ * (WEFT_INPUT) and of the result (WEFT_OUTPUT) and their bytes, which are no more than the boxes
+ * have; weft_plan_memory, _options, _timings, _trace and _explain work on it, too. It has no
+ * transforms of its own to execute. */
 typedef weft_plan weft_convolution;
 
 /* Creates a convolution of fields with a kernel: result[i] = sum over j of kernel[j] field[i - j]

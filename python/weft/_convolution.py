@@ -281,16 +281,12 @@ class Convolution:
         if out is None:
             return taken.give(self._library.execute(field))
         self._check_out(out)
-        if self._lies_well(out) and not np.may_share_memory(field, out):
+        if out.flags.carray and not np.may_share_memory(field, out):
             return self._library.execute(field, out)
-        if out is field and not self._pads and self._lies_well(out):
+        if out is field and not self._pads and out.flags.carray:
             return self._library.execute(out, out)
         out[...] = self._library.execute(field)
         return out
-
-    def _lies_well(self, out: Array) -> bool:
-        """Whether the library can compute where an array lies."""
-        return out.flags.carray and out.nbytes >= self._library.output_bytes
 
     def set_kernel(self, kernel: Any) -> None:
         """Gives a convolution whose kernel is an array another one of the same shape."""

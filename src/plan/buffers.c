@@ -133,7 +133,7 @@ static bool may_hold(const weft_schedule *schedule, int step, int buffer) {
     const weft_step *made = &schedule->step[step - 1], *last = &schedule->step[schedule->steps - 1];
     return buffer != WEFT_BUFFER_OUT || step == schedule->steps ||
            (!output_is_converted(schedule) &&
-            (!schedule->pads || made->dst_bytes <= last->dst_bytes));
+            (!schedule->exact || made->dst_bytes <= last->dst_bytes));
 }
 
 static void try_from(const weft_schedule *schedule, const weft_machine_buffers *price, int i,
@@ -142,7 +142,7 @@ static void try_from(const weft_schedule *schedule, const weft_machine_buffers *
     const int base = best[i][src].cost;
     const weft_exchange_step *x = &step->as.exchange;
     const bool loaded = step->kind == WEFT_STEP_EXCHANGE && x->loaded;
-    const bool packs = !output_is_converted(schedule) && !schedule->pads;
+    const bool packs = !output_is_converted(schedule) && !schedule->exact;
     const range buffers = {packs ? WEFT_BUFFER_OUT : WEFT_BUFFER_WORKSPACE, limit, price};
     for (int dst = WEFT_BUFFER_OUT; dst < limit; dst++) {
         if (!loaded && may_hold(schedule, i + 1, dst))

@@ -74,7 +74,7 @@ void weft_schedule_add_padding(const weft_schedule_request *request, weft_schedu
         step->as.pointwise.number = number;
     }
     weft_stored *stored = &step->as.pointwise.layout.stored;
-    schedule->pads = true;
+    schedule->exact = true;
     stored->cropped = true;
     memcpy(stored->n, box.n, sizeof box.n);
     if (narrow->stride) {

@@ -253,6 +253,21 @@ int64_t weft_call_members(const weft_call *call, weft_direction direction) {
     return p->batch * (direction == WEFT_FORWARD ? p->fields : p->result_fields);
 }
 
+/* A point of the result that has other fields than one of the input takes other memory. */
+static weft_status check_result_fields(weft_call *call) {
+    if (call->problem.fields == call->problem.result_fields) return WEFT_SUCCESS;
+    if (call->has_output)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "problem.output: not together with result_fields that are not fields; "
+                         "leave it NULL");
+    if (call->options.placement == WEFT_IN_PLACE)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "options.placement: result_fields that are not fields are not made in "
+                         "place; choose WEFT_OUT_OF_PLACE");
+    call->options.placement = WEFT_OUT_OF_PLACE;
+    return WEFT_SUCCESS;
+}
+
 void weft_call_extents(const weft_call *call, weft_space space, int64_t *n) {
     int rank = call->problem.rank;
     memcpy(n, call->problem.n, (size_t)rank * sizeof *n);
@@ -492,10 +507,7 @@ weft_status weft_call_read(const weft_problem *problem, const weft_options *opti
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "options.keep_spectrum: not together with problem.input and "
                          "problem.output, whose boxes the spectrum need not have; leave them NULL");
-    if (call->has_output && call->problem.fields != call->problem.result_fields)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "problem.output: not together with result_fields that are not fields; "
-                         "leave it NULL");
+    WEFT_TRY(check_result_fields(call));
     if (call->has_input) WEFT_TRY(check_brick(call, WEFT_INPUT, &call->input));
     if (call->has_output) WEFT_TRY(check_brick(call, WEFT_OUTPUT, &call->output));
     return read_operators(call);

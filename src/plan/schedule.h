@@ -143,7 +143,7 @@ typedef struct weft_schedule {
     size_t buffer_bytes[WEFT_BUFFERS]; /* the largest content of each */
     int workspaces;
     bool shared[WEFT_MAX_WORKSPACES]; /* partners read arrays in this workspace */
-    bool pads;            /* the caller's arrays are smaller than those that are worked on */
+    bool exact;           /* the caller's output never holds more than what the caller gets */
     bool converts_output; /* what the caller gets is stored as other numbers than are worked on, or
                              at strides of its own */
 } weft_schedule;

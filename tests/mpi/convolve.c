@@ -169,6 +169,11 @@ static void run_and_compare_fields(const convolve_case *c, weft_convolution plan
     weft_plan_bytes(plan, WEFT_INPUT, &in_bytes);
     weft_plan_bytes(plan, WEFT_OUTPUT, &out_bytes);
     const int64_t ins = elements_of(&in_box, p->rank), outs = elements_of(&out_box, p->rank);
+    const size_t element = (p->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double)) *
+                           (p->kind == WEFT_C2C ? 2 : 1);
+    if (in_bytes != (size_t)(before * ins) * element ||
+        out_bytes != (size_t)(after * outs) * element)
+        fail(c, "weft_plan_bytes are not those of the boxes");
     void *in = malloc(in_bytes + 1), *out = malloc(out_bytes + 1), *there = NULL, *back = NULL;
     int64_t index[WEFT_MAX_RANK];
     for (int64_t i = 0; i < before * ins; i++) {

@@ -30,7 +30,6 @@ typedef struct convolution_object {
     weft_convolution plan;   /* NULL until it is made */
     uint64_t generation;     /* of the process that made it */
     PyThread_type_lock busy; /* held while the convolution is used */
-    size_t bytes[2];         /* of field and result */
 } convolution_object;
 
 static int refuse(const char *sentence) {
@@ -65,15 +64,11 @@ typedef struct creation {
     weft_convolution_problem problem;
     const weft_options *options;
     weft_convolution plan;
-    size_t bytes[2];
 } creation;
 
 static weft_status create(void *argument) {
     creation *c = argument;
-    weft_status status = weft_convolution_create(c->context, &c->problem, c->options, &c->plan);
-    for (int space = WEFT_INPUT; space <= WEFT_OUTPUT && status == WEFT_SUCCESS; space++)
-        status = weft_plan_bytes(c->plan, (weft_space)space, &c->bytes[space]);
-    return status;
+    return weft_convolution_create(c->context, &c->problem, c->options, &c->plan);
 }
 
 /* Makes the convolution of this process, unless another thread has made it meanwhile. */
@@ -99,7 +94,6 @@ static int make(convolution_object *self) {
     }
     self->plan = c.plan;
     self->busy = busy;
-    memcpy(self->bytes, c.bytes, sizeof self->bytes);
     self->generation = generation;
     return 0;
 }
@@ -363,13 +357,11 @@ static PyObject *take_result(convolution_object *self, PyObject *out) {
     npy_intp shape[WEFT_MAX_RANK + 1];
     const int axes = shape_in(self, WEFT_OUTPUT, shape);
     if (axes < 0) return NULL;
-    if (out == Py_None)
-        return core_array_with_room(axes, shape, numpy_type(self), self->bytes[WEFT_OUTPUT]);
-    if (is_fit(self, out, axes, shape) && PyArray_ISWRITEABLE((PyArrayObject *)out) &&
-        (size_t)PyArray_NBYTES((PyArrayObject *)out) >= self->bytes[WEFT_OUTPUT])
+    if (out == Py_None) return PyArray_SimpleNew(axes, shape, numpy_type(self));
+    if (is_fit(self, out, axes, shape) && PyArray_ISWRITEABLE((PyArrayObject *)out))
         return Py_NewRef(out);
     refuse("Convolution: the result is a contiguous NumPy array of the convolution's type and "
-           "output_shape, and has output_bytes");
+           "output_shape");
     return NULL;
 }
 
@@ -385,24 +377,15 @@ static weft_status convolve(convolution_object *self, const void *in, void *out,
 static PyObject *convolution_execute(PyObject *object, PyObject *args) {
     convolution_object *self = (convolution_object *)object;
     PyObject *in, *given_out = Py_None;
-    void *copy = NULL;
     if (!PyArg_ParseTuple(args, "O|O:execute", &in, &given_out) || check_field(self, in) < 0)
         return NULL;
     PyObject *out = take_result(self, given_out);
     if (!out) return NULL;
-    /* In place the caller's array has room enough. */
-    const void *field =
-        in == out ? PyArray_DATA((PyArrayObject *)in)
-                  : core_elements_with_room((PyArrayObject *)in, self->bytes[WEFT_INPUT], &copy);
-    if (!field) {
-        Py_DECREF(out);
-        return NULL;
-    }
+    const void *field = PyArray_DATA((PyArrayObject *)in);
     char sentence[CORE_SENTENCE];
     weft_status status;
     Py_BEGIN_ALLOW_THREADS;
     status = convolve(self, field, PyArray_DATA((PyArrayObject *)out), sentence);
-    free(copy);
     Py_END_ALLOW_THREADS;
     if (status == WEFT_SUCCESS) return out;
     core_raise(status, sentence);
@@ -489,11 +472,6 @@ static PyObject *get_shape(PyObject *object, void *space) {
     return tuple;
 }
 
-static PyObject *get_output_bytes(PyObject *object, void *closure) {
-    (void)closure;
-    return PyLong_FromSize_t(((convolution_object *)object)->bytes[WEFT_OUTPUT]);
-}
-
 static PyObject *get_option(PyObject *object, void *device) {
     weft_convolution plan = plan_of((convolution_object *)object);
     return plan ? (device ? core_device_of(plan) : core_engine_of(plan)) : NULL;
@@ -502,8 +480,6 @@ static PyObject *get_option(PyObject *object, void *device) {
 static PyGetSetDef properties[] = {
     {"shape", get_shape, NULL, "Shape of the field.", NULL},
     {"output_shape", get_shape, NULL, "Shape of the result.", "output"},
-    {"output_bytes", get_output_bytes, NULL, "Bytes that an array for the result has, or more.",
-     NULL},
     {"batch", get_batch, NULL, "As given.", NULL},
     {"memory", get_memory, NULL, "Bytes that the convolution holds.", NULL},
     {"device", get_option, NULL, "'host', 'cuda:0', ...", "device"},

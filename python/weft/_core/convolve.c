@@ -10,7 +10,6 @@ enum { POINTS_PER_THREAD = 8192 }; /* fewer are not worth another thread */
 
 typedef struct call {
     PyArrayObject *in, *kernel, *out;
-    const void *field; /* the elements of `in` */
     core_key key;
     core_cached *plan;
     char sentence[CORE_SENTENCE];
@@ -81,8 +80,7 @@ static PyObject *make_result(const call *c) {
         return NULL;
     }
     for (int a = 0; a < c->key.rank; a++) shape[a + 1] = (npy_intp)box.n[a];
-    return core_array_with_room((int)c->key.rank + 1, shape, PyArray_TYPE(c->in),
-                                core_cached_bytes(c->plan, WEFT_OUTPUT));
+    return PyArray_SimpleNew((int)c->key.rank + 1, shape, PyArray_TYPE(c->in));
 }
 
 static weft_status convolve(void *argument) {
@@ -90,24 +88,17 @@ static weft_status convolve(void *argument) {
     weft_plan plan = core_cached_plan(c->plan);
     const weft_status status = weft_convolution_set_kernel(plan, PyArray_DATA(c->kernel));
     if (status != WEFT_SUCCESS) return status;
-    return weft_convolution_execute(plan, c->field, PyArray_DATA(c->out));
+    return weft_convolution_execute(plan, PyArray_DATA(c->in), PyArray_DATA(c->out));
 }
 
 /* Convolves with the plan that has been taken. */
 static PyObject *run(call *c) {
-    void *copy;
     PyObject *out = make_result(c);
     if (!out) return NULL;
     c->out = (PyArrayObject *)out;
-    c->field = core_elements_with_room(c->in, core_cached_bytes(c->plan, WEFT_INPUT), &copy);
-    if (!c->field) {
-        Py_DECREF(out);
-        return NULL;
-    }
     weft_status status;
     Py_BEGIN_ALLOW_THREADS;
     status = core_run((int)c->key.threads, convolve, c, c->sentence);
-    free(copy);
     Py_END_ALLOW_THREADS;
     if (status == WEFT_SUCCESS) return out;
     core_raise(status, c->sentence);

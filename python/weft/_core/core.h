@@ -196,14 +196,6 @@ PyObject *core_device_of(weft_plan plan);
  * where the options name a GPU. */
 int core_find_nvrtc(const weft_options *options);
 
-/* room.c: arrays of callers that want more bytes than their elements have (weft_plan_bytes). */
-
-/* A new array in memory of so many bytes or more. */
-PyObject *core_array_with_room(int axes, const npy_intp *shape, int type, size_t bytes);
-/* Elements of a contiguous array in memory of so many bytes or more: its own, or a copy, which is
- * put into *copy too and is for the caller to free. */
-const void *core_elements_with_room(PyArrayObject *array, size_t bytes, void **copy);
-
 /* convolution.c: convolutions with one kernel, as objects. */
 
 int core_convolution_type_add(PyObject *module);
