@@ -4,7 +4,6 @@
  */
 #include "core.h"
 
-
 enum { POINTS_PER_THREAD = 8192 }; /* fewer are not worth another thread */
 
 typedef struct call {
