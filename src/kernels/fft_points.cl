@@ -241,29 +241,28 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 #define LOAD_IF(e)
 #endif
 
-/* Complex number number of a line. */
+/* Complex number `number` of a line. Pieces hold what an array holds: of one that is padded, the
+ * points that are there. */
 #ifdef IN_PIECES
 #define IN_PIECE(which)                                                                            \
     if (sought >= in_pieces->first[which])                                                         \
         at = in_##which + place_in_piece(in_pieces, which, sought, index);
-#define LOAD_COMPLEX(result, number)                                                               \
-    {                                                                                              \
-        const int sought = (number);                                                               \
-        GLOBAL const real *at = in_0;                                                              \
-        IN_PIECES(IN_PIECE)                                                                        \
-        result = load_two(at);                                                                     \
-        OPERATE_LOADED(result, LOAD_NUMBER(sought))                                                \
-    }
+#define LOAD_FOUND(result)                                                                         \
+    GLOBAL const real *at = in_0;                                                                  \
+    IN_PIECES(IN_PIECE)                                                                            \
+    result = load_two(at);
 #else
+#define LOAD_FOUND(result)                                                                         \
+    result = LOAD_TWO(from + sought * (IN_UNIT ? IN_NUMBERS : shape.in_point));
+#endif
 #define LOAD_COMPLEX(result, number)                                                               \
     {                                                                                              \
         const int sought = (number);                                                               \
         LOAD_IF(LOAD_NUMBER(sought)) {                                                             \
-            result = LOAD_TWO(from + sought * (IN_UNIT ? IN_NUMBERS : shape.in_point));            \
+            LOAD_FOUND(result)                                                                     \
             OPERATE_LOADED(result, LOAD_NUMBER(sought))                                            \
         }                                                                                          \
     }
-#endif
 
 /* Loads a real number, or the number that the caller's array holds for a complex one. */
 #define LOAD_ONE(result, place, e)                                                                 \

@@ -87,8 +87,14 @@ static void choose_options(convolve_case *c) {
     o->engine = device == WEFT_HOST ? engines[random_below(4)] : WEFT_ENGINE_AUTO;
     if (o->decomposition == WEFT_SLAB_1D2D && c->problem.rank < 2)
         o->decomposition = WEFT_DECOMPOSITION_AUTO;
-    /* What a device lends cannot be read everywhere. */
-    if (device != WEFT_HOST && o->exchange[0] == WEFT_PEER) o->exchange[0] = WEFT_P2P_SYNC;
+    /* What other devices hold, partners cannot read. */
+    if (device != WEFT_HOST && device != WEFT_CUDA && o->exchange[0] == WEFT_PEER)
+        o->exchange[0] = WEFT_P2P_SYNC;
+}
+
+/* A boundary that the device has: cosine and sine transforms are the host's. */
+static weft_boundary random_boundary(void) {
+    return (weft_boundary)random_below(device == WEFT_HOST || device == WEFT_SIMULATED ? 5 : 3);
 }
 
 static weft_convolution_problem random_shape(int rank_of_problem, int least, int most) {
@@ -96,7 +102,7 @@ static weft_convolution_problem random_shape(int rank_of_problem, int least, int
                                   .kind = random_below(2) ? WEFT_R2C : WEFT_C2C};
     for (int a = 0; a < p.rank; a++) {
         p.n[a] = least + random_below(most - least + 1);
-        p.boundary[a] = (weft_boundary)random_below(5);
+        p.boundary[a] = random_boundary();
     }
     return p;
 }
@@ -482,8 +488,9 @@ static void symbol_case(int number) {
     if (ranks > 1 && p->rank == 1) p->rank = 2, p->n[1] = 5;
     p->batch = random_below(3);
     for (int a = 0; a < p->rank; a++) {
-        static const weft_boundary boundaries[] = {WEFT_PERIODIC, WEFT_DIRICHLET, WEFT_NEUMANN};
-        p->boundary[a] = boundaries[random_below(3)];
+        const weft_boundary boundary = random_boundary();
+        const bool reflects = boundary == WEFT_DIRICHLET || boundary == WEFT_NEUMANN;
+        p->boundary[a] = reflects ? boundary : WEFT_PERIODIC;
         if (random_below(2)) p->length[a] = 0.5 * (1 + random_below(8));
         const double length = p->length[a] > 0 ? p->length[a] : (double)p->n[a];
         const bool periodic = p->boundary[a] == WEFT_PERIODIC;
