@@ -22,7 +22,12 @@ void watch_rank(void);
  * cannot be started. */
 weft_status watch_launcher(const char *const *line, int ranks, int *exit_status);
 
-typedef enum rank_event { RANK_STARTED, RANK_ENDED, RANK_DIED } rank_event;
+typedef enum rank_event {
+    RANK_STARTED,
+    RANK_ENDED,  /* with success, or because the run was asked to end */
+    RANK_FAILED, /* by itself and after a message: launchers then end the others */
+    RANK_DIED
+} rank_event;
 
 /* What a rank's parent writes into the pipe of watch_launcher. */
 typedef struct rank_report {

@@ -37,6 +37,7 @@ typedef struct launcher_watch {
     int ranks;
     struct pollfd *waited;
     bool *ended;     /* for each rank: its parent said farewell */
+    bool failed;     /* a rank failed with a message, and the launcher may kill the others */
     bool dead;       /* a rank died, and the line is out */
     bool said;       /* something went to standard error */
     int asked;       /* the signal that asked this process to end, or 0 */
@@ -82,7 +83,7 @@ static void end_launcher(launcher_watch *w, int number) {
 }
 
 static void say_death(launcher_watch *w, const rank_report *report) {
-    if (w->dead || w->asked != 0) return;
+    if (w->dead || w->failed || w->asked != 0) return;
     watch_print_death(report);
     w->dead = true;
     end_launcher(w, SIGTERM);
@@ -98,6 +99,10 @@ static void take_reports(launcher_watch *w) {
             break;
         case RANK_ENDED:
             w->ended[report.rank] = true;
+            break;
+        case RANK_FAILED:
+            w->ended[report.rank] = true;
+            w->failed = true;
             break;
         case RANK_DIED:
             w->ended[report.rank] = true;

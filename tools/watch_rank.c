@@ -94,7 +94,7 @@ static void look_around(rank_watch *w) {
 static _Noreturn void leave(rank_watch *w, int status, const sigset_t *signals) {
     bool died = WIFSIGNALED(status) || WEXITSTATUS(status) > 2;
     if (!died || w->asked) {
-        (void)tell(w, RANK_ENDED, status);
+        (void)tell(w, status == 0 || w->asked ? RANK_ENDED : RANK_FAILED, status);
         _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
     }
     rank_report report = {.event = RANK_DIED, .rank = w->rank, .wait_status = status};
