@@ -26,7 +26,7 @@ static inline setting *make(weft_kind kind, weft_decomposition decomposition, we
     setting *s = calloc(1, sizeof *s);
     weft_problem problem = {.rank = 3, .n = {64, 48, 40}, .kind = kind};
     weft_options options = {.decomposition = decomposition, .grid = {p1, p2}};
-    assert_int_equal(weft_call_read(&problem, &options, p1 * (p2 ? p2 : 1), &s->call),
+    assert_int_equal(weft_call_read(&problem, &options, NULL, p1 * (p2 ? p2 : 1), &s->call),
                      WEFT_SUCCESS);
     s->planner = (weft_planner){.call = &s->call, .ranks = p1 * (p2 ? p2 : 1)};
     s->candidate = (weft_candidate){.decomposition = decomposition,

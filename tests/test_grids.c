@@ -24,7 +24,7 @@ static weft_process_grid *grids_of(setting *s, int rank, int64_t n, int ranks,
     const weft_options options = {.decomposition = decomposition};
     weft_process_grid *grids = NULL;
     for (int a = 0; a < rank; a++) problem.n[a] = n;
-    assert_int_equal(weft_call_read(&problem, &options, ranks, &s->call), WEFT_SUCCESS);
+    assert_int_equal(weft_call_read(&problem, &options, NULL, ranks, &s->call), WEFT_SUCCESS);
     s->planner = (weft_planner){.call = &s->call, .ranks = ranks};
     assert_int_equal(weft_planner_grids(&s->planner, &grids, count), WEFT_SUCCESS);
     return grids;

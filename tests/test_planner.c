@@ -27,7 +27,7 @@ static weft_status list_on_nodes(setting *s, weft_exchange first, weft_exchange 
     weft_problem problem = {.rank = 3, .n = {64, 48, 40}};
     weft_options options = {
         .decomposition = WEFT_PENCIL, .grid = {2, 3}, .exchange = {first, second}};
-    assert_int_equal(weft_call_read(&problem, &options, 6, &s->call), WEFT_SUCCESS);
+    assert_int_equal(weft_call_read(&problem, &options, NULL, 6, &s->call), WEFT_SUCCESS);
     s->planner = (weft_planner){.call = &s->call, .ranks = 6, .addressable = true, .node = node};
     return weft_planner_list(&s->planner);
 }
@@ -51,7 +51,7 @@ static void list_on_one_rank(void *argument, weft_transport *transport) {
                         .order = {r, (r + 1) % 3, (r + 2) % 3}};
     weft_problem problem = {.rank = 3, .n = {48, 48, 40}, .input = &brick, .output = &brick};
     weft_options options = {.exchange = {t->given}};
-    assert_int_equal(weft_call_read(&problem, &options, 3, &t->call[r]), WEFT_SUCCESS);
+    assert_int_equal(weft_call_read(&problem, &options, NULL, 3, &t->call[r]), WEFT_SUCCESS);
     t->planner[r] = (weft_planner){.call = &t->call[r],
                                    .ranks = 3,
                                    .rank = r,
@@ -227,7 +227,7 @@ static void candidates_that_are_alike_are_listed_once(void **state) {
     const weft_problem problem = {.rank = 3, .n = {64, 48, 40}};
     const weft_options options = {
         .decomposition = WEFT_PENCIL, .grid = {6, 1}, .exchange = {0, WEFT_A2A_SYNC}};
-    assert_int_equal(weft_call_read(&problem, &options, 6, &s->call), WEFT_SUCCESS);
+    assert_int_equal(weft_call_read(&problem, &options, NULL, 6, &s->call), WEFT_SUCCESS);
     s->planner = (weft_planner){.call = &s->call, .ranks = 6, .addressable = true, .node = one};
     assert_int_equal(weft_planner_list(&s->planner), WEFT_SUCCESS);
     assert_int_equal(s->planner.count, 2); /* the variants */
@@ -265,7 +265,7 @@ static void what_is_predicted_is_the_schedule_that_runs(void **state) {
                                       .placement = (weft_placement)(mix / 8),
                                       .location = WEFT_LOCATION_HOST};
         const int ranks = mix & 4 ? 12 : 3;
-        assert_int_equal(weft_call_read(&problem, &options, ranks, &s->call), WEFT_SUCCESS);
+        assert_int_equal(weft_call_read(&problem, &options, NULL, ranks, &s->call), WEFT_SUCCESS);
         s->planner =
             (weft_planner){.call = &s->call, .ranks = ranks, .addressable = true, .node = one};
         s->planner.common.engine = weft_engine_find(mix & 2 ? WEFT_ENGINE_JIT : WEFT_ENGINE_NATIVE);
@@ -318,7 +318,7 @@ static void redistributions_have_methods_of_their_own_where_that_is_faster(void 
         const weft_options options = {
             .decomposition = WEFT_PENCIL, .grid = {2, 3}, .placement = WEFT_OUT_OF_PLACE};
         machine.penalty.datatypes = 0.25 * i;
-        assert_int_equal(weft_call_read(&problem, &options, 6, &s->call), WEFT_SUCCESS);
+        assert_int_equal(weft_call_read(&problem, &options, NULL, 6, &s->call), WEFT_SUCCESS);
         s->planner = (weft_planner){.call = &s->call, .machine = &machine, .ranks = 6};
         assert_int_equal(weft_planner_list(&s->planner), WEFT_SUCCESS);
         for (int c = 0; c < s->planner.count; c++) {
@@ -350,7 +350,7 @@ static void passes_are_cut_into_as_many_tiles_as_measured(void **state) {
             weft_problem problem = {.rank = 3};
             const weft_options options = {.device = WEFT_CUDA, .chunks = given ? 5 : 0};
             memcpy(problem.n, cases[i].n, sizeof cases[i].n);
-            assert_int_equal(weft_call_read(&problem, &options, 2, &s->call), WEFT_SUCCESS);
+            assert_int_equal(weft_call_read(&problem, &options, NULL, 2, &s->call), WEFT_SUCCESS);
             s->planner = (weft_planner){.call = &s->call, .ranks = 2};
             s->planner.common.device = weft_device_find(WEFT_CUDA);
             assert_int_equal(weft_planner_tiles(&s->planner), given ? 5 : cases[i].tiles);
@@ -370,7 +370,7 @@ static void the_choice_is_made_for_the_machine_that_is_given(void **state) {
     setting *s = calloc(1, sizeof *s);
     weft_machine machine = weft_machine_default;
     weft_candidate chosen[2];
-    assert_int_equal(weft_call_read(&problem, NULL, 64, &s->call), WEFT_SUCCESS);
+    assert_int_equal(weft_call_read(&problem, NULL, NULL, 64, &s->call), WEFT_SUCCESS);
     for (int slow = 0; slow < 2; slow++) {
         machine.rate.latency = slow ? 1e-3 : 0;
         s->planner = (weft_planner){.call = &s->call, .machine = &machine, .ranks = 64};
@@ -391,7 +391,7 @@ static weft_candidate choose(const weft_problem *problem, int ranks, weft_engine
     static int nodes[64];
     setting *s = calloc(1, sizeof *s);
     const weft_options options = {.exchange = {method}, .placement = WEFT_OUT_OF_PLACE};
-    assert_int_equal(weft_call_read(problem, &options, ranks, &s->call), WEFT_SUCCESS);
+    assert_int_equal(weft_call_read(problem, &options, NULL, ranks, &s->call), WEFT_SUCCESS);
     s->planner =
         (weft_planner){.call = &s->call, .ranks = ranks, .addressable = true, .node = nodes};
     s->planner.common.engine = engine == WEFT_ENGINE_AUTO ? NULL : weft_engine_find(engine);
@@ -477,7 +477,7 @@ static void boxes_with_more_elements_than_a_number_holds_overlap(void **state) {
         .gather_all = gather_everything, .maximum = agree_at_once, .broadcast = tell_all};
     weft_transport transport = {.ops = &ops, .size = RANKS};
     weft_region *boxes = NULL;
-    assert_int_equal(weft_call_read(&problem, NULL, RANKS, &s->call), WEFT_SUCCESS);
+    assert_int_equal(weft_call_read(&problem, NULL, NULL, RANKS, &s->call), WEFT_SUCCESS);
     assert_int_equal(weft_call_gather_boxes(&transport, &s->call, WEFT_INPUT, &boxes),
                      WEFT_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(weft_thread_error(), "ranks 0 and 1 overlap"));

@@ -320,7 +320,7 @@ static void planning_1024_cubed_over_4096_ranks_is_consistent_and_small(void **s
     setting *s = calloc(1, sizeof *s);
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);
-    assert_int_equal(weft_call_read(&problem, &options, 4096, &s->call), WEFT_SUCCESS);
+    assert_int_equal(weft_call_read(&problem, &options, NULL, 4096, &s->call), WEFT_SUCCESS);
     s->planner = (weft_planner){.call = &s->call, .ranks = 4096};
     s->candidate = (weft_candidate){
         .decomposition = WEFT_PENCIL, .variant = WEFT_DEFAULT, .grid_axes = 2, .grid = {64, 64}};

@@ -703,6 +703,100 @@ WEFT_API weft_status weft_buffer_upload(weft_plan plan, void *buffer, const void
 WEFT_API weft_status weft_buffer_download(weft_plan plan, void *host, const void *buffer,
                                           size_t bytes);
 
+/* ---- compositions ---- */
+
+/* What a stage of a composition does with the array that the stage before it left. */
+typedef enum weft_stage_kind {
+    WEFT_STAGE_FORWARD = 0, /* the forward transform: of real numbers a half spectrum */
+    WEFT_STAGE_INVERSE,     /* the inverse of all axes that are transformed */
+    WEFT_STAGE_POINTWISE,   /* operators */
+    WEFT_STAGE_EMBED,       /* the array becomes a box of a larger one of zeros */
+    WEFT_STAGE_CROP,        /* a box of the array, or every so many points of it, is what stays */
+    WEFT_STAGE_COPY_OUT,    /* the array as it is here is stored in an array of the caller's, too */
+    WEFT_STAGE_PROBLEM      /* what weft_execute does with a plan for a problem */
+} weft_stage_kind;
+
+/* A stage. Members that do not belong to its kind are 0. */
+typedef struct weft_stage {
+    weft_stage_kind kind;
+    /* FORWARD: as weft_problem.axis. INVERSE: the same where the composition begins with a
+     * spectrum, else 0. */
+    weft_axis axis[WEFT_MAX_RANK];
+    /* POINTWISE: as weft_problem.load, spectral and store: next to a transform, behind an EMBED and
+     * before a CROP. Once between two other stages. */
+    weft_operators operators;
+    int64_t result_fields; /* POINTWISE with a WEFT_OPERATOR_MATRIX: as in weft_problem */
+    /* EMBED: the extents of the larger array; the box begins at index lo[a], which is 0 unless the
+     * stage is the first one. CROP, in real space: n[a] points stay, those at lo[a], lo[a] +
+     * step[a], ... n[a] of 0 is all there are, step[a] of 0 is 1; lo other than 0 and steps other
+     * than 1 want a transform before. */
+    int64_t n[WEFT_MAX_RANK], lo[WEFT_MAX_RANK], step[WEFT_MAX_RANK];
+    /* PROBLEM: of the same rank, precision, batch and, in the space where it begins, extents and
+     * numbers as the array; without input, output and strides. It is read by
+     * weft_composition_create only. With WEFT_CONVOLVE it is a convolution with problem.spectral.
+     */
+    const weft_problem *problem;
+    weft_direction direction;
+    int64_t reserved[8];
+} weft_stage;
+
+/* What to compose. Zero fields take their default. Equal on all ranks. */
+typedef struct weft_composition_problem {
+    size_t struct_size; /* 0, or sizeof(weft_composition_problem) */
+    int rank;
+    int64_t n[WEFT_MAX_RANK]; /* extents of the array at the beginning; of a spectrum those of the
+                                 real space */
+    weft_kind kind;           /* WEFT_R2C: real numbers in real space; WEFT_C2C: complex ones */
+    weft_space begin; /* WEFT_INPUT: it begins in real space; WEFT_OUTPUT: with a spectrum */
+    weft_precision precision;              /* double or single */
+    weft_norm norm;                        /* of all FORWARD and INVERSE stages */
+    int64_t batch, fields, fields_fastest; /* as in weft_problem */
+    const weft_stage *stage;               /* [stages] */
+    int stages;                            /* 1 to WEFT_MAX_STAGES */
+    int64_t reserved[16];
+} weft_composition_problem;
+
+#define WEFT_MAX_STAGES 64
+
+/* A composition is a plan: weft_plan_box and weft_plan_bytes tell the boxes and bytes of the array
+ * it begins with (WEFT_INPUT) and of its result (WEFT_OUTPUT); weft_plan_memory, _timings, _trace
+ * and _explain tell of all of it, weft_plan_options of its first plan, and weft_plan_set_array sets
+ * arrays of all its operators. */
+typedef weft_plan weft_composition;
+
+/* Creates a composition: stages one after the other, as few plans as possible. From an embedding
+ * before a forward stage to a crop behind the inverse stage everything is one plan with one
+ * schedule, which goes there and back along the last axis in one trip where the engine can, and
+ * pads, multiplies and crops as it loads and stores. weft_plan_explain shows the plans, between
+ * which arrays of the composition lie, and which of them have their schedules at which stages. opt
+ * may be NULL; it is for all plans, and its convolve and keep_spectrum do not matter. Collective.
+ */
+WEFT_API weft_status weft_composition_create(weft_context ctx,
+                                             const weft_composition_problem *problem,
+                                             const weft_options *opt,
+                                             weft_composition *composition);
+
+/* The box that `rank` owns of the array as stage number `stage` leaves it: of a copy that is
+ * stored, say, or of the factors of a WEFT_OPERATOR_ARRAY. Before a forward stage it is the box of
+ * what was there before zeros were added. Not collective. */
+WEFT_API weft_status weft_composition_box(weft_composition composition, int stage, int rank,
+                                          weft_box *box);
+
+/* Bytes to allocate for this rank's array out[number] of weft_composition_execute. Not collective.
+ */
+WEFT_API weft_status weft_composition_bytes(weft_composition composition, int number,
+                                            size_t *bytes);
+
+/* Executes all stages. out[0], out[1], ... are the arrays of the WEFT_STAGE_COPY_OUT in their
+ * order, and then that of the result. They do not overlap with each other nor with `in`, which is
+ * read and kept; the result may be `in` where weft_execute would allow that and no other array is
+ * given. Otherwise as weft_execute. Collective. */
+WEFT_API weft_status weft_composition_execute(weft_composition composition, const void *in,
+                                              void *const *out);
+
+/* Destroys *composition and sets it to NULL. Collective for MPI contexts. */
+WEFT_API void weft_composition_destroy(weft_composition *composition);
+
 /* ---- convolutions ---- */
 
 /* What the field is, beyond its box, along an axis of n points with spacing h = length / n. Their
@@ -794,10 +888,10 @@ typedef struct weft_convolution_problem {
     int64_t reserved[16];
 } weft_convolution_problem;
 
-/* A convolution is a plan: weft_plan_box and weft_plan_bytes tell the boxes of the field
- * (WEFT_INPUT) and of the result (WEFT_OUTPUT) and their bytes, which are no more than the boxes
- * have; weft_plan_memory, _options, _timings, _trace and _explain work on it, too. It has no
- * transforms of its own to execute. */
+/* A convolution is a composition, and so a plan: weft_plan_box and weft_plan_bytes tell the boxes
+ * of the field (WEFT_INPUT) and of the result (WEFT_OUTPUT) and their bytes, which are no more than
+ * the boxes have; weft_plan_memory, _options, _timings, _trace and _explain work on it, too. It has
+ * no transforms of its own to execute. */
 typedef weft_plan weft_convolution;
 
 /* Creates a convolution of fields with a kernel: result[i] = sum over j of kernel[j] field[i - j]
@@ -846,6 +940,7 @@ WEFT_API const char *weft_storage_name(weft_storage storage);
 WEFT_API const char *weft_boundary_name(weft_boundary boundary);
 WEFT_API const char *weft_convolution_mode_name(weft_convolution_mode mode);
 WEFT_API const char *weft_kernel_kind_name(weft_kernel_kind kind);
+WEFT_API const char *weft_stage_kind_name(weft_stage_kind kind);
 
 /* The n values of a window, such as a plan multiplies by: their sum tells what a spectrum is to be
  * divided by. Not collective. */

@@ -1,6 +1,7 @@
 /* The public interface of convolutions. */
 #include "convolve/convolve.h"
 
+#include "compose/compose.h"
 #include "plan/agreement.h"
 #include "support/error.h"
 #include "support/hash.h"
@@ -84,22 +85,45 @@ static weft_status check_limit(weft_plan plan, const weft_convolved *c) {
 }
 
 static weft_status allocate_spectrum(weft_plan plan, weft_convolved *c) {
-    WEFT_TRY(weft_plan_box(plan, WEFT_OUTPUT, plan->transport->rank, &c->spectrum));
+    weft_plan_own_box(plan, WEFT_OUTPUT, plan->transport->rank, &c->spectrum);
     c->bytes = weft_convolved_bytes(c);
     WEFT_TRY(check_limit(plan, c));
     return c->bytes > 0 ? weft_buffer_create(plan, c->bytes, &c->array) : WEFT_SUCCESS;
 }
 
-static weft_status make_plan(weft_context ctx, const weft_convolved *c, const weft_options *opt,
-                             weft_plan *plan) {
+/* The field is embedded, transformed, multiplied, transformed back and cropped. */
+static weft_status compose(weft_context ctx, const weft_convolved *c, const weft_options *opt,
+                           weft_plan *plan) {
+    enum { EMBED, FORWARD, MULTIPLY, INVERSE, CROP, STAGES };
+    const weft_convolution_problem *p = &c->problem;
+    const bool fields = weft_convolved_makes_fields(c);
     const weft_operator multiply = {.kind = WEFT_OPERATOR_ARRAY,
                                     .complex_factors = c->complex_factors};
     const weft_operator make = {.kind = WEFT_OPERATOR_MATRIX,
                                 .matrix = weft_convolved_apply_fields,
                                 .argument = (void *)(uintptr_t)c};
-    weft_problem problem = weft_convolved_problem(c);
-    problem.spectral = (weft_operators){weft_convolved_makes_fields(c) ? &make : &multiply, 1};
-    return weft_plan_create_to_convolve(ctx, &problem, opt, plan);
+    weft_stage stage[STAGES] = {[EMBED] = {.kind = WEFT_STAGE_EMBED},
+                                [FORWARD] = {.kind = WEFT_STAGE_FORWARD},
+                                [MULTIPLY] = {.kind = WEFT_STAGE_POINTWISE,
+                                              .operators = {fields ? &make : &multiply, 1},
+                                              .result_fields = weft_convolved_fields(c, true)},
+                                [INVERSE] = {.kind = WEFT_STAGE_INVERSE},
+                                [CROP] = {.kind = WEFT_STAGE_CROP}};
+    weft_composition_problem problem = {.rank = p->rank,
+                                        .kind = p->kind,
+                                        .precision = p->precision,
+                                        .batch = p->batch,
+                                        .fields = weft_convolved_fields(c, false),
+                                        .fields_fastest = p->fields_fastest,
+                                        .stage = stage,
+                                        .stages = STAGES};
+    for (int a = 0; a < p->rank; a++) {
+        problem.n[a] = c->axis[a].n;
+        stage[EMBED].n[a] = c->axis[a].transform;
+        stage[FORWARD].axis[a] = c->axis[a].type;
+        stage[CROP].n[a] = c->axis[a].kept;
+    }
+    return weft_compose(ctx, &problem, opt, plan);
 }
 
 /* Over simulated ranks nothing is computed, so there is no spectrum. */
@@ -124,7 +148,7 @@ static weft_status create(weft_context ctx, const weft_convolution_problem *prob
     const int sum = status == WEFT_SUCCESS ? checksum(c, c->problem.kernel.array) : 0;
     status = weft_agree_on(ctx->transport, status,
                            "weft_convolution_create a problem with the checksum", sum);
-    if (status == WEFT_SUCCESS) status = make_plan(ctx, c, opt, &plan);
+    if (status == WEFT_SUCCESS) status = compose(ctx, c, opt, &plan);
     if (status != WEFT_SUCCESS) {
         weft_convolved_release(c);
         return status;
@@ -190,7 +214,8 @@ WEFT_API weft_status weft_convolution_set_kernel(weft_convolution convolution, c
 WEFT_API weft_status weft_convolution_execute(weft_convolution convolution, const void *in,
                                               void *out) {
     WEFT_TRY(check(convolution, "weft_convolution_execute"));
-    return weft_execute(convolution, WEFT_CONVOLVE, in, out);
+    return weft_context_note(convolution->context,
+                             weft_composed_execute(convolution->composition, in, &out));
 }
 
 WEFT_API void weft_convolution_destroy(weft_convolution *convolution) {

@@ -1,7 +1,7 @@
 /*
  * Convolutions: plans that go forward, multiply by the spectrum of a kernel, and back. This part
  * checks a convolution's problem, chooses lengths of transforms for its boundaries, and makes the
- * kernel's spectrum; the rest is a plan with options.convolve and one WEFT_OPERATOR_ARRAY.
+ * kernel's spectrum; the rest is a composition (src/compose) with one WEFT_OPERATOR_ARRAY.
  */
 #ifndef WEFT_CONVOLVE_H
 #define WEFT_CONVOLVE_H
@@ -39,9 +39,6 @@ struct weft_convolution_private {
     weft_plan kernel_plan; /* transforms kernels, on the host; NULL until a kernel is replaced */
 };
 typedef struct weft_convolution_private weft_convolved;
-
-/* The plan's problem in terms of weft_problem, but for its operators. */
-weft_problem weft_convolved_problem(const weft_convolved *c);
 
 /* Reads and checks the caller's problem (shape.c). The caller releases *c, also after a failure. */
 weft_status weft_convolved_read(const weft_convolution_problem *given, weft_convolved *c);

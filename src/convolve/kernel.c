@@ -185,15 +185,12 @@ static void store(const weft_convolved *c, const double *data, bool pairs, int64
 
 /* The Fourier axes: the kernel's first element goes where the result begins with the right one. */
 static weft_problem problem_of_kernel(const weft_convolved *c, weft_operator *shift) {
-    weft_problem problem = weft_convolved_problem(c);
+    weft_problem problem = {.rank = c->problem.rank, .kind = c->problem.kind};
     *shift = (weft_operator){.kind = WEFT_OPERATOR_SHIFT};
-    problem.precision = WEFT_DOUBLE;
-    problem.batch = 1;
-    problem.fields_fastest = 0;
-    memset(problem.crop_to, 0, sizeof problem.crop_to);
     for (int a = 0; a < problem.rank; a++) {
         const weft_convolved_axis *axis = &c->axis[a];
         const int64_t m = axis->kernel < axis->transform ? axis->kernel : axis->transform;
+        problem.n[a] = axis->transform;
         problem.pad_from[a] = reflects(axis) ? 0 : m;
         if (reflects(axis)) problem.axis[a] = WEFT_AXIS_NONE;
         if (reflects(axis) || axis->first % axis->transform == 0) continue;

@@ -327,26 +327,6 @@ void weft_convolved_release(weft_convolved *c) {
     free(c);
 }
 
-weft_problem weft_convolved_problem(const weft_convolved *c) {
-    const weft_convolution_problem *p = &c->problem;
-    weft_problem problem = {
-        .rank = p->rank, .kind = p->kind, .precision = p->precision, .batch = p->batch};
-    problem.fields = weft_convolved_fields(c, false);
-    problem.result_fields = weft_convolved_fields(c, true);
-    problem.fields_fastest = p->fields_fastest;
-    bool fourier = false;
-    for (int a = 0; a < p->rank; a++) {
-        const weft_convolved_axis *axis = &c->axis[a];
-        problem.n[a] = axis->transform;
-        problem.axis[a] = axis->type;
-        problem.pad_from[a] = axis->n;
-        problem.crop_to[a] = axis->kept;
-        fourier = fourier || axis->type == WEFT_AXIS_OF_KIND;
-    }
-    if (c->real && !fourier) problem.kind = WEFT_R2R;
-    return problem;
-}
-
 size_t weft_convolved_bytes(const weft_convolved *c) {
     size_t bytes = weft_number_bytes(c->problem.precision) * (c->complex_factors ? 2 : 1);
     for (int a = 0; a < c->problem.rank; a++) bytes *= (size_t)c->spectrum.n[a];

@@ -61,19 +61,19 @@ static weft_engine_plan *find_single(const weft_build *b, int s) {
 
 /* The arrays of a place's operators; none where this rank has no elements there. */
 static uint32_t arrays_of(weft_plan plan, weft_operator_place place) {
-    const bool spectral = place == WEFT_PLACE_SPECTRAL;
+    const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
+    const bool back = place == WEFT_PLACE_STORE || place == WEFT_PLACE_SPECTRUM;
     const weft_chain *chain = &plan->build->chain;
     const weft_segment *segment = &chain->segment[spectral ? chain->segments - 1 : 0];
     const weft_distribution *d =
-        &segment->side[place == WEFT_PLACE_STORE ? WEFT_INVERSE : WEFT_FORWARD]
-                      [spectral ? WEFT_OUTPUT : WEFT_INPUT];
+        &segment->side[back ? WEFT_INVERSE : WEFT_FORWARD][spectral ? WEFT_OUTPUT : WEFT_INPUT];
     const weft_region box = weft_distribution_box(d, plan->transport->rank);
     return weft_region_elements(&box) > 0 ? weft_operators_arrays(&plan->call.operators[place]) : 0;
 }
 
 uint32_t weft_arguments_arrays(weft_plan plan, weft_direction dir) {
     const uint32_t there = arrays_of(plan, WEFT_PLACE_LOAD) | arrays_of(plan, WEFT_PLACE_SPECTRAL);
-    return (dir == WEFT_INVERSE ? 0 : there) |
+    return (dir == WEFT_INVERSE ? arrays_of(plan, WEFT_PLACE_SPECTRUM) : there) |
            (dir == WEFT_FORWARD ? 0 : arrays_of(plan, WEFT_PLACE_STORE));
 }
 
@@ -89,7 +89,7 @@ void weft_arguments_find(weft_plan plan) {
         const ends e = ends_of(dir);
         weft_arguments *a = &plan->arguments[d];
         a->arrays = weft_arguments_arrays(plan, dir);
-        if (dir == WEFT_CONVOLVE ? !o->convolve || o->keep_spectrum : plan->call.only_convolves)
+        if (!weft_call_plans(&plan->call, dir) || (dir == WEFT_CONVOLVE && o->keep_spectrum))
             continue;
         const range in = range_of(plan, e.space[0], e.place[0]);
         const range out = range_of(plan, e.space[1], e.place[1]);
@@ -140,10 +140,6 @@ static weft_status check_direction(weft_plan plan, weft_direction dir) {
     if (dir == WEFT_CONVOLVE && !plan->call.options.convolve)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: WEFT_CONVOLVE wants a plan made with options.convolve = 1");
-    if (dir != WEFT_CONVOLVE && plan->call.only_convolves)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "weft_execute: a convolution has no forward and inverse transforms; use "
-                         "weft_convolution_execute");
     if (plan->build->communicators.broken)
         return weft_fail(WEFT_ERROR_DEVICE,
                          "weft_execute: messages between this plan's GPUs have failed before; "
@@ -156,7 +152,7 @@ static weft_status check_operator_arrays(weft_plan plan, weft_direction dir) {
     const uint32_t missing = plan->arguments[dir].arrays & ~plan->set_arrays;
     if (missing == 0) return WEFT_SUCCESS;
     int number = 0;
-    if (plan->call.only_convolves)
+    if (plan->convolution)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_convolution_execute: problem.kernel.array was NULL, so there is no "
                          "kernel yet; give it by weft_convolution_set_kernel");

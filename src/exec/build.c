@@ -64,8 +64,19 @@ static void size_strided(weft_build *b, weft_operator_place place) {
     raise_to(&b->buffers.callers_bytes[space], (size_t)(end - *begin));
 }
 
+/* Bytes of this rank's box of the spectrum. */
+static size_t spectrum_bytes(const weft_build *b, int rank) {
+    const weft_chain *chain = &b->chain;
+    const int last = chain->segments - 1;
+    const weft_region box =
+        weft_distribution_box(&chain->segment[last].side[WEFT_FORWARD][WEFT_OUTPUT], rank);
+    return (size_t)weft_region_elements(&box) *
+           weft_number_bytes(b->planner->call->problem.precision) *
+           (weft_chain_is_real(chain, last + 1) ? 1 : 2);
+}
+
 /* Finds the size that each buffer must have for all schedules. */
-static void size_buffers(weft_build *b) {
+static void size_buffers(weft_build *b, int rank) {
     const bool one = b->planner->call->options.placement == WEFT_IN_PLACE;
     for (int s = 0; s < WEFT_SCHEDULES; s++) {
         const size_t *bytes = b->schedule[s].buffer_bytes;
@@ -78,6 +89,8 @@ static void size_buffers(weft_build *b) {
         }
     }
     for (int i = 0; i < WEFT_PLACES; i++) size_strided(b, (weft_operator_place)i);
+    if (b->planner->call->options.keep_spectrum && weft_call_only(b->planner->call, WEFT_CONVOLVE))
+        raise_to(&b->buffers.callers_bytes[WEFT_OUTPUT], spectrum_bytes(b, rank));
     size_t *callers = b->buffers.callers_bytes;
     const weft_problem *p = &b->planner->call->problem;
     if (memcmp(p->pad_from, p->crop_to, sizeof p->pad_from) != 0 || p->fields != p->result_fields)
@@ -92,7 +105,7 @@ static weft_status make_schedules(weft_build *b, int rank) {
     WEFT_TRY(weft_planner_chain(b->planner, &b->candidate, &b->chain));
     WEFT_TRY(weft_planner_workspaces(b->planner, &b->candidate, &b->chain, rank, &workspaces));
     WEFT_TRY(make_schedules_within(b, rank, workspaces));
-    size_buffers(b);
+    size_buffers(b, rank);
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
         *(is_staging(i) ? &b->memory.page_locked : &b->memory.workspace) += b->buffers.bytes[i];
     return WEFT_SUCCESS;
@@ -213,6 +226,10 @@ static weft_status connect_programs(weft_build *b, weft_transport *transport) {
 /* The device's limit counts shared workspaces, which do not come from it; check_memory has found
  * that all of them fit. */
 static weft_status open_device(weft_build *b) {
+    if (b->planner->call->device) {
+        b->device = *b->planner->call->device;
+        return WEFT_SUCCESS;
+    }
     const weft_options *o = &b->planner->call->options;
     weft_device_settings settings = {.threads = o->threads,
                                      .memory_limit = o->device_memory_limit,
@@ -273,6 +290,6 @@ void weft_build_release(weft_build *b) {
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
         if (b->buffers.memory[i] && !weft_build_shares_buffer(b, i))
             b->device.ops->free(b->device.state, memory_kind(i), b->buffers.memory[i]);
-    if (b->device.ops) b->device.ops->close(b->device.state);
+    if (b->device.ops && !b->planner->call->device) b->device.ops->close(b->device.state);
     for (int s = 0; s < WEFT_SCHEDULES; s++) weft_schedule_release(&b->schedule[s]);
 }

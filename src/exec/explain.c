@@ -176,25 +176,27 @@ static json_t *describe_problem(weft_plan plan) {
     return out;
 }
 
-static json_t *describe(weft_plan plan) {
+json_t *weft_explain_memory(const weft_memory *memory) {
+    return json_pack("{s:I, s:I, s:I, s:I}", "workspace", (json_int_t)memory->workspace,
+                     "page_locked", (json_int_t)memory->page_locked, "tables",
+                     (json_int_t)memory->tables, "total", (json_int_t)memory->total);
+}
+
+json_t *weft_explain_plan(weft_plan plan, const weft_memory *memory) {
     const weft_build *b = plan->build;
     const weft_options *o = &plan->call.options;
     json_t *schedules = json_array(), *rejected = json_array();
-    weft_memory memory = {0};
-    weft_plan_memory(plan, &memory);
     for (int s = 0; s < WEFT_SCHEDULES; s++)
         if (b->scheduled[s]) json_array_append_new(schedules, describe_schedule(&b->schedule[s]));
     for (int i = 1; i < plan->planner.count; i++)
         json_array_append_new(rejected, describe_candidate(&plan->planner.candidates[i]));
-    return json_pack(
-        "{s:s, s:o, s:i, s:i, s:b, s:s, s:s, s:i, s:o, s:{s:I, s:I, s:I, s:I}, s:o, s:o}", "weft",
-        WEFT_VERSION, "problem", describe_problem(plan), "ranks", plan->transport->size, "rank",
-        plan->transport->rank, "simulated_ranks", plan->transport->simulated, "device",
-        weft_device_name(o->device), "engine", b->candidate.engine->name, "threads", o->threads,
-        "chosen", describe_candidate(&b->candidate), "memory", "workspace",
-        (json_int_t)memory.workspace, "page_locked", (json_int_t)memory.page_locked, "tables",
-        (json_int_t)memory.tables, "total", (json_int_t)memory.total, "schedules", schedules,
-        "rejected", rejected);
+    return json_pack("{s:s, s:o, s:i, s:i, s:b, s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "weft",
+                     WEFT_VERSION, "problem", describe_problem(plan), "ranks",
+                     plan->transport->size, "rank", plan->transport->rank, "simulated_ranks",
+                     plan->transport->simulated, "device", weft_device_name(o->device), "engine",
+                     b->candidate.engine->name, "threads", o->threads, "chosen",
+                     describe_candidate(&b->candidate), "memory", weft_explain_memory(memory),
+                     "schedules", schedules, "rejected", rejected);
 }
 
 static bool write_json(const json_t *report, FILE *stream) {
@@ -208,7 +210,10 @@ WEFT_API weft_status weft_plan_explain(weft_plan plan, FILE *stream, weft_format
                          !plan     ? "the plan is NULL"
                          : !stream ? "the stream is NULL"
                                    : "the format is neither WEFT_TEXT nor WEFT_JSON");
-    json_t *report = describe(plan);
+    weft_memory memory = {0};
+    weft_plan_memory(plan, &memory);
+    json_t *report = plan->composition ? weft_composition_explain(plan, &memory)
+                                       : weft_explain_plan(plan, &memory);
     const locale_t before = weft_c_locale_begin();
     bool written = true;
     if (format == WEFT_JSON)

@@ -160,7 +160,7 @@ static void write_strides(const json_t *problem, FILE *stream) {
     if (in || out) fputc('\n', stream);
 }
 
-void weft_explain_text(const json_t *report, FILE *stream) {
+static void write_plan(const json_t *report, FILE *stream) {
     const json_t *problem = json_object_get(report, "problem");
     const json_t *shape = json_object_get(problem, "shape");
     const json_t *line = json_object_get(problem, "transformed_as");
@@ -186,4 +186,37 @@ void weft_explain_text(const json_t *report, FILE *stream) {
         fputs("  ", stream);
         write_candidate(json_array_get(rejected, i), stream);
     }
+}
+
+/* The stages of a part of a composition, and what it does. */
+static void write_part(const json_t *part, FILE *stream) {
+    const json_t *copy = json_object_get(part, "copy"), *step = json_object_get(copy, "step");
+    fprintf(stream, "\nstages %.0f to %.0f, ", number(part, "first_stage"),
+            number(part, "last_stage"));
+    if (!copy) {
+        fprintf(stream, "%s:\n", text(part, "direction"));
+        write_plan(json_object_get(part, "plan"), stream);
+        return;
+    }
+    write_list(json_object_get(copy, "n"), "copy of ", " x ", stream);
+    if (flag(copy, "embeds"))
+        fputs(" points into zeros", stream);
+    else
+        write_list(step, " points, every ", " x ", stream);
+    write_list(json_object_get(copy, "lo"), ", from ", ", ", stream);
+    fputc('\n', stream);
+}
+
+void weft_explain_text(const json_t *report, FILE *stream) {
+    const json_t *parts = json_object_get(report, "parts");
+    if (!parts) {
+        write_plan(report, stream);
+        return;
+    }
+    fprintf(stream, "composition of %zu parts, with arrays between them\nmemory of rank %.0f: ",
+            json_array_size(parts), number(report, "rank"));
+    write_bytes(number(json_object_get(report, "memory"), "total"), stream);
+    fputc('\n', stream);
+    for (size_t i = 0; i < json_array_size(parts); i++)
+        write_part(json_array_get(parts, i), stream);
 }

@@ -16,15 +16,23 @@ typedef struct trial {
     weft_build *build;
     weft_memory_kind kind;
     bool in_place;
-    void *memory[2]; /* by weft_space; in place there is that of the output only */
+    void *memory[2]; /* of in and out; in place there is that of out only */
     void *in, *out;  /* element 0 of the arrays */
 } trial;
+
+/* The first direction that is planned. */
+static weft_direction measured_direction(const weft_call *call) {
+    int direction = WEFT_FORWARD;
+    while (!weft_call_plans(call, (weft_direction)direction)) direction++;
+    return (weft_direction)direction;
+}
 
 static weft_status allocate(trial *t) {
     const weft_device_handle *d = &t->build->device;
     const weft_buffers *buffers = &t->build->buffers;
-    const weft_space to = t->build->planner->call->only_convolves ? WEFT_RESULT : WEFT_OUTPUT;
-    const weft_space of[] = {WEFT_INPUT, to};
+    const weft_direction direction = measured_direction(t->build->planner->call);
+    const weft_space of[] = {direction == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT,
+                             direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_RESULT};
     void **array[] = {&t->in, &t->out};
     for (int i = t->in_place ? 1 : 0; i < 2; i++) {
         const size_t bytes = buffers->callers_bytes[of[i]];
@@ -38,15 +46,14 @@ static weft_status allocate(trial *t) {
 
 static void release(const trial *t) {
     const weft_device_handle *d = &t->build->device;
-    for (int space = WEFT_INPUT; space <= WEFT_OUTPUT; space++)
-        if (t->memory[space]) d->ops->free(d->state, t->kind, t->memory[space]);
+    for (int i = 0; i < 2; i++)
+        if (t->memory[i]) d->ops->free(d->state, t->kind, t->memory[i]);
 }
 
 static weft_status time_runs(weft_transport *transport, const trial *t, double *seconds) {
     weft_recorder recorder = {.spans = NULL};
     const int runs = weft_planner_machine(t->build->planner)->search.runs;
-    const weft_direction direction =
-        t->build->planner->call->only_convolves ? WEFT_CONVOLVE : WEFT_FORWARD;
+    const weft_direction direction = measured_direction(t->build->planner->call);
     double best = 1e300;
     for (int run = 0; run <= runs; run++) { /* the first one only warms up */
         weft_owe(transport, transport->ops->barrier(transport));

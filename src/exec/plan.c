@@ -23,6 +23,7 @@ weft_status weft_plan_check(weft_plan plan, const void *argument, const char *fu
 
 static void free_plan(weft_plan plan) {
     if (plan->convolution) weft_convolution_forget(plan);
+    if (plan->composition) weft_composition_forget(plan);
     if (plan->build) weft_build_release(plan->build);
     free(plan->build);
     weft_call_release(&plan->call);
@@ -62,7 +63,8 @@ static weft_status find_back_ends(const weft_call *call, weft_candidate *p) {
     p->device = weft_device_find(o->device);
     WEFT_TRY(p->device->probe(NULL));
     if (o->engine == WEFT_ENGINE_AUTO) {
-        if (call->only_convolves && !real) p->engine = weft_engine_default_fusing(p->device);
+        if (weft_call_only(call, WEFT_CONVOLVE) && !real)
+            p->engine = weft_engine_default_fusing(p->device);
         if (!p->engine)
             p->engine = real ? weft_engine_default_real(p->device) : weft_engine_default(p->device);
         if (p->engine) return WEFT_SUCCESS;
@@ -165,14 +167,14 @@ static weft_status make_plan(weft_plan plan) {
 
 /* Reads and compares the arguments, then plans over a transport of its own, so that messages of
  * plans in different threads do not mix. */
-static weft_status create(weft_context ctx, const weft_problem *problem, const weft_options *opt,
-                          bool only_convolves, weft_plan *out) {
+weft_status weft_plan_create_for(weft_context ctx, const weft_problem *problem,
+                                 const weft_options *opt, const weft_purpose *purpose,
+                                 weft_plan *out) {
     weft_plan plan = calloc(1, sizeof *plan);
     weft_status status =
         !plan  ? weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan")
         : !out ? weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_create: plan is NULL")
-               : weft_call_read(problem, opt, ctx->transport->size, &plan->call);
-    if (plan) plan->call.only_convolves = only_convolves;
+               : weft_call_read(problem, opt, purpose, ctx->transport->size, &plan->call);
     status = weft_agree(ctx->transport, status);
     if (status == WEFT_SUCCESS) status = weft_call_compare(ctx->transport, &plan->call);
     if (status == WEFT_SUCCESS) weft_call_split_line(&plan->call, ctx->transport->size);
@@ -198,19 +200,7 @@ WEFT_API weft_status weft_plan_create(weft_context ctx, const weft_problem *prob
     if (!ctx)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_plan_create: the context is NULL; create it first");
-    return weft_context_note(ctx, create(ctx, problem, opt, false, plan));
-}
-
-weft_status weft_plan_create_to_convolve(weft_context ctx, const weft_problem *problem,
-                                         const weft_options *opt, weft_plan *plan) {
-    weft_options options = {.struct_size = 0};
-    weft_status status = WEFT_SUCCESS;
-    if (opt) status = weft_versioned_read(weft_options_versions, opt, &options, "options");
-    WEFT_TRY(weft_agree(ctx->transport, status));
-    options.struct_size = 0;
-    options.convolve = 1;
-    options.keep_spectrum = 0;
-    return create(ctx, problem, &options, true, plan);
+    return weft_context_note(ctx, weft_plan_create_for(ctx, problem, opt, NULL, plan));
 }
 
 WEFT_API void weft_plan_destroy(weft_plan *plan) {
@@ -223,6 +213,25 @@ static bool is_space(weft_space space) {
     return space == WEFT_INPUT || space == WEFT_OUTPUT || space == WEFT_RESULT;
 }
 
+void weft_plan_own_box(weft_plan plan, weft_space space, int rank, weft_box *box) {
+    const weft_chain *chain = &plan->build->chain;
+    const weft_distribution *side =
+        space == WEFT_OUTPUT
+            ? chain->segment[chain->segments - 1].side[WEFT_FORWARD]
+            : chain->segment[0].side[space == WEFT_INPUT ? WEFT_FORWARD : WEFT_INVERSE];
+    const weft_region region =
+        weft_distribution_box(&side[space == WEFT_OUTPUT ? WEFT_OUTPUT : WEFT_INPUT], rank);
+    if (plan->call.line.points > 0) {
+        *box = weft_line_box(&plan->call.line, &region, space);
+        return;
+    }
+    *box = (weft_box){{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
+    for (int a = 0; a < plan->call.problem.rank; a++) {
+        box->lo[a] = region.lo[a];
+        box->n[a] = region.n[a];
+    }
+}
+
 WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, weft_box *box) {
     WEFT_TRY(weft_plan_check(plan, box, "weft_plan_box", "box"));
     if (!is_space(space) || rank < 0 || rank >= plan->transport->size)
@@ -232,24 +241,10 @@ WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, w
                       "weft_plan_box: rank or space is out of range; the plan has ranks 0..%d and "
                       "spaces WEFT_INPUT, WEFT_OUTPUT, WEFT_RESULT",
                       plan->transport->size - 1));
-    const weft_problem *p = &plan->call.problem;
-    const weft_chain *chain = &plan->build->chain;
-    if (plan->convolution && space == WEFT_OUTPUT) space = WEFT_RESULT;
-    const weft_distribution *side =
-        space == WEFT_OUTPUT
-            ? chain->segment[chain->segments - 1].side[WEFT_FORWARD]
-            : chain->segment[0].side[space == WEFT_INPUT ? WEFT_FORWARD : WEFT_INVERSE];
-    const weft_region region =
-        weft_distribution_box(&side[space == WEFT_OUTPUT ? WEFT_OUTPUT : WEFT_INPUT], rank);
-    if (plan->call.line.points > 0) {
-        *box = weft_line_box(&plan->call.line, &region, space);
-        return WEFT_SUCCESS;
-    }
-    *box = (weft_box){{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
-    for (int a = 0; a < p->rank; a++) {
-        box->lo[a] = region.lo[a];
-        box->n[a] = region.n[a];
-    }
+    if (plan->composition)
+        weft_composition_end_box(plan, space, rank, box);
+    else
+        weft_plan_own_box(plan, space, rank, box);
     return WEFT_SUCCESS;
 }
 
@@ -258,21 +253,26 @@ WEFT_API weft_status weft_plan_bytes(weft_plan plan, weft_space space, size_t *b
     if (!is_space(space))
         return weft_context_note(plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                                           "weft_plan_bytes: no such space"));
-    if (plan->convolution && space == WEFT_OUTPUT) space = WEFT_RESULT;
-    *bytes = plan->build->buffers.callers_bytes[space];
+    *bytes = plan->composition ? weft_composition_end_bytes(plan, space)
+                               : plan->build->buffers.callers_bytes[space];
     return WEFT_SUCCESS;
 }
 
-WEFT_API weft_status weft_plan_memory(weft_plan plan, weft_memory *memory) {
-    WEFT_TRY(weft_plan_check(plan, memory, "weft_plan_memory", "memory"));
+void weft_plan_own_memory(weft_plan plan, weft_memory *memory) {
     *memory = plan->build->memory;
-    if (plan->convolution) weft_convolution_add_memory(plan, memory);
     memory->tables += sizeof *plan +
                       (size_t)plan->planner.count * sizeof *plan->planner.candidates +
                       weft_call_operator_bytes(&plan->call);
     for (int i = 0; i < plan->planner.count; i++)
         if (plan->planner.candidates[i].reason)
             memory->tables += strlen(plan->planner.candidates[i].reason) + 1;
+}
+
+WEFT_API weft_status weft_plan_memory(weft_plan plan, weft_memory *memory) {
+    WEFT_TRY(weft_plan_check(plan, memory, "weft_plan_memory", "memory"));
+    weft_plan_own_memory(plan, memory);
+    if (plan->composition) weft_composition_add_memory(plan, memory);
+    if (plan->convolution) weft_convolution_add_memory(plan, memory);
     memory->total = memory->workspace + memory->page_locked + memory->tables;
     return WEFT_SUCCESS;
 }
@@ -341,11 +341,13 @@ weft_status weft_plan_take_array(weft_plan plan, int number, const void *array) 
 
 WEFT_API weft_status weft_plan_set_array(weft_plan plan, int number, const void *array) {
     if (!plan) return weft_plan_check(plan, NULL, "weft_plan_set_array", "");
-    if (plan->call.only_convolves)
+    if (plan->convolution)
         return weft_context_note(
             plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                      "weft_plan_set_array: a convolution's array is the spectrum "
                                      "of its kernel; use weft_convolution_set_kernel"));
+    if (plan->composition)
+        return weft_context_note(plan->context, weft_composition_set_array(plan, number, array));
     return weft_context_note(plan->context, weft_plan_take_array(plan, number, array));
 }
 
@@ -386,11 +388,28 @@ static weft_status run_single(weft_plan plan, weft_direction dir, const void *in
     return status;
 }
 
+weft_status weft_plan_run(weft_plan plan, weft_direction dir, const void *in, void *spectrum,
+                          void *out) {
+    if (!spectrum && weft_arguments_fit(plan, dir, in, out) &&
+        plan->arguments[dir].single[in == out])
+        return run_single(plan, dir, in, out);
+    return execute(plan, dir, in, spectrum, out);
+}
+
+/* Fails where the plan is NULL or not a caller's own. */
+static weft_status check_own(weft_plan plan, const char *function) {
+    if (!plan) return weft_plan_check(plan, NULL, function, "");
+    return weft_context_note(
+        plan->context,
+        weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                  "%s: this is a composition; use weft_composition_execute, or, of a convolution, "
+                  "weft_convolution_execute",
+                  function));
+}
+
 WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out) {
-    if (!plan) return weft_plan_check(plan, NULL, "weft_execute", "");
-    if (weft_arguments_fit(plan, dir, in, out) && plan->arguments[dir].single[in == out])
-        return weft_context_note(plan->context, run_single(plan, dir, in, out));
-    return weft_context_note(plan->context, execute(plan, dir, in, NULL, out));
+    if (!plan || plan->composition) return check_own(plan, "weft_execute");
+    return weft_context_note(plan->context, weft_plan_run(plan, dir, in, NULL, out));
 }
 
 static weft_status enqueue(weft_plan plan, weft_direction dir, const void *in, void *out,
@@ -403,20 +422,25 @@ static weft_status enqueue(weft_plan plan, weft_direction dir, const void *in, v
 
 WEFT_API weft_status weft_enqueue(weft_plan plan, weft_direction dir, const void *in, void *out,
                                   void *stream) {
-    if (!plan) return weft_plan_check(plan, NULL, "weft_enqueue", "");
+    if (!plan || plan->composition) return check_own(plan, "weft_enqueue");
     return weft_context_note(plan->context, enqueue(plan, dir, in, out, stream));
 }
 
 WEFT_API weft_status weft_convolve(weft_plan plan, const void *in, void *spectrum, void *out) {
-    if (!plan) return weft_plan_check(plan, NULL, "weft_convolve", "");
+    if (!plan || plan->composition) return check_own(plan, "weft_convolve");
     return weft_context_note(plan->context, execute(plan, WEFT_CONVOLVE, in, spectrum, out));
+}
+
+weft_timings weft_plan_own_timings(weft_plan plan) {
+    for (int d = 0; d < WEFT_DIRECTIONS; d++) /* who asks of each execution is told of each */
+        plan->arguments[d].untimed[0] = plan->arguments[d].untimed[1] = 0;
+    return weft_recorder_timings(&plan->recorder);
 }
 
 WEFT_API weft_status weft_plan_timings(weft_plan plan, weft_timings *timings) {
     WEFT_TRY(weft_plan_check(plan, timings, "weft_plan_timings", "timings"));
-    *timings = weft_recorder_timings(&plan->recorder);
-    for (int d = 0; d < WEFT_DIRECTIONS; d++) /* who asks of each execution is told of each */
-        plan->arguments[d].untimed[0] = plan->arguments[d].untimed[1] = 0;
+    *timings = weft_plan_own_timings(plan);
+    if (plan->composition) weft_composition_add_timings(plan, timings);
     return WEFT_SUCCESS;
 }
 
@@ -431,5 +455,6 @@ WEFT_API weft_status weft_plan_trace(weft_plan plan, const weft_span **spans, in
                 "weft_plan_trace: the plan keeps no trace; create it with options.trace = 1"));
     *spans = plan->recorder.spans;
     *count = weft_recorder_spans(&plan->recorder);
+    if (plan->composition) weft_composition_trace(plan, spans, count);
     return WEFT_SUCCESS;
 }

@@ -141,8 +141,10 @@ typedef struct weft_arguments {
 
 struct weft_plan_private {
     weft_context context;
-    struct weft_convolution_private *convolution; /* what the plan was made for, or NULL */
-    weft_transport *transport;                    /* the plan's own message space */
+    /* What the plan is the handle of, or NULL. */
+    struct weft_composition_private *composition;
+    struct weft_convolution_private *convolution;
+    weft_transport *transport; /* the plan's own message space */
     weft_call call;
     weft_region *input_boxes, *output_boxes; /* of bricks, all ranks */
     int *node, *own_device;                  /* as in weft_planner; NULL: they do not matter */
@@ -153,15 +155,31 @@ struct weft_plan_private {
     weft_recorder recorder;
 };
 
-/* A plan that only convolves: `opt` as a caller gave it, but with options.convolve. Collective. */
-weft_status weft_plan_create_to_convolve(weft_context ctx, const weft_problem *problem,
-                                         const weft_options *opt, weft_plan *plan);
+/* weft_plan_create, and the same for one purpose, where convolve and keep_spectrum of `opt` do not
+ * matter. Collective. */
+weft_status weft_plan_create_for(weft_context ctx, const weft_problem *problem,
+                                 const weft_options *opt, const weft_purpose *purpose,
+                                 weft_plan *plan);
+/* The public functions of the same names, of this plan alone, whatever it is the handle of. */
+weft_status weft_plan_run(weft_plan plan, weft_direction dir, const void *in, void *spectrum,
+                          void *out);
+void weft_plan_own_box(weft_plan plan, weft_space space, int rank, weft_box *box);
+void weft_plan_own_memory(weft_plan plan, weft_memory *memory);
+weft_timings weft_plan_own_timings(weft_plan plan);
 /* weft_plan_set_array for convolutions, whose array is their own. Not collective. */
 weft_status weft_plan_take_array(weft_plan plan, int number, const void *array);
-/* Releases what a convolution has beside its plan; adds the bytes of that, but not to the total
- * (src/convolve). */
+/* Of a plan that is the handle of a convolution (src/convolve) or a composition (src/compose):
+ * releases what that has beside the plan, and adds the bytes of it, but not to the total. */
 void weft_convolution_forget(weft_plan plan);
 void weft_convolution_add_memory(weft_plan plan, weft_memory *memory);
+void weft_composition_forget(weft_plan plan);
+void weft_composition_add_memory(weft_plan plan, weft_memory *memory);
+/* What the public functions tell of a composition. */
+void weft_composition_end_box(weft_plan plan, weft_space space, int rank, weft_box *box);
+size_t weft_composition_end_bytes(weft_plan plan, weft_space space);
+void weft_composition_add_timings(weft_plan plan, weft_timings *timings);
+void weft_composition_trace(weft_plan plan, const weft_span **spans, int *count);
+weft_status weft_composition_set_array(weft_plan plan, int number, const void *array);
 
 /* Fails where the plan or another argument of a public function is NULL. */
 weft_status weft_plan_check(weft_plan plan, const void *argument, const char *function,

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "operator/pointwise.h"
-#include "support/composition.h"
 #include "support/error.h"
+#include "support/text.h"
 
 extern const char weft_kernels_operators_cl[], weft_kernels_stored_cl[]; /* cmake/embed.cmake */
 
@@ -15,8 +15,8 @@ typedef struct writing {
     const weft_pointwise *list; /* made ready on the host */
     const char *name;
     weft_operator_kernel *kernel;
-    weft_composition text, body; /* of the function that calls the others */
-    weft_composition inside, kept;
+    weft_text text, body; /* of the function that calls the others */
+    weft_text inside, kept;
     int64_t numbers; /* of the tables so far */
 } writing;
 
@@ -42,8 +42,8 @@ static void write_scale(writing *w, double factor) {
     const char *parts[] = {".x", ".y"};
     for (int i = 0; i < (w->list->layout.real ? 1 : 2); i++) {
         const char *part = w->list->layout.real ? "" : parts[i];
-        weft_compose(&w->body, "value%s = OPERATOR_SCALED(value%s, (%.17e), (%.9ef), (%.9ef));\n",
-                     part, part, factor, (double)high, (double)low);
+        weft_text_add(&w->body, "value%s = OPERATOR_SCALED(value%s, (%.17e), (%.9ef), (%.9ef));\n",
+                      part, part, factor, (double)high, (double)low);
     }
 }
 
@@ -62,19 +62,19 @@ static weft_status write_product(writing *w, const weft_pointwise_part *part) {
         w->numbers += w->numbers % 2;
         WEFT_TRY(add_place(w, w->numbers / width, a, &place));
         w->numbers += width * w->list->layout.box.n[a];
-        weft_compose(&w->body,
-                     any ? "factor = %s(factor, %s(tables, places->place[%d] + index[%d]));\n"
-                         : "{ %s factor = %s(tables, places->place[%d] + index[%d]);\n",
-                     any ? multiply : type, read, place, a);
+        weft_text_add(&w->body,
+                      any ? "factor = %s(factor, %s(tables, places->place[%d] + index[%d]));\n"
+                          : "{ %s factor = %s(tables, places->place[%d] + index[%d]);\n",
+                      any ? multiply : type, read, place, a);
         any = true;
     }
     if (!any) {
         write_scale(w, part->scale);
         return WEFT_SUCCESS;
     }
-    weft_compose(&w->body, part->complex_factors  ? "value = complex_multiply(value, factor); }\n"
-                           : w->list->layout.real ? "value *= factor; }\n"
-                                                  : "value = complex_scale(value, factor); }\n");
+    weft_text_add(&w->body, part->complex_factors  ? "value = complex_multiply(value, factor); }\n"
+                            : w->list->layout.real ? "value *= factor; }\n"
+                                                   : "value = complex_scale(value, factor); }\n");
     return WEFT_SUCCESS;
 }
 
@@ -83,7 +83,7 @@ static weft_status write_product(writing *w, const weft_pointwise_part *part) {
 /* Writes the multiplication by an array's factors. An element's place there is the sum of its
  * indices times strides, which are those of this rank's box. Without an array nothing is done. */
 static weft_status write_array(writing *w, const weft_pointwise_part *part) {
-    weft_composition *c = &w->body;
+    weft_text *c = &w->body;
     if (w->kernel->array >= 0)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "problem.%s has several operators with an array, but kernels of device %s "
@@ -91,25 +91,26 @@ static weft_status write_array(writing *w, const weft_pointwise_part *part) {
                          weft_operator_place_name(w->list->layout.place),
                          w->kernel->device.ops->name);
     w->kernel->array = (int)part->array->array;
-    weft_compose(c, "if (array) {\nconst long64 at = 0");
+    weft_text_add(c, "if (array) {\nconst long64 at = 0");
     for (int a = 0; a < w->list->rank; a++) {
         const int64_t stride = w->list->array_stride[a];
         int begin = 0, step = 0;
         WEFT_TRY(add_place(w, 0, a, &begin));
         w->kernel->grows[begin] = stride;
         if (a == w->list->rank - 1) { /* neighbours */
-            weft_compose(c, " + places->place[%d] + index[%d]", begin, a);
+            weft_text_add(c, " + places->place[%d] + index[%d]", begin, a);
             continue;
         }
         WEFT_TRY(add_place(w, stride, a, &step));
         w->kernel->grows[step] = 0;
-        weft_compose(c, " + places->place[%d] + index[%d] * places->place[%d]", begin, a, step);
+        weft_text_add(c, " + places->place[%d] + index[%d] * places->place[%d]", begin, a, step);
     }
-    weft_compose(c, ";\n%s}\n",
-                 part->complex_factors  ? "value = complex_multiply(value, pair(TABLE_READ(array, "
+    weft_text_add(c, ";\n%s}\n",
+                  part->complex_factors ? "value = complex_multiply(value, pair(TABLE_READ(array, "
                                           "2 * at), TABLE_READ(array, 2 * at + 1)));\n"
-                 : w->list->layout.real ? "value *= TABLE_READ(array, at);\n"
-                                        : "value = complex_scale(value, TABLE_READ(array, at));\n");
+                  : w->list->layout.real
+                      ? "value *= TABLE_READ(array, at);\n"
+                      : "value = complex_scale(value, TABLE_READ(array, at));\n");
     return WEFT_SUCCESS;
 }
 
@@ -120,30 +121,30 @@ static weft_status write_line_indices(writing *w) {
     const int64_t *lo = w->list->layout.box.lo;
     int place[2] = {0, 0};
     for (int a = 0; a < 2; a++) WEFT_TRY(add_place(w, lo[a], a, &place[a]));
-    weft_compose(&w->body,
-                 "{ const long64 first = places->place[%d] + index[0], "
-                 "second = places->place[%d] + index[1];\n",
-                 place[0], place[1]);
+    weft_text_add(&w->body,
+                  "{ const long64 first = places->place[%d] + index[0], "
+                  "second = places->place[%d] + index[1];\n",
+                  place[0], place[1]);
     return WEFT_SUCCESS;
 }
 
 /* Writes the multiplication by twiddle factors, each from two table entries. */
 static weft_status write_twiddles(writing *w, const weft_twiddles *twiddles) {
     const weft_twiddle_tables t = weft_twiddles_tables(twiddles);
-    weft_composition *c = &w->body;
+    weft_text *c = &w->body;
     int coarse = 0;
     WEFT_TRY(write_line_indices(w));
     w->numbers += w->numbers % 2;
     WEFT_TRY(add_place(w, w->numbers / 2, 0, &coarse)); /* where the coarse roots begin */
     w->kernel->grows[coarse] = 0;
     w->numbers += 2 * (t.coarse + t.fine);
-    weft_compose(c,
-                 "const long64 k = first * second;\n"
-                 "const real2 root = PAIR_READ(tables, places->place[%d] + (k >> %d));\n"
-                 "const real2 fine = PAIR_READ(tables, places->place[%d] + %lld + (k & %lld));\n",
-                 coarse, t.shift, coarse, (long long)t.coarse, (long long)t.fine - 1);
-    weft_compose(c, "value = %s(value, complex_add(root, complex_multiply(root, fine))); }\n",
-                 t.conjugate ? "complex_multiply_conjugate" : "complex_multiply");
+    weft_text_add(c,
+                  "const long64 k = first * second;\n"
+                  "const real2 root = PAIR_READ(tables, places->place[%d] + (k >> %d));\n"
+                  "const real2 fine = PAIR_READ(tables, places->place[%d] + %lld + (k & %lld));\n",
+                  coarse, t.shift, coarse, (long long)t.coarse, (long long)t.fine - 1);
+    weft_text_add(c, "value = %s(value, complex_add(root, complex_multiply(root, fine))); }\n",
+                  t.conjugate ? "complex_multiply_conjugate" : "complex_multiply");
     return WEFT_SUCCESS;
 }
 
@@ -151,11 +152,11 @@ static weft_status write_twiddles(writing *w, const weft_twiddles *twiddles) {
 static weft_status write_half_spectrum(writing *w) {
     const int64_t n1 = w->list->layout.n[0], n = n1 * w->list->layout.n[1];
     WEFT_TRY(write_line_indices(w));
-    weft_compose(&w->body,
-                 "const long64 k = second * %lld + first;\n"
-                 "if (2 * k > %lld) value = pair(0, 0);\n"
-                 "else if (k != 0 && 2 * k != %lld) value = pair(2 * value.x, 2 * value.y); }\n",
-                 (long long)n1, (long long)n, (long long)n);
+    weft_text_add(&w->body,
+                  "const long64 k = second * %lld + first;\n"
+                  "if (2 * k > %lld) value = pair(0, 0);\n"
+                  "else if (k != 0 && 2 * k != %lld) value = pair(2 * value.x, 2 * value.y); }\n",
+                  (long long)n1, (long long)n, (long long)n);
     return WEFT_SUCCESS;
 }
 
@@ -163,28 +164,28 @@ static weft_status write_half_spectrum(writing *w) {
 
 /* Writes the caller's snippet as a function. Compilers count lines from its first one. */
 static void define_snippet(writing *w, int number, const char *snippet) {
-    weft_composition *c = &w->text;
-    weft_compose(c,
-                 "FUNCTION %s_number %s_snippet_%d(%s_number value, const long64 *index, "
-                 "const long64 *n, long64 batch) {\n(void)index; (void)n; (void)batch;\n",
-                 w->name, w->name, number, w->name);
-    weft_compose(c, "#line 1 \"problem.%s, snippet %d\"\n%s\n",
-                 weft_operator_place_name(w->list->layout.place), number + 1, snippet);
-    weft_compose(c, "#line 1 \"weft\"\n;\nreturn value;\n}\n");
+    weft_text *c = &w->text;
+    weft_text_add(c,
+                  "FUNCTION %s_number %s_snippet_%d(%s_number value, const long64 *index, "
+                  "const long64 *n, long64 batch) {\n(void)index; (void)n; (void)batch;\n",
+                  w->name, w->name, number, w->name);
+    weft_text_add(c, "#line 1 \"problem.%s, snippet %d\"\n%s\n",
+                  weft_operator_place_name(w->list->layout.place), number + 1, snippet);
+    weft_text_add(c, "#line 1 \"weft\"\n;\nreturn value;\n}\n");
 }
 
 static weft_status call_snippet(writing *w, int number) {
     const int rank = w->list->rank;
-    weft_composition *c = &w->body;
+    weft_text *c = &w->body;
     int place = 0;
-    weft_compose(c, "{ const long64 at[] = {");
+    weft_text_add(c, "{ const long64 at[] = {");
     for (int a = 0; a <= rank; a++) {
         WEFT_TRY(add_place(w, w->list->layout.box.lo[a], a, &place));
-        weft_compose(c, "places->place[%d] + index[%d],", place, a);
+        weft_text_add(c, "places->place[%d] + index[%d],", place, a);
     }
-    weft_compose(c, "};\nconst long64 n[] = {");
-    for (int a = 0; a < rank; a++) weft_compose(c, "%lld,", (long long)w->list->layout.n[a]);
-    weft_compose(c, "};\nvalue = %s_snippet_%d(value, at, n, at[%d]); }\n", w->name, number, rank);
+    weft_text_add(c, "};\nconst long64 n[] = {");
+    for (int a = 0; a < rank; a++) weft_text_add(c, "%lld,", (long long)w->list->layout.n[a]);
+    weft_text_add(c, "};\nvalue = %s_snippet_%d(value, at, n, at[%d]); }\n", w->name, number, rank);
     return WEFT_SUCCESS;
 }
 
@@ -209,18 +210,18 @@ static weft_status write_body(writing *w) {
 }
 
 static void write_function(writing *w) {
-    weft_composition *c = &w->text;
+    weft_text *c = &w->text;
     const int places = w->kernel->places > 0 ? w->kernel->places : 1;
-    weft_compose(c, "typedef struct %s_places { long64 place[%d]; } %s_places;\n", w->name, places,
-                 w->name);
-    weft_compose(c,
-                 "FUNCTION %s_number %s_operators(%s_number value, const int *index, "
-                 "IN_VALUE const %s_places *places, GLOBAL const real *tables%s) {\n"
-                 "(void)index; (void)places; (void)tables;\n%sreturn value;\n}\n",
-                 w->name, w->name, w->name, w->name,
-                 w->kernel->array >= 0 ? ", GLOBAL const real *array" : "",
-                 w->body.text ? w->body.text : "");
-    if (w->kernel->array >= 0) weft_compose(c, "#define %s_arrays 1\n", w->name);
+    weft_text_add(c, "typedef struct %s_places { long64 place[%d]; } %s_places;\n", w->name, places,
+                  w->name);
+    weft_text_add(c,
+                  "FUNCTION %s_number %s_operators(%s_number value, const int *index, "
+                  "IN_VALUE const %s_places *places, GLOBAL const real *tables%s) {\n"
+                  "(void)index; (void)places; (void)tables;\n%sreturn value;\n}\n",
+                  w->name, w->name, w->name, w->name,
+                  w->kernel->array >= 0 ? ", GLOBAL const real *array" : "",
+                  w->body.text ? w->body.text : "");
+    if (w->kernel->array >= 0) weft_text_add(c, "#define %s_arrays 1\n", w->name);
 }
 
 /* Writes the condition that an index is in the caller's array; nothing where all are. */
@@ -230,7 +231,7 @@ static weft_status write_inside(writing *w) {
         int place = 0;
         WEFT_TRY(add_place(w, layout->stored.n[a], a, &place));
         w->kernel->grows[place] = -1;
-        weft_compose(&w->inside, " && index[%d] < places->place[%d]", a, place);
+        weft_text_add(&w->inside, " && index[%d] < places->place[%d]", a, place);
     }
     return WEFT_SUCCESS;
 }
@@ -257,39 +258,39 @@ static bool is_part(const writing *w, weft_storage storage) {
 /* Writes the function NAME_SUFFIX, which converts an element to a number of the transform. */
 static void define_load(writing *w, const char *suffix, weft_storage storage) {
     const bool part = is_part(w, storage);
-    weft_compose(&w->text, "FUNCTION %s_number %s_%s(%s x) { return %s(FROM_%s(x)%s); }\n", w->name,
-                 w->name, suffix, kinds[storage].type, part ? "pair" : "", kinds[storage].name,
-                 part ? ", 0" : "");
+    weft_text_add(&w->text, "FUNCTION %s_number %s_%s(%s x) { return %s(FROM_%s(x)%s); }\n",
+                  w->name, w->name, suffix, kinds[storage].type, part ? "pair" : "",
+                  kinds[storage].name, part ? ", 0" : "");
 }
 
 /* Writes the function NAME_SUFFIX, which converts a number of the transform to an element. */
 static void define_store(writing *w, const char *suffix, const weft_stored *stored) {
     const number_kind *kind = &kinds[stored->storage];
     const double *range = stored->decibels;
-    weft_composition *c = &w->text;
-    weft_compose(c, "FUNCTION %s %s_%s(%s_number x) { return ", kind->type, w->name, suffix,
-                 w->name);
+    weft_text *c = &w->text;
+    weft_text_add(c, "FUNCTION %s %s_%s(%s_number x) { return ", kind->type, w->name, suffix,
+                  w->name);
     if (stored->storage == WEFT_STORAGE_DECIBEL_U8)
-        weft_compose(c, "TO_U8((TO_DECIBEL(x) - (real)(%.17e)) * (real)(%.17e)); }\n", range[0],
-                     255 / (range[1] - range[0]));
+        weft_text_add(c, "TO_U8((TO_DECIBEL(x) - (real)(%.17e)) * (real)(%.17e)); }\n", range[0],
+                      255 / (range[1] - range[0]));
     else
-        weft_compose(c, "TO_%s(x%s); }\n", kind->name, is_part(w, stored->storage) ? ".x" : "");
+        weft_text_add(c, "TO_%s(x%s); }\n", kind->name, is_part(w, stored->storage) ? ".x" : "");
 }
 
 /* Writes the functions for elements of a caller's array that is not the box. */
 static void write_stored(writing *w) {
     const weft_pointwise_layout *layout = &w->list->layout;
-    weft_composition *c = &w->text;
+    weft_text *c = &w->text;
     if (w->kernel->is_box) return;
-    weft_compose(c, "%s", weft_kernels_stored_cl);
-    weft_compose(c,
-                 "#define %s_stores 1\n#define %s_is_real %d\n#define %s_converts %d\n"
-                 "FUNCTION bool %s_inside(const int *index, IN_VALUE const %s_places *places) {\n"
-                 "(void)index; (void)places;\nreturn true%s;\n}\n",
-                 w->name, w->name, layout->real, w->name, w->kernel->converts, w->name, w->name,
-                 w->inside.text ? w->inside.text : "");
+    weft_text_add(c, "%s", weft_kernels_stored_cl);
+    weft_text_add(c,
+                  "#define %s_stores 1\n#define %s_is_real %d\n#define %s_converts %d\n"
+                  "FUNCTION bool %s_inside(const int *index, IN_VALUE const %s_places *places) {\n"
+                  "(void)index; (void)places;\nreturn true%s;\n}\n",
+                  w->name, w->name, layout->real, w->name, w->kernel->converts, w->name, w->name,
+                  w->inside.text ? w->inside.text : "");
     if (!w->kernel->converts) return;
-    weft_compose(c, "typedef %s %s_stored;\n", kinds[layout->stored.storage].type, w->name);
+    weft_text_add(c, "typedef %s %s_stored;\n", kinds[layout->stored.storage].type, w->name);
     if (weft_pointwise_loads(layout))
         define_load(w, "convert", layout->stored.storage);
     else
@@ -301,44 +302,44 @@ static void write_stored(writing *w) {
 static weft_status write_kept(writing *w) {
     const weft_pointwise_layout kept = weft_kept_layout(&w->list->layout);
     int64_t stride[WEFT_AXES];
-    weft_composition *c = &w->kept;
+    weft_text *c = &w->kept;
     if (!kept.keeps) return WEFT_SUCCESS;
     weft_stored_strides(&kept, stride);
-    weft_compose(c, "const long64 at = 0");
+    weft_text_add(c, "const long64 at = 0");
     for (int a = 0; a < kept.box.axes; a++) {
         int begin = 0, step = 0;
         WEFT_TRY(add_place(w, 0, a, &begin));
         w->kernel->grows[begin] = stride[a];
         WEFT_TRY(add_place(w, stride[a], a, &step));
         w->kernel->grows[step] = 0;
-        weft_compose(c, " + places->place[%d] + index[%d] * places->place[%d]", begin, a, step);
+        weft_text_add(c, " + places->place[%d] + index[%d] * places->place[%d]", begin, a, step);
     }
-    weft_compose(c, ";\n");
+    weft_text_add(c, ";\n");
     if (kept.stored.storage == WEFT_STORAGE_SAME)
-        weft_compose(c, "kept[2 * at] = value.x;\nkept[2 * at + 1] = value.y;\n");
+        weft_text_add(c, "kept[2 * at] = value.x;\nkept[2 * at + 1] = value.y;\n");
     else
-        weft_compose(c, "kept[at] = %s_convert_kept(value);\n", w->name);
+        weft_text_add(c, "kept[at] = %s_convert_kept(value);\n", w->name);
     return WEFT_SUCCESS;
 }
 
 static void define_keep(writing *w) {
     const weft_stored *kept = &w->list->layout.kept;
     const bool converts = kept->storage != WEFT_STORAGE_SAME;
-    weft_composition *c = &w->text;
+    weft_text *c = &w->text;
     if (!w->kernel->keeps) return;
-    weft_compose(c, "%s#define %s_keeps 1\ntypedef %s %s_kept;\n", weft_kernels_stored_cl, w->name,
-                 converts ? kinds[kept->storage].type : "real", w->name);
+    weft_text_add(c, "%s#define %s_keeps 1\ntypedef %s %s_kept;\n", weft_kernels_stored_cl, w->name,
+                  converts ? kinds[kept->storage].type : "real", w->name);
     if (converts) define_store(w, "convert_kept", kept);
-    weft_compose(c,
-                 "FUNCTION void %s_keep(%s_number value, const int *index, "
-                 "IN_VALUE const %s_places *places, GLOBAL %s_kept *kept) {\n%s}\n",
-                 w->name, w->name, w->name, w->name, w->kept.text ? w->kept.text : "");
+    weft_text_add(c,
+                  "FUNCTION void %s_keep(%s_number value, const int *index, "
+                  "IN_VALUE const %s_places *places, GLOBAL %s_kept *kept) {\n%s}\n",
+                  w->name, w->name, w->name, w->name, w->kept.text ? w->kept.text : "");
 }
 
 static weft_status write_text(writing *w) {
-    weft_composition *c = &w->text;
-    weft_compose(c, "%s\n#define %s_number %s\n", weft_kernels_operators_cl, w->name,
-                 w->list->layout.real ? "real" : "real2");
+    weft_text *c = &w->text;
+    weft_text_add(c, "%s\n#define %s_number %s\n", weft_kernels_operators_cl, w->name,
+                  w->list->layout.real ? "real" : "real2");
     define_snippets(w);
     weft_status status = write_body(w);
     if (status == WEFT_SUCCESS) status = write_inside(w);

@@ -12,7 +12,7 @@ typedef enum weft_operator_place {
     WEFT_PLACE_LOAD,     /* forward, input space */
     WEFT_PLACE_SPECTRAL, /* forward, output space */
     WEFT_PLACE_STORE,    /* inverse, input space */
-    WEFT_PLACE_SPECTRUM, /* inverse, output space: no operators, but numbers of another kind */
+    WEFT_PLACE_SPECTRUM, /* inverse, output space: operators of compositions */
     WEFT_PLACES
 } weft_operator_place;
 

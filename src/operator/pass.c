@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "operator/kernel.h"
-#include "support/composition.h"
 #include "support/divisor.h"
 #include "support/error.h"
+#include "support/text.h"
 
 enum { THREADS = 256, PER_THREAD = 4 /* as in pointwise.cl */, MOST = 1 << 30 };
 
@@ -29,15 +29,15 @@ struct weft_operator_pass {
 
 static weft_status compile(weft_operator_pass *p, weft_precision precision) {
     const weft_device_handle *d = &p->operators->device;
-    weft_composition c = {.text = NULL};
-    weft_compose(&c, "%s#define AXES %d\n#define LOADS %d\n#define INDEX_OF_AXES {",
-                 p->operators->text, p->axes, p->loads);
+    weft_text c = {.text = NULL};
+    weft_text_add(&c, "%s#define AXES %d\n#define LOADS %d\n#define INDEX_OF_AXES {",
+                  p->operators->text, p->axes, p->loads);
     for (int a = 0; a < p->axes; a++) {
         int l = 0;
         while (p->order[l] != a) l++;
-        weft_compose(&c, "index[%d],", l);
+        weft_text_add(&c, "index[%d],", l);
     }
-    weft_compose(&c, "}\n%s", weft_kernels_pointwise_cl);
+    weft_text_add(&c, "}\n%s", weft_kernels_pointwise_cl);
     if (c.failed) {
         free(c.text);
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");

@@ -33,7 +33,7 @@ void weft_shift_factors(weft_operator_place place, int64_t n, double s, bool pai
     const int64_t whole = (int64_t)nearbyint(reduced);
     const long double part = (long double)reduced - (long double)whole;
     for (int64_t i = 0; i < count; i++) {
-        const bool spectral = place == WEFT_PLACE_SPECTRAL;
+        const bool spectral = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
         const int64_t k = spectral && 2 * i > n ? i - n : i;
         const long double turns =
             (long double)(k * whole % n) / (long double)n + (long double)k * part / (long double)n;

@@ -45,6 +45,7 @@ static void write_record(const weft_call *call, record *r) {
     put(r, "problem.load.count", call->operators[WEFT_PLACE_LOAD].count);
     put(r, "problem.spectral.count", call->operators[WEFT_PLACE_SPECTRAL].count);
     put(r, "problem.store.count", call->operators[WEFT_PLACE_STORE].count);
+    put(r, "operators before an inverse stage", call->operators[WEFT_PLACE_SPECTRUM].count);
     put(r, "problem.load_storage", p->load_storage);
     put(r, "problem.spectral_storage", p->spectral_storage);
     put(r, "problem.store_storage", p->store_storage);

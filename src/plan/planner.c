@@ -74,7 +74,7 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
 
 bool weft_planner_wants(const weft_planner *planner, weft_direction direction, bool in_place) {
     const weft_options *o = &planner->call->options;
-    if (direction == WEFT_CONVOLVE ? !o->convolve : planner->call->only_convolves) return false;
+    if (!weft_call_plans(planner->call, direction)) return false;
     return in_place ? weft_call_allows_in_place(planner->call, direction)
                     : o->placement != WEFT_IN_PLACE;
 }

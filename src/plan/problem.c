@@ -15,7 +15,7 @@
 
 enum { MAX_CHUNKS = 1024 };
 
-static const weft_versioned problem_versions = WEFT_VERSIONED(weft_problem, load);
+const weft_versioned weft_problem_versions = WEFT_VERSIONED(weft_problem, load);
 const weft_versioned weft_options_versions = WEFT_VERSIONED(weft_options, trace);
 
 weft_status weft_check_range(const char *name, int value, int last) {
@@ -415,7 +415,7 @@ static weft_status check_shift(const weft_problem *p, const weft_operator *o,
 /* Bricks have other boxes than the data has where it is operated on. */
 static weft_status check_array(const weft_call *call, const weft_operator *o,
                                weft_operator_place place) {
-    const bool output = place == WEFT_PLACE_SPECTRAL;
+    const bool output = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
     if (o->kind != WEFT_OPERATOR_ARRAY || !(output ? call->has_output : call->has_input))
         return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
@@ -425,10 +425,9 @@ static weft_status check_array(const weft_call *call, const weft_operator *o,
 }
 
 /* The norm is the first thing that happens to what a transform stores. */
-static weft_status read_operators(weft_call *call) {
+static weft_status read_operators(weft_call *call, weft_operators resume) {
     weft_problem *p = &call->problem;
-    const weft_operators none = {NULL, 0};
-    const weft_operators *given[WEFT_PLACES] = {&p->load, &p->spectral, &p->store, &none};
+    const weft_operators *given[WEFT_PLACES] = {&p->load, &p->spectral, &p->store, &resume};
     const double norm[WEFT_PLACES] = {1.0, norm_factor(p, WEFT_FORWARD),
                                       norm_factor(p, WEFT_INVERSE), 1.0};
     for (int i = 0; i < WEFT_PLACES; i++) {
@@ -477,15 +476,29 @@ void weft_call_split_line(weft_call *call, int ranks) {
     weft_line_factor(call->line.points, &p->n[0], &p->n[1]);
 }
 
-weft_status weft_call_read(const weft_problem *problem, const weft_options *options, int ranks,
-                           weft_call *call) {
+/* The options that depend on what a plan is for. */
+static void apply_purpose(const weft_purpose *purpose, weft_call *call) {
+    if (!purpose) {
+        call->directions = 1u << WEFT_FORWARD | 1u << WEFT_INVERSE;
+        if (call->options.convolve) call->directions |= 1u << WEFT_CONVOLVE;
+        return;
+    }
+    call->directions = 1u << purpose->direction;
+    call->device = purpose->device;
+    call->options.convolve = purpose->direction == WEFT_CONVOLVE;
+    call->options.keep_spectrum = purpose->keeps;
+}
+
+weft_status weft_call_read(const weft_problem *problem, const weft_options *options,
+                           const weft_purpose *purpose, int ranks, weft_call *call) {
     static const weft_options defaults;
     memset(call, 0, sizeof *call);
     if (!problem)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "weft_plan_create: problem is NULL");
     if (!options) options = &defaults;
-    WEFT_TRY(weft_versioned_read(problem_versions, problem, &call->problem, "problem"));
+    WEFT_TRY(weft_versioned_read(weft_problem_versions, problem, &call->problem, "problem"));
     WEFT_TRY(weft_versioned_read(weft_options_versions, options, &call->options, "options"));
+    apply_purpose(purpose, call);
     call->has_input = call->problem.input != NULL;
     call->has_output = call->problem.output != NULL;
     if (call->has_input) call->input = *call->problem.input;
@@ -510,5 +523,5 @@ weft_status weft_call_read(const weft_problem *problem, const weft_options *opti
     WEFT_TRY(check_result_fields(call));
     if (call->has_input) WEFT_TRY(check_brick(call, WEFT_INPUT, &call->input));
     if (call->has_output) WEFT_TRY(check_brick(call, WEFT_OUTPUT, &call->output));
-    return read_operators(call);
+    return read_operators(call, purpose ? purpose->resume : (weft_operators){NULL, 0});
 }

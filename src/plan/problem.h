@@ -14,7 +14,8 @@ typedef struct weft_call {
     weft_options options;
     weft_storage spectrum_storage; /* of what an inverse transform loads */
     bool has_input, has_output;
-    bool only_convolves; /* forward and inverse transforms are not planned */
+    unsigned directions;                     /* bit d: this weft_direction may be planned */
+    const struct weft_device_handle *device; /* lent by another plan, or NULL */
     weft_brick input, output;
     bool strided[2];              /* by weft_space: the caller's array is not row-major, ... */
     int64_t stride[2][WEFT_AXES]; /* ... and has these strides, the batch last */
@@ -29,14 +30,32 @@ typedef struct weft_call {
     weft_operator_list twiddles[2], half_spectrum;
 } weft_call;
 
-/* For reading and writing a caller's options. */
-extern const weft_versioned weft_options_versions;
+/* What a plan that belongs to a composition is for (src/compose). */
+typedef struct weft_purpose {
+    weft_direction direction; /* the only one that is executed */
+    bool keeps;               /* a convolution's spectrum is stored, too */
+    weft_operators resume;    /* on the spectrum, as an inverse transform loads it */
+    /* That of another plan, which is destroyed later, so that both find each other's memory; NULL:
+     * the plan opens one of its own. */
+    const struct weft_device_handle *device;
+} weft_purpose;
 
-/* Copies and checks the arguments of weft_plan_create for a group of `ranks`. The caller releases
- * the call, also after a failure. Not collective. */
-weft_status weft_call_read(const weft_problem *problem, const weft_options *options, int ranks,
-                           weft_call *call);
+/* For reading and writing a caller's problem and options. */
+extern const weft_versioned weft_problem_versions, weft_options_versions;
+
+/* Copies and checks the arguments of weft_plan_create for a group of `ranks`. Without a purpose the
+ * plan is the caller's own. The caller releases the call, also after a failure. Not collective. */
+weft_status weft_call_read(const weft_problem *problem, const weft_options *options,
+                           const weft_purpose *purpose, int ranks, weft_call *call);
 void weft_call_release(weft_call *call);
+
+/* Whether a direction may be planned; and whether no other one is. */
+static inline bool weft_call_plans(const weft_call *call, weft_direction direction) {
+    return call->directions >> direction & 1;
+}
+static inline bool weft_call_only(const weft_call *call, weft_direction direction) {
+    return call->directions == 1u << direction;
+}
 
 /* Makes a line over several ranks a problem of two axes (plan/line.h); leaves other problems alone.
  * Ranks compare their calls before. The call must stay where it is. */

@@ -472,7 +472,7 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     schedule->direction = request->direction;
     schedule->in_place = request->in_place;
     schedule->precision = request->precision;
-    schedule->exact = request->call && request->call->only_convolves;
+    schedule->exact = request->call && weft_call_only(request->call, WEFT_CONVOLVE);
     const weft_operator_place loads = forward ? WEFT_PLACE_LOAD : WEFT_PLACE_SPECTRUM;
     const weft_operator_place stores =
         convolves || !forward ? WEFT_PLACE_STORE : WEFT_PLACE_SPECTRAL;

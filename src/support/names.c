@@ -103,6 +103,12 @@ WEFT_API const char *weft_kernel_kind_name(weft_kernel_kind kind) {
     return WEFT_NAME_OF(names, kind);
 }
 
+WEFT_API const char *weft_stage_kind_name(weft_stage_kind kind) {
+    static const char *const names[] = {"forward", "inverse",  "pointwise", "embed",
+                                        "crop",    "copy-out", "problem"};
+    return WEFT_NAME_OF(names, kind);
+}
+
 WEFT_API const char *weft_version(void) {
     return WEFT_VERSION;
 }

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "engine/jit/pass.h"
-#include "support/composition.h"
 #include "support/error.h"
+#include "support/text.h"
 
 /* cmake/embed.cmake makes these from the files. */
 extern const char weft_kernels_fft_points_cl[], weft_kernels_fft_exchange_cl[],
@@ -40,42 +40,42 @@ static const char *const codelets[WEFT_JIT_LARGEST_RADIX + 1] = {
     [32] = weft_kernels_dft_32_inc,
 };
 
-static void define(weft_composition *c, const char *name, int64_t value) {
-    weft_compose(c, "#define %s %lld\n", name, (long long)value);
+static void define(weft_text *c, const char *name, int64_t value) {
+    weft_text_add(c, "#define %s %lld\n", name, (long long)value);
 }
 
-static void add_file(weft_composition *c, const char *file) {
-    weft_compose(c, "%s\n", file);
+static void add_file(weft_text *c, const char *file) {
+    weft_text_add(c, "%s\n", file);
 }
 
 /* ---- operators ---- */
 
 /* Composes the sum of the indices of the loops along an axis, times their steps. */
-static void compose_loops(weft_composition *c, const weft_jit_request *r,
-                          const weft_jit_operators *o, int axis, const char *index) {
+static void compose_loops(weft_text *c, const weft_jit_request *r, const weft_jit_operators *o,
+                          int axis, const char *index) {
     for (int l = 0; l < r->loops; l++)
         if (o->axis[l] == axis)
-            weft_compose(c, " + %lld * (int)%s[%d]", (long long)o->step[l], index, l);
+            weft_text_add(c, " + %lld * (int)%s[%d]", (long long)o->step[l], index, l);
 }
 
 /* Defines NAME_NUMBER(p), the number of point p in the whole line, and NAME_INDICES(e), the indices
  * of the line's element e, and adds the operators' functions. */
-static void add_operators(weft_composition *c, const weft_jit_request *r,
-                          const weft_jit_operators *o, const char *name, const char *index) {
+static void add_operators(weft_text *c, const weft_jit_request *r, const weft_jit_operators *o,
+                          const char *name, const char *index) {
     if (!o->kernel) return;
-    weft_compose(c, "#define %s_NUMBER(p) ((p) * %lld", name, (long long)o->point);
+    weft_text_add(c, "#define %s_NUMBER(p) ((p) * %lld", name, (long long)o->point);
     compose_loops(c, r, o, o->line_axis, index);
-    weft_compose(c, ")\n#define %s_INDICES(e) {", name);
+    weft_text_add(c, ")\n#define %s_INDICES(e) {", name);
     for (int a = 0; a < WEFT_AXES; a++) {
         if (a == o->line_axis) {
-            weft_compose(c, "(e), ");
+            weft_text_add(c, "(e), ");
             continue;
         }
-        weft_compose(c, "0");
+        weft_text_add(c, "0");
         compose_loops(c, r, o, a, index);
-        weft_compose(c, ", ");
+        weft_text_add(c, ", ");
     }
-    weft_compose(c, "}\n%s", o->kernel->text);
+    weft_text_add(c, "}\n%s", o->kernel->text);
 }
 
 /* ---- pieces ---- */
@@ -93,10 +93,10 @@ int weft_jit_room(const weft_jit_request *request) {
     return in > out ? in : out;
 }
 
-static void define_pieces(weft_composition *c, const char *name, int room) {
-    if (room > 0) weft_compose(c, "#define %s(PIECE)", name);
-    for (int i = 0; i < room; i++) weft_compose(c, " PIECE(%d)", i);
-    weft_compose(c, "\n");
+static void define_pieces(weft_text *c, const char *name, int room) {
+    if (room > 0) weft_text_add(c, "#define %s(PIECE)", name);
+    for (int i = 0; i < room; i++) weft_text_add(c, " PIECE(%d)", i);
+    weft_text_add(c, "\n");
 }
 
 static int64_t unit_of(const weft_jit_side *side) {
@@ -109,7 +109,7 @@ static bool is_unit(const weft_jit_side *side) {
     return side->pieces == 0 && side->point == unit_of(side);
 }
 
-static void define_sides(weft_composition *c, const weft_jit_pass *pass, bool aligned) {
+static void define_sides(weft_text *c, const weft_jit_pass *pass, bool aligned) {
     const weft_jit_request *r = &pass->request;
     define(c, "REAL_LENGTH", r->real_length);
     define(c, "LENGTH", r->length);
@@ -136,23 +136,23 @@ static void define_sides(weft_composition *c, const weft_jit_pass *pass, bool al
 
 /* Defines STAGES: the steps after the first stage. In the last one, threads change from the lines
  * that they load to those that they store. */
-static void define_stages(weft_composition *c, const weft_jit_pass *pass) {
+static void define_stages(weft_text *c, const weft_jit_pass *pass) {
     const weft_jit_shape *s = &pass->shape;
     const int midpoint = s->stages > s->radices.stages ? s->radices.stages : -1;
     bool used = pass->request.in.points == WEFT_JIT_HALF_PAIRS; /* local memory is */
-    weft_compose(c, "#define STAGES");
+    weft_text_add(c, "#define STAGES");
     for (int i = 1; i < s->stages; i++) {
         const char *side = i + 1 == s->stages ? "out" : "in";
         if (i == midpoint)
-            weft_compose(c, " CONVOLVE(%d, %s)", i, "in");
+            weft_text_add(c, " CONVOLVE(%d, %s)", i, "in");
         else
-            weft_compose(c, " %s(%d, in, %d, %s)", used ? "STEP" : "FIRST_STEP", i - 1, i, side);
+            weft_text_add(c, " %s(%d, in, %d, %s)", used ? "STEP" : "FIRST_STEP", i - 1, i, side);
         used = used || i != midpoint;
     }
-    weft_compose(c, "\n");
+    weft_text_add(c, "\n");
 }
 
-static void define_line(weft_composition *c, const weft_jit_pass *pass) {
+static void define_line(weft_text *c, const weft_jit_pass *pass) {
     const weft_jit_shape *s = &pass->shape;
     const weft_jit_places *at = &pass->places;
     const weft_jit_request *r = &pass->request;
@@ -180,20 +180,20 @@ static void define_line(weft_composition *c, const weft_jit_pass *pass) {
     define_stages(c, pass);
 }
 
-static void add_radices(weft_composition *c, const weft_jit_shape *s) {
+static void add_radices(weft_text *c, const weft_jit_shape *s) {
     bool added[WEFT_JIT_LARGEST_RADIX + 1] = {false};
     for (int i = 0; i < s->radices.stages; i++) {
         const int radix = s->radices.radix[i];
         if (added[radix]) continue;
         added[radix] = true;
-        weft_compose(c, "\nFUNCTION void dft_%d(real2 *v) {\n", radix);
-        if (radix == 1) weft_compose(c, "(void)v;\n");
+        weft_text_add(c, "\nFUNCTION void dft_%d(real2 *v) {\n", radix);
+        if (radix == 1) weft_text_add(c, "(void)v;\n");
         add_file(c, codelets[radix]);
-        weft_compose(c, "}\n");
+        weft_text_add(c, "}\n");
     }
 }
 
-static void add_stages(weft_composition *c, const weft_jit_pass *pass) {
+static void add_stages(weft_text *c, const weft_jit_pass *pass) {
     const weft_jit_shape *s = &pass->shape;
     for (int i = 0; i < s->stages; i++) {
         define(c, "STAGE", i);
@@ -206,7 +206,7 @@ static void add_stages(weft_composition *c, const weft_jit_pass *pass) {
     }
 }
 
-static void compose_transform(weft_composition *c, const weft_jit_pass *pass, bool aligned) {
+static void compose_transform(weft_text *c, const weft_jit_pass *pass, bool aligned) {
     define_sides(c, pass, aligned);
     define_line(c, pass);
     add_file(c, weft_kernels_fft_points_cl);
@@ -217,7 +217,7 @@ static void compose_transform(weft_composition *c, const weft_jit_pass *pass, bo
     add_file(c, weft_kernels_fft_line_cl);
 }
 
-static void compose_copy(weft_composition *c, const weft_jit_pass *pass, bool aligned) {
+static void compose_copy(weft_text *c, const weft_jit_pass *pass, bool aligned) {
     const weft_jit_work work = pass->request.work;
     const bool inverse = pass->request.inverse;
     define_sides(c, pass, aligned);
@@ -231,7 +231,7 @@ static void compose_copy(weft_composition *c, const weft_jit_pass *pass, bool al
 weft_status weft_jit_compile(const weft_jit_pass *pass, bool aligned,
                              const weft_device_handle *device, weft_kernel **kernel) {
     const bool transforms = pass->request.work == WEFT_JIT_TRANSFORM;
-    weft_composition c = {.text = NULL};
+    weft_text c = {.text = NULL};
     (transforms ? compose_transform : compose_copy)(&c, pass, aligned);
     if (c.failed) {
         free(c.text);

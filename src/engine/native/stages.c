@@ -57,7 +57,7 @@ static double stage_cost(int64_t n, int radix, bool first) {
 typedef struct choice {
     double cost;
     int64_t n;
-    int count, radix[WEFT_MAX_STAGES];
+    int count, radix[WEFT_MAX_LINE_STAGES];
 } choice;
 
 /* Extends `path` by radices from `from` on, in falling order, whose product is n. *best becomes the
@@ -95,7 +95,7 @@ double weft_stages_cost(const weft_kernels *kernels, int64_t n) {
 }
 
 /* exp(-2 pi i j k / (m radix)) for k < m, 0 < j < radix, from the roots of n. */
-static bool fill_twiddles(const weft_stages *s, weft_stage *stage, const double *re,
+static bool fill_twiddles(const weft_stages *s, weft_line_stage *stage, const double *re,
                           const double *im, size_t *bytes) {
     const int radix = stage->codelet->radix;
     size_t size = (size_t)(stage->m * (radix - 1) * 2 * s->kernels->real_bytes);
@@ -118,14 +118,14 @@ static void fill_orders(weft_stages *s) {
     for (int64_t j = 0; j < s->n; j++) {
         int64_t row = 0, place = 0, result = 0, rest = j;
         for (int i = s->count - 1; i >= 0; i--) {
-            const weft_stage *stage = &s->stage[i];
+            const weft_line_stage *stage = &s->stage[i];
             int64_t digit = rest % stage->codelet->radix;
             rest /= stage->codelet->radix;
             row += digit * stage->step;
             place += digit * stage->m;
         }
         for (int i = 0; i < s->count; i++) {
-            const weft_stage *stage = &s->stage[i];
+            const weft_line_stage *stage = &s->stage[i];
             result += j / stage->m % stage->codelet->radix * stage->step;
         }
         s->row_of[j] = (int32_t)row;
@@ -144,7 +144,7 @@ bool weft_stages_create(const weft_kernels *kernels, int64_t n, weft_stages *s, 
     for (int i = 0; i < s->count; i++) {
         const weft_codelet *c = kernels->codelets;
         while (c->radix != chosen.radix[i]) c++;
-        s->stage[i] = (weft_stage){.codelet = c, .m = m, .step = step};
+        s->stage[i] = (weft_line_stage){.codelet = c, .m = m, .step = step};
         m *= c->radix;
         /* Padding keeps distances from being multiples of 512 bytes, for which rows would compete
          * for few sets of the cache. */
@@ -203,7 +203,7 @@ static int64_t blocks_between(const weft_stages *s, int from, int end) {
  * `end`. Stage 0's digit counts successive rows; the other digits below and above i are looped
  * over. */
 static void run_stage(const weft_stages *s, int i, int end, void *tile) {
-    const weft_stage *stage = &s->stage[i];
+    const weft_line_stage *stage = &s->stage[i];
     const int64_t outer = blocks_between(s, i + 1, end);
     if (i == 0) {
         const int64_t block_stride = end > 1 ? s->stage[1].step : 0;
@@ -237,7 +237,7 @@ void weft_stages_run(const weft_stages *s, void *tile, int first, int end) {
 }
 
 void weft_stages_load(const weft_stages *s, const void *base, const int64_t *offset, void *tile) {
-    const weft_stage *first = &s->stage[0];
+    const weft_line_stage *first = &s->stage[0];
     const int radix = first->codelet->radix, end = s->inner > 1 ? s->inner : s->count;
     const int64_t blocks = s->n / (end < s->count ? s->stage[end].m : s->n);
     const int64_t runs = s->stage[1].codelet->radix, outer = blocks_between(s, 1, end) / runs;
@@ -252,7 +252,7 @@ void weft_stages_load(const weft_stages *s, const void *base, const int64_t *off
 
 void weft_stages_store(const weft_stages *s, const void *tile, void *base, const int64_t *offset,
                        bool stream, double scale) {
-    const weft_stage *last = &s->stage[s->count - 1];
+    const weft_line_stage *last = &s->stage[s->count - 1];
     const int64_t run = s->stage[0].codelet->radix, runs = last->m / run;
     const size_t twiddles = (size_t)(run * (last->codelet->radix - 1) * 2 * s->kernels->real_bytes);
     for (int64_t r = 0; r < runs; r++)

@@ -10,14 +10,14 @@
 
 #include <stddef.h>
 
-enum { WEFT_MAX_STAGES = 40 };
+enum { WEFT_MAX_LINE_STAGES = 40 };
 
-typedef struct weft_stage {
+typedef struct weft_line_stage {
     const weft_codelet *codelet;
     int64_t m;      /* product of the radices before */
     int64_t step;   /* rows between the points of a transform: m, and the padding between blocks */
     void *twiddles; /* NULL for the first */
-} weft_stage;
+} weft_line_stage;
 
 typedef struct weft_stages {
     const weft_kernels *kernels;
@@ -25,7 +25,7 @@ typedef struct weft_stages {
     int count; /* 0 where n is 1 */
     int inner; /* leading stages that run one after the other on blocks that stay in the cache; at
                   least one, but not the last of several */
-    weft_stage stage[WEFT_MAX_STAGES];
+    weft_line_stage stage[WEFT_MAX_LINE_STAGES];
     int64_t rows;        /* of a tile, with padding */
     int32_t *row_of;     /* the row that takes point j */
     int32_t *place_of;   /* when the codelets load point j: its row, if there were no padding */

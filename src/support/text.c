@@ -1,5 +1,5 @@
 /* Composes texts: see composition.h. */
-#include "support/composition.h"
+#include "support/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "support/c_locale.h"
 
-void weft_compose(weft_composition *c, const char *format, ...) {
+void weft_text_add(weft_text *c, const char *format, ...) {
     va_list list, again;
     const locale_t before = weft_c_locale_begin();
     va_start(list, format);

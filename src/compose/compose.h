@@ -1,0 +1,60 @@
+/*
+ * Compositions: stages one after the other. lower.c turns them into legs, each of which is a plan
+ * executed in one direction, or the copy of a box; composition.c makes the plans, and the arrays
+ * between the legs, and executes them.
+ */
+#ifndef WEFT_COMPOSE_H
+#define WEFT_COMPOSE_H
+
+#include "exec/plan.h"
+
+/* The copy of a box: of two arrays, the smaller one is every so many points of the larger one, or
+ * lies in it with zeros around. */
+typedef struct weft_leg_copy {
+    bool embeds;                 /* from the smaller one to the larger one; else back */
+    int64_t lo[WEFT_MAX_RANK];   /* of the smaller array's first point in the larger one */
+    int64_t step[WEFT_MAX_RANK]; /* from one of its points to the next */
+    int64_t n[WEFT_MAX_RANK];    /* extents of the smaller array */
+} weft_leg_copy;
+
+typedef struct weft_leg {
+    int first, last;      /* the stages that it does */
+    int forward, inverse; /* those behind which the array is a spectrum, and in real space again.
+                             INT_MAX: none */
+    bool copies;          /* a box, as `copy` says; otherwise `plan` is executed */
+    weft_leg_copy copy;
+    weft_problem problem; /* of the plan; of a copy what its two arrays have in common */
+    weft_purpose purpose;
+    weft_plan plan;
+    int output, kept; /* the caller's arrays of the result, and of the spectrum that is kept. -1:
+                         none, so the result lies in `between` */
+    size_t bytes;     /* of the result's array, which the next leg finds there */
+    void *between;    /* on the host with WEFT_LOCATION_HOST, else where plans compute */
+    bool lent;        /* by the leg before the one before, which owns it */
+} weft_leg;
+
+struct weft_composition_private {
+    weft_leg *leg; /* [legs] */
+    int legs;
+    int outputs;      /* arrays of the caller's, the result included */
+    weft_plan handle; /* the first plan, which owns the others */
+    bool on_host;     /* the arrays */
+    weft_span *spans; /* of all plans, where options.trace is 1 and there are several legs */
+};
+typedef struct weft_composition_private weft_composed;
+
+/* The stages as legs; can_keep: a plan can store the spectrum of a convolution in an array of the
+ * caller's. The caller frees *legs, also after a failure. Not collective. */
+weft_status weft_compose_lower(const weft_composition_problem *problem, bool can_keep,
+                               weft_leg **legs, int *count, int *outputs);
+
+/* weft_composition_create and weft_composition_execute without notes in the context. Collective. */
+weft_status weft_compose(weft_context ctx, const weft_composition_problem *problem,
+                         const weft_options *opt, weft_plan *handle);
+weft_status weft_composed_execute(weft_composed *c, const void *in, void *const *out);
+
+/* The boxes of the array that a leg begins with, and of its result. */
+weft_box weft_leg_entry(const weft_composed *c, int leg, int rank);
+weft_box weft_leg_exit(const weft_composed *c, int leg, int rank);
+
+#endif

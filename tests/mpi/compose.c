@@ -1,0 +1,681 @@
+/*
+ * Compositions over ranks: random stages, on random fields, against the same stages done one by one
+ * by direct sums; stages that do not fit together; and how few parts a composition has.
+ *
+ *   compose [--cases N] [--seed S] [--device host|simulated|opencl|cuda] [--case C]
+ */
+#include "compose_reference.h"
+#include "promised_device.h"
+
+#include <weft/weft_mpi.h>
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_STAGES = 24, MAX_COPIES = 8 };
+
+static int rank, ranks, failures, refusals;
+static weft_context ctx;
+static weft_device device;
+static uint64_t random_state;
+
+/* The same numbers on all ranks. Steele, Lea, Flood 2014: SplitMix. */
+static uint64_t random_bits(void) {
+    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static int random_below(int n) {
+    return (int)(random_bits() % (uint64_t)n);
+}
+
+static double random_number(void) {
+    return (float)((double)(random_bits() >> 11) * 0x1p-52 - 1);
+}
+
+/* Operators, one for each stage that has some: a table, or an array of factors for each element of
+ * the global array. */
+typedef struct stage_operator {
+    weft_operator operator;
+    double *table[3];
+    double *factor; /* of an array: all of it */
+    int64_t n[3];
+} stage_operator;
+
+typedef struct compose_case {
+    weft_composition_problem problem;
+    weft_options options;
+    weft_stage stage[MAX_STAGES];
+    stage_operator operator[MAX_STAGES];
+    int stages, arrays;
+    field begin, expected[MAX_COPIES]; /* what execution begins with, and what it stores */
+    double scale[MAX_COPIES];          /* the largest number on the way there */
+    int outputs;
+    field now;      /* as the stages so far leave it, ... */
+    double largest; /* ... and the largest number until then */
+    char text[1024];
+} compose_case;
+
+static void fail(const compose_case *c, const char *what) {
+    fprintf(stderr, "rank %d of %d: %s: %s\n", rank, ranks, c->text, what);
+    failures++;
+}
+
+/* ---- random stages, and what they come to ---- */
+
+static weft_stage *add(compose_case *c, weft_stage_kind kind) {
+    weft_stage *stage = &c->stage[c->stages++];
+    *stage = (weft_stage){.kind = kind};
+    return stage;
+}
+
+/* A transform makes the root of the sum of squares larger, errors included. */
+static void transform(compose_case *c, const weft_axis *axis, weft_direction direction) {
+    c->largest *= field_transform(&c->now, axis, direction, c->problem.norm);
+}
+
+static void note_size(compose_case *c) {
+    for (int64_t i = 0; i < c->now.members * field_elements(&c->now); i++)
+        c->largest = fmax(c->largest, cabs(c->now.value[i]));
+}
+
+static void expect_output(compose_case *c) {
+    note_size(c);
+    c->scale[c->outputs] = c->largest;
+    c->expected[c->outputs++] = field_copy(&c->now);
+}
+
+static void embed(compose_case *c) {
+    weft_stage *stage = add(c, WEFT_STAGE_EMBED);
+    for (int a = 0; a < c->now.rank; a++) {
+        const int more = random_below(4);
+        stage->n[a] = more > 0 || random_below(2) ? c->now.n[a] + more : 0;
+        if (c->stages == 1 && more > 0 && random_below(3) == 0)
+            stage->lo[a] = random_below(more + 1);
+    }
+    field_embed(&c->now, stage->n, stage->lo);
+}
+
+static void crop(compose_case *c) {
+    weft_stage *stage = add(c, WEFT_STAGE_CROP);
+    const bool strides = random_below(ranks > 1 ? 4 : 2) == 0;
+    for (int a = 0; a < c->now.rank; a++) {
+        const int64_t n = c->now.n[a];
+        const int64_t lo = strides ? random_below((int)(n < 3 ? n : 3)) : 0;
+        const int64_t step = strides ? 1 + random_below(3) : 1;
+        const int64_t most = (n - 1 - lo) / step + 1;
+        stage->lo[a] = lo;
+        stage->step[a] = step == 1 ? random_below(2) : step;
+        stage->n[a] = random_below(3) ? 1 + random_below((int)most) : 0;
+    }
+    field_crop(&c->now, stage->n, stage->lo, stage->step);
+}
+
+static void multiply(compose_case *c) {
+    stage_operator *o = &c->operator[c->stages];
+    weft_stage *stage = add(c, WEFT_STAGE_POINTWISE);
+    const bool array = random_below(3) == 0 && c->arrays < WEFT_MAX_ARRAYS;
+    o->operator=(weft_operator){.kind = array ? WEFT_OPERATOR_ARRAY : WEFT_OPERATOR_TABLE};
+    if (array) o->operator.array = c->arrays++;
+    memcpy(o->n, c->now.n, sizeof o->n);
+    const int64_t elements = field_elements(&c->now);
+    o->factor = malloc((size_t)elements * sizeof *o->factor);
+    for (int a = 0; a < c->now.rank && !array; a++) {
+        o->table[a] = malloc((size_t)c->now.n[a] * sizeof *o->table[a]);
+        for (int64_t i = 0; i < c->now.n[a]; i++) o->table[a][i] = 1 + 0.5 * random_number();
+        o->operator.table[a] = o->table[a];
+    }
+    for (int64_t i = 0; i < elements; i++) {
+        int64_t index[3] = {0};
+        field_index(&c->now, i, index);
+        o->factor[i] = array ? 1 + 0.5 * random_number() : 1;
+        for (int a = 0; a < c->now.rank && !array; a++) o->factor[i] *= o->table[a][index[a]];
+    }
+    stage->operators = (weft_operators){&o->operator, 1 };
+    field_multiply(&c->now, o->factor);
+}
+
+static void copy_out(compose_case *c) {
+    add(c, WEFT_STAGE_COPY_OUT);
+    expect_output(c);
+}
+
+static void choose_axes(const compose_case *c, weft_axis *axis) {
+    const bool has_cosines = device == WEFT_HOST || device == WEFT_SIMULATED;
+    for (int a = 0; a < c->now.rank; a++) {
+        const int dice = random_below(6);
+        axis[a] = dice == 0                  ? WEFT_AXIS_NONE
+                  : dice == 1 && has_cosines ? WEFT_DCT2
+                                             : WEFT_AXIS_OF_KIND;
+    }
+    axis[c->now.rank - 1 - random_below(c->now.rank)] = WEFT_AXIS_OF_KIND;
+}
+
+/* Forward in one stage or, now and then, in two. */
+static void forward(compose_case *c) {
+    weft_axis axis[WEFT_MAX_RANK] = {0}, *first = add(c, WEFT_STAGE_FORWARD)->axis;
+    choose_axes(c, axis);
+    memcpy(first, axis, sizeof axis);
+    const int last = c->now.rank - 1;
+    if (c->problem.kind == WEFT_C2C && last > 0 && axis[0] == WEFT_AXIS_OF_KIND &&
+        axis[last] == WEFT_AXIS_OF_KIND && random_below(4) == 0) {
+        weft_axis *second = add(c, WEFT_STAGE_FORWARD)->axis;
+        for (int a = 0; a < c->now.rank; a++) second[a] = WEFT_AXIS_NONE;
+        second[0] = WEFT_AXIS_OF_KIND;
+        first[0] = WEFT_AXIS_NONE;
+    }
+    transform(c, axis, WEFT_FORWARD);
+    note_size(c);
+}
+
+static void inverse(compose_case *c) {
+    add(c, WEFT_STAGE_INVERSE);
+    transform(c, c->now.axis, WEFT_INVERSE);
+    note_size(c);
+}
+
+/* There and back by a problem with a scaling. */
+static void problem(compose_case *c, weft_problem *p) {
+    static const weft_operator half = {.kind = WEFT_OPERATOR_SCALE, .factor = 0.5};
+    weft_stage *stage = add(c, WEFT_STAGE_PROBLEM);
+    static const weft_axis all[WEFT_MAX_RANK];
+    *p = (weft_problem){.rank = c->now.rank,
+                        .kind = c->problem.kind,
+                        .precision = c->problem.precision,
+                        .batch = c->problem.batch,
+                        .norm = WEFT_NORM_BACKWARD,
+                        .spectral = {&half, 1}};
+    memcpy(p->n, c->now.n, sizeof c->now.n);
+    stage->problem = p;
+    stage->direction = WEFT_CONVOLVE;
+    field_transform(&c->now, all, WEFT_FORWARD, WEFT_NORM_BACKWARD);
+    field_scale(&c->now, 0.5);
+    field_transform(&c->now, all, WEFT_INVERSE, WEFT_NORM_BACKWARD);
+}
+
+/* One way through a plan; `begins` with a spectrum. */
+static void round_trip(compose_case *c, bool begins, bool last) {
+    if (!begins) {
+        if (random_below(2)) embed(c);
+        if (random_below(2)) multiply(c);
+        forward(c);
+    }
+    if (random_below(2)) multiply(c);
+    if (last && !begins && random_below(4) == 0) return;
+    if (!begins && random_below(3) == 0) copy_out(c);
+    if (c->stage[c->stages - 1].kind == WEFT_STAGE_COPY_OUT && random_below(3) == 0) multiply(c);
+    inverse(c);
+    if (begins) memcpy(c->stage[c->stages - 1].axis, c->begin.axis, sizeof c->begin.axis);
+    if (random_below(2)) multiply(c);
+    if (random_below(2)) crop(c);
+    if (!last && random_below(2)) copy_out(c);
+}
+
+/* A spectrum to begin with: that of some field. */
+static void begin_with_spectrum(compose_case *c) {
+    weft_axis axis[WEFT_MAX_RANK] = {0};
+    choose_axes(c, axis);
+    field_transform(&c->now, axis, WEFT_FORWARD, WEFT_NORM_ORTHO);
+    c->problem.begin = WEFT_OUTPUT;
+}
+
+static void describe(compose_case *c, int number) {
+    const weft_options *o = &c->options;
+    int at = snprintf(c->text, sizeof c->text, "case %d: %s %s norm %d batch %d n", number,
+                      weft_kind_name(c->problem.kind), weft_precision_name(c->problem.precision),
+                      (int)c->problem.norm, (int)c->problem.batch);
+    for (int a = 0; a < c->problem.rank; a++)
+        at += snprintf(c->text + at, sizeof c->text - (size_t)at, " %d", (int)c->problem.n[a]);
+    for (int s = 0; s < c->stages; s++)
+        at += snprintf(c->text + at, sizeof c->text - (size_t)at, ", %s",
+                       weft_stage_kind_name(c->stage[s].kind));
+    snprintf(c->text + at, sizeof c->text - (size_t)at,
+             "; %s variant %s engine %s exchange %s threads %d",
+             weft_decomposition_name(o->decomposition), weft_variant_name(o->variant),
+             weft_engine_name(o->engine), weft_exchange_name(o->exchange[0]), o->threads);
+}
+
+static void choose_options(weft_options *o) {
+    static const weft_decomposition decompositions[] = {WEFT_DECOMPOSITION_AUTO, WEFT_SLAB_2D1D,
+                                                        WEFT_SLAB_1D2D, WEFT_PENCIL};
+    static const weft_exchange exchanges[] = {WEFT_EXCHANGE_AUTO, WEFT_P2P_SYNC, WEFT_P2P_STREAMS,
+                                              WEFT_A2A_TYPE};
+    static const weft_engine engines[] = {WEFT_ENGINE_AUTO, WEFT_ENGINE_NATIVE, WEFT_ENGINE_FFTW,
+                                          WEFT_ENGINE_REFERENCE};
+    *o = (weft_options){.device = device,
+                        .variant = (weft_variant)random_below(3),
+                        .decomposition = decompositions[random_below(4)],
+                        .threads = 1 + random_below(2)};
+    o->exchange[0] = exchanges[random_below(4)];
+    if (device == WEFT_HOST) o->engine = engines[random_below(4)];
+    if (device != WEFT_HOST && random_below(4) == 0) o->location = WEFT_LOCATION_HOST;
+}
+
+static void make_case(compose_case *c, weft_problem *p) {
+    const int axes = ranks == 1 ? 1 + random_below(3) : 2 + random_below(2);
+    *c = (compose_case){.problem = {.rank = axes,
+                                    .kind = random_below(2) ? WEFT_R2C : WEFT_C2C,
+                                    .precision = (weft_precision)(random_below(4) == 0),
+                                    .norm = (weft_norm)random_below(4),
+                                    .batch = random_below(3)}};
+    int64_t n[3] = {1, 1, 1};
+    for (int a = 0; a < axes; a++) n[a] = 3 + random_below(8);
+    c->now = field_create(axes, n, c->problem.batch > 0 ? c->problem.batch : 1,
+                          c->problem.kind == WEFT_R2C);
+    for (int64_t i = 0; i < c->now.members * field_elements(&c->now); i++) {
+        c->now.value[i] = random_number();
+        if (c->problem.kind == WEFT_C2C) c->now.value[i] += I * random_number();
+    }
+    memcpy(c->problem.n, n, sizeof n);
+    choose_options(&c->options);
+    if (axes == 1) c->options.decomposition = WEFT_DECOMPOSITION_AUTO;
+    if (random_below(4) == 0) begin_with_spectrum(c);
+    c->begin = field_copy(&c->now);
+    const int rounds = 1 + random_below(3);
+    const bool begins = c->problem.begin == WEFT_OUTPUT;
+    for (int r = 0; r < rounds; r++) {
+        round_trip(c, begins && r == 0, r == rounds - 1);
+        if (!c->now.spectral && p->rank == 0 && random_below(4) == 0) problem(c, p);
+    }
+    expect_output(c);
+    c->problem.stage = c->stage;
+    c->problem.stages = c->stages;
+}
+
+static void release(compose_case *c) {
+    for (int s = 0; s < c->stages; s++) {
+        for (int a = 0; a < 3; a++) free(c->operator[s].table[a]);
+        free(c->operator[s].factor);
+    }
+    for (int i = 0; i < c->outputs; i++) free(c->expected[i].value);
+    free(c->begin.value);
+    free(c->now.value);
+}
+
+/* ---- running ---- */
+
+static bool is_single(const compose_case *c) {
+    return c->problem.precision == WEFT_SINGLE;
+}
+
+static bool on_host(const compose_case *c) {
+    return c->options.location == WEFT_LOCATION_HOST && device != WEFT_HOST;
+}
+
+/* Memory where the composition wants it. */
+static void *place(const compose_case *c, weft_composition plan, const void *host, size_t bytes) {
+    void *there = NULL;
+    if (on_host(c)) {
+        there = malloc(bytes + 1);
+        memcpy(there, host, bytes);
+    } else if (bytes > 0 && (weft_buffer_create(plan, bytes, &there) != WEFT_SUCCESS ||
+                             weft_buffer_upload(plan, there, host, bytes) != WEFT_SUCCESS)) {
+        fail(c, weft_last_error(ctx));
+    }
+    return there;
+}
+
+static void remove_array(const compose_case *c, weft_composition plan, void **array) {
+    if (on_host(c))
+        free(*array);
+    else
+        weft_buffer_destroy(plan, array);
+}
+
+/* The stage behind which a copy, or the result, is stored. */
+static int stage_of(const compose_case *c, int output) {
+    for (int s = 0; s < c->stages; s++)
+        if (c->stage[s].kind == WEFT_STAGE_COPY_OUT && output-- == 0) return s;
+    return c->stages - 1;
+}
+
+static void compare(const compose_case *c, weft_composition plan, int number, const void *array) {
+    const field *f = &c->expected[number];
+    weft_box box;
+    double most[2] = {0, 0};
+    if (weft_composition_box(plan, stage_of(c, number), rank, &box) != WEFT_SUCCESS)
+        fail(c, weft_last_error(ctx));
+    const int64_t own = field_box_elements(f, &box);
+    int64_t all = own;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    if (all != field_elements(f)) fail(c, "the boxes of an array are not all of it");
+    for (int64_t i = 0; i < own * f->members; i++) {
+        const double complex want = f->value[field_place(f, &box, i)];
+        const double off = cabs(field_get(f, array, i, is_single(c)) - want);
+        most[0] = fmax(most[0], cabs(want));
+        most[1] = fmax(most[1], isnan(off) ? INFINITY : off);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    if (most[1] <= (is_single(c) ? 1e-5 : 2e-14) * c->scale[number]) return;
+    char text[128];
+    snprintf(text, sizeof text, "array %d is off by %g of %g", number, most[1], most[0]);
+    fail(c, text);
+}
+
+/* Gives the factors of this rank's boxes to the operators that are arrays. */
+static void set_arrays(const compose_case *c, weft_composition plan, void **arrays) {
+    for (int s = 0; s < c->stages; s++) {
+        const stage_operator *o = &c->operator[s];
+        weft_box box;
+        if (!o->factor || o->operator.kind != WEFT_OPERATOR_ARRAY) continue;
+        if (weft_composition_box(plan, s, rank, &box) != WEFT_SUCCESS)
+            fail(c, weft_last_error(ctx));
+        field f = {.rank = c->problem.rank, .members = 1};
+        memcpy(f.n, o->n, sizeof f.n);
+        const int64_t own = field_box_elements(&f, &box);
+        const size_t number = is_single(c) ? sizeof(float) : sizeof(double);
+        void *factors = malloc((size_t)own * number + 1), *there = NULL;
+        for (int64_t i = 0; i < own; i++) {
+            const double factor = o->factor[field_place(&f, &box, i)];
+            if (is_single(c))
+                ((float *)factors)[i] = (float)factor;
+            else
+                ((double *)factors)[i] = factor;
+        }
+        if (own > 0 &&
+            (weft_buffer_create(plan, (size_t)own * number, &there) != WEFT_SUCCESS ||
+             weft_buffer_upload(plan, there, factors, (size_t)own * number) != WEFT_SUCCESS))
+            fail(c, weft_last_error(ctx));
+        if (weft_plan_set_array(plan, (int)o->operator.array, there) != WEFT_SUCCESS)
+            fail(c, weft_last_error(ctx));
+        arrays[o->operator.array] = there;
+        free(factors);
+    }
+}
+
+static void run(const compose_case *c, weft_composition plan) {
+    void *out[MAX_COPIES] = {NULL}, *arrays[WEFT_MAX_ARRAYS] = {NULL};
+    size_t bytes[MAX_COPIES], in_bytes = 0;
+    weft_box box;
+    weft_plan_bytes(plan, WEFT_INPUT, &in_bytes);
+    weft_plan_box(plan, WEFT_INPUT, rank, &box);
+    char *host = calloc(1, in_bytes + 1);
+    const int64_t own = c->begin.members * field_box_elements(&c->begin, &box);
+    for (int64_t i = 0; i < own; i++)
+        field_put(&c->begin, host, i, is_single(c),
+                  c->begin.value[field_place(&c->begin, &box, i)]);
+    void *in = place(c, plan, host, in_bytes);
+    for (int i = 0; i < c->outputs; i++) {
+        weft_composition_bytes(plan, i, &bytes[i]);
+        char *poison = malloc(bytes[i] + 1);
+        memset(poison, 0xff, bytes[i]);
+        out[i] = place(c, plan, poison, bytes[i]);
+        free(poison);
+    }
+    set_arrays(c, plan, arrays);
+    for (int times = 0; times < 2; times++)
+        if (weft_composition_execute(plan, in, out) != WEFT_SUCCESS) fail(c, weft_last_error(ctx));
+    for (int i = 0; i < c->outputs; i++) {
+        void *back = malloc(bytes[i] + 1);
+        if (on_host(c))
+            memcpy(back, out[i], bytes[i]);
+        else if (bytes[i] > 0 && weft_buffer_download(plan, back, out[i], bytes[i]) != WEFT_SUCCESS)
+            fail(c, weft_last_error(ctx));
+        compare(c, plan, i, back);
+        free(back);
+        remove_array(c, plan, &out[i]);
+    }
+    remove_array(c, plan, &in);
+    for (int i = 0; i < WEFT_MAX_ARRAYS; i++) weft_buffer_destroy(plan, &arrays[i]);
+    free(host);
+}
+
+/* What a device, an engine or a shape does not have is no failure. */
+static bool is_known(const char *why) {
+    static const char *const known[] = {"real-to-real",
+                                        "can be split over",
+                                        "engine fftw",
+                                        "FFTW",
+                                        "1-D transform runs on one",
+                                        "must find that axis whole",
+                                        "halved",
+                                        "cosine",
+                                        "cannot begin with the boxes"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strstr(why, known[i])) return true;
+    return false;
+}
+
+static void try_case(int number, uint64_t seed) {
+    compose_case *c = calloc(1, sizeof *c);
+    weft_problem inner = {.rank = 0};
+    weft_composition plan = NULL;
+    random_state = seed * 1000003 + (uint64_t)number;
+    make_case(c, &inner);
+    describe(c, number);
+    const weft_status status = weft_composition_create(ctx, &c->problem, &c->options, &plan);
+    if (status == WEFT_SUCCESS)
+        run(c, plan);
+    else if (status == WEFT_ERROR_UNSUPPORTED && is_known(weft_last_error(ctx)))
+        refusals++;
+    else
+        fail(c, weft_last_error(ctx));
+    weft_composition_destroy(&plan);
+    if (plan) fail(c, "weft_composition_destroy leaves the handle");
+    release(c);
+    free(c);
+}
+
+/* ---- how stages become parts ---- */
+
+static const weft_operator one = {.kind = WEFT_OPERATOR_SCALE, .factor = 2};
+
+/* The number of plans and copies that the explanation tells of; 1 where it is one plan. */
+static int count_parts(weft_composition plan) {
+    char *text = NULL;
+    size_t size = 0;
+    int parts = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (weft_plan_explain(plan, stream, WEFT_TEXT) != WEFT_SUCCESS) failures++;
+    fclose(stream);
+    if (sscanf(text, "composition of %d parts", &parts) != 1) parts = 1;
+    free(text);
+    return parts;
+}
+
+static void expect_parts(const weft_stage *stage, int stages, int parts) {
+    compose_case c = {.problem = {.rank = 2, .n = {8, 6}, .stage = stage, .stages = stages},
+                      .options = {.device = device}};
+    weft_composition plan = NULL;
+    memcpy(c.stage, stage, (size_t)stages * sizeof *stage);
+    c.stages = stages;
+    describe(&c, -1);
+    if (weft_composition_create(ctx, &c.problem, &c.options, &plan) != WEFT_SUCCESS)
+        fail(&c, weft_last_error(ctx));
+    else if (count_parts(plan) != parts)
+        fail(&c, "it has another number of parts than expected");
+    weft_memory memory = {0};
+    if (plan && (weft_plan_memory(plan, &memory) != WEFT_SUCCESS ||
+                 memory.total != memory.workspace + memory.page_locked + memory.tables))
+        fail(&c, "its memory does not add up");
+    weft_composition_destroy(&plan);
+}
+
+#define COUNT(list) (int)(sizeof(list) / sizeof *(list))
+
+static void check_parts(void) {
+    const weft_stage operate = {.kind = WEFT_STAGE_POINTWISE, .operators = {&one, 1}};
+    const weft_stage forward_all = {.kind = WEFT_STAGE_FORWARD};
+    const weft_stage back = {.kind = WEFT_STAGE_INVERSE};
+    const weft_stage larger = {.kind = WEFT_STAGE_EMBED, .n = {9, 9}};
+    const weft_stage inside = {.kind = WEFT_STAGE_EMBED, .n = {10, 10}, .lo = {1, 2}};
+    const weft_stage smaller = {.kind = WEFT_STAGE_CROP, .n = {5, 4}};
+    const weft_stage every_other = {.kind = WEFT_STAGE_CROP, .step = {2, 2}};
+    const weft_stage copy = {.kind = WEFT_STAGE_COPY_OUT};
+    const weft_stage whole[] = {larger, operate, forward_all, operate, back, operate, smaller};
+    const weft_stage kept[] = {forward_all, operate, copy, back};
+    const weft_stage twice[] = {forward_all, back, forward_all, back};
+    const weft_stage sampled[] = {inside, forward_all, back, every_other, forward_all};
+    expect_parts(whole, COUNT(whole), 1);
+    expect_parts(kept, COUNT(kept), 1);
+    expect_parts(twice, COUNT(twice), 2);
+    expect_parts(sampled, COUNT(sampled), 4);
+}
+
+/* ---- stages that do not fit together ---- */
+
+static void expect_refusal(const weft_composition_problem *p, const weft_options *options,
+                           const char *words) {
+    weft_composition plan = NULL;
+    const weft_status status = weft_composition_create(ctx, p, options, &plan);
+    const char *why = weft_last_error(ctx);
+    if (status != WEFT_SUCCESS && plan == NULL && strstr(why, words)) return;
+    fprintf(stderr, "rank %d: wanted a refusal with \"%s\", got %s: %s\n", rank, words,
+            weft_status_name(status), why);
+    failures++;
+    weft_composition_destroy(&plan);
+}
+
+static void refuse(const weft_stage *stage, int stages, const char *words) {
+    const weft_options options = {.device = device};
+    const weft_composition_problem p = {.rank = 2, .n = {8, 6}, .stage = stage, .stages = stages};
+    expect_refusal(&p, &options, words);
+}
+
+static void check_refusals(void) {
+    const weft_stage operate = {.kind = WEFT_STAGE_POINTWISE, .operators = {&one, 1}};
+    const weft_stage forward_all = {.kind = WEFT_STAGE_FORWARD};
+    const weft_stage first_axis = {.kind = WEFT_STAGE_FORWARD, .axis = {0, WEFT_AXIS_NONE}};
+    const weft_stage back = {.kind = WEFT_STAGE_INVERSE};
+    const weft_stage back_along = {.kind = WEFT_STAGE_INVERSE, .axis = {0, WEFT_AXIS_NONE}};
+    const weft_stage copy = {.kind = WEFT_STAGE_COPY_OUT};
+    const weft_stage nothing = {.kind = WEFT_STAGE_POINTWISE};
+    const weft_stage larger = {.kind = WEFT_STAGE_EMBED, .n = {9, 9}};
+    const weft_stage inside = {.kind = WEFT_STAGE_EMBED, .n = {10, 10}, .lo = {1, 2}};
+    const weft_stage shorter = {.kind = WEFT_STAGE_EMBED, .n = {7, 6}};
+    const weft_stage smaller = {.kind = WEFT_STAGE_CROP, .n = {5, 4}};
+    const weft_stage beyond = {.kind = WEFT_STAGE_CROP, .n = {5, 4}, .lo = {4, 0}};
+    const weft_stage unknown = {.kind = (weft_stage_kind)7};
+    const weft_stage fields = {
+        .kind = WEFT_STAGE_POINTWISE, .operators = {&one, 1}, .result_fields = 2};
+    const weft_problem other = {.rank = 2, .n = {8, 7}};
+    const weft_problem strided = {.rank = 2, .n = {8, 6}, .in_stride = {12, 2}};
+    const weft_stage none = {.kind = WEFT_STAGE_PROBLEM};
+    const weft_stage of_other = {.kind = WEFT_STAGE_PROBLEM, .problem = &other};
+    const weft_stage of_strided = {.kind = WEFT_STAGE_PROBLEM, .problem = &strided};
+#define REFUSE(words, ...)                                                                         \
+    do {                                                                                           \
+        const weft_stage list[] = {__VA_ARGS__};                                                   \
+        refuse(list, COUNT(list), words);                                                          \
+    } while (0)
+    REFUSE("stage[0] has no transform behind it", operate);
+    REFUSE("stage[0] has no transform behind it", larger);
+    REFUSE("stage[0] is inverse, but the array there is in real space", back);
+    REFUSE("stage[1].axis[0] is fft, but the axis is transformed already", forward_all, first_axis);
+    REFUSE("stage[2] is forward, but the array there is a spectrum", first_axis, operate,
+           forward_all);
+    REFUSE("stage[1].axis is given, but an inverse stage undoes", forward_all, back_along);
+    REFUSE("stage[2] has operators right behind others", forward_all, operate, operate);
+    REFUSE("stage[1].operators is empty", forward_all, nothing);
+    REFUSE("stage[1] adds zeros behind operators", operate, larger, forward_all);
+    REFUSE("stage[0] embeds 8 indices from index lo[0], 0", shorter, forward_all);
+    REFUSE("stage[2].lo is not 0, which only the first stage", forward_all, back, inside,
+           forward_all);
+    REFUSE("stage[1] is crop, but the array there is a spectrum", forward_all, smaller);
+    REFUSE("stage[0] crops what no transform before it has made", smaller, forward_all);
+    REFUSE("stage[2] keeps every 0-th index along axis 0, 5 from 4 on", forward_all, back, beyond);
+    REFUSE("stage[0] copies out what the caller has already", copy, forward_all);
+    REFUSE("stage[1] copies out the result", forward_all, copy);
+    REFUSE("stage[0].kind is 7", unknown);
+    REFUSE("stage[0].result_fields is 2, but fields are made", fields, forward_all);
+    REFUSE("stage[0].problem is NULL", none);
+    REFUSE("stage[0].problem has another n or pad_from", of_other);
+    REFUSE("stage[0].problem has bricks or strides", of_strided);
+    const weft_stage twice[] = {forward_all, back, forward_all, back};
+    const weft_composition_problem good = {
+        .rank = 2, .n = {8, 6}, .stage = twice, .stages = COUNT(twice)};
+    const weft_options in_place = {.device = device, .placement = WEFT_IN_PLACE};
+    expect_refusal(&good, &in_place, "these stages are 2 plans and copies");
+    weft_composition_problem bad = good;
+    bad.stages = 0;
+    expect_refusal(&bad, NULL, "problem.stages is 0");
+    bad = good;
+    bad.rank = 9;
+    expect_refusal(&bad, NULL, "problem.rank is 9");
+    bad = good;
+    bad.n[1] = 0;
+    expect_refusal(&bad, NULL, "problem.n[1] is 0");
+    bad = good;
+    bad.kind = WEFT_R2R;
+    expect_refusal(&bad, NULL, "problem.kind");
+    expect_refusal(NULL, NULL, "problem is NULL");
+    if (ranks == 1) return;
+    bad = good;
+    bad.stages = rank == 1 ? 2 : 4;
+    expect_refusal(&bad, NULL, "");
+}
+
+/* Calls that are wrong, of a composition that is right. */
+static void check_calls(void) {
+    const weft_stage stage[] = {{.kind = WEFT_STAGE_FORWARD},
+                                {.kind = WEFT_STAGE_COPY_OUT},
+                                {.kind = WEFT_STAGE_INVERSE},
+                                {.kind = WEFT_STAGE_FORWARD}};
+    const weft_composition_problem p = {
+        .rank = 2, .n = {8, 6}, .stage = stage, .stages = COUNT(stage)};
+    const weft_options options = {.device = device};
+    weft_composition plan = NULL;
+    weft_box box;
+    size_t bytes = 0;
+    void *out[2] = {NULL, NULL};
+    if (weft_composition_create(ctx, &p, &options, &plan) != WEFT_SUCCESS) {
+        fprintf(stderr, "rank %d: %s\n", rank, weft_last_error(ctx));
+        failures++;
+        return;
+    }
+    const bool refused =
+        weft_composition_box(plan, 4, 0, &box) == WEFT_ERROR_INVALID_ARGUMENT &&
+        weft_composition_bytes(plan, 2, &bytes) == WEFT_ERROR_INVALID_ARGUMENT &&
+        weft_execute(plan, WEFT_FORWARD, NULL, NULL) == WEFT_ERROR_INVALID_ARGUMENT &&
+        weft_composition_execute(NULL, NULL, out) == WEFT_ERROR_INVALID_ARGUMENT &&
+        weft_composition_execute(plan, NULL, NULL) == WEFT_ERROR_INVALID_ARGUMENT &&
+        weft_composition_execute(plan, NULL, out) == WEFT_ERROR_INVALID_ARGUMENT;
+    if (!refused || !strstr(weft_last_error(ctx), "is NULL; it needs")) {
+        fprintf(stderr, "rank %d: a wrong call was taken: %s\n", rank, weft_last_error(ctx));
+        failures++;
+    }
+    weft_composition_destroy(&plan);
+}
+
+static const char *value_of(int count, char **words, const char *name, const char *otherwise) {
+    for (int i = 1; i + 1 < count; i++)
+        if (strcmp(words[i], name) == 0) return words[i + 1];
+    return otherwise;
+}
+
+int main(int count, char **words) {
+    int provided;
+    MPI_Init_thread(&count, &words, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const int cases = atoi(value_of(count, words, "--cases", "200"));
+    const int only = atoi(value_of(count, words, "--case", "-1"));
+    const uint64_t seed = strtoull(value_of(count, words, "--seed", "31"), NULL, 10);
+    const char *name = value_of(count, words, "--device", "host");
+    static const weft_device devices[] = {WEFT_HOST, WEFT_SIMULATED, WEFT_OPENCL, WEFT_CUDA};
+    for (int i = 0; i < 4; i++)
+        if (strcmp(name, weft_device_name(devices[i])) == 0) device = devices[i];
+    if (weft_device_probe(device, NULL) != WEFT_SUCCESS) {
+        printf("%s\n", weft_last_error(NULL));
+        MPI_Finalize();
+        return status_without(device);
+    }
+    if (weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) != WEFT_SUCCESS)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    if (only < 0) {
+        check_parts();
+        check_refusals();
+        check_calls();
+    }
+    for (int i = 0; i < cases; i++)
+        if (only < 0 || only == i) try_case(i, seed);
+    weft_context_destroy(&ctx);
+    MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("%d cases (seed %llu), of which %d are not to be had here, %d failed\n", cases,
+               (unsigned long long)seed, refusals, failures);
+    MPI_Finalize();
+    return failures == 0 && refusals * 3 <= cases ? 0 : 1;
+}
