@@ -156,7 +156,19 @@ static weft_status allocate(const weft_composed *c, weft_leg *leg) {
     return status;
 }
 
+/* Room for the spans of all plans. */
+static weft_status make_room_for_spans(weft_composed *c) {
+    size_t spans = 0;
+    if (c->legs == 1 || !c->handle->call.options.trace) return WEFT_SUCCESS;
+    for (int i = 0; i < c->legs; i++)
+        if (!c->leg[i].copies) spans += (size_t)c->leg[i].plan->recorder.capacity;
+    c->spans = malloc(spans * sizeof *c->spans + 1);
+    return c->spans ? WEFT_SUCCESS : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a trace");
+}
+
 static weft_status make_arrays(weft_composed *c) {
+    if (c->handle->transport->simulated) return WEFT_SUCCESS;
+    WEFT_TRY(make_room_for_spans(c));
     find_bytes(c);
     lend(c);
     for (int i = 0; i < c->legs; i++) {
@@ -168,16 +180,6 @@ static weft_status make_arrays(weft_composed *c) {
             WEFT_TRY(allocate(c, leg));
     }
     return WEFT_SUCCESS;
-}
-
-/* Room for the spans of all plans. */
-static weft_status make_room_for_spans(weft_composed *c) {
-    size_t spans = 0;
-    if (c->legs == 1 || !c->handle->call.options.trace) return WEFT_SUCCESS;
-    for (int i = 0; i < c->legs; i++)
-        if (!c->leg[i].copies) spans += (size_t)c->leg[i].plan->recorder.capacity;
-    c->spans = malloc(spans * sizeof *c->spans + 1);
-    return c->spans ? WEFT_SUCCESS : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a trace");
 }
 
 /* ---- creation ---- */
@@ -236,9 +238,8 @@ weft_status weft_compose(weft_context ctx, const weft_composition_problem *probl
         weft_agree_on(ctx->transport, status, "weft_composition_create stages with the checksum",
                       status == WEFT_SUCCESS ? checksum(c) : 0);
     if (status == WEFT_SUCCESS) status = make_plans(ctx, c, &options);
-    if (status == WEFT_SUCCESS && !ctx->transport->simulated)
-        status = weft_agree(ctx->transport, make_arrays(c));
-    if (status == WEFT_SUCCESS) status = weft_agree(ctx->transport, make_room_for_spans(c));
+    /* What some rank owes from here on is told by the composition's own next call. */
+    if (status == WEFT_SUCCESS) status = weft_agree(c->handle->transport, make_arrays(c));
     if (status != WEFT_SUCCESS) {
         if (c) abandon(c);
         return status;

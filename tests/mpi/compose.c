@@ -250,6 +250,8 @@ static void choose_options(weft_options *o) {
                         .threads = 1 + random_below(2)};
     o->exchange[0] = exchanges[random_below(4)];
     if (device == WEFT_HOST) o->engine = engines[random_below(4)];
+    /* What is multiplied here is no longer the spectrum of real numbers, as cuFFT wants it. */
+    if (device == WEFT_CUDA) o->engine = WEFT_ENGINE_JIT;
     if (device != WEFT_HOST && random_below(4) == 0) o->location = WEFT_LOCATION_HOST;
 }
 

@@ -138,7 +138,6 @@ static size_t box_bytes(weft_plan plan, const case_of *c, weft_space space) {
  * kept in *expected, and later ones are compared with it. */
 static void execute(const case_of *c, const fault *f, weft_plan plan, int times, char **expected,
                     outcome *o) {
-    const weft_direction direction = c->options.convolve ? WEFT_CONVOLVE : WEFT_FORWARD;
     const weft_space to = c->options.convolve ? WEFT_INPUT : WEFT_OUTPUT;
     size_t in_bytes = 0, out_bytes = 0, result = box_bytes(plan, c, to);
     weft_plan_bytes(plan, WEFT_INPUT, &in_bytes);
@@ -148,7 +147,7 @@ static void execute(const case_of *c, const fault *f, weft_plan plan, int times,
     for (int i = 0; i < times; i++) {
         memset(out, 0x7f, out_bytes);
         if (i == 0) begin(f, PHASE_EXECUTION);
-        o->execution[i] = weft_execute(plan, direction, in, out);
+        o->execution[i] = case_execute(c, plan, in, out);
         if (i == 0) end(o, PHASE_EXECUTION);
         if (!*expected) {
             *expected = malloc(result + 1);
@@ -176,7 +175,7 @@ static outcome run_case(const case_of *c, const fault *f, char **expected) {
     }
     if (o.context == WEFT_SUCCESS) {
         begin(f, PHASE_PLAN);
-        o.plan = weft_plan_create(used, &problem, &c->options, &plan);
+        o.plan = case_create(used, c, &problem, &plan);
         end(&o, PHASE_PLAN);
         if (o.plan == WEFT_SUCCESS) execute(c, f, plan, 3, expected, &o);
         weft_plan_destroy(&plan);
@@ -203,7 +202,7 @@ static bool all_or_none(weft_status mine) {
 /* An execution that ends without an agreement, for it costs time: the failing rank returns its
  * failure, and the others learn it with their next call. */
 static bool agrees_later(const case_of *c) {
-    return c->options.device == WEFT_HOST;
+    return c->options.device == WEFT_HOST && c->made != MADE_COMPOSITION;
 }
 
 static void check(const case_of *c, const fault *f, const outcome *o) {

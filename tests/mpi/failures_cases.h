@@ -7,8 +7,13 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* What is made: a plan for the problem, or of its shape and kind a composition of several parts, or
+ * a convolution with an array. */
+typedef enum case_made { MADE_PLAN = 0, MADE_COMPOSITION, MADE_CONVOLUTION } case_made;
+
 typedef struct case_of {
     const char *name;
+    case_made made;
     weft_problem problem;
     weft_options options;
     bool bricks, operators;
@@ -67,6 +72,14 @@ static const case_of cases[] = {
     {.name = "reference-in-parts",
      .problem = {SHAPE},
      .options = {SLAB, .exchange = {WEFT_A2A_SYNC}, .engine = WEFT_ENGINE_REFERENCE, .chunks = 2}},
+    {.name = "composition",
+     .made = MADE_COMPOSITION,
+     .problem = {SHAPE},
+     .options = {SLAB, .exchange = {WEFT_P2P_SYNC}}},
+    {.name = "convolution",
+     .made = MADE_CONVOLUTION,
+     .problem = {SHAPE},
+     .options = {PENCIL, .exchange = {WEFT_A2A_SYNC}}},
     {.name = "line",
      .problem = {.rank = 1, .n = {120}, .norm = WEFT_NORM_BACKWARD},
      .options = {.exchange = {WEFT_P2P_SYNC}}},
@@ -98,6 +111,10 @@ static const case_of cases[] = {
      .problem = {SHAPE, .norm = WEFT_NORM_BACKWARD},
      .options = {SIMULATED, PENCIL, .exchange = {WEFT_P2P_SYNC}, .chunks = 3, .convolve = 1},
      .operators = true},
+    {.name = "simulated-composition",
+     .made = MADE_COMPOSITION,
+     .problem = {SHAPE},
+     .options = {SIMULATED, SLAB, .exchange = {WEFT_P2P_STREAMS}}},
     {.name = "simulated-any-method", .problem = {SHAPE}, .options = {SIMULATED, SLAB}},
     {.name = "simulated-measure",
      .problem = {SHAPE},
@@ -163,6 +180,48 @@ static inline weft_problem case_problem(const case_of *c, int rank, int size, ca
     p.spectral = (weft_operators){&m->spectral, 1};
     p.store = (weft_operators){&m->store, 1};
     return p;
+}
+
+/* There and back with zeros around, every other point of that, and the spectrum of those. */
+static inline weft_status case_compose(weft_context ctx, const case_of *c, weft_plan *plan) {
+    const int64_t *n = c->problem.n;
+    const weft_stage stage[] = {
+        {.kind = WEFT_STAGE_EMBED, .n = {n[0] + 2, n[1] + 2, n[2] + 1}, .lo = {1, 1, 0}},
+        {.kind = WEFT_STAGE_FORWARD},
+        {.kind = WEFT_STAGE_INVERSE},
+        {.kind = WEFT_STAGE_CROP, .lo = {1}, .step = {2, 2, 2}},
+        {.kind = WEFT_STAGE_FORWARD}};
+    const weft_composition_problem problem = {.rank = c->problem.rank,
+                                              .n = {n[0], n[1], n[2]},
+                                              .kind = c->problem.kind,
+                                              .stage = stage,
+                                              .stages = sizeof stage / sizeof *stage};
+    return weft_composition_create(ctx, &problem, &c->options, plan);
+}
+
+static inline weft_status case_convolve(weft_context ctx, const case_of *c, weft_plan *plan) {
+    static const double kernel[2 * 3 * 2 * 2] = {1, 0, 2, 0, 3, 1};
+    const int64_t *n = c->problem.n;
+    const weft_convolution_problem problem = {.rank = c->problem.rank,
+                                              .n = {n[0], n[1], n[2]},
+                                              .kind = c->problem.kind,
+                                              .boundary = {WEFT_LINEAR, WEFT_PERIODIC, WEFT_LINEAR},
+                                              .kernel = {.array = kernel, .n = {3, 2, 2}}};
+    return weft_convolution_create(ctx, &problem, &c->options, plan);
+}
+
+static inline weft_status case_create(weft_context ctx, const case_of *c,
+                                      const weft_problem *problem, weft_plan *plan) {
+    if (c->made == MADE_COMPOSITION) return case_compose(ctx, c, plan);
+    if (c->made == MADE_CONVOLUTION) return case_convolve(ctx, c, plan);
+    return weft_plan_create(ctx, problem, &c->options, plan);
+}
+
+static inline weft_status case_execute(const case_of *c, weft_plan plan, const void *in,
+                                       void *out) {
+    if (c->made == MADE_COMPOSITION) return weft_composition_execute(plan, in, &out);
+    if (c->made == MADE_CONVOLUTION) return weft_convolution_execute(plan, in, out);
+    return weft_execute(plan, c->options.convolve ? WEFT_CONVOLVE : WEFT_FORWARD, in, out);
 }
 
 #endif
