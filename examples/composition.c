@@ -84,8 +84,7 @@ int main(int argc, char **argv) {
         fields_at(&box, i, v, gradient);
         for (int a = 0; a < 3; a++) u[a * points + i] = v[a] + gradient[a];
     }
-    void *out[] = {u}; /* in place */
-    require(weft_composition_execute(projection, u, out), ctx);
+    require(weft_composition_execute(projection, u, (void *[]){u}), ctx); /* in place */
     for (int64_t i = 0; i < points; i++) {
         fields_at(&box, i, v, gradient);
         for (int a = 0; a < 3; a++) error = fmax(error, fabs(u[a * points + i] - v[a]));
