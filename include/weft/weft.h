@@ -790,7 +790,8 @@ WEFT_API weft_status weft_composition_bytes(weft_composition composition, int nu
 /* Executes all stages. out[0], out[1], ... are the arrays of the WEFT_STAGE_COPY_OUT in their
  * order, and then that of the result. They do not overlap with each other nor with `in`, which is
  * read and kept; the result may be `in` where weft_execute would allow that and no other array is
- * given. Otherwise as weft_execute. Collective. */
+ * given. Otherwise as weft_execute, which with WEFT_CONVOLVE executes compositions that store one
+ * array, convolutions included. Collective. */
 WEFT_API weft_status weft_composition_execute(weft_composition composition, const void *in,
                                               void *const *out);
 

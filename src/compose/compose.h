@@ -48,10 +48,9 @@ typedef struct weft_composition_private weft_composed;
 weft_status weft_compose_lower(const weft_composition_problem *problem, bool can_keep,
                                weft_leg **legs, int *count, int *outputs);
 
-/* weft_composition_create and weft_composition_execute without notes in the context. Collective. */
+/* weft_composition_create without a note in the context. Collective. */
 weft_status weft_compose(weft_context ctx, const weft_composition_problem *problem,
                          const weft_options *opt, weft_plan *handle);
-weft_status weft_composed_execute(weft_composed *c, const void *in, void *const *out);
 
 /* The boxes of the array that a leg begins with, and of its result. */
 weft_box weft_leg_entry(const weft_composed *c, int leg, int rank);

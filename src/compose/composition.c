@@ -337,7 +337,7 @@ static weft_status run_leg(const weft_composed *c, int number, const void *in, v
 
 /* A single plan agrees on its arguments and its outcome by itself. Of several legs all are run even
  * after a failure, for the other ranks may not know of it yet. */
-weft_status weft_composed_execute(weft_composed *c, const void *in, void *const *out) {
+static weft_status execute(weft_composed *c, const void *in, void *const *out) {
     const weft_status checked = check(c, in, out);
     if (c->legs == 1) return checked == WEFT_SUCCESS ? run_leg(c, 0, in, out) : checked;
     weft_transport *transport = c->handle->transport;
@@ -353,6 +353,15 @@ weft_status weft_composed_execute(weft_composed *c, const void *in, void *const 
     return weft_agree(transport, status);
 }
 
+weft_status weft_composition_run(weft_plan plan, const void *in, void *out) {
+    weft_composed *c = plan->composition;
+    if (c->outputs == 1) return execute(c, in, &out);
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                     "weft_execute: this composition stores %d arrays; use "
+                     "weft_composition_execute",
+                     c->outputs);
+}
+
 static weft_status check_handle(weft_composition composition, const char *function) {
     if (!composition) return weft_plan_check(composition, NULL, function, "");
     if (composition->composition) return WEFT_SUCCESS;
@@ -366,8 +375,7 @@ static weft_status check_handle(weft_composition composition, const char *functi
 WEFT_API weft_status weft_composition_execute(weft_composition composition, const void *in,
                                               void *const *out) {
     WEFT_TRY(check_handle(composition, "weft_composition_execute"));
-    return weft_context_note(composition->context,
-                             weft_composed_execute(composition->composition, in, out));
+    return weft_context_note(composition->context, execute(composition->composition, in, out));
 }
 
 /* ---- what plans tell ---- */

@@ -214,8 +214,7 @@ WEFT_API weft_status weft_convolution_set_kernel(weft_convolution convolution, c
 WEFT_API weft_status weft_convolution_execute(weft_convolution convolution, const void *in,
                                               void *out) {
     WEFT_TRY(check(convolution, "weft_convolution_execute"));
-    return weft_context_note(convolution->context,
-                             weft_composed_execute(convolution->composition, in, &out));
+    return weft_execute(convolution, WEFT_CONVOLVE, in, out);
 }
 
 WEFT_API void weft_convolution_destroy(weft_convolution *convolution) {

@@ -228,6 +228,7 @@ static weft_status connect_programs(weft_build *b, weft_transport *transport) {
 static weft_status open_device(weft_build *b) {
     if (b->planner->call->device) {
         b->device = *b->planner->call->device;
+        b->device_is_lent = true;
         return WEFT_SUCCESS;
     }
     const weft_options *o = &b->planner->call->options;
@@ -290,6 +291,6 @@ void weft_build_release(weft_build *b) {
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
         if (b->buffers.memory[i] && !weft_build_shares_buffer(b, i))
             b->device.ops->free(b->device.state, memory_kind(i), b->buffers.memory[i]);
-    if (b->device.ops && !b->planner->call->device) b->device.ops->close(b->device.state);
+    if (b->device.ops && !b->device_is_lent) b->device.ops->close(b->device.state);
     for (int s = 0; s < WEFT_SCHEDULES; s++) weft_schedule_release(&b->schedule[s]);
 }

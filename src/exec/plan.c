@@ -408,6 +408,8 @@ static weft_status check_own(weft_plan plan, const char *function) {
 }
 
 WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out) {
+    if (plan && plan->composition && dir == WEFT_CONVOLVE)
+        return weft_context_note(plan->context, weft_composition_run(plan, in, out));
     if (!plan || plan->composition) return check_own(plan, "weft_execute");
     return weft_context_note(plan->context, weft_plan_run(plan, dir, in, NULL, out));
 }

@@ -108,6 +108,7 @@ struct weft_build {
     weft_candidate candidate;
     weft_chain chain;
     weft_device_handle device;
+    bool device_is_lent; /* by another plan */
     weft_transport *group[WEFT_MAX_SEGMENTS];
     weft_communicators communicators;
     bool scheduled[WEFT_SCHEDULES]; /* not of placements that options.placement excludes */
@@ -174,6 +175,8 @@ void weft_convolution_forget(weft_plan plan);
 void weft_convolution_add_memory(weft_plan plan, weft_memory *memory);
 void weft_composition_forget(weft_plan plan);
 void weft_composition_add_memory(weft_plan plan, weft_memory *memory);
+/* weft_execute with WEFT_CONVOLVE. Collective. */
+weft_status weft_composition_run(weft_plan plan, const void *in, void *out);
 /* What the public functions tell of a composition. */
 void weft_composition_end_box(weft_plan plan, weft_space space, int rank, weft_box *box);
 size_t weft_composition_end_bytes(weft_plan plan, weft_space space);
