@@ -290,6 +290,10 @@ typedef enum weft_operator_kind {
 /* Arrays of WEFT_OPERATOR_ARRAY have numbers from 0 to WEFT_MAX_ARRAYS - 1. */
 #define WEFT_MAX_ARRAYS 16
 
+/* Parameters of the caller's functions and snippets (weft_plan_set_parameter) have numbers from 0
+ * to WEFT_MAX_PARAMETERS - 1. */
+#define WEFT_MAX_PARAMETERS 16
+
 /* Windows of M points as scipy.signal.windows defines them; one point (n = 1) is 1, whether
  * symmetric or periodic. With t = i/(M-1):
  * cosine sums a0 - a1 cos 2 pi t + a2 cos 4 pi t - a3 cos 6 pi t + a4 cos 8 pi t (Harris, "On the
@@ -325,7 +329,9 @@ typedef struct weft_operator_run {
     int64_t batch;                /* member of the batch */
     weft_precision precision;     /* double or float */
     int complex_elements;         /* 1: each is a pair, real part first */
-    int64_t reserved[4];
+    const double *parameter; /* the plan's parameters, of which it reads weft_operator.parameters;
+                                those that were never set are 0 */
+    int64_t reserved[3];
 } weft_operator_run;
 
 /* The caller's function. It is called once for each run during weft_execute, in no order and from
@@ -346,7 +352,8 @@ typedef struct weft_fields_run {
     int64_t batch;
     weft_precision precision;
     int complex_elements;
-    int64_t reserved[4];
+    const double *parameter; /* as in weft_operator_run */
+    int64_t reserved[3];
 } weft_fields_run;
 
 /* Called as a weft_operator_function is. */
@@ -382,6 +389,7 @@ typedef struct weft_operator {
      *     const long64 *index    the element's global index along each axis
      *     const long64 *n        the global array's extents
      *     long64 batch           the member of the batch
+     *     const real *parameter  the plan's parameters, if `parameters` is not 0
      * and call the functions that OpenCL C and CUDA C++ have in common; words of either language
      * are no names (half). What does not compile fails in weft_plan_create with WEFT_ERROR_DEVICE
      * and the compiler's message, lines counted from the snippet's first.
@@ -391,7 +399,10 @@ typedef struct weft_operator {
     /* MATRIX: the function, which gets `argument`, too. In problem.spectral, together with nothing
      * but scalings; on devices that run the host's code. */
     weft_fields_function matrix;
-    int64_t reserved[6];
+    /* FUNCTION, MATRIX: how many of the plan's parameters (weft_plan_set_parameter) the function
+     * and the snippet read: those of numbers 0 to parameters - 1, up to WEFT_MAX_PARAMETERS */
+    int64_t parameters;
+    int64_t reserved[5];
 } weft_operator;
 
 /* Operators, applied in order. Neighbouring ones that are no functions are multiplied together
@@ -676,6 +687,13 @@ WEFT_API weft_status weft_convolve(weft_plan plan, const void *in, void *spectru
  * whose operators have an array that was never set fails on all ranks. Not with problem.input or
  * problem.output. Not collective; not during an execution. */
 WEFT_API weft_status weft_plan_set_array(weft_plan plan, int number, const void *array);
+
+/* Sets parameter `number`, one that an operator of the plan reads (weft_operator.parameters), for
+ * the executions that follow; 0 until then. Nothing is planned or compiled anew. What weft_enqueue
+ * has enqueued before keeps the value that it was enqueued with. Each rank sets its own, and all
+ * give the same value. In single precision snippets get the nearest float. Not collective; not
+ * during an execution. */
+WEFT_API weft_status weft_plan_set_parameter(weft_plan plan, int number, double value);
 
 /* Phase times of this rank's last execution. On one rank and the host, where both arrays have no
  * more than 32 KiB together, reading the clock would take as long as the transform: there those of

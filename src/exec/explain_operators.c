@@ -38,6 +38,8 @@ static json_t *describe_operator(const weft_operator *o, int rank) {
         json_object_set_new(out, "number", json_integer(o->array));
         json_object_set_new(out, "complex_factors", json_boolean(o->complex_factors));
     }
+    if ((o->kind == WEFT_OPERATOR_FUNCTION || o->kind == WEFT_OPERATOR_MATRIX) && o->parameters > 0)
+        json_object_set_new(out, "parameters", json_integer(o->parameters));
     if (shifts || o->kind == WEFT_OPERATOR_TABLE) {
         json_object_set(out, "axes", axes);
         json_object_set_new(out, "complex_factors", json_boolean(o->complex_factors));

@@ -333,8 +333,8 @@ weft_status weft_plan_take_array(weft_plan plan, int number, const void *array) 
     if (array && d->state && d->ops->run_address)
         WEFT_TRY(d->ops->run_address(d->state, array, &there));
     /* Graphs hold the address of the one before. */
-    if (there != plan->call.arrays.at[number]) weft_build_release_graphs(plan->build);
-    plan->call.arrays.at[number] = there;
+    if (there != plan->call.settings.array[number]) weft_build_release_graphs(plan->build);
+    plan->call.settings.array[number] = there;
     plan->set_arrays |= 1u << number;
     return WEFT_SUCCESS;
 }
@@ -347,6 +347,35 @@ WEFT_API weft_status weft_plan_set_array(weft_plan plan, int number, const void 
                                      "weft_plan_set_array: a convolution's array is the spectrum "
                                      "of its kernel; use weft_convolution_set_kernel"));
     return weft_context_note(plan->context, weft_plan_take_array(plan, number, array));
+}
+
+static weft_status set_parameter(weft_plan plan, int number, double value) {
+    double *parameter = plan->call.settings.parameter;
+    int most = 0;
+    for (int i = 0; i < WEFT_PLACES; i++) {
+        const int read = weft_operators_parameters(&plan->call.operators[i]);
+        if (read > most) most = read;
+    }
+    if (number < 0 || number >= WEFT_MAX_PARAMETERS)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_plan_set_parameter: number is %d; it is 0 to %d", number,
+                         WEFT_MAX_PARAMETERS - 1);
+    if (number >= most)
+        return weft_fail(
+            WEFT_ERROR_INVALID_ARGUMENT,
+            "weft_plan_set_parameter: no operator of the plan reads parameter %d; make "
+            "the `parameters` of one %d or more",
+            number, number + 1);
+    /* Graphs hold the value of before. */
+    if (memcmp(&parameter[number], &value, sizeof value) != 0)
+        weft_build_release_graphs(plan->build);
+    parameter[number] = value;
+    return WEFT_SUCCESS;
+}
+
+WEFT_API weft_status weft_plan_set_parameter(weft_plan plan, int number, double value) {
+    if (!plan) return weft_plan_check(plan, NULL, "weft_plan_set_parameter", "");
+    return weft_context_note(plan->context, set_parameter(plan, number, value));
 }
 
 static weft_status execute(weft_plan plan, weft_direction dir, const void *in, void *spectrum,

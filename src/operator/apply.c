@@ -47,7 +47,8 @@ static void call_function(const weft_pointwise *p, const weft_operator *o, const
                              .axis = p->run_axis,
                              .batch = index[p->rank],
                              .precision = p->layout.precision,
-                             .complex_elements = !p->layout.real};
+                             .complex_elements = !p->layout.real,
+                             .parameter = p->settings->parameter};
     if (p->omits_functions || count == 0) return;
     for (int a = 0; a < p->rank; a++) run.index[a] = p->layout.box.lo[a] + index[a];
     if (p->run_axis < p->rank) {

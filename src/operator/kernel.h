@@ -3,7 +3,7 @@
  * and tables on the device. The text defines, for the name `load`,
  *
  *     load_number       what an element is: real or real2
- *     load_places       a structure, which the kernel gets by value
+ *     load_places       a structure, which the kernel gets by value: numbers and parameters
  *     load_operators(value, index, places, tables)    the value operated on; index is an array of
  *                       an element's int indices in the box, the batch's last
  *
@@ -29,6 +29,9 @@
 
 enum { WEFT_OPERATOR_PLACES = 64 };
 
+/* Room for the structure NAME_places. */
+enum { WEFT_OPERATOR_VALUES = WEFT_OPERATOR_PLACES + WEFT_MAX_PARAMETERS };
+
 typedef struct weft_operator_kernel {
     weft_device_handle device;
     char *text;
@@ -36,8 +39,10 @@ typedef struct weft_operator_kernel {
     bool is_box, converts; /* the caller's array is just the box; it holds other numbers */
     bool keeps;
     int array; /* the number of an operator's array; -1: no operator has one */
-    const weft_operator_arrays *arrays;
-    size_t stored_bytes; /* of its elements */
+    int parameters;
+    const weft_operator_settings *settings;
+    weft_precision precision;
+    size_t stored_bytes; /* of the caller's array's elements */
     int places;          /* numbers of the structure: */
     int64_t place[WEFT_OPERATOR_PLACES];
     int axis[WEFT_OPERATOR_PLACES];      /* the index that each of them grows with, ... */
@@ -56,10 +61,10 @@ void weft_operator_kernel_release(weft_operator_kernel *kernel);
 /* The array that the list's operator has at present; NULL where none is set. */
 const void *weft_operator_kernel_array(const weft_operator_kernel *kernel);
 
-/* Fills in the places for a part of the box that begins at the indices `first`, one for each axis.
- * Returns the bytes of the structure. */
+/* Fills in the structure NAME_places for a part of the box that begins at the indices `first`, one
+ * for each axis: the places, and behind them the parameters as they are now. Returns its bytes. */
 size_t weft_operator_kernel_places(const weft_operator_kernel *kernel, const int64_t *first,
-                                   int64_t place[WEFT_OPERATOR_PLACES]);
+                                   int64_t values[WEFT_OPERATOR_VALUES]);
 
 /* A pass that applies a list to a whole box by a kernel of its own. */
 typedef struct weft_operator_pass weft_operator_pass;

@@ -31,18 +31,21 @@ static inline bool weft_operator_is_of_line(const weft_operator *o) {
 /* The name of the field of weft_problem for this place. */
 const char *weft_operator_place_name(weft_operator_place place);
 
-/* The callers' arrays of WEFT_OPERATOR_ARRAY, by number, as the plan's functions read them at each
- * execution (weft_plan_set_array). NULL: not set yet. Operators with an array that is not set do
- * nothing: only runs that the caller did not ask for have such ones, and boxes without elements. */
-typedef struct weft_operator_arrays {
-    const void *at[WEFT_MAX_ARRAYS];
-} weft_operator_arrays;
+/* What callers set between executions, by number, and executions read: the arrays of
+ * WEFT_OPERATOR_ARRAY (weft_plan_set_array) and the parameters of functions
+ * (weft_plan_set_parameter). An array is NULL until it is set. Operators with an array that is not
+ * set do nothing: only runs that the caller did not ask for have such ones, and boxes without
+ * elements. */
+typedef struct weft_operator_settings {
+    const void *array[WEFT_MAX_ARRAYS];
+    double parameter[WEFT_MAX_PARAMETERS];
+} weft_operator_settings;
 
 /* A checked copy of a caller's list, tables included. */
 typedef struct weft_operator_list {
     int count;
     weft_operator *item;
-    const weft_operator_arrays *arrays; /* not owned; outlives what is prepared for the list */
+    const weft_operator_settings *settings; /* not owned; outlives what is prepared for the list */
 } weft_operator_list;
 
 /* The global array that a list is applied to. */
@@ -58,8 +61,8 @@ typedef struct weft_operator_space {
 /* Checks and copies a list; it begins with a scaling by `norm` if that is not 1. `name` is the
  * list's name in error messages. The caller releases the list, also after a failure. */
 weft_status weft_operators_read(const weft_operators *given, const weft_operator_space *space,
-                                const char *name, double norm, const weft_operator_arrays *arrays,
-                                weft_operator_list *list);
+                                const char *name, double norm,
+                                const weft_operator_settings *settings, weft_operator_list *list);
 void weft_operators_release(weft_operator_list *list);
 
 /* Bytes of the list's copies. */
@@ -67,6 +70,9 @@ size_t weft_operators_bytes(const weft_operator_list *list, const weft_operator_
 
 /* The arrays of the list's operators: bit n is that of number n. */
 uint32_t weft_operators_arrays(const weft_operator_list *list);
+
+/* How many parameters the list's functions read. */
+int weft_operators_parameters(const weft_operator_list *list);
 
 /* Whether the list only scales (an empty one does, by 1); *factor gets the product. */
 bool weft_operators_only_scale(const weft_operator_list *list, double *factor);

@@ -44,8 +44,8 @@ static weft_status compile(weft_operator_pass *p, weft_precision precision) {
     }
     const char *const texts[] = {c.text};
     const int64_t first[WEFT_AXES] = {0};
-    int64_t place[WEFT_OPERATOR_PLACES];
-    const size_t places = weft_operator_kernel_places(p->operators, first, place);
+    int64_t value[WEFT_OPERATOR_VALUES];
+    const size_t places = weft_operator_kernel_places(p->operators, first, value);
     const weft_kernel_source source = {.name = "weft_pointwise",
                                        .text = texts,
                                        .texts = 1,
@@ -123,7 +123,7 @@ static weft_status launch(weft_operator_pass *p, weft_queue *queue, const int64_
     } shape = {{0}};
     uint32_t *number = shape.number + 2 * p->axes;
     uint32_t *extent = number + 2, *multiplier = extent + p->axes, *shift = multiplier + p->axes;
-    int64_t of_axes[WEFT_AXES], place[WEFT_OPERATOR_PLACES];
+    int64_t of_axes[WEFT_AXES], value[WEFT_OPERATOR_VALUES];
     number[0] = (uint32_t)(p->inner_elements * n);
     for (int l = 0; l < p->axes; l++) {
         shape.stored[l] = p->stored[l];
@@ -131,12 +131,12 @@ static weft_status launch(weft_operator_pass *p, weft_queue *queue, const int64_
         weft_divisor(extent[l], &multiplier[l], &shift[l]);
         of_axes[p->order[l]] = first[l];
     }
-    const size_t places = weft_operator_kernel_places(p->operators, of_axes, place);
+    const size_t places = weft_operator_kernel_places(p->operators, of_axes, value);
     weft_kernel_argument argument[7] = {{.memory = in},
                                         {.memory = out},
                                         {.memory = p->operators->tables},
                                         {.value = &shape, .bytes = SHAPE_BYTES(p->axes)},
-                                        {.value = place, .bytes = places, .is_value = true}};
+                                        {.value = value, .bytes = places, .is_value = true}};
     int arguments = 5;
     if (p->operators->array >= 0)
         argument[arguments++].memory = weft_operator_kernel_array(p->operators);

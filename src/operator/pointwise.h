@@ -33,7 +33,7 @@ struct weft_pointwise {
     weft_pointwise_layout layout;
     int64_t stored_stride[WEFT_AXES]; /* of the caller's array */
     int64_t array_stride[WEFT_AXES];  /* of arrays of factors, in factors */
-    const weft_operator_arrays *arrays;
+    const weft_operator_settings *settings;
     int threads;
     int64_t elements;
     int run_axis;       /* elements that are neighbours along it are neighbours in memory */
@@ -50,7 +50,7 @@ struct weft_pointwise {
 static inline const void *weft_pointwise_factor(const weft_pointwise *p,
                                                 const weft_pointwise_part *part,
                                                 const int64_t *index) {
-    const char *array = p->arrays->at[part->array->array];
+    const char *array = p->settings->array[part->array->array];
     int64_t at = 0;
     if (!array) return NULL;
     for (int a = 0; a < p->rank; a++) at += index[a] * p->array_stride[a];

@@ -172,7 +172,7 @@ weft_status weft_pointwise_create(const weft_operator_list *list,
     if (!p) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
     lay_out(p, layout);
     p->threads = threads;
-    p->arrays = list->arrays;
+    p->settings = list->settings;
     p->bytes = bytes;
     const bool any = p->elements > 0 && list->count > 0;
     weft_status status = any ? make_parts(p, list, layout->n) : WEFT_SUCCESS;

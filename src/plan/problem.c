@@ -436,7 +436,7 @@ static weft_status read_operators(weft_call *call) {
         weft_operator_place place = (weft_operator_place)i;
         weft_operator_space space = weft_call_space(call, place, n);
         WEFT_TRY(weft_operators_read(given[i], &space, weft_operator_place_name(place), norm[i],
-                                     &call->arrays, &call->operators[i]));
+                                     &call->settings, &call->operators[i]));
         for (int k = 0; k < call->operators[i].count; k++) {
             WEFT_TRY(check_shift(p, &call->operators[i].item[k], place));
             WEFT_TRY(check_array(call, &call->operators[i].item[k], place));
