@@ -77,6 +77,18 @@ uint32_t weft_arguments_arrays(weft_plan plan, weft_direction dir) {
            (dir == WEFT_FORWARD ? 0 : arrays_of(plan, WEFT_PLACE_STORE));
 }
 
+/* The reductions of a direction, wherever the elements are. */
+static uint32_t reductions_of(weft_plan plan, weft_direction dir) {
+    uint32_t reductions = 0;
+    for (int i = 0; i < WEFT_PLACES; i++) {
+        const bool store = i == WEFT_PLACE_STORE;
+        if (dir == (store ? WEFT_FORWARD : WEFT_INVERSE)) continue;
+        for (int n = 0; n < WEFT_MAX_REDUCTIONS; n++)
+            if (weft_operators_reduction(&plan->call.operators[i], n)) reductions |= 1u << n;
+    }
+    return reductions;
+}
+
 void weft_arguments_find(weft_plan plan) {
     const weft_options *o = &plan->call.options;
     const weft_build *b = plan->build;
@@ -89,6 +101,7 @@ void weft_arguments_find(weft_plan plan) {
         const ends e = ends_of(dir);
         weft_arguments *a = &plan->arguments[d];
         a->arrays = weft_arguments_arrays(plan, dir);
+        a->reductions = reductions_of(plan, dir);
         if (dir == WEFT_CONVOLVE ? !o->convolve || o->keep_spectrum : plan->call.only_convolves)
             continue;
         const range in = range_of(plan, e.space[0], e.place[0]);

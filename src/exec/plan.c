@@ -378,6 +378,13 @@ WEFT_API weft_status weft_plan_set_parameter(weft_plan plan, int number, double 
     return weft_context_note(plan->context, set_parameter(plan, number, value));
 }
 
+/* What reductions tell from now on, when an execution in this direction has ended. */
+static void note_reductions(weft_plan plan, weft_direction dir, weft_status status) {
+    const uint32_t reductions = plan->arguments[dir].reductions;
+    for (int d = 0; d < WEFT_DIRECTIONS; d++) plan->reduced[d] &= ~reductions;
+    if (status == WEFT_SUCCESS) plan->reduced[dir] |= reductions;
+}
+
 static weft_status execute(weft_plan plan, weft_direction dir, const void *in, void *spectrum,
                            void *out) {
     const bool plain =
@@ -389,6 +396,7 @@ static weft_status execute(weft_plan plan, weft_direction dir, const void *in, v
     /* A rank without data passes NULL twice, whatever the plan was made for. */
     bool in_place = in == out && weft_call_allows_in_place(&plan->call, dir);
     weft_status status = weft_build_run(plan->build, dir, in_place, in, out, &plan->recorder);
+    note_reductions(plan, dir, status);
     if (!plan->build->device.ops->can_fail) {
         weft_owe(plan->transport, status); /* no reduction: the others learn it with the next */
         return status;
@@ -427,7 +435,9 @@ static weft_status enqueue(weft_plan plan, weft_direction dir, const void *in, v
     WEFT_TRY(weft_arguments_check(plan, dir, in, NULL, out));
     plan->build->buffers.spectrum = NULL;
     const bool in_place = in == out && weft_call_allows_in_place(&plan->call, dir);
-    return weft_build_run_behind(plan->build, dir, in_place, in, out, stream);
+    weft_status status = weft_build_run_behind(plan->build, dir, in_place, in, out, stream);
+    note_reductions(plan, dir, status);
+    return status;
 }
 
 WEFT_API weft_status weft_enqueue(weft_plan plan, weft_direction dir, const void *in, void *out,

@@ -136,7 +136,8 @@ typedef struct weft_arguments {
                                     the host; NULL: it is more than that */
     bool brief;                  /* that transform takes little longer than reading the clock */
     int untimed[2];              /* [in == out]: executions until the next one that is timed */
-    uint32_t arrays; /* of operators, which must be set: those that have factors on this rank */
+    uint32_t arrays;     /* of operators, which must be set: those that have factors on this rank */
+    uint32_t reductions; /* of the direction's operators */
 } weft_arguments;
 
 struct weft_plan_private {
@@ -150,6 +151,8 @@ struct weft_plan_private {
     weft_build *build; /* over simulated ranks without buffers and engine plans */
     weft_arguments arguments[WEFT_DIRECTIONS];
     uint32_t set_arrays; /* bit n: array n of the operators is set */
+    /* Bit n: the last execution with reduction n was one in this direction, and did not fail. */
+    uint32_t reduced[WEFT_DIRECTIONS];
     weft_recorder recorder;
 };
 

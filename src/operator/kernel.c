@@ -123,6 +123,32 @@ static weft_status write_array(writing *w, const weft_pointwise_part *part) {
     return WEFT_SUCCESS;
 }
 
+/* ---- reductions ---- */
+
+static void write_reduction(writing *w, const weft_operator *o) {
+    const int at = 2 * w->kernel->reductions;
+    const bool real = w->list->layout.real;
+    const char *x = real ? "(reduced_number)value" : "(reduced_number)value.x";
+    weft_composition *c = &w->body;
+    w->kernel->reduction[w->kernel->reductions++] = o;
+    switch ((weft_reduction)o->reduction) {
+    case WEFT_SUM:
+        weft_compose(c, "reduced[%d] += %s;\n", at, x);
+        if (!real) weft_compose(c, "reduced[%d] += value.y;\n", at + 1);
+        break;
+    case WEFT_NORM:
+        weft_compose(c, "reduced[%d] += %s * %s;\n", at, x, x);
+        if (!real)
+            weft_compose(c, "reduced[%d] += (reduced_number)value.y * (reduced_number)value.y;\n",
+                         at);
+        break;
+    case WEFT_MAX:
+        weft_compose(c, "{ const reduced_number magnitude = %s(%s%s);\n", real ? "fabs" : "hypot",
+                     x, real ? "" : ", (reduced_number)value.y");
+        weft_compose(c, "reduced[%d] = OPERATOR_LARGER(reduced[%d], magnitude); }\n", at, at);
+    }
+}
+
 /* ---- lines that are transformed as arrays of two axes ---- */
 
 /* Begins a block of the body that knows an element's indices along both axes. */
@@ -211,6 +237,10 @@ static void define_snippets(writing *w) {
 static weft_status write_body(writing *w) {
     for (int i = 0, number = 0; i < w->list->parts; i++) {
         const weft_pointwise_part *part = &w->list->part[i];
+        if (part->reduction) {
+            write_reduction(w, part->reduction);
+            continue;
+        }
         WEFT_TRY(part->function   ? call_snippet(w, number++, part->function)
                  : part->array    ? write_array(w, part)
                  : part->twiddles ? write_twiddles(w, part->twiddles)
@@ -228,12 +258,19 @@ static void write_function(writing *w) {
     weft_compose(c, "} %s_places;\n", w->name);
     weft_compose(c,
                  "FUNCTION %s_number %s_operators(%s_number value, const int *index, "
-                 "IN_VALUE const %s_places *places, GLOBAL const real *tables%s) {\n"
+                 "IN_VALUE const %s_places *places, GLOBAL const real *tables%s%s) {\n"
                  "(void)index; (void)places; (void)tables;\n%sreturn value;\n}\n",
                  w->name, w->name, w->name, w->name,
                  w->kernel->array >= 0 ? ", GLOBAL const real *array" : "",
+                 w->kernel->reductions > 0 ? ", reduced_number *reduced" : "",
                  w->body.text ? w->body.text : "");
     if (w->kernel->array >= 0) weft_compose(c, "#define %s_arrays 1\n", w->name);
+    unsigned largest = 0;
+    for (int k = 0; k < w->kernel->reductions; k++)
+        if (w->kernel->reduction[k]->reduction == WEFT_MAX) largest |= 1u << k;
+    if (w->kernel->reductions > 0)
+        weft_compose(c, "#define %s_reductions %d\n#define %s_largest %u\n", w->name,
+                     w->kernel->reductions, w->name, largest);
 }
 
 /* Writes the condition that an index is in the caller's array; nothing where all are. */
@@ -416,10 +453,8 @@ static weft_status store_tables(writing *w) {
 }
 
 static weft_status check_storage(const weft_pointwise_layout *layout,
-                                 const weft_device_handle *device) {
-    weft_kernel_limits limits;
-    WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
-    if (limits.has_double || layout->stored.storage != WEFT_STORAGE_DOUBLE) return WEFT_SUCCESS;
+                                 const weft_device_handle *device, bool has_double) {
+    if (has_double || layout->stored.storage != WEFT_STORAGE_DOUBLE) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
                      "problem.%s_storage: device %s has no double precision; choose another",
                      weft_operator_place_name(layout->place), device->ops->name);
@@ -430,10 +465,13 @@ weft_status weft_operator_kernel_create(const weft_operator_list *list,
                                         const weft_device_handle *device,
                                         weft_operator_kernel **out) {
     weft_pointwise *ready = NULL;
-    WEFT_TRY(check_storage(layout, device));
+    weft_kernel_limits limits;
+    WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
+    WEFT_TRY(check_storage(layout, device, limits.has_double));
     weft_operator_kernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
     kernel->device = *device;
+    kernel->has_double = limits.has_double;
     kernel->is_box = weft_stored_is_box(&layout->stored);
     kernel->converts = layout->stored.storage != WEFT_STORAGE_SAME;
     kernel->keeps = layout->keeps;

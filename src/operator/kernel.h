@@ -8,7 +8,9 @@
  *                       an element's int indices in the box, the batch's last
  *
  * with the operator's array as a further argument where there is one (load_arrays is 1), and, where
- * the caller's array is not the box (load_stores is 1),
+ * there are reductions (load_reductions is their number), a thread's own array of two numbers each,
+ * to which the element is added. Where the caller's array is not the box (load_stores is 1) it
+ * defines
  *
  *     load_stored       the type of its elements
  *     load_inside(index, places)    whether it has the element
@@ -35,12 +37,15 @@ enum { WEFT_OPERATOR_VALUES = WEFT_OPERATOR_PLACES + WEFT_MAX_PARAMETERS };
 typedef struct weft_operator_kernel {
     weft_device_handle device;
     char *text;
-    unsigned axes;         /* bit a: the index along axis a is looked at */
+    unsigned axes; /* bit a: the index along axis a is looked at */
+    bool has_double;
     bool is_box, converts; /* the caller's array is just the box; it holds other numbers */
     bool keeps;
     int array; /* the number of an operator's array; -1: no operator has one */
     int parameters;
     const weft_operator_settings *settings;
+    int reductions;
+    const weft_operator *reduction[WEFT_MAX_REDUCTIONS];
     weft_precision precision;
     size_t stored_bytes; /* of the caller's array's elements */
     int places;          /* numbers of the structure: */
@@ -77,6 +82,10 @@ size_t weft_operator_pass_bytes(const weft_operator_pass *pass);
 
 /* Sets the array in which the results are kept, if they are. */
 void weft_operator_pass_keep_at(weft_operator_pass *pass, void *kept);
+
+/* Gets what the list's reduction of this number found in the last pass, if it has one; waits for
+ * the end of that on the default queue. */
+weft_status weft_operator_pass_reduced(weft_operator_pass *pass, int number, weft_reduced *reduced);
 
 /* Enqueues the pass from `in` to `out`, which may be the same array. */
 weft_status weft_operator_pass_run(weft_operator_pass *pass, weft_queue *queue, const void *in,

@@ -107,6 +107,18 @@ static weft_status check_tables(const weft_operator *o, const weft_operator_spac
                      "%s is a table along no axis; give table[a] for at least one axis", name);
 }
 
+static weft_status check_reduction(const weft_operator *o, const char *name) {
+    if (o->array < 0 || o->array >= WEFT_MAX_REDUCTIONS)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s.array is %lld; numbers of reductions are 0 to %d", name,
+                         (long long)o->array, WEFT_MAX_REDUCTIONS - 1);
+    if (o->reduction < 0 || o->reduction > WEFT_MAX)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s.reduction is %lld, not one of its values 0..%d", name,
+                         (long long)o->reduction, (int)WEFT_MAX);
+    return WEFT_SUCCESS;
+}
+
 static weft_status check_parameters(const weft_operator *o, const char *name) {
     if (o->parameters >= 0 && o->parameters <= WEFT_MAX_PARAMETERS) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.parameters is %lld; it is 0 to %d", name,
@@ -135,9 +147,11 @@ static weft_status check_operator(const weft_operator *o, const weft_operator_sp
     case WEFT_OPERATOR_MATRIX:
         if (o->matrix) return check_parameters(o, name);
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.matrix is NULL; give the function", name);
+    case WEFT_OPERATOR_REDUCE:
+        return check_reduction(o, name);
     }
     return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.kind is %d, not one of its values %d..%d",
-                     name, (int)o->kind, (int)WEFT_OPERATOR_SCALE, (int)WEFT_OPERATOR_MATRIX);
+                     name, (int)o->kind, (int)WEFT_OPERATOR_SCALE, (int)WEFT_OPERATOR_REDUCE);
 }
 
 /* Whether some factor of a shift is no real number. */
@@ -248,6 +262,19 @@ uint32_t weft_operators_arrays(const weft_operator_list *list) {
     return arrays;
 }
 
+const weft_operator *weft_operators_reduction(const weft_operator_list *list, int number) {
+    for (int k = 0; k < list->count; k++)
+        if (list->item[k].kind == WEFT_OPERATOR_REDUCE && list->item[k].array == number)
+            return &list->item[k];
+    return NULL;
+}
+
+bool weft_operators_reduce(const weft_operator_list *list) {
+    for (int k = 0; list && k < list->count; k++)
+        if (list->item[k].kind == WEFT_OPERATOR_REDUCE) return true;
+    return false;
+}
+
 static bool calls_a_function(const weft_operator *o) {
     return o->kind == WEFT_OPERATOR_FUNCTION || o->kind == WEFT_OPERATOR_MATRIX;
 }
@@ -276,7 +303,8 @@ bool weft_operators_multiply_lines(const weft_operator_list *list, weft_precisio
         weft_operator_list product = {.item = &list->item[k]};
         double factor;
         for (; k < list->count && list->item[k].kind != WEFT_OPERATOR_ARRAY; k++, product.count++)
-            if (calls_a_function(&list->item[k]) || weft_operator_is_of_line(&list->item[k]))
+            if (calls_a_function(&list->item[k]) || list->item[k].kind == WEFT_OPERATOR_REDUCE ||
+                weft_operator_is_of_line(&list->item[k]))
                 return false;
         if (k < list->count) k++;
         if (precision == WEFT_SINGLE && weft_operators_only_scale(&product, &factor) &&
@@ -303,7 +331,9 @@ uint64_t weft_operator_checksum(const weft_operator *o, const weft_operator_spac
     if (o->kind == WEFT_OPERATOR_FUNCTION && o->snippet)
         sum = weft_hash_bytes(sum, o->snippet, strlen(o->snippet));
     if (calls_a_function(o)) sum = HASH(sum, o->parameters);
-    if (o->kind == WEFT_OPERATOR_ARRAY) sum = HASH(sum, o->array);
+    if (o->kind == WEFT_OPERATOR_ARRAY || o->kind == WEFT_OPERATOR_REDUCE)
+        sum = HASH(sum, o->array);
+    if (o->kind == WEFT_OPERATOR_REDUCE) sum = HASH(sum, o->reduction);
     if (o->kind == WEFT_OPERATOR_ARRAY) sum = HASH(sum, o->complex_factors);
     if (o->kind != WEFT_OPERATOR_TABLE) return sum;
     sum = HASH(sum, o->complex_factors);

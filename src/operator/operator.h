@@ -41,6 +41,16 @@ typedef struct weft_operator_settings {
     double parameter[WEFT_MAX_PARAMETERS];
 } weft_operator_settings;
 
+/* What a reduction knows of a part of the array: the sum, that of the squares, or the largest
+ * magnitude; all 0 of no elements (reduce.c). */
+typedef struct weft_reduced {
+    long double value[2]; /* real and imaginary part; the latter of WEFT_SUM only */
+} weft_reduced;
+
+void weft_reduced_combine(weft_reduction reduction, const weft_reduced *part, weft_reduced *all);
+/* What callers get of the whole array. */
+void weft_reduced_value(weft_reduction reduction, const weft_reduced *all, double value[2]);
+
 /* A checked copy of a caller's list, tables included. */
 typedef struct weft_operator_list {
     int count;
@@ -70,6 +80,10 @@ size_t weft_operators_bytes(const weft_operator_list *list, const weft_operator_
 
 /* The arrays of the list's operators: bit n is that of number n. */
 uint32_t weft_operators_arrays(const weft_operator_list *list);
+
+/* The list's reduction of this number, or NULL; whether it has any. */
+const weft_operator *weft_operators_reduction(const weft_operator_list *list, int number);
+bool weft_operators_reduce(const weft_operator_list *list);
 
 /* How many parameters the list's functions read. */
 int weft_operators_parameters(const weft_operator_list *list);
@@ -173,6 +187,8 @@ void weft_pointwise_omit_functions(weft_pointwise *pointwise);
 /* Applies the operators to `in` and stores the result in `out`, which may be the same array
  * (apply.c). This is a weft_device_function; its argument is the weft_pointwise. */
 weft_status weft_pointwise_run(void *pointwise, const void *in, void *out);
+/* What the list's reduction of this number found in the last run; nothing before one. */
+weft_reduced weft_pointwise_reduced(const weft_pointwise *pointwise, int number);
 /* The factors of a row: element i is multiplied by before * table[i] or, where the table is NULL,
  * by before; both are numbers of the array's precision. */
 typedef struct weft_pointwise_row {

@@ -103,6 +103,9 @@ static weft_status check_lines(const weft_transform *t) {
 
 static weft_status jit_supports(const weft_transform *t, const weft_device_ops *device) {
     const weft_pieces *in = &t->in_pieces, *out = &t->out_pieces;
+    if (weft_operators_reduce(t->load.list) || weft_operators_reduce(t->spectral.list) ||
+        weft_operators_reduce(t->store.list))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: no reductions within its kernels");
     if (!device->kernel_create)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: device %s has no kernels; choose another engine or device",

@@ -201,6 +201,7 @@ static bool are_products(const weft_fused_operators *f) {
         if (f->list->item[i].kind == WEFT_OPERATOR_FUNCTION ||
             f->list->item[i].kind == WEFT_OPERATOR_MATRIX)
             return false;
+    if (weft_operators_reduce(f->list)) return false;
     return weft_stored_is_box(&f->layout.stored) && !f->layout.keeps;
 }
 
