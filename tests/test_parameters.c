@@ -15,14 +15,6 @@ enum { NX = 6, NY = 20, BATCH = 2, POINTS = NX * NY, NUMBERS = 2 * BATCH * POINT
 
 static weft_device device;
 
-/* The device that the environment names, or the host. False where it cannot be used. */
-static bool find_device(void) {
-    const char *name = getenv("WEFT_TEST_DEVICE");
-    for (int d = WEFT_HOST; name && d <= WEFT_SIMULATED; d++)
-        if (strcmp(weft_device_name((weft_device)d), name) == 0) device = (weft_device)d;
-    return weft_device_probe(device, NULL) == WEFT_SUCCESS;
-}
-
 static void good(weft_status status) {
     if (status != WEFT_SUCCESS) fail_msg("%s", weft_last_error(ctx));
 }
@@ -236,6 +228,6 @@ int main(void) {
         cmocka_unit_test(numbers_that_nobody_reads_are_refused),
         cmocka_unit_test(explain_tells_of_parameters),
     };
-    if (!find_device()) return status_without(device);
+    if (!find_device(&device)) return status_without(device);
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

@@ -77,16 +77,13 @@ uint32_t weft_arguments_arrays(weft_plan plan, weft_direction dir) {
            (dir == WEFT_FORWARD ? 0 : arrays_of(plan, WEFT_PLACE_STORE));
 }
 
-/* The reductions of a direction, wherever the elements are. */
+/* The reductions of a direction, whether or not this rank has elements. */
 static uint32_t reductions_of(weft_plan plan, weft_direction dir) {
-    uint32_t reductions = 0;
-    for (int i = 0; i < WEFT_PLACES; i++) {
-        const bool store = i == WEFT_PLACE_STORE;
-        if (dir == (store ? WEFT_FORWARD : WEFT_INVERSE)) continue;
-        for (int n = 0; n < WEFT_MAX_REDUCTIONS; n++)
-            if (weft_operators_reduction(&plan->call.operators[i], n)) reductions |= 1u << n;
-    }
-    return reductions;
+    const weft_operator_list *list = plan->call.operators;
+    const uint32_t there = weft_operators_reductions(&list[WEFT_PLACE_LOAD]) |
+                           weft_operators_reductions(&list[WEFT_PLACE_SPECTRAL]);
+    return (dir == WEFT_INVERSE ? 0 : there) |
+           (dir == WEFT_FORWARD ? 0 : weft_operators_reductions(&list[WEFT_PLACE_STORE]));
 }
 
 void weft_arguments_find(weft_plan plan) {

@@ -19,7 +19,7 @@ FUNCTION void reduce_group(const reduced_number *reduced, LOCAL reduced_number *
             for (int at = THREAD; THREAD < width && at < 2 * THREADS; at += THREADS)
                 shared[at] = combine(k, shared[at], shared[at + width]);
         }
-        if (THREAD < 2)
-            parts[2 * (GROUP(0) * pointwise_reductions + k) + THREAD] = shared[THREAD * THREADS];
+        for (int part = 0; THREAD == 0 && part < 2; ++part)
+            parts[2 * (GROUP(0) * pointwise_reductions + k) + part] = shared[part * THREADS];
     }
 }

@@ -37,15 +37,15 @@ enum { WEFT_OPERATOR_VALUES = WEFT_OPERATOR_PLACES + WEFT_MAX_PARAMETERS };
 typedef struct weft_operator_kernel {
     weft_device_handle device;
     char *text;
-    unsigned axes; /* bit a: the index along axis a is looked at */
-    bool has_double;
+    unsigned axes;         /* bit a: the index along axis a is looked at */
+    bool has_double;       /* the device: the numbers of reductions are in double precision */
     bool is_box, converts; /* the caller's array is just the box; it holds other numbers */
     bool keeps;
-    int array; /* the number of an operator's array; -1: no operator has one */
-    int parameters;
+    int array;      /* the number of an operator's array; -1: no operator has one */
+    int parameters; /* behind the places */
     const weft_operator_settings *settings;
     int reductions;
-    const weft_operator *reduction[WEFT_MAX_REDUCTIONS];
+    const weft_operator *reduction[WEFT_MAX_REDUCTIONS]; /* in the order of the list */
     weft_precision precision;
     size_t stored_bytes; /* of the caller's array's elements */
     int places;          /* numbers of the structure: */

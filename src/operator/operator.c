@@ -269,10 +269,11 @@ const weft_operator *weft_operators_reduction(const weft_operator_list *list, in
     return NULL;
 }
 
-bool weft_operators_reduce(const weft_operator_list *list) {
-    for (int k = 0; list && k < list->count; k++)
-        if (list->item[k].kind == WEFT_OPERATOR_REDUCE) return true;
-    return false;
+uint32_t weft_operators_reductions(const weft_operator_list *list) {
+    uint32_t reductions = 0;
+    for (int k = 0; k < list->count; k++)
+        if (list->item[k].kind == WEFT_OPERATOR_REDUCE) reductions |= 1u << list->item[k].array;
+    return reductions;
 }
 
 static bool calls_a_function(const weft_operator *o) {

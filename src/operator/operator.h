@@ -81,9 +81,9 @@ size_t weft_operators_bytes(const weft_operator_list *list, const weft_operator_
 /* The arrays of the list's operators: bit n is that of number n. */
 uint32_t weft_operators_arrays(const weft_operator_list *list);
 
-/* The list's reduction of this number, or NULL; whether it has any. */
+/* The reductions of the list: bit n is that of number n; and that one, or NULL. */
+uint32_t weft_operators_reductions(const weft_operator_list *list);
 const weft_operator *weft_operators_reduction(const weft_operator_list *list, int number);
-bool weft_operators_reduce(const weft_operator_list *list);
 
 /* How many parameters the list's functions read. */
 int weft_operators_parameters(const weft_operator_list *list);

@@ -13,11 +13,11 @@
 #include "operator/twiddle.h"
 
 typedef struct weft_pointwise_part {
-    const weft_operator *function; /* the caller's function, or NULL */
-    const weft_operator *array;    /* an array, or NULL */
-    const weft_operator *reduction;
-    const weft_operator *line; /* one of a line; NULL, like those above: a product */
-    weft_twiddles *twiddles;   /* of a line, or NULL */
+    const weft_operator *function;  /* the caller's function, or NULL */
+    const weft_operator *array;     /* an array, or NULL */
+    const weft_operator *reduction; /* a reduction, or NULL */
+    const weft_operator *line;      /* one of a line; NULL, like those above: a product */
+    weft_twiddles *twiddles;        /* of a line, or NULL */
     bool complex_factors;
     double scale;               /* of a product without tables; in tables it is included */
     void *table[WEFT_MAX_RANK]; /* in the array's precision, pairs if complex_factors; NULL: 1 */

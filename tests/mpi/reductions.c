@@ -294,8 +294,10 @@ int main(int argc, char **argv) {
         return status_without(device);
     }
     if (!succeeds(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx))) return 1;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) run_case(&cases[i]);
-    if (device == WEFT_HOST || device == WEFT_SIMULATED) {
+    const bool compiles = device != WEFT_HOST && device != WEFT_SIMULATED; /* half of the cases */
+    for (size_t i = compiles; i < sizeof cases / sizeof *cases; i += 1 + compiles)
+        run_case(&cases[i]);
+    if (!compiles) {
         run_case(&cosines);
         questions_without_an_answer_fail_on_all_ranks();
     }
