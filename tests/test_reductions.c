@@ -19,9 +19,9 @@ static void good(weft_status status) {
     if (status != WEFT_SUCCESS) fail_msg("%s", weft_last_error(ctx));
 }
 
-/* A plan, executed forward on `in`, of which `out` gets the result. */
+/* A plan, executed forward on `in`, of which `out` gets the result; its arrays may be larger. */
 static weft_plan execute(const weft_problem *problem, weft_options options, const void *in,
-                         void *out) {
+                         size_t in_size, void *out, size_t out_size) {
     weft_plan plan = NULL;
     void *from, *to;
     size_t in_bytes, out_bytes;
@@ -31,9 +31,10 @@ static weft_plan execute(const weft_problem *problem, weft_options options, cons
     good(weft_plan_bytes(plan, WEFT_OUTPUT, &out_bytes));
     good(weft_buffer_create(plan, in_bytes, &from));
     good(weft_buffer_create(plan, out_bytes, &to));
-    good(weft_buffer_upload(plan, from, in, in_bytes));
+    assert_true(in_size <= in_bytes && out_size <= out_bytes);
+    good(weft_buffer_upload(plan, from, in, in_size));
     good(weft_execute(plan, WEFT_FORWARD, from, to));
-    good(weft_buffer_download(plan, out, to, out_bytes));
+    good(weft_buffer_download(plan, out, to, out_size));
     weft_buffer_destroy(plan, &from);
     weft_buffer_destroy(plan, &to);
     return plan;
@@ -64,7 +65,8 @@ static void reductions_see_the_elements_at_their_place(void **state) {
     const weft_problem problem = {.rank = 2, .n = {NX, NY}, .load = {list, 7}};
     double in[2 * POINTS], out[2 * POINTS];
     for (int i = 0; i < POINTS; i++) in[2 * i] = i, in[2 * i + 1] = -1;
-    weft_plan plan = execute(&problem, (weft_options){.engine = WEFT_ENGINE_IDENTITY}, in, out);
+    weft_plan plan = execute(&problem, (weft_options){.engine = WEFT_ENGINE_IDENTITY}, in,
+                             sizeof in, out, sizeof out);
     const double sum = (POINTS - 1) * POINTS / 2.0, squares = sum * (2 * POINTS - 1) / 3 + POINTS;
     expect(plan, 15, sum, -POINTS);
     expect(plan, 0, 2 * sum, -2 * POINTS);
@@ -84,10 +86,10 @@ static void what_is_no_number_shows(void **state) {
     const weft_problem problem = {.rank = 2, .n = {NX, NY}, .kind = WEFT_R2C, .load = {list, 3}};
     for (int at = 0; at < POINTS; at += 37)
         for (int infinite = 0; infinite < 2; infinite++) {
-            double in[POINTS], out[2 * POINTS], value[2];
+            double in[POINTS], out[NX * (NY + 2)], value[2];
             for (int i = 0; i < POINTS; i++) in[i] = i;
             in[at] = infinite ? -INFINITY : NAN;
-            weft_plan plan = execute(&problem, (weft_options){0}, in, out);
+            weft_plan plan = execute(&problem, (weft_options){0}, in, sizeof in, out, sizeof out);
             for (int number = 0; number < 3; number++) {
                 good(weft_plan_reduction(plan, number, value));
                 if (infinite)
@@ -114,10 +116,10 @@ static void reductions_see_the_numbers_of_the_transform(void **state) {
                                   .load_storage = WEFT_STORAGE_U8,
                                   .spectral_storage = WEFT_STORAGE_DECIBEL_U8,
                                   .decibels = {-1, 1}};
-    unsigned char in[POINTS], out[POINTS];
+    unsigned char in[POINTS], out[NX * (NY / 2 + 1)];
     double sum = 0;
     for (int i = 0; i < POINTS; i++) sum += in[i] = (unsigned char)(i * 7 % 251);
-    weft_plan plan = execute(&problem, (weft_options){0}, in, out);
+    weft_plan plan = execute(&problem, (weft_options){0}, in, sizeof in, out, sizeof out);
     expect(plan, 0, sum, 0);
     double value[2];
     good(weft_plan_reduction(plan, 1, value));
@@ -142,8 +144,9 @@ static void large_arrays_cost_no_digits(void **state) {
     const double all = (double)numbers / 2, x = (double)0.1f;
     for (size_t i = 0; i < numbers; i++) in[i] = 0.1f;
     for (int threads = 1; threads <= (device == WEFT_HOST ? 3 : 1); threads++) {
-        weft_plan plan = execute(
-            &problem, (weft_options){.engine = WEFT_ENGINE_IDENTITY, .threads = threads}, in, out);
+        weft_plan plan =
+            execute(&problem, (weft_options){.engine = WEFT_ENGINE_IDENTITY, .threads = threads},
+                    in, numbers * sizeof *in, out, numbers * sizeof *in);
         expect(plan, 0, all * x, all * x);
         expect(plan, 1, sqrt(2 * all * x * x), 0);
         assert_memory_equal(in, out, numbers * sizeof *in);
