@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <weft/weft.h>
 
@@ -18,6 +19,16 @@ static inline bool device_is_promised(weft_device device) {
     if (device == WEFT_CUDA) return getenv("WEFT_TEST_GPU") || getenv("WEFT_TEST_HOST_CUDA");
     if (device == WEFT_OPENCL) return getenv("WEFT_TEST_OPENCL") != NULL;
     return true;
+}
+
+/* Finds the device that WEFT_TEST_DEVICE names, the host without it. False where it cannot be used.
+ */
+static inline bool find_device(weft_device *device) {
+    const char *name = getenv("WEFT_TEST_DEVICE");
+    *device = WEFT_HOST;
+    for (int d = WEFT_HOST; name && d <= WEFT_SIMULATED; d++)
+        if (strcmp(weft_device_name((weft_device)d), name) == 0) *device = (weft_device)d;
+    return weft_device_probe(*device, NULL) == WEFT_SUCCESS;
 }
 
 /* How a program ends that has not found its device. */

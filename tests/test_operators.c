@@ -580,8 +580,8 @@ static const struct {
     int spectral;
     weft_operator operator;
 } misuses[] = {
-    {{"load.list[0].kind", "1..7"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)0}},
-    {{"kind is 8", "1..7"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)8}},
+    {{"load.list[0].kind", "1..8"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)0}},
+    {{"kind is 9", "1..8"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)9}},
     {{"factor", "inf"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_SCALE, .factor = INFINITY}},
     {{"along no axis", "window"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_WINDOW}},
     {{"window[3]", "3 axes"},
@@ -619,6 +619,9 @@ static const struct {
     {{"function is NULL", "spectral.list[0]"}, WEFT_C2C, 1, {.kind = WEFT_OPERATOR_FUNCTION}},
     {{"list[0].array is 16", "0 to 15"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_ARRAY, .array = 16}},
     {{"complex factors", "real"}, WEFT_R2C, 0, {.kind = WEFT_OPERATOR_ARRAY, .complex_factors = 1}},
+    {{"list[0].array is 16", "0 to 15"}, WEFT_R2C, 1, {.kind = WEFT_OPERATOR_REDUCE, .array = 16}},
+    {{"list[0].array is -1", "0 to 15"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_REDUCE, .array = -1}},
+    {{"reduction is 3", "0..2"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_REDUCE, .reduction = 3}},
     {{"struct_size", "is 3"}, WEFT_C2C, 0, {.struct_size = 3, .kind = WEFT_OPERATOR_SCALE}},
 };
 

@@ -283,12 +283,29 @@ typedef enum weft_operator_kind {
                                 cyclically, by shift[a] points along axis a */
     WEFT_OPERATOR_TABLE,     /* by the product of one factor for each index of each axis */
     WEFT_OPERATOR_FUNCTION,  /* what the caller's function, or on GPUs the caller's snippet, does */
-    WEFT_OPERATOR_ARRAY, /* by an array with a factor for each element: see weft_plan_set_array */
-    WEFT_OPERATOR_MATRIX /* what the caller's function makes of all fields of a point */
+    WEFT_OPERATOR_ARRAY,  /* by an array with a factor for each element: see weft_plan_set_array */
+    WEFT_OPERATOR_MATRIX, /* what the caller's function makes of all fields of a point */
+    WEFT_OPERATOR_REDUCE  /* by nothing: it remembers a sum, a norm or the largest magnitude of the
+                             elements as they are at its place in the list: see weft_plan_reduction
+                           */
 } weft_operator_kind;
+
+/* What a WEFT_OPERATOR_REDUCE remembers of the elements x. */
+typedef enum weft_reduction {
+    WEFT_SUM = 0, /* the sum of x */
+    WEFT_NORM,    /* the square root of the sum of |x|^2 */
+    WEFT_MAX      /* the largest |x|; NaN if one is */
+} weft_reduction;
 
 /* Arrays of WEFT_OPERATOR_ARRAY have numbers from 0 to WEFT_MAX_ARRAYS - 1. */
 #define WEFT_MAX_ARRAYS 16
+
+/* Parameters of the caller's functions and snippets (weft_plan_set_parameter) have numbers from 0
+ * to WEFT_MAX_PARAMETERS - 1. */
+#define WEFT_MAX_PARAMETERS 16
+
+/* Reductions of WEFT_OPERATOR_REDUCE have numbers from 0 to WEFT_MAX_REDUCTIONS - 1. */
+#define WEFT_MAX_REDUCTIONS 16
 
 /* Windows of M points as scipy.signal.windows defines them; one point (n = 1) is 1, whether
  * symmetric or periodic. With t = i/(M-1):
@@ -325,7 +342,9 @@ typedef struct weft_operator_run {
     int64_t batch;                /* member of the batch */
     weft_precision precision;     /* double or float */
     int complex_elements;         /* 1: each is a pair, real part first */
-    int64_t reserved[4];
+    const double *parameter; /* the plan's parameters, of which it reads weft_operator.parameters;
+                                those that were never set are 0 */
+    int64_t reserved[3];
 } weft_operator_run;
 
 /* The caller's function. It is called once for each run during weft_execute, in no order and from
@@ -346,7 +365,8 @@ typedef struct weft_fields_run {
     int64_t batch;
     weft_precision precision;
     int complex_elements;
-    int64_t reserved[4];
+    const double *parameter; /* as in weft_operator_run */
+    int64_t reserved[3];
 } weft_fields_run;
 
 /* Called as a weft_operator_function is. */
@@ -382,22 +402,28 @@ typedef struct weft_operator {
      *     const long64 *index    the element's global index along each axis
      *     const long64 *n        the global array's extents
      *     long64 batch           the member of the batch
+     *     const real *parameter  the plan's parameters, if `parameters` is not 0
      * and call the functions that OpenCL C and CUDA C++ have in common; words of either language
      * are no names (half). What does not compile fails in weft_plan_create with WEFT_ERROR_DEVICE
      * and the compiler's message, lines counted from the snippet's first.
      * Where a plan may run on host and device, give both, the function and the snippet. */
     const char *snippet;
-    int64_t array; /* ARRAY: its number. Several operators may have the same one */
+    int64_t array; /* ARRAY: its number. Several operators may have the same one. REDUCE: the
+                      reduction's number, which no other one of the plan has */
     /* MATRIX: the function, which gets `argument`, too. In problem.spectral, together with nothing
      * but scalings; on devices that run the host's code. */
     weft_fields_function matrix;
-    int64_t reserved[6];
+    /* FUNCTION, MATRIX: how many of the plan's parameters (weft_plan_set_parameter) the function
+     * and the snippet read: those of numbers 0 to parameters - 1, up to WEFT_MAX_PARAMETERS */
+    int64_t parameters;
+    int64_t reduction; /* REDUCE: a weft_reduction. Not together with MATRIX */
+    int64_t reserved[4];
 } weft_operator;
 
-/* Operators, applied in order. Neighbouring ones that are no functions are multiplied together
- * first, one table of factors for each axis, in long double precision. On devices that cannot run
- * the host's code a list has room for 64 of what it then comes to: tables, and rank + 1 numbers for
- * each snippet. WEFT_ERROR_UNSUPPORTED beyond. */
+/* Operators, applied in order. Neighbouring ones that are no functions, arrays or reductions are
+ * multiplied together first, one table of factors for each axis, in long double precision. On
+ * devices that cannot run the host's code a list has room for 64 of what it then comes to: tables,
+ * and rank + 1 numbers for each snippet. WEFT_ERROR_UNSUPPORTED beyond. */
 typedef struct weft_operators {
     const weft_operator *list;
     int count; /* up to WEFT_MAX_OPERATORS */
@@ -677,6 +703,25 @@ WEFT_API weft_status weft_convolve(weft_plan plan, const void *in, void *spectru
  * problem.output. Not collective; not during an execution. */
 WEFT_API weft_status weft_plan_set_array(weft_plan plan, int number, const void *array);
 
+/* Sets parameter `number`, one that an operator of the plan reads (weft_operator.parameters), for
+ * the executions that follow; 0 until then. Nothing is planned or compiled anew. What weft_enqueue
+ * has enqueued before keeps the value that it was enqueued with. Each rank sets its own, and all
+ * give the same value. In single precision snippets get the nearest float. Not collective; not
+ * during an execution. */
+WEFT_API weft_status weft_plan_set_parameter(weft_plan plan, int number, double value);
+
+/* What reduction `number` (WEFT_OPERATOR_REDUCE) has remembered of the last execution with its
+ * list: of a forward transform for problem.load and spectral, of an inverse one for problem.store,
+ * and of WEFT_CONVOLVE for all three. It is of all ranks' elements and of all members of the batch:
+ * those that the caller's array has, without what is padded or cropped, and of WEFT_R2C spectra the
+ * half that is stored. value[0] gets the result, value[1] the imaginary part of a WEFT_SUM of
+ * complex elements, else 0. Sums are in double precision (in single precision on devices that have
+ * no other), of parts of the array that are then added up; other numbers of ranks or threads may
+ * give other last bits. The ranks' results are combined here, so executions exchange nothing for
+ * them. Fails where no execution has had the list yet, or the last one failed. Collective; not
+ * during an execution, but after weft_enqueue at any time: it waits for the end of the work. */
+WEFT_API weft_status weft_plan_reduction(weft_plan plan, int number, double value[2]);
+
 /* Phase times of this rank's last execution. On one rank and the host, where both arrays have no
  * more than 32 KiB together, reading the clock would take as long as the transform: there those of
  * the last execution that was timed. That is the first of each direction and placement, the first
@@ -760,8 +805,8 @@ typedef struct weft_composition_problem {
 
 /* A composition is a plan: weft_plan_box and weft_plan_bytes tell the boxes and bytes of the array
  * it begins with (WEFT_INPUT) and of its result (WEFT_OUTPUT); weft_plan_memory, _timings, _trace
- * and _explain tell of all of it, weft_plan_options of its first plan, and weft_plan_set_array sets
- * arrays of all its operators. */
+ * and _explain tell of all of it, weft_plan_options of its first plan, and weft_plan_set_array,
+ * weft_plan_set_parameter and weft_plan_reduction are about the operators of all stages. */
 typedef weft_plan weft_composition;
 
 /* Creates a composition: stages one after the other, as few plans as possible. From an embedding
@@ -936,6 +981,7 @@ WEFT_API const char *weft_device_name(weft_device device);
 WEFT_API const char *weft_effort_name(weft_effort effort);
 WEFT_API const char *weft_phase_name(weft_phase phase);
 WEFT_API const char *weft_operator_kind_name(weft_operator_kind kind);
+WEFT_API const char *weft_reduction_name(weft_reduction reduction);
 WEFT_API const char *weft_window_kind_name(weft_window_kind kind);
 WEFT_API const char *weft_storage_name(weft_storage storage);
 WEFT_API const char *weft_boundary_name(weft_boundary boundary);

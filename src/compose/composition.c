@@ -94,6 +94,23 @@ static weft_status make_plans(weft_context ctx, weft_composed *c, weft_options *
     return WEFT_SUCCESS;
 }
 
+/* Whether no two plans have a reduction of the same number. */
+static weft_status check_reductions(const weft_composed *c) {
+    uint32_t reductions = 0;
+    for (int i = 0; i < c->legs; i++) {
+        uint32_t here = 0;
+        for (int k = 0; k < WEFT_PLACES && !c->leg[i].copies; k++)
+            here |= weft_operators_reductions(&c->leg[i].plan->call.operators[k]);
+        if (reductions & here)
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "problem.stage[%d] or one behind it has a reduction with the number "
+                             "of another stage's; give it one of its own",
+                             c->leg[i].first);
+        reductions |= here;
+    }
+    return WEFT_SUCCESS;
+}
+
 /* ---- arrays ---- */
 
 /* Bytes of the array that a leg begins with, and of its result. */
@@ -167,6 +184,7 @@ static weft_status make_room_for_spans(weft_composed *c) {
 }
 
 static weft_status make_arrays(weft_composed *c) {
+    WEFT_TRY(check_reductions(c));
     if (c->handle->transport->simulated) return WEFT_SUCCESS;
     WEFT_TRY(make_room_for_spans(c));
     find_bytes(c);
@@ -488,19 +506,12 @@ void weft_composition_trace(weft_plan plan, const weft_span **spans, int *count)
     *spans = c->spans;
 }
 
-static bool reads_array(weft_plan plan, int number) {
-    uint32_t used = 0;
-    for (int i = 0; i < WEFT_PLACES; i++) used |= weft_operators_arrays(&plan->call.operators[i]);
-    return number >= 0 && number < WEFT_MAX_ARRAYS && (used >> number & 1);
-}
-
-weft_status weft_composition_set_array(weft_plan plan, int number, const void *array) {
-    const weft_composed *c = plan->composition;
-    bool read = false;
-    for (int i = 0; i < c->legs; i++) {
-        if (c->leg[i].copies || !reads_array(c->leg[i].plan, number)) continue;
-        WEFT_TRY(weft_plan_take_array(c->leg[i].plan, number, array));
-        read = true;
+weft_plan weft_plan_next(weft_plan handle, weft_plan before) {
+    const weft_composed *c = handle->composition;
+    bool found = false;
+    for (int i = 0; c && i < c->legs; i++) {
+        if (found && !c->leg[i].copies) return c->leg[i].plan;
+        found = found || c->leg[i].plan == before;
     }
-    return read ? WEFT_SUCCESS : weft_plan_take_array(plan, number, array); /* which says why */
+    return NULL;
 }

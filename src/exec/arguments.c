@@ -77,6 +77,16 @@ uint32_t weft_arguments_arrays(weft_plan plan, weft_direction dir) {
            (dir == WEFT_FORWARD ? 0 : arrays_of(plan, WEFT_PLACE_STORE));
 }
 
+/* The reductions of a direction, whether or not this rank has elements. */
+static uint32_t reductions_of(weft_plan plan, weft_direction dir) {
+    const weft_operator_list *list = plan->call.operators;
+    const uint32_t there = weft_operators_reductions(&list[WEFT_PLACE_LOAD]) |
+                           weft_operators_reductions(&list[WEFT_PLACE_SPECTRAL]);
+    const uint32_t resumed = weft_operators_reductions(&list[WEFT_PLACE_SPECTRUM]);
+    return (dir == WEFT_INVERSE ? resumed : there) |
+           (dir == WEFT_FORWARD ? 0 : weft_operators_reductions(&list[WEFT_PLACE_STORE]));
+}
+
 void weft_arguments_find(weft_plan plan) {
     const weft_options *o = &plan->call.options;
     const weft_build *b = plan->build;
@@ -89,6 +99,7 @@ void weft_arguments_find(weft_plan plan) {
         const ends e = ends_of(dir);
         weft_arguments *a = &plan->arguments[d];
         a->arrays = weft_arguments_arrays(plan, dir);
+        a->reductions = reductions_of(plan, dir);
         if (!weft_call_plans(&plan->call, dir) || (dir == WEFT_CONVOLVE && o->keep_spectrum))
             continue;
         const range in = range_of(plan, e.space[0], e.place[0]);

@@ -34,10 +34,17 @@ static json_t *describe_operator(const weft_operator *o, int rank) {
     if (o->kind == WEFT_OPERATOR_SCALE) json_object_set_new(out, "factor", json_real(o->factor));
     if (o->kind == WEFT_OPERATOR_WINDOW)
         json_object_set_new(out, "windows", describe_windows(o, rank));
+    if (o->kind == WEFT_OPERATOR_REDUCE) {
+        json_object_set_new(out, "number", json_integer(o->array));
+        json_object_set_new(out, "reduction",
+                            json_string(weft_reduction_name((weft_reduction)o->reduction)));
+    }
     if (o->kind == WEFT_OPERATOR_ARRAY) {
         json_object_set_new(out, "number", json_integer(o->array));
         json_object_set_new(out, "complex_factors", json_boolean(o->complex_factors));
     }
+    if ((o->kind == WEFT_OPERATOR_FUNCTION || o->kind == WEFT_OPERATOR_MATRIX) && o->parameters > 0)
+        json_object_set_new(out, "parameters", json_integer(o->parameters));
     if (shifts || o->kind == WEFT_OPERATOR_TABLE) {
         json_object_set(out, "axes", axes);
         json_object_set_new(out, "complex_factors", json_boolean(o->complex_factors));

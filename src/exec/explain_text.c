@@ -64,6 +64,9 @@ static void write_operators(const json_t *operators, FILE *stream) {
         write_list(json_object_get(one, "extents"), " of ", " x ", stream);
         if (json_object_get(one, "storage")) fprintf(stream, " %s", text(one, "storage"));
         if (json_object_get(one, "number")) fprintf(stream, " %.0f", number(one, "number"));
+        if (json_object_get(one, "parameters"))
+            fprintf(stream, " of %.0f parameters", number(one, "parameters"));
+        if (json_object_get(one, "reduction")) fprintf(stream, " to %s", text(one, "reduction"));
         if (json_object_get(one, "factor")) fprintf(stream, " by %g", number(one, "factor"));
         for (size_t i = 0; i < json_array_size(windows); i++) {
             if (i > 0) fputc(',', stream);

@@ -333,10 +333,28 @@ weft_status weft_plan_take_array(weft_plan plan, int number, const void *array) 
     if (array && d->state && d->ops->run_address)
         WEFT_TRY(d->ops->run_address(d->state, array, &there));
     /* Graphs hold the address of the one before. */
-    if (there != plan->call.arrays.at[number]) weft_build_release_graphs(plan->build);
-    plan->call.arrays.at[number] = there;
+    if (there != plan->call.settings.array[number]) weft_build_release_graphs(plan->build);
+    plan->call.settings.array[number] = there;
     plan->set_arrays |= 1u << number;
     return WEFT_SUCCESS;
+}
+
+static bool has_array(const struct weft_plan_private *plan, int number) {
+    uint32_t used = 0;
+    for (int i = 0; i < WEFT_PLACES; i++) used |= weft_operators_arrays(&plan->call.operators[i]);
+    return number >= 0 && number < WEFT_MAX_ARRAYS && (used >> number & 1);
+}
+
+/* Of a composition all plans with the array get it; the first one says what is wrong if none has.
+ */
+static weft_status set_array(weft_plan plan, int number, const void *array) {
+    bool taken = false;
+    for (weft_plan p = plan; p; p = weft_plan_next(plan, p)) {
+        if (!has_array(p, number)) continue;
+        WEFT_TRY(weft_plan_take_array(p, number, array));
+        taken = true;
+    }
+    return taken ? WEFT_SUCCESS : weft_plan_take_array(plan, number, array);
 }
 
 WEFT_API weft_status weft_plan_set_array(weft_plan plan, int number, const void *array) {
@@ -346,9 +364,46 @@ WEFT_API weft_status weft_plan_set_array(weft_plan plan, int number, const void 
             plan->context, weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                      "weft_plan_set_array: a convolution's array is the spectrum "
                                      "of its kernel; use weft_convolution_set_kernel"));
-    if (plan->composition)
-        return weft_context_note(plan->context, weft_composition_set_array(plan, number, array));
-    return weft_context_note(plan->context, weft_plan_take_array(plan, number, array));
+    return weft_context_note(plan->context, set_array(plan, number, array));
+}
+
+static bool has_parameter(const struct weft_plan_private *plan, int number) {
+    for (int i = 0; i < WEFT_PLACES; i++)
+        if (number < weft_operators_parameters(&plan->call.operators[i])) return true;
+    return false;
+}
+
+static weft_status set_parameter(weft_plan plan, int number, double value) {
+    bool taken = false;
+    if (number < 0 || number >= WEFT_MAX_PARAMETERS)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_plan_set_parameter: number is %d; it is 0 to %d", number,
+                         WEFT_MAX_PARAMETERS - 1);
+    for (weft_plan p = plan; p; p = weft_plan_next(plan, p)) {
+        double *parameter = &p->call.settings.parameter[number];
+        if (!has_parameter(p, number)) continue;
+        taken = true;
+        /* Graphs hold the value of before. */
+        if (memcmp(parameter, &value, sizeof value) != 0) weft_build_release_graphs(p->build);
+        *parameter = value;
+    }
+    if (taken) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                     "weft_plan_set_parameter: no operator of the plan reads parameter %d; make "
+                     "the `parameters` of one %d or more",
+                     number, number + 1);
+}
+
+WEFT_API weft_status weft_plan_set_parameter(weft_plan plan, int number, double value) {
+    if (!plan) return weft_plan_check(plan, NULL, "weft_plan_set_parameter", "");
+    return weft_context_note(plan->context, set_parameter(plan, number, value));
+}
+
+/* What reductions tell from now on, when an execution in this direction has ended. */
+static void note_reductions(weft_plan plan, weft_direction dir, weft_status status) {
+    const uint32_t reductions = plan->arguments[dir].reductions;
+    for (int d = 0; d < WEFT_DIRECTIONS; d++) plan->reduced[d] &= ~reductions;
+    if (status == WEFT_SUCCESS) plan->reduced[dir] |= reductions;
 }
 
 static weft_status execute(weft_plan plan, weft_direction dir, const void *in, void *spectrum,
@@ -362,6 +417,7 @@ static weft_status execute(weft_plan plan, weft_direction dir, const void *in, v
     /* A rank without data passes NULL twice, whatever the plan was made for. */
     bool in_place = in == out && weft_call_allows_in_place(&plan->call, dir);
     weft_status status = weft_build_run(plan->build, dir, in_place, in, out, &plan->recorder);
+    note_reductions(plan, dir, status);
     if (!plan->build->device.ops->can_fail) {
         weft_owe(plan->transport, status); /* no reduction: the others learn it with the next */
         return status;
@@ -419,7 +475,9 @@ static weft_status enqueue(weft_plan plan, weft_direction dir, const void *in, v
     WEFT_TRY(weft_arguments_check(plan, dir, in, NULL, out));
     plan->build->buffers.spectrum = NULL;
     const bool in_place = in == out && weft_call_allows_in_place(&plan->call, dir);
-    return weft_build_run_behind(plan->build, dir, in_place, in, out, stream);
+    weft_status status = weft_build_run_behind(plan->build, dir, in_place, in, out, stream);
+    note_reductions(plan, dir, status);
+    return status;
 }
 
 WEFT_API weft_status weft_enqueue(weft_plan plan, weft_direction dir, const void *in, void *out,

@@ -137,7 +137,8 @@ typedef struct weft_arguments {
                                     the host; NULL: it is more than that */
     bool brief;                  /* that transform takes little longer than reading the clock */
     int untimed[2];              /* [in == out]: executions until the next one that is timed */
-    uint32_t arrays; /* of operators, which must be set: those that have factors on this rank */
+    uint32_t arrays;     /* of operators, which must be set: those that have factors on this rank */
+    uint32_t reductions; /* of the direction's operators */
 } weft_arguments;
 
 struct weft_plan_private {
@@ -153,6 +154,8 @@ struct weft_plan_private {
     weft_build *build; /* over simulated ranks without buffers and engine plans */
     weft_arguments arguments[WEFT_DIRECTIONS];
     uint32_t set_arrays; /* bit n: array n of the operators is set */
+    /* Bit n: the last execution with reduction n was one in this direction, and did not fail. */
+    uint32_t reduced[WEFT_DIRECTIONS];
     weft_recorder recorder;
 };
 
@@ -182,7 +185,9 @@ void weft_composition_end_box(weft_plan plan, weft_space space, int rank, weft_b
 size_t weft_composition_end_bytes(weft_plan plan, weft_space space);
 void weft_composition_add_timings(weft_plan plan, weft_timings *timings);
 void weft_composition_trace(weft_plan plan, const weft_span **spans, int *count);
-weft_status weft_composition_set_array(weft_plan plan, int number, const void *array);
+/* The plan behind `before` of those that a handle owns, itself the first; NULL: there is none. Of a
+ * plan that is no handle there is no other. */
+weft_plan weft_plan_next(weft_plan handle, weft_plan before);
 
 /* Fails where the plan or another argument of a public function is NULL. */
 weft_status weft_plan_check(weft_plan plan, const void *argument, const char *function,

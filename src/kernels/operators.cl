@@ -13,5 +13,14 @@
 #endif
 
 #define OPERATOR_PRODUCT(x, y) ((x) * (y))
+
+/* What reductions add up. The larger of two magnitudes is NaN where one is. */
+#if HAS_DOUBLE
+typedef double reduced_number;
+#else
+typedef float reduced_number;
+#endif
+#define OPERATOR_LARGER(a, b) ((b) > (a) || (b) != (b) ? (b) : (a))
+
 #define PAIR_READ(table, at) TABLE_READ((GLOBAL const real2 *)(table), at)
 #endif

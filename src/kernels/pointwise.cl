@@ -1,6 +1,7 @@
 /*
  * Operators by themselves, from one array to another or in place. Before this text comes that of
- * the operators (src/operator/kernel.h, called `pointwise`), and
+ * the operators (src/operator/kernel.h, called `pointwise`), reduce.cl where they have reductions,
+ * and
  *
  *     AXES             loops over the elements of the box, as they lie in memory, the fastest first
  *     INDEX_OF_AXES    an array's initializer: the entry of index[AXES] for each axis of the box
@@ -64,9 +65,22 @@ FUNCTION void find_element(const pointwise_shape *shape, unsigned int element, i
 #define KEPT_PARAMETER
 #endif
 
+#ifdef pointwise_reductions
+#define PARTS_PARAMETER , MEMORY(reduced_number, parts)
+#define REDUCED , reduced
+#else
+#define PARTS_PARAMETER
+#define REDUCED
+#endif
+
 KERNEL(weft_pointwise)
-(MEMORY(const in_number, in), MEMORY(out_number, out), MEMORY(const real, tables), const pointwise_shape shape, VALUE(pointwise_places, places) ARRAY_PARAMETER KEPT_PARAMETER) {
+(MEMORY(const in_number, in), MEMORY(out_number, out), MEMORY(const real, tables), const pointwise_shape shape, VALUE(pointwise_places, places) ARRAY_PARAMETER KEPT_PARAMETER PARTS_PARAMETER) {
     enum { PER_THREAD = 4 };
+#ifdef pointwise_reductions
+    LOCAL_ARRAY(reduced_number, shared, 2 * THREADS);
+    reduced_number reduced[2 * pointwise_reductions] = {0};
+    OPEN(reduced_number, parts);
+#endif
 #ifdef pointwise_keeps
     OPEN(pointwise_kept, kept);
 #endif
@@ -95,18 +109,21 @@ KERNEL(weft_pointwise)
         for (int l = 0; l < AXES; ++l) at += index[l] * shape.stored[l];
 #if LOADS
         value[k] = NOTHING;
-        if (inside) value[k] = pointwise_operators(CONVERTED(in[at]), of_axes, places, tables ARRAY);
+        if (inside) value[k] = pointwise_operators(CONVERTED(in[at]), of_axes, places, tables ARRAY REDUCED);
         out[element] = value[k];
 #else
         value[k] = in[element];
-        if (inside) out[at] = CONVERTED(pointwise_operators(value[k], of_axes, places, tables ARRAY));
+        if (inside) out[at] = CONVERTED(pointwise_operators(value[k], of_axes, places, tables ARRAY REDUCED));
 #endif
 #else
-        value[k] = pointwise_operators(value[k], of_axes, places, tables ARRAY);
+        value[k] = pointwise_operators(value[k], of_axes, places, tables ARRAY REDUCED);
         out[element] = value[k];
 #ifdef pointwise_keeps
         pointwise_keep(value[k], of_axes, places, kept);
 #endif
 #endif
     }
+#ifdef pointwise_reductions
+    reduce_group(reduced, shared, parts);
+#endif
 }

@@ -47,7 +47,8 @@ static void call_function(const weft_pointwise *p, const weft_operator *o, const
                              .axis = p->run_axis,
                              .batch = index[p->rank],
                              .precision = p->layout.precision,
-                             .complex_elements = !p->layout.real};
+                             .complex_elements = !p->layout.real,
+                             .parameter = p->settings->parameter};
     if (p->omits_functions || count == 0) return;
     for (int a = 0; a < p->rank; a++) run.index[a] = p->layout.box.lo[a] + index[a];
     if (p->run_axis < p->rank) {
@@ -97,10 +98,16 @@ static void complete_half_spectrum(const weft_pointwise *p, const int64_t *index
     }
 }
 
-static void apply_parts(const weft_pointwise *p, const int64_t *index, int64_t count, void *data) {
+/* Applies the list to a piece. Reductions add to `reduced`, one for each; without any it is not
+ * read. */
+static void apply_parts(const weft_pointwise *p, const int64_t *index, int64_t count, void *data,
+                        weft_reduced *reduced) {
     for (int i = 0; i < p->parts; i++) {
         const weft_pointwise_part *part = &p->part[i];
-        if (part->function)
+        if (part->reduction)
+            weft_reduce((weft_reduction)part->reduction->reduction, &p->layout, count, data,
+                        reduced++);
+        else if (part->function)
             call_function(p, part->function, index, count, data);
         else if (part->twiddles)
             apply_twiddles(p, part, index, count, data);
@@ -179,7 +186,7 @@ static void store_run(const weft_pointwise *p, int64_t count, const void *from, 
 /* Applies the operators where the caller's array is cropped, strided or holds other numbers than
  * the transform's. */
 static void apply_stored(const weft_pointwise *p, const int64_t *index, int64_t count,
-                         const char *in, char *out, int64_t first) {
+                         const char *in, char *out, int64_t first, weft_reduced *reduced) {
     const int64_t element = (int64_t)weft_pointwise_element_bytes(p);
     const int64_t stored = (int64_t)weft_stored_element_bytes(&p->layout);
     int64_t at;
@@ -190,10 +197,10 @@ static void apply_stored(const weft_pointwise *p, const int64_t *index, int64_t 
         char *data = out + first * element;
         load_run(p, there, in + at * stored, data);
         memset(data + there * element, 0, (size_t)((count - there) * element));
-        apply_parts(p, index, there, data);
+        apply_parts(p, index, there, data, reduced);
     } else {
         memcpy(piece, in + first * element, (size_t)(there * element));
-        apply_parts(p, index, there, piece);
+        apply_parts(p, index, there, piece, reduced);
         store_run(p, there, piece, out + at * stored);
     }
 }
@@ -207,7 +214,7 @@ static void next_row(const weft_pointwise *p, int64_t *index) {
 }
 
 static void apply_range(const weft_pointwise *p, int64_t first, int64_t last, const char *in,
-                        char *out) {
+                        char *out, weft_reduced *reduced) {
     const int64_t n = p->layout.box.n[p->run_axis],
                   element = (int64_t)weft_pointwise_element_bytes(p);
     int64_t index[WEFT_AXES] = {0};
@@ -219,9 +226,9 @@ static void apply_range(const weft_pointwise *p, int64_t first, int64_t last, co
         if (weft_stored_is_box(&p->layout.stored)) {
             char *data = out + first * element;
             if (in != out) memcpy(data, in + first * element, (size_t)(count * element));
-            apply_parts(p, index, count, data);
+            apply_parts(p, index, count, data, reduced);
         } else {
-            apply_stored(p, index, count, in, out, first);
+            apply_stored(p, index, count, in, out, first, reduced);
         }
         first += count;
         index[p->run_axis] += count;
@@ -264,7 +271,7 @@ void weft_pointwise_apply(const weft_pointwise *p, int64_t first, int64_t count,
         int64_t piece = n - index[p->run_axis];
         if (piece > count) piece = count;
         if (piece > PIECE) piece = PIECE;
-        apply_parts(p, index, piece, at);
+        apply_parts(p, index, piece, at, NULL); /* no engine takes reductions */
         at += piece * element;
         count -= piece;
         index[p->run_axis] += piece;
@@ -328,8 +335,18 @@ void weft_pointwise_multiply_lines(const weft_pointwise *p, const weft_pointwise
         multiply_lines_double(lines, places, n, from, from_row, to, to_row);
 }
 
+/* Applies the list to share number `me` of `all`. */
+static void apply_share(const weft_pointwise *p, int me, int all, const void *in, void *out) {
+    const int64_t share = p->elements / all, rest = p->elements % all;
+    weft_reduced reduced[WEFT_MAX_REDUCTIONS] = {{{0}}};
+    apply_range(p, share * me + rest * me / all, share * (me + 1) + rest * (me + 1) / all, in, out,
+                reduced);
+    for (int i = 0; i < p->reductions; i++) p->reduced[me * p->reductions + i] = reduced[i];
+}
+
 weft_status weft_pointwise_run(void *pointwise, const void *in, void *out) {
-    const weft_pointwise *p = pointwise;
+    weft_pointwise *p = pointwise;
+    p->shares = 1;
     if (p->matrix.operator) return weft_fields_apply(p, in, out);
 #ifdef _OPENMP
     const int64_t most = p->elements / ELEMENTS_PER_THREAD;
@@ -337,15 +354,28 @@ weft_status weft_pointwise_run(void *pointwise, const void *in, void *out) {
     if (threads > 1) {
 #pragma omp parallel num_threads(threads)
         {
-            const int64_t all = omp_get_num_threads(), me = omp_get_thread_num();
-            apply_range(p, p->elements / all * me + p->elements % all * me / all,
-                        p->elements / all * (me + 1) + p->elements % all * (me + 1) / all, in, out);
+            const int all = omp_get_num_threads(), me = omp_get_thread_num();
+            apply_share(p, me, all, in, out);
+            if (me == 0) p->shares = all;
         }
         return WEFT_SUCCESS;
     }
 #endif
-    if (p->elements > 0) apply_range(p, 0, p->elements, in, out);
+    if (p->elements > 0) apply_share(p, 0, 1, in, out);
     return WEFT_SUCCESS;
+}
+
+weft_reduced weft_pointwise_reduced(const weft_pointwise *p, int number) {
+    weft_reduced all = {{0}};
+    int place = 0; /* among the reductions */
+    for (int i = 0; i < p->parts; i++) {
+        const weft_operator *o = p->part[i].reduction;
+        for (int t = 0; o && o->array == number && t < p->shares; t++)
+            weft_reduced_combine((weft_reduction)o->reduction,
+                                 &p->reduced[t * p->reductions + place], &all);
+        place += o != NULL;
+    }
+    return all;
 }
 
 /* Writes to the array that keeps the results, which has the order of the box. */

@@ -91,7 +91,8 @@ static void run_row(const rows *r, int64_t number) {
                            .out_stride = r->out_stride[r->axis],
                            .axis = r->axis,
                            .precision = p->layout.precision,
-                           .complex_elements = !p->layout.real};
+                           .complex_elements = !p->layout.real,
+                           .parameter = p->settings->parameter};
     for (int i = p->rank; i >= 0; i--) {
         const int a = p->layout.order[i];
         if (a == r->axis || a == p->rank) continue;

@@ -20,6 +20,16 @@ typedef struct writing {
     int64_t numbers; /* of the tables so far */
 } writing;
 
+/* The numbers of the structure NAME_places: one place at least, since it is not empty, and an even
+ * number of parameters, so that it has no padding. */
+static int places_of(const weft_operator_kernel *kernel) {
+    return kernel->places > 0 ? kernel->places : 1;
+}
+
+static int parameters_of(const weft_operator_kernel *kernel) {
+    return kernel->parameters + kernel->parameters % 2;
+}
+
 static weft_status add_place(writing *w, int64_t value, int axis, int *number) {
     weft_operator_kernel *k = w->kernel;
     if (k->places == WEFT_OPERATOR_PLACES)
@@ -114,6 +124,32 @@ static weft_status write_array(writing *w, const weft_pointwise_part *part) {
     return WEFT_SUCCESS;
 }
 
+/* ---- reductions ---- */
+
+static void write_reduction(writing *w, const weft_operator *o) {
+    const int at = 2 * w->kernel->reductions;
+    const bool real = w->list->layout.real;
+    const char *x = real ? "(reduced_number)value" : "(reduced_number)value.x";
+    weft_text *c = &w->body;
+    w->kernel->reduction[w->kernel->reductions++] = o;
+    switch ((weft_reduction)o->reduction) {
+    case WEFT_SUM:
+        weft_text_add(c, "reduced[%d] += %s;\n", at, x);
+        if (!real) weft_text_add(c, "reduced[%d] += value.y;\n", at + 1);
+        break;
+    case WEFT_NORM:
+        weft_text_add(c, "reduced[%d] += %s * %s;\n", at, x, x);
+        if (!real)
+            weft_text_add(c, "reduced[%d] += (reduced_number)value.y * (reduced_number)value.y;\n",
+                          at);
+        break;
+    case WEFT_MAX:
+        weft_text_add(c, "{ const reduced_number magnitude = %s(%s%s);\n", real ? "fabs" : "hypot",
+                      x, real ? "" : ", (reduced_number)value.y");
+        weft_text_add(c, "reduced[%d] = OPERATOR_LARGER(reduced[%d], magnitude); }\n", at, at);
+    }
+}
+
 /* ---- lines that are transformed as arrays of two axes ---- */
 
 /* Begins a block of the body that knows an element's indices along both axes. */
@@ -163,18 +199,20 @@ static weft_status write_half_spectrum(writing *w) {
 /* ---- snippets ---- */
 
 /* Writes the caller's snippet as a function. Compilers count lines from its first one. */
-static void define_snippet(writing *w, int number, const char *snippet) {
+static void define_snippet(writing *w, int number, const weft_operator *o) {
     weft_text *c = &w->text;
     weft_text_add(c,
                   "FUNCTION %s_number %s_snippet_%d(%s_number value, const long64 *index, "
-                  "const long64 *n, long64 batch) {\n(void)index; (void)n; (void)batch;\n",
-                  w->name, w->name, number, w->name);
+                  "const long64 *n, long64 batch%s) {\n(void)index; (void)n; (void)batch;\n%s",
+                  w->name, w->name, number, w->name,
+                  o->parameters > 0 ? ", IN_VALUE const real *parameter" : "",
+                  o->parameters > 0 ? "(void)parameter;\n" : "");
     weft_text_add(c, "#line 1 \"problem.%s, snippet %d\"\n%s\n",
-                  weft_operator_place_name(w->list->layout.place), number + 1, snippet);
+                  weft_operator_place_name(w->list->layout.place), number + 1, o->snippet);
     weft_text_add(c, "#line 1 \"weft\"\n;\nreturn value;\n}\n");
 }
 
-static weft_status call_snippet(writing *w, int number) {
+static weft_status call_snippet(writing *w, int number, const weft_operator *o) {
     const int rank = w->list->rank;
     weft_text *c = &w->body;
     int place = 0;
@@ -185,7 +223,8 @@ static weft_status call_snippet(writing *w, int number) {
     }
     weft_text_add(c, "};\nconst long64 n[] = {");
     for (int a = 0; a < rank; a++) weft_text_add(c, "%lld,", (long long)w->list->layout.n[a]);
-    weft_text_add(c, "};\nvalue = %s_snippet_%d(value, at, n, at[%d]); }\n", w->name, number, rank);
+    weft_text_add(c, "};\nvalue = %s_snippet_%d(value, at, n, at[%d]%s); }\n", w->name, number,
+                  rank, o->parameters > 0 ? ", places->parameter" : "");
     return WEFT_SUCCESS;
 }
 
@@ -193,14 +232,17 @@ static weft_status call_snippet(writing *w, int number) {
 
 static void define_snippets(writing *w) {
     for (int i = 0, number = 0; i < w->list->parts; i++)
-        if (w->list->part[i].function)
-            define_snippet(w, number++, w->list->part[i].function->snippet);
+        if (w->list->part[i].function) define_snippet(w, number++, w->list->part[i].function);
 }
 
 static weft_status write_body(writing *w) {
     for (int i = 0, number = 0; i < w->list->parts; i++) {
         const weft_pointwise_part *part = &w->list->part[i];
-        WEFT_TRY(part->function   ? call_snippet(w, number++)
+        if (part->reduction) {
+            write_reduction(w, part->reduction);
+            continue;
+        }
+        WEFT_TRY(part->function   ? call_snippet(w, number++, part->function)
                  : part->array    ? write_array(w, part)
                  : part->twiddles ? write_twiddles(w, part->twiddles)
                  : part->line     ? write_half_spectrum(w)
@@ -211,17 +253,26 @@ static weft_status write_body(writing *w) {
 
 static void write_function(writing *w) {
     weft_text *c = &w->text;
-    const int places = w->kernel->places > 0 ? w->kernel->places : 1;
-    weft_text_add(c, "typedef struct %s_places { long64 place[%d]; } %s_places;\n", w->name, places,
-                  w->name);
+    weft_text_add(c, "typedef struct %s_places { long64 place[%d]; ", w->name,
+                  places_of(w->kernel));
+    if (w->kernel->parameters > 0)
+        weft_text_add(c, "real parameter[%d]; ", parameters_of(w->kernel));
+    weft_text_add(c, "} %s_places;\n", w->name);
     weft_text_add(c,
                   "FUNCTION %s_number %s_operators(%s_number value, const int *index, "
-                  "IN_VALUE const %s_places *places, GLOBAL const real *tables%s) {\n"
+                  "IN_VALUE const %s_places *places, GLOBAL const real *tables%s%s) {\n"
                   "(void)index; (void)places; (void)tables;\n%sreturn value;\n}\n",
                   w->name, w->name, w->name, w->name,
                   w->kernel->array >= 0 ? ", GLOBAL const real *array" : "",
+                  w->kernel->reductions > 0 ? ", reduced_number *reduced" : "",
                   w->body.text ? w->body.text : "");
     if (w->kernel->array >= 0) weft_text_add(c, "#define %s_arrays 1\n", w->name);
+    unsigned largest = 0;
+    for (int k = 0; k < w->kernel->reductions; k++)
+        if (w->kernel->reduction[k]->reduction == WEFT_MAX) largest |= 1u << k;
+    if (w->kernel->reductions > 0)
+        weft_text_add(c, "#define %s_reductions %d\n#define %s_largest %u\n", w->name,
+                      w->kernel->reductions, w->name, largest);
 }
 
 /* Writes the condition that an index is in the caller's array; nothing where all are. */
@@ -404,10 +455,8 @@ static weft_status store_tables(writing *w) {
 }
 
 static weft_status check_storage(const weft_pointwise_layout *layout,
-                                 const weft_device_handle *device) {
-    weft_kernel_limits limits;
-    WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
-    if (limits.has_double || layout->stored.storage != WEFT_STORAGE_DOUBLE) return WEFT_SUCCESS;
+                                 const weft_device_handle *device, bool has_double) {
+    if (has_double || layout->stored.storage != WEFT_STORAGE_DOUBLE) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
                      "problem.%s_storage: device %s has no double precision; choose another",
                      weft_operator_place_name(layout->place), device->ops->name);
@@ -418,15 +467,20 @@ weft_status weft_operator_kernel_create(const weft_operator_list *list,
                                         const weft_device_handle *device,
                                         weft_operator_kernel **out) {
     weft_pointwise *ready = NULL;
-    WEFT_TRY(check_storage(layout, device));
+    weft_kernel_limits limits;
+    WEFT_TRY(device->ops->kernel_limits(device->state, &limits));
+    WEFT_TRY(check_storage(layout, device, limits.has_double));
     weft_operator_kernel *kernel = calloc(1, sizeof *kernel);
     if (!kernel) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
     kernel->device = *device;
+    kernel->has_double = limits.has_double;
     kernel->is_box = weft_stored_is_box(&layout->stored);
     kernel->converts = layout->stored.storage != WEFT_STORAGE_SAME;
     kernel->keeps = layout->keeps;
     kernel->array = -1;
-    kernel->arrays = list->arrays;
+    kernel->parameters = weft_operators_parameters(list);
+    kernel->settings = list->settings;
+    kernel->precision = layout->precision;
     kernel->stored_bytes = weft_stored_element_bytes(layout);
     weft_status status = weft_pointwise_create(list, layout, 1, &ready);
     if (status == WEFT_SUCCESS) {
@@ -452,13 +506,21 @@ void weft_operator_kernel_release(weft_operator_kernel *kernel) {
 }
 
 const void *weft_operator_kernel_array(const weft_operator_kernel *kernel) {
-    return kernel->array >= 0 ? kernel->arrays->at[kernel->array] : NULL;
+    return kernel->array >= 0 ? kernel->settings->array[kernel->array] : NULL;
 }
 
 size_t weft_operator_kernel_places(const weft_operator_kernel *kernel, const int64_t *first,
-                                   int64_t place[WEFT_OPERATOR_PLACES]) {
-    place[0] = 0;
+                                   int64_t values[WEFT_OPERATOR_VALUES]) {
+    const size_t number = weft_number_bytes(kernel->precision);
+    char *parameter = (char *)&values[places_of(kernel)];
+    values[0] = 0;
     for (int i = 0; i < kernel->places; i++)
-        place[i] = kernel->place[i] + kernel->grows[i] * first[kernel->axis[i]];
-    return sizeof *place * (size_t)(kernel->places > 0 ? kernel->places : 1);
+        values[i] = kernel->place[i] + kernel->grows[i] * first[kernel->axis[i]];
+    for (int i = 0; i < parameters_of(kernel); i++) {
+        const double value = kernel->settings->parameter[i];
+        const float single = (float)value;
+        memcpy(parameter + (size_t)i * number,
+               kernel->precision == WEFT_SINGLE ? (const void *)&single : &value, number);
+    }
+    return sizeof *values * (size_t)places_of(kernel) + number * (size_t)parameters_of(kernel);
 }

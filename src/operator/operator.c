@@ -107,6 +107,24 @@ static weft_status check_tables(const weft_operator *o, const weft_operator_spac
                      "%s is a table along no axis; give table[a] for at least one axis", name);
 }
 
+static weft_status check_reduction(const weft_operator *o, const char *name) {
+    if (o->array < 0 || o->array >= WEFT_MAX_REDUCTIONS)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s.array is %lld; numbers of reductions are 0 to %d", name,
+                         (long long)o->array, WEFT_MAX_REDUCTIONS - 1);
+    if (o->reduction < 0 || o->reduction > WEFT_MAX)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s.reduction is %lld, not one of its values 0..%d", name,
+                         (long long)o->reduction, (int)WEFT_MAX);
+    return WEFT_SUCCESS;
+}
+
+static weft_status check_parameters(const weft_operator *o, const char *name) {
+    if (o->parameters >= 0 && o->parameters <= WEFT_MAX_PARAMETERS) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.parameters is %lld; it is 0 to %d", name,
+                     (long long)o->parameters, WEFT_MAX_PARAMETERS);
+}
+
 static weft_status check_operator(const weft_operator *o, const weft_operator_space *space,
                                   const char *name) {
     switch (o->kind) {
@@ -121,17 +139,19 @@ static weft_status check_operator(const weft_operator *o, const weft_operator_sp
     case WEFT_OPERATOR_TABLE:
         return check_tables(o, space, name);
     case WEFT_OPERATOR_FUNCTION:
-        if (o->function || o->snippet) return WEFT_SUCCESS;
+        if (o->function || o->snippet) return check_parameters(o, name);
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "%s.function is NULL; give the function, or, for GPUs, the snippet", name);
     case WEFT_OPERATOR_ARRAY:
         return check_array(o, space, name);
     case WEFT_OPERATOR_MATRIX:
-        if (o->matrix) return WEFT_SUCCESS;
+        if (o->matrix) return check_parameters(o, name);
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.matrix is NULL; give the function", name);
+    case WEFT_OPERATOR_REDUCE:
+        return check_reduction(o, name);
     }
     return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.kind is %d, not one of its values %d..%d",
-                     name, (int)o->kind, (int)WEFT_OPERATOR_SCALE, (int)WEFT_OPERATOR_MATRIX);
+                     name, (int)o->kind, (int)WEFT_OPERATOR_SCALE, (int)WEFT_OPERATOR_REDUCE);
 }
 
 /* Whether some factor of a shift is no real number. */
@@ -198,9 +218,9 @@ static weft_status append(const weft_operators *given, int k, const weft_operato
 }
 
 weft_status weft_operators_read(const weft_operators *given, const weft_operator_space *space,
-                                const char *name, double norm, const weft_operator_arrays *arrays,
-                                weft_operator_list *list) {
-    *list = (weft_operator_list){.arrays = arrays};
+                                const char *name, double norm,
+                                const weft_operator_settings *settings, weft_operator_list *list) {
+    *list = (weft_operator_list){.settings = settings};
     if (given->count < 0 || given->count > WEFT_MAX_OPERATORS)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "problem.%s.count is %d; it must be 0 to %d",
                          name, given->count, WEFT_MAX_OPERATORS);
@@ -242,6 +262,32 @@ uint32_t weft_operators_arrays(const weft_operator_list *list) {
     return arrays;
 }
 
+const weft_operator *weft_operators_reduction(const weft_operator_list *list, int number) {
+    for (int k = 0; k < list->count; k++)
+        if (list->item[k].kind == WEFT_OPERATOR_REDUCE && list->item[k].array == number)
+            return &list->item[k];
+    return NULL;
+}
+
+uint32_t weft_operators_reductions(const weft_operator_list *list) {
+    uint32_t reductions = 0;
+    for (int k = 0; k < list->count; k++)
+        if (list->item[k].kind == WEFT_OPERATOR_REDUCE) reductions |= 1u << list->item[k].array;
+    return reductions;
+}
+
+static bool calls_a_function(const weft_operator *o) {
+    return o->kind == WEFT_OPERATOR_FUNCTION || o->kind == WEFT_OPERATOR_MATRIX;
+}
+
+int weft_operators_parameters(const weft_operator_list *list) {
+    int64_t most = 0;
+    for (int k = 0; k < list->count; k++)
+        if (calls_a_function(&list->item[k]) && list->item[k].parameters > most)
+            most = list->item[k].parameters;
+    return (int)most;
+}
+
 bool weft_operators_only_scale(const weft_operator_list *list, double *factor) {
     long double product = 1;
     for (int k = 0; k < list->count; k++) {
@@ -258,8 +304,7 @@ bool weft_operators_multiply_lines(const weft_operator_list *list, weft_precisio
         weft_operator_list product = {.item = &list->item[k]};
         double factor;
         for (; k < list->count && list->item[k].kind != WEFT_OPERATOR_ARRAY; k++, product.count++)
-            if (list->item[k].kind == WEFT_OPERATOR_FUNCTION ||
-                list->item[k].kind == WEFT_OPERATOR_MATRIX ||
+            if (calls_a_function(&list->item[k]) || list->item[k].kind == WEFT_OPERATOR_REDUCE ||
                 weft_operator_is_of_line(&list->item[k]))
                 return false;
         if (k < list->count) k++;
@@ -286,7 +331,10 @@ uint64_t weft_operator_checksum(const weft_operator *o, const weft_operator_spac
     }
     if (o->kind == WEFT_OPERATOR_FUNCTION && o->snippet)
         sum = weft_hash_bytes(sum, o->snippet, strlen(o->snippet));
-    if (o->kind == WEFT_OPERATOR_ARRAY) sum = HASH(sum, o->array);
+    if (calls_a_function(o)) sum = HASH(sum, o->parameters);
+    if (o->kind == WEFT_OPERATOR_ARRAY || o->kind == WEFT_OPERATOR_REDUCE)
+        sum = HASH(sum, o->array);
+    if (o->kind == WEFT_OPERATOR_REDUCE) sum = HASH(sum, o->reduction);
     if (o->kind == WEFT_OPERATOR_ARRAY) sum = HASH(sum, o->complex_factors);
     if (o->kind != WEFT_OPERATOR_TABLE) return sum;
     sum = HASH(sum, o->complex_factors);

@@ -31,18 +31,31 @@ static inline bool weft_operator_is_of_line(const weft_operator *o) {
 /* The name of the field of weft_problem for this place. */
 const char *weft_operator_place_name(weft_operator_place place);
 
-/* The callers' arrays of WEFT_OPERATOR_ARRAY, by number, as the plan's functions read them at each
- * execution (weft_plan_set_array). NULL: not set yet. Operators with an array that is not set do
- * nothing: only runs that the caller did not ask for have such ones, and boxes without elements. */
-typedef struct weft_operator_arrays {
-    const void *at[WEFT_MAX_ARRAYS];
-} weft_operator_arrays;
+/* What callers set between executions, by number, and executions read: the arrays of
+ * WEFT_OPERATOR_ARRAY (weft_plan_set_array) and the parameters of functions
+ * (weft_plan_set_parameter). An array is NULL until it is set. Operators with an array that is not
+ * set do nothing: only runs that the caller did not ask for have such ones, and boxes without
+ * elements. */
+typedef struct weft_operator_settings {
+    const void *array[WEFT_MAX_ARRAYS];
+    double parameter[WEFT_MAX_PARAMETERS];
+} weft_operator_settings;
+
+/* What a reduction knows of a part of the array: the sum, that of the squares, or the largest
+ * magnitude; all 0 of no elements (reduce.c). */
+typedef struct weft_reduced {
+    long double value[2]; /* real and imaginary part; the latter of WEFT_SUM only */
+} weft_reduced;
+
+void weft_reduced_combine(weft_reduction reduction, const weft_reduced *part, weft_reduced *all);
+/* What callers get of the whole array. */
+void weft_reduced_value(weft_reduction reduction, const weft_reduced *all, double value[2]);
 
 /* A checked copy of a caller's list, tables included. */
 typedef struct weft_operator_list {
     int count;
     weft_operator *item;
-    const weft_operator_arrays *arrays; /* not owned; outlives what is prepared for the list */
+    const weft_operator_settings *settings; /* not owned; outlives what is prepared for the list */
 } weft_operator_list;
 
 /* The global array that a list is applied to. */
@@ -58,8 +71,8 @@ typedef struct weft_operator_space {
 /* Checks and copies a list; it begins with a scaling by `norm` if that is not 1. `name` is the
  * list's name in error messages. The caller releases the list, also after a failure. */
 weft_status weft_operators_read(const weft_operators *given, const weft_operator_space *space,
-                                const char *name, double norm, const weft_operator_arrays *arrays,
-                                weft_operator_list *list);
+                                const char *name, double norm,
+                                const weft_operator_settings *settings, weft_operator_list *list);
 void weft_operators_release(weft_operator_list *list);
 
 /* Bytes of the list's copies. */
@@ -67,6 +80,13 @@ size_t weft_operators_bytes(const weft_operator_list *list, const weft_operator_
 
 /* The arrays of the list's operators: bit n is that of number n. */
 uint32_t weft_operators_arrays(const weft_operator_list *list);
+
+/* The reductions of the list: bit n is that of number n; and that one, or NULL. */
+uint32_t weft_operators_reductions(const weft_operator_list *list);
+const weft_operator *weft_operators_reduction(const weft_operator_list *list, int number);
+
+/* How many parameters the list's functions read. */
+int weft_operators_parameters(const weft_operator_list *list);
 
 /* Whether the list only scales (an empty one does, by 1); *factor gets the product. */
 bool weft_operators_only_scale(const weft_operator_list *list, double *factor);
@@ -167,6 +187,8 @@ void weft_pointwise_omit_functions(weft_pointwise *pointwise);
 /* Applies the operators to `in` and stores the result in `out`, which may be the same array
  * (apply.c). This is a weft_device_function; its argument is the weft_pointwise. */
 weft_status weft_pointwise_run(void *pointwise, const void *in, void *out);
+/* What the list's reduction of this number found in the last run; nothing before one. */
+weft_reduced weft_pointwise_reduced(const weft_pointwise *pointwise, int number);
 /* The factors of a row: element i is multiplied by before * table[i] or, where the table is NULL,
  * by before; both are numbers of the array's precision. */
 typedef struct weft_pointwise_row {

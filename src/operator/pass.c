@@ -11,7 +11,7 @@ enum { THREADS = 256, PER_THREAD = 4 /* as in pointwise.cl */, MOST = 1 << 30 };
 /* The size of pointwise_shape of pointwise.cl. */
 #define SHAPE_BYTES(axes) ((2 + 6 * (size_t)(axes)) * sizeof(uint32_t))
 
-extern const char weft_kernels_pointwise_cl[]; /* cmake/embed.cmake */
+extern const char weft_kernels_pointwise_cl[], weft_kernels_reduce_cl[]; /* cmake/embed.cmake */
 
 struct weft_operator_pass {
     weft_operator_kernel *operators;
@@ -22,6 +22,8 @@ struct weft_operator_pass {
     bool loads;                /* the caller's array, if that is not the box; else it stores it */
     int64_t stored[WEFT_AXES]; /* its strides, in its elements, in the order of n */
     void *kept;
+    void *parts;    /* of reductions: two numbers for each group of threads and reduction, ... */
+    int64_t groups; /* ... of which the last pass had so many */
     /* A launch covers all of the first `inner` axes and a part of the next one. */
     int inner;
     int64_t inner_elements, part;
@@ -30,8 +32,9 @@ struct weft_operator_pass {
 static weft_status compile(weft_operator_pass *p, weft_precision precision) {
     const weft_device_handle *d = &p->operators->device;
     weft_text c = {.text = NULL};
-    weft_text_add(&c, "%s#define AXES %d\n#define LOADS %d\n#define INDEX_OF_AXES {",
-                  p->operators->text, p->axes, p->loads);
+    weft_text_add(&c, "%s%s#define AXES %d\n#define LOADS %d\n#define INDEX_OF_AXES {",
+                 p->operators->text, p->operators->reductions > 0 ? weft_kernels_reduce_cl : "",
+                 p->axes, p->loads);
     for (int a = 0; a < p->axes; a++) {
         int l = 0;
         while (p->order[l] != a) l++;
@@ -44,15 +47,15 @@ static weft_status compile(weft_operator_pass *p, weft_precision precision) {
     }
     const char *const texts[] = {c.text};
     const int64_t first[WEFT_AXES] = {0};
-    int64_t place[WEFT_OPERATOR_PLACES];
-    const size_t places = weft_operator_kernel_places(p->operators, first, place);
+    int64_t value[WEFT_OPERATOR_VALUES];
+    const size_t places = weft_operator_kernel_places(p->operators, first, value);
     const weft_kernel_source source = {.name = "weft_pointwise",
                                        .text = texts,
                                        .texts = 1,
                                        .threads = THREADS,
                                        .precision = precision,
                                        .parameter_bytes =
-                                           SHAPE_BYTES(p->axes) + places + 5 * WEFT_KERNEL_MEMORY,
+                                           SHAPE_BYTES(p->axes) + places + 6 * WEFT_KERNEL_MEMORY,
                                        .value_bytes = places};
     weft_status status = d->ops->kernel_create(d->state, &source, &p->kernel);
     free(c.text);
@@ -66,6 +69,62 @@ static void cut(weft_operator_pass *p) {
         p->inner_elements *= p->n[p->inner++];
     p->part = p->inner == p->axes ? 1 : MOST / p->inner_elements;
 }
+
+/* ---- reductions ---- */
+
+static int64_t groups_of(int64_t elements) {
+    const int64_t of_group = THREADS * PER_THREAD;
+    return (elements + of_group - 1) / of_group;
+}
+
+static size_t bytes_of_group(const weft_operator_pass *p) {
+    return 2 * (size_t)p->operators->reductions * (p->operators->has_double ? 8 : 4);
+}
+
+/* The bytes for all groups, no launch being larger than the first one. */
+static size_t bytes_of_parts(const weft_operator_pass *p) {
+    const int64_t n = p->inner < p->axes ? p->n[p->inner] : 1;
+    int64_t launches = (n + p->part - 1) / p->part;
+    for (int l = p->inner + 1; l < p->axes; l++) launches *= p->n[l];
+    return (size_t)(launches * groups_of(p->inner_elements * (n < p->part ? n : p->part))) *
+           bytes_of_group(p);
+}
+
+/* Adds the parts of reduction number `place` of the list. */
+static void add_parts(const weft_operator_pass *p, const void *parts, int place,
+                      weft_reduced *reduced) {
+    const weft_reduction reduction = (weft_reduction)p->operators->reduction[place]->reduction;
+    const double *d = parts;
+    const float *f = parts;
+    for (int64_t g = 0; g < p->groups; g++) {
+        const int64_t at = 2 * (g * p->operators->reductions + place);
+        weft_reduced part;
+        for (int i = 0; i < 2; i++)
+            part.value[i] =
+                p->operators->has_double ? (long double)d[at + i] : (long double)f[at + i];
+        weft_reduced_combine(reduction, &part, reduced);
+    }
+}
+
+weft_status weft_operator_pass_reduced(weft_operator_pass *p, int number, weft_reduced *reduced) {
+    const weft_device_handle *d = &p->operators->device;
+    const size_t bytes = (size_t)p->groups * bytes_of_group(p);
+    const weft_copy copy = weft_copy_of_run((int64_t)bytes, 1);
+    int place = 0;
+    while (place < p->operators->reductions && p->operators->reduction[place]->array != number)
+        place++;
+    if (place == p->operators->reductions || bytes == 0) return WEFT_SUCCESS;
+    void *parts = malloc(bytes);
+    if (!parts) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for reductions");
+    weft_status status = d->ops->copy(d->state, NULL, &copy, p->parts, parts, WEFT_DEVICE_TO_HOST);
+    const weft_status done = d->ops->queue_wait(d->state, NULL);
+    if (status == WEFT_SUCCESS) status = done;
+    if (status == WEFT_SUCCESS) add_parts(p, parts, place, reduced);
+    free(parts);
+    return status;
+}
+
+/* ---- making and running ---- */
 
 weft_status weft_operator_pass_create(const weft_operator_list *list,
                                       const weft_pointwise_layout *layout,
@@ -86,6 +145,9 @@ weft_status weft_operator_pass_create(const weft_operator_list *list,
     weft_status status =
         weft_operator_kernel_create(list, layout, "pointwise", device, &p->operators);
     if (status == WEFT_SUCCESS) status = compile(p, layout->precision);
+    if (status == WEFT_SUCCESS && p->operators->reductions > 0)
+        status =
+            device->ops->allocate(device->state, WEFT_MEMORY_DEVICE, bytes_of_parts(p), &p->parts);
     if (status != WEFT_SUCCESS) {
         weft_operator_pass_release(p);
         return status;
@@ -99,13 +161,14 @@ void weft_operator_pass_release(weft_operator_pass *p) {
     if (p->kernel) {
         const weft_device_handle *d = &p->operators->device;
         d->ops->kernel_destroy(d->state, p->kernel);
+        if (p->parts) d->ops->free(d->state, WEFT_MEMORY_DEVICE, p->parts);
     }
     weft_operator_kernel_release(p->operators);
     free(p);
 }
 
 size_t weft_operator_pass_bytes(const weft_operator_pass *p) {
-    return sizeof *p + p->operators->bytes;
+    return sizeof *p + p->operators->bytes + bytes_of_parts(p);
 }
 
 void weft_operator_pass_keep_at(weft_operator_pass *p, void *kept) {
@@ -123,7 +186,7 @@ static weft_status launch(weft_operator_pass *p, weft_queue *queue, const int64_
     } shape = {{0}};
     uint32_t *number = shape.number + 2 * p->axes;
     uint32_t *extent = number + 2, *multiplier = extent + p->axes, *shift = multiplier + p->axes;
-    int64_t of_axes[WEFT_AXES], place[WEFT_OPERATOR_PLACES];
+    int64_t of_axes[WEFT_AXES], value[WEFT_OPERATOR_VALUES];
     number[0] = (uint32_t)(p->inner_elements * n);
     for (int l = 0; l < p->axes; l++) {
         shape.stored[l] = p->stored[l];
@@ -131,18 +194,20 @@ static weft_status launch(weft_operator_pass *p, weft_queue *queue, const int64_
         weft_divisor(extent[l], &multiplier[l], &shift[l]);
         of_axes[p->order[l]] = first[l];
     }
-    const size_t places = weft_operator_kernel_places(p->operators, of_axes, place);
-    weft_kernel_argument argument[7] = {{.memory = in},
+    const size_t places = weft_operator_kernel_places(p->operators, of_axes, value);
+    weft_kernel_argument argument[8] = {{.memory = in},
                                         {.memory = out},
                                         {.memory = p->operators->tables},
                                         {.value = &shape, .bytes = SHAPE_BYTES(p->axes)},
-                                        {.value = place, .bytes = places, .is_value = true}};
+                                        {.value = value, .bytes = places, .is_value = true}};
     int arguments = 5;
     if (p->operators->array >= 0)
         argument[arguments++].memory = weft_operator_kernel_array(p->operators);
     if (p->operators->keeps) argument[arguments++].memory = p->kept;
-    const int64_t of_group = THREADS * PER_THREAD;
-    const unsigned groups[3] = {(unsigned)((number[0] + of_group - 1) / of_group), 1, 1};
+    if (p->parts)
+        argument[arguments++].memory = (char *)p->parts + p->groups * (int64_t)bytes_of_group(p);
+    const unsigned groups[3] = {(unsigned)groups_of(number[0]), 1, 1};
+    p->groups += groups[0];
     return d->ops->kernel_launch(d->state, queue, p->kernel, groups, argument, arguments);
 }
 
@@ -157,6 +222,7 @@ static int64_t offset(const weft_operator_pass *p, const int64_t *first, int64_t
 weft_status weft_operator_pass_run(weft_operator_pass *p, weft_queue *queue, const void *in,
                                    void *out) {
     int64_t first[WEFT_AXES] = {0}, done = 0;
+    p->groups = 0;
     for (;;) {
         int64_t n = p->inner == p->axes ? 1 : p->n[p->inner] - first[p->inner];
         if (n > p->part) n = p->part;

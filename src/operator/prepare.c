@@ -105,7 +105,7 @@ static weft_status make_product(weft_pointwise *p, const group *g, const int64_t
 
 static bool makes_a_product(const weft_operator *o) {
     return o->kind != WEFT_OPERATOR_FUNCTION && o->kind != WEFT_OPERATOR_ARRAY &&
-           !weft_operator_is_of_line(o);
+           o->kind != WEFT_OPERATOR_REDUCE && !weft_operator_is_of_line(o);
 }
 
 static void find_matrix(weft_pointwise *p, const weft_operator_list *list) {
@@ -119,6 +119,15 @@ static void find_matrix(weft_pointwise *p, const weft_operator_list *list) {
             matrix->operator= & list->item[k];
         else
             matrix->scale *= list->item[k].factor;
+}
+
+static weft_status make_room_for_reductions(weft_pointwise *p) {
+    const size_t count = (size_t)(p->threads * p->reductions);
+    if (count == 0) return WEFT_SUCCESS;
+    p->reduced = calloc(count, sizeof *p->reduced);
+    if (!p->reduced) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for reductions");
+    p->bytes += count * sizeof *p->reduced;
+    return WEFT_SUCCESS;
 }
 
 static weft_status make_parts(weft_pointwise *p, const weft_operator_list *list, const int64_t *n) {
@@ -135,16 +144,18 @@ static weft_status make_parts(weft_pointwise *p, const weft_operator_list *list,
         if (g.last > g.first) WEFT_TRY(make_product(p, &g, n));
         if (o == end) break;
         weft_pointwise_part *part = &p->part[p->parts++];
-        *(weft_operator_is_of_line(o)      ? &part->line
-          : o->kind == WEFT_OPERATOR_ARRAY ? &part->array
-                                           : &part->function) = o;
+        *(weft_operator_is_of_line(o)       ? &part->line
+          : o->kind == WEFT_OPERATOR_ARRAY  ? &part->array
+          : o->kind == WEFT_OPERATOR_REDUCE ? &part->reduction
+                                            : &part->function) = o;
+        p->reductions += o->kind == WEFT_OPERATOR_REDUCE;
         if (part->line && o->kind != WEFT_OPERATOR_HALF_SPECTRUM)
             WEFT_TRY(weft_twiddles_create(n[0], n[1], o->kind == WEFT_OPERATOR_TWIDDLE_BACK,
                                           &part->twiddles, &p->bytes));
         part->complex_factors = o->kind == WEFT_OPERATOR_ARRAY && o->complex_factors;
         o++;
     }
-    return WEFT_SUCCESS;
+    return make_room_for_reductions(p);
 }
 
 /* Sets the axis of contiguous runs: the contiguous axis, or the next slower one if that has one
@@ -172,7 +183,7 @@ weft_status weft_pointwise_create(const weft_operator_list *list,
     if (!p) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for operators");
     lay_out(p, layout);
     p->threads = threads;
-    p->arrays = list->arrays;
+    p->settings = list->settings;
     p->bytes = bytes;
     const bool any = p->elements > 0 && list->count > 0;
     weft_status status = any ? make_parts(p, list, layout->n) : WEFT_SUCCESS;
@@ -189,6 +200,7 @@ void weft_pointwise_release(weft_pointwise *p) {
     for (int i = 0; i < p->parts; i++) weft_twiddles_release(p->part[i].twiddles);
     for (int i = 0; i < p->parts; i++)
         for (int a = 0; a < p->rank; a++) free(p->part[i].table[a]);
+    free(p->reduced);
     free(p);
 }
 

@@ -424,6 +424,24 @@ static weft_status check_array(const weft_call *call, const weft_operator *o,
                      weft_operator_place_name(place), output ? "output" : "input");
 }
 
+/* Reductions are asked for by number, so no two have the same one. */
+static weft_status check_reductions(const weft_call *call) {
+    uint32_t seen = 0;
+    for (int i = 0; i < WEFT_PLACES; i++)
+        for (int k = 0; k < call->operators[i].count; k++) {
+            const weft_operator *o = &call->operators[i].item[k];
+            if (o->kind != WEFT_OPERATOR_REDUCE) continue;
+            if (seen >> o->array & 1)
+                return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                                 "problem.%s has reduction %lld, which another operator is, too; "
+                                 "give each a number of its own",
+                                 weft_operator_place_name((weft_operator_place)i),
+                                 (long long)o->array);
+            seen |= 1u << o->array;
+        }
+    return WEFT_SUCCESS;
+}
+
 /* The norm is the first thing that happens to what a transform stores. */
 static weft_status read_operators(weft_call *call, weft_operators resume) {
     weft_problem *p = &call->problem;
@@ -435,14 +453,14 @@ static weft_status read_operators(weft_call *call, weft_operators resume) {
         weft_operator_place place = (weft_operator_place)i;
         weft_operator_space space = weft_call_space(call, place, n);
         WEFT_TRY(weft_operators_read(given[i], &space, weft_operator_place_name(place), norm[i],
-                                     &call->arrays, &call->operators[i]));
+                                     &call->settings, &call->operators[i]));
         for (int k = 0; k < call->operators[i].count; k++) {
             WEFT_TRY(check_shift(p, &call->operators[i].item[k], place));
             WEFT_TRY(check_array(call, &call->operators[i].item[k], place));
         }
     }
     p->load = p->spectral = p->store = (weft_operators){0};
-    return WEFT_SUCCESS;
+    return check_reductions(call);
 }
 
 size_t weft_call_operator_bytes(const weft_call *call) {

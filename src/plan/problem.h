@@ -21,7 +21,8 @@ typedef struct weft_call {
     int64_t stride[2][WEFT_AXES]; /* ... and has these strides, the batch last */
     bool views_differ;            /* strided arrays that are not one view of the same numbers */
     weft_operator_list operators[WEFT_PLACES]; /* with the scaling of problem.norm */
-    weft_operator_arrays arrays; /* that the lists' operators read, as the caller set them last */
+    weft_operator_settings
+        settings; /* that the lists' operators read, as the caller set them last */
     /* A line over several ranks, once weft_call_split_line was called. The problem is then one of
      * WEFT_C2C with two axes, and these are its twiddle factors, forward and inverse, and what
      * makes a spectrum of half a one. */

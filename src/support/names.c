@@ -67,9 +67,14 @@ WEFT_API const char *weft_phase_name(weft_phase phase) {
 }
 
 WEFT_API const char *weft_operator_kind_name(weft_operator_kind kind) {
-    static const char *const names[] = {"?",     "scale",    "window", "shift",
-                                        "table", "function", "array",  "matrix"};
+    static const char *const names[] = {"?",        "scale", "window", "shift", "table",
+                                        "function", "array", "matrix", "reduce"};
     return WEFT_NAME_OF(names, kind);
+}
+
+WEFT_API const char *weft_reduction_name(weft_reduction reduction) {
+    static const char *const names[] = {"sum", "norm", "max"};
+    return WEFT_NAME_OF(names, reduction);
 }
 
 WEFT_API const char *weft_window_kind_name(weft_window_kind kind) {

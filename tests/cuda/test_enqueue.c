@@ -157,6 +157,75 @@ static void a_plan_serves_several_streams_without_a_wait(void **state) {
     end_caller(&c);
 }
 
+/* Rounds are two of each value; the second is a graph. */
+static void what_is_enqueued_keeps_the_parameters_of_its_time(void **state) {
+    (void)state;
+    static double given[NUMBERS], wanted[NUMBERS], scaled[NUMBERS];
+    const weft_operator function = {.kind = WEFT_OPERATOR_FUNCTION,
+                                    .snippet = "value = complex_scale(value, parameter[0]);",
+                                    .parameters = 1};
+    const weft_options options = {.device = WEFT_CUDA, .engine = WEFT_ENGINE_JIT};
+    weft_problem problem = cube;
+    weft_plan plan = NULL;
+    caller c = become_caller();
+    weft_cuda_address result[6];
+    problem.spectral = (weft_operators){&function, 1};
+    ok(weft_plan_create(ctx, &problem, &options, &plan));
+    make_numbers(given, wanted, 1);
+    ok(weft_buffer_upload(plan, at(c.in), given, sizeof given));
+    ok(weft_cuda_enter(c.gpu));
+    for (int i = 0; i < 6; i++) driver_ok(c.gpu->driver->allocate(&result[i], sizeof given));
+    weft_cuda_leave(c.gpu);
+    be_busy(&c, c.stream[0]);
+    for (int i = 0; i < 6; i++) {
+        ok(weft_plan_set_parameter(plan, 0, i / 2 - 0.5));
+        ok(weft_enqueue(plan, WEFT_FORWARD, at(c.in), at(c.out), c.stream[0]));
+        put_copy(&c, result[i], c.out, c.stream[0]);
+    }
+    finish(&c, c.stream[0]);
+    for (int i = 0; i < 6; i++) {
+        for (int k = 0; k < NUMBERS; k++) scaled[k] = wanted[k] * (i / 2 - 0.5);
+        expect(plan, result[i], scaled);
+    }
+    ok(weft_cuda_enter(c.gpu));
+    for (int i = 0; i < 6; i++) driver_ok(c.gpu->driver->release(result[i]));
+    weft_cuda_leave(c.gpu);
+    weft_plan_destroy(&plan);
+    end_caller(&c);
+}
+
+/* Element 0 of the spectrum is the sum of the input. */
+static void reductions_wait_for_what_is_enqueued(void **state) {
+    (void)state;
+    static double given[NUMBERS], wanted[NUMBERS];
+    const weft_operator list[] = {{.kind = WEFT_OPERATOR_REDUCE, .array = 2},
+                                  {.kind = WEFT_OPERATOR_SCALE, .factor = 3}};
+    const weft_engine engines[] = {WEFT_ENGINE_JIT, WEFT_ENGINE_CUFFT};
+    caller c = become_caller();
+    for (int e = 0; e < 2; e++) {
+        const weft_options options = {.device = WEFT_CUDA, .engine = engines[e]};
+        weft_problem problem = cube;
+        weft_plan plan = NULL;
+        problem.load = (weft_operators){list, 2};
+        ok(weft_plan_create(ctx, &problem, &options, &plan));
+        for (int round = 0; round < 4; round++) { /* later ones are graphs */
+            double sum[2];
+            make_numbers(given, wanted, round);
+            ok(weft_buffer_upload(plan, at(c.given), given, sizeof given));
+            be_busy(&c, c.stream[0]);
+            put_copy(&c, c.in, c.given, c.stream[0]);
+            ok(weft_enqueue(plan, WEFT_FORWARD, at(c.in), at(c.out), c.stream[0]));
+            ok(weft_plan_reduction(plan, 2, sum));
+            for (int i = 0; i < 2; i++)
+                if (!(fabs(sum[i] - wanted[i]) < 1e-11))
+                    fail_msg("round %d: part %d is %g, not %g", round, i, sum[i], wanted[i]);
+            finish(&c, c.stream[0]);
+        }
+        weft_plan_destroy(&plan);
+    }
+    end_caller(&c);
+}
+
 static void a_plan_may_be_destroyed_while_its_work_is_enqueued(void **state) {
     (void)state;
     static double given[NUMBERS], wanted[NUMBERS];
@@ -240,6 +309,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(transforms_take_their_place_in_the_callers_stream),
         cmocka_unit_test(a_plan_serves_several_streams_without_a_wait),
+        cmocka_unit_test(what_is_enqueued_keeps_the_parameters_of_its_time),
+        cmocka_unit_test(reductions_wait_for_what_is_enqueued),
         cmocka_unit_test(a_plan_may_be_destroyed_while_its_work_is_enqueued),
         cmocka_unit_test(what_cannot_be_enqueued_is_refused),
         cmocka_unit_test(plans_are_made_for_a_gpu_by_its_number),

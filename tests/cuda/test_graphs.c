@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { X = 6, Y = 5, Z = 8, POINTS = X * Y * Z, MOST_BYTES = POINTS * 16 };
 
@@ -153,6 +154,46 @@ static void arrays_of_operators_may_be_replaced(void **state) {
         }
         release(&p);
     }
+}
+
+static void multiply(const weft_operator_run *run, void *argument) {
+    double *data = run->data;
+    (void)argument;
+    for (int64_t i = 0; i < 2 * run->count; i++) data[i] *= run->parameter[2];
+}
+
+/* A graph has the values of parameters; another value makes another graph, but compiles nothing. */
+static void parameters_of_functions_may_change(void **state) {
+    (void)state;
+    static const double values[] = {-0.75, 1.5, 1.5, 0.3};
+    char compiled[] = "/tmp/weft_compiled_XXXXXX";
+    for (int e = 0; e < ENGINES; e++) {
+        const weft_operator function = {.kind = WEFT_OPERATOR_FUNCTION,
+                                        .function = multiply,
+                                        .snippet = "value = complex_scale(value, parameter[2]);",
+                                        .parameters = 3};
+        const int phases = engines[e] == WEFT_ENGINE_JIT ? 1 : 2; /* operators are steps, or not */
+        pair p =
+            make(engines[e], WEFT_C2C, (weft_problem){.load = {&function, 1}}, (weft_options){0});
+        void *in = buffer_of(&p), *out = buffer_of(&p);
+        const int log = e == 0 ? mkstemp(compiled) : -1;
+        setenv("WEFT_TEST_COMPILED", compiled, 1);
+        for (int i = 0; i < 4; i++) {
+            const int before = launches(), same = i > 0 && values[i] == values[i - 1];
+            ok(weft_plan_set_parameter(p.host, 2, values[i]));
+            ok(weft_plan_set_parameter(p.device, 2, values[i]));
+            for (int times = 0; times < 4; times++) run(&p, WEFT_FORWARD, in, out);
+            expect_launches(before, (same ? 4 : 3) * phases);
+        }
+        unsetenv("WEFT_TEST_COMPILED");
+        if (log >= 0) close(log);
+        FILE *file = fopen(compiled, "r");
+        assert_non_null(file);
+        assert_int_equal(fgetc(file), EOF);
+        fclose(file);
+        release(&p);
+    }
+    assert_int_equal(remove(compiled), 0);
 }
 
 /* A phase each: forward, the operator, inverse; and a third buffer, which changes. */
@@ -364,6 +405,7 @@ int main(void) {
         cmocka_unit_test(work_with_the_same_buffers_becomes_a_graph),
         cmocka_unit_test(buffers_may_change),
         cmocka_unit_test(arrays_of_operators_may_be_replaced),
+        cmocka_unit_test(parameters_of_functions_may_change),
         cmocka_unit_test(convolutions_repeat_and_keep_spectra_where_told),
         cmocka_unit_test(where_no_graph_can_be_made_work_is_done_without),
         cmocka_unit_test(a_graph_that_cannot_be_launched_is_a_failure_once),

@@ -126,13 +126,14 @@ static void no_function(const weft_operator_run *run, void *argument) {
 
 /* What rank 1 gives otherwise, and the word that names it. */
 static void other_operators_on_one_rank_are_named_on_all_ranks(void) {
-    for (int what = 0; what < 7; what++) {
+    for (int what = 0; what < 8; what++) {
         static const char *const words[] = {"problem.load.count",
                                             "scale operator in problem.load",
                                             "window operator in problem.store",
                                             "table operator in problem.load",
                                             "operator in problem.spectral",
                                             "shift operator",
+                                            "function operator in problem.spectral",
                                             "function operator in problem.spectral"};
         weft_problem problem = cube();
         const bool other = rank == 1;
@@ -143,6 +144,7 @@ static void other_operators_on_one_rank_are_named_on_all_ranks(void) {
             {.kind = WEFT_OPERATOR_SHIFT, .shift = {what == 5 && other ? 4 : 0, 3}}};
         weft_operator spectral = {.kind = WEFT_OPERATOR_FUNCTION,
                                   .function = no_function,
+                                  .parameters = what == 7 && other,
                                   .snippet = what == 6 && other ? "value.x = 0;" : "value.x = 1;"};
         weft_operator store = {
             .kind = WEFT_OPERATOR_WINDOW,

@@ -73,7 +73,7 @@ static void on_signal(int number) {
 
 /* What a run of a case gives here. */
 typedef struct outcome {
-    weft_status context, plan, execution[4];
+    weft_status context, plan, execution[4], reduction[4];
     int executions;
     bool right[4];
     fault_balance leaked;
@@ -148,12 +148,14 @@ static void execute(const case_of *c, const fault *f, weft_plan plan, int times,
         memset(out, 0x7f, out_bytes);
         if (i == 0) begin(f, PHASE_EXECUTION);
         o->execution[i] = case_execute(c, plan, in, out);
+        double largest[2] = {0.5};
+        if (c->reduces) o->reduction[i] = weft_plan_reduction(plan, 1, largest);
         if (i == 0) end(o, PHASE_EXECUTION);
         if (!*expected) {
             *expected = malloc(result + 1);
             memcpy(*expected, out, result);
         }
-        o->right[i] = close_to(out, *expected, result);
+        o->right[i] = close_to(out, *expected, result) && largest[0] >= 0.5 && largest[0] < 1.5;
     }
     o->executions = times;
     free(in);
@@ -215,6 +217,8 @@ static void check(const case_of *c, const fault *f, const outcome *o) {
         const bool later = i == 0 && agrees_later(c) && well == size - 1;
         if (later) CHECK((o->execution[i] == WEFT_SUCCESS) != (rank == f->rank));
         if (!later) CHECK(well == 0 || well == size);
+        CHECK(all_or_none(o->reduction[i]));
+        if (i > 0 && well == size) CHECK(o->reduction[i] == WEFT_SUCCESS);
         if (o->execution[i] == WEFT_SUCCESS && !(i == 0 && well < size) && !o->right[i]) {
             char text[64];
             snprintf(text, sizeof text, "execution %d gives a wrong result", i);

@@ -17,6 +17,7 @@ typedef struct case_of {
     weft_problem problem;
     weft_options options;
     bool bricks, operators;
+    bool reduces; /* a reduction of the input, which is asked for after each execution */
     bool refused; /* on all ranks, anyway */
 } case_of;
 
@@ -66,6 +67,10 @@ static const case_of cases[] = {
      .problem = {SHAPE, .norm = WEFT_NORM_BACKWARD},
      .options = {SLAB, .exchange = {WEFT_P2P_SYNC}, .convolve = 1},
      .operators = true},
+    {.name = "reductions",
+     .problem = {SHAPE},
+     .options = {SLAB, .exchange = {WEFT_P2P_SYNC}},
+     .reduces = true},
     {.name = "chunks-p2p-sync",
      .problem = {SHAPE},
      .options = {PENCIL, .exchange = {WEFT_P2P_SYNC}, .chunks = 3}},
@@ -115,6 +120,10 @@ static const case_of cases[] = {
      .made = MADE_COMPOSITION,
      .problem = {SHAPE},
      .options = {SIMULATED, SLAB, .exchange = {WEFT_P2P_STREAMS}}},
+    {.name = "simulated-reductions",
+     .problem = {SHAPE},
+     .options = {SIMULATED, SLAB, .exchange = {WEFT_A2A_SYNC}},
+     .reduces = true},
     {.name = "simulated-any-method", .problem = {SHAPE}, .options = {SIMULATED, SLAB}},
     {.name = "simulated-measure",
      .problem = {SHAPE},
@@ -126,6 +135,10 @@ static const case_of cases[] = {
      .problem = {SHAPE, .norm = WEFT_NORM_BACKWARD},
      .options = {CUDA, SLAB, .exchange = {WEFT_P2P_STREAMS}, .convolve = 1},
      .operators = true},
+    {.name = "cuda-reductions",
+     .problem = {SHAPE},
+     .options = {CUDA, SLAB, .exchange = {WEFT_P2P_SYNC}},
+     .reduces = true},
     {.name = "cuda-peer-chunks",
      .problem = {SHAPE},
      .options = {CUDA, SLAB, .exchange = {WEFT_PEER}, .chunks = 4}},
@@ -169,6 +182,8 @@ static inline weft_problem case_problem(const case_of *c, int rank, int size, ca
         p.input = &m->input;
         p.output = &m->output;
     }
+    m->load[0] = (weft_operator){.kind = WEFT_OPERATOR_REDUCE, .array = 1, .reduction = WEFT_MAX};
+    if (c->reduces) p.load = (weft_operators){m->load, 1};
     if (!c->operators) return p;
     for (int i = 0; i < 8; i++) m->table[i] = 1 + 0.5 * i;
     m->load[0] = (weft_operator){.kind = WEFT_OPERATOR_SCALE, .factor = 3};

@@ -156,6 +156,41 @@ static bool check_unset(weft_context ctx) {
     return good;
 }
 
+static void multiply(const weft_operator_run *run, void *argument) {
+    double *data = run->data;
+    (void)argument;
+    for (int64_t i = 0; i < 2 * run->count; i++) data[i] *= run->parameter[1];
+}
+
+/* Executions follow the parameter that all ranks have set last. */
+static bool check_parameter(weft_context ctx) {
+    const weft_operator function = {
+        .kind = WEFT_OPERATOR_FUNCTION, .function = multiply, .parameters = 2};
+    const int64_t side = 3 * world_size + 1;
+    const weft_problem problem = {
+        .rank = 3, .n = {side, side, 4}, .norm = WEFT_NORM_BACKWARD, .store = {&function, 1}};
+    const size_t most = (size_t)(side * side * 4) * 2;
+    double *in = calloc(most, sizeof *in), *out = calloc(most, sizeof *out);
+    weft_plan plan = NULL;
+    weft_box box = {{0}, {0}};
+    bool good = succeeds(weft_plan_create(ctx, &problem, NULL, &plan), ctx) &&
+                succeeds(weft_plan_box(plan, WEFT_OUTPUT, world_rank, &box), ctx);
+    const bool first = box.n[0] * box.n[1] * box.n[2] > 0 && box.lo[0] + box.lo[1] + box.lo[2] == 0;
+    for (int value = 0; value < 3 && good; value++) {
+        if (value > 0) good = succeeds(weft_plan_set_parameter(plan, 1, value), ctx);
+        in[0] = first ? (double)(side * side * 4) : 0; /* of the spectrum: all ones in real space */
+        good = succeeds(weft_execute(plan, WEFT_INVERSE, in, out), ctx) && good;
+        weft_plan_box(plan, WEFT_INPUT, world_rank, &box);
+        for (int64_t i = 0; i < box.n[0] * box.n[1] * box.n[2]; i++)
+            good = good && fabs(out[2 * i] - value) < 1e-14 && fabs(out[2 * i + 1]) < 1e-14;
+    }
+    weft_plan_destroy(&plan);
+    free(in);
+    free(out);
+    if (!good) fprintf(stderr, "FAIL on rank %d: a parameter\n", world_rank);
+    return good;
+}
+
 static test_case complex_case(void) {
     test_case c = random_case();
     while (c.problem.kind != WEFT_C2C ||
@@ -188,6 +223,7 @@ int main(int argc, char **argv) {
         !succeeds(weft_context_create(NULL, &alone), NULL))
         MPI_Abort(MPI_COMM_WORLD, 1);
     failures += !check_unset(ctx);
+    failures += !check_parameter(ctx);
     draws_arrays = true;
     double start = MPI_Wtime();
     for (int go = 1; go && failures < 5; cases++) {

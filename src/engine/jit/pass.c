@@ -305,8 +305,8 @@ typedef struct launch {
     shape_argument shape;
     int64_t in_pieces[WEFT_JIT_PIECES * (3 + WEFT_JIT_LOOPS)];
     int64_t out_pieces[WEFT_JIT_PIECES * (3 + WEFT_JIT_LOOPS)];
-    int64_t load_places[WEFT_OPERATOR_PLACES], spectral_places[WEFT_OPERATOR_PLACES];
-    int64_t store_places[WEFT_OPERATOR_PLACES];
+    int64_t load_places[WEFT_OPERATOR_VALUES], spectral_places[WEFT_OPERATOR_VALUES];
+    int64_t store_places[WEFT_OPERATOR_VALUES];
     weft_kernel_argument argument[WEFT_JIT_PIECES + 15];
     int arguments;
 } launch;
@@ -322,7 +322,7 @@ static void add_value(launch *l, const void *value, size_t bytes) {
 }
 
 static void add_operators(launch *l, const weft_jit_request *r, const weft_jit_operators *o,
-                          const weft_jit_run *run, int64_t place[WEFT_OPERATOR_PLACES]) {
+                          const weft_jit_run *run, int64_t place[WEFT_OPERATOR_VALUES]) {
     int64_t first[WEFT_AXES];
     if (!o->kernel) return;
     memcpy(first, run->first, sizeof first);
