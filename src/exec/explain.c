@@ -176,6 +176,13 @@ static json_t *describe_problem(weft_plan plan) {
     return out;
 }
 
+static json_t *describe_overlap_save(const weft_overlap_save *t) {
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "field", integers(t->n, t->rank), "result",
+                     integers(t->kept, t->rank), "tile", integers(t->tile, t->rank), "kept",
+                     integers(t->step, t->rank), "tiles", integers(t->tiles, t->rank), "batch",
+                     (json_int_t)t->batch);
+}
+
 static json_t *describe(weft_plan plan) {
     const weft_build *b = plan->build;
     const weft_options *o = &plan->call.options;
@@ -186,7 +193,7 @@ static json_t *describe(weft_plan plan) {
         if (b->scheduled[s]) json_array_append_new(schedules, describe_schedule(&b->schedule[s]));
     for (int i = 1; i < plan->planner.count; i++)
         json_array_append_new(rejected, describe_candidate(&plan->planner.candidates[i]));
-    return json_pack(
+    json_t *out = json_pack(
         "{s:s, s:o, s:i, s:i, s:b, s:s, s:s, s:i, s:o, s:{s:I, s:I, s:I, s:I}, s:o, s:o}", "weft",
         WEFT_VERSION, "problem", describe_problem(plan), "ranks", plan->transport->size, "rank",
         plan->transport->rank, "simulated_ranks", plan->transport->simulated, "device",
@@ -195,6 +202,9 @@ static json_t *describe(weft_plan plan) {
         (json_int_t)memory.workspace, "page_locked", (json_int_t)memory.page_locked, "tables",
         (json_int_t)memory.tables, "total", (json_int_t)memory.total, "schedules", schedules,
         "rejected", rejected);
+    if (plan->overlap_save)
+        json_object_set_new(out, "overlap_save", describe_overlap_save(plan->overlap_save));
+    return out;
 }
 
 static bool write_json(const json_t *report, FILE *stream) {

@@ -202,11 +202,7 @@ WEFT_API weft_status weft_plan_create(weft_context ctx, const weft_problem *prob
 }
 
 weft_status weft_plan_create_to_convolve(weft_context ctx, const weft_problem *problem,
-                                         const weft_options *opt, weft_plan *plan) {
-    weft_options options = {.struct_size = 0};
-    weft_status status = WEFT_SUCCESS;
-    if (opt) status = weft_versioned_read(weft_options_versions, opt, &options, "options");
-    WEFT_TRY(weft_agree(ctx->transport, status));
+                                         weft_options options, weft_plan *plan) {
     options.struct_size = 0;
     options.convolve = 1;
     options.keep_spectrum = 0;
@@ -234,6 +230,13 @@ WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, w
                       plan->transport->size - 1));
     const weft_problem *p = &plan->call.problem;
     const weft_chain *chain = &plan->build->chain;
+    const weft_overlap_save *whole = plan->overlap_save;
+    if (whole) {
+        *box = (weft_box){{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
+        for (int a = 0; a < whole->rank; a++)
+            box->n[a] = space == WEFT_INPUT ? whole->n[a] : whole->kept[a];
+        return WEFT_SUCCESS;
+    }
     if (plan->convolution && space == WEFT_OUTPUT) space = WEFT_RESULT;
     const weft_distribution *side =
         space == WEFT_OUTPUT
@@ -356,6 +359,7 @@ static weft_status execute(weft_plan plan, weft_direction dir, const void *in, v
     const weft_status checked =
         plain ? WEFT_SUCCESS : weft_arguments_check(plan, dir, in, spectrum, out);
     WEFT_TRY(weft_agree_on(plan->transport, checked, "weft_execute the direction", (int)dir));
+    if (plan->overlap_save) return weft_overlap_save_run(plan, in, out);
     plan->build->buffers.spectrum = spectrum;
     /* A rank without data passes NULL twice, whatever the plan was made for. */
     bool in_place = in == out && weft_call_allows_in_place(&plan->call, dir);

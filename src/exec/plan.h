@@ -139,9 +139,24 @@ typedef struct weft_arguments {
     uint32_t arrays; /* of operators, which must be set: those that have factors on this rank */
 } weft_arguments;
 
+/* A convolution that is done tile by tile (src/convolve/overlap_save.c). The plan is then that of a
+ * tile, and what callers are told of the whole is here. Tile i along an axis gives the points of
+ * the result from i * step on, for which it loads so many of the field: `overlap` more. */
+typedef struct weft_overlap_save {
+    int rank, threads;
+    int64_t batch;
+    int64_t n[WEFT_MAX_RANK], first[WEFT_MAX_RANK], kept[WEFT_MAX_RANK]; /* as weft_convolved_axis
+                                                                            has them */
+    int64_t tile[WEFT_MAX_RANK], overlap[WEFT_MAX_RANK], step[WEFT_MAX_RANK];
+    int64_t tiles[WEFT_MAX_RANK]; /* along each axis */
+    weft_build **build;           /* [threads]: the first one is the plan's own */
+    void **array;                 /* [threads]: a tile */
+} weft_overlap_save;
+
 struct weft_plan_private {
     weft_context context;
     struct weft_convolution_private *convolution; /* what the plan was made for, or NULL */
+    weft_overlap_save *overlap_save;              /* how it is done by tiles, or NULL */
     weft_transport *transport;                    /* the plan's own message space */
     weft_call call;
     weft_region *input_boxes, *output_boxes; /* of bricks, all ranks */
@@ -153,15 +168,19 @@ struct weft_plan_private {
     weft_recorder recorder;
 };
 
-/* A plan that only convolves: `opt` as a caller gave it, but with options.convolve. Collective. */
+/* A plan that only convolves: options as a caller gave them, but with options.convolve. Collective.
+ */
 weft_status weft_plan_create_to_convolve(weft_context ctx, const weft_problem *problem,
-                                         const weft_options *opt, weft_plan *plan);
+                                         weft_options options, weft_plan *plan);
 /* weft_plan_set_array for convolutions, whose array is their own. Not collective. */
 weft_status weft_plan_take_array(weft_plan plan, int number, const void *array);
 /* Releases what a convolution has beside its plan; adds the bytes of that, but not to the total
  * (src/convolve). */
 void weft_convolution_forget(weft_plan plan);
 void weft_convolution_add_memory(weft_plan plan, weft_memory *memory);
+
+/* Convolves by tiles. Not collective. */
+weft_status weft_overlap_save_run(weft_plan plan, const void *in, void *out);
 
 /* Fails where the plan or another argument of a public function is NULL. */
 weft_status weft_plan_check(weft_plan plan, const void *argument, const char *function,
