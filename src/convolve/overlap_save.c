@@ -23,21 +23,29 @@
 
 /* ---- the choice ---- */
 
-/* Costs are counted in what one point costs for each factor 2 of a transform's points, there and
- * back: 0.15 ns in double precision and half of that in single. Where the points do not fit this
- * core's share of the last cache, each costs OUT_OF_CACHE more; a tile's points cost COPIED more to
- * be copied in and out, and a tile A_TILE. Measured: docs/results, convolutions. */
-enum { OUT_OF_CACHE = 28, COPIED = 3, A_TILE = 8000 };
+/* Costs are counted in what a point costs for each factor 2 of a transform's points, there and
+ * back: 0.09 ns in double precision, half of that in single. A point costs A_PASS more for each
+ * axis, and FROM_MEMORY where it does not lie in a cache. To be copied in and out, points of tiles
+ * cost COPIED more, their rows A_ROW, since they are far apart, and tiles A_TILE. Measured:
+ * docs/results, convolutions. */
+enum { A_PASS = 6, FROM_MEMORY = 53, COPIED = 4, A_ROW = 1200, A_TILE = 14000 };
 
-/* What so many points of `bytes` bytes cost to be convolved. The last cache begins to be too small
- * where the points fill an eighth of it, for their spectrum, the kernel's, and the field and the
- * result want their room, too. */
-static double cost_of_points(double points, size_t bytes) {
+/* What an array costs to be convolved. Where it fills more than half of the second-level cache, for
+ * its spectrum takes as much again, more and more of its points come from memory, and all where it
+ * fills half of this core's share of the last cache. Larger arrays lie farther away. */
+static double cost_of_array(const int64_t *n, int rank, size_t bytes) {
     const weft_topology *t = weft_topology_get();
-    const double share = (double)t->last_level / fmax(1, t->last_level_shared);
-    const double filled = points * (double)bytes / share;
-    const double outside = fmin(1, fmax(0, (filled - 1.0 / 8) / (1.0 / 2 - 1.0 / 8)));
-    return points * (log2(points) + OUT_OF_CACHE * outside);
+    const double within = (double)t->l2 / 2;
+    const double beyond = fmax(2 * within, (double)t->last_level / t->last_level_shared / 2);
+    double points = 1, each = 0;
+    for (int a = 0; a < rank; a++) {
+        points *= (double)n[a];
+        if (n[a] > 1) each += A_PASS + log2((double)n[a]);
+    }
+    const double size = points * (double)bytes;
+    const double part = fmin(1, fmax(0, (size - within) / (beyond - within)));
+    const double distance = 1 + fmax(0, log2(size / beyond)) / 4;
+    return points * (each + FROM_MEMORY * part * distance);
 }
 
 static double cost_of_tiles(const weft_overlap_save *t, size_t bytes) {
@@ -46,7 +54,15 @@ static double cost_of_tiles(const weft_overlap_save *t, size_t bytes) {
         points *= (double)t->tile[a];
         tiles *= (double)t->tiles[a];
     }
-    return tiles * (cost_of_points(points, bytes) + COPIED * points + A_TILE);
+    const double rows = points / (double)t->tile[t->rank - 1];
+    return tiles *
+           (cost_of_array(t->tile, t->rank, bytes) + COPIED * points + A_ROW * rows + A_TILE);
+}
+
+static double cost_of_whole(const weft_convolved *c, int64_t batch, size_t bytes) {
+    int64_t n[WEFT_MAX_RANK];
+    for (int a = 0; a < c->problem.rank; a++) n[a] = c->axis[a].transform;
+    return (double)batch * cost_of_array(n, c->problem.rank, bytes);
 }
 
 /* A length of n or more that transforms well, and real lines in pairs. */
@@ -160,8 +176,7 @@ weft_status weft_overlap_save_choose(weft_context ctx, weft_convolved *c, weft_o
     if (c->problem.batch < 0 || o->threads < 0 || o->threads > WEFT_MAX_THREADS)
         return WEFT_SUCCESS;
     const double by_tiles = choose_tile(&t, element_bytes(c));
-    if (!asked && by_tiles >= (double)t.batch * cost_of_points(c->points, element_bytes(c)))
-        return WEFT_SUCCESS;
+    if (!asked && by_tiles >= cost_of_whole(c, t.batch, element_bytes(c))) return WEFT_SUCCESS;
     *made = malloc(sizeof **made);
     if (!*made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by tiles");
     **made = t;

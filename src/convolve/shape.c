@@ -269,8 +269,12 @@ static void find_axis(const weft_convolved *c, int a, weft_convolved_axis *axis)
     if (axis->boundary == WEFT_LINEAR) cut_linear(axis, p->mode);
     if (axis->boundary == WEFT_FREE_SPACE && !array)
         axis->transform = weft_convolved_length(2 * axis->n);
-    if (axis->boundary == WEFT_LINEAR || (axis->boundary == WEFT_FREE_SPACE && array))
-        axis->transform = weft_convolved_length(least_length(axis->n, m, axis->first, axis->kept));
+    if (axis->boundary == WEFT_LINEAR || (axis->boundary == WEFT_FREE_SPACE && array)) {
+        /* Real lines of an even length are half as many complex points. */
+        const int unit = p->kind == WEFT_R2C && a == p->rank - 1 ? 2 : 1;
+        const int64_t least = least_length(axis->n, m, axis->first, axis->kept);
+        axis->transform = least > 1 ? unit * weft_convolved_length((least + unit - 1) / unit) : 1;
+    }
 }
 
 /* A product of powers of i k is imaginary if their sum is odd. */
