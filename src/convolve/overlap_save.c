@@ -28,7 +28,7 @@
  * axis, and FROM_MEMORY where it does not lie in a cache. To be copied in and out, points of tiles
  * cost COPIED more, their rows A_ROW, since they are far apart, and tiles A_TILE. Measured:
  * docs/results, convolutions. */
-enum { A_PASS = 6, FROM_MEMORY = 53, COPIED = 4, A_ROW = 1200, A_TILE = 14000 };
+enum { A_PASS = 6, FROM_MEMORY = 53, COPIED = 3, A_ROW = 2200, A_TILE = 14000 };
 
 /* What an array costs to be convolved. Where it fills more than half of the second-level cache, for
  * its spectrum takes as much again, more and more of its points come from memory, and all where it
@@ -48,14 +48,17 @@ static double cost_of_array(const int64_t *n, int rank, size_t bytes) {
     return points * (each + FROM_MEMORY * part * distance);
 }
 
+static int64_t count_tiles(const weft_overlap_save *t) {
+    int64_t tiles = t->batch;
+    for (int a = 0; a < t->rank; a++) tiles *= t->tiles[a];
+    return tiles;
+}
+
 static double cost_of_tiles(const weft_overlap_save *t, size_t bytes) {
-    double points = 1, tiles = (double)t->batch;
-    for (int a = 0; a < t->rank; a++) {
-        points *= (double)t->tile[a];
-        tiles *= (double)t->tiles[a];
-    }
+    double points = 1;
+    for (int a = 0; a < t->rank; a++) points *= (double)t->tile[a];
     const double rows = points / (double)t->tile[t->rank - 1];
-    return tiles *
+    return (double)count_tiles(t) *
            (cost_of_array(t->tile, t->rank, bytes) + COPIED * points + A_ROW * rows + A_TILE);
 }
 
@@ -65,7 +68,7 @@ static double cost_of_whole(const weft_convolved *c, int64_t batch, size_t bytes
     return (double)batch * cost_of_array(n, c->problem.rank, bytes);
 }
 
-/* A length of n or more that transforms well, and real lines in pairs. */
+/* A length of n or more that transforms well; short ones may be any, for they are soon too long. */
 static int64_t length_of_tile(int64_t n) {
     const int64_t unit = n > 128 ? 16 : n > 16 ? 4 : 1;
     return unit * weft_convolved_length((n + unit - 1) / unit);
@@ -177,6 +180,7 @@ weft_status weft_overlap_save_choose(weft_context ctx, weft_convolved *c, weft_o
         return WEFT_SUCCESS;
     const double by_tiles = choose_tile(&t, element_bytes(c));
     if (!asked && by_tiles >= cost_of_whole(c, t.batch, element_bytes(c))) return WEFT_SUCCESS;
+    if (t.threads > count_tiles(&t)) t.threads = (int)count_tiles(&t);
     *made = malloc(sizeof **made);
     if (!*made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by tiles");
     **made = t;
@@ -307,8 +311,7 @@ static weft_status run_tile(const weft_overlap_save *t, int thread, int64_t numb
 static weft_status run_tiles(weft_plan plan, int thread, int threads, const void *in, void *out) {
     const weft_overlap_save *t = plan->overlap_save;
     const size_t element = element_bytes(plan->convolution);
-    int64_t tiles = t->batch;
-    for (int a = 0; a < t->rank; a++) tiles *= t->tiles[a];
+    const int64_t tiles = count_tiles(t);
     for (int64_t i = tiles * thread / threads; i < tiles * (thread + 1) / threads; i++)
         WEFT_TRY(run_tile(t, thread, i, element, in, out));
     return WEFT_SUCCESS;
