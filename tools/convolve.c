@@ -50,6 +50,7 @@ static weft_status describe_field(convolve_run *run) {
                    : single                       ? WEFT_SINGLE
                                                   : WEFT_DOUBLE;
     p->mode = flags->mode;
+    p->method = flags->method;
     p->correlate = flags->correlate;
     p->deconvolve = flags->deconvolve;
     p->regularizer = flags->regularizer;

@@ -32,6 +32,12 @@ static weft_status set_mode(void *target, const char *value) {
     return WRONG("--mode %s: give full, same or valid", value);
 }
 
+static weft_status set_method(void *target, const char *value) {
+    convolve_flags *flags = target;
+    if (find_convolution_method(value, strlen(value), &flags->method)) return WEFT_SUCCESS;
+    return WRONG("--method %s: give auto, whole or overlap-save", value);
+}
+
 static weft_status set_correlate(void *target, const char *value) {
     (void)value;
     ((convolve_flags *)target)->correlate = true;
@@ -110,6 +116,7 @@ const option_flag convolve_option_flags[] = {
     {"boundary", "B[,B2]", "periodic (default), linear, free, dirichlet, neumann: all, or each",
      set_boundary},
     {"mode", "MODE", "extents along linear axes: full (default), same, valid", set_mode},
+    {"method", "METHOD", "auto (default), whole, or, with linear axes, overlap-save", set_method},
     {"correlate", NULL, "correlation: with the kernel reversed and conjugated", set_correlate},
     {"deconvolve", "REG", "by conj(K) / (|K|^2 + REG) in place of the kernel's spectrum K",
      set_deconvolve},

@@ -13,6 +13,7 @@ typedef struct convolve_flags {
     double length[WEFT_MAX_RANK];
     bool has_mode, correlate, deconvolve, has_zero;
     weft_convolution_mode mode;
+    weft_convolution_method method;
     double regularizer, zero;
     raw_description raw, raw_kernel;
 } convolve_flags;

@@ -32,6 +32,7 @@ DEFINE_FINDER(find_effort, weft_effort, weft_effort_name)
 DEFINE_FINDER(find_window_kind, weft_window_kind, weft_window_kind_name)
 DEFINE_FINDER(find_boundary, weft_boundary, weft_boundary_name)
 DEFINE_FINDER(find_convolution_mode, weft_convolution_mode, weft_convolution_mode_name)
+DEFINE_FINDER(find_convolution_method, weft_convolution_method, weft_convolution_method_name)
 DEFINE_FINDER(find_kernel_kind, weft_kernel_kind, weft_kernel_kind_name)
 
 #endif

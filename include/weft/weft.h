@@ -864,6 +864,19 @@ typedef enum weft_convolution_mode {
     WEFT_VALID     /* n - m + 1, or m - n + 1 if that is larger: what depends on no zeros */
 } weft_convolution_mode;
 
+/* How a convolution is computed. Results of different methods differ by rounding. */
+typedef enum weft_convolution_method {
+    WEFT_METHOD_AUTO = 0, /* the one that an estimate finds faster, from the shapes and the sizes of
+                             this machine's caches; never from the number of threads */
+    WEFT_WHOLE,           /* transforms of the whole field, padded */
+    WEFT_OVERLAP_SAVE     /* tiles of the field, which overlap by the kernel's extents less 1, are
+                             convolved one by one while they lie in the cache. For arrays as kernels
+                             and WEFT_LINEAR along all axes (of axes of 1 point with a kernel of 1
+                             point the boundary does not matter), without deconvolve, on WEFT_HOST in
+                             contexts of one process, out of place; WEFT_ERROR_UNSUPPORTED otherwise.
+                             Threads share the tiles */
+} weft_convolution_method;
+
 /* Kernels. Built-in ones are functions of the wavenumber k, whose component along an axis is 2 pi j
  * / length of index j (-n/2 <= j <= n/2) along periodic axes, and pi j / length along Dirichlet (j
  * = 1..n) and Neumann (j = 0..n-1) axes. |k|^2 is the sum of squares. */
@@ -931,7 +944,8 @@ typedef struct weft_convolution_problem {
                            scipy.signal.correlate */
     int deconvolve;     /* 1: by conj(K) / (|K|^2 + regularizer) in place of the spectrum K */
     double regularizer; /* 0 or more */
-    int64_t reserved[16];
+    int64_t method;     /* a weft_convolution_method */
+    int64_t reserved[15];
 } weft_convolution_problem;
 
 /* A convolution is a composition, and so a plan: weft_plan_box and weft_plan_bytes tell the boxes
@@ -986,6 +1000,7 @@ WEFT_API const char *weft_window_kind_name(weft_window_kind kind);
 WEFT_API const char *weft_storage_name(weft_storage storage);
 WEFT_API const char *weft_boundary_name(weft_boundary boundary);
 WEFT_API const char *weft_convolution_mode_name(weft_convolution_mode mode);
+WEFT_API const char *weft_convolution_method_name(weft_convolution_method method);
 WEFT_API const char *weft_kernel_kind_name(weft_kernel_kind kind);
 WEFT_API const char *weft_stage_kind_name(weft_stage_kind kind);
 

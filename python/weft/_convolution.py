@@ -17,6 +17,7 @@ from weft.kernels import Kernel, Parameters
 Array = np.ndarray[Any, np.dtype[Any]]
 Boundary = Literal["periodic", "linear", "free", "dirichlet", "neumann"]
 Mode = Literal["full", "same", "valid"]
+Method = Literal["auto", "whole", "overlap-save"]
 
 _TYPES = tuple(np.dtype(name) for name in ("float32", "float64", "complex64", "complex128"))
 
@@ -161,6 +162,8 @@ class Convolution:
     - zero: the spectrum at wavenumber 0, where a built-in kernel's is infinite.
     - dtype: of field, kernel and result: float32, float64, complex64 or complex128.
     - batch: with more than 1 the arrays have an axis more, the first.
+    - method: "whole" transforms the field at once; "overlap-save", for arrays and linear axes, tile by tile in the cache.
+      "auto" takes the one that is estimated to be faster.
     - engine, device, threads, effort: as of weft.Plan. Arrays lie on the host, also with a GPU as device.
 
     Threads that share a convolution take turns. Raises weft.Error.
@@ -189,6 +192,7 @@ class Convolution:
         device: str = "host",
         threads: int = 1,
         effort: Literal["estimate", "measure", "patient"] = "estimate",
+        method: Method = "auto",
     ) -> None:
         extents = tuple(operator.index(n) for n in shape) if isinstance(shape, Sequence) else (operator.index(shape),)
         rank = len(extents)
@@ -233,6 +237,7 @@ class Convolution:
             device=device,
             threads=threads,
             effort=effort,
+            method=method,
         )
         self._pads = any(name in ("linear", "free") for name in boundaries)
         self.shape: tuple[int, ...] = self._library.shape

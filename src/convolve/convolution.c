@@ -5,6 +5,7 @@
 #include "plan/agreement.h"
 #include "support/error.h"
 #include "support/hash.h"
+#include "support/versioned.h"
 
 #include <stdlib.h>
 
@@ -30,6 +31,7 @@ static int checksum(const weft_convolved *c, const void *kernel) {
     sum = HASH(sum, p->precision);
     sum = HASH(sum, p->batch);
     sum = HASH(sum, p->mode);
+    sum = HASH(sum, p->method);
     sum = HASH(sum, p->kernel.kind);
     sum = HASH(sum, p->kernel.parameter);
     sum = HASH(sum, c->zero);
@@ -92,7 +94,7 @@ static weft_status allocate_spectrum(weft_plan plan, weft_convolved *c) {
 }
 
 /* The field is embedded, transformed, multiplied, transformed back and cropped. */
-static weft_status compose(weft_context ctx, const weft_convolved *c, const weft_options *opt,
+static weft_status compose(weft_context ctx, const weft_convolved *c, const weft_options *options,
                            weft_plan *plan) {
     enum { EMBED, FORWARD, MULTIPLY, INVERSE, CROP, STAGES };
     const weft_convolution_problem *p = &c->problem;
@@ -123,7 +125,7 @@ static weft_status compose(weft_context ctx, const weft_convolved *c, const weft
         stage[FORWARD].axis[a] = c->axis[a].type;
         stage[CROP].n[a] = c->axis[a].kept;
     }
-    return weft_compose(ctx, &problem, opt, plan);
+    return weft_compose(ctx, &problem, options, plan);
 }
 
 /* Over simulated ranks nothing is computed, so there is no spectrum. */
@@ -140,21 +142,29 @@ static weft_status finish(weft_plan plan, weft_convolved *c) {
 static weft_status create(weft_context ctx, const weft_convolution_problem *problem,
                           const weft_options *opt, weft_convolution *out) {
     weft_convolved *c = calloc(1, sizeof *c);
+    weft_options options = {.struct_size = 0};
+    weft_overlap_save *tiles = NULL;
     weft_plan plan = NULL;
     weft_status status = !c     ? weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution")
                          : !out ? weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                             "weft_convolution_create: convolution is NULL")
                                 : weft_convolved_read(problem, c);
+    if (status == WEFT_SUCCESS && opt)
+        status = weft_versioned_read(weft_options_versions, opt, &options, "options");
+    if (status == WEFT_SUCCESS) status = weft_overlap_save_choose(ctx, c, &options, &tiles);
     const int sum = status == WEFT_SUCCESS ? checksum(c, c->problem.kernel.array) : 0;
     status = weft_agree_on(ctx->transport, status,
                            "weft_convolution_create a problem with the checksum", sum);
-    if (status == WEFT_SUCCESS) status = compose(ctx, c, opt, &plan);
+    if (status == WEFT_SUCCESS) status = compose(ctx, c, &options, &plan);
     if (status != WEFT_SUCCESS) {
+        free(tiles);
         weft_convolved_release(c);
         return status;
     }
     status = finish(plan, c);
     plan->convolution = c;
+    plan->overlap_save = tiles;
+    if (status == WEFT_SUCCESS && tiles) status = weft_overlap_save_prepare(plan);
     if (status == WEFT_SUCCESS)
         *out = plan;
     else
@@ -222,6 +232,7 @@ WEFT_API void weft_convolution_destroy(weft_convolution *convolution) {
 }
 
 void weft_convolution_forget(weft_plan plan) {
+    weft_overlap_save_release(plan);
     weft_plan_destroy(&plan->convolution->kernel_plan);
     if (plan->convolution->array) weft_buffer_destroy(plan, &plan->convolution->array);
     weft_convolved_release(plan->convolution);
@@ -234,4 +245,5 @@ void weft_convolution_add_memory(weft_plan plan, weft_memory *memory) {
     if (c->kernel_plan) weft_plan_memory(c->kernel_plan, &of_kernels);
     memory->workspace += c->bytes;
     memory->tables += of_kernels.total;
+    if (plan->overlap_save) weft_overlap_save_add_memory(plan, memory);
 }

@@ -43,6 +43,8 @@ typedef struct weft_convolution_private weft_convolved;
 /* Reads and checks the caller's problem (shape.c). The caller releases *c, also after a failure. */
 weft_status weft_convolved_read(const weft_convolution_problem *given, weft_convolved *c);
 void weft_convolved_release(weft_convolved *c);
+/* Fills in c->axis and what follows from the axes, of c->problem. */
+void weft_convolved_find_axes(weft_convolved *c);
 /* The least product of 2, 3, 5 and 7 that is n or more. */
 int64_t weft_convolved_length(int64_t n);
 
@@ -84,6 +86,18 @@ void weft_convolved_apply_fields(const weft_fields_run *run, void *convolved);
 static inline bool weft_convolved_makes_fields(const weft_convolved *c) {
     return c->problem.kernel.kind >= WEFT_KERNEL_GRADIENT;
 }
+
+/* Convolutions by tiles (overlap_save.c). Decides by problem.method whether c is one: then *made is
+ * what there is to know of it, which the caller frees, c becomes the cyclic convolution of a tile,
+ * and *options those of its plan. Not collective. */
+weft_status weft_overlap_save_choose(weft_context ctx, weft_convolved *c, weft_options *options,
+                                     weft_overlap_save **made);
+/* Makes plan->overlap_save ready to run, and the plan one of the whole to its callers, once the
+ * kernel's spectrum has its memory; releases it. Not collective. */
+weft_status weft_overlap_save_prepare(weft_plan plan);
+void weft_overlap_save_release(weft_plan plan);
+/* Adds the workspaces and tables of all threads but the first, and the tiles. */
+void weft_overlap_save_add_memory(weft_plan plan, weft_memory *memory);
 
 /* A plan on the host whose spectrum has the boxes of the convolution's: `problem` over the ranks
  * and with the decomposition of `plan`. Collective. */

@@ -161,7 +161,7 @@ weft_status weft_convolved_plan(weft_plan plan, const weft_problem *problem, wef
     weft_options used = {.struct_size = 0};
     WEFT_TRY(weft_plan_options(plan, &used));
     weft_options options = {.decomposition = used.decomposition,
-                            .threads = used.threads,
+                            .threads = plan->overlap_save ? 1 : used.threads, /* a tile is small */
                             .placement = WEFT_OUT_OF_PLACE};
     memcpy(options.grid, used.grid, sizeof options.grid);
     return weft_plan_create(plan->context, problem, &options, made);

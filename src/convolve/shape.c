@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const weft_versioned versions = WEFT_VERSIONED(weft_convolution_problem, reserved);
+static const weft_versioned versions = WEFT_VERSIONED(weft_convolution_problem, method);
 
 static weft_status check_field(weft_convolution_problem *p) {
     if (p->rank < 1 || p->rank > WEFT_MAX_RANK)
@@ -19,6 +19,10 @@ static weft_status check_field(weft_convolution_problem *p) {
     WEFT_TRY(weft_check_range("problem.kind", (int)p->kind, WEFT_R2C));
     WEFT_TRY(weft_check_range("problem.precision", (int)p->precision, WEFT_SINGLE));
     WEFT_TRY(weft_check_range("problem.mode", (int)p->mode, WEFT_VALID));
+    if (p->method < WEFT_METHOD_AUTO || p->method > WEFT_OVERLAP_SAVE)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "problem.method is %lld; it must be a weft_convolution_method",
+                         (long long)p->method);
     WEFT_TRY(weft_check_range("problem.kernel.kind", (int)p->kernel.kind, WEFT_KERNEL_ELASTIC));
     WEFT_TRY(weft_check_range("problem.correlate", p->correlate, 1));
     WEFT_TRY(weft_check_range("problem.deconvolve", p->deconvolve, 1));
@@ -265,8 +269,12 @@ static void find_axis(const weft_convolved *c, int a, weft_convolved_axis *axis)
     if (axis->boundary == WEFT_LINEAR) cut_linear(axis, p->mode);
     if (axis->boundary == WEFT_FREE_SPACE && !array)
         axis->transform = weft_convolved_length(2 * axis->n);
-    if (axis->boundary == WEFT_LINEAR || (axis->boundary == WEFT_FREE_SPACE && array))
-        axis->transform = weft_convolved_length(least_length(axis->n, m, axis->first, axis->kept));
+    if (axis->boundary == WEFT_LINEAR || (axis->boundary == WEFT_FREE_SPACE && array)) {
+        /* Real lines of an even length are half as many complex points. */
+        const int unit = p->kind == WEFT_R2C && a == p->rank - 1 ? 2 : 1;
+        const int64_t least = least_length(axis->n, m, axis->first, axis->kept);
+        axis->transform = least > 1 ? unit * weft_convolved_length((least + unit - 1) / unit) : 1;
+    }
 }
 
 /* A product of powers of i k is imaginary if their sum is odd. */
@@ -276,7 +284,7 @@ static bool is_imaginary(const weft_convolution_problem *p) {
     return p->kernel.kind == WEFT_KERNEL_DERIVATIVE && sum % 2 != 0;
 }
 
-static void find_axes(weft_convolved *c) {
+void weft_convolved_find_axes(weft_convolved *c) {
     const weft_convolution_problem *p = &c->problem;
     bool fourier = false;
     c->points = 1;
@@ -315,7 +323,7 @@ weft_status weft_convolved_read(const weft_convolution_problem *given, weft_conv
     WEFT_TRY(weft_versioned_read(versions, given, &c->problem, "problem"));
     WEFT_TRY(check_field(&c->problem));
     WEFT_TRY(check_kernel(&c->problem, &c->free_axes));
-    find_axes(c);
+    weft_convolved_find_axes(c);
     if (weft_convolved_makes_fields(c)) WEFT_TRY(weft_convolved_find_waves(c));
     return copy_kernel(c);
 }

@@ -182,6 +182,13 @@ json_t *weft_explain_memory(const weft_memory *memory) {
                      (json_int_t)memory->tables, "total", (json_int_t)memory->total);
 }
 
+static json_t *describe_overlap_save(const weft_overlap_save *t) {
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:I}", "field", integers(t->n, t->rank), "result",
+                     integers(t->kept, t->rank), "tile", integers(t->tile, t->rank), "kept",
+                     integers(t->step, t->rank), "tiles", integers(t->tiles, t->rank), "batch",
+                     (json_int_t)t->batch);
+}
+
 json_t *weft_explain_plan(weft_plan plan, const weft_memory *memory) {
     const weft_build *b = plan->build;
     const weft_options *o = &plan->call.options;
@@ -190,13 +197,16 @@ json_t *weft_explain_plan(weft_plan plan, const weft_memory *memory) {
         if (b->scheduled[s]) json_array_append_new(schedules, describe_schedule(&b->schedule[s]));
     for (int i = 1; i < plan->planner.count; i++)
         json_array_append_new(rejected, describe_candidate(&plan->planner.candidates[i]));
-    return json_pack("{s:s, s:o, s:i, s:i, s:b, s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "weft",
-                     WEFT_VERSION, "problem", describe_problem(plan), "ranks",
-                     plan->transport->size, "rank", plan->transport->rank, "simulated_ranks",
-                     plan->transport->simulated, "device", weft_device_name(o->device), "engine",
-                     b->candidate.engine->name, "threads", o->threads, "chosen",
-                     describe_candidate(&b->candidate), "memory", weft_explain_memory(memory),
-                     "schedules", schedules, "rejected", rejected);
+    json_t *out =
+        json_pack("{s:s, s:o, s:i, s:i, s:b, s:s, s:s, s:i, s:o, s:o, s:o, s:o}", "weft",
+                  WEFT_VERSION, "problem", describe_problem(plan), "ranks", plan->transport->size,
+                  "rank", plan->transport->rank, "simulated_ranks", plan->transport->simulated,
+                  "device", weft_device_name(o->device), "engine", b->candidate.engine->name,
+                  "threads", o->threads, "chosen", describe_candidate(&b->candidate), "memory",
+                  weft_explain_memory(memory), "schedules", schedules, "rejected", rejected);
+    if (plan->overlap_save)
+        json_object_set_new(out, "overlap_save", describe_overlap_save(plan->overlap_save));
+    return out;
 }
 
 static bool write_json(const json_t *report, FILE *stream) {

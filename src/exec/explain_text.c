@@ -163,12 +163,25 @@ static void write_strides(const json_t *problem, FILE *stream) {
     if (in || out) fputc('\n', stream);
 }
 
+/* The whole that is done by tiles, of which the rest of the report is one. */
+static void write_overlap_save(const json_t *o, FILE *stream) {
+    if (!o) return;
+    write_list(json_object_get(o, "field"), "overlap-save: field of ", " x ", stream);
+    write_list(json_object_get(o, "result"), ", result of ", " x ", stream);
+    if (number(o, "batch") > 1) fprintf(stream, ", batch %.0f", number(o, "batch"));
+    write_list(json_object_get(o, "tiles"), ", by ", " x ", stream);
+    write_list(json_object_get(o, "tile"), " tiles of ", " x ", stream);
+    write_list(json_object_get(o, "kept"), ", of which ", " x ", stream);
+    fputs(" are kept; one tile:\n", stream);
+}
+
 static void write_plan(const json_t *report, FILE *stream) {
     const json_t *problem = json_object_get(report, "problem");
     const json_t *shape = json_object_get(problem, "shape");
     const json_t *line = json_object_get(problem, "transformed_as");
     const json_t *schedules = json_object_get(report, "schedules");
     const json_t *rejected = json_object_get(report, "rejected");
+    write_overlap_save(json_object_get(report, "overlap_save"), stream);
     write_list(shape, "", " x ", stream);
     write_list(line, " as ", " x ", stream);
     fprintf(stream, " %s %s", text(problem, "kind"), text(problem, "precision"));

@@ -241,6 +241,13 @@ WEFT_API weft_status weft_plan_box(weft_plan plan, weft_space space, int rank, w
                       "weft_plan_box: rank or space is out of range; the plan has ranks 0..%d and "
                       "spaces WEFT_INPUT, WEFT_OUTPUT, WEFT_RESULT",
                       plan->transport->size - 1));
+    const weft_overlap_save *whole = plan->overlap_save;
+    if (whole) {
+        *box = (weft_box){{0}, {1, 1, 1, 1, 1, 1, 1, 1}};
+        for (int a = 0; a < whole->rank; a++)
+            box->n[a] = space == WEFT_INPUT ? whole->n[a] : whole->kept[a];
+        return WEFT_SUCCESS;
+    }
     if (plan->composition)
         weft_composition_end_box(plan, space, rank, box);
     else
@@ -413,6 +420,7 @@ static weft_status execute(weft_plan plan, weft_direction dir, const void *in, v
     const weft_status checked =
         plain ? WEFT_SUCCESS : weft_arguments_check(plan, dir, in, spectrum, out);
     WEFT_TRY(weft_agree_on(plan->transport, checked, "weft_execute the direction", (int)dir));
+    if (plan->overlap_save) return weft_overlap_save_run(plan, in, out);
     plan->build->buffers.spectrum = spectrum;
     /* A rank without data passes NULL twice, whatever the plan was made for. */
     bool in_place = in == out && weft_call_allows_in_place(&plan->call, dir);

@@ -141,12 +141,27 @@ typedef struct weft_arguments {
     uint32_t reductions; /* of the direction's operators */
 } weft_arguments;
 
+/* A convolution that is done tile by tile (src/convolve/overlap_save.c). The plan is then that of a
+ * tile, and what callers are told of the whole is here. Tile i along an axis gives the points of
+ * the result from i * step on, for which it loads so many of the field: `overlap` more. */
+typedef struct weft_overlap_save {
+    int rank, threads;
+    int64_t batch;
+    int64_t n[WEFT_MAX_RANK], first[WEFT_MAX_RANK], kept[WEFT_MAX_RANK]; /* as weft_convolved_axis
+                                                                            has them */
+    int64_t tile[WEFT_MAX_RANK], overlap[WEFT_MAX_RANK], step[WEFT_MAX_RANK];
+    int64_t tiles[WEFT_MAX_RANK]; /* along each axis */
+    weft_build **build;           /* [threads]: the first one is the plan's own */
+    void **array;                 /* [threads]: a tile */
+} weft_overlap_save;
+
 struct weft_plan_private {
     weft_context context;
     /* What the plan is the handle of, or NULL. */
     struct weft_composition_private *composition;
     struct weft_convolution_private *convolution;
-    weft_transport *transport; /* the plan's own message space */
+    weft_overlap_save *overlap_save; /* how the convolution is done by tiles, or NULL */
+    weft_transport *transport;       /* the plan's own message space */
     weft_call call;
     weft_region *input_boxes, *output_boxes; /* of bricks, all ranks */
     int *node, *own_device;                  /* as in weft_planner; NULL: they do not matter */
@@ -188,6 +203,9 @@ void weft_composition_trace(weft_plan plan, const weft_span **spans, int *count)
 /* The plan behind `before` of those that a handle owns, itself the first; NULL: there is none. Of a
  * plan that is no handle there is no other. */
 weft_plan weft_plan_next(weft_plan handle, weft_plan before);
+
+/* Convolves by tiles. Not collective. */
+weft_status weft_overlap_save_run(weft_plan plan, const void *in, void *out);
 
 /* Fails where the plan or another argument of a public function is NULL. */
 weft_status weft_plan_check(weft_plan plan, const void *argument, const char *function,

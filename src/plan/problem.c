@@ -232,9 +232,9 @@ static weft_status check_options(const weft_problem *p, weft_options *o, int ran
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "options.device_number is for device cuda and contexts of one process; "
                          "WEFT_CUDA_DEVICE of the environment chooses a rank's GPU");
-    if (o->threads < 0 || o->threads > 4096)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "options.threads is %d; it must be 0 to 4096",
-                         o->threads);
+    if (o->threads < 0 || o->threads > WEFT_MAX_THREADS)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "options.threads is %d; it must be 0 to %d",
+                         o->threads, WEFT_MAX_THREADS);
     if (o->threads == 0) o->threads = 1;
     if (o->chunks < 0 || o->chunks > MAX_CHUNKS)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,

@@ -7,6 +7,8 @@
 #include "support/versioned.h"
 #include "transport/transport.h"
 
+enum { WEFT_MAX_THREADS = 4096 }; /* of options.threads */
+
 /* The caller's structs, completed with defaults. Bricks and operators are copied; the problem's own
  * pointers to them are NULL. */
 typedef struct weft_call {

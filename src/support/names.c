@@ -100,6 +100,11 @@ WEFT_API const char *weft_convolution_mode_name(weft_convolution_mode mode) {
     return WEFT_NAME_OF(names, mode);
 }
 
+WEFT_API const char *weft_convolution_method_name(weft_convolution_method method) {
+    static const char *const names[] = {"auto", "whole", "overlap-save"};
+    return WEFT_NAME_OF(names, method);
+}
+
 WEFT_API const char *weft_kernel_kind_name(weft_kernel_kind kind) {
     static const char *const names[] = {
         "array",      "function", "gaussian",   "poisson",   "screened-poisson",

@@ -133,6 +133,8 @@ class Convolve(Case):
                 self.assert_close(self.convolve(field, kernel, *flags, ranks=ranks), expected)
                 expected = scipy.signal.correlate(field, kernel, mode, "direct")
                 self.assert_close(self.convolve(field, kernel, *flags, "--correlate"), expected)
+                tiles = ("--method", "overlap-save", "--threads", "2")
+                self.assert_close(self.convolve(field, kernel, *flags, "--correlate", *tiles), expected)
 
     def test_full_is_the_default_mode_and_origins_do_not_matter_there(self) -> None:
         field, kernel = random_array((6, 7), "f8"), random_array((3, 4), "f8")
@@ -440,6 +442,8 @@ class Misuse(Case):
             ([*given, "--boundary", ",".join(["linear"] * 9)], "--boundary"),
             ([*given, "--mode", "valid"], "add --boundary linear"),
             ([*given, "--boundary", "linear", "--mode", "wide"], "full, same or valid"),
+            ([*given, "--method", "fast"], "auto, whole or overlap-save"),
+            ([*given, "--method", "overlap-save"], "is not linear"),
             ([*given, "--deconvolve", "-1"], "0 or more"),
             ([*given, "--deconvolve", "nan"], "0 or more"),
             ([*given, "--origin", "3"], "give 0 to 2, or center"),

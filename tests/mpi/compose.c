@@ -641,6 +641,71 @@ static void check_calls(void) {
     weft_composition_destroy(&plan);
 }
 
+/* ---- parameters and reductions of several plans ---- */
+
+/* By parameter 0. */
+static void scale_by_parameter(const weft_operator_run *run, void *unused) {
+    (void)unused;
+    for (int64_t i = 0; i < (run->complex_elements ? 2 : 1) * run->count; i++)
+        ((double *)run->data)[i] *= run->parameter[0];
+}
+
+/* The norm is kept by transforms that are orthonormal, and doubled by a parameter on the way. */
+static void check_settings(void) {
+    const weft_operator norm[] = {
+        {.kind = WEFT_OPERATOR_REDUCE, .reduction = WEFT_NORM},
+        {.kind = WEFT_OPERATOR_REDUCE, .reduction = WEFT_NORM, .array = 1},
+        {.kind = WEFT_OPERATOR_FUNCTION,
+         .function = scale_by_parameter,
+         .snippet = "value.x *= parameter[0]; value.y *= parameter[0];",
+         .parameters = 1}};
+    const weft_stage stage[] = {
+        {.kind = WEFT_STAGE_FORWARD}, {.kind = WEFT_STAGE_POINTWISE, .operators = {&norm[0], 1}},
+        {.kind = WEFT_STAGE_INVERSE}, {.kind = WEFT_STAGE_POINTWISE, .operators = {&norm[2], 1}},
+        {.kind = WEFT_STAGE_FORWARD}, {.kind = WEFT_STAGE_POINTWISE, .operators = {&norm[1], 1}}};
+    compose_case c = {.problem = {.rank = 2,
+                                  .n = {8, 6},
+                                  .norm = WEFT_NORM_ORTHO,
+                                  .stage = stage,
+                                  .stages = COUNT(stage)},
+                      .options = {.device = device, .location = WEFT_LOCATION_HOST},
+                      .text = "parameters and reductions"};
+    weft_composition plan = NULL;
+    size_t bytes[2] = {0, 0};
+    double first[2] = {0, 0}, second[2] = {0, 0};
+    if (weft_composition_create(ctx, &c.problem, &c.options, &plan) != WEFT_SUCCESS) {
+        fail(&c, weft_last_error(ctx));
+        return;
+    }
+    weft_plan_bytes(plan, WEFT_INPUT, &bytes[0]);
+    weft_composition_bytes(plan, 0, &bytes[1]);
+    double *in = malloc(bytes[0] + 1), *out = malloc(bytes[1] + 1);
+    for (size_t i = 0; i < bytes[0] / sizeof *in; i++) in[i] = random_number();
+    for (int twice = 0; twice < 2; twice++) {
+        void *arrays[] = {out};
+        const double factor = 2 + twice;
+        if (weft_plan_set_parameter(plan, 0, factor) != WEFT_SUCCESS ||
+            weft_composition_execute(plan, in, arrays) != WEFT_SUCCESS ||
+            weft_plan_reduction(plan, 0, first) != WEFT_SUCCESS ||
+            weft_plan_reduction(plan, 1, second) != WEFT_SUCCESS)
+            fail(&c, weft_last_error(ctx));
+        else if (!(first[0] > 0 && fabs(second[0] - factor * first[0]) < 1e-13 * second[0]))
+            fail(&c, "the norm behind the second transform is not that of the first");
+    }
+    if (weft_plan_set_parameter(plan, 1, 0) != WEFT_ERROR_INVALID_ARGUMENT ||
+        weft_plan_reduction(plan, 2, first) != WEFT_ERROR_INVALID_ARGUMENT ||
+        weft_plan_set_array(plan, 0, in) != WEFT_ERROR_INVALID_ARGUMENT)
+        fail(&c, "numbers that no operator has are taken");
+    free(in);
+    free(out);
+    weft_composition_destroy(&plan);
+    weft_stage same[COUNT(stage)];
+    memcpy(same, stage, sizeof stage);
+    same[5].operators.list = &norm[0];
+    c.problem.stage = same;
+    expect_refusal(&c.problem, &c.options, "has a reduction with the number of another");
+}
+
 static const char *value_of(int count, char **words, const char *name, const char *otherwise) {
     for (int i = 1; i + 1 < count; i++)
         if (strcmp(words[i], name) == 0) return words[i + 1];
@@ -670,6 +735,7 @@ int main(int count, char **words) {
         check_parts();
         check_refusals();
         check_calls();
+        check_settings();
     }
     for (int i = 0; i < cases; i++)
         if (only < 0 || only == i) try_case(i, seed);

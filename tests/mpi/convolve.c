@@ -1,7 +1,7 @@
 /*
  * Convolutions over ranks: random fields, kernels and boundaries, mixed over the axes, against
- * direct sums; built-in kernels against eigenfunctions of mixed boundaries; free space against
- * closed forms.
+ * direct sums, on one rank also by overlap-save; built-in kernels against eigenfunctions of mixed
+ * boundaries; free space against closed forms.
  *
  *   convolve [--cases N] [--seed S] [--device host|simulated|opencl|cuda] [--case C] [--scale M]
  */
@@ -60,10 +60,12 @@ static void describe(convolve_case *c, int number) {
                        weft_boundary_name(p->boundary[a]), (int)p->n[a], (int)p->kernel.n[a],
                        (int)p->kernel.origin[a]);
     snprintf(c->text + at, sizeof c->text - (size_t)at,
-             ", mode %s%s%s, %s grid %d,%d variant %s engine %s exchange %s threads %d",
+             ", mode %s%s%s, method %s, %s grid %d,%d variant %s engine %s exchange %s threads %d",
              weft_convolution_mode_name(p->mode), p->correlate ? " correlate" : "",
-             p->deconvolve ? " deconvolve" : "", weft_decomposition_name(o->decomposition),
-             o->grid[0], o->grid[1], weft_variant_name(o->variant), weft_engine_name(o->engine),
+             p->deconvolve ? " deconvolve" : "",
+             weft_convolution_method_name((weft_convolution_method)p->method),
+             weft_decomposition_name(o->decomposition), o->grid[0], o->grid[1],
+             weft_variant_name(o->variant), weft_engine_name(o->engine),
              weft_exchange_name(o->exchange[0]), o->threads);
 }
 
@@ -355,7 +357,9 @@ static void array_case(int number) {
     p->batch = random_below(3);
     p->mode = (weft_convolution_mode)random_below(3);
     p->correlate = random_below(3) == 0;
+    if (ranks == 1 && device == WEFT_HOST && random_below(2)) p->method = WEFT_OVERLAP_SAVE;
     for (int a = 0; a < p->rank; a++) {
+        if (p->method == WEFT_OVERLAP_SAVE) p->boundary[a] = WEFT_LINEAR;
         p->kernel.n[a] = 1 + random_below(random_below(5) ? 5 : 14);
         p->kernel.origin[a] = random_below((int)p->kernel.n[a]);
         if (p->boundary[a] < WEFT_DIRICHLET) continue;

@@ -474,6 +474,14 @@ def test_a_convolution_tells_of_itself():
     assert plan.memory > 0 and "convolve" in plan.explain()
 
 
+def test_the_method_is_a_choice(rng):
+    x, w = rng.standard_normal((150, 130)), rng.standard_normal((9, 7))
+    for method in ("auto", "whole", "overlap-save"):
+        plan = weft.Convolution(x.shape, w, boundary="linear", method=method, threads=2)
+        assert method == "auto" or (method == "overlap-save") == ("overlap-save" in plan.explain())
+        assert_near(plan(x), signal.convolve(x, w, method="direct"))
+
+
 def test_threads_share_a_convolution(rng):
     w = [rng.standard_normal((5, 5)) for _ in range(2)]
     x = rng.standard_normal((64, 64))
@@ -647,6 +655,7 @@ W = np.ones((3, 3))
         ("out is float32", lambda: weft.Convolution((3, 3), W)(W, np.ones((3, 3), "f4"))),
         ("out is >f8", lambda: weft.Convolution((3, 3), W)(W, np.ones((3, 3), ">f8"))),
         ("out is read-only", lambda: weft.Convolution((3, 3), W)(W, np.broadcast_to(1.0, (3, 3)))),
+        ("method is magic", lambda: weft.Convolution((3, 3), W, method="magic")),
         ("engine is magic", lambda: weft.Convolution((3, 3), W, engine="magic")),
     ],
 )
@@ -663,6 +672,7 @@ def test_mistakes_are_told(sentence, call):
         ("linear, which wants an array", lambda: weft.Convolution(8, kernels.Heat(1), boundary="linear")),
         ("linear, which wants an array", lambda: weft.Convolution(8, lambda k: k, boundary="linear")),
         ("free space are Poisson's", lambda: weft.Convolution(8, kernels.Heat(1), boundary="free")),
+        ("is not linear", lambda: weft.Convolution(8, np.ones(3), method="overlap-save")),
         ("odd order", lambda: weft.Convolution(8, kernels.Derivative(1), boundary="neumann")),
     ],
 )

@@ -53,6 +53,9 @@ static const char *boundary_name(int boundary) {
 static const char *mode_name(int mode) {
     return weft_convolution_mode_name((weft_convolution_mode)mode);
 }
+static const char *method_name(int method) {
+    return weft_convolution_method_name((weft_convolution_method)method);
+}
 static const char *kernel_kind_name(int kind) {
     return weft_kernel_kind_name((weft_kernel_kind)kind);
 }
@@ -147,13 +150,16 @@ int core_read_exchanges(PyObject *names, weft_options *options) {
     return 0;
 }
 
-int core_read_convolution(const char *mode, const char *kernel, PyObject *boundaries,
-                          weft_convolution_problem *problem) {
+int core_read_convolution(const char *mode, const char *method, const char *kernel,
+                          PyObject *boundaries, weft_convolution_problem *problem) {
     int choices[WEFT_MAX_RANK] = {(int)problem->mode}, kind = (int)problem->kernel.kind;
+    int by = (int)problem->method;
     if (read_choice("mode", mode, mode_name, &choices[0]) < 0 ||
+        read_choice("method", method, method_name, &by) < 0 ||
         read_choice("kernel", kernel, kernel_kind_name, &kind) < 0)
         return -1;
     problem->mode = (weft_convolution_mode)choices[0];
+    problem->method = by;
     problem->kernel.kind = (weft_kernel_kind)kind;
     if (!boundaries) return 0;
     const Py_ssize_t count =

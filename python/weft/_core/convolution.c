@@ -258,22 +258,22 @@ static int read_kernel(convolution_object *self, PyObject *data, PyObject *origi
 }
 
 static int read_convolution(convolution_object *self, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"shape",     "kernel",   "data",    "kind",      "precision",
-                            "batch",     "boundary", "mode",    "length",    "origin",
-                            "parameter", "order",    "zero",    "correlate", "deconvolve",
-                            "engine",    "device",   "threads", "effort",    NULL};
+    static char *names[] = {"shape",    "kernel",    "data",       "kind",   "precision", "batch",
+                            "boundary", "mode",      "length",     "origin", "parameter", "order",
+                            "zero",     "correlate", "deconvolve", "engine", "device",    "threads",
+                            "effort",   "method",    NULL};
     weft_convolution_problem *p = &self->problem;
     PyObject *shape, *data, *boundary = NULL, *length = NULL, *origin = NULL, *order = NULL,
                             *zero = NULL, *regularizer = NULL;
     core_choices chosen = {.location = "host"};
-    const char *kernel, *mode = NULL;
+    const char *kernel, *mode = NULL, *method = NULL;
     long long batch = 1;
     weft_problem plain = {0};
     if (!PyArg_ParseTupleAndKeywords(
-            args, keywords, "OsO|$ssLOsOOdOOpOssis:Convolution", names, &shape, &kernel, &data,
+            args, keywords, "OsO|$ssLOsOOdOOpOssiss:Convolution", names, &shape, &kernel, &data,
             &chosen.kind, &chosen.precision, &batch, &boundary, &mode, &length, &origin,
             &p->kernel.parameter, &order, &zero, &p->correlate, &regularizer, &chosen.engine,
-            &chosen.device, &self->options.threads, &chosen.effort) ||
+            &chosen.device, &self->options.threads, &chosen.effort, &method) ||
         core_read_shape(shape, &plain) < 0 ||
         core_read_choices(&chosen, &plain, &self->options) < 0)
         return -1;
@@ -284,8 +284,9 @@ static int read_convolution(convolution_object *self, PyObject *args, PyObject *
     p->batch = batch;
     if (p->kind != WEFT_C2C && p->kind != WEFT_R2C)
         return refuse("Convolution: fields are real (r2c) or complex (c2c)");
-    if (core_read_convolution(mode, kernel, boundary, p) < 0 || read_lengths(length, p) < 0 ||
-        read_zero(self, zero) < 0 || read_regularizer(regularizer, p) < 0)
+    if (core_read_convolution(mode, method, kernel, boundary, p) < 0 ||
+        read_lengths(length, p) < 0 || read_zero(self, zero) < 0 ||
+        read_regularizer(regularizer, p) < 0)
         return -1;
     return read_kernel(self, data, origin, order);
 }
@@ -500,7 +501,7 @@ static const char documented[] =
     "Convolution(shape, kernel, data, *, kind='c2c', precision='double', batch=1,\n"
     "            boundary='periodic', mode='full', length=None, origin=None, parameter=0,\n"
     "            order=None, zero=None, correlate=False, deconvolve=None, engine='auto',\n"
-    "            device='host', threads=1, effort='estimate')\n--\n\n"
+    "            device='host', threads=1, effort='estimate', method='auto')\n--\n\n"
     "kernel is the name of its kind; data its array, the values of its spectrum, or its "
     "covariance.";
 

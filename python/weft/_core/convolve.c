@@ -56,7 +56,7 @@ static void describe(call *c, int threads) {
 static int read_key(call *c, const char *mode, int correlate, PyObject *boundaries,
                     PyObject *origin) {
     weft_convolution_problem problem = {.rank = (int)c->key.rank};
-    if (core_read_convolution(mode, NULL, boundaries, &problem) < 0) return -1;
+    if (core_read_convolution(mode, NULL, NULL, boundaries, &problem) < 0) return -1;
     c->key.mode = 1 + (int64_t)problem.mode;
     c->key.correlate = correlate;
     for (int a = 0; a < problem.rank; a++)

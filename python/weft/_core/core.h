@@ -170,10 +170,10 @@ int core_read_choices(const core_choices *given, weft_problem *problem, weft_opt
 int core_read_direction(PyObject *name, weft_direction *direction);
 /* Reads `count` whole numbers. */
 int core_read_numbers(PyObject *sequence, int count, int64_t *numbers);
-/* Reads the mode, the kernel's kind and the boundaries (one name for all axes, or one each) of a
- * convolution whose rank is set. NULL leaves each as it is. */
-int core_read_convolution(const char *mode, const char *kernel, PyObject *boundaries,
-                          weft_convolution_problem *problem);
+/* Reads the mode, the method, the kernel's kind and the boundaries (one name for all axes, or one
+ * each) of a convolution whose rank is set. NULL leaves each as it is. */
+int core_read_convolution(const char *mode, const char *method, const char *kernel,
+                          PyObject *boundaries, weft_convolution_problem *problem);
 /* Sets rank and n: of a number, or of a sequence. */
 int core_read_shape(PyObject *shape, weft_problem *problem);
 /* What a real-to-real transform does along each axis: one name for all, or one each. NULL and None
