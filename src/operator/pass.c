@@ -33,8 +33,8 @@ static weft_status compile(weft_operator_pass *p, weft_precision precision) {
     const weft_device_handle *d = &p->operators->device;
     weft_text c = {.text = NULL};
     weft_text_add(&c, "%s%s#define AXES %d\n#define LOADS %d\n#define INDEX_OF_AXES {",
-                 p->operators->text, p->operators->reductions > 0 ? weft_kernels_reduce_cl : "",
-                 p->axes, p->loads);
+                  p->operators->text, p->operators->reductions > 0 ? weft_kernels_reduce_cl : "",
+                  p->axes, p->loads);
     for (int a = 0; a < p->axes; a++) {
         int l = 0;
         while (p->order[l] != a) l++;
