@@ -812,10 +812,9 @@ typedef weft_plan weft_composition;
 /* Creates a composition: stages one after the other, as few plans as possible. From an embedding
  * before a forward stage to a crop behind the inverse stage everything is one plan with one
  * schedule, which goes there and back along the last axis in one trip where the engine can, and
- * pads, multiplies and crops as it loads and stores. weft_plan_explain shows the plans, between
- * which arrays of the composition lie, and which of them have their schedules at which stages. opt
- * may be NULL; it is for all plans, and its convolve and keep_spectrum do not matter. Collective.
- */
+ * pads, multiplies and crops as it loads and stores. Between plans lie arrays of the composition's
+ * own. weft_plan_explain shows the plans, and the stages that each of them does. opt may be NULL;
+ * it is for all plans, and its convolve and keep_spectrum do not matter. Collective. */
 WEFT_API weft_status weft_composition_create(weft_context ctx,
                                              const weft_composition_problem *problem,
                                              const weft_options *opt,

@@ -1,10 +1,5 @@
 /* The boxes of the arrays between the legs of a composition, and copies of boxes. */
-#include "compose/boxes.h"
-
-#include "device/device.h"
-#include "support/error.h"
-
-#include <string.h>
+#include "compose/compose.h"
 
 static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;

@@ -52,8 +52,15 @@ weft_status weft_compose_lower(const weft_composition_problem *problem, bool can
 weft_status weft_compose(weft_context ctx, const weft_composition_problem *problem,
                          const weft_options *opt, weft_plan *handle);
 
+/* ---- boxes.c ---- */
+
 /* The boxes of the array that a leg begins with, and of its result. */
 weft_box weft_leg_entry(const weft_composed *c, int leg, int rank);
 weft_box weft_leg_exit(const weft_composed *c, int leg, int rank);
+/* Of the arrays of a copy: bytes of an element; elements of all fields and members in a box; and
+ * the copy between this rank's boxes of the two. */
+size_t weft_leg_element(const weft_leg *leg);
+int64_t weft_leg_elements(const weft_leg *leg, const weft_box *box);
+weft_copy weft_leg_copying(const weft_leg *leg, const weft_box *from, const weft_box *to);
 
 #endif

@@ -1,5 +1,4 @@
 /* The public interface of compositions: plans, and arrays between them. */
-#include "compose/boxes.h"
 #include "compose/compose.h"
 
 #include "plan/agreement.h"

@@ -296,6 +296,7 @@ static weft_status add_copy_out(lowering *l, const weft_stage *stage) {
                          "that changes the array before it",
                          l->number);
     leg->output = l->outputs++;
+    leg->last = l->number;
     return WEFT_SUCCESS;
 }
 

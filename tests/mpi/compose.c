@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_STAGES = 24, MAX_COPIES = 8 };
+enum { MAX_STAGES = 48, MAX_COPIES = 12 };
 
 static int rank, ranks, failures, refusals;
 static weft_context ctx;
@@ -209,7 +209,13 @@ static void round_trip(compose_case *c, bool begins, bool last) {
     inverse(c);
     if (begins) memcpy(c->stage[c->stages - 1].axis, c->begin.axis, sizeof c->begin.axis);
     if (random_below(2)) multiply(c);
-    if (random_below(2)) crop(c);
+    if (random_below(2)) {
+        crop(c);
+        if (random_below(4) == 0) {
+            copy_out(c);
+            crop(c);
+        }
+    }
     if (!last && random_below(2)) copy_out(c);
 }
 
