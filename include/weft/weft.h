@@ -961,8 +961,8 @@ WEFT_API weft_status weft_convolution_create(weft_context ctx,
                                              const weft_options *opt,
                                              weft_convolution *convolution);
 
-/* Gives a convolution of kind WEFT_KERNEL_ARRAY another kernel of the same extents, on the host.
- * Collective. */
+/* Gives a convolution of kind WEFT_KERNEL_ARRAY another kernel of the same extents, on the host. A
+ * failure may leave it without a kernel, so that executions fail until one is set. Collective. */
 WEFT_API weft_status weft_convolution_set_kernel(weft_convolution convolution, const void *array);
 
 /* Convolves: as weft_execute. in == out only where box and bytes of field and result are the same

@@ -58,19 +58,21 @@ static weft_status make_spectrum(weft_plan plan, const weft_convolved *c, const 
     return WEFT_SUCCESS;
 }
 
-/* Makes the spectrum on the host and copies it to where the plan computes. */
+/* Makes the spectrum where the plan computes or, where the CPU cannot write there, on the host, to
+ * be copied. */
 static weft_status set_spectrum(weft_plan plan, weft_convolved *c, const void *kernel) {
-    void *spectrum = malloc(c->bytes + 1);
+    const bool there = plan->build->device.ops->host_addressable && c->bytes > 0;
+    void *spectrum = there ? c->array : malloc(c->bytes + 1);
     weft_status status = weft_agree(
         plan->transport,
         spectrum ? WEFT_SUCCESS
                  : weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                              "no memory for %zu bytes of a kernel's spectrum", c->bytes));
     if (status == WEFT_SUCCESS) status = make_spectrum(plan, c, kernel, spectrum);
-    if (status == WEFT_SUCCESS && c->bytes > 0)
+    if (status == WEFT_SUCCESS && c->bytes > 0 && !there)
         status = weft_buffer_upload(plan, c->array, spectrum, c->bytes);
     if (status == WEFT_SUCCESS) status = weft_plan_take_array(plan, 0, c->array);
-    free(spectrum);
+    if (!there) free(spectrum);
     return weft_agree(plan->transport, status);
 }
 

@@ -174,8 +174,10 @@ static bool same_box(const weft_box *a, const weft_box *b, int rank) {
 
 /* Stores what the spectrum of `elements` elements comes to. Of real ones the imaginary parts are
  * 0. */
-static void store(const weft_convolved *c, const double *data, bool pairs, int64_t elements,
-                  void *spectrum) {
+static void store(const weft_convolved *c, int threads, const double *data, bool pairs,
+                  int64_t elements, void *spectrum) {
+    (void)threads; /* not looked at without OpenMP */
+#pragma omp parallel for num_threads(threads) if (threads > 1)
     for (int64_t i = 0; i < elements; i++) {
         double value[2] = {pairs ? data[2 * i] : data[i], pairs ? data[2 * i + 1] : 0};
         weft_convolved_finish(c, value);
@@ -200,16 +202,17 @@ static weft_problem problem_of_kernel(const weft_convolved *c, weft_operator *sh
     return problem;
 }
 
-/* Transforms the block of this rank; *spectrum gets its box of the result, which the caller frees.
- */
-static weft_status transform(weft_plan made, const weft_convolved *c, const block *b,
-                             double **spectrum) {
+/* Transforms the block of this rank; *spectrum gets its box of the result: in `room`, if that holds
+ * it, else the caller frees it. */
+static weft_status transform(weft_plan made, const weft_convolved *c, const block *b, void *room,
+                             size_t room_bytes, double **spectrum) {
     size_t in_bytes = 0, out_bytes = 0;
     weft_box box;
     WEFT_TRY(weft_plan_bytes(made, WEFT_INPUT, &in_bytes));
     WEFT_TRY(weft_plan_bytes(made, WEFT_OUTPUT, &out_bytes));
     WEFT_TRY(weft_plan_box(made, WEFT_OUTPUT, made->transport->rank, &box));
-    double *in = malloc(in_bytes + 1), *out = malloc(out_bytes + 1);
+    double *in = malloc(in_bytes + 1),
+           *out = out_bytes <= room_bytes ? room : malloc(out_bytes + 1);
     weft_status status = in && out ? WEFT_SUCCESS
                                    : weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                                                "no memory to transform a convolution's kernel");
@@ -224,7 +227,7 @@ static weft_status transform(weft_plan made, const weft_convolved *c, const bloc
         status = weft_execute(made, WEFT_FORWARD, in, out);
     }
     free(in);
-    if (status != WEFT_SUCCESS) free(out);
+    if (status != WEFT_SUCCESS && out != room) free(out);
     if (status == WEFT_SUCCESS) *spectrum = out;
     return status;
 }
@@ -257,10 +260,16 @@ static weft_status by_plan(weft_plan plan, const weft_convolved *c, block *b, we
     if (!made) WEFT_TRY(make_plan(plan, c, &made));
     weft_plan_box(made, WEFT_INPUT, plan->transport->rank, &box);
     status = weft_agree(plan->transport, cut(c, &box, b));
-    if (status == WEFT_SUCCESS) status = transform(made, c, b, &data);
+    /* From here on the spectrum of the kernel before may be lost, so there is none until the new
+     * one is whole. */
+    if (status == WEFT_SUCCESS) plan->set_arrays = 0;
+    const bool pairs = c->complex_factors && c->problem.precision == WEFT_DOUBLE;
+    if (status == WEFT_SUCCESS)
+        status = transform(made, c, b, spectrum, pairs ? c->bytes : 0, &data);
     for (int a = 0; a < b->rank; a++) elements *= c->spectrum.n[a];
-    if (status == WEFT_SUCCESS) store(c, data, true, elements, spectrum);
-    free(data);
+    if (status == WEFT_SUCCESS)
+        store(c, plan->call.options.threads, data, true, elements, spectrum);
+    if (data != spectrum) free(data);
     if (made != c->kernel_plan) weft_plan_destroy(&made);
     return status;
 }
@@ -274,7 +283,8 @@ weft_status weft_convolved_array(weft_plan plan, const weft_convolved *c, const 
     } else {
         if (status == WEFT_SUCCESS) status = cut(c, &c->spectrum, &b);
         if (status == WEFT_SUCCESS)
-            store(c, b.data, !c->real, count_elements(&b, 0, b.rank), spectrum);
+            store(c, plan->call.options.threads, b.data, !c->real, count_elements(&b, 0, b.rank),
+                  spectrum);
         status = weft_agree(plan->transport, status);
     }
     free(b.data);
