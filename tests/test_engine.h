@@ -21,6 +21,7 @@
 #include "engine/accuracy.h"
 #include "engine/engine.h"
 #include "promised_device.h"
+#include "random_numbers.h"
 #include "support/error.h"
 
 #define WEFT_ENGINES_THAT_TRANSFORM
@@ -30,29 +31,11 @@
 
 /* ---- random numbers, a different sequence each run, its seed printed ---- */
 
-static uint64_t random_state;
-
 static inline void seed_random(void) {
     const char *given = getenv("WEFT_TEST_SEED");
     random_state = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL);
     print_message("WEFT_TEST_SEED=%llu\n", (unsigned long long)random_state);
     random_state = random_state * 2 + 1;
-}
-
-static inline uint64_t random_bits(void) { /* Steele, Lea, Flood 2014: SplitMix */
-    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-/* A random number from lo to hi, both included. */
-static inline int64_t random_between(int64_t lo, int64_t hi) {
-    return lo + (int64_t)(random_bits() % (uint64_t)(hi - lo + 1));
-}
-
-static inline double random_number(void) { /* in [-1, 1) */
-    return (double)(random_bits() >> 11) * 0x1p-52 - 1;
 }
 
 /* ---- the device and the engines ---- */

@@ -2,6 +2,7 @@
  * of a step of its own, which an operator that does nothing brings about, and such a step is gone.
  */
 #include "one_context.h"
+#include "random_numbers.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -13,16 +14,6 @@
 #include <unistd.h>
 
 #define LONGEST 4200
-
-static uint64_t random_state;
-
-static int64_t pick(int64_t lo, int64_t hi) { /* Steele, Lea, Flood 2014: SplitMix */
-    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return lo + (int64_t)(z % (uint64_t)(hi - lo + 1));
-}
 
 static void nothing(const weft_operator_run *run, void *argument) {
     (void)run, (void)argument;
@@ -43,21 +34,21 @@ typedef struct test_list {
 } test_list;
 
 static test_list random_list(int rank, bool complex, int first_array) {
-    test_list l = {.count = (int)pick(1, 3)};
+    test_list l = {.count = (int)random_between(1, 3)};
     for (int i = 0; i < l.count; i++) {
         weft_operator *o = &l.item[i];
-        const int kind = (int)pick(0, 3);
+        const int kind = (int)random_between(0, 3);
         if (kind == 0) *o = (weft_operator){.kind = WEFT_OPERATOR_SCALE, .factor = -0.3};
         if (kind == 1) o->kind = WEFT_OPERATOR_WINDOW;
         if (kind == 2)
             *o = (weft_operator){.kind = WEFT_OPERATOR_TABLE,
-                                 .complex_factors = complex && pick(0, 2) == 0};
+                                 .complex_factors = complex && random_between(0, 2) == 0};
         if (kind == 3)
             *o = (weft_operator){.kind = WEFT_OPERATOR_ARRAY,
                                  .array = first_array + i,
-                                 .complex_factors = complex && pick(0, 1)};
+                                 .complex_factors = complex && random_between(0, 1)};
         for (int a = 0; a < rank; a++) {
-            const bool on = a == rank - 1 || pick(0, 1);
+            const bool on = a == rank - 1 || random_between(0, 1);
             if (kind == 1 && on) o->window[a].kind = WEFT_WINDOW_HANN;
             if (kind == 2 && on) o->table[a] = table[a];
         }
@@ -75,22 +66,23 @@ typedef struct test_case {
 } test_case;
 
 static void random_problem(weft_problem *p) {
-    p->rank = (int)pick(1, 3);
-    p->kind = pick(0, 1) ? WEFT_R2C : WEFT_C2C;
-    p->precision = pick(0, 1) ? WEFT_DOUBLE : WEFT_SINGLE;
-    p->norm = (weft_norm)pick(WEFT_NORM_NONE, WEFT_NORM_ORTHO);
-    p->batch = pick(0, 1) ? pick(1, 9) : 1;
+    p->rank = (int)random_between(1, 3);
+    p->kind = random_between(0, 1) ? WEFT_R2C : WEFT_C2C;
+    p->precision = random_between(0, 1) ? WEFT_DOUBLE : WEFT_SINGLE;
+    p->norm = (weft_norm)random_between(WEFT_NORM_NONE, WEFT_NORM_ORTHO);
+    p->batch = random_between(0, 1) ? random_between(1, 9) : 1;
     const int64_t longest = p->rank == 1 ? 1200 : p->rank == 2 ? 150 : 40;
     for (int a = 0; a < p->rank; a++)
-        p->n[a] = pick(0, 2) ? pick(1, longest) : 1 << pick(1, p->rank == 1 ? 11 : 5);
-    if (p->rank == 1 && pick(0, 7) == 0) p->n[0] = pick(2000, LONGEST);
+        p->n[a] = random_between(0, 2) ? random_between(1, longest)
+                                       : 1 << random_between(1, p->rank == 1 ? 11 : 5);
+    if (p->rank == 1 && random_between(0, 7) == 0) p->n[0] = random_between(2000, LONGEST);
 }
 
 /* The first cases are planes that no cache of a core holds. */
 static test_case random_case(int number) {
     static const int64_t large[][2] = {{1024, 1024}, {1500, 1202}, {999, 1201}, {2048, 600}};
-    test_case c = {.options = {.engine = WEFT_ENGINE_NATIVE, .threads = (int)pick(1, 3)},
-                   .direction = (weft_direction)pick(WEFT_FORWARD, WEFT_CONVOLVE)};
+    test_case c = {.options = {.engine = WEFT_ENGINE_NATIVE, .threads = (int)random_between(1, 3)},
+                   .direction = (weft_direction)random_between(WEFT_FORWARD, WEFT_CONVOLVE)};
     random_problem(&c.problem);
     if (number < 4) {
         c.problem.rank = 2;
@@ -103,7 +95,7 @@ static test_case random_case(int number) {
     c.spectral = random_list(c.problem.rank, true, 4);
     c.store = random_list(c.problem.rank, !real, 8);
     c.options.convolve = c.direction == WEFT_CONVOLVE;
-    c.in_place = !real && pick(0, 1);
+    c.in_place = !real && random_between(0, 1);
     return c;
 }
 
@@ -183,10 +175,10 @@ static void operators_inside_have_the_bits_of_a_step_of_their_own(void **state) 
         assert_true(in && inside && apart);
         for (size_t k = 0; k < bytes / sizeof(float); k++)
             if (c.problem.precision == WEFT_SINGLE)
-                ((float *)in)[k] = (float)pick(-1000, 1000) / 777;
+                ((float *)in)[k] = (float)random_between(-1000, 1000) / 777;
         for (size_t k = 0; k < bytes / sizeof(double); k++)
             if (c.problem.precision == WEFT_DOUBLE)
-                ((double *)in)[k] = (double)pick(-1000, 1000) / 777;
+                ((double *)in)[k] = (double)random_between(-1000, 1000) / 777;
         const int steps = run_lists(&c, false, in, inside, &trips);
         fewer += steps < run_lists(&c, true, in, apart, &none);
         if (memcmp(inside, apart, bytes) != 0)
@@ -216,7 +208,7 @@ int main(void) {
     factors = before_a_guard(FACTORS * sizeof *factors);
     factors_single = before_a_guard(FACTORS * sizeof *factors_single);
     for (int i = 0; i < FACTORS; i++) {
-        factors[i] = (double)pick(-500, 500) / 333;
+        factors[i] = (double)random_between(-500, 500) / 333;
         factors_single[i] = (float)factors[i];
     }
     return cmocka_run_group_tests(tests, open_context, close_context);

@@ -2,6 +2,7 @@
  * kinds, precisions, batches and threads (WEFT_TEST_SEED); which of the two is chosen; what plans
  * tell of it; what is refused. Direct sums: tests/mpi/convolve.c. */
 #include "one_context.h"
+#include "random_numbers.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -9,20 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static uint64_t random_state;
-
-/* Steele, Lea, Flood 2014: SplitMix. */
-static uint64_t random_bits(void) {
-    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static int random_below(int n) {
-    return (int)(random_bits() % (uint64_t)n);
-}
 
 static void ok(weft_status status) {
     if (status != WEFT_SUCCESS) fail_msg("%s", weft_last_error(ctx));
@@ -36,7 +23,7 @@ static void *random_array(const weft_convolution_problem *p, size_t numbers) {
     double *made = malloc(numbers * sizeof *made + 1);
     assert_non_null(made);
     for (size_t i = 0; i < numbers; i++) {
-        const double x = (double)(random_bits() >> 11) * 0x1p-52 - 1;
+        const double x = random_number();
         if (is_single(p))
             ((float *)made)[i] = (float)x;
         else

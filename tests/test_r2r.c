@@ -4,6 +4,7 @@
  * has them; their inverses and norms; what is refused.
  */
 #include "one_context.h"
+#include "random_numbers.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -22,15 +23,6 @@ enum { EVERY = 1 };
 enum { ENGINES = 3 };
 static const weft_engine engines[ENGINES] = {WEFT_ENGINE_NATIVE, WEFT_ENGINE_FFTW,
                                              WEFT_ENGINE_REFERENCE};
-
-static uint64_t random_state = 1;
-
-static double random_number(void) { /* in [-1, 1); Steele, Lea, Flood 2014: SplitMix */
-    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return (double)((z ^ (z >> 31)) >> 11) * 0x1p-52 - 1;
-}
 
 static bool is_here(weft_engine engine) {
     return weft_engine_probe(engine, NULL) == WEFT_SUCCESS;

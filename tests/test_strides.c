@@ -5,6 +5,7 @@
  * And the halved axis of real data, wherever it is, against the complex transform.
  */
 #include "one_context.h"
+#include "random_numbers.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -23,23 +24,6 @@ enum { CASES = 1500 };
 #endif
 
 enum { MARGIN = 64, POISON = 0xa5 };
-
-static uint64_t random_state = 1;
-
-static uint64_t random_bits(void) { /* Steele, Lea, Flood 2014: SplitMix */
-    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static int below(int n) {
-    return (int)(random_bits() >> 33) % n;
-}
-
-static double random_number(void) { /* in [-1, 1) */
-    return (double)(random_bits() >> 11) * 0x1p-52 - 1;
-}
 
 /* ---- arrays ---- */
 
@@ -156,14 +140,14 @@ static void random_strides(const int64_t *n, int axes, int64_t *stride) {
     int order[WEFT_AXES] = {0};
     int64_t next = 1;
     for (int i = 0; i < axes; i++) { /* Fisher and Yates */
-        const int j = below(i + 1);
+        const int j = random_below(i + 1);
         order[i] = order[j];
         order[j] = i;
     }
     for (int i = 0; i < axes; i++) {
         const int a = order[i];
-        next += below(3) == 0 ? below(4) : 0;
-        stride[a] = below(3) ? next : -next;
+        next += random_below(3) == 0 ? random_below(4) : 0;
+        stride[a] = random_below(3) ? next : -next;
         next *= n[a];
     }
 }
@@ -192,9 +176,9 @@ typedef struct strided_case {
 } strided_case;
 
 static weft_operator random_operator(bool host) {
-    if (host && below(3) == 0)
+    if (host && random_below(3) == 0)
         return (weft_operator){.kind = WEFT_OPERATOR_FUNCTION, .function = scale_by_index};
-    if (below(2))
+    if (random_below(2))
         return (weft_operator){.kind = WEFT_OPERATOR_WINDOW,
                                .window = {{.kind = WEFT_WINDOW_HANN}}};
     return (weft_operator){.kind = WEFT_OPERATOR_SCALE, .factor = 0.5};
@@ -202,20 +186,21 @@ static weft_operator random_operator(bool host) {
 
 static void choose_axes(weft_problem *p) {
     static const int64_t primes[] = {1, 2, 3, 5, 7, 11, 13, 17};
-    const bool mixed = below(3) == 0 || p->kind == WEFT_R2R;
+    const bool mixed = random_below(3) == 0 || p->kind == WEFT_R2R;
     bool fourier = false, any = false;
     for (int a = 0; a < p->rank; a++) {
-        p->n[a] = below(2) ? 1 + below(p->rank > 2 ? 8 : 24) : primes[below(p->rank > 2 ? 5 : 8)];
-        if (p->rank == 1 && below(3) == 0) p->n[a] = 1 + below(600);
-        p->axis[a] = mixed ? (weft_axis)below(10) : WEFT_AXIS_OF_KIND;
+        p->n[a] = random_below(2) ? 1 + random_below(p->rank > 2 ? 8 : 24)
+                                  : primes[random_below(p->rank > 2 ? 5 : 8)];
+        if (p->rank == 1 && random_below(3) == 0) p->n[a] = 1 + random_below(600);
+        p->axis[a] = mixed ? (weft_axis)random_below(10) : WEFT_AXIS_OF_KIND;
         if (p->kind == WEFT_R2R && p->axis[a] == WEFT_AXIS_OF_KIND) p->axis[a] = WEFT_DCT2;
         if (p->axis[a] == WEFT_DCT1) p->n[a]++;
         fourier = fourier || p->axis[a] == WEFT_AXIS_OF_KIND;
         any = any || p->axis[a] != WEFT_AXIS_NONE;
     }
-    if (p->kind == WEFT_R2C && !fourier) p->axis[below(p->rank)] = WEFT_AXIS_OF_KIND;
+    if (p->kind == WEFT_R2C && !fourier) p->axis[random_below(p->rank)] = WEFT_AXIS_OF_KIND;
     if (!any) p->axis[0] = p->kind == WEFT_R2R ? WEFT_DST3 : WEFT_AXIS_OF_KIND;
-    const int halved = below(2 * p->rank);
+    const int halved = random_below(2 * p->rank);
     if (p->kind == WEFT_R2C && halved < p->rank && p->axis[halved] == WEFT_AXIS_OF_KIND)
         p->axis[halved] = WEFT_AXIS_REAL;
 }
@@ -226,13 +211,13 @@ static void choose_extras(strided_case *c, bool host) {
     weft_operators *lists[] = {&p->load, &p->spectral, &p->store};
     for (int i = 0; i < 3; i++) {
         c->operators[i] = random_operator(host);
-        if (below(4) == 0) *lists[i] = (weft_operators){&c->operators[i], 1};
+        if (random_below(4) == 0) *lists[i] = (weft_operators){&c->operators[i], 1};
     }
-    if (below(4) > 0) return;
-    if (below(2)) p->load_storage = below(2) ? WEFT_STORAGE_I16 : WEFT_STORAGE_FLOAT;
-    if (below(2)) p->store_storage = WEFT_STORAGE_FLOAT;
+    if (random_below(4) > 0) return;
+    if (random_below(2)) p->load_storage = random_below(2) ? WEFT_STORAGE_I16 : WEFT_STORAGE_FLOAT;
+    if (random_below(2)) p->store_storage = WEFT_STORAGE_FLOAT;
     for (int a = 0; a < p->rank; a++)
-        if (below(3) == 0) p->pad_from[a] = 1 + below((int)p->n[a]);
+        if (random_below(3) == 0) p->pad_from[a] = 1 + random_below((int)p->n[a]);
 }
 
 static void choose_views(strided_case *c) {
@@ -246,10 +231,11 @@ static void choose_views(strided_case *c) {
         c->stored[s][rank] = p->batch;
         row_major(c->stored[s], axes, c->stride[s]);
     }
-    const int which = 1 + below(3);
+    const int which = 1 + random_below(3);
     if (which & 1) random_strides(c->stored[WEFT_INPUT], axes, c->stride[WEFT_INPUT]);
     if (which & 2) random_strides(c->stored[WEFT_OUTPUT], axes, c->stride[WEFT_OUTPUT]);
-    c->same_view = p->kind != WEFT_R2C && !p->load_storage && !p->store_storage && below(3) == 0;
+    c->same_view =
+        p->kind != WEFT_R2C && !p->load_storage && !p->store_storage && random_below(3) == 0;
     for (int a = 0; a < rank; a++) c->same_view = c->same_view && p->pad_from[a] == 0;
     if (c->same_view) memcpy(c->stride[WEFT_OUTPUT], c->stride[WEFT_INPUT], sizeof c->stride[0]);
     if ((which & 1) || c->same_view) {
@@ -286,18 +272,19 @@ static void describe(strided_case *c, int number) {
 static void choose_case(strided_case *c, weft_device device, weft_engine engine, int number) {
     const bool host = device == WEFT_HOST || device == WEFT_SIMULATED;
     memset(c, 0, sizeof *c);
-    c->problem = (weft_problem){.rank = 1 + below(4),
-                                .kind = (weft_kind)below(host ? 3 : 2),
-                                .precision = below(3) ? WEFT_DOUBLE : WEFT_SINGLE,
-                                .batch = 1 + below(2) * below(5),
-                                .norm = (weft_norm)below(4)};
-    c->options = (weft_options){.engine = engine,
-                                .device = device,
-                                .location = device == WEFT_HOST || below(2) ? WEFT_LOCATION_DEVICE
-                                                                            : WEFT_LOCATION_HOST,
-                                .threads = 1 + below(2),
-                                .effort = host && below(20) == 0 ? WEFT_MEASURE : WEFT_ESTIMATE,
-                                .convolve = below(3) == 0};
+    c->problem = (weft_problem){.rank = 1 + random_below(4),
+                                .kind = (weft_kind)random_below(host ? 3 : 2),
+                                .precision = random_below(3) ? WEFT_DOUBLE : WEFT_SINGLE,
+                                .batch = 1 + random_below(2) * random_below(5),
+                                .norm = (weft_norm)random_below(4)};
+    c->options =
+        (weft_options){.engine = engine,
+                       .device = device,
+                       .location = device == WEFT_HOST || random_below(2) ? WEFT_LOCATION_DEVICE
+                                                                          : WEFT_LOCATION_HOST,
+                       .threads = 1 + random_below(2),
+                       .effort = host && random_below(20) == 0 ? WEFT_MEASURE : WEFT_ESTIMATE,
+                       .convolve = random_below(3) == 0};
     choose_axes(&c->problem);
     if (!host)
         for (int a = 0; a < c->problem.rank; a++)

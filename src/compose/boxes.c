@@ -1,4 +1,4 @@
-/* The boxes of the arrays between the legs of a composition, and copies of boxes. */
+/* The arrays before, between and behind the legs of a composition: boxes, bytes, and copies. */
 #include "compose/compose.h"
 
 static int64_t larger(int64_t a, int64_t b) {
@@ -89,4 +89,32 @@ weft_copy weft_leg_copying(const weft_leg *leg, const weft_box *from, const weft
     const weft_view whole = view_of(leg, small, small->lo, small->n, NULL);
     return weft_copy_between(copy->embeds ? &whole : &inside, copy->embeds ? &inside : &whole,
                              weft_leg_element(leg));
+}
+
+size_t weft_leg_entry_bytes(const weft_composed *c, int leg) {
+    const weft_leg *l = &c->leg[leg];
+    if (!l->copies)
+        return l->plan->build->buffers
+            .callers_bytes[l->purpose.direction == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT];
+    const weft_box box = weft_leg_entry(c, leg, c->handle->transport->rank);
+    return (size_t)weft_leg_elements(l, &box) * weft_leg_element(l);
+}
+
+size_t weft_leg_exit_bytes(const weft_composed *c, int leg) {
+    const weft_leg *l = &c->leg[leg];
+    if (!l->copies)
+        return l->plan->build->buffers
+            .callers_bytes[l->purpose.direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_RESULT];
+    const weft_box box = weft_leg_exit(c, leg, c->handle->transport->rank);
+    return (size_t)weft_leg_elements(l, &box) * weft_leg_element(l);
+}
+
+size_t weft_composed_bytes(const weft_composed *c, int number) {
+    if (number < 0) return weft_leg_entry_bytes(c, 0);
+    for (int i = 0; i < c->legs; i++) {
+        if (c->leg[i].output == number) return c->leg[i].bytes;
+        if (c->leg[i].kept == number)
+            return c->leg[i].plan->build->buffers.callers_bytes[WEFT_OUTPUT];
+    }
+    return 0;
 }

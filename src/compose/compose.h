@@ -1,7 +1,7 @@
 /*
  * Compositions: stages one after the other. lower.c turns them into legs, each of which is a plan
  * executed in one direction, or the copy of a box; composition.c makes the plans, and the arrays
- * between the legs, and executes them.
+ * between the legs, and executes them; tell.c and explain.c tell of them.
  */
 #ifndef WEFT_COMPOSE_H
 #define WEFT_COMPOSE_H
@@ -62,5 +62,15 @@ weft_box weft_leg_exit(const weft_composed *c, int leg, int rank);
 size_t weft_leg_element(const weft_leg *leg);
 int64_t weft_leg_elements(const weft_leg *leg, const weft_box *box);
 weft_copy weft_leg_copying(const weft_leg *leg, const weft_box *from, const weft_box *to);
+/* Bytes of the array that a leg begins with, and of its result; and of the caller's arrays, by
+ * number, of which -1 is the one that the composition begins with. */
+size_t weft_leg_entry_bytes(const weft_composed *c, int leg);
+size_t weft_leg_exit_bytes(const weft_composed *c, int leg);
+size_t weft_composed_bytes(const weft_composed *c, int number);
+
+/* ---- tell.c ---- */
+
+/* Fails where a handle is NULL, or that of a plan of transforms. */
+weft_status weft_composition_check(weft_composition composition, const char *function);
 
 #endif

@@ -305,17 +305,22 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
         weft_versioned_write(weft_options_versions, &used, options, "weft_plan_options: options"));
 }
 
+static bool has_array(const struct weft_plan_private *plan, int number) {
+    uint32_t used = 0;
+    for (int i = 0; i < WEFT_PLACES; i++) used |= weft_operators_arrays(&plan->call.operators[i]);
+    return number >= 0 && number < WEFT_MAX_ARRAYS && (used >> number & 1);
+}
+
 /* Checks an array of operators' factors. Whether it lies where the plan computes is not known. */
 static weft_status check_operator_array(weft_plan plan, int number, const void *array) {
     const size_t unit = weft_number_bytes(plan->call.problem.precision);
-    uint32_t used = 0, read = 0;
-    for (int i = 0; i < WEFT_PLACES; i++) used |= weft_operators_arrays(&plan->call.operators[i]);
+    uint32_t read = 0;
     for (int d = 0; d < WEFT_DIRECTIONS; d++) read |= plan->arguments[d].arrays;
     if (number < 0 || number >= WEFT_MAX_ARRAYS)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_plan_set_array: number is %d; it is 0 to %d", number,
                          WEFT_MAX_ARRAYS - 1);
-    if (!(used >> number & 1))
+    if (!has_array(plan, number))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_plan_set_array: no operator of the plan has array %d; give one with "
                          "that number to problem.load, spectral or store",
@@ -344,12 +349,6 @@ weft_status weft_plan_take_array(weft_plan plan, int number, const void *array) 
     plan->call.settings.array[number] = there;
     plan->set_arrays |= 1u << number;
     return WEFT_SUCCESS;
-}
-
-static bool has_array(const struct weft_plan_private *plan, int number) {
-    uint32_t used = 0;
-    for (int i = 0; i < WEFT_PLACES; i++) used |= weft_operators_arrays(&plan->call.operators[i]);
-    return number >= 0 && number < WEFT_MAX_ARRAYS && (used >> number & 1);
 }
 
 /* Of a composition all plans with the array get it; the first one says what is wrong if none has.
@@ -460,8 +459,8 @@ weft_status weft_plan_run(weft_plan plan, weft_direction dir, const void *in, vo
     return execute(plan, dir, in, spectrum, out);
 }
 
-/* Fails where the plan is NULL or not a caller's own. */
-static weft_status check_own(weft_plan plan, const char *function) {
+/* Of a plan that is NULL or a composition: says which. */
+static weft_status refuse_handle(weft_plan plan, const char *function) {
     if (!plan) return weft_plan_check(plan, NULL, function, "");
     return weft_context_note(
         plan->context,
@@ -474,7 +473,7 @@ static weft_status check_own(weft_plan plan, const char *function) {
 WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out) {
     if (plan && plan->composition && dir == WEFT_CONVOLVE)
         return weft_context_note(plan->context, weft_composition_run(plan, in, out));
-    if (!plan || plan->composition) return check_own(plan, "weft_execute");
+    if (!plan || plan->composition) return refuse_handle(plan, "weft_execute");
     return weft_context_note(plan->context, weft_plan_run(plan, dir, in, NULL, out));
 }
 
@@ -490,12 +489,12 @@ static weft_status enqueue(weft_plan plan, weft_direction dir, const void *in, v
 
 WEFT_API weft_status weft_enqueue(weft_plan plan, weft_direction dir, const void *in, void *out,
                                   void *stream) {
-    if (!plan || plan->composition) return check_own(plan, "weft_enqueue");
+    if (!plan || plan->composition) return refuse_handle(plan, "weft_enqueue");
     return weft_context_note(plan->context, enqueue(plan, dir, in, out, stream));
 }
 
 WEFT_API weft_status weft_convolve(weft_plan plan, const void *in, void *spectrum, void *out) {
-    if (!plan || plan->composition) return check_own(plan, "weft_convolve");
+    if (!plan || plan->composition) return refuse_handle(plan, "weft_convolve");
     return weft_context_note(plan->context, execute(plan, WEFT_CONVOLVE, in, spectrum, out));
 }
 

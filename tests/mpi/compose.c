@@ -6,6 +6,7 @@
  */
 #include "compose_reference.h"
 #include "promised_device.h"
+#include "random_numbers.h"
 
 #include <weft/weft_mpi.h>
 
@@ -17,23 +18,6 @@ enum { MAX_STAGES = 48, MAX_COPIES = 12 };
 static int rank, ranks, failures, refusals;
 static weft_context ctx;
 static weft_device device;
-static uint64_t random_state;
-
-/* The same numbers on all ranks. Steele, Lea, Flood 2014: SplitMix. */
-static uint64_t random_bits(void) {
-    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static int random_below(int n) {
-    return (int)(random_bits() % (uint64_t)n);
-}
-
-static double random_number(void) {
-    return (float)((double)(random_bits() >> 11) * 0x1p-52 - 1);
-}
 
 /* Operators, one for each stage that has some: a table, or an array of factors for each element of
  * the global array. */
@@ -124,13 +108,13 @@ static void multiply(compose_case *c) {
     o->factor = malloc((size_t)elements * sizeof *o->factor);
     for (int a = 0; a < c->now.rank && !array; a++) {
         o->table[a] = malloc((size_t)c->now.n[a] * sizeof *o->table[a]);
-        for (int64_t i = 0; i < c->now.n[a]; i++) o->table[a][i] = 1 + 0.5 * random_number();
+        for (int64_t i = 0; i < c->now.n[a]; i++) o->table[a][i] = 1 + 0.5 * (float)random_number();
         o->operator.table[a] = o->table[a];
     }
     for (int64_t i = 0; i < elements; i++) {
         int64_t index[3] = {0};
         field_index(&c->now, i, index);
-        o->factor[i] = array ? 1 + 0.5 * random_number() : 1;
+        o->factor[i] = array ? 1 + 0.5 * (float)random_number() : 1;
         for (int a = 0; a < c->now.rank && !array; a++) o->factor[i] *= o->table[a][index[a]];
     }
     stage->operators = (weft_operators){&o->operator, 1 };
@@ -273,8 +257,8 @@ static void make_case(compose_case *c, weft_problem *p) {
     c->now = field_create(axes, n, c->problem.batch > 0 ? c->problem.batch : 1,
                           c->problem.kind == WEFT_R2C);
     for (int64_t i = 0; i < c->now.members * field_elements(&c->now); i++) {
-        c->now.value[i] = random_number();
-        if (c->problem.kind == WEFT_C2C) c->now.value[i] += I * random_number();
+        c->now.value[i] = (float)random_number();
+        if (c->problem.kind == WEFT_C2C) c->now.value[i] += I * (float)random_number();
     }
     memcpy(c->problem.n, n, sizeof n);
     choose_options(&c->options);
@@ -686,7 +670,7 @@ static void check_settings(void) {
     weft_plan_bytes(plan, WEFT_INPUT, &bytes[0]);
     weft_composition_bytes(plan, 0, &bytes[1]);
     double *in = malloc(bytes[0] + 1), *out = malloc(bytes[1] + 1);
-    for (size_t i = 0; i < bytes[0] / sizeof *in; i++) in[i] = random_number();
+    for (size_t i = 0; i < bytes[0] / sizeof *in; i++) in[i] = (float)random_number();
     for (int twice = 0; twice < 2; twice++) {
         void *arrays[] = {out};
         const double factor = 2 + twice;

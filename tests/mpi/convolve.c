@@ -6,6 +6,7 @@
  *   convolve [--cases N] [--seed S] [--device host|simulated|opencl|cuda] [--case C] [--scale M]
  */
 #include "promised_device.h"
+#include "random_numbers.h"
 
 #include <weft/weft_mpi.h>
 
@@ -18,23 +19,6 @@ static const double pi = 3.14159265358979323846;
 static int rank, ranks, failures, refusals;
 static weft_context ctx;
 static weft_device device;
-static uint64_t random_state;
-
-/* The same numbers on all ranks. Steele, Lea, Flood 2014: SplitMix. */
-static uint64_t random_bits(void) {
-    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static int random_below(int n) {
-    return (int)(random_bits() % (uint64_t)n);
-}
-
-static double random_number(void) {
-    return (float)((double)(random_bits() >> 11) * 0x1p-52 - 1);
-}
 
 typedef struct convolve_case {
     weft_convolution_problem problem;
@@ -330,8 +314,8 @@ static void make_kernel(convolve_case *c, void **array) {
     whole_kernel = malloc((size_t)count * sizeof *whole_kernel);
     *array = malloc((size_t)count * 2 * sizeof(double));
     for (int64_t i = 0; i < count; i++) {
-        whole_kernel[i] = random_number();
-        if (p->kind == WEFT_C2C) whole_kernel[i] += random_number() * I;
+        whole_kernel[i] = (float)random_number();
+        if (p->kind == WEFT_C2C) whole_kernel[i] += (float)random_number() * I;
     }
     for (int a = 0, inner = (int)count; a < p->rank; a++) {
         const int64_t m = p->kernel.n[a];
@@ -603,7 +587,7 @@ static void fields_case(int number) {
         mode_number[a] = random_below((int)(p->n[a] - 1) / 2 + 1);
         wavenumber[a] = (random_below(2) ? 2 : -2) * pi * (double)mode_number[a] / p->length[a];
     }
-    for (int f = 0; f < 6; f++) amplitude[f] = random_number() + random_number() * I;
+    for (int f = 0; f < 6; f++) amplitude[f] = (float)random_number() + (float)random_number() * I;
     const int vector = p->rank, tensor = p->rank * (p->rank + 1) / 2;
     const int before[] = {1, vector, vector, vector, tensor};
     const int after[] = {vector, 1, p->rank == 2 ? 1 : vector, vector, tensor};

@@ -3,6 +3,7 @@
  * they are among them: random problems over ranks, against the definition in long double, by every
  * decomposition, exchange method and engine, between bricks, in tiles, in and out of place.
  */
+#include "random_numbers.h"
 #include "support/exact_dft.h"
 #include "support/exact_r2r.h"
 
@@ -19,19 +20,6 @@ enum { CASES = 150 };
 
 static int rank, ranks, failures, executions, refusals;
 static weft_context ctx;
-static uint64_t random_state = 22;
-
-/* The same numbers on all ranks. Steele, Lea, Flood 2014: SplitMix. */
-static uint64_t random_bits(void) {
-    uint64_t z = random_state += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
-static int random_below(int n) {
-    return (int)(random_bits() % (uint64_t)n);
-}
 
 /* A problem, and its whole arrays in both spaces, the batch slowest: the output is the unscaled
  * forward transform of the input. */
@@ -92,8 +80,8 @@ static void make_arrays(mixed_case *c) {
     const int64_t count = elements_of(p, p->n);
     for (int s = 0; s < 2; s++) c->whole[s] = malloc((size_t)count * sizeof *c->whole[s]);
     for (int64_t i = 0; i < count; i++) {
-        const float re = (float)((double)(random_bits() >> 11) * 0x1p-52 - 1);
-        const float im = (float)((double)(random_bits() >> 11) * 0x1p-52 - 1);
+        const float re = (float)random_number();
+        const float im = (float)random_number();
         c->whole[WEFT_INPUT][i] = p->kind == WEFT_C2C ? re + im * I : re;
         c->whole[WEFT_OUTPUT][i] = c->whole[WEFT_INPUT][i];
     }
@@ -307,7 +295,7 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     if (weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) != WEFT_SUCCESS) return 1;
-    if (argc > 1) random_state = strtoull(argv[1], NULL, 10);
+    random_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 22;
     for (int i = 0; i < CASES; i++) run_case(i);
     weft_context_destroy(&ctx);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
