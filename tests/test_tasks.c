@@ -94,6 +94,34 @@ static void accesses_overlap_where_they_share_a_byte(void **state) {
     assert_true(shared > PAIRS / 50 && shared < PAIRS / 2);
 }
 
+/* Blocks of a large array that share out one of its axes, as messages are, have no byte in common,
+ * however many sums of strides there are; moved by one element they have. */
+static void large_blocks_that_share_out_an_axis_do_not_overlap(void **state) {
+    (void)state;
+    for (int i = 0; i < 2000; i++) {
+        const int axes = 2 + (int)below(4), split = (int)below((unsigned)axes);
+        int64_t whole[5], cut[2], stride = 1;
+        weft_access a = {.writes = true, .element_bytes = (size_t)4 << below(3)};
+        a.view.axes = axes;
+        for (int k = 0; k < axes; k++) {
+            whole[k] = 2 + below(300);
+            a.view.n[k] = whole[k];
+            a.view.stride[k] = stride;
+            stride *= whole[k];
+        }
+        weft_access b = a;
+        cut[0] = 1 + below((unsigned)whole[split] - 1);
+        cut[1] = whole[split] - cut[0];
+        a.view.n[split] = cut[0];
+        b.view.n[split] = cut[1];
+        b.view.offset = cut[0] * b.view.stride[split];
+        if (weft_accesses_overlap(&a, &b) || weft_accesses_overlap(&b, &a))
+            fail_msg("array %d: blocks are said to overlap", i);
+        b.view.offset -= b.view.stride[split];
+        if (!weft_accesses_overlap(&a, &b)) fail_msg("array %d: an overlap is not seen", i);
+    }
+}
+
 static bool conflict(const weft_tasks *tasks, int t, int u) {
     const weft_task *a = &tasks->task[t], *b = &tasks->task[u];
     for (int i = 0; i < a->accesses; i++)
@@ -231,6 +259,7 @@ static void lanes_that_run_late_give_the_bytes_of_one_task_after_the_other(void 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(accesses_overlap_where_they_share_a_byte),
+        cmocka_unit_test(large_blocks_that_share_out_an_axis_do_not_overlap),
         cmocka_unit_test(dependencies_order_every_conflict_and_nothing_else),
         cmocka_unit_test(lanes_of_the_host_give_the_bytes_of_one_task_after_the_other),
         cmocka_unit_test(lanes_that_run_late_give_the_bytes_of_one_task_after_the_other),

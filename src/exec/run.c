@@ -38,7 +38,10 @@ static void signal(weft_execution *r, int t) {
     const int workspace = signal->buffer - WEFT_BUFFER_WORKSPACE;
     if (signal->opens) weft_peer_open(peer, workspace, r->p->progress.address[signal->buffer]);
     weft_peer_complete(peer, signal->all ? WEFT_PEER_TILES - 1 : signal->tiles);
-    if (signal->all) r->b->sharing.readers[workspace] = weft_peer_current_readers(peer);
+    /* An array of nothing was not written, so who reads the one before it may not have been waited
+     * for, and must still be. */
+    if (signal->all && peer->readers > 0)
+        r->b->sharing.readers[workspace] = weft_peer_current_readers(peer);
 }
 
 /* Whether the partners allow the task: they have read what it overwrites, or have written what it

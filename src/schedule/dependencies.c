@@ -63,6 +63,21 @@ static void add_axes(search *s, const weft_access *a) {
     if (a->element_bytes > 1) add_term(s, 1, (int64_t)a->element_bytes);
 }
 
+/* Two terms that together are every multiple of the smaller stride become one term. So strides that
+ * both views have count once, and what is contiguous is a single term; only views whose strides
+ * divide neither each other nor a common one leave the search anything to try. */
+static void merge_terms(search *s) {
+    for (int i = s->terms - 1; i > 0; i--) {
+        term *larger = &s->term[i - 1];
+        const term smaller = s->term[i];
+        const int64_t ratio = larger->stride / smaller.stride;
+        if (larger->stride % smaller.stride != 0 || ratio > smaller.most + 1) continue;
+        *larger = (term){smaller.stride, smaller.most + larger->most * ratio};
+        s->terms--;
+        for (int k = i; k < s->terms; k++) s->term[k] = s->term[k + 1];
+    }
+}
+
 /* The bytes of one view are first_a plus a sum of its terms, those of the other first_b plus a sum
  * of its own; a term of the other from its far end on is one that is subtracted. So there is a
  * common byte where a sum of all terms reaches last_b - first_a. */
@@ -76,6 +91,7 @@ bool weft_accesses_overlap(const weft_access *a, const weft_access *b) {
     search s = {.steps_left = STEPS};
     add_axes(&s, a);
     add_axes(&s, b);
+    merge_terms(&s);
     for (int i = s.terms - 1; i >= 0; i--)
         s.rest[i] = s.rest[i + 1] + s.term[i].most * s.term[i].stride;
     return reaches(&s, 0, last_b - first_a);
