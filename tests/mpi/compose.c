@@ -189,7 +189,8 @@ static void round_trip(compose_case *c, bool begins, bool last) {
     if (random_below(2)) multiply(c);
     if (last && !begins && random_below(4) == 0) return;
     if (!begins && random_below(3) == 0) copy_out(c);
-    if (c->stage[c->stages - 1].kind == WEFT_STAGE_COPY_OUT && random_below(3) == 0) multiply(c);
+    const bool copied = c->stages > 0 && c->stage[c->stages - 1].kind == WEFT_STAGE_COPY_OUT;
+    if (copied && random_below(3) == 0) multiply(c);
     inverse(c);
     if (begins) memcpy(c->stage[c->stages - 1].axis, c->begin.axis, sizeof c->begin.axis);
     if (random_below(2)) multiply(c);
