@@ -155,9 +155,9 @@ static weft_status check_boundaries(const convolve_run *run) {
         return WRONG("%s: a built-in kernel has no end, as --boundary linear wants; choose another "
                      "boundary, or give a file",
                      text);
-    if (free_axes > 0 && !(green && free_axes == p->rank && p->rank <= 3))
-        return WRONG("%s: with --boundary free give poisson or screened-poisson, and all of 1 to 3 "
-                     "axes free, or a file",
+    if (free_axes > 0 && !(green && free_axes <= 3))
+        return WRONG("%s: with --boundary free along 1 to 3 axes give poisson or screened-poisson, "
+                     "or a file",
                      text);
     for (int a = 0; a < p->rank; a++)
         if (p->kernel.order[a] % 2 != 0 &&

@@ -29,7 +29,7 @@ struct weft_convolution_private {
     bool real;            /* the field's numbers */
     bool complex_factors; /* the kernel's spectrum is an array of pairs */
     double points;        /* product of the logical lengths: what there and back multiplies by */
-    int free_axes;        /* of WEFT_FREE_SPACE with a built-in kernel; 0, or all */
+    int free_axes;        /* of WEFT_FREE_SPACE with a built-in kernel; 0 to 3 */
     double *covariance;   /* [rank * rank]: a copy of the caller's, or NULL */
     double zero[2];       /* a copy of the caller's kernel.zero */
     double *wave[WEFT_MAX_RANK]; /* wavenumbers by index, where the kernel makes fields; or NULL */

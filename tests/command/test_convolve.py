@@ -463,7 +463,7 @@ class Misuse(Case):
             ([*built_in, "--origin", "0"], "--origin belongs"),
             ([*built_in, "--boundary", "linear"], "another boundary, or give a file"),
             ([*built_in, "--boundary", "free"], "poisson or screened-poisson"),
-            (["in.npy", "poisson", "out.npy", "--boundary", "free,free,periodic"], "all of 1 to 3 axes free"),
+            (["in.npy", "heat:t=1", "out.npy", "--boundary", "free,free,periodic"], "poisson or screened-poisson"),
             (["in.npy", "poisson", "out.npy"], "--zero 0"),
             (["in.npy", "poisson", "out.npy", "--boundary", "neumann"], "--zero 0"),
             (["in.npy", "riesz:s=-1", "out.npy"], "--zero 0"),

@@ -1,7 +1,7 @@
 /*
  * Convolutions over ranks: random fields, kernels and boundaries, mixed over the axes, against
  * direct sums, on one rank also by overlap-save; built-in kernels against eigenfunctions of mixed
- * boundaries; free space against closed forms.
+ * boundaries; free space, alone and mixed with other boundaries, against closed forms.
  *
  *   convolve [--cases N] [--seed S] [--device host|simulated|opencl|cuda] [--case C] [--scale M]
  */
@@ -664,6 +664,63 @@ static void free_space_case(int number) {
     weft_convolution_destroy(&plan);
 }
 
+/* Free along some axes: u is a Gaussian there and an eigenfunction along the others, and the field
+ * what the equation makes of u. */
+static double complex solution(const convolve_case *c, const int64_t *index, int64_t member) {
+    const weft_convolution_problem *p = &c->problem;
+    double square = 0, product = 1 + (double)member;
+    for (int a = 0; a < p->rank; a++) {
+        const double x = ((double)index[a] + 0.5) * p->length[a] / (double)p->n[a];
+        if (p->boundary[a] == WEFT_FREE_SPACE)
+            square += (x - p->length[a] / 2) * (x - p->length[a] / 2);
+        else
+            product *=
+                p->boundary[a] == WEFT_DIRICHLET ? sin(wavenumber[a] * x) : cos(wavenumber[a] * x);
+    }
+    return product * exp(-square / (2 * width * width));
+}
+
+/* (kappa^2 - Laplacian) u. */
+static double complex source(const convolve_case *c, const int64_t *index, int64_t member) {
+    const weft_convolution_problem *p = &c->problem;
+    const double over = 1 / (width * width);
+    double factor =
+        p->kernel.kind == WEFT_KERNEL_POISSON ? 0 : p->kernel.parameter * p->kernel.parameter;
+    for (int a = 0; a < p->rank; a++) {
+        const double x =
+            ((double)index[a] + 0.5) * p->length[a] / (double)p->n[a] - p->length[a] / 2;
+        factor += p->boundary[a] == WEFT_FREE_SPACE ? over - x * x * over * over
+                                                    : wavenumber[a] * wavenumber[a];
+    }
+    return factor * solution(c, index, member);
+}
+
+static void mixed_free_space_case(int number) {
+    convolve_case c = {.tolerance = 1e-12, .least = 1};
+    weft_convolution plan = NULL;
+    weft_convolution_problem *p = &c.problem;
+    c.problem = random_shape(2 + random_below(2), 4, 7);
+    p->batch = random_below(3);
+    const int always = random_below(p->rank);
+    for (int a = 0; a < p->rank; a++) {
+        if (a == always) p->boundary[a] = WEFT_FREE_SPACE;
+        if (p->boundary[a] == WEFT_LINEAR) p->boundary[a] = WEFT_PERIODIC;
+        if (p->boundary[a] == WEFT_FREE_SPACE) p->n[a] = 40 + random_below(3);
+        p->length[a] = (double)p->n[a] / 10;
+        const bool periodic = p->boundary[a] == WEFT_PERIODIC;
+        mode_number[a] = random_below((int)(periodic ? (p->n[a] + 1) / 2 : p->n[a]));
+        if (p->boundary[a] == WEFT_DIRICHLET) mode_number[a]++;
+        wavenumber[a] = (periodic ? 2 : 1) * pi * (double)mode_number[a] / p->length[a];
+    }
+    width = 0.25;
+    p->kernel.kind = random_below(2) ? WEFT_KERNEL_SCREENED_POISSON : WEFT_KERNEL_POISSON;
+    p->kernel.parameter = 0.7 * random_below(2);
+    choose_options(&c);
+    describe(&c, number);
+    if (create(&c, &plan)) run_and_compare(&c, plan, source, solution);
+    weft_convolution_destroy(&plan);
+}
+
 int main(int argc, char **argv) {
     static const char *const names[] = {"host", "cuda", "opencl", "openmp", "simulated"};
     int cases = 60, only = -1;
@@ -689,12 +746,14 @@ int main(int argc, char **argv) {
         if (only >= 0 && i != only) continue;
         if (i < 2 && device == WEFT_HOST)
             free_space_case(i);
-        else if (i % 3 == 0)
+        else if (i % 4 == 0)
             array_case(i);
-        else if (i % 3 == 1)
+        else if (i % 4 == 1)
             symbol_case(i);
-        else
+        else if (i % 4 == 2)
             fields_case(i);
+        else
+            mixed_free_space_case(i);
     }
     weft_context_destroy(&ctx);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
