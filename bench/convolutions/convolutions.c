@@ -233,6 +233,45 @@ static void compare_elastic(int64_t n, int rounds) {
     weft_convolution_destroy(&elastic);
 }
 
+/* ---- three fields in one plan beside three times one field ---- */
+
+static void compare_fields(int64_t n, int rounds) {
+    static double seconds[2][MOST_ROUNDS];
+    static const double covariance[9] = {4, 0, 0, 0, 4, 0, 0, 0, 4};
+    weft_convolution_problem p = {
+        .rank = 3,
+        .n = {n, n, n},
+        .kind = WEFT_R2C,
+        .kernel = {.kind = WEFT_KERNEL_GAUSSIAN, .covariance = covariance}};
+    weft_convolution one = NULL, three = NULL;
+    size_t bytes;
+    void *in = NULL, *out = NULL;
+    must(weft_convolution_create(ctx, &p, &options, &one));
+    p.batch = 3;
+    must(weft_convolution_create(ctx, &p, &options, &three));
+    must(weft_plan_bytes(three, WEFT_INPUT, &bytes));
+    must(weft_buffer_create(three, bytes, &in));
+    must(weft_buffer_create(three, bytes, &out));
+    must(upload_random(three, in, bytes, WEFT_DOUBLE, 1));
+    for (int r = -2; r < rounds; r++)
+        for (int way = 0; way < 2; way++) {
+            const double begin = now();
+            if (way == 0) must(weft_convolution_execute(three, in, out));
+            for (size_t f = 0; f < 3 && way == 1; f++)
+                must(weft_convolution_execute(one, (char *)in + f * (bytes / 3),
+                                              (char *)out + f * (bytes / 3)));
+            if (r >= 0) seconds[way][r] = now() - begin;
+        }
+    const double together = median_of(seconds[0], rounds), each = median_of(seconds[1], rounds);
+    printf("three fields beside three times one,%lld,%d,%.3f,%.3f,0,%.2f,0,0,0\n", (long long)n,
+           options.threads, 1e3 * together, 1e3 * each, each / together);
+    fflush(stdout);
+    weft_buffer_destroy(three, &in);
+    weft_buffer_destroy(three, &out);
+    weft_convolution_destroy(&one);
+    weft_convolution_destroy(&three);
+}
+
 int main(int argc, char **argv) {
     int rounds = 11;
     int64_t most = 256;
@@ -250,6 +289,7 @@ int main(int argc, char **argv) {
            "one_plan_MiB,separate_MiB\n");
     for (int64_t n = 64; n <= most; n *= 2) compare_cube(n, rounds);
     for (int64_t n = 64; n <= (most < 128 ? most : 128); n *= 2) compare_elastic(n, rounds);
+    for (int64_t n = 64; n <= most; n *= 2) compare_fields(n, rounds);
     weft_context_destroy(&ctx);
     return 0;
 }

@@ -40,20 +40,33 @@ static bool reflects(const weft_convolved_axis *axis) {
 
 /* ---- reading ---- */
 
+/* The kernel's numbers as they are, in double precision. */
+static void copy_kernel(const void *kernel, bool single, block *b) {
+    const int64_t numbers = count_elements(b, 0, b->rank) * b->numbers;
+    if (!single) memcpy(b->data, kernel, (size_t)numbers * sizeof *b->data);
+    for (int64_t i = 0; i < numbers && single; i++) b->data[i] = (double)((const float *)kernel)[i];
+}
+
 /* The kernel in double precision, reversed and conjugated for a correlation; along Fourier axes
  * what is longer than the transform is added up. */
 static weft_status read_kernel(const weft_convolved *c, const void *kernel, block *b) {
     const weft_convolution_problem *p = &c->problem;
     const bool single = p->precision == WEFT_SINGLE;
     int64_t elements = 1;
+    bool as_given = !p->correlate;
     *b = (block){.rank = p->rank, .numbers = c->real ? 1 : 2};
     for (int a = 0; a < p->rank; a++) {
         const weft_convolved_axis *axis = &c->axis[a];
         const bool wraps = !reflects(axis) && axis->kernel > axis->transform;
         b->n[a] = wraps ? axis->transform : axis->kernel;
         elements *= axis->kernel;
+        as_given = as_given && !wraps;
     }
     WEFT_TRY(allocate(b));
+    if (as_given) {
+        copy_kernel(kernel, single, b);
+        return WEFT_SUCCESS;
+    }
     for (int64_t i = 0; i < elements; i++) {
         int64_t left = i, to = 0, step = 1;
         for (int a = p->rank - 1; a >= 0; a--) {
@@ -149,8 +162,9 @@ static weft_status check_symmetry(const weft_convolved *c, const block *b, int a
 static weft_status cut(const weft_convolved *c, const weft_box *box, block *b) {
     for (int a = 0; a < b->rank; a++) {
         const axis_weights weights = {&c->axis[a], box->lo[a]};
+        const bool whole = !reflects(&c->axis[a]) && box->lo[a] == 0 && box->n[a] == b->n[a];
         if (reflects(&c->axis[a])) WEFT_TRY(check_symmetry(c, b, a));
-        WEFT_TRY(along_axis(b, a, box->n[a], &weights));
+        if (!whole) WEFT_TRY(along_axis(b, a, box->n[a], &weights));
     }
     return WEFT_SUCCESS;
 }
@@ -172,11 +186,22 @@ static bool same_box(const weft_box *a, const weft_box *b, int rank) {
            memcmp(a->n, b->n, (size_t)rank * sizeof *a->n) == 0;
 }
 
+static void divide(const double *data, int64_t numbers, double points, int threads,
+                   double *divided) {
+    (void)threads; /* not looked at without OpenMP */
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+    for (int64_t i = 0; i < numbers; i++) divided[i] = data[i] / points;
+}
+
 /* Stores what the spectrum of `elements` elements comes to. Of real ones the imaginary parts are
  * 0. */
 static void store(const weft_convolved *c, int threads, const double *data, bool pairs,
                   int64_t elements, void *spectrum) {
-    (void)threads; /* not looked at without OpenMP */
+    const bool as_they_are = pairs && c->complex_factors && c->problem.precision == WEFT_DOUBLE;
+    if (as_they_are && !c->problem.deconvolve) {
+        divide(data, 2 * elements, c->points, threads, spectrum);
+        return;
+    }
 #pragma omp parallel for num_threads(threads) if (threads > 1)
     for (int64_t i = 0; i < elements; i++) {
         double value[2] = {pairs ? data[2 * i] : data[i], pairs ? data[2 * i + 1] : 0};

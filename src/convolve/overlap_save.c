@@ -30,13 +30,17 @@
  * docs/results, convolutions. */
 enum { A_PASS = 6, FROM_MEMORY = 53, COPIED = 3, A_ROW = 2200, A_TILE = 14000 };
 
+/* Of a last-level cache no more than so many bytes count: others use a large one too. */
+enum { USEFUL_LAST_LEVEL = 8 << 20 };
+
 /* What an array costs to be convolved. Where it fills more than half of the second-level cache, for
  * its spectrum takes as much again, more and more of its points come from memory, and all where it
  * fills half of this core's share of the last cache. Larger arrays lie farther away. */
 static double cost_of_array(const int64_t *n, int rank, size_t bytes) {
     const weft_topology *t = weft_topology_get();
     const double within = (double)t->l2 / 2;
-    const double beyond = fmax(2 * within, (double)t->last_level / t->last_level_shared / 2);
+    const double share = (double)t->last_level / t->last_level_shared / 2;
+    const double beyond = fmax(2 * within, fmin(share, USEFUL_LAST_LEVEL));
     double points = 1, each = 0;
     for (int a = 0; a < rank; a++) {
         points *= (double)n[a];
