@@ -1,5 +1,5 @@
 /* Kernels and lengths of convolutions on one process: free space in one, two and three dimensions
- * against closed forms, and what is refused. */
+ * against closed forms, adjoints, and what is refused. */
 #include "convolve/convolve.h"
 
 #include "one_context.h"
@@ -43,7 +43,7 @@ static double distance(int rank, int64_t i) {
 static double potential(int rank, double r) {
     const double s = width, x = r * r / (2 * s * s);
     if (rank == 1) return -(r * erf(sqrt(x)) + s * sqrt(2 / pi) * exp(-x)) / 2;
-    if (rank == 3) return erf(sqrt(x)) / (4 * pi * r);
+    if (rank == 3) return erf(sqrt(x)) / (4 * pi * r); /* no point lies at r = 0 */
     if (x > 40) return -log(r) / (2 * pi);
     const double euler = 0.57721566490153286061;
     double series = 0, term = 1, harmonic = 0;
@@ -111,6 +111,138 @@ static void free_space_beside_an_axis_without_change_is_that_of_fewer_dimensions
     for (int rank = 1; rank <= 3; rank++) {
         assert_true(free_space_error(rank, WEFT_R2C, 3, WEFT_PERIODIC) < 2e-14);
         assert_true(free_space_error(rank, WEFT_C2C, 2, WEFT_NEUMANN) < 2e-14);
+    }
+}
+
+/* 1 / (4 pi r) at the displacements that a box of n^3 points with spacing h has, times h^3; at 0
+ * its mean over a cell, of which the integral of 1 / r over a cube of edge 1 is a factor (Hockney,
+ * Methods Comput. Phys. 9, 1970). The caller frees it. */
+static double *sampled_green(int64_t n, double h) {
+    static const double cube = 2.3800774;
+    const int64_t m = 2 * n - 1;
+    double *kernel = malloc((size_t)(m * m * m) * sizeof *kernel);
+    assert_non_null(kernel);
+    for (int64_t i = 0; i < m * m * m; i++) {
+        const double x = (double)(i / m / m - n + 1), y = (double)(i / m % m - n + 1),
+                     z = (double)(i % m - n + 1);
+        const double r = sqrt(x * x + y * y + z * z);
+        kernel[i] = h * h / (4 * pi) * (r > 0 ? 1 / r : cube);
+    }
+    return kernel;
+}
+
+/* The largest error of the potential of a Gaussian in a box of 4^3, by such a kernel. */
+static double hockney_error(int64_t n) {
+    const double h = 4 / (double)n;
+    double *kernel = sampled_green(n, h), error = 0;
+    weft_convolution_problem p = {.rank = 3, .kind = WEFT_R2C, .kernel = {.array = kernel}};
+    weft_convolution made = NULL;
+    double *in = malloc((size_t)(n * n * n) * sizeof *in),
+           *out = malloc((size_t)(n * n * n) * sizeof *out);
+    assert_non_null(in);
+    assert_non_null(out);
+    for (int a = 0; a < 3; a++) {
+        p.n[a] = n;
+        p.boundary[a] = WEFT_FREE_SPACE;
+        p.kernel.n[a] = 2 * n - 1;
+        p.kernel.origin[a] = n - 1;
+    }
+    double *distances = malloc((size_t)(n * n * n) * sizeof *distances);
+    assert_non_null(distances);
+    for (int64_t i = 0; i < n * n * n; i++) {
+        const double x = ((double)(i / n / n) + 0.5) * h - 2,
+                     y = ((double)(i / n % n) + 0.5) * h - 2, z = ((double)(i % n) + 0.5) * h - 2;
+        distances[i] = sqrt(x * x + y * y + z * z);
+        in[i] = exp(-distances[i] * distances[i] / (2 * width * width)) /
+                pow(2 * pi * width * width, 1.5);
+    }
+    ok(weft_convolution_create(ctx, &p, NULL, &made));
+    ok(weft_convolution_execute(made, in, out));
+    for (int64_t i = 0; i < n * n * n; i++)
+        error = fmax(error, fabs(out[i] - potential(3, distances[i])));
+    weft_convolution_destroy(&made);
+    free(distances);
+    free(out);
+    free(in);
+    free(kernel);
+    return error;
+}
+
+static void sampled_greens_functions_are_of_second_order(void **state) {
+    (void)state;
+    const double coarse = hockney_error(48), fine = hockney_error(72);
+    const double order = log(coarse / fine) / log(1.5);
+    if (!(order > 1.85 && order < 2.1 && fine < 1e-3))
+        fail_msg("errors %g and %g: order %g", coarse, fine, order);
+}
+
+/* A ball of charge 1: 1 / (4 pi r) outside, (3 R^2 - r^2) / (8 pi R^3) inside; on a grid its
+ * surface is a staircase. */
+static void a_uniform_ball_has_its_potential_inside_and_outside(void **state) {
+    (void)state;
+    enum { N = 40, POINTS = N * N * N };
+    const double R = 9.5;
+    const weft_convolution_problem p = {
+        .rank = 3,
+        .n = {N, N, N},
+        .kind = WEFT_R2C,
+        .boundary = {WEFT_FREE_SPACE, WEFT_FREE_SPACE, WEFT_FREE_SPACE},
+        .kernel = {.kind = WEFT_KERNEL_POISSON}};
+    static double in[POINTS], out[POINTS], distances[POINTS];
+    weft_convolution made = NULL;
+    double charge = 0;
+    for (int i = 0; i < POINTS; i++) {
+        const double x = i / N / N - 19.5, y = i / N % N - 19.5, z = i % N - 19.5;
+        distances[i] = sqrt(x * x + y * y + z * z);
+        in[i] = distances[i] < R;
+        charge += in[i];
+    }
+    for (int i = 0; i < POINTS; i++) in[i] /= charge;
+    ok(weft_convolution_create(ctx, &p, NULL, &made));
+    ok(weft_convolution_execute(made, in, out));
+    for (int i = 0; i < POINTS; i++) {
+        const double r = distances[i];
+        const double u = r > R ? 1 / (4 * pi * r) : (3 * R * R - r * r) / (8 * pi * R * R * R);
+        if (fabs(out[i] - u) > 0.01 * u) fail_msg("at r = %g: %g instead of %g", r, out[i], u);
+    }
+    weft_convolution_destroy(&made);
+}
+
+/* <K f, g> = <f, K^T g>: the correlation is the adjoint. */
+static void a_correlation_is_the_adjoint_of_the_convolution(void **state) {
+    (void)state;
+    static const weft_boundary boundaries[] = {WEFT_PERIODIC, WEFT_FREE_SPACE, WEFT_NEUMANN,
+                                               WEFT_DIRICHLET};
+    double any[5 * 3], symmetric[5 * 3], f[12 * 9], g[12 * 9], kf[12 * 9], ktg[12 * 9];
+    for (int i = 0; i < 15; i++) {
+        any[i] = cos(1.0 + 2.3 * i);
+        symmetric[i] = 1.0 / (1 + abs(i / 3 - 2) + 2 * abs(i % 3 - 1));
+    }
+    for (int i = 0; i < 108; i++) {
+        f[i] = cos(0.3 + 1.7 * i * i);
+        g[i] = sin(0.8 + 2.9 * i * i);
+    }
+    for (int b = 0; b < 16; b++) {
+        weft_convolution_problem p = {.rank = 2,
+                                      .n = {12, 9},
+                                      .kind = WEFT_R2C,
+                                      .boundary = {boundaries[b / 4], boundaries[b % 4]},
+                                      .kernel = {.n = {5, 3}, .origin = {2, 1}}};
+        p.kernel.array = b / 4 > 1 || b % 4 > 1 ? symmetric : any;
+        weft_convolution made = NULL, adjoint = NULL;
+        double sum[2] = {0, 0};
+        ok(weft_convolution_create(ctx, &p, NULL, &made));
+        p.correlate = 1;
+        ok(weft_convolution_create(ctx, &p, NULL, &adjoint));
+        ok(weft_convolution_execute(made, f, kf));
+        ok(weft_convolution_execute(adjoint, g, ktg));
+        for (int i = 0; i < 108; i++) {
+            sum[0] += kf[i] * g[i];
+            sum[1] += f[i] * ktg[i];
+        }
+        assert_true(fabs(sum[0] - sum[1]) < 1e-12 * 108);
+        weft_convolution_destroy(&adjoint);
+        weft_convolution_destroy(&made);
     }
 }
 
@@ -205,6 +337,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_space_gives_the_closed_form_in_one_two_and_three_dimensions),
         cmocka_unit_test(free_space_beside_an_axis_without_change_is_that_of_fewer_dimensions),
+        cmocka_unit_test(sampled_greens_functions_are_of_second_order),
+        cmocka_unit_test(a_uniform_ball_has_its_potential_inside_and_outside),
+        cmocka_unit_test(a_correlation_is_the_adjoint_of_the_convolution),
         cmocka_unit_test(a_covariance_with_a_negative_eigenvalue_is_refused),
         cmocka_unit_test(a_kernel_that_was_never_given_is_asked_for),
         cmocka_unit_test(padded_lengths_are_the_least_products_and_found_at_once),

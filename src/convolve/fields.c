@@ -71,39 +71,45 @@ weft_status weft_convolved_find_waves(weft_convolved *c) {
 
 /* ---- matrices ---- */
 
+/* The real and the imaginary part of a number. */
+typedef double pair __attribute__((vector_size(16)));
+
+/* What is made at a wavenumber k, times `factor`. */
 enum { MOST = 6 };
 typedef struct point {
-    double k[3], square;
-    double in[MOST][2], out[MOST][2];
+    double k[3], square, factor;
+    pair in[MOST], out[MOST];
 } point;
 
-/* i k times a number. */
-static inline void differentiate(double k, const double *x, double *y) {
-    y[0] -= k * x[1];
-    y[1] += k * x[0];
+/* i times a number. */
+static inline pair turn(pair x) {
+    return (pair){-x[1], x[0]};
+}
+
+static inline void gradient(int rank, point *p) {
+    const pair x = p->factor * turn(p->in[0]);
+    for (int a = 0; a < rank; a++) p->out[a] = p->k[a] * x;
+}
+
+static inline void divergence(int rank, point *p) {
+    pair along = p->k[0] * p->in[0];
+    for (int a = 1; a < rank; a++) along += p->k[a] * p->in[a];
+    p->out[0] = p->factor * turn(along);
 }
 
 static inline void curl(int rank, point *p) {
-    if (rank == 2) {
-        differentiate(p->k[0], p->in[1], p->out[0]);
-        differentiate(-p->k[1], p->in[0], p->out[0]);
-        return;
-    }
-    for (int a = 0; a < 3; a++) {
+    for (int a = rank == 2 ? 2 : 0; a < 3; a++) {
         const int b = (a + 1) % 3, d = (a + 2) % 3;
-        differentiate(p->k[b], p->in[d], p->out[a]);
-        differentiate(-p->k[d], p->in[b], p->out[a]);
+        p->out[rank == 2 ? 0 : a] = p->factor * turn(p->k[b] * p->in[d] - p->k[d] * p->in[b]);
     }
 }
 
 /* u - k (k.u) / |k|^2; a mean flow has no divergence. */
 static inline void project(int rank, point *p) {
-    for (int part = 0; part < 2; part++) {
-        double along = 0;
-        for (int a = 0; a < rank; a++) along += p->k[a] * p->in[a][part];
-        if (p->square > 0) along /= p->square;
-        for (int a = 0; a < rank; a++) p->out[a][part] += p->in[a][part] - p->k[a] * along;
-    }
+    pair along = {0, 0};
+    for (int a = 0; a < rank; a++) along += p->k[a] * p->in[a];
+    if (p->square > 0) along /= p->square;
+    for (int a = 0; a < rank; a++) p->out[a] = p->factor * (p->in[a] - p->k[a] * along);
 }
 
 /* Moulinec and Suquet, Comput. Methods Appl. Mech. Engrg. 157, 1998: the strain that a stress
@@ -114,59 +120,65 @@ static inline void strain(int rank, const double *lame, point *p) {
     static const int of[2][3][3] = {{{0, 2, 0}, {2, 1, 0}, {0, 0, 0}},
                                     {{0, 5, 4}, {5, 1, 3}, {4, 3, 2}}};
     const int(*component)[3] = of[rank - 2];
-    const double over = p->square > 0 ? 1 / p->square : 0;
-    const double share = (lame[0] + lame[1]) / (lame[0] + 2 * lame[1]);
-    for (int part = 0; part < 2; part++) {
-        double t[3] = {0, 0, 0}, u[3], along = 0;
-        for (int a = 0; a < rank; a++)
-            for (int b = 0; b < rank; b++) t[a] += p->in[component[a][b]][part] * p->k[b];
-        for (int a = 0; a < rank; a++) along += p->k[a] * t[a];
-        for (int a = 0; a < rank; a++)
-            u[a] = (t[a] - share * along * over * p->k[a]) * over / lame[1];
-        for (int a = 0; a < rank; a++)
-            for (int b = a; b < rank; b++)
-                p->out[component[a][b]][part] += (p->k[a] * u[b] + p->k[b] * u[a]) / 2;
+    const double over = p->square > 0 ? 1 / p->square : 0, size = p->factor * over / lame[1];
+    const double share = (lame[0] + lame[1]) / (lame[0] + 2 * lame[1]) * over;
+    pair u[3], along = {0, 0};
+    for (int a = 0; a < rank; a++) {
+        u[a] = p->k[0] * p->in[component[a][0]];
+        for (int b = 1; b < rank; b++) u[a] += p->k[b] * p->in[component[a][b]];
+        along += p->k[a] * u[a];
+    }
+    along *= share;
+    for (int a = 0; a < rank; a++) u[a] = (u[a] - p->k[a] * along) * size;
+    for (int a = 0; a < rank; a++) {
+        p->out[a] = p->k[a] * u[a];
+        for (int b = a + 1; b < rank; b++)
+            p->out[component[a][b]] = 0.5 * (p->k[a] * u[b] + p->k[b] * u[a]);
     }
 }
 
 static inline void multiply(weft_kernel_kind kind, int rank, const double *lame, point *p) {
     p->square = 0;
     for (int a = 0; a < rank; a++) p->square += p->k[a] * p->k[a];
-    if (kind == WEFT_KERNEL_GRADIENT)
-        for (int a = 0; a < rank; a++) differentiate(p->k[a], p->in[0], p->out[a]);
-    if (kind == WEFT_KERNEL_DIVERGENCE)
-        for (int a = 0; a < rank; a++) differentiate(p->k[a], p->in[a], p->out[0]);
+    if (kind == WEFT_KERNEL_GRADIENT) gradient(rank, p);
+    if (kind == WEFT_KERNEL_DIVERGENCE) divergence(rank, p);
     if (kind == WEFT_KERNEL_CURL) curl(rank, p);
     if (kind == WEFT_KERNEL_LERAY) project(rank, p);
     if (kind == WEFT_KERNEL_ELASTIC) strain(rank, lame, p);
 }
 
 /* Where a frequency is its own negative (index n/2), a spectrum of real fields has the mean of both
- * signs; the signs of all such axes are tried. Returns the factor of the sum. */
-static double multiply_folded(const weft_convolved *c, weft_kernel_kind kind, int rank,
-                              const int64_t *index, point *p) {
+ * signs; the signs of all such axes are tried. */
+static void multiply_folded(const weft_convolved *c, weft_kernel_kind kind, int rank,
+                            const int64_t *index, int fields, point *p) {
     int folded[3], count = 0;
+    pair sum[MOST] = {{0, 0}};
     for (int a = 0; a < rank; a++)
         if (weft_convolved_folds(&c->axis[a], index[a])) folded[count++] = a;
+    p->factor /= 1 << count;
     for (int signs = 0; signs < 1 << count; signs++) {
         for (int i = 0; i < count; i++)
             p->k[folded[i]] = (signs >> i & 1 ? -1 : 1) * fabs(p->k[folded[i]]);
         multiply(kind, rank, c->problem.kernel.lame, p);
+        for (int f = 0; f < fields; f++) sum[f] += p->out[f];
     }
-    return 1.0 / (1 << count);
+    memcpy(p->out, sum, sizeof sum);
 }
 
 /* ---- runs ---- */
 
-static inline double number_of(const void *array, bool single, int64_t i) {
-    return single ? (double)((const float *)array)[i] : ((const double *)array)[i];
+static inline pair number_of(const void *array, bool single, int64_t i) {
+    const float *floats = (const float *)array + 2 * i;
+    const double *doubles = (const double *)array + 2 * i;
+    return single ? (pair){(double)floats[0], (double)floats[1]} : (pair){doubles[0], doubles[1]};
 }
 
-static inline void set_number(void *array, bool single, int64_t i, double value) {
-    if (single)
-        ((float *)array)[i] = (float)value;
-    else
-        ((double *)array)[i] = value;
+static inline void set_number(void *array, bool single, int64_t i, pair value) {
+    for (int part = 0; part < 2; part++)
+        if (single)
+            ((float *)array)[2 * i + part] = (float)value[part];
+        else
+            ((double *)array)[2 * i + part] = value[part];
 }
 
 /* One run, with what does not change in it known to the compiler. */
@@ -174,27 +186,24 @@ static inline __attribute__((always_inline)) void
 apply(const weft_fields_run *run, const weft_convolved *c, weft_kernel_kind kind, int rank,
       bool single, int in_fields, int out_fields) {
     int64_t index[3] = {0, 0, 0};
+    const double factor = 1 / c->points;
     bool folds = false;
     for (int a = 0; a < rank; a++) {
         index[a] = run->index[a];
         if (a != run->axis) folds = folds || 2 * index[a] == c->axis[a].transform;
     }
     for (int64_t i = 0; i < run->count; i++) {
-        point p = {.square = 0};
-        double factor = 1 / c->points;
+        point p = {.factor = factor};
         index[run->axis] = run->index[run->axis] + i;
         for (int a = 0; a < rank; a++) p.k[a] = c->wave[a][index[a]];
         for (int f = 0; f < in_fields; f++)
-            for (int part = 0; part < 2; part++)
-                p.in[f][part] = number_of(run->in[f], single, 2 * i * run->in_stride + part);
+            p.in[f] = number_of(run->in[f], single, i * run->in_stride);
         if (folds || 2 * index[run->axis] == c->axis[run->axis].transform)
-            factor *= multiply_folded(c, kind, rank, index, &p);
+            multiply_folded(c, kind, rank, index, out_fields, &p);
         else
             multiply(kind, rank, c->problem.kernel.lame, &p);
         for (int f = 0; f < out_fields; f++)
-            for (int part = 0; part < 2; part++)
-                set_number(run->out[f], single, 2 * i * run->out_stride + part,
-                           p.out[f][part] * factor);
+            set_number(run->out[f], single, i * run->out_stride, p.out[f]);
     }
 }
 
