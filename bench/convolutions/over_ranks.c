@@ -129,20 +129,24 @@ static view inside(const cube *c, double *data, const int64_t *lo, const int64_t
     return v;
 }
 
-/* Where an array is padded, the field is kept beside it. */
-static void keep_field(const cube *c, way *w) {
-    const view *v = &w->padded;
-    const size_t bytes = (size_t)(v->n[0] * v->n[1] * v->n[2]) * sizeof(double);
-    const weft_box box = {{v->lo[0], v->lo[1], v->lo[2]}, {v->n[0], v->n[1], v->n[2]}};
+/* Tells where the field lies in w->wide, an array of so many bytes, and fills it in. Where that is
+ * padded, field and result are kept beside it; otherwise the result is an array like it. */
+static void place_field(const cube *c, way *w, size_t bytes, const int64_t *lo, const int64_t *n,
+                        const int64_t *pitch) {
+    w->padded = inside(c, w->wide, lo, n, pitch);
     if (c->wide == c->n) {
-        w->field = *v;
-        fill(&w->field);
-        return;
+        w->out = allocate(bytes);
+        w->field = w->padded;
+        w->result = inside(c, w->out, lo, n, pitch);
+    } else {
+        const int64_t *here = w->padded.n;
+        const weft_box box = {{lo[0], lo[1], lo[2]}, {here[0], here[1], here[2]}};
+        const size_t dense = (size_t)(here[0] * here[1] * here[2]) * sizeof(double);
+        w->in = allocate(dense);
+        w->out = allocate(dense);
+        w->field = view_of(w->in, &box);
+        w->result = view_of(w->out, &box);
     }
-    w->in = allocate(bytes);
-    w->out = allocate(bytes);
-    w->field = view_of(w->in, &box);
-    w->result = view_of(w->out, &box);
     fill(&w->field);
 }
 
@@ -184,12 +188,7 @@ static way separate(const cube *c) {
         w.factors[i] = factor(c, spectrum.lo[0] + i / spectrum.n[2] / spectrum.n[1],
                               spectrum.lo[1] + i / spectrum.n[2] % spectrum.n[1],
                               spectrum.lo[2] + i % spectrum.n[2]);
-    w.padded = inside(c, w.wide, box.lo, box.n, &box.n[1]);
-    keep_field(c, &w);
-    if (c->wide == c->n) { /* out of place, as the convolution is */
-        w.out = allocate(bytes[0]);
-        w.result = inside(c, w.out, box.lo, box.n, &box.n[1]);
-    }
+    place_field(c, &w, bytes[0], box.lo, box.n, &box.n[1]);
     return w;
 }
 
@@ -216,19 +215,14 @@ static way by_fftw(const cube *c) {
         w.factors[i] = factor(c, i / half[2] % n[0], start1 + i / half[2] / n[0], i % half[2]);
     const int64_t lo[3] = {start0, 0, 0}, here[3] = {n0, n[1], n[2]},
                   pitch[2] = {n[1], 2 * half[2]};
-    w.padded = inside(c, w.wide, lo, here, pitch);
-    keep_field(c, &w);
-    if (c->wide == c->n) { /* FFTW's inverse transforms of real numbers destroy their input */
-        w.out = allocate(numbers * sizeof(double));
-        w.result = inside(c, w.out, lo, here, pitch);
-    }
+    place_field(c, &w, numbers * sizeof(double), lo, here, pitch);
     return w;
 }
 
 static void run(const cube *c, way *w) {
     const bool pads = c->wide > c->n;
     double *out = pads ? w->wide : w->out;
-    if (!w->library && !w->spectrum) {
+    if (!w->spectrum) { /* the convolution as one plan */
         ok(weft_convolution_execute(w->plan, w->in, w->out));
         return;
     }

@@ -849,8 +849,8 @@ WEFT_API void weft_composition_destroy(weft_composition *composition);
 typedef enum weft_boundary {
     WEFT_PERIODIC = 0, /* repeats itself */
     WEFT_LINEAR,       /* zero; the result has the extents of weft_convolution_problem.mode */
-    WEFT_FREE_SPACE,   /* zero; the result has the field's extents. Of the built-in kernels for
-                          POISSON and SCREENED_POISSON, along up to 3 axes, as in unbounded space */
+    WEFT_FREE_SPACE,   /* zero; the result has the field's extents. Built-in kernels: POISSON and
+                          SCREENED_POISSON, as in unbounded space, along up to 3 such axes */
     WEFT_DIRICHLET,    /* odd about both faces, so 0 there: cosine and sine transforms of type 2 */
     WEFT_NEUMANN       /* even about both faces, so without slope there */
 } weft_boundary;

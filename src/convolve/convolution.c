@@ -11,7 +11,7 @@
 
 #define HASH(sum, value) weft_hash_bytes((sum), &(value), sizeof(value))
 
-/* A number that differs (very probably) where the problems of two ranks of the context do. */
+/* A number that differs (very probably) where the problems of two ranks do; 0 for one rank. */
 static int checksum(weft_context ctx, const weft_convolved *c, const void *kernel) {
     const weft_convolution_problem *p = &c->problem;
     uint64_t sum = WEFT_HASH_OF_NOTHING;

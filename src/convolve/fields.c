@@ -74,33 +74,33 @@ weft_status weft_convolved_find_waves(weft_convolved *c) {
 /* The real and the imaginary part of a number. */
 typedef double pair __attribute__((vector_size(16)));
 
-/* What is made at a wavenumber k, times `factor`. */
-enum { MOST = 6 };
+enum { MOST = 6 }; /* fields */
+
+/* A wavenumber k, and what is made of the fields there, times `factor`. */
 typedef struct point {
     double k[3], square, factor;
     pair in[MOST], out[MOST];
 } point;
 
-/* i times a number. */
-static inline pair turn(pair x) {
+static inline pair times_i(pair x) {
     return (pair){-x[1], x[0]};
 }
 
 static inline void gradient(int rank, point *p) {
-    const pair x = p->factor * turn(p->in[0]);
+    const pair x = p->factor * times_i(p->in[0]);
     for (int a = 0; a < rank; a++) p->out[a] = p->k[a] * x;
 }
 
 static inline void divergence(int rank, point *p) {
     pair along = p->k[0] * p->in[0];
     for (int a = 1; a < rank; a++) along += p->k[a] * p->in[a];
-    p->out[0] = p->factor * turn(along);
+    p->out[0] = p->factor * times_i(along);
 }
 
 static inline void curl(int rank, point *p) {
     for (int a = rank == 2 ? 2 : 0; a < 3; a++) {
         const int b = (a + 1) % 3, d = (a + 2) % 3;
-        p->out[rank == 2 ? 0 : a] = p->factor * turn(p->k[b] * p->in[d] - p->k[d] * p->in[b]);
+        p->out[rank == 2 ? 0 : a] = p->factor * times_i(p->k[b] * p->in[d] - p->k[d] * p->in[b]);
     }
 }
 

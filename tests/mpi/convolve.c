@@ -371,6 +371,12 @@ static void array_case(int number) {
     free(array);
 }
 
+/* The middle of a cell along an axis. */
+static double position(const weft_convolution_problem *p, const int64_t *index, int a) {
+    const double length = p->length[a] > 0 ? p->length[a] : (double)p->n[a];
+    return ((double)index[a] + 0.5) * length / (double)p->n[a];
+}
+
 /* ---- built-in kernels against eigenfunctions ---- */
 
 static int64_t mode_number[WEFT_MAX_RANK];
@@ -383,8 +389,7 @@ static double complex eigenfunction(const convolve_case *c, const int64_t *index
     const weft_convolution_problem *p = &c->problem;
     double phase = 0, product = 1 + (double)member;
     for (int a = 0; a < p->rank; a++) {
-        const double h = (p->length[a] > 0 ? p->length[a] : (double)p->n[a]) / (double)p->n[a];
-        const double x = ((double)index[a] + 0.5) * h;
+        const double x = position(p, index, a);
         if (p->boundary[a] == WEFT_PERIODIC)
             phase += wavenumber[a] * x;
         else
@@ -611,8 +616,7 @@ static double distance(const convolve_case *c, const int64_t *index) {
     const weft_convolution_problem *p = &c->problem;
     double square = 0;
     for (int a = 0; a < p->rank; a++) {
-        const double h = p->length[a] / (double)p->n[a];
-        const double x = ((double)index[a] + 0.5) * h - p->length[a] / 2;
+        const double x = position(p, index, a) - p->length[a] / 2;
         square += x * x;
     }
     return sqrt(square);
@@ -670,7 +674,7 @@ static double complex solution(const convolve_case *c, const int64_t *index, int
     const weft_convolution_problem *p = &c->problem;
     double square = 0, product = 1 + (double)member;
     for (int a = 0; a < p->rank; a++) {
-        const double x = ((double)index[a] + 0.5) * p->length[a] / (double)p->n[a];
+        const double x = position(p, index, a);
         if (p->boundary[a] == WEFT_FREE_SPACE)
             square += (x - p->length[a] / 2) * (x - p->length[a] / 2);
         else
@@ -687,8 +691,7 @@ static double complex source(const convolve_case *c, const int64_t *index, int64
     double factor =
         p->kernel.kind == WEFT_KERNEL_POISSON ? 0 : p->kernel.parameter * p->kernel.parameter;
     for (int a = 0; a < p->rank; a++) {
-        const double x =
-            ((double)index[a] + 0.5) * p->length[a] / (double)p->n[a] - p->length[a] / 2;
+        const double x = position(p, index, a) - p->length[a] / 2;
         factor += p->boundary[a] == WEFT_FREE_SPACE ? over - x * x * over * over
                                                     : wavenumber[a] * wavenumber[a];
     }
