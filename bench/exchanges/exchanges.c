@@ -1,11 +1,14 @@
 /*
  * How long a transform of a cube takes over the ranks it is started on, data on the device: for
- * each number of parts given, forward and inverse, median, least and 90th percentile of the slowest
- * rank's times, the phases of rank 0's last run, and whether messages, where the method sends any,
- * go through page-locked memory. CSV on standard output. Outputs are not checked here; `weft
- * validate` does that. Usage: mpirun -n P bench_exchanges [--size N] [--kind c2c|r2c]
- *     [--exchange M] [--engine E] [--device D] [--single] [--runs R] [--staged] CHUNKS...
+ * each number of parts given, forward and inverse, with --convolve a convolution with a Gaussian,
+ * too (forward, a factor for each wavenumber, inverse, in place), median, least and 90th percentile
+ * of the slowest rank's times, the phases of rank 0's last run, and whether messages, where the
+ * method sends any, go through page-locked memory. CSV on standard output. Outputs are not checked
+ * here; `weft validate` does that. Usage: mpirun -n P bench_exchanges [--size N] [--kind c2c|r2c]
+ *     [--exchange M] [--engine E] [--device D] [--single] [--runs R] [--staged]
+ *     [--convolve] CHUNKS...
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +16,7 @@
 
 #include "measuring.h"
 
-enum { MOST_RUNS = 1000, WARMUPS = 3 };
+enum { MOST_RUNS = 1000, WARMUPS = 3, LARGEST = 1 << 12 };
 
 typedef struct setting {
     weft_problem problem;
@@ -25,6 +28,12 @@ static void must(weft_status status) {
     if (status == WEFT_SUCCESS) return;
     fprintf(stderr, "bench_exchanges: %s\n", weft_last_error(NULL));
     MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static const char *direction_name(weft_direction direction) {
+    return direction == WEFT_FORWARD   ? "forward"
+           : direction == WEFT_INVERSE ? "inverse"
+                                       : "convolve";
 }
 
 static void time_direction(const setting *s, weft_plan plan, weft_direction direction,
@@ -50,22 +59,31 @@ static void time_direction(const setting *s, weft_plan plan, weft_direction dire
     printf("%s,%d,%lld,%s,%s,%s,%s,%d,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%.4f,%d\n",
            weft_engine_name(used.engine), ranks, (long long)s->problem.n[0],
            weft_kind_name(s->problem.kind), weft_precision_name(s->problem.precision),
-           weft_exchange_name(used.exchange[0]), direction == WEFT_FORWARD ? "forward" : "inverse",
-           used.chunks, 1e3 * median, 1e3 * seconds[0], 1e3 * seconds[s->runs * 9 / 10],
-           1e3 * t.fft, 1e3 * t.pack, 1e3 * t.exchange, 1e3 * t.unpack, 1e3 * t.local,
+           weft_exchange_name(used.exchange[0]), direction_name(direction), used.chunks,
+           1e3 * median, 1e3 * seconds[0], 1e3 * seconds[s->runs * 9 / 10], 1e3 * t.fft,
+           1e3 * t.pack, 1e3 * t.exchange, 1e3 * t.unpack, 1e3 * t.local,
            used.device_aware == WEFT_STAGED);
     fflush(stdout);
 }
 
 static void time_plan(const setting *s) {
+    static double gaussian[LARGEST];
+    weft_operator filter = {.kind = WEFT_OPERATOR_TABLE};
+    weft_problem problem = s->problem;
     weft_context context = NULL;
     weft_plan plan = NULL;
     size_t in_bytes, out_bytes;
     void *in, *out;
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int a = 0; a < problem.rank; a++) filter.table[a] = gaussian;
+    for (int64_t k = 0; k < LARGEST; k++) {
+        const double wave = (double)(k < problem.n[0] - k ? k : problem.n[0] - k);
+        gaussian[k] = exp(-wave * wave / 200);
+    }
+    if (s->options.convolve) problem.spectral = (weft_operators){&filter, 1};
     must(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &context));
-    must(weft_plan_create(context, &s->problem, &s->options, &plan));
+    must(weft_plan_create(context, &problem, &s->options, &plan));
     must(weft_plan_bytes(plan, WEFT_INPUT, &in_bytes));
     must(weft_plan_bytes(plan, WEFT_OUTPUT, &out_bytes));
     must(weft_buffer_create(plan, in_bytes, &in));
@@ -73,6 +91,7 @@ static void time_plan(const setting *s) {
     must(upload_random(plan, in, in_bytes, s->problem.precision, (uint64_t)rank));
     time_direction(s, plan, WEFT_FORWARD, in, out);
     time_direction(s, plan, WEFT_INVERSE, out, in);
+    if (s->options.convolve) time_direction(s, plan, WEFT_CONVOLVE, in, in);
     weft_buffer_destroy(plan, &in);
     weft_buffer_destroy(plan, &out);
     weft_plan_destroy(&plan);
@@ -124,6 +143,8 @@ int main(int argc, char **argv) {
             s.problem.precision = WEFT_SINGLE;
         } else if (strcmp(argv[i], "--staged") == 0) {
             s.options.device_aware = WEFT_STAGED;
+        } else if (strcmp(argv[i], "--convolve") == 0) {
+            s.options.convolve = 1;
         } else if (argv[i][0] == '-' && i + 1 < argc) {
             set(&s, argv[i], argv[i + 1]);
             i++;
