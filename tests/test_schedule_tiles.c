@@ -40,7 +40,7 @@ static void let_gpus_take_pieces(setting *s) {
     s->candidate.device = weft_device_find(WEFT_CUDA);
 }
 
-/* While an exchange in tiles stores somewhere, the transform before it still loads: also its own
+/* While messages in tiles are stored somewhere, the transform before them still loads: also its own
  * block, where the exchange before that left it. Only what partners read can be loaded remotely. */
 static void check_overlaps(const weft_schedule *schedule) {
     for (int k = 1; k < schedule->steps; k++)
@@ -50,7 +50,7 @@ static void check_overlaps(const weft_schedule *schedule) {
         const weft_step *first = &schedule->step[k - 2], *step = &schedule->step[k];
         const weft_exchange_step *x = &step->as.exchange;
         if (first->kind != WEFT_STEP_EXCHANGE || step->kind != WEFT_STEP_EXCHANGE ||
-            !first->as.exchange.loaded || !x->produced.alternates)
+            !first->as.exchange.loaded || !x->produced.alternates || is_read_by_partners(x))
             continue;
         assert_int_not_equal(step->dst, first->src);
         assert_int_not_equal(x->send, first->src);
@@ -81,8 +81,8 @@ static void tiles_of_an_exchange_leave_alone_what_the_transform_before_loads(voi
     }
 }
 
-/* A transform on a device loads half of what several partners have from their arrays; all of it if
- * the transform before is done by then, so that copies would have nothing to overlap with. */
+/* A transform on a device loads half of what several partners have from their arrays. In place the
+ * first transform stores where partners read, so that nothing is copied there. */
 static void later_tiles_of_a_slab_are_loaded_from_the_partners(void **state) {
     (void)state;
     for (int mix = 0; mix < 4; mix++) {
@@ -93,10 +93,40 @@ static void later_tiles_of_a_slab_are_loaded_from_the_partners(void **state) {
         schedule(s, 1, forward ? WEFT_FORWARD : WEFT_INVERSE, in_place);
         const weft_exchange_step *x = exchange_of(&s->schedule, 0);
         const weft_fft_step *after = fft_of(&s->schedule, 1);
+        assert_null(step_of(&s->schedule, WEFT_STEP_COPY, 0));
         assert_int_equal(after->tiles, 4);
-        assert_true(x->consumed.alternates);
-        assert_int_equal(x->produced.alternates, !in_place);
-        assert_int_equal(after->remote_tiles, in_place ? 4 : 2);
+        assert_true(x->produced.alternates && x->consumed.alternates);
+        assert_int_equal(after->remote_tiles, 2);
+        weft_schedule_release(&s->schedule);
+        free(s);
+    }
+}
+
+/* The transform there and back consumes the tiles of the first exchange, and the second produces
+ * the same. Two ranks copy from each other, more also load from each other's arrays. */
+static void a_convolution_overlaps_with_both_exchanges(void **state) {
+    (void)state;
+    EACH(methods, m)
+    for (int mix = 0; mix < 8; mix++) {
+        const bool real = mix & 1, in_place = mix & 2, shared = methods[m] == WEFT_PEER;
+        const int ranks = mix & 4 ? 4 : 2;
+        setting *s =
+            make(real ? WEFT_R2C : WEFT_C2C, WEFT_SLAB_2D1D, WEFT_DEFAULT, methods[m], ranks, 0);
+        s->candidate.tiles = 8;
+        let_gpus_take_pieces(s);
+        schedule(s, 1, WEFT_CONVOLVE, in_place);
+        const weft_exchange_step *there = exchange_of(&s->schedule, 0);
+        const weft_exchange_step *back = exchange_of(&s->schedule, 1);
+        assert_true(fft_of(&s->schedule, 1)->transform.round_trip);
+        assert_int_equal(fft_of(&s->schedule, 1)->tiles, 4);
+        assert_null(step_of(&s->schedule, WEFT_STEP_COPY, 0));
+        if (shared) {
+            assert_int_equal(back->produced.axis, there->consumed.axis);
+            assert_int_equal(back->produced.tiles, 4);
+            assert_true(there->consumed.alternates && back->produced.alternates);
+            assert_true(back->consumed.alternates);
+            assert_int_equal(fft_of(&s->schedule, 2)->remote_tiles, ranks > 2 ? 2 : 0);
+        }
         weft_schedule_release(&s->schedule);
         free(s);
     }
@@ -169,6 +199,7 @@ int main(void) {
         cmocka_unit_test(tiles_of_a_slab_overlap_with_both_transforms),
         cmocka_unit_test(tiles_of_an_exchange_leave_alone_what_the_transform_before_loads),
         cmocka_unit_test(later_tiles_of_a_slab_are_loaded_from_the_partners),
+        cmocka_unit_test(a_convolution_overlaps_with_both_exchanges),
         cmocka_unit_test(tiles_of_a_pencil_are_a_pipeline_along_x),
         cmocka_unit_test(tiles_that_follow_each_other_are_one_block),
     };

@@ -101,10 +101,12 @@ static void try_step(const weft_step *step, int base, int src, int dst, range bu
             return;
         relax(best, base + (src == dst ? 0 : buffers.price->elsewhere), src, -1, -1);
         return;
-    case WEFT_STEP_FFT: /* in place or not must not depend on the exchange method: engines that take
-                           no pieces round differently */
+    case WEFT_STEP_FFT: /* where bits depend on it, in place or not must not depend on the exchange
+                           method; elsewhere it is done in place unless that costs a copy */
         if ((src == dst) == (step->as.fft.can_alias && src != WEFT_BUFFER_IN))
             relax(best, base, src, -1, -1);
+        else if (src != dst && step->as.fft.same_either)
+            relax(best, base + buffers.price->elsewhere, src, -1, -1);
         return;
     case WEFT_STEP_COPY:
         if (src != dst)

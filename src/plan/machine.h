@@ -55,7 +55,7 @@ typedef struct weft_machine_buffers {
     int third;       /* more for a third one, and for a fourth: only where nothing else works */
     int final_copy;  /* a copy of the result into the caller's buffer */
     int shared_copy; /* a copy of the data before partners read it */
-    int elsewhere;   /* a pointwise step stores past the lines that it loaded */
+    int elsewhere;   /* a step stores past what it loaded, though it could store there */
     int waiting;     /* a transform that goes in tiles waits for the exchange as a whole */
     int own_packed;  /* this rank's own block is packed and unpacked instead of copied */
     int own_shifted; /* the same where nothing is packed: accepted to save a workspace */

@@ -10,7 +10,8 @@
  *
  * Transforms go in their tiles whatever the exchange method and the buffers, for engines may round
  * otherwise when they do less at once. A transform between two exchanges goes in the tiles of the
- * first, in the direction of the data.
+ * first, in the direction of the data; so does the second, if it can produce tiles along that axis,
+ * as after the transform of a convolution that goes there and back.
  *
  * The exchanges of a line over several ranks go whole: whether its twiddle factors are part of a
  * transform, or a step between it and an exchange, differs by rank, and tiles must not.
@@ -71,16 +72,17 @@ static void choose_axes(const weft_chain *chain, const weft_exchange_step *x,
         *produced = *consumed = common;
 }
 
-/* The transform goes in these tiles, unless it has others already. Engines may want real data
- * aligned as complex numbers are, so its tiles begin at even places. */
+/* Whether the transform goes in these tiles, from now on unless it has others already. Engines may
+ * want real data aligned as complex numbers are, so its tiles begin at even places. */
 static bool tile_transform(weft_tiling tiling, const weft_region *box, weft_fft_step *fft) {
     int loop = 0;
-    if (!fft || fft->tiles > 1 || tiling.tiles < 2 || weft_step_transforms(fft, tiling.axis) ||
+    if (!fft || tiling.tiles < 2 || weft_step_transforms(fft, tiling.axis) ||
         box->n[tiling.axis] < 2)
         return false;
     const weft_transform *t = &fft->transform;
     for (int a = 0; a < tiling.axis; a++)
         if (!weft_step_transforms(fft, a) && box->n[a] != 1) loop++;
+    if (fft->tiles > 1) return fft->tiles == tiling.tiles && fft->tile_loop == loop;
     if ((t->kind == WEFT_TRANSFORM_R2C && t->loop[loop].in_stride % 2 != 0) ||
         (t->kind == WEFT_TRANSFORM_C2R && t->loop[loop].out_stride % 2 != 0))
         return false;
@@ -89,12 +91,24 @@ static bool tile_transform(weft_tiling tiling, const weft_region *box, weft_fft_
     return true;
 }
 
+/* The tiles that exchange i produces along an axis: those in which the exchange before the
+ * transform `before` consumes, if it has any along that axis. They are equal on all ranks. */
+static int tiles_produced(const weft_schedule_request *request, weft_schedule *schedule, int i,
+                          const weft_fft_step *before, int axis) {
+    bool adjacent;
+    while (--i >= 0 && schedule->step[i].kind != WEFT_STEP_EXCHANGE) continue;
+    if (i < 0 || !before || transform_next_to(schedule, i, 1, &adjacent) != before)
+        return request->exchanging.tiles;
+    const weft_tiling *consumed = &schedule->step[i].as.exchange.consumed;
+    return consumed->tiles > 1 && consumed->axis == axis ? consumed->tiles
+                                                         : request->exchanging.tiles;
+}
+
 /* Along an axis of their own there are half as many tiles consumed as produced, for what partners
  * read is copied in pairs of both. */
-static int tiles_consumed(const weft_schedule_request *request, int produced, int consumed) {
+static int tiles_consumed(const weft_schedule_request *request, int produced) {
     const int tiles = request->exchanging.tiles;
     const int most = weft_request_machine(request)->tiling.most_consumed;
-    if (produced == consumed) return tiles;
     if (produced < 0) return tiles;
     return (tiles + 1) / 2 < most ? (tiles + 1) / 2 : most;
 }
@@ -112,10 +126,12 @@ static void tile_exchange(const weft_schedule_request *request, weft_schedule *s
     int produced, consumed;
     choose_axes(request->chain, x, before, after, &produced, &consumed);
     if (produced >= 0)
-        x->produced = (weft_tiling){.tiles = request->exchanging.tiles, .axis = produced};
+        x->produced = (weft_tiling){.tiles = tiles_produced(request, schedule, i, before, produced),
+                                    .axis = produced};
     if (consumed >= 0)
-        x->consumed =
-            (weft_tiling){.tiles = tiles_consumed(request, produced, consumed), .axis = consumed};
+        x->consumed = (weft_tiling){
+            .tiles = produced == consumed ? x->produced.tiles : tiles_consumed(request, produced),
+            .axis = consumed};
     x->produced.transformed =
         adjacent[0] && tile_transform(x->produced, &x->geometry.src_box, before);
     x->consumed.transformed =
@@ -146,20 +162,24 @@ void weft_schedule_tile(const weft_schedule_request *request, weft_schedule *sch
     }
 }
 
-/* Whether the exchange, step i, stores where the transform before it loads: in its source, or,
- * after another exchange, in this rank's own block where that one left it. In place a tile touches
- * nothing but itself. */
-static bool fills_source(const weft_schedule *schedule, int i) {
-    const weft_step *step = &schedule->step[i], *before = step - 1, *earlier = step - 2;
+/* Whether the tiles of the exchange, step i, can come between those of the transform before it. A
+ * reader whose own block stays where it is stores nothing until the transform has ended. The others
+ * must not store where the transform is still to load: in its source, or, after another exchange,
+ * in this rank's own block where that one left it. In place a tile touches nothing but itself. Nor
+ * may they begin while tiles of the exchange before the transform are still read: an exchange at
+ * once stops this rank until all partners begin it, too, and they may wait for it to have read. */
+static bool can_leave_early(const weft_schedule *schedule, int i) {
+    const weft_step *step = &schedule->step[i], *before = step - 1;
+    const weft_step *earlier = i > 1 && step[-2].kind == WEFT_STEP_EXCHANGE ? step - 2 : NULL;
     const weft_exchange_step *x = &step->as.exchange;
     const int filled[] = {step->dst, x->send, x->receive};
-    const bool loads_own =
-        i > 1 && earlier->kind == WEFT_STEP_EXCHANGE && earlier->as.exchange.loaded;
+    if (x->method->carrier == WEFT_CARRIED_BY_READERS && x->own == WEFT_OWN_STAYS) return true;
+    if (earlier && earlier->as.exchange.consumed.alternates) return false;
     for (int f = 0; f < 3; f++)
-        if ((loads_own && filled[f] == earlier->src) ||
+        if ((earlier && earlier->as.exchange.loaded && filled[f] == earlier->src) ||
             (before->src != before->dst && filled[f] == before->src))
-            return true;
-    return false;
+            return false;
+    return true;
 }
 
 /* A transform alternates with the exchange next to it unless it stores where the exchange still
@@ -172,7 +192,7 @@ void weft_schedule_alternate(weft_schedule *schedule) {
         if (step->kind != WEFT_STEP_EXCHANGE || !weft_step_is_tiled(x)) continue;
         const bool separate = step->src != step->dst && x->receive != step->src;
         x->produced.alternates = separate && x->produced.transformed &&
-                                 before->kind == WEFT_STEP_FFT && !fills_source(schedule, i);
+                                 before->kind == WEFT_STEP_FFT && can_leave_early(schedule, i);
         x->consumed.alternates =
             separate && x->consumed.transformed && after->kind == WEFT_STEP_FFT &&
             (after->src == after->dst ||
