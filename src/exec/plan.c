@@ -85,11 +85,6 @@ static weft_status check_operators(const weft_call *call, const weft_device_ops 
         for (int k = 0; k < call->operators[i].count; k++) {
             const weft_operator *o = &call->operators[i].item[k];
             const bool matrix = o->kind == WEFT_OPERATOR_MATRIX;
-            if (weft_operator_is_matrix(o) && !device->run)
-                return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                                 "problem.spectral: device %s runs no WEFT_OPERATOR_MATRIX; choose "
-                                 "host",
-                                 device->name);
             const bool has_function = matrix ? o->matrix != NULL : o->function != NULL;
             if ((!matrix && o->kind != WEFT_OPERATOR_FUNCTION) ||
                 (device->run ? has_function : o->snippet != NULL))
