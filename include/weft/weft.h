@@ -404,7 +404,7 @@ typedef struct weft_operator {
      * C, compiled with the kernels of the plan. Of a FUNCTION they change `value`. It is a `real`
      * or, of complex elements, a `real2` with the parts value.x and value.y; real is double or
      * float. Of a MATRIX they set out[0], out[1], ..., which are 0 until then, to what they make of
-     * the fields in[0], in[1], ... of the point. They may read
+     * the fields in[0], in[1], ... of the point, numbers of the same type. They may read
      *     const long64 *index    the element's global index along each axis
      *     const long64 *n        the global array's extents
      *     long64 batch           the member of the batch
