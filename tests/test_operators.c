@@ -571,6 +571,11 @@ static void no_function(const weft_operator_run *r, void *argument) {
     (void)argument;
 }
 
+static void no_matrix(const weft_fields_run *r, void *argument) {
+    (void)r;
+    (void)argument;
+}
+
 static double numbers[64], not_a_number[64] = {[3] = NAN};
 
 /* A wrong operator in a place of a 6 x 5 x 8 transform, and what the sentence must contain. */
@@ -580,8 +585,8 @@ static const struct {
     int spectral;
     weft_operator operator;
 } misuses[] = {
-    {{"load.list[0].kind", "1..8"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)0}},
-    {{"kind is 9", "1..8"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)9}},
+    {{"load.list[0].kind", "1..9"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)0}},
+    {{"kind is 10", "1..9"}, WEFT_C2C, 0, {.kind = (weft_operator_kind)10}},
     {{"factor", "inf"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_SCALE, .factor = INFINITY}},
     {{"along no axis", "window"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_WINDOW}},
     {{"window[3]", "3 axes"},
@@ -617,6 +622,27 @@ static const struct {
      0,
      {.kind = WEFT_OPERATOR_TABLE, .table = {numbers}, .complex_factors = 2}},
     {{"function is NULL", "spectral.list[0]"}, WEFT_C2C, 1, {.kind = WEFT_OPERATOR_FUNCTION}},
+    {{"snippet is empty", "load.list[0]"},
+     WEFT_C2C,
+     0,
+     {.kind = WEFT_OPERATOR_FUNCTION, .snippet = ""}},
+    {{"matrix is NULL", "spectral.list[0]"}, WEFT_C2C, 1, {.kind = WEFT_OPERATOR_MATRIX}},
+    {{"snippet is empty", "give its text"},
+     WEFT_C2C,
+     1,
+     {.kind = WEFT_OPERATOR_MATRIX, .matrix = no_matrix, .snippet = ""}},
+    {{"parameters is 17", "spectral.list[0]"},
+     WEFT_C2C,
+     1,
+     {.kind = WEFT_OPERATOR_MATRIX, .matrix = no_matrix, .parameters = 17}},
+    {{"list[0].array is -1", "0 to 15"},
+     WEFT_C2C,
+     1,
+     {.kind = WEFT_OPERATOR_MATRIX_ARRAY, .array = -1}},
+    {{"complex_factors is 2", "0 or 1"},
+     WEFT_R2C,
+     1,
+     {.kind = WEFT_OPERATOR_MATRIX_ARRAY, .complex_factors = 2}},
     {{"list[0].array is 16", "0 to 15"}, WEFT_C2C, 0, {.kind = WEFT_OPERATOR_ARRAY, .array = 16}},
     {{"complex factors", "real"}, WEFT_R2C, 0, {.kind = WEFT_OPERATOR_ARRAY, .complex_factors = 1}},
     {{"list[0].array is 16", "0 to 15"}, WEFT_R2C, 1, {.kind = WEFT_OPERATOR_REDUCE, .array = 16}},
@@ -683,6 +709,99 @@ static void a_snippet_alone_is_refused_where_the_host_computes(void **state) {
     weft_plan_destroy(&plan);
 }
 
+/* Operators that are right by themselves, but not there, and what the sentence must contain. */
+static void matrices_are_refused_where_they_do_not_go(void **state) {
+    (void)state;
+    const weft_operator matrix = {.kind = WEFT_OPERATOR_MATRIX_ARRAY};
+    const weft_operator function = {.kind = WEFT_OPERATOR_MATRIX, .matrix = no_matrix};
+    const weft_operator snippet = {.kind = WEFT_OPERATOR_MATRIX, .snippet = "out[0] = in[0];"};
+    const weft_operator two[] = {matrix, function};
+    const weft_operator windowed[] = {
+        matrix, {.kind = WEFT_OPERATOR_WINDOW, .window = {{.kind = WEFT_WINDOW_HANN}}}};
+    const weft_brick brick = {.box = {.n = {4, 6}}};
+    const weft_options keeps = {.convolve = 1, .keep_spectrum = 1};
+    const weft_options in_place = {.placement = WEFT_IN_PLACE};
+    const struct {
+        const char *words;
+        weft_problem problem;
+        const weft_options *options;
+    } refused[] = {
+        {"problem.load has a matrix", {.load = {&matrix, 1}}, NULL},
+        {"problem.store has a matrix", {.store = {&function, 1}}, NULL},
+        {"spectral.list[0]: a matrix goes together with", {.spectral = {two, 2}}, NULL},
+        {"spectral.list[1]: a matrix goes together with", {.spectral = {windowed, 2}}, NULL},
+        {"device host runs no matrix that is given as a snippet only",
+         {.spectral = {&snippet, 1}},
+         NULL},
+        {"has an operator matrix array", {.spectral = {&matrix, 1}, .output = &brick}, NULL},
+        {"options.keep_spectrum: not together with a matrix", {.spectral = {&matrix, 1}}, &keeps},
+        {"problem.spectral_storage is complex-half, but a matrix",
+         {.spectral = {&matrix, 1}, .spectral_storage = WEFT_STORAGE_COMPLEX_HALF},
+         NULL},
+        {"problem.spectral_storage is complex-half, but a matrix",
+         {.spectral = {&function, 1}, .precision = WEFT_HALF},
+         NULL},
+        {"result_fields is 3, but fields 2", {.fields = 2, .result_fields = 3}, NULL},
+        {"problem.fields is 65", {.fields = WEFT_MAX_FIELDS + 1, .spectral = {&matrix, 1}}, NULL},
+        {"result_fields -1", {.result_fields = -1, .spectral = {&matrix, 1}}, NULL},
+        {"options.placement: result_fields that are not fields",
+         {.fields = 2, .result_fields = 3, .spectral = {&matrix, 1}},
+         &in_place},
+        {"complex factors, but the array there is real",
+         {.kind = WEFT_R2R,
+          .axis = {WEFT_DCT2, WEFT_DCT2},
+          .spectral = {&(weft_operator){.kind = WEFT_OPERATOR_MATRIX_ARRAY, .complex_factors = 1},
+                       1}},
+         NULL},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        weft_problem problem = refused[i].problem;
+        weft_plan plan = NULL;
+        problem.rank = 2;
+        problem.n[0] = 4;
+        problem.n[1] = 6;
+        assert_int_not_equal(weft_plan_create(ctx, &problem, refused[i].options, &plan),
+                             WEFT_SUCCESS);
+        assert_null(plan);
+        if (!strstr(weft_last_error(ctx), refused[i].words))
+            fail_msg("%s, not: %s", weft_last_error(ctx), refused[i].words);
+    }
+}
+
+/* Three fields of two, of real numbers: the matrices of cosine transforms are real. */
+static void an_array_has_a_matrix_for_each_point_of_real_numbers(void **state) {
+    (void)state;
+    enum { ALL = 4 * 6 };
+    const weft_operator matrix = {.kind = WEFT_OPERATOR_MATRIX_ARRAY, .array = 1};
+    const weft_problem problem = {.rank = 2,
+                                  .n = {4, 6},
+                                  .kind = WEFT_R2R,
+                                  .axis = {WEFT_DCT2, WEFT_DCT2},
+                                  .fields = 2,
+                                  .result_fields = 3,
+                                  .spectral = {&matrix, 1}};
+    weft_problem plain = problem;
+    double in[2 * ALL], spectrum[2 * ALL], out[3 * ALL], entries[6 * ALL];
+    weft_plan plan = NULL;
+    plain.result_fields = 2;
+    plain.spectral = (weft_operators){NULL, 0};
+    for (int i = 0; i < 2 * ALL; i++) in[i] = i * 7 % 13 - 5;
+    for (int i = 0; i < 6 * ALL; i++) entries[i] = i * 5 % 17 - 8;
+    run(&plain, (weft_options){0}, WEFT_FORWARD, in, spectrum);
+    assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_SUCCESS);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, out), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "array 1 of the operators was never set"));
+    assert_int_equal(weft_plan_set_array(plan, 1, entries), WEFT_SUCCESS);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, out), WEFT_SUCCESS);
+    for (int g = 0; g < 3; g++)
+        for (int i = 0; i < ALL; i++) {
+            const double *entry = entries + 2 * g * ALL + i;
+            const double want = entry[0] * spectrum[i] + entry[ALL] * spectrum[ALL + i];
+            assert_true(fabs(out[g * ALL + i] - want) < 1e-12 * fmax(1, fabs(want)));
+        }
+    weft_plan_destroy(&plan);
+}
+
 /* A list of a program compiled against a later header, whose operators have a field more. */
 static void operators_of_other_versions_are_read_by_their_size(void **state) {
     (void)state;
@@ -731,6 +850,8 @@ int main(void) {
         cmocka_unit_test(every_misuse_is_refused_in_one_sentence),
         cmocka_unit_test(a_half_spectrum_takes_what_a_real_array_refuses),
         cmocka_unit_test(a_snippet_alone_is_refused_where_the_host_computes),
+        cmocka_unit_test(matrices_are_refused_where_they_do_not_go),
+        cmocka_unit_test(an_array_has_a_matrix_for_each_point_of_real_numbers),
         cmocka_unit_test(operators_of_other_versions_are_read_by_their_size),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);

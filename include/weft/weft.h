@@ -284,10 +284,13 @@ typedef enum weft_operator_kind {
     WEFT_OPERATOR_TABLE,     /* by the product of one factor for each index of each axis */
     WEFT_OPERATOR_FUNCTION,  /* what the caller's function, or on GPUs the caller's snippet, does */
     WEFT_OPERATOR_ARRAY,  /* by an array with a factor for each element: see weft_plan_set_array */
-    WEFT_OPERATOR_MATRIX, /* what the caller's function makes of all fields of a point */
-    WEFT_OPERATOR_REDUCE  /* by nothing: it remembers a sum, a norm or the largest magnitude of the
+    WEFT_OPERATOR_MATRIX, /* what the caller's function, or on GPUs the caller's snippet, makes of
+                             all fields of a point: others, result_fields of weft_problem */
+    WEFT_OPERATOR_REDUCE, /* by nothing: it remembers a sum, a norm or the largest magnitude of the
                              elements as they are at its place in the list: see weft_plan_reduction
                            */
+    WEFT_OPERATOR_MATRIX_ARRAY /* the fields of a point by a matrix of its own, of an array: see
+                                  weft_plan_set_array */
 } weft_operator_kind;
 
 /* What a WEFT_OPERATOR_REDUCE remembers of the elements x. */
@@ -297,7 +300,8 @@ typedef enum weft_reduction {
     WEFT_MAX      /* the largest |x|; NaN if one is */
 } weft_reduction;
 
-/* Arrays of WEFT_OPERATOR_ARRAY have numbers from 0 to WEFT_MAX_ARRAYS - 1. */
+/* Arrays of WEFT_OPERATOR_ARRAY and WEFT_OPERATOR_MATRIX_ARRAY have numbers from 0 to
+ * WEFT_MAX_ARRAYS - 1. */
 #define WEFT_MAX_ARRAYS 16
 
 /* Parameters of the caller's functions and snippets (weft_plan_set_parameter) have numbers from 0
@@ -392,13 +396,15 @@ typedef struct weft_operator {
     /* TABLE: for each axis NULL, or as many factors as the global array has indices along it (in
      * output space of WEFT_R2C n/2+1 along the halved one) */
     const double *table[WEFT_MAX_RANK];
-    int complex_factors; /* TABLE, ARRAY: 1: each factor is a pair, real part first; not of real
-                            data */
+    int complex_factors; /* TABLE, ARRAY, MATRIX_ARRAY: 1: each factor is a pair, real part first;
+                            not of real data */
     weft_operator_function function; /* FUNCTION; argument is passed on, and may differ by rank */
     void *argument;
-    /* FUNCTION on devices that cannot run the host's code (cuda, opencl): statements of C, compiled
-     * with the kernels of the plan, that change `value`. It is a `real` or, of complex elements, a
-     * `real2` with the parts value.x and value.y; real is double or float. They may read
+    /* FUNCTION and MATRIX on devices that cannot run the host's code (cuda, opencl): statements of
+     * C, compiled with the kernels of the plan. Of a FUNCTION they change `value`. It is a `real`
+     * or, of complex elements, a `real2` with the parts value.x and value.y; real is double or
+     * float. Of a MATRIX they set out[0], out[1], ..., which are 0 until then, to what they make of
+     * the fields in[0], in[1], ... of the point, numbers of the same type. They may read
      *     const long64 *index    the element's global index along each axis
      *     const long64 *n        the global array's extents
      *     long64 batch           the member of the batch
@@ -408,15 +414,16 @@ typedef struct weft_operator {
      * and the compiler's message, lines counted from the snippet's first.
      * Where a plan may run on host and device, give both, the function and the snippet. */
     const char *snippet;
-    int64_t array; /* ARRAY: its number. Several operators may have the same one. REDUCE: the
-                      reduction's number, which no other one of the plan has */
-    /* MATRIX: the function, which gets `argument`, too. In problem.spectral, together with nothing
-     * but scalings; on devices that run the host's code. */
+    int64_t array; /* ARRAY, MATRIX_ARRAY: its number. Several operators may have the same one.
+                      REDUCE: the reduction's number, which no other one of the plan has */
+    /* MATRIX: the function, which gets `argument`, too. One MATRIX or MATRIX_ARRAY, and nothing but
+     * scalings beside it, may be in problem.spectral; with WEFT_STORAGE_SAME there, and without
+     * options.keep_spectrum. */
     weft_fields_function matrix;
     /* FUNCTION, MATRIX: how many of the plan's parameters (weft_plan_set_parameter) the function
      * and the snippet read: those of numbers 0 to parameters - 1, up to WEFT_MAX_PARAMETERS */
     int64_t parameters;
-    int64_t reduction; /* REDUCE: a weft_reduction. Not together with MATRIX */
+    int64_t reduction; /* REDUCE: a weft_reduction. Not together with a matrix */
     int64_t reserved[4];
 } weft_operator;
 
@@ -511,11 +518,11 @@ typedef struct weft_problem {
     int64_t in_stride[WEFT_MAX_RANK], out_stride[WEFT_MAX_RANK];
     int64_t in_batch_stride, out_batch_stride;
     /* Fields of each point (the components of a vector or a tensor), up to WEFT_MAX_FIELDS; 0: 1.
-     * Each is transformed as a member of the batch is; a WEFT_OPERATOR_MATRIX sees those of a point
-     * together, and may make result_fields of them (0: as many), which is what is stored in
-     * WEFT_OUTPUT and WEFT_RESULT. In memory the fields of a member follow each other, one whole
-     * array after the other; with fields_fastest = 1 the fields of a point do (then batch is 1). To
-     * weft_operator_run.batch, field f of member b is b * fields + f. */
+     * Each is transformed as a member of the batch is; a WEFT_OPERATOR_MATRIX or _MATRIX_ARRAY sees
+     * those of a point together, and may make result_fields of them (0: as many), which is what is
+     * stored in WEFT_OUTPUT and WEFT_RESULT. In memory the fields of a member follow each other,
+     * one whole array after the other; with fields_fastest = 1 the fields of a point do (then batch
+     * is 1). To weft_operator_run.batch, field f of member b is b * fields + f. */
     int64_t fields, result_fields, fields_fastest;
     int64_t reserved[21];
 } weft_problem;
@@ -692,11 +699,14 @@ WEFT_API weft_status weft_enqueue(weft_plan plan, weft_direction dir, const void
  * in other plans. Collective. */
 WEFT_API weft_status weft_convolve(weft_plan plan, const void *in, void *spectrum, void *out);
 
-/* Sets array `number` of the WEFT_OPERATOR_ARRAY of the plan, for the executions that follow: one
- * factor for each element of this rank's box (weft_plan_box) of the side that the operator works
- * on, row-major, the same for all members of the batch. Factors are real, or pairs with
+/* Sets array `number` of the operators of the plan, for the executions that follow: one factor for
+ * each element of this rank's box (weft_plan_box) of the side that the operator works on,
+ * row-major, the same for all members of the batch. Factors are real, or pairs with
  * weft_operator.complex_factors, in the precision of the transform (single for WEFT_HALF). The
- * array lies where the plan computes (the host for WEFT_HOST, else the device: weft_buffer_create),
+ * array of a WEFT_OPERATOR_MATRIX_ARRAY that makes G fields of F has such an array for each entry
+ * of the matrices, G * F of them one after the other, whatever fields_fastest is: number g * F + f
+ * has what field f of a point is multiplied by in the sum that is field g of the result. An array
+ * lies where the plan computes (the host for WEFT_HOST, else the device: weft_buffer_create),
  * belongs to the caller, is read by executions and must outlive them; NULL where the box is empty.
  * It is as often replaced as the caller likes, and may be changed between executions. An execution
  * whose operators have an array that was never set fails on all ranks. Not with problem.input or
@@ -770,7 +780,7 @@ typedef struct weft_stage {
     /* POINTWISE: as weft_problem.load, spectral and store: next to a transform, behind an EMBED and
      * before a CROP. Once between two other stages. */
     weft_operators operators;
-    int64_t result_fields; /* POINTWISE with a WEFT_OPERATOR_MATRIX: as in weft_problem */
+    int64_t result_fields; /* POINTWISE with a matrix: as in weft_problem */
     /* EMBED: the extents of the larger array; the box begins at index lo[a], which is 0 unless the
      * stage is the first one. CROP, in real space: n[a] points stay, those at lo[a], lo[a] +
      * step[a], ... n[a] of 0 is all there are, step[a] of 0 is 1; lo other than 0 and steps other

@@ -276,7 +276,7 @@ static bool has_matrix(const weft_operators *list) {
     for (int k = 0; k < list->count; k++) {
         const size_t size = list->list[0].struct_size;
         const char *at = (const char *)list->list + (size_t)k * (size ? size : sizeof *list->list);
-        has = has || ((const weft_operator *)(const void *)at)->kind == WEFT_OPERATOR_MATRIX;
+        has = has || weft_operator_is_matrix((const weft_operator *)(const void *)at);
     }
     return has;
 }

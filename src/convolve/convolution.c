@@ -106,6 +106,7 @@ static weft_status compose(weft_context ctx, const weft_convolved *c, const weft
                                     .complex_factors = c->complex_factors};
     const weft_operator make = {.kind = WEFT_OPERATOR_MATRIX,
                                 .matrix = weft_convolved_apply_fields,
+                                .snippet = c->snippet,
                                 .argument = (void *)(uintptr_t)c};
     weft_stage stage[STAGES] = {[EMBED] = {.kind = WEFT_STAGE_EMBED},
                                 [FORWARD] = {.kind = WEFT_STAGE_FORWARD},

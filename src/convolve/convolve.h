@@ -33,6 +33,7 @@ struct weft_convolution_private {
     double *covariance;   /* [rank * rank]: a copy of the caller's, or NULL */
     double zero[2];       /* a copy of the caller's kernel.zero */
     double *wave[WEFT_MAX_RANK]; /* wavenumbers by index, where the kernel makes fields; or NULL */
+    char *snippet;               /* the same where kernels do it; or NULL */
     weft_box spectrum;           /* this rank's box of it */
     void *array;                 /* the kernel's spectrum over `points`, where the plan computes */
     size_t bytes;
@@ -77,11 +78,12 @@ weft_status weft_convolved_array(weft_plan plan, const weft_convolved *c, const 
 weft_status weft_convolved_free_space(weft_plan plan, const weft_convolved *c, void *spectrum);
 
 /* Kernels that make fields from one another (fields.c): how many fields of a point there are before
- * and after; checks; wavenumbers; and the function of a WEFT_OPERATOR_MATRIX, whose argument is the
- * convolution. */
+ * and after; checks; wavenumbers; and the snippet and the function of a WEFT_OPERATOR_MATRIX, whose
+ * argument is the convolution. */
 int weft_convolved_fields(const weft_convolved *c, bool made);
 weft_status weft_convolved_check_fields(const weft_convolution_problem *problem);
 weft_status weft_convolved_find_waves(weft_convolved *c);
+weft_status weft_convolved_write_snippet(weft_convolved *c);
 void weft_convolved_apply_fields(const weft_fields_run *run, void *convolved);
 static inline bool weft_convolved_makes_fields(const weft_convolved *c) {
     return c->problem.kernel.kind >= WEFT_KERNEL_GRADIENT;

@@ -7,6 +7,7 @@
 #include "convolve/convolve.h"
 
 #include "support/error.h"
+#include "support/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -69,7 +70,31 @@ weft_status weft_convolved_find_waves(weft_convolved *c) {
     return WEFT_SUCCESS;
 }
 
-/* ---- matrices ---- */
+/* ---- matrices in kernels ---- */
+
+extern const char weft_kernels_wave_fields_cl[]; /* cmake/embed.cmake */
+
+/* The constants and the text of wave_fields.cl. */
+weft_status weft_convolved_write_snippet(weft_convolved *c) {
+    const weft_convolution_kernel *k = &c->problem.kernel;
+    const int rank = c->problem.rank;
+    weft_text t = {.text = NULL};
+    weft_text_add(&t, "#define WAVE_%s 1\n#define WAVE_RANK %d\nconst long64 wave_points[] = {",
+                  weft_kernel_kind_name(k->kind), rank);
+    for (int a = 0; a < rank; a++) weft_text_add(&t, "%lld,", (long long)c->axis[a].transform);
+    weft_text_add(&t, "};\nconst real wave_step[] = {");
+    for (int a = 0; a < rank; a++)
+        weft_text_add(&t, "(real)(%.17e),", weft_convolved_wavenumber(&c->axis[a], 1));
+    weft_text_add(&t,
+                  "};\nconst real wave_factor = (real)(%.17e), "
+                  "wave_lame[] = {(real)(%.17e), (real)(%.17e)};\n(void)wave_lame;\n%s",
+                  1 / c->points, k->lame[0], k->lame[1], weft_kernels_wave_fields_cl);
+    c->snippet = t.text;
+    if (!t.failed) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a kernel's text");
+}
+
+/* ---- matrices on the host ---- */
 
 /* The real and the imaginary part of a number. */
 typedef double pair __attribute__((vector_size(16)));

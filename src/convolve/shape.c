@@ -324,13 +324,17 @@ weft_status weft_convolved_read(const weft_convolution_problem *given, weft_conv
     WEFT_TRY(check_field(&c->problem));
     WEFT_TRY(check_kernel(&c->problem, &c->free_axes));
     weft_convolved_find_axes(c);
-    if (weft_convolved_makes_fields(c)) WEFT_TRY(weft_convolved_find_waves(c));
+    if (weft_convolved_makes_fields(c)) {
+        WEFT_TRY(weft_convolved_find_waves(c));
+        WEFT_TRY(weft_convolved_write_snippet(c));
+    }
     return copy_kernel(c);
 }
 
 void weft_convolved_release(weft_convolved *c) {
     if (!c) return;
     for (int a = 0; a < WEFT_MAX_RANK; a++) free(c->wave[a]);
+    free(c->snippet);
     free(c->covariance);
     free(c);
 }

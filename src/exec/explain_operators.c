@@ -39,7 +39,7 @@ static json_t *describe_operator(const weft_operator *o, int rank) {
         json_object_set_new(out, "reduction",
                             json_string(weft_reduction_name((weft_reduction)o->reduction)));
     }
-    if (o->kind == WEFT_OPERATOR_ARRAY) {
+    if (weft_operator_has_array(o)) {
         json_object_set_new(out, "number", json_integer(o->array));
         json_object_set_new(out, "complex_factors", json_boolean(o->complex_factors));
     }

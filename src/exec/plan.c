@@ -84,19 +84,16 @@ static weft_status check_operators(const weft_call *call, const weft_device_ops 
     for (int i = 0; i < WEFT_PLACES; i++)
         for (int k = 0; k < call->operators[i].count; k++) {
             const weft_operator *o = &call->operators[i].item[k];
-            if (o->kind == WEFT_OPERATOR_MATRIX && !device->run)
-                return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                                 "problem.spectral: device %s runs no WEFT_OPERATOR_MATRIX, which "
-                                 "is a function of the host; choose host",
-                                 device->name);
-            if (o->kind != WEFT_OPERATOR_FUNCTION ||
-                (device->run ? o->function != NULL : o->snippet != NULL))
+            const bool matrix = o->kind == WEFT_OPERATOR_MATRIX;
+            const bool has_function = matrix ? o->matrix != NULL : o->function != NULL;
+            if ((!matrix && o->kind != WEFT_OPERATOR_FUNCTION) ||
+                (device->run ? has_function : o->snippet != NULL))
                 continue;
             return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                             "problem.%s: device %s runs no operator that is given as a %s only; "
-                             "give its %s too",
+                             "problem.%s: device %s runs no %s that is given as a %s only; give "
+                             "its %s too",
                              weft_operator_place_name((weft_operator_place)i), device->name,
-                             device->run ? "snippet" : "function",
+                             matrix ? "matrix" : "operator", device->run ? "snippet" : "function",
                              device->run ? "function" : "snippet");
         }
     return WEFT_SUCCESS;

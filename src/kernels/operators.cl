@@ -23,4 +23,6 @@ typedef float reduced_number;
 #define OPERATOR_LARGER(a, b) ((b) > (a) || (b) != (b) ? (b) : (a))
 
 #define PAIR_READ(table, at) TABLE_READ((GLOBAL const real2 *)(table), at)
+/* A pair of an array that is aligned to numbers only. */
+#define LOOSE_PAIR_READ(array, at) pair(TABLE_READ(array, 2 * (at)), TABLE_READ(array, 2 * (at) + 1))
 #endif

@@ -1,18 +1,10 @@
 /*
  * Operators by themselves, from one array to another or in place. Before this text comes that of
  * the operators (src/operator/kernel.h, called `pointwise`), reduce.cl where they have reductions,
- * and
+ * pointwise_shape.cl, and
  *
- *     AXES             loops over the elements of the box, as they lie in memory, the fastest first
- *     INDEX_OF_AXES    an array's initializer: the entry of index[AXES] for each axis of the box
  *     LOADS            where the caller's array is not the box, 1: it is the one that is loaded
  */
-typedef struct pointwise_shape {
-    long64 stored[AXES]; /* strides of the caller's array */
-    unsigned int elements, unused;
-    unsigned int n[AXES], multiplier[AXES], shift[AXES], unused_too[AXES];
-} pointwise_shape;
-
 #ifndef pointwise_stores
 #define pointwise_stores 0
 #endif
@@ -34,30 +26,10 @@ typedef pointwise_number in_number;
 typedef pointwise_number out_number;
 #endif
 
-FUNCTION void find_element(const pointwise_shape *shape, unsigned int element, int *index) {
-    UNROLL
-    for (int l = 0; l < AXES; ++l) {
-        /* Granlund and Montgomery 1994: element / n without dividing */
-        const unsigned int rest =
-            (MULTIPLY_HIGH(element, shape->multiplier[l]) + element) >> shape->shift[l];
-        index[l] = (int)(element - rest * shape->n[l]);
-        element = rest;
-    }
-}
-
 #if pointwise_is_real /* of callers' arrays that are not the box */
 #define NOTHING 0
 #else
 #define NOTHING pair(0, 0)
-#endif
-#ifdef pointwise_arrays
-#define ARRAY_PARAMETER , MEMORY(const real, array)
-#define OPEN_ARRAY OPEN(const real, array);
-#define ARRAY , array
-#else
-#define ARRAY_PARAMETER
-#define OPEN_ARRAY
-#define ARRAY
 #endif
 #ifdef pointwise_keeps
 #define KEPT_PARAMETER , MEMORY(pointwise_kept, kept)
@@ -106,7 +78,7 @@ KERNEL(weft_pointwise)
 #if pointwise_stores
         const bool inside = pointwise_inside(of_axes, places);
         long64 at = 0;
-        for (int l = 0; l < AXES; ++l) at += index[l] * shape.stored[l];
+        for (int l = 0; l < AXES; ++l) at += index[l] * (LOADS ? shape.in[l] : shape.out[l]);
 #if LOADS
         value[k] = NOTHING;
         if (inside) value[k] = pointwise_operators(CONVERTED(in[at]), of_axes, places, tables ARRAY REDUCED);

@@ -54,6 +54,17 @@ void weft_stored_strides(const weft_pointwise_layout *layout, int64_t stride[WEF
     }
 }
 
+void weft_pointwise_strides(const weft_pointwise_layout *layout, int64_t members,
+                            int64_t stride[WEFT_AXES]) {
+    const int rank = layout->box.axes - 1;
+    int64_t next = 1;
+    for (int i = rank; i >= 0; i--) {
+        const int a = layout->order[i];
+        stride[a] = next;
+        next *= a == rank ? members : layout->box.n[a];
+    }
+}
+
 void weft_pointwise_array_strides(const weft_pointwise_layout *layout, int64_t stride[WEFT_AXES]) {
     const int rank = layout->box.axes - 1;
     int64_t next = 1;

@@ -1,5 +1,8 @@
-/* Operators that see all fields of a point together: a matrix, or any other map, of in_fields
- * numbers to out_fields numbers, by a function of the caller's. */
+/*
+ * Operators that see all fields of a point together: a matrix, or any other map, of in_fields
+ * numbers to out_fields numbers, by a function of the caller's, or by matrices in an array. This
+ * file is compiled without contraction to fused operations, as apply.c is.
+ */
 #include "operator/pointwise.h"
 
 #include "support/error.h"
@@ -10,49 +13,51 @@ enum { PIECE = 256 }; /* points: what 12 fields have of them fits the first-leve
 
 bool weft_operators_have_matrix(const weft_operator_list *list) {
     for (int k = 0; list && k < list->count; k++)
-        if (list->item[k].kind == WEFT_OPERATOR_MATRIX) return true;
+        if (weft_operator_is_matrix(&list->item[k])) return true;
     return false;
 }
 
 weft_status weft_fields_check(const weft_operator_list *list, const weft_operator_space *space,
                               const char *name) {
     int matrices = 0;
-    for (int k = 0; k < list->count; k++) {
-        const weft_operator_kind kind = list->item[k].kind;
-        matrices += kind == WEFT_OPERATOR_MATRIX;
-    }
+    for (int k = 0; k < list->count; k++) matrices += weft_operator_is_matrix(&list->item[k]);
     if (matrices == 0 && space->fields == space->result_fields) return WEFT_SUCCESS;
     if (matrices == 0 && space->place == WEFT_PLACE_SPECTRAL)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "problem.result_fields is %lld, but fields %lld, and problem.spectral has "
-                         "no WEFT_OPERATOR_MATRIX that makes the ones of the others",
+                         "no matrix that makes the ones of the others",
                          (long long)space->result_fields, (long long)space->fields);
     if (matrices == 0) return WEFT_SUCCESS;
     if (space->place != WEFT_PLACE_SPECTRAL)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "problem.%s has a WEFT_OPERATOR_MATRIX; it works on spectra only, in "
-                         "problem.spectral",
+                         "problem.%s has a matrix; it works on spectra only, in problem.spectral",
                          name);
     for (int k = 0; k < list->count; k++)
-        if (matrices > 1 || (list->item[k].kind != WEFT_OPERATOR_MATRIX &&
-                             list->item[k].kind != WEFT_OPERATOR_SCALE))
+        if (matrices > 1 ||
+            (!weft_operator_is_matrix(&list->item[k]) && list->item[k].kind != WEFT_OPERATOR_SCALE))
             return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                             "problem.%s.list[%d]: a WEFT_OPERATOR_MATRIX goes together with "
-                             "scalings only; let its function do the rest",
+                             "problem.%s.list[%d]: a matrix goes together with scalings only; let "
+                             "it do the rest",
                              name, k);
     return WEFT_SUCCESS;
 }
 
-/* ---- running ---- */
+/* ---- matrices of an array ---- */
 
-static void strides_of(const weft_pointwise *p, int64_t members, int64_t *stride) {
-    int64_t next = 1;
-    for (int i = p->rank; i >= 0; i--) {
-        const int a = p->layout.order[i];
-        stride[a] = next;
-        next *= a == p->rank ? members : p->layout.box.n[a];
-    }
-}
+enum { GATHERED = 2048 }; /* numbers of a piece's fields, which stay in the first-level cache */
+
+#define REAL double
+#define NAMED(name) name##_double
+#include "operator/matrix.inc"
+#undef REAL
+#undef NAMED
+#define REAL float
+#define NAMED(name) name##_single
+#include "operator/matrix.inc"
+#undef REAL
+#undef NAMED
+
+/* ---- running ---- */
 
 static void scale(const weft_pointwise *p, double factor, int64_t count, int64_t stride,
                   void *data) {
@@ -71,67 +76,101 @@ static void scale(const weft_pointwise *p, double factor, int64_t count, int64_t
 typedef struct rows {
     const weft_pointwise *p;
     int axis;                                            /* of a row */
+    int64_t piece;                                       /* the most points that are done at once */
     int64_t in_stride[WEFT_AXES], out_stride[WEFT_AXES]; /* in elements */
-    const char *in;
+    const char *in, *array;
     char *out;
 } rows;
 
+/* What one row or a piece of it begins with: elements of the first field, and factors. */
+typedef struct row_places {
+    int64_t in, out, array;
+} row_places;
+
+static row_places find_row(const rows *r, int64_t number, weft_fields_run *run) {
+    const weft_pointwise *p = r->p;
+    row_places at = {0, 0, 0};
+    for (int i = p->rank; i >= 0; i--) {
+        const int a = p->layout.order[i];
+        if (a == r->axis || a == p->rank) continue;
+        const int64_t index = number % p->layout.box.n[a];
+        number /= p->layout.box.n[a];
+        at.in += index * r->in_stride[a];
+        at.out += index * r->out_stride[a];
+        at.array += index * p->array_stride[a];
+        run->index[a] = p->layout.box.lo[a] + index;
+    }
+    run->batch = number;
+    at.in += number * run->in_fields * r->in_stride[p->rank];
+    at.out += number * run->out_fields * r->out_stride[p->rank];
+    return at;
+}
+
+/* Makes the fields of the points of a run, whose matrices are the operator's function or begin at
+ * factor number `at` of its array. */
+static void make_fields(const rows *r, const weft_fields_run *run, int64_t at) {
+    const weft_pointwise *p = r->p;
+    const weft_operator *o = p->matrix.operator;
+    const int64_t step = p->array_stride[r->axis], apart = p->matrix.apart;
+    if (o->kind == WEFT_OPERATOR_MATRIX)
+        o->matrix(run, o->argument);
+    else if (p->layout.precision == WEFT_SINGLE)
+        multiply_fields_single(run, o->complex_factors, (const float *)r->array, at, step, apart);
+    else
+        multiply_fields_double(run, o->complex_factors, (const double *)r->array, at, step, apart);
+    for (int g = 0; g < run->out_fields && p->matrix.scale != 1; g++)
+        scale(p, p->matrix.scale, run->count, run->out_stride, run->out[g]);
+}
+
 static void run_row(const rows *r, int64_t number) {
     const weft_pointwise *p = r->p;
-    const int fields = (int)p->matrix.in_fields, made = (int)p->matrix.out_fields;
     const int64_t element = (int64_t)weft_pointwise_element_bytes(p);
+    const int64_t n = p->layout.box.n[r->axis];
     const void *in[WEFT_MAX_FIELDS];
     void *out[WEFT_MAX_FIELDS];
-    int64_t in_at = 0, out_at = 0;
     weft_fields_run run = {.in = in,
                            .out = out,
-                           .in_fields = fields,
-                           .out_fields = made,
+                           .in_fields = (int)p->matrix.in_fields,
+                           .out_fields = (int)p->matrix.out_fields,
                            .in_stride = r->in_stride[r->axis],
                            .out_stride = r->out_stride[r->axis],
                            .axis = r->axis,
                            .precision = p->layout.precision,
                            .complex_elements = !p->layout.real,
                            .parameter = p->settings->parameter};
-    for (int i = p->rank; i >= 0; i--) {
-        const int a = p->layout.order[i];
-        if (a == r->axis || a == p->rank) continue;
-        const int64_t index = number % p->layout.box.n[a];
-        number /= p->layout.box.n[a];
-        in_at += index * r->in_stride[a];
-        out_at += index * r->out_stride[a];
-        run.index[a] = p->layout.box.lo[a] + index;
-    }
-    run.batch = number;
-    in_at += number * fields * r->in_stride[p->rank];
-    out_at += number * made * r->out_stride[p->rank];
-    const int64_t n = p->layout.box.n[r->axis];
-    for (int64_t first = 0; first < n; first += PIECE) {
-        run.count = n - first < PIECE ? n - first : PIECE;
+    const row_places row = find_row(r, number, &run);
+    for (int64_t first = 0; first < n; first += r->piece) {
+        const char *from = r->in + (row.in + first * run.in_stride) * element;
+        char *to = r->out + (row.out + first * run.out_stride) * element;
+        run.count = n - first < r->piece ? n - first : r->piece;
         run.index[r->axis] = p->layout.box.lo[r->axis] + first;
-        for (int f = 0; f < fields; f++)
-            in[f] = r->in + (in_at + first * run.in_stride + f * r->in_stride[p->rank]) * element;
-        for (int f = 0; f < made; f++)
-            out[f] =
-                r->out + (out_at + first * run.out_stride + f * r->out_stride[p->rank]) * element;
-        p->matrix.operator->matrix(&run, p->matrix.operator->argument);
-        for (int f = 0; f < made && p->matrix.scale != 1; f++)
-            scale(p, p->matrix.scale, run.count, run.out_stride, out[f]);
+        for (int f = 0; f < run.in_fields; f++) in[f] = from + f * r->in_stride[p->rank] * element;
+        for (int g = 0; g < run.out_fields; g++) out[g] = to + g * r->out_stride[p->rank] * element;
+        make_fields(r, &run, row.array + first * p->array_stride[r->axis]);
     }
 }
 
-weft_status weft_fields_apply(const weft_pointwise *p, const void *in, void *out) {
-    rows r = {.p = p, .in = in, .out = out};
-    int64_t count = p->layout.box.n[p->rank] / p->matrix.in_fields;
+/* The axis along which elements of a field are closest. */
+static int axis_of_rows(const weft_pointwise *p) {
+    const int *order = p->layout.order;
     int last = p->rank;
-    if (p->omits_functions || p->elements == 0) return WEFT_SUCCESS;
-    strides_of(p, p->layout.box.n[p->rank], r.in_stride);
-    strides_of(p, p->layout.made, r.out_stride);
-    while (last > 0 &&
-           (p->layout.order[last] == p->rank || p->layout.box.n[p->layout.order[last]] == 1))
-        last--;
-    if (p->layout.order[last] == p->rank) last++;
-    r.axis = p->layout.order[last];
+    while (last > 0 && (order[last] == p->rank || p->layout.box.n[order[last]] == 1)) last--;
+    return order[order[last] == p->rank ? last + 1 : last];
+}
+
+/* Without its array a matrix does nothing. */
+weft_status weft_fields_apply(const weft_pointwise *p, const void *in, void *out) {
+    const weft_operator *o = p->matrix.operator;
+    const bool has_array = weft_operator_has_array(o);
+    rows r = {.p = p, .in = in, .out = out, .axis = axis_of_rows(p), .piece = PIECE};
+    int64_t count = p->layout.box.n[p->rank] / p->matrix.in_fields;
+    if (has_array) {
+        r.array = p->settings->array[o->array];
+        if (r.piece > GATHERED / p->matrix.in_fields) r.piece = GATHERED / p->matrix.in_fields;
+    }
+    if (p->omits_functions || p->elements == 0 || (has_array && !r.array)) return WEFT_SUCCESS;
+    weft_pointwise_strides(&p->layout, p->layout.box.n[p->rank], r.in_stride);
+    weft_pointwise_strides(&p->layout, p->layout.made, r.out_stride);
     for (int a = 0; a < p->rank; a++)
         if (a != r.axis) count *= p->layout.box.n[a];
 #pragma omp parallel for num_threads(p->threads) if (p->threads > 1)

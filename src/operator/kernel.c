@@ -4,21 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "operator/pointwise.h"
+#include "operator/kernel_text.h"
 #include "support/error.h"
-#include "support/text.h"
 
 extern const char weft_kernels_operators_cl[], weft_kernels_stored_cl[]; /* cmake/embed.cmake */
 
-/* The kernel text while it is being written. */
-typedef struct writing {
-    const weft_pointwise *list; /* made ready on the host */
-    const char *name;
-    weft_operator_kernel *kernel;
-    weft_text text, body; /* of the function that calls the others */
-    weft_text inside, kept;
-    int64_t numbers; /* of the tables so far */
-} writing;
+typedef weft_operator_text writing;
 
 /* The numbers of the structure NAME_places: one place at least, since it is not empty, and an even
  * number of parameters, so that it has no padding. */
@@ -30,7 +21,7 @@ static int parameters_of(const weft_operator_kernel *kernel) {
     return kernel->parameters + kernel->parameters % 2;
 }
 
-static weft_status add_place(writing *w, int64_t value, int axis, int *number) {
+weft_status weft_operator_text_place(writing *w, int64_t value, int axis, int *number) {
     weft_operator_kernel *k = w->kernel;
     if (k->places == WEFT_OPERATOR_PLACES)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
@@ -47,7 +38,7 @@ static weft_status add_place(writing *w, int64_t value, int axis, int *number) {
 
 /* ---- products ---- */
 
-static void write_scale(writing *w, double factor) {
+void weft_operator_text_scale(writing *w, double factor) {
     const float high = (float)factor, low = (float)(factor - (double)high);
     const char *parts[] = {".x", ".y"};
     for (int i = 0; i < (w->list->layout.real ? 1 : 2); i++) {
@@ -70,7 +61,7 @@ static weft_status write_product(writing *w, const weft_pointwise_part *part) {
         int place = 0;
         if (!part->table[a]) continue;
         w->numbers += w->numbers % 2;
-        WEFT_TRY(add_place(w, w->numbers / width, a, &place));
+        WEFT_TRY(weft_operator_text_place(w, w->numbers / width, a, &place));
         w->numbers += width * w->list->layout.box.n[a];
         weft_text_add(&w->body,
                       any ? "factor = %s(factor, %s(tables, places->place[%d] + index[%d]));\n"
@@ -79,7 +70,7 @@ static weft_status write_product(writing *w, const weft_pointwise_part *part) {
         any = true;
     }
     if (!any) {
-        write_scale(w, part->scale);
+        weft_operator_text_scale(w, part->scale);
         return WEFT_SUCCESS;
     }
     weft_text_add(&w->body, part->complex_factors  ? "value = complex_multiply(value, factor); }\n"
@@ -90,9 +81,9 @@ static weft_status write_product(writing *w, const weft_pointwise_part *part) {
 
 /* ---- arrays ---- */
 
-/* Writes the multiplication by an array's factors. An element's place there is the sum of its
- * indices times strides, which are those of this rank's box. Without an array nothing is done. */
-static weft_status write_array(writing *w, const weft_pointwise_part *part) {
+/* An element's place is the sum of its indices times strides, which are those of this rank's box.
+ */
+weft_status weft_operator_text_array(writing *w, const weft_operator *o) {
     weft_text *c = &w->body;
     if (w->kernel->array >= 0)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
@@ -100,27 +91,33 @@ static weft_status write_array(writing *w, const weft_pointwise_part *part) {
                          "take one of a list; multiply the arrays by yourself",
                          weft_operator_place_name(w->list->layout.place),
                          w->kernel->device.ops->name);
-    w->kernel->array = (int)part->array->array;
+    w->kernel->array = (int)o->array;
     weft_text_add(c, "if (array) {\nconst long64 at = 0");
     for (int a = 0; a < w->list->rank; a++) {
         const int64_t stride = w->list->array_stride[a];
         int begin = 0, step = 0;
-        WEFT_TRY(add_place(w, 0, a, &begin));
+        WEFT_TRY(weft_operator_text_place(w, 0, a, &begin));
         w->kernel->grows[begin] = stride;
         if (a == w->list->rank - 1) { /* neighbours */
             weft_text_add(c, " + places->place[%d] + index[%d]", begin, a);
             continue;
         }
-        WEFT_TRY(add_place(w, stride, a, &step));
+        WEFT_TRY(weft_operator_text_place(w, stride, a, &step));
         w->kernel->grows[step] = 0;
         weft_text_add(c, " + places->place[%d] + index[%d] * places->place[%d]", begin, a, step);
     }
-    weft_text_add(c, ";\n%s}\n",
-                  part->complex_factors ? "value = complex_multiply(value, pair(TABLE_READ(array, "
-                                          "2 * at), TABLE_READ(array, 2 * at + 1)));\n"
-                  : w->list->layout.real
-                      ? "value *= TABLE_READ(array, at);\n"
-                      : "value = complex_scale(value, TABLE_READ(array, at));\n");
+    weft_text_add(c, ";\n");
+    return WEFT_SUCCESS;
+}
+
+/* Writes the multiplication by an array's factors. Without an array nothing is done. */
+static weft_status write_array(writing *w, const weft_pointwise_part *part) {
+    WEFT_TRY(weft_operator_text_array(w, part->array));
+    weft_text_add(
+        &w->body, "%s}\n",
+        part->complex_factors  ? "value = complex_multiply(value, LOOSE_PAIR_READ(array, at));\n"
+        : w->list->layout.real ? "value *= TABLE_READ(array, at);\n"
+                               : "value = complex_scale(value, TABLE_READ(array, at));\n");
     return WEFT_SUCCESS;
 }
 
@@ -156,7 +153,7 @@ static void write_reduction(writing *w, const weft_operator *o) {
 static weft_status write_line_indices(writing *w) {
     const int64_t *lo = w->list->layout.box.lo;
     int place[2] = {0, 0};
-    for (int a = 0; a < 2; a++) WEFT_TRY(add_place(w, lo[a], a, &place[a]));
+    for (int a = 0; a < 2; a++) WEFT_TRY(weft_operator_text_place(w, lo[a], a, &place[a]));
     weft_text_add(&w->body,
                   "{ const long64 first = places->place[%d] + index[0], "
                   "second = places->place[%d] + index[1];\n",
@@ -171,7 +168,8 @@ static weft_status write_twiddles(writing *w, const weft_twiddles *twiddles) {
     int coarse = 0;
     WEFT_TRY(write_line_indices(w));
     w->numbers += w->numbers % 2;
-    WEFT_TRY(add_place(w, w->numbers / 2, 0, &coarse)); /* where the coarse roots begin */
+    WEFT_TRY(
+        weft_operator_text_place(w, w->numbers / 2, 0, &coarse)); /* where the coarse roots begin */
     w->kernel->grows[coarse] = 0;
     w->numbers += 2 * (t.coarse + t.fine);
     weft_text_add(c,
@@ -198,33 +196,41 @@ static weft_status write_half_spectrum(writing *w) {
 
 /* ---- snippets ---- */
 
-/* Writes the caller's snippet as a function. Compilers count lines from its first one. */
-static void define_snippet(writing *w, int number, const weft_operator *o) {
+/* Compilers count lines from the snippet's first one. */
+void weft_operator_text_snippet(writing *w, int number, const weft_operator *o) {
+    const bool matrix = o->kind == WEFT_OPERATOR_MATRIX;
     weft_text *c = &w->text;
+    if (matrix)
+        weft_text_add(c, "FUNCTION void %s_snippet_%d(const %s_number *in, %s_number *out", w->name,
+                      number, w->name, w->name);
+    else
+        weft_text_add(c, "FUNCTION %s_number %s_snippet_%d(%s_number value", w->name, w->name,
+                      number, w->name);
     weft_text_add(c,
-                  "FUNCTION %s_number %s_snippet_%d(%s_number value, const long64 *index, "
-                  "const long64 *n, long64 batch%s) {\n(void)index; (void)n; (void)batch;\n%s",
-                  w->name, w->name, number, w->name,
+                  ", const long64 *index, const long64 *n, long64 batch%s) {\n"
+                  "(void)index; (void)n; (void)batch;\n%s",
                   o->parameters > 0 ? ", IN_VALUE const real *parameter" : "",
                   o->parameters > 0 ? "(void)parameter;\n" : "");
     weft_text_add(c, "#line 1 \"problem.%s, snippet %d\"\n%s\n",
                   weft_operator_place_name(w->list->layout.place), number + 1, o->snippet);
-    weft_text_add(c, "#line 1 \"weft\"\n;\nreturn value;\n}\n");
+    weft_text_add(c, "#line 1 \"weft\"\n;\n%s}\n", matrix ? "" : "return value;\n");
 }
 
-static weft_status call_snippet(writing *w, int number, const weft_operator *o) {
+weft_status weft_operator_text_call(writing *w, int number, const weft_operator *o) {
+    const bool matrix = o->kind == WEFT_OPERATOR_MATRIX;
     const int rank = w->list->rank;
     weft_text *c = &w->body;
     int place = 0;
     weft_text_add(c, "{ const long64 at[] = {");
     for (int a = 0; a <= rank; a++) {
-        WEFT_TRY(add_place(w, w->list->layout.box.lo[a], a, &place));
+        WEFT_TRY(weft_operator_text_place(w, w->list->layout.box.lo[a], a, &place));
         weft_text_add(c, "places->place[%d] + index[%d],", place, a);
     }
     weft_text_add(c, "};\nconst long64 n[] = {");
     for (int a = 0; a < rank; a++) weft_text_add(c, "%lld,", (long long)w->list->layout.n[a]);
-    weft_text_add(c, "};\nvalue = %s_snippet_%d(value, at, n, at[%d]%s); }\n", w->name, number,
-                  rank, o->parameters > 0 ? ", places->parameter" : "");
+    weft_text_add(c, "};\n%s%s_snippet_%d(%s, at, n, at[%d]%s); }\n",
+                  matrix ? "" : "value = ", w->name, number, matrix ? "in, out" : "value", rank,
+                  o->parameters > 0 ? ", places->parameter" : "");
     return WEFT_SUCCESS;
 }
 
@@ -232,7 +238,8 @@ static weft_status call_snippet(writing *w, int number, const weft_operator *o) 
 
 static void define_snippets(writing *w) {
     for (int i = 0, number = 0; i < w->list->parts; i++)
-        if (w->list->part[i].function) define_snippet(w, number++, w->list->part[i].function);
+        if (w->list->part[i].function)
+            weft_operator_text_snippet(w, number++, w->list->part[i].function);
 }
 
 static weft_status write_body(writing *w) {
@@ -242,7 +249,7 @@ static weft_status write_body(writing *w) {
             write_reduction(w, part->reduction);
             continue;
         }
-        WEFT_TRY(part->function   ? call_snippet(w, number++, part->function)
+        WEFT_TRY(part->function   ? weft_operator_text_call(w, number++, part->function)
                  : part->array    ? write_array(w, part)
                  : part->twiddles ? write_twiddles(w, part->twiddles)
                  : part->line     ? write_half_spectrum(w)
@@ -251,13 +258,19 @@ static weft_status write_body(writing *w) {
     return WEFT_SUCCESS;
 }
 
-static void write_function(writing *w) {
+void weft_operator_text_places(writing *w) {
     weft_text *c = &w->text;
     weft_text_add(c, "typedef struct %s_places { long64 place[%d]; ", w->name,
                   places_of(w->kernel));
     if (w->kernel->parameters > 0)
         weft_text_add(c, "real parameter[%d]; ", parameters_of(w->kernel));
     weft_text_add(c, "} %s_places;\n", w->name);
+    if (w->kernel->array >= 0) weft_text_add(c, "#define %s_arrays 1\n", w->name);
+}
+
+static void write_function(writing *w) {
+    weft_text *c = &w->text;
+    weft_operator_text_places(w);
     weft_text_add(c,
                   "FUNCTION %s_number %s_operators(%s_number value, const int *index, "
                   "IN_VALUE const %s_places *places, GLOBAL const real *tables%s%s) {\n"
@@ -266,7 +279,6 @@ static void write_function(writing *w) {
                   w->kernel->array >= 0 ? ", GLOBAL const real *array" : "",
                   w->kernel->reductions > 0 ? ", reduced_number *reduced" : "",
                   w->body.text ? w->body.text : "");
-    if (w->kernel->array >= 0) weft_text_add(c, "#define %s_arrays 1\n", w->name);
     unsigned largest = 0;
     for (int k = 0; k < w->kernel->reductions; k++)
         if (w->kernel->reduction[k]->reduction == WEFT_MAX) largest |= 1u << k;
@@ -280,7 +292,7 @@ static weft_status write_inside(writing *w) {
     const weft_pointwise_layout *layout = &w->list->layout;
     for (int a = 0; a < w->list->rank && layout->stored.cropped; a++) {
         int place = 0;
-        WEFT_TRY(add_place(w, layout->stored.n[a], a, &place));
+        WEFT_TRY(weft_operator_text_place(w, layout->stored.n[a], a, &place));
         w->kernel->grows[place] = -1;
         weft_text_add(&w->inside, " && index[%d] < places->place[%d]", a, place);
     }
@@ -359,9 +371,9 @@ static weft_status write_kept(writing *w) {
     weft_text_add(c, "const long64 at = 0");
     for (int a = 0; a < kept.box.axes; a++) {
         int begin = 0, step = 0;
-        WEFT_TRY(add_place(w, 0, a, &begin));
+        WEFT_TRY(weft_operator_text_place(w, 0, a, &begin));
         w->kernel->grows[begin] = stride[a];
-        WEFT_TRY(add_place(w, stride[a], a, &step));
+        WEFT_TRY(weft_operator_text_place(w, stride[a], a, &step));
         w->kernel->grows[step] = 0;
         weft_text_add(c, " + places->place[%d] + index[%d] * places->place[%d]", begin, a, step);
     }
@@ -387,10 +399,8 @@ static void define_keep(writing *w) {
                   w->name, w->name, w->name, w->name, w->kept.text ? w->kept.text : "");
 }
 
-static weft_status write_text(writing *w) {
-    weft_text *c = &w->text;
-    weft_text_add(c, "%s\n#define %s_number %s\n", weft_kernels_operators_cl, w->name,
-                  w->list->layout.real ? "real" : "real2");
+/* Writes what is done to elements one by one. */
+static weft_status write_elements(writing *w) {
     define_snippets(w);
     weft_status status = write_body(w);
     if (status == WEFT_SUCCESS) status = write_inside(w);
@@ -398,6 +408,14 @@ static weft_status write_text(writing *w) {
     write_function(w);
     write_stored(w);
     define_keep(w);
+    return status;
+}
+
+static weft_status write_text(writing *w) {
+    weft_text *c = &w->text;
+    weft_text_add(c, "%s\n#define %s_number %s\n", weft_kernels_operators_cl, w->name,
+                  w->list->layout.real ? "real" : "real2");
+    weft_status status = w->list->matrix.operator? weft_operator_text_matrix(w) : write_elements(w);
     w->kernel->text = c->text;
     free(w->body.text);
     free(w->inside.text);

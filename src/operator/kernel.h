@@ -21,6 +21,11 @@
  *     load_kept         the type of what the array that keeps them is made of
  *     load_keep(value, index, places, kept)
  *
+ * Of a list with a matrix it defines in place of load_operators
+ *
+ *     load_fields, load_made    fields of a point, and how many are made of them
+ *     load_make(in, out, index, places)    makes them; the array is a further argument
+ *
  * The same lists have the same text on all ranks; what differs is in the places.
  */
 #ifndef WEFT_OPERATOR_KERNEL_H
@@ -41,8 +46,9 @@ typedef struct weft_operator_kernel {
     bool has_double;       /* the device: the numbers of reductions are in double precision */
     bool is_box, converts; /* the caller's array is just the box; it holds other numbers */
     bool keeps;
-    int array;      /* the number of an operator's array; -1: no operator has one */
-    int parameters; /* behind the places */
+    int fields, made; /* of a matrix; 0: there is none */
+    int array;        /* the number of an operator's array; -1: no operator has one */
+    int parameters;   /* behind the places */
     const weft_operator_settings *settings;
     int reductions;
     const weft_operator *reduction[WEFT_MAX_REDUCTIONS]; /* in the order of the list */

@@ -125,6 +125,19 @@ static weft_status check_parameters(const weft_operator *o, const char *name) {
                      (long long)o->parameters, WEFT_MAX_PARAMETERS);
 }
 
+/* Code that is given as a function, as a snippet, or as both. `field` is the function's name. */
+static weft_status check_code(const weft_operator *o, bool has_function, const char *field,
+                              const char *name) {
+    if (!has_function && !o->snippet)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s.%s is NULL; give the function, or, for GPUs, the snippet", name,
+                         field);
+    if (o->snippet && o->snippet[0] == 0)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.snippet is empty; give its text, or NULL",
+                         name);
+    return check_parameters(o, name);
+}
+
 static weft_status check_operator(const weft_operator *o, const weft_operator_space *space,
                                   const char *name) {
     switch (o->kind) {
@@ -139,19 +152,21 @@ static weft_status check_operator(const weft_operator *o, const weft_operator_sp
     case WEFT_OPERATOR_TABLE:
         return check_tables(o, space, name);
     case WEFT_OPERATOR_FUNCTION:
-        if (o->function || o->snippet) return check_parameters(o, name);
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "%s.function is NULL; give the function, or, for GPUs, the snippet", name);
+        return check_code(o, o->function != NULL, "function", name);
     case WEFT_OPERATOR_ARRAY:
+    case WEFT_OPERATOR_MATRIX_ARRAY:
         return check_array(o, space, name);
     case WEFT_OPERATOR_MATRIX:
-        if (o->matrix) return check_parameters(o, name);
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.matrix is NULL; give the function", name);
+        return check_code(o, o->matrix != NULL, "matrix", name);
     case WEFT_OPERATOR_REDUCE:
         return check_reduction(o, name);
     }
     return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s.kind is %d, not one of its values %d..%d",
-                     name, (int)o->kind, (int)WEFT_OPERATOR_SCALE, (int)WEFT_OPERATOR_REDUCE);
+                     name, (int)o->kind, (int)WEFT_OPERATOR_SCALE, (int)WEFT_OPERATOR_MATRIX_ARRAY);
+}
+
+static bool calls_a_function(const weft_operator *o) {
+    return o->kind == WEFT_OPERATOR_FUNCTION || o->kind == WEFT_OPERATOR_MATRIX;
 }
 
 /* Whether some factor of a shift is no real number. */
@@ -165,7 +180,7 @@ static bool shift_is_complex(const weft_operator *o, const weft_operator_space *
  * its factors. */
 static weft_status copy_content(const weft_operator_space *space, weft_operator *o) {
     const double *given[WEFT_MAX_RANK];
-    const char *snippet = o->kind == WEFT_OPERATOR_FUNCTION ? o->snippet : NULL;
+    const char *snippet = calls_a_function(o) ? o->snippet : NULL;
     const bool shifts = o->kind == WEFT_OPERATOR_SHIFT;
     memcpy(given, o->table, sizeof given);
     memset(o->table, 0, sizeof o->table);
@@ -258,7 +273,7 @@ size_t weft_operators_bytes(const weft_operator_list *list, const weft_operator_
 uint32_t weft_operators_arrays(const weft_operator_list *list) {
     uint32_t arrays = 0;
     for (int k = 0; k < list->count; k++)
-        if (list->item[k].kind == WEFT_OPERATOR_ARRAY) arrays |= 1u << list->item[k].array;
+        if (weft_operator_has_array(&list->item[k])) arrays |= 1u << list->item[k].array;
     return arrays;
 }
 
@@ -274,10 +289,6 @@ uint32_t weft_operators_reductions(const weft_operator_list *list) {
     for (int k = 0; k < list->count; k++)
         if (list->item[k].kind == WEFT_OPERATOR_REDUCE) reductions |= 1u << list->item[k].array;
     return reductions;
-}
-
-static bool calls_a_function(const weft_operator *o) {
-    return o->kind == WEFT_OPERATOR_FUNCTION || o->kind == WEFT_OPERATOR_MATRIX;
 }
 
 int weft_operators_parameters(const weft_operator_list *list) {
@@ -305,7 +316,7 @@ bool weft_operators_multiply_lines(const weft_operator_list *list, weft_precisio
         double factor;
         for (; k < list->count && list->item[k].kind != WEFT_OPERATOR_ARRAY; k++, product.count++)
             if (calls_a_function(&list->item[k]) || list->item[k].kind == WEFT_OPERATOR_REDUCE ||
-                weft_operator_is_of_line(&list->item[k]))
+                weft_operator_is_matrix(&list->item[k]) || weft_operator_is_of_line(&list->item[k]))
                 return false;
         if (k < list->count) k++;
         if (precision == WEFT_SINGLE && weft_operators_only_scale(&product, &factor) &&
@@ -329,13 +340,12 @@ uint64_t weft_operator_checksum(const weft_operator *o, const weft_operator_spac
         sum = HASH(sum, o->window[a].symmetric);
         sum = HASH(sum, o->window[a].parameter);
     }
-    if (o->kind == WEFT_OPERATOR_FUNCTION && o->snippet)
+    if (calls_a_function(o) && o->snippet)
         sum = weft_hash_bytes(sum, o->snippet, strlen(o->snippet));
     if (calls_a_function(o)) sum = HASH(sum, o->parameters);
-    if (o->kind == WEFT_OPERATOR_ARRAY || o->kind == WEFT_OPERATOR_REDUCE)
-        sum = HASH(sum, o->array);
+    if (weft_operator_has_array(o) || o->kind == WEFT_OPERATOR_REDUCE) sum = HASH(sum, o->array);
     if (o->kind == WEFT_OPERATOR_REDUCE) sum = HASH(sum, o->reduction);
-    if (o->kind == WEFT_OPERATOR_ARRAY) sum = HASH(sum, o->complex_factors);
+    if (weft_operator_has_array(o)) sum = HASH(sum, o->complex_factors);
     if (o->kind != WEFT_OPERATOR_TABLE) return sum;
     sum = HASH(sum, o->complex_factors);
     for (int a = 0; a < space->rank; a++) {

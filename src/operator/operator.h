@@ -28,11 +28,21 @@ static inline bool weft_operator_is_of_line(const weft_operator *o) {
     return o->kind >= WEFT_OPERATOR_TWIDDLE;
 }
 
+/* Whether an operator sees all fields of a point together, and whether it reads an array that the
+ * caller sets. */
+static inline bool weft_operator_is_matrix(const weft_operator *o) {
+    return o->kind == WEFT_OPERATOR_MATRIX || o->kind == WEFT_OPERATOR_MATRIX_ARRAY;
+}
+
+static inline bool weft_operator_has_array(const weft_operator *o) {
+    return o->kind == WEFT_OPERATOR_ARRAY || o->kind == WEFT_OPERATOR_MATRIX_ARRAY;
+}
+
 /* The name of the field of weft_problem for this place. */
 const char *weft_operator_place_name(weft_operator_place place);
 
 /* What callers set between executions, by number, and executions read: the arrays of
- * WEFT_OPERATOR_ARRAY (weft_plan_set_array) and the parameters of functions
+ * operators (weft_plan_set_array) and the parameters of functions
  * (weft_plan_set_parameter). An array is NULL until it is set. Operators with an array that is not
  * set do nothing: only runs that the caller did not ask for have such ones, and boxes without
  * elements. */
@@ -156,6 +166,9 @@ size_t weft_stored_alignment(weft_storage storage, weft_precision precision);
 /* The strides of an array of WEFT_OPERATOR_ARRAY, in its factors, for each axis: it is row-major
  * over the elements of the box that the caller's array has, and the same for the whole batch. */
 void weft_pointwise_array_strides(const weft_pointwise_layout *layout, int64_t stride[WEFT_AXES]);
+/* The strides of data in the order of the box, whose batch has so many members. */
+void weft_pointwise_strides(const weft_pointwise_layout *layout, int64_t members,
+                            int64_t stride[WEFT_AXES]);
 /* Sets the strides of the caller's array, in its elements, for each axis. */
 void weft_stored_strides(const weft_pointwise_layout *layout, int64_t stride[WEFT_AXES]);
 /* The view that the caller's array is. */
@@ -167,7 +180,7 @@ void weft_stored_load(const weft_pointwise_layout *layout, int64_t count, const 
 void weft_stored_store(const weft_pointwise_layout *layout, int64_t count, const void *from,
                        void *to);
 
-/* Whether a list has a WEFT_OPERATOR_MATRIX; and whether it may be where it is (fields.c). */
+/* Whether a list has a matrix; and whether it may be where it is (fields.c). */
 bool weft_operators_have_matrix(const weft_operator_list *list);
 weft_status weft_fields_check(const weft_operator_list *list, const weft_operator_space *space,
                               const char *name);

@@ -23,10 +23,11 @@ typedef struct weft_pointwise_part {
     void *table[WEFT_MAX_RANK]; /* in the array's precision, pairs if complex_factors; NULL: 1 */
 } weft_pointwise_part;
 
-/* A list with a WEFT_OPERATOR_MATRIX is that operator and a factor. */
+/* A list with a matrix is that operator and a factor. */
 typedef struct weft_pointwise_matrix {
     const weft_operator *operator;
     int64_t in_fields, out_fields;
+    int64_t apart; /* of an array: factors from one entry of a point's matrix to the next */
     double scale;
 } weft_pointwise_matrix;
 
@@ -34,7 +35,7 @@ struct weft_pointwise {
     int rank;
     weft_pointwise_layout layout;
     int64_t stored_stride[WEFT_AXES]; /* of the caller's array */
-    int64_t array_stride[WEFT_AXES];  /* of arrays of factors, in factors */
+    int64_t array_stride[WEFT_AXES];  /* of arrays of factors, in factors; 0 for the batch */
     const weft_operator_settings *settings;
     int threads;
     int64_t elements;

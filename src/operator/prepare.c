@@ -114,8 +114,9 @@ static void find_matrix(weft_pointwise *p, const weft_operator_list *list) {
     matrix->scale = 1;
     matrix->in_fields = p->layout.fields;
     matrix->out_fields = made > 0 ? made / (members / p->layout.fields) : p->layout.fields;
+    matrix->apart = p->array_stride[0] * p->layout.stored.n[0];
     for (int k = 0; k < list->count; k++)
-        if (list->item[k].kind == WEFT_OPERATOR_MATRIX)
+        if (weft_operator_is_matrix(&list->item[k]))
             matrix->operator= & list->item[k];
         else
             matrix->scale *= list->item[k].factor;

@@ -416,12 +416,29 @@ static weft_status check_shift(const weft_problem *p, const weft_operator *o,
 static weft_status check_array(const weft_call *call, const weft_operator *o,
                                weft_operator_place place) {
     const bool output = place == WEFT_PLACE_SPECTRAL || place == WEFT_PLACE_SPECTRUM;
-    if (o->kind != WEFT_OPERATOR_ARRAY || !(output ? call->has_output : call->has_input))
+    if (!weft_operator_has_array(o) || !(output ? call->has_output : call->has_input))
         return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                     "problem.%s has an operator array, whose box is not known together with "
+                     "problem.%s has an operator %s, whose box is not known together with "
                      "problem.%s; leave that NULL",
-                     weft_operator_place_name(place), output ? "output" : "input");
+                     weft_operator_place_name(place), weft_operator_kind_name(o->kind),
+                     output ? "output" : "input");
+}
+
+/* What a matrix makes is stored as it is, once. */
+static weft_status check_matrix(const weft_call *call) {
+    if (!weft_operators_have_matrix(&call->operators[WEFT_PLACE_SPECTRAL])) return WEFT_SUCCESS;
+    if (call->options.keep_spectrum)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "options.keep_spectrum: not together with a matrix in problem.spectral; "
+                         "leave it 0");
+    if (weft_call_plans(call, WEFT_FORWARD) && call->problem.spectral_storage != WEFT_STORAGE_SAME)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "problem.spectral_storage is %s, but a matrix in problem.spectral makes "
+                         "numbers of the transform; leave it 0 and choose double or single "
+                         "precision",
+                         weft_storage_name(call->problem.spectral_storage));
+    return WEFT_SUCCESS;
 }
 
 /* Reductions are asked for by number, so no two have the same one. */
@@ -460,6 +477,7 @@ static weft_status read_operators(weft_call *call, weft_operators resume) {
         }
     }
     p->load = p->spectral = p->store = (weft_operators){0};
+    WEFT_TRY(check_matrix(call));
     return check_reductions(call);
 }
 

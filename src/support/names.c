@@ -67,8 +67,8 @@ WEFT_API const char *weft_phase_name(weft_phase phase) {
 }
 
 WEFT_API const char *weft_operator_kind_name(weft_operator_kind kind) {
-    static const char *const names[] = {"?",        "scale", "window", "shift", "table",
-                                        "function", "array", "matrix", "reduce"};
+    static const char *const names[] = {"?",        "scale", "window", "shift",  "table",
+                                        "function", "array", "matrix", "reduce", "matrix array"};
     return WEFT_NAME_OF(names, kind);
 }
 

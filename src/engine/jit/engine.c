@@ -101,14 +101,17 @@ static weft_status check_lines(const weft_transform *t) {
     return WEFT_SUCCESS;
 }
 
-static bool has_reductions(const weft_fused_operators *side) {
-    return side->list && weft_operators_reductions(side->list) != 0;
+/* Operators that look at more than the element that they change. */
+static bool looks_around(const weft_fused_operators *side) {
+    return side->list &&
+           (weft_operators_reductions(side->list) != 0 || weft_operators_have_matrix(side->list));
 }
 
 static weft_status jit_supports(const weft_transform *t, const weft_device_ops *device) {
     const weft_pieces *in = &t->in_pieces, *out = &t->out_pieces;
-    if (has_reductions(&t->load) || has_reductions(&t->spectral) || has_reductions(&t->store))
-        return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: no reductions within its kernels");
+    if (looks_around(&t->load) || looks_around(&t->spectral) || looks_around(&t->store))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "jit engine: no reductions or matrices within its kernels");
     if (!device->kernel_create)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: device %s has no kernels; choose another engine or device",

@@ -199,7 +199,7 @@ bool weft_native_only_scales(const weft_transform *t, double *factor) {
 static bool are_products(const weft_fused_operators *f) {
     for (int i = 0; i < f->list->count; i++)
         if (f->list->item[i].kind == WEFT_OPERATOR_FUNCTION ||
-            f->list->item[i].kind == WEFT_OPERATOR_MATRIX ||
+            weft_operator_is_matrix(&f->list->item[i]) ||
             f->list->item[i].kind == WEFT_OPERATOR_REDUCE)
             return false;
     return weft_stored_is_box(&f->layout.stored) && !f->layout.keeps;
