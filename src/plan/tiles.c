@@ -162,24 +162,19 @@ void weft_schedule_tile(const weft_schedule_request *request, weft_schedule *sch
     }
 }
 
-/* Whether the tiles of the exchange, step i, can come between those of the transform before it. A
+/* Whether the tiles of the exchange, step i, can leave between those of the transform before it. A
  * reader whose own block stays where it is stores nothing until the transform has ended. The others
- * must not store where the transform is still to load: in its source, or, after another exchange,
- * in this rank's own block where that one left it. In place a tile touches nothing but itself. Nor
- * may they begin while tiles of the exchange before the transform are still read: an exchange at
- * once stops this rank until all partners begin it, too, and they may wait for it to have read. */
+ * must not store where the transform is still to load: in place a tile touches nothing but itself.
+ * Nor may they leave while the exchange before the transform has not ended: what is exchanged at
+ * once stops this rank until its partners begin, too, and they may wait for it to have read what
+ * they lent. */
 static bool can_leave_early(const weft_schedule *schedule, int i) {
     const weft_step *step = &schedule->step[i], *before = step - 1;
-    const weft_step *earlier = i > 1 && step[-2].kind == WEFT_STEP_EXCHANGE ? step - 2 : NULL;
     const weft_exchange_step *x = &step->as.exchange;
-    const int filled[] = {step->dst, x->send, x->receive};
     if (x->method->carrier == WEFT_CARRIED_BY_READERS && x->own == WEFT_OWN_STAYS) return true;
-    if (earlier && earlier->as.exchange.consumed.alternates) return false;
-    for (int f = 0; f < 3; f++)
-        if ((earlier && earlier->as.exchange.loaded && filled[f] == earlier->src) ||
-            (before->src != before->dst && filled[f] == before->src))
-            return false;
-    return true;
+    if (i > 1 && step[-2].kind == WEFT_STEP_EXCHANGE) return false;
+    return before->src == before->dst ||
+           (step->dst != before->src && x->send != before->src && x->receive != before->src);
 }
 
 /* A transform alternates with the exchange next to it unless it stores where the exchange still
