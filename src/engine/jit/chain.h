@@ -50,10 +50,10 @@ weft_status weft_jit_check_lines(int64_t n, weft_transform_kind kind, bool opera
 int64_t weft_jit_real_length(weft_axis type, int64_t n);
 
 /* Sets the direction, the length and both sides' points of the request for a cosine or sine
- * transform of n points; both sides' strides are those of their numbers. Types 2 and 3 of even
- * length are transforms of n/2 points with `pairs`, whose spectra are loaded or stored by the pair,
- * else of n; type 4 is one of n/2 points where n is even; type 1 is like type 2 of twice as many
- * points but one, or and one (see src/engine/native/r2r.h). */
+ * transform of n points; both sides' strides are those of their numbers. With `pairs`, which wants
+ * an even weft_jit_real_length, types 1 to 3 are transforms of half as many complex points, whose
+ * spectra are loaded or stored by the pair, else of as many. Type 4 of even length always has n/2
+ * points (see src/engine/native/r2r.h). */
 void weft_jit_set_real_to_real(weft_jit_request *request, weft_axis type, int64_t n, bool pairs);
 
 /* Makes the chain. The request's work is WEFT_JIT_TRANSFORM, and its chunk, core and twiddle_loop
