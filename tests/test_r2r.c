@@ -1,9 +1,12 @@
 /*
  * Real-to-real transforms against their definitions, summed in long double: every type and length,
  * mixed over the axes, both precisions and directions, in and out of place, on every engine that
- * has them; their inverses and norms; what is refused.
+ * has them; their inverses and norms; what is refused. Where WEFT_TEST_DEVICE names another device
+ * than the host, some of all that on it, since each case compiles kernels; more with WEFT_TEST_GPU,
+ * all with WEFT_TEST_CASES=all.
  */
 #include "one_context.h"
+#include "promised_device.h"
 #include "random_numbers.h"
 
 #include <math.h>
@@ -20,12 +23,26 @@ enum { EVERY = 8 };
 #else
 enum { EVERY = 1 };
 #endif
-enum { ENGINES = 3 };
+enum { ENGINES = 4 };
 static const weft_engine engines[ENGINES] = {WEFT_ENGINE_NATIVE, WEFT_ENGINE_FFTW,
-                                             WEFT_ENGINE_REFERENCE};
+                                             WEFT_ENGINE_REFERENCE, WEFT_ENGINE_JIT};
+static weft_device device;
+static weft_options on_device; /* computes there with the default engine, arrays on the host */
 
+/* The jit engine is that of devices with kernels, the others are those of the host. */
 static bool is_here(weft_engine engine) {
-    return weft_engine_probe(engine, NULL) == WEFT_SUCCESS;
+    return (engine == WEFT_ENGINE_JIT) == (device == WEFT_CUDA || device == WEFT_OPENCL) &&
+           weft_engine_probe(engine, NULL) == WEFT_SUCCESS;
+}
+
+static bool all_cases(void) {
+    const char *asked = getenv("WEFT_TEST_CASES");
+    return device == WEFT_HOST || (asked && strcmp(asked, "all") == 0);
+}
+
+/* Of many cases a device gets every `few`th, a GPU every `more`th. */
+static int every(int few, int more) {
+    return all_cases() ? EVERY : getenv("WEFT_TEST_GPU") ? more : few;
 }
 
 static int64_t elements_of(const weft_problem *p) {
@@ -115,7 +132,9 @@ static void check_problem(const weft_problem *p, int threads) {
     for (int d = WEFT_FORWARD; d <= WEFT_INVERSE; d++) {
         sample s = make_sample(p, (weft_direction)d);
         for (int e = 0; e < ENGINES; e++) {
-            const weft_options o = {.engine = engines[e], .threads = threads};
+            weft_options o = on_device;
+            o.engine = engines[e];
+            o.threads = threads;
             if (is_here(engines[e])) check_direction(p, &o, (weft_direction)d, &s);
         }
         free_sample(&s);
@@ -132,6 +151,7 @@ static void every_type_and_length(void **state) {
                                    243, 251, 256, 257,  262,  317,  500,  509,  512, 521,
                                    720, 809, 961, 1000, 1009, 1022, 1024, 2048, 2310};
     const int lengths = 64 + (int)(sizeof more / sizeof *more);
+    if (!all_cases()) skip();
     for (int i = 0; i < lengths; i += EVERY)
         for (weft_axis type = WEFT_DCT1; type <= WEFT_DST4; type++)
             for (int precision = WEFT_DOUBLE; precision <= WEFT_SINGLE; precision++) {
@@ -148,10 +168,52 @@ static void every_type_and_length(void **state) {
             }
 }
 
+/* Even and odd lengths, of one and several stages, with a prime factor above 13; each type gets one
+ * of them, on a GPU all. */
+static void each_type_on_the_device(void **state) {
+    (void)state;
+    static const int64_t lengths[] = {96, 15, 34, 17, 16, 135, 2, 200};
+    if (device == WEFT_HOST) skip();
+    for (int i = 0; i < 64; i++) {
+        const int type = i / 8;
+        if ((i - type) % every(8, 1) != 0) continue;
+        const weft_problem p = {.rank = 1,
+                                .n = {lengths[i % 8]},
+                                .kind = WEFT_R2R,
+                                .precision = i % 2 == 0 ? WEFT_DOUBLE : WEFT_SINGLE,
+                                .batch = 1 + i % 3 * 5,
+                                .axis = {(weft_axis)(WEFT_DCT1 + type)}};
+        check_problem(&p, 1);
+    }
+}
+
+/* Lines of several kernels: smooth lengths, whose spectra are taken in pairs or not, and others. */
+static void long_lines_on_the_device(void **state) {
+    (void)state;
+    static const struct {
+        weft_axis type;
+        int64_t n;
+    } cases[] = {{WEFT_DST2, 10000}, {WEFT_DCT4, 8207},  {WEFT_DCT1, 8193}, {WEFT_DCT1, 8200},
+                 {WEFT_DCT2, 10125}, {WEFT_DCT2, 10007}, {WEFT_DCT4, 9000}, {WEFT_DST1, 8191},
+                 {WEFT_DST4, 10125}, {WEFT_DST4, 10000}, {WEFT_DST3, 9998}, {WEFT_DST1, 10007}};
+    const int count = (int)(sizeof cases / sizeof *cases);
+    if (device == WEFT_HOST) skip();
+    for (int i = 0; i < (every(2, 1) == 2 ? 2 : count); i++) {
+        const weft_problem p = {.rank = 1,
+                                .n = {cases[i].n},
+                                .kind = WEFT_R2R,
+                                .precision = i % 3 == 0 ? WEFT_DOUBLE : WEFT_SINGLE,
+                                .batch = 2,
+                                .axis = {cases[i].type}};
+        check_problem(&p, 1);
+    }
+}
+
 /* One by one. */
 static void long_lines(void **state) {
     (void)state;
     static const int64_t lengths[] = {4099, 5000};
+    if (device != WEFT_HOST) skip();
     for (int i = 0; i < 2 && EVERY == 1; i++)
         for (weft_axis type = WEFT_DCT1; type <= WEFT_DST4; type++) {
             const weft_problem p = {.rank = 1,
@@ -169,7 +231,7 @@ static int64_t between(int64_t lo, int64_t hi) {
 
 static void types_mixed_over_axes(void **state) {
     (void)state;
-    for (int i = 0; i < 120; i += EVERY) {
+    for (int i = 0; i < 120; i += every(40, 4)) {
         weft_problem p = {.rank = (int)between(2, 4),
                           .kind = WEFT_R2R,
                           .precision = i % 2 == 0 ? WEFT_DOUBLE : WEFT_SINGLE,
@@ -198,6 +260,7 @@ static void inverses_give_back_what_was_there(void **state) {
     (void)state;
     for (int norm = WEFT_NORM_NONE; norm <= WEFT_NORM_FORWARD; norm++)
         for (weft_axis type = WEFT_DCT1; type <= WEFT_DST4; type++) {
+            if ((norm + (int)type * 4) % every(15, 1) != 0) continue;
             const weft_problem p = {.rank = 3,
                                     .n = {6, 15, 16},
                                     .kind = WEFT_R2R,
@@ -209,7 +272,7 @@ static void inverses_give_back_what_was_there(void **state) {
                                                                : 1;
             sample s = make_sample(&p, WEFT_FORWARD);
             weft_plan plan = NULL;
-            assert_int_equal(weft_plan_create(ctx, &p, NULL, &plan), WEFT_SUCCESS);
+            assert_int_equal(weft_plan_create(ctx, &p, &on_device, &plan), WEFT_SUCCESS);
             assert_int_equal(weft_execute(plan, WEFT_FORWARD, s.in, s.out), WEFT_SUCCESS);
             for (int64_t i = 0; i < s.elements; i++) s.exact[i] *= (long double)forward;
             assert_true(error_of(&s, s.out, WEFT_DOUBLE) < 1e-15);
@@ -227,6 +290,7 @@ static void inverses_give_back_what_was_there(void **state) {
 static void lines_do_not_touch_each_other(void **state) {
     const weft_options o = {.engine = WEFT_ENGINE_NATIVE};
     (void)state;
+    if (device != WEFT_HOST) skip();
     for (int axis = 0; axis < 2; axis++)
         for (weft_axis type = WEFT_DCT1; type <= WEFT_DST4; type++)
             for (int64_t n = 15; n <= 16; n++) {
@@ -247,7 +311,23 @@ static void lines_do_not_touch_each_other(void **state) {
             }
 }
 
-/* Convolution with the operator 2 is the inverse of twice the spectrum. */
+/* A plan that keeps the spectrum wants memory where it computes. */
+static void convolve_and_keep(const weft_problem *p, const sample *s, double *kept) {
+    const weft_options o = {.device = device, .convolve = 1, .keep_spectrum = 1};
+    weft_plan plan = NULL;
+    void *buffer[3] = {NULL, NULL, NULL};
+    assert_int_equal(weft_plan_create(ctx, p, &o, &plan), WEFT_SUCCESS);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(weft_buffer_create(plan, s->bytes, &buffer[i]), WEFT_SUCCESS);
+    assert_int_equal(weft_buffer_upload(plan, buffer[0], s->in, s->bytes), WEFT_SUCCESS);
+    assert_int_equal(weft_convolve(plan, buffer[0], buffer[1], buffer[2]), WEFT_SUCCESS);
+    assert_int_equal(weft_buffer_download(plan, kept, buffer[1], s->bytes), WEFT_SUCCESS);
+    assert_int_equal(weft_buffer_download(plan, s->out, buffer[2], s->bytes), WEFT_SUCCESS);
+    for (int i = 0; i < 3; i++) weft_buffer_destroy(plan, &buffer[i]);
+    weft_plan_destroy(&plan);
+}
+
+/* Convolution with the operator 2 is the inverse of twice the spectrum, which may be kept. */
 static void operators_and_convolutions_work_on_real_spectra(void **state) {
     (void)state;
     const weft_operator twice = {.kind = WEFT_OPERATOR_SCALE, .factor = 2};
@@ -257,18 +337,19 @@ static void operators_and_convolutions_work_on_real_spectra(void **state) {
                             .norm = WEFT_NORM_BACKWARD,
                             .spectral = {&twice, 1},
                             .axis = {WEFT_DST1, WEFT_DCT2}};
-    const weft_options o = {.convolve = 1};
+    double kept[90];
     sample s = make_sample(&p, WEFT_FORWARD);
     weft_plan plan = NULL;
-    assert_int_equal(weft_plan_create(ctx, &p, &o, &plan), WEFT_SUCCESS);
+    assert_int_equal(weft_plan_create(ctx, &p, &on_device, &plan), WEFT_SUCCESS);
     assert_int_equal(weft_execute(plan, WEFT_FORWARD, s.in, s.out), WEFT_SUCCESS);
     for (int64_t i = 0; i < s.elements; i++) s.exact[i] *= 2;
     assert_true(error_of(&s, s.out, WEFT_DOUBLE) < 1e-15);
-    assert_int_equal(weft_execute(plan, WEFT_CONVOLVE, s.in, s.out), WEFT_SUCCESS);
+    weft_plan_destroy(&plan);
+    convolve_and_keep(&p, &s, kept);
+    assert_true(error_of(&s, kept, WEFT_DOUBLE) < 1e-15);
     for (int64_t i = 0; i < s.elements; i++)
         s.exact[i] = 2 * (long double)r2r_get(s.in, i, WEFT_DOUBLE);
     assert_true(error_of(&s, s.out, WEFT_DOUBLE) < 1e-15);
-    weft_plan_destroy(&plan);
     free_sample(&s);
 }
 
@@ -287,14 +368,15 @@ static void operators_and_conversions_go_with_mixed_axes(void **state) {
     bytes.load_storage = WEFT_STORAGE_U8;
     bytes.pad_from[0] = KEPT;
     bytes.spectral = (weft_operators){&twice, 1};
-    const weft_options o = {.convolve = 1};
+    weft_options o = on_device;
+    o.convolve = 1;
     weft_plan plan = NULL, converting = NULL;
     double real[N0 * N1 * N2] = {0}, spectrum[2 * N0 * (N1 / 2 + 1) * N2];
     double other[2 * N0 * (N1 / 2 + 1) * N2];
     double back[2 * N0 * (N1 / 2 + 1) * N2]; /* the larger of both spaces */
     unsigned char given[KEPT * N1 * N2];
     for (int i = 0; i < KEPT * N1 * N2; i++) real[i] = given[i] = (unsigned char)(i * 37);
-    assert_int_equal(weft_plan_create(ctx, &plain, NULL, &plan), WEFT_SUCCESS);
+    assert_int_equal(weft_plan_create(ctx, &plain, &on_device, &plan), WEFT_SUCCESS);
     assert_int_equal(weft_execute(plan, WEFT_FORWARD, real, spectrum), WEFT_SUCCESS);
     assert_int_equal(weft_plan_create(ctx, &bytes, &o, &converting), WEFT_SUCCESS);
     assert_int_equal(weft_execute(converting, WEFT_FORWARD, given, other), WEFT_SUCCESS);
@@ -373,6 +455,7 @@ static void bad_input_gets_one_sentence(void **state) {
          {.rank = 1, .n = {8}, .kind = WEFT_R2R, .axis = {WEFT_DCT2}},
          {.engine = WEFT_ENGINE_IDENTITY}},
     };
+    if (device != WEFT_HOST) skip();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         weft_plan plan = NULL;
         const weft_status status =
@@ -385,9 +468,14 @@ static void bad_input_gets_one_sentence(void **state) {
 }
 
 int main(void) {
+    if (!find_device(&device)) return status_without(device);
+    on_device.device = device;
+    if (device != WEFT_HOST) on_device.location = WEFT_LOCATION_HOST;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_type_and_length),
+        cmocka_unit_test(each_type_on_the_device),
         cmocka_unit_test(long_lines),
+        cmocka_unit_test(long_lines_on_the_device),
         cmocka_unit_test(types_mixed_over_axes),
         cmocka_unit_test(inverses_give_back_what_was_there),
         cmocka_unit_test(lines_do_not_touch_each_other),

@@ -97,7 +97,7 @@ typedef struct weft_transform {
  * whose box has complex ones. */
 static inline size_t weft_transform_element_bytes(const weft_transform *t, bool output) {
     const weft_fused_operators *side = output ? &t->store : &t->load;
-    if (side->list && t->kind != WEFT_TRANSFORM_R2R)
+    if (side->list && (t->kind != WEFT_TRANSFORM_R2R || side->layout.real))
         return weft_stored_element_bytes(&side->layout);
     const bool real =
         t->kind == WEFT_TRANSFORM_R2R ||

@@ -23,22 +23,22 @@ KERNEL(weft_fft_copy)
     GLOBAL const in_number *const from = in + place_of_line(shape.in_loop, index);
     OPEN_LINE_OUT(to)
     real2 z = pair(0, 0);
-#if FROM == POINTS_HALF_PAIRS
+#if FROM_HALF_PAIRS
     real2 mirrored;
-    LOAD_COMPLEX(z, p)
-    LOAD_COMPLEX(mirrored, LENGTH - p)
+    LOAD_HALF(z, p)
+    LOAD_HALF(mirrored, LENGTH - p)
     if (p == 0) z.y = mirrored.y = 0; /* real data has none */
     part_pair(&z, &mirrored, TABLE_OF(p));
     store_complex(to, p, z);
     if (p > 0 && 2 * p < LENGTH) store_complex(to, LENGTH - p, mirrored);
-#elif TO == POINTS_HALF_PAIRS
+#elif TO_HALF_PAIRS
     real2 mirrored;
     LOAD_COMPLEX(z, p)
     LOAD_COMPLEX(mirrored, p == 0 ? 0 : LENGTH - p)
     join_pair(&z, &mirrored, TABLE_OF(p));
     if (p == 0) z.y = mirrored.y = 0; /* not a zero with a sign */
-    store_complex(to, p, z);
-    if (2 * p < LENGTH) store_complex(to, LENGTH - p, mirrored);
+    store_half(to, p, z);
+    if (2 * p < LENGTH) store_half(to, LENGTH - p, mirrored);
 #else
     if (p < LENGTH) {
         LOAD_POINT(z, p)

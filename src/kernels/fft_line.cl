@@ -200,7 +200,7 @@ KERNEL(weft_fft)
 #ifndef IN_PIECES
     GLOBAL const in_number *const from = in + place_of_line(shape.in_loop, index);
 #endif
-#if FROM == POINTS_HALF_PAIRS
+#if FROM_HALF_PAIRS
     real2 pairs[2 * PAIRS_OF_THREAD];
     UNROLL
     for (int i = 0; i < 2 * PAIRS_OF_THREAD; ++i) pairs[i] = pair(0, 0);
@@ -208,8 +208,8 @@ KERNEL(weft_fft)
     for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
         const int k = t_in + i * LINE_THREADS;
         if (loads && k < PAIRS) {
-            LOAD_COMPLEX(pairs[2 * i], k)
-            LOAD_COMPLEX(pairs[2 * i + 1], LENGTH - k)
+            LOAD_HALF(pairs[2 * i], k)
+            LOAD_HALF(pairs[2 * i + 1], LENGTH - k)
         }
     }
     part_pairs(pairs, tables, t_in);
@@ -254,7 +254,7 @@ KERNEL(weft_fft)
     }
     line_out_place to;
     OPEN_LINE_OUT(to)
-#if TO == POINTS_HALF_PAIRS
+#if TO_HALF_PAIRS
     real2 points[2 * PAIRS_OF_THREAD];
     BARRIER();
     BOTH_PARTS(v, scatter_points, out, points, gather_pairs, out)

@@ -5,7 +5,7 @@
 #define PAIRS (LENGTH / 2 + 1)
 #define PAIRS_OF_THREAD ((PAIRS + LINE_THREADS - 1) / LINE_THREADS)
 
-#if FROM == POINTS_HALF_PAIRS
+#if FROM_HALF_PAIRS
 FUNCTION void scatter_pairs(const real2 *pairs, LOCAL exchanged *line, int t, int part) {
     UNROLL
     for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
@@ -42,7 +42,7 @@ FUNCTION void part_pairs(real2 *pairs, GLOBAL const real2 *tables, int t) {
 }
 #endif
 
-#if TO == POINTS_HALF_PAIRS
+#if TO_HALF_PAIRS
 FUNCTION void scatter_points(const real2 *v, LOCAL exchanged *line, int t, int part) {
     UNROLL
     for (int i = 0; i < LAST_COUNT; ++i) {
@@ -76,8 +76,8 @@ FUNCTION void store_pairs(real2 *pairs, line_out_place to, GLOBAL const real2 *t
             real2 a = pairs[2 * i], b = pairs[2 * i + 1];
             join_pair(&a, &b, TABLE_READ(tables, HALF_ROOTS + k));
             if (k == 0) a.y = b.y = 0; /* not a zero with a sign */
-            store_complex(to, k, a);
-            if (2 * k != LENGTH) store_complex(to, LENGTH - k, b);
+            store_half(to, k, a);
+            if (2 * k != LENGTH) store_half(to, LENGTH - k, b);
         }
     }
 }

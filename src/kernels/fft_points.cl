@@ -14,15 +14,19 @@
  *     FOLD, FOLD_LOOP  of FOLDED points: their distance in the half spectrum, the loop over lines
  *     IN_PIECES(PIECE), OUT_PIECES(PIECE), where a side lies in pieces: PIECE(number) for each, in
  *                   order; PIECES is how many there are room for
- *     LOAD_NUMBER(p), LOAD_INDICES(e), STORE_NUMBER(p), STORE_INDICES(e)
+ *     LOAD_NUMBER(p), STORE_NUMBER(p)
+ *                   the number of point p in the whole line, if it is not p
+ *     LOAD_INDICES(e), STORE_INDICES(e)
  *                   where operators (src/operator/kernel.h, called `load` and `store`) are applied
- *                   to elements as they are loaded or stored: the number of point p in the whole
- *                   line, and the initializer of the indices of the line's element e
+ *                   to elements as they are loaded or stored: the initializer of the indices of the
+ *                   line's element e
  *     SPECTRAL_NUMBER(p), SPECTRAL_INDICES(e)
  *                   likewise where operators (called `spectral`) are applied to the spectrum
  *                   between a forward and an inverse transform
  *
- * All strides count real numbers.
+ * All strides count real numbers. The kinds from ORDERED on are those of cosine and sine transforms
+ * (fft_r2r.cl): their points are made of numbers that are found by their number in the whole line,
+ * and `point` is the stride of these.
  */
 #define POINTS_COMPLEX 0    /* real and imaginary part side by side */
 #define POINTS_REAL_PAIRS 1 /* two real numbers of a real line of even length */
@@ -31,6 +35,15 @@
 #define POINTS_HALF_PAIRS 4 /* the same, of the line that REAL_PAIRS is the other side of */
 #define POINTS_FOLDED 5     /* row r of the matrix that a half spectrum of REAL_LENGTH is: its numbers
                                r + FOLD p, the conjugates of the others where it has none */
+#define POINTS_ORDERED 6       /* real numbers in the order that the type wants */
+#define POINTS_ORDERED_PAIRS 7 /* two of them */
+#define POINTS_WAVES 8         /* one coefficient for each point of the spectrum */
+#define POINTS_WAVE_PAIRS 9    /* the coefficients for HALF_PAIRS */
+#define POINTS_MIRRORED 10     /* type 4: numbers 2p and n - 1 - 2p */
+
+#define FROM_HALF_PAIRS (FROM == POINTS_HALF_PAIRS || FROM == POINTS_WAVE_PAIRS)
+#define TO_HALF_PAIRS (TO == POINTS_HALF_PAIRS || TO == POINTS_WAVE_PAIRS)
+#define STORES_COMPLEX (TO != POINTS_REAL && TO != POINTS_REAL_PAIRS && TO < POINTS_ORDERED)
 
 typedef struct fft_shape {
     long64 in_loop[LOOPS], out_loop[LOOPS];
@@ -66,10 +79,13 @@ typedef real in_number;
 #if store_stores && store_converts
 typedef store_stored out_number;
 #define CONVERT_STORED(x) store_convert(x)
-#define OUT_NUMBERS 1 /* of a complex one */
 #else
 typedef real out_number;
 #define CONVERT_STORED(x) (x)
+#endif
+#if (store_stores && store_converts) || !STORES_COMPLEX
+#define OUT_NUMBERS 1 /* of an element */
+#else
 #define OUT_NUMBERS 2
 #endif
 
@@ -119,7 +135,7 @@ typedef real out_number;
 #define STORE_ARRAY_PARAMETER
 #define OPEN_STORE_ARRAY
 #endif
-#ifdef LOAD_NUMBER
+#ifdef LOAD_INDICES
 #define LOAD_PARAMETERS                                                                            \
     , MEMORY(const real, load_tables), VALUE(load_places, load_at) LOAD_ARRAY_PARAMETER
 #define OPEN_LOAD                                                                                  \
@@ -145,7 +161,7 @@ typedef real out_number;
 #ifndef OPEN_KEPT
 #define OPEN_KEPT
 #endif
-#ifdef STORE_NUMBER
+#ifdef STORE_INDICES
 #define STORE_PARAMETERS                                                                           \
     , MEMORY(const real, store_tables),                                                            \
         VALUE(store_places, store_at) STORE_ARRAY_PARAMETER STORE_KEPT
@@ -223,14 +239,16 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 
 /* Element number e of a line, as it was loaded, changed by the operators; LOAD_IF goes before what
  * loads one: what the array does not have stays 0. */
-#ifdef LOAD_NUMBER
+#ifndef LOAD_NUMBER
+#define LOAD_NUMBER(p) (p)
+#endif
+#ifdef LOAD_INDICES
 #define OPERATE_LOADED(value, e)                                                                   \
     {                                                                                              \
         const int indices[] = LOAD_INDICES(e);                                                     \
         value = load_operators(value, indices, load_at, load_tables LOAD_ARRAY);                   \
     }
 #else
-#define LOAD_NUMBER(p) (p)
 #define OPERATE_LOADED(value, e)
 #endif
 #if load_stores
@@ -272,6 +290,45 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
             OPERATE_LOADED(result, e)                                                              \
         }                                                                                          \
     }
+
+/* Element `number` of the real numbers of a cosine or sine transform; `result` is 0 before. */
+#ifdef IN_PIECES
+#define FIND_NUMBER                                                                                \
+    GLOBAL const real *at = in_0;                                                                  \
+    IN_PIECES(IN_PIECE)
+#else
+#define FIND_NUMBER                                                                                \
+    GLOBAL const in_number *const at = from + sought * (IN_UNIT ? 1 : shape.in_point);
+#endif
+#define LOAD_REAL(result, number)                                                                  \
+    {                                                                                              \
+        const int sought = (number);                                                               \
+        LOAD_IF(sought) {                                                                          \
+            FIND_NUMBER                                                                            \
+            result = CONVERT_LOADED(*at);                                                          \
+            OPERATE_LOADED(result, sought)                                                         \
+        }                                                                                          \
+    }
+#define LOAD_ORDERED(result, place)                                                                \
+    {                                                                                              \
+        const int ordered = (place), sign = ordered_sign(ordered);                                 \
+        if (sign != 0) LOAD_REAL(result, ordered_point(ordered))                                   \
+        result *= (real)sign;                                                                      \
+    }
+
+/* Number k of a half spectrum that is loaded by the pair. */
+#if FROM == POINTS_WAVE_PAIRS
+#define LOAD_HALF(result, k)                                                                       \
+    {                                                                                              \
+        const int wave = (k);                                                                      \
+        real2 both = pair(0, 0);                                                                   \
+        LOAD_REAL(both.x, wave_point(wave))                                                        \
+        if (wave > 0) LOAD_REAL(both.y, wave_point(REAL_LENGTH - wave))                            \
+        result = spectrum_of_waves(both.x, both.y, TABLE_READ(tables, FACTORS + wave));            \
+    }
+#else
+#define LOAD_HALF(result, k) LOAD_COMPLEX(result, k)
+#endif
 
 /* Point `number` of a line. Those of HALF_PAIRS are loaded by the pair. */
 #if FROM == POINTS_COMPLEX
@@ -330,6 +387,39 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
         if (whole == 0 || whole == REAL_LENGTH - whole) half_.y = 0; /* real data has none */      \
         result = half_;                                                                            \
     }
+#elif FROM == POINTS_ORDERED
+#define LOAD_POINT(result, number)                                                                 \
+    {                                                                                              \
+        const int point = LOAD_NUMBER(number);                                                     \
+        result = pair(0, 0);                                                                       \
+        LOAD_ORDERED(result.x, point)                                                              \
+    }
+#elif FROM == POINTS_ORDERED_PAIRS
+#define LOAD_POINT(result, number)                                                                 \
+    {                                                                                              \
+        const int point = LOAD_NUMBER(number);                                                     \
+        result = pair(0, 0);                                                                       \
+        LOAD_ORDERED(result.x, 2 * point)                                                          \
+        LOAD_ORDERED(result.y, 2 * point + 1)                                                      \
+    }
+#elif FROM == POINTS_WAVES
+#define LOAD_POINT(result, number)                                                                 \
+    {                                                                                              \
+        const int point = LOAD_NUMBER(number);                                                     \
+        real wave = 0;                                                                             \
+        LOAD_REAL(wave, wave_point(point))                                                         \
+        if (point > 0) wave *= 2;                                                                  \
+        result = spectrum_of_waves(wave, 0, TABLE_READ(tables, FACTORS + point));                  \
+    }
+#elif FROM == POINTS_MIRRORED
+#define LOAD_POINT(result, number)                                                                 \
+    {                                                                                              \
+        const int point = LOAD_NUMBER(number), mirrored = REAL_LENGTH - 1 - 2 * point;             \
+        real2 both = pair(0, 0);                                                                   \
+        LOAD_REAL(both.x, SINE ? mirrored : 2 * point)                                             \
+        LOAD_REAL(both.y, SINE ? 2 * point : mirrored)                                             \
+        result = complex_multiply(both, TABLE_READ(tables, FACTORS + point));                      \
+    }
 #endif
 
 /* ---- storing ---- */
@@ -337,6 +427,9 @@ FUNCTION void store_two(GLOBAL real *at, real2 z) {
 /* The place where a line is stored. */
 typedef struct line_out_place {
     GLOBAL out_number *at;
+#if TO >= POINTS_ORDERED
+    GLOBAL const real2 *factors;
+#endif
 #if defined OUT_PIECES || defined STORE_NUMBER
     unsigned int index[LOOPS];
 #endif
@@ -345,7 +438,7 @@ typedef struct line_out_place {
 #else
     long64 point, part;
 #endif
-#ifdef STORE_NUMBER
+#ifdef STORE_INDICES
     IN_VALUE const store_places *operators;
     GLOBAL const real *tables;
 #endif
@@ -361,7 +454,16 @@ typedef struct line_out_place {
 #endif
 } line_out_place;
 
-#ifdef STORE_NUMBER
+#if defined OUT_PIECES || defined STORE_NUMBER
+#define KEEP_INDEX(to)                                                                             \
+    for (int l = 0; l < LOOPS; ++l) to.index[l] = index[l];
+#else
+#define KEEP_INDEX(to)
+#endif
+#ifndef STORE_NUMBER
+#define STORE_NUMBER(p) (p)
+#endif
+#ifdef STORE_INDICES
 #define OPERATE_STORED(value, e)                                                                   \
     {                                                                                              \
         const int indices[] = STORE_INDICES(e);                                                    \
@@ -386,10 +488,8 @@ typedef struct line_out_place {
     to.operators = store_at;                                                                       \
     to.tables = store_tables;                                                                      \
     OPEN_STORED_ARRAY(to)                                                                          \
-    OPEN_STORED_KEPT(to)                                                                           \
-    KEEP_INDEX(to)
+    OPEN_STORED_KEPT(to)
 #else
-#define STORE_NUMBER(p) (p)
 #define OPERATE_STORED(value, e)
 #define OPEN_STORED(to)
 #endif
@@ -400,13 +500,17 @@ typedef struct line_out_place {
 #else
 #define STORE_IF(e)
 #endif
-#define KEEP_INDEX(to)                                                                             \
-    for (int l = 0; l < LOOPS; ++l) to.index[l] = index[l];
+#if TO >= POINTS_ORDERED
+#define OPEN_FACTORS(to) to.factors = tables + FACTORS;
+#else
+#define OPEN_FACTORS(to)
+#endif
 
 #ifdef OUT_PIECES
 #define OPEN_LINE_OUT(to)                                                                          \
     to.at = out;                                                                                   \
     to.pieces = out_pieces;                                                                        \
+    OPEN_FACTORS(to)                                                                               \
     KEEP_INDEX(to)                                                                                 \
     OPEN_STORED(to)
 #define OUT_PIECE(which)                                                                           \
@@ -426,10 +530,12 @@ typedef struct line_out_place {
     to.point = shape.out_point;                                                                    \
     to.part = shape.out_part;                                                                      \
     OPEN_FOLD(to)                                                                                  \
+    OPEN_FACTORS(to)                                                                               \
+    KEEP_INDEX(to)                                                                                 \
     OPEN_STORED(to)
 #endif
 
-#if TO != POINTS_REAL && TO != POINTS_REAL_PAIRS
+#if STORES_COMPLEX
 /* Stores element e of the line. */
 FUNCTION void store_element(line_out_place to, long64 place, int e, real2 z) {
     STORE_IF(e) {
@@ -464,6 +570,44 @@ FUNCTION void store_one(line_out_place to, long64 place, int e, stored_value x) 
 }
 #endif
 
+#if TO >= POINTS_ORDERED
+/* Stores element p of the results of a cosine or sine transform. */
+FUNCTION void store_real(line_out_place to, int p, real x) {
+    long64 place = 0;
+    OUT_PIECES(OUT_PIECE)
+    store_one(to, place, p, x);
+}
+
+/* Stores the coefficient that comes from number q of the whole spectrum. */
+FUNCTION void store_wave(line_out_place to, int q, real2 z) {
+#if TYPE == 1
+    if (SINE ? q > 0 && q < SYMMETRY : q <= SYMMETRY) store_real(to, q - SINE, SINE ? -z.y : z.x);
+#elif TYPE == 4 /* twice the real part of exp(-2 pi i b / 8) z, b being q modulo n */
+    const int b = q % 2 == 1 ? q : q + REAL_LENGTH, k = b / 2, eighth = b & 7;
+    const real re = eighth == 1 || eighth == 7 ? z.x : -z.x, im = eighth < 4 ? z.y : -z.y;
+    store_real(to, k, (SINE && k % 2 == 1 ? -(re + im) : re + im) * (real)1.41421356237309504880);
+#else
+    const real2 root = TABLE_READ(to.factors, q);
+    store_real(to, wave_point(q), 2 * fma(root.x, z.x, -(root.y * z.y)));
+#endif
+}
+#endif
+
+/* Stores number k of a half spectrum that is stored by the pair. */
+#if TO == POINTS_HALF_PAIRS
+#define store_half store_complex
+#elif TO == POINTS_WAVE_PAIRS
+FUNCTION void store_half(line_out_place to, int k, real2 z) {
+#if TYPE == 1
+    store_wave(to, k, z);
+#else
+    z = complex_multiply(z, TABLE_READ(to.factors, k));
+    store_real(to, wave_point(k), 2 * z.x);
+    if (k > 0 && 2 * k < REAL_LENGTH) store_real(to, wave_point(REAL_LENGTH - k), -2 * z.y);
+#endif
+}
+#endif
+
 /* Stores point p of a line; those of HALF_PAIRS are stored in pairs (fft_pairs.cl). */
 FUNCTION void store_point(line_out_place to, int p, real2 z) {
 #if TO == POINTS_COMPLEX
@@ -488,6 +632,20 @@ FUNCTION void store_point(line_out_place to, int p, real2 z) {
     /* Rows 0 and FOLD / 2 are their own mirror images. */
     if (!mirrored || (to.row > 0 && 2 * to.row != FOLD))
         store_element(to, away * to.number, (int)away + to.row, z);
+#elif TO == POINTS_ORDERED
+    const int i = STORE_NUMBER(p);
+    store_real(to, ordered_point(i), ordered_sign(i) * z.x);
+#elif TO == POINTS_ORDERED_PAIRS
+    const int i = 2 * STORE_NUMBER(p);
+    store_real(to, ordered_point(i), ordered_sign(i) * z.x);
+    store_real(to, ordered_point(i + 1), ordered_sign(i + 1) * z.y);
+#elif TO == POINTS_WAVES
+    store_wave(to, STORE_NUMBER(p), z);
+#elif TO == POINTS_MIRRORED
+    const int k = STORE_NUMBER(p);
+    z = complex_multiply(z, TABLE_READ(to.factors, REAL_LENGTH / 2 + k));
+    store_real(to, 2 * k, 2 * z.x);
+    store_real(to, REAL_LENGTH - 1 - 2 * k, SINE ? 2 * z.y : -2 * z.y);
 #endif
 }
 

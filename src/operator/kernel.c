@@ -378,10 +378,11 @@ static weft_status write_kept(writing *w) {
         weft_text_add(c, " + places->place[%d] + index[%d] * places->place[%d]", begin, a, step);
     }
     weft_text_add(c, ";\n");
-    if (kept.stored.storage == WEFT_STORAGE_SAME)
-        weft_text_add(c, "kept[2 * at] = value.x;\nkept[2 * at + 1] = value.y;\n");
-    else
+    if (kept.stored.storage != WEFT_STORAGE_SAME)
         weft_text_add(c, "kept[at] = %s_convert_kept(value);\n", w->name);
+    else
+        weft_text_add(c, kept.real ? "kept[at] = value;\n"
+                                   : "kept[2 * at] = value.x;\nkept[2 * at + 1] = value.y;\n");
     return WEFT_SUCCESS;
 }
 

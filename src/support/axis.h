@@ -13,6 +13,15 @@ static inline bool weft_axis_is_real_to_real(weft_axis axis) {
     return axis != WEFT_AXIS_NONE && !weft_axis_is_fourier(axis);
 }
 
+/* Of a real-to-real transform: whether it is a sine transform, and its type, 1 to 4. */
+static inline bool weft_axis_is_sine(weft_axis axis) {
+    return axis >= WEFT_DST1 && axis <= WEFT_DST4;
+}
+
+static inline int weft_axis_number(weft_axis axis) {
+    return 1 + (int)axis - (int)(weft_axis_is_sine(axis) ? WEFT_DST1 : WEFT_DCT1);
+}
+
 /* What undoes it, but for a factor: types 2 and 3 are each other's inverse. */
 static inline weft_axis weft_axis_inverse(weft_axis axis) {
     switch (axis) {

@@ -127,12 +127,9 @@ static void copy_out(compose_case *c) {
 }
 
 static void choose_axes(const compose_case *c, weft_axis *axis) {
-    const bool has_cosines = device == WEFT_HOST || device == WEFT_SIMULATED;
     for (int a = 0; a < c->now.rank; a++) {
         const int dice = random_below(6);
-        axis[a] = dice == 0                  ? WEFT_AXIS_NONE
-                  : dice == 1 && has_cosines ? WEFT_DCT2
-                                             : WEFT_AXIS_OF_KIND;
+        axis[a] = dice == 0 ? WEFT_AXIS_NONE : dice == 1 ? WEFT_DCT2 : WEFT_AXIS_OF_KIND;
     }
     axis[c->now.rank - 1 - random_below(c->now.rank)] = WEFT_AXIS_OF_KIND;
 }

@@ -78,9 +78,8 @@ static void choose_options(convolve_case *c) {
         o->exchange[0] = WEFT_P2P_SYNC;
 }
 
-/* A boundary that the device has: cosine and sine transforms are the host's. */
 static weft_boundary random_boundary(void) {
-    return (weft_boundary)random_below(device == WEFT_HOST || device == WEFT_SIMULATED ? 5 : 3);
+    return (weft_boundary)random_below(5);
 }
 
 static weft_convolution_problem random_shape(int rank_of_problem, int least, int most) {

@@ -1,8 +1,12 @@
 /*
  * Fourier, cosine and sine transforms mixed over the axes of real and complex arrays, axes left as
  * they are among them: random problems over ranks, against the definition in long double, by every
- * decomposition, exchange method and engine, between bricks, in tiles, in and out of place.
+ * decomposition, exchange method and engine, between bricks, in tiles, in and out of place. With
+ * another device than the host, by its engine.
+ *
+ *   mixed_axes [--cases N] [--seed S] [--device host|opencl|cuda]
  */
+#include "promised_device.h"
 #include "random_numbers.h"
 #include "support/exact_dft.h"
 #include "support/exact_r2r.h"
@@ -19,6 +23,7 @@ enum { CASES = 150 };
 #endif
 
 static int rank, ranks, failures, executions, refusals;
+static weft_device device;
 static weft_context ctx;
 
 /* A problem, and its whole arrays in both spaces, the batch slowest: the output is the unscaled
@@ -142,8 +147,14 @@ static void choose_options(mixed_case *c) {
                         .placement = (weft_placement)random_below(3)};
     for (int i = 0; i < 3; i++)
         o->exchange[i] = exchanges[i] == WEFT_NCCL ? WEFT_PEER : (weft_exchange)exchanges[i];
+    for (int i = 0; i < 3 && device == WEFT_OPENCL; i++) /* partners cannot read its memory */
+        if (o->exchange[i] == WEFT_PEER) o->exchange[i] = WEFT_P2P_SYNC;
     if (weft_engine_probe(o->engine, NULL) != WEFT_SUCCESS) o->engine = WEFT_ENGINE_NATIVE;
-    if (random_below(5) == 0) {
+    if (device != WEFT_HOST) {
+        o->device = device;
+        o->engine = WEFT_ENGINE_AUTO;
+        o->location = WEFT_LOCATION_HOST;
+    } else if (random_below(5) == 0) {
         o->device = WEFT_SIMULATED;
         o->location = WEFT_LOCATION_HOST;
     }
@@ -290,18 +301,36 @@ static void run_case(int number) {
     free(c.whole[1]);
 }
 
+/* Reads the arguments; returns the number of cases. */
+static int read_arguments(int argc, char **argv) {
+    int cases = CASES;
+    random_state = 22;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--cases") == 0) cases = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--seed") == 0) random_state = strtoull(argv[i + 1], NULL, 10);
+        for (int d = WEFT_HOST; d <= WEFT_SIMULATED && strcmp(argv[i], "--device") == 0; d++)
+            if (strcmp(argv[i + 1], weft_device_name((weft_device)d)) == 0) device = (weft_device)d;
+    }
+    return cases;
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const int cases = read_arguments(argc, argv);
+    if (weft_device_probe(device, NULL) != WEFT_SUCCESS) {
+        fprintf(stderr, "mixed_axes: %s\n", weft_last_error(NULL));
+        MPI_Finalize();
+        return status_without(device);
+    }
     if (weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) != WEFT_SUCCESS) return 1;
-    random_state = argc > 1 ? strtoull(argv[1], NULL, 10) : 22;
-    for (int i = 0; i < CASES; i++) run_case(i);
+    for (int i = 0; i < cases; i++) run_case(i);
     weft_context_destroy(&ctx);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
         printf("%d executions, %d problems refused, %d failures\n", executions, refusals, failures);
-    if (2 * refusals > CASES) failures++; /* nothing would have been tested */
+    if (2 * refusals > cases) failures++; /* nothing would have been tested */
     MPI_Finalize();
     return failures > 0;
 }

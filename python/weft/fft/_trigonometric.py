@@ -67,7 +67,7 @@ def _compute(
             adapter, x, None, lambda a, _: _compute(name, a, type, s, axes, norm, overwrite_x, workers, orthogonalize)
         )  # fmt: skip
     if library_of(x) is not None:
-        raise _core.UnsupportedError(f"weft.fft.{name}: there are no real-to-real transforms on GPUs")
+        raise _core.UnsupportedError(f"weft.fft.{name} takes no arrays on GPUs; weft.Plan(kind='r2r') does")
     if _autograd.tracks(x):
         raise _core.UnsupportedError(f"weft.fft.{name}: real-to-real transforms have no gradients; detach the tensor")
     taken = _arrays.take(x)

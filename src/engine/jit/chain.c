@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "support/axis.h"
 #include "support/checked.h"
 #include "support/error.h"
 #include "support/least.h"
@@ -92,6 +93,7 @@ static weft_jit_request begin(const making *m, weft_jit_work work, weft_jit_arra
                           .inverse = whole->inverse,
                           .length = whole->length,
                           .real_length = whole->real_length,
+                          .type = whole->type,
                           .in = from == WEFT_JIT_IN ? whole->in : dense_line,
                           .out = to == WEFT_JIT_OUT ? whole->out : dense_line,
                           .twiddle_loop = -1,
@@ -159,7 +161,8 @@ static int64_t most_rows(int64_t n) {
 
 /* The most lines that any pass has in the chain of one line of n points, on any device; 0: there is
  * no chain. Folded real lines need no more. */
-static int64_t most_of_line(int64_t n, bool real) {
+static int64_t most_of_line(int64_t n, weft_transform_kind kind) {
+    const bool real = kind != WEFT_TRANSFORM_C2C;
     const bool pairs = real && n % 2 == 0 && weft_is_smooth(n / 2);
     const int64_t points = pairs ? n / 2 : n;
     if (points <= WEFT_JIT_LONGEST) return 1;
@@ -168,14 +171,19 @@ static int64_t most_of_line(int64_t n, bool real) {
         return most_rows(core) > 0 ? core : 0;
     }
     const int64_t rows = most_rows(points);
-    const bool folds = real && balanced_divisor(n, WEFT_JIT_LONGEST) > 0;
+    const bool folds =
+        real && kind != WEFT_TRANSFORM_R2R && balanced_divisor(n, WEFT_JIT_LONGEST) > 0;
     return !real || folds || rows == 0 ? rows : pairs ? points / 2 + 1 : points;
 }
 
-weft_status weft_jit_check_lines(int64_t n, bool real, bool operators, int64_t lines) {
+weft_status weft_jit_check_lines(int64_t n, weft_transform_kind kind, bool operators,
+                                 int64_t lines) {
     /* The numbers of points are exponents of the twiddles between kernels, in 32 bits. Half spectra
-     * and operators have them as an int. */
-    const int64_t longest = real || operators ? INT32_MAX : INT64_C(1) << 32;
+     * and operators have them as an int, and fft_r2r.cl up to nine times the number. */
+    const bool real = kind != WEFT_TRANSFORM_C2C;
+    const int64_t longest = kind == WEFT_TRANSFORM_R2R ? INT32_MAX / 16
+                            : real || operators        ? INT32_MAX
+                                                       : INT64_C(1) << 32;
     int64_t all = 0;
     if (n > longest)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
@@ -183,7 +191,7 @@ weft_status weft_jit_check_lines(int64_t n, bool real, bool operators, int64_t l
                          "engine",
                          real ? "real lines" : "lines", (long long)n,
                          operators ? " with operators" : "", (long long)longest);
-    const int64_t most = most_of_line(n, real);
+    const int64_t most = most_of_line(n, kind);
     if (most == 0)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: lines of %lld points are no matrix of at most three kernels; "
@@ -208,6 +216,17 @@ static void count_points(weft_jit_request *r, weft_jit_operators *o, int64_t ste
     o->step[r->loops - 1] = step;
 }
 
+/* The stride of a loop over every `step`th point of a line. Numbered points have none, as the
+ * kernel finds them by their numbers. */
+static int64_t between(const weft_jit_side *side, int64_t step) {
+    return weft_jit_is_numbered(side->points) ? 0 : side->point * step;
+}
+
+/* The stride of points that are every `step`th of a line. */
+static int64_t every(const weft_jit_side *side, int64_t step) {
+    return weft_jit_is_numbered(side->points) ? side->point : side->point * step;
+}
+
 /* Adds the transforms of the matrix's `first` rows of n / first points each, after those of the
  * columns. Result k2 of row k1 is number k1 + first k2 of the line's spectrum. */
 static weft_status add_rows(const making *m, int64_t n, int64_t first, weft_jit_array to,
@@ -228,12 +247,12 @@ static weft_status add_rows(const making *m, int64_t n, int64_t first, weft_jit_
     weft_jit_request r = begin(m, WEFT_JIT_TRANSFORM, WEFT_JIT_MATRIX, to);
     r.length = third;
     r.out = *out;
-    r.out.point = out->point * first * second;
+    r.out.point = every(out, first * second);
     r.out.operators.point = first * second;
-    add_loop(&r, first, 2 * length, out->point);
+    add_loop(&r, first, 2 * length, between(out, 1));
     count_points(&r, &r.out.operators, 1);
     if (second > 1) {
-        add_loop(&r, second, 2 * third, out->point * first);
+        add_loop(&r, second, 2 * third, between(out, first));
         count_points(&r, &r.out.operators, first);
     }
     return add(m, &r, WEFT_JIT_MATRIX, to);
@@ -249,12 +268,12 @@ static weft_status add_matrix(const making *m, int64_t n, weft_jit_array from, w
     const weft_jit_side out = to == WEFT_JIT_OUT ? m->request->out : dense_line;
     weft_jit_request r = begin(m, WEFT_JIT_TRANSFORM, from, WEFT_JIT_MATRIX);
     r.length = first;
-    r.in.point = in.point * (n / first);
+    r.in.point = every(&in, n / first);
     r.out.point = 2 * (n / first);
     r.twiddle_loop = r.loops;
     r.twiddle_order = n;
     r.in.operators.point = n / first;
-    add_loop(&r, n / first, in.point, 2);
+    add_loop(&r, n / first, between(&in, 1), 2);
     count_points(&r, &r.in.operators, 1);
     WEFT_TRY(add(m, &r, from, WEFT_JIT_MATRIX));
     return add_rows(m, n, first, to, &out);
@@ -319,6 +338,25 @@ static weft_status add_folded_inverse(const making *m, int64_t n, int64_t first)
     return add(m, &r, WEFT_JIT_MATRIX, WEFT_JIT_OUT);
 }
 
+/* ---- cosine and sine transforms ---- */
+
+int64_t weft_jit_real_length(weft_axis type, int64_t n) {
+    return weft_axis_number(type) == 1 ? 2 * (weft_axis_is_sine(type) ? n + 1 : n - 1) : n;
+}
+
+void weft_jit_set_real_to_real(weft_jit_request *r, weft_axis type, int64_t n, bool pairs) {
+    const int number = weft_axis_number(type);
+    const weft_jit_points time = pairs ? WEFT_JIT_ORDERED_PAIRS : WEFT_JIT_ORDERED,
+                          waves = pairs ? WEFT_JIT_WAVE_PAIRS : WEFT_JIT_WAVES;
+    const bool mirrored = number == 4 && n % 2 == 0;
+    r->type = type;
+    r->real_length = n;
+    r->inverse = number == 3;
+    r->length = weft_jit_real_length(type, n) / (mirrored || pairs ? 2 : 1);
+    r->in.points = mirrored ? WEFT_JIT_MIRRORED : number == 3 ? waves : time;
+    r->out.points = mirrored ? WEFT_JIT_MIRRORED : number == 3 ? time : waves;
+}
+
 /* ---- chains ---- */
 
 static bool is_real(const weft_jit_side *side) {
@@ -341,7 +379,8 @@ static int64_t folded_factor(const weft_jit_request *r, const weft_jit_tuning *t
 }
 
 static bool is_plain(weft_jit_points points) {
-    return points == WEFT_JIT_COMPLEX || points == WEFT_JIT_REAL_PAIRS;
+    return points == WEFT_JIT_COMPLEX || points == WEFT_JIT_REAL_PAIRS ||
+           (weft_jit_is_numbered(points) && !weft_jit_is_half_pairs(points));
 }
 
 /* Adds the transform of a line too long for one kernel. A copy before it turns half spectra, or
@@ -353,13 +392,13 @@ static weft_status add_long(const making *m) {
     weft_jit_array from = WEFT_JIT_IN, to = WEFT_JIT_OUT;
     if (!is_plain(r->in.points)) {
         from = WEFT_JIT_LINES;
-        WEFT_TRY(add_copy(m, WEFT_JIT_COPY, r->in.points == WEFT_JIT_HALF_PAIRS ? pairs : n,
+        WEFT_TRY(add_copy(m, WEFT_JIT_COPY, weft_jit_is_half_pairs(r->in.points) ? pairs : n,
                           WEFT_JIT_IN, WEFT_JIT_LINES));
     }
     if (!is_plain(r->out.points)) to = WEFT_JIT_LINES;
     WEFT_TRY(add_matrix(m, n, from, to));
     if (to == WEFT_JIT_OUT) return WEFT_SUCCESS;
-    return add_copy(m, WEFT_JIT_COPY, r->out.points == WEFT_JIT_HALF_PAIRS ? pairs : n,
+    return add_copy(m, WEFT_JIT_COPY, weft_jit_is_half_pairs(r->out.points) ? pairs : n,
                     WEFT_JIT_LINES, WEFT_JIT_OUT);
 }
 

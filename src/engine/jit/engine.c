@@ -47,12 +47,18 @@ static weft_status jit_probe(const char **description) {
  * last. */
 static int in_order(const weft_transform *t, int i) {
     bool inverse = t->kind == WEFT_TRANSFORM_C2R ||
-                   (t->kind == WEFT_TRANSFORM_C2C && t->direction == WEFT_INVERSE);
+                   (t->kind != WEFT_TRANSFORM_R2C && t->direction == WEFT_INVERSE);
     return inverse ? i : t->dims - 1 - i;
 }
 
 static bool real_side(const weft_transform *t, bool output) {
-    return t->kind == (output && !t->round_trip ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+    return t->kind == WEFT_TRANSFORM_R2R ||
+           t->kind == (output && !t->round_trip ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+}
+
+/* Whether the dimension is the one that is halved on the complex side. */
+static bool is_halved(const weft_transform *t, int d) {
+    return (t->kind == WEFT_TRANSFORM_R2C || t->kind == WEFT_TRANSFORM_C2R) && d == t->dims - 1;
 }
 
 /* Whether elements of the caller's array are converted; each is then stored as one number, even if
@@ -65,9 +71,13 @@ static bool converts(const weft_transform *t, bool output) {
 /* Pieces are along the dimension that is transformed first (in the input) or last (in the output),
  * and its lines must fit one pass. */
 static bool takes(const weft_transform *t, const weft_pieces *pieces, int place) {
-    return pieces->count == 0 ||
-           (!t->in_place && pieces->count <= WEFT_JIT_PIECES && in_order(t, place) == pieces->dim &&
-            t->dim[pieces->dim].n <= WEFT_JIT_LONGEST);
+    const int d = pieces->dim;
+    if (pieces->count == 0) return true;
+    if (t->in_place || pieces->count > WEFT_JIT_PIECES || in_order(t, place) != d) return false;
+    if (t->kind != WEFT_TRANSFORM_R2R) return t->dim[d].n <= WEFT_JIT_LONGEST;
+    const int64_t n = weft_jit_real_length(t->type[d], t->dim[d].n);
+    const int64_t points = n % 2 == 0 ? n / 2 : n;
+    return points <= WEFT_JIT_LONGEST && weft_is_smooth(points);
 }
 
 /* Whether a round trip is possible: one kernel does the last forward transform, the spectral
@@ -75,28 +85,30 @@ static bool takes(const weft_transform *t, const weft_pieces *pieces, int place)
  * kernel. */
 static bool can_round_trip(const weft_transform *t) {
     const int64_t n = t->dim[0].n;
-    return n <= WEFT_JIT_LONGEST && weft_is_smooth(n) &&
+    return n <= WEFT_JIT_LONGEST && weft_is_smooth(n) && t->kind != WEFT_TRANSFORM_R2R &&
            (t->kind == WEFT_TRANSFORM_C2C || t->dims > 1);
 }
 
-static int64_t complex_extent(const weft_transform *t, int d) {
-    bool halved = t->kind != WEFT_TRANSFORM_C2C && d == t->dims - 1;
-    return halved ? t->dim[d].n / 2 + 1 : t->dim[d].n;
+/* The extent of a dimension between the passes. */
+static int64_t extent_between(const weft_transform *t, int d) {
+    return is_halved(t, d) ? t->dim[d].n / 2 + 1 : t->dim[d].n;
 }
 
 /* Checks each dimension with all lines along it: those of all other dimensions and loops. */
 static weft_status check_lines(const weft_transform *t) {
     const bool operators = t->load.list || t->spectral.list || t->store.list;
     for (int d = 0; d < t->dims; d++) {
-        const bool real = t->kind != WEFT_TRANSFORM_C2C && d == t->dims - 1;
+        const bool real = t->kind == WEFT_TRANSFORM_R2R;
+        const int64_t n = real ? weft_jit_real_length(t->type[d], t->dim[d].n) : t->dim[d].n;
+        const weft_transform_kind kind = real || is_halved(t, d) ? t->kind : WEFT_TRANSFORM_C2C;
         int64_t lines = 1;
         bool counted = true;
         for (int e = 0; e < t->dims; e++)
             if (e != d)
-                counted = counted && weft_checked_multiply(lines, complex_extent(t, e), &lines);
+                counted = counted && weft_checked_multiply(lines, extent_between(t, e), &lines);
         for (int i = 0; i < t->loops; i++)
             counted = counted && weft_checked_multiply(lines, t->loop[i].n, &lines);
-        WEFT_TRY(weft_jit_check_lines(t->dim[d].n, real, operators, counted ? lines : INT64_MAX));
+        WEFT_TRY(weft_jit_check_lines(n, kind, operators, counted ? lines : INT64_MAX));
     }
     return WEFT_SUCCESS;
 }
@@ -105,6 +117,14 @@ static weft_status check_lines(const weft_transform *t) {
 static bool looks_around(const weft_fused_operators *side) {
     return side->list &&
            (weft_operators_reductions(side->list) != 0 || weft_operators_have_matrix(side->list));
+}
+
+/* Operators of a real-to-real transform get real numbers. Of complex ones only a scaling does. */
+static bool has_real_operators(const weft_fused_operators *side, weft_transform_kind kind) {
+    double factor;
+    return kind != WEFT_TRANSFORM_R2R || !side->list || side->layout.real ||
+           (weft_operators_only_scale(side->list, &factor) && !side->layout.keeps &&
+            weft_stored_is_box(&side->layout.stored));
 }
 
 static weft_status jit_supports(const weft_transform *t, const weft_device_ops *device) {
@@ -118,14 +138,14 @@ static weft_status jit_supports(const weft_transform *t, const weft_device_ops *
                          device->name);
     if (t->precision != WEFT_DOUBLE && t->precision != WEFT_SINGLE)
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "jit engine: double and single precision only");
-    if (t->kind == WEFT_TRANSFORM_R2R)
+    if (!has_real_operators(&t->load, t->kind) || !has_real_operators(&t->store, t->kind))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "jit engine: no real-to-real transforms; choose device host");
-    if (t->in_place && t->kind != WEFT_TRANSFORM_C2C && !t->round_trip)
+                         "jit engine: real-to-real transforms of complex numbers with operators");
+    if (t->in_place && real_side(t, false) != real_side(t, true))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: a batch of real transforms in place; use two buffers");
-    const bool real =
-        (real_side(t, false) && in->count > 0) || (real_side(t, true) && out->count > 0);
+    const bool real = t->kind != WEFT_TRANSFORM_R2R && ((real_side(t, false) && in->count > 0) ||
+                                                        (real_side(t, true) && out->count > 0));
     if (t->round_trip && !can_round_trip(t))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: there and back along %lld points in one kernel",
@@ -179,10 +199,10 @@ static strides side_strides(const weft_transform *t, bool output) {
 /* The strides of a dense array in which the dimensions vary faster than the loops. */
 static strides dense_strides(const weft_transform *t, int64_t *numbers) {
     strides s = {{0}, {0}};
-    int64_t stride = 2;
+    int64_t stride = t->kind == WEFT_TRANSFORM_R2R ? 1 : 2;
     for (int d = t->dims - 1; d >= 0; d--) {
         s.dim[d] = stride;
-        stride *= complex_extent(t, d);
+        stride *= extent_between(t, d);
     }
     for (int i = t->loops - 1; i >= 0; i--) {
         s.loop[i] = stride;
@@ -193,6 +213,7 @@ static strides dense_strides(const weft_transform *t, int64_t *numbers) {
 }
 
 static void set_pieces(const weft_transform *t, const weft_pieces *given, weft_jit_side *side) {
+    const int64_t numbers = t->kind == WEFT_TRANSFORM_R2R ? 1 : 2;
     side->pieces = given->count;
     for (int k = 0; k < given->count; k++) {
         const weft_piece *g = &given->piece[k];
@@ -200,12 +221,12 @@ static void set_pieces(const weft_transform *t, const weft_pieces *given, weft_j
         int at = 0;
         *p = (weft_jit_piece){.array = g->array,
                               .first = g->first,
-                              .offset = 2 * g->offset,
-                              .point = 2 * g->dim_stride[given->dim],
-                              .part = 2 * g->loop_stride[t->part_loop]};
-        for (int i = 0; i < t->loops; i++) p->loop[at++] = 2 * g->loop_stride[i];
+                              .offset = numbers * g->offset,
+                              .point = numbers * g->dim_stride[given->dim],
+                              .part = numbers * g->loop_stride[t->part_loop]};
+        for (int i = 0; i < t->loops; i++) p->loop[at++] = numbers * g->loop_stride[i];
         for (int d = 0; d < t->dims; d++)
-            if (d != given->dim) p->loop[at++] = 2 * g->dim_stride[d];
+            if (d != given->dim) p->loop[at++] = numbers * g->dim_stride[d];
     }
 }
 
@@ -222,38 +243,63 @@ static weft_jit_side real_points(int64_t stride, bool pairs) {
                            .part = stride};
 }
 
+/* Sets the points of a request's sides, and the length. */
+static void set_points(const planning *p, int d, bool back, weft_jit_request *r) {
+    const weft_transform *t = p->transform;
+    const bool r2c = is_halved(t, d) && t->kind == WEFT_TRANSFORM_R2C && !back;
+    const bool c2r = is_halved(t, d) && !r2c;
+    const bool pairs = (r2c || c2r) && in_pairs(p, t->dim[d].n);
+    const weft_jit_points half = pairs ? WEFT_JIT_HALF_PAIRS : WEFT_JIT_HALF;
+    r->real_length = t->dim[d].n;
+    r->length = pairs ? t->dim[d].n / 2 : t->dim[d].n;
+    if (r2c) {
+        r->in = real_points(r->in.point, pairs);
+        r->out.points = half;
+    }
+    if (c2r) {
+        r->in.points = half;
+        r->out = real_points(r->out.point, pairs);
+    }
+}
+
+/* The same for a cosine or sine transform. No loop counts along its line. */
+static void set_real_to_real(const planning *p, int d, weft_jit_request *r) {
+    const weft_axis type = p->transform->type[d];
+    const int64_t n = p->transform->dim[d].n;
+    weft_jit_operators *operators[] = {&r->in.operators, &r->out.operators};
+    weft_jit_set_real_to_real(r, type, n, in_pairs(p, weft_jit_real_length(type, n)));
+    for (int i = 0; i < 2; i++) {
+        operators[i]->point = 1;
+        for (int l = 0; l < WEFT_JIT_LOOPS; l++) operators[i]->axis[l] = -1;
+    }
+}
+
 /* The request for dimension d of the transform; with `back`, for the inverse part of a round
  * trip. */
 static weft_jit_request request_of(const planning *p, int d, bool back, array from, array to) {
     const weft_transform *t = p->transform;
-    const bool halved = d == t->dims - 1;
-    const bool r2c = halved && t->kind == WEFT_TRANSFORM_R2C && !back;
-    const bool c2r =
-        halved && (t->kind == WEFT_TRANSFORM_C2R || (t->kind == WEFT_TRANSFORM_R2C && back));
-    const bool pairs = (r2c || c2r) && in_pairs(p, t->dim[d].n);
-    const weft_jit_points half = pairs ? WEFT_JIT_HALF_PAIRS : WEFT_JIT_HALF;
     const strides *in = &p->lie[from], *out = &p->lie[to];
-    weft_jit_request r = {
-        .work = WEFT_JIT_TRANSFORM,
-        .precision = t->precision,
-        .inverse = back || t->kind == WEFT_TRANSFORM_C2R ||
-                   (t->kind == WEFT_TRANSFORM_C2C && t->direction == WEFT_INVERSE),
-        .length = pairs ? t->dim[d].n / 2 : t->dim[d].n,
-        .real_length = t->dim[d].n,
-        .in = {.points = c2r ? half : WEFT_JIT_COMPLEX, .point = in->dim[d], .part = 1},
-        .out = {.points = r2c ? half : WEFT_JIT_COMPLEX, .point = out->dim[d], .part = 1},
-        .twiddle_loop = -1,
-        .chunk = -1,
-        .fold_loop = -1};
-    if (r2c) r.in = real_points(in->dim[d], pairs);
-    if (c2r) r.out = real_points(out->dim[d], pairs);
+    weft_jit_request r = {.work = WEFT_JIT_TRANSFORM,
+                          .precision = t->precision,
+                          .inverse =
+                              back || t->kind == WEFT_TRANSFORM_C2R ||
+                              (t->kind == WEFT_TRANSFORM_C2C && t->direction == WEFT_INVERSE),
+                          .in = {.points = WEFT_JIT_COMPLEX, .point = in->dim[d], .part = 1},
+                          .out = {.points = WEFT_JIT_COMPLEX, .point = out->dim[d], .part = 1},
+                          .twiddle_loop = -1,
+                          .chunk = -1,
+                          .fold_loop = -1};
+    if (t->kind == WEFT_TRANSFORM_R2R)
+        set_real_to_real(p, d, &r);
+    else
+        set_points(p, d, back, &r);
     r.in.own = from == BETWEEN;
     r.out.own = to == BETWEEN;
     for (int i = 0; i < t->loops; i++)
         r.loop[r.loops++] = (weft_jit_loop){t->loop[i].n, in->loop[i], out->loop[i]};
     for (int e = 0; e < t->dims; e++)
         if (e != d)
-            r.loop[r.loops++] = (weft_jit_loop){complex_extent(t, e), in->dim[e], out->dim[e]};
+            r.loop[r.loops++] = (weft_jit_loop){extent_between(t, e), in->dim[e], out->dim[e]};
     return r;
 }
 
@@ -353,8 +399,8 @@ static bool is_nothing(const planning *p, int place, array from, array to) {
     const bool operates = (place == 0 && p->plan->load) ||
                           (place + 1 == passes_of(t) && p->plan->store) ||
                           (t->round_trip && place + 1 == t->dims);
-    return t->dim[d].n == 1 && from == to && !operates &&
-           (t->kind == WEFT_TRANSFORM_C2C || d != t->dims - 1);
+    return t->dim[d].n == 1 && from == to && !operates && t->kind != WEFT_TRANSFORM_R2R &&
+           !is_halved(t, d);
 }
 
 static weft_status add_axes(planning *p) {
@@ -375,9 +421,11 @@ static weft_status add_axes(planning *p) {
 }
 
 static weft_status make_operators(weft_engine_plan *plan, const weft_fused_operators *given,
-                                  const char *name, weft_operator_kernel **kernel) {
+                                  bool real, const char *name, weft_operator_kernel **kernel) {
+    weft_pointwise_layout layout = given->layout;
     if (!given->list) return WEFT_SUCCESS;
-    return weft_operator_kernel_create(given->list, &given->layout, name, &plan->device, kernel);
+    layout.real = layout.real || real;
+    return weft_operator_kernel_create(given->list, &layout, name, &plan->device, kernel);
 }
 
 static weft_status add_operators(const planning *p) {
@@ -387,9 +435,11 @@ static weft_status add_operators(const planning *p) {
                                       : t->spectral.list ? &t->spectral
                                                          : &t->store;
     plan->part_axis = any->list && t->loops > 0 ? any->loop_axis[t->part_loop] : -1;
-    WEFT_TRY(make_operators(plan, &t->load, "load", &plan->load));
-    WEFT_TRY(make_operators(plan, &t->spectral, "spectral", &plan->spectral));
-    return make_operators(plan, &t->store, "store", &plan->store);
+    const bool real =
+        t->kind == WEFT_TRANSFORM_R2R; /* also where numbers are parts of complex ones */
+    WEFT_TRY(make_operators(plan, &t->load, real, "load", &plan->load));
+    WEFT_TRY(make_operators(plan, &t->spectral, real, "spectral", &plan->spectral));
+    return make_operators(plan, &t->store, real, "store", &plan->store);
 }
 
 static void jit_begin_at(weft_engine_plan *plan, int64_t first, void *kept) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/axis.h"
 #include "support/divisor.h"
 #include "support/error.h"
 
@@ -68,9 +69,11 @@ static bool lines_are_closer(const weft_jit_request *r, int l, bool output) {
 }
 
 static bool is_looked_at(const weft_jit_request *r, int l) {
-    const weft_jit_operators *all[] = {&r->in.operators, &r->spectral, &r->out.operators};
-    bool any = false;
-    for (int i = 0; i < 3; i++) any = any || (all[i]->kernel && all[i]->axis[l] >= 0);
+    const weft_jit_side *side[] = {&r->in, &r->out};
+    bool any = r->spectral.kernel && r->spectral.axis[l] >= 0;
+    for (int i = 0; i < 2; i++)
+        any = any || (side[i]->operators.axis[l] >= 0 &&
+                      (side[i]->operators.kernel || weft_jit_is_numbered(side[i]->points)));
     return any;
 }
 
@@ -107,7 +110,8 @@ static void arrange_loops(weft_jit_request *r, int fixed) {
 }
 
 static bool is_complex(weft_jit_points points) {
-    return points != WEFT_JIT_REAL && points != WEFT_JIT_REAL_PAIRS;
+    return points != WEFT_JIT_REAL && points != WEFT_JIT_REAL_PAIRS &&
+           !weft_jit_is_numbered(points);
 }
 
 size_t weft_jit_number_bytes(const weft_jit_side *side, weft_precision precision) {
@@ -154,7 +158,7 @@ static weft_status compile(weft_jit_pass *pass, bool is_cpu, const weft_device_h
 /* ---- making ---- */
 
 static bool has_half(const weft_jit_request *r) {
-    return r->in.points == WEFT_JIT_HALF_PAIRS || r->out.points == WEFT_JIT_HALF_PAIRS;
+    return weft_jit_is_half_pairs(r->in.points) || weft_jit_is_half_pairs(r->out.points);
 }
 
 /* Whether each point of a line lies in a memory page of its own; pages of GPUs have 2 MiB. */
@@ -177,11 +181,32 @@ static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_tun
     return weft_jit_choose_shape(&task, tuning, limits);
 }
 
+/* Adds the factors that fft_r2r.cl expects of a side. */
+static int64_t add_side_factors(weft_jit_table *table, const weft_jit_request *r,
+                                weft_jit_points points) {
+    const int64_t n = r->real_length, at = table->count;
+    const int type = weft_axis_number(r->type);
+    if (points == WEFT_JIT_MIRRORED) {
+        weft_jit_add_fourth_roots(table, 8 * n, n / 2);
+        weft_jit_add_roots(table, 2 * n, n / 2);
+    } else if (type == 2 || type == 3) {
+        if (points == WEFT_JIT_WAVES) weft_jit_add_roots(table, 4 * n, n);
+        if (points == WEFT_JIT_WAVE_PAIRS) weft_jit_add_roots(table, 4 * n, n / 2 + 1);
+    }
+    return at;
+}
+
+/* The sides that need factors need the same ones. */
+static int64_t add_factors(weft_jit_table *table, const weft_jit_request *r) {
+    const int64_t before = table->count, at = add_side_factors(table, r, r->in.points);
+    return table->count > before ? at : add_side_factors(table, r, r->out.points);
+}
+
 static void make_table(weft_jit_pass *pass, weft_jit_table *table) {
     const weft_jit_request *r = &pass->request;
     weft_jit_places *at = &pass->places;
     if (r->work == WEFT_JIT_TRANSFORM) weft_jit_add_twiddles(table, &pass->shape, at);
-    if (has_half(r)) at->half_roots = weft_jit_add_roots(table, r->real_length, r->length / 2 + 1);
+    if (has_half(r)) at->half_roots = weft_jit_add_roots(table, 2 * r->length, r->length / 2 + 1);
     if (r->work == WEFT_JIT_CHIRP || r->work == WEFT_JIT_UNCHIRP)
         weft_jit_add_chirp(table, r->length);
     if (r->work == WEFT_JIT_CONVOLVE) weft_jit_add_spectrum(table, r->chirp_length, r->core);
@@ -197,6 +222,7 @@ static void make_table(weft_jit_pass *pass, weft_jit_table *table) {
         at->coarse = weft_jit_add_roots(table, coarse, coarse);
         at->fine_table = weft_jit_add_roots(table, r->twiddle_order, at->fine);
     }
+    at->factors = add_factors(table, r);
 }
 
 static int64_t count_lines(const weft_jit_request *r) {

@@ -24,8 +24,24 @@ typedef enum weft_jit_points {
     WEFT_JIT_REAL,
     WEFT_JIT_HALF,
     WEFT_JIT_HALF_PAIRS,
-    WEFT_JIT_FOLDED
+    WEFT_JIT_FOLDED,
+    WEFT_JIT_ORDERED,
+    WEFT_JIT_ORDERED_PAIRS,
+    WEFT_JIT_WAVES,
+    WEFT_JIT_WAVE_PAIRS,
+    WEFT_JIT_MIRRORED
 } weft_jit_points;
+
+/* Whether points are those of a cosine or sine transform: the side's stride is that of its real
+ * numbers, which kernels find by their number in the whole line. */
+static inline bool weft_jit_is_numbered(weft_jit_points points) {
+    return points >= WEFT_JIT_ORDERED;
+}
+
+/* Whether points are loaded or stored by the pair, after or before an exchange. */
+static inline bool weft_jit_is_half_pairs(weft_jit_points points) {
+    return points == WEFT_JIT_HALF_PAIRS || points == WEFT_JIT_WAVE_PAIRS;
+}
 
 typedef struct weft_jit_loop {
     int64_t n, in, out;
@@ -38,7 +54,7 @@ typedef struct weft_jit_piece {
 } weft_jit_piece;
 
 /* Operators on what is loaded or stored. They need the number of a point in the whole line, and the
- * axis along which each loop counts. */
+ * axis along which each loop counts. So do, without a kernel, numbered points. */
 typedef struct weft_jit_operators {
     const weft_operator_kernel *kernel; /* NULL: none; not owned */
     int line_axis;
@@ -78,6 +94,7 @@ typedef struct weft_jit_request {
     bool inverse;
     int64_t length;       /* points */
     int64_t real_length;  /* n of real transforms */
+    weft_axis type;       /* of real-to-real ones */
     int64_t core;         /* points of the convolution that does the transform, or that CONVOLVE
                              multiplies; 0: none */
     int64_t chirp_length; /* CONVOLVE: points of the transform that the convolution does */

@@ -70,6 +70,17 @@ int64_t weft_jit_add_roots(weft_jit_table *table, int64_t n, int64_t count) {
     return first;
 }
 
+int64_t weft_jit_add_fourth_roots(weft_jit_table *table, int64_t n, int64_t count) {
+    const int64_t first = table->count;
+    double *w = extend(table, count);
+    weft_roots *roots = weft_roots_create(n);
+    for (int64_t k = 0; k < count && w && roots; k++)
+        weft_roots_at(roots, 4 * k + 1, &w[2 * k], &w[2 * k + 1]);
+    if (!roots) table->failed = true;
+    weft_roots_destroy(roots);
+    return first;
+}
+
 /* exp(-pi i k^2 / n) for k = 0..n-1. When out of memory, NULL, and the table has failed. */
 static double *chirp_of(weft_jit_table *table, int64_t n) {
     double *chirp = malloc((size_t)n * 2 * sizeof *chirp), *root = roots_of(table, 2 * n, 2 * n);

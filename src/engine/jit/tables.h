@@ -1,7 +1,7 @@
 /*
  * Tables of a kernel, one after the other in one buffer on the device: twiddles of the stages,
- * roots of half spectra, chirps and their spectra, roots between kernels. Passes with equal tables
- * share them.
+ * roots of half spectra, chirps and their spectra, roots between kernels, factors of cosine and
+ * sine transforms. Passes with equal tables share them.
  */
 #ifndef WEFT_ENGINE_JIT_TABLES_H
 #define WEFT_ENGINE_JIT_TABLES_H
@@ -11,7 +11,7 @@
 /* Where the tables begin, in complex numbers. */
 typedef struct weft_jit_places {
     int64_t twiddles[2 * WEFT_JIT_STAGES];
-    int64_t half_roots, chirp, spectrum, coarse, fine_table;
+    int64_t half_roots, chirp, spectrum, coarse, fine_table, factors;
     int64_t fine; /* entries of the fine one */
 } weft_jit_places;
 
@@ -26,6 +26,8 @@ void weft_jit_add_twiddles(weft_jit_table *table, const weft_jit_shape *shape,
                            weft_jit_places *places);
 /* exp(-2 pi i k / n), k = 0..count-1 */
 int64_t weft_jit_add_roots(weft_jit_table *table, int64_t n, int64_t count);
+/* exp(-2 pi i (4k + 1) / n), k = 0..count-1 */
+int64_t weft_jit_add_fourth_roots(weft_jit_table *table, int64_t n, int64_t count);
 /* exp(-pi i k^2 / n), k = 0..n-1 */
 int64_t weft_jit_add_chirp(weft_jit_table *table, int64_t n);
 /* The spectrum by which a cyclic convolution of `core` points with the conjugate of that chirp

@@ -4,13 +4,14 @@
 #include <string.h>
 
 #include "engine/jit/pass.h"
+#include "support/axis.h"
 #include "support/error.h"
 #include "support/text.h"
 
 /* cmake/embed.cmake makes these from the files. */
-extern const char weft_kernels_fft_points_cl[], weft_kernels_fft_exchange_cl[],
-    weft_kernels_fft_stage_cl[], weft_kernels_fft_pairs_cl[], weft_kernels_fft_line_cl[],
-    weft_kernels_fft_copy_cl[];
+extern const char weft_kernels_fft_points_cl[], weft_kernels_fft_r2r_cl[],
+    weft_kernels_fft_exchange_cl[], weft_kernels_fft_stage_cl[], weft_kernels_fft_pairs_cl[],
+    weft_kernels_fft_line_cl[], weft_kernels_fft_copy_cl[];
 extern const char weft_kernels_dft_2_inc[], weft_kernels_dft_3_inc[], weft_kernels_dft_4_inc[],
     weft_kernels_dft_5_inc[], weft_kernels_dft_6_inc[], weft_kernels_dft_7_inc[],
     weft_kernels_dft_8_inc[], weft_kernels_dft_9_inc[], weft_kernels_dft_10_inc[],
@@ -58,14 +59,20 @@ static void compose_loops(weft_text *c, const weft_jit_request *r, const weft_ji
             weft_text_add(c, " + %lld * (int)%s[%d]", (long long)o->step[l], index, l);
 }
 
-/* Defines NAME_NUMBER(p), the number of point p in the whole line, and NAME_INDICES(e), the indices
- * of the line's element e, and adds the operators' functions. */
+/* Defines NAME_NUMBER(p), the number of point p in the whole line. */
+static void define_number(weft_text *c, const weft_jit_request *r, const weft_jit_operators *o,
+                          const char *name, const char *index) {
+    weft_text_add(c, "#define %s_NUMBER(p) ((p) * %lld", name, (long long)o->point);
+    compose_loops(c, r, o, o->line_axis, index);
+    weft_text_add(c, ")\n");
+}
+
+/* Defines NAME_INDICES(e), the indices of the line's element e, and adds the operators' functions.
+ */
 static void add_operators(weft_text *c, const weft_jit_request *r, const weft_jit_operators *o,
                           const char *name, const char *index) {
     if (!o->kernel) return;
-    weft_text_add(c, "#define %s_NUMBER(p) ((p) * %lld", name, (long long)o->point);
-    compose_loops(c, r, o, o->line_axis, index);
-    weft_text_add(c, ")\n#define %s_INDICES(e) {", name);
+    weft_text_add(c, "#define %s_INDICES(e) {", name);
     for (int a = 0; a < WEFT_AXES; a++) {
         if (a == o->line_axis) {
             weft_text_add(c, "(e), ");
@@ -100,13 +107,19 @@ static void define_pieces(weft_text *c, const char *name, int room) {
 }
 
 static int64_t unit_of(const weft_jit_side *side) {
-    return side->points == WEFT_JIT_REAL || weft_jit_converts(side) ? 1 : 2;
+    const bool one = side->points == WEFT_JIT_REAL || weft_jit_is_numbered(side->points);
+    return one || weft_jit_converts(side) ? 1 : 2;
 }
 
 /* Whether neighbouring points are neighbours in memory; false for pieces. */
 static bool is_unit(const weft_jit_side *side) {
     if (side->points == WEFT_JIT_REAL_PAIRS && side->part != 1) return false;
     return side->pieces == 0 && side->point == unit_of(side);
+}
+
+/* Whether the kernel uses the numbers of a side's points in the whole line. */
+static bool needs_numbers(const weft_jit_side *side) {
+    return side->operators.kernel || weft_jit_is_numbered(side->points);
 }
 
 static void define_sides(weft_text *c, const weft_jit_pass *pass, bool aligned) {
@@ -127,9 +140,24 @@ static void define_sides(weft_text *c, const weft_jit_pass *pass, bool aligned) 
     define(c, "PIECES", weft_jit_room(r) > 0 ? weft_jit_room(r) : 1);
     define_pieces(c, "IN_PIECES", r->in.pieces > 0 ? weft_jit_room(r) : 0);
     define_pieces(c, "OUT_PIECES", r->out.pieces > 0 ? weft_jit_room(r) : 0);
+    if (needs_numbers(&r->in)) define_number(c, r, &r->in.operators, "LOAD", "index");
+    if (r->spectral.kernel) define_number(c, r, &r->spectral, "SPECTRAL", "index");
+    if (needs_numbers(&r->out)) define_number(c, r, &r->out.operators, "STORE", "to.index");
     add_operators(c, r, &r->in.operators, "LOAD", "index");
     add_operators(c, r, &r->spectral, "SPECTRAL", "index");
     add_operators(c, r, &r->out.operators, "STORE", "to.index");
+}
+
+/* Adds what is common to both kinds of kernels. */
+static void add_points(weft_text *c, const weft_jit_pass *pass) {
+    const weft_jit_request *r = &pass->request;
+    if (weft_jit_is_numbered(r->in.points) || weft_jit_is_numbered(r->out.points)) {
+        define(c, "TYPE", weft_axis_number(r->type));
+        define(c, "SINE", weft_axis_is_sine(r->type));
+        define(c, "FACTORS", pass->places.factors);
+        add_file(c, weft_kernels_fft_r2r_cl);
+    }
+    add_file(c, weft_kernels_fft_points_cl);
 }
 
 /* ---- transforms ---- */
@@ -139,7 +167,7 @@ static void define_sides(weft_text *c, const weft_jit_pass *pass, bool aligned) 
 static void define_stages(weft_text *c, const weft_jit_pass *pass) {
     const weft_jit_shape *s = &pass->shape;
     const int midpoint = s->stages > s->radices.stages ? s->radices.stages : -1;
-    bool used = pass->request.in.points == WEFT_JIT_HALF_PAIRS; /* local memory is */
+    bool used = weft_jit_is_half_pairs(pass->request.in.points); /* local memory is */
     weft_text_add(c, "#define STAGES");
     for (int i = 1; i < s->stages; i++) {
         const char *side = i + 1 == s->stages ? "out" : "in";
@@ -209,7 +237,7 @@ static void add_stages(weft_text *c, const weft_jit_pass *pass) {
 static void compose_transform(weft_text *c, const weft_jit_pass *pass, bool aligned) {
     define_sides(c, pass, aligned);
     define_line(c, pass);
-    add_file(c, weft_kernels_fft_points_cl);
+    add_points(c, pass);
     add_file(c, weft_kernels_fft_exchange_cl);
     add_radices(c, &pass->shape);
     add_stages(c, pass);
@@ -224,7 +252,7 @@ static void compose_copy(weft_text *c, const weft_jit_pass *pass, bool aligned) 
     define(c, "MULTIPLIES", work != WEFT_JIT_COPY);
     define(c, "SWAPS_BEFORE", work == WEFT_JIT_UNCHIRP || (work == WEFT_JIT_CHIRP && inverse));
     define(c, "SWAPS_AFTER", work == WEFT_JIT_CONVOLVE || (work == WEFT_JIT_UNCHIRP && inverse));
-    add_file(c, weft_kernels_fft_points_cl);
+    add_points(c, pass);
     add_file(c, weft_kernels_fft_copy_cl);
 }
 

@@ -3,13 +3,10 @@
 
 #include "engine/native/number.h"
 #include "engine/roots.h"
+#include "support/axis.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool is_sine(weft_axis type) {
-    return type >= WEFT_DST1;
-}
 
 /* ---- tables ---- */
 
@@ -64,7 +61,7 @@ static bool make_twiddles(maker *m, weft_r2r_step *step, int64_t count) {
 static int32_t makhoul(const weft_r2r_line *line, int64_t j, double *sign) {
     const int64_t n = line->n;
     const bool even = 2 * j < n;
-    *sign = is_sine(line->type) && !even ? -1 : 1;
+    *sign = weft_axis_is_sine(line->type) && !even ? -1 : 1;
     return (int32_t)(even ? 2 * j : 2 * (n - 1 - j) + 1);
 }
 
@@ -88,7 +85,7 @@ static bool make_type_2(maker *m) {
     const int64_t n = line->n;
     const bool even = n % 2 == 0;
     line->m = even ? n / 2 : n;
-    line->out_backwards = is_sine(line->type);
+    line->out_backwards = weft_axis_is_sine(line->type);
     line->load.kind = even ? WEFT_R2R_PACK : WEFT_R2R_TWIDDLE;
     line->store.kind = even ? WEFT_R2R_SPLIT_TWIDDLED : WEFT_R2R_PROJECT;
     if (!make_makhoul(m, &line->load)) return false;
@@ -111,7 +108,7 @@ static bool make_type_3(maker *m) {
     const bool even = n % 2 == 0;
     line->m = even ? n / 2 : n;
     line->direction = WEFT_INVERSE;
-    line->in_backwards = is_sine(line->type);
+    line->in_backwards = weft_axis_is_sine(line->type);
     line->load.kind = even ? WEFT_R2R_MERGE : WEFT_R2R_TWIDDLE;
     line->store.kind = even ? WEFT_R2R_UNPACK : WEFT_R2R_PROJECT;
     if (!make_makhoul(m, &line->store)) return false;
@@ -142,7 +139,7 @@ static bool make_even_type_4(maker *m) {
         return false;
     for (int64_t j = 0; j < h; j++) {
         const double re = 2 * m->re[4 * j], im = 2 * m->im[4 * j]; /* 2 exp(-pi i j / n) */
-        const double sign = is_sine(line->type) ? 1 : -1;
+        const double sign = weft_axis_is_sine(line->type) ? 1 : -1;
         line->load.index[2 * j] = line->store.index[2 * j] = (int32_t)(2 * j);
         line->load.index[2 * j + 1] = line->store.index[2 * j + 1] = (int32_t)(n - 1 - 2 * j);
         set_factor(m, &line->load, 2 * j, m->re[4 * j + 1]);
@@ -179,7 +176,7 @@ static bool make_odd_type_4(maker *m) {
     }
     for (int64_t k = 0; k < n; k++) {
         const int64_t b = 2 * k + 1, eighth = b % 8, q = b % n;
-        const double sign = is_sine(line->type) && k % 2 == 1 ? -2 : 2;
+        const double sign = weft_axis_is_sine(line->type) && k % 2 == 1 ? -2 : 2;
         const double cosine = eighth == 1 || eighth == 7 ? half_sqrt2 : -half_sqrt2;
         const double sine = eighth < 4 ? half_sqrt2 : -half_sqrt2;
         line->store.index[q] = (int32_t)k;
@@ -190,7 +187,7 @@ static bool make_odd_type_4(maker *m) {
 }
 
 static bool make_type_4(maker *m) {
-    m->line->in_backwards = is_sine(m->line->type);
+    m->line->in_backwards = weft_axis_is_sine(m->line->type);
     return m->line->n % 2 == 0 ? make_even_type_4(m) : make_odd_type_4(m);
 }
 
@@ -200,7 +197,7 @@ static bool make_type_4(maker *m) {
 static int32_t unfold(const weft_r2r_line *line, int64_t p, double *sign) {
     const int64_t m = line->m, q = p <= m ? p : 2 * m - p;
     *sign = 1;
-    if (!is_sine(line->type)) return (int32_t)q;
+    if (!weft_axis_is_sine(line->type)) return (int32_t)q;
     if (q == 0 || q == m) {
         *sign = 0;
         return 0;
@@ -211,9 +208,10 @@ static int32_t unfold(const weft_r2r_line *line, int64_t p, double *sign) {
 
 static bool make_type_1(maker *m) {
     weft_r2r_line *line = m->line;
-    line->m = is_sine(line->type) ? line->n + 1 : line->n - 1;
+    line->m = weft_axis_is_sine(line->type) ? line->n + 1 : line->n - 1;
     line->load.kind = WEFT_R2R_PACK;
-    line->store.kind = is_sine(line->type) ? WEFT_R2R_SPLIT_IMAGINARY : WEFT_R2R_SPLIT_REAL;
+    line->store.kind =
+        weft_axis_is_sine(line->type) ? WEFT_R2R_SPLIT_IMAGINARY : WEFT_R2R_SPLIT_REAL;
     if (!make_index(m, &line->load, 2 * line->m) || !make_factors(m, &line->load, 2 * line->m))
         return false;
     for (int64_t p = 0; p < 2 * line->m; p++) {
