@@ -212,6 +212,9 @@ def enqueue(
     single: bool,
     batch: int,
     n: tuple[int, ...],
+    type: int,
+    before: int,
+    after: int,
     /,
 ) -> None: ...
 def dlpack(capsule: object, /) -> tuple[int, int, int, int, int, tuple[int, ...], tuple[int, ...] | None, bool]: ...

@@ -7,6 +7,7 @@
  */
 #include "core.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,8 +101,26 @@ static core_cached *find_idle(core_cached **bucket, const core_key *key) {
     return NULL;
 }
 
+/* An operator that scales the ends of each axis. `factors` has room for all extents; returns what
+ * is behind them. */
+static double *scale_ends(const core_key *key, int64_t ends, double factor, double *factors,
+                          weft_operator *scaling) {
+    *scaling = (weft_operator){.kind = WEFT_OPERATOR_TABLE};
+    for (int a = 0; a < key->rank; a++) {
+        for (int64_t i = 0; i < key->n[a]; i++) factors[i] = 1;
+        if (ends & CORE_FIRST) factors[0] *= factor;
+        if (ends & CORE_LAST) factors[key->n[a] - 1] *= factor;
+        scaling->table[a] = factors;
+        factors += key->n[a];
+    }
+    return factors;
+}
+
 static weft_status create_transform(weft_context context, const core_key *key,
                                     const weft_options *options, weft_plan *plan) {
+    weft_operator before, after;
+    double *factors = NULL;
+    int64_t extents = 0;
     weft_problem problem = {.rank = (int)key->rank,
                             .kind = (weft_kind)key->kind,
                             .precision = (weft_precision)key->precision,
@@ -110,8 +129,19 @@ static weft_status create_transform(weft_context context, const core_key *key,
     for (int a = 0; a < problem.rank; a++) {
         problem.n[a] = key->n[a];
         problem.axis[a] = (weft_axis)key->type;
+        extents += key->n[a];
     }
-    return weft_plan_create(context, &problem, options, plan);
+    if (key->before || key->after) {
+        factors = malloc((size_t)extents * 2 * sizeof *factors);
+        if (!factors) return WEFT_ERROR_OUT_OF_MEMORY;
+        scale_ends(key, key->after, sqrt(0.5),
+                   scale_ends(key, key->before, sqrt(2), factors, &before), &after);
+        if (key->before) problem.load = (weft_operators){&before, 1};
+        if (key->after) problem.spectral = (weft_operators){&after, 1};
+    }
+    const weft_status status = weft_plan_create(context, &problem, options, plan);
+    free(factors);
+    return status;
 }
 
 /* A convolution whose kernel is yet to be set. */

@@ -54,7 +54,10 @@ weft_status core_execute(weft_plan plan, int threads, weft_direction direction, 
 /* What a plan of the cache is for: members without gaps, so that keys are compared as bytes. */
 typedef struct core_key {
     int64_t kind, precision, norm, threads, batch, rank;
-    int64_t type;   /* WEFT_R2R: of every axis, a weft_axis; else 0 */
+    int64_t type; /* of every axis, where it is a real-to-real transform's: a weft_axis; else 0 */
+    /* Ends of each axis that are scaled by sqrt(2) before and by sqrt(1/2) after the forward
+     * transform, as SciPy's orthogonal cosine and sine transforms are: CORE_FIRST, CORE_LAST. */
+    int64_t before, after;
     int64_t number; /* 1 + that of a GPU; 0: the host */
     int64_t engine; /* a weft_engine */
     int64_t n[WEFT_MAX_RANK];
@@ -64,6 +67,8 @@ typedef struct core_key {
     int64_t mode, correlate, boundaries;
     int64_t kernel[WEFT_MAX_RANK], origin[WEFT_MAX_RANK];
 } core_key;
+
+enum { CORE_FIRST = 1, CORE_LAST = 2 };
 
 typedef struct core_cached core_cached;
 
@@ -82,9 +87,10 @@ PyObject *core_cache_info(PyObject *module, PyObject *none);
 
 /* gpu.c: transforms of arrays on GPUs. */
 
-/* enqueue(number, stream, in, out, kind, inverse, norm, single, batch, n) for Python: transforms
- * `batch` contiguous arrays of extents n at the address in[0] of the GPU's memory to out[0], where
- * in[1] and out[1] bytes are. Does not wait. */
+/* enqueue(number, stream, in, out, kind, inverse, norm, single, batch, n, type, before, after) for
+ * Python: transforms `batch` contiguous arrays of extents n at the address in[0] of the GPU's
+ * memory to out[0], where in[1] and out[1] bytes are. The last three are core_key's. Does not wait.
+ */
 PyObject *core_enqueue(PyObject *module, PyObject *args);
 
 /* dlpack.c */

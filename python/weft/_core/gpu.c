@@ -30,18 +30,22 @@ static int read_extents(PyObject *n, core_key *key) {
 
 PyObject *core_enqueue(PyObject *module, PyObject *args) {
     (void)module;
-    int number, kind, inverse, norm, single;
+    int number, kind, inverse, norm, single, type, before, after;
     unsigned long long stream, in, out, in_bytes, out_bytes;
     long long batch;
     PyObject *n;
-    if (!PyArg_ParseTuple(args, "iK(KK)(KK)ipipLO:enqueue", &number, &stream, &in, &in_bytes, &out,
-                          &out_bytes, &kind, &inverse, &norm, &single, &batch, &n))
+    if (!PyArg_ParseTuple(args, "iK(KK)(KK)ipipLOiii:enqueue", &number, &stream, &in, &in_bytes,
+                          &out, &out_bytes, &kind, &inverse, &norm, &single, &batch, &n, &type,
+                          &before, &after))
         return NULL;
     core_key key = {.kind = kind,
                     .precision = single ? WEFT_SINGLE : WEFT_DOUBLE,
                     .norm = norm,
                     .threads = 1,
                     .batch = batch,
+                    .type = type,
+                    .before = before,
+                    .after = after,
                     .number = (int64_t)number + 1,
                     .engine = engine_for((weft_kind)kind, inverse)};
     if (number < 0) {

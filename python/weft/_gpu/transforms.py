@@ -1,4 +1,4 @@
-"""fft, rfft and their siblings for arrays on GPUs.
+"""fft, rfft, dct and their siblings for arrays on GPUs.
 
 A plan takes the transformed axes last, row-major and without gaps. An array that lies so in memory, in whatever order
 its axes are numbered, goes in as it is, and the result lies in the same order. For any other array its own library
@@ -18,19 +18,30 @@ from weft._gpu.driver import find_nvrtc
 from weft._gpu.libraries import Library, library_of
 from weft._gpu.views import View
 
-_C2C, _R2C = 0, 1  # weft_kind
+_R2C, _R2R = 1, 2  # weft_kind; the other one is that of complex data
 
 Shape = tuple[int, ...]
 
 
 class Transform(NamedTuple):
-    """A transform along axes that differ, 8 at most; n are the extents in real space."""
+    """A transform along axes that differ, 8 at most; n are the extents in real space.
+
+    Where `type` is not 0 it is along each axis that weft_axis, a cosine or sine transform, of which the ends `before`
+    and `after` are scaled (_core.enqueue).
+    """
 
     kind: int
     inverse: bool
     norm: int
     axes: Shape
     n: Shape
+    type: int = 0
+    before: int = 0
+    after: int = 0
+
+    def is_complex(self, result: bool) -> bool:
+        """Whether the array that is transformed, or the result, is one of complex numbers."""
+        return self.kind != _R2R and (self.kind != _R2C or result != self.inverse)
 
     def shape(self, given: Shape, result: bool) -> Shape:
         """Of the array that is transformed, or of the result, where `given` is the caller's array's."""
@@ -84,7 +95,7 @@ def _layout(t: Transform, shape: Shape, strides: Shape, dtype: np.dtype[Any]) ->
     """For an array of that shape, strides and type."""
     if t.kind == _R2C and not t.inverse and dtype.kind == "c":
         raise TypeError("x must be a real sequence")
-    wanted = wanted_type(dtype, t.kind == _C2C or t.inverse)
+    wanted = wanted_type(dtype, t.is_complex(False))
     view = View(0, shape, strides, dtype, 0)
     needed, order = t.shape(shape, False), t.order(view)
     source = view.part(needed).permuted(order)
@@ -100,7 +111,7 @@ def _layout(t: Transform, shape: Shape, strides: Shape, dtype: np.dtype[Any]) ->
         is_packed=source.shape == _permuted(needed, order) and dtype == wanted and source.is_packed(),
         is_whole=shape == needed,
         result_shape=result_shape,
-        result_dtype=wanted_type(wanted, t.kind == _C2C or not t.inverse),
+        result_dtype=wanted_type(wanted, t.is_complex(True)),
         batch=math.prod(result_shape[:first]),
         n=tuple(extents[a] for a in order[first:]),
     )
@@ -124,7 +135,7 @@ def run(library: Library, transform: Transform, x: Any, overwrite_x: bool, out: 
     if target is not None and _takes(target.permuted(lay.order), source, lay.result_dtype, t):
         _enqueue(t, lay, source, target.permuted(lay.order), stream)
         return out
-    if overwrite_x and out is None and lies_right and t.kind == _C2C and not source.read_only and lay.is_whole:
+    if overwrite_x and out is None and lies_right and t.kind != _R2C and not source.read_only and lay.is_whole:
         _enqueue(t, lay, source, source, stream)
         return x
     result = library.empty(lay.result_shape, lay.result_dtype, x)
@@ -139,11 +150,11 @@ def run(library: Library, transform: Transform, x: Any, overwrite_x: bool, out: 
     return out
 
 
-def converted(library: Library, x: Any) -> Any:
-    """What a transform along no axis is: the array as one of complex numbers."""
+def converted(library: Library, x: Any, is_complex: bool) -> Any:
+    """What a transform along no axis is: the array in the type of the result."""
     x = library.settled(x)
     view = library.view(x, library.stream(x))
-    return library.packed(x, view.shape, tuple(range(len(view.shape))), wanted_type(view.dtype, True))
+    return library.packed(x, view.shape, tuple(range(len(view.shape))), wanted_type(view.dtype, is_complex))
 
 
 def _permuted(shape: Shape, order: Shape) -> Shape:
@@ -172,7 +183,7 @@ def _takes(place: View, source: View, dtype: np.dtype[Any], t: Transform) -> boo
     """Whether the result may be stored there at once: it fits, and the source is elsewhere, or just there."""
     if place.dtype != dtype or not place.is_packed():
         return False
-    in_place = t.kind == _C2C and place.pointer == source.pointer and place.bytes == source.bytes
+    in_place = t.kind != _R2C and place.pointer == source.pointer and place.bytes == source.bytes
     return in_place or place.is_apart(source)
 
 
@@ -184,5 +195,5 @@ def _enqueue(t: Transform, lay: Layout, source: View, place: View, stream: int) 
     single = place.dtype.itemsize == (8 if place.dtype.kind == "c" else 4)
     _core.enqueue(
         source.number, stream, (source.pointer, source.bytes), (place.pointer, size), t.kind, t.inverse, t.norm,
-        single, lay.batch, lay.n,
+        single, lay.batch, lay.n, t.type, t.before, t.after,
     )  # fmt: skip

@@ -178,7 +178,7 @@ def _on_gpu(
     places, extents = _places(call, shape, s, axes)
     n = _axes.real_extents(shape, places, extents, call.kind == _R2C and call.inverse)
     if not places:
-        return _on_gpus.converted(library, x)
+        return _on_gpus.converted(library, x, True)
     if _axes.are_repeated(places) or len(places) > MOST_AXES:
         return _one_by_one(name, x, places, extents, norm, None, out)
     transform = _on_gpus.Transform(call.kind, call.inverse, number, places, n)

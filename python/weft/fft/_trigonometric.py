@@ -13,12 +13,14 @@ import numpy as np
 
 from weft import _core
 from weft._adapters import adapter_of, through
-from weft._gpu.libraries import library_of
+from weft._gpu import transforms as _on_gpus
+from weft._gpu.libraries import Library, library_of
 from weft.fft import _arrays, _autograd, _axes, _transforms, _workers
 from weft.fft._arrays import Array
 from weft.fft._elsewhere import by_scipy
 
-_R2R = 2  # weft_kind
+_C2C, _R2R = 0, 2  # weft_kind
+_FIRST, _LAST = 1, 2  # CORE_FIRST, CORE_LAST: ends of an axis
 _DCT1, _DST1 = 2, 6  # weft_axis; the other types follow
 _OTHER = {1: 1, 2: 3, 3: 2, 4: 4}  # the type of the inverse
 
@@ -28,27 +30,32 @@ def _by_scipy(name: str, taken: _arrays.Taken, *args: Any, **keywords: Any) -> A
     return taken.give(by_scipy(name, missing, taken.array, *args, **keywords))
 
 
-def _scale_ends(array: Array, axes: _axes.Shape, factor: float, first: bool, last: bool) -> None:
+def _scaled_ends(sine: bool, type: int) -> tuple[int, int]:
+    """The ends of each axis that are scaled by the square root of 2 before, and by that of 1/2 after the transform, so
+    that with norm "ortho" it is an orthogonal matrix, as SciPy's: the terms that occur once where the others occur
+    twice."""
+    ends = (0 if sine else _FIRST) | (_LAST if sine or type == 1 else 0)
+    both = type == 1 and not sine
+    return ends if type == 3 or both else 0, ends if type == 2 or both else 0
+
+
+def _scale_ends(array: Array, axes: _axes.Shape, factor: float, ends: int) -> None:
     for axis in axes:
         along = np.moveaxis(array, axis, 0)
-        if first:
+        if ends & _FIRST:
             along[0] *= factor
-        if last:
+        if ends & _LAST:
             along[-1] *= factor
 
 
-def _orthogonal(
-    array: Array, result: Array, sine: bool, type: int, axes: _axes.Shape, compute: Any
-) -> None:  # fmt: skip
-    """Makes the transform with norm "ortho" an orthogonal matrix, as SciPy does: the terms that occur once where
-    the others occur twice are scaled by the square root of 2 before, or of 1/2 after the transform."""
-    first, last = not sine, sine or type == 1
-    if type == 3 or (type == 1 and not sine):
+def _orthogonal(array: Array, result: Array, sine: bool, type: int, axes: _axes.Shape, compute: Any) -> None:
+    before, after = _scaled_ends(sine, type)
+    if before:
         array = array.copy()
-        _scale_ends(array, axes, math.sqrt(2), first, last)
+        _scale_ends(array, axes, math.sqrt(2), before)
     compute(array, result)
-    if type == 2 or (type == 1 and not sine):
-        _scale_ends(result, axes, math.sqrt(0.5), first, last)
+    if after:
+        _scale_ends(result, axes, math.sqrt(0.5), after)
 
 
 def _cropped(array: Array, axes: _axes.Shape, n: _axes.Shape) -> Array:
@@ -66,10 +73,11 @@ def _compute(
         return through(
             adapter, x, None, lambda a, _: _compute(name, a, type, s, axes, norm, overwrite_x, workers, orthogonalize)
         )  # fmt: skip
-    if library_of(x) is not None:
-        raise _core.UnsupportedError(f"weft.fft.{name} takes no arrays on GPUs; weft.Plan(kind='r2r') does")
     if _autograd.tracks(x):
         raise _core.UnsupportedError(f"weft.fft.{name}: real-to-real transforms have no gradients; detach the tensor")
+    library = library_of(x)
+    if library is not None:
+        return _on_gpu(library, name, x, type, s, axes, norm, overwrite_x, workers, orthogonalize)
     taken = _arrays.take(x)
     sine, inverse, one = "dst" in name, name.startswith("i"), not name.endswith("n")
     if _arrays.is_long(taken.array) or type not in _OTHER:
@@ -105,6 +113,37 @@ def _compute(
     result = np.empty(shape, array.dtype)
     result.real, result.imag = real(array.real), real(array.imag)
     return taken.give(result)
+
+
+def _on_gpu(
+    library: Library, name: str, x: Any, type: Any, s: Any, axes: Any, norm: Any, overwrite_x: Any, workers: Any,
+    orthogonalize: Any,
+) -> Any:  # fmt: skip
+    """The inverse of a type is the other type with the norm of the other direction."""
+    sine, inverse, one = "dst" in name, name.startswith("i"), not name.endswith("n")
+    number = _transforms.norm_number(norm)
+    _workers.count_workers(workers)  # mistakes only: a GPU's threads are its own
+    if type not in _OTHER:
+        raise ValueError(f"weft.fft.{name}: type is {type!r}; it is 1, 2, 3 or 4")
+    shape = library.shape(x)
+    places, extents = (_axes.one_axis if one else _axes.several_axes)(shape, s, axes)
+    n = _axes.real_extents(shape, places, extents, False)
+    if _axes.are_repeated(places) or len(places) > _transforms.MOST_AXES:
+        raise _core.UnsupportedError(f"weft.fft.{name}: axes {places} on a GPU; give at most 8 that differ")
+    if type == 1 and not sine and min(n, default=2) < 2:
+        raise ValueError(f"weft.fft.{name}: type 1 is of at least 2 points along each axis, and here of {min(n)}")
+    settled = library.settled(x)
+    is_complex = library.view(settled, library.stream(settled)).dtype.kind == "c"
+    if not places:
+        return _on_gpus.converted(library, x, is_complex)
+    if inverse:
+        type, number = _OTHER[type], 4 - number
+    orthogonal = norm == "ortho" if orthogonalize is None else orthogonalize
+    before, after = _scaled_ends(sine, type) if orthogonal else (0, 0)
+    transform = _on_gpus.Transform(
+        _C2C if is_complex else _R2R, False, number, places, n, (_DST1 if sine else _DCT1) + type - 1, before, after
+    )
+    return _on_gpus.run(library, transform, x, bool(overwrite_x), None)
 
 
 def _hankel(name: str, x: Any, *args: Any) -> Any:

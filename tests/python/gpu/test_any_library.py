@@ -55,6 +55,30 @@ def test_several_axes(rng, name):
         assert close(result, getattr(np.fft, name)(given, s, axes)), (s, axes)
 
 
+@pytest.mark.parametrize("name", ["dct", "idct", "dst", "idst"])
+@pytest.mark.parametrize("type", [1, 2, 3, 4])
+def test_cosine_and_sine_transforms(rng, name, type):
+    real, single = numbers(rng, (3, 6), "float64"), numbers(rng, (3, 6), "complex64")
+    one, several = getattr(weft.fft, name), getattr(weft.fft, name + "n")
+    for given, call in (
+        (real, lambda a: one(a, type)),
+        (real, lambda a: one(a, type, 8, 0, norm="ortho")),
+        (real, lambda a: several(a, type, axes=(1, 0), norm="forward", orthogonalize=True)),
+        (single, lambda a: several(a, type, norm="ortho", orthogonalize=False)),
+    ):
+        result = call(xp.asarray(given))
+        assert close(result, call(given))
+        assert result.dtype == given.dtype
+
+
+def test_a_cosine_transform_may_overwrite_its_array(rng):
+    given = numbers(rng, (4, 6), "float64")
+    x = xp.asarray(given)
+    assert weft.fft.dctn(x, overwrite_x=True) is x
+    assert close(x, weft.fft.dctn(given))
+    assert close(weft.fft.dctn(x, axes=()), x.get())
+
+
 def test_an_axis_may_occur_twice(rng):
     given = numbers(rng, (4, 6))
     assert close(weft.fft.fftn(xp.asarray(given), axes=(0, 1, 0)), np.fft.fftn(given, axes=(0, 1, 0)))
@@ -146,8 +170,9 @@ def test_mistakes_are_of_the_types_of_numpy(rng):
         (lambda: weft.fft.fft(x, 0), ValueError),
         (lambda: weft.fft.fft(x, norm="none"), ValueError),
         (lambda: weft.fft.irfftn(x, axes=()), ValueError),
-        (lambda: weft.fft.dct(x), weft.UnsupportedError),
-        (lambda: weft.fft.dstn(x), weft.UnsupportedError),
+        (lambda: weft.fft.dct(x, 5), ValueError),
+        (lambda: weft.fft.dctn(x, 1, (4, 1)), ValueError),
+        (lambda: weft.fft.dstn(x, axes=(0, 0)), weft.UnsupportedError),
         (lambda: weft.fft.fht(x, 0.1, 0.5), weft.UnsupportedError),
     ):
         with pytest.raises(error):
