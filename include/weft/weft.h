@@ -112,7 +112,7 @@ typedef enum weft_kind {
  *               0): WEFT_ERROR_UNSUPPORTED otherwise.
  *     WEFT_R2R  no Fourier transform.
  * At least one axis is not NONE. Cosine and sine transforms are computed by the engines native,
- * fftw and reference.
+ * fftw, jit and reference.
  */
 typedef enum weft_axis {
     WEFT_AXIS_OF_KIND = 0, /* Fourier transform; not with WEFT_R2R */

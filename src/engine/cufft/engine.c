@@ -49,7 +49,7 @@ static weft_status check(const weft_transform *t, const weft_device_ops *device,
         return weft_fail(WEFT_ERROR_UNSUPPORTED, "cuFFT engine: double and single precision only");
     if (t->kind == WEFT_TRANSFORM_R2R)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "cuFFT engine: no real-to-real transforms; choose device host");
+                         "cuFFT engine: no real-to-real transforms; choose engine jit");
     if (t->in_place && t->kind != WEFT_TRANSFORM_C2C)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "cuFFT engine: a batch of real transforms in place; use two buffers");
