@@ -1,5 +1,6 @@
 /* Schedules of exchanges in tiles: which transforms go in tiles with them, and which alternate with
  * them. */
+#include "random_numbers.h"
 #include "schedule_setting.h"
 
 /* x is gathered, y split: what is produced goes in tiles along x, what is consumed in half as many
@@ -191,6 +192,69 @@ static void tiles_that_follow_each_other_are_one_block(void **state) {
         }
 }
 
+/* A random problem of small extents, some axes of which a rank has nothing of, and a strategy. */
+static setting *random_setting(void) {
+    static const weft_decomposition decompositions[] = {WEFT_SLAB_2D1D, WEFT_SLAB_1D2D,
+                                                        WEFT_PENCIL};
+    setting *s = calloc(1, sizeof *s);
+    const weft_decomposition decomposition = decompositions[random_below(3)];
+    const int rank = decomposition == WEFT_PENCIL ? 3 + random_below(2) : 2 + random_below(3);
+    const int grid_axes = decomposition == WEFT_PENCIL ? 2 + random_below(rank - 2) : 1;
+    weft_problem problem = {.rank = rank, .kind = random_below(2) ? WEFT_R2C : WEFT_C2C};
+    weft_options options = {.decomposition = decomposition, .convolve = 1};
+    int ranks = 1;
+    for (int a = 0; a < rank; a++) problem.n[a] = 1 + random_below(9);
+    for (int g = 0; g < grid_axes; g++) ranks *= options.grid[g] = 1 + random_below(g > 0 ? 3 : 5);
+    assert_int_equal(weft_call_read(&problem, &options, NULL, ranks, &s->call), WEFT_SUCCESS);
+    s->planner = (weft_planner){.call = &s->call, .ranks = ranks};
+    s->candidate = (weft_candidate){.decomposition = decomposition,
+                                    .variant = random_below(2) ? WEFT_DEFAULT : WEFT_REALIGNED,
+                                    .grid_axes = grid_axes,
+                                    .tiles = 2 + random_below(5)};
+    for (int g = 0; g < grid_axes; g++) s->candidate.grid[g] = options.grid[g];
+    for (int i = 0; i < WEFT_MAX_RANK; i++) s->candidate.exchange[i] = methods[random_below(7)];
+    if (random_below(2))
+        let_transforms_take_pieces(s);
+    else
+        let_gpus_take_pieces(s);
+    if (weft_planner_chain(&s->planner, &s->candidate, &s->chain) == WEFT_SUCCESS) return s;
+    free(s); /* a grid that this rank of array does not have */
+    return NULL;
+}
+
+/* Engines may do the transforms of one rank in other steps than those of another, whose box has
+ * other extents. What is exchanged, and in which tiles, must be the same. */
+static void ranks_exchange_the_same_tiles(void **state) {
+    (void)state;
+    int compared = 0;
+    for (int number = 0; number < 4000; number++) {
+        setting *s = random_setting();
+        if (!s) continue;
+        for (int direction = 0; direction <= WEFT_CONVOLVE; direction++) {
+            setting first = *s;
+            schedule(&first, 0, (weft_direction)direction, number & 1);
+            for (int rank = 1; rank < s->planner.ranks; rank++, compared++) {
+                schedule(s, rank, (weft_direction)direction, number & 1);
+                for (int k = 0;; k++) {
+                    const weft_step *a = step_of(&first.schedule, WEFT_STEP_EXCHANGE, k);
+                    const weft_step *b = step_of(&s->schedule, WEFT_STEP_EXCHANGE, k);
+                    assert_true((a == NULL) == (b == NULL));
+                    if (!a) break;
+                    const weft_exchange_step *x = &a->as.exchange, *y = &b->as.exchange;
+                    assert_int_equal(x->produced.tiles, y->produced.tiles);
+                    assert_int_equal(x->produced.axis, y->produced.axis);
+                    assert_int_equal(x->consumed.tiles, y->consumed.tiles);
+                    assert_int_equal(x->consumed.axis, y->consumed.axis);
+                }
+                weft_schedule_release(&s->schedule);
+            }
+            weft_schedule_release(&first.schedule);
+        }
+        free(s);
+    }
+    assert_true(compared > 10000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_of_a_slab_overlap_with_both_transforms),
@@ -199,6 +263,7 @@ int main(void) {
         cmocka_unit_test(a_convolution_overlaps_with_both_exchanges),
         cmocka_unit_test(tiles_of_a_pencil_are_a_pipeline_along_x),
         cmocka_unit_test(tiles_that_follow_each_other_are_one_block),
+        cmocka_unit_test(ranks_exchange_the_same_tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

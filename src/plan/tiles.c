@@ -35,35 +35,41 @@ static weft_fft_step *transform_next_to(weft_schedule *schedule, int i, int dire
     return NULL;
 }
 
-static bool leaves_alone(const weft_fft_step *fft, int axis) {
-    return !fft || !weft_step_transforms(fft, axis);
+static bool transforms(const weft_segment *segment, int axis) {
+    for (int i = 0; i < segment->transforms; i++)
+        if (segment->axis[i] == axis) return true;
+    return false;
+}
+
+/* The segment on one side of an exchange. Ranks may differ in how many steps its transforms are. */
+static const weft_segment *segment_of(const weft_chain *chain, const weft_exchange_step *x,
+                                      bool after) {
+    return &chain->segment[x->redistribution + (after == (x->direction == WEFT_FORWARD))];
 }
 
 /* The axes that the tiles before and after an exchange share out, equal on all members; -1: none.
  * Engines do lines that lie side by side together, so the contiguous axis is no good one. */
-static void choose_axes(const weft_chain *chain, const weft_exchange_step *x,
-                        const weft_fft_step *before, const weft_fft_step *after, int *produced,
+static void choose_axes(const weft_chain *chain, const weft_exchange_step *x, int *produced,
                         int *consumed) {
-    const bool forward = x->direction == WEFT_FORWARD;
-    const weft_distribution *one =
-        &chain->segment[x->redistribution].side[WEFT_FORWARD][WEFT_OUTPUT];
-    const weft_distribution *two =
-        &chain->segment[x->redistribution + 1].side[WEFT_FORWARD][WEFT_INPUT];
-    const weft_distribution *from = forward ? one : two, *to = forward ? two : one;
+    const weft_segment *before = segment_of(chain, x, false), *after = segment_of(chain, x, true);
+    const weft_distribution *from = before < after ? &before->side[WEFT_FORWARD][WEFT_OUTPUT]
+                                                   : &before->side[WEFT_FORWARD][WEFT_INPUT];
+    const weft_distribution *to = before < after ? &after->side[WEFT_FORWARD][WEFT_INPUT]
+                                                 : &after->side[WEFT_FORWARD][WEFT_OUTPUT];
     const weft_distribution *whole =
         &chain->segment[chain->segments - 1].side[WEFT_FORWARD][WEFT_OUTPUT];
     const int contiguous = x->geometry.wire[chain->axes - 1];
     int common = -1;
     *produced = *consumed = -1;
-    if (one->boxes || two->boxes) return;
+    if (from->boxes || to->boxes) return;
     for (int i = 0; i < chain->axes; i++) { /* slowest first */
         const int a = x->geometry.wire[i];
         const bool gathered = from->split_by[a] >= 0 && to->split_by[a] < 0;
         const bool split = from->split_by[a] < 0 && to->split_by[a] >= 0;
         if (whole->n[a] < 2) continue;
-        if (gathered && before) *produced = a;
-        if (split && after) *consumed = a;
-        if (!gathered && !split && common < 0 && leaves_alone(before, a) && leaves_alone(after, a))
+        if (gathered && before->transforms > 0) *produced = a;
+        if (split && after->transforms > 0) *consumed = a;
+        if (!gathered && !split && common < 0 && !transforms(before, a) && !transforms(after, a))
             common = a;
     }
     if (*consumed == contiguous && *produced >= 0) *consumed = -1;
@@ -91,17 +97,14 @@ static bool tile_transform(weft_tiling tiling, const weft_region *box, weft_fft_
     return true;
 }
 
-/* The tiles that exchange i produces along an axis: those in which the exchange before the
- * transform `before` consumes, if it has any along that axis. They are equal on all ranks. */
-static int tiles_produced(const weft_schedule_request *request, weft_schedule *schedule, int i,
-                          const weft_fft_step *before, int axis) {
-    bool adjacent;
+/* How many tiles exchange i produces along an axis: as many as the exchange before it consumes, if
+ * it consumes tiles along that axis. */
+static int tiles_produced(const weft_schedule_request *request, const weft_schedule *schedule,
+                          int i, int axis) {
     while (--i >= 0 && schedule->step[i].kind != WEFT_STEP_EXCHANGE) continue;
-    if (i < 0 || !before || transform_next_to(schedule, i, 1, &adjacent) != before)
-        return request->exchanging.tiles;
-    const weft_tiling *consumed = &schedule->step[i].as.exchange.consumed;
-    return consumed->tiles > 1 && consumed->axis == axis ? consumed->tiles
-                                                         : request->exchanging.tiles;
+    const weft_tiling *consumed = i >= 0 ? &schedule->step[i].as.exchange.consumed : NULL;
+    return consumed && consumed->tiles > 1 && consumed->axis == axis ? consumed->tiles
+                                                                     : request->exchanging.tiles;
 }
 
 /* Along an axis of their own there are half as many tiles consumed as produced, for what partners
@@ -113,10 +116,6 @@ static int tiles_consumed(const weft_schedule_request *request, int produced) {
     return (tiles + 1) / 2 < most ? (tiles + 1) / 2 : most;
 }
 
-static int dimensions_of(const weft_fft_step *fft) {
-    return fft ? fft->transform.dims : 0;
-}
-
 static void tile_exchange(const weft_schedule_request *request, weft_schedule *schedule, int i) {
     const weft_tiling whole = {.tiles = 1, .axis = -1};
     weft_exchange_step *x = &schedule->step[i].as.exchange;
@@ -124,9 +123,9 @@ static void tile_exchange(const weft_schedule_request *request, weft_schedule *s
     weft_fft_step *before = transform_next_to(schedule, i, -1, &adjacent[0]);
     weft_fft_step *after = transform_next_to(schedule, i, 1, &adjacent[1]);
     int produced, consumed;
-    choose_axes(request->chain, x, before, after, &produced, &consumed);
+    choose_axes(request->chain, x, &produced, &consumed);
     if (produced >= 0)
-        x->produced = (weft_tiling){.tiles = tiles_produced(request, schedule, i, before, produced),
+        x->produced = (weft_tiling){.tiles = tiles_produced(request, schedule, i, produced),
                                     .axis = produced};
     if (consumed >= 0)
         x->consumed = (weft_tiling){
@@ -137,7 +136,9 @@ static void tile_exchange(const weft_schedule_request *request, weft_schedule *s
     x->consumed.transformed =
         adjacent[1] && tile_transform(x->consumed, &x->geometry.dst_box, after);
     if (x->method->carrier == WEFT_CARRIED_BY_READERS || produced == consumed) return;
-    const bool first = dimensions_of(before) >= dimensions_of(after) ? produced >= 0 : consumed < 0;
+    const bool larger = segment_of(request->chain, x, false)->transforms >=
+                        segment_of(request->chain, x, true)->transforms;
+    const bool first = larger ? produced >= 0 : consumed < 0;
     *(first ? &x->consumed : &x->produced) = whole;
 }
 
