@@ -7,6 +7,7 @@
  * and result.
  *
  *   bench_convolutions [--rounds R] [--threads T] [--device host|cuda] [--most N]
+ *                      [--only cubes|elastic|fields]
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -202,7 +203,6 @@ static void compare_elastic(int64_t n, int rounds) {
     weft_plan plan = NULL;
     size_t bytes, spectrum_bytes;
     void *in = NULL, *out = NULL, *spectrum = NULL;
-    if (options.device != WEFT_HOST) return;
     must(weft_convolution_create(ctx, &p, &options, &elastic));
     must(weft_plan_create(ctx, &six, &options, &plan));
     must(weft_plan_bytes(plan, WEFT_INPUT, &bytes));
@@ -273,6 +273,7 @@ static void compare_fields(int64_t n, int rounds) {
 }
 
 int main(int argc, char **argv) {
+    const char *only = "";
     int rounds = 11;
     int64_t most = 256;
     options.threads = 1;
@@ -280,6 +281,7 @@ int main(int argc, char **argv) {
         if (strcmp(argv[i], "--rounds") == 0) rounds = atoi(argv[i + 1]);
         if (strcmp(argv[i], "--threads") == 0) options.threads = atoi(argv[i + 1]);
         if (strcmp(argv[i], "--most") == 0) most = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--only") == 0) only = argv[i + 1];
         if (strcmp(argv[i], "--device") == 0 && strcmp(argv[i + 1], "cuda") == 0)
             options.device = WEFT_CUDA;
     }
@@ -287,9 +289,11 @@ int main(int argc, char **argv) {
     must(weft_context_create(NULL, &ctx));
     printf("case,n,threads,one_plan_ms,separate_ms,fftw_ms,separate_over_one,fftw_over_one,"
            "one_plan_MiB,separate_MiB\n");
-    for (int64_t n = 64; n <= most; n *= 2) compare_cube(n, rounds);
-    for (int64_t n = 64; n <= (most < 128 ? most : 128); n *= 2) compare_elastic(n, rounds);
-    for (int64_t n = 64; n <= most; n *= 2) compare_fields(n, rounds);
+    for (int64_t n = 64; n <= most; n *= 2) {
+        if (*only == 0 || strcmp(only, "cubes") == 0) compare_cube(n, rounds);
+        if ((*only == 0 || strcmp(only, "elastic") == 0) && n <= 256) compare_elastic(n, rounds);
+        if (*only == 0 || strcmp(only, "fields") == 0) compare_fields(n, rounds);
+    }
     weft_context_destroy(&ctx);
     return 0;
 }
