@@ -1,8 +1,9 @@
-/* What programs that time plans on devices share: random arrays there, and medians. */
+/* What programs that time plans on devices share: random arrays there, a clock, and medians. */
 #ifndef WEFT_BENCH_MEASURING_H
 #define WEFT_BENCH_MEASURING_H
 
 #include <stdlib.h>
+#include <time.h>
 #include <weft/weft.h>
 
 /* Numbers between -1 and 1, others with another seed. */
@@ -23,6 +24,13 @@ static inline weft_status upload_random(weft_plan plan, void *buffer, size_t byt
     const weft_status status = weft_buffer_upload(plan, buffer, host, bytes);
     free(host);
     return status;
+}
+
+/* Seconds of a clock that is never set. */
+static inline double seconds_now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static inline int ascending(const void *a, const void *b) {

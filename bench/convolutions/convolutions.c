@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <weft/weft.h>
 
@@ -28,12 +27,6 @@ static void must(weft_status status) {
     if (status == WEFT_SUCCESS) return;
     fprintf(stderr, "bench_convolutions: %s\n", weft_last_error(ctx));
     exit(1);
-}
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* ---- by separate transforms ---- */
@@ -146,12 +139,12 @@ static void compare(const char *name, weft_convolution_problem p, const int64_t 
     for (int r = -2; r < rounds; r++)
         for (int k = 0; k < ways; k++) {
             const int way = (k + r + 2) % ways;
-            const double begin = now();
+            const double begin = seconds_now();
             if (way == 0)
                 must(weft_convolution_execute(plan, in, out));
             else
                 run_separate(&by[way - 1], in, out);
-            if (r >= 0) seconds[way][r] = now() - begin;
+            if (r >= 0) seconds[way][r] = seconds_now() - begin;
         }
     double median[WAYS] = {0};
     for (int way = 0; way < ways; way++) median[way] = median_of(seconds[way], rounds);
@@ -213,14 +206,14 @@ static void compare_elastic(int64_t n, int rounds) {
     must(upload_random(plan, in, bytes, WEFT_DOUBLE, 1));
     for (int r = -2; r < rounds; r++)
         for (int way = 0; way < 2; way++) {
-            const double begin = now();
+            const double begin = seconds_now();
             if (way == 0) {
                 must(weft_convolution_execute(elastic, in, out));
             } else {
                 must(weft_execute(plan, WEFT_FORWARD, in, spectrum));
                 must(weft_execute(plan, WEFT_INVERSE, spectrum, out));
             }
-            if (r >= 0) seconds[way][r] = now() - begin;
+            if (r >= 0) seconds[way][r] = seconds_now() - begin;
         }
     const double one = median_of(seconds[0], rounds), all = median_of(seconds[1], rounds);
     printf("elastic beside six transforms,%lld,%d,%.3f,%.3f,0,%.2f,0,0,0\n", (long long)n,
@@ -255,12 +248,12 @@ static void compare_fields(int64_t n, int rounds) {
     must(upload_random(three, in, bytes, WEFT_DOUBLE, 1));
     for (int r = -2; r < rounds; r++)
         for (int way = 0; way < 2; way++) {
-            const double begin = now();
+            const double begin = seconds_now();
             if (way == 0) must(weft_convolution_execute(three, in, out));
             for (size_t f = 0; f < 3 && way == 1; f++)
                 must(weft_convolution_execute(one, (char *)in + f * (bytes / 3),
                                               (char *)out + f * (bytes / 3)));
-            if (r >= 0) seconds[way][r] = now() - begin;
+            if (r >= 0) seconds[way][r] = seconds_now() - begin;
         }
     const double together = median_of(seconds[0], rounds), each = median_of(seconds[1], rounds);
     printf("three fields beside three times one,%lld,%d,%.3f,%.3f,0,%.2f,0,0,0\n", (long long)n,

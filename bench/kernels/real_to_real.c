@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <weft/weft.h>
 
@@ -24,12 +23,6 @@ static void must(weft_status status) {
     exit(1);
 }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void measure(const char *name, const weft_problem *problem, const weft_options *options,
                     int runs) {
     double seconds[MOST_RUNS];
@@ -43,9 +36,9 @@ static void measure(const char *name, const weft_problem *problem, const weft_op
     must(weft_buffer_create(plan, bytes[1], &out));
     must(upload_random(plan, in, bytes[0], problem->precision, 1));
     for (int run = -WARMUPS; run < runs; run++) {
-        const double start = now();
+        const double start = seconds_now();
         must(weft_execute(plan, WEFT_FORWARD, in, out));
-        if (run >= 0) seconds[run] = now() - start;
+        if (run >= 0) seconds[run] = seconds_now() - start;
     }
     const double median = median_of(seconds, runs);
     printf("%s,%lld,%s,%.4f,%.0f\n", name, (long long)problem->n[0],

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "measuring.h"
 
@@ -27,12 +26,6 @@ static void must(const bench *b, weft_status status) {
     if (status == WEFT_SUCCESS) return;
     fprintf(stderr, "bench_operators: %s\n", weft_last_error(b->ctx));
     exit(1);
-}
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Milliseconds; of a convolution with the spectrum kept, if that is to be stored as something. */
@@ -53,10 +46,10 @@ static double time_problem(const bench *b, const weft_problem *problem, weft_dir
     if (keeps) must(b, weft_buffer_create(plan, bytes[1], &spectrum));
     must(b, upload_random(plan, in, bytes[0], problem->precision, 0));
     for (int run = -WARMUPS; run < b->runs; run++) {
-        double start = now();
+        double start = seconds_now();
         must(b, keeps ? weft_convolve(plan, in, spectrum, out)
                       : weft_execute(plan, direction, in, out));
-        if (run >= 0) seconds[run] = now() - start;
+        if (run >= 0) seconds[run] = seconds_now() - start;
     }
     weft_buffer_destroy(plan, &in);
     weft_buffer_destroy(plan, &out);

@@ -49,10 +49,12 @@ static void relax(choice *best, int cost, int src, int send, int receive) {
         *best = (choice){.cost = cost, .src = src, .send = send, .receive = receive};
 }
 
-/* Buffers that a step may use, and what that costs. */
+/* Buffers that a step may use, what that costs, and whether the engine gives the same bits in place
+ * as out of place. */
 typedef struct range {
     int first, limit;
     const weft_machine_buffers *price;
+    bool same_bits;
 } range;
 
 /* The cheapest way to run an exchange from `src` into `dst`, packing in these buffers. */
@@ -105,7 +107,7 @@ static void try_step(const weft_step *step, int base, int src, int dst, range bu
                            method; elsewhere it is done in place unless that costs a copy */
         if ((src == dst) == (step->as.fft.can_alias && src != WEFT_BUFFER_IN))
             relax(best, base, src, -1, -1);
-        else if (src != dst && step->as.fft.same_either)
+        else if (src != dst && buffers.same_bits)
             relax(best, base + buffers.price->elsewhere, src, -1, -1);
         return;
     case WEFT_STEP_COPY:
@@ -138,14 +140,16 @@ static bool may_hold(const weft_schedule *schedule, int step, int buffer) {
             (!schedule->exact || made->dst_bytes <= last->dst_bytes));
 }
 
-static void try_from(const weft_schedule *schedule, const weft_machine_buffers *price, int i,
+static void try_from(const weft_schedule_request *request, const weft_schedule *schedule, int i,
                      int src, int limit, table best) {
+    const weft_engine_ops *engine = request->computing.engine;
     const weft_step *step = &schedule->step[i];
     const int base = best[i][src].cost;
     const weft_exchange_step *x = &step->as.exchange;
     const bool loaded = step->kind == WEFT_STEP_EXCHANGE && x->loaded;
     const bool packs = !output_is_converted(schedule) && !schedule->exact;
-    const range buffers = {packs ? WEFT_BUFFER_OUT : WEFT_BUFFER_WORKSPACE, limit, price};
+    const range buffers = {packs ? WEFT_BUFFER_OUT : WEFT_BUFFER_WORKSPACE, limit,
+                           &weft_request_machine(request)->buffers, engine && engine->takes_pieces};
     for (int dst = WEFT_BUFFER_OUT; dst < limit; dst++) {
         if (!loaded && may_hold(schedule, i + 1, dst))
             try_step(step, base, src, dst, buffers, &best[i + 1][dst]);
@@ -158,7 +162,7 @@ static void try_from(const weft_schedule *schedule, const weft_machine_buffers *
     }
 }
 
-static void fill_table(const weft_schedule *schedule, const weft_machine_buffers *price,
+static void fill_table(const weft_schedule_request *request, const weft_schedule *schedule,
                        int workspaces, table best) {
     int limit = WEFT_BUFFER_WORKSPACE + workspaces;
     for (int i = 0; i <= schedule->steps; i++)
@@ -166,7 +170,8 @@ static void fill_table(const weft_schedule *schedule, const weft_machine_buffers
     best[0][schedule->in_place ? WEFT_BUFFER_OUT : WEFT_BUFFER_IN].cost = 0;
     for (int i = 0; i < schedule->steps; i++)
         for (int src = 0; src < limit; src++)
-            if (best[i][src].cost < COST_IMPOSSIBLE) try_from(schedule, price, i, src, limit, best);
+            if (best[i][src].cost < COST_IMPOSSIBLE)
+                try_from(request, schedule, i, src, limit, best);
 }
 
 /* How this rank's own block gets through an exchange, `loaded_into` being where the next step
@@ -288,7 +293,7 @@ weft_status weft_schedule_assign_buffers(const weft_schedule_request *request,
     table best;
     int chosen = -1, chosen_cost = COST_IMPOSSIBLE, chosen_end = WEFT_BUFFER_OUT;
     for (int k = 0; k <= WEFT_MAX_WORKSPACES; k++) {
-        fill_table(schedule, price, k, best);
+        fill_table(request, schedule, k, best);
         for (int end = WEFT_BUFFER_OUT; end < WEFT_BUFFER_WORKSPACE + k; end++) {
             if (end != WEFT_BUFFER_OUT && (!schedule->in_place || output_is_converted(schedule)))
                 break;
@@ -308,7 +313,7 @@ weft_status weft_schedule_assign_buffers(const weft_schedule_request *request,
             "no assignment of %d workspaces runs this schedule; this is a defect of weft",
             WEFT_MAX_WORKSPACES);
     schedule->workspaces = chosen;
-    fill_table(schedule, price, chosen, best);
+    fill_table(request, schedule, chosen, best);
     trace_back(schedule, best, chosen_end);
     drop_copies(schedule);
     if (chosen_end != WEFT_BUFFER_OUT) add_final_copy(schedule);

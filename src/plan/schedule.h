@@ -38,8 +38,7 @@ enum { WEFT_LOADED_ARRIVED, WEFT_LOADED_OWN, WEFT_LOADED_ARRAYS };
  * those of the members, so that nothing of them is copied. */
 typedef struct weft_fft_step {
     weft_transform transform;
-    bool can_alias;   /* it may run in place */
-    bool same_either; /* in place it gives the bits that it gives out of place */
+    bool can_alias; /* it may run in place */
     int parts; /* 2: of complex data, real to real; its last loop are the real and imaginary parts,
                   and its strides count numbers. Else 1 */
     int axis[WEFT_MAX_RANK];          /* the axes, first transformed first */

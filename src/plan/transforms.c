@@ -102,7 +102,6 @@ void weft_schedule_add_transform(const weft_schedule_request *request, weft_sche
     fft->parts = real_to_real && !from->real ? 2 : 1;
     if (fft->parts == 2) halve_strides(t);
     fft->can_alias = same && from->real == to->real;
-    fft->same_either = request->computing.engine && request->computing.engine->takes_pieces;
     fft->tiles = 1;
     t->destroy_input = schedule->steps > 1;
     step->src_bytes =
