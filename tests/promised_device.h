@@ -21,13 +21,17 @@ static inline bool device_is_promised(weft_device device) {
     return true;
 }
 
+/* The device of this name; the host where there is none, or name is NULL. */
+static inline weft_device device_named(const char *name) {
+    for (int d = WEFT_HOST; name && d <= WEFT_SIMULATED; d++)
+        if (strcmp(weft_device_name((weft_device)d), name) == 0) return (weft_device)d;
+    return WEFT_HOST;
+}
+
 /* Finds the device that WEFT_TEST_DEVICE names, the host without it. False where it cannot be used.
  */
 static inline bool find_device(weft_device *device) {
-    const char *name = getenv("WEFT_TEST_DEVICE");
-    *device = WEFT_HOST;
-    for (int d = WEFT_HOST; name && d <= WEFT_SIMULATED; d++)
-        if (strcmp(weft_device_name((weft_device)d), name) == 0) *device = (weft_device)d;
+    *device = device_named(getenv("WEFT_TEST_DEVICE"));
     return weft_device_probe(*device, NULL) == WEFT_SUCCESS;
 }
 

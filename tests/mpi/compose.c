@@ -5,6 +5,7 @@
  *   compose [--cases N] [--seed S] [--device host|simulated|opencl|cuda] [--case C]
  */
 #include "compose_reference.h"
+#include "mpi/words.h"
 #include "promised_device.h"
 #include "random_numbers.h"
 
@@ -694,12 +695,6 @@ static void check_settings(void) {
     expect_refusal(&c.problem, &c.options, "has a reduction with the number of another");
 }
 
-static const char *value_of(int count, char **words, const char *name, const char *otherwise) {
-    for (int i = 1; i + 1 < count; i++)
-        if (strcmp(words[i], name) == 0) return words[i + 1];
-    return otherwise;
-}
-
 int main(int count, char **words) {
     int provided;
     MPI_Init_thread(&count, &words, MPI_THREAD_MULTIPLE, &provided);
@@ -708,10 +703,7 @@ int main(int count, char **words) {
     const int cases = atoi(value_of(count, words, "--cases", "200"));
     const int only = atoi(value_of(count, words, "--case", "-1"));
     const uint64_t seed = strtoull(value_of(count, words, "--seed", "31"), NULL, 10);
-    const char *name = value_of(count, words, "--device", "host");
-    static const weft_device devices[] = {WEFT_HOST, WEFT_SIMULATED, WEFT_OPENCL, WEFT_CUDA};
-    for (int i = 0; i < 4; i++)
-        if (strcmp(name, weft_device_name(devices[i])) == 0) device = devices[i];
+    device = device_named(value_of(count, words, "--device", "host"));
     if (weft_device_probe(device, NULL) != WEFT_SUCCESS) {
         printf("%s\n", weft_last_error(NULL));
         MPI_Finalize();

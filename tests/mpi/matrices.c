@@ -7,6 +7,7 @@
  *
  *   matrices [--cases N] [--seed S] [--case C] [--device host|simulated|opencl|cuda]
  */
+#include "mpi/words.h"
 #include "promised_device.h"
 #include "random_numbers.h"
 
@@ -506,12 +507,6 @@ static void ranks_agree_on_what_is_refused(void) {
     weft_plan_destroy(&plan);
 }
 
-static const char *value_of(int count, char **words, const char *name, const char *otherwise) {
-    for (int i = 1; i + 1 < count; i++)
-        if (strcmp(words[i], name) == 0) return words[i + 1];
-    return otherwise;
-}
-
 int main(int count, char **words) {
     MPI_Init(&count, &words);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -519,9 +514,7 @@ int main(int count, char **words) {
     const int cases = atoi(value_of(count, words, "--cases", "80"));
     const int only = atoi(value_of(count, words, "--case", "-1"));
     const uint64_t seed = strtoull(value_of(count, words, "--seed", "1"), NULL, 10);
-    const char *name = value_of(count, words, "--device", "host");
-    for (int d = WEFT_HOST; d <= WEFT_SIMULATED; d++)
-        if (strcmp(weft_device_name((weft_device)d), name) == 0) device = (weft_device)d;
+    device = device_named(value_of(count, words, "--device", "host"));
     if (weft_device_probe(device, NULL) != WEFT_SUCCESS) {
         fprintf(stderr, "matrices: %s\n", weft_last_error(NULL));
         MPI_Finalize();

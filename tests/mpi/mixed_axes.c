@@ -308,8 +308,7 @@ static int read_arguments(int argc, char **argv) {
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--cases") == 0) cases = atoi(argv[i + 1]);
         if (strcmp(argv[i], "--seed") == 0) random_state = strtoull(argv[i + 1], NULL, 10);
-        for (int d = WEFT_HOST; d <= WEFT_SIMULATED && strcmp(argv[i], "--device") == 0; d++)
-            if (strcmp(argv[i + 1], weft_device_name((weft_device)d)) == 0) device = (weft_device)d;
+        if (strcmp(argv[i], "--device") == 0) device = device_named(argv[i + 1]);
     }
     return cases;
 }

@@ -286,8 +286,7 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    for (int d = WEFT_HOST; argc == 3 && d <= WEFT_SIMULATED; d++)
-        if (strcmp(weft_device_name((weft_device)d), argv[2]) == 0) device = (weft_device)d;
+    if (argc == 3) device = device_named(argv[2]);
     if (weft_device_probe(device, NULL) != WEFT_SUCCESS) {
         fprintf(stderr, "reductions: %s\n", weft_last_error(NULL));
         MPI_Finalize();
