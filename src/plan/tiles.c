@@ -116,8 +116,8 @@ static int tiles_consumed(const weft_schedule_request *request, int produced) {
     return (tiles + 1) / 2 < most ? (tiles + 1) / 2 : most;
 }
 
-static void tile_exchange(const weft_schedule_request *request, weft_schedule *schedule, int i) {
-    const weft_tiling whole = {.tiles = 1, .axis = -1};
+/* The tiles of the transforms on both sides of exchange i, whatever its method. */
+static void choose_tiles(const weft_schedule_request *request, weft_schedule *schedule, int i) {
     weft_exchange_step *x = &schedule->step[i].as.exchange;
     bool adjacent[2];
     weft_fft_step *before = transform_next_to(schedule, i, -1, &adjacent[0]);
@@ -135,10 +135,16 @@ static void tile_exchange(const weft_schedule_request *request, weft_schedule *s
         adjacent[0] && tile_transform(x->produced, &x->geometry.src_box, before);
     x->consumed.transformed =
         adjacent[1] && tile_transform(x->consumed, &x->geometry.dst_box, after);
-    if (x->method->carrier == WEFT_CARRIED_BY_READERS || produced == consumed) return;
-    const bool larger = segment_of(request->chain, x, false)->transforms >=
-                        segment_of(request->chain, x, true)->transforms;
-    const bool first = larger ? produced >= 0 : consumed < 0;
+}
+
+/* Messages go in the tiles of one of the transforms. */
+static void choose_messages(const weft_chain *chain, weft_exchange_step *x) {
+    const weft_tiling whole = {.tiles = 1, .axis = -1};
+    if (x->method->carrier == WEFT_CARRIED_BY_READERS || x->produced.axis == x->consumed.axis)
+        return;
+    const bool larger =
+        segment_of(chain, x, false)->transforms >= segment_of(chain, x, true)->transforms;
+    const bool first = larger ? x->produced.axis >= 0 : x->consumed.axis < 0;
     *(first ? &x->consumed : &x->produced) = whole;
 }
 
@@ -152,10 +158,12 @@ bool weft_step_tiles_are_runs(const weft_exchange_step *x, const weft_region *bo
 
 void weft_schedule_tile(const weft_schedule_request *request, weft_schedule *schedule) {
     if (request->exchanging.tiles < 2 || request->chain->line.points > 0) return;
+    for (int i = 0; i < schedule->steps; i++)
+        if (schedule->step[i].kind == WEFT_STEP_EXCHANGE) choose_tiles(request, schedule, i);
     for (int i = 0; i < schedule->steps; i++) {
         weft_exchange_step *x = &schedule->step[i].as.exchange;
         if (schedule->step[i].kind != WEFT_STEP_EXCHANGE) continue;
-        tile_exchange(request, schedule, i);
+        choose_messages(request->chain, x);
         if (!weft_exchange_packs(x->method)) continue;
         weft_redistribution *r = &x->geometry;
         r->pack = r->pack || !weft_step_tiles_are_runs(x, &r->src_box);
