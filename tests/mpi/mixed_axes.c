@@ -144,6 +144,7 @@ static void choose_options(mixed_case *c) {
                         .engine = engines[random_below(4)],
                         .chunks = random_below(4),
                         .threads = 1 + random_below(2),
+                        .convolve = random_below(2),
                         .placement = (weft_placement)random_below(3)};
     for (int i = 0; i < 3; i++)
         o->exchange[i] = exchanges[i] == WEFT_NCCL ? WEFT_PEER : (weft_exchange)exchanges[i];
@@ -202,6 +203,7 @@ static int64_t place_of(const weft_problem *p, weft_space space, const weft_box 
 /* What the plan multiplies by, beside the unscaled transform. */
 static long double scale_of(const weft_problem *p, weft_direction direction) {
     long double all = 1;
+    if (direction == WEFT_CONVOLVE) return scale_of(p, WEFT_FORWARD) * scale_of(p, WEFT_INVERSE);
     for (int a = 0; a < p->rank; a++) all *= weft_axis_length(p->axis[a], p->n[a]);
     const bool forward = direction == WEFT_FORWARD;
     const long double unscaled = forward ? 1 : all; /* the inverse of the forward transform */
@@ -212,9 +214,9 @@ static long double scale_of(const weft_problem *p, weft_direction direction) {
 
 static void fail(const mixed_case *c, weft_direction direction, bool in_place, const char *what,
                  double number) {
-    fprintf(stderr, "rank %d of %d: %s: %s%s: %s %g\n", rank, ranks, c->text,
-            direction == WEFT_FORWARD ? "forward" : "inverse", in_place ? " in place" : "", what,
-            number);
+    static const char *const names[] = {"forward", "inverse", "convolve"};
+    fprintf(stderr, "rank %d of %d: %s: %s%s: %s %g\n", rank, ranks, c->text, names[direction],
+            in_place ? " in place" : "", what, number);
     failures++;
 }
 
@@ -244,7 +246,7 @@ static void check(const mixed_case *c, weft_direction direction, bool in_place, 
 
 static void execute(weft_plan plan, const mixed_case *c, weft_direction direction, bool in_place) {
     const weft_problem *p = &c->problem;
-    const weft_space from = direction == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
+    const weft_space from = direction == WEFT_INVERSE ? WEFT_OUTPUT : WEFT_INPUT;
     const weft_space to = direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
     const int parts = parts_of(p, from);
     weft_box source, result;
@@ -274,31 +276,56 @@ static void execute(weft_plan plan, const mixed_case *c, weft_direction directio
     free(in);
 }
 
-static void run_case(int number) {
-    mixed_case c = {.options = {0}};
+static void run_case(mixed_case *c, int number) {
     weft_plan plan = NULL;
-    choose_problem(&c.problem);
-    choose_options(&c);
-    describe(&c, number);
-    const weft_status status = weft_plan_create(ctx, &c.problem, &c.options, &plan);
+    describe(c, number);
+    const weft_status status = weft_plan_create(ctx, &c->problem, &c->options, &plan);
     if (status == WEFT_ERROR_UNSUPPORTED || status == WEFT_ERROR_INVALID_ARGUMENT) {
         if (!strstr(weft_last_error(ctx), "decomposition") && !strstr(weft_last_error(ctx), "grid"))
-            fail(&c, WEFT_FORWARD, false, weft_last_error(ctx), status);
+            fail(c, WEFT_FORWARD, false, weft_last_error(ctx), status);
         refusals++; /* a decomposition that needs more axes */
         return;
     }
     if (status != WEFT_SUCCESS) {
-        fail(&c, WEFT_FORWARD, false, weft_last_error(ctx), status);
+        fail(c, WEFT_FORWARD, false, weft_last_error(ctx), status);
         return;
     }
-    make_arrays(&c);
-    for (int d = WEFT_FORWARD; d <= WEFT_INVERSE; d++) {
-        if (c.options.placement != WEFT_IN_PLACE) execute(plan, &c, (weft_direction)d, false);
-        if (c.options.placement != WEFT_OUT_OF_PLACE) execute(plan, &c, (weft_direction)d, true);
+    make_arrays(c);
+    for (int d = WEFT_FORWARD; d <= (c->options.convolve ? WEFT_CONVOLVE : WEFT_INVERSE); d++) {
+        if (c->options.placement != WEFT_IN_PLACE) execute(plan, c, (weft_direction)d, false);
+        if (c->options.placement != WEFT_OUT_OF_PLACE) execute(plan, c, (weft_direction)d, true);
     }
     weft_plan_destroy(&plan);
-    free(c.whole[0]);
-    free(c.whole[1]);
+    free(c->whole[0]);
+    free(c->whole[1]);
+}
+
+static void run_random_case(int number) {
+    mixed_case c = {.options = {0}};
+    choose_problem(&c.problem);
+    choose_options(&c);
+    run_case(&c, number);
+}
+
+/* Real lines there and back whose points come from all ranks and go to all of them: of some they
+ * are an even number, of others an odd one. */
+static void run_lines_over_all_ranks(void) {
+    static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
+                                            WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER};
+    for (int n = 2; n <= 3 * ranks; n++) {
+        mixed_case c = {.problem = {.rank = 2,
+                                    .n = {n, n},
+                                    .kind = WEFT_R2C,
+                                    .batch = 2,
+                                    .axis = {WEFT_AXIS_OF_KIND, WEFT_DCT2}},
+                        .options = {.decomposition = WEFT_PENCIL,
+                                    .exchange = {methods[n % 6]},
+                                    .device = device,
+                                    .convolve = 1}};
+        if (device != WEFT_HOST) c.options.location = WEFT_LOCATION_HOST;
+        if (device == WEFT_OPENCL) c.options.exchange[0] = WEFT_P2P_SYNC;
+        run_case(&c, -n);
+    }
 }
 
 /* Reads the arguments; returns the number of cases. */
@@ -324,7 +351,8 @@ int main(int argc, char **argv) {
         return status_without(device);
     }
     if (weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) != WEFT_SUCCESS) return 1;
-    for (int i = 0; i < cases; i++) run_case(i);
+    for (int i = 0; i < cases; i++) run_random_case(i);
+    if (ranks > 1) run_lines_over_all_ranks();
     weft_context_destroy(&ctx);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0)
