@@ -765,26 +765,30 @@ typedef enum weft_stage_kind {
     WEFT_STAGE_FORWARD = 0, /* the forward transform: of real numbers a half spectrum */
     WEFT_STAGE_INVERSE,     /* the inverse of all axes that are transformed */
     WEFT_STAGE_POINTWISE,   /* operators */
-    WEFT_STAGE_EMBED,       /* the array becomes a box of a larger one of zeros */
-    WEFT_STAGE_CROP,        /* a box of the array, or every so many points of it, is what stays */
-    WEFT_STAGE_COPY_OUT,    /* the array as it is here is stored in an array of the caller's, too */
-    WEFT_STAGE_PROBLEM      /* what weft_execute does with a plan for a problem */
+    WEFT_STAGE_EMBED,       /* the array becomes a box of a larger one of zeros; a spectrum that of
+                               more points, with zeros at the frequencies that it did not have */
+    WEFT_STAGE_CROP,     /* a box of the array, or every so many points of it, is what stays; of a
+                            spectrum the frequencies that fewer points have */
+    WEFT_STAGE_COPY_OUT, /* the array as it is here is stored in an array of the caller's, too */
+    WEFT_STAGE_PROBLEM   /* what weft_execute does with a plan for a problem */
 } weft_stage_kind;
 
 /* A stage. Members that do not belong to its kind are 0. */
 typedef struct weft_stage {
     weft_stage_kind kind;
-    /* FORWARD: as weft_problem.axis. INVERSE: the same where the composition begins with a
-     * spectrum, else 0. */
+    /* FORWARD: as weft_problem.axis. INVERSE, and EMBED and CROP of a spectrum: the same at the
+     * first of them where the composition begins with a spectrum, else 0. */
     weft_axis axis[WEFT_MAX_RANK];
     /* POINTWISE: as weft_problem.load, spectral and store: next to a transform, behind an EMBED and
      * before a CROP. Once between two other stages. */
     weft_operators operators;
     int64_t result_fields; /* POINTWISE with a matrix: as in weft_problem */
-    /* EMBED: the extents of the larger array; the box begins at index lo[a], which is 0 unless the
-     * stage is the first one. CROP, in real space: n[a] points stay, those at lo[a], lo[a] +
-     * step[a], ... n[a] of 0 is all there are, step[a] of 0 is 1; lo other than 0 and steps other
-     * than 1 want a transform before. */
+    /* EMBED, in real space: the extents of the larger array, in which the box begins at index
+     * lo[a]. CROP, in real space: n[a] points stay, those at lo[a], lo[a] + step[a], ... n[a] of 0
+     * is all there are, step[a] of 0 is 1; it wants a transform before. Both of a spectrum: it
+     * becomes that of n[a] points, of 0: of as many as before; lo is 0. Numbers stay as they are,
+     * at their frequencies: -m/2 <= k < m/2 of Fourier axes, m being the smaller number of points
+     * (0 <= k <= m/2 of the halved one), and the first m of axes with another transform or none. */
     int64_t n[WEFT_MAX_RANK], lo[WEFT_MAX_RANK], step[WEFT_MAX_RANK];
     /* PROBLEM: of the same rank, precision, batch and, in the space where it begins, extents and
      * numbers as the array; without input, output and strides. It is read by

@@ -9,12 +9,17 @@
 #include "exec/plan.h"
 
 /* The copy of a box: of two arrays, the smaller one is every so many points of the larger one, or
- * lies in it with zeros around. */
+ * lies in it with zeros around; or it is the spectrum of fewer points. */
 typedef struct weft_leg_copy {
     bool embeds;                 /* from the smaller one to the larger one; else back */
+    bool real;                   /* their numbers, which are complex otherwise */
+    bool frequencies;            /* they are spectra */
     int64_t lo[WEFT_MAX_RANK];   /* of the smaller array's first point in the larger one */
     int64_t step[WEFT_MAX_RANK]; /* from one of its points to the next */
     int64_t n[WEFT_MAX_RANK];    /* extents of the smaller array */
+    int64_t most[WEFT_MAX_RANK]; /* extents of the larger array */
+    int64_t low[WEFT_MAX_RANK];  /* indices from here on are negative frequencies, which count from
+                                    the end: they lie most - n further. n: there are none */
 } weft_leg_copy;
 
 typedef struct weft_leg {
@@ -58,10 +63,11 @@ weft_status weft_compose(weft_context ctx, const weft_composition_problem *probl
 weft_box weft_leg_entry(const weft_composed *c, int leg, int rank);
 weft_box weft_leg_exit(const weft_composed *c, int leg, int rank);
 /* Of the arrays of a copy: bytes of an element; elements of all fields and members in a box; and
- * the copy between this rank's boxes of the two. */
+ * part 0, 1, ... of the copy between this rank's boxes of the two, false behind the last one. */
 size_t weft_leg_element(const weft_leg *leg);
 int64_t weft_leg_elements(const weft_leg *leg, const weft_box *box);
-weft_copy weft_leg_copying(const weft_leg *leg, const weft_box *from, const weft_box *to);
+bool weft_leg_copying(const weft_leg *leg, const weft_box *from, const weft_box *to, int part,
+                      weft_copy *copy);
 /* Bytes of the array that a leg begins with, and of its result; and of the caller's arrays, by
  * number, of which -1 is the one that the composition begins with. */
 size_t weft_leg_entry_bytes(const weft_composed *c, int leg);

@@ -35,12 +35,18 @@ static int checksum(const weft_composed *c) {
     uint64_t sum = WEFT_HASH_OF_NOTHING;
     for (int i = 0; i < c->legs; i++) {
         const weft_leg *leg = &c->leg[i];
-        const int number[] = {leg->first, leg->last,   leg->copies,
-                              leg->kept,  leg->output, (int)leg->purpose.direction};
+        const int number[] = {leg->first,
+                              leg->last,
+                              leg->copies,
+                              leg->copy.embeds,
+                              leg->kept,
+                              leg->output,
+                              (int)leg->purpose.direction};
         sum = weft_hash_bytes(sum, number, sizeof number);
         sum = weft_hash_bytes(sum, leg->copy.lo, sizeof leg->copy.lo);
         sum = weft_hash_bytes(sum, leg->copy.step, sizeof leg->copy.step);
         sum = weft_hash_bytes(sum, leg->copy.n, sizeof leg->copy.n);
+        sum = weft_hash_bytes(sum, leg->copy.most, sizeof leg->copy.most);
     }
     return (int)(sum >> 33);
 }
@@ -125,7 +131,8 @@ static void find_bytes(weft_composed *c) {
 static void lend(weft_composed *c) {
     for (int i = 2; i < c->legs; i++) {
         weft_leg *leg = &c->leg[i], *owner = &c->leg[i - 2];
-        if (leg->output >= 0 || owner->output >= 0 || owner->copies) continue;
+        if (leg->output >= 0 || owner->output >= 0 || leg->copy.embeds || owner->copy.embeds)
+            continue;
         leg->lent = true;
         for (int k = i - 2; k >= 0; k -= 2) {
             if (c->leg[k].bytes < leg->bytes) c->leg[k].bytes = leg->bytes;
@@ -144,7 +151,7 @@ static weft_status allocate(const weft_composed *c, weft_leg *leg) {
             return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes between two stages",
                              leg->bytes);
     }
-    if (!leg->copies || c->on_host) return WEFT_SUCCESS;
+    if (!leg->copy.embeds || c->on_host) return WEFT_SUCCESS;
     void *zeros = calloc(1, leg->bytes);
     if (!zeros)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %zu bytes of zeros", leg->bytes);
@@ -272,15 +279,16 @@ static weft_status copy_box(const weft_composed *c, int number, const void *in, 
     const weft_device_handle *d = &c->handle->build->device;
     const int rank = c->handle->transport->rank;
     const weft_box from = weft_leg_entry(c, number, rank), to = weft_leg_exit(c, number, rank);
-    const weft_copy copy = weft_leg_copying(&c->leg[number], &from, &to);
-    if (copy.elements == 0) return WEFT_SUCCESS;
-    if (c->on_host) {
-        weft_copy_run(&copy, in, out, c->handle->call.options.threads);
-        return WEFT_SUCCESS;
+    weft_copy copy;
+    if (!c->on_host && d->ops->await_caller) WEFT_TRY(d->ops->await_caller(d->state, NULL));
+    for (int part = 0; weft_leg_copying(&c->leg[number], &from, &to, part, &copy); part++) {
+        if (copy.elements == 0) continue;
+        if (c->on_host)
+            weft_copy_run(&copy, in, out, c->handle->call.options.threads);
+        else
+            WEFT_TRY(d->ops->copy(d->state, NULL, &copy, in, out, WEFT_DEVICE_TO_DEVICE));
     }
-    if (d->ops->await_caller) WEFT_TRY(d->ops->await_caller(d->state, NULL));
-    WEFT_TRY(d->ops->copy(d->state, NULL, &copy, in, out, WEFT_DEVICE_TO_DEVICE));
-    return d->ops->queue_wait(d->state, NULL);
+    return c->on_host ? WEFT_SUCCESS : d->ops->queue_wait(d->state, NULL);
 }
 
 static weft_status check_arrays(const weft_composed *c, const void *in, void *const *out) {

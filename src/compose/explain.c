@@ -11,8 +11,9 @@ static json_t *integers(const int64_t *values, int count) {
 
 static json_t *describe_copy(const weft_leg *leg) {
     const int rank = leg->problem.rank;
-    return json_pack("{s:b, s:o, s:o, s:o}", "embeds", leg->copy.embeds, "n",
-                     integers(leg->copy.n, rank), "lo", integers(leg->copy.lo, rank), "step",
+    return json_pack("{s:b, s:b, s:o, s:o, s:o, s:o}", "embeds", leg->copy.embeds, "frequencies",
+                     leg->copy.frequencies, "n", integers(leg->copy.n, rank), "most",
+                     integers(leg->copy.most, rank), "lo", integers(leg->copy.lo, rank), "step",
                      integers(leg->copy.step, rank));
 }
 

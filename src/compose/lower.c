@@ -19,7 +19,8 @@ typedef enum leg_phase {
     IN_SPECTRUM,   /* behind a forward transform */
     FROM_SPECTRUM, /* it begins with a spectrum, and has operators there */
     AFTER,         /* behind an inverse transform */
-    CROPPED
+    CROPPED,
+    EMBEDDED /* a copy into zeros, which a plan must follow */
 } leg_phase;
 
 typedef struct lowering {
@@ -45,6 +46,13 @@ static weft_kind kind_of(const lowering *l, const weft_axis *axis) {
     for (int a = 0; a < l->problem->rank; a++)
         if (weft_axis_is_fourier(axis[a])) return WEFT_R2C;
     return WEFT_R2R;
+}
+
+/* The axis along which the array is half a spectrum, or -1. */
+static int halved_axis(const lowering *l) {
+    weft_problem now = {.rank = l->problem->rank, .kind = kind_of(l, l->axis)};
+    memcpy(now.axis, l->axis, sizeof now.axis);
+    return weft_axis_halved(&now);
 }
 
 static void set_axes(const lowering *l, weft_leg *leg) {
@@ -79,12 +87,33 @@ static weft_status end_leg(lowering *l) {
     if (phase == NO_LEG) return WEFT_SUCCESS;
     l->phase = NO_LEG;
     last_leg(l)->last = l->number - 1;
-    if (phase == BEFORE || phase == FROM_SPECTRUM)
+    if (phase == BEFORE || phase == FROM_SPECTRUM || phase == EMBEDDED)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "problem.stage[%d] has no transform behind it, which zeros and operators "
                          "are part of; give a stage %s next",
-                         l->number - 1, phase == BEFORE ? "forward" : "inverse");
+                         l->number - 1, l->spectral ? "inverse" : "forward");
     if (phase == IN_SPECTRUM) last_leg(l)->purpose.direction = WEFT_FORWARD;
+    return WEFT_SUCCESS;
+}
+
+/* A plan behind the leg before. */
+static weft_status begin_plan(lowering *l, leg_phase phase) {
+    if (l->phase != EMBEDDED) WEFT_TRY(end_leg(l));
+    add_leg(l, phase);
+    return WEFT_SUCCESS;
+}
+
+/* A copy behind the leg before. */
+static weft_status begin_copy(lowering *l, const weft_leg_copy *copy) {
+    WEFT_TRY(end_leg(l));
+    if (l->legs == 1 && last_leg(l)->copies)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "problem.stage[%d] follows another copy of a box at the beginning; make "
+                         "both one stage",
+                         l->number);
+    weft_leg *leg = add_leg(l, copy->embeds ? EMBEDDED : NO_LEG);
+    leg->copies = true;
+    leg->copy = *copy;
     return WEFT_SUCCESS;
 }
 
@@ -101,10 +130,8 @@ static weft_status needs(const lowering *l, bool spectral, const char *what) {
 /* A forward stage right behind another one: both are one transform. The first has halved real
  * lines, so that axis stays the halved one. */
 static weft_status merge_axes(lowering *l, const weft_axis *more) {
-    weft_problem now = {.rank = l->problem->rank, .kind = kind_of(l, l->axis)};
-    memcpy(now.axis, l->axis, sizeof now.axis);
-    const int halved = weft_axis_halved(&now);
-    for (int a = 0; a < now.rank; a++) {
+    const int halved = halved_axis(l);
+    for (int a = 0; a < l->problem->rank; a++) {
         if (more[a] == WEFT_AXIS_NONE) continue;
         if (l->axis[a] != WEFT_AXIS_NONE)
             return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
@@ -124,10 +151,7 @@ static weft_status add_forward(lowering *l, const weft_stage *stage) {
         WEFT_TRY(merge_axes(l, stage->axis));
     } else {
         WEFT_TRY(needs(l, false, "forward"));
-        if (l->phase != BEFORE) {
-            WEFT_TRY(end_leg(l));
-            add_leg(l, BEFORE);
-        }
+        if (l->phase != BEFORE) WEFT_TRY(begin_plan(l, BEFORE));
         memcpy(l->axis, stage->axis, sizeof l->axis);
     }
     set_axes(l, last_leg(l));
@@ -137,17 +161,27 @@ static weft_status add_forward(lowering *l, const weft_stage *stage) {
     return WEFT_SUCCESS;
 }
 
-static weft_status add_inverse(lowering *l, const weft_stage *stage) {
+/* What a spectrum is one of, which only the first stage to ask for it can say. */
+static weft_status learn_axes(lowering *l, const weft_stage *stage) {
     static const weft_axis none[WEFT_MAX_RANK];
-    WEFT_TRY(needs(l, true, "inverse"));
     if (l->knows_axes && memcmp(stage->axis, none, sizeof none) != 0)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "problem.stage[%d].axis is given, but an inverse stage undoes what the "
-                         "forward stages before it have done; leave it 0",
+                         "problem.stage[%d].axis is given, but the stages before it say already "
+                         "which axes are transformed; leave it 0",
                          l->number);
     if (!l->knows_axes) memcpy(l->axis, stage->axis, sizeof l->axis);
     l->knows_axes = true;
-    if (l->phase == NO_LEG) add_leg(l, FROM_SPECTRUM);
+    return WEFT_SUCCESS;
+}
+
+static bool begins_in_spectrum(const lowering *l) {
+    return l->spectral && (l->phase == NO_LEG || l->phase == EMBEDDED);
+}
+
+static weft_status add_inverse(lowering *l, const weft_stage *stage) {
+    WEFT_TRY(needs(l, true, "inverse"));
+    WEFT_TRY(learn_axes(l, stage));
+    if (begins_in_spectrum(l)) WEFT_TRY(begin_plan(l, FROM_SPECTRUM));
     set_axes(l, last_leg(l));
     last_leg(l)->purpose.direction = l->phase == IN_SPECTRUM ? WEFT_CONVOLVE : WEFT_INVERSE;
     last_leg(l)->inverse = l->number;
@@ -159,11 +193,8 @@ static weft_status add_inverse(lowering *l, const weft_stage *stage) {
 
 static weft_status add_pointwise(lowering *l, const weft_stage *stage) {
     const bool stores = l->phase == AFTER && last_leg(l)->problem.store.count == 0;
-    if (!l->spectral && l->phase != BEFORE && !stores) {
-        WEFT_TRY(end_leg(l));
-        add_leg(l, BEFORE);
-    }
-    if (l->spectral && l->phase == NO_LEG) add_leg(l, FROM_SPECTRUM);
+    if (!l->spectral && l->phase != BEFORE && !stores) WEFT_TRY(begin_plan(l, BEFORE));
+    if (begins_in_spectrum(l)) WEFT_TRY(begin_plan(l, FROM_SPECTRUM));
     weft_leg *leg = last_leg(l);
     weft_operators *list = l->phase == BEFORE          ? &leg->problem.load
                            : l->phase == IN_SPECTRUM   ? &leg->problem.spectral
@@ -190,12 +221,48 @@ static weft_status add_pointwise(lowering *l, const weft_stage *stage) {
 
 /* ---- extents ---- */
 
+/* A spectrum becomes that of more points or fewer. */
+static weft_status add_frequencies(lowering *l, const weft_stage *stage) {
+    const bool embeds = stage->kind == WEFT_STAGE_EMBED;
+    weft_leg_copy copy = {.embeds = embeds, .frequencies = true};
+    int64_t n[WEFT_MAX_RANK] = {0};
+    WEFT_TRY(learn_axes(l, stage));
+    copy.real = kind_of(l, l->axis) == WEFT_R2R;
+    for (int a = 0; a < l->problem->rank; a++) {
+        n[a] = stage->n[a] != 0 ? stage->n[a] : l->n[a];
+        if (stage->lo[a] != 0 || stage->step[a] > 1 || stage->step[a] < 0)
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "problem.stage[%d].%s[%d] is given, but the frequencies of a spectrum "
+                             "have their own places; leave it 0",
+                             l->number, stage->lo[a] != 0 ? "lo" : "step", a);
+        if (n[a] < 1 || (embeds ? n[a] < l->n[a] : n[a] > l->n[a]))
+            return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                             "problem.stage[%d].n[%d] is %lld, but the array is the spectrum of "
+                             "%lld points; give %s",
+                             l->number, a, (long long)stage->n[a], (long long)l->n[a],
+                             embeds ? "no fewer" : "1 or more, but no more than that");
+        const bool halved = a == halved_axis(l), fourier = weft_axis_is_fourier(l->axis[a]);
+        const int64_t less = embeds ? l->n[a] : n[a], more = embeds ? n[a] : l->n[a];
+        copy.step[a] = 1;
+        copy.n[a] = halved ? less / 2 + 1 : less;
+        copy.most[a] = halved ? more / 2 + 1 : more;
+        copy.low[a] = fourier && !halved ? (less + 1) / 2 : copy.n[a];
+    }
+    WEFT_TRY(begin_copy(l, &copy));
+    memcpy(l->n, n, sizeof l->n);
+    return WEFT_SUCCESS;
+}
+
 static weft_status add_embedding(lowering *l, const weft_stage *stage) {
-    WEFT_TRY(needs(l, false, "embed"));
+    weft_leg_copy copy = {.embeds = true, .real = l->problem->kind == WEFT_R2C};
     bool inside = false;
     for (int a = 0; a < l->problem->rank; a++) {
         const int64_t n = stage->n[a] > 0 ? stage->n[a] : l->n[a];
         inside = inside || stage->lo[a] != 0;
+        copy.lo[a] = stage->lo[a];
+        copy.step[a] = 1;
+        copy.n[a] = copy.low[a] = l->n[a];
+        copy.most[a] = n;
         if (stage->n[a] < 0 || stage->lo[a] < 0 || stage->lo[a] > n - l->n[a])
             return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                              "problem.stage[%d] embeds %lld indices from index lo[%d], %lld, on "
@@ -203,35 +270,27 @@ static weft_status add_embedding(lowering *l, const weft_stage *stage) {
                              l->number, (long long)l->n[a], a, (long long)stage->lo[a], a,
                              (long long)stage->n[a]);
     }
-    if (inside && l->number > 0)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "problem.stage[%d].lo is not 0, which only the first stage can have",
-                         l->number);
-    if (l->phase != BEFORE) {
-        WEFT_TRY(end_leg(l));
-        add_leg(l, inside ? NO_LEG : BEFORE);
-    } else if (last_leg(l)->problem.load.count > 0) {
+    if (l->phase == BEFORE && last_leg(l)->problem.load.count > 0)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "problem.stage[%d] adds zeros behind operators; add them before",
                          l->number);
+    if (inside) {
+        WEFT_TRY(begin_copy(l, &copy));
+        memcpy(l->n, copy.most, sizeof l->n);
+        return WEFT_SUCCESS;
     }
-    weft_leg *leg = last_leg(l);
-    leg->copies = leg->copy.embeds = inside;
+    if (l->phase != BEFORE) WEFT_TRY(begin_plan(l, BEFORE));
+    weft_problem *p = &last_leg(l)->problem;
     for (int a = 0; a < l->problem->rank; a++) {
-        leg->copy.lo[a] = stage->lo[a];
-        leg->copy.step[a] = 1;
-        leg->copy.n[a] = l->n[a];
-        if (leg->problem.pad_from[a] == 0) leg->problem.pad_from[a] = l->n[a];
-        if (stage->n[a] > 0) l->n[a] = stage->n[a];
-        leg->problem.n[a] = l->n[a];
+        if (p->pad_from[a] == 0) p->pad_from[a] = l->n[a];
+        p->n[a] = l->n[a] = copy.most[a];
     }
     return WEFT_SUCCESS;
 }
 
 static weft_status add_crop(lowering *l, const weft_stage *stage) {
-    WEFT_TRY(needs(l, false, "crop"));
-    weft_leg_copy copy = {.embeds = false};
-    int64_t reach[WEFT_MAX_RANK];
+    weft_leg_copy copy = {.real = l->problem->kind == WEFT_R2C};
+    int64_t reach[WEFT_MAX_RANK] = {0};
     bool first_ones = true;
     for (int a = 0; a < l->problem->rank; a++) {
         const int64_t lo = stage->lo[a], step = stage->step[a] > 0 ? stage->step[a] : 1;
@@ -246,11 +305,11 @@ static weft_status add_crop(lowering *l, const weft_stage *stage) {
                              (long long)lo, (long long)l->n[a]);
         copy.lo[a] = lo;
         copy.step[a] = step;
-        copy.n[a] = n;
+        copy.n[a] = copy.low[a] = n;
         reach[a] = lo + step * (n - 1) + 1;
         first_ones = first_ones && lo == 0 && (step == 1 || n == 1);
     }
-    if (l->legs == 0 || l->phase == BEFORE)
+    if (l->legs == 0 || l->phase == BEFORE || l->phase == EMBEDDED)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "problem.stage[%d] crops what no transform before it has made; crop "
                          "behind one",
@@ -261,10 +320,8 @@ static weft_status add_crop(lowering *l, const weft_stage *stage) {
         l->phase = CROPPED;
         if (first_ones) return WEFT_SUCCESS;
     }
-    WEFT_TRY(end_leg(l));
-    weft_leg *leg = add_leg(l, NO_LEG);
-    leg->copies = true;
-    leg->copy = copy;
+    memcpy(copy.most, l->n, sizeof l->n);
+    WEFT_TRY(begin_copy(l, &copy));
     memcpy(l->n, copy.n, sizeof copy.n);
     return WEFT_SUCCESS;
 }
@@ -343,9 +400,9 @@ static weft_status add_problem(lowering *l, const weft_stage *stage) {
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "problem.stage[%d].%s", l->number,
                          stage->problem ? "direction is none of its values 0..2"
                                         : "problem is NULL; give one");
-    WEFT_TRY(end_leg(l));
     WEFT_TRY(needs(l, dir == WEFT_INVERSE, "a problem"));
-    weft_leg *leg = add_leg(l, NO_LEG);
+    WEFT_TRY(begin_plan(l, NO_LEG));
+    weft_leg *leg = last_leg(l);
     weft_problem *p = &leg->problem;
     WEFT_TRY(weft_versioned_read(weft_problem_versions, stage->problem, p, "stage.problem"));
     p->struct_size = 0;
@@ -372,9 +429,9 @@ static weft_status add_stage(lowering *l, const weft_stage *stage) {
     case WEFT_STAGE_POINTWISE:
         return add_pointwise(l, stage);
     case WEFT_STAGE_EMBED:
-        return add_embedding(l, stage);
+        return l->spectral ? add_frequencies(l, stage) : add_embedding(l, stage);
     case WEFT_STAGE_CROP:
-        return add_crop(l, stage);
+        return l->spectral ? add_frequencies(l, stage) : add_crop(l, stage);
     case WEFT_STAGE_COPY_OUT:
         return add_copy_out(l, stage);
     case WEFT_STAGE_PROBLEM:

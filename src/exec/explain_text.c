@@ -215,11 +215,15 @@ static void write_part(const json_t *part, FILE *stream) {
         return;
     }
     write_list(json_object_get(copy, "n"), "copy of ", " x ", stream);
+    fputs(flag(copy, "frequencies") ? " frequencies" : " points", stream);
     if (flag(copy, "embeds"))
-        fputs(" points into zeros", stream);
+        write_list(json_object_get(copy, "most"), " into zeros, ", " x ", stream);
     else
-        write_list(step, " points, every ", " x ", stream);
-    write_list(json_object_get(copy, "lo"), ", from ", ", ", stream);
+        write_list(json_object_get(copy, "most"), " of ", " x ", stream);
+    if (!flag(copy, "frequencies")) {
+        write_list(step, ", every ", " x ", stream);
+        write_list(json_object_get(copy, "lo"), ", from ", ", ", stream);
+    }
     fputc('\n', stream);
 }
 

@@ -77,7 +77,7 @@ static void embed(compose_case *c) {
     for (int a = 0; a < c->now.rank; a++) {
         const int more = random_below(4);
         stage->n[a] = more > 0 || random_below(2) ? c->now.n[a] + more : 0;
-        if (c->stages == 1 && more > 0 && random_below(3) == 0)
+        if (more > 0 && random_below(c->stages == 1 ? 3 : 12) == 0)
             stage->lo[a] = random_below(more + 1);
     }
     field_embed(&c->now, stage->n, stage->lo);
@@ -177,20 +177,60 @@ static void problem(compose_case *c, weft_problem *p) {
     field_transform(&c->now, all, WEFT_INVERSE, WEFT_NORM_BACKWARD);
 }
 
-/* One way through a plan; `begins` with a spectrum. */
-static void round_trip(compose_case *c, bool begins, bool last) {
-    if (!begins) {
-        if (random_below(2)) embed(c);
-        if (random_below(2)) multiply(c);
-        forward(c);
+/* Fewer frequencies or, which returns true, more. */
+static bool resample(compose_case *c) {
+    const bool more = random_below(2);
+    weft_stage *stage = add(c, more ? WEFT_STAGE_EMBED : WEFT_STAGE_CROP);
+    int64_t n[3];
+    for (int a = 0; a < c->now.rank; a++) {
+        const int64_t now = c->now.logical[a];
+        n[a] = more ? now + random_below(4) : 1 + random_below((int)now);
+        stage->n[a] = n[a] == now && random_below(2) ? 0 : n[a];
     }
+    field_resample(&c->now, n);
+    return more;
+}
+
+/* The spectrum that a composition begins with, in real space. */
+static void back_from_beginning(compose_case *c) {
+    const bool resamples = random_below(2);
+    if (resamples) resample(c);
     if (random_below(2)) multiply(c);
-    if (last && !begins && random_below(4) == 0) return;
-    if (!begins && random_below(3) == 0) copy_out(c);
-    const bool copied = c->stages > 0 && c->stage[c->stages - 1].kind == WEFT_STAGE_COPY_OUT;
-    if (copied && random_below(3) == 0) multiply(c);
     inverse(c);
-    if (begins) memcpy(c->stage[c->stages - 1].axis, c->begin.axis, sizeof c->begin.axis);
+    weft_stage *tells = resamples ? &c->stage[0] : &c->stage[c->stages - 1];
+    memcpy(tells->axis, c->begin.axis, sizeof c->begin.axis);
+}
+
+/* To a spectrum and, but for the last time now and then, which returns false, back. Zeros and
+ * operators in a new leg's spectrum want an inverse stage behind them. */
+static bool there_and_back(compose_case *c, bool last) {
+    bool returns = false;
+    if (random_below(2)) embed(c);
+    if (random_below(2)) multiply(c);
+    forward(c);
+    if (random_below(2)) multiply(c);
+    if (random_below(3) == 0) {
+        returns = resample(c);
+        if (random_below(2)) {
+            multiply(c);
+            returns = true;
+        }
+    }
+    if (last && !returns && random_below(4) == 0) return false;
+    if (!returns && random_below(3) == 0) {
+        copy_out(c);
+        if (random_below(3) == 0) multiply(c);
+    }
+    inverse(c);
+    return true;
+}
+
+/* One way through a plan or two; `begins` with a spectrum. */
+static void round_trip(compose_case *c, bool begins, bool last) {
+    if (begins)
+        back_from_beginning(c);
+    else if (!there_and_back(c, last))
+        return;
     if (random_below(2)) multiply(c);
     if (random_below(2)) {
         crop(c);
@@ -537,6 +577,8 @@ static void check_refusals(void) {
     const weft_stage inside = {.kind = WEFT_STAGE_EMBED, .n = {10, 10}, .lo = {1, 2}};
     const weft_stage shorter = {.kind = WEFT_STAGE_EMBED, .n = {7, 6}};
     const weft_stage smaller = {.kind = WEFT_STAGE_CROP, .n = {5, 4}};
+    const weft_stage fewer = {.kind = WEFT_STAGE_CROP, .n = {5, 7}};
+    const weft_stage every_other = {.kind = WEFT_STAGE_CROP, .step = {2, 2}};
     const weft_stage beyond = {.kind = WEFT_STAGE_CROP, .n = {5, 4}, .lo = {4, 0}};
     const weft_stage unknown = {.kind = (weft_stage_kind)7};
     const weft_stage fields = {
@@ -557,14 +599,20 @@ static void check_refusals(void) {
     REFUSE("stage[1].axis[0] is fft, but the axis is transformed already", forward_all, first_axis);
     REFUSE("stage[2] is forward, but the array there is a spectrum", first_axis, operate,
            forward_all);
-    REFUSE("stage[1].axis is given, but an inverse stage undoes", forward_all, back_along);
+    REFUSE("stage[1].axis is given, but the stages before it say", forward_all, back_along);
     REFUSE("stage[2] has operators right behind others", forward_all, operate, operate);
     REFUSE("stage[1].operators is empty", forward_all, nothing);
     REFUSE("stage[1] adds zeros behind operators", operate, larger, forward_all);
     REFUSE("stage[0] embeds 8 indices from index lo[0], 0", shorter, forward_all);
-    REFUSE("stage[2].lo is not 0, which only the first stage", forward_all, back, inside,
-           forward_all);
-    REFUSE("stage[1] is crop, but the array there is a spectrum", forward_all, smaller);
+    REFUSE("stage[2] has no transform behind it", forward_all, back, inside);
+    REFUSE("stage[0] has no transform behind it", inside, copy, forward_all);
+    REFUSE("stage[1] crops what no transform before it has made", inside, smaller, forward_all);
+    REFUSE("stage[1] has no transform behind it", forward_all, larger);
+    REFUSE("stage[1] has no transform behind it", forward_all, larger, copy, back);
+    REFUSE("stage[1].lo[0] is given, but the frequencies", forward_all, beyond);
+    REFUSE("stage[1].step[0] is given, but the frequencies", forward_all, every_other);
+    REFUSE("stage[1].n[0] is 7, but the array is the spectrum of 8 points", forward_all, shorter);
+    REFUSE("stage[1].n[1] is 7, but the array is the spectrum of 6 points", forward_all, fewer);
     REFUSE("stage[0] crops what no transform before it has made", smaller, forward_all);
     REFUSE("stage[2] keeps every 0-th index along axis 0, 5 from 4 on", forward_all, back, beyond);
     REFUSE("stage[0] copies out what the caller has already", copy, forward_all);
@@ -578,6 +626,10 @@ static void check_refusals(void) {
     const weft_composition_problem good = {
         .rank = 2, .n = {8, 6}, .stage = twice, .stages = COUNT(twice)};
     const weft_options in_place = {.device = device, .placement = WEFT_IN_PLACE};
+    const weft_stage boxes[] = {smaller, larger, back};
+    const weft_composition_problem from_spectrum = {
+        .rank = 2, .n = {8, 6}, .begin = WEFT_OUTPUT, .stage = boxes, .stages = COUNT(boxes)};
+    expect_refusal(&from_spectrum, NULL, "stage[1] follows another copy of a box");
     expect_refusal(&good, &in_place, "these stages are 2 plans and copies");
     weft_composition_problem bad = good;
     bad.stages = 0;

@@ -182,6 +182,33 @@ static inline double field_transform(field *f, const weft_axis *axis, weft_direc
     return sqrt(points) * scale;
 }
 
+/* A spectrum becomes that of n points: the frequencies that both have stay. */
+static inline void field_resample(field *f, const int64_t *n) {
+    const int halved = field_halved(f, f->axis);
+    int64_t extents[3] = {1, 1, 1};
+    for (int a = 0; a < f->rank; a++) extents[a] = a == halved ? n[a] / 2 + 1 : n[a];
+    field g = field_create(f->rank, extents, f->members, f->real);
+    g.spectral = true;
+    memcpy(g.logical, n, (size_t)f->rank * sizeof *n);
+    memcpy(g.axis, f->axis, sizeof f->axis);
+    for (int64_t i = 0; i < g.members * field_elements(&g); i++) {
+        int64_t index[3] = {0};
+        bool has = true;
+        field_index(&g, i % field_elements(&g), index);
+        for (int a = 0; a < f->rank; a++) {
+            const bool signs = f->axis[a] == WEFT_AXIS_OF_KIND && a != halved;
+            const int64_t fewer = f->n[a] < g.n[a] ? f->n[a] : g.n[a];
+            const int64_t k = signs && index[a] >= (g.n[a] + 1) / 2 ? index[a] - g.n[a] : index[a];
+            has = has && (signs ? k >= -(fewer / 2) && k < (fewer + 1) / 2 : k < fewer);
+            index[a] = k < 0 ? k + f->n[a] : k;
+        }
+        if (has)
+            g.value[i] = f->value[i / field_elements(&g) * field_elements(f) + field_at(f, index)];
+    }
+    free(f->value);
+    *f = g;
+}
+
 /* ---- a rank's box, row-major for each member ---- */
 
 static inline int64_t field_box_elements(const field *f, const weft_box *box) {
