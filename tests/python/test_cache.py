@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -42,6 +46,13 @@ def test_the_least_recently_used_plan_is_forgotten():
     assert (now.plans, now.evictions, now.hits, now.misses) == (2, 1, 2, 3)
     weft.fft.fft(np.ones(16, complex))
     assert plan_cache.info().misses == 4
+
+
+def test_the_default_limit_is_a_share_of_the_memory():
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
+    code = "from weft import plan_cache; print(plan_cache.info().max_bytes)"
+    limit = int(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
+    assert limit == min(max(memory // 16, 256 << 20), 1 << 30) // 4096 * 4096
 
 
 def test_bytes_are_limited():

@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { BUCKETS = 1024 }; /* a power of two */
 
@@ -30,7 +31,14 @@ static struct {
     core_cached *newest, *oldest;
     int64_t plans, max_plans, hits, misses, evictions;
     size_t bytes, max_bytes;
-} cache = {.lock = PTHREAD_MUTEX_INITIALIZER, .max_plans = 256, .max_bytes = (size_t)256 << 20};
+} cache = {.lock = PTHREAD_MUTEX_INITIALIZER, .max_plans = 256};
+
+void core_cache_begin(void) {
+    const size_t least = (size_t)256 << 20, most = (size_t)1 << 30;
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    const size_t share = pages > 0 && page > 0 ? (size_t)pages / 16 * (size_t)page : 0;
+    cache.max_bytes = share < least ? least : share > most ? most : share;
+}
 
 static core_cached **bucket_of(const core_key *key) {
     const int64_t fixed[] = {key->kind,  key->precision, key->norm, key->threads,

@@ -72,6 +72,8 @@ enum { CORE_FIRST = 1, CORE_LAST = 2 };
 
 typedef struct core_cached core_cached;
 
+/* Sets the limit of bytes by this machine's memory: once, before plans are taken. */
+void core_cache_begin(void);
 /* Takes a plan for the key, which is the caller's alone until it is given back: an idle one, or a
  * new one. Releases the GIL while it plans. */
 core_cached *core_cache_take(const core_key *key);

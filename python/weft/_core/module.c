@@ -41,6 +41,7 @@ static PyMethodDef methods[] = {
 
 static int start(PyObject *module) {
     if (PyArray_ImportNumPyAPI() < 0) return -1;
+    core_cache_begin();
     if (PyModule_AddStringConstant(module, "version", weft_version()) < 0) return -1;
     if (core_errors_add(module) < 0 || core_calls_add(module) < 0 ||
         core_plan_type_add(module) < 0 || core_convolution_type_add(module) < 0 ||
