@@ -228,6 +228,7 @@ static weft_status add_frequencies(lowering *l, const weft_stage *stage) {
     int64_t n[WEFT_MAX_RANK] = {0};
     WEFT_TRY(learn_axes(l, stage));
     copy.real = kind_of(l, l->axis) == WEFT_R2R;
+    const int halved = halved_axis(l);
     for (int a = 0; a < l->problem->rank; a++) {
         n[a] = stage->n[a] != 0 ? stage->n[a] : l->n[a];
         if (stage->lo[a] != 0 || stage->step[a] > 1 || stage->step[a] < 0)
@@ -241,12 +242,12 @@ static weft_status add_frequencies(lowering *l, const weft_stage *stage) {
                              "%lld points; give %s",
                              l->number, a, (long long)stage->n[a], (long long)l->n[a],
                              embeds ? "no fewer" : "1 or more, but no more than that");
-        const bool halved = a == halved_axis(l), fourier = weft_axis_is_fourier(l->axis[a]);
+        const bool half = a == halved, signs = weft_axis_is_fourier(l->axis[a]) && !half;
         const int64_t less = embeds ? l->n[a] : n[a], more = embeds ? n[a] : l->n[a];
         copy.step[a] = 1;
-        copy.n[a] = halved ? less / 2 + 1 : less;
-        copy.most[a] = halved ? more / 2 + 1 : more;
-        copy.low[a] = fourier && !halved ? (less + 1) / 2 : copy.n[a];
+        copy.n[a] = half ? less / 2 + 1 : less;
+        copy.most[a] = half ? more / 2 + 1 : more;
+        copy.low[a] = signs ? (less + 1) / 2 : copy.n[a];
     }
     WEFT_TRY(begin_copy(l, &copy));
     memcpy(l->n, n, sizeof l->n);

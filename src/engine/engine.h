@@ -93,16 +93,27 @@ typedef struct weft_transform {
                               Not owned; must outlive the engine's plan */
 } weft_transform;
 
+/* Whether one side has real numbers. */
+static inline bool weft_transform_is_real(const weft_transform *t, bool output) {
+    return t->kind == WEFT_TRANSFORM_R2R ||
+           t->kind == (output && !t->round_trip ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
+}
+
+/* Whether real lines of a Fourier transform lie in pieces, which may end within a pair of points
+ * that engines work on as a complex one. */
+static inline bool weft_transform_has_real_pieces(const weft_transform *t) {
+    return t->kind != WEFT_TRANSFORM_R2R &&
+           ((t->in_pieces.count > 0 && weft_transform_is_real(t, false)) ||
+            (t->out_pieces.count > 0 && weft_transform_is_real(t, true)));
+}
+
 /* Bytes of an element of one side. Real-to-real transforms count real numbers, also of an array
  * whose box has complex ones. */
 static inline size_t weft_transform_element_bytes(const weft_transform *t, bool output) {
     const weft_fused_operators *side = output ? &t->store : &t->load;
     if (side->list && (t->kind != WEFT_TRANSFORM_R2R || side->layout.real))
         return weft_stored_element_bytes(&side->layout);
-    const bool real =
-        t->kind == WEFT_TRANSFORM_R2R ||
-        t->kind == (output && !t->round_trip ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
-    return weft_number_bytes(t->precision) * (real ? 1 : 2);
+    return weft_number_bytes(t->precision) * (weft_transform_is_real(t, output) ? 1 : 2);
 }
 
 typedef struct weft_engine_plan weft_engine_plan; /* each engine defines its own */

@@ -51,11 +51,6 @@ static int in_order(const weft_transform *t, int i) {
     return inverse ? i : t->dims - 1 - i;
 }
 
-static bool real_side(const weft_transform *t, bool output) {
-    return t->kind == WEFT_TRANSFORM_R2R ||
-           t->kind == (output && !t->round_trip ? WEFT_TRANSFORM_C2R : WEFT_TRANSFORM_R2C);
-}
-
 /* Whether the dimension is the one that is halved on the complex side. */
 static bool is_halved(const weft_transform *t, int d) {
     return (t->kind == WEFT_TRANSFORM_R2C || t->kind == WEFT_TRANSFORM_C2R) && d == t->dims - 1;
@@ -141,16 +136,15 @@ static weft_status jit_supports(const weft_transform *t, const weft_device_ops *
     if (!has_real_operators(&t->load, t->kind) || !has_real_operators(&t->store, t->kind))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: real-to-real transforms of complex numbers with operators");
-    if (t->in_place && real_side(t, false) != real_side(t, true))
+    if (t->in_place && weft_transform_is_real(t, false) != weft_transform_is_real(t, true))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: a batch of real transforms in place; use two buffers");
-    const bool real = t->kind != WEFT_TRANSFORM_R2R && ((real_side(t, false) && in->count > 0) ||
-                                                        (real_side(t, true) && out->count > 0));
     if (t->round_trip && !can_round_trip(t))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: there and back along %lld points in one kernel",
                          (long long)t->dim[0].n);
-    if (real || !takes(t, in, 0) || !takes(t, out, t->round_trip ? 0 : t->dims - 1))
+    if (weft_transform_has_real_pieces(t) || !takes(t, in, 0) ||
+        !takes(t, out, t->round_trip ? 0 : t->dims - 1))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: a transform of %d dimensions from %d pieces to %d", t->dims,
                          in->count, out->count);
@@ -183,7 +177,7 @@ static const weft_piece *largest(const weft_pieces *pieces) {
  * ordered. */
 static strides side_strides(const weft_transform *t, bool output) {
     const weft_pieces *pieces = output ? &t->out_pieces : &t->in_pieces;
-    const int64_t numbers = real_side(t, output) || converts(t, output) ? 1 : 2;
+    const int64_t numbers = weft_transform_is_real(t, output) || converts(t, output) ? 1 : 2;
     strides s = {{0}, {0}};
     for (int d = 0; d < t->dims; d++)
         s.dim[d] = numbers * (pieces->count > 0 ? largest(pieces)->dim_stride[d]

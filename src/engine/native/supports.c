@@ -72,16 +72,12 @@ static bool takes(const weft_transform *t, const weft_pieces *pieces, int place)
                                   t->dim[pieces->dim].n <= WEFT_NATIVE_LONGEST_TILE);
 }
 
-/* Pieces are read at their addresses, so the CPU must be able to dereference device memory. Those
- * of real lines would end in the middle of a pair of points that is worked on as a complex one. */
+/* Pieces are read at their addresses, so the CPU must be able to dereference device memory. */
 static weft_status supports_pieces(const weft_transform *t, const weft_device_ops *device) {
     const weft_pieces *in = &t->in_pieces, *out = &t->out_pieces;
     const bool none = in->count == 0 && out->count == 0;
-    const bool real_output = t->kind == WEFT_TRANSFORM_C2R || t->round_trip;
-    const bool real = (t->kind == WEFT_TRANSFORM_R2C && in->count > 0) ||
-                      (t->kind != WEFT_TRANSFORM_C2C && real_output && out->count > 0);
-    if (none ||
-        (device->host_addressable && !real && takes(t, in, 0) && takes(t, out, t->dims - 1)))
+    if (none || (device->host_addressable && !weft_transform_has_real_pieces(t) &&
+                 takes(t, in, 0) && takes(t, out, t->dims - 1)))
         return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
                      "native engine: a transform of %d dimensions from %d pieces to %d", t->dims,
