@@ -226,7 +226,7 @@ static setting *random_setting(void) {
 static void ranks_exchange_the_same_tiles(void **state) {
     (void)state;
     int compared = 0;
-    for (int number = 0; number < 4000; number++) {
+    for (int number = 0; number < 1500; number++) {
         setting *s = random_setting();
         if (!s) continue;
         for (int direction = 0; direction <= WEFT_CONVOLVE; direction++) {
@@ -258,7 +258,7 @@ static void ranks_exchange_the_same_tiles(void **state) {
 static void transforms_go_in_the_same_tiles_whatever_the_method(void **state) {
     (void)state;
     int compared = 0;
-    for (int number = 0; number < 4000; number++) {
+    for (int number = 0; number < 1500; number++) {
         setting *s = random_setting();
         if (!s) continue;
         const int rank = random_below(s->planner.ranks);
