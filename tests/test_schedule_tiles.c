@@ -281,6 +281,40 @@ static void transforms_go_in_the_same_tiles_whatever_the_method(void **state) {
     assert_true(compared > 10000);
 }
 
+static void check_neighbours(const weft_transform *t, bool output, int *compared) {
+    const weft_pieces *pieces = output ? &t->out_pieces : &t->in_pieces;
+    for (int p = 0; p < pieces->count; p++, ++*compared) {
+        for (int d = 0; d < t->dims; d++)
+            if (t->dim[d].n > 1 && (output ? t->dim[d].out_stride : t->dim[d].in_stride) == 1)
+                assert_int_equal(pieces->piece[p].dim_stride[d], 1);
+        for (int i = 0; i < t->loops; i++)
+            if (t->loop[i].n > 1 && (output ? t->loop[i].out_stride : t->loop[i].in_stride) == 1)
+                assert_int_equal(pieces->piece[p].loop_stride[i], 1);
+    }
+}
+
+/* Engines do lines of contiguous points otherwise than lines whose neighbours are contiguous, so
+ * whether an array is in pieces, which depends on the method, must not make one of the other. */
+static void neighbours_in_an_array_are_neighbours_in_its_pieces(void **state) {
+    (void)state;
+    int compared = 0;
+    for (int number = 0; number < 1500; number++) {
+        setting *s = random_setting();
+        if (!s) continue;
+        const int rank = random_below(s->planner.ranks);
+        for (int direction = 0; direction <= WEFT_CONVOLVE; direction++) {
+            schedule(s, rank, (weft_direction)direction, number & 1);
+            for (int k = 0; step_of(&s->schedule, WEFT_STEP_FFT, k); k++) {
+                check_neighbours(&fft_of(&s->schedule, k)->transform, false, &compared);
+                check_neighbours(&fft_of(&s->schedule, k)->transform, true, &compared);
+            }
+            weft_schedule_release(&s->schedule);
+        }
+        free(s);
+    }
+    assert_true(compared > 1000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_of_a_slab_overlap_with_both_transforms),
@@ -291,6 +325,7 @@ int main(void) {
         cmocka_unit_test(tiles_that_follow_each_other_are_one_block),
         cmocka_unit_test(ranks_exchange_the_same_tiles),
         cmocka_unit_test(transforms_go_in_the_same_tiles_whatever_the_method),
+        cmocka_unit_test(neighbours_in_an_array_are_neighbours_in_its_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,30 +65,38 @@ static void insert(weft_piece *list, int *count, weft_piece piece) {
     list[at] = piece;
 }
 
-/* Whether neighbours in the largest piece are neighbours in all of them. */
-static bool alike(const weft_transform *t, const weft_piece *list, int count) {
-    const weft_piece *largest = &list[0];
-    for (int p = 1; p < count; p++)
+/* Whether neighbours in the whole array are neighbours in all pieces: an engine may transform lines
+ * of neighbours in another way, whose results have other bits. Also whether neighbours in the
+ * largest piece, whose strides an engine may go by, are neighbours in all of them. */
+static bool alike(const weft_transform *t, bool output) {
+    const weft_pieces *pieces = output ? &t->out_pieces : &t->in_pieces;
+    const weft_piece *list = pieces->piece, *largest = &list[0];
+    for (int p = 1; p < pieces->count; p++)
         if (list[p].n > largest->n) largest = &list[p];
-    for (int p = 0; p < count; p++) {
-        for (int d = 0; d < t->dims; d++)
-            if (largest->dim_stride[d] == 1 && list[p].dim_stride[d] != 1) return false;
-        for (int i = 0; i < t->loops; i++)
-            if (largest->loop_stride[i] == 1 && list[p].loop_stride[i] != 1) return false;
+    for (int i = 0; i < t->loops + t->dims; i++) {
+        const int d = i - t->loops;
+        const weft_dimension *whole = d < 0 ? &t->loop[i] : &t->dim[d];
+        const int64_t stride = output ? whole->out_stride : whole->in_stride;
+        const bool neighbours = whole->n > 1 && stride == 1;
+        for (int p = 0; p < pieces->count; p++) {
+            const bool these = (d < 0 ? list[p].loop_stride[i] : list[p].dim_stride[d]) == 1;
+            const bool those = (d < 0 ? largest->loop_stride[i] : largest->dim_stride[d]) == 1;
+            if ((neighbours || those) && !these) return false;
+        }
     }
     return true;
 }
 
 /* All tiles of the transform, down to the smallest one, which may be too few lines. */
 static bool engine_takes(const weft_schedule_request *request, const weft_fft_step *fft,
-                         const weft_transform *t, weft_pieces pieces) {
+                         const weft_transform *t, bool output) {
     const weft_computing *by = &request->computing;
     weft_transform smallest = *t;
     if (fft->tiles > 1) {
         int64_t *n = &smallest.loop[fft->tile_loop].n;
         *n = *n > fft->tiles ? *n / fft->tiles : 1;
     }
-    return pieces.count > 0 && alike(t, pieces.piece, pieces.count) &&
+    return (output ? t->out_pieces : t->in_pieces).count > 0 && alike(t, output) &&
            by->engine->supports(t, by->device) == WEFT_SUCCESS &&
            by->engine->supports(&smallest, by->device) == WEFT_SUCCESS;
 }
@@ -99,7 +107,7 @@ static bool take(const weft_schedule_request *request, weft_fft_step *fft, bool 
     weft_transform t = fft->transform;
     *(output ? &t.out_pieces : &t.in_pieces) = pieces;
     t.destroy_input = t.destroy_input && t.in_pieces.count == 0;
-    if (!engine_takes(request, fft, &t, pieces)) return false;
+    if (!engine_takes(request, fft, &t, output)) return false;
     fft->transform = t;
     fft->can_alias = false;
     return true;
@@ -174,7 +182,7 @@ static void load_remotely(const weft_schedule_request *request, const weft_excha
     if (!list) return; /* copying does as well */
     t.in_pieces =
         (weft_pieces){list_loads(&x->geometry, fft, axis, true, list), t.in_pieces.dim, list};
-    if (!engine_takes(request, fft, &t, t.in_pieces)) {
+    if (!engine_takes(request, fft, &t, false)) {
         free(list);
         return;
     }
