@@ -232,6 +232,22 @@ typedef enum weft_awareness { WEFT_AWARENESS_AUTO = 0, WEFT_AWARE, WEFT_STAGED }
  * tried; planning fails where all do, with the first failure. Engines take the same hint. */
 typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_effort;
 
+/* Whether callers' arrays on the host (WEFT_LOCATION_HOST, on a device with memory of its own) pass
+ * the device tile by tile, so that it never holds more than a few tiles: each pass transforms as
+ * many axes as a tile can hold all of, and what is between two passes lies in the output. Copies in
+ * both directions and transforms overlap. The input of weft_execute out of place is read only;
+ * the output is read and written several times. By plans of one process; not of convolutions,
+ * operators other than a norm, Fourier transforms mixed with real-to-real ones, arrays that are
+ * converted, padded or cropped, or have strides of their own: WEFT_ERROR_UNSUPPORTED. Fourier
+ * transforms by the engines native and jit have the bits of a plan that holds the arrays on the
+ * device, unless boxes of input and output have different memory orders. */
+typedef enum weft_stream {
+    WEFT_STREAM_AUTO = 0, /* where the device, or device_memory_limit, does not hold the arrays */
+    WEFT_STREAM_ON,
+    WEFT_STREAM_OFF,
+    WEFT_STREAM_SYNC /* one after another: for comparison */
+} weft_stream;
+
 /* Whether in == out in weft_execute. A plan told beforehand plans faster and may hold less memory.
  */
 typedef enum weft_placement {
@@ -566,7 +582,8 @@ typedef struct weft_options {
                           without bricks, on devices with WEFT_LOCATION_DEVICE */
     int64_t device_number; /* WEFT_CUDA, in contexts of one process: 1 + the number of the GPU, as
                               the driver counts them; 0: as weft_device says */
-    int64_t reserved[15];
+    weft_stream stream;
+    int64_t reserved[14];
 } weft_options;
 
 /* Phase times of the last execution on this rank, in seconds, and what it sent to other ranks.

@@ -454,9 +454,10 @@ weft_status weft_schedule_lower(const weft_schedule *schedule, const weft_device
     weft_exchange_lowering arriving = {0}, leaving = {0};
     *lowered = (weft_lowered){.buffers = WEFT_BUFFERS,
                               .peer_step = calloc((size_t)schedule->steps + 1, sizeof(int))};
-    weft_status status = lowered->peer_step
-                             ? add_steps(&l, &arriving, &leaving)
-                             : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's tasks");
+    weft_status status =
+        !lowered->peer_step ? weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's tasks")
+        : schedule->stream.passes > 0 ? weft_schedule_lower_stream(schedule, &lowered->tasks)
+                                      : add_steps(&l, &arriving, &leaving);
     end_exchange(&arriving);
     end_exchange(&leaving);
     keep_order(&lowered->tasks);

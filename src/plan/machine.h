@@ -48,6 +48,16 @@ typedef struct weft_machine_tiling {
     double copied;
 } weft_machine_tiling;
 
+/* How arrays on the host pass a device tile by tile. */
+typedef struct weft_machine_streaming {
+    int slots; /* in which tiles rotate: one is copied to the device, one is transformed, one is
+                  copied back */
+    int least_tiles; /* of a pass, where its axis is that long, for the first tile's copy to the
+                        device and the last one's back overlap with nothing; estimate */
+    double tile;     /* bytes of a tile on either side: copies of 64 MiB are as fast as the link;
+                        docs/results, cuda-copies */
+} weft_machine_streaming;
+
 /* Prices of what a buffer assignment costs, without a unit: only their order matters. One pass over
  * the local array through memory is about 15. All of them are estimates. */
 typedef struct weft_machine_buffers {
@@ -82,6 +92,7 @@ typedef struct weft_machine {
     weft_machine_rates rate;
     weft_machine_penalties penalty;
     weft_machine_tiling tiling;
+    weft_machine_streaming streaming;
     weft_machine_buffers buffers;
     weft_machine_search search;
 } weft_machine;

@@ -61,6 +61,7 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
         .call = call,
         .keeps_spectrum = call->options.keep_spectrum,
         .host_buffers = planner->host_buffers,
+        .streamed = candidate->streamed,
         .exchanging = {.method = candidate->exchange,
                        .staged = candidate->staged,
                        .tiles = candidate->tiles},
@@ -314,6 +315,23 @@ static void prefer_usual_chain(weft_planner *planner) {
     list[0] = preferred;
 }
 
+/* Behind the others the best one with arrays that pass the device tile by tile: for where the
+ * device does not hold them, which shows when a candidate is built. */
+static weft_status add_streamed(workbench *w) {
+    weft_planner *p = w->planner;
+    const weft_options *o = &p->call->options;
+    if (!p->host_buffers || p->ranks > 1 || o->stream != WEFT_STREAM_AUTO) return WEFT_SUCCESS;
+    WEFT_TRY(make_room(w));
+    weft_candidate *c = &p->candidates[p->count];
+    *c = p->candidates[0];
+    c->streamed = true;
+    WEFT_TRY(weft_planner_chain(p, c, &w->chain));
+    const weft_status status = predict(w, c, &c->predicted);
+    if (status == WEFT_SUCCESS) p->count++;
+    return status == WEFT_ERROR_UNSUPPORTED || status == WEFT_ERROR_OUT_OF_MEMORY ? WEFT_SUCCESS
+                                                                                  : status;
+}
+
 /* The list as this rank sees it, with rank 0's share of the data. */
 static weft_status list_here(weft_planner *planner) {
     weft_process_grid *grids = NULL;
@@ -327,14 +345,17 @@ static weft_status list_here(weft_planner *planner) {
     if (status == WEFT_SUCCESS) {
         w->planner = planner;
         status = list_over_grids(w, grids, count, chains);
+        if (status == WEFT_SUCCESS) {
+            sort_by_prediction(planner);
+            prefer_usual_chain(planner);
+            status = add_streamed(w);
+        }
         weft_schedule_release(&w->schedule);
     }
     free(grids);
     free(chains);
     free(w);
     WEFT_TRY(status);
-    sort_by_prediction(planner);
-    prefer_usual_chain(planner);
     weft_candidate *fewer =
         realloc(planner->candidates, (size_t)planner->count * sizeof *planner->candidates);
     if (fewer) planner->candidates = fewer;

@@ -217,6 +217,7 @@ static weft_status check_options(const weft_problem *p, weft_options *o, int ran
     WEFT_TRY(weft_check_range("options.location", (int)o->location, WEFT_LOCATION_HOST));
     WEFT_TRY(weft_check_range("options.device_aware", (int)o->device_aware, WEFT_STAGED));
     WEFT_TRY(weft_check_range("options.effort", (int)o->effort, WEFT_PATIENT));
+    WEFT_TRY(weft_check_range("options.stream", (int)o->stream, WEFT_STREAM_SYNC));
     WEFT_TRY(weft_check_range("options.placement", (int)o->placement, WEFT_IN_PLACE));
     WEFT_TRY(weft_check_range("options.trace", o->trace, 1));
     WEFT_TRY(weft_check_range("options.convolve", o->convolve, 1));

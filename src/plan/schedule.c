@@ -12,14 +12,14 @@ bool weft_step_transforms(const weft_fft_step *fft, int axis) {
     return false;
 }
 
-static weft_end arrival(const weft_chain *chain, int s, weft_direction direction) {
+weft_end weft_chain_arrival(const weft_chain *chain, int s, weft_direction direction) {
     const weft_segment *segment = &chain->segment[s];
     const int space = direction == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
     return (weft_end){&segment->side[direction][space], segment->order[direction][space],
                       weft_chain_is_real(chain, s + space), NULL};
 }
 
-static weft_end departure(const weft_chain *chain, int s, weft_direction direction) {
+weft_end weft_chain_departure(const weft_chain *chain, int s, weft_direction direction) {
     const weft_segment *segment = &chain->segment[s];
     const int space = direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
     return (weft_end){&segment->side[direction][space], segment->order[direction][space],
@@ -231,7 +231,8 @@ static weft_status add_redistribution(const weft_schedule_request *request, weft
                                       int s, weft_end *at) {
     const bool forward = request->direction == WEFT_FORWARD;
     const int redistribution = forward ? s : s - 1;
-    const weft_end to = arrival(request->chain, forward ? s + 1 : s - 1, request->direction);
+    const weft_end to =
+        weft_chain_arrival(request->chain, forward ? s + 1 : s - 1, request->direction);
     if (method_of(request, redistribution)->carrier == WEFT_CARRIED_BY_READERS)
         *at = add_shared_copy(request, schedule, redistribution, at);
     WEFT_TRY(add_exchange(request, schedule, redistribution, at, &to));
@@ -306,7 +307,7 @@ static void add_rows(const weft_schedule_request *request, weft_schedule *schedu
 static void add_line(const weft_schedule_request *request, weft_schedule *schedule, int s,
                      weft_end *at) {
     const weft_segment *segment = &request->chain->segment[s];
-    const weft_end to = departure(request->chain, s, request->direction);
+    const weft_end to = weft_chain_departure(request->chain, s, request->direction);
     if (segment->transforms > 0 && segment->axis[0] == 0)
         add_columns(request, schedule, segment, at, &to);
     else if (segment->transforms > 0)
@@ -321,7 +322,7 @@ static void add_segment(const weft_schedule_request *request, weft_schedule *sch
     const bool forward = request->direction == WEFT_FORWARD;
     const weft_operator_place stores = forward ? WEFT_PLACE_SPECTRAL : WEFT_PLACE_STORE;
     const bool ends = s == last_transforming(chain, request->direction);
-    weft_end to = departure(chain, s, request->direction);
+    weft_end to = weft_chain_departure(chain, s, request->direction);
     if (chain->line.points > 0) {
         add_line(request, schedule, s, at);
         return;
@@ -411,8 +412,8 @@ static bool add_group_there_and_back(const weft_schedule_request *there,
 static bool add_round_trip(const weft_schedule_request *there, const weft_schedule_request *back,
                            weft_schedule *schedule, int last, weft_end *at) {
     const weft_chain *chain = there->chain;
-    const weft_end spectrum = departure(chain, last, WEFT_FORWARD), begin = *at;
-    weft_end to = departure(chain, last, WEFT_INVERSE);
+    const weft_end spectrum = weft_chain_departure(chain, last, WEFT_FORWARD), begin = *at;
+    weft_end to = weft_chain_departure(chain, last, WEFT_INVERSE);
     const bool ends = last == last_transforming(chain, WEFT_INVERSE);
     const int steps = schedule->steps;
     const weft_engine_ops *engine = there->computing.engine;
@@ -482,7 +483,8 @@ weft_status weft_schedule_build(const weft_schedule_request *request, weft_sched
     schedule->step = malloc(WEFT_STEPS_OF(chain->segments) * sizeof *schedule->step);
     if (!schedule->step) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's steps");
 
-    const weft_end begin = arrival(chain, first, forward ? WEFT_FORWARD : WEFT_INVERSE);
+    if (request->streamed) return weft_schedule_stream(request, schedule);
+    const weft_end begin = weft_chain_arrival(chain, first, forward ? WEFT_FORWARD : WEFT_INVERSE);
     weft_end at = begin;
     if (request->host_buffers) add_transfer(schedule, WEFT_HOST_TO_DEVICE);
     WEFT_TRY(convolves ? add_convolution(request, schedule, &at)
@@ -516,6 +518,8 @@ void weft_schedule_release(weft_schedule *schedule) {
         free(step->as.fft.out_piece);
     }
     free(schedule->step);
+    free(schedule->stream.pass);
     schedule->step = NULL;
+    schedule->stream = (weft_streaming){0};
     schedule->steps = 0;
 }

@@ -134,6 +134,30 @@ static inline bool weft_step_is_empty(const weft_fft_step *fft) {
 #define WEFT_STEPS_OF(segments) (10 * (size_t)(segments) + 8 + 6 * WEFT_MAX_RANK)
 #define WEFT_MAX_STEPS (10 * WEFT_MAX_SEGMENTS + 8 + 6 * WEFT_MAX_RANK)
 
+/* A pass of a streamed schedule over an array that lies in host memory: steps `first` to `last`, of
+ * which the first copies a tile of the array to the device, those in between work on the tile, and
+ * the last one copies what became of it back. A tile has one index along each axis of `single`, so
+ * many along `axis` (the last tiles fewer), and all along the others. */
+typedef struct weft_streamed_pass {
+    int first, last;
+    weft_view before, after;           /* the whole arrays on the host */
+    weft_view tile_before, tile_after; /* a tile in a slot, with as many indices as one may have */
+    int axis;                          /* -1: the only tile is all of the array */
+    int64_t thickness;
+    unsigned single; /* bit mask of axes */
+    bool backwards;  /* the last tile comes first: what it becomes is larger, and lies in one array
+                        with what is still to be read */
+} weft_streamed_pass;
+
+/* Slots of the workspaces in which tiles rotate. */
+typedef struct weft_streaming {
+    int passes; /* 0: the schedule is not streamed */
+    weft_streamed_pass *pass;
+    int slots;
+    int64_t slot_bytes[2];  /* in the first and in the second workspace */
+    bool one_after_another; /* nothing overlaps */
+} weft_streaming;
+
 typedef struct weft_schedule {
     weft_direction direction;
     bool in_place;
@@ -143,6 +167,7 @@ typedef struct weft_schedule {
     size_t buffer_bytes[WEFT_BUFFERS]; /* the largest content of each */
     int workspaces;
     bool shared[WEFT_MAX_WORKSPACES]; /* partners read arrays in this workspace */
+    weft_streaming stream;
     bool exact;           /* the caller's output never holds more than what the caller gets */
     bool converts_output; /* what the caller gets is stored as other numbers than are worked on, or
                              at strides of its own */
@@ -175,6 +200,7 @@ typedef struct weft_schedule_request {
     const weft_call *call; /* what the callers' arrays hold; NULL: what transforms work on */
     bool keeps_spectrum;   /* convolutions do */
     bool host_buffers;     /* the callers' buffers must be copied to and from the device */
+    bool streamed;         /* ... tile by tile, so that the device never holds all of them */
     weft_exchanging exchanging;
     weft_computing computing;
     int workspaces; /* held anyway for another schedule of the plan, so free to use */
@@ -207,6 +233,13 @@ weft_status weft_schedule_assign_buffers(const weft_schedule_request *request,
 
 /* Decides which tiles of transforms alternate with those of exchanges (tiles.c). */
 void weft_schedule_alternate(weft_schedule *schedule);
+
+/* ---- in place of them, for streamed schedules (stream.c) ---- */
+
+/* Makes the passes of a schedule that has neither steps nor buffers yet. WEFT_ERROR_UNSUPPORTED for
+ * what cannot be streamed, WEFT_ERROR_OUT_OF_MEMORY where not even the smallest tiles fit within
+ * options.device_memory_limit. */
+weft_status weft_schedule_stream(const weft_schedule_request *request, weft_schedule *schedule);
 
 static inline const weft_machine *weft_request_machine(const weft_schedule_request *request) {
     return request->machine ? request->machine : &weft_machine_default;

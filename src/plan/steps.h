@@ -21,6 +21,10 @@ static inline int64_t weft_end_element_bytes(weft_precision precision, bool real
     return (int64_t)weft_number_bytes(precision) * (real ? 1 : 2);
 }
 
+/* How the data arrives at segment s, and how it leaves it, in a direction (schedule.c). */
+weft_end weft_chain_arrival(const weft_chain *chain, int s, weft_direction direction);
+weft_end weft_chain_departure(const weft_chain *chain, int s, weft_direction direction);
+
 /* Axes of a segment that are transformed together, first transformed first in a forward transform;
  * an axis that is padded or cropped begins a group, so that it has its zeros no longer than it
  * needs them. */

@@ -1,0 +1,167 @@
+/* From the passes of a streamed schedule to tasks: for each tile a copy to the device, what is done
+ * there, and a copy back, each kind on a lane of its own. */
+#include "plan/lower.h"
+
+#include "support/recorder.h"
+
+enum { LANE_TO_DEVICE = WEFT_LANE_LINK, LANE_TO_HOST = WEFT_LANE_LINK + 1 };
+
+typedef struct lowering {
+    const weft_schedule *schedule;
+    weft_tasks *tasks;
+    int slot; /* that the tile at hand has */
+} lowering;
+
+/* Where a tile begins in the whole array, and how many indices it has, along each axis. */
+typedef struct tile_box {
+    int64_t lo[WEFT_AXES], n[WEFT_AXES];
+} tile_box;
+
+static int64_t tiles_along(const weft_streamed_pass *pass, int axis) {
+    const int64_t n = pass->before.n[axis];
+    if (pass->single >> axis & 1) return n;
+    return axis == pass->axis ? (n + pass->thickness - 1) / pass->thickness : 1;
+}
+
+static int64_t tiles_of(const weft_streamed_pass *pass) {
+    int64_t tiles = 1;
+    for (int a = 0; a < pass->before.axes; a++) tiles *= tiles_along(pass, a);
+    return tiles;
+}
+
+/* The next axis to the outside in memory, of those that tiles share out: that of the smallest
+ * stride above `stride`, or -1. */
+static int next_outer(const weft_streamed_pass *pass, int64_t stride) {
+    int found = -1;
+    for (int a = 0; a < pass->before.axes; a++)
+        if (tiles_along(pass, a) > 1 && pass->before.stride[a] > stride &&
+            (found < 0 || pass->before.stride[a] < pass->before.stride[found]))
+            found = a;
+    return found;
+}
+
+/* Tile number k in the order in which tiles lie in memory. */
+static tile_box find_tile(const weft_streamed_pass *pass, int64_t k) {
+    tile_box box;
+    for (int a = 0; a < pass->before.axes; a++) {
+        box.lo[a] = 0;
+        box.n[a] = -1; /* all of it, which the halved axis has another number of on either side */
+    }
+    for (int a = next_outer(pass, 0); a >= 0; a = next_outer(pass, pass->before.stride[a])) {
+        const int64_t most = a == pass->axis ? pass->thickness : 1, tiles = tiles_along(pass, a);
+        box.lo[a] = k % tiles * most;
+        box.n[a] = pass->before.n[a] - box.lo[a];
+        if (box.n[a] > most) box.n[a] = most;
+        k /= tiles;
+    }
+    return box;
+}
+
+/* The indices of a tile in a view of the whole array, or of one tile. */
+static weft_view restrict_view(const weft_view *view, const tile_box *box, bool whole) {
+    weft_view part = *view;
+    for (int a = 0; a < view->axes; a++) {
+        if (box->n[a] < 0) continue;
+        if (whole) part.offset += box->lo[a] * view->stride[a];
+        part.n[a] = box->n[a];
+    }
+    return part;
+}
+
+static int lane(const lowering *l, int of_its_own) {
+    return l->schedule->stream.one_after_another ? WEFT_LANE_COMPUTE : of_its_own;
+}
+
+/* Where the slot begins in a workspace. */
+static int64_t slot_of(const lowering *l, int buffer) {
+    return l->slot * l->schedule->stream.slot_bytes[buffer - WEFT_BUFFER_WORKSPACE];
+}
+
+static weft_task task_of(int step, int tile, weft_task_kind kind, int lane, weft_phase phase) {
+    return (weft_task){.kind = kind,
+                       .lane = lane,
+                       .step = step,
+                       .phase = phase,
+                       .partner = WEFT_NO_PARTNER,
+                       .tile = tile,
+                       .after = -1};
+}
+
+static size_t element_bytes(const weft_view *tile, int64_t bytes) {
+    return (size_t)(bytes / weft_view_elements(tile));
+}
+
+static void add_copy_to_device(lowering *l, const weft_streamed_pass *pass, int tile,
+                               const tile_box *box) {
+    const weft_step *step = &l->schedule->step[pass->first];
+    const weft_access from = {.buffer = step->src,
+                              .element_bytes = element_bytes(&pass->tile_before, step->src_bytes),
+                              .view = restrict_view(&pass->before, box, true)};
+    const weft_access to = {.buffer = step->dst,
+                            .element_bytes = from.element_bytes,
+                            .base = slot_of(l, step->dst),
+                            .view = restrict_view(&pass->tile_before, box, false)};
+    weft_tasks_add_copy(
+        l->tasks,
+        task_of(pass->first, tile, WEFT_TASK_COPY, lane(l, LANE_TO_DEVICE), WEFT_PHASE_COPY),
+        WEFT_HOST_TO_DEVICE, from, to);
+}
+
+static void add_copy_to_host(lowering *l, const weft_streamed_pass *pass, int tile,
+                             const tile_box *box) {
+    const weft_step *step = &l->schedule->step[pass->last];
+    const weft_access from = {.buffer = step->src,
+                              .element_bytes = element_bytes(&pass->tile_after, step->src_bytes),
+                              .base = slot_of(l, step->src),
+                              .view = restrict_view(&pass->tile_after, box, false)};
+    const weft_access to = {.buffer = step->dst,
+                            .element_bytes = from.element_bytes,
+                            .view = restrict_view(&pass->after, box, true)};
+    weft_tasks_add_copy(
+        l->tasks, task_of(pass->last, tile, WEFT_TASK_COPY, lane(l, LANE_TO_HOST), WEFT_PHASE_COPY),
+        WEFT_DEVICE_TO_HOST, from, to);
+}
+
+/* All of a slot. */
+static weft_access access_of_slot(const lowering *l, int buffer, bool writes) {
+    const int64_t bytes = l->schedule->stream.slot_bytes[buffer - WEFT_BUFFER_WORKSPACE];
+    return (weft_access){.buffer = buffer,
+                         .writes = writes,
+                         .element_bytes = 1,
+                         .base = slot_of(l, buffer),
+                         .view = {.axes = 1, .n = {bytes}, .stride = {1}}};
+}
+
+static void add_transform(lowering *l, const weft_streamed_pass *pass, int number, int tile,
+                          const tile_box *box) {
+    const weft_step *step = &l->schedule->step[number];
+    const bool tiled = pass->thickness > 1;
+    weft_task task = task_of(number, tile, WEFT_TASK_FFT, WEFT_LANE_COMPUTE, WEFT_PHASE_FFT);
+    task.as.fft = (weft_fft_task){.first = tiled ? box->lo[pass->axis] : 0,
+                                  .n = tiled ? box->n[pass->axis] : 0,
+                                  .src = step->src,
+                                  .dst = step->dst,
+                                  .in_offset = slot_of(l, step->src),
+                                  .out_offset = slot_of(l, step->dst)};
+    weft_tasks_add(l->tasks, task);
+    weft_tasks_access(l->tasks, access_of_slot(l, step->src, true));
+    weft_tasks_access(l->tasks, access_of_slot(l, step->dst, true));
+}
+
+static void add_pass(lowering *l, const weft_streamed_pass *pass) {
+    const int64_t tiles = tiles_of(pass);
+    for (int64_t i = 0; i < tiles && l->tasks->status == WEFT_SUCCESS; i++) {
+        const int64_t k = pass->backwards ? tiles - 1 - i : i;
+        const tile_box box = find_tile(pass, k);
+        add_copy_to_device(l, pass, (int)i, &box);
+        for (int s = pass->first + 1; s < pass->last; s++) add_transform(l, pass, s, (int)i, &box);
+        add_copy_to_host(l, pass, (int)i, &box);
+        l->slot = (l->slot + 1) % l->schedule->stream.slots;
+    }
+}
+
+weft_status weft_schedule_lower_stream(const weft_schedule *schedule, weft_tasks *tasks) {
+    lowering l = {.schedule = schedule, .tasks = tasks};
+    for (int p = 0; p < schedule->stream.passes; p++) add_pass(&l, &schedule->stream.pass[p]);
+    return tasks->status;
+}

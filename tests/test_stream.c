@@ -1,0 +1,225 @@
+/*
+ * Streamed plans: random problems, in tiles as small as random limits of device memory make them,
+ * give the bits of plans that hold their arrays on the device, with no byte written outside of the
+ * callers' arrays, and hold no more than the limit. On the simulated device, whose queues are
+ * threads that run late, or on the one that WEFT_TEST_DEVICE names.
+ */
+#include "one_context.h"
+#include "promised_device.h"
+#include "random_numbers.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static weft_device device;
+static uint64_t seed;
+static int number; /* of the case at hand */
+
+enum { MARGIN = 64 }; /* bytes behind each array */
+
+typedef struct problem_case {
+    weft_problem problem;
+    weft_options options;
+    weft_brick input, output;
+    bool bricks;
+} problem_case;
+
+static void ok(weft_status status) {
+    if (status != WEFT_SUCCESS)
+        fail_msg("seed %llu, case %d: %s", (unsigned long long)seed, number, weft_last_error(ctx));
+}
+
+static void shuffle(int *order, int rank) {
+    for (int a = 0; a < rank; a++) order[a] = a;
+    for (int a = rank - 1; a > 0; a--) {
+        const int b = random_below(a + 1), swapped = order[a];
+        order[a] = order[b];
+        order[b] = swapped;
+    }
+}
+
+/* Extents such that several tiles are likely, of 1 among others. */
+static problem_case random_problem(void) {
+    static const weft_axis types[] = {WEFT_AXIS_NONE, WEFT_DCT2, WEFT_DST2, WEFT_DCT4};
+    static const int most[] = {0, 4000, 120, 30, 12, 6};
+    problem_case c = {.problem = {.rank = 1 + random_below(5),
+                                  .kind = (weft_kind)random_below(2),
+                                  .precision = random_below(2) ? WEFT_SINGLE : WEFT_DOUBLE,
+                                  .batch = random_below(3) ? 1 : 2 + random_below(6)},
+                      .options = {.device = device,
+                                  .location = WEFT_LOCATION_HOST,
+                                  .threads = 1 + random_below(2)}};
+    weft_problem *p = &c.problem;
+    for (int a = 0; a < p->rank; a++) p->n[a] = 1 + random_below(most[p->rank]);
+    if (random_below(4) == 0) p->n[random_below(p->rank)] = 64; /* done as matrices */
+    if (random_below(4) == 0) p->kind = WEFT_R2R;
+    for (int a = 0; a < p->rank; a++) {
+        if (p->kind == WEFT_R2R) p->axis[a] = a > 0 ? types[random_below(4)] : WEFT_DCT3;
+        if (p->kind != WEFT_R2R && a + 1 < p->rank && random_below(6) == 0)
+            p->axis[a] = WEFT_AXIS_NONE;
+    }
+    if (random_below(3) == 0) p->norm = WEFT_NORM_BACKWARD;
+    c.bricks = random_below(4) == 0;
+    for (int a = 0; a < p->rank; a++) {
+        c.input.box.n[a] = c.output.box.n[a] = p->n[a];
+        if (a == p->rank - 1 && p->kind == WEFT_R2C) c.output.box.n[a] = p->n[a] / 2 + 1;
+    }
+    shuffle(c.input.order, p->rank);
+    shuffle(c.output.order, p->rank);
+    if (p->rank == 1) c.bricks = false;
+    const int placement = c.bricks ? 1 : random_below(3);
+    c.options.placement = placement == 0   ? WEFT_PLACEMENT_ANY
+                          : placement == 1 ? WEFT_OUT_OF_PLACE
+                                           : WEFT_IN_PLACE;
+    return c;
+}
+
+static void *filled(size_t bytes, bool random) {
+    unsigned char *memory = malloc(bytes + MARGIN);
+    assert_non_null(memory);
+    memset(memory, 0xA5, bytes + MARGIN);
+    for (size_t i = 0; random && i + 8 <= bytes;
+         i += 8) { /* numbers around 1 in either precision */
+        const float pair[2] = {(float)random_number() + 2, (float)random_number() + 2};
+        memcpy(memory + i, pair, sizeof pair);
+    }
+    return memory;
+}
+
+static void check_margin(const void *memory, size_t bytes) {
+    for (int i = 0; i < MARGIN; i++)
+        assert_int_equal(((const unsigned char *)memory)[bytes + (size_t)i], 0xA5);
+}
+
+/* Bytes of the caller's box in a space, without what plans may want behind it. */
+static size_t box_bytes(const problem_case *c, weft_plan plan, weft_space space) {
+    weft_box box;
+    ok(weft_plan_box(plan, space, 0, &box));
+    size_t bytes = c->problem.precision == WEFT_SINGLE ? 4 : 8;
+    if (c->problem.kind == WEFT_C2C || (space == WEFT_OUTPUT && c->problem.kind == WEFT_R2C))
+        bytes *= 2;
+    for (int a = 0; a < c->problem.rank; a++) bytes *= (size_t)box.n[a];
+    return bytes * (size_t)c->problem.batch;
+}
+
+static double number_at(const void *array, size_t i, weft_precision precision) {
+    return precision == WEFT_SINGLE ? (double)((const float *)array)[i]
+                                    : ((const double *)array)[i];
+}
+
+static bool are_close(const void *a, const void *b, size_t bytes, weft_precision precision) {
+    const size_t numbers = bytes / (precision == WEFT_SINGLE ? 4 : 8);
+    double norm = 0, difference = 0;
+    for (size_t i = 0; i < numbers; i++) {
+        const double x = number_at(a, i, precision), y = number_at(b, i, precision);
+        norm += y * y;
+        difference += (x - y) * (x - y);
+    }
+    return sqrt(difference) <= (precision == WEFT_SINGLE ? 1e-6 : 1e-14) * sqrt(norm);
+}
+
+/* Real-to-real lines are done one by one where they are few, as they may be in a tile; and two axes
+ * that go into another memory order together may be done one after the other. */
+static bool rounds_otherwise(const problem_case *c) {
+    return c->problem.kind == WEFT_R2R ||
+           (c->bricks && memcmp(c->input.order, c->output.order, sizeof c->input.order) != 0);
+}
+
+/* One direction and placement of both plans, from the same input. */
+static void compare(const problem_case *c, weft_plan streamed, weft_plan whole,
+                    weft_direction direction, bool in_place) {
+    const weft_space from = direction == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
+    const weft_space to = direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
+    const weft_plan plan[2] = {streamed, whole};
+    const size_t given = box_bytes(c, whole, from), made = box_bytes(c, whole, to);
+    void *input = filled(given, true), *result[2];
+    for (int i = 0; i < 2; i++) {
+        size_t in_bytes, out_bytes;
+        ok(weft_plan_bytes(plan[i], from, &in_bytes));
+        ok(weft_plan_bytes(plan[i], to, &out_bytes));
+        if (in_place && in_bytes > out_bytes) out_bytes = in_bytes;
+        void *in = filled(in_bytes, false), *out = filled(out_bytes, false);
+        memcpy(in_place ? out : in, input, given);
+        ok(weft_execute(plan[i], direction, in_place ? out : in, out));
+        check_margin(out, out_bytes);
+        if (!in_place) assert_memory_equal(in, input, given);
+        free(in);
+        result[i] = out;
+    }
+    const bool same = rounds_otherwise(c)
+                          ? are_close(result[0], result[1], made, c->problem.precision)
+                          : memcmp(result[0], result[1], made) == 0;
+    if (!same) {
+        weft_plan_explain(streamed, stderr, WEFT_TEXT);
+        weft_plan_explain(whole, stderr, WEFT_TEXT);
+        fail_msg("seed %llu, case %d: another result %s, %s", (unsigned long long)seed, number,
+                 direction == WEFT_FORWARD ? "forward" : "back",
+                 in_place ? "in place" : "out of place");
+    }
+    free(input);
+    free(result[0]);
+    free(result[1]);
+}
+
+/* A plan that streams within a limit which the arrays exceed or not. NULL: the limit is too small
+ * for one line of each axis. */
+static weft_plan streamed_plan(problem_case *c, size_t bytes) {
+    weft_plan plan = NULL;
+    weft_memory memory;
+    c->options.stream = random_below(4) ? WEFT_STREAM_ON : WEFT_STREAM_SYNC;
+    c->options.device_memory_limit = 4096 + (size_t)random_below((int)bytes + 1);
+    const weft_status status = weft_plan_create(ctx, &c->problem, &c->options, &plan);
+    if (status == WEFT_ERROR_OUT_OF_MEMORY) return NULL;
+    ok(status);
+    ok(weft_plan_memory(plan, &memory));
+    assert_true(memory.workspace <= c->options.device_memory_limit);
+    return plan;
+}
+
+static bool run_case(void) {
+    random_state = seed + (uint64_t)number;
+    problem_case c = random_problem();
+    if (c.bricks) {
+        c.problem.input = &c.input;
+        c.problem.output = &c.output;
+    }
+    weft_plan whole = NULL;
+    size_t in_bytes, out_bytes;
+    ok(weft_plan_create(ctx, &c.problem, &c.options, &whole));
+    ok(weft_plan_bytes(whole, WEFT_INPUT, &in_bytes));
+    ok(weft_plan_bytes(whole, WEFT_OUTPUT, &out_bytes));
+    weft_plan streamed = streamed_plan(&c, 3 * (in_bytes + out_bytes));
+    for (int direction = 0; direction < 2 && streamed; direction++) {
+        if (c.options.placement != WEFT_IN_PLACE)
+            compare(&c, streamed, whole, (weft_direction)direction, false);
+        if (c.options.placement != WEFT_OUT_OF_PLACE)
+            compare(&c, streamed, whole, (weft_direction)direction, true);
+    }
+    const bool compared = streamed != NULL;
+    weft_plan_destroy(&streamed);
+    weft_plan_destroy(&whole);
+    return compared;
+}
+
+static void streamed_plans_give_the_bits_of_whole_ones(void **state) {
+    (void)state;
+    const char *given = getenv("WEFT_TEST_SEED"), *cases = getenv("WEFT_TEST_CASES");
+    const int most = cases ? atoi(cases) : 300;
+    int compared = 0;
+    seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL) * 1000003u;
+    for (number = 0; number < most; number++) compared += run_case();
+    if (compared < most / 2) fail_msg("only %d of %d cases were compared", compared, most);
+}
+
+int main(void) {
+    const char *name = getenv("WEFT_TEST_DEVICE");
+    device = name ? device_named(name) : WEFT_SIMULATED;
+    if (weft_device_probe(device, NULL) != WEFT_SUCCESS) return status_without(device);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(streamed_plans_give_the_bits_of_whole_ones),
+    };
+    return cmocka_run_group_tests(tests, open_context, close_context);
+}
