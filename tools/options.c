@@ -256,6 +256,15 @@ static weft_status set_memory_limit(void *target, const char *value) {
     return WEFT_SUCCESS;
 }
 
+static weft_status set_stream(void *target, const char *value) {
+    weft_options *plan = &((shared_options *)target)->plan;
+    plan->stream = WEFT_STREAM_ON;
+    if (value != NULL && strcmp(value, "sync") == 0) plan->stream = WEFT_STREAM_SYNC;
+    if (value != NULL && strcmp(value, "off") == 0) plan->stream = WEFT_STREAM_OFF;
+    if (value == NULL || plan->stream != WEFT_STREAM_ON) return WEFT_SUCCESS;
+    return WRONG("--stream=%s: give --stream, --stream=sync or --stream=off", value);
+}
+
 static weft_status set_report(void *target, const char *value) {
     ((shared_options *)target)->report = value;
     return WEFT_SUCCESS;
@@ -287,15 +296,21 @@ static const option_flag shared_flags[] = {
     {"chunks", "N", "parts of each exchange, so that transforms overlap with it; 0 chooses",
      set_chunks},
     {"memory-limit", "BYTES", "device memory a plan may hold (K, M, G)", set_memory_limit},
+    {"stream", "[=sync|off]",
+     "tile by tile through the device, however much it holds; sync: without overlap", set_stream},
     {"report", "FILE.json", "write problem, plan and timings of every process", set_report},
     {"trace", "FILE.json", "write the phases as a Chrome trace", set_trace},
     {"quiet", NULL, "print nothing but errors", set_quiet},
     {NULL, NULL, NULL, NULL}};
 
+static bool is_optional(const option_flag *flag) {
+    return flag->argument != NULL && flag->argument[0] == '[';
+}
+
 static void print_flags(const option_flag *flags) {
     for (; flags != NULL && flags->name != NULL; flags++) {
         char left[48];
-        snprintf(left, sizeof left, "--%s %s", flags->name,
+        snprintf(left, sizeof left, "--%s%s%s", flags->name, is_optional(flags) ? "" : " ",
                  flags->argument != NULL ? flags->argument : "");
         printf("  %-24s %s\n", left, flags->help);
     }
@@ -323,8 +338,11 @@ static int collect(const subcommand *command, const option_flag **all, struct op
             for (int i = 0; i < count; i++) hidden = hidden || strcmp(all[i]->name, f->name) == 0;
             if (hidden || count == MOST_FLAGS) continue;
             all[count] = f;
-            longs[count] = (struct option){
-                f->name, f->argument != NULL ? required_argument : no_argument, NULL, count + 1};
+            longs[count] = (struct option){f->name,
+                                           f->argument == NULL ? no_argument
+                                           : is_optional(f)    ? optional_argument
+                                                               : required_argument,
+                                           NULL, count + 1};
             count++;
         }
     }

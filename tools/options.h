@@ -12,9 +12,10 @@
 
 typedef struct option_flag {
     const char *name;     /* without the dashes; NULL ends a table */
-    const char *argument; /* what the help calls its value; NULL: it takes none */
+    const char *argument; /* what the help calls its value; "[=...]": it may be left out; NULL: it
+                             takes none */
     const char *help;
-    /* Stores the value (NULL where it takes none); fails with a sentence that says what to give
+    /* Stores the value (NULL where there is none); fails with a sentence that says what to give
      * instead. */
     weft_status (*set)(void *target, const char *value);
 } option_flag;

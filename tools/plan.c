@@ -63,10 +63,13 @@ static weft_status explain(const plan_flags *flags, const shared_options *shared
                             .kind = flags->kind,
                             .precision = shared->precision,
                             .batch = flags->batch};
+    weft_options options = shared->plan;
+    if (options.stream == WEFT_STREAM_ON || options.stream == WEFT_STREAM_SYNC)
+        options.location = WEFT_LOCATION_HOST; /* where what is streamed lies */
     memcpy(problem.n, flags->n, sizeof problem.n);
     weft_status status = options_axes_of(&flags->axes, problem.rank, problem.axis);
     if (status == WEFT_SUCCESS) status = weft_context_create(&context_options, &context);
-    if (status == WEFT_SUCCESS) status = weft_plan_create(context, &problem, &shared->plan, &plan);
+    if (status == WEFT_SUCCESS) status = weft_plan_create(context, &problem, &options, &plan);
     if (status == WEFT_SUCCESS) status = weft_plan_explain(plan, stream, format);
     weft_plan_destroy(&plan);
     weft_context_destroy(&context);

@@ -768,6 +768,14 @@ WEFT_API weft_status weft_plan_explain(weft_plan plan, FILE *stream, weft_format
 WEFT_API weft_status weft_buffer_create(weft_plan plan, size_t bytes, void **buffer);
 WEFT_API void weft_buffer_destroy(weft_plan plan, void **buffer);
 
+/* Host memory that is page-locked for the plan's device, which copies to and from it at the full
+ * speed of the link while it computes: for callers' arrays with WEFT_LOCATION_HOST, above all where
+ * they are streamed (weft_stream), since copies of other host memory go through the driver's own
+ * and nothing overlaps with them. The caller frees it before the plan is destroyed. Not collective.
+ */
+WEFT_API weft_status weft_host_buffer_create(weft_plan plan, size_t bytes, void **buffer);
+WEFT_API void weft_host_buffer_destroy(weft_plan plan, void **buffer);
+
 /* Copies between host memory and a buffer of weft_buffer_create; begins as weft_execute does, and
  * returns when done. Not collective. */
 WEFT_API weft_status weft_buffer_upload(weft_plan plan, void *buffer, const void *host,

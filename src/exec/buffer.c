@@ -13,20 +13,37 @@ static weft_status check(weft_plan plan, const void *pointer, const char *functi
                                        "%s: a plan over simulated ranks has no memory", function));
 }
 
-WEFT_API weft_status weft_buffer_create(weft_plan plan, size_t bytes, void **buffer) {
-    WEFT_TRY(check(plan, buffer, "weft_buffer_create"));
+static weft_status create(weft_plan plan, weft_memory_kind kind, size_t bytes, void **buffer,
+                          const char *function) {
+    WEFT_TRY(check(plan, buffer, function));
     const weft_device_handle *d = &plan->build->device;
     void *memory = NULL;
-    WEFT_TRY(weft_context_note(plan->context, d->ops->allocate(d->state, WEFT_MEMORY_DEVICE,
-                                                               bytes > 0 ? bytes : 1, &memory)));
+    WEFT_TRY(weft_context_note(plan->context,
+                               d->ops->allocate(d->state, kind, bytes > 0 ? bytes : 1, &memory)));
     *buffer = memory;
     return WEFT_SUCCESS;
 }
 
-WEFT_API void weft_buffer_destroy(weft_plan plan, void **buffer) {
+static void destroy(weft_plan plan, weft_memory_kind kind, void **buffer) {
     if (!plan || !buffer || !*buffer) return;
-    plan->build->device.ops->free(plan->build->device.state, WEFT_MEMORY_DEVICE, *buffer);
+    plan->build->device.ops->free(plan->build->device.state, kind, *buffer);
     *buffer = NULL;
+}
+
+WEFT_API weft_status weft_buffer_create(weft_plan plan, size_t bytes, void **buffer) {
+    return create(plan, WEFT_MEMORY_DEVICE, bytes, buffer, "weft_buffer_create");
+}
+
+WEFT_API void weft_buffer_destroy(weft_plan plan, void **buffer) {
+    destroy(plan, WEFT_MEMORY_DEVICE, buffer);
+}
+
+WEFT_API weft_status weft_host_buffer_create(weft_plan plan, size_t bytes, void **buffer) {
+    return create(plan, WEFT_MEMORY_PAGE_LOCKED, bytes, buffer, "weft_host_buffer_create");
+}
+
+WEFT_API void weft_host_buffer_destroy(weft_plan plan, void **buffer) {
+    destroy(plan, WEFT_MEMORY_PAGE_LOCKED, buffer);
 }
 
 static weft_status transfer(weft_plan plan, const void *src, void *dst, size_t bytes,

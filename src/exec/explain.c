@@ -109,6 +109,23 @@ static json_t *describe_step(const weft_schedule *schedule, const weft_step *ste
     return out;
 }
 
+/* Tiles along each axis, those of a batch last, of passes that steps `first` to `last` are. */
+static json_t *describe_stream(const weft_streaming *stream) {
+    json_t *passes = json_array();
+    for (int p = 0; p < stream->passes; p++) {
+        const weft_streamed_pass *pass = &stream->pass[p];
+        json_t *tiles = json_array();
+        const int batch = pass->before.axes - 1;
+        for (int a = 0; a < batch + (pass->before.n[batch] > 1); a++)
+            json_array_append_new(tiles, json_integer(weft_streamed_tiles_along(pass, a)));
+        json_array_append_new(passes, json_pack("{s:i, s:i, s:o, s:I}", "first", pass->first,
+                                                "last", pass->last, "tiles", tiles, "thickness",
+                                                (json_int_t)pass->thickness));
+    }
+    return json_pack("{s:i, s:b, s:o}", "slots", stream->slots, "one_after_another",
+                     stream->one_after_another, "passes", passes);
+}
+
 static json_t *describe_schedule(const weft_schedule *schedule) {
     static const char *const directions[] = {"forward", "inverse", "convolve"};
     json_t *steps = json_array(), *buffers = json_object();
@@ -121,9 +138,12 @@ static json_t *describe_schedule(const weft_schedule *schedule) {
         if (schedule->buffer_bytes[b] > 0)
             json_object_set_new(buffers, buffer_name(schedule, b),
                                 json_integer((json_int_t)schedule->buffer_bytes[b]));
-    return json_pack("{s:s, s:b, s:f, s:o, s:o}", "direction", directions[schedule->direction],
-                     "in_place", schedule->in_place, "predicted_seconds", predicted, "buffers",
-                     buffers, "steps", steps);
+    json_t *out = json_pack("{s:s, s:b, s:f, s:o, s:o}", "direction",
+                            directions[schedule->direction], "in_place", schedule->in_place,
+                            "predicted_seconds", predicted, "buffers", buffers, "steps", steps);
+    if (schedule->stream.passes > 0)
+        json_object_set_new(out, "stream", describe_stream(&schedule->stream));
+    return out;
 }
 
 static json_t *describe_candidate(const weft_candidate *c) {
@@ -136,6 +156,7 @@ static json_t *describe_candidate(const weft_candidate *c) {
         small_integers(c->grid, c->grid_axes), "exchange", exchange, "engine", c->engine->name,
         "device", c->device->name, "tiles", c->tiles, "threads", c->threads, "staged", c->staged,
         "predicted_seconds", c->predicted);
+    if (c->streamed) json_object_set_new(out, "streamed", json_true());
     if (c->measured > 0) json_object_set_new(out, "measured_seconds", json_real(c->measured));
     if (c->left_out)
         json_object_set_new(out, "left_out",

@@ -126,6 +126,19 @@ static void write_step(const json_t *step, size_t rank, FILE *stream) {
     fprintf(stream, " moved, %.3g ms]\n", 1e3 * number(step, "predicted_seconds"));
 }
 
+/* Tiles of each pass, as "2 x 13 x 1", and in how many slots they rotate. */
+static void write_stream(const json_t *stream, FILE *file) {
+    const json_t *passes = json_object_get(stream, "passes");
+    for (size_t i = 0; i < json_array_size(passes); i++) {
+        const json_t *pass = json_array_get(passes, i);
+        fprintf(file, "    streamed: steps %.0f to %.0f in ", number(pass, "first"),
+                number(pass, "last"));
+        write_list(json_object_get(pass, "tiles"), "", " x ", file);
+        fprintf(file, " tiles, %s\n",
+                flag(stream, "one_after_another") ? "one after another" : "which overlap");
+    }
+}
+
 static void write_schedule(const json_t *schedule, size_t rank, FILE *stream) {
     const json_t *steps = json_object_get(schedule, "steps"), *bytes;
     const char *name;
@@ -134,6 +147,7 @@ static void write_schedule(const json_t *schedule, size_t rank, FILE *stream) {
             1e3 * number(schedule, "predicted_seconds"));
     for (size_t i = 0; i < json_array_size(steps); i++)
         write_step(json_array_get(steps, i), rank, stream);
+    write_stream(json_object_get(schedule, "stream"), stream);
     fputs("    buffers:", stream);
     json_object_foreach(json_object_get(schedule, "buffers"), name, bytes) {
         fprintf(stream, " %s ", name);
@@ -147,6 +161,7 @@ static void write_candidate(const json_t *c, FILE *stream) {
     fprintf(stream, "%s %s", text(c, "decomposition"), text(c, "variant"));
     write_list(json_object_get(c, "grid"), ", grid ", "x", stream);
     write_list(json_object_get(c, "exchange"), ", ", "+", stream);
+    if (flag(c, "streamed")) fputs(", streamed", stream);
     fprintf(stream, ", predicted %.3g ms", 1e3 * number(c, "predicted_seconds"));
     if (json_object_get(c, "measured_seconds"))
         fprintf(stream, ", measured %.3g ms", 1e3 * number(c, "measured_seconds"));

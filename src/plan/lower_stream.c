@@ -17,24 +17,12 @@ typedef struct tile_box {
     int64_t lo[WEFT_AXES], n[WEFT_AXES];
 } tile_box;
 
-static int64_t tiles_along(const weft_streamed_pass *pass, int axis) {
-    const int64_t n = pass->before.n[axis];
-    if (pass->single >> axis & 1) return n;
-    return axis == pass->axis ? (n + pass->thickness - 1) / pass->thickness : 1;
-}
-
-static int64_t tiles_of(const weft_streamed_pass *pass) {
-    int64_t tiles = 1;
-    for (int a = 0; a < pass->before.axes; a++) tiles *= tiles_along(pass, a);
-    return tiles;
-}
-
 /* The next axis to the outside in memory, of those that tiles share out: that of the smallest
  * stride above `stride`, or -1. */
 static int next_outer(const weft_streamed_pass *pass, int64_t stride) {
     int found = -1;
     for (int a = 0; a < pass->before.axes; a++)
-        if (tiles_along(pass, a) > 1 && pass->before.stride[a] > stride &&
+        if (weft_streamed_tiles_along(pass, a) > 1 && pass->before.stride[a] > stride &&
             (found < 0 || pass->before.stride[a] < pass->before.stride[found]))
             found = a;
     return found;
@@ -48,7 +36,8 @@ static tile_box find_tile(const weft_streamed_pass *pass, int64_t k) {
         box.n[a] = -1; /* all of it, which the halved axis has another number of on either side */
     }
     for (int a = next_outer(pass, 0); a >= 0; a = next_outer(pass, pass->before.stride[a])) {
-        const int64_t most = a == pass->axis ? pass->thickness : 1, tiles = tiles_along(pass, a);
+        const int64_t most = a == pass->axis ? pass->thickness : 1,
+                      tiles = weft_streamed_tiles_along(pass, a);
         box.lo[a] = k % tiles * most;
         box.n[a] = pass->before.n[a] - box.lo[a];
         if (box.n[a] > most) box.n[a] = most;
@@ -149,7 +138,7 @@ static void add_transform(lowering *l, const weft_streamed_pass *pass, int numbe
 }
 
 static void add_pass(lowering *l, const weft_streamed_pass *pass) {
-    const int64_t tiles = tiles_of(pass);
+    const int64_t tiles = weft_streamed_tiles(pass);
     for (int64_t i = 0; i < tiles && l->tasks->status == WEFT_SUCCESS; i++) {
         const int64_t k = pass->backwards ? tiles - 1 - i : i;
         const tile_box box = find_tile(pass, k);

@@ -240,6 +240,9 @@ void weft_schedule_alternate(weft_schedule *schedule);
  * what cannot be streamed, WEFT_ERROR_OUT_OF_MEMORY where not even the smallest tiles fit within
  * options.device_memory_limit. */
 weft_status weft_schedule_stream(const weft_schedule_request *request, weft_schedule *schedule);
+/* Tiles of a pass along an axis, and all of them. */
+int64_t weft_streamed_tiles_along(const weft_streamed_pass *pass, int axis);
+int64_t weft_streamed_tiles(const weft_streamed_pass *pass);
 
 static inline const weft_machine *weft_request_machine(const weft_schedule_request *request) {
     return request->machine ? request->machine : &weft_machine_default;

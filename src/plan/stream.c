@@ -298,6 +298,18 @@ static weft_status add_passes(streaming *s) {
     return WEFT_SUCCESS;
 }
 
+int64_t weft_streamed_tiles_along(const weft_streamed_pass *pass, int axis) {
+    const int64_t n = pass->before.n[axis];
+    if (pass->single >> axis & 1) return n;
+    return axis == pass->axis ? (n + pass->thickness - 1) / pass->thickness : 1;
+}
+
+int64_t weft_streamed_tiles(const weft_streamed_pass *pass) {
+    int64_t tiles = 1;
+    for (int a = 0; a < pass->before.axes; a++) tiles *= weft_streamed_tiles_along(pass, a);
+    return tiles;
+}
+
 /* ---- buffers ---- */
 
 static void raise_to(int64_t *most, int64_t bytes) {
