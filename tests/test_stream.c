@@ -297,9 +297,12 @@ static void what_cannot_be_streamed_is_refused_with_the_reason(void **state) {
         if (!strstr(weft_last_error(ctx), rows[i].reason)) fail_msg("%s", weft_last_error(ctx));
         assert_null(plan);
     }
-    const weft_options host = {.stream = WEFT_STREAM_ON};
+    weft_options there = within(1 << 21);
     weft_plan plan = NULL;
-    assert_int_equal(weft_plan_create(ctx, &cube, &host, &plan), WEFT_ERROR_UNSUPPORTED);
+    there.stream = WEFT_STREAM_ON;
+    there.location = WEFT_LOCATION_DEVICE;
+    assert_int_equal(weft_plan_create(ctx, &cube, &there, &plan), WEFT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(weft_last_error(ctx), "WEFT_LOCATION_HOST"));
 }
 
 /* Runs the cube forward; the status is that of planning or of the execution. */

@@ -115,12 +115,13 @@ static weft_status fill_planner(weft_plan plan) {
     WEFT_TRY(check_operators(&plan->call, device));
     WEFT_TRY(decide_staging(o, plan->transport, device, &p->common.staged));
     p->addressable = device->host_addressable || device->memory_export;
-    p->host_buffers = o->location == WEFT_LOCATION_HOST && !device->host_addressable;
     p->common.streamed = o->stream == WEFT_STREAM_ON || o->stream == WEFT_STREAM_SYNC;
+    p->host_buffers =
+        device->host_addressable ? p->common.streamed : o->location == WEFT_LOCATION_HOST;
     if (p->common.streamed && !p->host_buffers)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "options.stream: only callers' arrays on the host (WEFT_LOCATION_HOST) "
-                         "are streamed, through a device with memory of its own");
+                         "options.stream: only callers' arrays on the host are streamed; choose "
+                         "WEFT_LOCATION_HOST");
     if (p->host_buffers && o->keep_spectrum)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "options.keep_spectrum: not with callers' buffers on the host; choose "
