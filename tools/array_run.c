@@ -76,8 +76,8 @@ static double bytes_of_this_rank(const array_run *run) {
     weft_memory plan = {0};
     bool on_host = run->shared->plan.device == WEFT_HOST;
     if (weft_plan_memory(run->record.plan, &plan) != WEFT_SUCCESS) return 0.0;
-    return (double)run->in_bytes + (double)run->out_bytes +
-           (double)(on_host ? plan.total : plan.page_locked + plan.tables);
+    const double arrays = run->maps ? 0 : (double)run->in_bytes + (double)run->out_bytes;
+    return arrays + (double)(on_host ? plan.total : plan.page_locked + plan.tables);
 }
 
 weft_status array_run_allocate(array_run *run, weft_space from, weft_space to, double further) {
@@ -88,6 +88,7 @@ weft_status array_run_allocate(array_run *run, weft_space from, weft_space to, d
     WEFT_TRY(weft_plan_bytes(plan, from, &run->in_bytes));
     WEFT_TRY(weft_plan_bytes(plan, to, &run->out_bytes));
     WEFT_TRY(memory_check(run->world, bytes_of_this_rank(run) + further, run->available));
+    if (run->maps) return WEFT_SUCCESS;
     weft_status status = array_run_buffer(run, run->in_bytes, &run->in);
     if (status == WEFT_SUCCESS) status = array_run_buffer(run, run->out_bytes, &run->out);
     return weft_array_agree(run->world->comm, status);
@@ -105,8 +106,14 @@ weft_status array_run_create_output(array_run *run) {
     return status;
 }
 
+static weft_status map_both(array_run *run) {
+    WEFT_TRY(weft_array_map(run->input, run->in_bytes, &run->in));
+    return weft_array_map(run->output, run->out_bytes, &run->out);
+}
+
 weft_status array_run_read(array_run *run, weft_element wanted) {
     const weft_array_info *info = &run->record.input_info;
+    if (run->maps) return weft_array_agree(run->world->comm, map_both(run));
     progress_stage(&run->progress, "reading",
                    array_run_box_bytes(&run->in_box, info->rank, info->element));
     weft_array_count(run->input, &run->progress.done);
@@ -131,7 +138,8 @@ weft_status array_run_write(array_run *run) {
                    array_run_box_bytes(&run->out_box, info->rank, info->element));
     weft_array_count(run->output, &run->progress.done);
     record_begin(&run->record, RECORD_WRITE);
-    weft_status status = weft_array_write(run->output, &run->out_box, run->out);
+    weft_status status = WEFT_SUCCESS;
+    if (!run->maps) status = weft_array_write(run->output, &run->out_box, run->out);
     status = weft_array_commit(&run->output, status);
     if (run->world->rank == 0) interrupt_removes(NULL);
     record_end(&run->record, RECORD_WRITE);
@@ -160,8 +168,10 @@ static void release(array_run *run) {
     snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
     weft_array_close(&run->input);
     weft_array_close(&run->output);
-    free(run->in);
-    free(run->out);
+    if (!run->maps) {
+        free(run->in);
+        free(run->out);
+    }
     record_release(&run->record);
     weft_plan_destroy(&run->record.plan);
     weft_context_destroy(&run->context);

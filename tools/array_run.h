@@ -21,6 +21,7 @@ typedef struct array_run {
     weft_box in_box, out_box;
     size_t in_bytes, out_bytes;
     void *in, *out;
+    bool maps; /* they are the files themselves, mapped into memory */
     progress progress;
     run_record record;
 } array_run;
@@ -52,7 +53,8 @@ weft_status array_run_buffer(const array_run *run, size_t bytes, void **buffer);
 weft_status array_run_create_output(array_run *run);
 
 /* Reads this rank's box as elements of a type; executes the plan; writes this rank's box of the
- * result and gives the file its name. `doing` is what the progress bar calls it. Collective. */
+ * result and gives the file its name. Files that are mapped are neither read nor written. `doing`
+ * is what the progress bar calls it. Collective. */
 weft_status array_run_read(array_run *run, weft_element wanted);
 weft_status array_run_execute(array_run *run, weft_direction direction, const char *doing);
 weft_status array_run_write(array_run *run);

@@ -158,6 +158,30 @@ static double arrays_bytes(const transform_run *run) {
     return in + out + (run->flags->check ? in : 0.0);
 }
 
+/* What is streamed comes from the files themselves, so that memory need not hold the arrays: where
+ * the input has the numbers that are worked on as they lie in memory. */
+static weft_status decide_mapping(transform_run *run) {
+    array_run *files = &run->files;
+    const weft_options *o = &files->shared->plan;
+    const weft_array_info *info = &files->record.input_info;
+    const weft_element wanted =
+        element_of(&run->problem, run->flags->inverse ? WEFT_OUTPUT : WEFT_INPUT);
+    if (o->stream != WEFT_STREAM_ON && o->stream != WEFT_STREAM_SYNC) return WEFT_SUCCESS;
+    if (files->world->ranks > 1)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "--stream: arrays over several processes are not streamed; use one");
+    files->maps = info->element == wanted && weft_array_can_map(files->input) &&
+                  weft_array_maps(files->record.output);
+    if (files->maps && run->flags->check)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "--check holds an array in memory, which --stream avoids; drop one");
+    if (files->maps || o->device != WEFT_HOST) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "--stream: the files must be row-major .npy or raw ones, and %s must hold %s "
+                     "numbers; convert it first",
+                     files->record.input, weft_element_name(wanted));
+}
+
 static weft_status make_plan(transform_run *run) {
     array_run *files = &run->files;
     weft_space from = run->flags->inverse ? WEFT_OUTPUT : WEFT_INPUT;
@@ -165,7 +189,9 @@ static weft_status make_plan(transform_run *run) {
     weft_options options = array_run_options(files);
     weft_plan *plan = &files->record.plan;
     size_t back = 0;
-    WEFT_TRY(array_run_create_context(files, arrays_bytes(run) / files->world->ranks));
+    WEFT_TRY(weft_array_agree(files->world->comm, decide_mapping(run)));
+    const double held = files->maps ? 0 : arrays_bytes(run);
+    WEFT_TRY(array_run_create_context(files, held / files->world->ranks));
     WEFT_TRY(weft_array_agree(files->world->comm,
                               weft_plan_create(files->context, &run->problem, &options, plan)));
     if (run->flags->check) WEFT_TRY(weft_plan_bytes(*plan, from, &back));

@@ -190,6 +190,24 @@ weft_status weft_array_write(weft_array *array, const weft_box *box, const void 
     return weft_array_agree(array->comm, array->format->write(array, box, memory));
 }
 
+bool weft_array_can_map(const weft_array *array) {
+    return array->format->can_map != NULL && array->format->can_map(array);
+}
+
+bool weft_array_maps(const char *name) {
+    const weft_file_format *format = format_of(name, strlen(name));
+    return format != NULL && format->can_map != NULL;
+}
+
+weft_status weft_array_map(weft_array *array, size_t bytes, void **memory) {
+    if (!weft_array_can_map(array))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "%s: only row-major .npy and raw files in this machine's byte order can "
+                         "be mapped into memory",
+                         array->path);
+    return array->format->map(array, bytes, memory);
+}
+
 weft_status weft_array_commit(weft_array **array, weft_status mine) {
     weft_array *done = *array;
     *array = NULL;

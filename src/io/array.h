@@ -55,6 +55,18 @@ weft_status weft_array_read(weft_array *array, const weft_box *box, weft_element
  * must not overlap. Collective. */
 weft_status weft_array_write(weft_array *array, const weft_box *box, const void *memory);
 
+/* Whether weft_array_map can give the array's elements as they lie in its file: in row-major order
+ * and the machine's own byte order, which .npy and raw files may have. Not collective. */
+bool weft_array_can_map(const weft_array *array);
+/* Whether files of this name can be mapped when they are created. Not collective. */
+bool weft_array_maps(const char *name);
+
+/* Maps the elements of such an array into memory: to be read where it was opened, to be read and
+ * written where it was created, then with room for `bytes` from the first element on, of which
+ * weft_array_commit keeps those of the array. *memory is valid until the array is committed or
+ * closed; it is aligned to an element. Not collective. */
+weft_status weft_array_map(weft_array *array, size_t bytes, void **memory);
+
 /* Gives a created array its name if `mine` is WEFT_SUCCESS on every rank, else removes it and
  * returns the first failure. *array becomes NULL. Collective. */
 weft_status weft_array_commit(weft_array **array, weft_status mine);

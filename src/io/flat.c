@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 static weft_status allocate(weft_array *array, weft_strided_file **file) {
@@ -72,7 +73,8 @@ weft_status weft_flat_create(weft_array *array, const char *header, size_t heade
                          array->path);
     describe(array, file);
     file->offset = (int64_t)header_bytes;
-    file->fd = open(array->temporary, O_WRONLY | O_CLOEXEC);
+    file->bytes = bytes;
+    file->fd = open(array->temporary, O_RDWR | O_CLOEXEC);
     if (file->fd < 0)
         return weft_fail(WEFT_ERROR_SYSTEM, "%s: cannot write it: %s", array->path,
                          strerror(errno));
@@ -94,10 +96,46 @@ weft_status weft_flat_write(weft_array *array, const weft_box *box, const void *
     return weft_strided_write(file, box, memory);
 }
 
+bool weft_flat_can_map(const weft_array *array) {
+    const weft_strided_file *file = array->state;
+    const size_t element = weft_element_bytes(file->element);
+    return !file->swapped && (!file->column_major || file->rank == 1) &&
+           file->offset % (int64_t)element == 0;
+}
+
+/* Elements begin within the first page, since a header is short. */
+weft_status weft_flat_map(weft_array *array, size_t bytes, void **memory) {
+    weft_strided_file *file = array->state;
+    const bool written = array->temporary != NULL;
+    int64_t end;
+    if (!weft_checked_add(file->offset, (int64_t)bytes, &end))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: its size overflows 64 bits",
+                         array->path);
+    if (written && end > file->bytes) WEFT_TRY(reserve(array, file->fd, end));
+    void *mapping = mmap(NULL, (size_t)end, written ? PROT_READ | PROT_WRITE : PROT_READ,
+                         MAP_SHARED, file->fd, 0);
+    if (mapping == MAP_FAILED)
+        return weft_fail(WEFT_ERROR_SYSTEM, "%s: cannot map %lld bytes of it into memory: %s",
+                         array->path, (long long)end, strerror(errno));
+    file->mapping = mapping;
+    file->mapped = (size_t)end;
+    *memory = (char *)mapping + file->offset;
+    return WEFT_SUCCESS;
+}
+
+/* What was mapped beyond the array's own bytes is cut off. */
+static int unmap(weft_strided_file *file, bool written) {
+    if (file->mapping == NULL) return 0;
+    const int failed = munmap(file->mapping, file->mapped);
+    if (!written || (int64_t)file->mapped <= file->bytes) return failed;
+    return ftruncate(file->fd, (off_t)file->bytes) != 0 ? -1 : failed;
+}
+
 weft_status weft_flat_close(weft_array *array) {
     weft_strided_file *file = array->state;
     if (file == NULL) return WEFT_SUCCESS;
-    int failed = file->fd >= 0 ? close(file->fd) : 0;
+    int failed = unmap(file, array->temporary != NULL);
+    if (file->fd >= 0 && close(file->fd) != 0) failed = -1;
     free(file);
     array->state = NULL;
     if (failed == 0 || array->temporary == NULL) return WEFT_SUCCESS;

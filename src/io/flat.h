@@ -19,6 +19,8 @@ weft_status weft_flat_create(weft_array *array, const char *header, size_t heade
 weft_status weft_flat_read(weft_array *array, const weft_box *box, weft_element wanted,
                            void *memory);
 weft_status weft_flat_write(weft_array *array, const weft_box *box, const void *memory);
+bool weft_flat_can_map(const weft_array *array);
+weft_status weft_flat_map(weft_array *array, size_t bytes, void **memory);
 weft_status weft_flat_close(weft_array *array);
 
 #endif

@@ -18,6 +18,9 @@ typedef struct weft_file_format {
      * array->state. */
     weft_status (*create)(weft_array *array);
     weft_status (*write)(weft_array *array, const weft_box *box, const void *memory);
+    /* As weft_array_can_map and weft_array_map; NULL where no file of the format can be mapped. */
+    bool (*can_map)(const weft_array *array);
+    weft_status (*map)(weft_array *array, size_t bytes, void **memory);
     /* Releases array->state, which may be NULL; reports what the system refused to write. */
     weft_status (*close)(weft_array *array);
 } weft_file_format;

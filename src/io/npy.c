@@ -50,5 +50,7 @@ const weft_file_format weft_npy_format = {
     .read = weft_flat_read,
     .create = npy_create,
     .write = weft_flat_write,
+    .can_map = weft_flat_can_map,
+    .map = weft_flat_map,
     .close = weft_flat_close,
 };

@@ -31,5 +31,7 @@ const weft_file_format weft_raw_format = {
     .read = weft_flat_read,
     .create = raw_create,
     .write = weft_flat_write,
+    .can_map = weft_flat_can_map,
+    .map = weft_flat_map,
     .close = weft_flat_close,
 };

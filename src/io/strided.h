@@ -19,6 +19,9 @@ typedef struct weft_strided_file {
     int64_t n[WEFT_MAX_RANK];
     const char *path;      /* for error sentences */
     atomic_llong *counted; /* gets the bytes of each piece; may be NULL */
+    void *mapping;         /* of `mapped` bytes of the file in memory, or NULL */
+    size_t mapped;
+    int64_t bytes; /* of a created file: what it keeps when it is closed */
 } weft_strided_file;
 
 /* Reads `box` (inside the array) into row-major `memory` as `wanted`. */
