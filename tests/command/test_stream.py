@@ -1,0 +1,67 @@
+"""weft transform --stream: from file to file, tile by tile, with the bits of a transform in memory."""
+
+from __future__ import annotations
+
+import unittest
+
+import numpy as np
+
+from weft_case import Case, random_array
+
+
+class Stream(Case):
+    def test_files_are_transformed_as_in_memory(self) -> None:
+        rows = [((40, 30, 20), "f8", "100K", []), ((30, 50), "c8", "20K", ["--device", "simulated"])]
+        for shape, dtype, limit, device in rows:
+            with self.subTest(shape=shape, dtype=dtype):
+                array = random_array(shape, dtype)
+                self.save("in.npy", array)
+                self.succeed("transform", "in.npy", "whole.npy")
+                flags = ["--stream", "--memory-limit", limit, *device]
+                self.succeed("transform", "in.npy", "out.npy", *flags)
+                np.testing.assert_array_equal(self.load("out.npy"), self.load("whole.npy"))
+                back = ["--inverse"] if array.dtype.kind == "c" else ["--inverse", "--last-axis", str(shape[-1])]
+                self.succeed("transform", "whole.npy", "again.npy", *back)
+                self.succeed("transform", "out.npy", "back.npy", *back, *flags)
+                np.testing.assert_array_equal(self.load("back.npy"), self.load("again.npy"))
+                np.testing.assert_array_equal(self.load("in.npy"), array)
+
+    def test_raw_files_and_a_transform_without_overlap(self) -> None:
+        array = random_array((20, 12, 10), "f8")
+        array.tofile(self.folder / "in.raw")
+        self.save("in.npy", array)
+        self.succeed("transform", "in.npy", "whole.npy")
+        raw = ["--shape", "20x12x10", "--dtype", "f8"]
+        self.succeed("transform", "in.raw", "out.raw", *raw, "--stream=sync", "--memory-limit", "30K")
+        got = np.fromfile(self.folder / "out.raw", "c16").reshape(20, 12, 6)
+        np.testing.assert_array_equal(got, self.load("whole.npy"))
+
+    def test_a_gpu_streams_what_must_be_converted_from_memory(self) -> None:
+        array = random_array((20, 12, 10), "u1")
+        self.save("in.npy", array)
+        self.succeed("transform", "in.npy", "out.npy", "--stream", "--memory-limit", "30K", "--device", "simulated")
+        self.assert_close(self.load("out.npy"), np.fft.rfftn(array.astype("f8")))
+
+    def test_what_cannot_be_streamed_is_refused(self) -> None:
+        self.save("bytes.npy", random_array((8, 6), "u1"))
+        self.save("turned.npy", np.asfortranarray(random_array((8, 6), "f8")))
+        self.save("in.npy", random_array((8, 6), "f8"))
+        rows = [
+            (["bytes.npy", "--stream"], "must hold f8"),
+            (["turned.npy", "--stream"], "row-major"),
+            (["in.npy", "--stream", "--check"], "--check"),
+            (["in.npy", "--stream", "--window", "hann"], "operators"),
+            (["in.npy", "--stream", "--memory-limit", "10"], "raise the limit"),
+            (["in.npy", "--stream=fast"], "--stream=sync"),
+        ]
+        for (name, *flags), sentence in rows:
+            with self.subTest(flags=flags):
+                status = 1 if "10" in flags else 2
+                self.assertIn(sentence, self.refuse("transform", name, "out.npy", *flags, status=status))
+                self.assertFalse((self.folder / "out.npy").exists())
+        line = self.refuse("transform", "in.npy", "out.npy", "--stream", ranks=2)
+        self.assertIn("several processes", line)
+
+
+if __name__ == "__main__":
+    unittest.main()
