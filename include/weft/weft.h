@@ -232,15 +232,17 @@ typedef enum weft_awareness { WEFT_AWARENESS_AUTO = 0, WEFT_AWARE, WEFT_STAGED }
  * tried; planning fails where all do, with the first failure. Engines take the same hint. */
 typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_effort;
 
-/* Whether callers' arrays on the host (WEFT_LOCATION_HOST, on a device with memory of its own) pass
- * the device tile by tile, so that it never holds more than a few tiles: each pass transforms as
- * many axes as a tile can hold all of, and what is between two passes lies in the output. Copies in
- * both directions and transforms overlap. The input of weft_execute out of place is read only;
- * the output is read and written several times. By plans of one process; not of convolutions,
- * operators other than a norm, Fourier transforms mixed with real-to-real ones, arrays that are
- * converted, padded or cropped, or have strides of their own: WEFT_ERROR_UNSUPPORTED. Fourier
- * transforms by the engines native and jit have the bits of a plan that holds the arrays on the
- * device, unless boxes of input and output have different memory orders. */
+/* Whether callers' arrays on the host (WEFT_LOCATION_HOST, but on WEFT_HOST any) pass the device
+ * tile by tile, so that it never holds more than a few tiles: each pass transforms as many axes as
+ * a tile can hold all of, and what is between two passes lies in the output. Copies in both
+ * directions and transforms overlap. The input of weft_execute out of place is read only; the
+ * output is read and written several times. By plans of one process. Refused with
+ * WEFT_ERROR_UNSUPPORTED are Fourier transforms mixed with real-to-real ones, arrays that are
+ * converted, padded or cropped, or have strides of their own, matrices of fields, reductions,
+ * operators that the engine does not apply as it loads and stores, kept spectra, and real
+ * convolutions by weft_convolution_create. Fourier transforms by the engines native and jit have
+ * the bits of a plan that holds the arrays on the device, unless boxes of input and output have
+ * different memory orders. */
 typedef enum weft_stream {
     WEFT_STREAM_AUTO = 0, /* where the device, or device_memory_limit, does not hold the arrays */
     WEFT_STREAM_ON,

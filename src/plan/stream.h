@@ -1,0 +1,42 @@
+/* The state of planning a streamed schedule: stream.c makes the passes, stream_tiles.c finds tiles
+ * that fit. */
+#ifndef WEFT_PLAN_STREAM_H
+#define WEFT_PLAN_STREAM_H
+
+#include "plan/steps.h"
+
+/* The axes in the order in which they are transformed. */
+typedef struct weft_axis_list {
+    int axis[WEFT_MAX_RANK];
+    int count;
+} weft_axis_list;
+
+enum { WEFT_NOWHERE = -1 };
+
+/* The pass at hand, and what is left. */
+typedef struct weft_stream_state {
+    const weft_schedule_request *request; /* with the direction of the pass */
+    weft_schedule *schedule;
+    int loads, turns, stores; /* places of operators: as the pass loads, in the middle of one that
+                                 goes there and back, as it stores; or WEFT_NOWHERE */
+    weft_axis_list left;      /* axes that are not transformed yet */
+    weft_distribution after;  /* extents of the array behind the pass at hand */
+    weft_end at, end;         /* how the array lies before that pass, and where it ends */
+    bool real_after;          /* behind its transforms or, there and back, in their middle */
+    weft_distribution now;    /* what at.distribution is */
+    bool within;              /* that pass reads the array that it writes */
+    int64_t budget;           /* bytes of one slot of both workspaces */
+} weft_stream_state;
+
+/* Whether `axis` is among the first `count` of the axes that are left. */
+bool weft_stream_is_left(const weft_stream_state *s, int axis, int count);
+
+/* The tiles of a pass over the first `count` axes that are left, and what the array is behind it,
+ * if tiles fit: shares of the slowest other axis or, where one index of it is too much, of the next
+ * one. */
+bool weft_stream_find_tiles(weft_stream_state *s, int count, weft_streamed_pass *pass);
+
+/* The same for the axes that are left but the first `before`, once those are transformed. */
+bool weft_stream_fits_apart(weft_stream_state *s, int before, weft_streamed_pass *pass);
+
+#endif
