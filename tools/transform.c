@@ -158,8 +158,29 @@ static double arrays_bytes(const transform_run *run) {
     return in + out + (run->flags->check ? in : 0.0);
 }
 
+/* The storage of a mapped array of real numbers that plans convert; WEFT_STORAGE_SAME for others.
+ */
+static weft_storage storage_of(weft_element element) {
+    switch (element) {
+    case WEFT_ELEMENT_U8:
+        return WEFT_STORAGE_U8;
+    case WEFT_ELEMENT_I16:
+        return WEFT_STORAGE_I16;
+    case WEFT_ELEMENT_U16:
+        return WEFT_STORAGE_U16;
+    case WEFT_ELEMENT_F4:
+        return WEFT_STORAGE_FLOAT;
+    case WEFT_ELEMENT_F8:
+        return WEFT_STORAGE_DOUBLE;
+    default:
+        return WEFT_STORAGE_SAME;
+    }
+}
+
 /* What is streamed comes from the files themselves, so that memory need not hold the arrays: where
- * the input has the numbers that are worked on as they lie in memory. */
+ * the input has the numbers that are worked on, or some that a plan converts, as they lie in
+ * memory.
+ */
 static weft_status decide_mapping(transform_run *run) {
     array_run *files = &run->files;
     const weft_options *o = &files->shared->plan;
@@ -170,16 +191,24 @@ static weft_status decide_mapping(transform_run *run) {
     if (files->world->ranks > 1)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "--stream: arrays over several processes are not streamed; use one");
-    files->maps = info->element == wanted && weft_array_can_map(files->input) &&
+    const bool same = info->element == wanted;
+    const weft_storage storage =
+        same || run->flags->inverse ? WEFT_STORAGE_SAME : storage_of(info->element);
+    files->maps = (same || storage != WEFT_STORAGE_SAME) && weft_array_can_map(files->input) &&
                   weft_array_maps(files->record.output);
+    if (files->maps) run->problem.load_storage = storage;
     if (files->maps && run->flags->check)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "--check holds an array in memory, which --stream avoids; drop one");
     if (files->maps || o->device != WEFT_HOST) return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                     "--stream: the files must be row-major .npy or raw ones, and %s must hold %s "
-                     "numbers; convert it first",
-                     files->record.input, weft_element_name(wanted));
+    return weft_fail(
+        WEFT_ERROR_UNSUPPORTED,
+        "--stream: the files must be row-major .npy or raw ones, and %s must hold %s%s; "
+        "convert it first",
+        files->record.input, weft_element_name(wanted),
+        run->flags->inverse || weft_element_complex(wanted)
+            ? ""
+            : ", u8, i16, u16 or other floating-point numbers");
 }
 
 static weft_status make_plan(transform_run *run) {

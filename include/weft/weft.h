@@ -237,12 +237,12 @@ typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_
  * a tile can hold all of, and what is between two passes lies in the output. Copies in both
  * directions and transforms overlap. The input of weft_execute out of place is read only; the
  * output is read and written several times. By plans of one process. Refused with
- * WEFT_ERROR_UNSUPPORTED are Fourier transforms mixed with real-to-real ones, arrays that are
- * converted, padded or cropped, or have strides of their own, matrices of fields, reductions,
- * operators that the engine does not apply as it loads and stores, kept spectra, and real
- * convolutions by weft_convolution_create. Fourier transforms by the engines native and jit have
- * the bits of a plan that holds the arrays on the device, unless boxes of input and output have
- * different memory orders. */
+ * WEFT_ERROR_UNSUPPORTED are Fourier transforms mixed with real-to-real ones, results and spectra
+ * that are converted, arrays that are padded or cropped, or have strides, matrices of fields,
+ * reductions, operators that the engine does not apply as it loads and stores, kept spectra, and
+ * real convolutions by weft_convolution_create. Fourier transforms by the engines native and jit
+ * have the bits of a plan that holds the arrays on the device, unless boxes of input and output
+ * have different memory orders. */
 typedef enum weft_stream {
     WEFT_STREAM_AUTO = 0, /* where the device, or device_memory_limit, does not hold the arrays */
     WEFT_STREAM_ON,

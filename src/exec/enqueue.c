@@ -25,12 +25,10 @@ static weft_status enqueue_fft(weft_build *b, const weft_program *p, int t, weft
 
 /* Scaling alone is the device's own work in place. */
 static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, int slot,
-                                     weft_queue *queue, void *const *buffer) {
+                                     weft_queue *queue, const void *src, void *dst) {
     const weft_device_handle *d = &b->device;
     const weft_pointwise_layout *layout = &step->as.pointwise.layout;
     const int64_t number = (int64_t)weft_number_bytes(layout->precision);
-    const void *src = buffer[step->src];
-    void *dst = buffer[step->dst];
     double factor = 1;
     if (weft_step_scales(step, &factor))
         return d->ops->scale(d->state, queue, layout->precision, dst, step->dst_bytes / number,
@@ -55,8 +53,10 @@ weft_status weft_build_enqueue(weft_build *b, int s, int t) {
     case WEFT_TASK_FFT:
         return enqueue_fft(b, p, t, queue);
     case WEFT_TASK_POINTWISE:
-        return enqueue_pointwise(b, step, weft_operator_slot(&b->schedule[s], step), queue,
-                                 p->progress.address);
+        return enqueue_pointwise(
+            b, step, weft_operator_slot(&b->schedule[s], step), queue,
+            weft_program_address(p, weft_tasks_accessed(&p->lowered.tasks, t, 0)),
+            weft_program_address(p, weft_tasks_accessed(&p->lowered.tasks, t, 1)));
     default: /* COPY; what the network carries is not enqueued here */
         return b->device.ops->copy(
             b->device.state, queue, &task->as.copy.copy,

@@ -121,6 +121,19 @@ static weft_access access_of_slot(const lowering *l, int buffer, bool writes) {
                          .view = {.axes = 1, .n = {bytes}, .stride = {1}}};
 }
 
+static void add_slots(lowering *l, const weft_step *step) {
+    weft_tasks_access(l->tasks, access_of_slot(l, step->src, true));
+    weft_tasks_access(l->tasks, access_of_slot(l, step->dst, true));
+}
+
+/* What is done to elements wherever they are. Behind a tile of fewer indices than others it works
+ * on what nobody looks at. */
+static void add_pointwise(lowering *l, int number, int tile) {
+    weft_tasks_add(l->tasks,
+                   task_of(number, tile, WEFT_TASK_POINTWISE, WEFT_LANE_COMPUTE, WEFT_PHASE_LOCAL));
+    add_slots(l, &l->schedule->step[number]);
+}
+
 static void add_transform(lowering *l, const weft_streamed_pass *pass, int number, int tile,
                           const tile_box *box) {
     const weft_step *step = &l->schedule->step[number];
@@ -133,8 +146,7 @@ static void add_transform(lowering *l, const weft_streamed_pass *pass, int numbe
                                   .in_offset = slot_of(l, step->src),
                                   .out_offset = slot_of(l, step->dst)};
     weft_tasks_add(l->tasks, task);
-    weft_tasks_access(l->tasks, access_of_slot(l, step->src, true));
-    weft_tasks_access(l->tasks, access_of_slot(l, step->dst, true));
+    add_slots(l, step);
 }
 
 static void add_pass(lowering *l, const weft_streamed_pass *pass) {
@@ -143,7 +155,11 @@ static void add_pass(lowering *l, const weft_streamed_pass *pass) {
         const int64_t k = pass->backwards ? tiles - 1 - i : i;
         const tile_box box = find_tile(pass, k);
         add_copy_to_device(l, pass, (int)i, &box);
-        for (int s = pass->first + 1; s < pass->last; s++) add_transform(l, pass, s, (int)i, &box);
+        for (int s = pass->first + 1; s < pass->last; s++)
+            if (l->schedule->step[s].kind == WEFT_STEP_POINTWISE)
+                add_pointwise(l, s, (int)i);
+            else
+                add_transform(l, pass, s, (int)i, &box);
         add_copy_to_host(l, pass, (int)i, &box);
         l->slot = (l->slot + 1) % l->schedule->stream.slots;
     }

@@ -25,6 +25,7 @@ static weft_status refuse(const char *what) {
 
 static weft_status check(const weft_schedule_request *request) {
     const weft_problem *p = &request->call->problem;
+    double factor;
     if (request->chain->ranks > 1) return refuse("arrays over several ranks are not streamed");
     if (request->direction == WEFT_CONVOLVE && weft_call_only(request->call, WEFT_CONVOLVE) &&
         request->chain->real)
@@ -44,8 +45,12 @@ static weft_status check(const weft_schedule_request *request) {
             return refuse("padded and cropped arrays are not streamed");
     for (int i = 0; i < WEFT_PLACES; i++) {
         const weft_operator_list *list = &request->operators[i];
-        if (weft_call_storage(request->call, (weft_operator_place)i) != WEFT_STORAGE_SAME)
-            return refuse("arrays that are converted are not streamed");
+        const bool converted =
+            weft_call_storage(request->call, (weft_operator_place)i) != WEFT_STORAGE_SAME;
+        if (converted && list->count > 0 && !weft_operators_only_scale(list, &factor))
+            return refuse("operators on an array that is converted are not streamed");
+        if (i != WEFT_PLACE_LOAD && converted)
+            return refuse("results and spectra that are converted are not streamed");
         if (weft_operators_have_matrix(list) || weft_operators_reductions(list) != 0)
             return refuse("matrices of fields and reductions are not streamed");
     }
@@ -76,12 +81,22 @@ static weft_distribution tile_of(const weft_distribution *all, const weft_stream
     return tile;
 }
 
+/* What the caller's array holds where the pass loads it. */
+static weft_storage storage_of(const weft_stream_state *s) {
+    return s->loads == WEFT_NOWHERE
+               ? WEFT_STORAGE_SAME
+               : weft_call_storage(s->request->call, (weft_operator_place)s->loads);
+}
+
+/* A copy of tiles of so many bytes for each element. */
 static void add_copy(weft_stream_state *s, weft_transfer transfer, const weft_end *whole,
-                     const weft_end *tile) {
+                     const weft_end *tile, int64_t element) {
+    const weft_region all = weft_distribution_box(whole->distribution, s->request->rank),
+                      one = weft_distribution_box(tile->distribution, s->request->rank);
     weft_step *step = weft_schedule_add_step(s->schedule, WEFT_STEP_COPY);
     step->as.copy.transfer = transfer;
-    step->src_bytes = step->dst_bytes = weft_end_bytes(s->request, tile);
-    step->bytes_moved = 2 * weft_end_bytes(s->request, whole);
+    step->src_bytes = step->dst_bytes = weft_region_elements(&one) * element;
+    step->bytes_moved = 2 * weft_region_elements(&all) * element;
 }
 
 /* The loop of a transform that is this axis. */
@@ -114,16 +129,22 @@ static bool has_others(const weft_stream_state *s, int count) {
     return false;
 }
 
-/* The operators of a place, on tiles that lie as `tile` of an array that lies as `whole`. What only
- * scales need not know of the whole. */
+/* The operators of a place, on tiles that lie as `tile` of an array that lies as `whole`, and the
+ * conversion of what is loaded. What only scales need not know of the whole. */
 static void add_operators(weft_stream_state *s, int place, const weft_end *whole,
                           const weft_end *tile) {
+    const weft_storage storage = place == s->loads ? storage_of(s) : WEFT_STORAGE_SAME;
     double factor;
-    if (place == WEFT_NOWHERE || s->request->operators[place].count == 0) return;
+    if (place == WEFT_NOWHERE) return;
     const weft_operator_list *list = &s->request->operators[place];
-    const weft_end *at = weft_operators_only_scale(list, &factor) ? tile : whole;
-    weft_schedule_count_bytes(
-        weft_schedule_add_pointwise(s->request, s->schedule, list, (weft_operator_place)place, at));
+    if (list->count == 0 && storage == WEFT_STORAGE_SAME) return;
+    const bool anywhere = list->count == 0 || weft_operators_only_scale(list, &factor);
+    weft_step *step = weft_schedule_add_pointwise(
+        s->request, s->schedule, list, (weft_operator_place)place, anywhere ? tile : whole);
+    weft_stored *stored = &step->as.pointwise.layout.stored;
+    stored->storage = storage;
+    memcpy(stored->decibels, s->request->call->problem.decibels, sizeof stored->decibels);
+    weft_schedule_count_bytes(step);
 }
 
 /* The transforms of the first `count` axes that are left, on a tile, with the operators on either
@@ -184,13 +205,18 @@ static void add_there_and_back(weft_stream_state *s, int count, const weft_end *
     s->left = forward;
 }
 
-/* Gives the pass' operators to its transforms. */
+/* Gives the pass' operators to its transforms. Those that are left must do the same wherever a tile
+ * lies. */
 static weft_status fuse(weft_stream_state *s, const weft_streamed_pass *pass) {
+    double factor;
     weft_schedule_fuse_operators(s->request, s->schedule);
-    for (int i = pass->first; i < s->schedule->steps; i++)
-        if (s->schedule->step[i].kind == WEFT_STEP_POINTWISE)
+    for (int i = pass->first; i < s->schedule->steps; i++) {
+        const weft_step *step = &s->schedule->step[i];
+        if (step->kind == WEFT_STEP_POINTWISE && step->as.pointwise.operators->count > 0 &&
+            !weft_operators_only_scale(step->as.pointwise.operators, &factor))
             return refuse("operators that the engine does not apply as it loads and stores are not "
                           "streamed");
+    }
     return WEFT_SUCCESS;
 }
 
@@ -205,7 +231,9 @@ static weft_status add_pass(weft_stream_state *s, int count, weft_streamed_pass 
     const weft_end to = {&tile_after, s->end.order, s->real_after, NULL};
     const weft_end *whole_after = turns ? &s->at : &next, *after = turns ? &from : &to;
     pass->first = s->schedule->steps;
-    add_copy(s, WEFT_HOST_TO_DEVICE, &s->at, &from);
+    const weft_pointwise_layout stored = {
+        .real = s->at.real, .precision = request->precision, .stored.storage = storage_of(s)};
+    add_copy(s, WEFT_HOST_TO_DEVICE, &s->at, &from, (int64_t)weft_stored_element_bytes(&stored));
     if (!turns)
         add_transforms(s, count, &next, &from, &to);
     else if (!add_round_trip(s, count, &next, &from))
@@ -213,7 +241,8 @@ static weft_status add_pass(weft_stream_state *s, int count, weft_streamed_pass 
     WEFT_TRY(fuse(s, pass));
     complete_transforms(s, pass, &tile_before, has_others(s, count));
     pass->last = s->schedule->steps;
-    add_copy(s, WEFT_DEVICE_TO_HOST, whole_after, after);
+    add_copy(s, WEFT_DEVICE_TO_HOST, whole_after, after,
+             weft_end_element_bytes(request->precision, after->real));
     pass->before = weft_end_view(request, &s->at);
     pass->after = weft_end_view(request, whole_after);
     pass->tile_before = weft_end_view(request, &from);
@@ -329,6 +358,14 @@ static void raise_to(int64_t *most, int64_t bytes) {
     if (bytes > *most) *most = bytes;
 }
 
+/* Whether a step of a tile stores where it loads. The first one does not, so that the slot which
+ * the next tile is copied to is free early. */
+static bool stays(const weft_step *step, bool first) {
+    if (step->kind == WEFT_STEP_POINTWISE)
+        return weft_stored_is_plain(&step->as.pointwise.layout.stored);
+    return step->as.fft.can_alias && !first;
+}
+
 /* Within a pass tiles go from a slot of the first workspace to one of the second and, where a
  * transform cannot be done in place, back again. */
 static void set_buffers(weft_stream_state *s) {
@@ -345,12 +382,11 @@ static void set_buffers(weft_stream_state *s) {
         raise_to(&arrays[1], last->bytes_moved / 2);
         for (int i = pass->first + 1; i < pass->last; i++) {
             weft_step *step = &schedule->step[i];
-            weft_fft_step *fft = &step->as.fft;
-            const bool in_place = i > pass->first + 1 && fft->can_alias;
+            const bool in_place = stays(step, i == pass->first + 1);
             step->src = at;
             if (!in_place) at = 2 * WEFT_BUFFER_WORKSPACE + 1 - at;
             step->dst = at;
-            fft->transform.in_place = in_place;
+            if (step->kind == WEFT_STEP_FFT) step->as.fft.transform.in_place = in_place;
             raise_to(&stream->slot_bytes[step->src - WEFT_BUFFER_WORKSPACE], step->src_bytes);
             raise_to(&stream->slot_bytes[step->dst - WEFT_BUFFER_WORKSPACE], step->dst_bytes);
         }
