@@ -5,10 +5,12 @@
  * Many tests and ranks compile the same texts, so objects stay in the folder HOST_COMPILED, which
  * is emptied when this library is made anew.
  */
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "host_cuda.h"
@@ -105,11 +107,22 @@ static int compile_text(program *p, const char *text, const char *kept) {
     return failed ? COMPILATION : SUCCESS;
 }
 
+/* Ranks come here with the same text at once: one compiles it, and the others wait. */
+static int compile_once(program *p, const char *text, const char *kept) {
+    char path[1040];
+    snprintf(path, sizeof path, "%s.lock", kept);
+    int lock = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+    if (lock < 0 || flock(lock, LOCK_EX) != 0) return OUT_OF_MEMORY;
+    int status = access(kept, R_OK) == 0 ? SUCCESS : compile_text(p, text, kept);
+    close(lock);
+    return status;
+}
+
 static int compile_source(program *p) {
     char *text = whole_source(p), kept[1024];
     if (!text) return OUT_OF_MEMORY;
     kept_path(text, kept, sizeof kept);
-    int status = access(kept, R_OK) == 0 ? SUCCESS : compile_text(p, text, kept);
+    int status = access(kept, R_OK) == 0 ? SUCCESS : compile_once(p, text, kept);
     free(text);
     size_t bytes = 0;
     char *object = status == SUCCESS ? read_file(kept, &bytes) : NULL;
