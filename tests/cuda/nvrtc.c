@@ -92,10 +92,8 @@ static int compile_text(program *p, const char *text, const char *kept) {
     if (!file) return OUT_OF_MEMORY;
     fputs(text, file);
     fclose(file);
-    snprintf(command, sizeof command,
-             "%s -std=c++17 -O1 -w -fPIC -shared -fvisibility=hidden -I%s %s/source.cpp "
-             "-o %s/object.so 2>%s/log",
-             HOST_CXX, HOST_KERNEL_FOLDER, folder, folder, folder);
+    snprintf(command, sizeof command, "%s -shared -I%s -I%s %s/source.cpp -o %s/object.so 2>%s/log",
+             HOST_CXX, HOST_COMPILED, HOST_KERNEL_FOLDER, folder, folder, folder);
     int failed = system(command);
     size_t bytes = 0;
     snprintf(path, sizeof path, "%s/log", folder);
