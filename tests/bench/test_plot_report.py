@@ -68,6 +68,12 @@ def make(table: SampleTable, folder: Path, wrong: bool) -> Path:
     return table.write(folder, job=job, run=RUN, ceilings=CEILINGS)
 
 
+def make_little(table: SampleTable, folder: Path) -> Path:
+    """A results folder with one problem, which is drawn quickly."""
+    table.block(Problem("16x16x16"), [Contestant("weft", "auto"), Contestant("fftw", "-", 1.1)], 5)
+    return table.write(folder, run=RUN)
+
+
 class Files(Case):
     def test_everything_is_written_beside_the_table(self) -> None:
         folder = make(self.table(), self.folder / "run", wrong=False)
@@ -79,7 +85,7 @@ class Files(Case):
         self.assertIn(f"{len(pictures)} pictures", said)
 
     def test_output_folder_formats_and_silence_are_obeyed(self) -> None:
-        folder = make(self.table(), self.folder / "run", wrong=False)
+        folder = make_little(self.table(), self.folder / "run")
         before = {file.name for file in folder.iterdir()}
         said = self.succeed(folder, "-o", self.folder / "out", "--format", "svg", "--quiet")
         self.assertEqual(said, "")

@@ -37,7 +37,7 @@ LONG: dict[str, Any] = {
     "together": 1,
     "sets": [
         {
-            "shapes": [{"start": "128x128x128", "doublings": 1}],
+            "shapes": ["128x128x128"],
             "kinds": ["c2c", "r2c"],
             "ranks": [2],
             "strategies": ["slab-2d1d", "slab-1d2d", "slab-y-zx", "pencil"],
@@ -46,7 +46,7 @@ LONG: dict[str, Any] = {
         }
     ],
 }
-LONG_CELLS = 32
+LONG_CELLS = 16
 
 
 def processes_that_mention(text: str) -> list[str]:

@@ -20,12 +20,21 @@ extern "C" {
  * the last entry has no name. */
 enum { HOST_ARGUMENTS = 32, HOST_SHARED_MEMORY = 227 << 10 };
 
+/* The threads of a block, if they wait for each other: run calls a function for each of them, and
+ * barrier, called there, lets the others come as far (fibers.cpp). */
+typedef struct host_fibers {
+    void (*run)(unsigned threads, void (*function)(unsigned thread));
+    void (*barrier)(void);
+} host_fibers;
+
+extern const host_fibers host_block_fibers;
+
 typedef struct host_kernel {
     const char *name;
     int arguments;
     size_t bytes[HOST_ARGUMENTS]; /* of each */
-    void (*launch)(const unsigned blocks[3], unsigned threads, size_t local_bytes,
-                   void **parameters);
+    void (*launch)(const host_fibers *fibers, const unsigned blocks[3], unsigned threads,
+                   size_t local_bytes, void **parameters);
     size_t local_bytes; /* beyond 48 KiB: what the function was told to take */
 } host_kernel;
 

@@ -1,10 +1,9 @@
 // What CUDA adds to C++, for the host: the threads of a block run one after the other, or, where
-// there are barriers, as fibers that take turns from one barrier to the next. Put before kernels in
-// the dialect of src/kernels, those compiled ahead (kernels.cpp) and those of run time (nvrtc.c).
+// there are barriers, as fibers that take turns from one barrier to the next (fibers.cpp). Put
+// before kernels in the dialect of src/kernels, those compiled ahead (kernels.cpp) and those of run
+// time (nvrtc.c).
 #ifndef WEFT_TESTS_HOST_KERNEL_HPP
 #define WEFT_TESTS_HOST_KERNEL_HPP
-
-#include <ucontext.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -65,58 +64,26 @@ template <typename Number> static inline Number __ldg(const Number *at) {
     return *at;
 }
 
-/* ---- fibers ---- */
+/* ---- threads of a block ---- */
 
-enum { HOST_THREADS = 1024, HOST_STACK = 64 << 10 };
-
-struct host_fiber {
-    ucontext_t context;
-    char *stack;
-    bool done;
-};
-
-static thread_local host_fiber host_fibers[HOST_THREADS];
-static thread_local ucontext_t host_scheduler;
+static thread_local const host_fibers *host_fibers_now;
 static thread_local void (*host_thread)(void **);
 static thread_local void **host_arguments;
 
 static inline void __syncthreads() {
     unsigned int me = threadIdx.x;
-    swapcontext(&host_fibers[me].context, &host_scheduler);
+    host_fibers_now->barrier();
     threadIdx.x = me;
 }
 
-static void host_fiber_main() {
-    unsigned int me = threadIdx.x;
+static void host_fiber(unsigned me) {
+    threadIdx.x = me;
     host_thread(host_arguments);
-    host_fibers[me].done = true;
-}
-
-static void host_run_fibers(unsigned threads) {
-    for (unsigned t = 0; t < threads; t++) {
-        host_fiber &f = host_fibers[t];
-        if (!f.stack) f.stack = static_cast<char *>(std::malloc(HOST_STACK));
-        getcontext(&f.context);
-        f.context.uc_stack.ss_sp = f.stack;
-        f.context.uc_stack.ss_size = HOST_STACK;
-        f.context.uc_link = &host_scheduler;
-        f.done = false;
-        makecontext(&f.context, host_fiber_main, 0);
-    }
-    for (unsigned left = threads; left > 0;) {
-        left = 0;
-        for (unsigned t = 0; t < threads; t++) {
-            if (host_fibers[t].done) continue;
-            threadIdx.x = t;
-            swapcontext(&host_scheduler, &host_fibers[t].context);
-            left += !host_fibers[t].done;
-        }
-    }
 }
 
 static void host_run_block(bool waits, unsigned threads, void **parameters) {
     if (waits) {
-        host_run_fibers(threads);
+        host_fibers_now->run(threads, host_fiber);
         return;
     }
     for (unsigned t = 0; t < threads; t++) {
@@ -136,8 +103,9 @@ template <typename... Parameters, void (*Function)(Parameters...)> struct host_e
         call(p, std::index_sequence_for<Parameters...>());
     }
     template <bool Waits>
-    static void launch(const unsigned blocks[3], unsigned threads, std::size_t local_bytes,
-                       void **parameters) {
+    static void launch(const host_fibers *fibers, const unsigned blocks[3], unsigned threads,
+                       std::size_t local_bytes, void **parameters) {
+        host_fibers_now = fibers;
         host_thread = thread;
         host_arguments = parameters;
         gridDim = {blocks[0], blocks[1], blocks[2]};
@@ -148,14 +116,13 @@ template <typename... Parameters, void (*Function)(Parameters...)> struct host_e
                 for (blockIdx.x = 0; blockIdx.x < blocks[0]; blockIdx.x++)
                     host_run_block(Waits, threads, parameters);
         std::free(host_local_memory);
-        for (host_fiber &f : host_fibers) {
-            std::free(f.stack);
-            f.stack = nullptr;
-        }
     }
     static constexpr host_kernel make(const char *name, bool waits) {
-        return {name, sizeof...(Parameters), {sizeof(Parameters)...},
-                waits ? launch<true> : launch<false>, 0};
+        return {name,
+                sizeof...(Parameters),
+                {sizeof(Parameters)...},
+                waits ? launch<true> : launch<false>,
+                0};
     }
 };
 

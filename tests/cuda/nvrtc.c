@@ -2,10 +2,15 @@
  * The NVRTC of host_cuda.h. The device's own kernels are compiled ahead (kernels.cpp), so it
  * compiles nothing for them, but counts its compilations in the file that WEFT_TEST_COMPILED names;
  * other texts go through the host's C++ compiler into a shared object, which is the machine code.
+ * Many tests and ranks compile the same texts, so objects stay in the folder HOST_COMPILED, which
+ * is emptied when this library is made anew.
  */
+#include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "host_cuda.h"
@@ -59,31 +64,69 @@ static void write_table(FILE *file, const char *source) {
     fprintf(file, "{}};\n");
 }
 
-/* In a folder of its own: source.cpp, object.so, log. */
-static int compile_source(program *p) {
-    char folder[] = "/tmp/weft_host_nvrtc_XXXXXX", path[64], command[2048];
+/* What is compiled: the program behind what the host needs, and the table of its kernels. */
+static char *whole_source(const program *p) {
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+    if (!file) return NULL;
+    fprintf(file, "#include \"host_kernel.hpp\"\n#line 1 \"%s\"\n%s", p->name, p->source);
+    write_table(file, p->source);
+    return fclose(file) == 0 ? text : NULL;
+}
+
+/* Where the object of a text is kept. */
+static void kept_path(const char *text, char *path, size_t bytes) {
+    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    for (const char *at = text; *at; at++) hash = (hash ^ (unsigned char)*at) * 1099511628211u;
+    snprintf(path, bytes, "%s/%016llx.so", HOST_COMPILED, (unsigned long long)hash);
+}
+
+/* In a folder of its own: source.cpp, object.so, log. The object moves to where it is kept, whole.
+ */
+static int compile_text(program *p, const char *text, const char *kept) {
+    char folder[] = HOST_COMPILED "/making_XXXXXX", path[1024], command[4096];
     if (!mkdtemp(folder)) return OUT_OF_MEMORY;
     snprintf(path, sizeof path, "%s/source.cpp", folder);
     FILE *file = fopen(path, "w");
     if (!file) return OUT_OF_MEMORY;
-    fprintf(file, "#include \"host_kernel.hpp\"\n#line 1 \"%s\"\n%s", p->name, p->source);
-    write_table(file, p->source);
+    fputs(text, file);
     fclose(file);
-    snprintf(command, sizeof command,
-             "%s -std=c++17 -O1 -w -fPIC -shared -fvisibility=hidden -I%s %s/source.cpp "
-             "-o %s/object.so 2>%s/log",
-             HOST_CXX, HOST_KERNEL_FOLDER, folder, folder, folder);
+    snprintf(command, sizeof command, "%s -shared -I%s -I%s %s/source.cpp -o %s/object.so 2>%s/log",
+             HOST_CXX, HOST_COMPILED, HOST_KERNEL_FOLDER, folder, folder, folder);
     int failed = system(command);
     size_t bytes = 0;
     snprintf(path, sizeof path, "%s/log", folder);
     p->log = read_file(path, &bytes);
     snprintf(path, sizeof path, "%s/object.so", folder);
-    char *object = failed ? NULL : read_file(path, &bytes);
-    if (object) set_image(p, object, bytes);
-    free(object);
+    if (!failed) failed = rename(path, kept);
     snprintf(command, sizeof command, "rm -r %s", folder);
     if (system(command) != 0) return OUT_OF_MEMORY;
-    return failed || !object ? COMPILATION : SUCCESS;
+    return failed ? COMPILATION : SUCCESS;
+}
+
+/* Ranks come here with the same text at once: one compiles it, and the others wait. */
+static int compile_once(program *p, const char *text, const char *kept) {
+    char path[1040];
+    snprintf(path, sizeof path, "%s.lock", kept);
+    int lock = open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0666);
+    if (lock < 0 || flock(lock, LOCK_EX) != 0) return OUT_OF_MEMORY;
+    int status = access(kept, R_OK) == 0 ? SUCCESS : compile_text(p, text, kept);
+    close(lock);
+    return status;
+}
+
+static int compile_source(program *p) {
+    char *text = whole_source(p), kept[1024];
+    if (!text) return OUT_OF_MEMORY;
+    kept_path(text, kept, sizeof kept);
+    int status = access(kept, R_OK) == 0 ? SUCCESS : compile_once(p, text, kept);
+    free(text);
+    size_t bytes = 0;
+    char *object = status == SUCCESS ? read_file(kept, &bytes) : NULL;
+    if (object) set_image(p, object, bytes);
+    free(object);
+    return status == SUCCESS && !object ? COMPILATION : status;
 }
 
 EXPORTED int nvrtcVersion(int *major, int *minor) {

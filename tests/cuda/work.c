@@ -100,7 +100,7 @@ static void run_launched(void *argument) {
     launched *l = argument;
     void *parameters[HOST_ARGUMENTS];
     for (int i = 0; i < l->kernel->arguments; i++) parameters[i] = l->bytes + l->at[i];
-    l->kernel->launch(l->blocks, l->threads, l->local_bytes, parameters);
+    l->kernel->launch(&host_block_fibers, l->blocks, l->threads, l->local_bytes, parameters);
 }
 
 /* WEFT_TEST_LAUNCH_FAIL=K: the K-th launch from now on fails, once. */
