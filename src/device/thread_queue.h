@@ -22,13 +22,17 @@ typedef enum weft_work_kind {
     WEFT_WORK_AWAIT
 } weft_work_kind;
 
-/* One piece of work, with addresses that the CPU can dereference. */
+/* One piece of work, with addresses that the CPU can dereference, unless the device does it. */
 typedef struct weft_work {
     weft_work_kind kind;
+    /* Not NULL: how the device itself does a copy or a scaling, on the queue's thread. */
+    weft_status (*own)(void *context, const struct weft_work *work);
+    void *context;
     const char *injected; /* not NULL: fail with this (static) sentence instead of doing the work */
     const void *src;
     void *dst;
     int threads;
+    weft_transfer transfer; /* of a copy that the device does */
     union {
         weft_copy copy;
         struct {

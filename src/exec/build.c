@@ -156,7 +156,7 @@ static weft_status create_programs(weft_build *b) {
 }
 
 /* Prepares a list of operators as the host's code, or as a kernel where the device does not run
- * that code. */
+ * that code. A device that has neither only scales. */
 static weft_status prepare_operators_of(weft_build *b, const weft_step *step, int slot) {
     const weft_pointwise_step *pointwise = &step->as.pointwise;
     if (b->device.ops->run) {
@@ -164,6 +164,14 @@ static weft_status prepare_operators_of(weft_build *b, const weft_step *step, in
                                        b->planner->call->options.threads,
                                        &b->operators.pointwise[slot]));
         b->memory.tables += weft_pointwise_bytes(b->operators.pointwise[slot]);
+    } else if (!b->device.ops->kernel_create) {
+        double unused;
+        if (weft_step_copies_and_scales(step, &unused)) return WEFT_SUCCESS;
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "device %s scales, but has no other operators, no conversions, no padding "
+                         "and no 1-D transforms over several ranks; choose device host, cuda or "
+                         "opencl",
+                         b->device.ops->name);
     } else if (step->dst_bytes > 0) {
         WEFT_TRY(weft_operator_pass_create(pointwise->operators, &pointwise->layout, &b->device,
                                            &b->operators.pass[slot]));

@@ -26,6 +26,13 @@ static inline bool weft_step_scales(const weft_step *step, double *factor) {
            weft_operators_only_scale(step->as.pointwise.operators, factor);
 }
 
+/* Whether the step only scales a whole array, so that a copy and the device's own scaling do. */
+static inline bool weft_step_copies_and_scales(const weft_step *step, double *factor) {
+    const weft_pointwise_layout *layout = &step->as.pointwise.layout;
+    return !layout->keeps && weft_stored_is_box(&layout->stored) &&
+           weft_operators_only_scale(step->as.pointwise.operators, factor);
+}
+
 /* An engine plan, shared by all tasks with the same transform. */
 typedef struct weft_ready_transform {
     weft_transform transform;

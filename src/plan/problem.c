@@ -212,7 +212,7 @@ static weft_status check_available(const weft_options *o) {
 static weft_status check_options(const weft_problem *p, weft_options *o, int ranks, bool bricks) {
     WEFT_TRY(weft_check_range("options.decomposition", (int)o->decomposition, WEFT_BRICK));
     WEFT_TRY(weft_check_range("options.variant", (int)o->variant, WEFT_REALIGNED));
-    WEFT_TRY(weft_check_range("options.engine", (int)o->engine, WEFT_ENGINE_IDENTITY));
+    WEFT_TRY(weft_check_range("options.engine", (int)o->engine, WEFT_ENGINE_OPENMP));
     WEFT_TRY(weft_check_range("options.device", (int)o->device, WEFT_SIMULATED));
     WEFT_TRY(weft_check_range("options.location", (int)o->location, WEFT_LOCATION_HOST));
     WEFT_TRY(weft_check_range("options.device_aware", (int)o->device_aware, WEFT_STAGED));

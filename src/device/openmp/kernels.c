@@ -1,0 +1,100 @@
+/* Target regions that copy and scale. */
+#include "device/openmp/kernels.h"
+
+enum { MOST_AXES = WEFT_AXES + 1 };
+
+/* A copy in units: loops, slowest first, the last over the units of a cell. */
+typedef struct unit_copy {
+    int64_t units;
+    int axes;
+    weft_byte_axis axis[MOST_AXES];
+} unit_copy;
+
+/* Units are moved as bytes, whatever they are. */
+typedef uint8_t __attribute__((may_alias)) unit1;
+typedef uint16_t __attribute__((may_alias)) unit2;
+typedef uint32_t __attribute__((may_alias)) unit4;
+typedef uint64_t __attribute__((may_alias)) unit8;
+typedef struct __attribute__((may_alias)) unit16 {
+    uint64_t part[2];
+} unit16;
+
+#define COPY_UNITS(bytes)                                                                          \
+    static void copy_units_##bytes(const weft_openmp_processor *p, const unit_copy *copy,          \
+                                   const char *src, char *dst) {                                   \
+        const int device = p->number, threads = p->threads;                                        \
+        const unit_copy c = *copy;                                                                 \
+        WEFT_OPENMP_ON_DEVICE(firstprivate(c) is_device_ptr(src, dst))                             \
+        for (int64_t i = 0; i < c.units; i++) {                                                    \
+            int64_t rest = i, from = 0, to = 0;                                                    \
+            for (int a = c.axes - 1; a > 0; a--) {                                                 \
+                const int64_t index = rest % c.axis[a].n;                                          \
+                rest /= c.axis[a].n;                                                               \
+                from += index * c.axis[a].src;                                                     \
+                to += index * c.axis[a].dst;                                                       \
+            }                                                                                      \
+            from += rest * c.axis[0].src;                                                          \
+            to += rest * c.axis[0].dst;                                                            \
+            *(unit##bytes *)(void *)(dst + to) = *(const unit##bytes *)(const void *)(src + from); \
+        }                                                                                          \
+    }
+
+COPY_UNITS(1)
+COPY_UNITS(2)
+COPY_UNITS(4)
+COPY_UNITS(8)
+COPY_UNITS(16)
+
+/* The widest unit that divides all addresses and strides; units of 16 bytes need no more than the
+ * alignment of their halves. */
+static int64_t widest_unit(const weft_byte_copy *copy) {
+    uint64_t all = (uint64_t)copy->cell, where = (uint64_t)(uintptr_t)copy->src;
+    where |= (uint64_t)(uintptr_t)copy->dst;
+    for (int a = 0; a < copy->axes; a++) {
+        all |= (uint64_t)copy->axis[a].src;
+        all |= (uint64_t)copy->axis[a].dst;
+    }
+    if (all % 16 == 0 && where % 8 == 0) return 16;
+    int64_t unit = 8;
+    while ((all | where) % (uint64_t)unit != 0) unit /= 2;
+    return unit;
+}
+
+void weft_openmp_copy_kernel(const weft_openmp_processor *p, const weft_byte_copy *copy) {
+    static void (*const kernels[])(const weft_openmp_processor *, const unit_copy *, const char *,
+                                   char *) = {copy_units_1, copy_units_2, copy_units_4,
+                                              copy_units_8, copy_units_16};
+    const int64_t unit = widest_unit(copy);
+    unit_copy c = {.units = copy->cell / unit, .axes = copy->axes};
+    for (int a = 0; a < copy->axes; a++) {
+        c.axis[a] = copy->axis[a];
+        c.units *= copy->axis[a].n;
+    }
+    c.axis[c.axes++] = (weft_byte_axis){copy->cell / unit, unit, unit};
+    int kernel = 0;
+    while (1 << kernel < unit) kernel++;
+    kernels[kernel](p, &c, copy->src, copy->dst);
+}
+
+static void scale_doubles(const weft_openmp_processor *p, double *data, int64_t count,
+                          double factor) {
+    const int device = p->number, threads = p->threads;
+    WEFT_OPENMP_ON_DEVICE(is_device_ptr(data))
+    for (int64_t i = 0; i < count; i++) data[i] *= factor;
+}
+
+/* The factor keeps its double precision, so that each value is rounded once. */
+static void scale_floats(const weft_openmp_processor *p, float *data, int64_t count,
+                         double factor) {
+    const int device = p->number, threads = p->threads;
+    WEFT_OPENMP_ON_DEVICE(is_device_ptr(data))
+    for (int64_t i = 0; i < count; i++) data[i] = (float)((double)data[i] * factor);
+}
+
+void weft_openmp_scale_kernel(const weft_openmp_processor *p, weft_precision precision, void *data,
+                              int64_t count, double factor) {
+    if (precision == WEFT_SINGLE)
+        scale_floats(p, data, count, factor);
+    else
+        scale_doubles(p, data, count, factor);
+}

@@ -1,0 +1,21 @@
+/* The kernels of the OpenMP device: target regions that copy and scale. */
+#ifndef WEFT_DEVICE_OPENMP_KERNELS_H
+#define WEFT_DEVICE_OPENMP_KERNELS_H
+
+#include "device/openmp/openmp.h"
+#include "device/strided_copy.h"
+
+/* A loop of independent iterations on the device. The function around it has the variables `device`
+ * and `threads`, and what the clauses name. */
+#define WEFT_OPENMP_PRAGMA(text) _Pragma(#text)
+#define WEFT_OPENMP_ON_DEVICE(clauses)                                                             \
+    WEFT_OPENMP_PRAGMA(omp target teams distribute parallel for device(device) num_threads(threads) clauses)
+
+/* Copies within the memory of the device. */
+void weft_openmp_copy_kernel(const weft_openmp_processor *p, const weft_byte_copy *copy);
+
+/* Multiplies `count` numbers by `factor`. */
+void weft_openmp_scale_kernel(const weft_openmp_processor *p, weft_precision precision, void *data,
+                              int64_t count, double factor);
+
+#endif
