@@ -198,6 +198,15 @@ static inline void draw_operators(int (*pick)(int), weft_problem *p, bool arrays
     }
 }
 
+/* Scalings alone, one in each of some places: what every device has. */
+static inline void draw_scalings(int (*pick)(int), weft_problem *p, drawn_operators *d) {
+    for (int place = 0; place < PLACES; place++) {
+        d->list[place][0] =
+            (weft_operator){.kind = WEFT_OPERATOR_SCALE, .factor = (1 + pick(9)) / 7.0};
+        *operators_of(p, place) = (weft_operators){d->list[place], pick(2)};
+    }
+}
+
 /* Of the operators on the spectrum, those that leave one that real data has. */
 static inline void keep_real_spectra(weft_problem *p, drawn_operators *d) {
     weft_operator *list = d->list[1];
