@@ -229,10 +229,12 @@ static weft_status check_options(const weft_problem *p, weft_options *o, int ran
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "options.device_number is %lld; give 1 + the number of a GPU, or 0",
                          (long long)o->device_number);
-    if (o->device_number > 0 && (o->device != WEFT_CUDA || ranks > 1))
+    const bool numbered = o->device == WEFT_CUDA || o->device == WEFT_OPENMP;
+    if (o->device_number > 0 && (!numbered || ranks > 1))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "options.device_number is for device cuda and contexts of one process; "
-                         "WEFT_CUDA_DEVICE of the environment chooses a rank's GPU");
+                         "options.device_number is for devices cuda and openmp and contexts of one "
+                         "process; WEFT_CUDA_DEVICE or WEFT_OPENMP_DEVICE of the environment "
+                         "chooses a rank's GPU");
     if (o->threads < 0 || o->threads > WEFT_MAX_THREADS)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "options.threads is %d; it must be 0 to %d",
                          o->threads, WEFT_MAX_THREADS);

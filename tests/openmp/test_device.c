@@ -28,6 +28,11 @@ static void a_number_that_openmp_does_not_have_is_refused(void **state) {
     status = weft_device_probe(WEFT_OPENMP, NULL);
     expect_refused(status, WEFT_ERROR_INVALID_ARGUMENT, weft_thread_error(), "WEFT_OPENMP_DEVICE");
     unsetenv("WEFT_OPENMP_DEVICE");
+    const weft_problem problem = {.rank = 1, .n = {8}};
+    const weft_options options = {.device = WEFT_OPENMP, .device_number = 9999};
+    weft_plan plan = NULL;
+    status = weft_plan_create(context, &problem, &options, &plan);
+    expect_refused(status, WEFT_ERROR_INVALID_ARGUMENT, weft_last_error(context), "device_number");
 }
 
 static void the_host_is_a_device(void **state) {

@@ -11,7 +11,7 @@ static weft_status openmp_probe(const char **description) {
     static _Thread_local char described[128];
     weft_openmp_processor p;
     weft_openmp_copies copies;
-    WEFT_TRY(weft_openmp_choose(1, &p));
+    WEFT_TRY(weft_openmp_choose(0, &p));
     WEFT_TRY(weft_openmp_copies_read(&copies));
     if (p.is_host)
         snprintf(described, sizeof described, "OpenMP target regions on the host, %d other devices",
@@ -106,7 +106,7 @@ static void openmp_close(weft_device_state *device) {
 static weft_status openmp_open(const weft_device_settings *settings, weft_device_state **device) {
     weft_openmp_processor processor;
     weft_openmp_copies copies;
-    WEFT_TRY(weft_openmp_choose(settings->threads, &processor));
+    WEFT_TRY(weft_openmp_choose(settings->number, &processor));
     WEFT_TRY(weft_openmp_copies_read(&copies));
     weft_device_state *made = calloc(1, sizeof *made);
     if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a device");
@@ -123,6 +123,11 @@ static weft_status openmp_open(const weft_device_settings *settings, weft_device
     }
     *device = made;
     return WEFT_SUCCESS;
+}
+
+/* As options.device_number counts; 0 for the host. */
+static int openmp_number(const weft_device_state *device) {
+    return device->processor.is_host ? 0 : 1 + device->processor.number;
 }
 
 /* ---- queues and events ---- */
@@ -232,6 +237,7 @@ const weft_device_ops weft_device_openmp = {
     .probe = openmp_probe,
     .open = openmp_open,
     .close = openmp_close,
+    .number = openmp_number,
     .allocate = weft_openmp_allocate,
     .free = weft_openmp_free,
     .queue_create = openmp_queue_create,

@@ -46,7 +46,7 @@ typedef struct weft_openmp_area {
 struct weft_device_state {
     weft_openmp_processor processor;
     weft_openmp_copies copies;
-    int threads; /* of the host, for packing */
+    int threads; /* of the host, which pack */
     weft_allocations allocations;
     weft_openmp_area staging; /* of packed copies */
     bool prepared;            /* staging was allocated, as far as memory allowed */
@@ -54,10 +54,11 @@ struct weft_device_state {
     weft_queue *default_queue;
 };
 
-/* Finds the device of this process: the one that WEFT_OPENMP_DEVICE names by number ("host": the
- * initial device), else by the rank on the node, else the initial device. Fails with
- * WEFT_ERROR_INVALID_ARGUMENT where there is none of that number. */
-weft_status weft_openmp_choose(int threads, weft_openmp_processor *processor);
+/* Finds the device of this process: the one of options.device_number, `given`, if that is not 0;
+ * else the one that WEFT_OPENMP_DEVICE names by number ("host": the initial device), else by the
+ * rank on the node, else the initial device. Fails with WEFT_ERROR_INVALID_ARGUMENT where there is
+ * none of that number. */
+weft_status weft_openmp_choose(int given, weft_openmp_processor *processor);
 
 /* Reads WEFT_OPENMP_COPIES. */
 weft_status weft_openmp_copies_read(weft_openmp_copies *copies);

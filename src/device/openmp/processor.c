@@ -11,15 +11,23 @@ enum {
     THREADS = 128 /* of a team on a GPU: its lanes, or as many as the compiler makes of them */
 };
 
-/* Sets the number of the device; that of the initial device if there is no other. */
-static weft_status find_number(int devices, int host, int *number) {
+/* Sets the number of the device: `given` less one or, where that is 0, by the environment. */
+static weft_status find_number(int given, int devices, int host, int *number) {
     const char *wanted = getenv("WEFT_OPENMP_DEVICE");
+    if (given > devices)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "options.device_number is %d, for OpenMP's device %d; there are %d", given,
+                         given - 1, devices);
+    if (given > 0) {
+        *number = given - 1;
+        return WEFT_SUCCESS;
+    }
     if (!wanted || !wanted[0]) {
         *number = devices > 0 ? weft_node_rank() % devices : host;
         return WEFT_SUCCESS;
     }
     char *end;
-    const long given = strtol(wanted, &end, 10);
+    const long chosen = strtol(wanted, &end, 10);
     if (strcmp(wanted, "host") == 0) {
         *number = host;
         return WEFT_SUCCESS;
@@ -30,27 +38,25 @@ static weft_status find_number(int devices, int host, int *number) {
             "WEFT_OPENMP_DEVICE=\"%.40s\": OpenMP has no device besides the host here; "
             "give \"host\"",
             wanted);
-    if (*end != '\0' || given < 0 || given >= devices)
+    if (*end != '\0' || chosen < 0 || chosen >= devices)
         return weft_fail(
             WEFT_ERROR_INVALID_ARGUMENT,
             "WEFT_OPENMP_DEVICE=\"%.40s\": give the number of one of OpenMP's devices, "
             "0 to %d, or \"host\"",
             wanted, devices - 1);
-    *number = (int)given;
+    *number = (int)chosen;
     return WEFT_SUCCESS;
 }
 
-weft_status weft_openmp_choose(int threads, weft_openmp_processor *processor) {
+/* On the host a kernel is done by the queue's own thread: GCC starts the other threads of a team
+ * with each target region and ends them with it, which takes longer than most regions. */
+weft_status weft_openmp_choose(int given, weft_openmp_processor *processor) {
     const int devices = weft_omp_devices(), host = omp_get_initial_device();
     int number = host;
-    WEFT_TRY(find_number(devices, host, &number));
+    WEFT_TRY(find_number(given, devices, host, &number));
     const bool is_host = number == host;
-    *processor = (weft_openmp_processor){.number = number,
-                                         .host = host,
-                                         .is_host = is_host,
-                                         .threads = !is_host      ? THREADS
-                                                    : threads > 0 ? threads
-                                                                  : 1};
+    *processor = (weft_openmp_processor){
+        .number = number, .host = host, .is_host = is_host, .threads = is_host ? 1 : THREADS};
     return WEFT_SUCCESS;
 }
 

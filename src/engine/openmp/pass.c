@@ -88,7 +88,7 @@ static void lay_out(weft_openmp_pass *pass) {
 
 /* On the host lines stay in the cache from stage to stage; a GPU wants many of them. */
 static uint32_t lines_at_once(const weft_openmp_pass *pass, const weft_openmp_processor *p) {
-    const uint64_t points = p->is_host ? (uint64_t)8192 * (uint64_t)p->threads : (uint64_t)1 << 21;
+    const uint64_t points = p->is_host ? (uint64_t)8192 : (uint64_t)1 << 21;
     uint64_t lines = points / pass->room;
     if (lines > pass->lines) lines = pass->lines;
     return lines > 0 ? (uint32_t)lines : 1;
