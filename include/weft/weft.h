@@ -214,9 +214,9 @@ typedef enum weft_device {
                       part of its name), else a GPU by the rank on its node, else the first */
     WEFT_OPENMP,   /* OpenMP's target directives: the device whose number WEFT_OPENMP_DEVICE of the
                       environment gives, else by the rank on its node; where there is none, or it
-                      is "host", the host. It scales, but other operators, conversions, padding,
-                      real-to-real transforms and 1-D transforms over several ranks are
-                      WEFT_ERROR_UNSUPPORTED */
+                      is "host", the host. Functions, matrices, reductions, conversions, padding,
+                      kept spectra, real-to-real transforms and 1-D transforms over several ranks
+                      are WEFT_ERROR_UNSUPPORTED there */
     WEFT_SIMULATED /* a device made of threads with its own address space, for tests: see
                       docs/design.md */
 } weft_device;

@@ -94,6 +94,8 @@ weft_status weft_work_do(const weft_work *work) {
         weft_scale_run(work->as.scale.precision, work->dst, work->as.scale.count,
                        work->as.scale.factor, work->threads);
         break;
+    case WEFT_WORK_MULTIPLY:
+        return weft_fail(WEFT_ERROR_DEVICE, "the host has no factors to multiply by");
     case WEFT_WORK_CALLBACK:
         work->as.callback.function(work->as.callback.argument);
         break;

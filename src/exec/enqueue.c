@@ -23,8 +23,7 @@ static weft_status enqueue_fft(weft_build *b, const weft_program *p, int t, weft
     return b->candidate.engine->execute(plan, &b->device, queue, in, out);
 }
 
-/* Scaling alone is the device's own work in place, and on a device without kernels and the host's
- * code, which has no other operators, after a copy. */
+/* Scaling alone is the device's own work in place. */
 static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, int slot,
                                      weft_queue *queue, void *const *buffer) {
     const weft_device_handle *d = &b->device;
@@ -33,15 +32,11 @@ static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, int s
     const void *src = buffer[step->src];
     void *dst = buffer[step->dst];
     double factor = 1;
-    const bool scales = weft_step_scales(step, &factor);
-    if (!scales && !d->ops->run && !d->ops->kernel_create) {
-        const weft_copy copy = weft_copy_of_run(step->dst_bytes / number, (size_t)number);
-        (void)weft_step_copies_and_scales(step, &factor);
-        WEFT_TRY(d->ops->copy(d->state, queue, &copy, src, dst, WEFT_DEVICE_TO_DEVICE));
-    }
-    if (scales || (!d->ops->run && !d->ops->kernel_create))
+    if (weft_step_scales(step, &factor))
         return d->ops->scale(d->state, queue, layout->precision, dst, step->dst_bytes / number,
                              factor);
+    if (b->operators.factors[slot])
+        return weft_operator_factors_run(b->operators.factors[slot], queue, src, dst);
     if (b->operators.pass[slot]) {
         weft_operator_pass_keep_at(b->operators.pass[slot], b->buffers.spectrum);
         return weft_operator_pass_run(b->operators.pass[slot], queue, src, dst);

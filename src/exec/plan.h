@@ -8,6 +8,7 @@
 
 #include "exec/context.h"
 #include "exec/program.h"
+#include "operator/factors.h"
 #include "operator/kernel.h"
 #include "plan/planner.h"
 
@@ -23,13 +24,6 @@ static inline int weft_operator_slot(const weft_schedule *schedule, const weft_s
 /* Whether the step is what the device's own scaling does: in place, by *factor. */
 static inline bool weft_step_scales(const weft_step *step, double *factor) {
     return step->src == step->dst && !step->as.pointwise.layout.keeps &&
-           weft_operators_only_scale(step->as.pointwise.operators, factor);
-}
-
-/* Whether the step only scales a whole array, so that a copy and the device's own scaling do. */
-static inline bool weft_step_copies_and_scales(const weft_step *step, double *factor) {
-    const weft_pointwise_layout *layout = &step->as.pointwise.layout;
-    return !layout->keeps && weft_stored_is_box(&layout->stored) &&
            weft_operators_only_scale(step->as.pointwise.operators, factor);
 }
 
@@ -80,6 +74,7 @@ typedef struct weft_ready_transforms {
 typedef struct weft_ready_operators {
     weft_pointwise *pointwise[WEFT_OPERATOR_SLOTS];
     weft_operator_pass *pass[WEFT_OPERATOR_SLOTS];
+    weft_operator_factors *factors[WEFT_OPERATOR_SLOTS];
 } weft_ready_operators;
 
 typedef struct weft_buffers {

@@ -164,10 +164,14 @@ static const case_of cases[] = {
     {.name = "openmp-pencil",
      .problem = {SHAPE, .norm = WEFT_NORM_BACKWARD},
      .options = {OPENMP, PENCIL, .exchange = {WEFT_A2A_SYNC}}},
-    {.name = "openmp-operators", /* it has none but scalings */
+    {.name = "openmp-operators",
+     .problem = {SHAPE},
+     .options = {OPENMP, SLAB, .exchange = {WEFT_P2P_SYNC}, .convolve = 1},
+     .operators = true},
+    {.name = "openmp-reduces", /* which it does not */
      .problem = {SHAPE},
      .options = {OPENMP, SLAB, .exchange = {WEFT_P2P_SYNC}},
-     .operators = true,
+     .reduces = true,
      .refused = true},
 };
 enum { case_count = sizeof cases / sizeof cases[0], MOST_CASES = case_count };

@@ -198,13 +198,12 @@ static inline void draw_operators(int (*pick)(int), weft_problem *p, bool arrays
     }
 }
 
-/* Scalings alone, one in each of some places: what every device has. */
-static inline void draw_scalings(int (*pick)(int), weft_problem *p, drawn_operators *d) {
-    for (int place = 0; place < PLACES; place++) {
-        d->list[place][0] =
-            (weft_operator){.kind = WEFT_OPERATOR_SCALE, .factor = (1 + pick(9)) / 7.0};
-        *operators_of(p, place) = (weft_operators){d->list[place], pick(2)};
-    }
+/* For a device that multiplies only. */
+static inline void leave_functions_out(weft_problem *p, drawn_operators *d) {
+    for (int place = 0; place < PLACES; place++)
+        for (int k = 0; k < operators_of(p, place)->count; k++)
+            if (d->list[place][k].kind == WEFT_OPERATOR_FUNCTION)
+                d->list[place][k].kind = WEFT_OPERATOR_SCALE;
 }
 
 /* Of the operators on the spectrum, those that leave one that real data has. */

@@ -62,18 +62,23 @@ static weft_status plan_with(const weft_problem *problem, weft_options options, 
     return weft_plan_create(context, problem, &options, plan);
 }
 
-static void other_operators_than_scalings_are_refused(void **state) {
+static void what_it_does_not_have_is_refused(void **state) {
     (void)state;
-    const weft_operator window[] = {
-        {.kind = WEFT_OPERATOR_WINDOW, .window = {{.kind = WEFT_WINDOW_HANN}}}};
-    const weft_problem windowed = {.rank = 1, .n = {8}, .load = {window, 1}};
-    const weft_problem cosines = {.rank = 1, .n = {8}, .kind = WEFT_R2R, .axis = {WEFT_DCT2}};
+    const weft_operator function[] = {{.kind = WEFT_OPERATOR_FUNCTION, .snippet = "value.x += 1;"}};
+    const weft_problem refused[] = {
+        {.rank = 1, .n = {8}, .load = {function, 1}},
+        {.rank = 1, .n = {8}, .load_storage = WEFT_STORAGE_FLOAT},
+        {.rank = 1, .n = {8}, .pad_from = {6}},
+        {.rank = 1, .n = {8}, .kind = WEFT_R2R, .axis = {WEFT_DCT2}},
+    };
     weft_plan plan = NULL;
-    weft_status status = plan_with(&windowed, (weft_options){0}, &plan);
-    expect_refused(status, WEFT_ERROR_UNSUPPORTED, weft_last_error(context), "no other operators");
-    status = plan_with(&cosines, (weft_options){0}, &plan);
-    expect_refused(status, WEFT_ERROR_UNSUPPORTED, weft_last_error(context), "openmp");
-    status = plan_with(&windowed, (weft_options){.engine = WEFT_ENGINE_NATIVE}, &plan);
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        const weft_status status = plan_with(&refused[i], (weft_options){0}, &plan);
+        expect_refused(status, WEFT_ERROR_UNSUPPORTED, weft_last_error(context), "device openmp");
+    }
+    const weft_problem plain = {.rank = 1, .n = {8}};
+    const weft_status status =
+        plan_with(&plain, (weft_options){.engine = WEFT_ENGINE_NATIVE}, &plan);
     expect_refused(status, WEFT_ERROR_UNSUPPORTED, weft_last_error(context), "openmp");
     assert_null(plan);
 }
@@ -111,7 +116,7 @@ int main(void) {
         cmocka_unit_test(a_number_that_openmp_does_not_have_is_refused),
         cmocka_unit_test(the_host_is_a_device),
         cmocka_unit_test(copies_have_two_names),
-        cmocka_unit_test(other_operators_than_scalings_are_refused),
+        cmocka_unit_test(what_it_does_not_have_is_refused),
         cmocka_unit_test(a_cube_goes_there_and_back),
         cmocka_unit_test(a_limit_of_device_memory_is_kept),
     };

@@ -1,9 +1,9 @@
 /*
- * Copies and scalings of the OpenMP device, as its queues' threads do them. Within the device a
- * contiguous copy is OpenMP's and any other a kernel's. Over the link a contiguous copy is
- * OpenMP's; a strided one is made of OpenMP's rectangles, or goes through dense memory on either
- * side: the host packs what it reads, or unpacks what it gets, and a kernel does the same on the
- * device. Runtimes copy a rectangle row by row, so short rows take long.
+ * Copies, scalings and multiplications of the OpenMP device, as its queues' threads do them. Within
+ * the device a contiguous copy is OpenMP's and any other a kernel's. Over the link a contiguous
+ * copy is OpenMP's; a strided one is made of OpenMP's rectangles, or goes through dense memory on
+ * either side: the host packs what it reads, or unpacks what it gets, and a kernel does the same on
+ * the device. Runtimes copy a rectangle row by row, so short rows take long.
  */
 #include <stdlib.h>
 
@@ -263,5 +263,11 @@ weft_status weft_openmp_scale_now(void *state, const weft_work *work) {
     const weft_device_state *device = state;
     weft_openmp_scale_kernel(&device->processor, work->as.scale.precision, work->dst,
                              work->as.scale.count, work->as.scale.factor);
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_openmp_multiply_now(void *state, const weft_work *work) {
+    const weft_device_state *device = state;
+    weft_openmp_multiply_kernel(&device->processor, &work->as.factors, work->src, work->dst);
     return WEFT_SUCCESS;
 }

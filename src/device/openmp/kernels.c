@@ -1,4 +1,4 @@
-/* Target regions that copy and scale. */
+/* Target regions that copy, scale and multiply. */
 #include "device/openmp/kernels.h"
 
 enum { MOST_AXES = WEFT_AXES + 1 };
@@ -97,4 +97,20 @@ void weft_openmp_scale_kernel(const weft_openmp_processor *p, weft_precision pre
         scale_floats(p, data, count, factor);
     else
         scale_doubles(p, data, count, factor);
+}
+
+#define REAL double
+#define NAME(name) name##_doubles
+#include "device/openmp/factors.inc"
+
+#define REAL float
+#define NAME(name) name##_floats
+#include "device/openmp/factors.inc"
+
+void weft_openmp_multiply_kernel(const weft_openmp_processor *p, const weft_device_factors *factors,
+                                 const void *in, void *out) {
+    if (factors->precision == WEFT_SINGLE)
+        multiply_floats(p, factors, in, out);
+    else
+        multiply_doubles(p, factors, in, out);
 }

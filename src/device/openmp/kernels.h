@@ -21,4 +21,8 @@ void weft_openmp_copy_kernel(const weft_openmp_processor *p, const weft_byte_cop
 void weft_openmp_scale_kernel(const weft_openmp_processor *p, weft_precision precision, void *data,
                               int64_t count, double factor);
 
+/* Multiplies a box by factors, from array to array, or in place. */
+void weft_openmp_multiply_kernel(const weft_openmp_processor *p, const weft_device_factors *factors,
+                                 const void *in, void *out);
+
 #endif

@@ -227,6 +227,18 @@ static weft_status openmp_scale(weft_device_state *device, weft_queue *queue,
     return put(device, queue, &work);
 }
 
+static weft_status openmp_multiply(weft_device_state *device, weft_queue *queue,
+                                   const weft_device_factors *factors, const void *in, void *out) {
+    if (factors->elements == 0) return WEFT_SUCCESS;
+    const weft_work work = {.kind = WEFT_WORK_MULTIPLY,
+                            .own = weft_openmp_multiply_now,
+                            .context = device,
+                            .src = in,
+                            .dst = out,
+                            .as.factors = *factors};
+    return put(device, queue, &work);
+}
+
 /* No `run`: the functions of the host are not compiled for a GPU. */
 const weft_device_ops weft_device_openmp = {
     .name = "openmp",
@@ -252,4 +264,5 @@ const weft_device_ops weft_device_openmp = {
     .prepare_transfers = weft_openmp_prepare_transfers,
     .callback = openmp_callback,
     .scale = openmp_scale,
+    .multiply = openmp_multiply,
 };
