@@ -45,13 +45,15 @@ typedef struct bench { /* what an engine works at */
     weft_queue *queue;
 } bench;
 
-/* cuFFT computes on the CUDA device, the jit engine on a device that has kernels (OpenCL's, or what
- * WEFT_TEST_DEVICE says), all others on the host. */
+/* cuFFT computes on the CUDA device, the OpenMP engine on the OpenMP device, the jit engine on a
+ * device that has kernels (OpenCL's, or what WEFT_TEST_DEVICE says), all others on the host. */
 static inline weft_device device_id_of(const weft_engine_ops *engine) {
     const char *asked = getenv("WEFT_TEST_DEVICE");
     if (engine->id == WEFT_ENGINE_JIT)
         return asked && strcmp(asked, "cuda") == 0 ? WEFT_CUDA : WEFT_OPENCL;
-    return engine->id == WEFT_ENGINE_CUFFT ? WEFT_CUDA : WEFT_HOST;
+    return engine->id == WEFT_ENGINE_CUFFT    ? WEFT_CUDA
+           : engine->id == WEFT_ENGINE_OPENMP ? WEFT_OPENMP
+                                              : WEFT_HOST;
 }
 
 /* The device on which an engine is tested; NULL: this build does not have it. */
@@ -87,12 +89,12 @@ static inline void skip_engine(const weft_engine_ops *engine, const char *why) {
 }
 
 /* Whether the engine can run here and is to be tested, the jit engine only by name: compiling takes
- * long on a CPU, so it has tests of its own, with a label of their own. That the native engine does
- * not use the SIMD set it was told to is a failure. */
+ * long on a CPU, so it has tests of its own, with a label of their own; so has the OpenMP engine.
+ * That the native engine does not use the SIMD set it was told to is a failure. */
 static inline bool engine_is_tested(const weft_engine_ops *engine) {
     const char *only = getenv("WEFT_TEST_ENGINE"), *simd = getenv("WEFT_SIMD"), *description = NULL;
     if (only && strcmp(only, engine->name) != 0) return false;
-    if (!only && engine->id == WEFT_ENGINE_JIT) return false;
+    if (!only && (engine->id == WEFT_ENGINE_JIT || engine->id == WEFT_ENGINE_OPENMP)) return false;
     const weft_device_ops *device = device_of(engine);
     if (engine->probe(&description) != WEFT_SUCCESS || !device ||
         device->probe(NULL) != WEFT_SUCCESS) {

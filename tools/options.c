@@ -283,8 +283,8 @@ static weft_status set_quiet(void *target, const char *value) {
 
 static const option_flag shared_flags[] = {
     {"ranks", "P", "run on P processes (starts mpirun)", set_ranks},
-    {"device", "D", "host, cuda, opencl or simulated", set_device},
-    {"engine", "E", "auto, native, fftw, cufft, jit, reference", set_engine},
+    {"device", "D", "host, cuda, opencl, openmp or simulated", set_device},
+    {"engine", "E", "auto, native, fftw, cufft, jit, openmp, reference", set_engine},
     {"decomposition", "D", "auto, slab-2d1d, slab-1d2d, slab-y-zx, pencil", set_decomposition},
     {"grid", "P1xP2", "processes along each split axis", set_grid},
     {"variant", "V", "auto, default, realigned", set_variant},

@@ -290,10 +290,11 @@ static const weft_engine_ops *const engines[] = {
 };
 #undef WEFT_ENGINE_ENTRY
 
-/* The device that an engine computes on: cuFFT on CUDA, the jit engine there or through OpenCL, all
- * others here. NULL: there is none. */
+/* The device that an engine computes on: cuFFT on CUDA, the jit engine there or through OpenCL, the
+ * OpenMP engine on OpenMP's, all others here. NULL: there is none. */
 static const weft_device_ops *device_of(const weft_engine_ops *engine) {
     static const weft_device with_kernels[] = {WEFT_CUDA, WEFT_OPENCL};
+    if (engine->id == WEFT_ENGINE_OPENMP) return weft_device_find(WEFT_OPENMP);
     if (engine->id != WEFT_ENGINE_JIT && engine->id != WEFT_ENGINE_CUFFT)
         return weft_device_find(WEFT_HOST);
     for (int d = 0; d < (engine->id == WEFT_ENGINE_JIT ? 2 : 1); d++) {
@@ -304,12 +305,13 @@ static const weft_device_ops *device_of(const weft_engine_ops *engine) {
 }
 
 /* Every engine that can compute somewhere; the jit engine only by name, since it compiles kernels
- * for every case. */
+ * for every case, and so the OpenMP engine, which the host has no use for. */
 weft_status engines_validate(const shared_options *shared, engines_result *result) {
     const weft_device_settings settings = {.threads = 1};
     for (size_t e = 0; e < sizeof engines / sizeof engines[0]; e++) {
         const weft_engine chosen = shared->plan.engine;
-        const bool by_name = engines[e]->id == WEFT_ENGINE_JIT;
+        const bool by_name =
+            engines[e]->id == WEFT_ENGINE_JIT || engines[e]->id == WEFT_ENGINE_OPENMP;
         if (chosen != engines[e]->id && (chosen != WEFT_ENGINE_AUTO || by_name)) continue;
         weft_device_handle device = {.ops = device_of(engines[e])};
         if (!device.ops) continue;

@@ -201,7 +201,9 @@ typedef enum weft_engine {
     WEFT_ENGINE_JIT,    /* weft's own kernels, compiled at run time: every size, on WEFT_CUDA and
                            WEFT_OPENCL */
     WEFT_ENGINE_REFERENCE, /* portable C, every size, accurate rather than fast */
-    WEFT_ENGINE_IDENTITY   /* transforms nothing: the redistributions of a WEFT_C2C plan alone */
+    WEFT_ENGINE_IDENTITY,  /* transforms nothing: the redistributions of a WEFT_C2C plan alone */
+    WEFT_ENGINE_OPENMP     /* weft's own kernels in OpenMP's target regions: every size; only with
+                              WEFT_OPENMP */
 } weft_engine;
 
 typedef enum weft_device {
@@ -210,7 +212,11 @@ typedef enum weft_device {
                       environment */
     WEFT_OPENCL,   /* a device of OpenCL 1.2: WEFT_OPENCL_DEVICE of the environment (a number, or a
                       part of its name), else a GPU by the rank on its node, else the first */
-    WEFT_OPENMP,   /* reserved */
+    WEFT_OPENMP,   /* OpenMP's target directives: the device whose number WEFT_OPENMP_DEVICE of the
+                      environment gives, else by the rank on its node; where there is none, or it
+                      is "host", the host. Functions, matrices, reductions, conversions, padding,
+                      kept spectra, real-to-real transforms and 1-D transforms over several ranks
+                      are WEFT_ERROR_UNSUPPORTED there */
     WEFT_SIMULATED /* a device made of threads with its own address space, for tests: see
                       docs/design.md */
 } weft_device;
@@ -582,8 +588,9 @@ typedef struct weft_options {
                      one trip through memory */
     int keep_spectrum; /* 1: convolutions store the spectrum, too: see weft_convolve. With convolve,
                           without bricks, on devices with WEFT_LOCATION_DEVICE */
-    int64_t device_number; /* WEFT_CUDA, in contexts of one process: 1 + the number of the GPU, as
-                              the driver counts them; 0: as weft_device says */
+    int64_t device_number; /* WEFT_CUDA and WEFT_OPENMP, in contexts of one process: 1 + the number
+                              of the GPU, as the driver or OpenMP counts them; 0: as weft_device
+                              says */
     weft_stream stream;
     int64_t reserved[14];
 } weft_options;

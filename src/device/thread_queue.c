@@ -83,6 +83,7 @@ static void await_record(weft_event *event, uint64_t ticket) {
 
 weft_status weft_work_do(const weft_work *work) {
     if (work->injected) return weft_fail(WEFT_ERROR_DEVICE, "%s", work->injected);
+    if (work->own) return work->own(work->context, work);
     switch (work->kind) {
     case WEFT_WORK_COPY:
         weft_copy_run(&work->as.copy, work->src, work->dst, work->threads);
@@ -93,6 +94,8 @@ weft_status weft_work_do(const weft_work *work) {
         weft_scale_run(work->as.scale.precision, work->dst, work->as.scale.count,
                        work->as.scale.factor, work->threads);
         break;
+    case WEFT_WORK_MULTIPLY:
+        return weft_fail(WEFT_ERROR_DEVICE, "the host has no factors to multiply by");
     case WEFT_WORK_CALLBACK:
         work->as.callback.function(work->as.callback.argument);
         break;

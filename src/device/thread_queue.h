@@ -17,18 +17,23 @@ typedef enum weft_work_kind {
     WEFT_WORK_COPY,
     WEFT_WORK_RUN,
     WEFT_WORK_SCALE,
+    WEFT_WORK_MULTIPLY, /* by the device itself only */
     WEFT_WORK_CALLBACK,
     WEFT_WORK_RECORD,
     WEFT_WORK_AWAIT
 } weft_work_kind;
 
-/* One piece of work, with addresses that the CPU can dereference. */
+/* One piece of work, with addresses that the CPU can dereference, unless the device does it. */
 typedef struct weft_work {
     weft_work_kind kind;
+    /* Not NULL: how the device itself does its work, on the queue's thread. */
+    weft_status (*own)(void *context, const struct weft_work *work);
+    void *context;
     const char *injected; /* not NULL: fail with this (static) sentence instead of doing the work */
     const void *src;
     void *dst;
     int threads;
+    weft_transfer transfer; /* of a copy that the device does */
     union {
         weft_copy copy;
         struct {
@@ -40,6 +45,7 @@ typedef struct weft_work {
             int64_t count;
             double factor;
         } scale;
+        weft_device_factors factors;
         struct {
             void (*function)(void *);
             void *argument;

@@ -212,7 +212,7 @@ static weft_status check_available(const weft_options *o) {
 static weft_status check_options(const weft_problem *p, weft_options *o, int ranks, bool bricks) {
     WEFT_TRY(weft_check_range("options.decomposition", (int)o->decomposition, WEFT_BRICK));
     WEFT_TRY(weft_check_range("options.variant", (int)o->variant, WEFT_REALIGNED));
-    WEFT_TRY(weft_check_range("options.engine", (int)o->engine, WEFT_ENGINE_IDENTITY));
+    WEFT_TRY(weft_check_range("options.engine", (int)o->engine, WEFT_ENGINE_OPENMP));
     WEFT_TRY(weft_check_range("options.device", (int)o->device, WEFT_SIMULATED));
     WEFT_TRY(weft_check_range("options.location", (int)o->location, WEFT_LOCATION_HOST));
     WEFT_TRY(weft_check_range("options.device_aware", (int)o->device_aware, WEFT_STAGED));
@@ -229,10 +229,12 @@ static weft_status check_options(const weft_problem *p, weft_options *o, int ran
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "options.device_number is %lld; give 1 + the number of a GPU, or 0",
                          (long long)o->device_number);
-    if (o->device_number > 0 && (o->device != WEFT_CUDA || ranks > 1))
+    const bool numbered = o->device == WEFT_CUDA || o->device == WEFT_OPENMP;
+    if (o->device_number > 0 && (!numbered || ranks > 1))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "options.device_number is for device cuda and contexts of one process; "
-                         "WEFT_CUDA_DEVICE of the environment chooses a rank's GPU");
+                         "options.device_number is for devices cuda and openmp and contexts of one "
+                         "process; WEFT_CUDA_DEVICE or WEFT_OPENMP_DEVICE of the environment "
+                         "chooses a rank's GPU");
     if (o->threads < 0 || o->threads > WEFT_MAX_THREADS)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "options.threads is %d; it must be 0 to %d",
                          o->threads, WEFT_MAX_THREADS);

@@ -46,8 +46,8 @@ WEFT_API const char *weft_exchange_name(weft_exchange exchange) {
 }
 
 WEFT_API const char *weft_engine_name(weft_engine engine) {
-    static const char *const names[] = {"auto", "native",    "fftw",    "cufft",
-                                        "jit",  "reference", "identity"};
+    static const char *const names[] = {"auto", "native",    "fftw",     "cufft",
+                                        "jit",  "reference", "identity", "openmp"};
     return WEFT_NAME_OF(names, engine);
 }
 

@@ -70,7 +70,6 @@ class Flags(Case):
             [*transform_in, "--ranks", "0"],
             [*transform_in, "--ranks", "two"],
             [*transform_in, "--device", "cuda"],
-            [*transform_in, "--device", "openmp"],
             [*transform_in, "--device", "toaster"],
             [*transform_in, "--inverse"],
             [*transform_in, "--last-axis", "4"],

@@ -22,7 +22,7 @@ static inline void ok(weft_status status) {
 
 static inline weft_device tested_id(void) {
     const char *name = getenv("WEFT_TEST_DEVICE");
-    return name && strcmp(name, "opencl") == 0 ? WEFT_OPENCL : WEFT_CUDA;
+    return name ? device_named(name) : WEFT_CUDA;
 }
 
 /* The device to test; the test is skipped if it is neither present nor promised. */

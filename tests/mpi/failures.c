@@ -4,7 +4,8 @@
  * error, or all of them the right result; nothing hangs or leaks; and the context goes on to make
  * plans. Started on 2 to 4 ranks.
  *
- *   failures [--device host|simulated|cuda|opencl] [--seconds S] [--seed N] [--all 1] [--case NAME]
+ *   failures [--device host|simulated|cuda|opencl|openmp] [--seconds S] [--seed N] [--all 1]
+ * [--case NAME]
  *            [--phase context|planning|execution] [--kind memory|system|mpi|device|driver] [--count
  * 1]
  *            [--patience S]
@@ -369,6 +370,7 @@ static void run_cases(const settings *s) {
 static weft_device device_of(const char *name) {
     return strcmp(name, "cuda") == 0        ? WEFT_CUDA
            : strcmp(name, "opencl") == 0    ? WEFT_OPENCL
+           : strcmp(name, "openmp") == 0    ? WEFT_OPENMP
            : strcmp(name, "simulated") == 0 ? WEFT_SIMULATED
                                             : WEFT_HOST;
 }

@@ -26,6 +26,7 @@ typedef struct case_of {
 #define PENCIL .decomposition = WEFT_PENCIL, .variant = WEFT_DEFAULT
 #define SIMULATED .device = WEFT_SIMULATED, .location = WEFT_LOCATION_HOST
 #define OPENCL .device = WEFT_OPENCL, .location = WEFT_LOCATION_HOST
+#define OPENMP .device = WEFT_OPENMP, .location = WEFT_LOCATION_HOST
 #define CUDA .device = WEFT_CUDA, .location = WEFT_LOCATION_HOST
 
 static const case_of good_case = {.name = "good",
@@ -157,6 +158,21 @@ static const case_of cases[] = {
      .problem = {SHAPE, .norm = WEFT_NORM_BACKWARD},
      .options = {OPENCL, SLAB, .exchange = {WEFT_A2A_SYNC}, .convolve = 1, .chunks = 2},
      .operators = true},
+    {.name = "openmp-streams",
+     .problem = {SHAPE, .kind = WEFT_R2C},
+     .options = {OPENMP, SLAB, .exchange = {WEFT_P2P_STREAMS}, .chunks = 2}},
+    {.name = "openmp-pencil",
+     .problem = {SHAPE, .norm = WEFT_NORM_BACKWARD},
+     .options = {OPENMP, PENCIL, .exchange = {WEFT_A2A_SYNC}}},
+    {.name = "openmp-operators",
+     .problem = {SHAPE},
+     .options = {OPENMP, SLAB, .exchange = {WEFT_P2P_SYNC}, .convolve = 1},
+     .operators = true},
+    {.name = "openmp-reduces", /* which it does not */
+     .problem = {SHAPE},
+     .options = {OPENMP, SLAB, .exchange = {WEFT_P2P_SYNC}},
+     .reduces = true,
+     .refused = true},
 };
 enum { case_count = sizeof cases / sizeof cases[0], MOST_CASES = case_count };
 

@@ -6,7 +6,7 @@
  * between exchange methods.
  *
  *   product [--seconds S] [--least N] [--cases N] [--seed N [--from N]] [--funneled 1]
- *           [--device simulated|cuda|opencl [--engine E] [--nccl 1] [--aware 1]]
+ *           [--device simulated|cuda|opencl|openmp [--engine E] [--nccl 1] [--aware 1]]
  *
  * --engine E: jit or cufft on that device. --funneled 1: MPI without MPI_THREAD_MULTIPLE. On the
  * device cuda the method nccl takes part where each rank has a GPU of its own; --nccl 1: it must.
@@ -555,7 +555,8 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", weft_last_error(NULL));
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
-    if (on_device == WEFT_OPENCL) method_count -= 1; /* peer: it has nothing to lend memory with */
+    if (on_device == WEFT_OPENCL || on_device == WEFT_OPENMP)
+        method_count -= 1; /* peer: they have nothing to lend memory with */
     if (on_device == WEFT_CUDA && !try_nccl(ctx, nccl_wanted)) failures = 1;
     double start = MPI_Wtime();
     for (int go = failures == 0; go && failures < 5; case_number++) {

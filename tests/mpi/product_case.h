@@ -144,7 +144,8 @@ static test_case random_case(void) {
         c.options.device_aware = WEFT_STAGED;
     }
     if (on_device == WEFT_SIMULATED) c.options.device = WEFT_SIMULATED;
-    if (on_device == WEFT_CUDA || on_device == WEFT_OPENCL) {
+    const bool only_multiplies = on_device == WEFT_OPENMP;
+    if (on_device == WEFT_CUDA || on_device == WEFT_OPENCL || on_device == WEFT_OPENMP) {
         c.options.device = on_device;
         c.options.device_aware = pick(4) == 0 ? WEFT_STAGED : WEFT_AWARENESS_AUTO;
         c.options.engine = with_engine;
@@ -157,11 +158,13 @@ static test_case random_case(void) {
         random_brick(&c.problem, c.problem.kind == WEFT_R2C, &c.output);
     }
     c.options.convolve = pick(2);
+    if (only_multiplies) c.options.location = pick(2) ? WEFT_LOCATION_HOST : WEFT_LOCATION_DEVICE;
     c.options.keep_spectrum =
-        c.options.convolve && !c.bricks && pick(2) &&
+        c.options.convolve && !c.bricks && !only_multiplies && pick(2) &&
         (c.options.device == WEFT_HOST || c.options.location == WEFT_LOCATION_DEVICE);
-    if (!c.bricks && pick(4) == 0) draw_stored(&c);
+    if (!c.bricks && !only_multiplies && pick(4) == 0) draw_stored(&c);
     if (pick(2)) draw_operators(pick, &c.problem, draws_arrays && !c.bricks, &drawn);
+    if (only_multiplies) leave_functions_out(&c.problem, &drawn);
     const bool cufft = on_device == WEFT_CUDA && with_engine != WEFT_ENGINE_JIT;
     if (cufft && c.options.convolve && c.problem.kind == WEFT_R2C)
         keep_real_spectra(&c.problem, &drawn); /* it takes no others back */

@@ -29,7 +29,7 @@ static int add_found(PyObject *dict, const char *name, prober probe, int which) 
 PyObject *core_engines(PyObject *module, PyObject *none) {
     (void)module, (void)none;
     PyObject *dict = PyDict_New();
-    for (int e = WEFT_ENGINE_NATIVE; dict && e <= WEFT_ENGINE_IDENTITY; e++)
+    for (int e = WEFT_ENGINE_NATIVE; dict && e <= WEFT_ENGINE_OPENMP; e++)
         if (add_found(dict, weft_engine_name((weft_engine)e), probe_engine, e) < 0) Py_CLEAR(dict);
     return dict;
 }

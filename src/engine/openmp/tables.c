@@ -1,0 +1,117 @@
+/*
+ * Tables of a pass, computed on the host in double precision: the roots of the stages, those of a
+ * real line that is transformed in pairs, and Bluestein's chirp with the spectrum of its conjugate.
+ */
+#include "engine/openmp/tables.h"
+
+#include <stdlib.h>
+
+#include "engine/reference/dft.h"
+#include "support/error.h"
+
+/* Numbers as the device will have them. */
+typedef struct table_text {
+    void *numbers; /* pairs of `precision` */
+    size_t pairs;  /* written so far */
+    weft_precision precision;
+} table_text;
+
+static void add(table_text *t, double re, double im) {
+    const size_t at = 2 * t->pairs++;
+    if (t->precision == WEFT_SINGLE) {
+        ((float *)t->numbers)[at] = (float)re;
+        ((float *)t->numbers)[at + 1] = (float)im;
+    } else {
+        ((double *)t->numbers)[at] = re;
+        ((double *)t->numbers)[at + 1] = im;
+    }
+}
+
+/* The first `count` roots exp(-2 pi i k / n). */
+static bool add_roots(table_text *t, int64_t n, int64_t count) {
+    weft_roots *roots = weft_roots_create(n);
+    if (!roots) return false;
+    for (int64_t k = 0; k < count; k++) {
+        double re, im;
+        weft_roots_at(roots, k % n, &re, &im);
+        add(t, re, im);
+    }
+    weft_roots_destroy(roots);
+    return true;
+}
+
+/* c_j = exp(-pi i j^2 / n), a root of order 2n at j^2 modulo 2n, which grows by 2j + 1. */
+static bool fill_chirp(int64_t n, double *re, double *im) {
+    weft_roots *roots = weft_roots_create(2 * n);
+    if (!roots) return false;
+    for (int64_t j = 0, square = 0; j < n; j++) {
+        weft_roots_at(roots, square, &re[j], &im[j]);
+        square = (square + 2 * j + 1) % (2 * n);
+    }
+    weft_roots_destroy(roots);
+    return true;
+}
+
+/* The chirp, and the spectrum of its conjugate at the displacements -(n-1) to n-1, divided by the
+ * length of the convolution. x and y have room for the latter. */
+static void add_chirp(table_text *t, weft_dft *dft, int64_t n, int64_t room, weft_lines x,
+                      weft_lines y) {
+    for (int64_t j = 0; j < n; j++) add(t, x.re[j], x.im[j]);
+    for (int64_t j = n; j < room; j++) x.re[j] = x.im[j] = 0;
+    for (int64_t j = 0; j < n; j++) x.im[j] = -x.im[j];
+    for (int64_t j = 1; j < n; j++) {
+        x.re[room - j] = x.re[j];
+        x.im[room - j] = x.im[j];
+    }
+    weft_dft_run(dft, 1, &x, &y);
+    for (int64_t k = 0; k < room; k++) add(t, x.re[k] / (double)room, x.im[k] / (double)room);
+}
+
+static bool add_chirps(table_text *t, int64_t n, int64_t room) {
+    size_t unused = 0;
+    weft_dft *dft = weft_dft_create(room, &unused);
+    double *numbers = NULL;
+    bool made = false;
+    if (dft) {
+        const size_t capacity = (size_t)weft_dft_capacity(dft);
+        numbers = malloc(4 * capacity * sizeof *numbers);
+        weft_lines x = {numbers, numbers + capacity};
+        weft_lines y = {numbers + 2 * capacity, numbers + 3 * capacity};
+        made = numbers && fill_chirp(n, x.re, x.im);
+        if (made) add_chirp(t, dft, n, room, x, y);
+    }
+    free(numbers);
+    weft_dft_destroy(dft);
+    return made;
+}
+
+/* Finds where the tables begin; returns the number of pairs of all. */
+static size_t place(weft_openmp_pass *pass, size_t pair) {
+    const bool in_pairs = pass->kind != WEFT_TRANSFORM_C2C && pass->dim.n % 2 == 0;
+    size_t pairs = pass->room;
+    pass->real_roots = pairs * pair;
+    if (in_pairs) pairs += pass->points + 1;
+    pass->chirp = pairs * pair;
+    if (pass->chirped) pairs += pass->points;
+    pass->spectrum = pairs * pair;
+    if (pass->chirped) pairs += pass->room;
+    return pairs;
+}
+
+weft_status weft_openmp_tables_create(weft_openmp_pass *pass, weft_device_state *device) {
+    const size_t pair = 2 * weft_number_bytes(pass->precision), pairs = place(pass, pair);
+    table_text t = {.numbers = malloc(pairs * pair), .precision = pass->precision};
+    bool made = t.numbers && add_roots(&t, pass->room, pass->room);
+    if (made && pass->chirp > pass->real_roots)
+        made = add_roots(&t, 2 * (int64_t)pass->points, (int64_t)pass->points + 1);
+    if (made && pass->chirped) made = add_chirps(&t, pass->points, pass->room);
+    weft_status status = WEFT_SUCCESS;
+    pass->table_bytes = pairs * pair;
+    if (!made) status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "OpenMP engine: no memory for tables");
+    if (status == WEFT_SUCCESS)
+        status = weft_openmp_allocate(device, WEFT_MEMORY_DEVICE, pass->table_bytes, &pass->tables);
+    if (status == WEFT_SUCCESS)
+        status = weft_openmp_upload(device, t.numbers, pass->tables, pass->table_bytes);
+    free(t.numbers);
+    return status;
+}
