@@ -326,7 +326,8 @@ static weft_status add_convolution(weft_stream_state *s, const weft_schedule_req
         int count = s->left.count;
         if (!weft_stream_find_tiles(s, count, pass)) {
             s->turns = s->stores = WEFT_NOWHERE;
-            for (count--; count > 0 && !weft_stream_find_tiles(s, count, pass);) count--;
+            count--;
+            while (count > 0 && !weft_stream_find_tiles(s, count, pass)) count--;
         }
         if (count == 0) return no_way(s);
         group[groups] = s->left;
