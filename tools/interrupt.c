@@ -21,8 +21,22 @@ static void remove_and_die(int number) {
     raise(number);
 }
 
+/* A page of a mapped file cannot be had. Nothing can go on from there. */
+static void remove_and_tell(int number) {
+    static const char sentence[] = "weft: a mapped file cannot be read or written further: it was "
+                                   "cut short, or its disk failed "
+                                   "or is full\n";
+    (void)number;
+    if (armed) unlink(doomed);
+    ssize_t unused = write(STDERR_FILENO, sentence, sizeof sentence - 1);
+    (void)unused;
+    _exit(1);
+}
+
 static void take_signals(void) {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction lost = {.sa_handler = remove_and_tell};
+    sigaction(SIGBUS, &lost, NULL);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction action = {.sa_handler = remove_and_die, .sa_flags = SA_RESTART};
         sigaction(numbers[i], &action, NULL);

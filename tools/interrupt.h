@@ -7,7 +7,8 @@
 void interrupt_waits(void);
 void interrupt_goes_on(void);
 
-/* From now on SIGINT, SIGTERM and SIGHUP remove `path` before they end the process. NULL: nothing
+/* From now on SIGINT, SIGTERM and SIGHUP remove `path` before they end the process, and so does
+ * SIGBUS, which comes where a page of a mapped file cannot be had, with a sentence. NULL: nothing
  * to remove. */
 void interrupt_removes(const char *path);
 

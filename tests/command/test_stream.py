@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import time
 import unittest
 
 import numpy as np
 
-from weft_case import Case, random_array
+from weft_case import WEFT, Case, random_array
 
 
 class Stream(Case):
@@ -42,6 +45,19 @@ class Stream(Case):
             self.save("in.npy", array)
             self.succeed("transform", "in.npy", "out.npy", "--stream", "--memory-limit", "30K", *device)
             self.assert_close(self.load("out.npy"), np.fft.rfftn(array.astype("f8")))
+
+    def test_an_input_that_is_cut_short_leaves_nothing(self) -> None:
+        self.save("in.npy", random_array((40, 30, 20), "f8"))
+        slow = os.environ | {"WEFT_SIMULATE": "delay_us=30000"}
+        line = [WEFT, "transform", "in.npy", "out.npy", "--stream", "--memory-limit", "100K", "--device", "simulated"]
+        with subprocess.Popen(line, cwd=self.folder, env=slow, stderr=subprocess.PIPE, text=True) as process:
+            while self.names() == ["in.npy"] and process.poll() is None:
+                time.sleep(0.001)
+            os.truncate(self.folder / "in.npy", 4096)
+            _, sentence = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, sentence)
+        self.assertIn("weft: a mapped file cannot be read", sentence)
+        self.assertEqual(self.names(), ["in.npy"])
 
     def test_what_cannot_be_streamed_is_refused(self) -> None:
         self.save("integers.npy", random_array((8, 6), "i4"))
