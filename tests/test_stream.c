@@ -329,6 +329,11 @@ static void arrays_stream_by_themselves_where_the_device_does_not_hold_them(void
         options.stream = rows[i].stream;
         ok(weft_plan_create(ctx, &cube, &options, &plan));
         assert_int_equal(is_streamed(plan), rows[i].streamed);
+        weft_options chosen = {.struct_size = sizeof chosen};
+        ok(weft_plan_options(plan, &chosen));
+        assert_int_equal(chosen.stream, rows[i].stream == WEFT_STREAM_SYNC ? WEFT_STREAM_SYNC
+                                        : rows[i].streamed                 ? WEFT_STREAM_ON
+                                                                           : WEFT_STREAM_OFF);
         weft_plan_destroy(&plan);
     }
     weft_options options = within(200000);

@@ -299,6 +299,8 @@ WEFT_API weft_status weft_plan_options(weft_plan plan, weft_options *options) {
     }
     used.engine = c->engine->id;
     used.chunks = c->tiles;
+    if (used.stream != WEFT_STREAM_SYNC)
+        used.stream = c->streamed ? WEFT_STREAM_ON : WEFT_STREAM_OFF;
     const bool alone = plan->transport->size == 1 && !plan->transport->simulated;
     if (alone && c->device->number) /* several ranks have GPUs of their own */
         used.device_number = c->device->number(plan->build->device.state);
