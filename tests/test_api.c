@@ -65,7 +65,7 @@ static const misuse misuses[] = {
     {"nccl", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.exchange = {WEFT_NCCL}}},
     {"variant", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.variant = (weft_variant)5}},
     {"cuFFT", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.engine = WEFT_ENGINE_CUFFT}},
-    {"OpenMP engine", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.engine = WEFT_ENGINE_OPENMP}},
+    {"engine", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.engine = WEFT_ENGINE_OPENMP}},
     {"chunks", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.chunks = -1}},
     {"threads", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.threads = -2}},
     {"device_aware",
