@@ -2,7 +2,9 @@
 #ifndef WEFT_BENCH_MEASURING_H
 #define WEFT_BENCH_MEASURING_H
 
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <weft/weft.h>
 
@@ -24,6 +26,15 @@ static inline weft_status upload_random(weft_plan plan, void *buffer, size_t byt
     const weft_status status = weft_buffer_upload(plan, buffer, host, bytes);
     free(host);
     return status;
+}
+
+/* Sets the device of this name; false where there is none. */
+static inline bool find_device(const char *name, weft_device *device) {
+    for (int d = WEFT_HOST; d <= WEFT_SIMULATED; d++) {
+        *device = (weft_device)d;
+        if (strcmp(weft_device_name(*device), name) == 0) return true;
+    }
+    return false;
 }
 
 /* Seconds of a clock that is never set. */

@@ -254,34 +254,44 @@ static void ranks_exchange_the_same_tiles(void **state) {
     assert_true(compared > 10000);
 }
 
-/* Engines may round otherwise when they do less at once, and bits must not depend on the method. */
-static void transforms_go_in_the_same_tiles_whatever_the_method(void **state) {
-    (void)state;
+/* Calls `check` for random settings, one rank of each, in every direction. */
+static void check_random(void (*check)(setting *s, int rank, weft_direction direction,
+                                       bool in_place, int *compared),
+                         int least) {
     int compared = 0;
     for (int number = 0; number < 1500; number++) {
         setting *s = random_setting();
         if (!s) continue;
         const int rank = random_below(s->planner.ranks);
-        for (int direction = 0; direction <= WEFT_CONVOLVE; direction++) {
-            setting messages = *s;
-            for (int i = 0; i < WEFT_MAX_RANK; i++) messages.candidate.exchange[i] = WEFT_A2A_SYNC;
-            schedule(&messages, rank, (weft_direction)direction, number & 1);
-            schedule(s, rank, (weft_direction)direction, number & 1);
-            for (int k = 0; step_of(&s->schedule, WEFT_STEP_FFT, k); k++, compared++) {
-                assert_int_equal(fft_of(&s->schedule, k)->tiles,
-                                 fft_of(&messages.schedule, k)->tiles);
-                assert_int_equal(fft_of(&s->schedule, k)->tile_loop,
-                                 fft_of(&messages.schedule, k)->tile_loop);
-            }
-            weft_schedule_release(&messages.schedule);
-            weft_schedule_release(&s->schedule);
-        }
+        for (int direction = 0; direction <= WEFT_CONVOLVE; direction++)
+            check(s, rank, (weft_direction)direction, number & 1, &compared);
         free(s);
     }
-    assert_true(compared > 10000);
+    assert_true(compared > least);
 }
 
-static void check_neighbours(const weft_transform *t, bool output, int *compared) {
+static void compare_with_messages(setting *s, int rank, weft_direction direction, bool in_place,
+                                  int *compared) {
+    setting messages = *s;
+    for (int i = 0; i < WEFT_MAX_RANK; i++) messages.candidate.exchange[i] = WEFT_A2A_SYNC;
+    schedule(&messages, rank, direction, in_place);
+    schedule(s, rank, direction, in_place);
+    for (int k = 0; step_of(&s->schedule, WEFT_STEP_FFT, k); k++, ++*compared) {
+        assert_int_equal(fft_of(&s->schedule, k)->tiles, fft_of(&messages.schedule, k)->tiles);
+        assert_int_equal(fft_of(&s->schedule, k)->tile_loop,
+                         fft_of(&messages.schedule, k)->tile_loop);
+    }
+    weft_schedule_release(&messages.schedule);
+    weft_schedule_release(&s->schedule);
+}
+
+/* Engines may round otherwise when they do less at once, and bits must not depend on the method. */
+static void transforms_go_in_the_same_tiles_whatever_the_method(void **state) {
+    (void)state;
+    check_random(compare_with_messages, 10000);
+}
+
+static void check_side(const weft_transform *t, bool output, int *compared) {
     const weft_pieces *pieces = output ? &t->out_pieces : &t->in_pieces;
     for (int p = 0; p < pieces->count; p++, ++*compared) {
         for (int d = 0; d < t->dims; d++)
@@ -293,26 +303,21 @@ static void check_neighbours(const weft_transform *t, bool output, int *compared
     }
 }
 
+static void check_neighbours(setting *s, int rank, weft_direction direction, bool in_place,
+                             int *compared) {
+    schedule(s, rank, direction, in_place);
+    for (int k = 0; step_of(&s->schedule, WEFT_STEP_FFT, k); k++) {
+        check_side(&fft_of(&s->schedule, k)->transform, false, compared);
+        check_side(&fft_of(&s->schedule, k)->transform, true, compared);
+    }
+    weft_schedule_release(&s->schedule);
+}
+
 /* Engines do lines of contiguous points otherwise than lines whose neighbours are contiguous, so
  * whether an array is in pieces, which depends on the method, must not make one of the other. */
 static void neighbours_in_an_array_are_neighbours_in_its_pieces(void **state) {
     (void)state;
-    int compared = 0;
-    for (int number = 0; number < 1500; number++) {
-        setting *s = random_setting();
-        if (!s) continue;
-        const int rank = random_below(s->planner.ranks);
-        for (int direction = 0; direction <= WEFT_CONVOLVE; direction++) {
-            schedule(s, rank, (weft_direction)direction, number & 1);
-            for (int k = 0; step_of(&s->schedule, WEFT_STEP_FFT, k); k++) {
-                check_neighbours(&fft_of(&s->schedule, k)->transform, false, &compared);
-                check_neighbours(&fft_of(&s->schedule, k)->transform, true, &compared);
-            }
-            weft_schedule_release(&s->schedule);
-        }
-        free(s);
-    }
-    assert_true(compared > 1000);
+    check_random(check_neighbours, 1000);
 }
 
 int main(void) {

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "measuring.h"
 #include "support/clock.h"
 #include "support/error.h"
 
@@ -137,9 +138,8 @@ static void read_arguments(int argc, char **argv, bench *b) {
         if (strcmp(argv[i], "--match") == 0) b->match = argv[i + 1];
         if (strcmp(argv[i], "--bytes") == 0) b->bytes = strtoll(argv[i + 1], NULL, 10);
     }
-    for (int d = WEFT_HOST; d <= WEFT_SIMULATED; d++)
-        if (strcmp(weft_device_name((weft_device)d), name) == 0)
-            b->ops = weft_device_find((weft_device)d);
+    weft_device device;
+    if (find_device(name, &device)) b->ops = weft_device_find(device);
     if (!b->ops || b->bytes < 1 << 16) {
         fprintf(stderr, "bench_copies: --device %s or --bytes is wrong\n", name);
         exit(2);

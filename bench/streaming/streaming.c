@@ -161,16 +161,11 @@ static int64_t bytes_of(const char *text) {
     return value << (*end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0);
 }
 
-static weft_device device_of(const char *name) {
-    int d = WEFT_HOST;
-    while (d < WEFT_SIMULATED && strcmp(weft_device_name((weft_device)d), name) != 0) d++;
-    return (weft_device)d;
-}
-
 static void read_arguments(int argc, char **argv, bench *b) {
     for (int i = 1; i + 1 < argc; i += 2) {
         const char *flag = argv[i], *value = argv[i + 1];
-        if (strcmp(flag, "--device") == 0) b->options.device = device_of(value);
+        if (strcmp(flag, "--device") == 0 && !find_device(value, &b->options.device))
+            must(weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "--device %s: there is none", value));
         if (strcmp(flag, "--engine") == 0 && strcmp(value, "jit") == 0)
             b->options.engine = WEFT_ENGINE_JIT;
         if (strcmp(flag, "--engine") == 0 && strcmp(value, "cufft") == 0)

@@ -230,7 +230,7 @@ static void add_final_copy(weft_schedule *schedule) {
                                                     .as.copy = copy};
 }
 
-static void need(weft_schedule *schedule, int buffer, int64_t bytes) {
+void weft_schedule_need(weft_schedule *schedule, int buffer, int64_t bytes) {
     if (buffer >= 0 && (size_t)bytes > schedule->buffer_bytes[buffer])
         schedule->buffer_bytes[buffer] = (size_t)bytes;
 }
@@ -267,16 +267,16 @@ static void complete_exchange(weft_schedule *schedule, weft_step *step) {
                                 .own_receive = own_packed && !r->pack,
                                 .whole = x->staged && x->method->gathers};
     weft_redistribution_lay_out(r, x->packing);
-    if (r->pack) need(schedule, x->send, r->send_elements * element);
-    if (r->unpack) need(schedule, x->receive, r->receive_elements * element);
+    if (r->pack) weft_schedule_need(schedule, x->send, r->send_elements * element);
+    if (r->unpack) weft_schedule_need(schedule, x->receive, r->receive_elements * element);
     step->bytes_moved = copied_bytes(x);
 }
 
 static void complete(weft_schedule *schedule) {
     for (int i = 0; i < schedule->steps; i++) {
         weft_step *step = &schedule->step[i];
-        need(schedule, step->src, step->src_bytes);
-        need(schedule, step->dst, step->dst_bytes);
+        weft_schedule_need(schedule, step->src, step->src_bytes);
+        weft_schedule_need(schedule, step->dst, step->dst_bytes);
         if (step->kind == WEFT_STEP_FFT) step->as.fft.transform.in_place = step->src == step->dst;
         if (step->kind == WEFT_STEP_EXCHANGE) complete_exchange(schedule, step);
     }

@@ -12,6 +12,13 @@ bool weft_step_transforms(const weft_fft_step *fft, int axis) {
     return false;
 }
 
+int weft_step_loop(const weft_fft_step *fft, const int64_t *n, int axis) {
+    int loop = 0;
+    for (int a = 0; a < axis; a++)
+        if (!weft_step_transforms(fft, a) && n[a] != 1) loop++;
+    return loop;
+}
+
 weft_end weft_chain_arrival(const weft_chain *chain, int s, weft_direction direction) {
     const weft_segment *segment = &chain->segment[s];
     const int space = direction == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;

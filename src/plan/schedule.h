@@ -231,6 +231,9 @@ void weft_schedule_load_own_copy(const weft_exchange_step *exchange, weft_fft_st
 weft_status weft_schedule_assign_buffers(const weft_schedule_request *request,
                                          weft_schedule *schedule);
 
+/* Makes a buffer at least so large; none where its number is negative. */
+void weft_schedule_need(weft_schedule *schedule, int buffer, int64_t bytes);
+
 /* Decides which tiles of transforms alternate with those of exchanges (tiles.c). */
 void weft_schedule_alternate(weft_schedule *schedule);
 
@@ -257,5 +260,7 @@ static inline weft_step *weft_schedule_transform(weft_schedule *schedule, int i)
 
 /* Whether the transform is along this axis of the array. */
 bool weft_step_transforms(const weft_fft_step *fft, int axis);
+/* The loop of the transform that is this axis, which it leaves alone, of a box of extents n. */
+int weft_step_loop(const weft_fft_step *fft, const int64_t *n, int axis);
 
 #endif

@@ -23,8 +23,20 @@ static weft_status refuse(const char *what) {
                      "options.stream: %s; use more device memory, or another plan", what);
 }
 
+static weft_status check_axes(const weft_chain *chain) {
+    const weft_axis_groups g = weft_axis_groups_of(chain, &chain->segment[0]);
+    bool padded = g.none.padded;
+    for (int i = 0; i < g.fouriers; i++) padded = padded || g.fourier[i].padded;
+    for (int i = 0; i < g.real_to_reals; i++) padded = padded || g.real_to_real[i].padded;
+    if (padded) return refuse("padded and cropped arrays are not streamed");
+    if (g.fouriers > 0 && g.real_to_reals > 0)
+        return refuse("Fourier transforms beside real-to-real ones are not streamed");
+    if (g.fouriers + g.real_to_reals == 0)
+        return refuse("an array without a transform is not streamed");
+    return WEFT_SUCCESS;
+}
+
 static weft_status check(const weft_schedule_request *request) {
-    const weft_problem *p = &request->call->problem;
     double factor;
     if (request->chain->ranks > 1) return refuse("arrays over several ranks are not streamed");
     if (request->direction == WEFT_CONVOLVE && weft_call_only(request->call, WEFT_CONVOLVE) &&
@@ -32,17 +44,9 @@ static weft_status check(const weft_schedule_request *request) {
         return refuse(
             "real convolutions are streamed by plans of transforms, whose output has room "
             "for the spectrum");
-    const weft_axis_groups g = weft_axis_groups_of(request->chain, &request->chain->segment[0]);
-    if (g.fouriers > 0 && g.real_to_reals > 0)
-        return refuse("Fourier transforms beside real-to-real ones are not streamed");
-    if (g.fouriers + g.real_to_reals == 0)
-        return refuse("an array without a transform is not streamed");
+    WEFT_TRY(check_axes(request->chain));
     if (request->call->strided[WEFT_INPUT] || request->call->strided[WEFT_OUTPUT])
         return refuse("arrays with strides of their own are not streamed");
-    for (int a = 0; a < p->rank; a++)
-        if ((p->pad_from[a] > 0 && p->pad_from[a] < p->n[a]) ||
-            (p->crop_to[a] > 0 && p->crop_to[a] < p->n[a]))
-            return refuse("padded and cropped arrays are not streamed");
     for (int i = 0; i < WEFT_PLACES; i++) {
         const weft_operator_list *list = &request->operators[i];
         const bool converted =
@@ -99,14 +103,6 @@ static void add_copy(weft_stream_state *s, weft_transfer transfer, const weft_en
     step->bytes_moved = 2 * weft_region_elements(&all) * element;
 }
 
-/* The loop of a transform that is this axis. */
-static int loop_of(const weft_fft_step *fft, const weft_distribution *tile, int axis) {
-    int loop = 0;
-    for (int a = 0; a < axis; a++)
-        if (!weft_step_transforms(fft, a) && tile->n[a] != 1) loop++;
-    return loop;
-}
-
 /* The transforms of a pass work on a tile; what they cost, they cost for all tiles. */
 static void complete_transforms(weft_stream_state *s, const weft_streamed_pass *pass,
                                 const weft_distribution *tile, bool in_batch) {
@@ -118,7 +114,8 @@ static void complete_transforms(weft_stream_state *s, const weft_streamed_pass *
         step->flops *= tiles;
         if (step->kind != WEFT_STEP_FFT) continue;
         step->as.fft.transform.in_batch = in_batch;
-        step->as.fft.tile_loop = pass->thickness > 1 ? loop_of(&step->as.fft, tile, pass->axis) : 0;
+        step->as.fft.tile_loop =
+            pass->thickness > 1 ? weft_step_loop(&step->as.fft, tile->n, pass->axis) : 0;
     }
 }
 
@@ -355,10 +352,6 @@ static weft_status add_convolution(weft_stream_state *s, const weft_schedule_req
 
 /* ---- buffers ---- */
 
-static void raise_to(int64_t *most, int64_t bytes) {
-    if (bytes > *most) *most = bytes;
-}
-
 /* Whether a step of a tile stores where it loads. The first one does not, so that the slot which
  * the next tile is copied to is free early. */
 static bool stays(const weft_step *step, bool first) {
@@ -369,38 +362,42 @@ static bool stays(const weft_step *step, bool first) {
 
 /* Within a pass tiles go from a slot of the first workspace to one of the second and, where a
  * transform cannot be done in place, back again. */
-static void set_buffers(weft_stream_state *s) {
-    weft_schedule *schedule = s->schedule;
+static void set_slots(weft_schedule *schedule, const weft_streamed_pass *pass) {
+    weft_step *first = &schedule->step[pass->first], *last = &schedule->step[pass->last];
+    int at = WEFT_BUFFER_WORKSPACE;
+    first->dst = at;
+    for (int i = pass->first + 1; i < pass->last; i++) {
+        weft_step *step = &schedule->step[i];
+        const bool in_place = stays(step, i == pass->first + 1);
+        step->src = at;
+        if (!in_place) at = 2 * WEFT_BUFFER_WORKSPACE + 1 - at;
+        step->dst = at;
+        if (step->kind == WEFT_STEP_FFT) step->as.fft.transform.in_place = in_place;
+        weft_schedule_need(schedule, step->src, step->src_bytes);
+        weft_schedule_need(schedule, step->dst, step->dst_bytes);
+    }
+    last->src = at;
+}
+
+/* The callers' arrays are read and written as a whole; of the workspaces, whose slots have the size
+ * of the largest tile, there are several slots. */
+static void set_buffers(weft_schedule *schedule) {
+    enum { ALIGNMENT = 256 }; /* of a slot: any device's */
     weft_streaming *stream = &schedule->stream;
-    int64_t arrays[2] = {0, 0};
     for (int p = 0; p < stream->passes; p++) {
         const weft_streamed_pass *pass = &stream->pass[p];
-        int at = WEFT_BUFFER_WORKSPACE;
         weft_step *first = &schedule->step[pass->first], *last = &schedule->step[pass->last];
         first->src = p == 0 && !schedule->in_place ? WEFT_BUFFER_IN : WEFT_BUFFER_OUT;
-        first->dst = at;
-        raise_to(&arrays[first->src == WEFT_BUFFER_OUT], first->bytes_moved / 2);
-        raise_to(&arrays[1], last->bytes_moved / 2);
-        for (int i = pass->first + 1; i < pass->last; i++) {
-            weft_step *step = &schedule->step[i];
-            const bool in_place = stays(step, i == pass->first + 1);
-            step->src = at;
-            if (!in_place) at = 2 * WEFT_BUFFER_WORKSPACE + 1 - at;
-            step->dst = at;
-            if (step->kind == WEFT_STEP_FFT) step->as.fft.transform.in_place = in_place;
-            raise_to(&stream->slot_bytes[step->src - WEFT_BUFFER_WORKSPACE], step->src_bytes);
-            raise_to(&stream->slot_bytes[step->dst - WEFT_BUFFER_WORKSPACE], step->dst_bytes);
-        }
-        last->src = at;
         last->dst = WEFT_BUFFER_OUT;
+        set_slots(schedule, pass);
+        weft_schedule_need(schedule, first->src, first->bytes_moved / 2);
+        weft_schedule_need(schedule, last->dst, last->bytes_moved / 2);
     }
-    schedule->buffer_bytes[WEFT_BUFFER_IN] = (size_t)arrays[0];
-    schedule->buffer_bytes[WEFT_BUFFER_OUT] = (size_t)arrays[1];
     schedule->workspaces = 2;
     for (int w = 0; w < 2; w++) {
-        const int64_t aligned = (stream->slot_bytes[w] + 255) / 256 * 256;
-        stream->slot_bytes[w] = aligned;
-        schedule->buffer_bytes[WEFT_BUFFER_WORKSPACE + w] = (size_t)(stream->slots * aligned);
+        size_t *bytes = &schedule->buffer_bytes[WEFT_BUFFER_WORKSPACE + w];
+        stream->slot_bytes[w] = (int64_t)((*bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+        *bytes = (size_t)(stream->slots * stream->slot_bytes[w]);
     }
 }
 
@@ -437,6 +434,6 @@ weft_status weft_schedule_stream(const weft_schedule_request *request, weft_sche
     WEFT_TRY(convolves ? add_convolution(&s, &first, &second)
              : back    ? add_passes(&s, WEFT_PLACE_SPECTRUM, WEFT_PLACE_STORE)
                        : add_passes(&s, WEFT_PLACE_LOAD, WEFT_PLACE_SPECTRAL));
-    set_buffers(&s);
+    set_buffers(schedule);
     return WEFT_SUCCESS;
 }

@@ -1,6 +1,8 @@
 /* Tiles of the passes of a streamed schedule: as large as is good, of what the device may hold. */
 #include "plan/stream.h"
 
+#include "support/least.h"
+
 /* Whether operators of the pass must know which elements a tile has. */
 static bool sees_places(const weft_stream_state *s) {
     const int place[] = {s->loads, s->turns, s->stores};
@@ -42,10 +44,6 @@ static int64_t tile_bytes(const weft_stream_state *s, const weft_streamed_pass *
     return bytes[0] + bytes[1];
 }
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* Whether neighbours in memory are those along this axis. */
 static bool is_contiguous(const weft_stream_state *s, const int *order, int axis) {
     for (int i = s->now.axes - 1; i >= 0; i--)
@@ -65,8 +63,8 @@ static bool fits(const weft_stream_state *s, weft_streamed_pass *pass) {
     const int64_t fewest = paired || (n > 1 && sees_places(s)) ? 2 : 1;
     pass->thickness = 1;
     const int64_t one = tile_bytes(s, pass), most = s->budget / one;
-    const int64_t wanted = least((int64_t)(2 * m->tile) / one, (n - 1) / m->least_tiles + 1);
-    pass->thickness = least(most, wanted > fewest ? wanted : fewest);
+    const int64_t wanted = weft_least((int64_t)(2 * m->tile) / one, (n - 1) / m->least_tiles + 1);
+    pass->thickness = weft_least(most, wanted > fewest ? wanted : fewest);
     return most >= fewest;
 }
 

@@ -81,13 +81,11 @@ static void choose_axes(const weft_chain *chain, const weft_exchange_step *x, in
 /* Whether the transform goes in these tiles, from now on unless it has others already. Engines may
  * want real data aligned as complex numbers are, so its tiles begin at even places. */
 static bool tile_transform(weft_tiling tiling, const weft_region *box, weft_fft_step *fft) {
-    int loop = 0;
     if (!fft || tiling.tiles < 2 || weft_step_transforms(fft, tiling.axis) ||
         box->n[tiling.axis] < 2)
         return false;
     const weft_transform *t = &fft->transform;
-    for (int a = 0; a < tiling.axis; a++)
-        if (!weft_step_transforms(fft, a) && box->n[a] != 1) loop++;
+    const int loop = weft_step_loop(fft, box->n, tiling.axis);
     if (fft->tiles > 1) return fft->tiles == tiling.tiles && fft->tile_loop == loop;
     if ((t->kind == WEFT_TRANSFORM_R2C && t->loop[loop].in_stride % 2 != 0) ||
         (t->kind == WEFT_TRANSFORM_C2R && t->loop[loop].out_stride % 2 != 0))

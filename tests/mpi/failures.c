@@ -15,6 +15,7 @@
  */
 #include "mpi/failures_cases.h"
 #include "mpi/faults.h"
+#include "promised_device.h"
 
 #include <execinfo.h>
 #include <math.h>
@@ -367,14 +368,6 @@ static void run_cases(const settings *s) {
     for (int i = 0; i < case_count; i++) free(state[i].expected);
 }
 
-static weft_device device_of(const char *name) {
-    return strcmp(name, "cuda") == 0        ? WEFT_CUDA
-           : strcmp(name, "opencl") == 0    ? WEFT_OPENCL
-           : strcmp(name, "openmp") == 0    ? WEFT_OPENMP
-           : strcmp(name, "simulated") == 0 ? WEFT_SIMULATED
-                                            : WEFT_HOST;
-}
-
 int main(int argc, char **argv) {
     int provided;
     void *frame[1];
@@ -384,7 +377,7 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     s.seed = (uint64_t)time(NULL) * 1000003u + (uint64_t)getpid();
     for (int i = 1; i + 1 < argc; i += 2) {
-        if (strcmp(argv[i], "--device") == 0) s.device = device_of(argv[i + 1]);
+        if (strcmp(argv[i], "--device") == 0) s.device = device_named(argv[i + 1]);
         if (strcmp(argv[i], "--seconds") == 0) s.seconds = atof(argv[i + 1]);
         if (strcmp(argv[i], "--seed") == 0) s.seed = strtoull(argv[i + 1], NULL, 10);
         if (strcmp(argv[i], "--all") == 0) s.all = true;

@@ -1,6 +1,8 @@
 /* Target regions that copy, scale and multiply. */
 #include "device/openmp/kernels.h"
 
+#include "device/copy_tile.h"
+
 enum { MOST_AXES = WEFT_AXES + 1, MOST_UNITS = 1 << 30 /* of a kernel */ };
 
 /* A copy in units: loops, slowest first, the last over the units of a cell. */
@@ -46,21 +48,6 @@ COPY_UNITS(2)
 COPY_UNITS(4)
 COPY_UNITS(8)
 COPY_UNITS(16)
-
-/* The widest unit that divides all addresses and strides; units of 16 bytes need no more than the
- * alignment of their halves. */
-static int64_t widest_unit(const weft_byte_copy *copy) {
-    uint64_t all = (uint64_t)copy->cell, where = (uint64_t)(uintptr_t)copy->src;
-    where |= (uint64_t)(uintptr_t)copy->dst;
-    for (int a = 0; a < copy->axes; a++) {
-        all |= (uint64_t)copy->axis[a].src;
-        all |= (uint64_t)copy->axis[a].dst;
-    }
-    if (all % 16 == 0 && where % 8 == 0) return 16;
-    int64_t unit = 8;
-    while ((all | where) % (uint64_t)unit != 0) unit /= 2;
-    return unit;
-}
 
 static void copy_units(const weft_openmp_processor *p, const weft_byte_copy *copy, int64_t unit) {
     static void (*const kernels[])(const weft_openmp_processor *, const unit_copy *, const char *,
@@ -109,7 +96,7 @@ static void copy_parts(const weft_openmp_processor *p, const weft_byte_copy *cop
 }
 
 void weft_openmp_copy_kernel(const weft_openmp_processor *p, const weft_byte_copy *copy) {
-    copy_parts(p, copy, widest_unit(copy));
+    copy_parts(p, copy, INT64_C(1) << weft_copy_unit(copy));
 }
 
 static void scale_doubles(const weft_openmp_processor *p, double *data, int64_t count,
