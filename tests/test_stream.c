@@ -4,6 +4,7 @@
  * callers' arrays, and hold no more than the limit. On the simulated device, whose queues are
  * threads that run late, or on the one that WEFT_TEST_DEVICE names.
  */
+#include "differences.h"
 #include "one_context.h"
 #include "promised_device.h"
 #include "random_numbers.h"
@@ -142,20 +143,10 @@ static size_t box_bytes(const problem_case *c, weft_plan plan, weft_space space,
     return bytes * (size_t)c->problem.batch;
 }
 
-static double number_at(const void *array, size_t i, weft_precision precision) {
-    return precision == WEFT_SINGLE ? (double)((const float *)array)[i]
-                                    : ((const double *)array)[i];
-}
-
 static bool are_close(const void *a, const void *b, size_t bytes, weft_precision precision) {
-    const size_t numbers = bytes / (precision == WEFT_SINGLE ? 4 : 8);
-    double norm = 0, difference = 0;
-    for (size_t i = 0; i < numbers; i++) {
-        const double x = number_at(a, i, precision), y = number_at(b, i, precision);
-        norm += y * y;
-        difference += (x - y) * (x - y);
-    }
-    return sqrt(difference) <= (precision == WEFT_SINGLE ? 1e-6 : 1e-14) * sqrt(norm);
+    double sums[2] = {0, 0};
+    add_squares(a, b, bytes, precision, sums);
+    return sqrt(sums[0]) <= (precision == WEFT_SINGLE ? 1e-6 : 1e-14) * sqrt(sums[1]);
 }
 
 /* Real-to-real lines are done one by one where they are few, as they may be in a tile; two axes

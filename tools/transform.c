@@ -188,9 +188,10 @@ static weft_status decide_mapping(transform_run *run) {
     const weft_element wanted =
         element_of(&run->problem, run->flags->inverse ? WEFT_OUTPUT : WEFT_INPUT);
     if (o->stream != WEFT_STREAM_ON && o->stream != WEFT_STREAM_SYNC) return WEFT_SUCCESS;
-    if (files->world->ranks > 1)
+    if (files->world->ranks > 1 && o->device == WEFT_HOST)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "--stream: arrays over several processes are not streamed; use one");
+                         "--stream: files are streamed by one process; use one, or drop --stream");
+    if (files->world->ranks > 1) return WEFT_SUCCESS; /* from memory, through the device */
     const bool same = info->element == wanted;
     const weft_storage storage =
         same || run->flags->inverse ? WEFT_STORAGE_SAME : storage_of(info->element);

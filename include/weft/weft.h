@@ -242,13 +242,17 @@ typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_
  * tile by tile, so that it never holds more than a few tiles: each pass transforms as many axes as
  * a tile can hold all of, and what is between two passes lies in the output. Copies in both
  * directions and transforms overlap. The input of weft_execute out of place is read only; the
- * output is read and written several times. By plans of one process. Refused with
- * WEFT_ERROR_UNSUPPORTED are Fourier transforms mixed with real-to-real ones, results and spectra
- * that are converted, arrays that are padded or cropped, or have strides, matrices of fields,
- * reductions, operators that the engine does not apply as it loads and stores, kept spectra, and
- * real convolutions by weft_convolution_create. Fourier transforms by the engines native and jit
- * have the bits of a plan that holds the arrays on the device, unless boxes of input and output
- * have different memory orders. */
+ * output is read and written several times. Over several ranks arrays are exchanged between passes
+ * from host memory to host memory, by WEFT_P2P_TYPE where a p2p method is asked for and by
+ * WEFT_A2A_TYPE where an a2a method is; the plan then holds an array of this rank's share in
+ * page-locked memory, with WEFT_REALIGNED two. Refused with WEFT_ERROR_UNSUPPORTED are Fourier
+ * transforms mixed with real-to-real ones, results and spectra that are converted, arrays that are
+ * padded or cropped, or have strides, matrices of fields, reductions, operators that the engine
+ * does not apply as it loads and stores, kept spectra, and real convolutions by
+ * weft_convolution_create; over several ranks also convolutions, operators other than a norm,
+ * problem.input and output, lines, and methods other than those. On one rank, Fourier transforms by
+ * the engines native and jit have the bits of a plan that holds the arrays on the device, unless
+ * boxes of input and output have different memory orders. */
 typedef enum weft_stream {
     WEFT_STREAM_AUTO = 0, /* where the device, or device_memory_limit, does not hold the arrays */
     WEFT_STREAM_ON,

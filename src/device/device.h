@@ -26,10 +26,11 @@ typedef enum weft_memory_kind {
     WEFT_MEMORY_PAGE_LOCKED /* host memory that the device copies to and from asynchronously */
 } weft_memory_kind;
 
-typedef enum weft_transfer { /* which side of a copy is host memory */
+typedef enum weft_transfer { /* which sides of a copy are host memory */
                              WEFT_DEVICE_TO_DEVICE,
                              WEFT_DEVICE_TO_HOST,
-                             WEFT_HOST_TO_DEVICE
+                             WEFT_HOST_TO_DEVICE,
+                             WEFT_HOST_TO_HOST /* the calling thread's; devices never get it */
 } weft_transfer;
 
 /* A function that runs where the device computes, with addresses that it can dereference. It must

@@ -45,6 +45,7 @@ typedef struct weft_exchange_lowering {
     int step, redistribution;
     int src, send, receive, dst; /* buffers; send is src where nothing is packed, and so on */
     bool staged;                 /* send and receive are page-locked host memory */
+    bool on_host;                /* all four are host memory, and the calling thread copies */
     weft_own_block own;
     int lane;               /* of copies */
     int links;              /* lanes of copies from partners; 0: `lane` */
@@ -67,7 +68,8 @@ typedef struct weft_exchange_ops {
     const char *name;
     weft_exchange id;
     weft_carrier carrier;
-    bool gathers;        /* the transport gathers and scatters views: nothing is packed */
+    bool gathers;            /* the transport gathers and scatters views: nothing is packed */
+    weft_exchange gathering; /* the method that does the same and gathers; 0: there is none */
     bool receives_early; /* receives are posted before packing starts: send, receive and src are in
                             use together */
 

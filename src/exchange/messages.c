@@ -40,12 +40,17 @@ weft_access weft_received(const weft_exchange_lowering *x, const weft_exchange_t
     return access;
 }
 
+/* From array to array. */
+static weft_transfer across(const weft_exchange_lowering *x) {
+    return x->on_host ? WEFT_HOST_TO_HOST : WEFT_DEVICE_TO_DEVICE;
+}
+
 static weft_transfer outward(const weft_exchange_lowering *x) {
-    return x->staged ? WEFT_DEVICE_TO_HOST : WEFT_DEVICE_TO_DEVICE;
+    return x->staged ? WEFT_DEVICE_TO_HOST : across(x);
 }
 
 static weft_transfer inward(const weft_exchange_lowering *x) {
-    return x->staged ? WEFT_HOST_TO_DEVICE : WEFT_DEVICE_TO_DEVICE;
+    return x->staged ? WEFT_HOST_TO_DEVICE : across(x);
 }
 
 int weft_add_pack(const weft_exchange_lowering *x, const weft_exchange_tile *tile, int lane,
@@ -80,7 +85,7 @@ void weft_add_own_departure(const weft_exchange_lowering *x, const weft_exchange
         weft_exchange_task(x, tile, WEFT_TASK_COPY, x->lane, WEFT_PHASE_LOCAL, g->me);
     const weft_access from = access_of(tile, x->src, 0, &g->send[g->me].view);
     if (x->own == WEFT_OWN_COPIED)
-        weft_tasks_add_copy(tasks, task, WEFT_DEVICE_TO_DEVICE, from,
+        weft_tasks_add_copy(tasks, task, across(x), from,
                             access_of(tile, x->dst, 0, &g->receive[g->me].view));
     if (x->own == WEFT_OWN_PACKED && g->send[g->me].elements > 0)
         weft_tasks_add_copy(tasks, task, outward(x), from, own_on_the_way(x, tile));

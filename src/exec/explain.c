@@ -141,7 +141,7 @@ static json_t *describe_schedule(const weft_schedule *schedule) {
     json_t *out = json_pack("{s:s, s:b, s:f, s:o, s:o}", "direction",
                             directions[schedule->direction], "in_place", schedule->in_place,
                             "predicted_seconds", predicted, "buffers", buffers, "steps", steps);
-    if (schedule->stream.passes > 0)
+    if (schedule->stream.slots > 0)
         json_object_set_new(out, "stream", describe_stream(&schedule->stream));
     return out;
 }

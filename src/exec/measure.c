@@ -135,6 +135,13 @@ static weft_status fail_for(const weft_candidate *candidate, weft_status status)
     return status;
 }
 
+/* Whether arrays pass the device tile by tile in this candidate but need not, since the device
+ * holds them in another one that could be built. */
+static bool streams_for_nothing(const weft_planner *planner, int number, int built) {
+    const weft_candidate *list = planner->candidates;
+    return built > 0 && list[number].streamed && !list[0].streamed;
+}
+
 weft_status weft_measure_candidates(weft_transport *transport, weft_planner *planner) {
     const bool patient = planner->call->options.effort == WEFT_PATIENT;
     const int most = patient ? planner->count : weft_planner_machine(planner)->search.measured;
@@ -143,6 +150,7 @@ weft_status weft_measure_candidates(weft_transport *transport, weft_planner *pla
     int built = 0, first = -1, best = -1;
     for (int i = 0; i < planner->count && built < most; i++) {
         bool timed;
+        if (streams_for_nothing(planner, i, built)) continue;
         weft_status status = measure(transport, planner, &list[i], &timed);
         if (status == WEFT_ERROR_TRANSPORT) /* ranks may be out of step */
             return fail_for(&list[i], status);

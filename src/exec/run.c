@@ -138,9 +138,20 @@ static void issue_on_device(weft_execution *r, int t) {
     if (r->prepared[t].notice) weft_execution_call_when_packed(r, t);
 }
 
+/* A copy within host memory. */
+static void copy_on_host(const weft_execution *r, int t) {
+    weft_copy_run(&r->task[t].as.copy.copy,
+                  weft_program_address(r->p, weft_execution_access(r, t, 0)),
+                  weft_program_address(r->p, weft_execution_access(r, t, 1)),
+                  r->b->planner->call->options.threads);
+}
+
 static void issue_on_network(weft_execution *r, int t) {
     const weft_task *task = &r->task[t];
     switch (task->kind) {
+    case WEFT_TASK_COPY:
+        copy_on_host(r, t);
+        break;
     case WEFT_TASK_SEND:
         weft_execution_send(r, t);
         return;

@@ -413,6 +413,26 @@ static weft_status add_steps(lowering *l, weft_exchange_lowering *arriving,
     return l->out->tasks.status;
 }
 
+/* Passes, and the exchanges between them, of arrays in host memory. */
+static weft_status add_streamed(lowering *l, weft_exchange_lowering *exchange) {
+    const weft_streamed_pass *pass = l->schedule->stream.pass;
+    int slot = 0;
+    for (int i = 0; i < l->schedule->steps;) {
+        if (l->schedule->step[i].kind == WEFT_STEP_EXCHANGE) {
+            WEFT_TRY(begin_exchange(l, i++, exchange));
+            exchange->on_host = true;
+            exchange->lane = WEFT_LANE_NETWORK;
+            add_departures(l, exchange, 0);
+            add_arrivals(l, exchange, 0);
+            finish_exchange(l, exchange);
+        } else {
+            WEFT_TRY(weft_schedule_lower_pass(l->schedule, pass, &slot, &l->out->tasks));
+            i = pass++->last + 1;
+        }
+    }
+    return l->out->tasks.status;
+}
+
 /* Messages between two ranks are told apart by their order alone, so a rank begins all that it
  * sends in the order of the list, and all that it receives; so do groups of ranks with what they
  * exchange at once. What the sender sends begins with the copy that packs it. */
@@ -454,10 +474,10 @@ weft_status weft_schedule_lower(const weft_schedule *schedule, const weft_device
     weft_exchange_lowering arriving = {0}, leaving = {0};
     *lowered = (weft_lowered){.buffers = WEFT_BUFFERS,
                               .peer_step = calloc((size_t)schedule->steps + 1, sizeof(int))};
-    weft_status status =
-        !lowered->peer_step ? weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's tasks")
-        : schedule->stream.passes > 0 ? weft_schedule_lower_stream(schedule, &lowered->tasks)
-                                      : add_steps(&l, &arriving, &leaving);
+    weft_status status = !lowered->peer_step
+                             ? weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's tasks")
+                         : schedule->stream.slots > 0 ? add_streamed(&l, &arriving)
+                                                      : add_steps(&l, &arriving, &leaving);
     end_exchange(&arriving);
     end_exchange(&leaving);
     keep_order(&lowered->tasks);

@@ -22,8 +22,10 @@ typedef struct weft_lowered {
 /* The caller releases the result, also after a failure. */
 weft_status weft_schedule_lower(const weft_schedule *schedule, const weft_device_ops *device,
                                 weft_lowered *lowered);
-/* The tasks of a streamed schedule (lower_stream.c). */
-weft_status weft_schedule_lower_stream(const weft_schedule *schedule, weft_tasks *tasks);
+/* The tasks of a pass of a streamed schedule, whose tiles have slots from number *slot on
+ * (lower_stream.c). */
+weft_status weft_schedule_lower_pass(const weft_schedule *schedule, const weft_streamed_pass *pass,
+                                     int *slot, weft_tasks *tasks);
 void weft_lowered_release(weft_lowered *lowered);
 
 #endif

@@ -165,8 +165,10 @@ static void add_pass(lowering *l, const weft_streamed_pass *pass) {
     }
 }
 
-weft_status weft_schedule_lower_stream(const weft_schedule *schedule, weft_tasks *tasks) {
-    lowering l = {.schedule = schedule, .tasks = tasks};
-    for (int p = 0; p < schedule->stream.passes; p++) add_pass(&l, &schedule->stream.pass[p]);
+weft_status weft_schedule_lower_pass(const weft_schedule *schedule, const weft_streamed_pass *pass,
+                                     int *slot, weft_tasks *tasks) {
+    lowering l = {.schedule = schedule, .tasks = tasks, .slot = *slot};
+    add_pass(&l, pass);
+    *slot = l.slot;
     return tasks->status;
 }

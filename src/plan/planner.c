@@ -166,10 +166,27 @@ static weft_status make_room(workbench *w) {
     return WEFT_SUCCESS;
 }
 
+/* What is streamed is exchanged by methods that gather, from array to array: by that which does the
+ * same as the method at hand, or as the usual one where the caller does not ask for one that none
+ * does the same as, which is refused later. */
+static void gather(const weft_planner *planner, weft_exchange *exchange) {
+    const bool asked = planner->call->options.exchange[0] != WEFT_EXCHANGE_AUTO;
+    for (int i = 0; i < WEFT_MAX_RANK; i++) {
+        const weft_exchange_ops *method = weft_exchange_find(exchange[i]);
+        if (!method) continue;
+        if (method->gathering == WEFT_EXCHANGE_AUTO && !asked)
+            method = weft_exchange_find(weft_method_usual());
+        if (method->gathering != WEFT_EXCHANGE_AUTO) exchange[i] = method->gathering;
+    }
+}
+
 /* The chain with these methods, unless it is listed already. */
-static weft_status add(workbench *w, const weft_exchange *exchange) {
+static weft_status add(workbench *w, const weft_exchange *given) {
     weft_planner *p = w->planner;
-    const size_t bytes = sizeof w->common.exchange;
+    weft_exchange exchange[WEFT_MAX_RANK];
+    const size_t bytes = sizeof exchange;
+    memcpy(exchange, given, bytes);
+    if (w->common.streamed) gather(p, exchange);
     for (int i = w->first; i < p->count; i++)
         if (memcmp(p->candidates[i].exchange, exchange, bytes) == 0) return WEFT_SUCCESS;
     WEFT_TRY(make_room(w));
@@ -320,11 +337,12 @@ static void prefer_usual_chain(weft_planner *planner) {
 static weft_status add_streamed(workbench *w) {
     weft_planner *p = w->planner;
     const weft_options *o = &p->call->options;
-    if (!p->host_buffers || p->ranks > 1 || o->stream != WEFT_STREAM_AUTO) return WEFT_SUCCESS;
+    if (!p->host_buffers || o->stream != WEFT_STREAM_AUTO) return WEFT_SUCCESS;
     WEFT_TRY(make_room(w));
     weft_candidate *c = &p->candidates[p->count];
     *c = p->candidates[0];
     c->streamed = true;
+    gather(p, c->exchange);
     WEFT_TRY(weft_planner_chain(p, c, &w->chain));
     const weft_status status = predict(w, c, &c->predicted);
     if (status == WEFT_SUCCESS) p->count++;

@@ -52,8 +52,8 @@ static const int *wire_order(const weft_chain *chain, int redistribution,
                                     : segment->order[direction][WEFT_OUTPUT];
 }
 
-static const weft_exchange_ops *method_of(const weft_schedule_request *request,
-                                          int redistribution) {
+const weft_exchange_ops *weft_schedule_method(const weft_schedule_request *request,
+                                              int redistribution) {
     return weft_exchange_find(request->exchanging.method[request->chain->method[redistribution]]);
 }
 
@@ -69,8 +69,10 @@ static weft_end add_shared_copy(const weft_schedule_request *request, weft_sched
     return shared;
 }
 
-static weft_status add_exchange(const weft_schedule_request *request, weft_schedule *schedule,
-                                int redistribution, const weft_end *from, const weft_end *to) {
+weft_status weft_schedule_add_exchange(const weft_schedule_request *request,
+                                       weft_schedule *schedule, int redistribution,
+                                       const weft_exchange_ops *method, const weft_end *from,
+                                       const weft_end *to) {
     const weft_chain *chain = request->chain;
     weft_step *step = weft_schedule_add_step(schedule, WEFT_STEP_EXCHANGE);
     int color, key, size;
@@ -80,7 +82,7 @@ static weft_status add_exchange(const weft_schedule_request *request, weft_sched
     weft_exchange_step *x = &step->as.exchange;
     *x = (weft_exchange_step){.redistribution = redistribution,
                               .direction = request->direction,
-                              .method = method_of(request, redistribution),
+                              .method = method,
                               .produced = {.tiles = 1, .axis = -1},
                               .consumed = {.tiles = 1, .axis = -1}};
     x->staged = request->exchanging.staged && x->method->carrier == WEFT_CARRIED_BY_TRANSPORT;
@@ -240,9 +242,10 @@ static weft_status add_redistribution(const weft_schedule_request *request, weft
     const int redistribution = forward ? s : s - 1;
     const weft_end to =
         weft_chain_arrival(request->chain, forward ? s + 1 : s - 1, request->direction);
-    if (method_of(request, redistribution)->carrier == WEFT_CARRIED_BY_READERS)
+    if (weft_schedule_method(request, redistribution)->carrier == WEFT_CARRIED_BY_READERS)
         *at = add_shared_copy(request, schedule, redistribution, at);
-    WEFT_TRY(add_exchange(request, schedule, redistribution, at, &to));
+    WEFT_TRY(weft_schedule_add_exchange(request, schedule, redistribution,
+                                        weft_schedule_method(request, redistribution), at, &to));
     *at = to;
     return WEFT_SUCCESS;
 }

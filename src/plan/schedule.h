@@ -151,9 +151,9 @@ typedef struct weft_streamed_pass {
 
 /* Slots of the workspaces in which tiles rotate. */
 typedef struct weft_streaming {
-    int passes; /* 0: the schedule is not streamed */
+    int passes;
     weft_streamed_pass *pass;
-    int slots;
+    int slots;              /* 0: the schedule is not streamed */
     int64_t slot_bytes[2];  /* in the first and in the second workspace */
     bool one_after_another; /* nothing overlaps */
 } weft_streaming;

@@ -25,6 +25,14 @@ static inline int64_t weft_end_element_bytes(weft_precision precision, bool real
 weft_end weft_chain_arrival(const weft_chain *chain, int s, weft_direction direction);
 weft_end weft_chain_departure(const weft_chain *chain, int s, weft_direction direction);
 
+/* The method of a redistribution, and its step by a method (schedule.c). */
+const weft_exchange_ops *weft_schedule_method(const weft_schedule_request *request,
+                                              int redistribution);
+weft_status weft_schedule_add_exchange(const weft_schedule_request *request,
+                                       weft_schedule *schedule, int redistribution,
+                                       const weft_exchange_ops *method, const weft_end *from,
+                                       const weft_end *to);
+
 /* Axes of a segment that are transformed together, first transformed first in a forward transform;
  * an axis that is padded or cropped begins a group, so that it has its zeros no longer than it
  * needs them. */

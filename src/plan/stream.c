@@ -10,7 +10,6 @@
  */
 #include "plan/stream.h"
 
-#include "support/axis.h"
 #include "support/error.h"
 
 #include <stdlib.h>
@@ -18,240 +17,77 @@
 
 /* ---- what can be streamed ---- */
 
-static weft_status refuse(const char *what) {
+weft_status weft_stream_refuse(const char *what) {
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
                      "options.stream: %s; use more device memory, or another plan", what);
 }
 
 static weft_status check_axes(const weft_chain *chain) {
-    const weft_axis_groups g = weft_axis_groups_of(chain, &chain->segment[0]);
-    bool padded = g.none.padded;
-    for (int i = 0; i < g.fouriers; i++) padded = padded || g.fourier[i].padded;
-    for (int i = 0; i < g.real_to_reals; i++) padded = padded || g.real_to_real[i].padded;
-    if (padded) return refuse("padded and cropped arrays are not streamed");
-    if (g.fouriers > 0 && g.real_to_reals > 0)
-        return refuse("Fourier transforms beside real-to-real ones are not streamed");
-    if (g.fouriers + g.real_to_reals == 0)
-        return refuse("an array without a transform is not streamed");
+    int fouriers = 0, real_to_reals = 0;
+    bool padded = false;
+    for (int k = 0; k < chain->segments; k++) {
+        const weft_axis_groups g = weft_axis_groups_of(chain, &chain->segment[k]);
+        padded = padded || g.none.padded;
+        for (int i = 0; i < g.fouriers; i++) padded = padded || g.fourier[i].padded;
+        for (int i = 0; i < g.real_to_reals; i++) padded = padded || g.real_to_real[i].padded;
+        fouriers += g.fouriers;
+        real_to_reals += g.real_to_reals;
+    }
+    if (padded) return weft_stream_refuse("padded and cropped arrays are not streamed");
+    if (fouriers > 0 && real_to_reals > 0)
+        return weft_stream_refuse("Fourier transforms beside real-to-real ones are not streamed");
+    if (fouriers + real_to_reals == 0)
+        return weft_stream_refuse("an array without a transform is not streamed");
     return WEFT_SUCCESS;
 }
 
 static weft_status check(const weft_schedule_request *request) {
     double factor;
-    if (request->chain->ranks > 1) return refuse("arrays over several ranks are not streamed");
+    if (request->chain->line.points > 0)
+        return weft_stream_refuse("lines over several ranks are not streamed");
+    for (int i = 0; i < request->chain->segments; i++)
+        if (request->chain->segment[i].transforms == 0)
+            return weft_stream_refuse("boxes of the caller's over several ranks are not streamed");
+    if (request->direction == WEFT_CONVOLVE && request->chain->ranks > 1)
+        return weft_stream_refuse("convolutions over several ranks are not streamed");
     if (request->direction == WEFT_CONVOLVE && weft_call_only(request->call, WEFT_CONVOLVE) &&
         request->chain->real)
-        return refuse(
+        return weft_stream_refuse(
             "real convolutions are streamed by plans of transforms, whose output has room "
             "for the spectrum");
     WEFT_TRY(check_axes(request->chain));
     if (request->call->strided[WEFT_INPUT] || request->call->strided[WEFT_OUTPUT])
-        return refuse("arrays with strides of their own are not streamed");
+        return weft_stream_refuse("arrays with strides of their own are not streamed");
     for (int i = 0; i < WEFT_PLACES; i++) {
         const weft_operator_list *list = &request->operators[i];
         const bool converted =
             weft_call_storage(request->call, (weft_operator_place)i) != WEFT_STORAGE_SAME;
+        if (request->chain->ranks > 1 && list->count > 0 &&
+            !weft_operators_only_scale(list, &factor))
+            return weft_stream_refuse(
+                "operators over several ranks, but for a norm, are not streamed");
         if (converted && list->count > 0 && !weft_operators_only_scale(list, &factor))
-            return refuse("operators on an array that is converted are not streamed");
+            return weft_stream_refuse("operators on an array that is converted are not streamed");
         if (i != WEFT_PLACE_LOAD && converted)
-            return refuse("results and spectra that are converted are not streamed");
+            return weft_stream_refuse("results and spectra that are converted are not streamed");
         if (weft_operators_have_matrix(list) || weft_operators_reductions(list) != 0)
-            return refuse("matrices of fields and reductions are not streamed");
+            return weft_stream_refuse("matrices of fields and reductions are not streamed");
     }
     if (request->keeps_spectrum)
-        return refuse("convolutions that keep the spectrum are not streamed");
+        return weft_stream_refuse("convolutions that keep the spectrum are not streamed");
     return WEFT_SUCCESS;
 }
 
 /* ---- passes ---- */
 
-static weft_axis_list axes_in_order(const weft_schedule_request *request) {
+static weft_axis_list axes_in_order(const weft_schedule_request *request, int segment) {
     const weft_chain *chain = request->chain;
-    const weft_axis_groups g = weft_axis_groups_of(chain, &chain->segment[0]);
+    const weft_axis_groups g = weft_axis_groups_of(chain, &chain->segment[segment]);
     const weft_axis_group *all = g.fouriers > 0 ? g.fourier : g.real_to_real;
     weft_axis_list list = {.count = all->axes};
     for (int i = 0; i < all->axes; i++)
         list.axis[request->direction == WEFT_FORWARD ? i : all->axes - 1 - i] = all->axis[i];
     return list;
-}
-
-/* A tile as an array of its own. */
-static weft_distribution tile_of(const weft_distribution *all, const weft_streamed_pass *pass) {
-    weft_distribution tile = *all;
-    tile.boxes = NULL;
-    for (int a = 0; a < tile.axes; a++)
-        if (pass->single >> a & 1) tile.n[a] = 1;
-    if (pass->axis >= 0) tile.n[pass->axis] = pass->thickness;
-    return tile;
-}
-
-/* What the caller's array holds where the pass loads it. */
-static weft_storage storage_of(const weft_stream_state *s) {
-    return s->loads == WEFT_NOWHERE
-               ? WEFT_STORAGE_SAME
-               : weft_call_storage(s->request->call, (weft_operator_place)s->loads);
-}
-
-/* A copy of tiles of so many bytes for each element. */
-static void add_copy(weft_stream_state *s, weft_transfer transfer, const weft_end *whole,
-                     const weft_end *tile, int64_t element) {
-    const weft_region all = weft_distribution_box(whole->distribution, s->request->rank),
-                      one = weft_distribution_box(tile->distribution, s->request->rank);
-    weft_step *step = weft_schedule_add_step(s->schedule, WEFT_STEP_COPY);
-    step->as.copy.transfer = transfer;
-    step->src_bytes = step->dst_bytes = weft_region_elements(&one) * element;
-    step->bytes_moved = 2 * weft_region_elements(&all) * element;
-}
-
-/* The transforms of a pass work on a tile; what they cost, they cost for all tiles. */
-static void complete_transforms(weft_stream_state *s, const weft_streamed_pass *pass,
-                                const weft_distribution *tile, bool in_batch) {
-    const double tiles = (double)s->schedule->step[pass->first].bytes_moved /
-                         (double)(2 * s->schedule->step[pass->first].src_bytes);
-    for (int i = pass->first + 1; i < s->schedule->steps; i++) {
-        weft_step *step = &s->schedule->step[i];
-        step->bytes_moved = (int64_t)(tiles * (double)step->bytes_moved);
-        step->flops *= tiles;
-        if (step->kind != WEFT_STEP_FFT) continue;
-        step->as.fft.transform.in_batch = in_batch;
-        step->as.fft.tile_loop =
-            pass->thickness > 1 ? weft_step_loop(&step->as.fft, tile->n, pass->axis) : 0;
-    }
-}
-
-/* Whether the array has several indices along axes that the pass does not transform. */
-static bool has_others(const weft_stream_state *s, int count) {
-    for (int a = 0; a < s->now.axes; a++)
-        if (s->now.n[a] != 1 && !weft_stream_is_left(s, a, count)) return true;
-    return false;
-}
-
-/* The operators of a place, on tiles that lie as `tile` of an array that lies as `whole`, and the
- * conversion of what is loaded. What only scales need not know of the whole. */
-static void add_operators(weft_stream_state *s, int place, const weft_end *whole,
-                          const weft_end *tile) {
-    const weft_storage storage = place == s->loads ? storage_of(s) : WEFT_STORAGE_SAME;
-    double factor;
-    if (place == WEFT_NOWHERE) return;
-    const weft_operator_list *list = &s->request->operators[place];
-    if (list->count == 0 && storage == WEFT_STORAGE_SAME) return;
-    const bool anywhere = list->count == 0 || weft_operators_only_scale(list, &factor);
-    weft_step *step = weft_schedule_add_pointwise(
-        s->request, s->schedule, list, (weft_operator_place)place, anywhere ? tile : whole);
-    weft_stored *stored = &step->as.pointwise.layout.stored;
-    stored->storage = storage;
-    memcpy(stored->decibels, s->request->call->problem.decibels, sizeof stored->decibels);
-    weft_schedule_count_bytes(step);
-}
-
-/* The transforms of the first `count` axes that are left, on a tile, with the operators on either
- * side. */
-static void add_transforms(weft_stream_state *s, int count, const weft_end *next,
-                           const weft_end *from, const weft_end *to) {
-    const bool forward = s->request->direction == WEFT_FORWARD;
-    weft_segment part = s->request->chain->segment[0];
-    part.transforms = count;
-    for (int i = 0; i < count; i++) /* a segment lists them as forward transforms do */
-        part.axis[i] = s->left.axis[forward ? i : count - 1 - i];
-    add_operators(s, s->loads, &s->at, from);
-    weft_schedule_add_transforms(s->request, s->schedule, &part, from, to);
-    add_operators(s, s->stores, next, to);
-}
-
-/* There and back at once, if the engine has that. */
-static bool add_round_trip(weft_stream_state *s, int count, const weft_end *spectrum,
-                           const weft_end *tile) {
-    weft_schedule *schedule = s->schedule;
-    const int steps = schedule->steps;
-    if (!s->request->computing.engine->takes_operators) return false;
-    add_operators(s, s->loads, &s->at, tile);
-    weft_schedule_add_transform(s->request, schedule, tile, tile, s->left.axis, count);
-    const int number = schedule->steps - 1;
-    weft_fft_step *fft = &schedule->step[number].as.fft;
-    fft->transform.round_trip = true;
-    schedule->step[number].flops *= 2;
-    add_operators(s, s->turns, spectrum, spectrum);
-    if (schedule->steps > number + 1)
-        fft->transform.spectral =
-            weft_schedule_fused(&schedule->step[--schedule->steps].as.pointwise, fft);
-    if (!weft_schedule_engine_has(s->request, schedule)) {
-        schedule->steps = steps;
-        return false;
-    }
-    add_operators(s, s->stores, &s->at, tile);
-    return true;
-}
-
-/* The same in two transforms; the operators in the middle are what the first one stores through. */
-static void add_there_and_back(weft_stream_state *s, int count, const weft_end *spectrum,
-                               const weft_end *tile, const weft_end *tile_of_spectrum) {
-    const weft_schedule_request *there = s->request;
-    weft_schedule_request back = *there;
-    const int loads = s->loads, stores = s->stores;
-    const weft_axis_list forward = s->left;
-    back.direction = WEFT_INVERSE;
-    s->stores = s->turns;
-    add_transforms(s, count, spectrum, tile, tile_of_spectrum);
-    s->request = &back;
-    s->loads = WEFT_NOWHERE;
-    s->stores = stores;
-    for (int i = 0; i < count; i++) s->left.axis[i] = forward.axis[count - 1 - i];
-    add_transforms(s, count, &s->at, tile_of_spectrum, tile);
-    s->request = there;
-    s->loads = loads;
-    s->left = forward;
-}
-
-/* Gives the pass' operators to its transforms. Those that are left must do the same wherever a tile
- * lies. */
-static weft_status fuse(weft_stream_state *s, const weft_streamed_pass *pass) {
-    double factor;
-    weft_schedule_fuse_operators(s->request, s->schedule);
-    for (int i = pass->first; i < s->schedule->steps; i++) {
-        const weft_step *step = &s->schedule->step[i];
-        if (step->kind == WEFT_STEP_POINTWISE && step->as.pointwise.operators->count > 0 &&
-            !weft_operators_only_scale(step->as.pointwise.operators, &factor))
-            return refuse("operators that the engine does not apply as it loads and stores are not "
-                          "streamed");
-    }
-    return WEFT_SUCCESS;
-}
-
-/* The steps of a pass over the first `count` axes that are left. */
-static weft_status add_pass(weft_stream_state *s, int count, weft_streamed_pass *pass) {
-    const weft_schedule_request *request = s->request;
-    const bool turns = s->turns != WEFT_NOWHERE;
-    const weft_distribution tile_before = tile_of(&s->now, pass),
-                            tile_after = tile_of(&s->after, pass);
-    const weft_end next = {&s->after, s->end.order, s->real_after, NULL};
-    const weft_end from = {&tile_before, s->at.order, s->at.real, NULL};
-    const weft_end to = {&tile_after, s->end.order, s->real_after, NULL};
-    const weft_end *whole_after = turns ? &s->at : &next, *after = turns ? &from : &to;
-    pass->first = s->schedule->steps;
-    const weft_pointwise_layout stored = {
-        .real = s->at.real, .precision = request->precision, .stored.storage = storage_of(s)};
-    add_copy(s, WEFT_HOST_TO_DEVICE, &s->at, &from, (int64_t)weft_stored_element_bytes(&stored));
-    if (!turns)
-        add_transforms(s, count, &next, &from, &to);
-    else if (!add_round_trip(s, count, &next, &from))
-        add_there_and_back(s, count, &next, &from, &to);
-    WEFT_TRY(fuse(s, pass));
-    complete_transforms(s, pass, &tile_before, has_others(s, count));
-    pass->last = s->schedule->steps;
-    add_copy(s, WEFT_DEVICE_TO_HOST, whole_after, after,
-             weft_end_element_bytes(request->precision, after->real));
-    pass->before = weft_end_view(request, &s->at);
-    pass->after = weft_end_view(request, whole_after);
-    pass->tile_before = weft_end_view(request, &from);
-    pass->tile_after = weft_end_view(request, after);
-    pass->backwards = s->within && s->at.real && !whole_after->real;
-    if (!turns) {
-        s->now = s->after;
-        s->at = (weft_end){&s->now, s->end.order, s->real_after, NULL};
-    }
-    s->left.count -= count;
-    memmove(s->left.axis, s->left.axis + count, (size_t)s->left.count * sizeof *s->left.axis);
-    return WEFT_SUCCESS;
 }
 
 /* How many of the axes that are left the next pass transforms: going forward as many as fit. Back,
@@ -285,13 +121,13 @@ static weft_status no_way(const weft_stream_state *s) {
                      s->schedule->stream.slots);
 }
 
-/* The passes of a forward or an inverse transform. */
+/* The passes over the axes that are left, with operators at the places where they begin and end. */
 static weft_status add_passes(weft_stream_state *s, int loads, int stores) {
     weft_streaming *stream = &s->schedule->stream;
-    while (s->left.count > 0) {
+    for (bool first = true; s->left.count > 0; first = false) {
         weft_streamed_pass *pass = &stream->pass[stream->passes];
-        s->within = s->schedule->in_place || stream->passes > 0;
-        s->loads = stream->passes == 0 ? loads : WEFT_NOWHERE;
+        s->within = s->source == s->target;
+        s->loads = first ? loads : WEFT_NOWHERE;
         s->stores = stores; /* of the pass that is the last one */
         int count = axes_of_pass(s, pass);
         if (count < s->left.count) {
@@ -300,8 +136,91 @@ static weft_status add_passes(weft_stream_state *s, int loads, int stores) {
             if (count == s->left.count) count = 0; /* it has no room for operators */
         }
         if (count == 0) return no_way(s);
-        WEFT_TRY(add_pass(s, count, pass));
+        WEFT_TRY(weft_stream_add_pass(s, count, pass));
         stream->passes++;
+    }
+    return WEFT_SUCCESS;
+}
+
+/* This rank's part of an array as an array of its own. */
+static weft_distribution local_part(const weft_schedule_request *request,
+                                    const weft_distribution *all) {
+    const weft_region box = weft_distribution_box(all, request->rank);
+    weft_distribution local = *all;
+    local.boxes = NULL;
+    memcpy(local.n, box.n, sizeof local.n);
+    for (int a = 0; a < local.axes; a++) local.split_by[a] = -1;
+    return local;
+}
+
+/* Begins with the passes of a segment. */
+static void enter_segment(weft_stream_state *s, int segment) {
+    const weft_direction direction = s->request->direction;
+    const weft_chain *chain = s->request->chain;
+    s->segment = segment;
+    s->at = weft_chain_arrival(chain, segment, direction);
+    s->end = weft_chain_departure(chain, segment, direction);
+    s->now = local_part(s->request, s->at.distribution);
+    s->last = local_part(s->request, s->end.distribution);
+    s->at.distribution = &s->now;
+    s->end.distribution = &s->last;
+    s->left = axes_in_order(s->request, segment);
+    if (weft_end_bytes(s->request, &s->at) == 0 || weft_end_bytes(s->request, &s->end) == 0)
+        s->left.count = 0;
+}
+
+/* Whether the array arrives at a segment in the memory order in which it leaves it. */
+static bool keeps_order(const weft_stream_state *s, int segment) {
+    const weft_segment *g = &s->request->chain->segment[segment];
+    const int(*order)[WEFT_AXES] = g->order[s->request->direction];
+    return memcmp(order[WEFT_INPUT], order[WEFT_OUTPUT],
+                  (size_t)s->request->chain->axes * sizeof(int)) == 0;
+}
+
+/* Where an array arrives before the passes of a segment: where they leave it, unless that would be
+ * in another order. */
+static int arrival_buffer(const weft_stream_state *s, int segment) {
+    return keeps_order(s, segment) ? WEFT_BUFFER_OUT : WEFT_BUFFER_STAGE_RECEIVE;
+}
+
+/* From a segment to the next one, from array to array in host memory, by the method that gathers.
+ */
+static weft_status add_redistribution(weft_stream_state *s, int next) {
+    weft_schedule_request request = *s->request;
+    const weft_chain *chain = request.chain;
+    const weft_end from = weft_chain_departure(chain, s->segment, request.direction),
+                   to = weft_chain_arrival(chain, next, request.direction);
+    const int redistribution = s->segment < next ? s->segment : next;
+    const weft_exchange_ops *method = weft_schedule_method(&request, redistribution);
+    method = weft_exchange_find(method->gathering);
+    if (!method)
+        return weft_stream_refuse("only messages of ranks are streamed, by p2p and a2a methods");
+    request.exchanging.staged = false;
+    const int number = s->schedule->steps;
+    WEFT_TRY(weft_schedule_add_exchange(&request, s->schedule, redistribution, method, &from, &to));
+    weft_step *step = &s->schedule->step[number];
+    step->src = step->as.exchange.send = s->target;
+    step->dst = step->as.exchange.receive = arrival_buffer(s, next);
+    step->as.exchange.own = WEFT_OWN_COPIED;
+    weft_redistribution_lay_out(&step->as.exchange.geometry, step->as.exchange.packing);
+    return WEFT_SUCCESS;
+}
+
+/* A transform: the passes of each segment, and the redistributions between them. Before one the
+ * array lies in page-locked memory of the plan's own. */
+static weft_status add_segments(weft_stream_state *s, int loads, int stores) {
+    const bool forward = s->request->direction == WEFT_FORWARD;
+    const int segments = s->request->chain->segments;
+    for (int k = 0; k < segments; k++) {
+        const int segment = forward ? k : segments - 1 - k;
+        const bool first = k == 0, last = k == segments - 1;
+        enter_segment(s, segment);
+        s->source = !first                  ? arrival_buffer(s, segment)
+                    : s->schedule->in_place ? WEFT_BUFFER_OUT
+                                            : WEFT_BUFFER_IN;
+        s->target = last ? WEFT_BUFFER_OUT : WEFT_BUFFER_STAGE_SEND;
+        WEFT_TRY(add_passes(s, first ? loads : WEFT_NOWHERE, last ? stores : WEFT_NOWHERE));
+        if (!last) WEFT_TRY(add_redistribution(s, forward ? segment + 1 : segment - 1));
     }
     return WEFT_SUCCESS;
 }
@@ -316,7 +235,7 @@ static weft_status add_convolution(weft_stream_state *s, const weft_schedule_req
     s->request = there;
     while (s->left.count > 0) {
         weft_streamed_pass *pass = &stream->pass[stream->passes];
-        s->within = s->schedule->in_place || stream->passes > 0;
+        s->within = s->source == s->target;
         s->loads = stream->passes == 0 ? WEFT_PLACE_LOAD : WEFT_NOWHERE;
         s->turns = WEFT_PLACE_SPECTRAL; /* if all that is left can be done */
         s->stores = stream->passes == 0 ? WEFT_PLACE_STORE : WEFT_NOWHERE;
@@ -329,12 +248,14 @@ static weft_status add_convolution(weft_stream_state *s, const weft_schedule_req
         if (count == 0) return no_way(s);
         group[groups] = s->left;
         group[groups++].count = count;
-        WEFT_TRY(add_pass(s, count, pass));
+        WEFT_TRY(weft_stream_add_pass(s, count, pass));
         stream->passes++;
     }
     s->turns = WEFT_NOWHERE;
     s->request = back;
     s->end = weft_chain_departure(back->chain, 0, WEFT_INVERSE);
+    s->last = local_part(back, s->end.distribution);
+    s->end.distribution = &s->last;
     for (int g = groups - 2; g >= 0; g--) {
         weft_streamed_pass *pass = &stream->pass[stream->passes];
         s->left.count = group[g].count;
@@ -344,7 +265,7 @@ static weft_status add_convolution(weft_stream_state *s, const weft_schedule_req
         s->loads = WEFT_NOWHERE;
         s->stores = g == 0 ? WEFT_PLACE_STORE : WEFT_NOWHERE;
         if (!weft_stream_find_tiles(s, group[g].count, pass)) return no_way(s);
-        WEFT_TRY(add_pass(s, group[g].count, pass));
+        WEFT_TRY(weft_stream_add_pass(s, group[g].count, pass));
         stream->passes++;
     }
     return WEFT_SUCCESS;
@@ -366,6 +287,8 @@ static void set_slots(weft_schedule *schedule, const weft_streamed_pass *pass) {
     weft_step *first = &schedule->step[pass->first], *last = &schedule->step[pass->last];
     int at = WEFT_BUFFER_WORKSPACE;
     first->dst = at;
+    weft_schedule_need(schedule, first->src, first->bytes_moved / 2);
+    weft_schedule_need(schedule, last->dst, last->bytes_moved / 2);
     for (int i = pass->first + 1; i < pass->last; i++) {
         weft_step *step = &schedule->step[i];
         const bool in_place = stays(step, i == pass->first + 1);
@@ -379,19 +302,17 @@ static void set_slots(weft_schedule *schedule, const weft_streamed_pass *pass) {
     last->src = at;
 }
 
-/* The callers' arrays are read and written as a whole; of the workspaces, whose slots have the size
+/* Arrays on the host are read and written as a whole; of the workspaces, whose slots have the size
  * of the largest tile, there are several slots. */
 static void set_buffers(weft_schedule *schedule) {
     enum { ALIGNMENT = 256 }; /* of a slot: any device's */
     weft_streaming *stream = &schedule->stream;
-    for (int p = 0; p < stream->passes; p++) {
-        const weft_streamed_pass *pass = &stream->pass[p];
-        weft_step *first = &schedule->step[pass->first], *last = &schedule->step[pass->last];
-        first->src = p == 0 && !schedule->in_place ? WEFT_BUFFER_IN : WEFT_BUFFER_OUT;
-        last->dst = WEFT_BUFFER_OUT;
-        set_slots(schedule, pass);
-        weft_schedule_need(schedule, first->src, first->bytes_moved / 2);
-        weft_schedule_need(schedule, last->dst, last->bytes_moved / 2);
+    for (int p = 0; p < stream->passes; p++) set_slots(schedule, &stream->pass[p]);
+    for (int i = 0; i < schedule->steps; i++) {
+        const weft_step *step = &schedule->step[i];
+        if (step->kind != WEFT_STEP_EXCHANGE) continue;
+        weft_schedule_need(schedule, step->src, step->src_bytes);
+        weft_schedule_need(schedule, step->dst, step->dst_bytes);
     }
     schedule->workspaces = 2;
     for (int w = 0; w < 2; w++) {
@@ -420,20 +341,19 @@ weft_status weft_schedule_stream(const weft_schedule_request *request, weft_sche
     weft_stream_state s = {.request = &first,
                            .schedule = schedule,
                            .turns = WEFT_NOWHERE,
-                           .at = weft_chain_arrival(request->chain, 0, first.direction),
-                           .end = weft_chain_departure(request->chain, 0, first.direction),
                            .budget = slot_budget(request, stream->slots)};
-    s.now = *s.at.distribution;
-    s.at.distribution = &s.now;
-    s.left = axes_in_order(&first);
-    if ((schedule->in_place || convolves) &&
+    enter_segment(&s, back ? request->chain->segments - 1 : 0);
+    if ((schedule->in_place || convolves) && request->chain->ranks == 1 &&
         memcmp(s.at.order, s.end.order, (size_t)s.now.axes * sizeof(int)) != 0)
-        return refuse("boxes with another memory order are not streamed in place, nor convolved");
+        return weft_stream_refuse(
+            "boxes with another memory order are not streamed in place, nor convolved");
     stream->pass = calloc(2 * WEFT_MAX_RANK, sizeof *stream->pass);
     if (!stream->pass) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's steps");
+    s.source = schedule->in_place ? WEFT_BUFFER_OUT : WEFT_BUFFER_IN;
+    s.target = WEFT_BUFFER_OUT;
     WEFT_TRY(convolves ? add_convolution(&s, &first, &second)
-             : back    ? add_passes(&s, WEFT_PLACE_SPECTRUM, WEFT_PLACE_STORE)
-                       : add_passes(&s, WEFT_PLACE_LOAD, WEFT_PLACE_SPECTRAL));
+             : back    ? add_segments(&s, WEFT_PLACE_SPECTRUM, WEFT_PLACE_STORE)
+                       : add_segments(&s, WEFT_PLACE_LOAD, WEFT_PLACE_SPECTRAL));
     set_buffers(schedule);
     return WEFT_SUCCESS;
 }

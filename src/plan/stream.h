@@ -1,5 +1,5 @@
-/* The state of planning a streamed schedule: stream.c makes the passes, stream_tiles.c finds tiles
- * that fit. */
+/* The state of planning a streamed schedule: stream.c says which passes there are, stream_tiles.c
+ * finds tiles that fit, stream_pass.c makes the steps of a pass. */
 #ifndef WEFT_PLAN_STREAM_H
 #define WEFT_PLAN_STREAM_H
 
@@ -19,14 +19,23 @@ typedef struct weft_stream_state {
     weft_schedule *schedule;
     int loads, turns, stores; /* places of operators: as the pass loads, in the middle of one that
                                  goes there and back, as it stores; or WEFT_NOWHERE */
+    int segment;              /* of the chain, whose passes are being made, */
+    int source, target;       /* the host arrays that they begin in and leave data in */
     weft_axis_list left;      /* axes that are not transformed yet */
     weft_distribution after;  /* extents of the array behind the pass at hand */
     weft_end at, end;         /* how the array lies before that pass, and where it ends */
     bool real_after;          /* behind its transforms or, there and back, in their middle */
-    weft_distribution now;    /* what at.distribution is */
-    bool within;              /* that pass reads the array that it writes */
-    int64_t budget;           /* bytes of one slot of both workspaces */
+    weft_distribution now, last; /* what at.distribution and end.distribution are */
+    bool within;                 /* that pass reads the array that it writes */
+    int64_t budget;              /* bytes of one slot of both workspaces */
 } weft_stream_state;
+
+/* Says what cannot be streamed: WEFT_ERROR_UNSUPPORTED. */
+weft_status weft_stream_refuse(const char *what);
+
+/* Adds the steps of a pass, with the tiles that were found for it, over the first `count` of the
+ * axes that are left. The array is then what the pass makes of it, in s->target. */
+weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_pass *pass);
 
 /* Whether `axis` is among the first `count` of the axes that are left. */
 bool weft_stream_is_left(const weft_stream_state *s, int axis, int count);

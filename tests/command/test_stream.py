@@ -39,6 +39,12 @@ class Stream(Case):
         got = np.fromfile(self.folder / "out.raw", "c16").reshape(20, 12, 6)
         np.testing.assert_array_equal(got, self.load("whole.npy"))
 
+    def test_ranks_stream_from_memory(self) -> None:
+        array = random_array((40, 30, 20), "f8")
+        self.save("in.npy", array)
+        self.succeed("transform", "in.npy", "out.npy", "--stream", "--memory-limit", "100K", "--device", "simulated", ranks=3)
+        self.assert_close(self.load("out.npy"), np.fft.rfftn(array))
+
     def test_what_must_be_converted(self) -> None:
         for dtype, device in (("u1", []), ("u2", ["--device", "simulated"]), ("i4", ["--device", "simulated"])):
             array = random_array((20, 12, 10), dtype)
@@ -76,7 +82,7 @@ class Stream(Case):
                 self.assertIn(sentence, self.refuse("transform", name, "out.npy", *flags, status=status))
                 self.assertFalse((self.folder / "out.npy").exists())
         line = self.refuse("transform", "in.npy", "out.npy", "--stream", ranks=2)
-        self.assertIn("several processes", line)
+        self.assertIn("one process", line)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,189 @@
+/* The steps of one pass of a streamed schedule: a tile is copied to the device, transformed with
+ * the operators of the pass, and copied back. */
+#include "plan/stream.h"
+
+#include "support/error.h"
+
+#include <string.h>
+
+/* A tile as an array of its own. */
+static weft_distribution tile_of(const weft_distribution *all, const weft_streamed_pass *pass) {
+    weft_distribution tile = *all;
+    tile.boxes = NULL;
+    for (int a = 0; a < tile.axes; a++)
+        if (pass->single >> a & 1) tile.n[a] = 1;
+    if (pass->axis >= 0) tile.n[pass->axis] = pass->thickness;
+    return tile;
+}
+
+/* What the caller's array holds where the pass loads it. */
+static weft_storage storage_of(const weft_stream_state *s) {
+    return s->loads == WEFT_NOWHERE
+               ? WEFT_STORAGE_SAME
+               : weft_call_storage(s->request->call, (weft_operator_place)s->loads);
+}
+
+/* A copy of tiles of so many bytes for each element. */
+static void add_copy(weft_stream_state *s, weft_transfer transfer, const weft_end *whole,
+                     const weft_end *tile, int64_t element) {
+    const weft_region all = weft_distribution_box(whole->distribution, s->request->rank),
+                      one = weft_distribution_box(tile->distribution, s->request->rank);
+    weft_step *step = weft_schedule_add_step(s->schedule, WEFT_STEP_COPY);
+    step->as.copy.transfer = transfer;
+    step->src_bytes = step->dst_bytes = weft_region_elements(&one) * element;
+    step->bytes_moved = 2 * weft_region_elements(&all) * element;
+}
+
+/* The transforms of a pass work on a tile; what they cost, they cost for all tiles. */
+static void complete_transforms(weft_stream_state *s, const weft_streamed_pass *pass,
+                                const weft_distribution *tile, bool in_batch) {
+    const double tiles = (double)s->schedule->step[pass->first].bytes_moved /
+                         (double)(2 * s->schedule->step[pass->first].src_bytes);
+    for (int i = pass->first + 1; i < s->schedule->steps; i++) {
+        weft_step *step = &s->schedule->step[i];
+        step->bytes_moved = (int64_t)(tiles * (double)step->bytes_moved);
+        step->flops *= tiles;
+        if (step->kind != WEFT_STEP_FFT) continue;
+        step->as.fft.transform.in_batch = in_batch;
+        step->as.fft.tile_loop =
+            pass->thickness > 1 ? weft_step_loop(&step->as.fft, tile->n, pass->axis) : 0;
+    }
+}
+
+/* Whether the array has several indices along axes that the pass does not transform. */
+static bool has_others(const weft_stream_state *s, int count) {
+    for (int a = 0; a < s->now.axes; a++)
+        if (s->now.n[a] != 1 && !weft_stream_is_left(s, a, count)) return true;
+    return false;
+}
+
+/* The operators of a place, on tiles that lie as `tile` of an array that lies as `whole`, and the
+ * conversion of what is loaded. What only scales need not know of the whole. */
+static void add_operators(weft_stream_state *s, int place, const weft_end *whole,
+                          const weft_end *tile) {
+    const weft_storage storage = place == s->loads ? storage_of(s) : WEFT_STORAGE_SAME;
+    double factor;
+    if (place == WEFT_NOWHERE) return;
+    const weft_operator_list *list = &s->request->operators[place];
+    if (list->count == 0 && storage == WEFT_STORAGE_SAME) return;
+    const bool anywhere = list->count == 0 || weft_operators_only_scale(list, &factor);
+    weft_step *step = weft_schedule_add_pointwise(
+        s->request, s->schedule, list, (weft_operator_place)place, anywhere ? tile : whole);
+    weft_stored *stored = &step->as.pointwise.layout.stored;
+    stored->storage = storage;
+    memcpy(stored->decibels, s->request->call->problem.decibels, sizeof stored->decibels);
+    weft_schedule_count_bytes(step);
+}
+
+/* The transforms of the first `count` axes that are left, on a tile, with the operators on either
+ * side. */
+static void add_transforms(weft_stream_state *s, int count, const weft_end *next,
+                           const weft_end *from, const weft_end *to) {
+    const bool forward = s->request->direction == WEFT_FORWARD;
+    weft_segment part = s->request->chain->segment[s->segment];
+    part.transforms = count;
+    for (int i = 0; i < count; i++) /* a segment lists them as forward transforms do */
+        part.axis[i] = s->left.axis[forward ? i : count - 1 - i];
+    add_operators(s, s->loads, &s->at, from);
+    weft_schedule_add_transforms(s->request, s->schedule, &part, from, to);
+    add_operators(s, s->stores, next, to);
+}
+
+/* There and back at once, if the engine has that. */
+static bool add_round_trip(weft_stream_state *s, int count, const weft_end *spectrum,
+                           const weft_end *tile) {
+    weft_schedule *schedule = s->schedule;
+    const int steps = schedule->steps;
+    if (!s->request->computing.engine->takes_operators) return false;
+    add_operators(s, s->loads, &s->at, tile);
+    weft_schedule_add_transform(s->request, schedule, tile, tile, s->left.axis, count);
+    const int number = schedule->steps - 1;
+    weft_fft_step *fft = &schedule->step[number].as.fft;
+    fft->transform.round_trip = true;
+    schedule->step[number].flops *= 2;
+    add_operators(s, s->turns, spectrum, spectrum);
+    if (schedule->steps > number + 1)
+        fft->transform.spectral =
+            weft_schedule_fused(&schedule->step[--schedule->steps].as.pointwise, fft);
+    if (!weft_schedule_engine_has(s->request, schedule)) {
+        schedule->steps = steps;
+        return false;
+    }
+    add_operators(s, s->stores, &s->at, tile);
+    return true;
+}
+
+/* The same in two transforms; the operators in the middle are what the first one stores through. */
+static void add_there_and_back(weft_stream_state *s, int count, const weft_end *spectrum,
+                               const weft_end *tile, const weft_end *tile_of_spectrum) {
+    const weft_schedule_request *there = s->request;
+    weft_schedule_request back = *there;
+    const int loads = s->loads, stores = s->stores;
+    const weft_axis_list forward = s->left;
+    back.direction = WEFT_INVERSE;
+    s->stores = s->turns;
+    add_transforms(s, count, spectrum, tile, tile_of_spectrum);
+    s->request = &back;
+    s->loads = WEFT_NOWHERE;
+    s->stores = stores;
+    for (int i = 0; i < count; i++) s->left.axis[i] = forward.axis[count - 1 - i];
+    add_transforms(s, count, &s->at, tile_of_spectrum, tile);
+    s->request = there;
+    s->loads = loads;
+    s->left = forward;
+}
+
+/* Gives the pass' operators to its transforms. Those that are left must do the same wherever a tile
+ * lies. */
+static weft_status fuse(weft_stream_state *s, const weft_streamed_pass *pass) {
+    double factor;
+    weft_schedule_fuse_operators(s->request, s->schedule);
+    for (int i = pass->first; i < s->schedule->steps; i++) {
+        const weft_step *step = &s->schedule->step[i];
+        if (step->kind == WEFT_STEP_POINTWISE && step->as.pointwise.operators->count > 0 &&
+            !weft_operators_only_scale(step->as.pointwise.operators, &factor))
+            return weft_stream_refuse(
+                "operators that the engine does not apply as it loads and stores are not "
+                "streamed");
+    }
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_pass *pass) {
+    const weft_schedule_request *request = s->request;
+    const bool turns = s->turns != WEFT_NOWHERE;
+    const weft_distribution tile_before = tile_of(&s->now, pass),
+                            tile_after = tile_of(&s->after, pass);
+    const weft_end next = {&s->after, s->end.order, s->real_after, NULL};
+    const weft_end from = {&tile_before, s->at.order, s->at.real, NULL};
+    const weft_end to = {&tile_after, s->end.order, s->real_after, NULL};
+    const weft_end *whole_after = turns ? &s->at : &next, *after = turns ? &from : &to;
+    pass->first = s->schedule->steps;
+    const weft_pointwise_layout stored = {
+        .real = s->at.real, .precision = request->precision, .stored.storage = storage_of(s)};
+    add_copy(s, WEFT_HOST_TO_DEVICE, &s->at, &from, (int64_t)weft_stored_element_bytes(&stored));
+    if (!turns)
+        add_transforms(s, count, &next, &from, &to);
+    else if (!add_round_trip(s, count, &next, &from))
+        add_there_and_back(s, count, &next, &from, &to);
+    WEFT_TRY(fuse(s, pass));
+    complete_transforms(s, pass, &tile_before, has_others(s, count));
+    pass->last = s->schedule->steps;
+    add_copy(s, WEFT_DEVICE_TO_HOST, whole_after, after,
+             weft_end_element_bytes(request->precision, after->real));
+    pass->before = weft_end_view(request, &s->at);
+    pass->after = weft_end_view(request, whole_after);
+    pass->tile_before = weft_end_view(request, &from);
+    pass->tile_after = weft_end_view(request, after);
+    pass->backwards = s->within && s->at.real && !whole_after->real;
+    s->schedule->step[pass->first].src = s->source;
+    s->schedule->step[pass->last].dst = s->target;
+    s->source = s->target;
+    if (!turns) {
+        s->now = s->after;
+        s->at = (weft_end){&s->now, s->end.order, s->real_after, NULL};
+    }
+    s->left.count -= count;
+    memmove(s->left.axis, s->left.axis + count, (size_t)s->left.count * sizeof *s->left.axis);
+    return WEFT_SUCCESS;
+}

@@ -1,0 +1,209 @@
+/*
+ * Streamed plans over several ranks: random problems, decompositions, methods and limits of device
+ * memory. Results are as close to those of plans that hold their arrays on the device as rounding
+ * allows. On the simulated device, or on the one that is named.
+ *
+ *   stream [--cases N] [--seed S --case C] [--device host|openmp|...]
+ */
+#include "differences.h"
+#include "promised_device.h"
+#include "random_numbers.h"
+
+#include <weft/weft_mpi.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+static weft_context ctx;
+static int rank, size, number;
+static uint64_t seed;
+
+typedef struct problem_case {
+    weft_problem problem;
+    weft_options options;
+} problem_case;
+
+static bool agreed(bool mine) {
+    int all = mine;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD);
+    return all;
+}
+
+static bool fail(const problem_case *c, const char *what) {
+    fprintf(stderr, "rank %d of %d: seed %llu, case %d: %lldx%lldx%lldx%lld %s %s: %s\n", rank,
+            size, (unsigned long long)seed, number, (long long)c->problem.n[0],
+            (long long)c->problem.n[1], (long long)c->problem.n[2], (long long)c->problem.n[3],
+            weft_kind_name(c->problem.kind), weft_decomposition_name(c->options.decomposition),
+            what);
+    return false;
+}
+
+static problem_case random_problem(weft_device device) {
+    static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
+                                            WEFT_A2A_SYNC, WEFT_A2A_TYPE};
+    static const weft_decomposition decompositions[] = {WEFT_SLAB_2D1D, WEFT_SLAB_1D2D,
+                                                        WEFT_SLAB_Y_ZX, WEFT_PENCIL};
+    static const int most[] = {0, 0, 60, 30, 14};
+    problem_case c = {.problem = {.rank = 2 + random_below(3),
+                                  .kind = (weft_kind)random_below(2),
+                                  .precision = random_below(2) ? WEFT_SINGLE : WEFT_DOUBLE,
+                                  .batch = random_below(3) ? 1 : 2 + random_below(3)},
+                      .options = {.device = device,
+                                  .location = WEFT_LOCATION_HOST,
+                                  .variant = random_below(2) ? WEFT_DEFAULT : WEFT_REALIGNED}};
+    weft_problem *p = &c.problem;
+    for (int a = 0; a < p->rank; a++) p->n[a] = 1 + random_below(most[p->rank]);
+    if (random_below(4) == 0) p->kind = WEFT_R2R;
+    for (int a = 0; a < p->rank; a++)
+        if (p->kind == WEFT_R2R) p->axis[a] = random_below(2) ? WEFT_DCT2 : WEFT_DST2;
+    if (random_below(3) == 0) p->norm = WEFT_NORM_ORTHO;
+    if (p->kind != WEFT_C2C && random_below(4) == 0) p->load_storage = WEFT_STORAGE_U8;
+    c.options.decomposition = p->rank < 3 ? WEFT_SLAB_2D1D : decompositions[random_below(4)];
+    const bool asks = random_below(3) > 0;
+    for (int i = 0; i < 2 && asks; i++) c.options.exchange[i] = methods[random_below(5)];
+    const int placement = p->load_storage ? 1 : random_below(3);
+    c.options.placement = placement == 0   ? WEFT_PLACEMENT_ANY
+                          : placement == 1 ? WEFT_OUT_OF_PLACE
+                                           : WEFT_IN_PLACE;
+    return c;
+}
+
+/* One execution from the same input, which all plans are given; the result, to be freed. */
+static unsigned char *run(weft_plan plan, weft_direction direction, bool in_place,
+                          const unsigned char *input, size_t given, weft_status *status) {
+    const weft_space from = direction == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
+    const weft_space to = direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
+    size_t in_bytes = 0, out_bytes = 0;
+    weft_plan_bytes(plan, from, &in_bytes);
+    weft_plan_bytes(plan, to, &out_bytes);
+    if (in_place && in_bytes > out_bytes) out_bytes = in_bytes;
+    unsigned char *in = calloc(1, in_bytes + 1), *out = malloc(out_bytes + 1);
+    memset(out, 0xA5, out_bytes + 1);
+    memcpy(in_place ? out : in, input, given);
+    *status = weft_execute(plan, direction, in_place ? out : in, out);
+    if (out[out_bytes] != 0xA5 || (!in_place && memcmp(in, input, given) != 0))
+        *status = WEFT_ERROR_ENGINE;
+    free(in);
+    return out;
+}
+
+/* On all ranks together. */
+static bool are_close(const void *a, const void *b, size_t bytes, weft_precision precision) {
+    double sums[2] = {0, 0};
+    add_squares(a, b, bytes, precision, sums);
+    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return sqrt(sums[0]) <= (precision == WEFT_SINGLE ? 1e-6 : 1e-14) * sqrt(sums[1]);
+}
+
+/* Bytes of this rank's box. */
+static size_t box_bytes(const problem_case *c, weft_plan plan, weft_space space, bool loaded) {
+    weft_box box;
+    size_t bytes = c->problem.precision == WEFT_SINGLE ? 4 : 8;
+    weft_plan_box(plan, space, rank, &box);
+    if (loaded && space == WEFT_INPUT && c->problem.load_storage) bytes = 1;
+    if (c->problem.kind == WEFT_C2C || (space == WEFT_OUTPUT && c->problem.kind == WEFT_R2C))
+        bytes *= 2;
+    for (int a = 0; a < c->problem.rank; a++) bytes *= (size_t)box.n[a];
+    return bytes * (size_t)c->problem.batch;
+}
+
+static bool compare(const problem_case *c, weft_plan streamed, weft_plan whole,
+                    weft_direction direction, bool in_place) {
+    const weft_space from = direction == WEFT_FORWARD ? WEFT_INPUT : WEFT_OUTPUT;
+    const weft_space to = direction == WEFT_FORWARD ? WEFT_OUTPUT : WEFT_INPUT;
+    const size_t given = box_bytes(c, whole, from, true), made = box_bytes(c, whole, to, false);
+    unsigned char *input = malloc(given + 8), *result[2];
+    weft_status status[2];
+    uint64_t own = random_state ^ (uint64_t)rank * 977;
+    for (size_t i = 0; i + 4 <= given + 4; i += 4) {
+        const float value =
+            (float)(((own = own * 6364136223846793005u + 1) >> 40) % 1000) / 500 + 1;
+        memcpy(input + i, &value, i + 4 <= given ? 4 : given - i);
+    }
+    result[0] = run(streamed, direction, in_place, input, given, &status[0]);
+    result[1] = run(whole, direction, in_place, input, given, &status[1]);
+    bool good = status[0] == WEFT_SUCCESS && status[1] == WEFT_SUCCESS;
+    if (!good) fail(c, weft_last_error(ctx));
+    if (agreed(good)) {
+        good = are_close(result[0], result[1], made, c->problem.precision);
+        if (!good) fail(c, direction == WEFT_FORWARD ? "forward: wrong" : "back: wrong");
+    }
+    free(input);
+    free(result[0]);
+    free(result[1]);
+    return good;
+}
+
+/* 1: compared; 0: the device cannot, or the limit is too small; -1: failed. */
+static int run_case(weft_device device) {
+    weft_plan whole = NULL, streamed = NULL;
+    size_t bytes[2] = {0, 0};
+    weft_memory memory;
+    random_state = seed + (uint64_t)number * 1000003u;
+    problem_case c = random_problem(device);
+    weft_status status = weft_plan_create(ctx, &c.problem, &c.options, &whole);
+    if (status == WEFT_ERROR_UNSUPPORTED) return 0;
+    bool good = status == WEFT_SUCCESS || fail(&c, weft_last_error(ctx));
+    if (!good) return -1;
+    weft_plan_bytes(whole, WEFT_INPUT, &bytes[0]);
+    weft_plan_bytes(whole, WEFT_OUTPUT, &bytes[1]);
+    long long most = (long long)(bytes[0] + bytes[1]);
+    MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_LONG_LONG, MPI_MAX, MPI_COMM_WORLD);
+    static const weft_stream streams[] = {WEFT_STREAM_ON, WEFT_STREAM_ON, WEFT_STREAM_SYNC,
+                                          WEFT_STREAM_AUTO};
+    c.options.stream = streams[random_below(4)];
+    c.options.device_memory_limit = 8192 + (size_t)random_below((int)(3 * most) + 1);
+    status = weft_plan_create(ctx, &c.problem, &c.options, &streamed);
+    if (status != WEFT_SUCCESS) {
+        good = status == WEFT_ERROR_OUT_OF_MEMORY;
+        if (!good) fail(&c, weft_last_error(ctx));
+        weft_plan_destroy(&whole);
+        return good ? 0 : -1;
+    }
+    weft_plan_memory(streamed, &memory);
+    if (memory.workspace > c.options.device_memory_limit) good = fail(&c, "beyond the limit");
+    for (int d = 0; d < 2; d++) {
+        if (c.options.placement != WEFT_IN_PLACE)
+            good = compare(&c, streamed, whole, (weft_direction)d, false) && good;
+        if (c.options.placement != WEFT_OUT_OF_PLACE)
+            good = compare(&c, streamed, whole, (weft_direction)d, true) && good;
+    }
+    weft_plan_destroy(&streamed);
+    weft_plan_destroy(&whole);
+    return agreed(good) ? 1 : -1;
+}
+
+int main(int argc, char **argv) {
+    int provided, cases = 100, compared = 0, failed = 0, first = 0;
+    weft_device device = WEFT_SIMULATED;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    seed = (uint64_t)time(NULL) * 1000003u;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--cases") == 0) cases = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
+        if (strcmp(argv[i], "--device") == 0) device = device_named(argv[i + 1]);
+        if (strcmp(argv[i], "--case") == 0) {
+            first = atoi(argv[i + 1]);
+            cases = 1;
+        }
+    }
+    MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) != WEFT_SUCCESS) {
+        fprintf(stderr, "%s\n", weft_last_error(NULL));
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    for (number = first; number < first + cases && failed < 3; number++) {
+        const int done = run_case(device);
+        compared += done > 0;
+        failed += done < 0;
+    }
+    weft_context_destroy(&ctx);
+    if (rank == 0)
+        printf("stream: %d ranks, seed %llu: %d cases, %d compared, %d failed\n", size,
+               (unsigned long long)seed, cases, compared, failed);
+    MPI_Finalize();
+    return failed == 0 && (cases < 50 || compared > cases / 5) ? 0 : 1;
+}
