@@ -301,12 +301,12 @@ class Failures(Case):
         self.assertTrue(all(float(row["total"]) > 0 and float(row["error"]) < 1e-14 for row in rows))
 
     def test_what_cannot_run_is_skipped_with_its_reason_and_not_tried_again(self) -> None:
-        self.save(SMALL | {"sets": [SMALL["sets"][0] | {"devices": ["host", "cuda"]}]})
+        self.save(SMALL | {"sets": [SMALL["sets"][0] | {"engines": ["native", "cufft"]}]})
         for _ in range(2):
             done = self.bench("job.json")
             self.assertEqual(done.returncode, 0, done.stderr)
             (line,) = done.stderr.splitlines()
-            self.assertRegex(line, r"^weft: 3 of 6 cells cannot be run here, the first: weft .*cuda")
+            self.assertRegex(line, r"^weft: 3 of 6 cells cannot be run here, the first: weft .*cufft")
         self.assertEqual(sum(entry["type"] == "skipped" for entry in self.journal("small")), 3)
 
     def test_a_group_that_crashes_does_not_stop_the_others(self) -> None:
