@@ -9,7 +9,7 @@ import unittest
 
 import numpy as np
 
-from weft_case import WEFT, Case, random_array
+from weft_case import WEFT, Case, environment, random_array
 
 
 class Stream(Case):
@@ -54,7 +54,7 @@ class Stream(Case):
 
     def test_an_input_that_is_cut_short_leaves_nothing(self) -> None:
         self.save("in.npy", random_array((40, 30, 20), "f8"))
-        slow = os.environ | {"WEFT_SIMULATE": "delay_us=30000"}
+        slow = environment(WEFT_SIMULATE="delay_us=30000")
         line = [WEFT, "transform", "in.npy", "out.npy", "--stream", "--memory-limit", "100K", "--device", "simulated"]
         with subprocess.Popen(line, cwd=self.folder, env=slow, stderr=subprocess.PIPE, text=True) as process:
             while self.names() == ["in.npy"] and process.poll() is None:

@@ -32,6 +32,15 @@ TYPES = {
 }
 
 
+SESSIONS = tempfile.TemporaryDirectory(prefix="weft-mpi-")
+
+
+def environment(**more: str) -> dict[str, str]:
+    """For one run: Open MPI's processes that were started alone, without its daemon, would share a folder otherwise,
+    which the first one to end removes."""
+    return os.environ | {"OMPI_MCA_orte_tmpdir_base": tempfile.mkdtemp(dir=SESSIONS.name)} | more
+
+
 def random_array(shape: tuple[int, ...], dtype: str) -> np.ndarray:
     rng = np.random.default_rng()
     kind = np.dtype(dtype)
@@ -64,7 +73,7 @@ class SlowRun:
         self.process = subprocess.Popen(
             [*line, "transform", "slow.npy", output, "--engine", "reference"],
             cwd=self.folder,
-            env=os.environ | dict([self.mark.split("=")]),
+            env=environment(**dict([self.mark.split("=")])),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -183,6 +192,7 @@ class Case(unittest.TestCase):
         self, *arguments: object, ranks: int = 1, **options
     ) -> subprocess.CompletedProcess:
         line = [WEFT] + (["--ranks", str(ranks)] if ranks > 1 else []) + [str(a) for a in arguments]
+        options.setdefault("env", environment())
         return subprocess.run(
             line, capture_output=True, text=True, cwd=self.folder, timeout=300, **options
         )
