@@ -7,7 +7,7 @@ if(WEFT_OPENMP_DEVICE AND WEFT_SANITIZE MATCHES thread)
 endif()
 if(WEFT_OPENMP_DEVICE)
   find_package(OpenMP QUIET COMPONENTS C)
-  if(NOT OpenMP_C_FOUND OR OpenMP_C_VERSION VERSION_LESS 4.5)
+  if(NOT OpenMP_C_FOUND OR OpenMP_C_SPEC_DATE LESS 201511) # not the version, which CMake does not know of newer ones
     message(STATUS "weft: no device openmp, since ${CMAKE_C_COMPILER} has no OpenMP 4.5")
     set(WEFT_OPENMP_DEVICE OFF)
   endif()
@@ -18,8 +18,12 @@ if(WEFT_OPENMP_DEVICE)
   check_c_source_compiles("#include <omp.h>
     int main(void) { return omp_target_alloc(8, omp_get_initial_device()) == 0; }" WEFT_OPENMP_HAS_MEMORY)
   unset(CMAKE_REQUIRED_LIBRARIES)
-  if(WEFT_OPENMP_OFFLOAD)
-    separate_arguments(WEFT_OPENMP_OFFLOAD_LINK UNIX_COMMAND "${WEFT_OPENMP_OFFLOAD}")
+  if(NOT WEFT_OPENMP_OFFLOAD AND CMAKE_C_COMPILER_ID STREQUAL GNU)
+    # Where its package for that is installed, GCC else translates target regions for a GPU as it links.
+    set(WEFT_OPENMP_OFFLOAD_LINK $<$<C_COMPILER_ID:GNU>:-foffload=disable>)
+  elseif(WEFT_OPENMP_OFFLOAD)
+    # GCC adds tables of what it has translated to programs that are linked with -fopenmp.
+    separate_arguments(WEFT_OPENMP_OFFLOAD_LINK UNIX_COMMAND "${OpenMP_C_FLAGS} ${WEFT_OPENMP_OFFLOAD}")
     if(NOT WEFT_OPENMP_HAS_MEMORY) # Clang: a library beside that of OpenMP
       list(GET OpenMP_C_LIBRARIES 0 openmp_library)
       get_filename_component(openmp_folder ${openmp_library} DIRECTORY)

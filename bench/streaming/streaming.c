@@ -1,39 +1,91 @@
 /*
- * How fast streamed plans of cubes are: medians of whole calls of weft_execute from and to
- * page-locked host memory, with copies that overlap (stream), one after another (sync), and with
- * arrays that the device holds (whole), where it does. The floor is what the link takes for the
- * passes: bytes of the larger side of each over the rate of copies in both directions at once. Each
- * row is checked by transforming back. Usage:
- *   bench_streaming [--device cuda] [--engine jit] [--limit BYTES] [--n 512,1024] [--kind r2c]
- *                   [--runs 5] [--pageable 1] [--threads N]
- * With --pageable 1 the arrays are plain memory.
+ * How fast streamed plans of cubes are, over the ranks it is started on: whole calls of
+ * weft_execute from and to page-locked host memory, forward and inverse in turn, medians of the
+ * slowest rank's times. Modes: copies that overlap (stream), one after another (sync), arrays that
+ * the device holds (whole), where it does; and on the processor with all its threads the engines
+ * native and FFTW (native, fftw). The floor is what the link takes for the passes: bytes of the
+ * larger side of each over the rate of copies in both directions at once, measured before. Each row
+ * is checked by what the pairs of transforms leave of the input. CSV on standard output. Usage:
+ *   [mpirun -n P] bench_streaming [--device cuda] [--engine jit] [--limit BYTES] [--n 512,1024]
+ *       [--kind r2c] [--modes stream,whole,sync,native,fftw] [--runs 5] [--in-place 1]
+ *       [--pageable 1] [--exchange p2p-type] [--threads N]
+ * With --pageable 1 the arrays are plain memory. three_pairs_s is what three pairs of transforms
+ * take one after another: three times the mean of the pairs that were run.
  */
 #include "device/device.h"
 #include "measuring.h"
 #include "support/error.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef BENCH_MPI
+#include <weft/weft_mpi.h>
+#endif
 
-enum { MOST_RUNS = 100 };
+enum { MOST_RUNS = 100, MOST_THREADS = 64, LINK_RUNS = 5 };
 
 typedef struct bench {
     weft_context ctx;
     weft_options options;
     weft_kind kind;
-    const char *extents;
-    int runs;
+    const char *extents, *modes;
+    int runs, rank, ranks;
     bool pageable;
     double rate; /* bytes per second each way, both ways at once */
 } bench;
 
+/* ---- over the ranks ---- */
+
 static void must(weft_status status) {
     if (status == WEFT_SUCCESS) return;
     fprintf(stderr, "bench_streaming: %s\n", weft_thread_error());
+#ifdef BENCH_MPI
+    MPI_Abort(MPI_COMM_WORLD, 1);
+#endif
     exit(1);
 }
+
+static void open_world(bench *b, int *argc, char ***argv) {
+    b->ranks = 1;
+#ifdef BENCH_MPI
+    int provided;
+    MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &b->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &b->ranks);
+#else
+    (void)argc, (void)argv;
+#endif
+}
+
+static void create_context(bench *b) {
+#ifdef BENCH_MPI
+    if (b->ranks > 1) {
+        must(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &b->ctx));
+        return;
+    }
+#endif
+    must(weft_context_create(NULL, &b->ctx));
+}
+
+static void close_world(bench *b) {
+    weft_context_destroy(&b->ctx);
+#ifdef BENCH_MPI
+    MPI_Finalize();
+#endif
+}
+
+/* The largest value of any rank; waits for all. */
+static double largest(double value) {
+#ifdef BENCH_MPI
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+#endif
+    return value;
+}
+
+/* ---- the link ---- */
 
 /* Copies to the device and from it at once, on two queues. */
 static double link_rate(weft_device id) {
@@ -44,7 +96,7 @@ static double link_rate(weft_device id) {
     weft_device_state *device = NULL;
     weft_queue *queue[2];
     void *there[2], *here[2];
-    double seconds[5];
+    double seconds[LINK_RUNS];
     if (!ops) must(weft_fail(WEFT_ERROR_UNSUPPORTED, "this device is not in this build"));
     must(ops->probe(NULL));
     must(ops->open(&settings, &device));
@@ -54,12 +106,13 @@ static double link_rate(weft_device id) {
         must(ops->allocate(device, WEFT_MEMORY_PAGE_LOCKED, (size_t)bytes, &here[i]));
         memset(here[i], 0, (size_t)bytes);
     }
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < LINK_RUNS; k++) {
+        largest(0);
         const double start = seconds_now();
         must(ops->copy(device, queue[0], &copy, here[0], there[0], WEFT_HOST_TO_DEVICE));
         must(ops->copy(device, queue[1], &copy, there[1], here[1], WEFT_DEVICE_TO_HOST));
         for (int i = 0; i < 2; i++) must(ops->queue_wait(device, queue[i]));
-        seconds[k] = seconds_now() - start;
+        seconds[k] = largest(seconds_now() - start);
     }
     for (int i = 0; i < 2; i++) {
         ops->queue_destroy(device, queue[i]);
@@ -67,7 +120,7 @@ static double link_rate(weft_device id) {
         ops->free(device, WEFT_MEMORY_PAGE_LOCKED, here[i]);
     }
     ops->close(device);
-    return (double)bytes / median_of(seconds, 5);
+    return (double)bytes / median_of(seconds, LINK_RUNS);
 }
 
 /* Passes of each direction, which are the same forward and back; 0: it is not streamed. */
@@ -85,12 +138,65 @@ static int passes_of(weft_plan plan) {
     return passes;
 }
 
+/* ---- arrays ---- */
+
+/* A share of an array for one thread: filled, or compared with what it was filled with. */
+typedef struct share {
+    double *data;
+    size_t lo, hi;
+    int rank;
+    double scale; /* of the values to compare; 0: fill */
+    double error, norm;
+} share;
+
+static double number(size_t i, int rank) {
+    const uint64_t mixed = (i + 1) * UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(2 * rank + 1);
+    return (double)((mixed ^ mixed >> 29) >> 11) * 0x1p-52 - 1;
+}
+
+static void *do_share(void *argument) {
+    share *s = argument;
+    for (size_t i = s->lo; i < s->hi; i++) {
+        const double was = number(i, s->rank);
+        if (s->scale == 0) {
+            s->data[i] = was;
+            continue;
+        }
+        const double d = s->data[i] * s->scale - was;
+        s->error += d * d;
+        s->norm += was * was;
+    }
+    return NULL;
+}
+
+/* Fills the array, or says by how much it differs, times a scale, from what filled it. */
+static double in_threads(const bench *b, double *data, size_t count, double scale) {
+    pthread_t thread[MOST_THREADS];
+    share part[MOST_THREADS];
+    int threads = b->options.threads;
+    double error = 0, norm = 0;
+    if (threads > MOST_THREADS) threads = MOST_THREADS;
+    for (int t = 0; t < threads; t++) {
+        part[t] = (share){.data = data,
+                          .lo = count / (size_t)threads * (size_t)t,
+                          .hi = t + 1 < threads ? count / (size_t)threads * (size_t)(t + 1) : count,
+                          .rank = b->rank,
+                          .scale = scale};
+        if (pthread_create(&thread[t], NULL, do_share, &part[t]) != 0) exit(1);
+    }
+    for (int t = 0; t < threads; t++) {
+        pthread_join(thread[t], NULL);
+        error += part[t].error;
+        norm += part[t].norm;
+    }
+    return norm > 0 ? sqrt(error / norm) : 0;
+}
+
 static void *array(const bench *b, weft_plan plan, size_t bytes) {
     void *memory = NULL;
     if (!b->pageable) must(weft_host_buffer_create(plan, bytes, &memory));
-    if (b->pageable) memory = malloc(bytes);
+    if (b->pageable) memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     if (!memory) must(weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an array"));
-    memset(memory, 0, bytes);
     return memory;
 }
 
@@ -101,59 +207,96 @@ static void release(const bench *b, weft_plan plan, void *memory) {
         weft_host_buffer_destroy(plan, &memory);
 }
 
-static double number(size_t i) {
-    return (double)(i * UINT64_C(0x9e3779b97f4a7c15) >> 11) * 0x1p-52 - 1;
-}
+/* ---- modes ---- */
 
-static double time_direction(const bench *b, weft_plan plan, weft_direction direction,
-                             const void *in, void *out) {
-    double seconds[MOST_RUNS];
+static double time_execution(weft_plan plan, weft_direction direction, const void *in, void *out) {
+    largest(0);
+    const double start = seconds_now();
     must(weft_execute(plan, direction, in, out));
-    for (int k = 0; k < b->runs; k++) {
-        const double start = seconds_now();
-        must(weft_execute(plan, direction, in, out));
-        seconds[k] = seconds_now() - start;
-    }
-    return median_of(seconds, b->runs);
+    return largest(seconds_now() - start);
 }
 
-static void bench_mode(const bench *b, int64_t n, weft_stream mode) {
-    static const char *const names[] = {"auto", "stream", "whole", "sync"};
-    const weft_problem problem = {.rank = 3, .n = {n, n, n}, .kind = b->kind};
-    weft_options options = b->options;
-    weft_plan plan = NULL;
-    size_t bytes[2];
-    options.stream = mode;
-    if (mode == WEFT_STREAM_OFF) options.device_memory_limit = 0;
-    if (weft_plan_create(b->ctx, &problem, &options, &plan) != WEFT_SUCCESS) {
-        printf("%lld,%s,%s,,,,,%s\n", (long long)n, weft_kind_name(b->kind), names[mode],
-               weft_last_error(b->ctx));
-        return;
+static void time_plan(const bench *b, int64_t n, const char *mode, weft_plan plan, double *in,
+                      void *out, double bytes_of_output) {
+    double forward[MOST_RUNS], inverse[MOST_RUNS], all = 0;
+    weft_box box;
+    must(weft_plan_box(plan, WEFT_INPUT, b->rank, &box));
+    size_t numbers = b->kind == WEFT_R2C ? 1 : 2;
+    for (int a = 0; a < 3; a++) numbers *= (size_t)box.n[a];
+    in_threads(b, in, numbers, 0);
+    must(weft_execute(plan, WEFT_FORWARD, in, out)); /* warm-up */
+    must(weft_execute(plan, WEFT_INVERSE, out, in));
+    for (int k = 0; k < b->runs; k++) {
+        forward[k] = time_execution(plan, WEFT_FORWARD, in, out);
+        inverse[k] = time_execution(plan, WEFT_INVERSE, out, in);
+        all += forward[k] + inverse[k];
     }
-    must(weft_plan_bytes(plan, WEFT_INPUT, &bytes[0]));
-    must(weft_plan_bytes(plan, WEFT_OUTPUT, &bytes[1]));
-    double *in = array(b, plan, bytes[0]);
-    void *out = array(b, plan, bytes[1]);
-    const size_t points = (size_t)(n * n * n) * (b->kind == WEFT_C2C ? 2 : 1);
-    for (size_t i = 0; i < points; i++) in[i] = number(i);
-    const double forward = time_direction(b, plan, WEFT_FORWARD, in, out);
-    const double inverse = time_direction(b, plan, WEFT_INVERSE, out, in);
-    const double scale = (double)n * (double)n * (double)n;
-    double error = 0, norm = 0;
-    for (size_t i = 0; i < points; i++) {
-        const double d = in[i] / scale - number(i);
-        error += d * d;
-        norm += number(i) * number(i);
-    }
+    const double error =
+        largest(in_threads(b, in, numbers, pow((double)n, -3.0 * (b->runs + 1))));
     const int passes = passes_of(plan);
-    const double floor = (passes > 0 ? passes : 1) * (double)bytes[1] / b->rate;
-    printf("%lld,%s,%s,%.6f,%.6f,%.6f,%.3f,%.2e\n", (long long)n, weft_kind_name(b->kind),
-           names[mode], forward, inverse, floor, floor / forward, sqrt(error / norm));
+    const double floor = (passes > 0 ? passes : 2) * largest(bytes_of_output) / b->rate;
+    const double f = median_of(forward, b->runs), i = median_of(inverse, b->runs);
+    if (b->rank > 0) return;
+    printf("%lld,%s,%s,%d,%s,%.6f,%.6f,%.6f,%.6f,%.3f,%.3f,%.2e\n", (long long)n,
+           weft_kind_name(b->kind), mode, b->ranks, in == out ? "in" : "out", f, i,
+           3 * all / b->runs, floor, floor / f, floor / i, error);
     fflush(stdout);
-    release(b, plan, in);
-    release(b, plan, out);
-    weft_plan_destroy(&plan);
 }
+
+/* Sets the options of a mode; false: there is no such mode. */
+static bool set_mode(const bench *b, const char *mode, size_t length, weft_options *options) {
+    static const char *const name[] = {"stream", "whole", "sync", "native", "fftw"};
+    int m = 0;
+    while (m < 5 && (strlen(name[m]) != length || strncmp(name[m], mode, length) != 0)) m++;
+    *options = b->options;
+    if (m == 0) options->stream = WEFT_STREAM_ON;
+    if (m == 1) options->stream = WEFT_STREAM_OFF;
+    if (m == 2) options->stream = WEFT_STREAM_SYNC;
+    if (m >= 3) {
+        options->device = WEFT_HOST;
+        options->engine = m == 3 ? WEFT_ENGINE_NATIVE : WEFT_ENGINE_FFTW;
+        options->exchange[0] = WEFT_EXCHANGE_AUTO;
+    }
+    if (m == 1 || m >= 3) options->device_memory_limit = 0;
+    return m < 5;
+}
+
+static void bench_cube(const bench *b, int64_t n) {
+    const weft_problem problem = {.rank = 3, .n = {n, n, n}, .kind = b->kind};
+    weft_options options;
+    weft_plan keeper = NULL; /* whose memory the arrays are */
+    size_t bytes[2];
+    double *in = NULL;
+    void *out = NULL;
+    set_mode(b, "stream", 6, &options);
+    must(weft_plan_create(b->ctx, &problem, &options, &keeper));
+    for (int side = 0; side < 2; side++)
+        must(weft_plan_bytes(keeper, (weft_space)side, &bytes[side]));
+    const bool in_place = options.placement == WEFT_IN_PLACE;
+    in = array(b, keeper, bytes[0]);
+    out = in_place ? in : array(b, keeper, bytes[1]);
+    for (const char *at = b->modes; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        const size_t length = strcspn(at, ",");
+        char mode[16];
+        weft_plan plan = NULL;
+        snprintf(mode, sizeof mode, "%.*s", (int)length, at);
+        if (!set_mode(b, at, length, &options)) {
+            fprintf(stderr, "bench_streaming: there is no mode %s\n", mode);
+            exit(2);
+        }
+        if (weft_plan_create(b->ctx, &problem, &options, &plan) == WEFT_SUCCESS)
+            time_plan(b, n, mode, plan, in, out, (double)bytes[1]);
+        else if (b->rank == 0)
+            printf("# %lld %s %s: %s\n", (long long)n, weft_kind_name(b->kind), mode,
+                   weft_last_error(b->ctx));
+        weft_plan_destroy(&plan);
+    }
+    if (!in_place) release(b, keeper, out);
+    release(b, keeper, in);
+    weft_plan_destroy(&keeper);
+}
+
+/* ---- the command line ---- */
 
 static int64_t bytes_of(const char *text) {
     char *end;
@@ -166,18 +309,26 @@ static void read_arguments(int argc, char **argv, bench *b) {
         const char *flag = argv[i], *value = argv[i + 1];
         if (strcmp(flag, "--device") == 0 && !find_device(value, &b->options.device))
             must(weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "--device %s: there is none", value));
-        if (strcmp(flag, "--engine") == 0 && strcmp(value, "jit") == 0)
-            b->options.engine = WEFT_ENGINE_JIT;
-        if (strcmp(flag, "--engine") == 0 && strcmp(value, "cufft") == 0)
-            b->options.engine = WEFT_ENGINE_CUFFT;
+        if (strcmp(flag, "--engine") == 0)
+            for (int e = 0; strcmp(weft_engine_name((weft_engine)e), "?") != 0; e++)
+                if (strcmp(weft_engine_name((weft_engine)e), value) == 0)
+                    b->options.engine = (weft_engine)e;
+        if (strcmp(flag, "--exchange") == 0)
+            for (int e = 0; strcmp(weft_exchange_name((weft_exchange)e), "?") != 0; e++)
+                if (strcmp(weft_exchange_name((weft_exchange)e), value) == 0)
+                    b->options.exchange[0] = (weft_exchange)e;
         if (strcmp(flag, "--limit") == 0) b->options.device_memory_limit = (size_t)bytes_of(value);
         if (strcmp(flag, "--n") == 0) b->extents = value;
+        if (strcmp(flag, "--modes") == 0) b->modes = value;
         if (strcmp(flag, "--kind") == 0) b->kind = strcmp(value, "c2c") == 0 ? WEFT_C2C : WEFT_R2C;
         if (strcmp(flag, "--runs") == 0) b->runs = atoi(value);
         if (strcmp(flag, "--pageable") == 0) b->pageable = atoi(value) != 0;
+        if (strcmp(flag, "--in-place") == 0 && atoi(value) != 0)
+            b->options.placement = WEFT_IN_PLACE;
         if (strcmp(flag, "--threads") == 0) b->options.threads = atoi(value);
     }
-    if (b->runs < 1 || b->runs > MOST_RUNS) b->runs = 5;
+    if (b->runs < 1 || b->runs > 25) b->runs = 5; /* more pairs overflow */
+    if (b->options.threads < 1) b->options.threads = 1;
 }
 
 int main(int argc, char **argv) {
@@ -187,18 +338,23 @@ int main(int argc, char **argv) {
                            .device_memory_limit = (size_t)8 << 30},
                .kind = WEFT_R2C,
                .extents = "512,1024",
+               .modes = "stream,whole,sync",
                .runs = 5};
     const char *description = NULL;
+    open_world(&b, &argc, &argv);
     read_arguments(argc, argv, &b);
     must(weft_device_probe(b.options.device, &description));
-    must(weft_context_create(NULL, &b.ctx));
+    create_context(&b);
     b.rate = link_rate(b.options.device);
-    printf("# %s; both ways at once %.1f GB/s each; limit %zu bytes; %s memory\n", description,
-           b.rate * 1e-9, b.options.device_memory_limit, b.pageable ? "plain" : "page-locked");
-    printf("n,kind,mode,forward_s,inverse_s,floor_s,share_of_floor,error\n");
+    if (b.rank == 0) {
+        printf("# %s; both ways at once %.1f GB/s each; limit %zu bytes; %s memory; %d threads\n",
+               description, b.rate * 1e-9, b.options.device_memory_limit,
+               b.pageable ? "plain" : "page-locked", b.options.threads);
+        printf("n,kind,mode,ranks,placement,forward_s,inverse_s,three_pairs_s,floor_s,"
+               "share_forward,share_inverse,error\n");
+    }
     for (const char *at = b.extents; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
-        for (int mode = WEFT_STREAM_ON; mode <= WEFT_STREAM_SYNC; mode++)
-            bench_mode(&b, strtoll(at, NULL, 10), (weft_stream)mode);
-    weft_context_destroy(&b.ctx);
+        bench_cube(&b, strtoll(at, NULL, 10));
+    close_world(&b);
     return 0;
 }

@@ -11,6 +11,16 @@ enum {
     THREADS = 128 /* of a team on a GPU: its lanes, or as many as the compiler makes of them */
 };
 
+/* Devices beside the host that run target regions of this library, which a compiler without a target
+ * for them translates for the host alone. */
+static int usable_devices(void) {
+    int on_host = 1;
+    if (weft_omp_devices() == 0) return 0;
+#pragma omp target device(0) map(from : on_host)
+    on_host = omp_is_initial_device();
+    return on_host ? 0 : weft_omp_devices();
+}
+
 /* Sets the number of the device: `given` less one or, where that is 0, by the environment. */
 static weft_status find_number(int given, int devices, int host, int *number) {
     const char *wanted = getenv("WEFT_OPENMP_DEVICE");
@@ -51,7 +61,7 @@ static weft_status find_number(int given, int devices, int host, int *number) {
 /* On the host a kernel is done by the queue's own thread: GCC starts the other threads of a team
  * with each target region and ends them with it, which takes longer than most regions. */
 weft_status weft_openmp_choose(int given, weft_openmp_processor *processor) {
-    const int devices = weft_omp_devices(), host = omp_get_initial_device();
+    const int devices = usable_devices(), host = omp_get_initial_device();
     int number = host;
     WEFT_TRY(find_number(given, devices, host, &number));
     const bool is_host = number == host;
