@@ -231,8 +231,7 @@ static void time_plan(const bench *b, int64_t n, const char *mode, weft_plan pla
         inverse[k] = time_execution(plan, WEFT_INVERSE, out, in);
         all += forward[k] + inverse[k];
     }
-    const double error =
-        largest(in_threads(b, in, numbers, pow((double)n, -3.0 * (b->runs + 1))));
+    const double error = largest(in_threads(b, in, numbers, pow((double)n, -3.0 * (b->runs + 1))));
     const int passes = passes_of(plan);
     const double floor = (passes > 0 ? passes : 2) * largest(bytes_of_output) / b->rate;
     const double f = median_of(forward, b->runs), i = median_of(inverse, b->runs);

@@ -11,8 +11,8 @@ enum {
     THREADS = 128 /* of a team on a GPU: its lanes, or as many as the compiler makes of them */
 };
 
-/* Devices beside the host that run target regions of this library, which a compiler without a target
- * for them translates for the host alone. */
+/* Devices beside the host that run target regions of this library, which a compiler without a
+ * target for them translates for the host alone. */
 static int usable_devices(void) {
     int on_host = 1;
     if (weft_omp_devices() == 0) return 0;
