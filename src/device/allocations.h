@@ -16,6 +16,7 @@ typedef struct weft_allocation {
     size_t bytes;
     weft_memory_kind kind;
     bool imported;             /* from another process: it does not count */
+    bool callers;              /* the caller's own memory, which is only page-locked */
     weft_memory_file file;     /* that storage is mapped from; address NULL: none */
     weft_memory_ticket ticket; /* for others to map it */
     struct weft_allocation *next;

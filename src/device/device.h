@@ -124,6 +124,13 @@ typedef struct weft_device_ops {
                             void **memory);
     void (*free)(weft_device_state *device, weft_memory_kind kind, void *memory);
 
+    /* Page-locks host memory of the caller's, so that it is copied as fast as memory that allocate
+     * gives; host_unlock ends that, once no copy touches it. It takes about as long as copying the
+     * memory once. False: it cannot be locked, or is already, and is copied as it is. NULL where
+     * that makes no difference. */
+    bool (*host_lock)(weft_device_state *device, void *memory, size_t bytes);
+    void (*host_unlock)(weft_device_state *device, void *memory);
+
     /* Sharing device memory (a whole allocation) with other processes of the node. memory_export
      * makes a handle. memory_import makes an address from it in another process, valid as the
      * source of copies until memory_close. The memory may be freed only after every importer has

@@ -367,6 +367,22 @@ static void set_addresses(weft_build *b, int s, const void *in, void *out) {
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) address[i] = b->buffers.memory[i];
 }
 
+/* Page-locks the arrays of a streamed program, of which every byte crosses the link once in each of
+ * several passes, or unlocks those that were. */
+static void lock_arrays(const weft_execution *r, bool locked[2], bool unlock) {
+    const weft_device_handle *d = &r->b->device;
+    const weft_schedule *schedule = &r->b->schedule[r->s];
+    static const int buffer[] = {WEFT_BUFFER_IN, WEFT_BUFFER_OUT};
+    if (schedule->stream.slots == 0 || !d->ops->host_lock) return;
+    for (int i = 0; i < 2; i++) {
+        void *array = r->p->progress.address[buffer[i]];
+        if (!unlock)
+            locked[i] = d->ops->host_lock(d->state, array, schedule->buffer_bytes[buffer[i]]);
+        else if (locked[i])
+            d->ops->host_unlock(d->state, array);
+    }
+}
+
 weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_place, const void *in,
                            void *out, weft_recorder *recorder) {
     const int s = weft_schedule_index(direction, in_place);
@@ -378,17 +394,20 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
                         .prepared = p->prepared,
                         .now = p->progress.task,
                         .recorder = recorder};
+    bool locked[2] = {false, false};
     set_addresses(b, s, in, out);
     weft_recorder_start(recorder);
     r.moment = recorder->start;
     recorder->timings.bytes_sent = p->lowered.bytes_sent;
     recorder->timings.messages_sent = p->lowered.messages_sent;
     if (b->device.ops->await_caller) r.status = b->device.ops->await_caller(b->device.state, NULL);
+    lock_arrays(&r, locked, false);
     if (p->sequential)
         run_in_order(&r);
     else
         run_tasks(&r);
     if (r.status != WEFT_SUCCESS) weft_execution_wait_for_device(&r);
+    lock_arrays(&r, locked, true);
     recorder->timings.total = r.moment - recorder->start;
     return r.status;
 }

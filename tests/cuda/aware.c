@@ -65,16 +65,6 @@ EXPORTED int cuPointerSetAttribute(const void *value, int attribute, unsigned lo
 
 /* ---- its own memory, and copies ---- */
 
-EXPORTED int cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
-    NEEDS_CONTEXT;
-    return memory && bytes > 0 && flags == 0 ? SUCCESS : INVALID_VALUE;
-}
-
-EXPORTED int cuMemHostUnregister(void *memory) {
-    NEEDS_CONTEXT;
-    return memory ? SUCCESS : INVALID_VALUE;
-}
-
 EXPORTED int cuMemcpy(unsigned long long to, unsigned long long from, size_t bytes) {
     (void)to, (void)from, (void)bytes;
     return NOT_SUPPORTED; /* it copies on streams */

@@ -314,6 +314,37 @@ EXPORTED int cuMemFreeHost(void *memory) {
     return SUCCESS;
 }
 
+static struct {
+    void *memory[8];
+    int count, times; /* now, and ever */
+} registered;         /* by weft; Open MPI registers with other flags */
+
+EXPORTED int cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
+    NEEDS_CONTEXT;
+    if (!memory || bytes == 0) return INVALID_VALUE;
+    if (flags == 0) return SUCCESS;
+    if (flags != (WEFT_CUDA_HOST_PORTABLE | WEFT_CUDA_HOST_MAPPED)) return INVALID_VALUE;
+    if (getenv("WEFT_TEST_REGISTER_FAIL") || registered.count == 8) return OUT_OF_MEMORY;
+    registered.memory[registered.count++] = memory;
+    registered.times++;
+    return SUCCESS;
+}
+
+EXPORTED int cuMemHostUnregister(void *memory) {
+    NEEDS_CONTEXT;
+    for (int i = 0; i < registered.count; i++)
+        if (registered.memory[i] == memory) {
+            registered.memory[i] = registered.memory[--registered.count];
+            break;
+        }
+    return memory ? SUCCESS : INVALID_VALUE;
+}
+
+EXPORTED int host_registrations(int *ever) {
+    *ever = registered.times;
+    return registered.count;
+}
+
 /* ---- streams ---- */
 
 static weft_status run_closure(void *argument, const void *in, void *out) {

@@ -59,6 +59,9 @@ int host_device_of(const void *address);    /* -1: of none */
 /* How many graphs have been launched: for tests, by dlsym. */
 EXPORTED int host_graph_launches(void);
 
+/* How many arrays are registered, and how many ever were. */
+EXPORTED int host_registrations(int *ever);
+
 #ifdef __cplusplus
 }
 #endif

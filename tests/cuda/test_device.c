@@ -6,6 +6,7 @@
 #include "devices/device_test.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -195,6 +196,72 @@ static void without_a_driver_the_probes_say_so(void **state) {
     assert_int_equal(status, 0);
 }
 
+/* ---- memory of the caller's ---- */
+
+static void callers_memory_is_locked_once(void **state) {
+    (void)state;
+    enum { BYTES = 1 << 20 };
+    const weft_device_ops *ops = tested_ops();
+    weft_device_state *device = open_device(ops, 0);
+    char *memory = aligned_alloc(4096, BYTES);
+    assert_non_null(memory);
+    for (int i = 0; i < 2; i++) {
+        assert_true(ops->host_lock(device, memory, BYTES));
+        assert_false(ops->host_lock(device, memory, BYTES));
+        assert_false(ops->host_lock(device, memory + BYTES / 2, BYTES / 2));
+        ops->host_unlock(device, memory);
+    }
+    assert_false(ops->host_lock(device, memory, 0));
+    ops->close(device);
+    free(memory);
+}
+
+/* Arrays that are registered with the stand-in for the driver, and those that ever were. */
+static int registrations(int *ever) {
+    int (*count)(int *) = NULL;
+    char path[4096];
+    *ever = 0;
+    if (!getenv("WEFT_TEST_HOST_CUDA")) return 0;
+    snprintf(path, sizeof path, "%s/libcuda.so.1", getenv("WEFT_CUDA_LIBRARY_PATH"));
+    void *driver = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    assert_non_null(driver);
+    *(void **)&count = dlsym(driver, "host_registrations");
+    dlclose(driver);
+    assert_non_null(count);
+    return count(ever);
+}
+
+static void arrays_are_locked_while_they_are_streamed(void **state) {
+    (void)state;
+    enum { N = 24, NUMBERS = 2 * N * N * N };
+    const weft_problem problem = {.rank = 3, .n = {N, N, N}, .kind = WEFT_C2C};
+    const weft_options options = {.device = WEFT_CUDA,
+                                  .location = WEFT_LOCATION_HOST,
+                                  .stream = WEFT_STREAM_ON,
+                                  .device_memory_limit = 96 << 10};
+    double *in = calloc(NUMBERS, sizeof *in), *out[2] = {NULL, NULL};
+    weft_context ctx = NULL;
+    weft_plan plan = NULL;
+    int before, after;
+    for (int i = 0; i < 2; i++) out[i] = calloc(NUMBERS, sizeof *out[i]);
+    assert_true(in && out[0] && out[1]);
+    for (int i = 0; i < NUMBERS; i++) in[i] = (i * 7919 % 1009) / 1009.0;
+    assert_int_equal(weft_context_create(NULL, &ctx), WEFT_SUCCESS);
+    assert_int_equal(weft_plan_create(ctx, &problem, &options, &plan), WEFT_SUCCESS);
+    registrations(&before);
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, out[0]), WEFT_SUCCESS);
+    assert_int_equal(registrations(&after), 0);
+    if (getenv("WEFT_TEST_HOST_CUDA")) assert_int_equal(after - before, 2);
+    setenv("WEFT_TEST_REGISTER_FAIL", "1", 1); /* the arrays are copied as they are */
+    assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, out[1]), WEFT_SUCCESS);
+    unsetenv("WEFT_TEST_REGISTER_FAIL");
+    assert_memory_equal(out[0], out[1], NUMBERS * sizeof *in);
+    weft_plan_destroy(&plan);
+    weft_context_destroy(&ctx);
+    free(in);
+    for (int i = 0; i < 2; i++) free(out[i]);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_gpu_is_that_of_the_rank_or_as_told),
@@ -202,6 +269,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(without_a_gpu_the_probes_say_so),
         cmocka_unit_test(without_a_driver_the_probes_say_so),
         cmocka_unit_test(callbacks_come_after_a_kernel_that_failed_too),
+        cmocka_unit_test(callers_memory_is_locked_once),
+        cmocka_unit_test(arrays_are_locked_while_they_are_streamed),
     };
     if (argc > 1 && strcmp(argv[1], "--absent") == 0) return expect_absent("there is no GPU");
     if (argc > 1 && strcmp(argv[1], "--driverless") == 0)

@@ -112,6 +112,8 @@ void weft_cuda_free_record(const weft_device_state *device, weft_allocation *rec
             driver->ipc_close((uintptr_t)record->storage);
         else if (record->kind == WEFT_MEMORY_DEVICE && !record->imported)
             driver->release((uintptr_t)record->address);
+        else if (record->callers)
+            driver->host_unregister(record->address);
         else if (record->kind == WEFT_MEMORY_PAGE_LOCKED)
             driver->host_release(record->address);
         weft_cuda_leave(device->gpu);
@@ -188,6 +190,33 @@ static void cuda_free(weft_device_state *device, weft_memory_kind kind, void *me
     if (!memory) return;
     weft_allocation *record = weft_allocations_take(&device->allocations, memory);
     if (record) weft_cuda_free_record(device, record);
+}
+
+static bool cuda_host_lock(weft_device_state *device, void *memory, size_t bytes) {
+    weft_allocation known;
+    if (bytes == 0 || weft_allocations_find(&device->allocations, memory, &known)) return false;
+    weft_allocation *record = malloc(sizeof *record);
+    if (!record) return false;
+    *record = (weft_allocation){.address = memory,
+                                .storage = memory,
+                                .bytes = bytes,
+                                .kind = WEFT_MEMORY_PAGE_LOCKED,
+                                .callers = true};
+    bool locked = false;
+    if (weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
+        locked = device->gpu->driver->host_register(
+                     memory, bytes, WEFT_CUDA_HOST_PORTABLE | WEFT_CUDA_HOST_MAPPED) == 0;
+        weft_cuda_leave(device->gpu);
+    }
+    if (locked)
+        weft_allocations_add(&device->allocations, record);
+    else
+        free(record);
+    return locked;
+}
+
+static void cuda_host_unlock(weft_device_state *device, void *memory) {
+    cuda_free(device, WEFT_MEMORY_PAGE_LOCKED, memory);
 }
 
 weft_status weft_cuda_share(weft_device_state *device, size_t bytes, size_t *grown) {
@@ -430,6 +459,8 @@ const weft_device_ops weft_device_cuda = {
     .number = cuda_number,
     .allocate = cuda_allocate,
     .free = cuda_free,
+    .host_lock = cuda_host_lock,
+    .host_unlock = cuda_host_unlock,
     .memory_export = weft_cuda_memory_export,
     .memory_import = weft_cuda_memory_import,
     .memory_close = weft_cuda_memory_close,

@@ -37,6 +37,8 @@ static const weft_library_symbol driver_symbols[] = {
     DRIVER("cuIpcCloseMemHandle", ipc_close),
     DRIVER("cuMemHostAlloc", host_allocate),
     DRIVER("cuMemFreeHost", host_release),
+    DRIVER("cuMemHostRegister_v2", host_register),
+    DRIVER("cuMemHostUnregister", host_unregister),
     DRIVER("cuMemcpyAsync", copy),
     DRIVER("cuMemcpy2DAsync_v2", copy_2d),
     DRIVER("cuMemcpy3DAsync_v2", copy_3d),

@@ -30,7 +30,7 @@ enum { /* CUresult */
        WEFT_CUDA_ERROR_NOT_READY = 600
 };
 enum { WEFT_CUDA_MEMORY_HOST = 1, WEFT_CUDA_MEMORY_DEVICE = 2 };           /* CUmemorytype */
-enum { WEFT_CUDA_HOST_PORTABLE = 1, WEFT_CUDA_HOST_MAPPED = 2 };           /* cuMemHostAlloc */
+enum { WEFT_CUDA_HOST_PORTABLE = 1, WEFT_CUDA_HOST_MAPPED = 2 };           /* cuMemHostAlloc, -Register */
 enum { WEFT_CUDA_STREAM_NON_BLOCKING = 1, WEFT_CUDA_EVENT_NO_TIMING = 2 }; /* flags */
 enum {                                                                     /* CUdevice_attribute */
        WEFT_CUDA_THREADS_OF_BLOCK = 1,
@@ -101,6 +101,8 @@ typedef struct weft_cuda_driver {
     int (*ipc_close)(weft_cuda_address memory);
     int (*host_allocate)(void **memory, size_t bytes, unsigned flags);
     int (*host_release)(void *memory);
+    int (*host_register)(void *memory, size_t bytes, unsigned flags);
+    int (*host_unregister)(void *memory);
     int (*copy)(weft_cuda_address to, weft_cuda_address from, size_t bytes,
                 weft_cuda_stream stream);
     int (*copy_2d)(const weft_cuda_copy_2d *copy, weft_cuda_stream stream);
