@@ -43,13 +43,14 @@ typedef struct weft_repeated {
 } weft_repeated;
 enum { WEFT_REPEATED = 8 };
 
-/* Where workspaces and flags begin in the memory that a rank shares (-1: the workspace is not
- * there), and the handles of the workspaces that its device exports. */
+/* Where workspaces, page-locked buffers and flags begin in the memory that a rank shares (-1: it is
+ * not there), and the handles of the workspaces that its device exports. */
 typedef struct weft_shared_layout {
-    int64_t workspace[WEFT_MAX_WORKSPACES];
+    int64_t workspace[WEFT_SHARED_BUFFERS];
+    size_t bytes[WEFT_SHARED_BUFFERS];
     int64_t flags;
-    bool exported[WEFT_MAX_WORKSPACES];
-    weft_memory_handle handle[WEFT_MAX_WORKSPACES];
+    bool exported[WEFT_SHARED_BUFFERS];
+    weft_memory_handle handle[WEFT_SHARED_BUFFERS];
 } weft_shared_layout;
 
 /* Communicators of devices, for exchanges that devices carry out themselves (communicators.c). */
@@ -99,9 +100,10 @@ typedef struct weft_sharing {
     weft_shared *memory;
     weft_shared_layout *layout; /* [ranks] */
     bool exports;               /* the device exports workspaces, which the CPU cannot address */
-    const void **imported;      /* [ranks * WEFT_MAX_WORKSPACES]; NULL: not imported */
+    const void **imported;      /* [ranks * WEFT_SHARED_BUFFERS]; NULL: not imported */
+    void **locked; /* the same of page-locked buffers; NULL: the device did not lock it */
     weft_peer *peer[2][WEFT_MAX_SEGMENTS];          /* [direction][redistribution] */
-    weft_peer_readers readers[WEFT_MAX_WORKSPACES]; /* the partners that may still read each */
+    weft_peer_readers readers[WEFT_SHARED_BUFFERS]; /* the partners that may still read each */
 } weft_sharing;
 
 /* One candidate made ready to run on this rank. */

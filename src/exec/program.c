@@ -108,13 +108,13 @@ static weft_status make_events(weft_build *b, weft_program *p) {
     return WEFT_SUCCESS;
 }
 
-/* Finds the workspaces that a task writes and that partners may still read. */
+/* Finds the buffers that a task writes and that partners may still read. */
 static void find_claims(const weft_build *b, weft_program *p, int t) {
     const weft_task *task = &p->lowered.tasks.task[t];
     for (int i = 0; i < task->accesses; i++) {
         const weft_access *a = weft_tasks_accessed(&p->lowered.tasks, t, i);
         const int w = a->buffer - WEFT_BUFFER_WORKSPACE;
-        if (a->writes && w >= 0 && w < WEFT_MAX_WORKSPACES && weft_build_is_read(b, w))
+        if (a->writes && w >= 0 && w < WEFT_SHARED_BUFFERS && weft_build_is_read(b, w))
             p->prepared[t].claims |= 1u << w;
     }
 }

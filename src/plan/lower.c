@@ -419,17 +419,18 @@ static weft_status add_streamed(lowering *l, weft_exchange_lowering *exchange) {
     int slot = 0;
     for (int i = 0; i < l->schedule->steps;) {
         if (l->schedule->step[i].kind == WEFT_STEP_EXCHANGE) {
+            finish_exchange(l, exchange);
             WEFT_TRY(begin_exchange(l, i++, exchange));
             exchange->on_host = true;
             exchange->lane = WEFT_LANE_NETWORK;
             add_departures(l, exchange, 0);
             add_arrivals(l, exchange, 0);
-            finish_exchange(l, exchange);
         } else {
-            WEFT_TRY(weft_schedule_lower_pass(l->schedule, pass, &slot, &l->out->tasks));
+            WEFT_TRY(weft_schedule_lower_pass(l->schedule, pass, exchange, &slot, &l->out->tasks));
             i = pass++->last + 1;
         }
     }
+    finish_exchange(l, exchange);
     return l->out->tasks.status;
 }
 

@@ -23,9 +23,10 @@ typedef struct weft_lowered {
 weft_status weft_schedule_lower(const weft_schedule *schedule, const weft_device_ops *device,
                                 weft_lowered *lowered);
 /* The tasks of a pass of a streamed schedule, whose tiles have slots from number *slot on
- * (lower_stream.c). */
+ * (lower_stream.c). A pass that reads partners' arrays is given the exchange that leaves them. */
 weft_status weft_schedule_lower_pass(const weft_schedule *schedule, const weft_streamed_pass *pass,
-                                     int *slot, weft_tasks *tasks);
+                                     const weft_exchange_lowering *exchange, int *slot,
+                                     weft_tasks *tasks);
 void weft_lowered_release(weft_lowered *lowered);
 
 #endif

@@ -8,6 +8,7 @@ enum { LANE_TO_DEVICE = WEFT_LANE_LINK, LANE_TO_HOST = WEFT_LANE_LINK + 1 };
 
 typedef struct lowering {
     const weft_schedule *schedule;
+    const weft_exchange_lowering *exchange; /* before the pass, and not finished */
     weft_tasks *tasks;
     int slot; /* that the tile at hand has */
 } lowering;
@@ -96,6 +97,70 @@ static void add_copy_to_device(lowering *l, const weft_streamed_pass *pass, int 
         WEFT_HOST_TO_DEVICE, from, to);
 }
 
+/* The indices that a block of the array has, of which `view` is the part. */
+static tile_box box_of_block(const weft_view *array, const weft_view *view) {
+    tile_box box;
+    bool found[WEFT_AXES] = {false};
+    int64_t rest = view->offset - array->offset;
+    for (int i = 0; i < array->axes; i++) { /* the slowest axis first */
+        int slowest = -1;
+        for (int a = 0; a < array->axes; a++)
+            if (!found[a] && (slowest < 0 || array->stride[a] > array->stride[slowest]))
+                slowest = a;
+        found[slowest] = true;
+        box.lo[slowest] = array->n[slowest] > 1 ? rest / array->stride[slowest] : 0;
+        box.n[slowest] = view->n[slowest];
+        rest -= box.lo[slowest] * array->stride[slowest];
+    }
+    return box;
+}
+
+/* Cuts `lo` and `n` down to the indices that a tile has, if it shares out the axis. */
+static void cut(int64_t *lo, int64_t *n, const tile_box *tile, int a) {
+    if (tile->n[a] < 0) return;
+    const int64_t end = *lo + *n, tile_end = tile->lo[a] + tile->n[a];
+    if (*lo < tile->lo[a]) *lo = tile->lo[a];
+    *n = (end < tile_end ? end : tile_end) - *lo;
+}
+
+/* What a tile has of the block that lies in the array of a member of the exchange. */
+static void add_copy_from_member(lowering *l, const weft_streamed_pass *pass, int tile,
+                                 const tile_box *box, int member) {
+    const weft_step *step = &l->schedule->step[pass->first];
+    const weft_exchange_lowering *x = l->exchange;
+    const weft_redistribution *g = &x->tile->geometry;
+    const weft_block *block = &g->receive[member];
+    if (block->elements == 0) return;
+    const tile_box whole = box_of_block(&pass->before, &block->view);
+    weft_access from = {.buffer = member == g->me ? x->src : x->partners.first_buffer + member,
+                        .element_bytes = g->element_bytes,
+                        .view = block->origin};
+    weft_access to = {.buffer = step->dst,
+                      .element_bytes = g->element_bytes,
+                      .base = slot_of(l, step->dst),
+                      .view = restrict_view(&pass->tile_before, box, false)};
+    for (int a = 0; a < to.view.axes; a++) {
+        int64_t lo = whole.lo[a], n = whole.n[a];
+        cut(&lo, &n, box, a);
+        if (n <= 0) return;
+        from.view.offset += (lo - whole.lo[a]) * from.view.stride[a];
+        to.view.offset += (lo - (box->n[a] < 0 ? 0 : box->lo[a])) * to.view.stride[a];
+        from.view.n[a] = to.view.n[a] = n;
+    }
+    weft_tasks_add_copy(
+        l->tasks,
+        task_of(pass->first, tile, WEFT_TASK_COPY, lane(l, LANE_TO_DEVICE), WEFT_PHASE_COPY),
+        WEFT_HOST_TO_DEVICE, from, to);
+}
+
+/* A tile from the arrays that the exchange before the pass left it in, this rank's own first. */
+static void add_copies_from_members(lowering *l, const weft_streamed_pass *pass, int tile,
+                                    const tile_box *box) {
+    const weft_redistribution *g = &l->exchange->tile->geometry;
+    for (int i = 0; i < g->members; i++)
+        add_copy_from_member(l, pass, tile, box, (g->me + i) % g->members);
+}
+
 static void add_copy_to_host(lowering *l, const weft_streamed_pass *pass, int tile,
                              const tile_box *box) {
     const weft_step *step = &l->schedule->step[pass->last];
@@ -154,7 +219,10 @@ static void add_pass(lowering *l, const weft_streamed_pass *pass) {
     for (int64_t i = 0; i < tiles && l->tasks->status == WEFT_SUCCESS; i++) {
         const int64_t k = pass->backwards ? tiles - 1 - i : i;
         const tile_box box = find_tile(pass, k);
-        add_copy_to_device(l, pass, (int)i, &box);
+        if (pass->read >= 0)
+            add_copies_from_members(l, pass, (int)i, &box);
+        else
+            add_copy_to_device(l, pass, (int)i, &box);
         for (int s = pass->first + 1; s < pass->last; s++)
             if (l->schedule->step[s].kind == WEFT_STEP_POINTWISE)
                 add_pointwise(l, s, (int)i);
@@ -166,8 +234,9 @@ static void add_pass(lowering *l, const weft_streamed_pass *pass) {
 }
 
 weft_status weft_schedule_lower_pass(const weft_schedule *schedule, const weft_streamed_pass *pass,
-                                     int *slot, weft_tasks *tasks) {
-    lowering l = {.schedule = schedule, .tasks = tasks, .slot = *slot};
+                                     const weft_exchange_lowering *exchange, int *slot,
+                                     weft_tasks *tasks) {
+    lowering l = {.schedule = schedule, .exchange = exchange, .tasks = tasks, .slot = *slot};
     add_pass(&l, pass);
     *slot = l.slot;
     return tasks->status;

@@ -166,11 +166,21 @@ static weft_status make_room(workbench *w) {
     return WEFT_SUCCESS;
 }
 
-/* What is streamed is exchanged by methods that gather, from array to array: by that which does the
- * same as the method at hand, or as the usual one where the caller does not ask for one that none
- * does the same as, which is refused later. */
+/* Whether ranks read each other's arrays in every redistribution that has a method. */
+static bool reads_partners(const weft_exchange *exchange) {
+    for (int i = 0; i < WEFT_MAX_RANK; i++) {
+        const weft_exchange_ops *method = weft_exchange_find(exchange[i]);
+        if (method && method->carrier != WEFT_CARRIED_BY_READERS) return false;
+    }
+    return true;
+}
+
+/* What is streamed is read by partners, or exchanged by methods that gather, from array to array:
+ * by that which does the same as the method at hand, or as the usual one where the caller does not
+ * ask for one that none does the same as, which is refused later. */
 static void gather(const weft_planner *planner, weft_exchange *exchange) {
     const bool asked = planner->call->options.exchange[0] != WEFT_EXCHANGE_AUTO;
+    if (reads_partners(exchange)) return;
     for (int i = 0; i < WEFT_MAX_RANK; i++) {
         const weft_exchange_ops *method = weft_exchange_find(exchange[i]);
         if (!method) continue;

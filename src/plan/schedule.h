@@ -27,7 +27,8 @@ enum { WEFT_BUFFER_IN, WEFT_BUFFER_OUT, WEFT_BUFFER_WORKSPACE, WEFT_MAX_WORKSPAC
 enum {
     WEFT_BUFFER_STAGE_SEND = WEFT_BUFFER_WORKSPACE + WEFT_MAX_WORKSPACES,
     WEFT_BUFFER_STAGE_RECEIVE,
-    WEFT_BUFFERS
+    WEFT_BUFFERS,
+    WEFT_SHARED_BUFFERS = WEFT_BUFFERS - WEFT_BUFFER_WORKSPACE /* that partners may read */
 };
 
 /* Arrays that a transform loads where something arrived, by weft_piece.array. */
@@ -140,6 +141,8 @@ static inline bool weft_step_is_empty(const weft_fft_step *fft) {
  * many along `axis` (the last tiles fewer), and all along the others. */
 typedef struct weft_streamed_pass {
     int first, last;
+    int read; /* the exchange before it, where that leaves data in partners' arrays, from which this
+                 pass copies its tiles; -1: none */
     weft_view before, after;           /* the whole arrays on the host */
     weft_view tile_before, tile_after; /* a tile in a slot, with as many indices as one may have */
     int axis;                          /* -1: the only tile is all of the array */
@@ -166,7 +169,8 @@ typedef struct weft_schedule {
     weft_step *step;                   /* [steps] */
     size_t buffer_bytes[WEFT_BUFFERS]; /* the largest content of each */
     int workspaces;
-    bool shared[WEFT_MAX_WORKSPACES]; /* partners read arrays in this workspace */
+    bool shared[WEFT_SHARED_BUFFERS]; /* partners read arrays in this workspace or page-locked
+                                         buffer, from WEFT_BUFFER_WORKSPACE on */
     weft_streaming stream;
     bool exact;           /* the caller's output never holds more than what the caller gets */
     bool converts_output; /* what the caller gets is stored as other numbers than are worked on, or

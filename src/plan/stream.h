@@ -21,6 +21,7 @@ typedef struct weft_stream_state {
                                  goes there and back, as it stores; or WEFT_NOWHERE */
     int segment;              /* of the chain, whose passes are being made, */
     int source, target;       /* the host arrays that they begin in and leave data in */
+    int read;                 /* weft_streamed_pass.read of the next pass */
     weft_axis_list left;      /* axes that are not transformed yet */
     weft_distribution after;  /* extents of the array behind the pass at hand */
     weft_end at, end;         /* how the array lies before that pass, and where it ends */

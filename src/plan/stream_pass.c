@@ -159,6 +159,8 @@ weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_
     const weft_end to = {&tile_after, s->end.order, s->real_after, NULL};
     const weft_end *whole_after = turns ? &s->at : &next, *after = turns ? &from : &to;
     pass->first = s->schedule->steps;
+    pass->read = s->read;
+    s->read = -1;
     const weft_pointwise_layout stored = {
         .real = s->at.real, .precision = request->precision, .stored.storage = storage_of(s)};
     add_copy(s, WEFT_HOST_TO_DEVICE, &s->at, &from, (int64_t)weft_stored_element_bytes(&stored));

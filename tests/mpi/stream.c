@@ -62,6 +62,8 @@ static problem_case random_problem(weft_device device) {
     c.options.decomposition = p->rank < 3 ? WEFT_SLAB_2D1D : decompositions[random_below(4)];
     const bool asks = random_below(3) > 0;
     for (int i = 0; i < 2 && asks; i++) c.options.exchange[i] = methods[random_below(5)];
+    const bool reads = device != WEFT_OPENMP && random_below(2);
+    for (int i = 0; i < 2 && reads; i++) c.options.exchange[i] = WEFT_PEER;
     const int placement = p->load_storage ? 1 : random_below(3);
     c.options.placement = placement == 0   ? WEFT_PLACEMENT_ANY
                           : placement == 1 ? WEFT_OUT_OF_PLACE
