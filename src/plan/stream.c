@@ -355,5 +355,6 @@ weft_status weft_schedule_stream(const weft_schedule_request *request, weft_sche
              : back    ? add_segments(&s, WEFT_PLACE_SPECTRUM, WEFT_PLACE_STORE)
                        : add_segments(&s, WEFT_PLACE_LOAD, WEFT_PLACE_SPECTRAL));
     set_buffers(schedule);
+    weft_stream_keep_resident(request, schedule);
     return WEFT_SUCCESS;
 }
