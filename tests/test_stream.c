@@ -282,20 +282,24 @@ static weft_options within(size_t limit) {
         .device = device, .location = WEFT_LOCATION_HOST, .device_memory_limit = limit};
 }
 
-/* Passes of the schedule that the plan explains under `heading`. */
-static int passes_of(weft_plan plan, const char *heading) {
+/* How often a phrase occurs in the schedule that the plan explains under `heading`. */
+static int count(weft_plan plan, const char *heading, const char *phrase) {
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
     assert_non_null(stream);
     ok(weft_plan_explain(plan, stream, WEFT_TEXT));
     fclose(stream);
-    int passes = 0;
+    int found = 0;
     const char *at = strstr(text, heading), *end = at ? strstr(at, "buffers:") : NULL;
     assert_non_null(end);
-    while ((at = strstr(at + 1, "streamed: steps")) && at < end) passes++;
+    while ((at = strstr(at + 1, phrase)) && at < end) found++;
     free(text);
-    return passes;
+    return found;
+}
+
+static int passes_of(weft_plan plan, const char *heading) {
+    return count(plan, heading, "streamed: steps");
 }
 
 static bool is_streamed(weft_plan plan) {
@@ -391,6 +395,9 @@ static void what_the_limit_leaves_room_for_stays_on_the_device(void **state) {
             check_share(streamed, (weft_direction)(run / 2), run % 2, rows[i].share);
             compare(&c, streamed, whole, (weft_direction)(run / 2), run % 2);
         }
+        if (device == WEFT_SIMULATED)
+            assert_int_equal(count(streamed, "convolve, in place", "stay on the device"),
+                             rows[i].share == NOTHING ? 0 : 2);
         weft_plan_destroy(&streamed);
         weft_plan_destroy(&whole);
     }

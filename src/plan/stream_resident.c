@@ -1,16 +1,16 @@
-/* What stays on the device between two passes of a streamed schedule: as much of the array as there
- * is room for beside the slots. It is an array of its own in the third workspace, with the first
- * indices along one axis, from which and to which those elements of a tile are copied that would
- * else cross the link. */
+/* What stays on the device between passes of a streamed schedule: as much of the array as there is
+ * room for beside the slots. It is an array of its own in the third workspace, which has the first
+ * indices along one axis. Elements of a tile that have them are copied from and to there, not over
+ * the link. */
 #include "plan/stream.h"
 
 #include "support/least.h"
 
 #include <string.h>
 
-/* Bytes of the device that are left, of the limit, by the slots of all of the plan's schedules and
- * by what engines need: a quarter of the limit, but no more than a gigabyte or than a third of the
- * slots, for what engines need depends on the size of a tile. */
+/* Bytes of the limit beside the slots of the plan's schedules and what engines need. For those a
+ * quarter of the limit is left free, but no more than a gigabyte or, where that is more, a third of
+ * the slots: what they need grows with tiles, not with the limit. */
 static int64_t room(const weft_schedule_request *request) {
     enum { GIGABYTE = 1 << 30 };
     const int64_t limit = (int64_t)request->call->options.device_memory_limit,
