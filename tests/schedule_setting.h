@@ -40,7 +40,7 @@ static inline setting *make(weft_kind kind, weft_decomposition decomposition, we
 
 static inline void schedule(setting *s, int rank, weft_direction direction, bool in_place) {
     assert_int_equal(weft_planner_schedule(&s->planner, &s->candidate, &s->chain, rank, direction,
-                                           in_place, 0, &s->schedule),
+                                           in_place, (weft_held){0}, &s->schedule),
                      WEFT_SUCCESS);
 }
 

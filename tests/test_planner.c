@@ -240,13 +240,13 @@ static void candidates_that_are_alike_are_listed_once(void **state) {
 static double predicted_as_built(const setting *s, const weft_candidate *c) {
     weft_chain *chain = malloc(sizeof *chain);
     weft_schedule schedule;
-    int workspaces = 0;
+    weft_held held;
     const bool in_place = s->call.options.placement == WEFT_IN_PLACE;
     assert_int_equal(weft_planner_chain(&s->planner, c, chain), WEFT_SUCCESS);
-    assert_int_equal(weft_planner_workspaces(&s->planner, c, chain, 0, &workspaces), WEFT_SUCCESS);
-    assert_int_equal(weft_planner_schedule(&s->planner, c, chain, 0, WEFT_FORWARD, in_place,
-                                           workspaces, &schedule),
-                     WEFT_SUCCESS);
+    assert_int_equal(weft_planner_held(&s->planner, c, chain, 0, &held), WEFT_SUCCESS);
+    assert_int_equal(
+        weft_planner_schedule(&s->planner, c, chain, 0, WEFT_FORWARD, in_place, held, &schedule),
+        WEFT_SUCCESS);
     const double seconds =
         weft_model_predict(weft_planner_machine(&s->planner), c->threads, &schedule);
     weft_schedule_release(&schedule);
@@ -293,9 +293,9 @@ static double seconds_of(const setting *s, const weft_candidate *chosen, int ent
     double seconds = 0;
     for (int k = 0; k < WEFT_MAX_RANK; k++) c.exchange[k] = method;
     assert_int_equal(weft_planner_chain(&s->planner, &c, chain), WEFT_SUCCESS);
-    assert_int_equal(
-        weft_planner_schedule(&s->planner, &c, chain, 0, WEFT_FORWARD, false, 4, &schedule),
-        WEFT_SUCCESS);
+    assert_int_equal(weft_planner_schedule(&s->planner, &c, chain, 0, WEFT_FORWARD, false,
+                                           (weft_held){.workspaces = 4}, &schedule),
+                     WEFT_SUCCESS);
     weft_model_predict(weft_planner_machine(&s->planner), 1, &schedule);
     for (int i = 0; i < schedule.steps; i++)
         if (schedule.step[i].kind == WEFT_STEP_EXCHANGE &&

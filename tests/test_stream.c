@@ -5,6 +5,7 @@
  * threads that run late, or on the one that WEFT_TEST_DEVICE names.
  */
 #include "differences.h"
+#include "exec/plan.h"
 #include "one_context.h"
 #include "promised_device.h"
 #include "random_numbers.h"
@@ -17,8 +18,9 @@
 
 static weft_device device;
 static uint64_t seed;
-static int number;  /* of the case at hand */
-static int refused; /* cases whose operators the engine does not apply itself */
+static int number;   /* of the case at hand */
+static int refused;  /* cases whose operators the engine does not apply itself */
+static int resident; /* cases in which a part of the array stays on the device between passes */
 
 enum { MARGIN = 64 }; /* bytes behind each array */
 
@@ -158,6 +160,10 @@ static bool rounds_otherwise(const problem_case *c) {
            (c->bricks && memcmp(c->input.order, c->output.order, sizeof c->input.order) != 0);
 }
 
+static const weft_schedule *schedule_of(weft_plan plan, weft_direction direction, bool in_place) {
+    return &plan->build->schedule[weft_schedule_index(direction, in_place)];
+}
+
 /* One direction and placement of both plans, from the same input. */
 static void compare(const problem_case *c, weft_plan streamed, weft_plan whole,
                     weft_direction direction, bool in_place) {
@@ -243,6 +249,9 @@ static bool run_case(void) {
             compare(&c, streamed, whole, (weft_direction)direction, true);
     }
     const bool compared = streamed != NULL;
+    if (compared && schedule_of(streamed, WEFT_FORWARD, c.options.placement == WEFT_IN_PLACE)
+                            ->stream.resident.n > 0)
+        resident++;
     weft_plan_destroy(&streamed);
     weft_plan_destroy(&whole);
     return compared;
@@ -257,9 +266,12 @@ static void streamed_plans_give_the_bits_of_whole_ones(void **state) {
     int compared = 0;
     seed = given ? strtoull(given, NULL, 10) : (uint64_t)time(NULL) * 1000003u;
     for (number = 0; number < most; number++) compared += run_case();
-    if (getenv("WEFT_TEST_CASES")) printf("%d compared, %d refused\n", compared, refused);
+    if (getenv("WEFT_TEST_CASES"))
+        printf("%d compared, %d refused, %d partly on the device\n", compared, refused, resident);
     if (compared < (most >= 50 ? most / 4 : 1))
         fail_msg("only %d of %d cases were compared", compared, most);
+    if (device == WEFT_SIMULATED && resident < most / 20)
+        fail_msg("only in %d of %d cases something stayed on the device", resident, most);
 }
 
 /* What every test below streams: forward and back in several tiles each. */
@@ -270,20 +282,24 @@ static weft_options within(size_t limit) {
         .device = device, .location = WEFT_LOCATION_HOST, .device_memory_limit = limit};
 }
 
-/* Passes of the schedule that the plan explains under `heading`. */
-static int passes_of(weft_plan plan, const char *heading) {
+/* How often a phrase occurs in the schedule that the plan explains under `heading`. */
+static int count(weft_plan plan, const char *heading, const char *phrase) {
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
     assert_non_null(stream);
     ok(weft_plan_explain(plan, stream, WEFT_TEXT));
     fclose(stream);
-    int passes = 0;
+    int found = 0;
     const char *at = strstr(text, heading), *end = at ? strstr(at, "buffers:") : NULL;
     assert_non_null(end);
-    while ((at = strstr(at + 1, "streamed: steps")) && at < end) passes++;
+    while ((at = strstr(at + 1, phrase)) && at < end) found++;
     free(text);
-    return passes;
+    return found;
+}
+
+static int passes_of(weft_plan plan, const char *heading) {
+    return count(plan, heading, "streamed: steps");
 }
 
 static bool is_streamed(weft_plan plan) {
@@ -301,6 +317,112 @@ static void a_convolution_crosses_the_link_three_times(void **state) {
     assert_int_equal(passes_of(plan, "convolve, out of place"), 3);
     assert_int_equal(passes_of(plan, "convolve, in place"), 3);
     weft_plan_destroy(&plan);
+}
+
+/* Bytes that the copies of an execution move in one of three ways. */
+static int64_t bytes_copied(weft_plan plan, int schedule, weft_transfer transfer) {
+    const weft_tasks *tasks = &plan->build->program[schedule].lowered.tasks;
+    int64_t bytes = 0;
+    for (int t = 0; t < tasks->count; t++) {
+        const weft_copy_task *copy = &tasks->task[t].as.copy;
+        if (tasks->task[t].kind == WEFT_TASK_COPY && copy->transfer == transfer)
+            bytes += copy->copy.elements * (int64_t)copy->copy.element_bytes;
+    }
+    return bytes;
+}
+
+/* What stays on the device is left out of the copies over the link on either side of a border
+ * between passes, and nothing else is. Returns the bytes that stay behind the first pass. */
+static int64_t check_crossings(weft_plan plan, weft_direction direction, bool in_place) {
+    const int made = weft_schedule_index(direction, in_place);
+    const weft_schedule *schedule = schedule_of(plan, direction, in_place);
+    const weft_streaming *stream = &schedule->stream;
+    const int64_t stays = (int64_t)schedule->buffer_bytes[WEFT_BUFFER_RESIDENT];
+    int64_t up = 0, down = 0, borders = 0;
+    for (int p = 0; p < stream->passes; p++) {
+        const weft_streamed_pass *pass = &stream->pass[p];
+        assert_int_equal(pass->loads_resident, p > 0 && stays > 0);
+        assert_int_equal(pass->stores_resident, p + 1 < stream->passes && stays > 0);
+        up += schedule->step[pass->first].bytes_moved / 2 - pass->loads_resident * stays;
+        down += schedule->step[pass->last].bytes_moved / 2 - pass->stores_resident * stays;
+        borders += pass->stores_resident;
+    }
+    assert_int_equal(bytes_copied(plan, made, WEFT_HOST_TO_DEVICE), up);
+    assert_int_equal(bytes_copied(plan, made, WEFT_DEVICE_TO_HOST), down);
+    assert_int_equal(bytes_copied(plan, made, WEFT_DEVICE_TO_DEVICE), 2 * borders * stays);
+    return stays;
+}
+
+/* How much of the array stays on the device between passes. */
+typedef enum share { NOTHING, PART, ALL } share;
+
+static void check_share(weft_plan plan, weft_direction direction, bool in_place, share expected) {
+    const weft_streaming *stream = &schedule_of(plan, direction, in_place)->stream;
+    const int64_t stays = check_crossings(plan, direction, in_place);
+    const weft_view *between = &stream->pass[0].after;
+    const weft_precision precision = schedule_of(plan, direction, in_place)->precision;
+    const int64_t all = weft_view_elements(between) * 2 * (int64_t)weft_number_bytes(precision);
+    const share found = stays == 0 ? NOTHING : stays < all ? PART : ALL;
+    if (device == WEFT_SIMULATED) assert_int_equal(found, expected);
+    assert_int_equal(stream->passes, direction == WEFT_CONVOLVE ? 3 : 2);
+}
+
+static void what_the_limit_leaves_room_for_stays_on_the_device(void **state) {
+    (void)state;
+    const weft_problem odd = {.rank = 3, .n = {37, 29, 13}, .kind = WEFT_C2C},
+                       single = {.rank = 3,
+                                 .n = {31, 59, 14},
+                                 .kind = WEFT_R2C,
+                                 .precision = WEFT_SINGLE};
+    const struct {
+        const weft_problem *problem;
+        size_t limit;
+        weft_stream stream;
+        share share;
+    } rows[] = {{&cube, 170000, WEFT_STREAM_ON, NOTHING}, {&cube, 400000, WEFT_STREAM_ON, PART},
+                {&cube, 300000, WEFT_STREAM_SYNC, PART},  {&cube, 1 << 20, WEFT_STREAM_ON, ALL},
+                {&odd, 400000, WEFT_STREAM_ON, PART},     {&single, 240000, WEFT_STREAM_ON, PART}};
+    if (weft_device_find(device)->host_addressable) skip();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        problem_case c = {.problem = *rows[i].problem, .options = within(0)};
+        weft_plan streamed = NULL, whole = NULL;
+        c.options.convolve = 1;
+        ok(weft_plan_create(ctx, &c.problem, &c.options, &whole));
+        c.options.stream = rows[i].stream;
+        c.options.device_memory_limit = rows[i].limit + (device == WEFT_SIMULATED ? 0 : 200000);
+        ok(weft_plan_create(ctx, &c.problem, &c.options, &streamed));
+        for (int run = 0; run < 6; run++) {
+            check_share(streamed, (weft_direction)(run / 2), run % 2, rows[i].share);
+            compare(&c, streamed, whole, (weft_direction)(run / 2), run % 2);
+        }
+        if (device == WEFT_SIMULATED)
+            assert_int_equal(count(streamed, "convolve, in place", "stay on the device"),
+                             rows[i].share == NOTHING ? 0 : 2);
+        weft_plan_destroy(&streamed);
+        weft_plan_destroy(&whole);
+    }
+}
+
+/* What stays on the device gives way to what engines need. Elsewhere larger tiles may need more
+ * than the limit grows. */
+static void a_larger_limit_never_hinders(void **state) {
+    (void)state;
+    bool before = false;
+    if (device != WEFT_SIMULATED) skip();
+    for (size_t limit = 20000; limit < 400000; limit += limit / 16) {
+        weft_options options = within(limit);
+        weft_plan plan = NULL;
+        weft_memory memory;
+        options.stream = WEFT_STREAM_ON;
+        const weft_status status = weft_plan_create(ctx, &cube, &options, &plan);
+        if (status != WEFT_ERROR_OUT_OF_MEMORY || before) ok(status);
+        before = status == WEFT_SUCCESS;
+        if (!before) continue;
+        ok(weft_plan_memory(plan, &memory));
+        assert_true(memory.workspace <= limit);
+        weft_plan_destroy(&plan);
+    }
+    assert_true(before);
 }
 
 static void arrays_stream_by_themselves_where_the_device_does_not_hold_them(void **state) {
@@ -416,6 +538,8 @@ int main(void) {
         cmocka_unit_test(streamed_plans_give_the_bits_of_whole_ones),
         cmocka_unit_test(arrays_stream_by_themselves_where_the_device_does_not_hold_them),
         cmocka_unit_test(a_convolution_crosses_the_link_three_times),
+        cmocka_unit_test(what_the_limit_leaves_room_for_stays_on_the_device),
+        cmocka_unit_test(a_larger_limit_never_hinders),
         cmocka_unit_test(what_cannot_be_streamed_is_refused_with_the_reason),
         cmocka_unit_test(a_failure_in_mid_stream_ends_with_its_sentence),
     };

@@ -240,10 +240,11 @@ typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_
 
 /* Whether callers' arrays on the host (WEFT_LOCATION_HOST, but on WEFT_HOST any) pass the device
  * tile by tile, so that it never holds more than a few tiles: each pass transforms as many axes as
- * a tile can hold all of, and what is between two passes lies in the output. Copies in both
- * directions and transforms overlap. The input of weft_execute out of place is read only; the
- * output is read and written several times. Over several ranks arrays are exchanged between passes
- * from host memory to host memory, by WEFT_P2P_TYPE where a p2p method is asked for and by
+ * a tile can hold all of, and what is between two passes lies in the output. As much of that as
+ * device_memory_limit leaves room for stays on the device instead, unless it is WEFT_HOST. Copies
+ * in both directions and transforms overlap. The input of weft_execute out of place is read only;
+ * the output is read and written several times. Over several ranks arrays are exchanged between
+ * passes from host memory to host memory, by WEFT_P2P_TYPE where a p2p method is asked for and by
  * WEFT_A2A_TYPE where an a2a method is; the plan then holds an array of this rank's share in
  * page-locked memory, with WEFT_REALIGNED two. Refused with WEFT_ERROR_UNSUPPORTED are Fourier
  * transforms mixed with real-to-real ones, results and spectra that are converted, arrays that are

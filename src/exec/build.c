@@ -21,14 +21,14 @@ static weft_memory_kind memory_kind(int buffer) {
     return is_staging(buffer) ? WEFT_MEMORY_PAGE_LOCKED : WEFT_MEMORY_DEVICE;
 }
 
-/* Makes all schedules, given that `workspaces` are held anyway. */
-static weft_status make_schedules_within(weft_build *b, int rank, int workspaces) {
+/* Makes all schedules, given what is held anyway. */
+static weft_status make_schedules_within(weft_build *b, int rank, weft_held held) {
     for (int s = 0; s < WEFT_SCHEDULES; s++) {
         const weft_direction direction = (weft_direction)(s / 2);
         const bool in_place = s % 2 == 1;
         if (!weft_planner_wants(b->planner, direction, in_place)) continue;
         WEFT_TRY(weft_planner_schedule(b->planner, &b->candidate, &b->chain, rank, direction,
-                                       in_place, workspaces, &b->schedule[s]));
+                                       in_place, held, &b->schedule[s]));
         weft_model_predict(weft_planner_machine(b->planner), b->candidate.threads, &b->schedule[s]);
         b->scheduled[s] = true;
     }
@@ -101,10 +101,10 @@ static void size_buffers(weft_build *b, int rank) {
 }
 
 static weft_status make_schedules(weft_build *b, int rank) {
-    int workspaces;
+    weft_held held;
     WEFT_TRY(weft_planner_chain(b->planner, &b->candidate, &b->chain));
-    WEFT_TRY(weft_planner_workspaces(b->planner, &b->candidate, &b->chain, rank, &workspaces));
-    WEFT_TRY(make_schedules_within(b, rank, workspaces));
+    WEFT_TRY(weft_planner_held(b->planner, &b->candidate, &b->chain, rank, &held));
+    WEFT_TRY(make_schedules_within(b, rank, held));
     size_buffers(b, rank);
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++)
         *(is_staging(i) ? &b->memory.page_locked : &b->memory.workspace) += b->buffers.bytes[i];

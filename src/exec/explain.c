@@ -109,8 +109,12 @@ static json_t *describe_step(const weft_schedule *schedule, const weft_step *ste
     return out;
 }
 
-/* Tiles along each axis, those of a batch last, of passes that steps `first` to `last` are. */
-static json_t *describe_stream(const weft_streaming *stream) {
+/* Tiles along each axis, those of a batch last, of passes that steps `first` to `last` are, and
+ * what of the array stays on the device behind each. */
+static json_t *describe_stream(const weft_schedule *schedule) {
+    const weft_streaming *stream = &schedule->stream;
+    const size_t resident =
+        stream->resident.n > 0 ? schedule->buffer_bytes[WEFT_BUFFER_RESIDENT] : 0;
     json_t *passes = json_array();
     for (int p = 0; p < stream->passes; p++) {
         const weft_streamed_pass *pass = &stream->pass[p];
@@ -118,9 +122,10 @@ static json_t *describe_stream(const weft_streaming *stream) {
         const int batch = pass->before.axes - 1;
         for (int a = 0; a < batch + (pass->before.n[batch] > 1); a++)
             json_array_append_new(tiles, json_integer(weft_streamed_tiles_along(pass, a)));
-        json_array_append_new(passes, json_pack("{s:i, s:i, s:o, s:I}", "first", pass->first,
+        json_array_append_new(passes, json_pack("{s:i, s:i, s:o, s:I, s:I}", "first", pass->first,
                                                 "last", pass->last, "tiles", tiles, "thickness",
-                                                (json_int_t)pass->thickness));
+                                                (json_int_t)pass->thickness, "resident",
+                                                pass->stores_resident ? (json_int_t)resident : 0));
     }
     return json_pack("{s:i, s:b, s:o}", "slots", stream->slots, "one_after_another",
                      stream->one_after_another, "passes", passes);
@@ -141,8 +146,7 @@ static json_t *describe_schedule(const weft_schedule *schedule) {
     json_t *out = json_pack("{s:s, s:b, s:f, s:o, s:o}", "direction",
                             directions[schedule->direction], "in_place", schedule->in_place,
                             "predicted_seconds", predicted, "buffers", buffers, "steps", steps);
-    if (schedule->stream.slots > 0)
-        json_object_set_new(out, "stream", describe_stream(&schedule->stream));
+    if (schedule->stream.slots > 0) json_object_set_new(out, "stream", describe_stream(schedule));
     return out;
 }
 
@@ -157,6 +161,7 @@ static json_t *describe_candidate(const weft_candidate *c) {
         "device", c->device->name, "tiles", c->tiles, "threads", c->threads, "staged", c->staged,
         "predicted_seconds", c->predicted);
     if (c->streamed) json_object_set_new(out, "streamed", json_true());
+    if (c->streamed) json_object_set_new(out, "resident", json_boolean(c->resident));
     if (c->measured > 0) json_object_set_new(out, "measured_seconds", json_real(c->measured));
     if (c->left_out)
         json_object_set_new(out, "left_out",

@@ -126,7 +126,7 @@ static void write_step(const json_t *step, size_t rank, FILE *stream) {
     fprintf(stream, " moved, %.3g ms]\n", 1e3 * number(step, "predicted_seconds"));
 }
 
-/* Tiles of each pass, as "2 x 13 x 1", and in how many slots they rotate. */
+/* Tiles of each pass, as "2 x 13 x 1", whether they overlap, and what stays on the device. */
 static void write_stream(const json_t *stream, FILE *file) {
     const json_t *passes = json_object_get(stream, "passes");
     for (size_t i = 0; i < json_array_size(passes); i++) {
@@ -134,8 +134,14 @@ static void write_stream(const json_t *stream, FILE *file) {
         fprintf(file, "    streamed: steps %.0f to %.0f in ", number(pass, "first"),
                 number(pass, "last"));
         write_list(json_object_get(pass, "tiles"), "", " x ", file);
-        fprintf(file, " tiles, %s\n",
+        fprintf(file, " tiles, %s",
                 flag(stream, "one_after_another") ? "one after another" : "which overlap");
+        if (number(pass, "resident") > 0) {
+            fputs("; ", file);
+            write_bytes(number(pass, "resident"), file);
+            fputs(" stay on the device for the next pass", file);
+        }
+        fputc('\n', file);
     }
 }
 
@@ -162,6 +168,7 @@ static void write_candidate(const json_t *c, FILE *stream) {
     write_list(json_object_get(c, "grid"), ", grid ", "x", stream);
     write_list(json_object_get(c, "exchange"), ", ", "+", stream);
     if (flag(c, "streamed")) fputs(", streamed", stream);
+    if (flag(c, "resident")) fputs(" with a part on the device", stream);
     fprintf(stream, ", predicted %.3g ms", 1e3 * number(c, "predicted_seconds"));
     if (json_object_get(c, "measured_seconds"))
         fprintf(stream, ", measured %.3g ms", 1e3 * number(c, "measured_seconds"));

@@ -298,7 +298,7 @@ weft_status weft_schedule_assign_buffers(const weft_schedule_request *request,
             if (end != WEFT_BUFFER_OUT && (!schedule->in_place || output_is_converted(schedule)))
                 break;
             int cost = best[schedule->steps][end].cost +
-                       workspace_cost(price, k - request->workspaces) +
+                       workspace_cost(price, k - request->held.workspaces) +
                        (end == WEFT_BUFFER_OUT ? 0 : price->final_copy);
             if (cost < chosen_cost) {
                 chosen = k;

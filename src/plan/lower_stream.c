@@ -1,7 +1,9 @@
 /* From the passes of a streamed schedule to tasks: for each tile a copy to the device, what is done
- * there, and a copy back, each kind on a lane of its own. */
+ * there, and a copy back, each kind on a lane of its own. What stays on the device between passes
+ * is copied there. */
 #include "plan/lower.h"
 
+#include "support/least.h"
 #include "support/recorder.h"
 
 enum { LANE_TO_DEVICE = WEFT_LANE_LINK, LANE_TO_HOST = WEFT_LANE_LINK + 1 };
@@ -47,12 +49,13 @@ static tile_box find_tile(const weft_streamed_pass *pass, int64_t k) {
     return box;
 }
 
-/* The indices of a tile in a view of the whole array, or of one tile. */
-static weft_view restrict_view(const weft_view *view, const tile_box *box, bool whole) {
+/* The elements of a box in a view of an array whose first element is at `origin` of the whole one.
+ */
+static weft_view restrict_view(const weft_view *view, const tile_box *box, const int64_t *origin) {
     weft_view part = *view;
     for (int a = 0; a < view->axes; a++) {
         if (box->n[a] < 0) continue;
-        if (whole) part.offset += box->lo[a] * view->stride[a];
+        part.offset += (box->lo[a] - origin[a]) * view->stride[a];
         part.n[a] = box->n[a];
     }
     return part;
@@ -77,24 +80,46 @@ static weft_task task_of(int step, int tile, weft_task_kind kind, int lane, weft
                        .after = -1};
 }
 
-static size_t element_bytes(const weft_view *tile, int64_t bytes) {
-    return (size_t)(bytes / weft_view_elements(tile));
+/* Of a tile of an array that lies as `whole`, what stays on the device, or the rest. */
+static tile_box part_of_tile(const weft_resident *resident, const weft_view *whole,
+                             const tile_box *tile, bool stays) {
+    const int a = resident->axis;
+    const int64_t n = tile->n[a] < 0 ? whole->n[a] : tile->n[a];
+    const int64_t here = weft_least(n, resident->n > tile->lo[a] ? resident->n - tile->lo[a] : 0);
+    tile_box part = *tile;
+    part.n[a] = stays ? here : n - here;
+    if (!stays) part.lo[a] += here;
+    return part;
 }
 
-static void add_copy_to_device(lowering *l, const weft_streamed_pass *pass, int tile,
-                               const tile_box *box) {
-    const weft_step *step = &l->schedule->step[pass->first];
-    const weft_access from = {.buffer = step->src,
-                              .element_bytes = element_bytes(&pass->tile_before, step->src_bytes),
-                              .view = restrict_view(&pass->before, box, true)};
-    const weft_access to = {.buffer = step->dst,
-                            .element_bytes = from.element_bytes,
-                            .base = slot_of(l, step->dst),
-                            .view = restrict_view(&pass->tile_before, box, false)};
-    weft_tasks_add_copy(
-        l->tasks,
-        task_of(pass->first, tile, WEFT_TASK_COPY, lane(l, LANE_TO_DEVICE), WEFT_PHASE_COPY),
-        WEFT_HOST_TO_DEVICE, from, to);
+/* Copies part of a tile between its slot and the array on the host or, of what stays on the device,
+ * the array there: on the compute lane, so that those of the link go on. */
+static void add_copy(lowering *l, const weft_streamed_pass *pass, int tile, const tile_box *box,
+                     const tile_box *part, bool loads, bool stays) {
+    static const int64_t beginning[WEFT_AXES] = {0};
+    const int number = loads ? pass->first : pass->last;
+    const weft_step *step = &l->schedule->step[number];
+    const weft_view *in_slot = loads ? &pass->tile_before : &pass->tile_after;
+    const weft_view *whole = stays   ? &l->schedule->stream.resident.view
+                             : loads ? &pass->before
+                                     : &pass->after;
+    const size_t element = (size_t)(step->src_bytes / weft_view_elements(in_slot));
+    const int buffer = loads ? step->dst : step->src;
+    const weft_access slot = {.buffer = buffer,
+                              .element_bytes = element,
+                              .base = slot_of(l, buffer),
+                              .view = restrict_view(in_slot, part, box->lo)};
+    const weft_access array = {.buffer = stays   ? WEFT_BUFFER_RESIDENT
+                                         : loads ? step->src
+                                                 : step->dst,
+                               .element_bytes = element,
+                               .view = restrict_view(whole, part, beginning)};
+    const int on = stays ? WEFT_LANE_COMPUTE : lane(l, loads ? LANE_TO_DEVICE : LANE_TO_HOST);
+    weft_tasks_add_copy(l->tasks, task_of(number, tile, WEFT_TASK_COPY, on, WEFT_PHASE_COPY),
+                        stays   ? WEFT_DEVICE_TO_DEVICE
+                        : loads ? WEFT_HOST_TO_DEVICE
+                                : WEFT_DEVICE_TO_HOST,
+                        loads ? array : slot, loads ? slot : array);
 }
 
 /* The indices that a block of the array has, of which `view` is the part. */
@@ -138,7 +163,7 @@ static void add_copy_from_member(lowering *l, const weft_streamed_pass *pass, in
     weft_access to = {.buffer = step->dst,
                       .element_bytes = g->element_bytes,
                       .base = slot_of(l, step->dst),
-                      .view = restrict_view(&pass->tile_before, box, false)};
+                      .view = restrict_view(&pass->tile_before, box, box->lo)};
     for (int a = 0; a < to.view.axes; a++) {
         int64_t lo = whole.lo[a], n = whole.n[a];
         cut(&lo, &n, box, a);
@@ -161,19 +186,22 @@ static void add_copies_from_members(lowering *l, const weft_streamed_pass *pass,
         add_copy_from_member(l, pass, tile, box, (g->me + i) % g->members);
 }
 
-static void add_copy_to_host(lowering *l, const weft_streamed_pass *pass, int tile,
-                             const tile_box *box) {
-    const weft_step *step = &l->schedule->step[pass->last];
-    const weft_access from = {.buffer = step->src,
-                              .element_bytes = element_bytes(&pass->tile_after, step->src_bytes),
-                              .base = slot_of(l, step->src),
-                              .view = restrict_view(&pass->tile_after, box, false)};
-    const weft_access to = {.buffer = step->dst,
-                            .element_bytes = from.element_bytes,
-                            .view = restrict_view(&pass->after, box, true)};
-    weft_tasks_add_copy(
-        l->tasks, task_of(pass->last, tile, WEFT_TASK_COPY, lane(l, LANE_TO_HOST), WEFT_PHASE_COPY),
-        WEFT_DEVICE_TO_HOST, from, to);
+static void add_copies(lowering *l, const weft_streamed_pass *pass, int tile, const tile_box *box,
+                       bool loads) {
+    const weft_resident *resident = &l->schedule->stream.resident;
+    const weft_view *whole = loads ? &pass->before : &pass->after;
+    if (loads && pass->read >= 0) {
+        add_copies_from_members(l, pass, tile, box);
+        return;
+    }
+    if (!(loads ? pass->loads_resident : pass->stores_resident)) {
+        add_copy(l, pass, tile, box, box, loads, false);
+        return;
+    }
+    for (int stays = 0; stays < 2; stays++) {
+        const tile_box part = part_of_tile(resident, whole, box, stays);
+        add_copy(l, pass, tile, box, &part, loads, stays);
+    }
 }
 
 /* All of a slot. */
@@ -219,16 +247,13 @@ static void add_pass(lowering *l, const weft_streamed_pass *pass) {
     for (int64_t i = 0; i < tiles && l->tasks->status == WEFT_SUCCESS; i++) {
         const int64_t k = pass->backwards ? tiles - 1 - i : i;
         const tile_box box = find_tile(pass, k);
-        if (pass->read >= 0)
-            add_copies_from_members(l, pass, (int)i, &box);
-        else
-            add_copy_to_device(l, pass, (int)i, &box);
+        add_copies(l, pass, (int)i, &box, true);
         for (int s = pass->first + 1; s < pass->last; s++)
             if (l->schedule->step[s].kind == WEFT_STEP_POINTWISE)
                 add_pointwise(l, s, (int)i);
             else
                 add_transform(l, pass, s, (int)i, &box);
-        add_copy_to_host(l, pass, (int)i, &box);
+        add_copies(l, pass, (int)i, &box, false);
         l->slot = (l->slot + 1) % l->schedule->stream.slots;
     }
 }

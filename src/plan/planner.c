@@ -48,7 +48,7 @@ weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate
 
 weft_status weft_planner_schedule(const weft_planner *planner, const weft_candidate *candidate,
                                   const weft_chain *chain, int rank, weft_direction direction,
-                                  bool in_place, int workspaces, weft_schedule *schedule) {
+                                  bool in_place, weft_held held, weft_schedule *schedule) {
     const weft_call *call = planner->call;
     weft_schedule_request request = {
         .chain = chain,
@@ -69,7 +69,7 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
                       .device = candidate->device,
                       .threads = candidate->threads > 0 ? candidate->threads : 1,
                       .effort = call->options.effort},
-        .workspaces = workspaces};
+        .held = held};
     return weft_schedule_build(&request, schedule);
 }
 
@@ -80,17 +80,26 @@ bool weft_planner_wants(const weft_planner *planner, weft_direction direction, b
                     : o->placement != WEFT_IN_PLACE;
 }
 
-weft_status weft_planner_workspaces(const weft_planner *planner, const weft_candidate *candidate,
-                                    const weft_chain *chain, int rank, int *workspaces) {
-    *workspaces = 0;
+/* Makes *held as large as a schedule of the candidate needs it. */
+static void hold(const weft_candidate *candidate, const weft_schedule *schedule, weft_held *held) {
+    if (schedule->workspaces > held->workspaces) held->workspaces = schedule->workspaces;
+    for (int w = 0; w < 2 && candidate->streamed && candidate->resident; w++) {
+        const int64_t bytes = (int64_t)schedule->buffer_bytes[WEFT_BUFFER_WORKSPACE + w];
+        if (bytes > held->slots[w]) held->slots[w] = bytes;
+    }
+}
+
+weft_status weft_planner_held(const weft_planner *planner, const weft_candidate *candidate,
+                              const weft_chain *chain, int rank, weft_held *held) {
+    *held = (weft_held){0};
     for (int s = 0; s < 2 * (WEFT_CONVOLVE + 1); s++) {
         const weft_direction direction = (weft_direction)(s / 2);
         const bool in_place = s % 2 == 1;
         weft_schedule schedule;
         if (!weft_planner_wants(planner, direction, in_place)) continue;
         weft_status status = weft_planner_schedule(planner, candidate, chain, rank, direction,
-                                                   in_place, 0, &schedule);
-        if (schedule.workspaces > *workspaces) *workspaces = schedule.workspaces;
+                                                   in_place, (weft_held){0}, &schedule);
+        hold(candidate, &schedule, held);
         weft_schedule_release(&schedule);
         WEFT_TRY(status);
     }
@@ -146,10 +155,10 @@ static double cost_of_entry(const workbench *w, int entry) {
 static weft_status predict(workbench *w, const weft_candidate *candidate, double *seconds) {
     const weft_planner *p = w->planner;
     const bool in_place = p->call->options.placement == WEFT_IN_PLACE;
-    int workspaces;
+    weft_held held;
     weft_schedule_release(&w->schedule);
-    WEFT_TRY(weft_planner_workspaces(p, candidate, &w->chain, 0, &workspaces));
-    WEFT_TRY(weft_planner_schedule(p, candidate, &w->chain, 0, WEFT_FORWARD, in_place, workspaces,
+    WEFT_TRY(weft_planner_held(p, candidate, &w->chain, 0, &held));
+    WEFT_TRY(weft_planner_schedule(p, candidate, &w->chain, 0, WEFT_FORWARD, in_place, held,
                                    &w->schedule));
     *seconds = weft_model_predict(weft_planner_machine(p), candidate->threads, &w->schedule);
     return WEFT_SUCCESS;
@@ -360,6 +369,24 @@ static weft_status add_streamed(workbench *w) {
                                                                                   : status;
 }
 
+/* Behind the others the best streamed one with nothing but slots on the device: for where engines
+ * need what is left beside an array that stays there, which shows when a candidate is built. */
+static weft_status add_with_slots_alone(workbench *w) {
+    weft_planner *p = w->planner;
+    const int streamed = p->candidates[0].streamed ? 0 : p->count - 1;
+    if (!p->candidates[streamed].streamed || !p->common.resident) return WEFT_SUCCESS;
+    WEFT_TRY(make_room(w));
+    p->candidates[p->count] = p->candidates[streamed];
+    p->candidates[p->count++].resident = false;
+    return WEFT_SUCCESS;
+}
+
+/* Only a limit tells how much room there is. On a device that is the host nothing is saved. */
+static bool may_be_resident(const weft_planner *planner) {
+    const weft_device_ops *device = planner->common.device;
+    return planner->call->options.device_memory_limit > 0 && device && !device->host_addressable;
+}
+
 /* The list as this rank sees it, with rank 0's share of the data. */
 static weft_status list_here(weft_planner *planner) {
     weft_process_grid *grids = NULL;
@@ -377,6 +404,7 @@ static weft_status list_here(weft_planner *planner) {
             sort_by_prediction(planner);
             prefer_usual_chain(planner);
             status = add_streamed(w);
+            if (status == WEFT_SUCCESS) status = add_with_slots_alone(w);
         }
         weft_schedule_release(&w->schedule);
     }
@@ -426,6 +454,7 @@ weft_status weft_planner_list(weft_planner *planner) {
     planner->candidates = NULL;
     planner->common.tiles = weft_planner_tiles(planner);
     planner->common.threads = planner->call->options.threads;
+    planner->common.resident = may_be_resident(planner);
     weft_status status = !together || planner->rank == 0 ? list_here(planner) : WEFT_SUCCESS;
     if (!together) return status;
     WEFT_TRY(weft_agree(t, status));

@@ -22,7 +22,8 @@ typedef struct weft_candidate {
     int tiles;     /* of a pass next to an exchange, as far as its axes allow; 0: one */
     int threads;   /* of this rank; 0: one */
     bool staged;   /* messages go through page-locked memory */
-    bool streamed; /* callers' arrays on the host pass the device tile by tile */
+    bool streamed; /* callers' arrays on the host pass the device tile by tile, ... */
+    bool resident; /* ... but for what there is room for on the device between passes */
     int chain;     /* candidates with the same number differ in their exchange methods only */
     /* Seconds of a forward transform with the usual method, by the model; 0: no other chain */
     double chain_predicted;
@@ -70,16 +71,17 @@ int weft_planner_tiles(const weft_planner *planner);
 bool weft_planner_wants(const weft_planner *planner, weft_direction direction, bool in_place);
 
 /* The chain of a candidate, and the schedule of a rank for one direction and placement;
- * `workspaces` are held anyway for other schedules. */
+ * `held` says what is held anyway for other schedules. */
 weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate *candidate,
                                weft_chain *chain);
 weft_status weft_planner_schedule(const weft_planner *planner, const weft_candidate *candidate,
                                   const weft_chain *chain, int rank, weft_direction direction,
-                                  bool in_place, int workspaces, weft_schedule *schedule);
+                                  bool in_place, weft_held held, weft_schedule *schedule);
 
-/* The workspaces that some schedule of a candidate needs by itself. A plan's schedules are built
- * with so many, for one that is held anyway may spare another schedule a copy. */
-weft_status weft_planner_workspaces(const weft_planner *planner, const weft_candidate *candidate,
-                                    const weft_chain *chain, int rank, int *workspaces);
+/* What the schedules of a candidate need by themselves. A plan's schedules are built with it: a
+ * workspace that is held anyway may spare another schedule a copy, and what the slots of no
+ * streamed schedule take may hold a part of the array. */
+weft_status weft_planner_held(const weft_planner *planner, const weft_candidate *candidate,
+                              const weft_chain *chain, int rank, weft_held *held);
 
 #endif

@@ -30,6 +30,8 @@ enum {
     WEFT_BUFFERS,
     WEFT_SHARED_BUFFERS = WEFT_BUFFERS - WEFT_BUFFER_WORKSPACE /* that partners may read */
 };
+/* Of a streamed schedule: what stays on the device between passes, behind the slots. */
+enum { WEFT_BUFFER_RESIDENT = WEFT_BUFFER_WORKSPACE + 2 };
 
 /* Arrays that a transform loads where something arrived, by weft_piece.array. */
 enum { WEFT_LOADED_ARRIVED, WEFT_LOADED_OWN, WEFT_LOADED_ARRAYS };
@@ -150,14 +152,25 @@ typedef struct weft_streamed_pass {
     unsigned single; /* bit mask of axes */
     bool backwards;  /* the last tile comes first: what it becomes is larger, and lies in one array
                         with what is still to be read */
+    bool loads_resident, stores_resident; /* elements that stay on the device do not pass the link
+                                             before the pass, behind it */
 } weft_streamed_pass;
 
-/* Slots of the workspaces in which tiles rotate. */
+/* The part of the array that stays on the device between passes: the first n indices along an axis,
+ * as an array of its own. n = 0: none. */
+typedef struct weft_resident {
+    int axis;
+    int64_t n;
+    weft_view view;
+} weft_resident;
+
+/* Slots of the workspaces in which tiles rotate, and what stays on the device beside them. */
 typedef struct weft_streaming {
     int passes;
     weft_streamed_pass *pass;
-    int slots;              /* 0: the schedule is not streamed */
-    int64_t slot_bytes[2];  /* in the first and in the second workspace */
+    int slots;             /* 0: the schedule is not streamed */
+    int64_t slot_bytes[2]; /* in the first and in the second workspace */
+    weft_resident resident;
     bool one_after_another; /* nothing overlaps */
 } weft_streaming;
 
@@ -192,6 +205,13 @@ typedef struct weft_exchanging {
     int tiles;                   /* of each side, as far as its axes allow; 0: one */
 } weft_exchanging;
 
+/* What a plan holds for its schedules, each of which may use it. */
+typedef struct weft_held {
+    int workspaces;
+    int64_t slots[2]; /* bytes of the slots in the first and in the second workspace, beside which
+                         a part of a streamed array stays on the device; 0: nothing does */
+} weft_held;
+
 /* What a schedule depends on besides the chain. */
 typedef struct weft_schedule_request {
     const weft_chain *chain;
@@ -207,7 +227,7 @@ typedef struct weft_schedule_request {
     bool streamed;         /* ... tile by tile, so that the device never holds all of them */
     weft_exchanging exchanging;
     weft_computing computing;
-    int workspaces; /* held anyway for another schedule of the plan, so free to use */
+    weft_held held; /* for other schedules of the plan, so free to use */
 } weft_schedule_request;
 
 /* The caller releases the schedule, also after a failure. */

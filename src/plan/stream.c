@@ -5,8 +5,8 @@
  * device, in slots that rotate, so that one tile is copied there while the one before it is
  * transformed and the one before that is copied back.
  *
- * Between passes the array lies where the result is wanted, so nothing but the callers' arrays is
- * held on the host. Of one rank only.
+ * Between passes the array lies where the result is wanted, but for what stays on the device, so
+ * nothing but the callers' arrays is held on the host. Of one rank only.
  */
 #include "plan/stream.h"
 
@@ -373,5 +373,6 @@ weft_status weft_schedule_stream(const weft_schedule_request *request, weft_sche
              : back    ? add_segments(&s, WEFT_PLACE_SPECTRUM, WEFT_PLACE_STORE)
                        : add_segments(&s, WEFT_PLACE_LOAD, WEFT_PLACE_SPECTRAL));
     set_buffers(schedule);
+    weft_stream_keep_resident(request, schedule);
     return WEFT_SUCCESS;
 }

@@ -1,5 +1,6 @@
 /* The state of planning a streamed schedule: stream.c says which passes there are, stream_tiles.c
- * finds tiles that fit, stream_pass.c makes the steps of a pass. */
+ * finds tiles that fit, stream_pass.c makes the steps of a pass, stream_resident.c keeps a part of
+ * the array on the device between passes. */
 #ifndef WEFT_PLAN_STREAM_H
 #define WEFT_PLAN_STREAM_H
 
@@ -48,5 +49,8 @@ bool weft_stream_find_tiles(weft_stream_state *s, int count, weft_streamed_pass 
 
 /* The same for the axes that are left but the first `before`, once those are transformed. */
 bool weft_stream_fits_apart(weft_stream_state *s, int before, weft_streamed_pass *pass);
+
+/* Keeps on the device, between passes, what there is room for beside the slots. */
+void weft_stream_keep_resident(const weft_schedule_request *request, weft_schedule *schedule);
 
 #endif
