@@ -200,7 +200,8 @@ static void release(array_run *run) {
 }
 
 int array_run_do(array_run *run, weft_status (*work)(void *argument), void *argument) {
-    progress_begin(&run->progress, run->world->rank == 0 && !run->shared->quiet);
+    const bool speaks = run->world->rank == 0;
+    progress_begin(&run->progress, speaks && !run->shared->quiet, speaks && run->shared->progress);
     weft_status status = work(argument);
     progress_end(&run->progress);
     if (status == WEFT_SUCCESS) status = tell(run);
