@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What `weft transform --stream` takes from file to file, beside two plain copies of the file, one after the other: as
 much is read and written as by the two passes of a 3-D transform. Copies and transforms take turns. `cold`: the input is
-not in the page cache, and all is on the disk at the end; `warm`: the input is in the page cache, and nothing is waited
-for. CSV: medians of the runs, and (copies / transform), which is 1 where streaming costs nothing but the files. Needs
+not in the page cache, and the result is on the disk at the end; `warm`: the input is in the page cache, and nothing is
+waited for. CSV: medians of the runs, and (copies / transform), which is 1 where streaming costs nothing but the files. Needs
 NumPy, and room for three such files in the folder.
 Usage: files.py WEFT [FOLDER] [SHAPE] [LIMIT] [THREADS] [RUNS]"""
 
@@ -91,7 +91,6 @@ def main() -> None:
             copied, transformed = (statistics.median(column) for column in zip(*pairs))
             cells = [f"{copied:.2f}", f"{transformed:.2f}", f"{copied / transformed:.2f}"]
             print(",".join([shape, limit, threads, "cold" if cold else "warm", *cells]), flush=True)
-            print(pairs, file=sys.stderr)
     finally:
         for path in (source, first, second):
             path.unlink(missing_ok=True)
