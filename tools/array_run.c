@@ -111,6 +111,25 @@ static weft_status map_both(array_run *run) {
     return weft_array_map(run->output, run->out_bytes, &run->out);
 }
 
+/* One side of a copy is a file, the output at both ends of what lies between passes. */
+static weft_status copy_file(void *context, const weft_copy *copy, const void *src, void *dst) {
+    const array_run *run = context;
+    const bool reads_input = weft_array_has(run->input, src);
+    return weft_array_copy_mapped(reads_input ? run->input : run->output, copy, src, dst);
+}
+
+static void count_copied(void *context, int64_t bytes) {
+    atomic_fetch_add(&((array_run *)context)->progress.done, bytes);
+}
+
+/* Files that are mapped are copied by run->hook. *bytes is 0 where nothing is streamed. */
+static weft_status hook_copies(array_run *run, weft_direction direction, int64_t *bytes) {
+    *bytes = 0;
+    if (!run->maps) return WEFT_SUCCESS;
+    run->hook = (weft_copy_hook){copy_file, count_copied, run};
+    return weft_plan_hook_copies(run->record.plan, &run->hook, direction, bytes);
+}
+
 weft_status array_run_read(array_run *run, weft_element wanted) {
     const weft_array_info *info = &run->record.input_info;
     if (run->maps) return weft_array_agree(run->world->comm, map_both(run));
@@ -124,7 +143,9 @@ weft_status array_run_read(array_run *run, weft_element wanted) {
 }
 
 weft_status array_run_execute(array_run *run, weft_direction direction, const char *doing) {
-    progress_stage(&run->progress, doing, 0);
+    int64_t copied;
+    WEFT_TRY(weft_array_agree(run->world->comm, hook_copies(run, direction, &copied)));
+    progress_stage(&run->progress, doing, copied);
     record_begin(&run->record, RECORD_EXECUTE);
     WEFT_TRY(weft_array_agree(run->world->comm,
                               weft_execute(run->record.plan, direction, run->in, run->out)));
@@ -179,7 +200,8 @@ static void release(array_run *run) {
 }
 
 int array_run_do(array_run *run, weft_status (*work)(void *argument), void *argument) {
-    progress_begin(&run->progress, run->world->rank == 0 && !run->shared->quiet);
+    const bool speaks = run->world->rank == 0;
+    progress_begin(&run->progress, speaks && !run->shared->quiet, speaks && run->shared->progress);
     weft_status status = work(argument);
     progress_end(&run->progress);
     if (status == WEFT_SUCCESS) status = tell(run);

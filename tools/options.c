@@ -281,6 +281,12 @@ static weft_status set_quiet(void *target, const char *value) {
     return WEFT_SUCCESS;
 }
 
+static weft_status set_progress(void *target, const char *value) {
+    (void)value;
+    ((shared_options *)target)->progress = true;
+    return WEFT_SUCCESS;
+}
+
 static const option_flag shared_flags[] = {
     {"ranks", "P", "run on P processes (starts mpirun)", set_ranks},
     {"device", "D", "host, cuda, opencl, openmp or simulated", set_device},
@@ -301,6 +307,7 @@ static const option_flag shared_flags[] = {
     {"report", "FILE.json", "write problem, plan and timings of every process", set_report},
     {"trace", "FILE.json", "write the phases as a Chrome trace", set_trace},
     {"quiet", NULL, "print nothing but errors", set_quiet},
+    {"progress", NULL, "show how far the run is, also where stderr is no terminal", set_progress},
     {NULL, NULL, NULL, NULL}};
 
 static bool is_optional(const option_flag *flag) {

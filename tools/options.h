@@ -28,6 +28,7 @@ typedef struct shared_options {
     weft_precision precision;
     const char *report, *trace; /* files, or NULL */
     bool quiet;
+    bool progress; /* shown at once, on a terminal or not */
 } shared_options;
 
 typedef struct subcommand {

@@ -1,4 +1,8 @@
-/* A progress bar on the terminal for work that takes longer than two seconds; nothing in a pipe. */
+/*
+ * One line that tells how far the work is: what is being done, and where its end is known the share
+ * that is done, the rate, and the time that is left. On the terminal for work that takes longer
+ * than two seconds, and nothing in a pipe; where it is asked for, everywhere and at once.
+ */
 #ifndef WEFT_TOOLS_PROGRESS_H
 #define WEFT_TOOLS_PROGRESS_H
 
@@ -11,12 +15,16 @@ typedef struct progress {
     pthread_t thread;
     atomic_bool stop;
     _Atomic(const char *) stage; /* what is being done */
+    _Atomic double begun;        /* the clock when that began */
     atomic_llong done;           /* bytes of the stage, for weft_array_count */
     atomic_llong total;          /* 0: unknown */
+    double quiet_seconds;        /* before the first line */
 } progress;
 
-/* Begins where wanted and stderr is a terminal; otherwise the other calls do nothing visible. */
-void progress_begin(progress *progress, bool wanted);
+/* Begins where it is allowed and stderr is a terminal, and where it is asked for; otherwise the
+ * other calls do nothing visible. */
+void progress_begin(progress *progress, bool allowed, bool asked_for);
+/* `total` bytes are to be done, or 0 where that is not known. */
 void progress_stage(progress *progress, const char *stage, long long total);
 void progress_end(progress *progress);
 

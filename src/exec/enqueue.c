@@ -46,6 +46,16 @@ static weft_status enqueue_pointwise(weft_build *b, const weft_step *step, int s
                        b->buffers.spectrum);
 }
 
+static weft_status enqueue_copy(weft_build *b, const weft_program *p, int t, weft_queue *queue) {
+    const weft_task *task = &p->lowered.tasks.task[t];
+    const void *src = weft_program_address(p, weft_tasks_accessed(&p->lowered.tasks, t, 0));
+    void *dst = weft_program_address(p, weft_tasks_accessed(&p->lowered.tasks, t, 1));
+    if (p->hooked && p->hooked[t].hook)
+        return weft_build_enqueue_hooked(b, task, &p->hooked[t], src, dst);
+    return b->device.ops->copy(b->device.state, queue, &task->as.copy.copy, src, dst,
+                               task->as.copy.transfer);
+}
+
 weft_status weft_build_enqueue(weft_build *b, int s, int t) {
     const weft_program *p = &b->program[s];
     const weft_task *task = &p->lowered.tasks.task[t];
@@ -60,10 +70,6 @@ weft_status weft_build_enqueue(weft_build *b, int s, int t) {
             weft_program_address(p, weft_tasks_accessed(&p->lowered.tasks, t, 0)),
             weft_program_address(p, weft_tasks_accessed(&p->lowered.tasks, t, 1)));
     default: /* COPY; what the network carries is not enqueued here */
-        return b->device.ops->copy(
-            b->device.state, queue, &task->as.copy.copy,
-            weft_program_address(p, weft_tasks_accessed(&p->lowered.tasks, t, 0)),
-            weft_program_address(p, weft_tasks_accessed(&p->lowered.tasks, t, 1)),
-            task->as.copy.transfer);
+        return enqueue_copy(b, p, t, queue);
     }
 }

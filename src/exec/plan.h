@@ -255,6 +255,9 @@ weft_status weft_build_agree(weft_build *build, weft_transport *transport, weft_
 /* Enqueues a task of one of the device's lanes on that lane, where the caller has ordered it behind
  * what it waits for on others. Not collective. */
 weft_status weft_build_enqueue(weft_build *build, int schedule, int task);
+/* The same for a copy that has a hook. */
+weft_status weft_build_enqueue_hooked(weft_build *build, const weft_task *task,
+                                      weft_hooked_copy *hooked, const void *src, void *dst);
 /* Where an access of a task begins in this run. */
 void *weft_program_address(const weft_program *program, const weft_access *access);
 

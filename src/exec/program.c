@@ -324,8 +324,9 @@ void weft_program_release(weft_build *b, int s) {
     weft_program *p = &b->program[s];
     weft_progress *now = &p->progress;
     for (int t = 0; t < p->lowered.tasks.count && p->prepared; t++) release_task(b, p, t);
-    void *const lists[] = {p->prepared, p->peer,      p->notice,    p->device_message, now->task,
-                           now->ready,  now->request, now->message, now->address,      now->array};
+    void *const lists[] = {p->prepared,  p->peer,    p->notice,    p->device_message,
+                           now->task,    now->ready, now->request, now->message,
+                           now->address, now->array, p->hooked};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) free(lists[i]);
     weft_dependencies_release(&p->order);
     weft_lowered_release(&p->lowered);

@@ -9,6 +9,7 @@
 #include "device/messages.h"
 #include "engine/engine.h"
 #include "exchange/peer.h"
+#include "exec/hook.h"
 #include "exec/sender.h"
 #include "plan/lower.h"
 #include "schedule/dependencies.h"
@@ -41,6 +42,13 @@ typedef struct weft_prepared {
     int next_released;          /* ... the next one with the same `after`; -1: none */
 } weft_prepared;
 
+/* A copy whose plan has a hook (hook.c). */
+typedef struct weft_hooked_copy {
+    const weft_copy_hook *hook;
+    const weft_copy *copy; /* of the task */
+    int64_t bytes;
+} weft_hooked_copy;
+
 typedef enum weft_task_stage {
     WEFT_TASK_WAITING,
     WEFT_TASK_ISSUED,
@@ -70,6 +78,7 @@ typedef struct weft_program {
     weft_lowered lowered;
     weft_dependencies order;
     weft_prepared *prepared;    /* [tasks] */
+    weft_hooked_copy *hooked;   /* [tasks], or NULL: those without a hook are zero */
     weft_peer **peer;           /* [lowered.peers]; not owned */
     weft_packed_notice *notice; /* [sends], of which there are `notices` */
     int notices;

@@ -13,6 +13,7 @@
 
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
@@ -273,6 +274,15 @@ static void yield(weft_execution *r, int *spins) {
     sched_yield();
 }
 
+/* Waits for lanes alone: nobody needs this thread, and on the host the lanes need its processor. */
+static void doze(weft_execution *r, int *spins) {
+    const struct timespec some = {0, 20000};
+    if (*spins < SPINS)
+        yield(r, spins);
+    else
+        nanosleep(&some, NULL);
+}
+
 /* No task can be issued. Where only one kind of event can change that, this waits for it; else it
  * returns at once, and the caller looks at everything again. A lane is waited for as a whole only
  * in programs (without `polls`) that use the compute lane alone: elsewhere the task that ends first
@@ -291,6 +301,9 @@ static void wait(weft_execution *r, int *spins) {
         weft_sender_wait(r->b->lanes.sender, r->messages.given - r->messages.to_send);
     } else if (r->messages.sends > 0 && !device && !partners && !messages && !sender) {
         weft_execution_finish_sends(r);
+    } else if (device && !partners && !messages && !sender && r->messages.sends == 0) {
+        doze(r, spins);
+        return;
     } else {
         yield(r, spins);
         return;

@@ -208,6 +208,15 @@ weft_status weft_array_map(weft_array *array, size_t bytes, void **memory) {
     return array->format->map(array, bytes, memory);
 }
 
+weft_status weft_array_copy_mapped(const weft_array *array, const weft_copy *copy, const void *src,
+                                   void *dst) {
+    return array->format->copy_mapped(array, copy, src, dst);
+}
+
+bool weft_array_has(const weft_array *array, const void *address) {
+    return array->format->has != NULL && array->format->has(array, address);
+}
+
 weft_status weft_array_commit(weft_array **array, weft_status mine) {
     weft_array *done = *array;
     *array = NULL;

@@ -12,6 +12,7 @@
 #define WEFT_IO_ARRAY_H
 
 #include "io/element.h"
+#include "layout/layout.h"
 
 #include <mpi.h>
 #include <stdatomic.h>
@@ -66,6 +67,14 @@ bool weft_array_maps(const char *name);
  * weft_array_commit keeps those of the array. *memory is valid until the array is committed or
  * closed; it is aligned to an element. Not collective. */
 weft_status weft_array_map(weft_array *array, size_t bytes, void **memory);
+
+/* Copies between memory and elements of a mapped array, which one of the sides is in: rows that are
+ * long by reads and writes of the file, which cost less than the pages of a mapping, others by the
+ * mapping. Thread-safe. Not collective. */
+weft_status weft_array_copy_mapped(const weft_array *array, const weft_copy *copy, const void *src,
+                                   void *dst);
+/* Whether an address is that of an element of the mapped array. Not collective. */
+bool weft_array_has(const weft_array *array, const void *address);
 
 /* Gives a created array its name if `mine` is WEFT_SUCCESS on every rank, else removes it and
  * returns the first failure. *array becomes NULL. Collective. */

@@ -1,6 +1,7 @@
 /* Flat files: every rank has a descriptor of its own and moves its box with pread and pwrite. */
 #include "io/flat.h"
 
+#include "device/strided_copy.h"
 #include "support/checked.h"
 #include "support/error.h"
 
@@ -120,6 +121,40 @@ weft_status weft_flat_map(weft_array *array, size_t bytes, void **memory) {
     file->mapping = mapping;
     file->mapped = (size_t)end;
     *memory = (char *)mapping + file->offset;
+    return WEFT_SUCCESS;
+}
+
+bool weft_flat_has(const weft_array *array, const void *address) {
+    const weft_strided_file *file = array->state;
+    const uintptr_t first = (uintptr_t)file->mapping, at = (uintptr_t)address;
+    return file->mapping != NULL && at >= first && at - first < file->mapped;
+}
+
+/* Moves the rows of a copy one by one, those of the axes from `axis` on. `at` is the place of the
+ * first in the file. */
+static weft_status move_rows(const weft_strided_file *file, const weft_byte_copy *c, int axis,
+                             char *memory, int64_t at, bool writing) {
+    if (axis == c->axes && writing)
+        return weft_file_write(file->fd, file->path, memory, (size_t)c->cell, at);
+    if (axis == c->axes) return weft_file_read(file->fd, file->path, memory, (size_t)c->cell, at);
+    const weft_byte_axis *a = &c->axis[axis];
+    for (int64_t i = 0; i < a->n; i++)
+        WEFT_TRY(move_rows(file, c, axis + 1, memory + i * (writing ? a->src : a->dst),
+                           at + i * (writing ? a->dst : a->src), writing));
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_flat_copy_mapped(const weft_array *array, const weft_copy *copy, const void *src,
+                                  void *dst) {
+    enum { LONG_ROW = 4 << 10 }; /* bytes from which on a system call costs less than a page */
+    const weft_strided_file *file = array->state;
+    const weft_byte_copy c = weft_byte_copy_of(copy, src, dst);
+    const bool writing = weft_flat_has(array, dst);
+    const char *filed = writing ? c.dst : c.src;
+    char *memory = writing ? (char *)(uintptr_t)c.src : c.dst;
+    if (c.cell >= LONG_ROW)
+        return move_rows(file, &c, 0, memory, filed - (const char *)file->mapping, writing);
+    weft_copy_run(copy, src, dst, 1);
     return WEFT_SUCCESS;
 }
 

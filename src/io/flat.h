@@ -21,6 +21,9 @@ weft_status weft_flat_read(weft_array *array, const weft_box *box, weft_element 
 weft_status weft_flat_write(weft_array *array, const weft_box *box, const void *memory);
 bool weft_flat_can_map(const weft_array *array);
 weft_status weft_flat_map(weft_array *array, size_t bytes, void **memory);
+weft_status weft_flat_copy_mapped(const weft_array *array, const weft_copy *copy, const void *src,
+                                  void *dst);
+bool weft_flat_has(const weft_array *array, const void *address);
 weft_status weft_flat_close(weft_array *array);
 
 #endif

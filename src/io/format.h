@@ -18,9 +18,13 @@ typedef struct weft_file_format {
      * array->state. */
     weft_status (*create)(weft_array *array);
     weft_status (*write)(weft_array *array, const weft_box *box, const void *memory);
-    /* As weft_array_can_map and weft_array_map; NULL where no file of the format can be mapped. */
+    /* As the functions weft_array_... of these names; NULL where no file of the format can be
+     * mapped. */
     bool (*can_map)(const weft_array *array);
     weft_status (*map)(weft_array *array, size_t bytes, void **memory);
+    weft_status (*copy_mapped)(const weft_array *array, const weft_copy *copy, const void *src,
+                               void *dst);
+    bool (*has)(const weft_array *array, const void *address);
     /* Releases array->state, which may be NULL; reports what the system refused to write. */
     weft_status (*close)(weft_array *array);
 } weft_file_format;

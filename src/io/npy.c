@@ -52,5 +52,7 @@ const weft_file_format weft_npy_format = {
     .write = weft_flat_write,
     .can_map = weft_flat_can_map,
     .map = weft_flat_map,
+    .copy_mapped = weft_flat_copy_mapped,
+    .has = weft_flat_has,
     .close = weft_flat_close,
 };

@@ -6,10 +6,23 @@ import os
 import subprocess
 import time
 import unittest
+from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 
 from weft_case import WEFT, Case, environment, random_array
+
+
+def anonymous_peak(process: subprocess.Popen) -> int:
+    """The most resident bytes that a process had of its own, rather than of files, as long as it was looked at."""
+    most = 0
+    while process.poll() is None:
+        with suppress(OSError):
+            lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+            most = max([most, *(1024 * int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))])
+        time.sleep(0.002)
+    return most
 
 
 class Stream(Case):
@@ -63,6 +76,53 @@ class Stream(Case):
             _, sentence = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, sentence)
         self.assertIn("weft: a mapped file cannot be read", sentence)
+        self.assertEqual(self.names(), ["in.npy"])
+
+    def test_memory_beside_the_files_stays_within_the_limit(self) -> None:
+        limit, others = 32 << 20, 32 << 20  # MPI, the program itself, stacks of threads, tables
+        plane = random_array((256, 256), "f8")
+        array = np.lib.format.open_memmap(self.folder / "in.npy", "w+", "f8", (512, 256, 256))
+        array[:] = plane
+        array.flush()
+        line = [WEFT, "transform", "in.npy", "out.npy", "--stream", "--memory-limit", "32M", "--threads", "2"]
+        with subprocess.Popen(line, cwd=self.folder, env=environment(), stdout=subprocess.DEVNULL) as process:
+            peak = anonymous_peak(process)
+        self.assertEqual(process.returncode, 0)
+        self.assertGreater(peak, limit // 2, "what was measured is not what the plan holds")
+        self.assertLess(peak, limit + others)
+        spectrum = np.load(self.folder / "out.npy", mmap_mode="r")
+        self.assert_close(spectrum[0], 512 * np.fft.rfft2(plane))
+
+    def test_progress_is_shown_where_it_is_asked_for(self) -> None:
+        self.save("in.npy", random_array((40, 30, 20), "f8"))
+        slow = environment(WEFT_SIMULATE="delay_us=30000")
+        for device in ("host", "simulated"):
+            line = ["transform", "in.npy", "out.npy", "--stream", "--memory-limit", "100K", "--device", device]
+            self.assertEqual(self.run_weft(*line, env=slow).stderr, "")
+            shown = self.run_weft(*line, "--progress", env=slow).stderr
+            self.assertTrue(shown.endswith("\n\x1b[K"), shown)  # "\r" is read as "\n"
+        self.assertRegex(shown, r"transforming \[#+\.*\] +\d+ % +\d+ MB/s \d+:\d\d left")
+
+    def test_rows_of_any_length_reach_the_file(self) -> None:
+        """Long rows are written by themselves, short ones through the mapping; some tiles have both."""
+        for shape, limit in (((24, 20, 1000), "600K"), ((300, 700), "500K")):
+            with self.subTest(shape=shape):
+                self.save("in.npy", random_array(shape, "c16"))
+                self.succeed("transform", "in.npy", "whole.npy")
+                for way in ("--stream", "--stream=sync"):
+                    self.succeed("transform", "in.npy", "out.npy", way, "--memory-limit", limit)
+                    np.testing.assert_array_equal(self.load("out.npy"), self.load("whole.npy"))
+
+    def test_an_input_that_ends_early_is_told(self) -> None:
+        self.save("in.npy", random_array((200, 128, 128), "f8"))
+        line = [WEFT, "transform", "in.npy", "out.npy", "--stream", "--memory-limit", "3M", "--engine", "reference"]
+        with subprocess.Popen(line, cwd=self.folder, env=environment(), stderr=subprocess.PIPE, text=True) as process:
+            while self.names() == ["in.npy"] and process.poll() is None:
+                time.sleep(0.001)
+            os.truncate(self.folder / "in.npy", 4096)
+            _, sentence = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, sentence)
+        self.assertRegex(sentence, "in.npy: the file ended|a mapped file cannot be read")
         self.assertEqual(self.names(), ["in.npy"])
 
     def test_what_cannot_be_streamed_is_refused(self) -> None:
