@@ -274,7 +274,8 @@ static void yield(weft_execution *r, int *spins) {
     sched_yield();
 }
 
-/* Waits for lanes alone: nobody needs this thread, and on the host the lanes need its processor. */
+/* Waits for the lanes of a streamed program alone, whose tasks take milliseconds: nobody needs this
+ * thread, and on the host the lanes need its processor. */
 static void doze(weft_execution *r, int *spins) {
     const struct timespec some = {0, 20000};
     if (*spins < SPINS)
@@ -301,7 +302,8 @@ static void wait(weft_execution *r, int *spins) {
         weft_sender_wait(r->b->lanes.sender, r->messages.given - r->messages.to_send);
     } else if (r->messages.sends > 0 && !device && !partners && !messages && !sender) {
         weft_execution_finish_sends(r);
-    } else if (device && !partners && !messages && !sender && r->messages.sends == 0) {
+    } else if (device && !partners && !messages && !sender && r->messages.sends == 0 &&
+               r->b->schedule[r->s].stream.slots > 0) {
         doze(r, spins);
         return;
     } else {
