@@ -323,7 +323,9 @@ EXPORTED int cuMemHostRegister_v2(void *memory, size_t bytes, unsigned flags) {
     NEEDS_CONTEXT;
     if (!memory || bytes == 0) return INVALID_VALUE;
     if (flags == 0) return SUCCESS;
-    if (flags != (WEFT_CUDA_HOST_PORTABLE | WEFT_CUDA_HOST_MAPPED)) return INVALID_VALUE;
+    if ((flags & ~(unsigned)WEFT_CUDA_HOST_READ_ONLY) !=
+        (WEFT_CUDA_HOST_PORTABLE | WEFT_CUDA_HOST_MAPPED))
+        return INVALID_VALUE;
     if (getenv("WEFT_TEST_REGISTER_FAIL") || registered.count == 8) return OUT_OF_MEMORY;
     registered.memory[registered.count++] = memory;
     registered.times++;

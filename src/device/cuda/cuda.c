@@ -202,10 +202,13 @@ static bool cuda_host_lock(weft_device_state *device, void *memory, size_t bytes
                                 .bytes = bytes,
                                 .kind = WEFT_MEMORY_PAGE_LOCKED,
                                 .callers = true};
+    const unsigned flags = WEFT_CUDA_HOST_PORTABLE | WEFT_CUDA_HOST_MAPPED;
+    const weft_cuda_driver *driver = device->gpu->driver;
     bool locked = false;
     if (weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
-        locked = device->gpu->driver->host_register(
-                     memory, bytes, WEFT_CUDA_HOST_PORTABLE | WEFT_CUDA_HOST_MAPPED) == 0;
+        /* Memory that is mapped for reading alone, as partners' is, must be said to be so. */
+        locked = driver->host_register(memory, bytes, flags) == 0 ||
+                 driver->host_register(memory, bytes, flags | WEFT_CUDA_HOST_READ_ONLY) == 0;
         weft_cuda_leave(device->gpu);
     }
     if (locked)

@@ -29,8 +29,12 @@ enum { /* CUresult */
        WEFT_CUDA_ERROR_INVALID_IMAGE = 200,
        WEFT_CUDA_ERROR_NOT_READY = 600
 };
-enum { WEFT_CUDA_MEMORY_HOST = 1, WEFT_CUDA_MEMORY_DEVICE = 2 };           /* CUmemorytype */
-enum { WEFT_CUDA_HOST_PORTABLE = 1, WEFT_CUDA_HOST_MAPPED = 2 };           /* cuMemHostAlloc, -Register */
+enum { WEFT_CUDA_MEMORY_HOST = 1, WEFT_CUDA_MEMORY_DEVICE = 2 }; /* CUmemorytype */
+enum { /* cuMemHostAlloc, cuMemHostRegister */
+       WEFT_CUDA_HOST_PORTABLE = 1,
+       WEFT_CUDA_HOST_MAPPED = 2,
+       WEFT_CUDA_HOST_READ_ONLY = 8
+};
 enum { WEFT_CUDA_STREAM_NON_BLOCKING = 1, WEFT_CUDA_EVENT_NO_TIMING = 2 }; /* flags */
 enum {                                                                     /* CUdevice_attribute */
        WEFT_CUDA_THREADS_OF_BLOCK = 1,
