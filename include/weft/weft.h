@@ -243,15 +243,17 @@ typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_
  * a tile can hold all of, and what is between two passes lies in the output. As much of that as
  * device_memory_limit leaves room for stays on the device instead, unless it is WEFT_HOST. Copies
  * in both directions and transforms overlap. The input of weft_execute out of place is read only;
- * the output is read and written several times. Over several ranks arrays are exchanged between
- * passes from host memory to host memory, by WEFT_P2P_TYPE where a p2p method is asked for and by
- * WEFT_A2A_TYPE where an a2a method is; the plan then holds an array of this rank's share in
- * page-locked memory, with WEFT_REALIGNED two. Refused with WEFT_ERROR_UNSUPPORTED are Fourier
+ * the output is read and written several times. Over several ranks the plan holds an array of this
+ * rank's share in page-locked memory between passes. By WEFT_PEER partners' devices copy their
+ * tiles from it, and with two redistributions there are two; by WEFT_P2P_TYPE, where a p2p method
+ * is asked for, or WEFT_A2A_TYPE, where an a2a method is, arrays are exchanged from host memory to
+ * host memory, and with WEFT_REALIGNED there are two. Refused with WEFT_ERROR_UNSUPPORTED are Fourier
  * transforms mixed with real-to-real ones, results and spectra that are converted, arrays that are
  * padded or cropped, or have strides, matrices of fields, reductions, operators that the engine
  * does not apply as it loads and stores, kept spectra, and real convolutions by
  * weft_convolution_create; over several ranks also convolutions, operators other than a norm,
- * problem.input and output, lines, and methods other than those. On one rank, Fourier transforms by
+ * problem.input and output, lines, WEFT_NCCL, and WEFT_PEER for some redistributions beside other
+ * methods for others. On one rank, Fourier transforms by
  * the engines native and jit have the bits of a plan that holds the arrays on the device, unless
  * boxes of input and output have different memory orders. */
 typedef enum weft_stream {
@@ -784,9 +786,10 @@ WEFT_API void weft_buffer_destroy(weft_plan plan, void **buffer);
 
 /* Host memory that is page-locked for the plan's device, which copies to and from it at the full
  * speed of the link while it computes: for callers' arrays with WEFT_LOCATION_HOST, above all where
- * they are streamed (weft_stream), since copies of other host memory go through the driver's own
- * and nothing overlaps with them. The caller frees it before the plan is destroyed. Not collective.
- */
+ * they are streamed (weft_stream): other host memory is then page-locked in each call, which takes
+ * longer than the copies, or else goes through the driver's own, where nothing overlaps. Executions
+ * in several threads that stream the same array want such memory. The caller frees it before the
+ * plan is destroyed. Not collective. */
 WEFT_API weft_status weft_host_buffer_create(weft_plan plan, size_t bytes, void **buffer);
 WEFT_API void weft_host_buffer_destroy(weft_plan plan, void **buffer);
 
