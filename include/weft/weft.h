@@ -247,10 +247,10 @@ typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_
  * rank's share in page-locked memory between passes. By WEFT_PEER partners' devices copy their
  * tiles from it, and with two redistributions there are two; by WEFT_P2P_TYPE, where a p2p method
  * is asked for, or WEFT_A2A_TYPE, where an a2a method is, arrays are exchanged from host memory to
- * host memory, and with WEFT_REALIGNED there are two. Refused with WEFT_ERROR_UNSUPPORTED are Fourier
- * transforms mixed with real-to-real ones, results and spectra that are converted, arrays that are
- * padded or cropped, or have strides, matrices of fields, reductions, operators that the engine
- * does not apply as it loads and stores, kept spectra, and real convolutions by
+ * host memory, and with WEFT_REALIGNED there are two. Refused with WEFT_ERROR_UNSUPPORTED are
+ * Fourier transforms mixed with real-to-real ones, results and spectra that are converted, arrays
+ * that are padded or cropped, or have strides, matrices of fields, reductions, operators that the
+ * engine does not apply as it loads and stores, kept spectra, and real convolutions by
  * weft_convolution_create; over several ranks also convolutions, operators other than a norm,
  * problem.input and output, lines, WEFT_NCCL, and WEFT_PEER for some redistributions beside other
  * methods for others. On one rank, Fourier transforms by
