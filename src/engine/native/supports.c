@@ -193,6 +193,20 @@ bool weft_native_only_scales(const weft_transform *t, double *factor) {
     return t->store.list && weft_operators_only_scale(t->store.list, factor);
 }
 
+/* Whether elements lie in memory as in the operators' box, so that an address tells which element
+ * of the box is there: not in a tile that is an array of its own. */
+static bool lies_as_box(const weft_transform *t, const weft_fused_operators *f, bool output) {
+    const weft_view view = weft_view_of(&f->layout.box, f->layout.order, &f->layout.box);
+    bool same = true;
+    for (int i = 0; i < t->dims + t->loops; i++) {
+        const bool is_loop = i >= t->dims;
+        const weft_dimension *d = is_loop ? &t->loop[i - t->dims] : &t->dim[i];
+        const int axis = is_loop ? f->loop_axis[i - t->dims] : f->dim_axis[i];
+        same = same && (d->n == 1 || (output ? d->out_stride : d->in_stride) == view.stride[axis]);
+    }
+    return same;
+}
+
 /* Operators that are applied to rows: those that multiply, on arrays that are just the box. */
 static bool are_products(const weft_fused_operators *f) {
     for (int i = 0; i < f->list->count; i++)
@@ -244,7 +258,7 @@ static bool takes_round_trip(const weft_transform *transform, const weft_device_
     const weft_transform strides = weft_native_by_largest_pieces(transform), *t = &strides;
     const weft_fused_operators *f = &t->spectral;
     double factor;
-    if (!device->host_addressable || t->dim[0].n == 1 ||
+    if (!device->host_addressable || t->kind == WEFT_TRANSFORM_R2R || t->dim[0].n == 1 ||
         (t->load.list && !weft_native_only_pads(t)) ||
         (t->store.list && !weft_native_only_scales(t, &factor)) ||
         (f->list && !(are_products(f) && weft_operators_multiply_lines(f->list, t->precision))))
@@ -269,12 +283,13 @@ static weft_status supports_operators(const weft_transform *t, const weft_device
     const weft_dimension *first = &t->dim[weft_native_in_order(t, 0)],
                          *last = &t->dim[weft_native_in_order(t, t->dims - 1)];
     const bool rows = t->kind != WEFT_TRANSFORM_R2R && device->host_addressable;
-    const bool loads = !t->load.list || (weft_native_only_pads(t) && !t->load.layout.keeps) ||
-                       (rows && t->kind != WEFT_TRANSFORM_C2R && t->in_pieces.count == 0 &&
-                        are_products(&t->load) && takes_lines(first, false));
+    const bool loads =
+        !t->load.list || (weft_native_only_pads(t) && !t->load.layout.keeps) ||
+        (rows && t->kind != WEFT_TRANSFORM_C2R && t->in_pieces.count == 0 &&
+         are_products(&t->load) && lies_as_box(t, &t->load, false) && takes_lines(first, false));
     const bool stores = !t->store.list || scales(t) ||
-                        (are_products(&t->store) && rows && t->out_pieces.count == 0 &&
-                         (takes_lines(last, true) || flushes_rows(t)));
+                        (are_products(&t->store) && lies_as_box(t, &t->store, true) && rows &&
+                         t->out_pieces.count == 0 && (takes_lines(last, true) || flushes_rows(t)));
     if (!takes_stored(t, false, device) || !takes_stored(t, true, device))
         return weft_fail(
             WEFT_ERROR_UNSUPPORTED,
