@@ -253,9 +253,9 @@ typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_
  * engine does not apply as it loads and stores, kept spectra, and real convolutions by
  * weft_convolution_create; over several ranks also convolutions, operators other than a norm,
  * problem.input and output, lines, WEFT_NCCL, and WEFT_PEER for some redistributions beside other
- * methods for others. On one rank, Fourier transforms by
- * the engines native and jit have the bits of a plan that holds the arrays on the device, unless
- * boxes of input and output have different memory orders. */
+ * methods for others. On one rank, Fourier transforms by the engines native and jit have the bits
+ * of a plan that holds the arrays on the device, unless boxes of input and output have different
+ * memory orders. */
 typedef enum weft_stream {
     WEFT_STREAM_AUTO = 0, /* where the device, or device_memory_limit, does not hold the arrays */
     WEFT_STREAM_ON,

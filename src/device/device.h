@@ -125,7 +125,7 @@ typedef struct weft_device_ops {
     void (*free)(weft_device_state *device, weft_memory_kind kind, void *memory);
 
     /* Page-locks host memory of the caller's, so that it is copied as fast as memory that allocate
-     * gives; host_unlock ends that, once no copy touches it. It takes about as long as copying the
+     * gives; host_unlock ends that, once no copy touches it. It takes longer than copying the
      * memory once. False: it cannot be locked, or is already, and is copied as it is. NULL where
      * that makes no difference. */
     bool (*host_lock)(weft_device_state *device, void *memory, size_t bytes);

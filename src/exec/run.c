@@ -10,6 +10,7 @@
 #include "exec/run.h"
 
 #include "support/error.h"
+#include "support/host_memory.h"
 
 #include <sched.h>
 #include <string.h>
@@ -383,19 +384,24 @@ static void set_addresses(weft_build *b, int s, const void *in, void *out) {
 }
 
 /* Page-locks the arrays of a streamed program, of which every byte crosses the link once in each of
- * several passes, or unlocks those that were. */
-static void lock_arrays(const weft_execution *r, bool locked[2], bool unlock) {
+ * several passes. Not files, which have a hook, nor arrays that memory hardly holds: locking brings
+ * all of their pages into memory at once. */
+static void lock_arrays(const weft_execution *r, bool locked[2]) {
     const weft_device_handle *d = &r->b->device;
     const weft_schedule *schedule = &r->b->schedule[r->s];
-    static const int buffer[] = {WEFT_BUFFER_IN, WEFT_BUFFER_OUT};
-    if (schedule->stream.slots == 0 || !d->ops->host_lock) return;
-    for (int i = 0; i < 2; i++) {
-        void *array = r->p->progress.address[buffer[i]];
-        if (!unlock)
-            locked[i] = d->ops->host_lock(d->state, array, schedule->buffer_bytes[buffer[i]]);
-        else if (locked[i])
-            d->ops->host_unlock(d->state, array);
-    }
+    const size_t *bytes = schedule->buffer_bytes;
+    if (schedule->stream.slots == 0 || !d->ops->host_lock || r->p->hooked ||
+        bytes[WEFT_BUFFER_IN] + bytes[WEFT_BUFFER_OUT] > weft_host_memory() / 4 * 3)
+        return;
+    for (int i = 0; i < 2; i++)
+        locked[i] = d->ops->host_lock(d->state, r->p->progress.address[WEFT_BUFFER_IN + i],
+                                      bytes[WEFT_BUFFER_IN + i]);
+}
+
+static void unlock_arrays(const weft_execution *r, const bool locked[2]) {
+    const weft_device_handle *d = &r->b->device;
+    for (int i = 0; i < 2; i++)
+        if (locked[i]) d->ops->host_unlock(d->state, r->p->progress.address[WEFT_BUFFER_IN + i]);
 }
 
 weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_place, const void *in,
@@ -416,13 +422,13 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
     recorder->timings.bytes_sent = p->lowered.bytes_sent;
     recorder->timings.messages_sent = p->lowered.messages_sent;
     if (b->device.ops->await_caller) r.status = b->device.ops->await_caller(b->device.state, NULL);
-    lock_arrays(&r, locked, false);
+    lock_arrays(&r, locked);
     if (p->sequential)
         run_in_order(&r);
     else
         run_tasks(&r);
     if (r.status != WEFT_SUCCESS) weft_execution_wait_for_device(&r);
-    lock_arrays(&r, locked, true);
+    unlock_arrays(&r, locked);
     recorder->timings.total = r.moment - recorder->start;
     return r.status;
 }

@@ -1,6 +1,6 @@
 /* From the passes of a streamed schedule to tasks: for each tile a copy to the device, what is done
  * there, and a copy back, each kind on a lane of its own. What stays on the device between passes
- * is copied there. */
+ * is copied there, and what partners have is copied from their arrays. */
 #include "plan/lower.h"
 
 #include "support/least.h"
@@ -186,6 +186,8 @@ static void add_copies_from_members(lowering *l, const weft_streamed_pass *pass,
         add_copy_from_member(l, pass, tile, box, (g->me + i) % g->members);
 }
 
+/* A tile to its slot (`loads`) or from there, by one copy or by one for each place that has a part.
+ */
 static void add_copies(lowering *l, const weft_streamed_pass *pass, int tile, const tile_box *box,
                        bool loads) {
     const weft_resident *resident = &l->schedule->stream.resident;

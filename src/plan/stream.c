@@ -6,7 +6,9 @@
  * transformed and the one before that is copied back.
  *
  * Between passes the array lies where the result is wanted, but for what stays on the device, so
- * nothing but the callers' arrays is held on the host. Of one rank only.
+ * nothing but the callers' arrays is held on the host. Over several ranks each has passes over its
+ * share, and between segments the share lies in page-locked memory of the plan's, from which
+ * partners get theirs.
  */
 #include "plan/stream.h"
 

@@ -1,12 +1,12 @@
 /*
- * What only the CUDA device promises: the choice of the GPU, and kernels of its own that are
- * compiled once. Those of the cache need the compiler of host_cuda.h, which counts
- * (WEFT_TEST_HOST_CUDA).
+ * What only the CUDA device promises: the choice of the GPU, kernels of its own that are compiled
+ * once, and callers' memory that is page-locked. Those of the cache need the compiler of
+ * host_cuda.h, which counts (WEFT_TEST_HOST_CUDA).
  */
 #include "devices/device_test.h"
+#include "stand_in.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -218,16 +218,10 @@ static void callers_memory_is_locked_once(void **state) {
 
 /* Arrays that are registered with the stand-in for the driver, and those that ever were. */
 static int registrations(int *ever) {
-    int (*count)(int *) = NULL;
-    char path[4096];
+    int (*count)(int *);
     *ever = 0;
-    if (!getenv("WEFT_TEST_HOST_CUDA")) return 0;
-    snprintf(path, sizeof path, "%s/libcuda.so.1", getenv("WEFT_CUDA_LIBRARY_PATH"));
-    void *driver = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
-    assert_non_null(driver);
-    *(void **)&count = dlsym(driver, "host_registrations");
-    dlclose(driver);
-    assert_non_null(count);
+    if (!has_stand_in()) return 0;
+    *(void **)&count = stand_in_function("host_registrations");
     return count(ever);
 }
 
@@ -251,7 +245,7 @@ static void arrays_are_locked_while_they_are_streamed(void **state) {
     registrations(&before);
     assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, out[0]), WEFT_SUCCESS);
     assert_int_equal(registrations(&after), 0);
-    if (getenv("WEFT_TEST_HOST_CUDA")) assert_int_equal(after - before, 2);
+    if (has_stand_in()) assert_int_equal(after - before, 2);
     setenv("WEFT_TEST_REGISTER_FAIL", "1", 1); /* the arrays are copied as they are */
     assert_int_equal(weft_execute(plan, WEFT_FORWARD, in, out[1]), WEFT_SUCCESS);
     unsetenv("WEFT_TEST_REGISTER_FAIL");
