@@ -38,7 +38,7 @@
 #include <stdatomic.h>
 
 enum {
-    WEFT_PEER_WORKSPACES = 6,
+    WEFT_PEER_WORKSPACES = 7,
     WEFT_PEER_TILES = 4096, /* more than the tiles of any array */
     WEFT_PEER_LINE = 128    /* two lines: processors fetch pairs */
 };

@@ -241,7 +241,8 @@ static weft_status open_device(weft_build *b) {
                                      .memory_limit = o->device_memory_limit,
                                      .number = (int)o->device_number};
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS && settings.memory_limit > 0; i++)
-        if (weft_build_shares_buffer(b, i)) settings.memory_limit -= b->buffers.bytes[i];
+        if (weft_build_shares_buffer(b, i) && !is_staging(i))
+            settings.memory_limit -= b->buffers.bytes[i];
     if (o->device_memory_limit > 0 && settings.memory_limit == 0)
         settings.memory_limit = 1; /* 0 would be no limit */
     WEFT_TRY(b->candidate.device->open(&settings, &b->device.state));

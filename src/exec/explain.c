@@ -9,9 +9,9 @@
 #include "support/error.h"
 
 static const char *buffer_name(const weft_schedule *schedule, int buffer) {
-    static const char *const names[WEFT_BUFFERS] = {"input",        "output",         "workspace 1",
-                                                    "workspace 2",  "workspace 3",    "workspace 4",
-                                                    "staging send", "staging receive"};
+    static const char *const names[WEFT_BUFFERS] = {
+        "input",       "output",       "workspace 1",     "workspace 2",  "workspace 3",
+        "workspace 4", "staging send", "staging receive", "third staging"};
     if (schedule->in_place && buffer == WEFT_BUFFER_OUT) return "array";
     return buffer < 0 ? "none" : names[buffer];
 }

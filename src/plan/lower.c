@@ -413,25 +413,56 @@ static weft_status add_steps(lowering *l, weft_exchange_lowering *arriving,
     return l->out->tasks.status;
 }
 
-/* Passes, and the exchanges between them, of arrays in host memory. */
-static weft_status add_streamed(lowering *l, weft_exchange_lowering *exchange) {
+/* The exchange behind a pass. Blocks that are packed leave as the pass copies them from the device,
+ * and the next one copies its tiles from where they arrive: nothing is left to pack or to unpack.
+ */
+static weft_status begin_streamed_exchange(lowering *l, int number, weft_exchange_lowering *x) {
+    WEFT_TRY(begin_exchange(l, number, x));
+    x->on_host = true;
+    x->lane = WEFT_LANE_NETWORK;
+    for (int k = 0; k < x->tiles; k++)
+        x->tile[k].geometry.pack = x->tile[k].geometry.unpack = false;
+    return WEFT_SUCCESS;
+}
+
+static bool is_exchange(const weft_step *step) {
+    return step && step->kind == WEFT_STEP_EXCHANGE;
+}
+
+/* What has not departed behind tiles of the pass departs behind it. */
+static weft_status pass_exchange(lowering *l, int number, weft_streamed_lowering *s) {
+    const weft_exchange_ops *method = l->schedule->step[number].as.exchange.method;
+    finish_exchange(l, &s->arriving);
+    if (number == 0) WEFT_TRY(begin_streamed_exchange(l, 0, &s->leaving));
+    for (; s->departed < s->leaving.tiles; s->departed++)
+        method->depart(&s->leaving, &s->leaving.tile[s->departed], s->tasks);
+    for (int k = 0; k < s->leaving.tiles; k++)
+        method->arrive(&s->leaving, &s->leaving.tile[k], s->tasks);
+    s->arriving = s->leaving;
+    s->leaving = (weft_exchange_lowering){0};
+    s->departed = 0;
+    return s->tasks->status;
+}
+
+/* Passes, and the exchanges between them, of arrays in host memory. A rank without data has
+ * exchanges that follow each other. */
+static weft_status add_streamed(lowering *l, weft_streamed_lowering *s) {
     const weft_streamed_pass *pass = l->schedule->stream.pass;
-    int slot = 0;
     for (int i = 0; i < l->schedule->steps;) {
-        if (l->schedule->step[i].kind == WEFT_STEP_EXCHANGE) {
-            finish_exchange(l, exchange);
-            WEFT_TRY(begin_exchange(l, i++, exchange));
-            exchange->on_host = true;
-            exchange->lane = WEFT_LANE_NETWORK;
-            add_departures(l, exchange, 0);
-            add_arrivals(l, exchange, 0);
-        } else {
-            WEFT_TRY(weft_schedule_lower_pass(l->schedule, pass, exchange, &slot, &l->out->tasks));
-            i = pass++->last + 1;
-        }
+        const bool exchanges = is_exchange(step_at(l, i));
+        const int last = exchanges ? i : pass->last;
+        if (!exchanges && is_exchange(step_at(l, last + 1)))
+            WEFT_TRY(begin_streamed_exchange(l, last + 1, &s->leaving));
+        if (exchanges)
+            WEFT_TRY(pass_exchange(l, i, s));
+        else
+            weft_schedule_lower_pass(s, pass++);
+        if (exchanges && is_exchange(step_at(l, i + 1)))
+            WEFT_TRY(begin_streamed_exchange(l, i + 1, &s->leaving));
+        i = last + 1;
     }
-    finish_exchange(l, exchange);
-    return l->out->tasks.status;
+    finish_exchange(l, &s->arriving);
+    return s->tasks->status;
 }
 
 /* Messages between two ranks are told apart by their order alone, so a rank begins all that it
@@ -472,15 +503,15 @@ static void count_tasks(lowering *l) {
 weft_status weft_schedule_lower(const weft_schedule *schedule, const weft_device_ops *device,
                                 weft_lowered *lowered) {
     lowering l = {schedule, device, lowered};
-    weft_exchange_lowering arriving = {0}, leaving = {0};
+    weft_streamed_lowering s = {.schedule = schedule, .tasks = &lowered->tasks};
     *lowered = (weft_lowered){.buffers = WEFT_BUFFERS,
                               .peer_step = calloc((size_t)schedule->steps + 1, sizeof(int))};
     weft_status status = !lowered->peer_step
                              ? weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's tasks")
-                         : schedule->stream.slots > 0 ? add_streamed(&l, &arriving)
-                                                      : add_steps(&l, &arriving, &leaving);
-    end_exchange(&arriving);
-    end_exchange(&leaving);
+                         : schedule->stream.slots > 0 ? add_streamed(&l, &s)
+                                                      : add_steps(&l, &s.arriving, &s.leaving);
+    end_exchange(&s.arriving);
+    end_exchange(&s.leaving);
     keep_order(&lowered->tasks);
     count_tasks(&l);
     return status;

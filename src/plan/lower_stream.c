@@ -1,6 +1,6 @@
 /* From the passes of a streamed schedule to tasks: for each tile a copy to the device, what is done
  * there, and a copy back, each kind on a lane of its own. What stays on the device between passes
- * is copied there, and what partners have is copied from their arrays. */
+ * is copied there; between ranks, tiles are copied from and to the blocks of exchanges. */
 #include "plan/lower.h"
 
 #include "support/least.h"
@@ -8,12 +8,7 @@
 
 enum { LANE_TO_DEVICE = WEFT_LANE_LINK, LANE_TO_HOST = WEFT_LANE_LINK + 1 };
 
-typedef struct lowering {
-    const weft_schedule *schedule;
-    const weft_exchange_lowering *exchange; /* before the pass, and not finished */
-    weft_tasks *tasks;
-    int slot; /* that the tile at hand has */
-} lowering;
+typedef weft_streamed_lowering lowering;
 
 /* Where a tile begins in the whole array, and how many indices it has, along each axis. */
 typedef struct tile_box {
@@ -148,42 +143,84 @@ static void cut(int64_t *lo, int64_t *n, const tile_box *tile, int a) {
     *n = (end < tile_end ? end : tile_end) - *lo;
 }
 
-/* What a tile has of the block that lies in the array of a member of the exchange. */
-static void add_copy_from_member(lowering *l, const weft_streamed_pass *pass, int tile,
-                                 const tile_box *box, int member) {
-    const weft_step *step = &l->schedule->step[pass->first];
-    const weft_exchange_lowering *x = l->exchange;
-    const weft_redistribution *g = &x->tile->geometry;
+/* A block that a pass copies its tiles from or to: where it lies in the array of the pass, and
+ * where it lies indeed. */
+typedef struct block_place {
+    const weft_view *in_array;
+    weft_access access;
+} block_place;
+
+/* The block of a member of the exchange before the pass: in its array, or as it arrived. */
+static block_place loaded_block(const weft_exchange_lowering *x, const weft_exchange_tile *tile,
+                                int member) {
+    const weft_redistribution *g = &tile->geometry;
     const weft_block *block = &g->receive[member];
-    if (block->elements == 0) return;
-    const tile_box whole = box_of_block(&pass->before, &block->view);
-    weft_access from = {.buffer = member == g->me ? x->src : x->partners.first_buffer + member,
-                        .element_bytes = g->element_bytes,
-                        .view = block->origin};
-    weft_access to = {.buffer = step->dst,
-                      .element_bytes = g->element_bytes,
-                      .base = slot_of(l, step->dst),
-                      .view = restrict_view(&pass->tile_before, box, box->lo)};
-    for (int a = 0; a < to.view.axes; a++) {
+    const bool arrived = x->receive >= 0;
+    return (block_place){&block->view,
+                         {.buffer = arrived           ? x->receive
+                                    : member == g->me ? x->src
+                                                      : x->partners.first_buffer + member,
+                          .element_bytes = g->element_bytes,
+                          .base = arrived ? tile->receive_base : 0,
+                          .view = arrived ? block->packed : block->origin}};
+}
+
+/* The block for a member of the exchange behind the pass, as it leaves. This rank's own goes where
+ * others arrive. */
+static block_place stored_block(const weft_exchange_lowering *x, const weft_exchange_tile *tile,
+                                int member) {
+    const weft_redistribution *g = &tile->geometry;
+    const bool own = member == g->me;
+    return (block_place){&g->send[member].view,
+                         {.buffer = own ? x->receive : x->send,
+                          .element_bytes = g->element_bytes,
+                          .base = own ? tile->receive_base : tile->send_base,
+                          .view = own ? g->receive[member].packed : g->send[member].packed}};
+}
+
+/* Copies what a tile has of a block from there to its slot (`loads`), or to there. */
+static void add_copy_of_block(lowering *l, const weft_streamed_pass *pass, int tile,
+                              const tile_box *box, bool loads, const block_place *place) {
+    const int number = loads ? pass->first : pass->last;
+    const weft_step *step = &l->schedule->step[number];
+    const int buffer = loads ? step->dst : step->src;
+    const tile_box whole = box_of_block(loads ? &pass->before : &pass->after, place->in_array);
+    weft_access block = place->access;
+    weft_access slot = {
+        .buffer = buffer,
+        .element_bytes = block.element_bytes,
+        .base = slot_of(l, buffer),
+        .view = restrict_view(loads ? &pass->tile_before : &pass->tile_after, box, box->lo)};
+    for (int a = 0; a < slot.view.axes; a++) {
         int64_t lo = whole.lo[a], n = whole.n[a];
         cut(&lo, &n, box, a);
         if (n <= 0) return;
-        from.view.offset += (lo - whole.lo[a]) * from.view.stride[a];
-        to.view.offset += (lo - (box->n[a] < 0 ? 0 : box->lo[a])) * to.view.stride[a];
-        from.view.n[a] = to.view.n[a] = n;
+        block.view.offset += (lo - whole.lo[a]) * block.view.stride[a];
+        slot.view.offset += (lo - (box->n[a] < 0 ? 0 : box->lo[a])) * slot.view.stride[a];
+        block.view.n[a] = slot.view.n[a] = n;
     }
-    weft_tasks_add_copy(
-        l->tasks,
-        task_of(pass->first, tile, WEFT_TASK_COPY, lane(l, LANE_TO_DEVICE), WEFT_PHASE_COPY),
-        WEFT_HOST_TO_DEVICE, from, to);
+    weft_tasks_add_copy(l->tasks,
+                        task_of(number, tile, WEFT_TASK_COPY,
+                                lane(l, loads ? LANE_TO_DEVICE : LANE_TO_HOST), WEFT_PHASE_COPY),
+                        loads ? WEFT_HOST_TO_DEVICE : WEFT_DEVICE_TO_HOST, loads ? block : slot,
+                        loads ? slot : block);
 }
 
-/* A tile from the arrays that the exchange before the pass left it in, this rank's own first. */
-static void add_copies_from_members(lowering *l, const weft_streamed_pass *pass, int tile,
-                                    const tile_box *box) {
-    const weft_redistribution *g = &l->exchange->tile->geometry;
-    for (int i = 0; i < g->members; i++)
-        add_copy_from_member(l, pass, tile, box, (g->me + i) % g->members);
+/* A tile from the blocks that the exchange before the pass left, or to those that the one behind it
+ * sends, this rank's own first. */
+static void add_copies_of_blocks(lowering *l, const weft_streamed_pass *pass, int tile,
+                                 const tile_box *box, bool loads) {
+    const weft_exchange_lowering *x = loads ? &l->arriving : &l->leaving;
+    for (int k = 0; k < x->tiles; k++) {
+        const weft_redistribution *g = &x->tile[k].geometry;
+        for (int i = 0; i < g->members; i++) {
+            const int member = (g->me + i) % g->members;
+            const block_place place =
+                loads ? loaded_block(x, &x->tile[k], member) : stored_block(x, &x->tile[k], member);
+            if ((loads ? g->receive : g->send)[member].elements > 0)
+                add_copy_of_block(l, pass, tile, box, loads, &place);
+        }
+    }
 }
 
 /* A tile to its slot (`loads`) or from there, by one copy or by one for each place that has a part.
@@ -192,8 +229,8 @@ static void add_copies(lowering *l, const weft_streamed_pass *pass, int tile, co
                        bool loads) {
     const weft_resident *resident = &l->schedule->stream.resident;
     const weft_view *whole = loads ? &pass->before : &pass->after;
-    if (loads && pass->read >= 0) {
-        add_copies_from_members(l, pass, tile, box);
+    if ((loads ? pass->loads_blocks : pass->stores_blocks) >= 0) {
+        add_copies_of_blocks(l, pass, tile, box, loads);
         return;
     }
     if (!(loads ? pass->loads_resident : pass->stores_resident)) {
@@ -244,7 +281,44 @@ static void add_transform(lowering *l, const weft_streamed_pass *pass, int numbe
     add_slots(l, step);
 }
 
-static void add_pass(lowering *l, const weft_streamed_pass *pass) {
+/* How many indices along an axis are complete, from the first one on, behind so many tiles of the
+ * pass: those of the tiles along the outermost of the axes that tiles share out, and all at the
+ * end.
+ */
+static int64_t complete(const weft_streamed_pass *pass, int64_t tiles, int axis) {
+    const int64_t all = weft_streamed_tiles(pass), along = weft_streamed_tiles_along(pass, axis);
+    const int64_t most = axis == pass->axis ? pass->thickness : 1;
+    if (tiles == all) return pass->after.n[axis];
+    if (pass->backwards || along < 2 || next_outer(pass, pass->before.stride[axis]) >= 0) return 0;
+    return tiles / (all / along) * most;
+}
+
+/* One behind the last index along an axis that a tile of the exchange sends. */
+static int64_t end_of_tile(const weft_streamed_pass *pass, const weft_exchange_tile *tile,
+                           int axis) {
+    int64_t end = 0;
+    for (int m = 0; m < tile->geometry.members; m++) {
+        const weft_block *block = &tile->geometry.send[m];
+        const tile_box box = box_of_block(&pass->after, &block->view);
+        if (block->elements > 0 && box.lo[axis] + box.n[axis] > end)
+            end = box.lo[axis] + box.n[axis];
+    }
+    return end;
+}
+
+/* Tiles of the next exchange depart behind the tiles of the pass that complete them, unless the
+ * exchange stores where the pass is still to load. */
+static void add_departures(lowering *l, const weft_streamed_pass *pass, int64_t tiles) {
+    weft_exchange_lowering *x = &l->leaving;
+    const int axis = x->produced_axis;
+    if (x->tiles < 2 || x->receive == l->schedule->step[pass->first].src) return;
+    const weft_exchange_ops *method = l->schedule->step[x->step].as.exchange.method;
+    while (x->tile && l->departed < x->tiles &&
+           end_of_tile(pass, &x->tile[l->departed], axis) <= complete(pass, tiles, axis))
+        method->depart(x, &x->tile[l->departed++], l->tasks);
+}
+
+void weft_schedule_lower_pass(lowering *l, const weft_streamed_pass *pass) {
     const int64_t tiles = weft_streamed_tiles(pass);
     for (int64_t i = 0; i < tiles && l->tasks->status == WEFT_SUCCESS; i++) {
         const int64_t k = pass->backwards ? tiles - 1 - i : i;
@@ -257,14 +331,6 @@ static void add_pass(lowering *l, const weft_streamed_pass *pass) {
                 add_transform(l, pass, s, (int)i, &box);
         add_copies(l, pass, (int)i, &box, false);
         l->slot = (l->slot + 1) % l->schedule->stream.slots;
+        add_departures(l, pass, i + 1);
     }
-}
-
-weft_status weft_schedule_lower_pass(const weft_schedule *schedule, const weft_streamed_pass *pass,
-                                     const weft_exchange_lowering *exchange, int *slot,
-                                     weft_tasks *tasks) {
-    lowering l = {.schedule = schedule, .exchange = exchange, .tasks = tasks, .slot = *slot};
-    add_pass(&l, pass);
-    *slot = l.slot;
-    return tasks->status;
 }

@@ -27,6 +27,7 @@ enum { WEFT_BUFFER_IN, WEFT_BUFFER_OUT, WEFT_BUFFER_WORKSPACE, WEFT_MAX_WORKSPAC
 enum {
     WEFT_BUFFER_STAGE_SEND = WEFT_BUFFER_WORKSPACE + WEFT_MAX_WORKSPACES,
     WEFT_BUFFER_STAGE_RECEIVE,
+    WEFT_BUFFER_STAGE_THIRD, /* of streamed schedules that exchange more than once */
     WEFT_BUFFERS,
     WEFT_SHARED_BUFFERS = WEFT_BUFFERS - WEFT_BUFFER_WORKSPACE /* that partners may read */
 };
@@ -143,8 +144,9 @@ static inline bool weft_step_is_empty(const weft_fft_step *fft) {
  * many along `axis` (the last tiles fewer), and all along the others. */
 typedef struct weft_streamed_pass {
     int first, last;
-    int read; /* the exchange before it, where that leaves data in partners' arrays, from which this
-                 pass copies its tiles; -1: none */
+    /* The exchange whose blocks this pass copies its tiles from, as they arrived or in partners'
+       arrays, and the one whose blocks it copies them to, as they leave; -1: none. */
+    int loads_blocks, stores_blocks;
     weft_view before, after;           /* the whole arrays on the host */
     weft_view tile_before, tile_after; /* a tile in a slot, with as many indices as one may have */
     int axis;                          /* -1: the only tile is all of the array */

@@ -7,8 +7,7 @@
  *
  * Between passes the array lies where the result is wanted, but for what stays on the device, so
  * nothing but the callers' arrays is held on the host. Over several ranks each has passes over its
- * share, and between segments the share lies in page-locked memory of the plan's, from which
- * partners get theirs.
+ * share, and stream_exchange.c has what is between segments.
  */
 #include "plan/stream.h"
 
@@ -123,19 +122,25 @@ static weft_status no_way(const weft_stream_state *s) {
                      s->schedule->stream.slots);
 }
 
+static void set_target(weft_stream_state *s, bool first, bool last) {
+    s->target = weft_stream_target(s, first, last);
+    s->within = s->source == s->target;
+}
+
 /* The passes over the axes that are left, with operators at the places where they begin and end. */
 static weft_status add_passes(weft_stream_state *s, int loads, int stores) {
     weft_streaming *stream = &s->schedule->stream;
     for (bool first = true; s->left.count > 0; first = false) {
         weft_streamed_pass *pass = &stream->pass[stream->passes];
-        s->within = s->source == s->target;
         s->loads = first ? loads : WEFT_NOWHERE;
         s->stores = stores; /* of the pass that is the last one */
+        set_target(s, first, true);
         int count = axes_of_pass(s, pass);
         if (count < s->left.count) {
             s->stores = WEFT_NOWHERE;
+            set_target(s, first, false);
             count = axes_of_pass(s, pass);
-            if (count == s->left.count) count = 0; /* it has no room for operators */
+            if (count == s->left.count) count = 0; /* it has no room for operators, or there */
         }
         if (count == 0) return no_way(s);
         WEFT_TRY(weft_stream_add_pass(s, count, pass));
@@ -171,75 +176,18 @@ static void enter_segment(weft_stream_state *s, int segment) {
         s->left.count = 0;
 }
 
-/* Whether the array arrives at a segment in the memory order in which it leaves it. */
-static bool keeps_order(const weft_stream_state *s, int segment) {
-    const weft_segment *g = &s->request->chain->segment[segment];
-    const int(*order)[WEFT_AXES] = g->order[s->request->direction];
-    return memcmp(order[WEFT_INPUT], order[WEFT_OUTPUT],
-                  (size_t)s->request->chain->axes * sizeof(int)) == 0;
-}
-
-/* Whether ranks read each other's arrays, rather than send messages. */
-static bool reads_partners(const weft_schedule_request *request) {
-    for (int k = 0; k + 1 < request->chain->segments; k++)
-        if (weft_schedule_method(request, k)->carrier != WEFT_CARRIED_BY_READERS) return false;
-    return true;
-}
-
-/* Where an array arrives before the passes of a segment: where they leave it, unless that would be
- * in another order. */
-static int arrival_buffer(const weft_stream_state *s, int segment) {
-    return keeps_order(s, segment) ? WEFT_BUFFER_OUT : WEFT_BUFFER_STAGE_RECEIVE;
-}
-
-/* From a segment to the next one: the next pass copies its tiles from partners' arrays, or messages
- * go from array to array in host memory, by the method that gathers. */
-static weft_status add_redistribution(weft_stream_state *s, int next) {
-    weft_schedule_request request = *s->request;
-    const weft_chain *chain = request.chain;
-    const weft_end from = weft_chain_departure(chain, s->segment, request.direction),
-                   to = weft_chain_arrival(chain, next, request.direction);
-    const int redistribution = s->segment < next ? s->segment : next;
-    const weft_exchange_ops *method = weft_schedule_method(&request, redistribution);
-    const bool read = reads_partners(&request);
-    if (!read) method = weft_exchange_find(method->gathering);
-    if (!method)
-        return weft_stream_refuse("ranks that exchange by peer in some redistributions and by "
-                                  "messages in others, or by nccl, are not streamed");
-    request.exchanging.staged = false;
-    const int number = s->schedule->steps;
-    WEFT_TRY(weft_schedule_add_exchange(&request, s->schedule, redistribution, method, &from, &to));
-    weft_step *step = &s->schedule->step[number];
-    step->src = step->as.exchange.send = s->target;
-    step->dst = step->as.exchange.receive = read ? -1 : arrival_buffer(s, next);
-    step->as.exchange.own = read ? WEFT_OWN_STAYS : WEFT_OWN_COPIED;
-    step->as.exchange.loaded = read;
-    s->read = read ? number : -1;
-    if (read) s->schedule->shared[s->target - WEFT_BUFFER_WORKSPACE] = true;
-    weft_redistribution_lay_out(&step->as.exchange.geometry, step->as.exchange.packing);
-    return WEFT_SUCCESS;
-}
-
-/* A transform: the passes of each segment, and the redistributions between them. Before one the
- * array lies in page-locked memory of the plan's own; where partners read it there while the next
- * pass writes, that writes to another. */
+/* A transform: the passes of each segment, and the redistributions between them. */
 static weft_status add_segments(weft_stream_state *s, int loads, int stores) {
     const bool forward = s->request->direction == WEFT_FORWARD;
     const int segments = s->request->chain->segments;
-    const bool read = reads_partners(s->request);
     for (int k = 0; k < segments; k++) {
         const int segment = forward ? k : segments - 1 - k;
         const bool first = k == 0, last = k == segments - 1;
         enter_segment(s, segment);
-        s->source = !first && read          ? s->target
-                    : !first                ? arrival_buffer(s, segment)
-                    : s->schedule->in_place ? WEFT_BUFFER_OUT
-                                            : WEFT_BUFFER_IN;
-        s->target = last                 ? WEFT_BUFFER_OUT
-                    : read && k % 2 == 1 ? WEFT_BUFFER_STAGE_RECEIVE
-                                         : WEFT_BUFFER_STAGE_SEND;
+        WEFT_TRY(weft_stream_find_departure(s, last));
+        s->target = weft_stream_target(s, true, true); /* on ranks that have no passes, too */
         WEFT_TRY(add_passes(s, first ? loads : WEFT_NOWHERE, last ? stores : WEFT_NOWHERE));
-        if (!last) WEFT_TRY(add_redistribution(s, forward ? segment + 1 : segment - 1));
+        if (!last) WEFT_TRY(weft_stream_add_redistribution(s, forward ? segment + 1 : segment - 1));
     }
     return WEFT_SUCCESS;
 }
@@ -306,8 +254,8 @@ static void set_slots(weft_schedule *schedule, const weft_streamed_pass *pass) {
     weft_step *first = &schedule->step[pass->first], *last = &schedule->step[pass->last];
     int at = WEFT_BUFFER_WORKSPACE;
     first->dst = at;
-    if (pass->read < 0) weft_schedule_need(schedule, first->src, first->bytes_moved / 2);
-    weft_schedule_need(schedule, last->dst, last->bytes_moved / 2);
+    if (pass->loads_blocks < 0) weft_schedule_need(schedule, first->src, first->bytes_moved / 2);
+    if (pass->stores_blocks < 0) weft_schedule_need(schedule, last->dst, last->bytes_moved / 2);
     for (int i = pass->first + 1; i < pass->last; i++) {
         weft_step *step = &schedule->step[i];
         const bool in_place = stays(step, i == pass->first + 1);
@@ -330,8 +278,12 @@ static void set_buffers(weft_schedule *schedule) {
     for (int i = 0; i < schedule->steps; i++) {
         const weft_step *step = &schedule->step[i];
         if (step->kind != WEFT_STEP_EXCHANGE) continue;
-        weft_schedule_need(schedule, step->src, step->src_bytes);
-        if (step->dst >= 0) weft_schedule_need(schedule, step->dst, step->dst_bytes);
+        const weft_redistribution *r = &step->as.exchange.geometry;
+        const int64_t element = (int64_t)r->element_bytes;
+        weft_schedule_need(schedule, step->src,
+                           r->pack ? r->send_elements * element : step->src_bytes);
+        weft_schedule_need(schedule, step->dst,
+                           r->unpack ? r->receive_elements * element : step->dst_bytes);
     }
     schedule->workspaces = 2;
     for (int w = 0; w < 2; w++) {
@@ -360,7 +312,7 @@ weft_status weft_schedule_stream(const weft_schedule_request *request, weft_sche
     weft_stream_state s = {.request = &first,
                            .schedule = schedule,
                            .turns = WEFT_NOWHERE,
-                           .read = -1,
+                           .loads_blocks = -1,
                            .budget = slot_budget(request, stream->slots)};
     enter_segment(&s, back ? request->chain->segments - 1 : 0);
     if ((schedule->in_place || convolves) && request->chain->ranks == 1 &&

@@ -22,11 +22,12 @@ typedef struct weft_stream_state {
                                  goes there and back, as it stores; or WEFT_NOWHERE */
     int segment;              /* of the chain, whose passes are being made, */
     int source, target;       /* the host arrays that they begin in and leave data in */
-    int read;                 /* weft_streamed_pass.read of the next pass */
-    weft_axis_list left;      /* axes that are not transformed yet */
-    weft_distribution after;  /* extents of the array behind the pass at hand */
-    weft_end at, end;         /* how the array lies before that pass, and where it ends */
-    bool real_after;          /* behind its transforms or, there and back, in their middle */
+    const weft_exchange_ops *departs; /* how the array gets to the next segment; NULL: it stays */
+    int loads_blocks;                 /* weft_streamed_pass.loads_blocks of the next pass */
+    weft_axis_list left;              /* axes that are not transformed yet */
+    weft_distribution after;          /* extents of the array behind the pass at hand */
+    weft_end at, end;                 /* how the array lies before that pass, and where it ends */
+    bool real_after;             /* behind its transforms or, there and back, in their middle */
     weft_distribution now, last; /* what at.distribution and end.distribution are */
     bool within;                 /* that pass reads the array that it writes */
     int64_t budget;              /* bytes of one slot of both workspaces */
@@ -49,6 +50,15 @@ bool weft_stream_find_tiles(weft_stream_state *s, int count, weft_streamed_pass 
 
 /* The same for the axes that are left but the first `before`, once those are transformed. */
 bool weft_stream_fits_apart(weft_stream_state *s, int before, weft_streamed_pass *pass);
+
+/* Finds out how the array leaves the segment that was entered, `last` or not. */
+weft_status weft_stream_find_departure(weft_stream_state *s, bool last);
+/* The buffer in which a pass leaves the array: the first or the last one of its segment, or both,
+ * or neither. */
+int weft_stream_target(const weft_stream_state *s, bool first, bool last);
+/* Adds the redistribution from the segment at hand, which s->target holds, to segment `next`, which
+ * is then to begin in s->source. */
+weft_status weft_stream_add_redistribution(weft_stream_state *s, int next);
 
 /* Keeps on the device, between passes, what there is room for beside the slots. */
 void weft_stream_keep_resident(const weft_schedule_request *request, weft_schedule *schedule);

@@ -159,8 +159,8 @@ weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_
     const weft_end to = {&tile_after, s->end.order, s->real_after, NULL};
     const weft_end *whole_after = turns ? &s->at : &next, *after = turns ? &from : &to;
     pass->first = s->schedule->steps;
-    pass->read = s->read;
-    s->read = -1;
+    pass->loads_blocks = s->loads_blocks;
+    s->loads_blocks = -1;
     const weft_pointwise_layout stored = {
         .real = s->at.real, .precision = request->precision, .stored.storage = storage_of(s)};
     add_copy(s, WEFT_HOST_TO_DEVICE, &s->at, &from, (int64_t)weft_stored_element_bytes(&stored));
@@ -181,11 +181,14 @@ weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_
     s->schedule->step[pass->first].src = s->source;
     s->schedule->step[pass->last].dst = s->target;
     s->source = s->target;
+    s->left.count -= count;
+    memmove(s->left.axis, s->left.axis + count, (size_t)s->left.count * sizeof *s->left.axis);
+    pass->stores_blocks = s->left.count == 0 && s->departs && weft_exchange_packs(s->departs)
+                              ? s->schedule->steps
+                              : -1;
     if (!turns) {
         s->now = s->after;
         s->at = (weft_end){&s->now, s->end.order, s->real_after, NULL};
     }
-    s->left.count -= count;
-    memmove(s->left.axis, s->left.axis + count, (size_t)s->left.count * sizeof *s->left.axis);
     return WEFT_SUCCESS;
 }
