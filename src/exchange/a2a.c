@@ -16,7 +16,6 @@ static void depart_typed(weft_exchange_lowering *x, const weft_exchange_tile *ti
 const weft_exchange_ops weft_exchange_a2a_sync = {
     .name = "a2a-sync",
     .id = WEFT_A2A_SYNC,
-    .gathering = WEFT_A2A_TYPE,
     .depart = depart,
     .arrive = weft_arrive_as_messages,
 };
@@ -24,7 +23,6 @@ const weft_exchange_ops weft_exchange_a2a_sync = {
 const weft_exchange_ops weft_exchange_a2a_type = {
     .name = "a2a-type",
     .id = WEFT_A2A_TYPE,
-    .gathering = WEFT_A2A_TYPE,
     .gathers = true,
     .depart = depart_typed,
     .arrive = weft_arrive_as_messages,

@@ -68,8 +68,7 @@ typedef struct weft_exchange_ops {
     const char *name;
     weft_exchange id;
     weft_carrier carrier;
-    bool gathers;            /* the transport gathers and scatters views: nothing is packed */
-    weft_exchange gathering; /* the method that does the same and gathers; 0: there is none */
+    bool gathers;        /* the transport gathers and scatters views: nothing is packed */
     bool receives_early; /* receives are posted before packing starts: send, receive and src are in
                             use together */
 

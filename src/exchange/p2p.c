@@ -20,7 +20,6 @@ static void depart(weft_exchange_lowering *x, const weft_exchange_tile *tile, we
 const weft_exchange_ops weft_exchange_p2p_sync = {
     .name = "p2p-sync",
     .id = WEFT_P2P_SYNC,
-    .gathering = WEFT_P2P_TYPE,
     .receives_early = true,
     .depart = depart,
     .arrive = weft_arrive_as_messages,
@@ -29,7 +28,6 @@ const weft_exchange_ops weft_exchange_p2p_sync = {
 const weft_exchange_ops weft_exchange_p2p_type = {
     .name = "p2p-type",
     .id = WEFT_P2P_TYPE,
-    .gathering = WEFT_P2P_TYPE,
     .gathers = true,
     .receives_early = true,
     .depart = depart,

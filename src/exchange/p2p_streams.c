@@ -19,7 +19,6 @@ static void depart(weft_exchange_lowering *x, const weft_exchange_tile *tile, we
 const weft_exchange_ops weft_exchange_p2p_streams = {
     .name = "p2p-streams",
     .id = WEFT_P2P_STREAMS,
-    .gathering = WEFT_P2P_TYPE,
     .receives_early = true,
     .depart = depart,
     .arrive = weft_arrive_as_messages,

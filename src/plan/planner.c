@@ -175,27 +175,14 @@ static weft_status make_room(workbench *w) {
     return WEFT_SUCCESS;
 }
 
-/* Whether ranks read each other's arrays in every redistribution that has a method. */
-static bool reads_partners(const weft_exchange *exchange) {
+/* Devices do not exchange what lies in host memory. Where the caller leaves the method to weft, the
+ * usual one does; else it is refused later. */
+static void leave_devices(const weft_planner *planner, weft_exchange *exchange) {
     for (int i = 0; i < WEFT_MAX_RANK; i++) {
         const weft_exchange_ops *method = weft_exchange_find(exchange[i]);
-        if (method && method->carrier != WEFT_CARRIED_BY_READERS) return false;
-    }
-    return true;
-}
-
-/* What is streamed is read by partners, or exchanged by methods that gather, from array to array:
- * by that which does the same as the method at hand, or as the usual one where the caller does not
- * ask for one that none does the same as, which is refused later. */
-static void gather(const weft_planner *planner, weft_exchange *exchange) {
-    const bool asked = planner->call->options.exchange[0] != WEFT_EXCHANGE_AUTO;
-    if (reads_partners(exchange)) return;
-    for (int i = 0; i < WEFT_MAX_RANK; i++) {
-        const weft_exchange_ops *method = weft_exchange_find(exchange[i]);
-        if (!method) continue;
-        if (method->gathering == WEFT_EXCHANGE_AUTO && !asked)
-            method = weft_exchange_find(weft_method_usual());
-        if (method->gathering != WEFT_EXCHANGE_AUTO) exchange[i] = method->gathering;
+        if (method && method->carrier == WEFT_CARRIED_BY_DEVICES &&
+            planner->call->options.exchange[0] == WEFT_EXCHANGE_AUTO)
+            exchange[i] = weft_method_usual();
     }
 }
 
@@ -205,7 +192,7 @@ static weft_status add(workbench *w, const weft_exchange *given) {
     weft_exchange exchange[WEFT_MAX_RANK];
     const size_t bytes = sizeof exchange;
     memcpy(exchange, given, bytes);
-    if (w->common.streamed) gather(p, exchange);
+    if (w->common.streamed) leave_devices(p, exchange);
     for (int i = w->first; i < p->count; i++)
         if (memcmp(p->candidates[i].exchange, exchange, bytes) == 0) return WEFT_SUCCESS;
     WEFT_TRY(make_room(w));
@@ -361,7 +348,7 @@ static weft_status add_streamed(workbench *w) {
     weft_candidate *c = &p->candidates[p->count];
     *c = p->candidates[0];
     c->streamed = true;
-    gather(p, c->exchange);
+    leave_devices(p, c->exchange);
     WEFT_TRY(weft_planner_chain(p, c, &w->chain));
     const weft_status status = predict(w, c, &c->predicted);
     if (status == WEFT_SUCCESS) p->count++;

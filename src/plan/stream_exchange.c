@@ -23,11 +23,10 @@ static bool is_stage(int buffer) {
     return buffer >= WEFT_BUFFER_STAGE_SEND;
 }
 
-/* Messages of blocks rotate through three buffers, lest an exchange waits for the pass before it to
- * have read what the exchange before that one left; else there are two. */
+/* Messages of blocks rotate through three buffers: while a pass goes from one to the next, what has
+ * left that arrives in the third. Else there are two. */
 static int next_stage(const weft_stream_state *s, int buffer) {
-    const bool rotates =
-        s->departs && weft_exchange_packs(s->departs) && !s->schedule->stream.one_after_another;
+    const bool rotates = s->departs && weft_exchange_packs(s->departs);
     if (!is_stage(buffer)) return WEFT_BUFFER_STAGE_SEND;
     if (rotates && buffer < WEFT_BUFFER_STAGE_THIRD) return buffer + 1;
     return buffer == WEFT_BUFFER_STAGE_SEND ? WEFT_BUFFER_STAGE_RECEIVE : WEFT_BUFFER_STAGE_SEND;

@@ -31,6 +31,7 @@ static bool agreed(bool mine) {
 }
 
 static bool fail(const problem_case *c, const char *what) {
+    fprintf(stderr, "ex %d %d var %d place %d stream %d lim %zu batch %lld\n", c->options.exchange[0], c->options.exchange[1], c->options.variant, c->options.placement, c->options.stream, c->options.device_memory_limit, (long long)c->problem.batch);
     fprintf(stderr, "rank %d of %d: seed %llu, case %d: %lldx%lldx%lldx%lld %s %s: %s\n", rank,
             size, (unsigned long long)seed, number, (long long)c->problem.n[0],
             (long long)c->problem.n[1], (long long)c->problem.n[2], (long long)c->problem.n[3],
@@ -111,6 +112,7 @@ static bool are_close(const void *a, const void *b, size_t bytes, const weft_pro
     double sums[2] = {0, 0};
     add_squares(a, b, bytes, p->precision, sums);
     MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    if (getenv("SHOW") && rank == 0) fprintf(stderr, "error %g\n", sqrt(sums[0] / sums[1]));
     return sqrt(sums[0]) <= most * sqrt(sums[1]);
 }
 
