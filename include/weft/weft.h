@@ -257,8 +257,7 @@ typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_
  * transforms by the engines native and jit have the bits of a plan that holds the arrays on the
  * device, unless boxes of input and output have different memory orders. */
 typedef enum weft_stream {
-    /* Where device_memory_limit or, without one, what the device has free does not hold the arrays
-     */
+    /* Where device_memory_limit, or else what the device has free, does not hold the arrays */
     WEFT_STREAM_AUTO = 0,
     WEFT_STREAM_ON,
     WEFT_STREAM_OFF,
@@ -636,10 +635,13 @@ typedef struct weft_span {
     weft_phase phase;
     int step;          /* number of the step in weft_plan_explain, from 0; of steps that a device is
                           given at once, the last one's */
-    int queue;         /* 0: the calling thread; 1, 2, ...: worker queues; WEFT_SENDER_QUEUE */
+    int queue;         /* 0: the calling thread; 1, 2, ...: worker queues, of a streamed plan 1 what
+                          computes, 2 copies to the device, 3 copies from it; WEFT_SENDER_QUEUE */
     int partner;       /* member of the exchange's group, or -1 */
     double begin, end; /* seconds on the monotonic clock of this rank's machine */
-    int64_t reserved[4];
+    int64_t tile; /* of a streamed plan's pass, in the order in which they are copied, from 0; or
+                     -1. What a device enqueues begins when what is before it on its queue ends */
+    int64_t reserved[3];
 } weft_span;
 
 /* weft_span.queue of the thread that sends (WEFT_P2P_STREAMS). */
