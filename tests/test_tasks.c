@@ -189,6 +189,54 @@ static void dependencies_order_every_conflict_and_nothing_else(void **state) {
     }
 }
 
+/* Copies of tiles from an array to slots that rotate and back to another array, rows first, then
+ * columns, which have something of every row. */
+static weft_tasks streamed_list(int tiles) {
+    enum { FROM, TO, SLOTS, ROTATING = 3 };
+    weft_tasks tasks = {0};
+    for (int i = 0; i < 2 * tiles; i++) {
+        const bool columns = i >= tiles;
+        const weft_task task = {.phase = WEFT_PHASE_COPY, .partner = WEFT_NO_PARTNER, .after = -1};
+        const weft_access tile = {.buffer = columns ? TO : FROM,
+                                  .element_bytes = 8,
+                                  .view = {.axes = 1,
+                                           .n = {tiles},
+                                           .stride = {columns ? tiles : 1},
+                                           .offset = i % tiles * (columns ? 1 : tiles)}};
+        const weft_access slot = {.buffer = SLOTS,
+                                  .element_bytes = 8,
+                                  .base = i % ROTATING * tiles * 8,
+                                  .view = {.axes = 1, .n = {tiles}, .stride = {1}}};
+        weft_access back = tile;
+        back.buffer = TO;
+        weft_tasks_add_copy(&tasks, task, WEFT_HOST_TO_DEVICE, tile, slot);
+        weft_tasks_add_copy(&tasks, task, WEFT_DEVICE_TO_HOST, slot, back);
+    }
+    assert_int_equal(tasks.status, WEFT_SUCCESS);
+    return tasks;
+}
+
+static void tiles_have_few_dependencies_each(void **state) {
+    (void)state;
+    enum { TILES = 400 };
+    weft_tasks tasks = streamed_list(TILES);
+    weft_dependencies d;
+    assert_int_equal(weft_dependencies_derive(&tasks, &d), WEFT_SUCCESS);
+    assert_true(d.edges >= 2 * TILES && d.edges < 8 * TILES);
+    /* Each column comes behind the stores of all rows. */
+    static bool before[4 * TILES][TILES];
+    memset(before, 0, sizeof before);
+    for (int t = 0; t < tasks.count; t++) {
+        for (int k = d.first_before[t]; k < d.first_before[t + 1]; k++)
+            for (int row = 0; row < TILES; row++)
+                before[t][row] = before[t][row] || before[d.before[k]][row];
+        if (t < 2 * TILES && t % 2 == 1) before[t][t / 2] = true;
+        for (int row = 0; row < TILES && t >= 2 * TILES; row++) assert_true(before[t][row]);
+    }
+    weft_dependencies_release(&d);
+    weft_tasks_release(&tasks);
+}
+
 /* ---- the executor ---- */
 
 static void ok(weft_status status) {
@@ -261,6 +309,7 @@ int main(void) {
         cmocka_unit_test(accesses_overlap_where_they_share_a_byte),
         cmocka_unit_test(large_blocks_that_share_out_an_axis_do_not_overlap),
         cmocka_unit_test(dependencies_order_every_conflict_and_nothing_else),
+        cmocka_unit_test(tiles_have_few_dependencies_each),
         cmocka_unit_test(lanes_of_the_host_give_the_bytes_of_one_task_after_the_other),
         cmocka_unit_test(lanes_that_run_late_give_the_bytes_of_one_task_after_the_other),
     };

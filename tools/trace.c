@@ -1,9 +1,12 @@
 /*
  * The Chrome trace of a run: a process for each rank, in it a row for the calling thread, each
- * worker queue and the thread that sends. Ranks' clocks are set to each other by the barrier that
- * began the run.
+ * worker queue and the thread that sends; of a streamed plan rows for the copies in each direction
+ * and for what computes, with the number of the tile. Ranks' clocks are set to each other by the
+ * barrier that began the run.
  */
 #include "record.h"
+
+#include "support/error.h"
 
 #include <stdio.h>
 
@@ -18,12 +21,15 @@ static void add_name(json_t *events, const char *what, int rank, int row, const 
                                             "M", "pid", rank, "tid", row, "args", "name", name));
 }
 
-static void add_row(json_t *events, int rank, int queue) {
+static void add_row(json_t *events, int rank, int queue, bool streamed) {
+    static const char *const lanes[] = {"computing", "to the device", "from the device"};
     char name[32];
     if (queue == 0)
         snprintf(name, sizeof name, "calling thread");
     else if (queue == WEFT_SENDER_QUEUE)
         snprintf(name, sizeof name, "sender");
+    else if (streamed && queue <= 3)
+        snprintf(name, sizeof name, "%s", lanes[queue - 1]);
     else
         snprintf(name, sizeof name, "queue %d", queue);
     add_name(events, "thread_name", rank, row_of(queue), name);
@@ -41,11 +47,13 @@ static void add_span(json_t *events, int rank, const weft_span *span) {
                          span->begin, span->end);
     json_t *arguments = json_pack("{s:i}", "step", span->step);
     if (span->partner >= 0) json_object_set_new(arguments, "partner", json_integer(span->partner));
+    if (span->tile >= 0) json_object_set_new(arguments, "tile", json_integer(span->tile));
     json_object_set_new(made, "args", arguments);
     json_array_append_new(events, made);
 }
 
-static void add_rank(json_t *events, const run_record *record, int rank, const weft_span *spans) {
+static void add_rank(json_t *events, const run_record *record, int rank, const weft_span *spans,
+                     bool streamed) {
     const rank_times *times = &record->all[rank];
     const int count = record->all_span_counts[rank];
     char name[32];
@@ -57,8 +65,8 @@ static void add_rank(json_t *events, const run_record *record, int rank, const w
         if (spans[i].queue > last_queue) last_queue = spans[i].queue;
         sender = sender || spans[i].queue == WEFT_SENDER_QUEUE;
     }
-    for (int queue = 0; queue <= last_queue; queue++) add_row(events, rank, queue);
-    if (sender) add_row(events, rank, WEFT_SENDER_QUEUE);
+    for (int queue = 0; queue <= last_queue; queue++) add_row(events, rank, queue, streamed);
+    if (sender) add_row(events, rank, WEFT_SENDER_QUEUE, streamed);
     for (int s = 0; s < RECORD_STAGES; s++)
         json_array_append_new(events, event(record_stage_name(record, (record_stage)s), "stage",
                                             rank, 0, times->begin[s], times->end[s]));
@@ -66,10 +74,13 @@ static void add_rank(json_t *events, const run_record *record, int rank, const w
 }
 
 weft_status record_trace(const run_record *record, const command_world *world, const char *path) {
+    weft_options options = {0};
+    WEFT_TRY(weft_plan_options(record->plan, &options));
     json_t *events = json_array();
     const weft_span *spans = record->all_spans;
+    const bool streamed = options.stream == WEFT_STREAM_ON || options.stream == WEFT_STREAM_SYNC;
     for (int r = 0; r < world->ranks; r++) {
-        add_rank(events, record, r, spans);
+        add_rank(events, record, r, spans, streamed);
         spans += record->all_span_counts[r];
     }
     return record_write_json(

@@ -241,23 +241,24 @@ typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_
 /* Whether callers' arrays on the host (WEFT_LOCATION_HOST, but on WEFT_HOST any) pass the device
  * tile by tile, so that it never holds more than a few tiles: each pass transforms as many axes as
  * a tile can hold all of, and what is between two passes lies in the output. As much of that as
- * device_memory_limit leaves room for stays on the device instead, unless it is WEFT_HOST. Copies
- * in both directions and transforms overlap. The input of weft_execute out of place is read only;
- * the output is read and written several times. Over several ranks the plan holds an array of this
- * rank's share in page-locked memory between passes. By WEFT_PEER partners' devices copy their
- * tiles from it, and with two redistributions there are two; by WEFT_P2P_TYPE, where a p2p method
- * is asked for, or WEFT_A2A_TYPE, where an a2a method is, arrays are exchanged from host memory to
- * host memory, and with WEFT_REALIGNED there are two. Refused with WEFT_ERROR_UNSUPPORTED are
- * Fourier transforms mixed with real-to-real ones, results and spectra that are converted, arrays
- * that are padded or cropped, or have strides, matrices of fields, reductions, operators that the
- * engine does not apply as it loads and stores, kept spectra, and real convolutions by
- * weft_convolution_create; over several ranks also convolutions, operators other than a norm,
- * problem.input and output, lines, WEFT_NCCL, and WEFT_PEER for some redistributions beside other
- * methods for others. On one rank, Fourier transforms by the engines native and jit have the bits
- * of a plan that holds the arrays on the device, unless boxes of input and output have different
- * memory orders. */
+ * device_memory_limit or, without one, the memory that the device has free leaves room for stays on
+ * the device instead, unless it is WEFT_HOST. Copies in both directions and transforms overlap. The
+ * input of weft_execute out of place is read only; the output is read and written several times.
+ * Over several ranks the plan holds an array of this rank's share in page-locked memory between
+ * passes. By WEFT_PEER partners' devices copy their tiles from it, and with two redistributions
+ * there are two; by WEFT_P2P_TYPE, where a p2p method is asked for, or WEFT_A2A_TYPE, where an a2a
+ * method is, arrays are exchanged from host memory to host memory, and with WEFT_REALIGNED there
+ * are two. Refused with WEFT_ERROR_UNSUPPORTED are Fourier transforms mixed with real-to-real ones,
+ * results and spectra that are converted, arrays that are padded or cropped, or have strides,
+ * matrices of fields, reductions, operators that the engine does not apply as it loads and stores,
+ * kept spectra, and real convolutions by weft_convolution_create; over several ranks also
+ * convolutions, operators other than a norm, problem.input and output, lines, WEFT_NCCL, and
+ * WEFT_PEER for some redistributions beside other methods for others. On one rank, Fourier
+ * transforms by the engines native and jit have the bits of a plan that holds the arrays on the
+ * device, unless boxes of input and output have different memory orders. */
 typedef enum weft_stream {
-    WEFT_STREAM_AUTO = 0, /* where the device, or device_memory_limit, does not hold the arrays */
+    /* Where device_memory_limit, or else what the device has free, does not hold the arrays */
+    WEFT_STREAM_AUTO = 0,
     WEFT_STREAM_ON,
     WEFT_STREAM_OFF,
     WEFT_STREAM_SYNC /* one after another: for comparison */
@@ -588,8 +589,14 @@ typedef struct weft_options {
     int threads; /* threads of each rank; 0 means 1 */
     weft_effort effort;
     weft_placement placement;
-    size_t device_memory_limit; /* bytes a plan may hold on the device; 0: no limit */
-    int trace;                  /* 1: keep the spans of each execution for weft_plan_trace */
+    /* Bytes a plan may hold on the device; 0: no limit. Plans that may stream (WEFT_LOCATION_HOST)
+     * then count on seven eighths of what the device says is free when they are made: on WEFT_CUDA
+     * this rank's part of its GPU, by the number of ranks that use it, and of all ranks' parts the
+     * smallest. A streamed plan takes most of that, so give limits where several plans, or others,
+     * are to share a device. WEFT_OPENCL and WEFT_OPENMP do not tell: a plan there streams by
+     * itself where an allocation fails. */
+    size_t device_memory_limit;
+    int trace;    /* 1: keep the spans of each execution for weft_plan_trace */
     int convolve; /* 1: the plan can WEFT_CONVOLVE too. The spectrum is never stored as the caller
                      would get it, and the engine jit goes forward and back along the last axis in
                      one trip through memory */
@@ -628,10 +635,13 @@ typedef struct weft_span {
     weft_phase phase;
     int step;          /* number of the step in weft_plan_explain, from 0; of steps that a device is
                           given at once, the last one's */
-    int queue;         /* 0: the calling thread; 1, 2, ...: worker queues; WEFT_SENDER_QUEUE */
+    int queue;         /* 0: the calling thread; 1, 2, ...: worker queues, of a streamed plan 1 what
+                          computes, 2 copies to the device, 3 copies from it; WEFT_SENDER_QUEUE */
     int partner;       /* member of the exchange's group, or -1 */
     double begin, end; /* seconds on the monotonic clock of this rank's machine */
-    int64_t reserved[4];
+    int64_t tile; /* of a streamed plan's pass, in the order in which they are copied, from 0; or
+                     -1. What a device enqueues begins when what is before it on its queue ends */
+    int64_t reserved[3];
 } weft_span;
 
 /* weft_span.queue of the thread that sends (WEFT_P2P_STREAMS). */

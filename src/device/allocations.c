@@ -32,6 +32,13 @@ weft_status weft_allocations_reserve(weft_allocations *list, weft_memory_kind ki
         bytes, list->limit, held);
 }
 
+size_t weft_allocations_left(weft_allocations *list) {
+    pthread_mutex_lock(&list->lock);
+    const size_t limit = list->limit, held = list->held;
+    pthread_mutex_unlock(&list->lock);
+    return limit == 0 ? SIZE_MAX : limit > held ? limit - held : 0;
+}
+
 void weft_allocations_release(weft_allocations *list, weft_memory_kind kind, size_t bytes) {
     if (kind != WEFT_MEMORY_DEVICE) return;
     pthread_mutex_lock(&list->lock);

@@ -34,6 +34,8 @@ void weft_allocations_close(weft_allocations *list); /* the list must be empty *
 /* Counts `bytes` against the limit, or fails with WEFT_ERROR_OUT_OF_MEMORY. Page-locked memory has
  * no limit. */
 weft_status weft_allocations_reserve(weft_allocations *list, weft_memory_kind kind, size_t bytes);
+/* Bytes that the limit leaves; SIZE_MAX where there is none. */
+size_t weft_allocations_left(weft_allocations *list);
 void weft_allocations_release(weft_allocations *list, weft_memory_kind kind, size_t bytes);
 
 /* Adds an allocation whose bytes have been reserved. The list owns the record until it is taken out

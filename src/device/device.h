@@ -124,6 +124,11 @@ typedef struct weft_device_ops {
                             void **memory);
     void (*free)(weft_device_state *device, weft_memory_kind kind, void *memory);
 
+    /* Bytes of device memory that can still be allocated, by anybody; SIZE_MAX: there is no limit.
+     * NULL where nothing tells (OpenCL says only how much there is in all), and on devices that are
+     * the host. */
+    weft_status (*memory_free)(weft_device_state *device, size_t *bytes);
+
     /* Page-locks host memory of the caller's, so that it is copied as fast as memory that allocate
      * gives; host_unlock ends that, once no copy touches it. It takes longer than copying the
      * memory once. False: it cannot be locked, or is already, and is copied as it is. NULL where

@@ -56,7 +56,7 @@ static weft_status enqueue_copy(weft_build *b, const weft_program *p, int t, wef
                                task->as.copy.transfer);
 }
 
-weft_status weft_build_enqueue(weft_build *b, int s, int t) {
+static weft_status enqueue(weft_build *b, int s, int t) {
     const weft_program *p = &b->program[s];
     const weft_task *task = &p->lowered.tasks.task[t];
     const weft_step *step = &b->schedule[s].step[task->step];
@@ -72,4 +72,14 @@ weft_status weft_build_enqueue(weft_build *b, int s, int t) {
     default: /* COPY; what the network carries is not enqueued here */
         return enqueue_copy(b, p, t, queue);
     }
+}
+
+weft_status weft_build_enqueue(weft_build *b, int s, int t) {
+    const weft_program *p = &b->program[s];
+    const weft_device_handle *d = &b->device;
+    weft_queue *queue = b->lanes.queue[p->lowered.tasks.task[t].lane];
+    if (!p->progress.span) return enqueue(b, s, t);
+    WEFT_TRY(d->ops->callback(d->state, queue, weft_lane_span_begin, &p->progress.span[t]));
+    WEFT_TRY(enqueue(b, s, t));
+    return d->ops->callback(d->state, queue, weft_lane_span_end, &p->progress.span[t]);
 }

@@ -135,11 +135,13 @@ static weft_status fail_for(const weft_candidate *candidate, weft_status status)
     return status;
 }
 
-/* Whether arrays pass the device tile by tile in this candidate but need not, since the device
- * holds them in another one that could be built. */
-static bool streams_for_nothing(const weft_planner *planner, int number, int built) {
-    const weft_candidate *list = planner->candidates;
-    return built > 0 && list[number].streamed && !list[0].streamed;
+/* Whether the candidate is for where those before it cannot be built, and one could: where weft
+ * decides whether arrays are streamed, the first streamed one and those behind it are. */
+static bool is_for_need(const weft_planner *planner, int number, int built) {
+    if (built == 0 || planner->call->options.stream != WEFT_STREAM_AUTO) return false;
+    for (int i = 0; i <= number; i++)
+        if (planner->candidates[i].streamed) return true;
+    return false;
 }
 
 weft_status weft_measure_candidates(weft_transport *transport, weft_planner *planner) {
@@ -150,7 +152,7 @@ weft_status weft_measure_candidates(weft_transport *transport, weft_planner *pla
     int built = 0, first = -1, best = -1;
     for (int i = 0; i < planner->count && built < most; i++) {
         bool timed;
-        if (streams_for_nothing(planner, i, built)) continue;
+        if (is_for_need(planner, i, built)) continue;
         weft_status status = measure(transport, planner, &list[i], &timed);
         if (status == WEFT_ERROR_TRANSPORT) /* ranks may be out of step */
             return fail_for(&list[i], status);

@@ -154,6 +154,7 @@ static weft_status make_plan(weft_plan plan) {
     WEFT_TRY(weft_plan_find_nodes(plan));
     WEFT_TRY(weft_plan_find_devices(plan));
     WEFT_TRY(weft_agree(t, fill_planner(plan)));
+    WEFT_TRY(weft_plan_find_room(plan));
     WEFT_TRY(weft_planner_list(&plan->planner));
     if (call->options.effort != WEFT_ESTIMATE && plan->planner.count > 1 && !t->simulated)
         WEFT_TRY(weft_measure_candidates(t, &plan->planner));

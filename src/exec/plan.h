@@ -224,6 +224,13 @@ static inline int weft_schedule_index(weft_direction direction, bool in_place) {
 weft_status weft_plan_find_nodes(weft_plan plan);
 weft_status weft_plan_find_devices(weft_plan plan);
 
+/* Numbers the ranks' devices: own_device[r] is the lowest rank that uses the device of rank r. Only
+ * where the device has messages. Allocated; the caller frees it. Collective. */
+weft_status weft_plan_number_devices(weft_plan plan, int **own_device);
+
+/* Finds planner.room, once the planner has its device (room.c). Collective. */
+weft_status weft_plan_find_room(weft_plan plan);
+
 /* Makes a candidate ready. Collective; the caller releases *build also after a failure. Over
  * simulated ranks only the schedules are made. */
 weft_status weft_build_create(weft_transport *transport, const weft_planner *planner,

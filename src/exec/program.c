@@ -148,7 +148,7 @@ static bool allocate(weft_program *p, void *list, int count, size_t bytes) {
     return *memory != NULL;
 }
 
-static weft_status allocate_lists(weft_program *p) {
+static weft_status allocate_lists(weft_program *p, bool traced) {
     const int tasks = p->lowered.tasks.count;
     weft_progress *now = &p->progress;
     const bool all = allocate(p, &p->prepared, tasks, sizeof *p->prepared) &&
@@ -156,7 +156,8 @@ static weft_status allocate_lists(weft_program *p) {
                      allocate(p, &now->address, p->lowered.buffers, sizeof(void *)) &&
                      allocate(p, &now->array, p->lowered.buffers, sizeof(void *)) &&
                      allocate(p, &now->task, tasks, sizeof *now->task) &&
-                     allocate(p, &now->ready, tasks / 64 + 1, sizeof(uint64_t));
+                     allocate(p, &now->ready, tasks / 64 + 1, sizeof(uint64_t)) &&
+                     (!traced || allocate(p, &now->span, tasks, sizeof *now->span));
     p->bytes += (size_t)tasks * sizeof(weft_task) +
                 (size_t)p->lowered.tasks.accesses * sizeof(weft_access) +
                 (size_t)p->order.edges * 2 * sizeof(int);
@@ -190,7 +191,8 @@ weft_status weft_program_prepare(weft_build *b, int s) {
     const weft_tasks *tasks = &p->lowered.tasks;
     classify(p);
     if (!p->sequential) WEFT_TRY(weft_dependencies_derive(tasks, &p->order));
-    WEFT_TRY(allocate_lists(p));
+    const bool traced = b->candidate.streamed && b->planner->call->options.trace;
+    WEFT_TRY(allocate_lists(p, traced));
     for (int t = 0; t < tasks->count; t++)
         if (tasks->task[t].kind == WEFT_TASK_FFT)
             WEFT_TRY(plan_transform(b, &b->schedule[s].step[tasks->task[t].step].as.fft,
@@ -326,7 +328,7 @@ void weft_program_release(weft_build *b, int s) {
     for (int t = 0; t < p->lowered.tasks.count && p->prepared; t++) release_task(b, p, t);
     void *const lists[] = {p->prepared,  p->peer,    p->notice,    p->device_message,
                            now->task,    now->ready, now->request, now->message,
-                           now->address, now->array, p->hooked};
+                           now->address, now->array, p->hooked,    now->span};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) free(lists[i]);
     weft_dependencies_release(&p->order);
     weft_lowered_release(&p->lowered);

@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "exchange/peer.h"
 #include "exec/hook.h"
+#include "exec/lane_span.h"
 #include "exec/sender.h"
 #include "plan/lower.h"
 #include "schedule/dependencies.h"
@@ -72,6 +73,7 @@ typedef struct weft_progress {
     int *message;             /* [receives + sends]: the task of each request */
     void **address;           /* [buffers] */
     const void **array;       /* [buffers]: those of a transform's input that lies in pieces */
+    weft_lane_span *span;     /* [tasks], of a streamed plan that keeps a trace; or NULL */
 } weft_progress;
 
 typedef struct weft_program {

@@ -81,25 +81,25 @@ static bool may_choose(weft_plan plan) {
     return !missing;
 }
 
-/* Sets own_device[r] to the lowest rank that uses the device of rank r. Collective. */
-static weft_status number_devices(weft_plan plan) {
+weft_status weft_plan_number_devices(weft_plan plan, int **own_device) {
     weft_transport *t = plan->transport;
     const weft_device_messages *messages = weft_device_find(plan->call.options.device)->messages;
     size_t ranks = (size_t)t->size;
     weft_device_place mine, *all = malloc(ranks * sizeof *all);
-    plan->own_device = malloc(ranks * sizeof *plan->own_device);
-    weft_status status = all && plan->own_device ? messages->locate(&mine)
-                                                 : weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
-                                                             "no memory for %d ranks", t->size);
+    int *numbers = malloc(ranks * sizeof *numbers);
+    weft_status status =
+        all && numbers ? messages->locate(&mine)
+                       : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %d ranks", t->size);
     status = weft_agree(t, status);
     if (status == WEFT_SUCCESS)
         status = weft_agree(t, t->ops->gather_all(t, &mine, sizeof mine, all));
     for (int r = 0; r < t->size && status == WEFT_SUCCESS; r++) {
         int first = 0;
         while (strcmp(all[first].text, all[r].text) != 0) first++;
-        plan->own_device[r] = first;
+        numbers[r] = first;
     }
     free(all);
+    *own_device = numbers;
     return status;
 }
 
@@ -108,5 +108,6 @@ weft_status weft_plan_find_devices(weft_plan plan) {
     WEFT_TRY(weft_agree(plan->transport,
                         check_given(&plan->call.options, plan->transport->simulated, &given)));
     if (plan->transport->size == 1) return WEFT_SUCCESS;
-    return given || may_choose(plan) ? number_devices(plan) : WEFT_SUCCESS;
+    return given || may_choose(plan) ? weft_plan_number_devices(plan, &plan->own_device)
+                                     : WEFT_SUCCESS;
 }

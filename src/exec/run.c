@@ -383,6 +383,12 @@ static void set_addresses(weft_build *b, int s, const void *in, void *out) {
     for (int i = WEFT_BUFFER_WORKSPACE; i < WEFT_BUFFERS; i++) address[i] = b->buffers.memory[i];
 }
 
+static void trace_to(weft_recorder *recorder, const weft_program *p) {
+    for (int t = 0; t < p->lowered.tasks.count && p->progress.span; t++)
+        p->progress.span[t] =
+            (weft_lane_span){.recorder = recorder, .task = &p->lowered.tasks.task[t]};
+}
+
 /* Page-locks the arrays of a streamed program, of which every byte crosses the link once in each of
  * several passes. Not files, which have a hook, nor arrays that memory hardly holds: locking brings
  * all of their pages into memory at once. */
@@ -417,6 +423,7 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
                         .recorder = recorder};
     bool locked[2] = {false, false};
     set_addresses(b, s, in, out);
+    trace_to(recorder, p);
     weft_recorder_start(recorder);
     r.moment = recorder->start;
     recorder->timings.bytes_sent = p->lowered.bytes_sent;

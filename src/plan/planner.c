@@ -46,6 +46,13 @@ weft_status weft_planner_chain(const weft_planner *planner, const weft_candidate
     return weft_chain_build(&request, chain);
 }
 
+/* What a schedule of the candidate counts on. The last resort, with nothing but slots, is for where
+ * less can be allocated than the device says, too. */
+static int64_t room_of(const weft_planner *planner, const weft_candidate *candidate) {
+    const bool limited = planner->call->options.device_memory_limit > 0;
+    return limited || candidate->resident || planner->room < 4 ? planner->room : planner->room / 4;
+}
+
 weft_status weft_planner_schedule(const weft_planner *planner, const weft_candidate *candidate,
                                   const weft_chain *chain, int rank, weft_direction direction,
                                   bool in_place, weft_held held, weft_schedule *schedule) {
@@ -62,6 +69,7 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
         .keeps_spectrum = call->options.keep_spectrum,
         .host_buffers = planner->host_buffers,
         .streamed = candidate->streamed,
+        .room = room_of(planner, candidate),
         .exchanging = {.method = candidate->exchange,
                        .staged = candidate->staged,
                        .tiles = candidate->tiles},
@@ -78,32 +86,6 @@ bool weft_planner_wants(const weft_planner *planner, weft_direction direction, b
     if (!weft_call_plans(planner->call, direction)) return false;
     return in_place ? weft_call_allows_in_place(planner->call, direction)
                     : o->placement != WEFT_IN_PLACE;
-}
-
-/* Makes *held as large as a schedule of the candidate needs it. */
-static void hold(const weft_candidate *candidate, const weft_schedule *schedule, weft_held *held) {
-    if (schedule->workspaces > held->workspaces) held->workspaces = schedule->workspaces;
-    for (int w = 0; w < 2 && candidate->streamed && candidate->resident; w++) {
-        const int64_t bytes = (int64_t)schedule->buffer_bytes[WEFT_BUFFER_WORKSPACE + w];
-        if (bytes > held->slots[w]) held->slots[w] = bytes;
-    }
-}
-
-weft_status weft_planner_held(const weft_planner *planner, const weft_candidate *candidate,
-                              const weft_chain *chain, int rank, weft_held *held) {
-    *held = (weft_held){0};
-    for (int s = 0; s < 2 * (WEFT_CONVOLVE + 1); s++) {
-        const weft_direction direction = (weft_direction)(s / 2);
-        const bool in_place = s % 2 == 1;
-        weft_schedule schedule;
-        if (!weft_planner_wants(planner, direction, in_place)) continue;
-        weft_status status = weft_planner_schedule(planner, candidate, chain, rank, direction,
-                                                   in_place, (weft_held){0}, &schedule);
-        hold(candidate, &schedule, held);
-        weft_schedule_release(&schedule);
-        WEFT_TRY(status);
-    }
-    return WEFT_SUCCESS;
 }
 
 /* The number depends on the problem alone, not on the exchange method, for transforms next to
@@ -339,7 +321,7 @@ static void prefer_usual_chain(weft_planner *planner) {
 }
 
 /* Behind the others the best one with arrays that pass the device tile by tile: for where the
- * device does not hold them, which shows when a candidate is built. */
+ * device does not hold them, as put_too_large_last finds or as shows when a candidate is built. */
 static weft_status add_streamed(workbench *w) {
     weft_planner *p = w->planner;
     const weft_options *o = &p->call->options;
@@ -357,7 +339,8 @@ static weft_status add_streamed(workbench *w) {
 }
 
 /* Behind the others the best streamed one with nothing but slots on the device: for where engines
- * need what is left beside an array that stays there, which shows when a candidate is built. */
+ * need what is left beside an array that stays there, or no such array can be allocated, which
+ * shows when a candidate is built. */
 static weft_status add_with_slots_alone(workbench *w) {
     weft_planner *p = w->planner;
     const int streamed = p->candidates[0].streamed ? 0 : p->count - 1;
@@ -368,10 +351,33 @@ static weft_status add_with_slots_alone(workbench *w) {
     return WEFT_SUCCESS;
 }
 
-/* Only a limit tells how much room there is. On a device that is the host nothing is saved. */
+/* Puts candidates whose arrays the device has no room for behind the streamed ones: for where those
+ * cannot be built, since what is left of the device's memory beyond `room` may be enough. */
+static weft_status put_too_large_last(workbench *w) {
+    weft_planner *p = w->planner;
+    weft_candidate *list = p->candidates;
+    int unstreamed = 0, place = 0;
+    double bytes;
+    while (unstreamed < p->count && !list[unstreamed].streamed) unstreamed++;
+    if (p->room == 0 || unstreamed == p->count) return WEFT_SUCCESS;
+    for (int i = 0; i < unstreamed; i++) {
+        WEFT_TRY(weft_planner_chain(p, &list[place], &w->chain));
+        WEFT_TRY(weft_planner_needs(p, &list[place], &w->chain, 0, &bytes));
+        if (bytes <= (double)p->room) {
+            place++;
+            continue;
+        }
+        const weft_candidate moving = list[place];
+        for (int k = place; k + 1 < p->count; k++) list[k] = list[k + 1];
+        list[p->count - 1] = moving;
+    }
+    return WEFT_SUCCESS;
+}
+
+/* On a device that is the host nothing is saved. */
 static bool may_be_resident(const weft_planner *planner) {
     const weft_device_ops *device = planner->common.device;
-    return planner->call->options.device_memory_limit > 0 && device && !device->host_addressable;
+    return planner->room > 0 && device && !device->host_addressable;
 }
 
 /* The list as this rank sees it, with rank 0's share of the data. */
@@ -392,6 +398,7 @@ static weft_status list_here(weft_planner *planner) {
             prefer_usual_chain(planner);
             status = add_streamed(w);
             if (status == WEFT_SUCCESS) status = add_with_slots_alone(w);
+            if (status == WEFT_SUCCESS) status = put_too_large_last(w);
         }
         weft_schedule_release(&w->schedule);
     }

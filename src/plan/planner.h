@@ -43,8 +43,11 @@ typedef struct weft_planner {
     /* What all candidates have in common: engine, device, staging. They may differ by rank. */
     weft_candidate common;
     bool host_buffers; /* the callers' buffers must be copied to and from the device */
-    bool addressable;  /* ranks of one node can read each other's memory of the device */
-    const int *node;   /* [ranks]: ranks with the same number share a node; NULL: all do */
+    /* Bytes of the device's memory that the plan may count on: options.device_memory_limit or,
+     * where it is 0, what is free for this rank; the same on all ranks. 0: nothing tells. */
+    int64_t room;
+    bool addressable; /* ranks of one node can read each other's memory of the device */
+    const int *node;  /* [ranks]: ranks with the same number share a node; NULL: all do */
     /* [ranks]: ranks with the same number share a device; NULL: no method that needs devices of
      * their own is chosen */
     const int *own_device;
@@ -83,5 +86,10 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
  * streamed schedule take may hold a part of the array. */
 weft_status weft_planner_held(const weft_planner *planner, const weft_candidate *candidate,
                               const weft_chain *chain, int rank, weft_held *held);
+
+/* Bytes of the device's memory that the schedules of a candidate need, but for the scratch memory
+ * of engines. */
+weft_status weft_planner_needs(const weft_planner *planner, const weft_candidate *candidate,
+                               const weft_chain *chain, int rank, double *bytes);
 
 #endif

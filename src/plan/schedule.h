@@ -227,6 +227,7 @@ typedef struct weft_schedule_request {
     bool keeps_spectrum;   /* convolutions do */
     bool host_buffers;     /* the callers' buffers must be copied to and from the device */
     bool streamed;         /* ... tile by tile, so that the device never holds all of them */
+    int64_t room;          /* bytes of the device's memory to count on; 0: any number */
     weft_exchanging exchanging;
     weft_computing computing;
     weft_held held; /* for other schedules of the plan, so free to use */
@@ -266,8 +267,8 @@ void weft_schedule_alternate(weft_schedule *schedule);
 /* ---- in place of them, for streamed schedules (stream.c) ---- */
 
 /* Makes the passes of a schedule that has neither steps nor buffers yet. WEFT_ERROR_UNSUPPORTED for
- * what cannot be streamed, WEFT_ERROR_OUT_OF_MEMORY where not even the smallest tiles fit within
- * options.device_memory_limit. */
+ * what cannot be streamed, WEFT_ERROR_OUT_OF_MEMORY where not even the smallest tiles fit into the
+ * room. */
 weft_status weft_schedule_stream(const weft_schedule_request *request, weft_schedule *schedule);
 /* Tiles of a pass along an axis, and all of them. */
 int64_t weft_streamed_tiles_along(const weft_streamed_pass *pass, int axis);

@@ -115,11 +115,14 @@ static int axes_of_pass(weft_stream_state *s, weft_streamed_pass *pass) {
 }
 
 static weft_status no_way(const weft_stream_state *s) {
+    const bool limited = s->request->call->options.device_memory_limit > 0;
     return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
-                     "options.stream: within options.device_memory_limit, %zu bytes, there is no "
-                     "way to transform axis %d in %d tiles at a time; raise the limit",
-                     s->request->call->options.device_memory_limit, s->left.axis[0],
-                     s->schedule->stream.slots);
+                     "options.stream: within %s, %lld bytes, there is no way to transform axis %d "
+                     "in %d tiles at a time; %s",
+                     limited ? "options.device_memory_limit"
+                             : "what the device has free for this plan",
+                     (long long)s->request->room, s->left.axis[0], s->schedule->stream.slots,
+                     limited ? "raise the limit" : "free some of its memory");
 }
 
 static void set_target(weft_stream_state *s, bool first, bool last) {
@@ -295,8 +298,7 @@ static void set_buffers(weft_schedule *schedule) {
 
 /* Slots have three quarters of what the device may hold; the rest is for what engines need. */
 static int64_t slot_budget(const weft_schedule_request *request, int slots) {
-    const size_t limit = request->call->options.device_memory_limit;
-    return limit > 0 ? (int64_t)(limit / 4 * 3) / slots : INT64_MAX;
+    return request->room > 0 ? request->room / 4 * 3 / slots : INT64_MAX;
 }
 
 weft_status weft_schedule_stream(const weft_schedule_request *request, weft_schedule *schedule) {

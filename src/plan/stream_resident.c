@@ -8,15 +8,14 @@
 
 #include <string.h>
 
-/* Bytes of the limit beside the slots of the plan's schedules and what engines need. For those a
- * quarter of the limit is left free, but no more than a gigabyte or, where that is more, a third of
- * the slots: what they need grows with tiles, not with the limit. */
-static int64_t room(const weft_schedule_request *request) {
+/* Bytes of the room beside the slots of the plan's schedules and what engines need. For those a
+ * quarter of it is left free, but no more than a gigabyte or, where that is more, a third of the
+ * slots: what they need grows with tiles, not with the room. */
+static int64_t room_beside_slots(const weft_schedule_request *request) {
     enum { GIGABYTE = 1 << 30 };
-    const int64_t limit = (int64_t)request->call->options.device_memory_limit,
-                  slots = request->held.slots[0] + request->held.slots[1];
+    const int64_t room = request->room, slots = request->held.slots[0] + request->held.slots[1];
     if (slots == 0) return 0;
-    return limit - slots - weft_least(limit / 4, slots / 3 > GIGABYTE ? slots / 3 : GIGABYTE);
+    return room - slots - weft_least(room / 4, slots / 3 > GIGABYTE ? slots / 3 : GIGABYTE);
 }
 
 /* Bytes of an element of the array behind a pass. */
@@ -68,7 +67,7 @@ void weft_stream_keep_resident(const weft_schedule_request *request, weft_schedu
     if (resident->axis < 0) return;
     const int64_t n = whole->n[resident->axis],
                   one = weft_view_elements(whole) / n * element; /* bytes of one index */
-    resident->n = weft_least(n, room(request) / one);
+    resident->n = weft_least(n, room_beside_slots(request) / one);
     if (resident->n <= 0) return;
     resident->view = first_indices(whole, resident->axis, resident->n);
     schedule->workspaces = 3;

@@ -2,7 +2,9 @@
  * What waits for what: a task depends on every earlier task of the list that writes what it reads,
  * reads what it writes, or writes what it writes, by an exact comparison of the elements. Behind a
  * write that covers an earlier access, nothing depends on that access itself any more: it waits for
- * the write.
+ * the write. Nor does a task depend on another one by itself that comes before it by way of others,
+ * as far as that is known (schedule/ancestors.h): so there are few dependencies for each tile of a
+ * streamed plan, though each tile of a pass has something of every tile of the pass before it.
  */
 #ifndef WEFT_SCHEDULE_DEPENDENCIES_H
 #define WEFT_SCHEDULE_DEPENDENCIES_H

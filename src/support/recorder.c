@@ -43,17 +43,21 @@ double weft_record(weft_recorder *r, weft_phase phase, int partner, double begin
     return end;
 }
 
-void weft_record_span(weft_recorder *r, int step, weft_phase phase, int queue, int partner,
-                      double begin, double end) {
+void weft_record_tile(weft_recorder *r, const weft_span *span) {
     if (!r->spans) return;
     int place = atomic_fetch_add_explicit(&r->count, 1, memory_order_relaxed);
-    if (place < r->capacity)
-        r->spans[place] = (weft_span){.phase = phase,
-                                      .step = step,
-                                      .queue = queue,
-                                      .partner = partner,
-                                      .begin = begin,
-                                      .end = end};
+    if (place < r->capacity) r->spans[place] = *span;
+}
+
+void weft_record_span(weft_recorder *r, int step, weft_phase phase, int queue, int partner,
+                      double begin, double end) {
+    weft_record_tile(r, &(weft_span){.phase = phase,
+                                     .step = step,
+                                     .queue = queue,
+                                     .partner = partner,
+                                     .begin = begin,
+                                     .end = end,
+                                     .tile = -1});
 }
 
 void weft_record_sent(weft_recorder *r, double moment) {

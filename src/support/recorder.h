@@ -48,6 +48,9 @@ double weft_record(weft_recorder *recorder, weft_phase phase, int partner, doubl
 void weft_record_span(weft_recorder *recorder, int step, weft_phase phase, int queue, int partner,
                       double begin, double end);
 
+/* Keeps a span as it is. Any thread. */
+void weft_record_tile(weft_recorder *recorder, const weft_span *span);
+
 /* Records that a message was sent, or arrived, at `moment`. */
 void weft_record_sent(weft_recorder *recorder, double moment);
 void weft_record_arrived(weft_recorder *recorder, double moment);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import time
@@ -57,6 +58,52 @@ class Stream(Case):
         self.save("in.npy", array)
         self.succeed("transform", "in.npy", "out.npy", "--stream", "--memory-limit", "100K", "--device", "simulated", ranks=3)
         self.assert_close(self.load("out.npy"), np.fft.rfftn(array))
+
+    def spans_of_tiles(self, *flags: str) -> list[dict]:
+        """What the lanes of a slow device do for each tile, from the trace of a run."""
+        slow = environment(WEFT_SIMULATE="delay_us=20000")
+        command = ["--device", "simulated", "--memory-limit", "100K", "--trace", "trace.json"]
+        done = self.run_weft("transform", "in.npy", "out.npy", *command, *flags, env=slow)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        events = json.loads((self.folder / "trace.json").read_text())["traceEvents"]
+        rows = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+        spans = [event for event in events if "tile" in event.get("args", {})]
+        for span in spans:
+            span["row"] = rows[span["tid"]]
+            span["pass"] = span["args"]["step"] // 3  # a copy, a transform, a copy
+        return spans
+
+    def test_a_trace_shows_what_overlaps(self) -> None:
+        self.save("in.npy", random_array((40, 30, 20), "f8"))
+
+        def overlap(one: dict, other: dict) -> bool:
+            return max(one["ts"], other["ts"]) < min(one["ts"] + one["dur"], other["ts"] + other["dur"])
+
+        def pairs(spans: list[dict], row: str, other: str) -> int:
+            """Of different tiles of a pass."""
+            return sum(
+                overlap(a, b)
+                for a in spans
+                for b in spans
+                if (a["row"], b["row"]) == (row, other)
+                and a["pass"] == b["pass"]
+                and a["args"]["tile"] != b["args"]["tile"]
+            )
+
+        rows = ["to the device", "computing", "from the device"]
+        spans = self.spans_of_tiles("--stream")
+        self.assertEqual({span["row"] for span in spans}, set(rows))
+        for row, other in ((0, 1), (1, 2), (0, 2)):
+            self.assertGreater(pairs(spans, rows[row], rows[other]), 0, f"{rows[row]}, {rows[other]}")
+        for row in rows:
+            tiles = [s["args"]["tile"] for s in spans if s["row"] == row and s["pass"] == 0]
+            self.assertEqual(sorted(set(tiles)), list(range(max(tiles) + 1)))
+            self.assertGreaterEqual(max(tiles), 7)
+        spans = self.spans_of_tiles("--stream=sync")
+        self.assertEqual({span["row"] for span in spans}, set(rows))
+        ordered = sorted(spans, key=lambda span: span["ts"])
+        for before, after in zip(ordered, ordered[1:], strict=False):
+            self.assertLessEqual(before["ts"] + before["dur"], after["ts"] + 0.01)
 
     def test_what_must_be_converted(self) -> None:
         for dtype, device in (("u1", []), ("u2", ["--device", "simulated"]), ("i4", ["--device", "simulated"])):

@@ -224,11 +224,34 @@ static block *take_block(unsigned long long memory) {
     return b;
 }
 
+/* A number of bytes in the environment. */
+static size_t bytes_told(const char *name, size_t otherwise) {
+    const char *text = getenv(name);
+    return text ? (size_t)strtoull(text, NULL, 10) : otherwise;
+}
+
+/* WEFT_TEST_CUDA_MEMORY=BYTES: what a GPU has. WEFT_TEST_CUDA_LARGEST=BYTES: the largest block that
+ * is given all the same, as where memory is in pieces. */
+EXPORTED int cuMemGetInfo_v2(size_t *available, size_t *total) {
+    NEEDS_CONTEXT;
+    size_t held = 0;
+    *total = bytes_told("WEFT_TEST_CUDA_MEMORY", (size_t)64 << 30);
+    pthread_mutex_lock(&lock);
+    for (const block *b = blocks; b; b = b->next)
+        if (!b->borrowed && b->device == host_context_device()) held += b->bytes;
+    pthread_mutex_unlock(&lock);
+    *available = held < *total ? *total - held : 0;
+    return SUCCESS;
+}
+
 EXPORTED int cuMemAlloc_v2(unsigned long long *memory, size_t bytes) {
     NEEDS_CONTEXT;
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (bytes == 0) return INVALID_VALUE;
-    if (bytes > SIZE_MAX / 4) return OUT_OF_MEMORY;
+    size_t available, total;
+    cuMemGetInfo_v2(&available, &total);
+    if (bytes > available || bytes > bytes_told("WEFT_TEST_CUDA_LARGEST", SIZE_MAX / 4))
+        return OUT_OF_MEMORY;
     block *b = calloc(1, sizeof *b);
     size_t mapped = (bytes / page + 2) * page; /* the last page is never opened */
     if (!b || weft_memory_file_create(mapped, &b->file, &b->ticket) != WEFT_SUCCESS) {

@@ -11,6 +11,7 @@ enum { UNKNOWN = 999 /* CUDA_ERROR_UNKNOWN */ };
     static int fault_##name parameters {                                                           \
         return fault_now(FAULT_DRIVER, #name) ? UNKNOWN : real->name arguments;                    \
     }
+CALL(memory_info, (size_t * available, size_t *total), (available, total))
 CALL(allocate, (weft_cuda_address * memory, size_t bytes), (memory, bytes))
 CALL(address_range, (weft_cuda_address * base, size_t *bytes, weft_cuda_address memory),
      (base, bytes, memory))
@@ -61,6 +62,7 @@ const weft_cuda_driver *__wrap_weft_cuda_driver_open(void) {
     real = opened;
     faults = *opened;
 #define REPLACE(name) faults.name = fault_##name
+    REPLACE(memory_info);
     REPLACE(allocate);
     REPLACE(address_range);
     REPLACE(ipc_handle);

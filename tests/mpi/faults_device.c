@@ -38,6 +38,7 @@ BEFORE(open, (const weft_device_settings *settings, weft_device_state **device),
        1)
 BEFORE(allocate, (weft_device_state * device, weft_memory_kind kind, size_t bytes, void **memory),
        (device, kind, bytes, memory), bytes > 0)
+BEFORE(memory_free, (weft_device_state * device, size_t *bytes), (device, bytes), 0)
 BEFORE(memory_export, (weft_device_state * device, void *memory, weft_memory_handle *handle),
        (device, memory, handle), 0)
 BEFORE(memory_import,
@@ -129,6 +130,7 @@ static void instead_of(const weft_device_ops *ops, weft_device_ops *faults,
     REPLACE(close)
     REPLACE(allocate)
     REPLACE(free)
+    REPLACE(memory_free)
     REPLACE(memory_export)
     REPLACE(memory_import)
     REPLACE(memory_close)

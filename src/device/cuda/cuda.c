@@ -192,6 +192,18 @@ static void cuda_free(weft_device_state *device, weft_memory_kind kind, void *me
     if (record) weft_cuda_free_record(device, record);
 }
 
+static weft_status cuda_memory_free(weft_device_state *device, size_t *bytes) {
+    const size_t left = weft_allocations_left(&device->allocations);
+    size_t found = 0, total = 0;
+    weft_status status;
+    WEFT_CUDA_IN_CONTEXT(device->gpu, status,
+                         weft_cuda_check(device->gpu->driver->memory_info(&found, &total),
+                                         "a GPU does not tell how much memory is free"));
+    WEFT_TRY(status);
+    *bytes = found < left ? found : left;
+    return WEFT_SUCCESS;
+}
+
 static bool cuda_host_lock(weft_device_state *device, void *memory, size_t bytes) {
     weft_allocation known;
     if (bytes == 0 || weft_allocations_find(&device->allocations, memory, &known)) return false;
@@ -462,6 +474,7 @@ const weft_device_ops weft_device_cuda = {
     .number = cuda_number,
     .allocate = cuda_allocate,
     .free = cuda_free,
+    .memory_free = cuda_memory_free,
     .host_lock = cuda_host_lock,
     .host_unlock = cuda_host_unlock,
     .memory_export = weft_cuda_memory_export,

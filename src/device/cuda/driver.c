@@ -29,6 +29,7 @@ static const weft_library_symbol driver_symbols[] = {
     DRIVER("cuDevicePrimaryCtxRetain", context_retain),
     DRIVER("cuCtxPushCurrent_v2", context_push),
     DRIVER("cuCtxPopCurrent_v2", context_pop),
+    DRIVER("cuMemGetInfo_v2", memory_info),
     DRIVER("cuMemAlloc_v2", allocate),
     DRIVER("cuMemFree_v2", release),
     DRIVER("cuMemGetAddressRange_v2", address_range),

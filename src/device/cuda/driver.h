@@ -97,6 +97,7 @@ typedef struct weft_cuda_driver {
     int (*context_retain)(weft_cuda_context *context, int device);
     int (*context_push)(weft_cuda_context context);
     int (*context_pop)(weft_cuda_context *context);
+    int (*memory_info)(size_t *available, size_t *total);
     int (*allocate)(weft_cuda_address *memory, size_t bytes);
     int (*release)(weft_cuda_address memory);
     int (*address_range)(weft_cuda_address *base, size_t *bytes, weft_cuda_address memory);

@@ -156,6 +156,11 @@ static void simulated_free(weft_device_state *device, weft_memory_kind kind, voi
     if (taken) free_record(taken);
 }
 
+static weft_status simulated_memory_free(weft_device_state *device, size_t *bytes) {
+    *bytes = weft_allocations_left(&device->allocations);
+    return WEFT_SUCCESS;
+}
+
 _Static_assert(sizeof(weft_memory_ticket) <= sizeof(weft_memory_handle), "a handle holds a ticket");
 
 static weft_status simulated_memory_export(weft_device_state *device, void *memory,
@@ -394,6 +399,7 @@ const weft_device_ops weft_device_simulated = {
     .close = simulated_close,
     .allocate = simulated_allocate,
     .free = simulated_free,
+    .memory_free = simulated_memory_free,
     .memory_export = simulated_memory_export,
     .memory_import = simulated_memory_import,
     .memory_close = simulated_memory_close,
