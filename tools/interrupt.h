@@ -12,4 +12,12 @@ void interrupt_goes_on(void);
  * to remove. */
 void interrupt_removes(const char *path);
 
+/* From now on they leave it, and say how to go on with it. */
+void interrupt_keeps(void);
+#define INTERRUPT_GO_ON "; what is done is kept: add --resume to go on from there"
+
+/* SIGBUS is told of with that sentence, by the process of this rank: of several that get it at once
+ * the first one ends the others. */
+void interrupt_tells(int rank);
+
 #endif

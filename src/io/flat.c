@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static weft_status allocate(weft_array *array, weft_strided_file **file) {
@@ -55,8 +56,14 @@ weft_status weft_flat_check(const weft_array *array, weft_strided_file *file, in
 }
 
 /* Reserves the blocks, so that a full disk shows before anything is computed. File systems that
- * cannot are asked for the size alone. */
+ * cannot are asked for the size alone. An earlier run has done that for the one that goes on. */
 static weft_status reserve(const weft_array *array, int fd, int64_t bytes) {
+    struct stat found;
+    if (array->how.resumed && (fstat(fd, &found) != 0 || found.st_size < bytes))
+        return weft_fail(WEFT_ERROR_MISMATCH,
+                         "%s: what the run that was stopped wrote of it is not all there; leave "
+                         "--resume out to start anew",
+                         array->path);
     if (fallocate(fd, 0, 0, (off_t)bytes) == 0) return WEFT_SUCCESS;
     if ((errno == EOPNOTSUPP || errno == ENOSYS) && ftruncate(fd, (off_t)bytes) == 0)
         return WEFT_SUCCESS;
@@ -158,18 +165,24 @@ weft_status weft_flat_copy_mapped(const weft_array *array, const weft_copy *copy
     return WEFT_SUCCESS;
 }
 
-/* What was mapped beyond the array's own bytes is cut off. */
-static int unmap(weft_strided_file *file, bool written) {
+weft_status weft_flat_sync(const weft_array *array) {
+    const weft_strided_file *file = array->state;
+    if (fdatasync(file->fd) == 0) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_SYSTEM, "%s: writing failed: %s", array->path, strerror(errno));
+}
+
+/* What was mapped beyond the array's own bytes is cut off, unless a later run goes on with it. */
+static int unmap(weft_strided_file *file, bool cuts) {
     if (file->mapping == NULL) return 0;
     const int failed = munmap(file->mapping, file->mapped);
-    if (!written || (int64_t)file->mapped <= file->bytes) return failed;
+    if (!cuts || (int64_t)file->mapped <= file->bytes) return failed;
     return ftruncate(file->fd, (off_t)file->bytes) != 0 ? -1 : failed;
 }
 
 weft_status weft_flat_close(weft_array *array) {
     weft_strided_file *file = array->state;
     if (file == NULL) return WEFT_SUCCESS;
-    int failed = unmap(file, array->temporary != NULL);
+    int failed = unmap(file, array->temporary != NULL && !array->left);
     if (file->fd >= 0 && close(file->fd) != 0) failed = -1;
     free(file);
     array->state = NULL;

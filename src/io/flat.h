@@ -24,6 +24,7 @@ weft_status weft_flat_map(weft_array *array, size_t bytes, void **memory);
 weft_status weft_flat_copy_mapped(const weft_array *array, const weft_copy *copy, const void *src,
                                   void *dst);
 bool weft_flat_has(const weft_array *array, const void *address);
+weft_status weft_flat_sync(const weft_array *array);
 weft_status weft_flat_close(weft_array *array);
 
 #endif

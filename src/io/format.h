@@ -25,6 +25,7 @@ typedef struct weft_file_format {
     weft_status (*copy_mapped)(const weft_array *array, const weft_copy *copy, const void *src,
                                void *dst);
     bool (*has)(const weft_array *array, const void *address);
+    weft_status (*sync)(const weft_array *array);
     /* Releases array->state, which may be NULL; reports what the system refused to write. */
     weft_status (*close)(weft_array *array);
 } weft_file_format;
@@ -34,7 +35,9 @@ struct weft_array {
     int comm_rank;
     const weft_file_format *format;
     weft_array_info info;
-    bool typed;      /* info was given by the caller */
+    bool typed; /* info was given by the caller */
+    bool left;  /* output: it stays as it is when it is closed */
+    weft_array_creation how;
     char *path;      /* the file; for output, what it will be called */
     char *inside;    /* the dataset in the file, or NULL */
     char *temporary; /* output: what it is called until committed */

@@ -54,5 +54,6 @@ const weft_file_format weft_npy_format = {
     .map = weft_flat_map,
     .copy_mapped = weft_flat_copy_mapped,
     .has = weft_flat_has,
+    .sync = weft_flat_sync,
     .close = weft_flat_close,
 };
