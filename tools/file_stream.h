@@ -19,6 +19,9 @@ typedef struct file_stream_flags {
     bool restartable, durable, resume;
 } file_stream_flags;
 
+/* Takes the value of --restartable, or NULL. */
+weft_status file_stream_set_restartable(file_stream_flags *flags, const char *value);
+
 typedef struct file_stream {
     file_stream_flags flags;
     bool maps;    /* the arrays are the files themselves */
@@ -32,6 +35,10 @@ typedef struct file_stream {
     int current; /* the pass that an execution works on; EVERY_PASS: all in one execution */
     unsigned char *mine[WEFT_MAX_PASSES]; /* [tiles]: 1: of this process; NULL: all of the pass */
 } file_stream;
+
+/* Fails where the command line asks for a run that can be resumed, and this is none of those that
+ * can, once it is known what is mapped. Not collective. */
+weft_status file_stream_check(const struct array_run *run);
 
 /* Looks for what an earlier run left of the output, before that is created, and says where this run
  * does not go on from it. Collective. */

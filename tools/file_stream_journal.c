@@ -14,6 +14,26 @@
 #include <string.h>
 #include <sys/stat.h>
 
+weft_status file_stream_set_restartable(file_stream_flags *flags, const char *value) {
+    flags->restartable = true;
+    flags->durable = value != NULL;
+    if (value == NULL || strcmp(value, "durable") == 0) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                     "--restartable=%s: give --restartable or --restartable=durable", value);
+}
+
+/* What lies on another device between passes is lost with the process. */
+weft_status file_stream_check(const array_run *run) {
+    const file_stream_flags *flags = &run->stream.flags;
+    if ((!flags->restartable && !flags->resume) ||
+        (run->stream.maps && run->shared->plan.device == WEFT_HOST))
+        return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "--%s: only runs with --stream from file to file on device host can be "
+                     "resumed; drop it, or choose those",
+                     flags->resume ? "resume" : "restartable");
+}
+
 /* ---- what an earlier run left ---- */
 
 weft_status file_stream_find(array_run *run) {

@@ -42,12 +42,7 @@ static weft_status set_check(void *target, const char *value) {
 }
 
 static weft_status set_restartable(void *target, const char *value) {
-    file_stream_flags *stream = &((transform_flags *)target)->stream;
-    stream->restartable = true;
-    stream->durable = value != NULL;
-    if (value == NULL || strcmp(value, "durable") == 0) return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                     "--restartable=%s: give --restartable or --restartable=durable", value);
+    return file_stream_set_restartable(&((transform_flags *)target)->stream, value);
 }
 
 static weft_status set_resume(void *target, const char *value) {
@@ -211,7 +206,7 @@ static weft_status decide_mapping(transform_run *run) {
     if (o->stream != WEFT_STREAM_ON && o->stream != WEFT_STREAM_SYNC) return WEFT_SUCCESS;
     if (files->world->ranks > 1 && o->device != WEFT_HOST)
         return WEFT_SUCCESS; /* from memory, through the device */
-    const bool same = info->element == wanted;
+    const bool same = info->element == wanted, lies_well = weft_array_can_map(files->input);
     const weft_storage storage =
         same || run->flags->inverse ? WEFT_STORAGE_SAME : storage_of(info->element);
     files->stream.maps = (same || storage != WEFT_STORAGE_SAME) &&
@@ -221,26 +216,17 @@ static weft_status decide_mapping(transform_run *run) {
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "--check holds an array in memory, which --stream avoids; drop one");
     if (files->stream.maps || o->device != WEFT_HOST) return WEFT_SUCCESS;
-    return weft_fail(
-        WEFT_ERROR_UNSUPPORTED,
-        "--stream: the files must be row-major .npy or raw ones, and %s must hold %s%s; "
-        "convert it first",
-        files->record.input, weft_element_name(wanted),
-        run->flags->inverse || weft_element_complex(wanted)
-            ? ""
-            : ", u8, i16, u16 or other floating-point numbers");
-}
-
-/* What lies on another device between passes is lost with the process. */
-static weft_status check_restart(const transform_run *run) {
-    const file_stream_flags *flags = &run->files.stream.flags;
-    if ((!flags->restartable && !flags->resume) ||
-        (run->files.stream.maps && run->files.shared->plan.device == WEFT_HOST))
-        return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                     "--%s: only runs with --stream from file to file on device host can be "
-                     "resumed; drop it, or choose those",
-                     flags->resume ? "resume" : "restartable");
+    if (!lies_well) return weft_array_check_map(files->input);
+    if (!weft_array_maps(files->record.output))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "--stream: files with the name of %s are not streamed; name FILE.npy or "
+                         "FILE.raw",
+                         files->record.output);
+    return weft_fail(WEFT_ERROR_UNSUPPORTED, "--stream: %s must hold %s%s; convert it first",
+                     files->record.input, weft_element_name(wanted),
+                     run->flags->inverse || weft_element_complex(wanted)
+                         ? ""
+                         : ", u8, i16, u16 or other floating-point numbers");
 }
 
 static weft_status make_plan(transform_run *run) {
@@ -251,7 +237,7 @@ static weft_status make_plan(transform_run *run) {
     weft_plan *plan = &files->record.plan;
     size_t back = 0;
     WEFT_TRY(weft_array_agree(files->world->comm, decide_mapping(run)));
-    WEFT_TRY(check_restart(run));
+    WEFT_TRY(file_stream_check(files));
     const double held = files->stream.maps ? 0 : arrays_bytes(run);
     WEFT_TRY(array_run_create_context(files, held / files->world->ranks));
     WEFT_TRY(weft_array_agree(files->world->comm,

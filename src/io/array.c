@@ -200,21 +200,26 @@ weft_status weft_array_write(weft_array *array, const weft_box *box, const void 
     return weft_array_agree(array->comm, array->format->write(array, box, memory));
 }
 
+weft_status weft_array_check_map(const weft_array *array) {
+    if (array->format->check_map != NULL) return array->format->check_map(array);
+    return weft_fail(WEFT_ERROR_UNSUPPORTED, "%s: files of its format cannot be mapped into memory",
+                     array->path);
+}
+
 bool weft_array_can_map(const weft_array *array) {
-    return array->format->can_map != NULL && array->format->can_map(array);
+    return weft_array_check_map(array) == WEFT_SUCCESS;
 }
 
 bool weft_array_maps(const char *name) {
-    const weft_file_format *format = format_of(name, strlen(name));
-    return format != NULL && format->can_map != NULL;
+    weft_array parsed = {.lock = -1};
+    const bool maps = split_name(&parsed, name) == WEFT_SUCCESS && parsed.format->check_map != NULL;
+    free(parsed.path);
+    free(parsed.inside);
+    return maps;
 }
 
 weft_status weft_array_map(weft_array *array, size_t bytes, void **memory) {
-    if (!weft_array_can_map(array))
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "%s: only row-major .npy and raw files in this machine's byte order can "
-                         "be mapped into memory",
-                         array->path);
+    WEFT_TRY(weft_array_check_map(array));
     return array->format->map(array, bytes, memory);
 }
 

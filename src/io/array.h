@@ -75,8 +75,10 @@ weft_status weft_array_read(weft_array *array, const weft_box *box, weft_element
  * must not overlap. Collective. */
 weft_status weft_array_write(weft_array *array, const weft_box *box, const void *memory);
 
-/* Whether weft_array_map can give the array's elements as they lie in its file: in row-major order
- * and the machine's own byte order, which .npy and raw files may have. Not collective. */
+/* Whether weft_array_map can give the array's elements as they lie in its file: one behind the
+ * other in row-major order, and in the machine's own byte order. The first function fails with a
+ * sentence where that is not so. Not collective. */
+weft_status weft_array_check_map(const weft_array *array);
 bool weft_array_can_map(const weft_array *array);
 /* Whether files of this name can be mapped when they are created. Not collective. */
 bool weft_array_maps(const char *name);

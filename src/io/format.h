@@ -19,8 +19,8 @@ typedef struct weft_file_format {
     weft_status (*create)(weft_array *array);
     weft_status (*write)(weft_array *array, const weft_box *box, const void *memory);
     /* As the functions weft_array_... of these names; NULL where no file of the format can be
-     * mapped. */
-    bool (*can_map)(const weft_array *array);
+     * mapped. Those that are mapped have array->flat. */
+    weft_status (*check_map)(const weft_array *array);
     weft_status (*map)(weft_array *array, size_t bytes, void **memory);
     weft_status (*copy_mapped)(const weft_array *array, const weft_copy *copy, const void *src,
                                void *dst);
@@ -43,7 +43,8 @@ struct weft_array {
     char *temporary; /* output: what it is called until committed */
     int lock;        /* rank 0: on the temporary; -1: none */
     atomic_llong *counted;
-    void *state;
+    void *state;                    /* of the format */
+    struct weft_strided_file *flat; /* the elements as they lie in the file, or NULL */
 };
 
 extern const weft_file_format weft_npy_format, weft_raw_format, weft_hdf5_format;

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from weft_case import WEFT, Case, environment, random_array
+from weft_case import HDF5, WEFT, Case, environment, random_array
 
 
 def anonymous_peak(process: subprocess.Popen) -> int:
@@ -144,6 +144,54 @@ class Stream(Case):
                 status = 1 if "10" in flags else 2
                 self.assertIn(sentence, self.refuse("transform", name, "out.npy", *flags, status=status))
                 self.assertFalse((self.folder / "out.npy").exists())
+
+
+@unittest.skipUnless(HDF5, "this build has no HDF5")
+class Datasets(Case):
+    """Datasets of HDF5 files, which are read and written where they lie in the files."""
+
+    def test_datasets_are_streamed_as_files_are(self) -> None:
+        for shape, dtype, flags in [((40, 30, 20), "f8", ["--memory-limit", "100K"]), ((24, 20, 1000), "c8", ["--memory-limit", "1M"])]:
+            back = ["--inverse"] if dtype[0] == "c" else ["--inverse", "--last-axis", str(shape[-1])]
+            self.save("in.npy", random_array(shape, dtype))
+            self.succeed("transform", "in.npy", "spectrum.npy")
+            self.succeed("transform", "spectrum.npy", "file.h5:/deep/field", *back)
+            self.succeed("transform", "spectrum.npy", "field.npy", *back)
+            self.succeed("transform", "field.npy", "expected.npy", "--stream", *flags)
+            for ranks in (1, 3):
+                self.succeed("transform", "file.h5:/deep/field", "out.npy", "--stream", *flags, ranks=ranks)
+                np.testing.assert_array_equal(self.load("out.npy"), self.load("expected.npy"))
+                # Into a file that has a dataset, into a new one, and back, where tiles become smaller.
+                for target in ("file.h5:/deep/spectrum", "new.h5:/spectrum"):
+                    self.succeed("transform", "file.h5:/deep/field", target, "--stream", *flags, ranks=ranks)
+                    self.succeed("transform", target, "back.npy", *back)
+                    self.succeed("transform", "expected.npy", "again.npy", *back)
+                    np.testing.assert_array_equal(self.load("back.npy"), self.load("again.npy"))
+                    self.succeed("transform", target, "file.h5:/back", "--stream", *flags, *back, ranks=ranks)
+                    self.succeed("transform", "file.h5:/back", "out.npy")
+                    self.succeed("transform", "expected.npy", "back.npy", "--stream", *flags, *back)
+                    self.succeed("transform", "back.npy", "again.npy")
+                    np.testing.assert_array_equal(self.load("out.npy"), self.load("again.npy"))
+            self.succeed("transform", "file.h5:/deep/field", "out.npy")  # it is still there
+
+    def test_a_run_that_is_stopped_goes_on(self) -> None:
+        self.save("in.npy", random_array((40, 30, 20), "f8"))
+        self.succeed("transform", "in.npy", "out.h5:/kept")
+        kept = ["transform", "out.h5:/kept", "kept.npy", "--inverse", "--last-axis", "20"]
+        self.succeed(*kept)
+        before = (self.folder / "kept.npy").read_bytes()
+        line = ["transform", "in.npy", "out.h5:/group/spectrum", "--stream", "--memory-limit", "100K"]
+        self.succeed("transform", "in.npy", "expected.npy", *line[3:])
+        for place, ranks in (("in:1:5", 1), ("in:2:5", 1), ("in:2:2:1", 2)):
+            self.run_weft(*line, "--restartable", ranks=ranks, env=environment(WEFT_FAULT="kill:" + place))
+            self.assertIn(".out.h5.weft-journal", self.names())
+            self.succeed(*line, "--resume", ranks=ranks)
+            self.assertEqual([n for n in self.names() if n[0] == "."], [])
+            self.succeed("transform", "out.h5:/group/spectrum", "back.npy", "--inverse", "--last-axis", "20")
+            self.succeed("transform", "expected.npy", "again.npy", "--inverse", "--last-axis", "20")
+            np.testing.assert_array_equal(self.load("back.npy"), self.load("again.npy"))
+        self.succeed(*kept)
+        self.assertEqual((self.folder / "kept.npy").read_bytes(), before)
 
 
 class Processes(Case):
