@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { EVERY_PASS = -1 };
+enum { EVERY_PASS = -1, EVERY_TILE = -1 };
 
 /* ---- the hook ---- */
 
@@ -25,31 +25,33 @@ static weft_status copy_tile(void *context, const weft_tile_copy *tile, const vo
     return weft_array_copy_mapped(reads_input ? run->input : run->output, tile->copy, src, dst);
 }
 
-static void count_copied(void *context, int64_t bytes) {
-    atomic_fetch_add(&((array_run *)context)->progress.done, bytes);
+static void count_copied(void *context, const weft_tile_copy *tile, int64_t bytes) {
+    array_run *run = context;
+    if (tile->stores && run->stream.stage == BEFORE_STORING) return; /* it was saved */
+    atomic_fetch_add(&run->progress.done, bytes);
 }
 
-static bool is_wanted(void *context, int pass, int tile) {
+static bool is_in_stage(const file_stream *stream, bool stores) {
+    if (stream->stage == STORING) return stores;
+    return stream->stage == WHOLE_TILE || !stores || stream->kept;
+}
+
+static bool is_wanted(void *context, const weft_tile_copy *tile) {
     const file_stream *stream = &((array_run *)context)->stream;
-    if (stream->current != EVERY_PASS && stream->current != pass) return false;
-    return stream->mine[pass] == NULL || stream->mine[pass][tile] != 0;
+    const unsigned char *mine = stream->mine[tile->pass];
+    return (stream->current == EVERY_PASS || stream->current == tile->pass) &&
+           (stream->tile == EVERY_TILE || stream->tile == tile->tile) &&
+           (mine == NULL || mine[tile->tile] != 0) && is_in_stage(stream, tile->stores);
 }
 
 /* ---- who does which tiles ---- */
 
-/* Replaces what is done by what this process is to do: every so many of the tiles that are left. Of
- * a pass that must take them in order one process does all. */
+/* Replaces what is done by what this process is to do: every so many of the tiles that are left. */
 static void share_out(const array_run *run, const weft_pass_outline *pass, unsigned char *tiles) {
     const command_world *world = run->world;
     int left = 0;
-    for (int i = 0; i < pass->tiles; i++) {
-        if (tiles[i]) {
-            tiles[i] = 0;
-            continue;
-        }
-        tiles[i] = (pass->changes_size && pass->within ? 0 : left % world->ranks) == world->rank;
-        left++;
-    }
+    for (int i = 0; i < pass->tiles; i++)
+        tiles[i] = tiles[i] == 0 && left++ % world->ranks == world->rank;
 }
 
 static weft_status allocate_tiles(file_stream *stream) {
@@ -74,6 +76,7 @@ weft_status file_stream_begin(array_run *run, weft_direction direction, int64_t 
     *bytes = 0;
     if (!stream->maps) return WEFT_SUCCESS;
     stream->current = EVERY_PASS;
+    stream->tile = EVERY_TILE;
     stream->hook = (weft_copy_hook){copy_tile, count_copied, is_wanted, run};
     weft_plan_outline(plan, direction, stream->pass, &stream->passes);
     if (goes_pass_by_pass(run)) {
@@ -93,13 +96,45 @@ static weft_status execute_pass(array_run *run, weft_direction direction) {
     return weft_array_agree(run->world->comm, status);
 }
 
+/* This process' next tile of the pass at hand; the number of tiles where there is none. */
+static int next_of_mine(const file_stream *stream, int before) {
+    const int tiles = stream->pass[stream->current].tiles;
+    int tile = before + 1;
+    while (tile < tiles && stream->mine[stream->current][tile] == 0) tile++;
+    return tile < tiles ? tile : tiles;
+}
+
+/* A pass whose tiles are stored over those before them: each process has its next tile ready, of
+ * those that follow each other, before any of them is stored. */
+static weft_status execute_in_rounds(array_run *run, weft_direction direction) {
+    file_stream *stream = &run->stream;
+    const int tiles = stream->pass[stream->current].tiles;
+    weft_status status = WEFT_SUCCESS;
+    int rounds = 0; /* of the first process, which has no fewer tiles than others */
+    for (int t = next_of_mine(stream, -1); t < tiles; t = next_of_mine(stream, t)) rounds++;
+    MPI_Bcast(&rounds, 1, MPI_INT, 0, run->world->comm);
+    for (int i = 0, t = -1; i < rounds && status == WEFT_SUCCESS; i++) {
+        t = next_of_mine(stream, t);
+        stream->tile = t;
+        stream->stage = BEFORE_STORING;
+        status = execute_pass(run, direction);
+        stream->stage = STORING;
+        if (status == WEFT_SUCCESS) status = execute_pass(run, direction);
+    }
+    stream->stage = WHOLE_TILE;
+    stream->tile = EVERY_TILE;
+    return status;
+}
+
 weft_status file_stream_execute(array_run *run, weft_direction direction) {
     file_stream *stream = &run->stream;
     weft_status status = WEFT_SUCCESS;
     if (!goes_pass_by_pass(run)) return execute_pass(run, direction);
     for (int p = 0; p < stream->passes && status == WEFT_SUCCESS; p++) {
+        const bool shifts = stream->pass[p].within && stream->pass[p].changes_size;
         stream->current = p;
-        status = execute_pass(run, direction);
+        status = shifts && run->world->ranks > 1 ? execute_in_rounds(run, direction)
+                                                 : execute_pass(run, direction);
     }
     return status != WEFT_SUCCESS && stream->kept ? file_stream_explain(status) : status;
 }

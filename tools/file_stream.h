@@ -22,6 +22,13 @@ typedef struct file_stream_flags {
 /* Takes the value of --restartable, or NULL. */
 weft_status file_stream_set_restartable(file_stream_flags *flags, const char *value);
 
+/* How much of a tile an execution does. */
+typedef enum file_stream_stage {
+    WHOLE_TILE,
+    BEFORE_STORING, /* all but storing it; of a run that is kept it is saved */
+    STORING
+} file_stream_stage;
+
 typedef struct file_stream {
     file_stream_flags flags;
     bool maps;    /* the arrays are the files themselves */
@@ -33,6 +40,8 @@ typedef struct file_stream {
     weft_pass_outline pass[WEFT_MAX_PASSES];
     int passes;
     int current; /* the pass that an execution works on; EVERY_PASS: all in one execution */
+    int tile;    /* of that pass; EVERY_TILE: all of this process */
+    file_stream_stage stage;
     unsigned char *mine[WEFT_MAX_PASSES]; /* [tiles]: 1: of this process; NULL: all of the pass */
 } file_stream;
 

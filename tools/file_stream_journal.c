@@ -167,25 +167,39 @@ static weft_status read_done(const file_stream *stream, unsigned char *const *do
     return WEFT_SUCCESS;
 }
 
-/* Stores again the tile of a slot, unless it is complete. */
+/* Whether a tile that is saved may be stored: where that overwrites tiles before it, they must have
+ * been stored, or saved and stored again. Else it was saved only, and is computed again. */
+static bool may_be_stored(const file_stream *stream, int pass, int tile,
+                          unsigned char *const *done) {
+    if (pass != pass_at_hand(stream, done) || done[pass][tile]) return false;
+    return !stream->pass[pass].changes_size || memchr(done[pass], 0, (size_t)tile) == NULL;
+}
+
+/* Stores again the tile of a slot, if it must be. *stored becomes true then. */
 static weft_status store_again(array_run *run, weft_direction direction, int slot,
-                               unsigned char *const *done) {
+                               unsigned char *const *done, bool *stored) {
     const file_stream *stream = &run->stream;
     int pass, tile;
     void *bytes;
     weft_status status = weft_journal_saved(stream->journal, slot, &pass, &tile, &bytes);
-    if (status == WEFT_SUCCESS && pass >= 0 && pass == pass_at_hand(stream, done) &&
-        !done[pass][tile])
+    if (status == WEFT_SUCCESS && pass >= 0 && may_be_stored(stream, pass, tile, done)) {
         status = weft_plan_store_tile(run->record.plan, direction, pass, tile, bytes, run->out);
+        done[pass][tile] = 1;
+        *stored = true;
+    }
     free(bytes);
     return status;
 }
 
+/* Slots may have tiles in any order. */
 static weft_status store_all_again(array_run *run, weft_direction direction,
                                    unsigned char *const *done) {
     WEFT_TRY(read_done(&run->stream, done));
-    for (int s = 0; s < weft_journal_slots(run->stream.journal); s++)
-        WEFT_TRY(store_again(run, direction, s, done));
+    for (bool stored = true; stored;) {
+        stored = false;
+        for (int s = 0; s < weft_journal_slots(run->stream.journal); s++)
+            WEFT_TRY(store_again(run, direction, s, done, &stored));
+    }
     return WEFT_SUCCESS;
 }
 
@@ -228,10 +242,11 @@ weft_status file_stream_store(array_run *run, const weft_tile_copy *tile, const 
     const file_stream *stream = &run->stream;
     const weft_copy *copy = tile->copy;
     const char *first = (const char *)src + copy->src_offset * (int64_t)copy->element_bytes;
+    if (stream->stage == STORING) return store_saved(run, tile, src, dst);
     if (fault_is_due(FAULT_BEFORE_TILE, tile->pass)) WEFT_TRY(fault_happens());
     /* What is stored again, before the passes, is the tile of a slot. */
     if (stream->pass[tile->pass].within && stream->current == tile->pass)
         WEFT_TRY(weft_journal_save(stream->journal, run->world->rank, tile->pass, tile->tile, first,
                                    weft_copy_source_bytes(copy)));
-    return store_saved(run, tile, src, dst);
+    return stream->stage == BEFORE_STORING ? WEFT_SUCCESS : store_saved(run, tile, src, dst);
 }

@@ -10,13 +10,13 @@ static weft_status copy_by_hook(void *argument, const void *src, void *dst) {
     const weft_hooked_task *hooked = argument;
     const weft_copy_hook *hook = hooked->hook;
     WEFT_TRY(hook->copy(hook->context, &hooked->tile, src, dst));
-    hook->copied(hook->context, hooked->bytes);
+    hook->copied(hook->context, &hooked->tile, hooked->bytes);
     return WEFT_SUCCESS;
 }
 
 static void tell(void *argument) {
     const weft_hooked_task *hooked = argument;
-    hooked->hook->copied(hooked->hook->context, hooked->bytes);
+    hooked->hook->copied(hooked->hook->context, &hooked->tile, hooked->bytes);
 }
 
 weft_status weft_build_enqueue_hooked(weft_build *b, const weft_task *task,
@@ -31,8 +31,7 @@ weft_status weft_build_enqueue_hooked(weft_build *b, const weft_task *task,
 
 bool weft_hooked_task_is_wanted(const weft_hooked_task *hooked) {
     const weft_copy_hook *hook = hooked->hook;
-    return !hook || !hook->wanted ||
-           hook->wanted(hook->context, hooked->tile.pass, hooked->tile.tile);
+    return !hook || !hook->wanted || hook->wanted(hook->context, &hooked->tile);
 }
 
 static bool passes_the_link(const weft_task *task) {

@@ -11,12 +11,12 @@
 
 #include <weft/weft.h>
 
-/* A copy of a tile to the device or (`stores`) from there. Tiles of a pass are numbered in the
- * order in which an execution takes them. */
+/* What is done with a tile: it is copied to the device and transformed, and (`stores`) copied back.
+ * Tiles of a pass are numbered in the order in which an execution takes them. */
 typedef struct weft_tile_copy {
     int pass, tile;
     bool stores;
-    const weft_copy *copy;
+    const weft_copy *copy; /* NULL: the transform */
 } weft_tile_copy;
 
 /* `copy` and `copied` are called from threads of the library, several at a time, but for one
@@ -24,11 +24,12 @@ typedef struct weft_tile_copy {
 typedef struct weft_copy_hook {
     /* Copies as weft_copy_run does. Only called where the device is the host. */
     weft_status (*copy)(void *context, const weft_tile_copy *tile, const void *src, void *dst);
-    /* A tile of so many bytes has been copied, in either direction. */
-    void (*copied)(void *context, int64_t bytes);
-    /* Whether an execution works on a tile; NULL: on all of them. Others are neither loaded, nor
-     * transformed, nor stored. The answer must not change during an execution. */
-    bool (*wanted)(void *context, int pass, int tile);
+    /* So many bytes of a tile have been copied, in either direction. */
+    void (*copied)(void *context, const weft_tile_copy *tile, int64_t bytes);
+    /* Whether an execution does that with a tile; NULL: it does all. A tile that is transformed and
+     * not stored is there for the next execution, which may store it alone. The answer must not
+     * change during an execution. */
+    bool (*wanted)(void *context, const weft_tile_copy *tile);
     void *context;
 } weft_copy_hook;
 

@@ -243,6 +243,18 @@ class Processes(Case):
             (self.folder / "out.npy").unlink()
             self.assertEqual(self.names(), ["back.npy", "expected.npy", "in.npy"])
 
+    def test_a_pass_whose_tiles_are_stored_over_others_goes_on(self) -> None:
+        """Whether tiles were only saved, and some of them, or stored in part, and some before others."""
+        self.prepare((40, 30, 20), "f8", self.flags)
+        line = ["transform", "expected.npy", "out.npy", *self.flags, *self.last]
+        for fault, ranks, then in (("before:2:2:1", 3, 2), ("before:2:3:0", 3, 1), ("in:2:2:0", 3, 3), ("behind:2:3:2", 3, 1), ("in:2:4:1", 2, 3)):
+            with self.subTest(fault=fault):
+                self.run_weft(*line, "--restartable", ranks=ranks, env=environment(WEFT_FAULT="kill:" + fault))
+                self.assertNotIn("out.npy", self.names())
+                self.succeed(*line, "--resume", ranks=then)
+                self.assert_same("out.npy", "back.npy")
+                (self.folder / "out.npy").unlink()
+
     def test_processes_that_are_interrupted_keep_what_is_done(self) -> None:
         self.prepare((40, 30, 20), "f8", self.flags)
         line = ["transform", "in.npy", "out.npy", *self.flags]
