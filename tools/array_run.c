@@ -113,7 +113,7 @@ weft_status array_run_create_output(array_run *run) {
 }
 
 static weft_status map_both(array_run *run) {
-    interrupt_tells(run->world->rank);
+    interrupt_tells();
     WEFT_TRY(weft_array_map(run->input, run->in_bytes, &run->in));
     return weft_array_map(run->output, run->out_bytes, &run->out);
 }

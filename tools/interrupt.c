@@ -2,15 +2,15 @@
  * meanwhile. */
 #include "interrupt.h"
 
+#include "io/guard.h"
+
 #include <limits.h>
 #include <signal.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static char doomed[PATH_MAX];
 static volatile sig_atomic_t armed, waits, kept;
-static volatile sig_atomic_t rank_of_process;
 static volatile sig_atomic_t put_off; /* the signal that came while `waits`; 0: none */
 
 static void say(const char *sentence) {
@@ -29,11 +29,10 @@ static void remove_and_die(int number) {
     raise(number);
 }
 
-/* A page of a mapped file cannot be had. Nothing can go on from there. */
+/* A page of a mapped file cannot be had. Unless it is a copy that can fail, nothing can go on. */
 static void remove_and_tell(int number) {
-    const struct timespec turn = {rank_of_process / 10, rank_of_process % 10 * 100000000L};
     (void)number;
-    nanosleep(&turn, NULL);
+    weft_guard_escape();
     if (armed) unlink(doomed);
     say("weft: a mapped file cannot be read or written further: it was cut short, or its disk "
         "failed or is full");
@@ -41,15 +40,14 @@ static void remove_and_tell(int number) {
     _exit(1);
 }
 
-void interrupt_tells(int rank) {
+void interrupt_tells(void) {
     const struct sigaction lost = {.sa_handler = remove_and_tell};
-    rank_of_process = rank;
     sigaction(SIGBUS, &lost, NULL);
 }
 
 static void take_signals(void) {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    interrupt_tells(0);
+    interrupt_tells();
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         struct sigaction action = {.sa_handler = remove_and_die, .sa_flags = SA_RESTART};
         sigaction(numbers[i], &action, NULL);

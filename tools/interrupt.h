@@ -16,8 +16,8 @@ void interrupt_removes(const char *path);
 void interrupt_keeps(void);
 #define INTERRUPT_GO_ON "; what is done is kept: add --resume to go on from there"
 
-/* SIGBUS is told of with that sentence, by the process of this rank: of several that get it at once
- * the first one ends the others. */
-void interrupt_tells(int rank);
+/* From now on SIGBUS fails the copy that it comes in (io/guard.h), or, elsewhere, ends the process
+ * with a sentence. */
+void interrupt_tells(void);
 
 #endif

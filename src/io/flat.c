@@ -2,6 +2,7 @@
 #include "io/flat.h"
 
 #include "device/strided_copy.h"
+#include "io/guard.h"
 #include "support/checked.h"
 #include "support/error.h"
 
@@ -176,8 +177,11 @@ weft_status weft_flat_copy_mapped(const weft_array *array, const weft_copy *copy
     char *memory = writing ? (char *)(uintptr_t)c.src : c.dst;
     if (c.cell >= LONG_ROW)
         return move_rows(file, &c, 0, memory, filed - (const char *)file->mapping, writing);
-    weft_copy_run(copy, src, dst, 1);
-    return WEFT_SUCCESS;
+    if (weft_guarded_copy(copy, src, dst)) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_SYSTEM,
+                     "%s: the file ended while it was mapped into memory, or its disk failed or is "
+                     "full",
+                     array->path);
 }
 
 weft_status weft_flat_sync(const weft_array *array) {

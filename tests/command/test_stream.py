@@ -271,16 +271,18 @@ class Processes(Case):
             self.assertRegex(done.stderr, r"\A(weft: out.npy: a run that was stopped [^\n]*\n)?weft: a failure on demand[^\n]*\n\Z")
 
     def test_an_input_that_is_cut_short_ends_all(self) -> None:
-        self.save("in.npy", random_array((200, 128, 128), "f8"))
-        line = [WEFT, "--ranks", "3", "transform", "in.npy", "out.npy", "--stream", "--memory-limit", "3M", "--engine", "reference"]
-        with subprocess.Popen(line, cwd=self.folder, env=environment(), stderr=subprocess.PIPE, text=True) as process:
-            while self.names() == ["in.npy"] and process.poll() is None:
-                time.sleep(0.001)
-            os.truncate(self.folder / "in.npy", 4096)
-            _, sentence = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 1, sentence)
-        self.assertRegex(sentence, r"\Aweft: (in.npy: the file ended|a mapped file cannot be read)[^\n]*\n\Z")
-        self.assertEqual(self.names(), ["in.npy"])
+        rows = [((200, 128, 128), "f8", []), ((2000, 1500), "c16", ["--inverse"])]  # by system calls; through the mapping
+        for shape, dtype, flags in rows:
+            self.save("in.npy", random_array(shape, dtype))
+            line = [WEFT, "--ranks", "3", "transform", "in.npy", "out.npy", "--stream", "--memory-limit", "3M", "--engine", "reference", *flags]
+            with subprocess.Popen(line, cwd=self.folder, env=environment(), stderr=subprocess.PIPE, text=True) as process:
+                while self.names() == ["in.npy"] and process.poll() is None:
+                    time.sleep(0.001)
+                os.truncate(self.folder / "in.npy", 4096)
+                _, sentence = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 1, sentence)
+            self.assertRegex(sentence, r"\Aweft: (in.npy: the file ended|a mapped file cannot be read)[^\n]*\n\Z")
+            self.assertEqual(self.names(), ["in.npy"])
 
     def test_an_output_without_room_is_told_once(self) -> None:
         self.save("in.npy", random_array((128, 128, 128), "f8"))

@@ -2,9 +2,11 @@
 /* Arrays that are read and written where they lie in their files, mapped into memory, and those
  * that are left for a later run. */
 #include "io/array.h"
+#include "io/guard.h"
 #include "support/error.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,6 +164,41 @@ static void what_was_left_and_is_cut_short_is_refused(void **state) {
     }
 }
 
+static void take_bus_error(int number) {
+    (void)number;
+    weft_guard_escape();
+    _exit(1);
+}
+
+static void a_copy_from_a_file_that_was_cut_short_fails(void **state) {
+    (void)state;
+    const struct sigaction guarded = {.sa_handler = take_bus_error};
+    struct sigaction before;
+    char name[128];
+    double *number, copied[2 * COUNT];
+    void *memory;
+    weft_array *array;
+    const weft_copy copy = weft_copy_of_run(COUNT, 2 * sizeof *number);
+    assert_int_equal(sigaction(SIGBUS, &guarded, &before), 0);
+    snprintf(name, sizeof name, "%s/cut.raw", folder);
+    create(name, false, false, sizeof copied, &array, &number);
+    fill(0, number);
+    assert_int_equal(weft_array_commit(&array, WEFT_SUCCESS), WEFT_SUCCESS);
+    assert_int_equal(weft_array_open(MPI_COMM_WORLD, name, &shape, &array), WEFT_SUCCESS);
+    assert_int_equal(weft_array_map(array, sizeof copied, &memory), WEFT_SUCCESS);
+    assert_int_equal(weft_array_copy_mapped(array, &copy, memory, copied), WEFT_SUCCESS);
+    assert_filled(0, copied);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) assert_int_equal(truncate(name, 0), 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(weft_array_copy_mapped(array, &copy, memory, copied), WEFT_ERROR_SYSTEM);
+        assert_non_null(strstr(weft_thread_error(), "the file ended"));
+    }
+    weft_array_close(&array);
+    assert_int_equal(sigaction(SIGBUS, &before, NULL), 0);
+}
+
 #ifdef WEFT_HAVE_HDF5
 /* A dataset of 4 x 4 numbers, by rank 0 alone. */
 typedef struct layout {
@@ -250,6 +287,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(what_is_written_through_a_mapping_is_in_the_file),
         cmocka_unit_test(what_is_left_is_found_by_a_later_run),
         cmocka_unit_test(what_was_left_and_is_cut_short_is_refused),
+        cmocka_unit_test(a_copy_from_a_file_that_was_cut_short_fails),
 #ifdef WEFT_HAVE_HDF5
         cmocka_unit_test(datasets_that_are_not_contiguous_are_refused_with_advice),
 #endif
