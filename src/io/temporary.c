@@ -197,7 +197,9 @@ static weft_status open_kept(const weft_kept_names *names, bool resumed, int *lo
     const int fd = open(names->incomplete, O_RDWR | O_CLOEXEC | (resumed ? 0 : O_CREAT), 0666);
     *lock = -1;
     if (fd < 0) return refused(names->target, errno);
-    if (locks_count(names->incomplete) && flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    /* Whoever held the lock until now may have given the file its name. */
+    if ((locks_count(names->incomplete) && flock(fd, LOCK_EX | LOCK_NB) != 0) ||
+        !is_still(AT_FDCWD, names->incomplete, fd)) {
         close(fd);
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "%s: another process is writing it; wait until it has ended",

@@ -151,27 +151,28 @@ class Datasets(Case):
     """Datasets of HDF5 files, which are read and written where they lie in the files."""
 
     def test_datasets_are_streamed_as_files_are(self) -> None:
-        for shape, dtype, flags in [((40, 30, 20), "f8", ["--memory-limit", "100K"]), ((24, 20, 1000), "c8", ["--memory-limit", "1M"])]:
+        rows = [
+            ((40, 30, 20), "f8", "100K", [("file.h5:/deep/spectrum", 1), ("new.h5:/spectrum", 3)]),
+            ((24, 20, 1000), "c8", "1M", [("new.h5:/other/spectrum", 2)]),
+        ]
+        for shape, dtype, limit, targets in rows:
+            flags = ["--stream", "--memory-limit", limit]
             back = ["--inverse"] if dtype[0] == "c" else ["--inverse", "--last-axis", str(shape[-1])]
             self.save("in.npy", random_array(shape, dtype))
             self.succeed("transform", "in.npy", "spectrum.npy")
             self.succeed("transform", "spectrum.npy", "file.h5:/deep/field", *back)
             self.succeed("transform", "spectrum.npy", "field.npy", *back)
-            self.succeed("transform", "field.npy", "expected.npy", "--stream", *flags)
-            for ranks in (1, 3):
-                self.succeed("transform", "file.h5:/deep/field", "out.npy", "--stream", *flags, ranks=ranks)
-                np.testing.assert_array_equal(self.load("out.npy"), self.load("expected.npy"))
-                # Into a file that has a dataset, into a new one, and back, where tiles become smaller.
-                for target in ("file.h5:/deep/spectrum", "new.h5:/spectrum"):
-                    self.succeed("transform", "file.h5:/deep/field", target, "--stream", *flags, ranks=ranks)
-                    self.succeed("transform", target, "back.npy", *back)
-                    self.succeed("transform", "expected.npy", "again.npy", *back)
-                    np.testing.assert_array_equal(self.load("back.npy"), self.load("again.npy"))
-                    self.succeed("transform", target, "file.h5:/back", "--stream", *flags, *back, ranks=ranks)
-                    self.succeed("transform", "file.h5:/back", "out.npy")
-                    self.succeed("transform", "expected.npy", "back.npy", "--stream", *flags, *back)
-                    self.succeed("transform", "back.npy", "again.npy")
-                    np.testing.assert_array_equal(self.load("out.npy"), self.load("again.npy"))
+            self.succeed("transform", "field.npy", "spectrum.npy", *flags)
+            self.succeed("transform", "spectrum.npy", "back.npy", *flags, *back)
+            self.succeed("transform", "back.npy", "again.npy")
+            for target, ranks in targets:  # into a file that has a dataset, and into a new one
+                self.succeed("transform", "file.h5:/deep/field", "out.npy", *flags, ranks=ranks)
+                np.testing.assert_array_equal(self.load("out.npy"), self.load("spectrum.npy"))
+                self.succeed("transform", "file.h5:/deep/field", target, *flags, ranks=ranks)
+                # Back, where tiles become smaller; a transform in memory tells what is in the file.
+                self.succeed("transform", target, "file.h5:/back", *flags, *back, ranks=ranks)
+                self.succeed("transform", "file.h5:/back", "out.npy")
+                np.testing.assert_array_equal(self.load("out.npy"), self.load("again.npy"))
             self.succeed("transform", "file.h5:/deep/field", "out.npy")  # it is still there
 
     def test_a_run_that_is_stopped_goes_on(self) -> None:
@@ -182,7 +183,7 @@ class Datasets(Case):
         before = (self.folder / "kept.npy").read_bytes()
         line = ["transform", "in.npy", "out.h5:/group/spectrum", "--stream", "--memory-limit", "100K"]
         self.succeed("transform", "in.npy", "expected.npy", *line[3:])
-        for place, ranks in (("in:1:5", 1), ("in:2:5", 1), ("in:2:2:1", 2)):
+        for place, ranks in (("in:1:5", 1), ("in:2:2:1", 2)):
             self.run_weft(*line, "--restartable", ranks=ranks, env=environment(WEFT_FAULT="kill:" + place))
             self.assertIn(".out.h5.weft-journal", self.names())
             self.succeed(*line, "--resume", ranks=ranks)
