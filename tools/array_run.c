@@ -68,7 +68,9 @@ weft_status array_run_create_context(array_run *run, double bytes) {
     MPI_Comm comm = run->world->comm;
     run->available = memory_available("", true);
     WEFT_TRY(memory_check(run->world, bytes, run->available));
-    return weft_array_agree(comm, weft_mpi_context_create(comm, NULL, &run->context));
+    /* Of files that are mapped each process does tiles of its own, with a plan of its own. */
+    MPI_Comm together = run->stream.maps ? MPI_COMM_SELF : comm;
+    return weft_array_agree(comm, weft_mpi_context_create(together, NULL, &run->context));
 }
 
 /* The arrays of this rank, and what its plan holds on the host. */
@@ -76,19 +78,19 @@ static double bytes_of_this_rank(const array_run *run) {
     weft_memory plan = {0};
     bool on_host = run->shared->plan.device == WEFT_HOST;
     if (weft_plan_memory(run->record.plan, &plan) != WEFT_SUCCESS) return 0.0;
-    const double arrays = run->maps ? 0 : (double)run->in_bytes + (double)run->out_bytes;
+    const double arrays = run->stream.maps ? 0 : (double)run->in_bytes + (double)run->out_bytes;
     return arrays + (double)(on_host ? plan.total : plan.page_locked + plan.tables);
 }
 
 weft_status array_run_allocate(array_run *run, weft_space from, weft_space to, double further) {
     weft_plan plan = run->record.plan;
-    int rank = run->world->rank;
+    const int rank = run->stream.maps ? 0 : run->world->rank; /* in the plan */
     WEFT_TRY(weft_plan_box(plan, from, rank, &run->in_box));
     WEFT_TRY(weft_plan_box(plan, to, rank, &run->out_box));
     WEFT_TRY(weft_plan_bytes(plan, from, &run->in_bytes));
     WEFT_TRY(weft_plan_bytes(plan, to, &run->out_bytes));
     WEFT_TRY(memory_check(run->world, bytes_of_this_rank(run) + further, run->available));
-    if (run->maps) return WEFT_SUCCESS;
+    if (run->stream.maps) return WEFT_SUCCESS;
     weft_status status = array_run_buffer(run, run->in_bytes, &run->in);
     if (status == WEFT_SUCCESS) status = array_run_buffer(run, run->out_bytes, &run->out);
     return weft_array_agree(run->world->comm, status);
@@ -97,42 +99,28 @@ weft_status array_run_allocate(array_run *run, weft_space from, weft_space to, d
 /* ---- the steps ---- */
 
 weft_status array_run_create_output(array_run *run) {
+    WEFT_TRY(file_stream_find(run));
+    const weft_array_creation how = {.made = run->stream.resumed ? NULL : interrupt_removes,
+                                     .mapped = run->stream.maps,
+                                     .kept = run->stream.kept,
+                                     .resumed = run->stream.resumed};
     /* Rank 0 creates the file, and must know of it before a signal ends the process. */
     if (run->world->rank == 0) interrupt_waits();
-    weft_status status =
-        weft_array_create(run->world->comm, run->record.output, &run->record.output_info,
-                          interrupt_removes, &run->output);
+    weft_status status = weft_array_create(run->world->comm, run->record.output,
+                                           &run->record.output_info, &how, &run->output);
     if (run->world->rank == 0) interrupt_goes_on();
     return status;
 }
 
 static weft_status map_both(array_run *run) {
+    interrupt_tells();
     WEFT_TRY(weft_array_map(run->input, run->in_bytes, &run->in));
     return weft_array_map(run->output, run->out_bytes, &run->out);
 }
 
-/* One side of a copy is a file, the output at both ends of what lies between passes. */
-static weft_status copy_file(void *context, const weft_copy *copy, const void *src, void *dst) {
-    const array_run *run = context;
-    const bool reads_input = weft_array_has(run->input, src);
-    return weft_array_copy_mapped(reads_input ? run->input : run->output, copy, src, dst);
-}
-
-static void count_copied(void *context, int64_t bytes) {
-    atomic_fetch_add(&((array_run *)context)->progress.done, bytes);
-}
-
-/* Files that are mapped are copied by run->hook. *bytes is 0 where nothing is streamed. */
-static weft_status hook_copies(array_run *run, weft_direction direction, int64_t *bytes) {
-    *bytes = 0;
-    if (!run->maps) return WEFT_SUCCESS;
-    run->hook = (weft_copy_hook){copy_file, count_copied, run};
-    return weft_plan_hook_copies(run->record.plan, &run->hook, direction, bytes);
-}
-
 weft_status array_run_read(array_run *run, weft_element wanted) {
     const weft_array_info *info = &run->record.input_info;
-    if (run->maps) return weft_array_agree(run->world->comm, map_both(run));
+    if (run->stream.maps) return weft_array_agree(run->world->comm, map_both(run));
     progress_stage(&run->progress, "reading",
                    array_run_box_bytes(&run->in_box, info->rank, info->element));
     weft_array_count(run->input, &run->progress.done);
@@ -144,13 +132,12 @@ weft_status array_run_read(array_run *run, weft_element wanted) {
 
 weft_status array_run_execute(array_run *run, weft_direction direction, const char *doing) {
     int64_t copied;
-    WEFT_TRY(weft_array_agree(run->world->comm, hook_copies(run, direction, &copied)));
+    WEFT_TRY(file_stream_begin(run, direction, &copied));
     progress_stage(&run->progress, doing, copied);
     record_begin(&run->record, RECORD_EXECUTE);
-    WEFT_TRY(weft_array_agree(run->world->comm,
-                              weft_execute(run->record.plan, direction, run->in, run->out)));
+    WEFT_TRY(file_stream_execute(run, direction));
     record_end(&run->record, RECORD_EXECUTE);
-    return weft_array_agree(run->world->comm, record_timings(&run->record));
+    return WEFT_SUCCESS;
 }
 
 weft_status array_run_write(array_run *run) {
@@ -160,9 +147,10 @@ weft_status array_run_write(array_run *run) {
     weft_array_count(run->output, &run->progress.done);
     record_begin(&run->record, RECORD_WRITE);
     weft_status status = WEFT_SUCCESS;
-    if (!run->maps) status = weft_array_write(run->output, &run->out_box, run->out);
+    if (!run->stream.maps) status = weft_array_write(run->output, &run->out_box, run->out);
     status = weft_array_commit(&run->output, status);
     if (run->world->rank == 0) interrupt_removes(NULL);
+    if (status == WEFT_SUCCESS) file_stream_forget(run);
     record_end(&run->record, RECORD_WRITE);
     return status;
 }
@@ -189,10 +177,11 @@ static void release(array_run *run) {
     snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
     weft_array_close(&run->input);
     weft_array_close(&run->output);
-    if (!run->maps) {
+    if (!run->stream.maps) {
         free(run->in);
         free(run->out);
     }
+    file_stream_release(&run->stream);
     record_release(&run->record);
     weft_plan_destroy(&run->record.plan);
     weft_context_destroy(&run->context);

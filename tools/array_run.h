@@ -6,7 +6,7 @@
 #ifndef WEFT_TOOLS_ARRAY_RUN_H
 #define WEFT_TOOLS_ARRAY_RUN_H
 
-#include "exec/hook.h"
+#include "file_stream.h"
 #include "launch.h"
 #include "options.h"
 #include "progress.h"
@@ -22,8 +22,7 @@ typedef struct array_run {
     weft_box in_box, out_box;
     size_t in_bytes, out_bytes;
     void *in, *out;
-    bool maps;           /* they are the files themselves, mapped into memory */
-    weft_copy_hook hook; /* of a plan that streams them */
+    file_stream stream; /* where they are the files themselves, mapped into memory */
     progress progress;
     run_record record;
 } array_run;

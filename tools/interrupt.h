@@ -12,4 +12,12 @@ void interrupt_goes_on(void);
  * to remove. */
 void interrupt_removes(const char *path);
 
+/* From now on they leave it, and say how to go on with it. */
+void interrupt_keeps(void);
+#define INTERRUPT_GO_ON "; what is done is kept: add --resume to go on from there"
+
+/* From now on SIGBUS fails the copy that it comes in (io/guard.h), or, elsewhere, ends the process
+ * with a sentence. */
+void interrupt_tells(void);
+
 #endif

@@ -31,16 +31,20 @@ void record_end(run_record *record, record_stage stage) {
 /* The plan's spans change with its next execution. */
 static weft_status copy_spans(run_record *record) {
     const weft_span *spans;
+    int count;
     weft_options options = {0};
     WEFT_TRY(weft_plan_options(record->plan, &options));
     if (!options.trace) return WEFT_SUCCESS;
-    WEFT_TRY(weft_plan_trace(record->plan, &spans, &record->span_count));
-    record->spans = malloc((size_t)record->span_count * sizeof *spans + 1);
-    if (record->spans == NULL) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a trace");
-    for (int i = 0; i < record->span_count; i++) {
-        record->spans[i] = spans[i];
-        record->spans[i].begin -= record->origin;
-        record->spans[i].end -= record->origin;
+    WEFT_TRY(weft_plan_trace(record->plan, &spans, &count));
+    const size_t all = (size_t)record->span_count + (size_t)count;
+    weft_span *more = realloc(record->spans, all * sizeof *more + 1);
+    if (more == NULL) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a trace");
+    record->spans = more;
+    for (int i = 0; i < count; i++) {
+        weft_span *span = &more[record->span_count++];
+        *span = spans[i];
+        span->begin -= record->origin;
+        span->end -= record->origin;
     }
     return WEFT_SUCCESS;
 }
@@ -49,15 +53,15 @@ weft_status record_timings(run_record *record) {
     weft_timings t;
     WEFT_TRY(weft_plan_timings(record->plan, &t));
     rank_times *mine = &record->mine;
-    mine->total = t.total;
-    mine->fft = t.fft;
-    mine->pack = t.pack;
-    mine->exchange = t.exchange;
-    mine->unpack = t.unpack;
-    mine->copy = t.copy;
-    mine->local = t.local;
-    mine->bytes_sent = (double)t.bytes_sent;
-    mine->messages_sent = (double)t.messages_sent;
+    mine->total += t.total;
+    mine->fft += t.fft;
+    mine->pack += t.pack;
+    mine->exchange += t.exchange;
+    mine->unpack += t.unpack;
+    mine->copy += t.copy;
+    mine->local += t.local;
+    mine->bytes_sent += (double)t.bytes_sent;
+    mine->messages_sent += (double)t.messages_sent;
     return copy_spans(record);
 }
 

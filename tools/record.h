@@ -52,7 +52,7 @@ void record_start(run_record *record, const command_world *world);
 void record_begin(run_record *record, record_stage stage);
 void record_end(run_record *record, record_stage stage);
 
-/* Takes over the timings of the plan's last execution, and its spans where it keeps a trace. */
+/* Adds the timings of the plan's last execution, and its spans where it keeps a trace. */
 weft_status record_timings(run_record *record);
 
 /* Collects times and spans of all ranks on rank 0. Collective. */

@@ -19,6 +19,7 @@ typedef struct transform_flags {
     axis_list axes;
     weft_window window; /* along every axis as it is loaded */
     raw_description raw;
+    file_stream_flags stream;
 } transform_flags;
 
 typedef struct transform_run {
@@ -37,6 +38,16 @@ static weft_status set_inverse(void *target, const char *value) {
 static weft_status set_check(void *target, const char *value) {
     (void)value;
     ((transform_flags *)target)->check = true;
+    return WEFT_SUCCESS;
+}
+
+static weft_status set_restartable(void *target, const char *value) {
+    return file_stream_set_restartable(&((transform_flags *)target)->stream, value);
+}
+
+static weft_status set_resume(void *target, const char *value) {
+    (void)value;
+    ((transform_flags *)target)->stream.resume = true;
     return WEFT_SUCCESS;
 }
 
@@ -83,6 +94,11 @@ static const option_flag transform_option_flags[] = {
     {"shape", "AxBxC", "shape of a raw input", set_shape},
     {"dtype", "TYPE", "element type of a raw input: u8 i16 u16 i32 f4 f8 c8 c16", set_dtype},
     {"check", NULL, "transform back and print the round-trip error", set_check},
+    {"restartable", "[=durable]",
+     "with --stream: what is done is kept if the run is stopped; durable: or the machine fails",
+     set_restartable},
+    {"resume", NULL, "go on with what a run that was stopped has kept, if there is any",
+     set_resume},
     {NULL, NULL, NULL, NULL}};
 
 /* The kind of transform that suits the elements of the input and the axes. */
@@ -188,28 +204,29 @@ static weft_status decide_mapping(transform_run *run) {
     const weft_element wanted =
         element_of(&run->problem, run->flags->inverse ? WEFT_OUTPUT : WEFT_INPUT);
     if (o->stream != WEFT_STREAM_ON && o->stream != WEFT_STREAM_SYNC) return WEFT_SUCCESS;
-    if (files->world->ranks > 1 && o->device == WEFT_HOST)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "--stream: files are streamed by one process; use one, or drop --stream");
-    if (files->world->ranks > 1) return WEFT_SUCCESS; /* from memory, through the device */
-    const bool same = info->element == wanted;
+    if (files->world->ranks > 1 && o->device != WEFT_HOST)
+        return WEFT_SUCCESS; /* from memory, through the device */
+    const bool same = info->element == wanted, lies_well = weft_array_can_map(files->input);
     const weft_storage storage =
         same || run->flags->inverse ? WEFT_STORAGE_SAME : storage_of(info->element);
-    files->maps = (same || storage != WEFT_STORAGE_SAME) && weft_array_can_map(files->input) &&
-                  weft_array_maps(files->record.output);
-    if (files->maps) run->problem.load_storage = storage;
-    if (files->maps && run->flags->check)
+    files->stream.maps = (same || storage != WEFT_STORAGE_SAME) &&
+                         weft_array_can_map(files->input) && weft_array_maps(files->record.output);
+    if (files->stream.maps) run->problem.load_storage = storage;
+    if (files->stream.maps && run->flags->check)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "--check holds an array in memory, which --stream avoids; drop one");
-    if (files->maps || o->device != WEFT_HOST) return WEFT_SUCCESS;
-    return weft_fail(
-        WEFT_ERROR_UNSUPPORTED,
-        "--stream: the files must be row-major .npy or raw ones, and %s must hold %s%s; "
-        "convert it first",
-        files->record.input, weft_element_name(wanted),
-        run->flags->inverse || weft_element_complex(wanted)
-            ? ""
-            : ", u8, i16, u16 or other floating-point numbers");
+    if (files->stream.maps || o->device != WEFT_HOST) return WEFT_SUCCESS;
+    if (!lies_well) return weft_array_check_map(files->input);
+    if (!weft_array_maps(files->record.output))
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "--stream: files with the name of %s are not streamed; name FILE.npy or "
+                         "FILE.raw",
+                         files->record.output);
+    return weft_fail(WEFT_ERROR_UNSUPPORTED, "--stream: %s must hold %s%s; convert it first",
+                     files->record.input, weft_element_name(wanted),
+                     run->flags->inverse || weft_element_complex(wanted)
+                         ? ""
+                         : ", u8, i16, u16 or other floating-point numbers");
 }
 
 static weft_status make_plan(transform_run *run) {
@@ -220,7 +237,8 @@ static weft_status make_plan(transform_run *run) {
     weft_plan *plan = &files->record.plan;
     size_t back = 0;
     WEFT_TRY(weft_array_agree(files->world->comm, decide_mapping(run)));
-    const double held = files->maps ? 0 : arrays_bytes(run);
+    WEFT_TRY(file_stream_check(files));
+    const double held = files->stream.maps ? 0 : arrays_bytes(run);
     WEFT_TRY(array_run_create_context(files, held / files->world->ranks));
     WEFT_TRY(weft_array_agree(files->world->comm,
                               weft_plan_create(files->context, &run->problem, &options, plan)));
@@ -340,7 +358,8 @@ static int transform_main(int argc, char **argv, int ranks) {
                              .output = parsed.positional[1],
                              .problem = &run.problem,
                              .direction = flags.inverse ? WEFT_INVERSE : WEFT_FORWARD,
-                             .round_trip = -1.0}},
+                             .round_trip = -1.0},
+                  .stream = {.flags = flags.stream}},
         .flags = &flags,
     };
     return array_run_do(&run.files, transform, &run);

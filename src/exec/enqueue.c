@@ -50,7 +50,7 @@ static weft_status enqueue_copy(weft_build *b, const weft_program *p, int t, wef
     const weft_task *task = &p->lowered.tasks.task[t];
     const void *src = weft_program_address(p, weft_tasks_accessed(&p->lowered.tasks, t, 0));
     void *dst = weft_program_address(p, weft_tasks_accessed(&p->lowered.tasks, t, 1));
-    if (p->hooked && p->hooked[t].hook)
+    if (p->hooked && p->hooked[t].bytes > 0)
         return weft_build_enqueue_hooked(b, task, &p->hooked[t], src, dst);
     return b->device.ops->copy(b->device.state, queue, &task->as.copy.copy, src, dst,
                                task->as.copy.transfer);
@@ -61,6 +61,7 @@ static weft_status enqueue(weft_build *b, int s, int t) {
     const weft_task *task = &p->lowered.tasks.task[t];
     const weft_step *step = &b->schedule[s].step[task->step];
     weft_queue *queue = b->lanes.queue[task->lane];
+    if (p->hooked && !weft_hooked_task_is_wanted(&p->hooked[t])) return WEFT_SUCCESS;
     switch (task->kind) {
     case WEFT_TASK_FFT:
         return enqueue_fft(b, p, t, queue);

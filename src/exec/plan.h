@@ -264,7 +264,9 @@ weft_status weft_build_agree(weft_build *build, weft_transport *transport, weft_
 weft_status weft_build_enqueue(weft_build *build, int schedule, int task);
 /* The same for a copy that has a hook. */
 weft_status weft_build_enqueue_hooked(weft_build *build, const weft_task *task,
-                                      weft_hooked_copy *hooked, const void *src, void *dst);
+                                      weft_hooked_task *hooked, const void *src, void *dst);
+/* Whether this execution works on the tile of the task. */
+bool weft_hooked_task_is_wanted(const weft_hooked_task *hooked);
 /* Where an access of a task begins in this run. */
 void *weft_program_address(const weft_program *program, const weft_access *access);
 

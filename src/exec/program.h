@@ -43,12 +43,12 @@ typedef struct weft_prepared {
     int next_released;          /* ... the next one with the same `after`; -1: none */
 } weft_prepared;
 
-/* A copy whose plan has a hook (hook.c). */
-typedef struct weft_hooked_copy {
+/* A task of a tile whose plan has a hook (hook.c). */
+typedef struct weft_hooked_task {
     const weft_copy_hook *hook;
-    const weft_copy *copy; /* of the task */
-    int64_t bytes;
-} weft_hooked_copy;
+    weft_tile_copy tile;
+    int64_t bytes; /* of a copy that the hook is for; else 0 */
+} weft_hooked_task;
 
 typedef enum weft_task_stage {
     WEFT_TASK_WAITING,
@@ -80,7 +80,7 @@ typedef struct weft_program {
     weft_lowered lowered;
     weft_dependencies order;
     weft_prepared *prepared;    /* [tasks] */
-    weft_hooked_copy *hooked;   /* [tasks], or NULL: those without a hook are zero */
+    weft_hooked_task *hooked;   /* [tasks], or NULL: those without a hook are zero */
     weft_peer **peer;           /* [lowered.peers]; not owned */
     weft_packed_notice *notice; /* [sends], of which there are `notices` */
     int notices;

@@ -6,6 +6,7 @@
 
 #include "io/agreement.h"
 #include "io/format.h"
+#include "io/journal.h"
 #include "io/temporary.h"
 #include "support/checked.h"
 #include "support/error.h"
@@ -127,14 +128,17 @@ weft_status weft_array_open(MPI_Comm comm, const char *name, const weft_array_in
 }
 
 /* Rank 0 creates the temporary file and broadcasts its name. */
-static weft_status name_temporary(weft_array *array, void (*made)(const char *temporary)) {
+static weft_status name_temporary(weft_array *array) {
     weft_status status = WEFT_SUCCESS;
     char *target = NULL;
     int length = 0;
     if (array->comm_rank == 0) {
-        status = weft_temporary_create(array->path, &target, &array->temporary, &array->lock);
+        status = array->how.kept
+                     ? weft_temporary_keep(array->path, array->how.resumed, &target,
+                                           &array->temporary, &array->lock)
+                     : weft_temporary_create(array->path, &target, &array->temporary, &array->lock);
         if (status == WEFT_SUCCESS) {
-            if (made != NULL) made(array->temporary);
+            if (array->how.made != NULL) array->how.made(array->temporary);
             free(array->path);
             array->path = target;
             length = (int)strlen(array->temporary) + 1;
@@ -153,10 +157,12 @@ static weft_status name_temporary(weft_array *array, void (*made)(const char *te
 }
 
 weft_status weft_array_create(MPI_Comm comm, const char *name, const weft_array_info *info,
-                              void (*made)(const char *temporary), weft_array **array) {
+                              const weft_array_creation *how, weft_array **array) {
     weft_array *created;
     WEFT_TRY(prepare(comm, name, info, &created));
-    weft_status status = name_temporary(created, made);
+    if (how != NULL) created->how = *how;
+    created->left = created->how.resumed; /* what is wrong with it may be put right */
+    weft_status status = name_temporary(created);
     if (status == WEFT_SUCCESS) status = weft_array_agree(comm, created->format->create(created));
     if (status != WEFT_SUCCESS) {
         weft_array_close(&created);
@@ -164,6 +170,10 @@ weft_status weft_array_create(MPI_Comm comm, const char *name, const weft_array_
     }
     *array = created;
     return WEFT_SUCCESS;
+}
+
+const char *weft_array_path(const weft_array *array) {
+    return array->path;
 }
 
 const weft_array_info *weft_array_describe(const weft_array *array) {
@@ -190,21 +200,26 @@ weft_status weft_array_write(weft_array *array, const weft_box *box, const void 
     return weft_array_agree(array->comm, array->format->write(array, box, memory));
 }
 
+weft_status weft_array_check_map(const weft_array *array) {
+    if (array->format->check_map != NULL) return array->format->check_map(array);
+    return weft_fail(WEFT_ERROR_UNSUPPORTED, "%s: files of its format cannot be mapped into memory",
+                     array->path);
+}
+
 bool weft_array_can_map(const weft_array *array) {
-    return array->format->can_map != NULL && array->format->can_map(array);
+    return weft_array_check_map(array) == WEFT_SUCCESS;
 }
 
 bool weft_array_maps(const char *name) {
-    const weft_file_format *format = format_of(name, strlen(name));
-    return format != NULL && format->can_map != NULL;
+    weft_array parsed = {.lock = -1};
+    const bool maps = split_name(&parsed, name) == WEFT_SUCCESS && parsed.format->check_map != NULL;
+    free(parsed.path);
+    free(parsed.inside);
+    return maps;
 }
 
 weft_status weft_array_map(weft_array *array, size_t bytes, void **memory) {
-    if (!weft_array_can_map(array))
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "%s: only row-major .npy and raw files in this machine's byte order can "
-                         "be mapped into memory",
-                         array->path);
+    WEFT_TRY(weft_array_check_map(array));
     return array->format->map(array, bytes, memory);
 }
 
@@ -213,14 +228,28 @@ weft_status weft_array_copy_mapped(const weft_array *array, const weft_copy *cop
     return array->format->copy_mapped(array, copy, src, dst);
 }
 
+weft_status weft_array_sync(const weft_array *array) {
+    return array->format->sync(array);
+}
+
 bool weft_array_has(const weft_array *array, const void *address) {
     return array->format->has != NULL && array->format->has(array, address);
+}
+
+/* With its journal, if it was to be kept. */
+static void remove_temporary(const weft_array *array) {
+    weft_kept_names names;
+    unlink(array->temporary);
+    if (!array->how.kept || weft_temporary_kept_names(array->path, &names) != WEFT_SUCCESS) return;
+    unlink(names.journal);
+    weft_kept_names_release(&names);
 }
 
 weft_status weft_array_commit(weft_array **array, weft_status mine) {
     weft_array *done = *array;
     *array = NULL;
     weft_status status = weft_array_agree(done->comm, mine);
+    if (status == WEFT_SUCCESS) done->left = false;
     weft_status closed = weft_array_agree(done->comm, done->format->close(done));
     if (status == WEFT_SUCCESS) status = closed;
     if (status == WEFT_SUCCESS) {
@@ -228,7 +257,7 @@ weft_status weft_array_commit(weft_array **array, weft_status mine) {
         if (done->comm_rank == 0) published = weft_temporary_publish(done->temporary, done->path);
         status = weft_array_agree(done->comm, published);
     }
-    if (status != WEFT_SUCCESS && done->comm_rank == 0) unlink(done->temporary);
+    if (status != WEFT_SUCCESS && done->comm_rank == 0 && !done->left) remove_temporary(done);
     release(done);
     return status;
 }
@@ -242,9 +271,53 @@ void weft_array_close(weft_array **array) {
     sentence[sizeof sentence - 1] = '\0';
     (void)done->format->close(done);
     weft_thread_error_set(sentence);
-    if (done->temporary != NULL && done->comm_rank == 0) unlink(done->temporary);
+    if (done->temporary != NULL && done->comm_rank == 0 && !done->left) remove_temporary(done);
     release(done);
     *array = NULL;
+}
+
+void weft_array_leave(weft_array *array) {
+    array->left = true;
+}
+
+/* ---- what can be resumed ---- */
+
+static weft_status names_of_kept(const char *name, weft_kept_names *names) {
+    weft_array parsed = {.lock = -1};
+    weft_status status = split_name(&parsed, name);
+    if (status == WEFT_SUCCESS) status = weft_temporary_kept_names(parsed.path, names);
+    free(parsed.path);
+    free(parsed.inside);
+    return status;
+}
+
+weft_status weft_array_kept(const char *name, bool *there, char **journal) {
+    weft_kept_names names;
+    WEFT_TRY(names_of_kept(name, &names));
+    *there = weft_journal_exists(names.journal) && access(names.incomplete, F_OK) == 0;
+    if (journal != NULL) {
+        *journal = names.journal;
+        names.journal = NULL;
+    }
+    weft_kept_names_release(&names);
+    return WEFT_SUCCESS;
+}
+
+void weft_array_forget_kept(const char *name) {
+    char *target, *incomplete;
+    int lock;
+    weft_kept_names names;
+    if (names_of_kept(name, &names) != WEFT_SUCCESS) return;
+    if (access(names.incomplete, F_OK) != 0) {
+        unlink(names.journal);
+    } else if (weft_temporary_keep(names.target, false, &target, &incomplete, &lock) ==
+               WEFT_SUCCESS) {
+        unlink(incomplete);
+        weft_temporary_release(&lock);
+        free(target);
+        free(incomplete);
+    }
+    weft_kept_names_release(&names);
 }
 
 weft_status weft_array_find_file(const weft_array *array, int64_t *file_bytes) {

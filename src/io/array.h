@@ -37,13 +37,32 @@ bool weft_array_bytes(const weft_array_info *info, int64_t *bytes);
 weft_status weft_array_open(MPI_Comm comm, const char *name, const weft_array_info *raw_info,
                             weft_array **array);
 
+/* How an array is created; all zero: as for a run that writes boxes of it and cannot be resumed. */
+typedef struct weft_array_creation {
+    /* NULL, or told the temporary's name on rank 0 as soon as it exists, for those who must remove
+     * it in a signal handler. */
+    void (*made)(const char *temporary);
+    bool mapped;  /* its elements are only written where weft_array_map maps them */
+    bool kept;    /* the temporary has a name that a later run finds (weft_array_kept) */
+    bool resumed; /* and an earlier run has created it, with the same type and shape */
+} weft_array_creation;
+
 /* Creates an array under a temporary name beside its target and reserves its space. An existing
  * .npy or raw file is replaced by weft_array_commit; in an existing HDF5 file the dataset is
- * replaced or added and the others are kept (the temporary starts as a copy of the file). `made`
- * (NULL: nothing) is told the temporary's name on rank 0 as soon as it exists, for those who must
- * remove it in a signal handler. Collective. */
+ * replaced or added and the others are kept (the temporary starts as a copy of the file).
+ * Collective. */
 weft_status weft_array_create(MPI_Comm comm, const char *name, const weft_array_info *info,
-                              void (*made)(const char *temporary), weft_array **array);
+                              const weft_array_creation *how, weft_array **array);
+
+/* What a run that created `name` to be kept leaves if it does not end: whether there is such a
+ * thing, and, if `journal` is not NULL, the name of its journal, which the caller frees. Not
+ * collective. */
+weft_status weft_array_kept(const char *name, bool *there, char **journal);
+/* Removes it, if it is there and nobody writes it. Not collective. */
+void weft_array_forget_kept(const char *name);
+
+/* The name of its file, without that of a dataset in it. Not collective. */
+const char *weft_array_path(const weft_array *array);
 
 /* The type and shape of an array. Not collective. */
 const weft_array_info *weft_array_describe(const weft_array *array);
@@ -56,8 +75,10 @@ weft_status weft_array_read(weft_array *array, const weft_box *box, weft_element
  * must not overlap. Collective. */
 weft_status weft_array_write(weft_array *array, const weft_box *box, const void *memory);
 
-/* Whether weft_array_map can give the array's elements as they lie in its file: in row-major order
- * and the machine's own byte order, which .npy and raw files may have. Not collective. */
+/* Whether weft_array_map can give the array's elements as they lie in its file: one behind the
+ * other in row-major order, and in the machine's own byte order. The first function fails with a
+ * sentence where that is not so. Not collective. */
+weft_status weft_array_check_map(const weft_array *array);
 bool weft_array_can_map(const weft_array *array);
 /* Whether files of this name can be mapped when they are created. Not collective. */
 bool weft_array_maps(const char *name);
@@ -79,6 +100,14 @@ bool weft_array_has(const weft_array *array, const void *address);
 /* Gives a created array its name if `mine` is WEFT_SUCCESS on every rank, else removes it and
  * returns the first failure. *array becomes NULL. Collective. */
 weft_status weft_array_commit(weft_array **array, weft_status mine);
+
+/* Waits until what was written, by whatever process of this machine, is on the disk. Only for
+ * arrays that are mapped. Thread-safe. Not collective. */
+weft_status weft_array_sync(const weft_array *array);
+
+/* From now on weft_array_close leaves a created array that is to be kept as it is, for a later run.
+ * Not collective. */
+void weft_array_leave(weft_array *array);
 
 /* Closes an opened array, or removes a created one. NULL and *array == NULL are ignored.
  * Collective. */

@@ -2,6 +2,7 @@
 #include "io/flat.h"
 
 #include "device/strided_copy.h"
+#include "io/guard.h"
 #include "support/checked.h"
 #include "support/error.h"
 
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static weft_status allocate(weft_array *array, weft_strided_file **file) {
@@ -18,7 +20,7 @@ static weft_status allocate(weft_array *array, weft_strided_file **file) {
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "%s: no memory to open it", array->path);
     (*file)->fd = -1;
     (*file)->path = array->path;
-    array->state = *file;
+    array->flat = *file;
     return WEFT_SUCCESS;
 }
 
@@ -55,8 +57,14 @@ weft_status weft_flat_check(const weft_array *array, weft_strided_file *file, in
 }
 
 /* Reserves the blocks, so that a full disk shows before anything is computed. File systems that
- * cannot are asked for the size alone. */
+ * cannot are asked for the size alone. An earlier run has done that for the one that goes on. */
 static weft_status reserve(const weft_array *array, int fd, int64_t bytes) {
+    struct stat found;
+    if (array->how.resumed && (fstat(fd, &found) != 0 || found.st_size < bytes))
+        return weft_fail(WEFT_ERROR_MISMATCH,
+                         "%s: what the run that was stopped wrote of it is not all there; leave "
+                         "--resume out to start anew",
+                         array->path);
     if (fallocate(fd, 0, 0, (off_t)bytes) == 0) return WEFT_SUCCESS;
     if ((errno == EOPNOTSUPP || errno == ENOSYS) && ftruncate(fd, (off_t)bytes) == 0)
         return WEFT_SUCCESS;
@@ -64,53 +72,68 @@ static weft_status reserve(const weft_array *array, int fd, int64_t bytes) {
                      (long long)bytes, strerror(errno));
 }
 
-weft_status weft_flat_create(weft_array *array, const char *header, size_t header_bytes) {
+weft_status weft_flat_create_at(weft_array *array, int64_t offset, int64_t bytes) {
     weft_strided_file *file;
-    int64_t bytes;
     WEFT_TRY(allocate(array, &file));
-    if (!weft_array_bytes(&array->info, &bytes) ||
-        !weft_checked_add(bytes, (int64_t)header_bytes, &bytes))
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: its size overflows 64 bits",
-                         array->path);
     describe(array, file);
-    file->offset = (int64_t)header_bytes;
+    file->offset = offset;
     file->bytes = bytes;
     file->fd = open(array->temporary, O_RDWR | O_CLOEXEC);
     if (file->fd < 0)
         return weft_fail(WEFT_ERROR_SYSTEM, "%s: cannot write it: %s", array->path,
                          strerror(errno));
+    return array->comm_rank > 0 ? WEFT_SUCCESS : reserve(array, file->fd, bytes);
+}
+
+weft_status weft_flat_create(weft_array *array, const char *header, size_t header_bytes) {
+    int64_t bytes;
+    if (!weft_array_bytes(&array->info, &bytes) ||
+        !weft_checked_add(bytes, (int64_t)header_bytes, &bytes))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: its size overflows 64 bits",
+                         array->path);
+    WEFT_TRY(weft_flat_create_at(array, (int64_t)header_bytes, bytes));
     if (array->comm_rank > 0) return WEFT_SUCCESS;
-    WEFT_TRY(reserve(array, file->fd, bytes));
-    return weft_file_write(file->fd, array->path, header, header_bytes, 0);
+    return weft_file_write(array->flat->fd, array->path, header, header_bytes, 0);
 }
 
 weft_status weft_flat_read(weft_array *array, const weft_box *box, weft_element wanted,
                            void *memory) {
-    weft_strided_file *file = array->state;
+    weft_strided_file *file = array->flat;
     file->counted = array->counted;
     return weft_strided_read(file, box, wanted, memory);
 }
 
 weft_status weft_flat_write(weft_array *array, const weft_box *box, const void *memory) {
-    weft_strided_file *file = array->state;
+    weft_strided_file *file = array->flat;
     file->counted = array->counted;
     return weft_strided_write(file, box, memory);
 }
 
-bool weft_flat_can_map(const weft_array *array) {
-    const weft_strided_file *file = array->state;
+weft_status weft_flat_check_map(const weft_array *array) {
+    const weft_strided_file *file = array->flat;
     const size_t element = weft_element_bytes(file->element);
-    return !file->swapped && (!file->column_major || file->rank == 1) &&
-           file->offset % (int64_t)element == 0;
+    if (!file->swapped && (!file->column_major || file->rank == 1) &&
+        file->offset % (int64_t)element == 0)
+        return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "%s: only row-major arrays in this machine's byte order can be mapped into "
+                     "memory, as --stream does; convert it first",
+                     array->path);
 }
 
-/* Elements begin within the first page, since a header is short. */
+/* What lies before the elements is mapped too: a header, or an HDF5 file's other contents. */
 weft_status weft_flat_map(weft_array *array, size_t bytes, void **memory) {
-    weft_strided_file *file = array->state;
+    weft_strided_file *file = array->flat;
     const bool written = array->temporary != NULL;
-    int64_t end;
+    int64_t own = 0, end;
     if (!weft_checked_add(file->offset, (int64_t)bytes, &end))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: its size overflows 64 bits",
+                         array->path);
+    if (written && weft_array_bytes(&array->info, &own) && (int64_t)bytes > own &&
+        file->offset + own != file->bytes)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "%s: its space is within the file, and what is streamed is larger before "
+                         "it is complete; choose another file",
                          array->path);
     if (written && end > file->bytes) WEFT_TRY(reserve(array, file->fd, end));
     void *mapping = mmap(NULL, (size_t)end, written ? PROT_READ | PROT_WRITE : PROT_READ,
@@ -125,7 +148,7 @@ weft_status weft_flat_map(weft_array *array, size_t bytes, void **memory) {
 }
 
 bool weft_flat_has(const weft_array *array, const void *address) {
-    const weft_strided_file *file = array->state;
+    const weft_strided_file *file = array->flat;
     const uintptr_t first = (uintptr_t)file->mapping, at = (uintptr_t)address;
     return file->mapping != NULL && at >= first && at - first < file->mapped;
 }
@@ -147,32 +170,41 @@ static weft_status move_rows(const weft_strided_file *file, const weft_byte_copy
 weft_status weft_flat_copy_mapped(const weft_array *array, const weft_copy *copy, const void *src,
                                   void *dst) {
     enum { LONG_ROW = 4 << 10 }; /* bytes from which on a system call costs less than a page */
-    const weft_strided_file *file = array->state;
+    const weft_strided_file *file = array->flat;
     const weft_byte_copy c = weft_byte_copy_of(copy, src, dst);
     const bool writing = weft_flat_has(array, dst);
     const char *filed = writing ? c.dst : c.src;
     char *memory = writing ? (char *)(uintptr_t)c.src : c.dst;
     if (c.cell >= LONG_ROW)
         return move_rows(file, &c, 0, memory, filed - (const char *)file->mapping, writing);
-    weft_copy_run(copy, src, dst, 1);
-    return WEFT_SUCCESS;
+    if (weft_guarded_copy(copy, src, dst)) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_SYSTEM,
+                     "%s: the file ended while it was mapped into memory, or its disk failed or is "
+                     "full",
+                     array->path);
 }
 
-/* What was mapped beyond the array's own bytes is cut off. */
-static int unmap(weft_strided_file *file, bool written) {
+weft_status weft_flat_sync(const weft_array *array) {
+    const weft_strided_file *file = array->flat;
+    if (fdatasync(file->fd) == 0) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_SYSTEM, "%s: writing failed: %s", array->path, strerror(errno));
+}
+
+/* What was mapped beyond the array's own bytes is cut off, unless a later run goes on with it. */
+static int unmap(weft_strided_file *file, bool cuts) {
     if (file->mapping == NULL) return 0;
     const int failed = munmap(file->mapping, file->mapped);
-    if (!written || (int64_t)file->mapped <= file->bytes) return failed;
+    if (!cuts || (int64_t)file->mapped <= file->bytes) return failed;
     return ftruncate(file->fd, (off_t)file->bytes) != 0 ? -1 : failed;
 }
 
 weft_status weft_flat_close(weft_array *array) {
-    weft_strided_file *file = array->state;
+    weft_strided_file *file = array->flat;
     if (file == NULL) return WEFT_SUCCESS;
-    int failed = unmap(file, array->temporary != NULL);
+    int failed = unmap(file, array->temporary != NULL && !array->left);
     if (file->fd >= 0 && close(file->fd) != 0) failed = -1;
     free(file);
-    array->state = NULL;
+    array->flat = NULL;
     if (failed == 0 || array->temporary == NULL) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_SYSTEM, "%s: writing failed: %s", array->path, strerror(errno));
 }

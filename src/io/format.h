@@ -19,12 +19,13 @@ typedef struct weft_file_format {
     weft_status (*create)(weft_array *array);
     weft_status (*write)(weft_array *array, const weft_box *box, const void *memory);
     /* As the functions weft_array_... of these names; NULL where no file of the format can be
-     * mapped. */
-    bool (*can_map)(const weft_array *array);
+     * mapped. Those that are mapped have array->flat. */
+    weft_status (*check_map)(const weft_array *array);
     weft_status (*map)(weft_array *array, size_t bytes, void **memory);
     weft_status (*copy_mapped)(const weft_array *array, const weft_copy *copy, const void *src,
                                void *dst);
     bool (*has)(const weft_array *array, const void *address);
+    weft_status (*sync)(const weft_array *array);
     /* Releases array->state, which may be NULL; reports what the system refused to write. */
     weft_status (*close)(weft_array *array);
 } weft_file_format;
@@ -34,13 +35,16 @@ struct weft_array {
     int comm_rank;
     const weft_file_format *format;
     weft_array_info info;
-    bool typed;      /* info was given by the caller */
+    bool typed; /* info was given by the caller */
+    bool left;  /* output: it stays as it is when it is closed */
+    weft_array_creation how;
     char *path;      /* the file; for output, what it will be called */
     char *inside;    /* the dataset in the file, or NULL */
     char *temporary; /* output: what it is called until committed */
     int lock;        /* rank 0: on the temporary; -1: none */
     atomic_llong *counted;
-    void *state;
+    void *state;                    /* of the format */
+    struct weft_strided_file *flat; /* the elements as they lie in the file, or NULL */
 };
 
 extern const weft_file_format weft_npy_format, weft_raw_format, weft_hdf5_format;

@@ -7,7 +7,8 @@
  * collective calls half way.
  */
 #include "io/agreement.h"
-#include "io/format.h"
+#include "io/flat.h"
+#include "io/hdf5_dataset.h"
 #include "io/hdf5_transfer.h"
 #include "io/hdf5_type.h"
 #include "io/temporary.h"
@@ -64,8 +65,7 @@ static weft_status read_shape(weft_array *array, hid_t set) {
     return WEFT_SUCCESS;
 }
 
-/* Fills array->info and state->set and memory_type. */
-static weft_status open_dataset(weft_array *array, weft_hdf5_dataset *state) {
+weft_status weft_hdf5_open_dataset(weft_array *array, weft_hdf5_dataset *state) {
     state->set = H5Dopen2(state->file, array->inside, H5P_DEFAULT);
     if (state->set < 0)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
@@ -82,7 +82,7 @@ static weft_status open_dataset(weft_array *array, weft_hdf5_dataset *state) {
     return read_shape(array, state->set);
 }
 
-static herr_t close_dataset(weft_hdf5_dataset *state) {
+herr_t weft_hdf5_close_dataset(weft_hdf5_dataset *state) {
     herr_t result = 0;
     if (state->transfer >= 0) H5Pclose(state->transfer);
     if (state->memory_type >= 0) H5Tclose(state->memory_type);
@@ -110,8 +110,8 @@ static weft_status inspect(weft_array *array) {
     alone.file = H5Fopen(array->path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (alone.file < 0)
         return weft_hdf5_refused(WEFT_ERROR_INVALID_ARGUMENT, array->path, "cannot open it");
-    weft_status status = open_dataset(array, &alone);
-    close_dataset(&alone);
+    weft_status status = weft_hdf5_open_dataset(array, &alone);
+    weft_hdf5_close_dataset(&alone);
     return status;
 }
 
@@ -142,7 +142,7 @@ static weft_status hdf5_open(weft_array *array) {
     if (status == WEFT_SUCCESS && array->comm_rank == 0) status = inspect(array);
     WEFT_TRY(weft_array_agree(array->comm, status));
     WEFT_TRY(open_together(array, state, array->path, H5F_ACC_RDONLY));
-    return open_dataset(array, state);
+    return weft_hdf5_open_dataset(array, state);
 }
 
 /* Reserves space for `bytes` more than the file holds, and for HDF5's own records, so that a full
@@ -177,9 +177,7 @@ static weft_status make_way(const weft_array *array, hid_t file) {
     return WEFT_SUCCESS;
 }
 
-/* File access without HDF5's own lock, which would fail for the temporary file, since this process
- * has locked it (io/temporary.c). */
-static hid_t access_without_lock(void) {
+hid_t weft_hdf5_access_without_lock(void) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
 #if H5_VERSION_GE(1, 10, 7)
     if (access >= 0) H5Pset_file_locking(access, false, true);
@@ -202,7 +200,7 @@ static weft_status start_file(const weft_array *array) {
                          "%s: it exists and is not an HDF5 file; remove it or choose another name",
                          array->path);
     if (exists) WEFT_TRY(weft_temporary_copy(array->path, array->temporary));
-    hid_t access = access_without_lock();
+    hid_t access = weft_hdf5_access_without_lock();
     hid_t file = exists ? H5Fopen(array->temporary, H5F_ACC_RDWR, access)
                         : H5Fcreate(array->temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     if (access >= 0) H5Pclose(access);
@@ -216,8 +214,7 @@ static weft_status start_file(const weft_array *array) {
     return status;
 }
 
-/* Creates the dataset and the groups on its way; collective. */
-static hid_t create_dataset(const weft_array *array, const weft_hdf5_dataset *state) {
+hid_t weft_hdf5_create_dataset(const weft_array *array, const weft_hdf5_dataset *state) {
     hsize_t extents[WEFT_MAX_RANK];
     for (int a = 0; a < array->info.rank; a++) extents[a] = (hsize_t)array->info.n[a];
     hid_t space = H5Screate_simple(array->info.rank, extents, NULL);
@@ -241,10 +238,12 @@ static weft_status hdf5_create(weft_array *array) {
             status =
                 weft_hdf5_refused(WEFT_ERROR_SYSTEM, array->path, "cannot describe the elements");
     }
-    if (status == WEFT_SUCCESS && array->comm_rank == 0) status = start_file(array);
+    if (status == WEFT_SUCCESS && array->comm_rank == 0 && !array->how.resumed)
+        status = start_file(array);
     WEFT_TRY(weft_array_agree(array->comm, status));
+    if (array->how.mapped) return weft_hdf5_create_mapped(array);
     WEFT_TRY(open_together(array, state, array->temporary, H5F_ACC_RDWR));
-    state->set = create_dataset(array, state);
+    state->set = weft_hdf5_create_dataset(array, state);
     if (state->set < 0)
         return weft_hdf5_refused(WEFT_ERROR_SYSTEM, array->path, "cannot create the dataset");
     return WEFT_SUCCESS;
@@ -252,9 +251,9 @@ static weft_status hdf5_create(weft_array *array) {
 
 static weft_status hdf5_close(weft_array *array) {
     weft_hdf5_dataset *state = array->state;
-    if (state == NULL) return WEFT_SUCCESS;
-    weft_status status = WEFT_SUCCESS;
-    if (close_dataset(state) < 0 && array->temporary != NULL)
+    weft_status status = weft_flat_close(array);
+    if (state == NULL) return status;
+    if (weft_hdf5_close_dataset(state) < 0 && array->temporary != NULL)
         status = weft_hdf5_refused(WEFT_ERROR_SYSTEM, array->path, "could not finish writing");
     free(state);
     array->state = NULL;
@@ -266,6 +265,11 @@ const weft_file_format weft_hdf5_format = {
     .read = weft_hdf5_read,
     .create = hdf5_create,
     .write = weft_hdf5_write,
+    .check_map = weft_hdf5_check_map,
+    .map = weft_hdf5_map,
+    .copy_mapped = weft_flat_copy_mapped,
+    .has = weft_flat_has,
+    .sync = weft_flat_sync,
     .close = hdf5_close,
 };
 

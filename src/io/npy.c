@@ -50,9 +50,10 @@ const weft_file_format weft_npy_format = {
     .read = weft_flat_read,
     .create = npy_create,
     .write = weft_flat_write,
-    .can_map = weft_flat_can_map,
+    .check_map = weft_flat_check_map,
     .map = weft_flat_map,
     .copy_mapped = weft_flat_copy_mapped,
     .has = weft_flat_has,
+    .sync = weft_flat_sync,
     .close = weft_flat_close,
 };

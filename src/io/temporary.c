@@ -4,6 +4,9 @@
  * done, so one without a lock was left by a process that was killed. Where locks may not be seen by
  * all who share the folder (network file systems) there is none, and the name says so: it lacks
  * "locked-", and nobody removes it.
+ *
+ * What a run that can be resumed leaves has fixed names, .NAME.weft-incomplete and
+ * .NAME.weft-journal, so that the next one finds it, and nobody else removes it.
  */
 #include "io/temporary.h"
 
@@ -163,6 +166,67 @@ weft_status weft_temporary_create(const char *path, char **target, char **tempor
     }
     free(resolved);
     return refused(path, code);
+}
+
+/* ---- what can be resumed ---- */
+
+void weft_kept_names_release(weft_kept_names *names) {
+    free(names->target);
+    free(names->incomplete);
+    free(names->journal);
+    *names = (weft_kept_names){NULL, NULL, NULL};
+}
+
+weft_status weft_temporary_kept_names(const char *path, weft_kept_names *names) {
+    *names = (weft_kept_names){NULL, NULL, NULL};
+    WEFT_TRY(find_target(path, &names->target));
+    const char *slash = strrchr(names->target, '/');
+    const int folder = slash == NULL ? 0 : (int)(slash - names->target) + 1;
+    const char *name = names->target + folder;
+    if (asprintf(&names->incomplete, "%.*s.%s.weft-incomplete", folder, names->target, name) < 0)
+        names->incomplete = NULL;
+    if (asprintf(&names->journal, "%.*s.%s.weft-journal", folder, names->target, name) < 0)
+        names->journal = NULL;
+    if (names->incomplete != NULL && names->journal != NULL) return WEFT_SUCCESS;
+    weft_kept_names_release(names);
+    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "%s: no memory for its name", path);
+}
+
+/* Opens and locks the incomplete output; *lock is what holds the lock, or -1. */
+static weft_status open_kept(const weft_kept_names *names, bool resumed, int *lock) {
+    const int fd = open(names->incomplete, O_RDWR | O_CLOEXEC | (resumed ? 0 : O_CREAT), 0666);
+    *lock = -1;
+    if (fd < 0) return refused(names->target, errno);
+    /* Whoever held the lock until now may have given the file its name. */
+    if ((locks_count(names->incomplete) && flock(fd, LOCK_EX | LOCK_NB) != 0) ||
+        !is_still(AT_FDCWD, names->incomplete, fd)) {
+        close(fd);
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s: another process is writing it; wait until it has ended",
+                         names->target);
+    }
+    *lock = fd;
+    if (resumed || ((unlink(names->journal) == 0 || errno == ENOENT) && ftruncate(fd, 0) == 0))
+        return WEFT_SUCCESS;
+    const int code = errno;
+    close(fd);
+    *lock = -1;
+    return refused(names->target, code);
+}
+
+weft_status weft_temporary_keep(const char *path, bool resumed, char **target, char **temporary,
+                                int *lock) {
+    weft_kept_names names;
+    *lock = -1;
+    WEFT_TRY(weft_temporary_kept_names(path, &names));
+    const weft_status status = open_kept(&names, resumed, lock);
+    if (status == WEFT_SUCCESS) {
+        *target = names.target;
+        *temporary = names.incomplete;
+        names.target = names.incomplete = NULL;
+    }
+    weft_kept_names_release(&names);
+    return status;
 }
 
 void weft_temporary_release(int *lock) {

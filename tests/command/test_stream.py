@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import time
 import unittest
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from weft_case import WEFT, Case, environment, random_array
+from weft_case import HDF5, WEFT, Case, environment, random_array
 
 
 def anonymous_peak(process: subprocess.Popen) -> int:
@@ -189,8 +190,157 @@ class Stream(Case):
                 status = 1 if "10" in flags else 2
                 self.assertIn(sentence, self.refuse("transform", name, "out.npy", *flags, status=status))
                 self.assertFalse((self.folder / "out.npy").exists())
-        line = self.refuse("transform", "in.npy", "out.npy", "--stream", ranks=2)
-        self.assertIn("one process", line)
+
+
+@unittest.skipUnless(HDF5, "this build has no HDF5")
+class Datasets(Case):
+    """Datasets of HDF5 files, which are read and written where they lie in the files."""
+
+    def test_datasets_are_streamed_as_files_are(self) -> None:
+        rows = [
+            ((40, 30, 20), "f8", "100K", [("file.h5:/deep/spectrum", 1), ("new.h5:/spectrum", 3)]),
+            ((24, 20, 1000), "c8", "1M", [("new.h5:/other/spectrum", 2)]),
+        ]
+        for shape, dtype, limit, targets in rows:
+            flags = ["--stream", "--memory-limit", limit]
+            back = ["--inverse"] if dtype[0] == "c" else ["--inverse", "--last-axis", str(shape[-1])]
+            self.save("in.npy", random_array(shape, dtype))
+            self.succeed("transform", "in.npy", "spectrum.npy")
+            self.succeed("transform", "spectrum.npy", "file.h5:/deep/field", *back)
+            self.succeed("transform", "spectrum.npy", "field.npy", *back)
+            self.succeed("transform", "field.npy", "spectrum.npy", *flags)
+            self.succeed("transform", "spectrum.npy", "back.npy", *flags, *back)
+            self.succeed("transform", "back.npy", "again.npy")
+            for target, ranks in targets:  # into a file that has a dataset, and into a new one
+                self.succeed("transform", "file.h5:/deep/field", "out.npy", *flags, ranks=ranks)
+                np.testing.assert_array_equal(self.load("out.npy"), self.load("spectrum.npy"))
+                self.succeed("transform", "file.h5:/deep/field", target, *flags, ranks=ranks)
+                # Back, where tiles become smaller; a transform in memory tells what is in the file.
+                self.succeed("transform", target, "file.h5:/back", *flags, *back, ranks=ranks)
+                self.succeed("transform", "file.h5:/back", "out.npy")
+                np.testing.assert_array_equal(self.load("out.npy"), self.load("again.npy"))
+            self.succeed("transform", "file.h5:/deep/field", "out.npy")  # it is still there
+
+    def test_a_run_that_is_stopped_goes_on(self) -> None:
+        self.save("in.npy", random_array((40, 30, 20), "f8"))
+        self.succeed("transform", "in.npy", "out.h5:/kept")
+        kept = ["transform", "out.h5:/kept", "kept.npy", "--inverse", "--last-axis", "20"]
+        self.succeed(*kept)
+        before = (self.folder / "kept.npy").read_bytes()
+        line = ["transform", "in.npy", "out.h5:/group/spectrum", "--stream", "--memory-limit", "100K"]
+        self.succeed("transform", "in.npy", "expected.npy", *line[3:])
+        for place, ranks in (("in:1:5", 1), ("in:2:2:1", 2)):
+            self.run_weft(*line, "--restartable", ranks=ranks, env=environment(WEFT_FAULT="kill:" + place))
+            self.assertIn(".out.h5.weft-journal", self.names())
+            self.succeed(*line, "--resume", ranks=ranks)
+            self.assertEqual([n for n in self.names() if n[0] == "."], [])
+            self.succeed("transform", "out.h5:/group/spectrum", "back.npy", "--inverse", "--last-axis", "20")
+            self.succeed("transform", "expected.npy", "again.npy", "--inverse", "--last-axis", "20")
+            np.testing.assert_array_equal(self.load("back.npy"), self.load("again.npy"))
+        self.succeed(*kept)
+        self.assertEqual((self.folder / "kept.npy").read_bytes(), before)
+
+
+class Processes(Case):
+    """Files that several processes transform, each its share of the tiles of every pass."""
+
+    flags = ["--stream", "--memory-limit", "100K", "--quiet"]
+
+    def prepare(self, shape: tuple[int, ...], dtype: str, flags: list[str]) -> None:
+        """Leaves in.npy, the result expected.npy of one process, and that of the inverse, back.npy."""
+        self.save("in.npy", random_array(shape, dtype))
+        self.last = ["--inverse"] if dtype[0] == "c" else ["--inverse", "--last-axis", str(shape[-1])]
+        self.succeed("transform", "in.npy", "expected.npy", *flags)
+        self.succeed("transform", "expected.npy", "back.npy", *flags, *self.last)
+
+    def assert_same(self, one: str, other: str) -> None:
+        self.assertEqual((self.folder / one).read_bytes(), (self.folder / other).read_bytes())
+
+    def test_any_number_of_processes_gives_the_same_bits(self) -> None:
+        rows = [
+            ((40, 30, 20), "f8", self.flags, (2, 3, 4, 5)),
+            ((24, 20, 1000), "c8", ["--stream=sync", "--memory-limit", "1M", "--quiet"], (2, 3)),
+            ((9, 8, 7), "f8", ["--stream", "--quiet"], (5,)),  # fewer tiles than processes along some axes
+            ((1, 100), "c16", ["--stream", "--quiet"], (5,)),  # one tile
+        ]
+        for shape, dtype, flags, numbers in rows:
+            self.prepare(shape, dtype, flags)
+            for ranks in numbers:
+                with self.subTest(shape=shape, ranks=ranks):
+                    self.succeed("transform", "in.npy", "out.npy", *flags, ranks=ranks)
+                    self.assert_same("out.npy", "expected.npy")
+                    self.succeed("transform", "out.npy", "again.npy", *flags, *self.last, ranks=ranks)
+                    self.assert_same("again.npy", "back.npy")
+
+    def test_report_and_trace_are_those_of_all_passes(self) -> None:
+        self.save("in.npy", random_array((40, 30, 20), "f8"))
+        self.succeed("transform", "in.npy", "out.npy", *self.flags, "--report", "r.json", "--trace", "t.json", ranks=2)
+        trace = json.loads((self.folder / "t.json").read_text())
+        copies = [e for e in trace["traceEvents"] if e.get("name") == "copy"]
+        self.assertGreaterEqual(len(copies), 2 * (20 + 30))
+
+    def test_runs_that_are_stopped_go_on_with_any_number_of_processes(self) -> None:
+        self.prepare((40, 30, 20), "f8", self.flags)
+        for fault, ranks, then in (("kill:in:1:2:1", 3, 2), ("kill:in:2:3:2", 3, 1), ("kill:behind:2:2:0", 2, 5)):
+            line = ["transform", "in.npy", "out.npy", *self.flags]
+            done = self.run_weft(*line, "--restartable", ranks=ranks, env=environment(WEFT_FAULT=fault))
+            self.assertIn("was killed by signal 9", done.stderr)
+            self.succeed(*line, "--resume", ranks=then)
+            self.assert_same("out.npy", "expected.npy")
+            (self.folder / "out.npy").unlink()
+            self.assertEqual(self.names(), ["back.npy", "expected.npy", "in.npy"])
+
+    def test_a_pass_whose_tiles_are_stored_over_others_goes_on(self) -> None:
+        """Whether tiles were only saved, and some of them, or stored in part, and some before others."""
+        self.prepare((40, 30, 20), "f8", self.flags)
+        line = ["transform", "expected.npy", "out.npy", *self.flags, *self.last]
+        for fault, ranks, then in (("before:2:2:1", 3, 2), ("before:2:3:0", 3, 1), ("in:2:2:0", 3, 3), ("behind:2:3:2", 3, 1), ("in:2:4:1", 2, 3)):
+            with self.subTest(fault=fault):
+                self.run_weft(*line, "--restartable", ranks=ranks, env=environment(WEFT_FAULT="kill:" + fault))
+                self.assertNotIn("out.npy", self.names())
+                self.succeed(*line, "--resume", ranks=then)
+                self.assert_same("out.npy", "back.npy")
+                (self.folder / "out.npy").unlink()
+
+    def test_processes_that_are_interrupted_keep_what_is_done(self) -> None:
+        self.prepare((40, 30, 20), "f8", self.flags)
+        line = ["transform", "in.npy", "out.npy", *self.flags]
+        self.run_weft(*line, "--restartable", ranks=2, env=environment(WEFT_FAULT="term:in:2:3:0"))
+        self.succeed(*line, "--resume", ranks=2)
+        self.assert_same("out.npy", "expected.npy")
+
+    def test_one_that_fails_ends_all_with_one_sentence(self) -> None:
+        self.save("in.npy", random_array((40, 30, 20), "f8"))
+        line = ["transform", "in.npy", "out.npy", *self.flags, "--restartable"]
+        for rank in (0, 2):
+            done = self.run_weft(*line, ranks=3, env=environment(WEFT_FAULT=f"fail:in:2:2:{rank}"))
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"\A(weft: out.npy: a run that was stopped [^\n]*\n)?weft: a failure on demand[^\n]*\n\Z")
+
+    def test_an_input_that_is_cut_short_ends_all(self) -> None:
+        rows = [((200, 128, 128), "f8", []), ((2000, 1500), "c16", ["--inverse"])]  # by system calls; through the mapping
+        for shape, dtype, flags in rows:
+            self.save("in.npy", random_array(shape, dtype))
+            line = [WEFT, "--ranks", "3", "transform", "in.npy", "out.npy", "--stream", "--memory-limit", "3M", "--engine", "reference", *flags]
+            with subprocess.Popen(line, cwd=self.folder, env=environment(), stderr=subprocess.PIPE, text=True) as process:
+                while self.names() == ["in.npy"] and process.poll() is None:
+                    time.sleep(0.001)
+                os.truncate(self.folder / "in.npy", 4096)
+                _, sentence = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 1, sentence)
+            self.assertRegex(sentence, r"\Aweft: (in.npy: the file ended|a mapped file cannot be read)[^\n]*\n\Z")
+            self.assertEqual(self.names(), ["in.npy"])
+
+    def test_an_output_without_room_is_told_once(self) -> None:
+        self.save("in.npy", random_array((128, 128, 128), "f8"))
+
+        def limit() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (12 << 20, 12 << 20))
+
+        for flags in ([], ["--restartable"]):
+            said = self.refuse("transform", "in.npy", "out.npy", "--stream", *flags, ranks=3, status=1, preexec_fn=limit)
+            self.assertIn("no room", said)
+            self.assertEqual(self.names(), ["in.npy"])
 
 
 if __name__ == "__main__":
