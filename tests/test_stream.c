@@ -152,14 +152,16 @@ static bool are_close(const void *a, const void *b, size_t bytes, weft_precision
 }
 
 /* A line is done alone or in a batch by what is beside it: real-to-real lines where they are few,
- * as they may be in a tile, and on the host lines beside axes of one index. Two axes that go into
+ * as they may be in a tile, and on the host lines beside axes of one index, and real lines that go
+ * as matrices or whose input is kept. Two axes that go into
  * another memory order together may be done one after the other; and the engine openmp does axes in
  * the same order there and back. */
 static bool rounds_otherwise(const problem_case *c) {
     bool thin = false;
     for (int a = 0; a < c->problem.rank; a++) thin = thin || c->problem.n[a] == 1;
     return c->problem.axis[0] == WEFT_DCT3 || c->options.device == WEFT_OPENMP ||
-           (thin && c->options.device == WEFT_HOST) || c->options.engine == WEFT_ENGINE_REFERENCE ||
+           ((thin || c->problem.kind == WEFT_R2C) && c->options.device == WEFT_HOST) ||
+           c->options.engine == WEFT_ENGINE_REFERENCE ||
            (c->bricks && memcmp(c->input.order, c->output.order, sizeof c->input.order) != 0);
 }
 
