@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """What cuFFT takes for a cube that begins and ends in host memory: copied as a whole to the card, transformed there and
-copied back (copies), or in managed memory that the driver moves as it is touched (managed) or is told to move before and
-after (prefetched). In place, double precision, complex. Medians in seconds, CSV. Needs CuPy.
+copied back (copies), in managed memory that the driver moves as it is touched (managed) or is told to move before and
+after (prefetched), or spread over all cards by cuFFTXt, which copies it to them and back (spread). In place, double
+precision, complex. Medians in seconds, CSV. Needs CuPy.
 Usage: peers.py [N,N,...] [RUNS]"""
 import ctypes
+import glob
+import os
 import statistics
 import sys
 import time
@@ -75,6 +78,42 @@ def managed(n, runs, prefetch):
     return timed(run, lambda: move(memory, HOST), runs)
 
 
+def library_of_cufft():
+    folders = [os.path.join(path, "nvidia", "*", "lib") for path in sys.path]
+    folders += os.environ.get("LD_LIBRARY_PATH", "").split(":")
+    found = [path for folder in folders for path in glob.glob(os.path.join(folder, "libcufft.so.*"))]
+    return ctypes.CDLL(found[0] if found else "libcufft.so")
+
+
+def spread(n, runs):
+    cufft, cards = library_of_cufft(), cupy.cuda.runtime.getDeviceCount()
+    plan, array = ctypes.c_int(), ctypes.c_void_p()
+    host = cupyx.empty_pinned((n, n, n), numpy.complex128)
+    host[:] = 1
+
+    def must(status):
+        if status != 0:
+            raise RuntimeError(f"cuFFTXt ends with {status}")
+
+    must(cufft.cufftCreate(ctypes.byref(plan)))
+    must(cufft.cufftXtSetGPUs(plan, cards, (ctypes.c_int * cards)(*range(cards))))
+    must(cufft.cufftMakePlan3d(plan, n, n, n, 0x69, (ctypes.c_size_t * cards)()))  # CUFFT_Z2Z
+    must(cufft.cufftXtMalloc(plan, ctypes.byref(array), 2))  # CUFFT_XT_FORMAT_INPLACE
+    memory = ctypes.c_void_p(host.ctypes.data)
+
+    def run():
+        must(cufft.cufftXtMemcpy(plan, array, memory, 0))  # to the cards
+        must(cufft.cufftXtExecDescriptorZ2Z(plan, array, array, -1))
+        must(cufft.cufftXtMemcpy(plan, memory, array, 1))
+        for card in range(cards):
+            cupy.cuda.Device(card).synchronize()
+
+    seconds = timed(run, lambda: None, runs)
+    must(cufft.cufftXtFree(array))
+    must(cufft.cufftDestroy(plan))
+    return seconds
+
+
 def main():
     sizes = [int(n) for n in (sys.argv[1] if len(sys.argv) > 1 else "512").split(",")]
     runs = int(sys.argv[2]) if len(sys.argv) > 2 else 3
@@ -83,6 +122,8 @@ def main():
         "managed": lambda n, runs: managed(n, runs, False),
         "prefetched": lambda n, runs: managed(n, runs, True),
     }
+    if cupy.cuda.runtime.getDeviceCount() > 1:
+        modes["spread"] = spread
     name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
     print(f"# cuFFT {cupy.cuda.cufft.getVersion()}, CuPy {cupy.__version__}, {name}")
     print("n,kind,mode,forward_s")

@@ -197,6 +197,23 @@ static int run_case(weft_device device) {
     return agreed(good) ? 1 : -1;
 }
 
+/* Arrays that partners read lie on the host and are none of the device's memory, also where they
+ * are as large as its limit. */
+static bool shares_as_much_as_the_limit(weft_device device) {
+    const problem_case c = {.problem = {.rank = 3, .n = {32, 32, 32}},
+                            .options = {.device = device,
+                                        .location = WEFT_LOCATION_HOST,
+                                        .decomposition = WEFT_SLAB_2D1D,
+                                        .exchange = {WEFT_PEER},
+                                        .stream = WEFT_STREAM_ON,
+                                        .device_memory_limit = 32 * 32 * 32 * 16 / 2}};
+    weft_plan plan = NULL;
+    const bool good = weft_plan_create(ctx, &c.problem, &c.options, &plan) == WEFT_SUCCESS ||
+                      fail(&c, weft_last_error(ctx));
+    weft_plan_destroy(&plan);
+    return agreed(good);
+}
+
 int main(int argc, char **argv) {
     int provided, cases = 100, compared = 0, failed = 0, first = 0;
     weft_device device = WEFT_SIMULATED;
@@ -218,6 +235,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", weft_last_error(NULL));
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
+    if (size == 2 && device == WEFT_SIMULATED) failed = !shares_as_much_as_the_limit(device);
     for (number = first; number < first + cases && failed < 3; number++) {
         const int done = run_case(device);
         compared += done > 0;
