@@ -71,9 +71,10 @@ static bool transforms(const weft_segment *segment, int axis) {
  * split, equal on all ranks. */
 static weft_tiling tiling_of(const weft_stream_state *s, const weft_end *from, const weft_end *to) {
     const weft_segment *before = &s->request->chain->segment[s->segment];
-    const int64_t most = s->schedule->stream.one_after_another
-                             ? 1
-                             : weft_request_machine(s->request)->streaming.least_tiles;
+    const int asked = s->request->call->options.chunks;
+    const int64_t most = s->schedule->stream.one_after_another ? 1
+                         : asked > 0                           ? asked
+                                     : weft_request_machine(s->request)->streaming.least_tiles;
     for (int i = 0; i < s->request->chain->axes; i++) {
         const int a = from->order[i];
         const int64_t n = from->distribution->n[a];

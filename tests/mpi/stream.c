@@ -72,6 +72,7 @@ static problem_case random_problem(weft_device device) {
     const int reads = device == WEFT_OPENMP ? 0 : random_below(4); /* bit i: redistribution i */
     for (int i = 0; i < 2; i++)
         if (reads >> i & 1) c.options.exchange[i] = WEFT_PEER;
+    if (random_below(2)) c.options.chunks = 1 + random_below(12);
     const int placement = p->load_storage ? 1 : random_below(3);
     c.options.placement = placement == 0   ? WEFT_PLACEMENT_ANY
                           : placement == 1 ? WEFT_OUT_OF_PLACE
