@@ -281,12 +281,13 @@ static void set_buffers(weft_schedule *schedule) {
     for (int i = 0; i < schedule->steps; i++) {
         const weft_step *step = &schedule->step[i];
         if (step->kind != WEFT_STEP_EXCHANGE) continue;
-        const weft_redistribution *r = &step->as.exchange.geometry;
-        const int64_t element = (int64_t)r->element_bytes;
+        const weft_exchange_step *x = &step->as.exchange;
+        const int64_t element = (int64_t)x->geometry.element_bytes;
+        const bool blocks = x->packing.pack;
         weft_schedule_need(schedule, step->src,
-                           r->pack ? r->send_elements * element : step->src_bytes);
+                           blocks ? x->geometry.send_elements * element : step->src_bytes);
         weft_schedule_need(schedule, step->dst,
-                           r->unpack ? r->receive_elements * element : step->dst_bytes);
+                           blocks ? x->geometry.receive_elements * element : step->dst_bytes);
     }
     schedule->workspaces = 2;
     for (int w = 0; w < 2; w++) {

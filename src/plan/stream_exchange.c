@@ -108,6 +108,7 @@ weft_status weft_stream_add_redistribution(weft_stream_state *s, int next) {
     if (!read) x->produced = tiling_of(s, &from, &to);
     x->packing = (weft_packing){.pack = blocks, .unpack = blocks, .own_receive = blocks};
     weft_redistribution_lay_out(&x->geometry, x->packing);
+    x->geometry.pack = x->geometry.unpack = false; /* passes do that as they copy their tiles */
     if (read) s->schedule->shared[s->target - WEFT_BUFFER_WORKSPACE] = true;
     s->loads_blocks = read || blocks ? number : -1;
     s->source = read ? s->target : step->dst;
