@@ -43,6 +43,7 @@ static void check_messages(setting *s, weft_direction direction, bool in_place, 
         early += early_messages(&lowered, i) > 3;
     }
     assert_int_equal(found, exchanges);
+    assert_int_equal(lowered.messages_sent, 8 * exchanges); /* tiles, each to one partner */
     assert_true(all ? early == exchanges : early >= 0);
     weft_lowered_release(&lowered);
     weft_schedule_release(&s->schedule);

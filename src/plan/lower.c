@@ -483,20 +483,29 @@ static void keep_order(weft_tasks *tasks) {
     }
 }
 
+/* How many messages a task sends. */
+static int messages_sent(const weft_tasks *tasks, int t) {
+    const weft_task *task = &tasks->task[t];
+    const bool all = task->kind == WEFT_TASK_ALLTOALL || task->kind == WEFT_TASK_DEVICE_MESSAGES;
+    int count = task->kind == WEFT_TASK_SEND;
+    for (int i = 0; i < task->accesses && all; i++)
+        count += !weft_tasks_accessed(tasks, t, i)->writes;
+    return count;
+}
+
 /* Numbers the messages that are sent and those that are received, and sums up. */
 static void count_tasks(lowering *l) {
     int number[WEFT_TASK_AWAIT + 1] = {0};
     for (int t = 0; t < l->out->tasks.count; t++) {
         weft_task *task = &l->out->tasks.task[t];
         l->out->lanes |= 1 << task->lane;
+        l->out->messages_sent += messages_sent(&l->out->tasks, t);
         if (task->kind == WEFT_TASK_SEND || task->kind == WEFT_TASK_RECEIVE)
             task->as.message.request = number[task->kind]++;
     }
     for (int i = 0; i < l->schedule->steps; i++) {
         const weft_step *step = &l->schedule->step[i];
-        if (step->kind != WEFT_STEP_EXCHANGE) continue;
-        l->out->bytes_sent += step->bytes_sent;
-        l->out->messages_sent += step->as.exchange.messages_sent;
+        if (step->kind == WEFT_STEP_EXCHANGE) l->out->bytes_sent += step->bytes_sent;
     }
 }
 
