@@ -1,21 +1,10 @@
 /* From the steps of a schedule to tasks. */
-#include "plan/lower.h"
+#include "plan/lowering.h"
 
 #include "support/error.h"
 #include "support/recorder.h"
 
 #include <stdlib.h>
-
-typedef struct lowering {
-    const weft_schedule *schedule;
-    const weft_device_ops *device;
-    weft_lowered *out;
-} lowering;
-
-/* NULL: there is no such step. */
-static const weft_step *step_at(const lowering *l, int number) {
-    return number >= 0 && number < l->schedule->steps ? &l->schedule->step[number] : NULL;
-}
 
 static weft_task task_of(int step, weft_task_kind kind, weft_phase phase) {
     return (weft_task){.kind = kind,
@@ -90,7 +79,7 @@ static weft_access piece_of(const weft_transform *t, share tile, bool output,
 
 /* What a transform loads where an exchange left it: what arrived and this rank's own block, or
  * partners' arrays. */
-static void add_loaded(lowering *l, const weft_step *step, share tile,
+static void add_loaded(weft_lowering *l, const weft_step *step, share tile,
                        const weft_exchange_lowering *x, bool remote) {
     weft_tasks *tasks = &l->out->tasks;
     const weft_fft_step *fft = &step->as.fft;
@@ -128,13 +117,13 @@ static int64_t offset_of(const weft_fft_step *fft, share tile, bool output) {
 
 /* While the calling thread computes, no message gets on: the transform after an exchange in one
  * tile begins when this rank's messages have left, as if it stored where they lie. */
-static bool lets_messages_leave(const lowering *l, const weft_exchange_lowering *x) {
+static bool lets_messages_leave(const weft_lowering *l, const weft_exchange_lowering *x) {
     return l->device->host_addressable && x->tile && x->tiles == 1 &&
            l->schedule->step[x->step].as.exchange.method->carrier == WEFT_CARRIED_BY_TRANSPORT;
 }
 
 /* Tile k of a transform; x is the exchange before it, if there is one. */
-static void add_fft(lowering *l, int number, int k, const weft_exchange_lowering *x) {
+static void add_fft(weft_lowering *l, int number, int k, const weft_exchange_lowering *x) {
     weft_tasks *tasks = &l->out->tasks;
     const weft_step *step = &l->schedule->step[number];
     const weft_fft_step *fft = &step->as.fft;
@@ -172,7 +161,7 @@ static void add_fft(lowering *l, int number, int k, const weft_exchange_lowering
 
 /* ---- copies and pointwise operators ---- */
 
-static void add_copy(lowering *l, int number) {
+static void add_copy(weft_lowering *l, int number) {
     const weft_step *step = &l->schedule->step[number];
     const weft_copy *c = &step->as.copy.copy;
     weft_access from = {.buffer = step->src, .element_bytes = c->element_bytes}, to = from;
@@ -200,7 +189,7 @@ static weft_access pointwise_side(const weft_step *step, bool output) {
                          .view = weft_stored_view(layout)};
 }
 
-static void add_pointwise(lowering *l, int number) {
+static void add_pointwise(weft_lowering *l, int number) {
     const weft_step *step = &l->schedule->step[number];
     if (step->dst_bytes == 0) return;
     weft_tasks_add(&l->out->tasks, task_of(number, WEFT_TASK_POINTWISE, WEFT_PHASE_LOCAL));
@@ -208,111 +197,12 @@ static void add_pointwise(lowering *l, int number) {
     weft_tasks_access(&l->out->tasks, pointwise_side(step, true));
 }
 
-/* ---- exchanges ---- */
-
-/* The redistribution restricted to tile `produced` of the array before and tile `consumed` of the
- * array after it. */
-static weft_status restrict_tile(const weft_exchange_step *x, weft_exchange_tile *tile) {
-    const weft_tiling *before = &x->produced, *after = &x->consumed;
-    weft_redistribution row;
-    if (before->tiles == 1)
-        return weft_redistribution_restrict(&x->geometry, after->tiles > 1 ? after->axis : 0,
-                                            after->tiles, tile->consumed, &tile->geometry);
-    if (after->tiles == 1 || after->axis == before->axis)
-        return weft_redistribution_restrict(&x->geometry, before->axis, before->tiles,
-                                            tile->produced, &tile->geometry);
-    WEFT_TRY(weft_redistribution_restrict(&x->geometry, before->axis, before->tiles, tile->produced,
-                                          &row));
-    weft_status status = weft_redistribution_restrict(&row, after->axis, after->tiles,
-                                                      tile->consumed, &tile->geometry);
-    weft_redistribution_release(&row);
-    return status;
-}
-
-static weft_status make_tile(const weft_exchange_step *step, weft_exchange_lowering *x, int k) {
-    weft_exchange_tile *tile = &x->tile[k];
-    const int64_t element = (int64_t)step->geometry.element_bytes;
-    tile->produced = step->produced.tiles > 1 ? k % step->produced.tiles : 0;
-    tile->consumed = step->produced.axis == step->consumed.axis ? k : k / step->produced.tiles;
-    WEFT_TRY(restrict_tile(step, tile));
-    weft_redistribution_lay_out(&tile->geometry, step->packing);
-    if (k > 0 && !step->packing.whole) {
-        tile->send_base = tile[-1].send_base + tile[-1].geometry.send_elements * element;
-        tile->receive_base = tile[-1].receive_base + tile[-1].geometry.receive_elements * element;
-    }
-    return WEFT_SUCCESS;
-}
-
-/* Lanes of copies from partners. On a device several partners are read at once: if each rank read
- * from one after the other, two would now and then read from the same one, at half the speed of its
- * link, while nobody reads from another. */
-static int links_of(const lowering *l, const weft_exchange_step *x) {
-    const int least = weft_step_is_tiled(x) ? 1 : 0, partners = x->geometry.members - 1;
-    if (x->method->carrier != WEFT_CARRIED_BY_READERS || l->device->host_addressable) return least;
-    return partners < least ? least : partners < WEFT_LINKS ? partners : WEFT_LINKS;
-}
-
-/* Tiles that are copied from partners' arrays; the transform after the exchange loads the others.
- */
-static int tiles_copied(const lowering *l, int number) {
-    const weft_step *after = step_at(l, number + 1);
-    const weft_exchange_step *x = &l->schedule->step[number].as.exchange;
-    if (weft_step_stays_remote(x)) return 0;
-    return x->consumed.tiles -
-           (after && after->kind == WEFT_STEP_FFT ? after->as.fft.remote_tiles : 0);
-}
-
-static weft_status begin_exchange(lowering *l, int number, weft_exchange_lowering *x) {
-    const weft_step *step = &l->schedule->step[number];
-    const weft_exchange_step *e = &step->as.exchange;
-    const size_t members = (size_t)e->geometry.members;
-    const int tiles = weft_step_tiles(e);
-    *x =
-        (weft_exchange_lowering){.step = number,
-                                 .redistribution = e->redistribution,
-                                 .src = step->src,
-                                 .send = e->send,
-                                 .receive = e->receive,
-                                 .dst = step->dst,
-                                 .staged = e->staged,
-                                 .own = e->own,
-                                 .lane = weft_step_is_tiled(e) ? WEFT_LANE_LINK : WEFT_LANE_COMPUTE,
-                                 .links = links_of(l, e),
-                                 .produced = e->produced.tiles,
-                                 .consumed = e->consumed.tiles,
-                                 .produced_axis = e->produced.axis,
-                                 .tile = calloc((size_t)tiles, sizeof *x->tile),
-                                 .tiles = tiles,
-                                 .partners = {.opened = -1,
-                                              .signalled = -1,
-                                              .last_copy = calloc(members, sizeof(int)),
-                                              .last_await = calloc(members, sizeof(int))}};
-    if (!x->tile || !x->partners.last_copy || !x->partners.last_await)
-        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's exchanges");
-    for (int k = 0; k < tiles; k++) WEFT_TRY(make_tile(e, x, k));
-    if (e->method->carrier != WEFT_CARRIED_BY_READERS) return WEFT_SUCCESS;
-    x->partners.copied = tiles_copied(l, number);
-    x->partners.peer = l->out->peers;
-    x->partners.first_buffer = l->out->buffers;
-    l->out->buffers += e->geometry.members * x->produced;
-    l->out->peer_step[l->out->peers++] = number;
-    return WEFT_SUCCESS;
-}
-
-static void end_exchange(weft_exchange_lowering *x) {
-    for (int k = 0; k < x->tiles && x->tile; k++) weft_redistribution_release(&x->tile[k].geometry);
-    free(x->tile);
-    free(x->partners.last_copy);
-    free(x->partners.last_await);
-    *x = (weft_exchange_lowering){0};
-}
-
 /* ---- the list ---- */
 
 /* Whether the tiles of exchange number `exchange` alternate with those of the transform before it
  * (`before`) or after it. */
-static bool alternates(const lowering *l, int exchange, bool before) {
-    const weft_step *step = step_at(l, exchange);
+static bool alternates(const weft_lowering *l, int exchange, bool before) {
+    const weft_step *step = weft_lowering_step(l, exchange);
     if (!step || step->kind != WEFT_STEP_EXCHANGE) return false;
     return before ? step->as.exchange.produced.alternates : step->as.exchange.consumed.alternates;
 }
@@ -320,8 +210,9 @@ static bool alternates(const lowering *l, int exchange, bool before) {
 /* On devices whose work goes on by itself the calling thread waits between steps of different
  * kinds, so that the phases are told apart; not where exchanges go in tiles, to overlap with the
  * transforms next to them. Messages of devices are waited for in any case. */
-static bool waits_before(const lowering *l, int number) {
-    const weft_step *step = step_at(l, number), *before = step_at(l, number - 1);
+static bool waits_before(const weft_lowering *l, int number) {
+    const weft_step *step = weft_lowering_step(l, number),
+                    *before = weft_lowering_step(l, number - 1);
     if (l->device->host_addressable || !before) return false;
     if (before->kind == WEFT_STEP_EXCHANGE)
         return before->as.exchange.method->carrier == WEFT_CARRIED_BY_DEVICES &&
@@ -329,29 +220,22 @@ static bool waits_before(const lowering *l, int number) {
     return !alternates(l, number, true) && step->kind != before->kind;
 }
 
-static void add_departures(lowering *l, weft_exchange_lowering *x, int produced) {
+static void add_departures(weft_lowering *l, weft_exchange_lowering *x, int produced) {
     const weft_exchange_ops *method = l->schedule->step[x->step].as.exchange.method;
     for (int k = 0; k < x->tiles; k++)
         if (x->tile[k].produced == produced) method->depart(x, &x->tile[k], &l->out->tasks);
 }
 
-static void add_arrivals(lowering *l, weft_exchange_lowering *x, int consumed) {
+static void add_arrivals(weft_lowering *l, weft_exchange_lowering *x, int consumed) {
     const weft_exchange_ops *method = l->schedule->step[x->step].as.exchange.method;
     for (int k = 0; k < x->tiles; k++)
         if (x->tile[k].consumed == consumed) method->arrive(x, &x->tile[k], &l->out->tasks);
 }
 
-static void finish_exchange(lowering *l, weft_exchange_lowering *x) {
-    const weft_exchange_ops *method =
-        x->tile ? l->schedule->step[x->step].as.exchange.method : NULL;
-    if (method && method->finish) method->finish(x, &l->out->tasks);
-    end_exchange(x);
-}
-
 /* A step, and the tiles of an exchange that come between its tiles: behind each tile of a transform
  * what leaves of it; before each tile what arrives for it. `arriving` is the exchange before the
  * step, `leaving` the one that is the next step. */
-static void add_transform(lowering *l, int number, weft_exchange_lowering *arriving,
+static void add_transform(weft_lowering *l, int number, weft_exchange_lowering *arriving,
                           weft_exchange_lowering *leaving) {
     const weft_step *step = &l->schedule->step[number];
     const bool from = alternates(l, number - 1, false);
@@ -363,7 +247,7 @@ static void add_transform(lowering *l, int number, weft_exchange_lowering *arriv
     }
 }
 
-static weft_status add_step(lowering *l, int number, weft_exchange_lowering *arriving,
+static weft_status add_step(weft_lowering *l, int number, weft_exchange_lowering *arriving,
                             weft_exchange_lowering *leaving) {
     const weft_step *step = &l->schedule->step[number];
     switch (step->kind) {
@@ -383,86 +267,43 @@ static weft_status add_step(lowering *l, int number, weft_exchange_lowering *arr
             add_arrivals(l, arriving, k);
         return l->out->tasks.status;
     }
-    finish_exchange(l, arriving);
+    weft_lowering_finish_exchange(l, arriving);
     return l->out->tasks.status;
 }
 
 /* The first task of a step on the device is the one that waits. */
-static void set_wait(lowering *l, int number, int first) {
+static void set_wait(weft_lowering *l, int number, int first) {
     weft_tasks *tasks = &l->out->tasks;
     while (first < tasks->count && !weft_lane_of_device(tasks->task[first].lane)) first++;
     if (first < tasks->count) tasks->task[first].waits = waits_before(l, number);
 }
 
-static weft_status add_steps(lowering *l, weft_exchange_lowering *arriving,
-                             weft_exchange_lowering *leaving) {
+static weft_status add_each_step(weft_lowering *l, weft_exchange_lowering *arriving,
+                                 weft_exchange_lowering *leaving) {
     for (int i = 0; i < l->schedule->steps; i++) {
-        const weft_step *next = step_at(l, i + 1);
+        const weft_step *next = weft_lowering_step(l, i + 1);
         const int first = l->out->tasks.count;
         if (l->schedule->step[i].kind == WEFT_STEP_EXCHANGE) {
-            finish_exchange(l, arriving);
-            if (i == 0) WEFT_TRY(begin_exchange(l, 0, leaving));
+            weft_lowering_finish_exchange(l, arriving);
+            if (i == 0) WEFT_TRY(weft_lowering_begin_exchange(l, 0, leaving));
             *arriving = *leaving;
             *leaving = (weft_exchange_lowering){0};
         }
-        if (next && next->kind == WEFT_STEP_EXCHANGE) WEFT_TRY(begin_exchange(l, i + 1, leaving));
+        if (next && next->kind == WEFT_STEP_EXCHANGE)
+            WEFT_TRY(weft_lowering_begin_exchange(l, i + 1, leaving));
         WEFT_TRY(add_step(l, i, arriving, leaving));
         set_wait(l, i, first);
     }
-    finish_exchange(l, arriving);
+    weft_lowering_finish_exchange(l, arriving);
     return l->out->tasks.status;
 }
 
-/* The exchange behind a pass. Blocks that are packed leave as the pass copies them from the device,
- * and the next one copies its tiles from where they arrive: nothing is left to pack or to unpack.
- */
-static weft_status begin_streamed_exchange(lowering *l, int number, weft_exchange_lowering *x) {
-    WEFT_TRY(begin_exchange(l, number, x));
-    x->on_host = true;
-    x->lane = WEFT_LANE_NETWORK;
-    for (int k = 0; k < x->tiles; k++)
-        x->tile[k].geometry.pack = x->tile[k].geometry.unpack = false;
-    return WEFT_SUCCESS;
-}
-
-static bool is_exchange(const weft_step *step) {
-    return step && step->kind == WEFT_STEP_EXCHANGE;
-}
-
-/* What has not departed behind tiles of the pass departs behind it. */
-static weft_status pass_exchange(lowering *l, int number, weft_streamed_lowering *s) {
-    const weft_exchange_ops *method = l->schedule->step[number].as.exchange.method;
-    finish_exchange(l, &s->arriving);
-    if (number == 0) WEFT_TRY(begin_streamed_exchange(l, 0, &s->leaving));
-    for (; s->departed < s->leaving.tiles; s->departed++)
-        method->depart(&s->leaving, &s->leaving.tile[s->departed], s->tasks);
-    for (int k = 0; k < s->leaving.tiles; k++)
-        method->arrive(&s->leaving, &s->leaving.tile[k], s->tasks);
-    s->arriving = s->leaving;
-    s->leaving = (weft_exchange_lowering){0};
-    s->departed = 0;
-    return s->tasks->status;
-}
-
-/* Passes, and the exchanges between them, of arrays in host memory. A rank without data has
- * exchanges that follow each other. */
-static weft_status add_streamed(lowering *l, weft_streamed_lowering *s) {
-    const weft_streamed_pass *pass = l->schedule->stream.pass;
-    for (int i = 0; i < l->schedule->steps;) {
-        const bool exchanges = is_exchange(step_at(l, i));
-        const int last = exchanges ? i : pass->last;
-        if (!exchanges && is_exchange(step_at(l, last + 1)))
-            WEFT_TRY(begin_streamed_exchange(l, last + 1, &s->leaving));
-        if (exchanges)
-            WEFT_TRY(pass_exchange(l, i, s));
-        else
-            weft_schedule_lower_pass(s, pass++);
-        if (exchanges && is_exchange(step_at(l, i + 1)))
-            WEFT_TRY(begin_streamed_exchange(l, i + 1, &s->leaving));
-        i = last + 1;
-    }
-    finish_exchange(l, &s->arriving);
-    return s->tasks->status;
+static weft_status add_steps(weft_lowering *l) {
+    weft_exchange_lowering arriving = {0}, leaving = {0};
+    const weft_status status = add_each_step(l, &arriving, &leaving);
+    weft_lowering_end_exchange(&arriving);
+    weft_lowering_end_exchange(&leaving);
+    return status;
 }
 
 /* Messages between two ranks are told apart by their order alone, so a rank begins all that it
@@ -494,7 +335,7 @@ static int messages_sent(const weft_tasks *tasks, int t) {
 }
 
 /* Numbers the messages that are sent and those that are received, and sums up. */
-static void count_tasks(lowering *l) {
+static void count_tasks(weft_lowering *l) {
     int number[WEFT_TASK_AWAIT + 1] = {0};
     for (int t = 0; t < l->out->tasks.count; t++) {
         weft_task *task = &l->out->tasks.task[t];
@@ -511,16 +352,13 @@ static void count_tasks(lowering *l) {
 
 weft_status weft_schedule_lower(const weft_schedule *schedule, const weft_device_ops *device,
                                 weft_lowered *lowered) {
-    lowering l = {schedule, device, lowered};
-    weft_streamed_lowering s = {.schedule = schedule, .tasks = &lowered->tasks};
+    weft_lowering l = {schedule, device, lowered};
     *lowered = (weft_lowered){.buffers = WEFT_BUFFERS,
                               .peer_step = calloc((size_t)schedule->steps + 1, sizeof(int))};
     weft_status status = !lowered->peer_step
                              ? weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's tasks")
-                         : schedule->stream.slots > 0 ? add_streamed(&l, &s)
-                                                      : add_steps(&l, &s.arriving, &s.leaving);
-    end_exchange(&s.arriving);
-    end_exchange(&s.leaving);
+                         : schedule->stream.slots > 0 ? weft_lowering_add_streamed(&l)
+                                                      : add_steps(&l);
     keep_order(&lowered->tasks);
     count_tasks(&l);
     return status;

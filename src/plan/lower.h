@@ -5,7 +5,6 @@
 #ifndef WEFT_PLAN_LOWER_H
 #define WEFT_PLAN_LOWER_H
 
-#include "exchange/exchange.h"
 #include "plan/schedule.h"
 #include "schedule/task.h"
 
@@ -23,19 +22,6 @@ typedef struct weft_lowered {
 /* The caller releases the result, also after a failure. */
 weft_status weft_schedule_lower(const weft_schedule *schedule, const weft_device_ops *device,
                                 weft_lowered *lowered);
-/* Where the lowering of a streamed schedule is (lower_stream.c): between two exchanges, or before
- * the first one, or behind the last one. */
-typedef struct weft_streamed_lowering {
-    const weft_schedule *schedule;
-    weft_exchange_lowering arriving, leaving;
-    int departed; /* tiles of the exchange `leaving` that have departed in the list */
-    int slot;     /* that the next tile of a pass has */
-    weft_tasks *tasks;
-} weft_streamed_lowering;
-
-/* Adds the tasks of a pass, and behind each of its tiles the departure of those tiles of the next
- * exchange that are complete then. */
-void weft_schedule_lower_pass(weft_streamed_lowering *lowering, const weft_streamed_pass *pass);
 void weft_lowered_release(weft_lowered *lowered);
 
 #endif

@@ -1,14 +1,22 @@
 /* From the passes of a streamed schedule to tasks: for each tile a copy to the device, what is done
  * there, and a copy back, each kind on a lane of its own. What stays on the device between passes
  * is copied there; between ranks, tiles are copied from and to the blocks of exchanges. */
-#include "plan/lower.h"
+#include "plan/lowering.h"
 
+#include "support/error.h"
 #include "support/least.h"
 #include "support/recorder.h"
 
 enum { LANE_TO_DEVICE = WEFT_LANE_LINK, LANE_TO_HOST = WEFT_LANE_LINK + 1 };
 
-typedef weft_streamed_lowering lowering;
+/* Where the lowering is: between two exchanges, or before the first one, or behind the last one. */
+typedef struct lowering {
+    const weft_schedule *schedule;
+    weft_exchange_lowering arriving, leaving;
+    int departed; /* tiles of the exchange `leaving` that have departed in the list */
+    int slot;     /* that the next tile of a pass has */
+    weft_tasks *tasks;
+} lowering;
 
 /* Where a tile begins in the whole array, and how many indices it has, along each axis. */
 typedef struct tile_box {
@@ -318,7 +326,9 @@ static void add_departures(lowering *l, const weft_streamed_pass *pass, int64_t 
         method->depart(x, &x->tile[l->departed++], l->tasks);
 }
 
-void weft_schedule_lower_pass(lowering *l, const weft_streamed_pass *pass) {
+/* The tasks of a pass, and behind each of its tiles the departure of those tiles of the next
+ * exchange that are complete then. */
+static void add_pass(lowering *l, const weft_streamed_pass *pass) {
     const int64_t tiles = weft_streamed_tiles(pass);
     for (int64_t i = 0; i < tiles && l->tasks->status == WEFT_SUCCESS; i++) {
         const int64_t k = pass->backwards ? tiles - 1 - i : i;
@@ -333,4 +343,63 @@ void weft_schedule_lower_pass(lowering *l, const weft_streamed_pass *pass) {
         l->slot = (l->slot + 1) % l->schedule->stream.slots;
         add_departures(l, pass, i + 1);
     }
+}
+
+/* ---- passes and exchanges ---- */
+
+/* The exchange behind a pass. Blocks that are packed leave as the pass copies them from the device,
+ * and the next one copies its tiles from where they arrive: nothing is left to pack or to unpack.
+ */
+static weft_status begin_exchange(weft_lowering *l, int number, weft_exchange_lowering *x) {
+    WEFT_TRY(weft_lowering_begin_exchange(l, number, x));
+    x->on_host = true;
+    x->lane = WEFT_LANE_NETWORK;
+    for (int k = 0; k < x->tiles; k++)
+        x->tile[k].geometry.pack = x->tile[k].geometry.unpack = false;
+    return WEFT_SUCCESS;
+}
+
+static bool is_exchange(const weft_step *step) {
+    return step && step->kind == WEFT_STEP_EXCHANGE;
+}
+
+/* What has not departed behind tiles of the pass departs behind it. A rank without data has no pass
+ * before the exchange that began it. */
+static weft_status pass_exchange(weft_lowering *l, int number, lowering *s) {
+    const weft_exchange_ops *method = l->schedule->step[number].as.exchange.method;
+    weft_lowering_finish_exchange(l, &s->arriving);
+    if (!s->leaving.tile) WEFT_TRY(begin_exchange(l, number, &s->leaving));
+    for (; s->departed < s->leaving.tiles; s->departed++)
+        method->depart(&s->leaving, &s->leaving.tile[s->departed], s->tasks);
+    for (int k = 0; k < s->leaving.tiles; k++)
+        method->arrive(&s->leaving, &s->leaving.tile[k], s->tasks);
+    s->arriving = s->leaving;
+    s->leaving = (weft_exchange_lowering){0};
+    s->departed = 0;
+    return s->tasks->status;
+}
+
+/* An exchange begins before the pass in front of it, whose tiles go to its blocks. */
+static weft_status add_streamed(weft_lowering *l, lowering *s) {
+    const weft_streamed_pass *pass = l->schedule->stream.pass;
+    for (int i = 0; i < l->schedule->steps;) {
+        if (is_exchange(weft_lowering_step(l, i))) {
+            WEFT_TRY(pass_exchange(l, i++, s));
+            continue;
+        }
+        if (is_exchange(weft_lowering_step(l, pass->last + 1)))
+            WEFT_TRY(begin_exchange(l, pass->last + 1, &s->leaving));
+        add_pass(s, pass);
+        i = pass++->last + 1;
+    }
+    weft_lowering_finish_exchange(l, &s->arriving);
+    return s->tasks->status;
+}
+
+weft_status weft_lowering_add_streamed(weft_lowering *l) {
+    lowering s = {.schedule = l->schedule, .tasks = &l->out->tasks};
+    const weft_status status = add_streamed(l, &s);
+    weft_lowering_end_exchange(&s.arriving);
+    weft_lowering_end_exchange(&s.leaving);
+    return status;
 }

@@ -23,6 +23,12 @@ typedef struct weft_segment {
     int order[2][2][WEFT_AXES]; /* [direction][space]: memory order at either end */
 } weft_segment;
 
+static inline bool weft_segment_transforms(const weft_segment *segment, int axis) {
+    for (int i = 0; i < segment->transforms; i++)
+        if (segment->axis[i] == axis) return true;
+    return false;
+}
+
 typedef struct weft_chain {
     int axes;                      /* rank + 1 */
     int64_t n[WEFT_AXES];          /* lengths of the transforms; the batch going forward last */

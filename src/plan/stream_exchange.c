@@ -61,12 +61,6 @@ static int arrival_buffer(const weft_stream_state *s, int next) {
     return keeps_order(s, next) ? WEFT_BUFFER_OUT : next_stage(s, s->target);
 }
 
-static bool transforms(const weft_segment *segment, int axis) {
-    for (int i = 0; i < segment->transforms; i++)
-        if (segment->axis[i] == axis) return true;
-    return false;
-}
-
 /* Tiles along the slowest axis that the passes before the exchange leave alone and that it does not
  * split, equal on all ranks. */
 static weft_tiling tiling_of(const weft_stream_state *s, const weft_end *from, const weft_end *to) {
@@ -80,7 +74,7 @@ static weft_tiling tiling_of(const weft_stream_state *s, const weft_end *from, c
         const int64_t n = from->distribution->n[a];
         const bool split =
             from->distribution->split_by[a] < 0 && to->distribution->split_by[a] >= 0;
-        if (n > 1 && !split && !transforms(before, a))
+        if (n > 1 && !split && !weft_segment_transforms(before, a))
             return (weft_tiling){.tiles = (int)weft_least(n, most), .axis = a};
     }
     return (weft_tiling){.tiles = 1, .axis = -1};

@@ -35,12 +35,6 @@ static weft_fft_step *transform_next_to(weft_schedule *schedule, int i, int dire
     return NULL;
 }
 
-static bool transforms(const weft_segment *segment, int axis) {
-    for (int i = 0; i < segment->transforms; i++)
-        if (segment->axis[i] == axis) return true;
-    return false;
-}
-
 /* The segment on one side of an exchange. Ranks may differ in how many steps its transforms are. */
 static const weft_segment *segment_of(const weft_chain *chain, const weft_exchange_step *x,
                                       bool after) {
@@ -69,7 +63,8 @@ static void choose_axes(const weft_chain *chain, const weft_exchange_step *x, in
         if (whole->n[a] < 2) continue;
         if (gathered && before->transforms > 0) *produced = a;
         if (split && after->transforms > 0) *consumed = a;
-        if (!gathered && !split && common < 0 && !transforms(before, a) && !transforms(after, a))
+        if (!gathered && !split && common < 0 && !weft_segment_transforms(before, a) &&
+            !weft_segment_transforms(after, a))
             common = a;
     }
     if (*consumed == contiguous && *produced >= 0) *consumed = -1;

@@ -27,6 +27,19 @@ def anonymous_peak(process: subprocess.Popen) -> int:
     return most
 
 
+def told_when_input_is_cut(case: Case, ranks: int = 1, flags: list[str] | None = None) -> str:
+    """What a run says that fails because in.npy is cut short while it is transformed."""
+    line = [WEFT, "--ranks", str(ranks)] if ranks > 1 else [WEFT]
+    line += ["transform", "in.npy", "out.npy", "--stream", "--memory-limit", "3M", "--engine", "reference", *(flags or [])]
+    with subprocess.Popen(line, cwd=case.folder, env=environment(), stderr=subprocess.PIPE, text=True) as process:
+        while case.names() == ["in.npy"] and process.poll() is None:
+            time.sleep(0.001)
+        os.truncate(case.folder / "in.npy", 4096)
+        _, sentence = process.communicate(timeout=60)
+    case.assertEqual(process.returncode, 1, sentence)
+    return sentence
+
+
 class Stream(Case):
     def test_files_are_transformed_as_in_memory(self) -> None:
         rows = [((40, 30, 20), "f8", "100K", []), ((30, 50), "c8", "20K", ["--device", "simulated"])]
@@ -164,13 +177,7 @@ class Stream(Case):
 
     def test_an_input_that_ends_early_is_told(self) -> None:
         self.save("in.npy", random_array((200, 128, 128), "f8"))
-        line = [WEFT, "transform", "in.npy", "out.npy", "--stream", "--memory-limit", "3M", "--engine", "reference"]
-        with subprocess.Popen(line, cwd=self.folder, env=environment(), stderr=subprocess.PIPE, text=True) as process:
-            while self.names() == ["in.npy"] and process.poll() is None:
-                time.sleep(0.001)
-            os.truncate(self.folder / "in.npy", 4096)
-            _, sentence = process.communicate(timeout=60)
-        self.assertEqual(process.returncode, 1, sentence)
+        sentence = told_when_input_is_cut(self)
         self.assertRegex(sentence, "in.npy: the file ended|a mapped file cannot be read")
         self.assertEqual(self.names(), ["in.npy"])
 
@@ -321,13 +328,7 @@ class Processes(Case):
         rows = [((200, 128, 128), "f8", []), ((2000, 1500), "c16", ["--inverse"])]  # by system calls; through the mapping
         for shape, dtype, flags in rows:
             self.save("in.npy", random_array(shape, dtype))
-            line = [WEFT, "--ranks", "3", "transform", "in.npy", "out.npy", "--stream", "--memory-limit", "3M", "--engine", "reference", *flags]
-            with subprocess.Popen(line, cwd=self.folder, env=environment(), stderr=subprocess.PIPE, text=True) as process:
-                while self.names() == ["in.npy"] and process.poll() is None:
-                    time.sleep(0.001)
-                os.truncate(self.folder / "in.npy", 4096)
-                _, sentence = process.communicate(timeout=60)
-            self.assertEqual(process.returncode, 1, sentence)
+            sentence = told_when_input_is_cut(self, ranks=3, flags=flags)
             self.assertRegex(sentence, r"\Aweft: (in.npy: the file ended|a mapped file cannot be read)[^\n]*\n\Z")
             self.assertEqual(self.names(), ["in.npy"])
 

@@ -3,6 +3,7 @@
  * share. */
 #include "io/agreement.h"
 #include "io/array.h"
+#include "shared_folder.h"
 #include "support/error.h"
 
 #include <dirent.h>
@@ -17,24 +18,12 @@
 
 #include <cmocka.h>
 
-static int rank, ranks;
-static char folder[64];
-
 static const char *const formats[] = {"%s/array.npy", "%s/array.raw",
 #ifdef WEFT_HAVE_HDF5
                                       "%s/array.h5:/group/data"
 #endif
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
-
-/* Rank 0 names a folder for all. */
-static int make_folder(void **state) {
-    (void)state;
-    strcpy(folder, "/tmp/weft-io-XXXXXX");
-    if (rank == 0 && mkdtemp(folder) == NULL) return -1;
-    MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
-    return 0;
-}
 
 static int count_files(void) {
     int count = 0;
@@ -44,20 +33,6 @@ static int count_files(void) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) count++;
     closedir(list);
     return count;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (rank > 0) return 0;
-    DIR *list = opendir(folder);
-    for (struct dirent *entry = readdir(list); entry != NULL; entry = readdir(list)) {
-        char path[512];
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        unlink(path);
-    }
-    closedir(list);
-    return rmdir(folder);
 }
 
 static const weft_array_info shape = {.rank = 3, .n = {5, 4, 6}};
@@ -277,11 +252,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(a_file_that_is_not_hdf5_is_neither_read_nor_replaced),
 #endif
     };
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);
-    if (failed > 0) MPI_Abort(MPI_COMM_WORLD, 1); /* others may wait for a rank that gave up */
-    MPI_Finalize();
+    RUN_WITH_FOLDER(tests, argc, argv);
     return 0;
 }

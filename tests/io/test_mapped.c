@@ -3,6 +3,7 @@
  * that are left for a later run. */
 #include "io/array.h"
 #include "io/guard.h"
+#include "shared_folder.h"
 #include "support/error.h"
 
 #include <setjmp.h>
@@ -19,9 +20,6 @@
 #include <hdf5.h>
 #endif
 
-static int rank, ranks;
-static char folder[64];
-
 static const char *const formats[] = {"%s/array.npy", "%s/array.raw",
 #ifdef WEFT_HAVE_HDF5
                                       "%s/array.h5:/group/data", "%s/array.h5:/other"
@@ -29,22 +27,6 @@ static const char *const formats[] = {"%s/array.npy", "%s/array.raw",
 };
 enum { FORMATS = sizeof formats / sizeof *formats, COUNT = 30 };
 static const weft_array_info shape = {.element = WEFT_ELEMENT_C16, .rank = 2, .n = {6, 5}};
-
-static int make_folder(void **state) {
-    (void)state;
-    strcpy(folder, "/tmp/weft-io-XXXXXX");
-    if (rank == 0 && mkdtemp(folder) == NULL) return -1;
-    MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
-    return 0;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char command[128];
-    MPI_Barrier(MPI_COMM_WORLD);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    return rank == 0 ? system(command) : 0;
-}
 
 static double value(int format, int i) {
     return 100.0 * format + i;
@@ -292,11 +274,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test(datasets_that_are_not_contiguous_are_refused_with_advice),
 #endif
     };
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);
-    if (failed > 0) MPI_Abort(MPI_COMM_WORLD, 1); /* others may wait for a rank that gave up */
-    MPI_Finalize();
+    RUN_WITH_FOLDER(tests, argc, argv);
     return 0;
 }
