@@ -149,7 +149,7 @@ weft_status array_run_write(array_run *run) {
     weft_status status = WEFT_SUCCESS;
     if (!run->stream.maps) status = weft_array_write(run->output, &run->out_box, run->out);
     status = weft_array_commit(&run->output, status);
-    if (run->world->rank == 0) interrupt_removes(NULL);
+    interrupt_removes(NULL);
     if (status == WEFT_SUCCESS) file_stream_forget(run);
     record_end(&run->record, RECORD_WRITE);
     return status;
@@ -177,6 +177,8 @@ static void release(array_run *run) {
     snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
     weft_array_close(&run->input);
     weft_array_close(&run->output);
+    /* Launchers end the other processes of a run that failed: they have nothing to add. */
+    interrupt_removes(NULL);
     if (!run->stream.maps) {
         free(run->in);
         free(run->out);

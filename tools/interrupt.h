@@ -12,7 +12,7 @@ void interrupt_goes_on(void);
  * to remove. */
 void interrupt_removes(const char *path);
 
-/* From now on they leave it, and say how to go on with it. */
+/* From now on they leave it, and say how to go on with it, until interrupt_removes. */
 void interrupt_keeps(void);
 #define INTERRUPT_GO_ON "; what is done is kept: add --resume to go on from there"
 
