@@ -930,18 +930,33 @@ typedef enum weft_convolution_mode {
     WEFT_VALID     /* n - m + 1, or m - n + 1 if that is larger: what depends on no zeros */
 } weft_convolution_mode;
 
-/* How a convolution is computed. Results of different methods differ by rounding. */
+/* How a convolution is computed. Results of WEFT_WHOLE and WEFT_OVERLAP_SAVE differ by rounding;
+ * WEFT_SAMPLES has the error that is asked for. */
 typedef enum weft_convolution_method {
     WEFT_METHOD_AUTO = 0, /* the one that an estimate finds faster, from the shapes and the sizes of
                              this machine's caches; never from the number of threads */
     WEFT_WHOLE,           /* transforms of the whole field, padded */
-    WEFT_OVERLAP_SAVE     /* tiles of the field, which overlap by the kernel's extents less 1, are
+    WEFT_OVERLAP_SAVE,    /* tiles of the field, which overlap by the kernel's extents less 1, are
                              convolved one by one while they lie in the cache. For arrays as kernels
                              and WEFT_LINEAR along all axes (of axes of 1 point with a kernel of 1
                              point the boundary does not matter), without deconvolve, on WEFT_HOST in
                              contexts of one process, out of place; WEFT_ERROR_UNSUPPORTED otherwise.
                              Threads share the tiles */
+    WEFT_SAMPLES /* with little communication: each rank convolves its own part of the field,
+                    and sends samples of the result, from which the others interpolate it:
+                    the fewer the farther away. For kernels that are smooth but near 0 and
+                    not given as arrays, WEFT_PERIODIC along all axes, up to 3, on WEFT_HOST;
+                    WEFT_ERROR_UNSUPPORTED otherwise. A kernel's function is then called
+                    during executions */
 } weft_convolution_method;
+
+/* Where WEFT_SAMPLES keeps samples of the result of a box of sources: in the box all points, and
+ * around it every so many along each axis, powers of two that divide n. */
+typedef enum weft_sample_pattern {
+    WEFT_GRADED = 0, /* up to `opening` times the distance to the box: the error, relative to the
+                        result there, is then much the same everywhere */
+    WEFT_FIXED       /* 2 up to half of the box's edge away, 8 up to four edges, 16 beyond */
+} weft_sample_pattern;
 
 /* Kernels. Built-in ones are functions of the wavenumber k, whose component along an axis is 2 pi j
  * / length of index j (-n/2 <= j <= n/2) along periodic axes, and pi j / length along Dirichlet (j
@@ -967,6 +982,16 @@ typedef enum weft_kernel_kind {
                                xx, yy, xy) */
 } weft_kernel_kind;
 
+/* How the derivatives in a built-in kernel are meant. */
+typedef enum weft_discretization {
+    WEFT_SPECTRAL = 0, /* those of the Fourier series through the points: by i k */
+    WEFT_STAGGERED     /* differences of neighbours, h apart: k becomes 2 sin(k h / 2) / h, for the
+                          functions of |k|^2 and ELASTIC. Of a tensor then xx, yy and zz are in the
+                          middles of cells, and yz half a cell lower along y and z, xz and xy alike
+                          (Schneider, Ospald and Kabel, Int. J. Numer. Methods Engrg. 105, 2016).
+                          These kernels fade away from 0 without ripples */
+} weft_discretization;
+
 /* A kernel's spectrum at wavenumber k[rank]: value gets the real and the imaginary part. For real
  * fields its values at k and -k are conjugate. Called in weft_convolution_create, from several
  * threads at once. */
@@ -987,10 +1012,11 @@ typedef struct weft_convolution_kernel {
     const double *covariance; /* GAUSSIAN: rank x rank, row-major, of lengths squared */
     double parameter;
     int order[WEFT_MAX_RANK];
-    double lame[2];     /* ELASTIC: the medium's lambda and mu */
-    const double *zero; /* a pair: the spectrum at wavenumber 0, instead of the formula's value.
-                           Required where that is infinite */
-    int64_t reserved[8];
+    double lame[2];         /* ELASTIC: the medium's lambda and mu */
+    const double *zero;     /* a pair: the spectrum at wavenumber 0, instead of the formula's value.
+                               Required where that is infinite */
+    int64_t discretization; /* a weft_discretization */
+    int64_t reserved[7];
 } weft_convolution_kernel;
 
 /* What to convolve. Zero fields take their default. Equal on all ranks. */
@@ -1011,7 +1037,14 @@ typedef struct weft_convolution_problem {
     int deconvolve;     /* 1: by conj(K) / (|K|^2 + regularizer) in place of the spectrum K */
     double regularizer; /* 0 or more */
     int64_t method;     /* a weft_convolution_method */
-    int64_t reserved[15];
+    /* WEFT_SAMPLES. */
+    int64_t pattern;       /* a weft_sample_pattern */
+    double opening;        /* of WEFT_GRADED: at most 2 / interpolation; 0: 1/4 */
+    int64_t interpolation; /* lattice points along each axis that a value is interpolated from, by
+                              the polynomial through them: 2, 4 or 6; 0: 4, or 2 with WEFT_FIXED */
+    int64_t subdomain;     /* edge of the boxes, in points, into which a rank's part of the field is
+                              cut, to be convolved one after the other; 0: it is one box */
+    int64_t reserved[11];
 } weft_convolution_problem;
 
 /* A convolution is a composition, and so a plan: weft_plan_box and weft_plan_bytes tell the boxes

@@ -3,6 +3,7 @@
 
 #include "compose/compose.h"
 #include "plan/agreement.h"
+#include "sampled/sampled.h"
 #include "support/error.h"
 #include "support/hash.h"
 #include "support/versioned.h"
@@ -33,10 +34,15 @@ static int checksum(weft_context ctx, const weft_convolved *c, const void *kerne
     sum = HASH(sum, p->batch);
     sum = HASH(sum, p->mode);
     sum = HASH(sum, p->method);
+    sum = HASH(sum, p->pattern);
+    sum = HASH(sum, p->opening);
+    sum = HASH(sum, p->interpolation);
+    sum = HASH(sum, p->subdomain);
     sum = HASH(sum, p->kernel.kind);
     sum = HASH(sum, p->kernel.parameter);
     sum = HASH(sum, c->zero);
     sum = HASH(sum, p->kernel.lame);
+    sum = HASH(sum, p->kernel.discretization);
     sum = HASH(sum, p->fields_fastest);
     sum = HASH(sum, p->correlate);
     sum = HASH(sum, p->deconvolve);
@@ -143,29 +149,50 @@ static weft_status finish(weft_plan plan, weft_convolved *c) {
     return set_spectrum(plan, c, array);
 }
 
+/* The same over as many simulated ranks, of which this is the same one: the plan tells the boxes
+ * and what the exact method would do, and nothing else is made. */
+static weft_status compose_outline(weft_context ctx, const weft_convolved *c,
+                                   const weft_options *options, weft_plan *plan) {
+    weft_transport *transport = NULL;
+    weft_context outline = NULL;
+    WEFT_TRY(weft_transport_self_create(ctx->transport->size, &transport));
+    transport->rank = ctx->transport->rank;
+    WEFT_TRY(weft_context_over_transport(transport, NULL, &outline));
+    const weft_status status = compose(outline, c, options, plan);
+    if (status == WEFT_SUCCESS) (*plan)->context = ctx;
+    weft_context_destroy(&outline);
+    return status;
+}
+
 static weft_status create(weft_context ctx, const weft_convolution_problem *problem,
                           const weft_options *opt, weft_convolution *out) {
     weft_convolved *c = calloc(1, sizeof *c);
     weft_options options = {.struct_size = 0};
     weft_overlap_save *tiles = NULL;
     weft_plan plan = NULL;
+    bool samples = false;
     weft_status status = !c     ? weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution")
                          : !out ? weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                             "weft_convolution_create: convolution is NULL")
                                 : weft_convolved_read(problem, c);
     if (status == WEFT_SUCCESS && opt)
         status = weft_versioned_read(weft_options_versions, opt, &options, "options");
-    if (status == WEFT_SUCCESS) status = weft_overlap_save_choose(ctx, c, &options, &tiles);
+    if (status == WEFT_SUCCESS) status = weft_sampled_choose(ctx, c, &options, &samples);
+    if (status == WEFT_SUCCESS && !samples)
+        status = weft_overlap_save_choose(ctx, c, &options, &tiles);
     const int sum = status == WEFT_SUCCESS ? checksum(ctx, c, c->problem.kernel.array) : 0;
     status = weft_agree_on(ctx->transport, status,
                            "weft_convolution_create a problem with the checksum", sum);
-    if (status == WEFT_SUCCESS) status = compose(ctx, c, &options, &plan);
+    if (status == WEFT_SUCCESS && samples)
+        status = weft_agree(ctx->transport, compose_outline(ctx, c, &options, &plan));
+    else if (status == WEFT_SUCCESS)
+        status = compose(ctx, c, &options, &plan);
     if (status != WEFT_SUCCESS) {
         free(tiles);
         weft_convolved_release(c);
         return status;
     }
-    status = finish(plan, c);
+    status = samples ? weft_sampled_create(plan, ctx, c) : finish(plan, c);
     plan->convolution = c;
     plan->overlap_save = tiles;
     if (status == WEFT_SUCCESS && tiles) status = weft_overlap_save_prepare(plan);
@@ -237,6 +264,7 @@ WEFT_API void weft_convolution_destroy(weft_convolution *convolution) {
 
 void weft_convolution_forget(weft_plan plan) {
     weft_overlap_save_release(plan);
+    weft_sampled_destroy(plan->sampled);
     weft_plan_destroy(&plan->convolution->kernel_plan);
     if (plan->convolution->array) weft_buffer_destroy(plan, &plan->convolution->array);
     weft_convolved_release(plan->convolution);
@@ -250,4 +278,5 @@ void weft_convolution_add_memory(weft_plan plan, weft_memory *memory) {
     memory->workspace += c->bytes;
     memory->tables += of_kernels.total;
     if (plan->overlap_save) weft_overlap_save_add_memory(plan, memory);
+    if (plan->sampled) memory->workspace += weft_sampled_bytes(plan->sampled);
 }

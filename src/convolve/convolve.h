@@ -20,6 +20,7 @@ typedef struct weft_convolved_axis {
     int64_t first;     /* element of the field convolved with the kernel's elements 0, 1, ... that
                           the result begins with */
     double spacing;
+    bool staggered; /* wavenumbers are those of WEFT_STAGGERED */
 } weft_convolved_axis;
 
 /* A convolution's problem, checked and completed. */
@@ -33,6 +34,7 @@ struct weft_convolution_private {
     double *covariance;   /* [rank * rank]: a copy of the caller's, or NULL */
     double zero[2];       /* a copy of the caller's kernel.zero */
     double *wave[WEFT_MAX_RANK]; /* wavenumbers by index, where the kernel makes fields; or NULL */
+    double *turn[WEFT_MAX_RANK]; /* of WEFT_STAGGERED: exp(i k h / 2), pairs, likewise; or NULL */
     char *snippet;               /* the same where kernels do it; or NULL */
     weft_box spectrum;           /* this rank's box of it */
     void *array;                 /* the kernel's spectrum over `points`, where the plan computes */
@@ -58,9 +60,13 @@ void weft_convolved_symbol(const weft_convolved *c, int threads, void *spectrum)
 /* The wavenumber of index i along an axis of the spectrum, and whether it stands for its negative
  * as well: index n/2. */
 double weft_convolved_wavenumber(const weft_convolved_axis *axis, int64_t i);
+/* The same before its discretization. */
+double weft_convolved_frequency(const weft_convolved_axis *axis, int64_t i);
 bool weft_convolved_folds(const weft_convolved_axis *axis, int64_t i);
 /* The kernel's value at a wavenumber. */
 void weft_convolved_symbol_at(const weft_convolved *c, const double *k, double value[2]);
+/* What the field's spectrum is multiplied by at an index of the whole array, over `points`. */
+void weft_convolved_symbol_of(const weft_convolved *c, const int64_t *index, double value[2]);
 /* What the field's spectrum is multiplied by where the kernel's is `value`: correlation and
  * deconvolution. */
 void weft_convolved_finish(const weft_convolved *c, double value[2]);

@@ -66,6 +66,15 @@ weft_status weft_convolved_find_waves(weft_convolved *c) {
             return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a kernel's wavenumbers");
         for (int64_t i = 0; i < axis->transform; i++)
             c->wave[a][i] = weft_convolved_wavenumber(axis, i);
+        if (!axis->staggered) continue;
+        c->turn[a] = malloc((size_t)axis->transform * 2 * sizeof *c->turn[a]);
+        if (!c->turn[a])
+            return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a kernel's phases");
+        for (int64_t i = 0; i < axis->transform; i++) {
+            const double angle = weft_convolved_frequency(axis, i) * axis->spacing / 2;
+            c->turn[a][2 * i] = cos(angle);
+            c->turn[a][2 * i + 1] = sin(angle);
+        }
     }
     return WEFT_SUCCESS;
 }
@@ -84,7 +93,11 @@ weft_status weft_convolved_write_snippet(weft_convolved *c) {
     for (int a = 0; a < rank; a++) weft_text_add(&t, "%lld,", (long long)c->axis[a].transform);
     weft_text_add(&t, "};\nconst real wave_step[] = {");
     for (int a = 0; a < rank; a++)
-        weft_text_add(&t, "(real)(%.17e),", weft_convolved_wavenumber(&c->axis[a], 1));
+        weft_text_add(&t, "(real)(%.17e),", weft_convolved_frequency(&c->axis[a], 1));
+    if (c->axis[0].staggered) {
+        weft_text_add(&t, "};\n#define WAVE_STAGGERED 1\nconst real wave_half[] = {");
+        for (int a = 0; a < rank; a++) weft_text_add(&t, "(real)(%.17e),", c->axis[a].spacing / 2);
+    }
     weft_text_add(&t,
                   "};\nconst real wave_factor = (real)(%.17e), "
                   "wave_lame[] = {(real)(%.17e), (real)(%.17e)};\n(void)wave_lame;\n%s",
@@ -190,6 +203,25 @@ static void multiply_folded(const weft_convolved *c, weft_kernel_kind kind, int 
     memcpy(p->out, sum, sizeof sum);
 }
 
+/* On a staggered grid the components off the diagonal lie half a cell lower along two axes: they
+ * are turned to where the others are and, made, back. Differences of neighbours are then i k at the
+ * place between them, with the k of the discretization. */
+static inline void multiply_staggered(const weft_convolved *c, int rank, const int64_t *index,
+                                      point *p) {
+    static const int axes[3][2] = {{1, 2}, {0, 2}, {0, 1}}; /* of yz, xz, xy */
+    const int pairs = rank == 3 ? 3 : 1, first = rank == 3 ? 0 : 2;
+    pair phase[3];
+    for (int i = 0; i < pairs; i++) {
+        const int a = axes[first + i][0], b = axes[first + i][1];
+        const double *x = c->turn[a] + 2 * index[a], *y = c->turn[b] + 2 * index[b];
+        phase[i] = (pair){x[0] * y[0] - x[1] * y[1], x[0] * y[1] + x[1] * y[0]};
+        p->in[rank + i] = phase[i][0] * p->in[rank + i] + phase[i][1] * times_i(p->in[rank + i]);
+    }
+    multiply(WEFT_KERNEL_ELASTIC, rank, c->problem.kernel.lame, p);
+    for (int i = 0; i < pairs; i++)
+        p->out[rank + i] = phase[i][0] * p->out[rank + i] - phase[i][1] * times_i(p->out[rank + i]);
+}
+
 /* ---- runs ---- */
 
 static inline pair number_of(const void *array, bool single, int64_t i) {
@@ -209,7 +241,7 @@ static inline void set_number(void *array, bool single, int64_t i, pair value) {
 /* One run, with what does not change in it known to the compiler. */
 static inline __attribute__((always_inline)) void
 apply(const weft_fields_run *run, const weft_convolved *c, weft_kernel_kind kind, int rank,
-      bool single, int in_fields, int out_fields) {
+      bool single, bool staggered, int in_fields, int out_fields) {
     int64_t index[3] = {0, 0, 0};
     const double factor = 1 / c->points;
     bool folds = false;
@@ -223,7 +255,9 @@ apply(const weft_fields_run *run, const weft_convolved *c, weft_kernel_kind kind
         for (int a = 0; a < rank; a++) p.k[a] = c->wave[a][index[a]];
         for (int f = 0; f < in_fields; f++)
             p.in[f] = number_of(run->in[f], single, i * run->in_stride);
-        if (folds || 2 * index[run->axis] == c->axis[run->axis].transform)
+        if (staggered)
+            multiply_staggered(c, rank, index, &p);
+        else if (folds || 2 * index[run->axis] == c->axis[run->axis].transform)
             multiply_folded(c, kind, rank, index, out_fields, &p);
         else
             multiply(kind, rank, c->problem.kernel.lame, &p);
@@ -237,10 +271,12 @@ void weft_convolved_apply_fields(const weft_fields_run *run, void *convolved) {
     const weft_kernel_kind kind = c->problem.kernel.kind;
     const int rank = c->problem.rank;
     const bool single = run->precision == WEFT_SINGLE;
-    if (kind == WEFT_KERNEL_ELASTIC && rank == 3 && single)
-        apply(run, c, WEFT_KERNEL_ELASTIC, 3, true, 6, 6);
+    if (c->axis[0].staggered)
+        apply(run, c, WEFT_KERNEL_ELASTIC, rank, single, true, run->in_fields, run->out_fields);
+    else if (kind == WEFT_KERNEL_ELASTIC && rank == 3 && single)
+        apply(run, c, WEFT_KERNEL_ELASTIC, 3, true, false, 6, 6);
     else if (kind == WEFT_KERNEL_ELASTIC && rank == 3)
-        apply(run, c, WEFT_KERNEL_ELASTIC, 3, false, 6, 6);
+        apply(run, c, WEFT_KERNEL_ELASTIC, 3, false, false, 6, 6);
     else
-        apply(run, c, kind, rank, single, run->in_fields, run->out_fields);
+        apply(run, c, kind, rank, single, false, run->in_fields, run->out_fields);
 }

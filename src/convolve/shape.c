@@ -19,7 +19,7 @@ static weft_status check_field(weft_convolution_problem *p) {
     WEFT_TRY(weft_check_range("problem.kind", (int)p->kind, WEFT_R2C));
     WEFT_TRY(weft_check_range("problem.precision", (int)p->precision, WEFT_SINGLE));
     WEFT_TRY(weft_check_range("problem.mode", (int)p->mode, WEFT_VALID));
-    if (p->method < WEFT_METHOD_AUTO || p->method > WEFT_OVERLAP_SAVE)
+    if (p->method < WEFT_METHOD_AUTO || p->method > WEFT_SAMPLES)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "problem.method is %lld; it must be a weft_convolution_method",
                          (long long)p->method);
@@ -183,6 +183,27 @@ static weft_status check_reach(const weft_convolution_problem *p, int *free_axes
         *free_axes, weft_kernel_kind_name(p->kernel.kind));
 }
 
+/* Differences are those of one point to the next, so the kernel is no longer one of free space. */
+static weft_status check_discretization(const weft_convolution_problem *p, int free_axes) {
+    const weft_kernel_kind kind = p->kernel.kind;
+    if (p->kernel.discretization == WEFT_SPECTRAL) return WEFT_SUCCESS;
+    if (p->kernel.discretization != WEFT_STAGGERED)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "problem.kernel.discretization is %lld; it must be a weft_discretization",
+                         (long long)p->kernel.discretization);
+    if (kind != WEFT_KERNEL_POISSON && kind != WEFT_KERNEL_SCREENED_POISSON &&
+        kind != WEFT_KERNEL_HEAT && kind != WEFT_KERNEL_RIESZ && kind != WEFT_KERNEL_LAPLACIAN &&
+        kind != WEFT_KERNEL_ELASTIC)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "problem.kernel.discretization is staggered, but kernel %s is neither a "
+                         "function of |k|^2 nor the elastic one; leave it 0",
+                         weft_kernel_kind_name(kind));
+    if (free_axes == 0) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "problem.kernel.discretization is staggered, but axes are free space; leave "
+                     "it 0");
+}
+
 static weft_status check_kernel(const weft_convolution_problem *p, int *free_axes) {
     const weft_convolution_kernel *k = &p->kernel;
     *free_axes = 0;
@@ -198,6 +219,7 @@ static weft_status check_kernel(const weft_convolution_problem *p, int *free_axe
                          k->kind == WEFT_KERNEL_HEAT ? ", 0 or more" : "");
     WEFT_TRY(weft_convolved_check_fields(p));
     WEFT_TRY(check_reach(p, free_axes));
+    WEFT_TRY(check_discretization(p, *free_axes));
     return check_zero(p, *free_axes);
 }
 
@@ -259,7 +281,8 @@ static void find_axis(const weft_convolved *c, int a, weft_convolved_axis *axis)
                                   .kernel = m,
                                   .origin = p->kernel.origin[a],
                                   .transform = p->n[a],
-                                  .kept = p->n[a]};
+                                  .kept = p->n[a],
+                                  .staggered = p->kernel.discretization == WEFT_STAGGERED};
     axis->spacing = (p->length[a] > 0 ? p->length[a] : (double)p->n[a]) / (double)p->n[a];
     if (p->correlate && array && !(reflects(axis->boundary) && axis->origin == 0))
         axis->origin = m - 1 - axis->origin;
@@ -333,7 +356,10 @@ weft_status weft_convolved_read(const weft_convolution_problem *given, weft_conv
 
 void weft_convolved_release(weft_convolved *c) {
     if (!c) return;
-    for (int a = 0; a < WEFT_MAX_RANK; a++) free(c->wave[a]);
+    for (int a = 0; a < WEFT_MAX_RANK; a++) {
+        free(c->wave[a]);
+        free(c->turn[a]);
+    }
     free(c->snippet);
     free(c->covariance);
     free(c);

@@ -95,10 +95,15 @@ void weft_convolved_put(const weft_convolved *c, void *spectrum, int64_t i, cons
 }
 
 bool weft_convolved_folds(const weft_convolved_axis *axis, int64_t i) {
-    return axis->type == WEFT_AXIS_OF_KIND && 2 * i == axis->transform;
+    return axis->type == WEFT_AXIS_OF_KIND && 2 * i == axis->transform && !axis->staggered;
 }
 
 double weft_convolved_wavenumber(const weft_convolved_axis *axis, int64_t i) {
+    const double k = weft_convolved_frequency(axis, i), h = axis->spacing;
+    return axis->staggered ? 2 / h * sin(k * h / 2) : k;
+}
+
+double weft_convolved_frequency(const weft_convolved_axis *axis, int64_t i) {
     const double length = axis->spacing * (double)axis->transform;
     if (axis->type == WEFT_DCT2) return pi * (double)i / length;
     if (axis->type == WEFT_DST2) return pi * (double)(i + 1) / length;
@@ -120,8 +125,7 @@ static void mean_of_signs(const weft_convolved *c, double *k, const int *folded,
     }
 }
 
-/* The symbol at an index of the global array. */
-static void symbol_of(const weft_convolved *c, const int64_t *index, double value[2]) {
+void weft_convolved_symbol_of(const weft_convolved *c, const int64_t *index, double value[2]) {
     double k[WEFT_MAX_RANK];
     int folded[WEFT_MAX_RANK], count = 0;
     for (int a = 0; a < c->problem.rank; a++) {
@@ -150,7 +154,7 @@ void weft_convolved_symbol(const weft_convolved *c, int threads, void *spectrum)
         for (int64_t i = 0; i < box->n[rank - 1]; i++) {
             double value[2];
             index[rank - 1] = box->lo[rank - 1] + i;
-            symbol_of(c, index, value);
+            weft_convolved_symbol_of(c, index, value);
             weft_convolved_put(c, spectrum, row * box->n[rank - 1] + i, value);
         }
     }

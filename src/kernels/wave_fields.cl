@@ -8,18 +8,31 @@
  *     real wave_step[]        the wavenumber of index 1
  *     real wave_factor        what all is multiplied by
  *     real wave_lame[2]       of the elastic kernel
+ *
+ * and, of the discretization WEFT_STAGGERED, which only the elastic one has, of WAVE_STAGGERED and
+ *
+ *     real wave_half[]        half a spacing along each axis
  */
 real wave_k[WAVE_RANK], wave_square = 0, wave_weight = wave_factor;
 int wave_folded = 0; /* bit a: the index along axis a is n/2, which stands for both signs */
+#ifdef WAVE_STAGGERED
+real2 wave_turn[WAVE_RANK]; /* exp(i k h / 2) */
+#endif
 UNROLL
 for (int a = 0; a < WAVE_RANK; ++a) {
     const long64 i = index[a];
     wave_k[a] = wave_step[a] * (real)(2 * i > wave_points[a] ? i - wave_points[a] : i);
-    wave_square += wave_k[a] * wave_k[a];
+#ifdef WAVE_STAGGERED
+    const real angle = wave_k[a] * wave_half[a];
+    wave_turn[a] = pair(cos(angle), sin(angle));
+    wave_k[a] = wave_turn[a].y / wave_half[a];
+#else
     if (2 * i == wave_points[a]) {
         wave_folded |= 1 << a;
         wave_weight *= (real)0.5;
     }
+#endif
+    wave_square += wave_k[a] * wave_k[a];
 }
 for (int signs = 0; signs < 1 << WAVE_RANK; ++signs) {
     real k[WAVE_RANK];
@@ -68,8 +81,13 @@ for (int signs = 0; signs < 1 << WAVE_RANK; ++signs) {
     for (int a = 0; a < WAVE_RANK; ++a) {
         u[a] = pair(0, 0);
         UNROLL
-        for (int b = 0; b < WAVE_RANK; ++b)
-            u[a] = complex_add(u[a], complex_scale(in[component[a][b]], k[b]));
+        for (int b = 0; b < WAVE_RANK; ++b) {
+            real2 stress = in[component[a][b]];
+#ifdef WAVE_STAGGERED /* where the others are, and the strain back: see fields.c */
+            if (a != b) stress = complex_multiply(stress, complex_multiply(wave_turn[a], wave_turn[b]));
+#endif
+            u[a] = complex_add(u[a], complex_scale(stress, k[b]));
+        }
         along = complex_add(along, complex_scale(u[a], k[a] * share));
     }
     UNROLL
@@ -79,8 +97,11 @@ for (int signs = 0; signs < 1 << WAVE_RANK; ++signs) {
     for (int a = 0; a < WAVE_RANK; ++a) {
         UNROLL
         for (int b = a; b < WAVE_RANK; ++b) {
-            const real2 twice = complex_add(complex_scale(u[b], k[a]), complex_scale(u[a], k[b]));
+            real2 twice = complex_add(complex_scale(u[b], k[a]), complex_scale(u[a], k[b]));
             const int at = component[a][b];
+#ifdef WAVE_STAGGERED
+            if (a != b) twice = complex_multiply_conjugate(twice, complex_multiply(wave_turn[a], wave_turn[b]));
+#endif
             out[at] = complex_add(out[at], complex_scale(twice, (real)0.5));
         }
     }

@@ -13,7 +13,9 @@ static weft_status self_split(weft_transport *transport, int color, int key,
                               weft_transport **group) {
     (void)color;
     (void)key;
-    return weft_transport_self_create(transport->simulated ? transport->size : 0, group);
+    WEFT_TRY(weft_transport_self_create(transport->simulated ? transport->size : 0, group));
+    (*group)->rank = transport->rank;
+    return WEFT_SUCCESS;
 }
 
 static void self_release(weft_transport *transport) {

@@ -1,0 +1,86 @@
+/*
+ * Convolution with little communication (Kulkarni, Franchetti, Kovacevic and others cut a grid into
+ * sub-domains in this way for Hooke's law): each rank convolves its own sources, and of the result,
+ * which is smooth away from them where the kernel is, it keeps samples on an octree (tree.h). One
+ * exchange brings to every rank those that it needs to interpolate the others' results in its box,
+ * where the transforms of an exact convolution exchange the whole array, twice or more often.
+ *
+ *   local.c        the convolution of a sub-domain, on the lattices of its tree
+ *   sampled.c      a rank's sub-domains one after the other, added up on the tree of its box
+ *   messages.c     which samples travel
+ *   interpolate.c  results from samples
+ *
+ * Grids of one or two axes have three here, the first ones of one point.
+ */
+#ifndef WEFT_SAMPLED_H
+#define WEFT_SAMPLED_H
+
+#include "convolve/convolve.h"
+#include "sampled/interpolate.h"
+#include "sampled/local.h"
+#include "sampled/tree.h"
+
+/* How a result is sampled. */
+typedef struct weft_sampling {
+    bool fixed;     /* weft_tree_fixed */
+    int points;     /* of the interpolation, along each axis */
+    double opening; /* strides are at most this share of the distance */
+    int64_t edge;   /* of sub-domains; 0: a rank's box is one */
+} weft_sampling;
+
+/* Samples that ranks send each other (messages.c). */
+typedef struct weft_sample_messages {
+    weft_run *send, *receive; /* [ranks]: numbers */
+    weft_alltoall *alltoall;  /* NULL: one rank */
+    void *out, *in;
+    int64_t sent, received; /* numbers */
+    double *scratch;        /* the nodes of one shell */
+    int64_t most_nodes;
+} weft_sample_messages;
+
+typedef struct weft_sampled {
+    weft_transport *transport; /* of its own; the plan's is that of simulated ranks */
+    const weft_convolved *convolved;
+    weft_sampling sampling;
+    int parts, fields, made;       /* numbers of an element; fields of a point before and after */
+    weft_region *source, *target;  /* [ranks]: boxes of the field and of the result */
+    weft_tree tree, sub;           /* of this rank's box, and of each of its sub-domains */
+    int64_t count[WEFT_TREE_AXES]; /* sub-domains along each axis; 0: the box is empty */
+    weft_local *local;
+    weft_interpolation *interpolation;
+    double *sources;                  /* of a sub-domain */
+    double *values[WEFT_TREE_LEVELS]; /* of `tree` */
+    double *of_sub[WEFT_TREE_LEVELS]; /* of `sub`; those of `tree` where there is one sub-domain */
+    double *sum;                      /* the result in this rank's box */
+    weft_sample_messages messages;
+    size_t bytes;
+} weft_sampled;
+
+/* Decides by problem.method whether c is done so; then sets how. Not collective. */
+weft_status weft_sampled_choose(weft_context ctx, const weft_convolved *c,
+                                const weft_options *options, bool *chosen);
+/* Makes plan->sampled, of a plan over simulated ranks that has the boxes. Collective. */
+weft_status weft_sampled_create(weft_plan plan, weft_context ctx, const weft_convolved *c);
+void weft_sampled_destroy(weft_sampled *sampled);
+size_t weft_sampled_bytes(const weft_sampled *sampled);
+
+/* The tree of a rank's box. */
+weft_tree weft_sampled_tree(const weft_sampled *s, const int64_t *edge);
+
+/* Adds what a tree around a box at lo tells of a box of points, every so many of the grid's, to
+ * sum: [made] arrays of the box's extents. */
+void weft_sampled_add(const weft_sampled *s, const weft_tree *tree, const int64_t *lo,
+                      double *const *values, const int64_t *step, const weft_region *box,
+                      double *sum);
+
+/* The same of one shell, of whose level the lattice has what is needed. */
+void weft_sampled_add_shell(const weft_sampled *s, const weft_tree *tree,
+                            const weft_tree_shell *shell, const weft_lattice *lattice,
+                            const int64_t *step, const weft_region *box, double *sum);
+
+/* messages.c: sizes and memory; the exchange, whose results are added to s->sum. Collective. */
+weft_status weft_sample_messages_create(weft_sampled *s);
+void weft_sample_messages_destroy(weft_sampled *s);
+weft_status weft_sample_messages_run(weft_sampled *s, weft_recorder *recorder);
+
+#endif
