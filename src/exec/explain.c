@@ -250,6 +250,7 @@ WEFT_API weft_status weft_plan_explain(weft_plan plan, FILE *stream, weft_format
     weft_plan_memory(plan, &memory);
     json_t *report = plan->composition ? weft_composition_explain(plan, &memory)
                                        : weft_explain_plan(plan, &memory);
+    if (plan->sampled) json_object_set_new(report, "samples", weft_sampled_explain(plan));
     const locale_t before = weft_c_locale_begin();
     bool written = true;
     if (format == WEFT_JSON)

@@ -197,6 +197,31 @@ static void write_overlap_save(const json_t *o, FILE *stream) {
     fputs(" are kept; one tile:\n", stream);
 }
 
+/* A convolution by samples, before the plan of the exact one. */
+static void write_samples(const json_t *s, FILE *stream) {
+    const json_t *levels = json_object_get(s, "levels");
+    if (!s) return;
+    write_list(json_object_get(s, "subdomains"), "samples: ", " x ", stream);
+    write_list(json_object_get(s, "subdomain"), " sub-domains of ", " x ", stream);
+    fprintf(stream, ", %s", text(s, "pattern"));
+    if (strcmp(text(s, "pattern"), "graded") == 0)
+        fprintf(stream, " by %g of the distance", number(s, "opening"));
+    fprintf(stream, ", interpolated from %.0f points along each axis\n",
+            number(s, "interpolation"));
+    for (size_t i = 0; i < json_array_size(levels); i++) {
+        const json_t *level = json_array_get(levels, i);
+        write_list(json_object_get(level, "stride"), "  every ", " x ", stream);
+        fprintf(stream, " points up to %.0f from this rank's box: ", number(level, "reach") - 1);
+        write_list(json_object_get(level, "points"), "", " x ", stream);
+        fputc('\n', stream);
+    }
+    fprintf(stream, "  %.0f samples outside of the box; this rank sends ", number(s, "samples"));
+    write_bytes(number(s, "bytes_sent"), stream);
+    fputs(", with the exact method ", stream);
+    write_bytes(number(s, "exact_bytes_sent"), stream);
+    fputs("\nthe exact method, not built:\n", stream);
+}
+
 static void write_plan(const json_t *report, FILE *stream) {
     const json_t *problem = json_object_get(report, "problem");
     const json_t *shape = json_object_get(problem, "shape");
@@ -204,6 +229,7 @@ static void write_plan(const json_t *report, FILE *stream) {
     const json_t *schedules = json_object_get(report, "schedules");
     const json_t *rejected = json_object_get(report, "rejected");
     write_overlap_save(json_object_get(report, "overlap_save"), stream);
+    write_samples(json_object_get(report, "samples"), stream);
     write_list(shape, "", " x ", stream);
     write_list(line, " as ", " x ", stream);
     fprintf(stream, " %s %s", text(problem, "kind"), text(problem, "precision"));
