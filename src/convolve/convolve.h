@@ -65,6 +65,12 @@ double weft_convolved_frequency(const weft_convolved_axis *axis, int64_t i);
 bool weft_convolved_folds(const weft_convolved_axis *axis, int64_t i);
 /* The kernel's value at a wavenumber. */
 void weft_convolved_symbol_at(const weft_convolved *c, const double *k, double value[2]);
+/* Whether the kernel's spectrum is a real function of |k|^2; and that function over `points`, of
+ * count wavenumbers of which `square` are the squares along one axis, the first of them that of
+ * index 0, and `across` the sum of those along the others. */
+bool weft_convolved_is_radial(const weft_convolved *c);
+void weft_convolved_radial_row(const weft_convolved *c, double across, const double *square,
+                               int64_t count, double *value);
 /* What the field's spectrum is multiplied by at an index of the whole array, over `points`. */
 void weft_convolved_symbol_of(const weft_convolved *c, const int64_t *index, double value[2]);
 /* What the field's spectrum is multiplied by where the kernel's is `value`: correlation and

@@ -31,10 +31,53 @@ static void derivative(const double *k, int rank, const int *order, double value
     value[1 - sum % 2] = 0;
 }
 
+bool weft_convolved_is_radial(const weft_convolved *c) {
+    switch (c->problem.kernel.kind) {
+    case WEFT_KERNEL_POISSON:
+    case WEFT_KERNEL_SCREENED_POISSON:
+    case WEFT_KERNEL_HEAT:
+    case WEFT_KERNEL_RIESZ:
+    case WEFT_KERNEL_LAPLACIAN:
+        return !c->complex_factors && !c->problem.deconvolve;
+    default:
+        return false;
+    }
+}
+
+/* The formula, of a kernel that is one of |k|^2. */
+static inline double radial(const weft_convolution_kernel *kernel, double square) {
+    const double parameter = kernel->parameter;
+    switch (kernel->kind) {
+    case WEFT_KERNEL_POISSON:
+        return 1 / square;
+    case WEFT_KERNEL_SCREENED_POISSON:
+        return 1 / (square + parameter * parameter);
+    case WEFT_KERNEL_HEAT:
+        return exp(-parameter * square);
+    case WEFT_KERNEL_RIESZ:
+        return pow(square, parameter / 2);
+    default: /* WEFT_KERNEL_LAPLACIAN */
+        return -square;
+    }
+}
+
+void weft_convolved_radial_row(const weft_convolved *c, double across, const double *square,
+                               int64_t count, double *value) {
+    const weft_convolution_kernel *kernel = &c->problem.kernel;
+    const double over = 1 / c->points, screen = kernel->parameter * kernel->parameter;
+    if (kernel->kind == WEFT_KERNEL_POISSON)
+        for (int64_t i = 0; i < count; i++) value[i] = over / (across + square[i]);
+    else if (kernel->kind == WEFT_KERNEL_SCREENED_POISSON)
+        for (int64_t i = 0; i < count; i++) value[i] = over / (across + square[i] + screen);
+    else
+        for (int64_t i = 0; i < count; i++) value[i] = over * radial(kernel, across + square[i]);
+    if (across == 0 && kernel->zero && square[0] == 0) value[0] = over * kernel->zero[0];
+}
+
 void weft_convolved_symbol_at(const weft_convolved *c, const double *k, double value[2]) {
     const weft_convolution_kernel *kernel = &c->problem.kernel;
     const int rank = c->problem.rank;
-    const double square = sum_of_squares(k, rank), parameter = kernel->parameter;
+    const double square = sum_of_squares(k, rank);
     value[0] = value[1] = 0;
     if (square == 0 && kernel->zero) {
         value[0] = kernel->zero[0];
@@ -42,8 +85,6 @@ void weft_convolved_symbol_at(const weft_convolved *c, const double *k, double v
         return;
     }
     switch (kernel->kind) {
-    case WEFT_KERNEL_ARRAY:
-        return;
     case WEFT_KERNEL_FUNCTION:
         kernel->function(k, rank, value, kernel->argument);
         return;
@@ -51,24 +92,16 @@ void weft_convolved_symbol_at(const weft_convolved *c, const double *k, double v
         value[0] = gaussian(k, rank, kernel->covariance);
         return;
     case WEFT_KERNEL_POISSON:
-        value[0] = 1 / square;
-        return;
     case WEFT_KERNEL_SCREENED_POISSON:
-        value[0] = 1 / (square + parameter * parameter);
-        return;
     case WEFT_KERNEL_HEAT:
-        value[0] = exp(-parameter * square);
-        return;
     case WEFT_KERNEL_RIESZ:
-        value[0] = pow(square, parameter / 2);
+    case WEFT_KERNEL_LAPLACIAN:
+        value[0] = radial(kernel, square);
         return;
     case WEFT_KERNEL_DERIVATIVE:
         derivative(k, rank, kernel->order, value);
         return;
-    case WEFT_KERNEL_LAPLACIAN:
-        value[0] = -square;
-        return;
-    default: /* kernels that make fields from one another: fields.c */
+    default: /* arrays; kernels that make fields from one another: fields.c */
         return;
     }
 }

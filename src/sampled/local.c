@@ -23,6 +23,7 @@ typedef struct worker {
     pair *rows;                      /* [fields][ROWS][N_z] */
     pair *folded;                    /* the same of a lattice; or [period_y][n_z] of one field */
     pair *columns[WEFT_TREE_LEVELS]; /* [fields made][N_y][n_z] */
+    double *factors;                 /* [N_z]: of a row */
 } worker;
 
 struct weft_local {
@@ -31,7 +32,9 @@ struct weft_local {
     weft_context context;      /* of this process alone */
     int threads, fields, made; /* fields of a point, before and after */
     bool real;
-    int64_t waves; /* kx that are worked on: N_x, or of real fields N_x / 2 + 1 */
+    double
+        *square[WEFT_TREE_AXES]; /* of wavenumbers by index, where the kernel is radial; or NULL */
+    int64_t waves;               /* kx that are worked on: N_x, or of real fields N_x / 2 + 1 */
     weft_plan forward_x, inverse_x[WEFT_TREE_LEVELS];
     double *lines;                /* [N_x][edge_y * edge_z] numbers of a field */
     pair *spectrum;               /* [fields][waves][edge_y * edge_z] */
@@ -80,6 +83,10 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
 static void make_worker(weft_local *l, worker *w, weft_status *status) {
     const weft_tree *t = l->tree;
     const int64_t *n = t->period, most = larger(l->fields, l->made);
@@ -96,6 +103,7 @@ static void make_worker(weft_local *l, worker *w, weft_status *status) {
         folded = larger(folded, v->period[Y] * v->n[Z]);
     }
     w->folded = reserve(l, status, folded, sizeof(pair));
+    w->factors = reserve(l, status, n[Z], sizeof(double));
 }
 
 static void make_lines(weft_local *l, weft_status *status) {
@@ -116,6 +124,19 @@ static void make_lines(weft_local *l, weft_status *status) {
     l->stretched = reserve(l, status, stretched, sizeof(double));
 }
 
+/* Axes that the problem does not have are of one point, of wavenumber 0. */
+static void find_squares(weft_local *l, weft_status *status) {
+    const int rank = l->convolved->problem.rank, first = WEFT_TREE_AXES - rank;
+    if (!weft_convolved_is_radial(l->convolved)) return;
+    for (int a = 0; a < WEFT_TREE_AXES; a++) {
+        l->square[a] = reserve(l, status, l->tree->period[a], sizeof(double));
+        for (int64_t i = 0; i < l->tree->period[a] && l->square[a] && a >= first; i++) {
+            const double k = weft_convolved_wavenumber(&l->convolved->axis[a - first], i);
+            l->square[a][i] = k * k;
+        }
+    }
+}
+
 weft_status weft_local_create(const weft_convolved *c, const weft_tree *tree, int threads,
                               weft_local **made) {
     weft_local *l = *made = calloc(1, sizeof *l);
@@ -131,6 +152,7 @@ weft_status weft_local_create(const weft_convolved *c, const weft_tree *tree, in
     for (int i = 0; i < l->threads && status == WEFT_SUCCESS; i++)
         make_worker(l, &l->worker[i], &status);
     make_lines(l, &status);
+    find_squares(l, &status);
     return status;
 }
 
@@ -140,6 +162,7 @@ static void release_worker(worker *w) {
     free(w->plane);
     free(w->rows);
     free(w->folded);
+    free(w->factors);
     for (int i = 0; i < WEFT_TREE_LEVELS; i++) {
         weft_plan_destroy(&w->inverse_y[i]);
         weft_plan_destroy(&w->inverse_z[i]);
@@ -155,6 +178,7 @@ void weft_local_destroy(weft_local *l) {
         weft_plan_destroy(&l->inverse_x[i]);
         free(l->sums[i]);
     }
+    for (int a = 0; a < WEFT_TREE_AXES; a++) free(l->square[a]);
     free(l->worker);
     free(l->lines);
     free(l->spectrum);
@@ -178,8 +202,11 @@ static weft_status transform(weft_plan plan, weft_direction direction, void *arr
 static void scatter_rows(const double *from, int64_t count, int64_t row, int64_t lo, int64_t period,
                          double *to) {
     memset(to, 0, (size_t)(period * row) * sizeof *to);
-    for (int64_t i = 0; i < count; i++)
-        memcpy(to + weft_modulo(lo + i, period) * row, from + i * row, (size_t)row * sizeof *to);
+    for (int64_t i = 0, run; i < count; i += run) {
+        const int64_t start = weft_modulo(lo + i, period);
+        run = smaller(period - start, count - i);
+        memcpy(to + start * row, from + i * row, (size_t)(run * row) * sizeof *to);
+    }
 }
 
 /* Sources to their spectrum along x. */
@@ -201,57 +228,77 @@ static weft_status forward_x(weft_local *l, const int64_t *lo, const double *sou
     return WEFT_SUCCESS;
 }
 
-/* The rows' spectra times the kernel, for wavenumbers kx and, from ky on, so many of y. */
-static void multiply(const weft_local *l, worker *w, int64_t kx, int64_t ky, int64_t rows) {
+/* One row's spectra of all fields become those that the kernel makes of them. */
+static void make_fields(const weft_local *l, pair *row, const int64_t *index) {
     const weft_convolved *c = l->convolved;
     const int64_t n = l->tree->period[Z];
-    const int rank = c->problem.rank;
+    void *field[WEFT_TREE_PARTS];
+    weft_fields_run run = {.in = (const void *const *)field,
+                           .out = field,
+                           .count = n,
+                           .in_stride = 1,
+                           .out_stride = 1,
+                           .in_fields = l->fields,
+                           .out_fields = l->made,
+                           .axis = c->problem.rank - 1,
+                           .precision = WEFT_DOUBLE,
+                           .complex_elements = 1};
+    for (int f = 0; f < WEFT_TREE_PARTS; f++) field[f] = row + f * ROWS * n;
+    memcpy(run.index, index, (size_t)c->problem.rank * sizeof *index);
+    weft_convolved_apply_fields(&run, (void *)(uintptr_t)c);
+}
+
+static void multiply_by_function(const weft_local *l, pair *row, int64_t *index) {
+    int64_t *along = &index[l->convolved->problem.rank - 1];
+    for (int64_t z = 0; z < l->tree->period[Z]; z++) {
+        const double re = row[z][0], im = row[z][1];
+        double k[2];
+        *along = z;
+        weft_convolved_symbol_of(l->convolved, index, k);
+        row[z][0] = re * k[0] - im * k[1];
+        row[z][1] = re * k[1] + im * k[0];
+    }
+}
+
+/* The rows' spectra times the kernel, for wavenumbers kx and, from ky on, so many of y. */
+static void multiply(const weft_local *l, worker *w, int64_t kx, int64_t ky, int64_t rows) {
+    const int64_t n = l->tree->period[Z];
     for (int64_t r = 0; r < rows; r++) {
         pair *row = w->rows + r * n;
-        int64_t index[WEFT_MAX_RANK + 2] = {kx, ky + r, 0}, *of_problem = index + 3 - rank;
-        if (weft_convolved_makes_fields(c)) {
-            void *field[WEFT_TREE_PARTS];
-            weft_fields_run run = {.in = (const void *const *)field,
-                                   .out = field,
-                                   .count = n,
-                                   .in_stride = 1,
-                                   .out_stride = 1,
-                                   .in_fields = l->fields,
-                                   .out_fields = l->made,
-                                   .axis = rank - 1,
-                                   .precision = WEFT_DOUBLE,
-                                   .complex_elements = 1};
-            for (int f = 0; f < WEFT_TREE_PARTS; f++) field[f] = row + f * ROWS * n;
-            memcpy(run.index, of_problem, (size_t)rank * sizeof *index);
-            weft_convolved_apply_fields(&run, (void *)(uintptr_t)c);
-            continue;
-        }
-        for (int64_t z = 0; z < n; z++) {
-            double k[2], re = row[z][0];
-            index[2] = z;
-            weft_convolved_symbol_of(c, of_problem, k);
-            row[z][0] = re * k[0] - row[z][1] * k[1];
-            row[z][1] = re * k[1] + row[z][1] * k[0];
+        int64_t index[WEFT_MAX_RANK + 2] = {kx, ky + r, 0};
+        int64_t *of_problem = index + WEFT_TREE_AXES - l->convolved->problem.rank;
+        if (weft_convolved_makes_fields(l->convolved)) {
+            make_fields(l, row, of_problem);
+        } else if (l->square[Z]) {
+            weft_convolved_radial_row(l->convolved, l->square[X][kx] + l->square[Y][ky + r],
+                                      l->square[Z], n, w->factors);
+            for (int64_t z = 0; z < n; z++) {
+                row[z][0] *= w->factors[z];
+                row[z][1] *= w->factors[z];
+            }
+        } else {
+            multiply_by_function(l, row, of_problem);
         }
     }
 }
 
 /* Sums what a shorter transform cannot tell apart: rows of `row` numbers that lie a multiple of
- * `period` apart. */
+ * `period`, which divides their number, apart. */
 static void fold(const double *from, int64_t rows, int64_t row, int64_t period, double *to) {
-    memcpy(to, from, (size_t)(period * row) * sizeof *to);
-    for (int64_t i = period; i < rows; i++) {
-        const double *next = from + i * row;
-        double *sum = to + i % period * row;
-        for (int64_t k = 0; k < row; k++) sum[k] += next[k];
-    }
+    const int64_t count = period * row;
+    memcpy(to, from, (size_t)count * sizeof *to);
+    for (int64_t i = count; i < rows * row; i += count)
+        for (int64_t k = 0; k < count; k++) to[k] += from[i + k];
 }
 
 /* So many consecutive rows of a periodic array, from one on. */
 static void gather_rows(const double *from, int64_t row, int64_t period, int64_t first,
                         int64_t count, double *to) {
-    for (int64_t i = 0; i < count; i++)
-        memcpy(to + i * row, from + weft_modulo(first + i, period) * row, (size_t)row * sizeof *to);
+    for (int64_t i = 0, run; i < count; i += run) {
+        const int64_t start = weft_modulo(first + i, period);
+        run = smaller(period - start, count - i);
+        memcpy(to + i * row, from + start * row, (size_t)(run * row) * sizeof *to);
+    }
 }
 
 /* Some rows back to the lattices' z. */
