@@ -1037,14 +1037,18 @@ typedef struct weft_convolution_problem {
     int deconvolve;     /* 1: by conj(K) / (|K|^2 + regularizer) in place of the spectrum K */
     double regularizer; /* 0 or more */
     int64_t method;     /* a weft_convolution_method */
-    /* WEFT_SAMPLES. */
+    /* WEFT_SAMPLES: the error that the result may have, in the norm relative to its own. It is
+     * measured with a few points of sources when the convolution is created, which fails where it
+     * would be larger; unless opening or interpolation are given, those that need the fewest
+     * samples are taken. 0: 1e-3 or, if they are given, any. */
+    double tolerance;
     int64_t pattern;       /* a weft_sample_pattern */
     double opening;        /* of WEFT_GRADED: at most 2 / interpolation; 0: 1/4 */
     int64_t interpolation; /* lattice points along each axis that a value is interpolated from, by
                               the polynomial through them: 2, 4 or 6; 0: 4, or 2 with WEFT_FIXED */
     int64_t subdomain;     /* edge of the boxes, in points, into which a rank's part of the field is
                               cut, to be convolved one after the other; 0: it is one box */
-    int64_t reserved[11];
+    int64_t reserved[10];
 } weft_convolution_problem;
 
 /* A convolution is a composition, and so a plan: weft_plan_box and weft_plan_bytes tell the boxes

@@ -34,6 +34,7 @@ static int checksum(weft_context ctx, const weft_convolved *c, const void *kerne
     sum = HASH(sum, p->batch);
     sum = HASH(sum, p->mode);
     sum = HASH(sum, p->method);
+    sum = HASH(sum, p->tolerance);
     sum = HASH(sum, p->pattern);
     sum = HASH(sum, p->opening);
     sum = HASH(sum, p->interpolation);

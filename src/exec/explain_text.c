@@ -206,8 +206,9 @@ static void write_samples(const json_t *s, FILE *stream) {
     fprintf(stream, ", %s", text(s, "pattern"));
     if (strcmp(text(s, "pattern"), "graded") == 0)
         fprintf(stream, " by %g of the distance", number(s, "opening"));
-    fprintf(stream, ", interpolated from %.0f points along each axis\n",
-            number(s, "interpolation"));
+    fprintf(stream, ", interpolated from %.0f points along each axis", number(s, "interpolation"));
+    if (number(s, "error") > 0) fprintf(stream, "; error about %.1e", number(s, "error"));
+    fputc('\n', stream);
     for (size_t i = 0; i < json_array_size(levels); i++) {
         const json_t *level = json_array_get(levels, i);
         write_list(json_object_get(level, "stride"), "  every ", " x ", stream);

@@ -34,6 +34,9 @@ static weft_status check_sampling(const weft_convolution_problem *p) {
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "problem.opening is %g; it is a share of the distance, up to 1, or 0",
                          p->opening);
+    if (!(p->tolerance >= 0))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "problem.tolerance is %g; give a relative error, or 0", p->tolerance);
     if (p->subdomain < 0)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "problem.subdomain is %lld; give the edge of sub-domains, or 0",
@@ -51,7 +54,6 @@ weft_status weft_sampled_choose(weft_context ctx, const weft_convolved *c,
                      "problem.method is samples, but %s; leave problem.method 0", why);
 }
 
-/* Relative errors fall as opening^points. */
 static weft_sampling sampling_of(const weft_convolution_problem *p) {
     weft_sampling s = {.fixed = p->pattern == WEFT_FIXED,
                        .points = (int)p->interpolation,
@@ -71,6 +73,20 @@ weft_tree weft_sampled_tree(const weft_sampled *s, const int64_t *edge) {
     for (int a = 0; a < p->rank; a++) period[WEFT_TREE_AXES - p->rank + a] = p->n[a];
     if (s->sampling.fixed) return weft_tree_fixed(period, edge, s->sampling.points);
     return weft_tree_graded(period, edge, s->sampling.points, s->sampling.opening);
+}
+
+/* All ranks choose alike: with the box of the first one, which is no smaller than others. */
+static weft_status choose_sampling(weft_sampled *s) {
+    const weft_convolution_problem *p = &s->convolved->problem;
+    const bool given = p->opening > 0 || p->interpolation > 0 || p->pattern == WEFT_FIXED;
+    int64_t edge[WEFT_TREE_AXES];
+    s->sampling = sampling_of(p);
+    for (int a = 0; a < WEFT_TREE_AXES; a++) {
+        const int64_t most = s->sampling.edge > 0 ? s->sampling.edge : s->source[0].n[a];
+        edge[a] = s->source[0].n[a] < most ? s->source[0].n[a] : most;
+    }
+    const weft_tree around = weft_sampled_tree(s, edge);
+    return weft_sampling_choose(s->convolved, &around, given, &s->sampling);
 }
 
 /* The box of a rank, with three axes. */
@@ -168,12 +184,12 @@ weft_status weft_sampled_create(weft_plan plan, weft_context ctx, const weft_con
           : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by samples");
     WEFT_TRY(weft_agree(ctx->transport, status));
     s->convolved = c;
-    s->sampling = sampling_of(&c->problem);
     s->parts = c->real ? 1 : 2;
     s->fields = weft_convolved_fields(c, false);
     s->made = weft_convolved_fields(c, true);
     WEFT_TRY(ctx->transport->ops->split(ctx->transport, 0, ctx->transport->rank, &s->transport));
     WEFT_TRY(weft_agree(s->transport, find_boxes(s, plan)));
+    WEFT_TRY(weft_agree(s->transport, choose_sampling(s)));
     WEFT_TRY(weft_agree(s->transport, make_memory(s, plan->call.options.threads)));
     return weft_agree(s->transport, weft_sample_messages_create(s));
 }

@@ -9,6 +9,7 @@
  *   sampled.c      a rank's sub-domains one after the other, added up on the tree of its box
  *   messages.c     which samples travel
  *   interpolate.c  results from samples
+ *   accuracy.c     the pattern that is accurate enough
  *
  * Grids of one or two axes have three here, the first ones of one point.
  */
@@ -26,6 +27,7 @@ typedef struct weft_sampling {
     int points;     /* of the interpolation, along each axis */
     double opening; /* strides are at most this share of the distance */
     int64_t edge;   /* of sub-domains; 0: a rank's box is one */
+    double error;   /* relative, as measured with a point of sources; 0: not known */
 } weft_sampling;
 
 /* Samples that ranks send each other (messages.c). */
@@ -63,6 +65,11 @@ weft_status weft_sampled_choose(weft_context ctx, const weft_convolved *c,
 weft_status weft_sampled_create(weft_plan plan, weft_context ctx, const weft_convolved *c);
 void weft_sampled_destroy(weft_sampled *sampled);
 size_t weft_sampled_bytes(const weft_sampled *sampled);
+
+/* Measures the error of what is given or, unless it is, finds the pattern with the fewest samples
+ * around the box of a tree that is accurate enough (accuracy.c). Not collective. */
+weft_status weft_sampling_choose(const weft_convolved *c, const weft_tree *around, bool given,
+                                 weft_sampling *sampling);
 
 /* The tree of a rank's box. */
 weft_tree weft_sampled_tree(const weft_sampled *s, const int64_t *edge);

@@ -35,12 +35,13 @@ static void fail(const sampled_case *c, const char *what) {
 static void describe(sampled_case *c, int number) {
     const weft_convolution_problem *p = &c->problem;
     snprintf(c->text, sizeof c->text,
-             "case %d: %s %s batch %d kernel %s%s, n %d %d %d, opening %g points %d edge %d "
+             "case %d: %s %s batch %d kernel %s%s, n %d %d %d, tolerance %g opening %g points %d "
+             "edge %d "
              "pattern %d%s, %s grid %d threads %d",
              number, weft_kind_name(p->kind), weft_precision_name(p->precision), (int)p->batch,
              weft_kernel_kind_name(p->kernel.kind), p->correlate ? " correlate" : "", (int)p->n[0],
-             (int)p->n[1], (int)p->n[2], p->opening, (int)p->interpolation, (int)p->subdomain,
-             (int)p->pattern, p->fields_fastest ? " fields fastest" : "",
+             (int)p->n[1], (int)p->n[2], p->tolerance, p->opening, (int)p->interpolation,
+             (int)p->subdomain, (int)p->pattern, p->fields_fastest ? " fields fastest" : "",
              weft_decomposition_name(c->options.decomposition), c->options.grid[0],
              c->options.threads);
 }
@@ -92,6 +93,12 @@ static void choose(sampled_case *c, int number) {
     p->pattern = random_below(6) ? WEFT_GRADED : WEFT_FIXED;
     c->dense = random_below(2) == 0 && p->pattern == WEFT_GRADED;
     p->opening = c->dense ? 1e-3 : (double)random_between(1, 4) / 8;
+    if (!c->dense && random_below(4) == 0) {
+        p->tolerance = pow(10, -(double)random_between(2, 4));
+        p->pattern = WEFT_GRADED;
+        p->interpolation = 0;
+        p->opening = 0;
+    }
     c->options.threads = ranks > 2 ? 1 : 1 + random_below(3);
     c->options.decomposition = decompositions[random_below(5)];
     describe(c, number);
@@ -102,6 +109,7 @@ static void choose(sampled_case *c, int number) {
 static double allowed(const weft_convolution_problem *p, bool dense) {
     const double rounding = p->precision == WEFT_SINGLE ? 2e-5 : 1e-12;
     if (dense) return rounding;
+    if (p->tolerance > 0) return p->tolerance;
     if (p->pattern == WEFT_FIXED) return 2; /* noise right beside the box has its own size */
     const double opening = fmin(p->opening, 2.0 / (double)p->interpolation);
     return 2 * pow(opening * 2, (double)p->interpolation) + rounding;
