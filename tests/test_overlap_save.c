@@ -1,7 +1,7 @@
 /* Convolutions by overlap-save beside those of the whole field: random shapes, kernels, modes,
  * kinds, precisions, batches and threads (WEFT_TEST_SEED); which of the two is chosen; what plans
  * tell of it; what is refused. Direct sums: tests/mpi/convolve.c. */
-#include "one_context.h"
+#include "explanations.h"
 #include "random_numbers.h"
 
 #include <math.h>
@@ -58,18 +58,6 @@ static void *result_of(weft_convolution made, const void *in, size_t *bytes) {
     memset(out, 0xff, *bytes);
     ok(weft_convolution_execute(made, in, out));
     return out;
-}
-
-static bool explanation_has(weft_convolution made, weft_format format, const char *words) {
-    char *text = NULL;
-    size_t length = 0;
-    FILE *stream = open_memstream(&text, &length);
-    assert_non_null(stream);
-    ok(weft_plan_explain(made, stream, format));
-    fclose(stream);
-    const bool found = strstr(text, words) != NULL;
-    free(text);
-    return found;
 }
 
 static bool is_by_tiles(weft_convolution made) {

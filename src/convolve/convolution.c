@@ -229,7 +229,7 @@ static weft_status check(weft_convolution convolution, const char *function) {
 static weft_status set_kernel(weft_plan plan, const void *array) {
     weft_convolved *c = plan->convolution;
     weft_status status = WEFT_SUCCESS;
-    if (plan->transport->simulated)
+    if (plan->transport->simulated && !plan->sampled)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "weft_convolution_set_kernel: a plan over simulated ranks can only be "
                          "explained");

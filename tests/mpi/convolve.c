@@ -416,12 +416,21 @@ static void odd_function(const double *k, int axes, double value[2], void *argum
 static double covariance[WEFT_MAX_RANK * WEFT_MAX_RANK];
 static const double zero[2] = {0, 0};
 
+/* The wavenumber along an axis of the kernel. */
+static double discrete(const weft_convolution_problem *p, int a) {
+    const double h = p->length[a] > 0 ? p->length[a] / (double)p->n[a] : 1;
+    if (p->kernel.discretization == WEFT_SPECTRAL) return wavenumber[a];
+    return 2 * sin(wavenumber[a] * h / 2) / h;
+}
+
 static void choose_symbol(weft_convolution_problem *p, double *argument) {
     weft_convolution_kernel *k = &p->kernel;
     double square = 0, form = 0;
-    for (int a = 0; a < p->rank; a++) square += wavenumber[a] * wavenumber[a];
     k->kind = (weft_kernel_kind)(1 + random_below(8));
     k->parameter = 0.3 + 0.1 * random_below(10);
+    if (k->kind >= WEFT_KERNEL_POISSON && k->kind != WEFT_KERNEL_DERIVATIVE && random_below(3) == 0)
+        k->discretization = WEFT_STAGGERED;
+    for (int a = 0; a < p->rank; a++) square += pow(discrete(p, a), 2);
     memset(covariance, 0, sizeof covariance);
     switch (k->kind) {
     case WEFT_KERNEL_FUNCTION: {
@@ -517,11 +526,20 @@ static int component(int axes, int a, int b) {
     return axes == 2 ? 2 : 6 - a - b;
 }
 
+/* From where component (a, b) is to the middle of the cell. */
+static double complex turn(const weft_convolution_problem *p, int a, int b) {
+    if (p->kernel.discretization == WEFT_SPECTRAL || a == b) return 1;
+    return cexp(I / 2 *
+                (wavenumber[a] * p->length[a] / (double)p->n[a] +
+                 wavenumber[b] * p->length[b] / (double)p->n[b]));
+}
+
 /* The matrices in their textbook forms: the elastic one is Gamma_abij of four indices. */
 static double complex made_of(const weft_convolution_problem *p, int field) {
-    const double *k = wavenumber, lambda = p->kernel.lame[0], mu = p->kernel.lame[1];
-    double square = 0;
+    const double lambda = p->kernel.lame[0], mu = p->kernel.lame[1];
+    double k[3] = {0}, square = 0;
     double complex along = 0, sum = 0;
+    for (int a = 0; a < p->rank; a++) k[a] = discrete(p, a);
     for (int a = 0; a < p->rank; a++) square += k[a] * k[a];
     for (int a = 0; a < p->rank; a++) along += k[a] * amplitude[a];
     switch (p->kernel.kind) {
@@ -548,9 +566,9 @@ static double complex made_of(const weft_convolution_problem *p, int field) {
             const double gamma =
                 four / (4 * mu * square) - (lambda + mu) / (mu * (lambda + 2 * mu)) * k[a] * k[b] *
                                                k[i] * k[j] / (square * square);
-            sum += gamma * amplitude[component(p->rank, i, j)];
+            sum += gamma * amplitude[component(p->rank, i, j)] * turn(p, i, j);
         }
-    return sum;
+    return sum * conj(turn(p, a, b));
 }
 
 static double complex wave_times(const convolve_case *c, const int64_t *index,
@@ -627,6 +645,8 @@ static void fields_case(int number) {
     if (identity) p->kind = WEFT_C2C;
     p->kernel.lame[0] = 0.5 + random_below(3);
     p->kernel.lame[1] = 1 + random_below(3);
+    if (p->kernel.kind == WEFT_KERNEL_ELASTIC && random_below(2))
+        p->kernel.discretization = WEFT_STAGGERED;
     p->fields_fastest = random_below(2);
     p->batch = p->fields_fastest ? 1 : 1 + random_below(2);
     p->precision = random_below(3) ? WEFT_DOUBLE : WEFT_SINGLE;
