@@ -150,6 +150,18 @@ static weft_status finish(weft_plan plan, weft_convolved *c) {
     return set_spectrum(plan, c, array);
 }
 
+/* A number that differs (very probably) where two ranks' plans have other boxes. */
+static int boxes_of(weft_plan plan) {
+    uint64_t sum = WEFT_HASH_OF_NOTHING;
+    for (int r = 0; r < plan->transport->size; r++)
+        for (int i = 0; i < 2; i++) {
+            weft_box box;
+            weft_composition_end_box(plan, i == 0 ? WEFT_INPUT : WEFT_RESULT, r, &box);
+            sum = HASH(sum, box);
+        }
+    return (int)(sum >> 33);
+}
+
 /* The same over as many simulated ranks, of which this is the same one: the plan tells the boxes
  * and what the exact method would do, and nothing else is made. */
 static weft_status compose_outline(weft_context ctx, const weft_convolved *c,
@@ -162,6 +174,18 @@ static weft_status compose_outline(weft_context ctx, const weft_convolved *c,
     const weft_status status = compose(outline, c, options, plan);
     if (status == WEFT_SUCCESS) (*plan)->context = ctx;
     weft_context_destroy(&outline);
+    return status;
+}
+
+/* On all ranks. One on which a candidate failed may have chosen another one, so the boxes are
+ * compared. */
+static weft_status outline_all(weft_context ctx, const weft_convolved *c,
+                               const weft_options *options, weft_plan *plan) {
+    weft_status status = compose_outline(ctx, c, options, plan);
+    const int boxes = status == WEFT_SUCCESS ? boxes_of(*plan) : 0;
+    status = weft_agree_on(ctx->transport, status, "weft_convolution_create boxes of the checksum",
+                           boxes);
+    if (status != WEFT_SUCCESS) weft_plan_destroy(plan);
     return status;
 }
 
@@ -185,7 +209,7 @@ static weft_status create(weft_context ctx, const weft_convolution_problem *prob
     status = weft_agree_on(ctx->transport, status,
                            "weft_convolution_create a problem with the checksum", sum);
     if (status == WEFT_SUCCESS && samples)
-        status = weft_agree(ctx->transport, compose_outline(ctx, c, &options, &plan));
+        status = outline_all(ctx, c, &options, &plan);
     else if (status == WEFT_SUCCESS)
         status = compose(ctx, c, &options, &plan);
     if (status != WEFT_SUCCESS) {

@@ -62,7 +62,7 @@ static void *reserve(weft_local *l, weft_status *status, int64_t count, size_t s
 static weft_plan plan_lines(weft_local *l, weft_status *status, int64_t n, int64_t lines,
                             bool columns, bool real, int threads) {
     weft_problem problem = {.rank = 2, .kind = real ? WEFT_R2C : WEFT_C2C};
-    const weft_options options = {.threads = threads};
+    const weft_options options = {.threads = threads, .engine = WEFT_ENGINE_NATIVE};
     weft_plan plan = NULL;
     weft_memory memory;
     if (*status != WEFT_SUCCESS || n == 1) return NULL;

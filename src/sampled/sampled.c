@@ -187,7 +187,9 @@ weft_status weft_sampled_create(weft_plan plan, weft_context ctx, const weft_con
     s->parts = c->real ? 1 : 2;
     s->fields = weft_convolved_fields(c, false);
     s->made = weft_convolved_fields(c, true);
-    WEFT_TRY(ctx->transport->ops->split(ctx->transport, 0, ctx->transport->rank, &s->transport));
+    status = ctx->transport->ops->split(ctx->transport, 0, ctx->transport->rank, &s->transport);
+    WEFT_TRY(weft_agree(ctx->transport, status));
+    weft_owe_elsewhere(ctx->transport, s->transport);
     WEFT_TRY(weft_agree(s->transport, find_boxes(s, plan)));
     WEFT_TRY(weft_agree(s->transport, choose_sampling(s)));
     WEFT_TRY(weft_agree(s->transport, make_memory(s, plan->call.options.threads)));

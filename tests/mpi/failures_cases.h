@@ -8,8 +8,13 @@
 #include <string.h>
 
 /* What is made: a plan for the problem, or of its shape and kind a composition of several parts, or
- * a convolution with an array. */
-typedef enum case_made { MADE_PLAN = 0, MADE_COMPOSITION, MADE_CONVOLUTION } case_made;
+ * a convolution with an array, or one by samples. */
+typedef enum case_made {
+    MADE_PLAN = 0,
+    MADE_COMPOSITION,
+    MADE_CONVOLUTION,
+    MADE_SAMPLES
+} case_made;
 
 typedef struct case_of {
     const char *name;
@@ -84,6 +89,10 @@ static const case_of cases[] = {
      .options = {SLAB, .exchange = {WEFT_P2P_SYNC}}},
     {.name = "convolution",
      .made = MADE_CONVOLUTION,
+     .problem = {SHAPE},
+     .options = {PENCIL, .exchange = {WEFT_A2A_SYNC}}},
+    {.name = "samples",
+     .made = MADE_SAMPLES,
      .problem = {SHAPE},
      .options = {PENCIL, .exchange = {WEFT_A2A_SYNC}}},
     {.name = "line",
@@ -255,17 +264,32 @@ static inline weft_status case_convolve(weft_context ctx, const case_of *c, weft
     return weft_convolution_create(ctx, &problem, &c->options, plan);
 }
 
+static inline weft_status case_sample(weft_context ctx, const case_of *c, weft_plan *plan) {
+    static const double zero[2] = {0, 0};
+    const int64_t *n = c->problem.n;
+    const weft_convolution_problem problem = {
+        .rank = c->problem.rank,
+        .n = {n[0], n[1], n[2]},
+        .kind = c->problem.kind,
+        .kernel = {.kind = WEFT_KERNEL_POISSON, .zero = zero, .discretization = WEFT_STAGGERED},
+        .method = WEFT_SAMPLES,
+        .opening = 0.5,
+        .subdomain = 3};
+    return weft_convolution_create(ctx, &problem, &c->options, plan);
+}
+
 static inline weft_status case_create(weft_context ctx, const case_of *c,
                                       const weft_problem *problem, weft_plan *plan) {
     if (c->made == MADE_COMPOSITION) return case_compose(ctx, c, plan);
     if (c->made == MADE_CONVOLUTION) return case_convolve(ctx, c, plan);
+    if (c->made == MADE_SAMPLES) return case_sample(ctx, c, plan);
     return weft_plan_create(ctx, problem, &c->options, plan);
 }
 
 static inline weft_status case_execute(const case_of *c, weft_plan plan, const void *in,
                                        void *out) {
     if (c->made == MADE_COMPOSITION) return weft_composition_execute(plan, in, &out);
-    if (c->made == MADE_CONVOLUTION) return weft_convolution_execute(plan, in, out);
+    if (c->made >= MADE_CONVOLUTION) return weft_convolution_execute(plan, in, out);
     return weft_execute(plan, c->options.convolve ? WEFT_CONVOLVE : WEFT_FORWARD, in, out);
 }
 
