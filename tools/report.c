@@ -20,7 +20,7 @@ weft_status record_check_path(const char *path) {
     return WEFT_SUCCESS;
 }
 
-static weft_status write_json(const char *path, json_t *document, int digits) {
+static weft_status write_json(const char *path, json_t *document, size_t digits) {
     char *target = NULL, *temporary = NULL;
     int lock = -1;
     weft_status status = document != NULL
