@@ -49,9 +49,10 @@ static weft_status make_laminate(microstructure *made) {
     made->state = state;
     WEFT_TRY(share_out(r, (double)n, state->end));
     if (r->periods > n / r->fractions)
-        return WRONG("--periods %lld: axis %d has %lld voxels for %lld layers; ask for fewer",
-                     (long long)r->periods, r->axis, (long long)n,
-                     (long long)r->periods * r->fractions);
+        return WRONG(
+            "--periods %lld: axis %d has %lld voxels, fewer than %lld times %d layers; ask "
+            "for fewer",
+            (long long)r->periods, r->axis, (long long)n, (long long)r->periods, r->fractions);
     made->labels = r->fractions;
     snprintf(made->note, sizeof made->note, "%lld layers normal to axis %d",
              (long long)(r->periods * r->fractions), r->axis);
@@ -119,7 +120,7 @@ static bool fill_checkerboard(const microstructure *made, const microstructure_b
     uint16_t parity[3][MICROSTRUCTURE_BLOCK];
     for (int a = 0; a < 3; a++)
         for (int64_t i = 0; i < block->n[a]; i++)
-            parity[a][i] = alternates(r, a) ? (uint16_t)((block->lo[a] + i) / r->cell % 2) : 0;
+            parity[a][i] = (uint16_t)(alternates(r, a) ? (block->lo[a] + i) / r->cell % 2 : 0);
     for (int64_t i = 0; i < block->n[0]; i++)
         for (int64_t j = 0; j < block->n[1]; j++)
             for (int64_t k = 0; k < block->n[2]; k++)

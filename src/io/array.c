@@ -208,8 +208,10 @@ weft_status weft_array_write(weft_array *array, const weft_box *box, const void 
 
 weft_status weft_array_check_map(const weft_array *array) {
     if (array->format->check_map != NULL) return array->format->check_map(array);
-    return weft_fail(WEFT_ERROR_UNSUPPORTED, "%s: files of its format cannot be mapped into memory",
-                     array->path);
+    return weft_fail(
+        WEFT_ERROR_UNSUPPORTED,
+        "%s: files of its format cannot be mapped into memory, as --stream does; convert it first",
+        array->path);
 }
 
 bool weft_array_can_map(const weft_array *array) {

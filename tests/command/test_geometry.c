@@ -128,7 +128,7 @@ static void what_cannot_be_made_is_refused(void **state) {
         {"laminate", {.given = 0}, "give the phases' --fractions"},
         {"laminate",
          {.given = FRACTIONS | PERIODS, .fractions = 2, .fraction = {0.5, 0.5}, .periods = 9},
-         "for 18 layers"},
+         "9 times 2 layers"},
         {"laminate",
          {.given = FRACTIONS | PERIODS,
           .fractions = 2,
