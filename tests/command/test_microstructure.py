@@ -7,7 +7,10 @@ import itertools
 import json
 import math
 import resource
+import subprocess
+import sys
 import unittest
+from pathlib import Path
 
 import numpy as np
 
@@ -241,6 +244,22 @@ class Microstructure(Case):
         (w, x), (y, z) = disc
         scale = math.sqrt((1 - w * w - x * x) / (y * y + z * z))
         self.assertAlmostEqual(rotation[0][1][0], 2 * (x * y * scale + w * z * scale), places=14)
+
+    def test_the_example_of_a_polycrystal_has_a_material_for_each_grain(self) -> None:
+        self.make("voronoi", (8, 8, 8), "--count", 20, "--orientations", "o.json")
+        grains = json.loads((self.folder / "o.json").read_text())["phases"]
+        (self.folder / "cases").mkdir()
+        script = Path(__file__).parents[2] / "examples" / "polycrystal.py"
+        line = [sys.executable, script, "copper", "out.npy", "o.json", "cases/case.json"]
+        done = subprocess.run(line, cwd=self.folder, capture_output=True, text=True, check=True)
+        # Hill's bounds of copper: 137.1, 40.0 and 54.6 GPa.
+        self.assertEqual(done.stdout, "20 grains of copper: K 137.07 GPa, G between 40.03 (Reuss) and 54.64 (Voigt)\n")
+        case = json.loads((self.folder / "cases/case.json").read_text())
+        self.assertEqual(case["labels"], "../out.npy")
+        self.assertEqual([phase["rotation"] for phase in case["phases"]], [grain["rotation"] for grain in grains])
+        self.assertEqual([phase["label"] for phase in case["phases"]], list(range(20)))
+        stiffness = np.array(case["phases"][7]["stiffness"])
+        np.testing.assert_allclose(np.linalg.eigvalsh(stiffness), [47.0, 47.0, 75.4, 75.4, 75.4, 411.2])
 
     def test_mistakes_are_one_sentence(self) -> None:
         size = ["--size", "16x16x16"]
