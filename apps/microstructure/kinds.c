@@ -125,6 +125,7 @@ weft_status microstructure_fill(const microstructure *made, const microstructure
         if (box->n[a] == 0) return WEFT_SUCCESS;
         f.blocks[a] = (box->n[a] + MICROSTRUCTURE_BLOCK - 1) / MICROSTRUCTURE_BLOCK;
     }
+    if (threads > f.blocks[0] * f.blocks[1]) threads = (int)(f.blocks[0] * f.blocks[1]);
     int64_t *counts = calloc((size_t)threads * all, sizeof *counts); /* of each thread */
     if (counts == NULL) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory to count labels");
 #ifdef _OPENMP

@@ -146,6 +146,21 @@ static weft_status take_colors(legacy *l) {
                         "numbers; it must be BINARY, or have SCALARS");
 }
 
+/* LOOKUP_TABLE name size, then a colour of four numbers for each entry. */
+static weft_status skip_colors(legacy *l) {
+    char name[WORD], line[WORD];
+    int64_t size = 0, end = 0;
+    if (!take_word(l, name) || !take_number(l, &size) || !weft_checked_multiply(size, 4, &size))
+        return malformed(l, "a LOOKUP_TABLE lacks a name or a size");
+    if (!l->binary)
+        return skip_words(l, size) ? WEFT_SUCCESS : malformed(l, "it ends within a LOOKUP_TABLE");
+    weft_vtk_reader_line(l->reader, line, sizeof line);
+    if (!weft_checked_add(weft_vtk_reader_tell(l->reader), size, &end) || end > l->reader->end)
+        return malformed(l, "it ends within a LOOKUP_TABLE");
+    weft_vtk_reader_seek(l->reader, end);
+    return WEFT_SUCCESS;
+}
+
 /* METADATA and what follows up to an empty line. */
 static void skip_metadata(legacy *l) {
     char line[WORD];
@@ -194,6 +209,7 @@ static weft_status take_part(legacy *l, const char *keyword) {
     if (l->count == 0) return malformed(l, "its header has a line that weft does not know");
     if (strcasecmp(keyword, "SCALARS") == 0) return take_scalars(l);
     if (strcasecmp(keyword, "COLOR_SCALARS") == 0) return take_colors(l);
+    if (strcasecmp(keyword, "LOOKUP_TABLE") == 0) return skip_colors(l);
     for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++)
         if (strcasecmp(keyword, vectors[v].keyword) == 0)
             return take_vectors(l, vectors[v].components);

@@ -85,11 +85,10 @@ class Files(Case):
             self.succeed("transform", name, "out.npy", ranks=3 if ":" in name else 1)
             self.assert_close(self.load("out.npy"), transform(labels))
         self.save("labels.npy", labels)
-        for axis, name in enumerate([names[-1], "amitex.vtk"]):
-            for file, picture in [(name, "a.png"), ("labels.npy", "b.png")]:
-                self.succeed("view", file, "-o", picture, "--axis", axis)
-            self.assertEqual((self.folder / "a.png").read_bytes(), (self.folder / "b.png").read_bytes())
-        self.assertIn("it has MaterialId", self.refuse("transform", "amitex.vtk:material", "new.npy", ranks=2))
+        for file, picture in [(names[-1], "a.png"), ("labels.npy", "b.png")]:
+            self.succeed("view", file, "-o", picture, "--axis", 1)
+        self.assertEqual((self.folder / "a.png").read_bytes(), (self.folder / "b.png").read_bytes())
+        self.assertIn("it has MaterialId", self.refuse("transform", "amitex.vtk:material", "new.npy"))
         self.assertIn("does not write them", self.refuse("transform", "labels.npy", "new.vtk"))
         os.truncate(self.folder / names[-1].split(":")[0], 700)
         self.refuse("transform", names[-1], "new.npy")

@@ -315,6 +315,8 @@ static void malformed_legacy_files_are_refused(void **state) {
         {CELLS "COLOR_SCALARS a 1\n0.1 0.2\n", NULL, "COLOR_SCALARS"},
         {CELLS "FIELD f 2\na 1 2 int\n1 2\n", NULL, "ends within a FIELD"},
         {CELLS "FIELD f 1\na 1 x int\n1 2\n", NULL, "lacks components"},
+        {CELLS "LOOKUP_TABLE t 2\n1 1 1 1 0 0 0", NULL, "ends within a LOOKUP_TABLE"},
+        {CELLS "LOOKUP_TABLE t 9223372036854775807\n1", NULL, "lacks a name or a size"},
         {CELLS "CELLS 3\n", NULL, "something else than SCALARS"},
         {"# vtk DataFile Version 3.0\nt\nBINARY\nDATASET STRUCTURED_POINTS\nDIMENSIONS 3 2 2\n"
          "CELL_DATA 2\nSCALARS a int\nLOOKUP_TABLE default\n1234567",
@@ -330,7 +332,8 @@ static void arrays_of_a_legacy_file_are_told_by_name(void **state) {
     static const char file[] =
         HEAD "FIELD FieldData 1\nTIME 1 1 double\n0.5\nDIMENSIONS 3 2 2\nPOINT_DATA 12\n"
              "scalars p float\nlookup_table default\n0 1 2 3 4 5 6 7 8 9 10 1e1\nMETADATA\n"
-             "INFORMATION 0\n\nCELL_DATA 2\nVECTORS v double\n1 2 3 4 5 6\nFIELD f 2\n"
+             "INFORMATION 0\n\nCELL_DATA 2\nLOOKUP_TABLE colors 1\n0 0 0 1\nVECTORS v double\n1 2 "
+             "3 4 5 6\nFIELD f 2\n"
              "a 1 2 int\n1 -2\nMETADATA\nINFORMATION 0\n\nb 2 2 short\n1 2 3 4\n";
     static const struct {
         const char *name;
