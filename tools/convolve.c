@@ -304,7 +304,8 @@ const subcommand convolve_command = {
     .arguments = "IN KERNEL OUT",
     .summary = "Convolves an array in a file with a kernel into another file.",
     .notes =
-        "Files: NumPy .npy, HDF5 FILE.h5:/dataset, raw .raw or .bin (with --shape and --dtype).\n"
+        "Files: NumPy .npy, HDF5 FILE.h5:/dataset, raw .raw or .bin (with --shape and --dtype);\n"
+        "only to be read, VTK images .vtk and .vti, or FILE.vti:array where there are several.\n"
         "KERNEL is a file of as many axes as IN, which every process reads whole, or built in:\n"
         "  gaussian:sigma=2 or gaussian:sigma=2,1,0.5   the normal density, sigma along each axis\n"
         "  poisson                                      u of -Laplacian u = IN\n"

@@ -13,8 +13,9 @@
 #include <string.h>
 
 static const subcommand *const commands[] = {
-    &transform_command, &convolve_command, &plan_command, &validate_command, &info_command,
-    &view_command,      &bench_command,    &plot_command, &compare_command};
+    &transform_command, &convolve_command,      &plan_command,  &validate_command,
+    &info_command,      &view_command,          &bench_command, &plot_command,
+    &compare_command,   &microstructure_command};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(void) {
@@ -73,7 +74,8 @@ int main(int argc, char **argv) {
     if (at >= argc)
         status =
             weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "say what to do: transform, convolve, plan, "
-                                                   "validate, info, view, bench, plot or compare; "
+                                                   "validate, info, view, bench, plot, compare or "
+                                                   "microstructure; "
                                                    "see weft --help");
     else
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s is not a %s of weft; see weft --help",

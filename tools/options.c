@@ -314,9 +314,24 @@ static bool is_optional(const option_flag *flag) {
     return flag->argument != NULL && flag->argument[0] == '[';
 }
 
-static void print_flags(const option_flag *flags) {
+static bool is_own(const subcommand *command, const option_flag *flag) {
+    for (const option_flag *f = command->flags; f != NULL && f->name != NULL; f++)
+        if (f == flag) return true;
+    return false;
+}
+
+/* Whether a subcommand has this flag: one of its own, or a shared one that it takes. */
+static bool has_flag(const subcommand *command, const option_flag *flag) {
+    const char *const *name = command->only;
+    if (is_own(command, flag) || name == NULL) return true;
+    while (*name != NULL && strcmp(*name, flag->name) != 0) name++;
+    return *name != NULL;
+}
+
+static void print_flags(const subcommand *command, const option_flag *flags) {
     for (; flags != NULL && flags->name != NULL; flags++) {
         char left[48];
+        if (!has_flag(command, flags)) continue;
         snprintf(left, sizeof left, "--%s%s%s", flags->name, is_optional(flags) ? "" : " ",
                  flags->argument != NULL ? flags->argument : "");
         printf("  %-24s %s\n", left, flags->help);
@@ -329,8 +344,8 @@ static void print_help(const subcommand *command) {
            command->arguments, command->summary);
     if (command->notes != NULL) printf("\n%s\n", command->notes);
     printf("\nFlags:\n");
-    print_flags(command->flags);
-    if (command->shared) print_flags(shared_flags);
+    print_flags(command, command->flags);
+    if (command->shared) print_flags(command, shared_flags);
     printf("  %-24s %s\n", "--help", "print this");
     printf("  %-24s %s\n", "--version", "print the version");
 }
@@ -341,7 +356,7 @@ static int collect(const subcommand *command, const option_flag **all, struct op
     int count = 0;
     for (int t = 0; t < 2; t++) {
         for (const option_flag *f = tables[t]; f != NULL && f->name != NULL; f++) {
-            bool hidden = false; /* a subcommand's own flag replaces a shared one */
+            bool hidden = !has_flag(command, f); /* its own flag replaces a shared one */
             for (int i = 0; i < count; i++) hidden = hidden || strcmp(all[i]->name, f->name) == 0;
             if (hidden || count == MOST_FLAGS) continue;
             all[count] = f;
@@ -354,12 +369,6 @@ static int collect(const subcommand *command, const option_flag **all, struct op
         }
     }
     return count;
-}
-
-static bool is_own(const subcommand *command, const option_flag *flag) {
-    for (const option_flag *f = command->flags; f != NULL && f->name != NULL; f++)
-        if (f == flag) return true;
-    return false;
 }
 
 static weft_status check_count(const subcommand *command, int count, char **positional) {

@@ -37,14 +37,16 @@ typedef struct subcommand {
     const char *summary;   /* one line */
     const char *notes;     /* further paragraphs of the help, or NULL */
     const option_flag *flags;
-    const char *letters;                          /* short names of the first of `flags`, or NULL */
-    bool shared;                                  /* takes the shared flags too */
-    int least, most;                              /* positional arguments */
+    const char *letters;     /* short names of the first of `flags`, or NULL */
+    bool shared;             /* takes the shared flags too */
+    const char *const *only; /* of those, the ones with these names, up to a NULL; NULL: all */
+    int least, most;         /* positional arguments */
     int (*run)(int argc, char **argv, int ranks); /* returns the exit status */
 } subcommand;
 
 extern const subcommand transform_command, convolve_command, plan_command, validate_command,
-    info_command, view_command, bench_command, plot_command, compare_command;
+    info_command, view_command, bench_command, plot_command, compare_command,
+    microstructure_command;
 
 typedef struct parsed_arguments {
     int count;

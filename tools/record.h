@@ -74,5 +74,7 @@ weft_status record_check_path(const char *path);
 /* Writes a document under a temporary name and renames it. Takes over the reference to `document`.
  */
 weft_status record_write_json(const char *path, json_t *document);
+/* The same, with all digits of the numbers in it. */
+weft_status record_write_exact_json(const char *path, json_t *document);
 
 #endif

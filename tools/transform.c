@@ -370,7 +370,8 @@ const subcommand transform_command = {
     .arguments = "IN OUT",
     .summary = "Transforms an array in a file into another file, each process its own part.",
     .notes =
-        "Files: NumPy .npy, HDF5 FILE.h5:/dataset, raw .raw or .bin (with --shape and --dtype).\n"
+        "Files: NumPy .npy, HDF5 FILE.h5:/dataset, raw .raw or .bin (with --shape and --dtype);\n"
+        "only to be read, VTK images .vtk and .vti, or FILE.vti:array where there are several.\n"
         "A real array gives the half spectrum of numpy.fft.rfftn, a complex one that of fftn.\n"
         "--window hann, hamming, blackman, blackman-harris, flat-top, kaiser:BETA, gaussian:SIGMA\n"
         "or tukey:ALPHA are those of scipy.signal.windows, the product over all axes.\n"

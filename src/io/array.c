@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const weft_file_format *const formats[] = {&weft_npy_format, &weft_hdf5_format,
-                                                  &weft_raw_format};
+static const weft_file_format *const formats[] = {
+    &weft_npy_format, &weft_hdf5_format, &weft_raw_format, &weft_vtk_format, &weft_vti_format};
 
 bool weft_array_elements(const weft_array_info *info, int64_t *elements) {
     int64_t product = 1;
@@ -59,21 +59,27 @@ static const weft_file_format *format_of(const char *name, size_t length) {
     return NULL;
 }
 
+/* Whether the first `length` characters of a name are that of a file with arrays that have names.
+ */
+static bool has_inside(const char *name, size_t length) {
+    const weft_file_format *format = format_of(name, length);
+    return format != NULL && format->inside != WEFT_INSIDE_NOT;
+}
+
 /* Splits FILE.h5:/dataset at the first colon that follows such a file; other names are the path
  * alone. */
 static weft_status split_name(weft_array *array, const char *name) {
     const char *colon = strchr(name, ':');
-    while (colon != NULL &&
-           (colon[1] == '\0' || format_of(name, (size_t)(colon - name)) != &weft_hdf5_format))
+    while (colon != NULL && (colon[1] == '\0' || !has_inside(name, (size_t)(colon - name))))
         colon = strchr(colon + 1, ':');
     size_t length = colon != NULL ? (size_t)(colon - name) : strlen(name);
     array->format = format_of(name, length);
     if (array->format == NULL)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "%s: its name does not tell its format; name FILE.npy, FILE.h5:/dataset, "
-                         "FILE.raw or FILE.bin",
+                         "FILE.raw or FILE.bin, or, to read, FILE.vtk or FILE.vti",
                          name);
-    if (array->format == &weft_hdf5_format && colon == NULL)
+    if (array->format->inside == WEFT_INSIDE_MUST && colon == NULL)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "%s: name the dataset in the file too, as in %s:/dataset", name, name);
     array->path = strndup(name, length);
@@ -202,8 +208,10 @@ weft_status weft_array_write(weft_array *array, const weft_box *box, const void 
 
 weft_status weft_array_check_map(const weft_array *array) {
     if (array->format->check_map != NULL) return array->format->check_map(array);
-    return weft_fail(WEFT_ERROR_UNSUPPORTED, "%s: files of its format cannot be mapped into memory",
-                     array->path);
+    return weft_fail(
+        WEFT_ERROR_UNSUPPORTED,
+        "%s: files of its format cannot be mapped into memory, as --stream does; convert it first",
+        array->path);
 }
 
 bool weft_array_can_map(const weft_array *array) {

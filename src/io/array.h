@@ -3,10 +3,10 @@
  * it.
  *
  * The name of an array tells its format: FILE.npy, FILE.h5:/dataset (also .hdf5), FILE.raw or
- * FILE.bin. Every rank touches only the parts of the file that its box covers. Whatever goes wrong
- * on one rank fails on all, with the same sentence in weft_last_error(NULL):
- * WEFT_ERROR_INVALID_ARGUMENT or WEFT_ERROR_UNSUPPORTED where the caller must change something,
- * WEFT_ERROR_SYSTEM where the system refused.
+ * FILE.bin; and, only to be read, FILE.vtk and FILE.vti, or FILE.vti:array. Every rank touches only
+ * the parts of the file that its box covers. Whatever goes wrong on one rank fails on all, with the
+ * same sentence in weft_last_error(NULL): WEFT_ERROR_INVALID_ARGUMENT or WEFT_ERROR_UNSUPPORTED
+ * where the caller must change something, WEFT_ERROR_SYSTEM where the system refused.
  */
 #ifndef WEFT_IO_ARRAY_H
 #define WEFT_IO_ARRAY_H

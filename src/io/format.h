@@ -8,8 +8,12 @@
 
 #include "io/array.h"
 
+/* Whether a name says, after a colon, which of the arrays in the file it means. */
+typedef enum weft_inside { WEFT_INSIDE_NOT = 0, WEFT_INSIDE_MAY, WEFT_INSIDE_MUST } weft_inside;
+
 typedef struct weft_file_format {
     const char *suffixes[3]; /* what the name of a file ends in */
+    weft_inside inside;
     /* Opens array->path, checks it, fills array->info (raw files find it filled) and array->state.
      */
     weft_status (*open)(weft_array *array);
@@ -39,7 +43,7 @@ struct weft_array {
     bool left;  /* output: it stays as it is when it is closed */
     weft_array_creation how;
     char *path;      /* the file; for output, what it will be called */
-    char *inside;    /* the dataset in the file, or NULL */
+    char *inside;    /* the dataset or array in the file, or NULL */
     char *temporary; /* output: what it is called until committed */
     int lock;        /* rank 0: on the temporary; -1: none */
     atomic_llong *counted;
@@ -47,7 +51,8 @@ struct weft_array {
     struct weft_strided_file *flat; /* the elements as they lie in the file, or NULL */
 };
 
-extern const weft_file_format weft_npy_format, weft_raw_format, weft_hdf5_format;
+extern const weft_file_format weft_npy_format, weft_raw_format, weft_hdf5_format, weft_vtk_format,
+    weft_vti_format;
 
 /* Fails unless `box` lies inside the array. */
 weft_status weft_array_check_box(const weft_array *array, const weft_box *box);

@@ -261,6 +261,7 @@ static weft_status hdf5_close(weft_array *array) {
 }
 const weft_file_format weft_hdf5_format = {
     .suffixes = {".h5", ".hdf5"},
+    .inside = WEFT_INSIDE_MUST,
     .open = hdf5_open,
     .read = weft_hdf5_read,
     .create = hdf5_create,

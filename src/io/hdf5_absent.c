@@ -14,6 +14,7 @@ static weft_status nothing_open(weft_array *array) {
 
 const weft_file_format weft_hdf5_format = {
     .suffixes = {".h5", ".hdf5"},
+    .inside = WEFT_INSIDE_MUST,
     .open = absent,
     .create = absent,
     .close = nothing_open,

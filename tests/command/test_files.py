@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import struct
 import unittest
+import zlib
+from base64 import b64encode
 
 import numpy as np
 
-from weft_case import HDF5, TYPES, Case, random_array, transform
+from weft_case import EXPAT, HDF5, TYPES, Case, random_array, transform
 
 
 class Files(Case):
@@ -56,6 +59,40 @@ class Files(Case):
                 self.succeed("transform", "file.h5:/back", "out.npy", ranks=ranks)
                 self.assert_close(self.load("out.npy"), transform(array), dtype == "f4")
         self.assertEqual(self.names(), ["file.h5", "in.npy", "out.npy"])
+
+    def test_label_volumes_of_vtk(self) -> None:
+        labels = random_array((13, 6, 9), "u2")
+        text = "# vtk DataFile Version 4.5\nMaterials\nBINARY\nDATASET STRUCTURED_POINTS\nDIMENSIONS 14 7 10\nORIGIN 0 0 0\n"
+        text += f"SPACING 1 1 1\nCELL_DATA {labels.size}\nSCALARS MaterialId unsigned_short\nLOOKUP_TABLE default\n"
+        (self.folder / "amitex.vtk").write_bytes(text.encode() + labels.astype(">u2").tobytes(order="F") + b"\n")
+        names = ["amitex.vtk", "amitex.vtk:MaterialId"]
+        if EXPAT:
+            # As DAMASK writes them: 64-bit integers, compressed in blocks, in base64, header and blocks apart.
+            raw, size = labels.astype("<i8").tobytes(order="F"), 1 << 10
+            blocks = [zlib.compress(raw[at : at + size]) for at in range(0, len(raw), size)]
+            header = struct.pack(f"<{3 + len(blocks)}I", len(blocks), size, len(raw) % size, *map(len, blocks))
+            data = b64encode(header).decode() + b64encode(b"".join(blocks)).decode()
+            extent = "0 13 0 6 0 9"
+            (self.folder / "damask.vti").write_text(
+                '<?xml version="1.0"?>\n<VTKFile type="ImageData" version="0.1" byte_order="LittleEndian" '
+                f'header_type="UInt32" compressor="vtkZLibDataCompressor"><ImageData WholeExtent="{extent}" Origin="0 0 0" '
+                f'Spacing="1 1 1"><FieldData><Array type="String" Name="comments" format="ascii">65 0</Array></FieldData>'
+                f'<Piece Extent="{extent}"><PointData></PointData><CellData><DataArray type="Int64" Name="material" '
+                f'format="binary">\n  {data}\n</DataArray></CellData></Piece></ImageData></VTKFile>\n'
+            )
+            names += ["damask.vti", "damask.vti:material"]
+        for name in names:
+            self.succeed("transform", name, "out.npy", ranks=3 if ":" in name else 1)
+            self.assert_close(self.load("out.npy"), transform(labels))
+        self.save("labels.npy", labels)
+        for file, picture in [(names[-1], "a.png"), ("labels.npy", "b.png")]:
+            self.succeed("view", file, "-o", picture, "--axis", 1)
+        self.assertEqual((self.folder / "a.png").read_bytes(), (self.folder / "b.png").read_bytes())
+        self.assertIn("it has MaterialId", self.refuse("transform", "amitex.vtk:material", "new.npy"))
+        self.assertIn("does not write them", self.refuse("transform", "labels.npy", "new.vtk"))
+        os.truncate(self.folder / names[-1].split(":")[0], 700)
+        self.refuse("transform", names[-1], "new.npy")
+        self.assertFalse({"new.npy", "new.vtk"} & set(self.names()))
 
     def test_a_file_can_be_transformed_into_itself(self) -> None:
         array = random_array((5, 6, 7), "c16")

@@ -20,6 +20,7 @@ import numpy as np
 
 WEFT = os.environ["WEFT"]
 HDF5 = os.environ.get("WEFT_HDF5", "1") == "1"
+EXPAT = os.environ.get("WEFT_EXPAT", "1") == "1"
 TYPES = {
     "u8": "u1",
     "i16": "i2",

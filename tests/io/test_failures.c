@@ -40,7 +40,7 @@ static void on_alarm(int number) {
 
 /* This rank's box: ranks have consecutive rows. */
 static weft_box my_box(void) {
-    weft_box box = {.n = {0, COLUMNS}};
+    weft_box box = {.n = {0, COLUMNS, 1}}; /* VTK's arrays have a third axis */
     box.lo[0] = ROWS * rank / size;
     box.n[0] = ROWS * (rank + 1) / size - box.lo[0];
     return box;
@@ -107,11 +107,12 @@ typedef struct fault {
     int64_t k;
 } fault;
 
+static int version, there; /* the last one that was to be written, and that of the file */
+
 /* Makes one call fail, and returns how many calls of the kind this rank has made. `beside`: another
  * dataset of the file, or NULL. */
 static int64_t try_fault(const char *path, const char *name, const char *beside, const fault *f,
                          bool writes) {
-    static int version, there; /* the last one that was to be written, and that of the file */
     const fault_balance before = faults_balance(), none = {0};
     int which = 0;
     snprintf(doing, sizeof doing, "%s %s: %s call %lld fails on rank %d of %d",
@@ -142,27 +143,49 @@ static int64_t try_fault(const char *path, const char *name, const char *beside,
     return calls;
 }
 
-static void one_failed_call_fails_on_all_ranks(const char *file, const char *inside) {
+/* Each call in turn, of each rank. */
+static void try_faults(const char *path, const char *name, const char *beside, bool writes) {
     static const fault_kind kinds[] = {FAULT_MEMORY, FAULT_SYSTEM};
+    for (int i = 0; i < 2; i++)
+        for (int r = 0; r < size; r++) {
+            int64_t calls = 1;
+            for (int64_t k = 0; k <= calls; k++) {
+                const fault f = {kinds[i], r, k};
+                const int64_t made = try_fault(path, name, beside, &f, writes);
+                if (k == 0) calls = made;
+                MPI_Bcast(&calls, 1, MPI_INT64_T, r, MPI_COMM_WORLD);
+            }
+        }
+    if (rank == 0 && !writes) unlink(path);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void one_failed_call_fails_on_all_ranks(const char *file, const char *inside) {
     char path[128], name[160], beside[160];
     snprintf(path, sizeof path, "%s/%s", folder, file);
     snprintf(name, sizeof name, "%s%s", path, inside);
     snprintf(beside, sizeof beside, "%s:/beside", path);
     if (inside[0]) CHECK(write_array(beside, 0) == WEFT_SUCCESS);
     for (int writes = 1; writes >= 0; writes--)
-        for (int i = 0; i < 2; i++)
-            for (int r = 0; r < size; r++) {
-                int64_t calls = 1;
-                for (int64_t k = 0; k <= calls; k++) {
-                    const fault f = {kinds[i], r, k};
-                    const int64_t made =
-                        try_fault(path, name, inside[0] ? beside : NULL, &f, writes);
-                    if (k == 0) calls = made;
-                    MPI_Bcast(&calls, 1, MPI_INT64_T, r, MPI_COMM_WORLD);
-                }
-            }
-    if (rank == 0) unlink(path);
+        try_faults(path, name, inside[0] ? beside : NULL, writes);
+}
+
+/* A file of VTK, which weft only reads: `begin`, the elements as text, `end`. */
+static void one_failed_call_of_reading_fails_on_all_ranks(const char *file, const char *begin,
+                                                          const char *end) {
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    there = 1;
+    FILE *open = rank == 0 ? fopen(path, "w") : NULL;
+    if (open != NULL) {
+        fputs(begin, open);
+        for (int y = 0; y < COLUMNS; y++)
+            for (int x = 0; x < ROWS; x++) fprintf(open, "%g ", number(x * COLUMNS + y, there));
+        fputs(end, open);
+        fclose(open);
+    }
     MPI_Barrier(MPI_COMM_WORLD);
+    try_faults(path, path, NULL, false);
 }
 
 int main(int argc, char **argv) {
@@ -176,6 +199,18 @@ int main(int argc, char **argv) {
     one_failed_call_fails_on_all_ranks("array.raw", "");
 #ifdef WEFT_HAVE_HDF5
     one_failed_call_fails_on_all_ranks("array.h5", ":/group/array");
+#endif
+    one_failed_call_of_reading_fails_on_all_ranks(
+        "array.vtk",
+        "# vtk DataFile Version 3.0\nt\nASCII\nDATASET STRUCTURED_POINTS\nDIMENSIONS 7 6 1\n"
+        "CELL_DATA 30\nSCALARS a int\nLOOKUP_TABLE default\n",
+        "\n");
+#ifdef WEFT_HAVE_EXPAT
+    one_failed_call_of_reading_fails_on_all_ranks(
+        "array.vti",
+        "<VTKFile type=\"ImageData\"><ImageData WholeExtent=\"0 6 0 5 0 0\"><Piece "
+        "Extent=\"0 6 0 5 0 0\"><CellData><DataArray type=\"Float64\" format=\"ascii\">",
+        "</DataArray></CellData></Piece></ImageData></VTKFile>");
 #endif
     if (rank == 0) rmdir(folder);
     failures = sum(failures);
