@@ -51,6 +51,12 @@ static weft_status describe_field(convolve_run *run) {
                                                   : WEFT_DOUBLE;
     p->mode = flags->mode;
     p->method = flags->method;
+    p->tolerance = flags->sampling.tolerance;
+    p->opening = flags->sampling.opening;
+    p->interpolation = flags->sampling.interpolation;
+    p->subdomain = flags->sampling.subdomain;
+    p->pattern = flags->sampling.fixed ? WEFT_FIXED : WEFT_GRADED;
+    p->kernel.discretization = flags->sampling.staggered ? WEFT_STAGGERED : WEFT_SPECTRAL;
     p->correlate = flags->correlate;
     p->deconvolve = flags->deconvolve;
     p->regularizer = flags->regularizer;

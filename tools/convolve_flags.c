@@ -35,7 +35,46 @@ static weft_status set_mode(void *target, const char *value) {
 static weft_status set_method(void *target, const char *value) {
     convolve_flags *flags = target;
     if (find_convolution_method(value, strlen(value), &flags->method)) return WEFT_SUCCESS;
-    return WRONG("--method %s: give auto, whole or overlap-save", value);
+    return WRONG("--method %s: give auto, whole, overlap-save or samples", value);
+}
+
+/* A number above 0. */
+static weft_status set_positive(const char *flag, const char *value, double *number) {
+    double numbers[WEFT_MAX_RANK];
+    int count;
+    if (!options_numbers(value, &count, numbers) || count != 1 || !(numbers[0] > 0))
+        return WRONG("--%s %s: give a number above 0", flag, value);
+    *number = numbers[0];
+    return WEFT_SUCCESS;
+}
+
+static weft_status set_tolerance(void *target, const char *value) {
+    return set_positive("tolerance", value, &((convolve_flags *)target)->sampling.tolerance);
+}
+
+static weft_status set_opening(void *target, const char *value) {
+    return set_positive("opening", value, &((convolve_flags *)target)->sampling.opening);
+}
+
+static weft_status set_interpolation(void *target, const char *value) {
+    return options_integer("interpolation", value, 1,
+                           &((convolve_flags *)target)->sampling.interpolation);
+}
+
+static weft_status set_subdomain(void *target, const char *value) {
+    return options_integer("subdomain", value, 1, &((convolve_flags *)target)->sampling.subdomain);
+}
+
+static weft_status set_pattern(void *target, const char *value) {
+    ((convolve_flags *)target)->sampling.fixed = strcmp(value, "fixed") == 0;
+    if (strcmp(value, "fixed") == 0 || strcmp(value, "graded") == 0) return WEFT_SUCCESS;
+    return WRONG("--pattern %s: give graded or fixed", value);
+}
+
+static weft_status set_discretization(void *target, const char *value) {
+    ((convolve_flags *)target)->sampling.staggered = strcmp(value, "staggered") == 0;
+    if (strcmp(value, "staggered") == 0 || strcmp(value, "spectral") == 0) return WEFT_SUCCESS;
+    return WRONG("--discretization %s: give spectral or staggered", value);
 }
 
 static weft_status set_correlate(void *target, const char *value) {
@@ -116,7 +155,20 @@ const option_flag convolve_option_flags[] = {
     {"boundary", "B[,B2]", "periodic (default), linear, free, dirichlet, neumann: all, or each",
      set_boundary},
     {"mode", "MODE", "extents along linear axes: full (default), same, valid", set_mode},
-    {"method", "METHOD", "auto (default), whole, or, with linear axes, overlap-save", set_method},
+    {"method", "METHOD",
+     "auto (default), whole, with linear axes overlap-save, or samples: little communication",
+     set_method},
+    {"tolerance", "E", "of samples: the relative error that the result may have; default 1e-3",
+     set_tolerance},
+    {"opening", "PART", "of samples: their strides are up to this part of the distance",
+     set_opening},
+    {"interpolation", "N", "of samples: from 2, 4 or 6 of them along each axis", set_interpolation},
+    {"subdomain", "N", "of samples: edge of the boxes that are convolved one after the other",
+     set_subdomain},
+    {"pattern", "NAME", "of samples: graded (default) or fixed", set_pattern},
+    {"discretization", "NAME",
+     "derivatives in a built-in kernel: spectral (default), or staggered differences",
+     set_discretization},
     {"correlate", NULL, "correlation: with the kernel reversed and conjugated", set_correlate},
     {"deconvolve", "REG", "by conj(K) / (|K|^2 + REG) in place of the kernel's spectrum K",
      set_deconvolve},

@@ -4,6 +4,13 @@
 
 #include "options.h"
 
+/* Of --method samples; 0 where a flag was not given. */
+typedef struct sampling_flags {
+    double tolerance, opening;
+    int64_t interpolation, subdomain;
+    bool fixed, staggered;
+} sampling_flags;
+
 /* Lists have one entry for all axes, or one for each; none where their flag was not given. */
 typedef struct convolve_flags {
     int boundaries, origins, lengths;
@@ -15,6 +22,7 @@ typedef struct convolve_flags {
     weft_convolution_mode mode;
     weft_convolution_method method;
     double regularizer, zero;
+    sampling_flags sampling;
     raw_description raw, raw_kernel;
 } convolve_flags;
 

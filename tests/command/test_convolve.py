@@ -136,6 +136,24 @@ class Convolve(Case):
                 tiles = ("--method", "overlap-save", "--threads", "2")
                 self.assert_close(self.convolve(field, kernel, *flags, "--correlate", *tiles), expected)
 
+    def test_samples_have_the_error_that_is_asked_for(self) -> None:
+        field = random_array((32, 24, 32), "f8")
+        staggered = ("--zero", "0", "--discretization", "staggered")
+        exact = self.convolve(field, "poisson", *staggered)
+        laplacian = sum(2 * exact - np.roll(exact, 1, a) - np.roll(exact, -1, a) for a in range(3))
+        self.assert_close(laplacian, field - field.mean())
+        for ranks, flags in ((1, ("--subdomain", "8")), (3, ()), (4, ("--decomposition", "pencil"))):
+            for tolerance in (1e-2, 1e-4):
+                with self.subTest(ranks=ranks, tolerance=tolerance):
+                    how = ("--method", "samples", "--tolerance", str(tolerance), *flags)
+                    got = self.convolve(field, "poisson", *staggered, *how, ranks=ranks)
+                    error = np.linalg.norm(got - exact) / np.linalg.norm(exact)
+                    self.assertGreater(error, 1e-9)
+                    self.assertLessEqual(error, tolerance)
+        how = ("--method", "samples", "--pattern", "fixed", "--interpolation", "2", "--subdomain", "8")
+        got = self.convolve(field, "poisson", *staggered, *how)
+        self.assertLess(np.linalg.norm(got - exact) / np.linalg.norm(exact), 0.3)
+
     def test_full_is_the_default_mode_and_origins_do_not_matter_there(self) -> None:
         field, kernel = random_array((6, 7), "f8"), random_array((3, 4), "f8")
         for flags in ([], ["--mode", "full"], ["--origin", "center"], ["--origin", "2,1"]):
@@ -442,7 +460,14 @@ class Misuse(Case):
             ([*given, "--boundary", ",".join(["linear"] * 9)], "--boundary"),
             ([*given, "--mode", "valid"], "add --boundary linear"),
             ([*given, "--boundary", "linear", "--mode", "wide"], "full, same or valid"),
-            ([*given, "--method", "fast"], "auto, whole or overlap-save"),
+            ([*given, "--method", "fast"], "auto, whole, overlap-save or samples"),
+            ([*given, "--method", "samples"], "the kernel is an array"),
+            ([*given, "--tolerance", "0"], "above 0"),
+            ([*given, "--opening", "wide"], "above 0"),
+            ([*given, "--interpolation", "0"], "interpolation"),
+            ([*given, "--subdomain", "-8"], "subdomain"),
+            ([*given, "--pattern", "octree"], "graded or fixed"),
+            ([*given, "--discretization", "fine"], "spectral or staggered"),
             ([*given, "--method", "overlap-save"], "is not linear"),
             ([*given, "--deconvolve", "-1"], "0 or more"),
             ([*given, "--deconvolve", "nan"], "0 or more"),
