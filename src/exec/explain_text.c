@@ -216,7 +216,8 @@ static void write_samples(const json_t *s, FILE *stream) {
         write_list(json_object_get(level, "points"), "", " x ", stream);
         fputc('\n', stream);
     }
-    fprintf(stream, "  %.0f samples outside of the box; this rank sends ", number(s, "samples"));
+    fprintf(stream, "  %.0f samples outside of the box; this rank sends ",
+            number(s, "samples_outside"));
     write_bytes(number(s, "bytes_sent"), stream);
     fputs(", with the exact method ", stream);
     write_bytes(number(s, "exact_bytes_sent"), stream);
