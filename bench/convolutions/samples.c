@@ -4,7 +4,7 @@
  * seconds for a sub-domain; and, where there are several ranks, the bytes that they send, beside
  * those of the exact method. Lines of CSV.
  *
- *   mpirun -n P bench_samples [--n N] [--edge K] [--rounds R]
+ *   mpirun -n P bench_samples [--n N] [--edge K] [--rounds R] [--kernels 1: Poisson's alone]
  */
 #include <weft/weft_mpi.h>
 
@@ -139,19 +139,20 @@ static void compare(weft_convolution_problem p, const pattern *shape, weft_convo
 
 int main(int argc, char **argv) {
     static const double zero[2] = {0, 0};
-    int rounds = 1;
+    int rounds = 1, kernels = 2;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--n") == 0) n = atoll(argv[i + 1]);
         if (strcmp(argv[i], "--edge") == 0) edge = atoll(argv[i + 1]);
+        if (strcmp(argv[i], "--kernels") == 0) kernels = atoi(argv[i + 1]);
         if (strcmp(argv[i], "--rounds") == 0) rounds = atoi(argv[i + 1]);
     }
     require(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx));
     if (rank == 0)
         puts("n,edge,kernel,source,pattern,opening,points,error,measured,samples,bytes_sent,"
              "exact_bytes_sent,ms_per_subdomain");
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < kernels; k++) {
         const weft_convolution_problem p = {
             .rank = 3,
             .n = {n, n, n},
