@@ -49,7 +49,7 @@ static weft_status write_results(const homogenize_tool *tool) {
     if (!path) return WEFT_SUCCESS;
     json_t *report = homogenize_job_report(job);
     if (!report) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the report");
-    return record_write_json(path, report);
+    return record_write_json(path, RECORD_ALL_DIGITS, report);
 }
 
 static weft_status homogenize(homogenize_tool *tool) {

@@ -50,19 +50,18 @@ static weft_status read_choices(const case_place *at, const json_t *object, homo
     c->scheme = (homogenize_scheme)scheme;
     c->solver = (homogenize_solver)solver;
     c->precision = precision == 1 ? WEFT_SINGLE : WEFT_DOUBLE;
-    c->precision_given = json_object_get(object, "precision") != NULL;
     c->accept_unconverged = ending == 1;
     return WEFT_SUCCESS;
 }
 
 static weft_status read_limits(const case_place *at, const json_t *object, homogenize_case *c) {
     const json_t *most = json_object_get(object, "max_iterations");
-    c->tolerance = c->precision == WEFT_SINGLE ? 1e-4 : 1e-6;
     c->max_iterations = 1000;
-    if (json_object_get(object, "tolerance"))
+    if (json_object_get(object, "tolerance")) {
         WEFT_TRY(case_number(at, object, "tolerance", &c->tolerance));
-    if (!(c->tolerance > 0 && c->tolerance < 1))
-        return case_wrong(at, "tolerance", "%g is not between 0 and 1", c->tolerance);
+        if (!(c->tolerance > 0 && c->tolerance < 1))
+            return case_wrong(at, "tolerance", "%g is not between 0 and 1", c->tolerance);
+    }
     if (!most) return WEFT_SUCCESS;
     if (!json_is_integer(most) || json_integer_value(most) < 1 ||
         json_integer_value(most) > INT_MAX)

@@ -64,11 +64,10 @@ typedef struct homogenize_case {
     int phase_count;
     homogenize_load load;
     homogenize_reference reference;
-    double tolerance;
+    double tolerance; /* 0: 1e-6, in single precision 1e-4 */
     int max_iterations;
     bool accept_unconverged;
     weft_precision precision;
-    bool precision_given;
 } homogenize_case;
 
 /* Components of a strain (6) or a gradient (3). */

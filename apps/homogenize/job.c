@@ -110,6 +110,7 @@ static weft_status make_plan(homogenize_job *job, const weft_options *options) {
 weft_status homogenize_job_prepare(homogenize_job *job, const weft_options *options) {
     homogenize_run *run = &job->run;
     weft_box box;
+    if (job->c.tolerance == 0) job->c.tolerance = job->c.precision == WEFT_SINGLE ? 1e-4 : 1e-6;
     run->comm = job->comm;
     run->c = &job->c;
     run->green = &job->green;

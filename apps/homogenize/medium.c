@@ -129,7 +129,7 @@ static void keep_middle(int components, double *matrix) {
 /* 2 (C + C0)^-1 C0 */
 static weft_status make_relaxation(const homogenize_medium *m, const double *law, double *relax) {
     const int n = m->components;
-    double reference[36], sum[36], inverse[36];
+    double reference[36], sum[36] = {0}, inverse[36];
     homogenize_reference_matrix(&m->reference, n, reference);
     for (int i = 0; i < n * n; i++) sum[i] = law[i] + reference[i];
     if (!matrix_invert(n, sum, inverse))

@@ -42,11 +42,11 @@ weft_status homogenize_note(homogenize_run *run, homogenize_result *result, doub
     result->residual = residual;
     result->iterations = result->noted++;
     if (run->told) run->told(run->argument, result->iterations, residual);
-    /* Infinity is how numbers that grow end: in double precision, or in the fields' single one. */
-    if (!isfinite(residual))
+    /* Numbers that grow end as infinities, of which either alone would make a residual. */
+    if (!isfinite(square) || !isfinite(size) || !isfinite(residual))
         return weft_fail(WEFT_ERROR_ENGINE,
-                         "the residual is not a number at iteration %d: strains have grown beyond "
-                         "all bounds; drop reference, or give solver cg",
+                         "the residual is not a number at iteration %d: the iteration diverges; "
+                         "drop reference, or give solver cg",
                          result->iterations);
     result->converged = residual <= run->c->tolerance;
     *done = result->converged || result->iterations >= run->c->max_iterations;
