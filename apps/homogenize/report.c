@@ -158,6 +158,22 @@ json_t *homogenize_job_report(const homogenize_job *job) {
 
 /* ---- the summary ---- */
 
+/* Numbers that are rounding errors beside others of theirs are 0. */
+static double clean(double x, const double *values, int count) {
+    double largest = 0;
+    for (int i = 0; i < count; i++) largest = fmax(largest, fabs(values[i]));
+    return fabs(x) < 1e-14 * largest ? 0 : x;
+}
+
+static void print_mean(const char *name, const double *mandel, int n) {
+    double tensor[6];
+    memcpy(tensor, mandel, sizeof tensor);
+    if (n == 6) material_tensor_of_mandel(mandel, tensor);
+    printf("mean %s:", name);
+    for (int i = 0; i < n; i++) printf(" %.10g", clean(tensor[i], tensor, n));
+    printf("\n");
+}
+
 static void print_loads(const homogenize_job *job) {
     const homogenize_case *c = &job->c;
     const int n = homogenize_components(c->physics);
@@ -167,28 +183,14 @@ static void print_loads(const homogenize_job *job) {
                job->results, r->iterations, r->residual, r->converged ? "" : " (not converged)",
                seconds_an_iteration(r));
         if (c->load.all) continue;
-        double tensor[2][6];
-        for (int which = 0; which < 2; which++) {
-            const double *mean = which == 0 ? r->strain : r->stress;
-            memcpy(tensor[which], mean, sizeof tensor[which]);
-            if (n == 6) material_tensor_of_mandel(mean, tensor[which]);
-            printf("mean %s:", n == 3  ? (which ? "flux" : "gradient")
-                               : which ? "stress"
-                                       : "strain");
-            for (int i = 0; i < n; i++) printf(" %.10g", tensor[which][i]);
-            printf("\n");
-        }
+        print_mean(n == 6 ? "strain" : "gradient", r->strain, n);
+        print_mean(n == 6 ? "stress" : "flux", r->stress, n);
     }
 }
 
 static void print_rows(const double *matrix, int n) {
-    double largest = 0;
-    for (int i = 0; i < n * n; i++) largest = fmax(largest, fabs(matrix[i]));
     for (int i = 0; i < n; i++) {
-        for (int j = 0; j < n; j++) {
-            const double x = matrix[i * n + j];
-            printf(" %13.8g", fabs(x) < 1e-14 * largest ? 0 : x);
-        }
+        for (int j = 0; j < n; j++) printf(" %13.8g", clean(matrix[i * n + j], matrix, n * n));
         printf("\n");
     }
 }
