@@ -5,36 +5,42 @@
 
 #include <string.h>
 
-static int64_t rows_of(const homogenize_space *space) {
+static int64_t runs_of(const homogenize_space *space) {
     const int64_t *n = space->volume->box.n;
-    return n[2] > 0 ? n[0] * n[1] : 0;
+    return n[0] * n[1] * blocks_of_row(space->volume);
+}
+
+/* Voxels of the block that begins at one, where rows do not matter. */
+static int count_from(const homogenize_space *space, int64_t first) {
+    return space->voxels - first < BLOCK ? (int)(space->voxels - first) : BLOCK;
 }
 
 /* A shifted component is shared by the voxels around it, as elements in series: each has its
  * stress, and the strain that this causes in its own material. */
-static void add_shifted(const homogenize_medium *m, const voxel_row *row, int64_t z, int i,
+static void add_shifted(const homogenize_medium *m, const voxel_run *run, int k, int i,
                         double stress, double *sums) {
     const int n = m->components, c = n - 3 + i;
-    const int64_t a = row->down[n == 6 ? (i + 1) % 3 : i], b = n == 6 ? row->down[(i + 2) % 3] : 0;
+    const int64_t a = run->down[n == 6 ? (i + 1) % 3 : i], b = n == 6 ? run->down[(i + 2) % 3] : 0;
     const int64_t around[4] = {0, -a, -b, -a - b};
     const int count = n == 6 ? 4 : 2;
-    for (int k = 0; k < count; k++) {
-        const int phase = row->phase[z + around[k]];
+    for (int v = 0; v < count; v++) {
+        const int phase = run->phase[k + around[v]];
         double *own = sums + (int64_t)phase * 2 * n;
         own[c] += stress * m->inverse[3 * phase + i] / count;
         own[n + c] += stress / count;
     }
 }
 
-static void add_to_phases(const homogenize_medium *m, const voxel_row *row, int64_t z,
-                          const double *strain, const double *stress, double *sums) {
+static void add_to_phases(const homogenize_medium *m, const voxel_run *run, int k, block strain,
+                          block stress, double *sums) {
     const int n = m->components, middle = m->staggered ? n - 3 : n;
-    double *own = sums + (int64_t)row->phase[z] * 2 * n;
+    double *own = sums + (int64_t)run->phase[k] * 2 * n;
     for (int i = 0; i < middle; i++) {
-        own[i] += strain[i];
-        own[n + i] += stress[i];
+        own[i] += strain[i][k];
+        own[n + i] += stress[i][k];
     }
-    for (int i = 0; m->staggered && i < 3; i++) add_shifted(m, row, z, i, stress[middle + i], sums);
+    for (int i = 0; m->staggered && i < 3; i++)
+        add_shifted(m, run, k, i, stress[middle + i][k], sums);
 }
 
 #define REAL double
