@@ -3,7 +3,8 @@
  * conductivity. What it computes is in apps/homogenize; flags, processes and files are here.
  */
 #include "array_run.h"
-#include "homogenize/job.h"
+#include "homogenize_fields.h"
+#include "homogenize_picture.h"
 #include "io/agreement.h"
 #include "memory.h"
 #include "support/error.h"
@@ -26,9 +27,12 @@ static const char *report_path(const homogenize_tool *tool) {
     return tool->shared->report ? tool->shared->report : tool->job.c.output;
 }
 
-static weft_status check_report(const homogenize_tool *tool) {
+/* The report and the picture, which rank 0 writes. */
+static weft_status check_files(const homogenize_tool *tool) {
     weft_status status = WEFT_SUCCESS;
     if (tool->world->rank == 0) status = record_check_path(report_path(tool));
+    if (tool->world->rank == 0 && status == WEFT_SUCCESS)
+        status = record_check_path(tool->job.c.picture);
     return weft_array_agree(tool->world->comm, status);
 }
 
@@ -37,6 +41,12 @@ static void begin_load(void *argument, int load) {
                                          "load 4", "load 5", "load 6"};
     homogenize_tool *tool = argument;
     progress_stage(&tool->progress, stages[load], 0);
+}
+
+static weft_status end_load(void *argument, int load) {
+    homogenize_job *job = &((homogenize_tool *)argument)->job;
+    if (load == 0) WEFT_TRY(homogenize_picture_write(job));
+    return homogenize_fields_write(job, load);
 }
 
 static weft_status write_results(const homogenize_tool *tool) {
@@ -59,10 +69,13 @@ static weft_status homogenize(homogenize_tool *tool) {
     progress_stage(&tool->progress, "reading", 0);
     WEFT_TRY(homogenize_job_open(job));
     if (tool->shared->precision_given) job->c.precision = tool->shared->precision;
-    WEFT_TRY(check_report(tool));
+    WEFT_TRY(check_files(tool));
+    WEFT_TRY(homogenize_fields_check(job));
     WEFT_TRY(memory_check(tool->world, homogenize_job_estimate(job), available));
     WEFT_TRY(homogenize_job_prepare(job, &options));
-    WEFT_TRY(homogenize_job_solve(job, begin_load, tool));
+    const homogenize_listener listener = {
+        .begins = begin_load, .ended = end_load, .argument = tool};
+    WEFT_TRY(homogenize_job_solve(job, &listener));
     return weft_array_agree(tool->world->comm, write_results(tool));
 }
 
@@ -137,6 +150,9 @@ const subcommand homogenize_command = {
         "  solver          cg (default), basic, eyre-milton, barzilai-borwein\n"
         "  tolerance, max_iterations, unconverged (error or accept), reference, precision\n"
         "  output          the report, as --report\n"
+        "  fields          strain and stress of every voxel, FILE.h5, with FILE.xdmf for ParaView\n"
+        "  picture         a slice of the labels and of von Mises' stress under the first load, "
+        "FILE.png\n"
         "The report has the stiffness in Voigt's and Mandel's notation, bounds, residuals, and "
         "means\n"
         "of each phase.",

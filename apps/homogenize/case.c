@@ -185,11 +185,16 @@ static weft_status read_path(const case_place *at, const json_t *object, const c
     return *path ? WEFT_SUCCESS : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a name");
 }
 
+static bool names_hdf5(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0);
+}
+
 static weft_status read_top(const case_place *at, const json_t *object, homogenize_case *c) {
-    static const char *const keys[] = {"labels",    "length",         "physics",     "phases",
-                                       "load",      "discretization", "solver",      "tolerance",
-                                       "reference", "max_iterations", "unconverged", "precision",
-                                       "output",    "$schema",        NULL};
+    static const char *const keys[] = {
+        "labels", "length",    "physics",   "phases",         "load",        "discretization",
+        "solver", "tolerance", "reference", "max_iterations", "unconverged", "precision",
+        "output", "fields",    "picture",   "$schema",        NULL};
     if (!json_is_object(object))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: a case is an object", at->file);
     WEFT_TRY(case_check_keys(at, object, keys));
@@ -197,6 +202,10 @@ static weft_status read_top(const case_place *at, const json_t *object, homogeni
     WEFT_TRY(read_limits(at, object, c));
     WEFT_TRY(read_path(at, object, "labels", true, &c->labels));
     WEFT_TRY(read_path(at, object, "output", false, &c->output));
+    WEFT_TRY(read_path(at, object, "fields", false, &c->fields));
+    WEFT_TRY(read_path(at, object, "picture", false, &c->picture));
+    if (c->fields && !names_hdf5(c->fields))
+        return case_wrong(at, "fields", "%s: give the name of an HDF5 file, FILE.h5", c->fields);
     WEFT_TRY(read_length(at, object, c));
     WEFT_TRY(read_phases(at, object, c));
     WEFT_TRY(read_load(at, object, c));
@@ -219,6 +228,8 @@ weft_status homogenize_case_read(const char *name, const char *text, homogenize_
 void homogenize_case_release(homogenize_case *c) {
     free(c->labels);
     free(c->output);
+    free(c->fields);
+    free(c->picture);
     free(c->phases);
     memset(c, 0, sizeof *c);
 }

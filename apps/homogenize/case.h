@@ -56,6 +56,8 @@ typedef struct homogenize_reference {
 typedef struct homogenize_case {
     char *labels;     /* the file of the label volume, from where the command runs */
     char *output;     /* of the report, or NULL */
+    char *fields;     /* of strain and stress, FILE.h5, or NULL */
+    char *picture;    /* FILE.png, or NULL */
     double length[3]; /* of the box along each axis; 0: as many as voxels */
     homogenize_physics physics;
     homogenize_scheme scheme;

@@ -137,21 +137,23 @@ int homogenize_job_loads(const homogenize_job *job) {
     return job->c.load.all ? homogenize_components(job->c.physics) : 1;
 }
 
-weft_status homogenize_job_solve(homogenize_job *job, void (*begins)(void *argument, int load),
-                                 void *argument) {
+/* Which load it was that failed. */
+static weft_status name_load(int load, int loads, weft_status status) {
+    char sentence[WEFT_ERROR_BYTES];
+    if (status == WEFT_SUCCESS || loads == 1) return status;
+    snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
+    return weft_fail(status, "load %d of %d: %s", load + 1, loads, sentence);
+}
+
+weft_status homogenize_job_solve(homogenize_job *job, const homogenize_listener *listener) {
     const int loads = homogenize_job_loads(job);
     for (int l = 0; l < loads; l++) {
         homogenize_load load = job->c.load;
         if (load.all) load.value[l] = 1;
-        if (begins) begins(argument, l);
+        if (listener->begins) listener->begins(listener->argument, l);
         job->results = l + 1;
-        weft_status status = homogenize_solve(&job->run, &load, &job->result[l]);
-        if (status != WEFT_SUCCESS && loads > 1) {
-            char sentence[WEFT_ERROR_BYTES];
-            snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
-            return weft_fail(status, "load %d of %d: %s", l + 1, loads, sentence);
-        }
-        WEFT_TRY(status);
+        WEFT_TRY(name_load(l, loads, homogenize_solve(&job->run, &load, &job->result[l])));
+        if (listener->ended) WEFT_TRY(listener->ended(listener->argument, l));
     }
     return WEFT_SUCCESS;
 }

@@ -36,9 +36,16 @@ double homogenize_job_estimate(const homogenize_job *job);
 /* Makes the plan, reads the labels. Collective. */
 weft_status homogenize_job_prepare(homogenize_job *job, const weft_options *options);
 
-/* Solves all loads of the case. `begins` (may be NULL) is told before each. Collective. */
-weft_status homogenize_job_solve(homogenize_job *job, void (*begins)(void *argument, int load),
-                                 void *argument);
+/* Who is told of loads; each may be NULL. */
+typedef struct homogenize_listener {
+    void (*begins)(void *argument, int load);
+    /* Strain and stress are in the first two fields of the run; they may be changed. Collective. */
+    weft_status (*ended)(void *argument, int load);
+    void *argument;
+} homogenize_listener;
+
+/* Solves all loads of the case. Collective. */
+weft_status homogenize_job_solve(homogenize_job *job, const homogenize_listener *listener);
 
 /* Loads of the case. */
 int homogenize_job_loads(const homogenize_job *job);

@@ -60,6 +60,13 @@ void homogenize_fill(const homogenize_space *space, void *e, const double value[
     BY_PRECISION(space, fill, e, value);
 }
 
+void homogenize_take_tensor(const homogenize_space *space, void *field) {
+    if (space->precision == WEFT_SINGLE)
+        take_tensor_single(space, field);
+    else
+        take_tensor_double(space, field);
+}
+
 void homogenize_stress(const homogenize_space *space, const void *e, void *s, bool polarize,
                        homogenize_sums *sums) {
     double all[14] = {0};

@@ -56,6 +56,9 @@ double homogenize_advance(const homogenize_space *space, void *e, void *r, const
 double homogenize_reflect(const homogenize_space *space, void *e, const void *t,
                           const double mean[6], bool whole);
 
+/* From Mandel's notation to tensor components, in place. */
+void homogenize_take_tensor(const homogenize_space *space, void *field);
+
 /* Adds to sums[phase * 2 * components + ...] the strain, then the stress, of voxels of each phase.
  * On a staggered grid each voxel has its share of the edges or faces around it. */
 void homogenize_phase_sums(const homogenize_space *space, const void *e, double *sums);

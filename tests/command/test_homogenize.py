@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 import unittest
+import zlib
+from pathlib import Path
+from xml.etree import ElementTree
 
+import jsonschema
 import numpy as np
 
-from weft_case import Case
+from weft_case import HDF5, Case
+
+SOURCE = Path(__file__).parents[2]
 
 SCHEMES = ("fourier", "willot", "staggered")
 SOLVERS = ("cg", "basic", "eyre-milton", "barzilai-borwein")
@@ -49,6 +55,28 @@ def rotated(stiffness: np.ndarray, axis: int) -> list[float]:
     c44, c55 = shear[tuple(sorted(b[1:]))], shear[tuple(sorted(b[:2]))]
     pairs = [(b[0], b[0]), (b[0], b[1]), (b[1], b[1]), (b[1], b[2]), (c44, c44), (c55, c55)]
     return [stiffness[p] for p in pairs]
+
+
+def read_grey(path: Path) -> np.ndarray:
+    """An 8-bit grey PNG whose rows have no filter or those of one byte a pixel."""
+    data, at, packed = path.read_bytes(), 8, b""
+    while at < len(data):
+        length, kind = int.from_bytes(data[at : at + 4], "big"), data[at + 4 : at + 8]
+        body = data[at + 8 : at + 8 + length]
+        if kind == b"IHDR":
+            width, height = (int.from_bytes(body[i : i + 4], "big") for i in (0, 4))
+        packed += body if kind == b"IDAT" else b""
+        at += 12 + length
+    rows = np.frombuffer(zlib.decompress(packed), "u1").reshape(height, width + 1).astype(int)
+    out = np.zeros((height, width), int)
+    for y in range(height):
+        for x in range(width):
+            left, up = (out[y, x - 1] if x else 0), (out[y - 1, x] if y else 0)
+            corner = out[y - 1, x - 1] if x and y else 0
+            paeth = min((abs(up - corner), 0, left), (abs(left - corner), 1, up), (abs(left + up - 2 * corner), 2, corner))
+            guess = (0, left, up, (left + up) // 2, paeth[2])[rows[y, 0]]
+            out[y, x] = (rows[y, x + 1] + guess) % 256
+    return out
 
 
 class Homogenize(Case):
@@ -334,6 +362,64 @@ class Homogenize(Case):
         self.succeed("homogenize", "below/case.json", "--quiet")
         report = json.loads((self.folder / "below" / "out.json").read_text())
         self.assertEqual(report["components"], ["xx", "yy", "zz", "yz", "xz", "xy"])
+
+    @unittest.skipUnless(HDF5, "no parallel HDF5")
+    def test_fields(self) -> None:
+        """Strain and stress of every voxel, of which the means are the report's; the description for ParaView."""
+        volume, phases = self.grains((3, 4, 5))
+        report = self.homogenize(volume, phases, ranks=2, fields="f.h5", length=[3, 2, 5])
+        self.assertEqual([f"f-{i}.{end}" for i in range(1, 7) for end in ("h5", "xdmf")], self.names()[1:13])
+        for load in (1, 6):
+            for field in ("strain", "stress"):
+                self.succeed("transform", f"f-{load}.h5:/{field}", "s.npy", "--axes", "none,none,none,fft")
+                values = np.fft.irfft(self.load("s.npy"), 5, axis=3)
+                self.assertEqual(values.shape, (6, 3, 4, 5))
+                expected = report["loads"][load - 1][field]
+                np.testing.assert_allclose(values.mean(axis=(1, 2, 3)), expected, rtol=0, atol=1e-10)
+        grid = ElementTree.parse(self.folder / "f-6.xdmf").find(".//Grid")
+        self.assertEqual(grid.find("Topology").get("Dimensions"), "4 5 6")
+        self.assertEqual(grid.findall("Geometry/DataItem")[1].text, "1 0.5 1")
+        self.assertEqual(len(grid.findall("Attribute")), 12)
+        self.assertEqual(grid.findall("Attribute")[7].get("Name"), "stress_yy")
+        self.assertEqual(grid.findall("Attribute/DataItem/DataItem")[-1].text, "f-6.h5:/stress")
+        self.homogenize(volume, phases, fields="one.h5", load={"strain": [1, 0, 0, 0, 0, 0]}, precision="single")
+        self.assertTrue((self.folder / "one.h5").exists() and (self.folder / "one.xdmf").exists())
+        self.case(volume, phases, fields="absent/f.h5")
+        self.assertIn("absent/f-1.h5: its folder", self.refuse("homogenize", "case.json"))
+
+    def test_picture(self) -> None:
+        """Labels beside von Mises' stress in the middle plane across the shortest axis, alike on any number of ranks."""
+        volume = laminate(2, 8, 4)  # 3 x 4 x 8
+        found = []
+        for ranks in (1, 3):
+            load = {"strain": [0, 0, 0, 0, 0, 1]}
+            self.homogenize(volume, [SOFT, HARD], ranks=ranks, picture="p.png", load=load, tolerance=1e-10)
+            found.append(read_grey(self.folder / "p.png"))
+        np.testing.assert_array_equal(found[0], found[1])
+        expected = np.where(volume[1], 255, 0)
+        np.testing.assert_array_equal(found[0][:, :8], expected)  # of layers under shear along them, stress is as stiffness
+        np.testing.assert_array_equal(found[0][:, -8:], expected)
+        self.case(volume, [SOFT, HARD], picture="absent/p.png")
+        self.assertIn("absent/p.png: its folder", self.refuse("homogenize", "case.json"))
+
+    def test_schema(self) -> None:
+        """It takes what the command takes, and has every key of it."""
+        schema = json.loads((SOURCE / "apps" / "homogenize" / "case.schema.json").read_text())
+        jsonschema.Draft202012Validator.check_schema(schema)
+        volume, phases = self.grains()
+        load = {"stress": [1, 2, None, None, 0.5, 0], "strain": [None, None, 0.01, 0.02, None, None]}
+        for case in (
+            {"phases": [SOFT, HARD], "load": "all", "length": [1, 2, 3], "output": "r.json"},
+            {"phases": phases, "load": load, "reference": {"lambda": 1, "mu": 2}, "solver": "basic"},
+            {"phases": [{"label": 0, "conductivity": 2}], "physics": "conduction", "fields": "a.h5"},
+        ):
+            jsonschema.validate(case | {"labels": "a.npy"}, schema)
+        for wrong in ({"solvr": "cg"}, {"phases": [{"label": 0, "E": 1}]}, {"phases": [HARD | {"K": 1, "G": 1}]}):
+            with self.assertRaises(jsonschema.ValidationError):
+                jsonschema.validate({"labels": "a.npy", "phases": [SOFT]} | wrong, schema)
+        self.case(volume, phases, other=1)
+        keys = self.refuse("homogenize", "case.json").split("there are ")[1].replace(" and ", ", ").split(", ")
+        self.assertEqual(set(keys), set(schema["properties"]))
 
     def test_types_of_labels(self) -> None:
         volume = laminate(1, 4, 2)
