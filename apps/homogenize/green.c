@@ -4,6 +4,7 @@
 
 #include "matrix.h"
 #include "medium.h"
+#include "support/clock.h"
 #include "support/error.h"
 
 #include <math.h>
@@ -225,5 +226,8 @@ void homogenize_green_set(homogenize_green *g, const homogenize_reference *refer
 }
 
 weft_status homogenize_green_apply(homogenize_green *g, void *field) {
-    return weft_execute(g->plan, WEFT_CONVOLVE, field, field);
+    const double start = weft_clock();
+    weft_status status = weft_execute(g->plan, WEFT_CONVOLVE, field, field);
+    g->seconds += weft_clock() - start;
+    return status;
 }

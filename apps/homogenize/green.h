@@ -36,6 +36,7 @@ typedef struct homogenize_green {
      * executions only. */
     double zero[36], offset[6];
     weft_plan plan;
+    double seconds; /* in homogenize_green_apply so far */
 } homogenize_green;
 
 /* What a plan is made of. */

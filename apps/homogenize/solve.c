@@ -114,8 +114,10 @@ weft_status homogenize_solve(homogenize_run *run, const homogenize_load *load,
         status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for residuals and means");
     WEFT_TRY(weft_array_agree(run->comm, status));
     begin(run, load);
+    run->green->seconds = 0;
     WEFT_TRY(solvers[run->c->solver].solve(run, result));
     result->seconds = weft_clock() - start;
+    result->green_seconds = run->green->seconds;
     result->history_count = result->noted < MOST_RESIDUALS ? result->noted : MOST_RESIDUALS;
     return evaluate(run, result);
 }

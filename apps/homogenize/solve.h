@@ -28,7 +28,7 @@ typedef struct homogenize_result {
     int iterations;
     double residual; /* the last one */
     bool converged;
-    double seconds;
+    double seconds, green_seconds; /* all of it, and Green's operator alone */
 } homogenize_result;
 
 /* A run: all that a rank holds. */
