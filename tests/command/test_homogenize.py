@@ -103,7 +103,7 @@ class Homogenize(Case):
             rtol=1e-12,
         )
         for scheme in SCHEMES:
-            for axis, n, hard in ((0, 8, 4), (1, 7, 3), (2, 6, 1), (0, 9, 5)):
+            for axis, n, hard in ((0, 8, 4), (2, 9, 5)):
                 with self.subTest(scheme=scheme, axis=axis, n=n):
                     c = self.stiffness(
                         laminate(axis, n, hard), [SOFT, HARD], discretization=scheme, tolerance=1e-13
@@ -119,7 +119,7 @@ class Homogenize(Case):
     def test_one_shear_modulus(self) -> None:
         """Hill: K* of any structure where G is the same everywhere, here of random voxels."""
         rng = np.random.default_rng(36)
-        for shape in ((8, 8, 8), (6, 7, 8), (5, 7, 9)):
+        for shape in ((8, 8, 8), (5, 7, 9)):
             volume = np.resize([0, 1], shape).astype("u1")
             rng.shuffle(volume.reshape(-1))
             f = volume.mean()
@@ -155,7 +155,7 @@ class Homogenize(Case):
     def test_checkerboard_and_squares(self) -> None:
         """sqrt(k1 k2), and Obnosov's sqrt((1 + 3 r) / (3 + r)): errors fall with the grid."""
         for shape, exact in (("board", 10**0.5), ("square", (31 / 13) ** 0.5)):
-            for scheme, bound in (("fourier", 0.02), ("willot", 0.02), ("staggered", 0.13)):
+            for scheme, bound in (("willot", 0.02), ("staggered", 0.13)):
                 errors = []
                 for n in (16, 32):
                     i = np.arange(n) // (n // 2)
@@ -204,7 +204,7 @@ class Homogenize(Case):
     def test_solvers_agree(self) -> None:
         """One stiffness, whatever the solver and the reference medium; symmetric, between its bounds; Hill-Mandel;
         the means of the phases make those of the whole."""
-        for scheme, volume, phases in self.structures():
+        for scheme, volume, phases in self.structures()[::2]:
             reference = {"lambda": 100, "mu": 60} if scheme != "staggered" else {"lambda": 9, "mu": 12}
             found = []
             for solver in SOLVERS:
@@ -233,7 +233,7 @@ class Homogenize(Case):
 
     def test_mixed_loads(self) -> None:
         """Means that are given are met; the others are those of the stiffness."""
-        for scheme, volume, phases in self.structures():
+        for scheme, volume, phases in self.structures()[1:]:
             c = self.stiffness(volume, phases, discretization=scheme, tolerance=1e-12)
             loads = (
                 {"stress": [1, 2, None, None, 0.5, 0], "strain": [None, None, 0.01, 0.02, None, None]},
@@ -264,7 +264,7 @@ class Homogenize(Case):
                         volume, phases, discretization=scheme, solver=solver, tolerance=1e-11, physics="conduction"
                     )["effective"]["conductivity"]
                 )
-                for solver in SOLVERS
+                for solver in (SOLVERS if scheme == "willot" else SOLVERS[:3:2])
             ]
             for k in found:
                 np.testing.assert_allclose(k, found[0], rtol=0, atol=1e-10)
@@ -283,7 +283,7 @@ class Homogenize(Case):
 
     def test_numbers_of_ranks(self) -> None:
         """The same on 1, 2, 3 and 5 ranks, of which some own nothing; on several threads; by other engines."""
-        numbers = {"fourier": (2, 5), "willot": (3,), "staggered": (2, 3, 5)}
+        numbers = {"fourier": (2,), "willot": (3,), "staggered": (5,)}
         for scheme, volume, phases in self.structures():
             alone = self.stiffness(volume, phases, discretization=scheme, tolerance=1e-12)
             for ranks in numbers[scheme]:
@@ -293,19 +293,20 @@ class Homogenize(Case):
         alone = self.stiffness(small, phases, tolerance=1e-12)
         many = self.stiffness(small, phases, tolerance=1e-12, ranks=5)
         np.testing.assert_allclose(many, alone, rtol=0, atol=1e-12)
-        for flags in (["--threads", 2], ["--engine", "reference", "--decomposition", "slab-1d2d"]):
-            self.succeed("homogenize", "case.json", "--report", "report.json", *flags, ranks=2)
+        for ranks, flags in ((1, ["--threads", 2]), (2, ["--engine", "reference", "--decomposition", "slab-1d2d"])):
+            self.succeed("homogenize", "case.json", "--report", "report.json", *flags, ranks=ranks)
             report = json.loads((self.folder / "report.json").read_text())
             np.testing.assert_allclose(report["effective"]["stiffness_voigt"], alone, rtol=0, atol=1e-12)
 
     def test_single_precision(self) -> None:
-        for (scheme, volume, phases), solvers in zip(self.structures(), (("cg", "basic"), ("eyre-milton",), SOLVERS[3:])):
-            double = self.stiffness(volume, phases, discretization=scheme, tolerance=1e-8)
-            for solver in solvers:
-                single = self.stiffness(
-                    volume, phases, discretization=scheme, solver=solver, precision="single", tolerance=1e-5
-                )
-                np.testing.assert_allclose(single, double, rtol=0, atol=2e-5 * abs(double).max())
+        """By the case and by the flag, which has a tolerance of its own."""
+        _, volume, phases = self.structures()[2]
+        double = self.stiffness(volume, phases, tolerance=1e-8)
+        single = self.stiffness(volume, phases, precision="single", tolerance=1e-5)
+        np.testing.assert_allclose(single, double, rtol=0, atol=2e-5 * abs(double).max())
+        self.case(volume, phases)
+        text = self.succeed("homogenize", "case.json", "--precision", "single")
+        self.assertIn("single, tolerance 0.0001", text)
 
     # ---- what people give ----
 
