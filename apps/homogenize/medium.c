@@ -31,10 +31,6 @@ static const homogenize_phase *tilted_phase(const homogenize_case *c) {
     return NULL;
 }
 
-bool homogenize_medium_can_stagger(const homogenize_case *c) {
-    return tilted_phase(c) == NULL;
-}
-
 weft_status homogenize_choose_scheme(const homogenize_case *c, homogenize_scheme *scheme) {
     const homogenize_phase *tilted = tilted_phase(c);
     *scheme = c->scheme;

@@ -23,9 +23,6 @@ typedef struct homogenize_medium {
     double *relax;   /* Eyre-Milton: [phases] matrices 2 (C + C0)^-1 C0, else NULL */
 } homogenize_medium;
 
-/* Whether the phases are such that the staggered grid can have them. */
-bool homogenize_medium_can_stagger(const homogenize_case *c);
-
 /* The scheme that the case means, with AUTO replaced; fails where the phases do not allow it. */
 weft_status homogenize_choose_scheme(const homogenize_case *c, homogenize_scheme *scheme);
 

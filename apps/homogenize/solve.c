@@ -41,7 +41,6 @@ weft_status homogenize_note(homogenize_run *run, homogenize_result *result, doub
     if (result->noted < MOST_RESIDUALS) result->history[result->noted] = residual;
     result->residual = residual;
     result->iterations = result->noted++;
-    if (run->told) run->told(run->argument, result->iterations, residual);
     /* Numbers that grow end as infinities, of which either alone would make a residual. */
     if (!isfinite(square) || !isfinite(size) || !isfinite(residual))
         return weft_fail(WEFT_ERROR_ENGINE,

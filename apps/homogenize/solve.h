@@ -41,8 +41,6 @@ typedef struct homogenize_run {
     size_t field_bytes;
     double voxels;             /* of the whole volume */
     double base[6], stress[6]; /* given means of strain and stress; 0 elsewhere */
-    void (*told)(void *argument, int iterations, double residual); /* each iteration, or NULL */
-    void *argument;
 } homogenize_run;
 
 /* Fields that a solver needs. */
