@@ -224,8 +224,9 @@ void homogenize_job_print(const homogenize_job *job, const char *plan) {
     const homogenize_case *c = &job->c;
     homogenize_bounds bounds;
     double effective[36];
-    printf("%s: %lldx%lldx%lld voxels, %d phases", c->labels, (long long)job->info.n[0],
-           (long long)job->info.n[1], (long long)job->info.n[2], c->phase_count);
+    printf("%s: %lldx%lldx%lld voxels, %d phase%s", c->labels, (long long)job->info.n[0],
+           (long long)job->info.n[1], (long long)job->info.n[2], c->phase_count,
+           c->phase_count > 1 ? "s" : "");
     for (int p = 0; p < c->phase_count && c->phase_count <= FEW; p++)
         printf("%s label %lld %.4g %%", p == 0 ? ":" : ",", (long long)c->phases[p].label,
                100 * (double)c->phases[p].voxels / job->run.voxels);

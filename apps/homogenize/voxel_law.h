@@ -114,33 +114,42 @@ static inline void apply_relaxation(const homogenize_medium *m, const voxel_run 
     }
 }
 
-/* The sum of x y. */
-static inline double inner_product(const homogenize_medium *m, int count, block x, block y) {
-    double sum = 0;
-    for (int i = 0; i < m->components; i++)
-        for (int k = 0; k < count; k++) sum += x[i][k] * y[i][k];
-    return sum;
+/* The sum of numbers of a block, in four parts, so that no addition waits for the one before. */
+static inline double sum_of(int count, const double *values) {
+    double part[4] = {0};
+    int k = 0;
+    for (; k + 4 <= count; k += 4)
+        for (int i = 0; i < 4; i++) part[i] += values[k + i];
+    for (; k < count; k++) part[0] += values[k];
+    return (part[0] + part[1]) + (part[2] + part[3]);
 }
 
-/* The sum of tr(x) tr(y). */
-static inline double trace_product(int count, block x, block y) {
-    double sum = 0;
+/* The sum of a x y + b tr(x) tr(y). */
+static inline double product_of(const homogenize_medium *m, int count, double a, double b, block x,
+                                block y) {
+    double density[BLOCK];
     for (int k = 0; k < count; k++)
-        sum += (x[0][k] + x[1][k] + x[2][k]) * (y[0][k] + y[1][k] + y[2][k]);
-    return sum;
+        density[k] = b * (x[0][k] + x[1][k] + x[2][k]) * (y[0][k] + y[1][k] + y[2][k]) +
+                     a * (x[0][k] * y[0][k] + x[1][k] * y[1][k] + x[2][k] * y[2][k]);
+    for (int k = 0; m->components == 6 && k < count; k++)
+        density[k] += a * (x[3][k] * y[3][k] + x[4][k] * y[4][k] + x[5][k] * y[5][k]);
+    return sum_of(count, density);
+}
+
+/* The sum of x y. */
+static inline double inner_product(const homogenize_medium *m, int count, block x, block y) {
+    return product_of(m, count, 1, 0, x, y);
 }
 
 /* The sum of x C0 y. */
 static inline double energy_product(const homogenize_medium *m, int count, block x, block y) {
-    return m->reference.twice * inner_product(m, count, x, y) +
-           m->reference.trace * trace_product(count, x, y);
+    return product_of(m, count, m->reference.twice, m->reference.trace, x, y);
 }
 
 /* The sum of s C0^-1 s. */
 static inline double stress_size(const homogenize_medium *m, int count, block s) {
     const double twice = m->reference.twice, trace = m->reference.trace;
-    return inner_product(m, count, s, s) / twice -
-           trace / (twice * (twice + 3 * trace)) * trace_product(count, s, s);
+    return product_of(m, count, 1 / twice, -trace / (twice * (twice + 3 * trace)), s, s);
 }
 
 #endif
