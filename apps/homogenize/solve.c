@@ -24,9 +24,15 @@ int homogenize_solver_fields(homogenize_solver solver) {
     return solvers[solver].fields;
 }
 
+/* All ranks get the same bits, which MPI_Allreduce does not promise, so that they decide alike. */
 weft_status homogenize_add_up(const homogenize_run *run, double *values, int count) {
-    if (MPI_Allreduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_SUM, run->comm) == MPI_SUCCESS)
-        return WEFT_SUCCESS;
+    int rank;
+    MPI_Comm_rank(run->comm, &rank);
+    int result = rank == 0
+                     ? MPI_Reduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_SUM, 0, run->comm)
+                     : MPI_Reduce(values, NULL, count, MPI_DOUBLE, MPI_SUM, 0, run->comm);
+    if (result == MPI_SUCCESS) result = MPI_Bcast(values, count, MPI_DOUBLE, 0, run->comm);
+    if (result == MPI_SUCCESS) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_TRANSPORT, "MPI failed while the ranks added up their sums");
 }
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import unittest
 import zlib
 from pathlib import Path
@@ -73,8 +75,8 @@ def read_grey(path: Path) -> np.ndarray:
         for x in range(width):
             left, up = (out[y, x - 1] if x else 0), (out[y - 1, x] if y else 0)
             corner = out[y - 1, x - 1] if x and y else 0
-            paeth = min((abs(up - corner), 0, left), (abs(left - corner), 1, up), (abs(left + up - 2 * corner), 2, corner))
-            guess = (0, left, up, (left + up) // 2, paeth[2])[rows[y, 0]]
+            paeth = min((left, up, corner), key=lambda near: abs(left + up - corner - near))
+            guess = (0, left, up, (left + up) // 2, paeth)[rows[y, 0]]
             out[y, x] = (rows[y, x + 1] + guess) % 256
     return out
 
@@ -185,6 +187,18 @@ class Homogenize(Case):
             for modulus, slack in (("K", 0), ("G", 1e-3)):  # an array of spheres is cubic, so its G may be less
                 self.assertLess(bounds[modulus][0] * (1 - slack), found[modulus])
                 self.assertLess(found[modulus], bounds[modulus][1])
+
+    def test_polycrystal(self) -> None:
+        """Copper: the crystal's K, and a G near Hershey's self-consistent one."""
+        script = SOURCE / "scripts" / "polycrystal.py"
+        subprocess.run([sys.executable, script, self.folder, "--edge", "16", "--grains", "200"], check=True)
+        self.succeed("homogenize", "copper.json", "--report", "report.json")
+        report = json.loads((self.folder / "report.json").read_text())
+        found = report["effective"]["closest_isotropic"]
+        self.assertEqual(report["discretization"], "willot")
+        self.assertAlmostEqual(found["K"], (168.4 + 2 * 121.4) / 3, delta=1e-6)
+        self.assertAlmostEqual(found["G"], 48.172, delta=0.5)
+        self.assertIsNone(report["bounds"]["hashin_shtrikman"])
 
     # ---- identities ----
 
@@ -389,7 +403,7 @@ class Homogenize(Case):
         self.assertIn("absent/f-1.h5: its folder", self.refuse("homogenize", "case.json"))
 
     def test_picture(self) -> None:
-        """Labels beside von Mises' stress in the middle plane across the shortest axis, alike on any number of ranks."""
+        """Labels beside von Mises' stress in the middle plane, alike on any number of ranks."""
         volume = laminate(2, 8, 4)  # 3 x 4 x 8
         found = []
         for ranks in (1, 3):
@@ -398,7 +412,8 @@ class Homogenize(Case):
             found.append(read_grey(self.folder / "p.png"))
         np.testing.assert_array_equal(found[0], found[1])
         expected = np.where(volume[1], 255, 0)
-        np.testing.assert_array_equal(found[0][:, :8], expected)  # of layers under shear along them, stress is as stiffness
+        # Of layers under shear along them stress is as stiffness.
+        np.testing.assert_array_equal(found[0][:, :8], expected)
         np.testing.assert_array_equal(found[0][:, -8:], expected)
         self.case(volume, [SOFT, HARD], picture="absent/p.png")
         self.assertIn("absent/p.png: its folder", self.refuse("homogenize", "case.json"))
