@@ -186,6 +186,19 @@ class Homogenize(Case):
                 self.assertLess(bounds[modulus][0] * (1 - slack), found[modulus])
                 self.assertLess(found[modulus], bounds[modulus][1])
 
+    def test_eshelby(self) -> None:
+        """The strain in a small sphere, far from its images, within 1 % of Eshelby's solution."""
+        n, k1, g1 = 48, 5 / 3, 1.0
+        at = np.arange(n) - n / 2 + 0.5
+        ball = (at[:, None, None] ** 2 + at[:, None] ** 2 + at**2 < 25).astype("u1")
+        phases = [{"label": 0, "K": k1, "G": g1}, {"label": 1, "K": 2 * k1, "G": 2 * g1}]
+        volume = 1 / (1 + 3 * k1 / (3 * k1 + 4 * g1))
+        shear = 1 / (1 + 6 * (k1 + 2 * g1) / (5 * (3 * k1 + 4 * g1)))
+        for mean, expected in (([1, 1, 1, 0, 0, 0], volume), ([0, 0, 0, 0, 0, 1], shear), ([1, -1, 0, 0, 0, 0], shear)):
+            report = self.homogenize(ball, phases, discretization="fourier", load={"strain": mean})
+            inside = np.array(report["loads"][0]["phases"][1]["strain"])
+            np.testing.assert_allclose(inside, np.array(mean) * expected, rtol=0, atol=0.01 * expected)
+
     def test_polycrystal(self) -> None:
         """Copper: the crystal's K, and a G near Hershey's self-consistent one."""
         script = SOURCE / "scripts" / "polycrystal.py"
