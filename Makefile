@@ -5,11 +5,11 @@ PREFIX ?= /usr/local
 CMAKE_FLAGS ?=
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo check test install format clean
+.PHONY: help build demo demo-homogenize check test install format clean
 
 help: ## list these targets
-	@sed -nE 's/^([a-z]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | \
-	    while IFS='|' read -r name what; do printf '  make %-8s  %s\n' "$$name" "$$what"; done
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | \
+	    while IFS='|' read -r name what; do printf '  make %-15s  %s\n' "$$name" "$$what"; done
 
 build: ## compile the library, the command and the examples into build/
 	cmake -S . -B $(BUILD) -DWEFT_TESTS=OFF $(CMAKE_FLAGS)
@@ -19,6 +19,11 @@ demo: ## install what is missing, build, transform a head volume on 4 ranks, dra
 	scripts/install-dependencies demo
 	$(MAKE) build
 	scripts/demo $(BUILD)
+
+demo-homogenize: ## install what is missing, build, compute the stiffness of glass spheres in epoxy on 2 ranks
+	scripts/install-dependencies demo-homogenize
+	$(MAKE) build
+	scripts/demo-homogenize $(BUILD)
 
 check: ## install what is missing, then every compiler, MPI, sanitizer and fuzzer that CI runs
 	scripts/install-dependencies check

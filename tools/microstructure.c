@@ -127,7 +127,8 @@ static weft_status write_orientations(const microstructure_run *run) {
                               json_pack("{s:i, s:[[fff][fff][fff]]}", "label", label, "rotation",
                                         r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8]));
     }
-    return record_write_exact_json(run->flags->orientations, json_pack("{s:o}", "phases", phases));
+    return record_write_json(run->flags->orientations, RECORD_ALL_DIGITS,
+                             json_pack("{s:o}", "phases", phases));
 }
 
 static weft_status write_report(const microstructure_run *run) {
@@ -149,7 +150,7 @@ static weft_status write_report(const microstructure_run *run) {
                   run->kind->name, "made", microstructure_note(run->made), "seed", seed, "output",
                   "file", run->name, "element", weft_element_name(run->info.element), "shape",
                   shape, "phases", phases, "seconds", run->seconds);
-    return record_write_json(run->shared->report, document);
+    return record_write_json(run->shared->report, RECORD_TIME_DIGITS, document);
 }
 
 static void print_phases(const microstructure_run *run, double voxels) {

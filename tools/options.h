@@ -45,7 +45,7 @@ typedef struct subcommand {
 } subcommand;
 
 extern const subcommand transform_command, convolve_command, plan_command, validate_command,
-    info_command, view_command, bench_command, plot_command, compare_command,
+    info_command, view_command, bench_command, plot_command, compare_command, homogenize_command,
     microstructure_command;
 
 typedef struct parsed_arguments {

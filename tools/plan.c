@@ -85,7 +85,7 @@ static weft_status write_report(const plan_flags *flags, const shared_options *s
     weft_status status = explain(flags, shared, stream, WEFT_JSON);
     fclose(stream);
     if (status == WEFT_SUCCESS)
-        status = record_write_json(shared->report,
+        status = record_write_json(shared->report, RECORD_TIME_DIGITS,
                                    json_pack("{s:s, s:s, s:o}", "weft", weft_version(), "command",
                                              "plan", "plan", json_loadb(text, length, 0, NULL)));
     free(text);

@@ -71,10 +71,11 @@ weft_status record_describe_plan(weft_plan plan, char *text, size_t capacity);
  * that nobody waits for a result that is then lost. */
 weft_status record_check_path(const char *path);
 
+/* Digits of real numbers in documents: of times, and of results, which lose nothing. */
+enum { RECORD_TIME_DIGITS = 9, RECORD_ALL_DIGITS = 17 };
+
 /* Writes a document under a temporary name and renames it. Takes over the reference to `document`.
  */
-weft_status record_write_json(const char *path, json_t *document);
-/* The same, with all digits of the numbers in it. */
-weft_status record_write_exact_json(const char *path, json_t *document);
+weft_status record_write_json(const char *path, int digits, json_t *document);
 
 #endif

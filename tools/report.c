@@ -20,14 +20,15 @@ weft_status record_check_path(const char *path) {
     return WEFT_SUCCESS;
 }
 
-static weft_status write_json(const char *path, json_t *document, size_t digits) {
+weft_status record_write_json(const char *path, int digits, json_t *document) {
     char *target = NULL, *temporary = NULL;
     int lock = -1;
     weft_status status = document != NULL
                              ? weft_temporary_create(path, &target, &temporary, &lock)
                              : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "%s: no memory for it", path);
     if (status == WEFT_SUCCESS) {
-        if (json_dump_file(document, temporary, JSON_INDENT(2) | JSON_REAL_PRECISION(digits)) != 0)
+        if (json_dump_file(document, temporary,
+                           JSON_INDENT(2) | JSON_REAL_PRECISION((size_t)digits)) != 0)
             status = weft_fail(WEFT_ERROR_SYSTEM, "%s: writing failed: %s", path, strerror(errno));
         else
             status = weft_temporary_publish(temporary, target);
@@ -38,14 +39,6 @@ static weft_status write_json(const char *path, json_t *document, size_t digits)
     free(target);
     json_decref(document);
     return status;
-}
-
-weft_status record_write_json(const char *path, json_t *document) {
-    return write_json(path, document, 9);
-}
-
-weft_status record_write_exact_json(const char *path, json_t *document) {
-    return write_json(path, document, 17);
 }
 
 static json_t *numbers(const int64_t *n, int count) {
@@ -154,5 +147,5 @@ weft_status record_report(const run_record *record, const command_world *world, 
         timings);
     if (document != NULL && record->round_trip >= 0.0)
         json_object_set_new(document, "round_trip_error", json_real(record->round_trip));
-    return record_write_json(path, document);
+    return record_write_json(path, RECORD_TIME_DIGITS, document);
 }

@@ -84,5 +84,6 @@ weft_status record_trace(const run_record *record, const command_world *world, c
         spans += record->all_span_counts[r];
     }
     return record_write_json(
-        path, json_pack("{s:o, s:s}", "traceEvents", events, "displayTimeUnit", "ms"));
+        path, RECORD_TIME_DIGITS,
+        json_pack("{s:o, s:s}", "traceEvents", events, "displayTimeUnit", "ms"));
 }

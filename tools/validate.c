@@ -254,7 +254,7 @@ static weft_status finish(validation *v) {
     if (v->world->rank == 0) print_totals(v);
     weft_status status = WEFT_SUCCESS;
     if (v->world->rank == 0 && v->shared->report != NULL)
-        status = record_write_json(v->shared->report,
+        status = record_write_json(v->shared->report, RECORD_TIME_DIGITS,
                                    json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:O, s:O}", "weft",
                                              weft_version(), "command", "validate", "ranks",
                                              v->world->ranks, "passed", v->passed, "failed",

@@ -80,7 +80,8 @@ static weft_status run_all(bench_run *run, const bench_requests *requests) {
 static weft_status measure_ceilings(const command_world *world, const bench_requests *requests) {
     json_t *measured = NULL;
     WEFT_TRY(bench_ceilings(world, requests->threads, &measured));
-    return world->rank == 0 ? record_write_json(requests->ceilings, measured) : WEFT_SUCCESS;
+    return world->rank == 0 ? record_write_json(requests->ceilings, RECORD_TIME_DIGITS, measured)
+                            : WEFT_SUCCESS;
 }
 
 weft_status bench_worker(const command_world *world, const char *path, bool *sound) {

@@ -1,0 +1,233 @@
+/* Green's operator as a plan: forward transforms of all components, a matrix at each frequency that
+ * is computed as it is needed, inverse transforms, in place. */
+#include "green.h"
+
+#include "matrix.h"
+#include "medium.h"
+#include "support/clock.h"
+#include "support/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The real and the imaginary part of a number. */
+typedef double pair __attribute__((vector_size(16)));
+
+static const double pi = 3.14159265358979323846, half_root = 0.70710678118654752440;
+
+/* ---- one frequency ---- */
+
+typedef struct mode {
+    double w[3], square;
+    pair in[6], out[6];
+} mode;
+
+static inline pair times(pair a, pair b) {
+    return (pair){a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]};
+}
+
+static inline pair conjugate(pair a) {
+    return (pair){a[0], -a[1]};
+}
+
+static inline void strain_of_stress(const homogenize_reference *r, mode *m) {
+    static const int shear[3][3] = {{0, 5, 4}, {5, 0, 3}, {4, 3, 0}};
+    const double *w = m->w, over = 1 / m->square;
+    const double share = (r->trace + r->twice / 2) / (r->trace + r->twice) * over;
+    pair u[3], along = {0, 0};
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        u[a] =
+            w[a] * m->in[a] + half_root * (w[b] * m->in[shear[a][b]] + w[c] * m->in[shear[a][c]]);
+        along += w[a] * u[a];
+    }
+    along *= share;
+    for (int a = 0; a < 3; a++) u[a] = (u[a] - w[a] * along) * (2 / r->twice * over);
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3;
+        m->out[a] = w[a] * u[a];
+        m->out[shear[a][b]] = half_root * (w[a] * u[b] + w[b] * u[a]);
+    }
+}
+
+static inline void gradient_of_flux(const homogenize_reference *r, mode *m) {
+    pair along = m->w[0] * m->in[0] + m->w[1] * m->in[1] + m->w[2] * m->in[2];
+    along *= 1 / (r->twice * m->square);
+    for (int a = 0; a < 3; a++) m->out[a] = m->w[a] * along;
+}
+
+/* The mean, at frequency 0; `scale` is that of the transforms. */
+static void mean_of_mean(const homogenize_green *g, double scale, mode *m) {
+    for (int i = 0; i < g->components; i++) {
+        m->out[i] = (pair){0, 0};
+        for (int j = 0; j < g->components; j++)
+            m->out[i] +=
+                g->zero[i * g->components + j] * (m->in[j] - (pair){g->offset[j] / scale, 0});
+    }
+}
+
+/* Wave vector 0 of a frequency that is not 0; true where there is a direction nevertheless. */
+static bool choose_direction(const homogenize_green *g, const int64_t index[3], mode *m) {
+    if (g->scheme != HOMOGENIZE_FOURIER) return false;
+    for (int a = 0; a < 3; a++)
+        if (2 * index[a] == g->n[a] && g->n[a] > 1) {
+            m->w[a] = m->square = 1;
+            return true;
+        }
+    return false;
+}
+
+static inline void find_wave(const homogenize_green *g, const int64_t index[3], mode *m) {
+    for (int a = 0; a < 3; a++) m->w[a] = g->wave[a][index[a]];
+    if (g->scheme == HOMOGENIZE_WILLOT) {
+        const double c[3] = {g->cosine[0][index[0]], g->cosine[1][index[1]],
+                             g->cosine[2][index[2]]};
+        for (int a = 0; a < 3; a++) m->w[a] *= c[(a + 1) % 3] * c[(a + 2) % 3];
+    }
+    m->square = m->w[0] * m->w[0] + m->w[1] * m->w[1] + m->w[2] * m->w[2];
+}
+
+/* Where the staggered grid has its components: the phase of each that is not in the middle. */
+static inline void find_phases(const homogenize_green *g, const int64_t index[3], pair phase[3]) {
+    pair half[3];
+    for (int a = 0; a < 3; a++)
+        half[a] = (pair){g->phase[a][2 * index[a]], g->phase[a][2 * index[a] + 1]};
+    for (int a = 0; a < 3; a++)
+        phase[a] = g->components == 6 ? times(half[(a + 1) % 3], half[(a + 2) % 3]) : half[a];
+}
+
+static inline void transform_mode(const homogenize_green *g, const int64_t index[3], double scale,
+                                  mode *m) {
+    const int first = g->components - 3; /* of those that the staggered grid shifts */
+    pair phase[3];
+    find_wave(g, index, m);
+    if (m->square == 0 && index[0] == 0 && index[1] == 0 && index[2] == 0) {
+        mean_of_mean(g, scale, m);
+        return;
+    }
+    if (m->square == 0 && !choose_direction(g, index, m)) {
+        memset(m->out, 0, sizeof m->out);
+        return;
+    }
+    const bool staggered = g->scheme == HOMOGENIZE_STAGGERED;
+    if (staggered) find_phases(g, index, phase);
+    for (int i = 0; staggered && i < 3; i++) m->in[first + i] = times(phase[i], m->in[first + i]);
+    if (g->components == 6)
+        strain_of_stress(&g->reference, m);
+    else
+        gradient_of_flux(&g->reference, m);
+    for (int i = 0; staggered && i < 3; i++)
+        m->out[first + i] = times(conjugate(phase[i]), m->out[first + i]);
+}
+
+/* ---- runs of frequencies ---- */
+
+static inline pair number_of(const void *array, bool single, int64_t i) {
+    const float *floats = (const float *)array + 2 * i;
+    const double *doubles = (const double *)array + 2 * i;
+    return single ? (pair){(double)floats[0], (double)floats[1]} : (pair){doubles[0], doubles[1]};
+}
+
+static inline void set_number(void *array, bool single, int64_t i, pair value) {
+    for (int part = 0; part < 2; part++)
+        if (single)
+            ((float *)array)[2 * i + part] = (float)value[part];
+        else
+            ((double *)array)[2 * i + part] = value[part];
+}
+
+static void apply_run(const weft_fields_run *run, void *argument) {
+    const homogenize_green *g = argument;
+    const bool single = run->precision == WEFT_SINGLE;
+    const double scale = 1 / ((double)g->n[0] * (double)g->n[1] * (double)g->n[2]);
+    int64_t index[3] = {run->index[0], run->index[1], run->index[2]};
+    for (int64_t i = 0; i < run->count; i++) {
+        mode m;
+        index[run->axis] = run->index[run->axis] + i;
+        for (int f = 0; f < g->components; f++)
+            m.in[f] = number_of(run->in[f], single, i * run->in_stride);
+        transform_mode(g, index, scale, &m);
+        for (int f = 0; f < g->components; f++)
+            set_number(run->out[f], single, i * run->out_stride, m.out[f] * scale);
+    }
+}
+
+/* ---- tables and plan ---- */
+
+static weft_status fill_axis(homogenize_green *g, int a, double length) {
+    const int64_t n = g->n[a];
+    g->wave[a] = calloc((size_t)n, sizeof(double));
+    g->cosine[a] = calloc((size_t)n, sizeof(double));
+    g->phase[a] = calloc((size_t)n, 2 * sizeof(double));
+    if (!g->wave[a] || !g->cosine[a] || !g->phase[a])
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the frequencies of an axis");
+    for (int64_t i = 0; i < n; i++) {
+        const bool middle = 2 * i == n;
+        const double j = (double)(2 * i > n ? i - n : i), half = pi * j / (double)n;
+        g->wave[a][i] = 2 * (double)n / length * (middle ? 1 : sin(half));
+        if (g->scheme == HOMOGENIZE_FOURIER) g->wave[a][i] = middle ? 0 : 2 * pi * j / length;
+        g->cosine[a][i] = middle ? 0 : cos(half);
+        g->phase[a][2 * i] = g->cosine[a][i];
+        g->phase[a][2 * i + 1] = middle ? 1 : sin(half);
+    }
+    return WEFT_SUCCESS;
+}
+
+weft_status homogenize_green_create(weft_context ctx, const homogenize_grid *grid,
+                                    const weft_options *options, homogenize_green *g) {
+    memset(g, 0, sizeof *g);
+    g->scheme = grid->scheme;
+    g->components = grid->components;
+    const weft_operator matrix = {.kind = WEFT_OPERATOR_MATRIX, .matrix = apply_run, .argument = g};
+    weft_problem problem = {.rank = 3,
+                            .kind = WEFT_R2C,
+                            .precision = grid->precision,
+                            .fields = grid->components,
+                            .spectral = {&matrix, 1}};
+    weft_options how = *options;
+    how.convolve = 1;
+    how.location = WEFT_LOCATION_HOST;
+    how.placement = WEFT_IN_PLACE;
+    for (int a = 0; a < 3; a++) {
+        g->n[a] = problem.n[a] = grid->n[a];
+        WEFT_TRY(fill_axis(g, a, grid->length[a]));
+    }
+    return weft_plan_create(ctx, &problem, &how, &g->plan);
+}
+
+void homogenize_green_release(homogenize_green *g) {
+    weft_plan_destroy(&g->plan);
+    for (int a = 0; a < 3; a++) {
+        free(g->wave[a]);
+        free(g->cosine[a]);
+        free(g->phase[a]);
+    }
+    memset(g, 0, sizeof *g);
+}
+
+void homogenize_green_set(homogenize_green *g, const homogenize_reference *reference,
+                          const bool stress[6]) {
+    const int n = g->components;
+    double medium[36], part[36], inverse[36];
+    int free_at[6], count = 0;
+    g->reference = *reference;
+    memset(g->zero, 0, sizeof g->zero);
+    memset(g->offset, 0, sizeof g->offset);
+    homogenize_reference_matrix(reference, n, medium);
+    for (int i = 0; i < n; i++)
+        if (stress[i]) free_at[count++] = i;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++) part[i * count + j] = medium[free_at[i] * n + free_at[j]];
+    if (!matrix_invert(count, part, inverse)) return; /* a reference medium is positive definite */
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < count; j++)
+            g->zero[free_at[i] * n + free_at[j]] = inverse[i * count + j];
+}
+
+weft_status homogenize_green_apply(homogenize_green *g, void *field) {
+    const double start = weft_clock();
+    weft_status status = weft_execute(g->plan, WEFT_CONVOLVE, field, field);
+    g->seconds += weft_clock() - start;
+    return status;
+}

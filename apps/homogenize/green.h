@@ -1,0 +1,65 @@
+/*
+ * Green's operator of the reference medium: what strain a stress causes, Gamma = D (D* C0 D)^-1 D*,
+ * in the spectrum, in displacement form, without a table of matrices.
+ *
+ * D is the symmetric gradient of a discretization. In all of those here it is that of a real wave
+ * vector w, but for phases of the staggered grid, which are taken off on the way in and put back
+ * on the way out. With t = s w: u = (t - (lambda + mu) / (lambda + 2 mu) w (w.t) / |w|^2) /
+ * (mu |w|^2), and the strain is the symmetric part of w u (Moulinec and Suquet, Comput. Methods
+ * Appl. Mech. Engrg. 157, 1998). With k = 2 pi j / length, h = length / n, and half angles k h / 2:
+ *   fourier    w = k
+ *   willot     w_a = (2 / h_a) sin(k_a h_a / 2) cos(k_b h_b / 2) cos(k_c h_c / 2): the rotated
+ *              scheme, which is that of 8-node elements with one Gauss point (Willot, C. R.
+ *              Mecanique 343, 2015)
+ *   staggered  w_a = (2 / h_a) sin(k_a h_a / 2), with phases exp(i k h / 2) (Schneider, Ospald,
+ *              Kabel 2016)
+ * A frequency n/2 of an even axis is its own negative. There the staggered grid has one value, and
+ * so has willot (0 where two axes are there: no displacement has a strain). Of fourier the
+ * derivative along such an axis is 0, that of cos(pi j) at the points j, unless w were 0 then: then
+ * it is along the first such axis. So Gamma C0 is a projection at every frequency, and a structure
+ * of layers, or any with one shear modulus, has its exact stiffness on even grids too.
+ */
+#ifndef WEFT_HOMOGENIZE_GREEN_H
+#define WEFT_HOMOGENIZE_GREEN_H
+
+#include "case.h"
+
+typedef struct homogenize_green {
+    homogenize_scheme scheme;
+    int components;
+    int64_t n[3];
+    double *wave[3];   /* of each index along an axis */
+    double *cosine[3]; /* willot */
+    double *phase[3];  /* staggered: pairs */
+    homogenize_reference reference;
+    /* The mean: `zero` times what the field's mean is more than `offset`. Both change between
+     * executions only. */
+    double zero[36], offset[6];
+    weft_plan plan;
+    double seconds; /* in homogenize_green_apply so far */
+} homogenize_green;
+
+/* What a plan is made of. */
+typedef struct homogenize_grid {
+    int64_t n[3];
+    double length[3];
+    int components;
+    homogenize_scheme scheme;
+    weft_precision precision;
+} homogenize_grid;
+
+/* Makes the plan; `reference` may be set later. The plan lives as long as *green, which must not
+ * move. The caller releases it, also after a failure. Collective. */
+weft_status homogenize_green_create(weft_context ctx, const homogenize_grid *grid,
+                                    const weft_options *options, homogenize_green *green);
+void homogenize_green_release(homogenize_green *green);
+
+/* Sets the reference medium, and for which components of the mean the stress is given. */
+void homogenize_green_set(homogenize_green *green, const homogenize_reference *reference,
+                          const bool stress[6]);
+
+/* Replaces a stress (components fields of this rank's box, one after the other) by its strain.
+ * Collective. */
+weft_status homogenize_green_apply(homogenize_green *green, void *field);
+
+#endif

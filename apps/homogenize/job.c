@@ -1,0 +1,178 @@
+/* From the case's file to results. */
+#include "job.h"
+
+#include "io/agreement.h"
+#include "support/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <weft/weft_mpi.h>
+
+/* ---- the case ---- */
+
+enum { MOST_CASE_BYTES = 64 << 20 };
+
+/* The whole file, with a zero behind it. */
+static weft_status read_text(const char *name, char **text, long long *bytes) {
+    FILE *file = fopen(name, "rb");
+    if (!file)
+        return weft_fail(errno == ENOENT ? WEFT_ERROR_INVALID_ARGUMENT : WEFT_ERROR_SYSTEM,
+                         "%s: it cannot be read: %s", name, strerror(errno));
+    *text = malloc(MOST_CASE_BYTES + 1);
+    size_t read = *text ? fread(*text, 1, MOST_CASE_BYTES + 1, file) : 0;
+    const bool failed = ferror(file) != 0;
+    fclose(file);
+    if (!*text) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %s", name);
+    if (failed) return weft_fail(WEFT_ERROR_SYSTEM, "%s: it cannot be read", name);
+    if (read > MOST_CASE_BYTES)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: it is too large for a case", name);
+    (*text)[read] = '\0';
+    *bytes = (long long)read + 1;
+    return WEFT_SUCCESS;
+}
+
+/* Rank 0 reads the file, so that all ranks have the same. */
+static weft_status share_text(const homogenize_job *job, char **text) {
+    long long bytes = 0;
+    weft_status status = job->rank == 0 ? read_text(job->name, text, &bytes) : WEFT_SUCCESS;
+    WEFT_TRY(weft_array_agree(job->comm, status));
+    MPI_Bcast(&bytes, 1, MPI_LONG_LONG, 0, job->comm);
+    if (job->rank > 0) *text = malloc((size_t)bytes);
+    if (!*text) status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %s", job->name);
+    WEFT_TRY(weft_array_agree(job->comm, status));
+    MPI_Bcast(*text, (int)bytes, MPI_BYTE, 0, job->comm);
+    return WEFT_SUCCESS;
+}
+
+weft_status homogenize_job_open(homogenize_job *job) {
+    homogenize_case *c = &job->c;
+    char *text = NULL;
+    weft_status status = share_text(job, &text);
+    if (status == WEFT_SUCCESS)
+        status = weft_array_agree(job->comm, homogenize_case_read(job->name, text, c));
+    free(text);
+    WEFT_TRY(status);
+    WEFT_TRY(homogenize_choose_scheme(c, &job->scheme));
+    WEFT_TRY(weft_array_open(job->comm, c->labels, NULL, &job->labels));
+    job->info = *weft_array_describe(job->labels);
+    WEFT_TRY(homogenize_volume_check(c, &job->info));
+    job->run.voxels = 1;
+    for (int a = 0; a < 3; a++) {
+        if (c->length[a] == 0) c->length[a] = (double)job->info.n[a];
+        job->run.voxels *= (double)job->info.n[a];
+    }
+    return WEFT_SUCCESS;
+}
+
+double homogenize_job_estimate(const homogenize_job *job) {
+    const homogenize_case *c = &job->c;
+    const double number = c->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    const int fields = homogenize_solver_fields(c->solver) * homogenize_components(c->physics);
+    return job->run.voxels / job->ranks *
+           (fields * number + sizeof(uint16_t) + (double)weft_element_bytes(job->info.element));
+}
+
+/* ---- the plan, and room for fields ---- */
+
+static weft_status allocate(homogenize_job *job) {
+    homogenize_run *run = &job->run;
+    weft_memory memory = {0};
+    size_t bytes = 0;
+    weft_status status = weft_plan_bytes(job->green.plan, WEFT_INPUT, &bytes);
+    const int fields = homogenize_solver_fields(job->c.solver);
+    run->field_bytes = bytes;
+    for (int f = 0; status == WEFT_SUCCESS && f < fields; f++)
+        if (posix_memalign(&run->field[f], 64, bytes > 0 ? bytes : 64) != 0) {
+            run->field[f] = NULL;
+            status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                               "rank %d: no memory for a field of %zu bytes; use more processes",
+                               job->rank, bytes);
+        }
+    WEFT_TRY(weft_array_agree(job->comm, status));
+    WEFT_TRY(weft_plan_memory(job->green.plan, &memory));
+    job->bytes = (double)bytes * fields + (double)memory.total;
+    return homogenize_add_up(run, &job->bytes, 1);
+}
+
+static weft_status make_plan(homogenize_job *job, const weft_options *options) {
+    const homogenize_case *c = &job->c;
+    homogenize_grid grid = {.components = homogenize_components(c->physics),
+                            .scheme = job->scheme,
+                            .precision = c->precision};
+    memcpy(grid.n, job->info.n, sizeof grid.n);
+    memcpy(grid.length, c->length, sizeof grid.length);
+    WEFT_TRY(weft_array_agree(job->comm, weft_mpi_context_create(job->comm, NULL, &job->context)));
+    return weft_array_agree(job->comm,
+                            homogenize_green_create(job->context, &grid, options, &job->green));
+}
+
+weft_status homogenize_job_prepare(homogenize_job *job, const weft_options *options) {
+    homogenize_run *run = &job->run;
+    weft_box box;
+    if (job->c.tolerance == 0) job->c.tolerance = job->c.precision == WEFT_SINGLE ? 1e-4 : 1e-6;
+    run->comm = job->comm;
+    run->c = &job->c;
+    run->green = &job->green;
+    WEFT_TRY(make_plan(job, options));
+    WEFT_TRY(weft_plan_box(job->green.plan, WEFT_INPUT, job->rank, &box));
+    WEFT_TRY(allocate(job));
+    const int halo = job->scheme == HOMOGENIZE_STAGGERED ? 1 : 0;
+    WEFT_TRY(homogenize_volume_read(job->comm, job->labels, &job->c, &box, halo, &job->volume));
+    weft_array_close(&job->labels);
+    job->bytes += run->voxels * sizeof *job->volume.phase;
+    WEFT_TRY(
+        weft_array_agree(job->comm, homogenize_medium_create(&job->c, job->scheme, &job->medium)));
+    run->space = (homogenize_space){.volume = &job->volume,
+                                    .medium = &job->medium,
+                                    .voxels = homogenize_box_voxels(&box),
+                                    .precision = job->c.precision,
+                                    .threads = options->threads > 1 ? options->threads : 1};
+    return WEFT_SUCCESS;
+}
+
+/* ---- loads ---- */
+
+int homogenize_job_loads(const homogenize_job *job) {
+    return job->c.load.all ? homogenize_components(job->c.physics) : 1;
+}
+
+/* Which load it was that failed. */
+static weft_status name_load(int load, int loads, weft_status status) {
+    char sentence[WEFT_ERROR_BYTES];
+    if (status == WEFT_SUCCESS || loads == 1) return status;
+    snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
+    return weft_fail(status, "load %d of %d: %s", load + 1, loads, sentence);
+}
+
+weft_status homogenize_job_solve(homogenize_job *job, const homogenize_listener *listener) {
+    const int loads = homogenize_job_loads(job);
+    for (int l = 0; l < loads; l++) {
+        homogenize_load load = job->c.load;
+        if (load.all) load.value[l] = 1;
+        if (listener->begins) listener->begins(listener->argument, l);
+        job->results = l + 1;
+        WEFT_TRY(name_load(l, loads, homogenize_solve(&job->run, &load, &job->result[l])));
+        if (listener->ended) WEFT_TRY(listener->ended(listener->argument, l));
+    }
+    return WEFT_SUCCESS;
+}
+
+bool homogenize_job_effective(const homogenize_job *job, double *matrix) {
+    const int n = homogenize_components(job->c.physics);
+    if (!job->c.load.all || job->results < n) return false;
+    for (int l = 0; l < n; l++)
+        for (int i = 0; i < n; i++) matrix[i * n + l] = job->result[l].stress[i];
+    return true;
+}
+
+void homogenize_job_release(homogenize_job *job) {
+    weft_array_close(&job->labels);
+    for (int l = 0; l < job->results; l++) homogenize_result_release(&job->result[l]);
+    for (int f = 0; f < HOMOGENIZE_MOST_FIELDS; f++) free(job->run.field[f]);
+    homogenize_medium_release(&job->medium);
+    homogenize_volume_release(&job->volume);
+    homogenize_green_release(&job->green);
+    weft_context_destroy(&job->context);
+    homogenize_case_release(&job->c);
+}

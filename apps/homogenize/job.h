@@ -1,0 +1,63 @@
+/* A case from its file to its results, and what is told of them. */
+#ifndef WEFT_HOMOGENIZE_JOB_H
+#define WEFT_HOMOGENIZE_JOB_H
+
+#include "bounds.h"
+#include "solve.h"
+
+#include <jansson.h>
+
+/* All that a rank holds, so that one place releases it. */
+typedef struct homogenize_job {
+    MPI_Comm comm;
+    int rank, ranks;
+    const char *name; /* of the case's file */
+    homogenize_case c;
+    homogenize_scheme scheme; /* the case's, or what was chosen for it */
+    weft_array *labels;       /* while it is read */
+    weft_array_info info;     /* of the labels */
+    weft_context context;
+    homogenize_green green;
+    homogenize_medium medium;
+    homogenize_volume volume;
+    homogenize_run run;
+    homogenize_result result[6];
+    int results;
+    double bytes; /* that all ranks hold */
+} homogenize_job;
+
+/* Reads the case, opens its label volume, and chooses the discretization. comm, rank, ranks and
+ * name are set by the caller, who releases the job, also after a failure. Collective. */
+weft_status homogenize_job_open(homogenize_job *job);
+
+/* Bytes that each rank will need, before any is taken. Not collective. */
+double homogenize_job_estimate(const homogenize_job *job);
+
+/* Makes the plan, reads the labels. Collective. */
+weft_status homogenize_job_prepare(homogenize_job *job, const weft_options *options);
+
+/* Who is told of loads; each may be NULL. */
+typedef struct homogenize_listener {
+    void (*begins)(void *argument, int load);
+    /* Strain and stress are in the first two fields of the run; they may be changed. Collective. */
+    weft_status (*ended)(void *argument, int load);
+    void *argument;
+} homogenize_listener;
+
+/* Solves all loads of the case. Collective. */
+weft_status homogenize_job_solve(homogenize_job *job, const homogenize_listener *listener);
+
+/* Loads of the case. */
+int homogenize_job_loads(const homogenize_job *job);
+
+/* The effective stiffness in Mandel's notation, or conductivity; false where the case has one load
+ * only. Not collective. */
+bool homogenize_job_effective(const homogenize_job *job, double *matrix);
+
+/* report.c: the whole report as JSON, or NULL where memory lacks; the summary on stdout. */
+json_t *homogenize_job_report(const homogenize_job *job);
+void homogenize_job_print(const homogenize_job *job, const char *plan);
+
+void homogenize_job_release(homogenize_job *job);
+
+#endif

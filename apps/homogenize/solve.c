@@ -1,0 +1,134 @@
+/* What all solvers share: the load, the residual, and what is told in the end. */
+#include "solve.h"
+
+#include "io/agreement.h"
+#include "matrix.h"
+#include "support/clock.h"
+#include "support/error.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    int fields;
+    weft_status (*solve)(homogenize_run *run, homogenize_result *result);
+} solvers[] = {
+    [HOMOGENIZE_CG] = {4, homogenize_solve_cg},
+    [HOMOGENIZE_BASIC] = {2, homogenize_solve_basic},
+    [HOMOGENIZE_EYRE_MILTON] = {2, homogenize_solve_eyre_milton},
+    [HOMOGENIZE_BARZILAI_BORWEIN] = {3, homogenize_solve_barzilai_borwein},
+};
+
+int homogenize_solver_fields(homogenize_solver solver) {
+    return solvers[solver].fields;
+}
+
+/* All ranks get the same bits, which MPI_Allreduce does not promise, so that they decide alike. */
+weft_status homogenize_add_up(const homogenize_run *run, double *values, int count) {
+    int rank;
+    MPI_Comm_rank(run->comm, &rank);
+    int result = rank == 0
+                     ? MPI_Reduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_SUM, 0, run->comm)
+                     : MPI_Reduce(values, NULL, count, MPI_DOUBLE, MPI_SUM, 0, run->comm);
+    if (result == MPI_SUCCESS) result = MPI_Bcast(values, count, MPI_DOUBLE, 0, run->comm);
+    if (result == MPI_SUCCESS) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_TRANSPORT, "MPI failed while the ranks added up their sums");
+}
+
+/* ---- residuals ---- */
+
+/* More of them than anybody looks at are not kept. */
+enum { MOST_RESIDUALS = 65536 };
+
+weft_status homogenize_note(homogenize_run *run, homogenize_result *result, double square,
+                            double size, bool *done) {
+    const double residual = square == 0 ? 0 : sqrt(square / size);
+    if (result->noted < MOST_RESIDUALS) result->history[result->noted] = residual;
+    result->residual = residual;
+    result->iterations = result->noted++;
+    /* Numbers that grow end as infinities, of which either alone would make a residual. */
+    if (!isfinite(square) || !isfinite(size) || !isfinite(residual))
+        return weft_fail(WEFT_ERROR_ENGINE,
+                         "the residual is not a number at iteration %d: the iteration diverges; "
+                         "drop reference, or give solver cg",
+                         result->iterations);
+    result->converged = residual <= run->c->tolerance;
+    *done = result->converged || result->iterations >= run->c->max_iterations;
+    if (!*done || result->converged || run->c->accept_unconverged) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_ENGINE,
+                     "the residual is %.2e after %d iterations, above the tolerance %g; raise "
+                     "max_iterations, give another solver, or \"unconverged\": \"accept\"",
+                     residual, result->iterations, run->c->tolerance);
+}
+
+/* ---- the load ---- */
+
+/* The strain that all solvers begin with: of components whose stress is given, what the reference
+ * medium would have. */
+static void begin(homogenize_run *run, const homogenize_load *load) {
+    const int n = run->green->components;
+    double medium[36], rest[6], start[6];
+    homogenize_green_set(run->green, &run->space.medium->reference, load->stress);
+    homogenize_reference_matrix(&run->green->reference, n, medium);
+    memset(run->base, 0, sizeof run->base);
+    memset(run->stress, 0, sizeof run->stress);
+    for (int i = 0; i < n; i++)
+        *(load->stress[i] ? &run->stress[i] : &run->base[i]) = load->value[i];
+    for (int i = 0; i < n; i++) {
+        rest[i] = run->stress[i];
+        for (int j = 0; j < n; j++) rest[i] -= medium[i * n + j] * run->base[j];
+    }
+    for (int i = 0; i < n; i++) {
+        start[i] = run->base[i];
+        for (int j = 0; j < n; j++) start[i] += run->green->zero[i * n + j] * rest[j];
+    }
+    homogenize_fill(&run->space, run->field[0], start);
+}
+
+/* ---- the end ---- */
+
+/* Means of the strain that was found. */
+static weft_status evaluate(homogenize_run *run, homogenize_result *result) {
+    const int n = run->green->components, phases = run->space.medium->phases;
+    double sums[13];
+    homogenize_sums mine;
+    homogenize_stress(&run->space, run->field[0], run->field[1], false, &mine);
+    memcpy(sums, mine.strain, sizeof mine.strain);
+    memcpy(sums + 6, mine.stress, sizeof mine.stress);
+    sums[12] = mine.energy;
+    WEFT_TRY(homogenize_add_up(run, sums, 13));
+    for (int i = 0; i < 6; i++) {
+        result->strain[i] = i < n ? sums[i] / run->voxels : 0;
+        result->stress[i] = i < n ? sums[6 + i] / run->voxels : 0;
+    }
+    result->energy = sums[12] / run->voxels;
+    homogenize_phase_sums(&run->space, run->field[0], result->phase_sums);
+    return homogenize_add_up(run, result->phase_sums, phases * 2 * n);
+}
+
+weft_status homogenize_solve(homogenize_run *run, const homogenize_load *load,
+                             homogenize_result *result) {
+    const double start = weft_clock();
+    const size_t sums = (size_t)run->space.medium->phases * 12;
+    weft_status status = WEFT_SUCCESS;
+    memset(result, 0, sizeof *result);
+    result->phase_sums = calloc(sums, sizeof *result->phase_sums);
+    result->history = calloc(MOST_RESIDUALS, sizeof *result->history);
+    if (!result->phase_sums || !result->history)
+        status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for residuals and means");
+    WEFT_TRY(weft_array_agree(run->comm, status));
+    begin(run, load);
+    run->green->seconds = 0;
+    WEFT_TRY(solvers[run->c->solver].solve(run, result));
+    result->seconds = weft_clock() - start;
+    result->green_seconds = run->green->seconds;
+    result->history_count = result->noted < MOST_RESIDUALS ? result->noted : MOST_RESIDUALS;
+    return evaluate(run, result);
+}
+
+void homogenize_result_release(homogenize_result *result) {
+    free(result->phase_sums);
+    free(result->history);
+    memset(result, 0, sizeof *result);
+}

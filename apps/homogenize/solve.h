@@ -1,0 +1,69 @@
+/*
+ * Solvers: from a load to the strain of each voxel, and what is told of it.
+ *
+ * The strain is E + v, where v belongs to the strains of displacements and, for each component of
+ * the mean whose stress is given, to the constant ones. Each iteration applies Green's operator
+ * once. The residual is ||Gamma (C e - S)|| / ||C e||, with ||e||^2 = <e C0 e> of strains and
+ * <s C0^-1 s> of stresses: the share of the stress that is out of equilibrium, between 0 and 1,
+ * whatever the units. It does not depend on whether the strain has converged slowly or not.
+ */
+#ifndef WEFT_HOMOGENIZE_SOLVE_H
+#define WEFT_HOMOGENIZE_SOLVE_H
+
+#include "green.h"
+#include "sweeps.h"
+
+#include <mpi.h>
+
+enum { HOMOGENIZE_MOST_FIELDS = 4 };
+
+/* What one load leads to. Vectors are in Mandel's notation. */
+typedef struct homogenize_result {
+    double strain[6], stress[6]; /* means */
+    double energy;               /* mean of strain times stress */
+    double *phase_sums;          /* [phases]: strain, then stress, summed over its voxels */
+    double *history;             /* residuals before each iteration, and the last one */
+    int history_count;           /* of those that are kept, the first ones */
+    int noted;                   /* residuals so far */
+    int iterations;
+    double residual; /* the last one */
+    bool converged;
+    double seconds, green_seconds; /* all of it, and Green's operator alone */
+} homogenize_result;
+
+/* A run: all that a rank holds. */
+typedef struct homogenize_run {
+    MPI_Comm comm;
+    const homogenize_case *c;
+    homogenize_space space;
+    homogenize_green *green;
+    void *field[HOMOGENIZE_MOST_FIELDS]; /* the strain, and what the solver needs */
+    size_t field_bytes;
+    double voxels;             /* of the whole volume */
+    double base[6], stress[6]; /* given means of strain and stress; 0 elsewhere */
+} homogenize_run;
+
+/* Fields that a solver needs. */
+int homogenize_solver_fields(homogenize_solver solver);
+
+/* Solves one load. Fails where it does not converge, unless the case accepts that, and where a
+ * residual is not a number. The caller releases the result, also after a failure. Collective. */
+weft_status homogenize_solve(homogenize_run *run, const homogenize_load *load,
+                             homogenize_result *result);
+void homogenize_result_release(homogenize_result *result);
+
+/* For solvers.c: adds up numbers of all ranks. */
+weft_status homogenize_add_up(const homogenize_run *run, double *values, int count);
+
+/* For solvers.c: remembers the square of a residual, and of the stress; *done tells that it is
+ * the last one, converged or not. */
+weft_status homogenize_note(homogenize_run *run, homogenize_result *result, double square,
+                            double size, bool *done);
+
+/* solvers.c */
+weft_status homogenize_solve_basic(homogenize_run *run, homogenize_result *result);
+weft_status homogenize_solve_barzilai_borwein(homogenize_run *run, homogenize_result *result);
+weft_status homogenize_solve_cg(homogenize_run *run, homogenize_result *result);
+weft_status homogenize_solve_eyre_milton(homogenize_run *run, homogenize_result *result);
+
+#endif

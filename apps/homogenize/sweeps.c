@@ -1,0 +1,111 @@
+/* Passes over voxels, for both precisions. */
+#include "sweeps.h"
+
+#include "voxel_law.h"
+
+#include <string.h>
+
+static int64_t runs_of(const homogenize_space *space) {
+    const int64_t *n = space->volume->box.n;
+    return n[0] * n[1] * blocks_of_row(space->volume);
+}
+
+/* Voxels of the block that begins at one, where rows do not matter. */
+static int count_from(const homogenize_space *space, int64_t first) {
+    return space->voxels - first < BLOCK ? (int)(space->voxels - first) : BLOCK;
+}
+
+/* A shifted component is shared by the voxels around it, as elements in series: each has its
+ * stress, and the strain that this causes in its own material. */
+static void add_shifted(const homogenize_medium *m, const voxel_run *run, int k, int i,
+                        double stress, double *sums) {
+    const int n = m->components, c = n - 3 + i;
+    const int64_t a = run->down[n == 6 ? (i + 1) % 3 : i], b = n == 6 ? run->down[(i + 2) % 3] : 0;
+    const int64_t around[4] = {0, -a, -b, -a - b};
+    const int count = n == 6 ? 4 : 2;
+    for (int v = 0; v < count; v++) {
+        const int phase = run->phase[k + around[v]];
+        double *own = sums + (int64_t)phase * 2 * n;
+        own[c] += stress * m->inverse[3 * phase + i] / count;
+        own[n + c] += stress / count;
+    }
+}
+
+static void add_to_phases(const homogenize_medium *m, const voxel_run *run, int k, block strain,
+                          block stress, double *sums) {
+    const int n = m->components, middle = m->staggered ? n - 3 : n;
+    double *own = sums + (int64_t)run->phase[k] * 2 * n;
+    for (int i = 0; i < middle; i++) {
+        own[i] += strain[i][k];
+        own[n + i] += stress[i][k];
+    }
+    for (int i = 0; m->staggered && i < 3; i++)
+        add_shifted(m, run, k, i, stress[middle + i][k], sums);
+}
+
+#define REAL double
+#define NAME(function) function##_double
+#include "sweeps.inc"
+#undef REAL
+#undef NAME
+#define REAL float
+#define NAME(function) function##_single
+#include "sweeps.inc"
+
+#define BY_PRECISION(space, function, ...)                                                         \
+    ((space)->precision == WEFT_SINGLE ? function##_single(space, __VA_ARGS__)                     \
+                                       : function##_double(space, __VA_ARGS__))
+
+void homogenize_fill(const homogenize_space *space, void *e, const double value[6]) {
+    BY_PRECISION(space, fill, e, value);
+}
+
+void homogenize_take_tensor(const homogenize_space *space, void *field) {
+    if (space->precision == WEFT_SINGLE)
+        take_tensor_single(space, field);
+    else
+        take_tensor_double(space, field);
+}
+
+void homogenize_stress(const homogenize_space *space, const void *e, void *s, bool polarize,
+                       homogenize_sums *sums) {
+    double all[14] = {0};
+    BY_PRECISION(space, stress, e, s, polarize, all);
+    memcpy(sums->strain, all, sizeof sums->strain);
+    memcpy(sums->stress, all + 6, sizeof sums->stress);
+    sums->energy = all[12];
+    sums->size = all[13];
+}
+
+double homogenize_square(const homogenize_space *space, const void *g) {
+    return BY_PRECISION(space, advance, NULL, NULL, g, NULL, 0);
+}
+
+void homogenize_products(const homogenize_space *space, const void *g, const void *last,
+                         double products[2]) {
+    products[0] = products[1] = 0;
+    BY_PRECISION(space, products, g, last, products);
+}
+
+double homogenize_descend(const homogenize_space *space, void *e, const void *g, double factor) {
+    return BY_PRECISION(space, advance, e, NULL, g, NULL, factor);
+}
+
+double homogenize_direction(const homogenize_space *space, const void *r, void *p, void *q,
+                            double factor) {
+    return BY_PRECISION(space, direction, r, p, q, factor);
+}
+
+double homogenize_advance(const homogenize_space *space, void *e, void *r, const void *p,
+                          const void *q, double factor) {
+    return BY_PRECISION(space, advance, e, r, p, q, factor);
+}
+
+double homogenize_reflect(const homogenize_space *space, void *e, const void *t,
+                          const double mean[6], bool whole) {
+    return BY_PRECISION(space, reflect, e, t, mean, whole);
+}
+
+void homogenize_phase_sums(const homogenize_space *space, const void *e, double *sums) {
+    BY_PRECISION(space, phase_sums, e, sums);
+}

@@ -1,0 +1,164 @@
+/*
+ * weft homogenize CASE.json: from the image of a microstructure to its effective stiffness or
+ * conductivity. What it computes is in apps/homogenize; flags, processes and files are here.
+ */
+#include "array_run.h"
+#include "homogenize_fields.h"
+#include "homogenize_picture.h"
+#include "io/agreement.h"
+#include "memory.h"
+#include "support/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define WRONG(...) weft_fail(WEFT_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
+
+typedef struct homogenize_tool {
+    const shared_options *shared;
+    command_world *world;
+    homogenize_job job;
+    progress progress;
+} homogenize_tool;
+
+/* ---- the run ---- */
+
+static const char *report_path(const homogenize_tool *tool) {
+    return tool->shared->report ? tool->shared->report : tool->job.c.output;
+}
+
+/* The report and the picture, which rank 0 writes. */
+static weft_status check_files(const homogenize_tool *tool) {
+    weft_status status = WEFT_SUCCESS;
+    if (tool->world->rank == 0) status = record_check_path(report_path(tool));
+    if (tool->world->rank == 0 && status == WEFT_SUCCESS)
+        status = record_check_path(tool->job.c.picture);
+    return weft_array_agree(tool->world->comm, status);
+}
+
+static void begin_load(void *argument, int load) {
+    static const char *const stages[] = {"load 1", "load 2", "load 3",
+                                         "load 4", "load 5", "load 6"};
+    homogenize_tool *tool = argument;
+    progress_stage(&tool->progress, stages[load], 0);
+}
+
+static weft_status end_load(void *argument, int load) {
+    homogenize_job *job = &((homogenize_tool *)argument)->job;
+    if (load == 0) WEFT_TRY(homogenize_picture_write(job));
+    return homogenize_fields_write(job, load);
+}
+
+static weft_status write_results(const homogenize_tool *tool) {
+    const homogenize_job *job = &tool->job;
+    const char *path = report_path(tool);
+    char plan[512];
+    if (tool->world->rank > 0) return WEFT_SUCCESS;
+    WEFT_TRY(record_describe_plan(job->green.plan, plan, sizeof plan));
+    if (!tool->shared->quiet) homogenize_job_print(job, plan);
+    if (!path) return WEFT_SUCCESS;
+    json_t *report = homogenize_job_report(job);
+    if (!report) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the report");
+    return record_write_json(path, RECORD_ALL_DIGITS, report);
+}
+
+static weft_status homogenize(homogenize_tool *tool) {
+    homogenize_job *job = &tool->job;
+    const double available = memory_available("", true);
+    weft_options options = tool->shared->plan;
+    progress_stage(&tool->progress, "reading", 0);
+    WEFT_TRY(homogenize_job_open(job));
+    if (tool->shared->precision_given) job->c.precision = tool->shared->precision;
+    WEFT_TRY(check_files(tool));
+    WEFT_TRY(homogenize_fields_check(job));
+    WEFT_TRY(memory_check(tool->world, homogenize_job_estimate(job), available));
+    WEFT_TRY(homogenize_job_prepare(job, &options));
+    const homogenize_listener listener = {
+        .begins = begin_load, .ended = end_load, .argument = tool};
+    WEFT_TRY(homogenize_job_solve(job, &listener));
+    return weft_array_agree(tool->world->comm, write_results(tool));
+}
+
+/* Releases everything, and keeps the sentence of a failure. */
+static weft_status homogenize_and_release(homogenize_tool *tool) {
+    char sentence[WEFT_ERROR_BYTES];
+    const bool speaks = tool->world->rank == 0;
+    progress_begin(&tool->progress, speaks && !tool->shared->quiet,
+                   speaks && tool->shared->progress);
+    weft_status status = homogenize(tool);
+    progress_end(&tool->progress);
+    snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
+    homogenize_job_release(&tool->job);
+    weft_thread_error_set(sentence);
+    return status;
+}
+
+/* ---- flags ---- */
+
+static weft_status check_flags(const shared_options *shared) {
+    if (shared->plan.device != WEFT_HOST)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "--device %s: weft homogenize computes on the host; drop it",
+                         weft_device_name(shared->plan.device));
+    if (shared->plan.stream == WEFT_STREAM_ON || shared->plan.stream == WEFT_STREAM_SYNC)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "--stream: weft homogenize holds its fields in memory; drop it");
+    if (shared->trace) return WRONG("--trace belongs to single transforms; drop it");
+    return WEFT_SUCCESS;
+}
+
+static int homogenize_main(int argc, char **argv, int ranks) {
+    shared_options shared = {.ranks = ranks};
+    parsed_arguments parsed = {0};
+    command_world world = {.ranks = 1, .comm = MPI_COMM_NULL};
+    weft_status status = options_parse(&homogenize_command, argc, argv, &shared, NULL, &parsed);
+    if (status == WEFT_SUCCESS && parsed.helped) return 0;
+    if (status == WEFT_SUCCESS) status = check_flags(&shared);
+    if (status == WEFT_SUCCESS) status = array_run_join(&shared, &world);
+    if (status != WEFT_SUCCESS) return world_leave(&world, status);
+
+    homogenize_tool tool = {.shared = &shared,
+                            .world = &world,
+                            .job = {.comm = world.comm,
+                                    .rank = world.rank,
+                                    .ranks = world.ranks,
+                                    .name = parsed.positional[0]}};
+    return world_leave(&world, homogenize_and_release(&tool));
+}
+
+const subcommand homogenize_command = {
+    .name = "homogenize",
+    .arguments = "CASE.json",
+    .summary = "Effective stiffness or conductivity of a microstructure.",
+    .notes =
+        "CASE.json names a volume of labels and a material for each, for example\n"
+        "  {\"labels\": \"spheres.npy\",\n"
+        "   \"phases\": [{\"label\": 0, \"E\": 3, \"nu\": 0.35}, {\"label\": 1, \"E\": 70, \"nu\": "
+        "0.2}]}\n"
+        "Keys (docs/homogenization.md tells of each):\n"
+        "  labels          .npy, HDF5 FILE.h5:/dataset; u8, i16, u16 or i32; beside CASE.json\n"
+        "  length          of the box along each axis; default: its voxels, 1 apart\n"
+        "  physics         elasticity (default), conduction\n"
+        "  phases          label, and E and nu, lambda and mu, K and G, or stiffness (6 x 6, with\n"
+        "                  notation voigt or mandel); rotation; of conduction conductivity\n"
+        "  load            all (default): unit strains; or {strain, stress}, {gradient, flux}: "
+        "means,"
+        "\n"
+        "                  null where the other is given; tensor components xx yy zz yz xz xy\n"
+        "  discretization  staggered, willot, fourier; default: staggered where phases allow it,\n"
+        "                  else willot\n"
+        "  solver          cg (default), basic, eyre-milton, barzilai-borwein\n"
+        "  tolerance, max_iterations, unconverged (error or accept), reference, precision\n"
+        "  output          the report, as --report\n"
+        "  fields          strain and stress of every voxel, FILE.h5, with FILE.xdmf for ParaView\n"
+        "  picture         a slice of the labels and of von Mises' stress under the first load, "
+        "FILE.png\n"
+        "The report has the stiffness in Voigt's and Mandel's notation, bounds, residuals, and "
+        "means\n"
+        "of each phase.",
+    .flags = NULL,
+    .shared = true,
+    .least = 1,
+    .most = 1,
+    .run = homogenize_main,
+};
