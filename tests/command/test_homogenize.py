@@ -201,8 +201,11 @@ class Homogenize(Case):
 
     def test_polycrystal(self) -> None:
         """Copper: the crystal's K, and a G near Hershey's self-consistent one."""
-        script = SOURCE / "scripts" / "polycrystal.py"
-        subprocess.run([sys.executable, script, self.folder, "--edge", "16", "--grains", "200"], check=True)
+        made = ["--size", "16x16x16", "--count", "200", "--orientations", "grains.json"]
+        self.succeed("microstructure", "voronoi", "grains.npy", *made)
+        files = [self.folder / name for name in ("grains.npy", "grains.json", "copper.json")]
+        script = SOURCE / "examples" / "polycrystal.py"
+        subprocess.run([sys.executable, script, "copper", *files], check=True, stdout=subprocess.DEVNULL)
         self.succeed("homogenize", "copper.json", "--report", "report.json")
         report = json.loads((self.folder / "report.json").read_text())
         found = report["effective"]["closest_isotropic"]
