@@ -125,7 +125,7 @@ static int64_t pack(const weft_sampled *s, int level, const weft_region *nodes, 
                 for (int64_t z = 0, run; z < nodes->n[2]; z += run, at += run * s->parts) {
                     const int64_t start = weft_modulo(first[2] + z, l->period[2]);
                     run = l->n[2] - start < nodes->n[2] - z ? l->n[2] - start : nodes->n[2] - z;
-                    put(s->values[level] + (row * l->n[2] + start) * s->parts, run * s->parts,
+                    put(s->array.values[level] + (row * l->n[2] + start) * s->parts, run * s->parts,
                         single, s->messages.out, at);
                 }
             }
@@ -180,7 +180,7 @@ static void add_from(const weft_sampled *s, int from) {
             lattice.n[a] = lattice.period[a] = nodes.n[a];
         }
         if (count > 0)
-            weft_sampled_add_shell(s, &tree, &shell, &lattice, every_point, target, s->sum);
+            weft_sampled_add_shell(s, &tree, &shell, &lattice, every_point, target, s->array.sum);
     }
 }
 

@@ -157,17 +157,17 @@ static weft_status make_memory(weft_sampled *s, int threads) {
     int64_t edge[WEFT_TREE_AXES], most[WEFT_TREE_AXES];
     weft_status status = WEFT_SUCCESS;
     memcpy(most, target->n, sizeof most);
-    s->sum = reserve(s, &status, weft_region_elements(target) * s->made * s->parts);
+    s->array.sum = reserve(s, &status, weft_region_elements(target) * s->made * s->parts);
     if (weft_region_elements(source) > 0) {
         cut(s, source, edge);
         s->tree = weft_sampled_tree(s, source->n);
         s->sub = weft_sampled_tree(s, edge);
-        s->sources = reserve(s, &status, edge[0] * edge[1] * edge[2] * s->fields * s->parts);
-        reserve_tree(s, &status, &s->tree, s->values);
+        s->array.sources = reserve(s, &status, edge[0] * edge[1] * edge[2] * s->fields * s->parts);
+        reserve_tree(s, &status, &s->tree, s->array.values);
         if (has_one(s))
-            memcpy(s->of_sub, s->values, sizeof s->of_sub);
+            memcpy(s->array.of_sub, s->array.values, sizeof s->array.of_sub);
         else
-            reserve_tree(s, &status, &s->sub, s->of_sub);
+            reserve_tree(s, &status, &s->sub, s->array.of_sub);
         widen(&s->tree, most);
         if (status == WEFT_SUCCESS)
             status = weft_local_create(s->convolved, &s->sub, threads, &s->local);
@@ -202,11 +202,11 @@ void weft_sampled_destroy(weft_sampled *s) {
     weft_local_destroy(s->local);
     weft_interpolation_destroy(s->interpolation);
     for (int i = 0; i < WEFT_TREE_LEVELS; i++) {
-        if (s->of_sub[i] != s->values[i]) free(s->of_sub[i]);
-        free(s->values[i]);
+        if (s->array.of_sub[i] != s->array.values[i]) free(s->array.of_sub[i]);
+        free(s->array.values[i]);
     }
-    free(s->sources);
-    free(s->sum);
+    free(s->array.sources);
+    free(s->array.sum);
     free(s->source);
     free(s->target);
     if (s->transport) s->transport->ops->release(s->transport);
@@ -272,7 +272,7 @@ static void load(weft_sampled *s, const void *in, int64_t member, const weft_reg
     const weft_region *box = &s->source[s->transport->rank];
     const int64_t points = weft_region_elements(box), all = weft_region_elements(sub);
     const weft_region both = weft_region_intersect(box, sub);
-    memset(s->sources, 0, (size_t)(all * s->fields * s->parts) * sizeof *s->sources);
+    memset(s->array.sources, 0, (size_t)(all * s->fields * s->parts) * sizeof *s->array.sources);
     for (int f = 0; f < s->fields; f++)
         for (int64_t x = 0; x < both.n[0]; x++)
             for (int64_t y = 0; y < both.n[1]; y++) {
@@ -281,7 +281,7 @@ static void load(weft_sampled *s, const void *in, int64_t member, const weft_reg
                         box->n[2] +
                     both.lo[2] - box->lo[2];
                 double *to =
-                    s->sources + ((f * sub->n[0] + x) * sub->n[1] + y) * sub->n[2] * s->parts;
+                    s->array.sources + ((f * sub->n[0] + x) * sub->n[1] + y) * sub->n[2] * s->parts;
                 for (int64_t z = 0; z < both.n[2]; z++)
                     for (int part = 0; part < s->parts; part++)
                         to[z * s->parts + part] =
@@ -297,7 +297,7 @@ static void store(const weft_sampled *s, void *out, int64_t member) {
     for (int f = 0; f < s->made; f++)
         for (int64_t i = 0; i < points; i++)
             for (int part = 0; part < s->parts; part++) {
-                const double value = s->sum[(f * points + i) * s->parts + part];
+                const double value = s->array.sum[(f * points + i) * s->parts + part];
                 const int64_t at = member * points * s->made * s->parts +
                                    place_of(s, s->made, points, f, i) + part;
                 if (single)
@@ -317,7 +317,7 @@ static void add_to_tree(const weft_sampled *s, const int64_t *lo) {
             nodes.lo[a] = weft_tree_first(&s->tree, i, a, box_lo[a]);
             nodes.n[a] = l->n[a];
         }
-        weft_sampled_add(s, &s->sub, lo, s->of_sub, l->stride, &nodes, s->values[i]);
+        weft_sampled_add(s, &s->sub, lo, s->array.of_sub, l->stride, &nodes, s->array.values[i]);
     }
 }
 
@@ -327,14 +327,15 @@ static weft_status convolve_subdomains(weft_sampled *s, const void *in, int64_t 
     memcpy(sub.n, s->sub.edge, sizeof s->sub.edge);
     for (int i = 0; i < s->tree.levels && !has_one(s); i++) {
         const int64_t *n = s->tree.level[i].n;
-        memset(s->values[i], 0, (size_t)(n[0] * n[1] * n[2] * s->made * s->parts) * sizeof(double));
+        memset(s->array.values[i], 0,
+               (size_t)(n[0] * n[1] * n[2] * s->made * s->parts) * sizeof(double));
     }
     for (int64_t k = 0; k < s->count[0] * s->count[1] * s->count[2]; k++) {
         sub.lo[0] = box->lo[0] + k / s->count[2] / s->count[1] * sub.n[0];
         sub.lo[1] = box->lo[1] + k / s->count[2] % s->count[1] * sub.n[1];
         sub.lo[2] = box->lo[2] + k % s->count[2] * sub.n[2];
         load(s, in, member, &sub);
-        WEFT_TRY(weft_local_run(s->local, sub.lo, s->sources, s->of_sub));
+        WEFT_TRY(weft_local_run(s->local, sub.lo, s->array.sources, s->array.of_sub));
         if (!has_one(s)) add_to_tree(s, sub.lo);
     }
     return WEFT_SUCCESS;
@@ -347,10 +348,10 @@ static weft_status run_member(weft_plan plan, const void *in, void *out, int64_t
     double begin = weft_clock();
     weft_status status = convolve_subdomains(s, in, member);
     begin = weft_record(&plan->recorder, WEFT_PHASE_FFT, WEFT_NO_PARTNER, begin);
-    memset(s->sum, 0, (size_t)numbers * sizeof *s->sum);
+    memset(s->array.sum, 0, (size_t)numbers * sizeof *s->array.sum);
     if (s->count[0] > 0)
-        weft_sampled_add(s, &s->tree, s->source[s->transport->rank].lo, s->values, every_point,
-                         target, s->sum);
+        weft_sampled_add(s, &s->tree, s->source[s->transport->rank].lo, s->array.values,
+                         every_point, target, s->array.sum);
     weft_record(&plan->recorder, WEFT_PHASE_LOCAL, WEFT_NO_PARTNER, begin);
     weft_keep(&status, weft_sample_messages_run(s, &plan->recorder));
     begin = weft_clock();

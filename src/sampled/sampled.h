@@ -40,6 +40,13 @@ typedef struct weft_sample_messages {
     int64_t most_nodes;
 } weft_sample_messages;
 
+typedef struct weft_sample_arrays {
+    double *sources;                  /* of a sub-domain */
+    double *values[WEFT_TREE_LEVELS]; /* of the tree of this rank's box */
+    double *of_sub[WEFT_TREE_LEVELS]; /* of that of a sub-domain; the same where there is one */
+    double *sum;                      /* the result in this rank's box */
+} weft_sample_arrays;
+
 typedef struct weft_sampled {
     weft_transport *transport; /* of its own; the plan's is that of simulated ranks */
     const weft_convolved *convolved;
@@ -50,10 +57,7 @@ typedef struct weft_sampled {
     int64_t count[WEFT_TREE_AXES]; /* sub-domains along each axis; 0: the box is empty */
     weft_local *local;
     weft_interpolation *interpolation;
-    double *sources;                  /* of a sub-domain */
-    double *values[WEFT_TREE_LEVELS]; /* of `tree` */
-    double *of_sub[WEFT_TREE_LEVELS]; /* of `sub`; those of `tree` where there is one sub-domain */
-    double *sum;                      /* the result in this rank's box */
+    weft_sample_arrays array;
     weft_sample_messages messages;
     size_t bytes;
 } weft_sampled;
@@ -85,7 +89,7 @@ void weft_sampled_add_shell(const weft_sampled *s, const weft_tree *tree,
                             const weft_tree_shell *shell, const weft_lattice *lattice,
                             const int64_t *step, const weft_region *box, double *sum);
 
-/* messages.c: sizes and memory; the exchange, whose results are added to s->sum. Collective. */
+/* messages.c: sizes and memory; the exchange, whose results are added to the sum. Collective. */
 weft_status weft_sample_messages_create(weft_sampled *s);
 void weft_sample_messages_destroy(weft_sampled *s);
 weft_status weft_sample_messages_run(weft_sampled *s, weft_recorder *recorder);
