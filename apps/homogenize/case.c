@@ -70,6 +70,33 @@ static weft_status read_limits(const case_place *at, const json_t *object, homog
     return WEFT_SUCCESS;
 }
 
+/* The fixed pattern has the error that it has. */
+static weft_status read_samples(const case_place *top, const json_t *object, homogenize_case *c) {
+    static const char *const keys[] = {"method", "tolerance", "subdomain", "pattern", NULL};
+    static const char *const methods[] = {"exact", "samples", NULL};
+    static const char *const patterns[] = {"graded", "fixed", NULL};
+    const case_place at = {.file = top->file, .path = "convolution."};
+    const json_t *given = json_object_get(object, "convolution");
+    const json_t *edge = json_object_get(given, "subdomain");
+    int method, pattern;
+    if (!given) return WEFT_SUCCESS;
+    if (!json_is_object(given))
+        return case_wrong(top, "convolution", "give an object: method, tolerance, subdomain");
+    WEFT_TRY(case_check_keys(&at, given, keys));
+    WEFT_TRY(case_choice(&at, given, "method", methods, &method));
+    WEFT_TRY(case_choice(&at, given, "pattern", patterns, &pattern));
+    c->samples =
+        (homogenize_samples){.used = method == 1, .fixed = pattern == 1, .tolerance = 1e-3};
+    if (json_object_get(given, "tolerance"))
+        WEFT_TRY(case_number(&at, given, "tolerance", &c->samples.tolerance));
+    if (!(c->samples.tolerance > 0 && c->samples.tolerance < 1))
+        return case_wrong(&at, "tolerance", "%g is not between 0 and 1", c->samples.tolerance);
+    if (edge && (!json_is_integer(edge) || json_integer_value(edge) < 1))
+        return case_wrong(&at, "subdomain", "give a whole number from 1, the edge in voxels");
+    if (edge) c->samples.subdomain = json_integer_value(edge);
+    return WEFT_SUCCESS;
+}
+
 static weft_status read_length(const case_place *at, const json_t *object, homogenize_case *c) {
     if (!json_object_get(object, "length")) return WEFT_SUCCESS;
     WEFT_TRY(case_numbers(at, object, "length", 3, c->length, NULL));
@@ -194,12 +221,13 @@ static weft_status read_top(const case_place *at, const json_t *object, homogeni
     static const char *const keys[] = {
         "labels", "length",    "physics",   "phases",         "load",        "discretization",
         "solver", "tolerance", "reference", "max_iterations", "unconverged", "precision",
-        "output", "fields",    "picture",   "$schema",        NULL};
+        "output", "fields",    "picture",   "$schema",        "convolution", NULL};
     if (!json_is_object(object))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: a case is an object", at->file);
     WEFT_TRY(case_check_keys(at, object, keys));
     WEFT_TRY(read_choices(at, object, c));
     WEFT_TRY(read_limits(at, object, c));
+    WEFT_TRY(read_samples(at, object, c));
     WEFT_TRY(read_path(at, object, "labels", true, &c->labels));
     WEFT_TRY(read_path(at, object, "output", false, &c->output));
     WEFT_TRY(read_path(at, object, "fields", false, &c->fields));

@@ -53,6 +53,13 @@ typedef struct homogenize_reference {
     double twice, trace;
 } homogenize_reference;
 
+/* How Green's operator is convolved with: exactly, or by samples. */
+typedef struct homogenize_samples {
+    bool used, fixed;  /* fixed: the study's pattern */
+    double tolerance;  /* the relative error of the convolution */
+    int64_t subdomain; /* edge of sub-domains; 0: a rank's box is one */
+} homogenize_samples;
+
 typedef struct homogenize_case {
     char *labels;     /* the file of the label volume, from where the command runs */
     char *output;     /* of the report, or NULL */
@@ -66,7 +73,8 @@ typedef struct homogenize_case {
     int phase_count;
     homogenize_load load;
     homogenize_reference reference;
-    double tolerance; /* 0: 1e-6, in single precision 1e-4 */
+    homogenize_samples samples;
+    double tolerance; /* 0: 1e-6, in single precision 1e-4, with samples their tolerance */
     int max_iterations;
     bool accept_unconverged;
     weft_precision precision;

@@ -227,7 +227,8 @@ void homogenize_green_set(homogenize_green *g, const homogenize_reference *refer
 
 weft_status homogenize_green_apply(homogenize_green *g, void *field) {
     const double start = weft_clock();
-    weft_status status = weft_execute(g->plan, WEFT_CONVOLVE, field, field);
+    const weft_status status = g->samples ? homogenize_green_apply_samples(g, field)
+                                          : weft_execute(g->plan, WEFT_CONVOLVE, field, field);
     g->seconds += weft_clock() - start;
     return status;
 }

@@ -24,6 +24,8 @@
 
 #include "case.h"
 
+#include <mpi.h>
+
 typedef struct homogenize_green {
     homogenize_scheme scheme;
     int components;
@@ -36,7 +38,9 @@ typedef struct homogenize_green {
      * executions only. */
     double zero[36], offset[6];
     weft_plan plan;
-    double seconds; /* in homogenize_green_apply so far */
+    bool samples, single; /* the plan is a convolution by samples; its numbers are floats */
+    MPI_Comm comm;        /* of samples */
+    double seconds;       /* in homogenize_green_apply so far */
 } homogenize_green;
 
 /* What a plan is made of. */
@@ -46,12 +50,18 @@ typedef struct homogenize_grid {
     int components;
     homogenize_scheme scheme;
     weft_precision precision;
+    homogenize_samples samples;
 } homogenize_grid;
 
 /* Makes the plan; `reference` may be set later. The plan lives as long as *green, which must not
  * move. The caller releases it, also after a failure. Collective. */
 weft_status homogenize_green_create(weft_context ctx, const homogenize_grid *grid,
                                     const weft_options *options, homogenize_green *green);
+/* Replaces the plan by a convolution by samples with that reference medium, which then stays; of
+ * elasticity on the staggered grid. Boxes do not change (samples.c). Collective. */
+weft_status homogenize_green_sample(weft_context ctx, const homogenize_grid *grid,
+                                    const weft_options *options, MPI_Comm comm,
+                                    const homogenize_reference *reference, homogenize_green *green);
 void homogenize_green_release(homogenize_green *green);
 
 /* Sets the reference medium, and for which components of the mean the stress is given. */
@@ -61,5 +71,7 @@ void homogenize_green_set(homogenize_green *green, const homogenize_reference *r
 /* Replaces a stress (components fields of this rank's box, one after the other) by its strain.
  * Collective. */
 weft_status homogenize_green_apply(homogenize_green *green, void *field);
+/* The same by samples. */
+weft_status homogenize_green_apply_samples(homogenize_green *green, void *field);
 
 #endif

@@ -5,6 +5,7 @@
 #include "support/error.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <weft/weft_mpi.h>
@@ -54,6 +55,12 @@ weft_status homogenize_job_open(homogenize_job *job) {
     free(text);
     WEFT_TRY(status);
     WEFT_TRY(homogenize_choose_scheme(c, &job->scheme));
+    if (c->samples.used &&
+        (c->physics != HOMOGENIZE_ELASTICITY || job->scheme != HOMOGENIZE_STAGGERED))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s: convolution.method: samples are for elasticity on the staggered "
+                         "grid, whose Green's function has no ripples; give exact",
+                         job->name);
     WEFT_TRY(weft_array_open(job->comm, c->labels, NULL, &job->labels));
     job->info = *weft_array_describe(job->labels);
     WEFT_TRY(homogenize_volume_check(c, &job->info));
@@ -95,22 +102,49 @@ static weft_status allocate(homogenize_job *job) {
     return homogenize_add_up(run, &job->bytes, 1);
 }
 
-static weft_status make_plan(homogenize_job *job, const weft_options *options) {
+static homogenize_grid grid_of(const homogenize_job *job) {
     const homogenize_case *c = &job->c;
     homogenize_grid grid = {.components = homogenize_components(c->physics),
                             .scheme = job->scheme,
-                            .precision = c->precision};
+                            .precision = c->precision,
+                            .samples = c->samples};
     memcpy(grid.n, job->info.n, sizeof grid.n);
     memcpy(grid.length, c->length, sizeof grid.length);
+    return grid;
+}
+
+static weft_status make_plan(homogenize_job *job, const weft_options *options) {
+    const homogenize_grid grid = grid_of(job);
     WEFT_TRY(weft_array_agree(job->comm, weft_mpi_context_create(job->comm, NULL, &job->context)));
     return weft_array_agree(job->comm,
                             homogenize_green_create(job->context, &grid, options, &job->green));
 }
 
+/* Once the reference medium is known. */
+static weft_status sample(homogenize_job *job, const weft_options *options) {
+    const homogenize_grid grid = grid_of(job);
+    weft_memory before = {0}, after = {0};
+    if (!job->c.samples.used) return WEFT_SUCCESS;
+    WEFT_TRY(weft_plan_memory(job->green.plan, &before));
+    WEFT_TRY(
+        weft_array_agree(job->comm, homogenize_green_sample(job->context, &grid, options, job->comm,
+                                                            &job->medium.reference, &job->green)));
+    WEFT_TRY(weft_plan_memory(job->green.plan, &after));
+    double more = (double)after.total - (double)before.total;
+    WEFT_TRY(homogenize_add_up(&job->run, &more, 1));
+    job->bytes += more;
+    return WEFT_SUCCESS;
+}
+
+static double default_tolerance(const homogenize_case *c) {
+    const double least = c->precision == WEFT_SINGLE ? 1e-4 : 1e-6;
+    return c->samples.used ? fmax(least, c->samples.tolerance) : least;
+}
+
 weft_status homogenize_job_prepare(homogenize_job *job, const weft_options *options) {
     homogenize_run *run = &job->run;
     weft_box box;
-    if (job->c.tolerance == 0) job->c.tolerance = job->c.precision == WEFT_SINGLE ? 1e-4 : 1e-6;
+    if (job->c.tolerance == 0) job->c.tolerance = default_tolerance(&job->c);
     run->comm = job->comm;
     run->c = &job->c;
     run->green = &job->green;
@@ -123,6 +157,7 @@ weft_status homogenize_job_prepare(homogenize_job *job, const weft_options *opti
     job->bytes += run->voxels * sizeof *job->volume.phase;
     WEFT_TRY(
         weft_array_agree(job->comm, homogenize_medium_create(&job->c, job->scheme, &job->medium)));
+    WEFT_TRY(sample(job, options));
     run->space = (homogenize_space){.volume = &job->volume,
                                     .medium = &job->medium,
                                     .voxels = homogenize_box_voxels(&box),

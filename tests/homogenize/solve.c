@@ -228,6 +228,48 @@ static void check_mixed(int scheme, int solver) {
     homogenize_job_release(&job);
 }
 
+/* ---- samples ---- */
+
+/* Stress under one load, and iterations; `how` is the member convolution, or nothing. */
+static int run_sampled(const int64_t n[3], const unsigned char *labels, const char *how, bool mixed,
+                       double *mean) {
+    homogenize_job job;
+    char members[1024];
+    snprintf(members, sizeof members,
+             "%s\"discretization\": \"staggered\", \"tolerance\": 1e-3, \"length\": [1, 1, 2], "
+             "\"load\": {%s}, %s",
+             how,
+             mixed ? "\"strain\": [1, null, 0, 0, 0.3, 0], \"stress\": [null, 1, null, null, null, "
+                     "null]"
+                   : "\"strain\": [1, 0, 0, 0, 0.3, 0]",
+             spots);
+    write_case(n, labels, members);
+    require(run(MPI_COMM_WORLD, &job));
+    memcpy(mean, job.result[0].stress, sizeof job.result[0].stress);
+    const int iterations = job.result[0].iterations;
+    homogenize_job_release(&job);
+    return iterations;
+}
+
+/* On a small grid samples are all points; on a longer one they are not, and the stress is right but
+ * for their error, in as many iterations, within one. */
+static void check_samples(bool mixed) {
+    static const int64_t small[3] = {6, 8, 5}, large[3] = {16, 8, 32};
+    static const char *const how = "\"convolution\": {\"method\": \"samples\", \"subdomain\": "
+                                   "4, \"tolerance\": 1e-2}, ";
+    static unsigned char labels[16 * 8 * 32];
+    double exact[6], sampled[6];
+    random_labels(small, 3, labels);
+    run_sampled(small, labels, "", mixed, exact);
+    run_sampled(small, labels, how, mixed, sampled);
+    compare(how, sampled, exact, 6, 1e-10);
+    for (int i = 0; i < 16 * 8 * 32; i++) labels[i] = (unsigned char)(i / 1024 % 2 + i / 8 % 2);
+    const int iterations = run_sampled(large, labels, "", mixed, exact);
+    const int needed = run_sampled(large, labels, how, mixed, sampled);
+    compare(how, sampled, exact, 6, 5e-3);
+    if (abs(needed - iterations) > 1) fail(how, "iterations", needed);
+}
+
 /* ---- failures ---- */
 
 static void check_failure(const char *members, weft_status status, const char *sentence) {
@@ -255,6 +297,11 @@ static void check_failures(void) {
     check_failure(members, WEFT_ERROR_ENGINE, "the residual is");
     snprintf(members, sizeof members, "\"discretization\": \"staggered\", %s", grains);
     check_failure(members, WEFT_ERROR_INVALID_ARGUMENT, "the staggered grid is for phases");
+    snprintf(members, sizeof members, "\"convolution\": {\"method\": \"samples\"}, %s", grains);
+    check_failure(members, WEFT_ERROR_INVALID_ARGUMENT, "samples are for elasticity on the");
+    snprintf(members, sizeof members,
+             "\"convolution\": {\"method\": \"samples\", \"tolerance\": 1e-12}, %s", spots);
+    check_failure(members, WEFT_ERROR_UNSUPPORTED, "cannot be interpolated better");
 }
 
 /* ---- all ---- */
@@ -278,6 +325,8 @@ static void check_all(void) {
                 check_ranks(grids[solver], scheme < 2 ? grains : spots, scheme, solver, single);
             check_ranks(grids[(solver + 1) % 4], conductors, scheme, solver, false);
         }
+    check_samples(false);
+    check_samples(true);
     check_failures();
 }
 
