@@ -321,20 +321,33 @@ static void add_to_tree(const weft_sampled *s, const int64_t *lo) {
     }
 }
 
-static weft_status convolve_subdomains(weft_sampled *s, const void *in, int64_t member) {
-    const weft_region *box = &s->source[s->transport->rank];
-    weft_region sub = {.axes = WEFT_TREE_AXES};
-    memcpy(sub.n, s->sub.edge, sizeof s->sub.edge);
-    for (int i = 0; i < s->tree.levels && !has_one(s); i++) {
+static void clear_tree(const weft_sampled *s) {
+    for (int i = 0; i < s->tree.levels; i++) {
         const int64_t *n = s->tree.level[i].n;
         memset(s->array.values[i], 0,
                (size_t)(n[0] * n[1] * n[2] * s->made * s->parts) * sizeof(double));
     }
+}
+
+/* Sub-domains without sources are common where those fill a part of the grid. */
+static bool has_sources(const weft_sampled *s, const weft_region *sub) {
+    const int64_t numbers = weft_region_elements(sub) * s->fields * s->parts;
+    for (int64_t i = 0; i < numbers; i++)
+        if (s->array.sources[i] != 0) return true;
+    return false;
+}
+
+static weft_status convolve_subdomains(weft_sampled *s, const void *in, int64_t member) {
+    const weft_region *box = &s->source[s->transport->rank];
+    weft_region sub = {.axes = WEFT_TREE_AXES};
+    memcpy(sub.n, s->sub.edge, sizeof s->sub.edge);
+    clear_tree(s);
     for (int64_t k = 0; k < s->count[0] * s->count[1] * s->count[2]; k++) {
         sub.lo[0] = box->lo[0] + k / s->count[2] / s->count[1] * sub.n[0];
         sub.lo[1] = box->lo[1] + k / s->count[2] % s->count[1] * sub.n[1];
         sub.lo[2] = box->lo[2] + k % s->count[2] * sub.n[2];
         load(s, in, member, &sub);
+        if (!has_sources(s, &sub)) continue;
         WEFT_TRY(weft_local_run(s->local, sub.lo, s->array.sources, s->array.of_sub));
         if (!has_one(s)) add_to_tree(s, sub.lo);
     }
