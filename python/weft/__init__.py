@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         ResourceError,
         UnsupportedError,
     )
+    from weft._homogenize import homogenize
     from weft._information import devices, engines, info
     from weft.distributed import PFFT as PFFT
     from weft.distributed import DistArray as DistArray
@@ -44,6 +45,7 @@ __all__ = [
     "devices",
     "engines",
     "fft",
+    "homogenize",
     "info",
     "kernels",
     "plan_cache",
@@ -58,6 +60,7 @@ _OF_MODULE = {
     **dict.fromkeys(("devices", "engines", "info"), "weft._information"),
     **dict.fromkeys(_DISTRIBUTED, "weft.distributed"),
     **dict.fromkeys(("Convolution", "convolve"), "weft._convolution"),
+    "homogenize": "weft._homogenize",
     "register_adapter": "weft._adapters",
 }
 
