@@ -1043,7 +1043,7 @@ typedef struct weft_convolution_problem {
      * samples are taken. 0: 1e-3 or, if they are given, any. */
     double tolerance;
     int64_t pattern;       /* a weft_sample_pattern */
-    double opening;        /* of WEFT_GRADED: at most 2 / interpolation; 0: 1/4 */
+    double opening;        /* of WEFT_GRADED; no more than 2 / interpolation is taken; 0: 1/4 */
     int64_t interpolation; /* lattice points along each axis that a value is interpolated from, by
                               the polynomial through them: 2, 4 or 6; 0: 4, or 2 with WEFT_FIXED */
     int64_t subdomain;     /* edge of the boxes, in points, into which a rank's part of the field is

@@ -90,7 +90,8 @@ weft_tree weft_tree_fixed(const int64_t *period, const int64_t *edge, int points
     weft_tree t = start(period, edge, points);
     int64_t longest = 1;
     for (int a = 0; a < WEFT_TREE_AXES; a++) longest = most_of(longest, edge[a]);
-    const int64_t stride[] = {1, 2, 8, 16}, reach[] = {1, longest / 2, 4 * longest, INT64_MAX};
+    const int64_t stride[] = {1, 2, 8, 16},
+                  reach[] = {1, most_of(1, longest / 2), 4 * longest, INT64_MAX};
     for (int i = 0; i < 4; i++)
         if (i == 0 || reach[i - 1] <= farthest(&t)) add_level(&t, stride[i], reach[i]);
     finish(&t);
