@@ -169,17 +169,13 @@ static double polynomial(const double *x, int degree) {
 static void polynomials_are_interpolated_exactly(void **state) {
     (void)state;
     enum { NODES = 9, N = 7, ALL_NODES = NODES * NODES * NODES, ALL = N * N * N };
-    const int64_t period[3] = {64, 64, 64}, edge[3] = {1, 1, 1}, most[3] = {N, N, N};
+    const int64_t period[3] = {64, 64, 64}, edge[3] = {1, 1, 1};
+    const weft_region box = {.axes = 3, .lo = {-2, 7, 12}, .n = {N, N, N}};
     static double value[2 * ALL_NODES], sum[2 * ALL];
     for (int points = 2; points <= 6; points += 2) {
         const weft_tree t = weft_tree_graded(period, edge, points, 0.25);
         const weft_lattice l = {{-3, 1, 4}, {NODES, NODES, NODES}, {64, 64, 64}, value};
-        const weft_targets targets = {.first = {-2, 7, 12},
-                                      .step = {1, 1, 1},
-                                      .n = {N, N, N},
-                                      .stride = {N * N, N, 1},
-                                      .field_stride = ALL,
-                                      .sum = sum};
+        const weft_tree_shell shell = {.level = 1, .outer = box, .inner = {.axes = 3}};
         weft_interpolation *p;
         for (int i = 0; i < 2 * ALL_NODES; i++) {
             const int node[3] = {i / NODES / NODES % NODES, i / NODES % NODES, i % NODES};
@@ -189,13 +185,13 @@ static void polynomials_are_interpolated_exactly(void **state) {
         }
         for (int i = 0; i < 2 * ALL; i++) sum[i] = 1; /* results are added */
         assert_int_equal(t.level[1].stride[0], 2);
-        assert_int_equal(weft_interpolation_create(most, 1, &p), WEFT_SUCCESS);
-        weft_interpolation_add(p, &t, 1, &l, &targets, 2);
+        assert_int_equal(weft_interpolation_create(box.n, 1, 2, &p), WEFT_SUCCESS);
+        weft_interpolation_add_shell(p, &t, &shell, &l, every_point, &box, sum);
         weft_interpolation_destroy(p);
         for (int i = 0; i < 2 * ALL; i++) {
             const int k[3] = {i / N / N % N, i / N % N, i % N};
             double x[3];
-            for (int a = 0; a < 3; a++) x[a] = (double)(targets.first[a] + k[a]) / 2;
+            for (int a = 0; a < 3; a++) x[a] = (double)(box.lo[a] + k[a]) / 2;
             const double right = 1 + (1 + i / ALL) * polynomial(x, points - 1);
             assert_true(fabs(sum[i] - right) <= 1e-12 * (1 + fabs(right)) * pow(16, points));
         }

@@ -8,6 +8,14 @@
 
 enum { X, Y, Z };
 
+/* Where results are added: [fields], of each at points first + i * step of the grid, which lie
+ * stride[a] numbers apart along axis a. */
+typedef struct targets {
+    int64_t first[WEFT_TREE_AXES], step[WEFT_TREE_AXES], n[WEFT_TREE_AXES];
+    int64_t stride[WEFT_TREE_AXES], field_stride;
+    double *sum;
+} targets;
+
 /* One axis: target i is the sum of so many lattice points from node[i] on, with weights. */
 typedef struct axis_plan {
     int taps;
@@ -19,12 +27,14 @@ typedef struct axis_plan {
 
 struct weft_interpolation {
     int parts; /* numbers of a value */
+    int fields;
     axis_plan axis[WEFT_TREE_AXES];
     double *plane; /* [nodes along y][nodes along z] */
     double *row;   /* [nodes along z] */
 };
 
-weft_status weft_interpolation_create(const int64_t *most, int parts, weft_interpolation **made) {
+weft_status weft_interpolation_create(const int64_t *most, int parts, int fields,
+                                      weft_interpolation **made) {
     weft_interpolation *p = *made = calloc(1, sizeof *p);
     int64_t nodes[WEFT_TREE_AXES];
     bool failed = !p;
@@ -38,6 +48,7 @@ weft_status weft_interpolation_create(const int64_t *most, int parts, weft_inter
     }
     if (p) {
         p->parts = parts;
+        p->fields = fields;
         p->plane = calloc((size_t)(nodes[Y] * nodes[Z] * parts), sizeof *p->plane);
         p->row = calloc((size_t)(nodes[Z] * parts), sizeof *p->row);
         failed = failed || !p->plane || !p->row;
@@ -68,8 +79,8 @@ static void weigh(int points, double at, double *weight) {
 }
 
 /* Targets that are lattice points need one each, and no others. */
-static void prepare_on_nodes(axis_plan *p, int64_t stride, const weft_lattice *l,
-                             const weft_targets *t, int a) {
+static void prepare_on_nodes(axis_plan *p, int64_t stride, const weft_lattice *l, const targets *t,
+                             int a) {
     p->taps = 1;
     p->nodes = t->n[a];
     for (int64_t i = 0; i < t->n[a]; i++) {
@@ -81,7 +92,7 @@ static void prepare_on_nodes(axis_plan *p, int64_t stride, const weft_lattice *l
 }
 
 static void prepare(axis_plan *p, const weft_tree *tree, int64_t stride, const weft_lattice *l,
-                    const weft_targets *t, int a) {
+                    const targets *t, int a) {
     const int before = tree->points / 2 - 1;
     if (t->first[a] % stride == 0 && (t->step[a] % stride == 0 || t->n[a] == 1)) {
         prepare_on_nodes(p, stride, l, t, a);
@@ -146,13 +157,14 @@ static void add_row(const weft_interpolation *p, const double *row, int64_t n, i
         }
 }
 
-void weft_interpolation_add(weft_interpolation *p, const weft_tree *tree, int level,
-                            const weft_lattice *l, const weft_targets *t, int fields) {
+/* Adds a level's values, interpolated, to all targets. */
+static void add_box(weft_interpolation *p, const weft_tree *tree, int level, const weft_lattice *l,
+                    const targets *t) {
     for (int a = 0; a < WEFT_TREE_AXES; a++)
         if (t->n[a] == 0) return;
     for (int a = 0; a < WEFT_TREE_AXES; a++)
         prepare(&p->axis[a], tree, tree->level[level].stride[a], l, t, a);
-    for (int f = 0; f < fields; f++) {
+    for (int f = 0; f < p->fields; f++) {
         const double *value = l->value + f * l->n[X] * l->n[Y] * l->n[Z] * p->parts;
         for (int64_t i = 0; i < t->n[X]; i++) {
             sum_planes(p, l, value, i);
@@ -160,5 +172,42 @@ void weft_interpolation_add(weft_interpolation *p, const weft_tree *tree, int le
                 add_row(p, sum_rows(p, j), t->n[Z], t->stride[Z],
                         t->sum + f * t->field_stride + i * t->stride[X] + j * t->stride[Y]);
         }
+    }
+}
+
+/* ---- trees ---- */
+
+void weft_interpolation_add_shell(weft_interpolation *p, const weft_tree *tree,
+                                  const weft_tree_shell *shell, const weft_lattice *lattice,
+                                  const int64_t *step, const weft_region *box, double *sum) {
+    weft_region parts[WEFT_TREE_PARTS];
+    const int count = weft_tree_subtract(&shell->outer, &shell->inner, parts);
+    for (int k = 0; k < count; k++) {
+        targets t = {.stride = {box->n[1] * box->n[2] * p->parts, box->n[2] * p->parts, p->parts},
+                     .field_stride = weft_region_elements(box) * p->parts,
+                     .sum = sum};
+        for (int a = 0; a < WEFT_TREE_AXES; a++) {
+            t.first[a] = parts[k].lo[a] * step[a];
+            t.step[a] = step[a];
+            t.n[a] = parts[k].n[a];
+            t.sum += (shell->offset[a] + parts[k].lo[a] - shell->outer.lo[a]) * t.stride[a];
+        }
+        add_box(p, tree, shell->level, lattice, &t);
+    }
+}
+
+void weft_interpolation_add(weft_interpolation *p, const weft_tree *tree, const int64_t *lo,
+                            double *const *values, const int64_t *step, const weft_region *box,
+                            double *sum) {
+    weft_tree_shell shell;
+    for (int i = 0; weft_tree_find_shell(tree, lo, step, box, i, &shell); i++) {
+        const weft_tree_level *l = &tree->level[shell.level];
+        weft_lattice lattice = {.value = values[shell.level]};
+        for (int a = 0; a < WEFT_TREE_AXES; a++) {
+            lattice.lo[a] = weft_tree_first(tree, shell.level, a, lo[a]);
+            lattice.n[a] = l->n[a];
+            lattice.period[a] = l->period[a];
+        }
+        weft_interpolation_add_shell(p, tree, &shell, &lattice, step, box, sum);
     }
 }

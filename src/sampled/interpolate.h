@@ -14,22 +14,21 @@ typedef struct weft_lattice {
     const double *value;
 } weft_lattice;
 
-/* Where results are added: [fields], of each at points first + i * step of the grid, which lie
- * stride[a] numbers apart along axis a. */
-typedef struct weft_targets {
-    int64_t first[WEFT_TREE_AXES], step[WEFT_TREE_AXES], n[WEFT_TREE_AXES];
-    int64_t stride[WEFT_TREE_AXES], field_stride;
-    double *sum;
-} weft_targets;
-
-/* Memory for the interpolation at up to so many points along each axis. The caller destroys *made
- * also after a failure. */
+/* Memory for the interpolation of `fields` fields, of `parts` numbers each, at up to so many points
+ * along each axis. The caller destroys *made also after a failure. */
 typedef struct weft_interpolation weft_interpolation;
-weft_status weft_interpolation_create(const int64_t *most, int parts, weft_interpolation **made);
+weft_status weft_interpolation_create(const int64_t *most, int parts, int fields,
+                                      weft_interpolation **made);
 void weft_interpolation_destroy(weft_interpolation *interpolation);
 
-/* Adds a level's values, interpolated, to all targets, whose nodes the lattice has. */
-void weft_interpolation_add(weft_interpolation *interpolation, const weft_tree *tree, int level,
-                            const weft_lattice *lattice, const weft_targets *targets, int fields);
+/* Adds what a tree around a box at lo tells of a box of points, every so many of the grid's along
+ * each axis, to sum: [fields][n0][n1][n2] of the box. values[level] are those of the tree. */
+void weft_interpolation_add(weft_interpolation *interpolation, const weft_tree *tree,
+                            const int64_t *lo, double *const *values, const int64_t *step,
+                            const weft_region *box, double *sum);
+/* The same of one shell, of whose level the lattice has all nodes. */
+void weft_interpolation_add_shell(weft_interpolation *interpolation, const weft_tree *tree,
+                                  const weft_tree_shell *shell, const weft_lattice *lattice,
+                                  const int64_t *step, const weft_region *box, double *sum);
 
 #endif

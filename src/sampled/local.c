@@ -1,6 +1,7 @@
 /* The convolution of one box of sources: see local.h. */
 #include "sampled/local.h"
 
+#include "sampled/row_kernel.h"
 #include "support/error.h"
 
 #include <stdlib.h>
@@ -27,14 +28,12 @@ typedef struct worker {
 } worker;
 
 struct weft_local {
-    const weft_convolved *convolved;
     const weft_tree *tree;
     weft_context context;      /* of this process alone */
     int threads, fields, made; /* fields of a point, before and after */
     bool real;
-    double
-        *square[WEFT_TREE_AXES]; /* of wavenumbers by index, where the kernel is radial; or NULL */
-    int64_t waves;               /* kx that are worked on: N_x, or of real fields N_x / 2 + 1 */
+    weft_row_kernel kernel;
+    int64_t waves; /* kx that are worked on: N_x, or of real fields N_x / 2 + 1 */
     weft_plan forward_x, inverse_x[WEFT_TREE_LEVELS];
     double *lines;                /* [N_x][edge_y * edge_z] numbers of a field */
     pair *spectrum;               /* [fields][waves][edge_y * edge_z] */
@@ -124,24 +123,10 @@ static void make_lines(weft_local *l, weft_status *status) {
     l->stretched = reserve(l, status, stretched, sizeof(double));
 }
 
-/* Axes that the problem does not have are of one point, of wavenumber 0. */
-static void find_squares(weft_local *l, weft_status *status) {
-    const int rank = l->convolved->problem.rank, first = WEFT_TREE_AXES - rank;
-    if (!weft_convolved_is_radial(l->convolved)) return;
-    for (int a = 0; a < WEFT_TREE_AXES; a++) {
-        l->square[a] = reserve(l, status, l->tree->period[a], sizeof(double));
-        for (int64_t i = 0; i < l->tree->period[a] && l->square[a] && a >= first; i++) {
-            const double k = weft_convolved_wavenumber(&l->convolved->axis[a - first], i);
-            l->square[a][i] = k * k;
-        }
-    }
-}
-
 weft_status weft_local_create(const weft_convolved *c, const weft_tree *tree, int threads,
                               weft_local **made) {
     weft_local *l = *made = calloc(1, sizeof *l);
     if (!l) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by samples");
-    l->convolved = c;
     l->tree = tree;
     l->threads = threads > 1 ? threads : 1;
     l->real = c->real;
@@ -152,7 +137,7 @@ weft_status weft_local_create(const weft_convolved *c, const weft_tree *tree, in
     for (int i = 0; i < l->threads && status == WEFT_SUCCESS; i++)
         make_worker(l, &l->worker[i], &status);
     make_lines(l, &status);
-    find_squares(l, &status);
+    if (status == WEFT_SUCCESS) status = weft_row_kernel_create(c, tree->period, &l->kernel);
     return status;
 }
 
@@ -178,7 +163,7 @@ void weft_local_destroy(weft_local *l) {
         weft_plan_destroy(&l->inverse_x[i]);
         free(l->sums[i]);
     }
-    for (int a = 0; a < WEFT_TREE_AXES; a++) free(l->square[a]);
+    weft_row_kernel_release(&l->kernel);
     free(l->worker);
     free(l->lines);
     free(l->spectrum);
@@ -188,7 +173,7 @@ void weft_local_destroy(weft_local *l) {
 }
 
 size_t weft_local_bytes(const weft_local *l) {
-    return sizeof *l + l->bytes;
+    return sizeof *l + l->bytes + weft_row_kernel_bytes(&l->kernel);
 }
 
 /* ---- running ---- */
@@ -228,58 +213,11 @@ static weft_status forward_x(weft_local *l, const int64_t *lo, const double *sou
     return WEFT_SUCCESS;
 }
 
-/* One row's spectra of all fields become those that the kernel makes of them. */
-static void make_fields(const weft_local *l, pair *row, const int64_t *index) {
-    const weft_convolved *c = l->convolved;
-    const int64_t n = l->tree->period[Z];
-    void *field[WEFT_TREE_PARTS];
-    weft_fields_run run = {.in = (const void *const *)field,
-                           .out = field,
-                           .count = n,
-                           .in_stride = 1,
-                           .out_stride = 1,
-                           .in_fields = l->fields,
-                           .out_fields = l->made,
-                           .axis = c->problem.rank - 1,
-                           .precision = WEFT_DOUBLE,
-                           .complex_elements = 1};
-    for (int f = 0; f < WEFT_TREE_PARTS; f++) field[f] = row + f * ROWS * n;
-    memcpy(run.index, index, (size_t)c->problem.rank * sizeof *index);
-    weft_convolved_apply_fields(&run, (void *)(uintptr_t)c);
-}
-
-static void multiply_by_function(const weft_local *l, pair *row, int64_t *index) {
-    int64_t *along = &index[l->convolved->problem.rank - 1];
-    for (int64_t z = 0; z < l->tree->period[Z]; z++) {
-        const double re = row[z][0], im = row[z][1];
-        double k[2];
-        *along = z;
-        weft_convolved_symbol_of(l->convolved, index, k);
-        row[z][0] = re * k[0] - im * k[1];
-        row[z][1] = re * k[1] + im * k[0];
-    }
-}
-
 /* The rows' spectra times the kernel, for wavenumbers kx and, from ky on, so many of y. */
 static void multiply(const weft_local *l, worker *w, int64_t kx, int64_t ky, int64_t rows) {
     const int64_t n = l->tree->period[Z];
-    for (int64_t r = 0; r < rows; r++) {
-        pair *row = w->rows + r * n;
-        int64_t index[WEFT_MAX_RANK + 2] = {kx, ky + r, 0};
-        int64_t *of_problem = index + WEFT_TREE_AXES - l->convolved->problem.rank;
-        if (weft_convolved_makes_fields(l->convolved)) {
-            make_fields(l, row, of_problem);
-        } else if (l->square[Z]) {
-            weft_convolved_radial_row(l->convolved, l->square[X][kx] + l->square[Y][ky + r],
-                                      l->square[Z], n, w->factors);
-            for (int64_t z = 0; z < n; z++) {
-                row[z][0] *= w->factors[z];
-                row[z][1] *= w->factors[z];
-            }
-        } else {
-            multiply_by_function(l, row, of_problem);
-        }
-    }
+    for (int64_t r = 0; r < rows; r++)
+        weft_row_kernel_apply(&l->kernel, kx, ky + r, w->rows + r * n, ROWS * n, w->factors);
 }
 
 /* Sums what a shorter transform cannot tell apart: rows of `row` numbers that lie a multiple of

@@ -180,7 +180,8 @@ static void add_from(const weft_sampled *s, int from) {
             lattice.n[a] = lattice.period[a] = nodes.n[a];
         }
         if (count > 0)
-            weft_sampled_add_shell(s, &tree, &shell, &lattice, every_point, target, s->array.sum);
+            weft_interpolation_add_shell(s->interpolation, &tree, &shell, &lattice, every_point,
+                                         target, s->array.sum);
     }
 }
 

@@ -75,16 +75,21 @@ weft_tree weft_sampled_tree(const weft_sampled *s, const int64_t *edge) {
     return weft_tree_graded(period, edge, s->sampling.points, s->sampling.opening);
 }
 
+/* The edges of a box's sub-domains. */
+static void find_edges(const weft_sampled *s, const weft_region *box, int64_t *edge) {
+    for (int a = 0; a < WEFT_TREE_AXES; a++) {
+        const int64_t most = s->sampling.edge > 0 ? s->sampling.edge : box->n[a];
+        edge[a] = box->n[a] < most ? box->n[a] : most;
+    }
+}
+
 /* All ranks choose alike: with the box of the first one, which is no smaller than others. */
 static weft_status choose_sampling(weft_sampled *s) {
     const weft_convolution_problem *p = &s->convolved->problem;
     const bool given = p->opening > 0 || p->interpolation > 0 || p->pattern == WEFT_FIXED;
     int64_t edge[WEFT_TREE_AXES];
     s->sampling = sampling_of(p);
-    for (int a = 0; a < WEFT_TREE_AXES; a++) {
-        const int64_t most = s->sampling.edge > 0 ? s->sampling.edge : s->source[0].n[a];
-        edge[a] = s->source[0].n[a] < most ? s->source[0].n[a] : most;
-    }
+    find_edges(s, &s->source[0], edge);
     const weft_tree around = weft_sampled_tree(s, edge);
     return weft_sampling_choose(s->convolved, &around, given, &s->sampling);
 }
@@ -131,16 +136,6 @@ static void reserve_tree(weft_sampled *s, weft_status *status, const weft_tree *
                                 s->made * s->parts);
 }
 
-/* Cuts this rank's box into sub-domains of equal edges, of which the last ones may be empty in
- * part. */
-static void cut(weft_sampled *s, const weft_region *box, int64_t *edge) {
-    for (int a = 0; a < WEFT_TREE_AXES; a++) {
-        const int64_t most = s->sampling.edge > 0 ? s->sampling.edge : box->n[a];
-        edge[a] = box->n[a] < most ? box->n[a] : most;
-        s->count[a] = edge[a] > 0 ? (box->n[a] + edge[a] - 1) / edge[a] : 0;
-    }
-}
-
 static bool has_one(const weft_sampled *s) {
     return s->count[0] * s->count[1] * s->count[2] == 1;
 }
@@ -159,7 +154,10 @@ static weft_status make_memory(weft_sampled *s, int threads) {
     memcpy(most, target->n, sizeof most);
     s->array.sum = reserve(s, &status, weft_region_elements(target) * s->made * s->parts);
     if (weft_region_elements(source) > 0) {
-        cut(s, source, edge);
+        /* The last sub-domains may be empty in part. */
+        find_edges(s, source, edge);
+        for (int a = 0; a < WEFT_TREE_AXES; a++)
+            s->count[a] = (source->n[a] + edge[a] - 1) / edge[a];
         s->tree = weft_sampled_tree(s, source->n);
         s->sub = weft_sampled_tree(s, edge);
         s->array.sources = reserve(s, &status, edge[0] * edge[1] * edge[2] * s->fields * s->parts);
@@ -173,7 +171,7 @@ static weft_status make_memory(weft_sampled *s, int threads) {
             status = weft_local_create(s->convolved, &s->sub, threads, &s->local);
     }
     if (status == WEFT_SUCCESS)
-        status = weft_interpolation_create(most, s->parts, &s->interpolation);
+        status = weft_interpolation_create(most, s->parts, s->made, &s->interpolation);
     return status;
 }
 
@@ -218,42 +216,6 @@ size_t weft_sampled_bytes(const weft_sampled *s) {
 }
 
 /* ---- running ---- */
-
-void weft_sampled_add_shell(const weft_sampled *s, const weft_tree *tree,
-                            const weft_tree_shell *shell, const weft_lattice *lattice,
-                            const int64_t *step, const weft_region *box, double *sum) {
-    weft_region parts[WEFT_TREE_PARTS];
-    const int count = weft_tree_subtract(&shell->outer, &shell->inner, parts);
-    for (int k = 0; k < count; k++) {
-        weft_targets t = {
-            .stride = {box->n[1] * box->n[2] * s->parts, box->n[2] * s->parts, s->parts},
-            .field_stride = weft_region_elements(box) * s->parts,
-            .sum = sum};
-        for (int a = 0; a < WEFT_TREE_AXES; a++) {
-            t.first[a] = parts[k].lo[a] * step[a];
-            t.step[a] = step[a];
-            t.n[a] = parts[k].n[a];
-            t.sum += (shell->offset[a] + parts[k].lo[a] - shell->outer.lo[a]) * t.stride[a];
-        }
-        weft_interpolation_add(s->interpolation, tree, shell->level, lattice, &t, s->made);
-    }
-}
-
-void weft_sampled_add(const weft_sampled *s, const weft_tree *tree, const int64_t *lo,
-                      double *const *values, const int64_t *step, const weft_region *box,
-                      double *sum) {
-    weft_tree_shell shell;
-    for (int i = 0; weft_tree_find_shell(tree, lo, step, box, i, &shell); i++) {
-        const weft_tree_level *l = &tree->level[shell.level];
-        weft_lattice lattice = {.value = values[shell.level]};
-        for (int a = 0; a < WEFT_TREE_AXES; a++) {
-            lattice.lo[a] = weft_tree_first(tree, shell.level, a, lo[a]);
-            lattice.n[a] = l->n[a];
-            lattice.period[a] = l->period[a];
-        }
-        weft_sampled_add_shell(s, tree, &shell, &lattice, step, box, sum);
-    }
-}
 
 /* Where numbers of the caller's arrays lie: element (field, point) of a member. */
 static int64_t place_of(const weft_sampled *s, int fields, int64_t points, int field,
@@ -317,7 +279,8 @@ static void add_to_tree(const weft_sampled *s, const int64_t *lo) {
             nodes.lo[a] = weft_tree_first(&s->tree, i, a, box_lo[a]);
             nodes.n[a] = l->n[a];
         }
-        weft_sampled_add(s, &s->sub, lo, s->array.of_sub, l->stride, &nodes, s->array.values[i]);
+        weft_interpolation_add(s->interpolation, &s->sub, lo, s->array.of_sub, l->stride, &nodes,
+                               s->array.values[i]);
     }
 }
 
@@ -363,8 +326,8 @@ static weft_status run_member(weft_plan plan, const void *in, void *out, int64_t
     begin = weft_record(&plan->recorder, WEFT_PHASE_FFT, WEFT_NO_PARTNER, begin);
     memset(s->array.sum, 0, (size_t)numbers * sizeof *s->array.sum);
     if (s->count[0] > 0)
-        weft_sampled_add(s, &s->tree, s->source[s->transport->rank].lo, s->array.values,
-                         every_point, target, s->array.sum);
+        weft_interpolation_add(s->interpolation, &s->tree, s->source[s->transport->rank].lo,
+                               s->array.values, every_point, target, s->array.sum);
     weft_record(&plan->recorder, WEFT_PHASE_LOCAL, WEFT_NO_PARTNER, begin);
     weft_keep(&status, weft_sample_messages_run(s, &plan->recorder));
     begin = weft_clock();

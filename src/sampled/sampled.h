@@ -78,17 +78,6 @@ weft_status weft_sampling_choose(const weft_convolved *c, const weft_tree *aroun
 /* The tree of a rank's box. */
 weft_tree weft_sampled_tree(const weft_sampled *s, const int64_t *edge);
 
-/* Adds what a tree around a box at lo tells of a box of points, every so many of the grid's, to
- * sum: [made] arrays of the box's extents. */
-void weft_sampled_add(const weft_sampled *s, const weft_tree *tree, const int64_t *lo,
-                      double *const *values, const int64_t *step, const weft_region *box,
-                      double *sum);
-
-/* The same of one shell, of whose level the lattice has what is needed. */
-void weft_sampled_add_shell(const weft_sampled *s, const weft_tree *tree,
-                            const weft_tree_shell *shell, const weft_lattice *lattice,
-                            const int64_t *step, const weft_region *box, double *sum);
-
 /* messages.c: sizes and memory; the exchange, whose results are added to the sum. Collective. */
 weft_status weft_sample_messages_create(weft_sampled *s);
 void weft_sample_messages_destroy(weft_sampled *s);
