@@ -1,7 +1,7 @@
 /* Convolutions by overlap-save beside those of the whole field: random shapes, kernels, modes,
  * kinds, precisions, batches and threads (WEFT_TEST_SEED); which of the two is chosen; what plans
  * tell of it; what is refused. Direct sums: tests/mpi/convolve.c. */
-#include "explanations.h"
+#include "convolutions.h"
 #include "random_numbers.h"
 
 #include <math.h>
@@ -204,14 +204,6 @@ static void plans_tell_of_the_whole_and_explain_a_tile(void **state) {
 }
 
 /* ---- refusals ---- */
-
-static void refused(weft_convolution_problem p, weft_options options, weft_status status,
-                    const char *words) {
-    weft_convolution made = NULL;
-    assert_int_equal(weft_convolution_create(ctx, &p, &options, &made), status);
-    if (!strstr(weft_last_error(ctx), words)) fail_msg("%s", weft_last_error(ctx));
-    assert_null(made);
-}
 
 static void what_tiles_cannot_do_is_refused_in_one_sentence(void **state) {
     (void)state;

@@ -3,7 +3,7 @@
  * give the same bits. And the staggered kernels against differences of neighbours, Nyquist
  * frequencies included.
  */
-#include "explanations.h"
+#include "convolutions.h"
 #include "random_numbers.h"
 
 #include <math.h>
@@ -30,14 +30,6 @@ static weft_convolution made_of(weft_convolution_problem p, int threads) {
     if (weft_convolution_create(ctx, &p, &options, &made) != WEFT_SUCCESS)
         fail_msg("%s", weft_last_error(ctx));
     return made;
-}
-
-static void refused(weft_convolution_problem p, weft_options options, weft_status status,
-                    const char *words) {
-    weft_convolution made = NULL;
-    assert_int_equal(weft_convolution_create(ctx, &p, &options, &made), status);
-    if (!strstr(weft_last_error(ctx), words)) fail_msg("%s", weft_last_error(ctx));
-    assert_null(made);
 }
 
 static double *noise(int64_t count) {

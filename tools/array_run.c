@@ -98,18 +98,25 @@ weft_status array_run_allocate(array_run *run, weft_space from, weft_space to, d
 
 /* ---- the steps ---- */
 
+/* Rank 0 creates the file, and must know of it before a signal ends the process. */
+weft_status array_run_create_file(MPI_Comm comm, const char *name, const weft_array_info *info,
+                                  const weft_array_creation *how, weft_array **array) {
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0) interrupt_waits();
+    weft_status status = weft_array_create(comm, name, info, how, array);
+    if (rank == 0) interrupt_goes_on();
+    return status;
+}
+
 weft_status array_run_create_output(array_run *run) {
     WEFT_TRY(file_stream_find(run));
     const weft_array_creation how = {.made = run->stream.resumed ? NULL : interrupt_removes,
                                      .mapped = run->stream.maps,
                                      .kept = run->stream.kept,
                                      .resumed = run->stream.resumed};
-    /* Rank 0 creates the file, and must know of it before a signal ends the process. */
-    if (run->world->rank == 0) interrupt_waits();
-    weft_status status = weft_array_create(run->world->comm, run->record.output,
-                                           &run->record.output_info, &how, &run->output);
-    if (run->world->rank == 0) interrupt_goes_on();
-    return status;
+    return array_run_create_file(run->world->comm, run->record.output, &run->record.output_info,
+                                 &how, &run->output);
 }
 
 static weft_status map_both(array_run *run) {

@@ -50,6 +50,11 @@ weft_status array_run_allocate(array_run *run, weft_space from, weft_space to, d
 /* Bytes of in_bytes or out_bytes, aligned; fails with a sentence. Not collective. */
 weft_status array_run_buffer(const array_run *run, size_t bytes, void **buffer);
 
+/* weft_array_create of a file that a signal removes as long as it is not complete;
+ * interrupt_removes tells when it is. Collective. */
+weft_status array_run_create_file(MPI_Comm comm, const char *name, const weft_array_info *info,
+                                  const weft_array_creation *how, weft_array **array);
+
 /* Creates the file of the result, which record.output_info describes. Collective. */
 weft_status array_run_create_output(array_run *run);
 

@@ -5,6 +5,7 @@
  */
 #include "homogenize_fields.h"
 
+#include "array_run.h"
 #include "interrupt.h"
 #include "io/agreement.h"
 #include "io/temporary.h"
@@ -47,15 +48,6 @@ weft_status homogenize_fields_check(const homogenize_job *job) {
 
 /* ---- HDF5 ---- */
 
-static weft_status create(const homogenize_job *job, const char *name, const weft_array_info *info,
-                          weft_array **array) {
-    const weft_array_creation how = {.made = interrupt_removes};
-    if (job->rank == 0) interrupt_waits();
-    weft_status status = weft_array_create(job->comm, name, info, &how, array);
-    if (job->rank == 0) interrupt_goes_on();
-    return status;
-}
-
 /* One field as a dataset of components x, y, z. */
 static weft_status write_field(const homogenize_job *job, const char *file, const char *dataset,
                                const void *field) {
@@ -67,10 +59,11 @@ static weft_status write_field(const homogenize_job *job, const char *file, cons
                             .n = {components, job->info.n[0], job->info.n[1], job->info.n[2]}};
     const weft_box part = {.lo = {0, box->lo[0], box->lo[1], box->lo[2]},
                            .n = {components, box->n[0], box->n[1], box->n[2]}};
+    const weft_array_creation how = {.made = interrupt_removes};
     char name[NAME_BYTES + 32];
     weft_array *array = NULL;
     snprintf(name, sizeof name, "%s:/%s", file, dataset);
-    WEFT_TRY(create(job, name, &info, &array));
+    WEFT_TRY(array_run_create_file(job->comm, name, &info, &how, &array));
     weft_status status = weft_array_write(array, &part, field);
     status = weft_array_commit(&array, status);
     interrupt_removes(NULL);

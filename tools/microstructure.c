@@ -89,16 +89,6 @@ static weft_status allocate(microstructure_run *run) {
     return weft_array_agree(run->world->comm, status);
 }
 
-/* Rank 0 creates the file, and must know of it before a signal ends the process. */
-static weft_status create_output(microstructure_run *run) {
-    const weft_array_creation how = {.made = interrupt_removes};
-    if (run->world->rank == 0) interrupt_waits();
-    weft_status status =
-        weft_array_create(run->world->comm, run->name, &run->info, &how, &run->output);
-    if (run->world->rank == 0) interrupt_goes_on();
-    return status;
-}
-
 static weft_status fill(microstructure_run *run) {
     const int labels = microstructure_labels(run->made), root = run->world->rank == 0;
     const int threads = run->shared->plan.threads > 0 ? run->shared->plan.threads : 1;
@@ -196,11 +186,12 @@ static weft_status tell(const microstructure_run *run) {
 /* ---- the run ---- */
 
 static weft_status work(microstructure_run *run) {
+    const weft_array_creation how = {.made = interrupt_removes};
     const double begin = weft_clock();
     WEFT_TRY(check_files(run));
     WEFT_TRY(make_geometry(run));
     WEFT_TRY(allocate(run));
-    WEFT_TRY(create_output(run));
+    WEFT_TRY(array_run_create_file(run->world->comm, run->name, &run->info, &how, &run->output));
     WEFT_TRY(fill(run));
     run->seconds = weft_clock() - begin;
     progress_stage(&run->progress, "writing",

@@ -13,7 +13,7 @@ typedef enum homogenize_physics {
     HOMOGENIZE_CONDUCTION
 } homogenize_physics;
 
-/* How derivatives are taken on the grid: see waves.h. */
+/* How derivatives are taken on the grid: see green.h. */
 typedef enum homogenize_scheme {
     HOMOGENIZE_AUTO = 0, /* staggered where the phases allow it, else willot */
     HOMOGENIZE_FOURIER,

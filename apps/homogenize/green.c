@@ -6,13 +6,11 @@
 #include "medium.h"
 #include "support/clock.h"
 #include "support/error.h"
+#include "support/pair.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The real and the imaginary part of a number. */
-typedef double pair __attribute__((vector_size(16)));
 
 static const double pi = 3.14159265358979323846, half_root = 0.70710678118654752440;
 
@@ -20,22 +18,14 @@ static const double pi = 3.14159265358979323846, half_root = 0.70710678118654752
 
 typedef struct mode {
     double w[3], square;
-    pair in[6], out[6];
+    weft_pair in[6], out[6];
 } mode;
-
-static inline pair times(pair a, pair b) {
-    return (pair){a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]};
-}
-
-static inline pair conjugate(pair a) {
-    return (pair){a[0], -a[1]};
-}
 
 static inline void strain_of_stress(const homogenize_reference *r, mode *m) {
     static const int shear[3][3] = {{0, 5, 4}, {5, 0, 3}, {4, 3, 0}};
     const double *w = m->w, over = 1 / m->square;
     const double share = (r->trace + r->twice / 2) / (r->trace + r->twice) * over;
-    pair u[3], along = {0, 0};
+    weft_pair u[3], along = {0, 0};
     for (int a = 0; a < 3; a++) {
         const int b = (a + 1) % 3, c = (a + 2) % 3;
         u[a] =
@@ -52,7 +42,7 @@ static inline void strain_of_stress(const homogenize_reference *r, mode *m) {
 }
 
 static inline void gradient_of_flux(const homogenize_reference *r, mode *m) {
-    pair along = m->w[0] * m->in[0] + m->w[1] * m->in[1] + m->w[2] * m->in[2];
+    weft_pair along = m->w[0] * m->in[0] + m->w[1] * m->in[1] + m->w[2] * m->in[2];
     along *= 1 / (r->twice * m->square);
     for (int a = 0; a < 3; a++) m->out[a] = m->w[a] * along;
 }
@@ -60,10 +50,10 @@ static inline void gradient_of_flux(const homogenize_reference *r, mode *m) {
 /* The mean, at frequency 0; `scale` is that of the transforms. */
 static void mean_of_mean(const homogenize_green *g, double scale, mode *m) {
     for (int i = 0; i < g->components; i++) {
-        m->out[i] = (pair){0, 0};
+        m->out[i] = (weft_pair){0, 0};
         for (int j = 0; j < g->components; j++)
             m->out[i] +=
-                g->zero[i * g->components + j] * (m->in[j] - (pair){g->offset[j] / scale, 0});
+                g->zero[i * g->components + j] * (m->in[j] - (weft_pair){g->offset[j] / scale, 0});
     }
 }
 
@@ -89,18 +79,20 @@ static inline void find_wave(const homogenize_green *g, const int64_t index[3], 
 }
 
 /* Where the staggered grid has its components: the phase of each that is not in the middle. */
-static inline void find_phases(const homogenize_green *g, const int64_t index[3], pair phase[3]) {
-    pair half[3];
+static inline void find_phases(const homogenize_green *g, const int64_t index[3],
+                               weft_pair phase[3]) {
+    weft_pair half[3];
     for (int a = 0; a < 3; a++)
-        half[a] = (pair){g->phase[a][2 * index[a]], g->phase[a][2 * index[a] + 1]};
+        half[a] = (weft_pair){g->phase[a][2 * index[a]], g->phase[a][2 * index[a] + 1]};
     for (int a = 0; a < 3; a++)
-        phase[a] = g->components == 6 ? times(half[(a + 1) % 3], half[(a + 2) % 3]) : half[a];
+        phase[a] =
+            g->components == 6 ? weft_pair_times(half[(a + 1) % 3], half[(a + 2) % 3]) : half[a];
 }
 
 static inline void transform_mode(const homogenize_green *g, const int64_t index[3], double scale,
                                   mode *m) {
     const int first = g->components - 3; /* of those that the staggered grid shifts */
-    pair phase[3];
+    weft_pair phase[3];
     find_wave(g, index, m);
     if (m->square == 0 && index[0] == 0 && index[1] == 0 && index[2] == 0) {
         mean_of_mean(g, scale, m);
@@ -112,30 +104,17 @@ static inline void transform_mode(const homogenize_green *g, const int64_t index
     }
     const bool staggered = g->scheme == HOMOGENIZE_STAGGERED;
     if (staggered) find_phases(g, index, phase);
-    for (int i = 0; staggered && i < 3; i++) m->in[first + i] = times(phase[i], m->in[first + i]);
+    for (int i = 0; staggered && i < 3; i++)
+        m->in[first + i] = weft_pair_times(phase[i], m->in[first + i]);
     if (g->components == 6)
         strain_of_stress(&g->reference, m);
     else
         gradient_of_flux(&g->reference, m);
     for (int i = 0; staggered && i < 3; i++)
-        m->out[first + i] = times(conjugate(phase[i]), m->out[first + i]);
+        m->out[first + i] = weft_pair_times(weft_pair_conjugate(phase[i]), m->out[first + i]);
 }
 
 /* ---- runs of frequencies ---- */
-
-static inline pair number_of(const void *array, bool single, int64_t i) {
-    const float *floats = (const float *)array + 2 * i;
-    const double *doubles = (const double *)array + 2 * i;
-    return single ? (pair){(double)floats[0], (double)floats[1]} : (pair){doubles[0], doubles[1]};
-}
-
-static inline void set_number(void *array, bool single, int64_t i, pair value) {
-    for (int part = 0; part < 2; part++)
-        if (single)
-            ((float *)array)[2 * i + part] = (float)value[part];
-        else
-            ((double *)array)[2 * i + part] = value[part];
-}
 
 static void apply_run(const weft_fields_run *run, void *argument) {
     const homogenize_green *g = argument;
@@ -146,10 +125,10 @@ static void apply_run(const weft_fields_run *run, void *argument) {
         mode m;
         index[run->axis] = run->index[run->axis] + i;
         for (int f = 0; f < g->components; f++)
-            m.in[f] = number_of(run->in[f], single, i * run->in_stride);
+            m.in[f] = weft_pair_at(run->in[f], single, i * run->in_stride);
         transform_mode(g, index, scale, &m);
         for (int f = 0; f < g->components; f++)
-            set_number(run->out[f], single, i * run->out_stride, m.out[f] * scale);
+            weft_pair_set(run->out[f], single, i * run->out_stride, m.out[f] * scale);
     }
 }
 

@@ -40,6 +40,7 @@ typedef struct homogenize_green {
     weft_plan plan;
     bool samples, single; /* the plan is a convolution by samples; its numbers are floats */
     MPI_Comm comm;        /* of samples */
+    int64_t voxels;       /* of this rank; of samples */
     double seconds;       /* in homogenize_green_apply so far */
 } homogenize_green;
 

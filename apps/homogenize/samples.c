@@ -36,6 +36,8 @@ weft_status homogenize_green_sample(weft_context ctx, const homogenize_grid *gri
     weft_options how = *options;
     weft_options used = {.struct_size = 0};
     weft_plan sampled = NULL;
+    weft_box box;
+    int rank;
     g->reference = *reference;
     /* The boxes stay those of the exact operator. */
     WEFT_TRY(weft_plan_options(g->plan, &used));
@@ -45,6 +47,9 @@ weft_status homogenize_green_sample(weft_context ctx, const homogenize_grid *gri
     WEFT_TRY(weft_convolution_create(ctx, &problem, &how, &sampled));
     weft_plan_destroy(&g->plan);
     g->plan = sampled;
+    MPI_Comm_rank(comm, &rank);
+    WEFT_TRY(weft_plan_box(g->plan, WEFT_INPUT, rank, &box));
+    g->voxels = box.n[0] * box.n[1] * box.n[2];
     g->samples = true;
     g->single = grid->precision == WEFT_SINGLE;
     g->comm = comm;
@@ -56,8 +61,9 @@ static double number_at(const homogenize_green *g, const void *field, int64_t i)
 }
 
 /* Each component of the voxels of this rank becomes factor[c] times itself, and shift[c] more. */
-static void change(const homogenize_green *g, void *field, int64_t voxels, const double *factor,
+static void change(const homogenize_green *g, void *field, const double *factor,
                    const double *shift) {
+    const int64_t voxels = g->voxels;
     for (int c = 0; c < g->components; c++)
         for (int64_t i = c * voxels; i < (c + 1) * voxels; i++) {
             const double value = factor[c] * number_at(g, field, i) + shift[c];
@@ -69,8 +75,8 @@ static void change(const homogenize_green *g, void *field, int64_t voxels, const
 }
 
 /* Means of the components over all voxels. */
-static weft_status find_means(const homogenize_green *g, const void *field, int64_t voxels,
-                              double *mean) {
+static weft_status find_means(const homogenize_green *g, const void *field, double *mean) {
+    const int64_t voxels = g->voxels;
     const double all = (double)g->n[0] * (double)g->n[1] * (double)g->n[2];
     for (int c = 0; c < g->components; c++) {
         mean[c] = 0;
@@ -90,19 +96,14 @@ weft_status homogenize_green_apply_samples(homogenize_green *g, void *field) {
     const double r = sqrt(0.5), to[6] = {1, 1, 1, r, r, r};
     const double from[6] = {1, 1, 1, 2 * r, 2 * r, 2 * r};
     double stress[6], strain[6], shift[6];
-    weft_box box;
-    int rank;
-    MPI_Comm_rank(g->comm, &rank);
-    WEFT_TRY(weft_plan_box(g->plan, WEFT_INPUT, rank, &box));
-    const int64_t voxels = box.n[0] * box.n[1] * box.n[2];
-    WEFT_TRY(find_means(g, field, voxels, stress));
-    change(g, field, voxels, to, none);
+    WEFT_TRY(find_means(g, field, stress));
+    change(g, field, to, none);
     WEFT_TRY(weft_convolution_execute(g->plan, field, field));
-    WEFT_TRY(find_means(g, field, voxels, strain));
+    WEFT_TRY(find_means(g, field, strain));
     for (int i = 0; i < 6; i++) {
         shift[i] = -from[i] * strain[i];
         for (int j = 0; j < 6; j++) shift[i] += g->zero[i * 6 + j] * (stress[j] - g->offset[j]);
     }
-    change(g, field, voxels, from, shift);
+    change(g, field, from, shift);
     return WEFT_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include "convolve/convolve.h"
 
 #include "support/error.h"
+#include "support/pair.h"
 #include "support/text.h"
 
 #include <math.h>
@@ -109,42 +110,36 @@ weft_status weft_convolved_write_snippet(weft_convolved *c) {
 
 /* ---- matrices on the host ---- */
 
-/* The real and the imaginary part of a number. */
-typedef double pair __attribute__((vector_size(16)));
-
 enum { MOST = 6 }; /* fields */
 
 /* A wavenumber k, and what is made of the fields there, times `factor`. */
 typedef struct point {
     double k[3], square, factor;
-    pair in[MOST], out[MOST];
+    weft_pair in[MOST], out[MOST];
 } point;
 
-static inline pair times_i(pair x) {
-    return (pair){-x[1], x[0]};
-}
-
 static inline void gradient(int rank, point *p) {
-    const pair x = p->factor * times_i(p->in[0]);
+    const weft_pair x = p->factor * weft_pair_times_i(p->in[0]);
     for (int a = 0; a < rank; a++) p->out[a] = p->k[a] * x;
 }
 
 static inline void divergence(int rank, point *p) {
-    pair along = p->k[0] * p->in[0];
+    weft_pair along = p->k[0] * p->in[0];
     for (int a = 1; a < rank; a++) along += p->k[a] * p->in[a];
-    p->out[0] = p->factor * times_i(along);
+    p->out[0] = p->factor * weft_pair_times_i(along);
 }
 
 static inline void curl(int rank, point *p) {
     for (int a = rank == 2 ? 2 : 0; a < 3; a++) {
         const int b = (a + 1) % 3, d = (a + 2) % 3;
-        p->out[rank == 2 ? 0 : a] = p->factor * times_i(p->k[b] * p->in[d] - p->k[d] * p->in[b]);
+        p->out[rank == 2 ? 0 : a] =
+            p->factor * weft_pair_times_i(p->k[b] * p->in[d] - p->k[d] * p->in[b]);
     }
 }
 
 /* u - k (k.u) / |k|^2; a mean flow has no divergence. */
 static inline void project(int rank, point *p) {
-    pair along = {0, 0};
+    weft_pair along = {0, 0};
     for (int a = 0; a < rank; a++) along += p->k[a] * p->in[a];
     if (p->square > 0) along /= p->square;
     for (int a = 0; a < rank; a++) p->out[a] = p->factor * (p->in[a] - p->k[a] * along);
@@ -160,7 +155,7 @@ static inline void strain(int rank, const double *lame, point *p) {
     const int(*component)[3] = of[rank - 2];
     const double over = p->square > 0 ? 1 / p->square : 0, size = p->factor * over / lame[1];
     const double share = (lame[0] + lame[1]) / (lame[0] + 2 * lame[1]) * over;
-    pair u[3], along = {0, 0};
+    weft_pair u[3], along = {0, 0};
     for (int a = 0; a < rank; a++) {
         u[a] = p->k[0] * p->in[component[a][0]];
         for (int b = 1; b < rank; b++) u[a] += p->k[b] * p->in[component[a][b]];
@@ -190,7 +185,7 @@ static inline void multiply(weft_kernel_kind kind, int rank, const double *lame,
 static void multiply_folded(const weft_convolved *c, weft_kernel_kind kind, int rank,
                             const int64_t *index, int fields, point *p) {
     int folded[3], count = 0;
-    pair sum[MOST] = {{0, 0}};
+    weft_pair sum[MOST] = {{0, 0}};
     for (int a = 0; a < rank; a++)
         if (weft_convolved_folds(&c->axis[a], index[a])) folded[count++] = a;
     p->factor /= 1 << count;
@@ -210,33 +205,19 @@ static inline void multiply_staggered(const weft_convolved *c, int rank, const i
                                       point *p) {
     static const int axes[3][2] = {{1, 2}, {0, 2}, {0, 1}}; /* of yz, xz, xy */
     const int pairs = rank == 3 ? 3 : 1, first = rank == 3 ? 0 : 2;
-    pair phase[3];
+    weft_pair phase[3];
     for (int i = 0; i < pairs; i++) {
         const int a = axes[first + i][0], b = axes[first + i][1];
         const double *x = c->turn[a] + 2 * index[a], *y = c->turn[b] + 2 * index[b];
-        phase[i] = (pair){x[0] * y[0] - x[1] * y[1], x[0] * y[1] + x[1] * y[0]};
-        p->in[rank + i] = phase[i][0] * p->in[rank + i] + phase[i][1] * times_i(p->in[rank + i]);
+        phase[i] = weft_pair_times((weft_pair){x[0], x[1]}, (weft_pair){y[0], y[1]});
+        p->in[rank + i] = weft_pair_times(phase[i], p->in[rank + i]);
     }
     multiply(WEFT_KERNEL_ELASTIC, rank, c->problem.kernel.lame, p);
     for (int i = 0; i < pairs; i++)
-        p->out[rank + i] = phase[i][0] * p->out[rank + i] - phase[i][1] * times_i(p->out[rank + i]);
+        p->out[rank + i] = weft_pair_times(weft_pair_conjugate(phase[i]), p->out[rank + i]);
 }
 
 /* ---- runs ---- */
-
-static inline pair number_of(const void *array, bool single, int64_t i) {
-    const float *floats = (const float *)array + 2 * i;
-    const double *doubles = (const double *)array + 2 * i;
-    return single ? (pair){(double)floats[0], (double)floats[1]} : (pair){doubles[0], doubles[1]};
-}
-
-static inline void set_number(void *array, bool single, int64_t i, pair value) {
-    for (int part = 0; part < 2; part++)
-        if (single)
-            ((float *)array)[2 * i + part] = (float)value[part];
-        else
-            ((double *)array)[2 * i + part] = value[part];
-}
 
 /* One run, with what does not change in it known to the compiler. */
 static inline __attribute__((always_inline)) void
@@ -254,7 +235,7 @@ apply(const weft_fields_run *run, const weft_convolved *c, weft_kernel_kind kind
         index[run->axis] = run->index[run->axis] + i;
         for (int a = 0; a < rank; a++) p.k[a] = c->wave[a][index[a]];
         for (int f = 0; f < in_fields; f++)
-            p.in[f] = number_of(run->in[f], single, i * run->in_stride);
+            p.in[f] = weft_pair_at(run->in[f], single, i * run->in_stride);
         if (staggered)
             multiply_staggered(c, rank, index, &p);
         else if (folds || 2 * index[run->axis] == c->axis[run->axis].transform)
@@ -262,7 +243,7 @@ apply(const weft_fields_run *run, const weft_convolved *c, weft_kernel_kind kind
         else
             multiply(kind, rank, c->problem.kernel.lame, &p);
         for (int f = 0; f < out_fields; f++)
-            set_number(run->out[f], single, i * run->out_stride, p.out[f]);
+            weft_pair_set(run->out[f], single, i * run->out_stride, p.out[f]);
     }
 }
 

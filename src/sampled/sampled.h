@@ -6,6 +6,7 @@
  * where the transforms of an exact convolution exchange the whole array, twice or more often.
  *
  *   local.c        the convolution of a sub-domain, on the lattices of its tree
+ *   row_kernel.c   the kernel along a row of its spectrum
  *   sampled.c      a rank's sub-domains one after the other, added up on the tree of its box
  *   messages.c     which samples travel
  *   interpolate.c  results from samples
