@@ -71,7 +71,7 @@ static void what_cannot_be_sampled_is_refused(void **state) {
     p.n[3] = 4;
     refused(p, plain, WEFT_ERROR_UNSUPPORTED, "more than 3");
     o.device = WEFT_SIMULATED;
-    refused(poisson(), o, WEFT_ERROR_UNSUPPORTED, "is not the host");
+    refused(poisson(), o, WEFT_ERROR_UNSUPPORTED, "has no kernels");
     p = poisson();
     p.interpolation = 3;
     refused(p, plain, WEFT_ERROR_INVALID_ARGUMENT, "problem.interpolation is 3");

@@ -165,13 +165,16 @@ static int boxes_of(weft_plan plan) {
 /* The same over as many simulated ranks, of which this is the same one: the plan tells the boxes
  * and what the exact method would do, and nothing else is made. */
 static weft_status compose_outline(weft_context ctx, const weft_convolved *c,
-                                   const weft_options *options, weft_plan *plan) {
+                                   const weft_options *given, weft_plan *plan) {
+    weft_options options = *given;
     weft_transport *transport = NULL;
     weft_context outline = NULL;
     WEFT_TRY(weft_transport_self_create(ctx->transport->size, &transport));
     transport->rank = ctx->transport->rank;
     WEFT_TRY(weft_context_over_transport(transport, NULL, &outline));
-    const weft_status status = compose(outline, c, options, plan);
+    options.device = WEFT_HOST;
+    options.engine = WEFT_ENGINE_AUTO;
+    const weft_status status = compose(outline, c, &options, plan);
     if (status == WEFT_SUCCESS) (*plan)->context = ctx;
     weft_context_destroy(&outline);
     return status;
@@ -217,7 +220,7 @@ static weft_status create(weft_context ctx, const weft_convolution_problem *prob
         weft_convolved_release(c);
         return status;
     }
-    status = samples ? weft_sampled_create(plan, ctx, c) : finish(plan, c);
+    status = samples ? weft_sampled_create(plan, ctx, c, &options) : finish(plan, c);
     plan->convolution = c;
     plan->overlap_save = tiles;
     if (status == WEFT_SUCCESS && tiles) status = weft_overlap_save_prepare(plan);

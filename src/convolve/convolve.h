@@ -90,13 +90,17 @@ weft_status weft_convolved_array(weft_plan plan, const weft_convolved *c, const 
 weft_status weft_convolved_free_space(weft_plan plan, const weft_convolved *c, void *spectrum);
 
 /* Kernels that make fields from one another (fields.c): how many fields of a point there are before
- * and after; checks; wavenumbers; and the snippet and the function of a WEFT_OPERATOR_MATRIX, whose
- * argument is the convolution. */
+ * and after; checks; wavenumbers; and the function of a WEFT_OPERATOR_MATRIX, whose argument is the
+ * convolution. */
 int weft_convolved_fields(const weft_convolved *c, bool made);
 weft_status weft_convolved_check_fields(const weft_convolution_problem *problem);
 weft_status weft_convolved_find_waves(weft_convolved *c);
-weft_status weft_convolved_write_snippet(weft_convolved *c);
 void weft_convolved_apply_fields(const weft_fields_run *run, void *convolved);
+/* The snippet of a WEFT_OPERATOR_MATRIX of such a kernel, or of a WEFT_OPERATOR_FUNCTION of a
+ * kernel of |k|^2. `index` is what gives the spectrum's index along axis `a` in the snippet. The
+ * caller frees *snippet. */
+weft_status weft_convolved_write_snippet(const weft_convolved *c, const char *index,
+                                         char **snippet);
 static inline bool weft_convolved_makes_fields(const weft_convolved *c) {
     return c->problem.kernel.kind >= WEFT_KERNEL_GRADIENT;
 }

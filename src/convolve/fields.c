@@ -80,30 +80,67 @@ weft_status weft_convolved_find_waves(weft_convolved *c) {
     return WEFT_SUCCESS;
 }
 
-/* ---- matrices in kernels ---- */
+/* ---- in kernels of devices ---- */
 
-extern const char weft_kernels_wave_fields_cl[]; /* cmake/embed.cmake */
+extern const char weft_kernels_wave_fields_cl[],
+    weft_kernels_wave_radial_cl[]; /* cmake/embed.cmake */
 
-/* The constants and the text of wave_fields.cl. */
-weft_status weft_convolved_write_snippet(weft_convolved *c) {
-    const weft_convolution_kernel *k = &c->problem.kernel;
-    const int rank = c->problem.rank;
-    weft_text t = {.text = NULL};
-    weft_text_add(&t, "#define WAVE_%s 1\n#define WAVE_RANK %d\nconst long64 wave_points[] = {",
-                  weft_kernel_kind_name(k->kind), rank);
-    for (int a = 0; a < rank; a++) weft_text_add(&t, "%lld,", (long long)c->axis[a].transform);
-    weft_text_add(&t, "};\nconst real wave_step[] = {");
-    for (int a = 0; a < rank; a++)
-        weft_text_add(&t, "(real)(%.17e),", weft_convolved_frequency(&c->axis[a], 1));
-    if (c->axis[0].staggered) {
-        weft_text_add(&t, "};\n#define WAVE_STAGGERED 1\nconst real wave_half[] = {");
-        for (int a = 0; a < rank; a++) weft_text_add(&t, "(real)(%.17e),", c->axis[a].spacing / 2);
+/* The function of |k|^2, of wave_square. */
+static void add_formula(weft_text *t, const weft_convolution_kernel *k) {
+    const double p = k->parameter;
+    switch (k->kind) {
+    case WEFT_KERNEL_POISSON:
+        weft_text_add(t, "1 / wave_square");
+        return;
+    case WEFT_KERNEL_SCREENED_POISSON:
+        weft_text_add(t, "1 / (wave_square + (real)(%.17e))", p * p);
+        return;
+    case WEFT_KERNEL_HEAT:
+        weft_text_add(t, "exp((real)(%.17e) * wave_square)", -p);
+        return;
+    case WEFT_KERNEL_RIESZ:
+        weft_text_add(t, "pow(wave_square, (real)(%.17e))", p / 2);
+        return;
+    default: /* WEFT_KERNEL_LAPLACIAN */
+        weft_text_add(t, "-wave_square");
+        return;
     }
-    weft_text_add(&t,
-                  "};\nconst real wave_factor = (real)(%.17e), "
-                  "wave_lame[] = {(real)(%.17e), (real)(%.17e)};\n(void)wave_lame;\n%s",
-                  1 / c->points, k->lame[0], k->lame[1], weft_kernels_wave_fields_cl);
-    c->snippet = t.text;
+}
+
+/* What wave_fields.cl and wave_radial.cl want before them. */
+static void add_waves(weft_text *t, const weft_convolved *c, const char *index) {
+    const int rank = c->problem.rank;
+    weft_text_add(t, "#define WAVE_INDEX(a) %s\n#define WAVE_RANK %d\n", index, rank);
+    weft_text_add(t, "const long64 wave_points[] = {");
+    for (int a = 0; a < rank; a++) weft_text_add(t, "%lld,", (long long)c->axis[a].transform);
+    weft_text_add(t, "};\nconst real wave_step[] = {");
+    for (int a = 0; a < rank; a++)
+        weft_text_add(t, "(real)(%.17e),", weft_convolved_frequency(&c->axis[a], 1));
+    if (c->axis[0].staggered) {
+        weft_text_add(t, "};\n#define WAVE_STAGGERED 1\nconst real wave_half[] = {");
+        for (int a = 0; a < rank; a++) weft_text_add(t, "(real)(%.17e),", c->axis[a].spacing / 2);
+    }
+    weft_text_add(t, "};\nconst real wave_factor = (real)(%.17e);\n", 1 / c->points);
+}
+
+weft_status weft_convolved_write_snippet(const weft_convolved *c, const char *index,
+                                         char **snippet) {
+    const weft_convolution_kernel *k = &c->problem.kernel;
+    weft_text t = {.text = NULL};
+    add_waves(&t, c, index);
+    if (weft_convolved_makes_fields(c)) {
+        weft_text_add(&t,
+                      "#define WAVE_%s 1\nconst real wave_lame[] = {(real)(%.17e), "
+                      "(real)(%.17e)};\n(void)wave_lame;\n%s",
+                      weft_kernel_kind_name(k->kind), k->lame[0], k->lame[1],
+                      weft_kernels_wave_fields_cl);
+    } else {
+        weft_text_add(&t, "#define WAVE_VALUE ");
+        add_formula(&t, k);
+        if (k->zero) weft_text_add(&t, "\n#define WAVE_ZERO (real)(%.17e)", k->zero[0]);
+        weft_text_add(&t, "\n%s", weft_kernels_wave_radial_cl);
+    }
+    *snippet = t.text;
     if (!t.failed) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a kernel's text");
 }

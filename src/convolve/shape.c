@@ -349,7 +349,7 @@ weft_status weft_convolved_read(const weft_convolution_problem *given, weft_conv
     weft_convolved_find_axes(c);
     if (weft_convolved_makes_fields(c)) {
         WEFT_TRY(weft_convolved_find_waves(c));
-        WEFT_TRY(weft_convolved_write_snippet(c));
+        WEFT_TRY(weft_convolved_write_snippet(c, "index[a]", &c->snippet));
     }
     return copy_kernel(c);
 }

@@ -2,7 +2,7 @@
  * The snippet of a WEFT_OPERATOR_MATRIX: what the kernels of convolutions that make the fields of a
  * point from one another (src/convolve/fields.c, which has the formulas) do in kernels. Before this
  * text come a definition of WAVE_gradient, WAVE_divergence, WAVE_curl, WAVE_leray or WAVE_elastic,
- * of WAVE_RANK, the number of axes, and of the constants
+ * of WAVE_RANK, the number of axes, of WAVE_INDEX(a), the index along axis a, and of the constants
  *
  *     long64 wave_points[]    points of the transform along each axis, all of them periodic
  *     real wave_step[]        the wavenumber of index 1
@@ -20,7 +20,7 @@ real2 wave_turn[WAVE_RANK]; /* exp(i k h / 2) */
 #endif
 UNROLL
 for (int a = 0; a < WAVE_RANK; ++a) {
-    const long64 i = index[a];
+    const long64 i = WAVE_INDEX(a);
     wave_k[a] = wave_step[a] * (real)(2 * i > wave_points[a] ? i - wave_points[a] : i);
 #ifdef WAVE_STAGGERED
     const real angle = wave_k[a] * wave_half[a];

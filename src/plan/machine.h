@@ -56,6 +56,8 @@ typedef struct weft_machine_streaming {
                         device and the last one's back overlap with nothing; estimate */
     double tile;     /* bytes of a tile on either side: copies of 64 MiB are as fast as the link;
                         docs/results, cuda-copies */
+    double row; /* bytes that lie side by side in what a copy takes: shorter rows, which are far
+                   apart, are slower; docs/results, streaming */
 } weft_machine_streaming;
 
 /* Prices of what a buffer assignment costs, without a unit: only their order matters. One pass over

@@ -51,6 +51,15 @@ static bool is_contiguous(const weft_stream_state *s, const int *order, int axis
     return false;
 }
 
+/* Bytes that lie side by side in an array for each index of the pass' axis: the faster axes. */
+static int64_t row_bytes(const weft_stream_state *s, const weft_streamed_pass *pass) {
+    int64_t bytes = weft_end_element_bytes(s->request->precision, s->at.real);
+    if (pass->axis < 0) return bytes;
+    for (int i = s->now.axes - 1; s->at.order[i] != pass->axis; i--)
+        bytes *= s->now.n[s->at.order[i]];
+    return bytes;
+}
+
 /* As many indices of the pass' axis as are good for a tile, if the least number fits. It is two
  * where neighbours in memory are those along this axis, lest the points of a line become neighbours
  * in a tile, since engines do such lines in another way, whose results have other bits; and where
@@ -63,7 +72,10 @@ static bool fits(const weft_stream_state *s, weft_streamed_pass *pass) {
     const int64_t fewest = paired || (n > 1 && sees_places(s)) ? 2 : 1;
     pass->thickness = 1;
     const int64_t one = tile_bytes(s, pass), most = s->budget / one;
-    const int64_t wanted = weft_least((int64_t)(2 * m->tile) / one, (n - 1) / m->least_tiles + 1);
+    const int64_t good = (int64_t)(2 * m->tile) / one,
+                  long_row = (int64_t)m->row / row_bytes(s, pass);
+    const int64_t wanted =
+        weft_least(good > long_row ? good : long_row, (n - 1) / m->least_tiles + 1);
     pass->thickness = weft_least(most, wanted > fewest ? wanted : fewest);
     return most >= fewest;
 }

@@ -68,13 +68,14 @@ static weft_status make_arrays(const weft_convolved *c, const weft_tree *tree, d
 /* What a tree makes of the sources, at all points of the grid. */
 static weft_status respond(const weft_convolved *c, const weft_tree *tree, double **result) {
     static const int64_t lo[WEFT_TREE_AXES] = {0}, step[WEFT_TREE_AXES] = {1, 1, 1};
+    static const weft_options host = {.threads = 1};
     weft_region all = {.axes = WEFT_TREE_AXES};
     weft_local *local = NULL;
     weft_interpolation *interpolation = NULL;
     double *sources, *values[WEFT_TREE_LEVELS] = {NULL};
     memcpy(all.n, tree->period, sizeof tree->period);
     weft_status status = make_arrays(c, tree, &sources, values, result);
-    if (status == WEFT_SUCCESS) status = weft_local_create(c, tree, 1, &local);
+    if (status == WEFT_SUCCESS) status = weft_local_create(c, tree, &host, &local);
     if (status == WEFT_SUCCESS)
         status = weft_interpolation_create(all.n, c->real ? 1 : 2, weft_convolved_fields(c, true),
                                            &interpolation);

@@ -1,6 +1,7 @@
 /* The convolution of one box of sources: see local.h. */
 #include "sampled/local.h"
 
+#include "sampled/device_local.h"
 #include "sampled/row_kernel.h"
 #include "support/error.h"
 
@@ -28,6 +29,7 @@ typedef struct worker {
 } worker;
 
 struct weft_local {
+    weft_device_local *device; /* does it all; NULL: this file, on the host */
     const weft_tree *tree;
     weft_context context;      /* of this process alone */
     int threads, fields, made; /* fields of a point, before and after */
@@ -123,12 +125,13 @@ static void make_lines(weft_local *l, weft_status *status) {
     l->stretched = reserve(l, status, stretched, sizeof(double));
 }
 
-weft_status weft_local_create(const weft_convolved *c, const weft_tree *tree, int threads,
-                              weft_local **made) {
+weft_status weft_local_create(const weft_convolved *c, const weft_tree *tree,
+                              const weft_options *options, weft_local **made) {
     weft_local *l = *made = calloc(1, sizeof *l);
     if (!l) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution by samples");
+    if (options->device != WEFT_HOST) return weft_device_local_create(c, tree, options, &l->device);
     l->tree = tree;
-    l->threads = threads > 1 ? threads : 1;
+    l->threads = options->threads > 1 ? options->threads : 1;
     l->real = c->real;
     l->fields = weft_convolved_fields(c, false);
     l->made = weft_convolved_fields(c, true);
@@ -157,6 +160,7 @@ static void release_worker(worker *w) {
 
 void weft_local_destroy(weft_local *l) {
     if (!l) return;
+    weft_device_local_destroy(l->device);
     for (int i = 0; l->worker && i < l->threads; i++) release_worker(&l->worker[i]);
     weft_plan_destroy(&l->forward_x);
     for (int i = 0; i < WEFT_TREE_LEVELS; i++) {
@@ -173,6 +177,7 @@ void weft_local_destroy(weft_local *l) {
 }
 
 size_t weft_local_bytes(const weft_local *l) {
+    if (l->device) return sizeof *l + weft_device_local_bytes(l->device);
     return sizeof *l + l->bytes + weft_row_kernel_bytes(&l->kernel);
 }
 
@@ -353,6 +358,7 @@ static weft_status inverse_x(weft_local *l, const int64_t *lo, double *const *va
 weft_status weft_local_run(weft_local *l, const int64_t *lo, const double *sources,
                            double *const *values) {
     int worst = WEFT_SUCCESS;
+    if (l->device) return weft_device_local_run(l->device, lo, sources, values);
     WEFT_TRY(forward_x(l, lo, sources));
     /* Sums are added up in one order, whatever the number of threads. */
 #pragma omp parallel for num_threads(l->threads) if (l->threads > 1) ordered schedule(static, 1)   \

@@ -18,10 +18,11 @@
 
 typedef struct weft_local weft_local;
 
-/* For boxes and trees of these shapes, whose kernel is that of c; both outlive it. The caller
- * destroys *made also after a failure. Not collective. */
-weft_status weft_local_create(const weft_convolved *c, const weft_tree *tree, int threads,
-                              weft_local **made);
+/* For boxes and trees of these shapes, whose kernel is that of c; both outlive it. Of the options
+ * the device (device_local.h) and the threads matter. The caller destroys *made also after a
+ * failure. Not collective. */
+weft_status weft_local_create(const weft_convolved *c, const weft_tree *tree,
+                              const weft_options *options, weft_local **made);
 void weft_local_destroy(weft_local *local);
 size_t weft_local_bytes(const weft_local *local);
 

@@ -2,6 +2,7 @@
 #include "sampled/sampled.h"
 
 #include "plan/agreement.h"
+#include "sampled/device_local.h"
 #include "support/error.h"
 
 #include <math.h>
@@ -13,10 +14,9 @@ static const int64_t every_point[WEFT_TREE_AXES] = {1, 1, 1};
 /* ---- the choice ---- */
 
 /* Why it cannot be done by samples, or NULL. */
-static const char *obstacle(weft_context ctx, const weft_convolved *c, const weft_options *o) {
+static const char *obstacle(weft_context ctx, const weft_convolved *c) {
     const weft_convolution_problem *p = &c->problem;
     if (ctx->transport->simulated) return "the context has simulated ranks";
-    if (o->device != WEFT_HOST) return "options.device is not the host";
     if (p->rank > WEFT_TREE_AXES) return "problem.rank is more than 3";
     if (p->kernel.kind == WEFT_KERNEL_ARRAY) return "the kernel is an array";
     for (int a = 0; a < p->rank; a++)
@@ -46,10 +46,12 @@ static weft_status check_sampling(const weft_convolution_problem *p) {
 
 weft_status weft_sampled_choose(weft_context ctx, const weft_convolved *c,
                                 const weft_options *options, bool *chosen) {
-    const char *why = obstacle(ctx, c, options);
+    const char *why = obstacle(ctx, c);
     *chosen = c->problem.method == WEFT_SAMPLES;
     WEFT_TRY(check_sampling(&c->problem));
-    if (!*chosen || !why) return WEFT_SUCCESS;
+    if (!*chosen) return WEFT_SUCCESS;
+    if (!why)
+        return options->device == WEFT_HOST ? WEFT_SUCCESS : weft_device_local_check(c, options);
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
                      "problem.method is samples, but %s; leave problem.method 0", why);
 }
@@ -146,7 +148,7 @@ static void widen(const weft_tree *tree, int64_t *most) {
             if (tree->level[i].n[a] > most[a]) most[a] = tree->level[i].n[a];
 }
 
-static weft_status make_memory(weft_sampled *s, int threads) {
+static weft_status make_memory(weft_sampled *s, const weft_options *options) {
     const int rank = s->transport->rank;
     const weft_region *source = &s->source[rank], *target = &s->target[rank];
     int64_t edge[WEFT_TREE_AXES], most[WEFT_TREE_AXES];
@@ -168,14 +170,15 @@ static weft_status make_memory(weft_sampled *s, int threads) {
             reserve_tree(s, &status, &s->sub, s->array.of_sub);
         widen(&s->tree, most);
         if (status == WEFT_SUCCESS)
-            status = weft_local_create(s->convolved, &s->sub, threads, &s->local);
+            status = weft_local_create(s->convolved, &s->sub, options, &s->local);
     }
     if (status == WEFT_SUCCESS)
         status = weft_interpolation_create(most, s->parts, s->made, &s->interpolation);
     return status;
 }
 
-weft_status weft_sampled_create(weft_plan plan, weft_context ctx, const weft_convolved *c) {
+weft_status weft_sampled_create(weft_plan plan, weft_context ctx, const weft_convolved *c,
+                                const weft_options *options) {
     weft_sampled *s = plan->sampled = calloc(1, sizeof *s);
     weft_status status =
         s ? WEFT_SUCCESS
@@ -190,7 +193,7 @@ weft_status weft_sampled_create(weft_plan plan, weft_context ctx, const weft_con
     weft_owe_elsewhere(ctx->transport, s->transport);
     WEFT_TRY(weft_agree(s->transport, find_boxes(s, plan)));
     WEFT_TRY(weft_agree(s->transport, choose_sampling(s)));
-    WEFT_TRY(weft_agree(s->transport, make_memory(s, plan->call.options.threads)));
+    WEFT_TRY(weft_agree(s->transport, make_memory(s, options)));
     return weft_agree(s->transport, weft_sample_messages_create(s));
 }
 

@@ -6,6 +6,7 @@
  * where the transforms of an exact convolution exchange the whole array, twice or more often.
  *
  *   local.c        the convolution of a sub-domain, on the lattices of its tree
+ *   device_local.c the same on a device
  *   row_kernel.c   the kernel along a row of its spectrum
  *   sampled.c      a rank's sub-domains one after the other, added up on the tree of its box
  *   messages.c     which samples travel
@@ -67,7 +68,8 @@ typedef struct weft_sampled {
 weft_status weft_sampled_choose(weft_context ctx, const weft_convolved *c,
                                 const weft_options *options, bool *chosen);
 /* Makes plan->sampled, of a plan over simulated ranks that has the boxes. Collective. */
-weft_status weft_sampled_create(weft_plan plan, weft_context ctx, const weft_convolved *c);
+weft_status weft_sampled_create(weft_plan plan, weft_context ctx, const weft_convolved *c,
+                                const weft_options *options);
 void weft_sampled_destroy(weft_sampled *sampled);
 size_t weft_sampled_bytes(const weft_sampled *sampled);
 

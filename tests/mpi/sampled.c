@@ -2,10 +2,12 @@
  * Convolutions by samples over ranks: random fields, shapes, kernels, sub-domains and trees,
  * against the exact method. Where a tree is dense they agree to rounding; elsewhere the error,
  * relative to what the field could make, falls with the power of `opening` that the interpolation
- * has.
+ * has. On a device the sub-domains are convolved there; what comes out is then compared with what
+ * the host makes, too, which agrees to rounding.
  *
- *   sampled [--cases N] [--seed S] [--case C]
+ *   sampled [--cases N] [--seed S] [--case C] [--device NAME]
  */
+#include "promised_device.h"
 #include "random_numbers.h"
 
 #include <weft/weft_mpi.h>
@@ -18,6 +20,7 @@
 
 static int rank, ranks, failures;
 static weft_context ctx;
+static weft_device device;
 static const double zero[2] = {0, 0};
 
 typedef struct sampled_case {
@@ -61,7 +64,7 @@ static void moved(const double *k, int axes, double value[2], void *argument) {
 static void choose_kernel(weft_convolution_problem *p) {
     static const weft_kernel_kind kinds[] = {WEFT_KERNEL_POISSON, WEFT_KERNEL_SCREENED_POISSON,
                                              WEFT_KERNEL_ELASTIC, WEFT_KERNEL_FUNCTION};
-    p->kernel.kind = kinds[random_below(4)];
+    p->kernel.kind = kinds[random_below(device == WEFT_HOST ? 4 : 3)];
     if (p->kernel.kind == WEFT_KERNEL_ELASTIC && p->rank < 2) p->kernel.kind = WEFT_KERNEL_POISSON;
     p->kernel.zero = zero;
     p->kernel.parameter = 0.3;
@@ -102,6 +105,14 @@ static void choose(sampled_case *c, int number) {
     c->options.threads = ranks > 2 ? 1 : 1 + random_below(3);
     c->options.decomposition = decompositions[random_below(5)];
     describe(c, number);
+}
+
+/* The same on the device. */
+static weft_options there(const sampled_case *c) {
+    weft_options options = c->options;
+    options.device = device;
+    if (device != WEFT_HOST) options.location = WEFT_LOCATION_HOST;
+    return options;
 }
 
 /* The largest relative error, in the norm, that a tree may have. Fields are noise, which the
@@ -145,6 +156,19 @@ static double error_of(const weft_convolution_problem *p, const void *exact, con
     return all[1] > 1e-24 ? sqrt(all[0] / all[1]) : sqrt(all[0]);
 }
 
+static void compare_with_host(sampled_case *c, const void *field, const void *found, size_t bytes) {
+    const double rounding = c->problem.precision == WEFT_SINGLE ? 1e-6 : 1e-12;
+    weft_convolution host = NULL;
+    void *right = malloc(bytes + 1);
+    if (weft_convolution_create(ctx, &c->problem, &c->options, &host) != WEFT_SUCCESS ||
+        weft_convolution_execute(host, field, right) != WEFT_SUCCESS)
+        fail(c, weft_last_error(ctx));
+    else if (!(error_of(&c->problem, right, found, bytes) <= rounding))
+        fail(c, "the device's result is not the host's");
+    weft_convolution_destroy(&host);
+    free(right);
+}
+
 static void compare(sampled_case *c, weft_convolution sampled, weft_convolution exact) {
     size_t in_bytes, out_bytes, exact_bytes;
     weft_plan_bytes(sampled, WEFT_INPUT, &in_bytes);
@@ -158,7 +182,8 @@ static void compare(sampled_case *c, weft_convolution sampled, weft_convolution 
     if (random_state % 4 == 1 && in_bytes > 64) /* sub-domains without sources */
         memset((char *)field + in_bytes / 16 * 8, 0, in_bytes - in_bytes / 16 * 8);
     memset(found, 0xff, out_bytes);
-    const bool same = in_bytes == out_bytes && random_state % 3 == 0 && ranks == 1;
+    const bool same = in_bytes == out_bytes && random_state % 3 == 0 && ranks == 1 &&
+                      device == WEFT_HOST; /* the field is wanted again */
     if (weft_convolution_execute(exact, field, right) != WEFT_SUCCESS)
         fail(c, weft_last_error(ctx));
     if (same) memcpy(found, field, in_bytes);
@@ -171,6 +196,7 @@ static void compare(sampled_case *c, weft_convolution sampled, weft_convolution 
         snprintf(what, sizeof what, "error %g, allowed %g", error, allowed(&c->problem, c->dense));
         fail(c, what);
     }
+    if (device != WEFT_HOST) compare_with_host(c, field, found, out_bytes);
     free(field);
     free(found);
     free(right);
@@ -180,8 +206,9 @@ static void run(sampled_case *c) {
     weft_convolution sampled = NULL, exact = NULL;
     weft_convolution_problem whole = c->problem;
     whole.method = WEFT_WHOLE;
+    const weft_options options = there(c);
     if (weft_convolution_create(ctx, &whole, &c->options, &exact) != WEFT_SUCCESS ||
-        weft_convolution_create(ctx, &c->problem, &c->options, &sampled) != WEFT_SUCCESS)
+        weft_convolution_create(ctx, &c->problem, &options, &sampled) != WEFT_SUCCESS)
         fail(c, weft_last_error(ctx));
     else
         compare(c, sampled, exact);
@@ -198,6 +225,11 @@ int main(int argc, char **argv) {
         if (strcmp(argv[i], "--cases") == 0) cases = atoi(argv[i + 1]);
         if (strcmp(argv[i], "--seed") == 0) seed = atoi(argv[i + 1]);
         if (strcmp(argv[i], "--case") == 0) only = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--device") == 0) device = device_named(argv[i + 1]);
+    }
+    if (weft_device_probe(device, NULL) != WEFT_SUCCESS) {
+        MPI_Finalize();
+        return status_without(device);
     }
     if (weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) != WEFT_SUCCESS) return 1;
     for (int i = 0; i < cases; i++) {
