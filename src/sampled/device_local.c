@@ -8,7 +8,7 @@
 
 enum { X, Y, Z };
 enum { THREADS = 256, MOST_PLANES = 32 };
-static const int64_t batch_bytes = 256 << 20; /* of planes, at most, unless one is larger */
+static const int64_t batch_bytes = 128 << 20; /* of planes, at most, unless one is larger */
 
 /* samples_lattice of src/kernels/samples.cl. */
 typedef struct lattice {
