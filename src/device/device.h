@@ -221,12 +221,15 @@ typedef struct weft_device_ops {
 
     /* Kernels; all four are NULL where a device has none. A kernel that was created before, also by
      * an earlier process if the cache folder has it, is not compiled again. A text that does not
-     * compile fails with the compiler's message. A launch enqueues groups[0] * groups[1] *
-     * groups[2] groups; arguments are in the order of the parameters, without LOCAL_MEMORY. A
-     * kernel must not be destroyed while it is enqueued. */
+     * compile fails with the compiler's message: when the kernel is created or, on devices that
+     * compile several at a time, by kernels_await (NULL on others), which waits for all kernels, or
+     * when it is launched. A launch enqueues groups[0] * groups[1] * groups[2] groups; arguments
+     * are in the order of the parameters, without LOCAL_MEMORY. A kernel must not be destroyed
+     * while it is enqueued. */
     weft_status (*kernel_limits)(weft_device_state *device, weft_kernel_limits *limits);
     weft_status (*kernel_create)(weft_device_state *device, const weft_kernel_source *source,
                                  weft_kernel **kernel);
+    weft_status (*kernels_await)(weft_device_state *device);
     void (*kernel_destroy)(weft_device_state *device, weft_kernel *kernel);
     weft_status (*kernel_launch)(weft_device_state *device, weft_queue *queue, weft_kernel *kernel,
                                  const unsigned groups[3], const weft_kernel_argument *argument,

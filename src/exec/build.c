@@ -269,6 +269,8 @@ weft_status weft_build_create(weft_transport *transport, const weft_planner *pla
     WEFT_TRY(weft_agree(transport, split_groups(b, transport)));
     if (weft_build_needs_communicators(b)) WEFT_TRY(weft_build_make_communicators(b, transport));
     WEFT_TRY(weft_agree(transport, connect_programs(b, transport)));
+    if (b->device.ops->kernels_await)
+        WEFT_TRY(weft_agree(transport, b->device.ops->kernels_await(b->device.state)));
     if (b->device.ops->prepare_transfers && (candidate->staged || planner->host_buffers))
         b->device.ops->prepare_transfers(b->device.state); /* last: buffers and queues go first */
     return WEFT_SUCCESS;

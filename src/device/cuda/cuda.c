@@ -500,6 +500,7 @@ const weft_device_ops weft_device_cuda = {
     .messages = &weft_cuda_messages,
     .kernel_limits = weft_cuda_kernel_limits,
     .kernel_create = weft_cuda_kernel_create,
+    .kernels_await = weft_cuda_kernels_await,
     .kernel_destroy = weft_cuda_kernel_destroy,
     .kernel_launch = weft_cuda_kernel_launch,
 };

@@ -20,6 +20,7 @@ struct weft_device_state {
     size_t shared_bytes;
     weft_communicator *communicators; /* of messages.c; none while no plan exchanges by NCCL */
     weft_notices notices;             /* of callbacks */
+    weft_kernel *loading;             /* kernels whose modules are being made */
     const char *untold; /* what failed as an event was asked for: the next wait fails with it */
 };
 

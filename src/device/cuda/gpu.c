@@ -76,16 +76,19 @@ static weft_status find_limits(weft_cuda_gpu *gpu, int device) {
 }
 
 static weft_status load_kernels(weft_cuda_gpu *gpu) {
+    weft_kernel_source source[WEFT_CUDA_FUNCTIONS];
+    weft_cuda_function *function[WEFT_CUDA_FUNCTIONS];
+    int count = 0;
     for (int kernel = WEFT_COPY_KERNEL_ROWS; kernel < WEFT_COPY_KERNELS; kernel++)
         for (int unit = 0; unit < WEFT_COPY_UNITS; unit++) {
-            weft_kernel_source copy = weft_copy_source((weft_copy_kernel)kernel, unit);
-            WEFT_TRY(weft_cuda_function_find(gpu, &copy, &gpu->copy[kernel][unit]));
+            source[count] = weft_copy_source((weft_copy_kernel)kernel, unit);
+            function[count++] = &gpu->copy[kernel][unit];
         }
     for (int p = WEFT_DOUBLE; p <= WEFT_SINGLE; p++) {
-        weft_kernel_source scale = weft_scale_source((weft_precision)p);
-        WEFT_TRY(weft_cuda_function_find(gpu, &scale, &gpu->scale[p]));
+        source[count] = weft_scale_source((weft_precision)p);
+        function[count++] = &gpu->scale[p];
     }
-    return WEFT_SUCCESS;
+    return weft_cuda_functions_find(gpu, source, count, function);
 }
 
 static weft_status open_gpu(const weft_cuda_driver *driver, int number, weft_cuda_gpu *out) {

@@ -1,16 +1,13 @@
-/* Compiles, loads and launches kernels; loaded modules belong to the process. */
+/* Finds kernels in their modules and launches them. */
 #include "device/cuda/kernel.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "device/cuda/compile.h"
 #include "device/cuda/cuda.h"
+#include "device/cuda/module.h"
 #include "device/kernel_source.h"
 #include "support/error.h"
-#include "support/hash.h"
 
 enum {
     MOST_ARGUMENTS = 32,
@@ -19,82 +16,44 @@ enum {
 
 struct weft_kernel {
     weft_cuda_launchable launchable;
+    weft_cuda_loading *loading; /* its module is awaited; NULL: it can be launched */
+    char name[64];
+    weft_kernel *next; /* of the device's that are loading */
 };
 
-/* ---- modules ---- */
-
-typedef struct loaded_module {
-    int gpu;
-    uint64_t hash; /* of the text */
-    weft_cuda_module module;
-    struct loaded_module *next;
-} loaded_module;
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static loaded_module *loaded;
-
-/* Loads a module. If the driver refuses one from the cache, whose file may be damaged, it is
- * compiled anew. */
-static weft_status load_module(const weft_cuda_gpu *gpu, const char *name, const char *text,
-                               weft_cuda_module *module) {
-    weft_cuda_image image = {.data = NULL};
-    WEFT_TRY(weft_cuda_compile(name, text, gpu->architecture, true, &image));
-    int result = gpu->driver->module_load(module, image.data);
-    free(image.data);
-    if (result != 0 && image.cached) {
-        WEFT_TRY(weft_cuda_compile(name, text, gpu->architecture, false, &image));
-        result = gpu->driver->module_load(module, image.data);
-        free(image.data);
-    }
-    return weft_cuda_check(result, "the kernels could not be loaded");
-}
-
-/* Finds or loads a module. The lock must be held. */
-static weft_status find_module(const weft_cuda_gpu *gpu, const weft_kernel_source *source,
-                               weft_cuda_module *module) {
-    char *text = weft_kernel_text(source, true, false);
-    if (!text) return WEFT_ERROR_OUT_OF_MEMORY;
-    uint64_t hash = weft_hash_bytes(WEFT_HASH_OF_NOTHING, text, strlen(text));
-    loaded_module *at = loaded;
-    while (at && (at->gpu != gpu->number || at->hash != hash)) at = at->next;
-    weft_status status = WEFT_SUCCESS;
-    if (!at) {
-        at = malloc(sizeof *at);
-        status = at ? load_module(gpu, source->name, text, &at->module)
-                    : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a kernel");
-        if (status == WEFT_SUCCESS) {
-            at->gpu = gpu->number;
-            at->hash = hash;
-            at->next = loaded;
-            loaded = at;
-        } else {
-            free(at);
-        }
-    }
-    free(text);
-    if (status == WEFT_SUCCESS) *module = at->module;
-    return status;
-}
-
-weft_status weft_cuda_function_find(const weft_cuda_gpu *gpu, const weft_kernel_source *source,
-                                    weft_cuda_function *function) {
-    weft_cuda_module module;
+static weft_status find_function(const weft_cuda_gpu *gpu, weft_cuda_module module,
+                                 const char *name, size_t local_bytes,
+                                 weft_cuda_function *function) {
     char failure[128];
-    WEFT_TRY(weft_kernel_check(source, &gpu->limits, "CUDA device"));
-    pthread_mutex_lock(&lock);
-    weft_status status = find_module(gpu, source, &module);
-    pthread_mutex_unlock(&lock);
-    WEFT_TRY(status);
-    snprintf(failure, sizeof failure, "there is no kernel %.80s", source->name);
-    WEFT_TRY(
-        weft_cuda_check(gpu->driver->module_function(function, module, source->name), failure));
-    if (source->local_bytes <= FREE_LOCAL_MEMORY) return WEFT_SUCCESS;
-    snprintf(failure, sizeof failure, "no %zu bytes of shared memory for kernel %.60s",
-             source->local_bytes, source->name);
-    return weft_cuda_check(gpu->driver->function_attribute(*function,
-                                                           WEFT_CUDA_DYNAMIC_SHARED_MEMORY,
-                                                           (int)source->local_bytes),
+    snprintf(failure, sizeof failure, "there is no kernel %.80s", name);
+    WEFT_TRY(weft_cuda_check(gpu->driver->module_function(function, module, name), failure));
+    if (local_bytes <= FREE_LOCAL_MEMORY) return WEFT_SUCCESS;
+    snprintf(failure, sizeof failure, "no %zu bytes of shared memory for kernel %.60s", local_bytes,
+             name);
+    return weft_cuda_check(gpu->driver->function_attribute(
+                               *function, WEFT_CUDA_DYNAMIC_SHARED_MEMORY, (int)local_bytes),
                            failure);
+}
+
+weft_status weft_cuda_functions_find(const weft_cuda_gpu *gpu, const weft_kernel_source *source,
+                                     int count, weft_cuda_function *const *function) {
+    weft_cuda_loading *loading[WEFT_CUDA_FUNCTIONS];
+    weft_status status = WEFT_SUCCESS;
+    int begun = 0;
+    while (begun < count && status == WEFT_SUCCESS) {
+        status = weft_kernel_check(&source[begun], &gpu->limits, "CUDA device");
+        if (status == WEFT_SUCCESS)
+            status = weft_cuda_module_begin(gpu, &source[begun], &loading[begun]);
+        if (status == WEFT_SUCCESS) begun++;
+    }
+    for (int i = 0; i < begun; i++) {
+        weft_cuda_module module;
+        weft_status found = weft_cuda_module_await(loading[i], &module);
+        if (found == WEFT_SUCCESS)
+            found = find_function(gpu, module, source[i].name, source[i].local_bytes, function[i]);
+        weft_keep(&status, found);
+    }
+    return status;
 }
 
 /* ---- operations ---- */
@@ -106,23 +65,51 @@ weft_status weft_cuda_kernel_limits(weft_device_state *device, weft_kernel_limit
 
 weft_status weft_cuda_kernel_create(weft_device_state *device, const weft_kernel_source *source,
                                     weft_kernel **kernel) {
-    weft_kernel *made = malloc(sizeof *made);
-    if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a kernel");
     weft_status status;
+    WEFT_TRY(weft_kernel_check(source, &device->gpu->limits, "CUDA device"));
+    weft_kernel *made = calloc(1, sizeof *made);
+    if (!made) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no host memory for a kernel");
     WEFT_CUDA_IN_CONTEXT(device->gpu, status,
-                         weft_cuda_function_find(device->gpu, source, &made->launchable.function));
+                         weft_cuda_module_begin(device->gpu, source, &made->loading));
     if (status != WEFT_SUCCESS) {
         free(made);
         return status;
     }
     made->launchable.threads = source->threads;
     made->launchable.local_bytes = (unsigned)source->local_bytes;
+    snprintf(made->name, sizeof made->name, "%s", source->name);
+    made->next = device->loading;
+    device->loading = made;
     *kernel = made;
     return WEFT_SUCCESS;
 }
 
+/* Waits until a kernel can be launched, or for what prevents it. */
+static weft_status await(weft_device_state *device, weft_kernel *kernel) {
+    weft_cuda_module module;
+    weft_status status;
+    if (!kernel->loading) return WEFT_SUCCESS;
+    weft_kernel **at = &device->loading;
+    while (*at != kernel) at = &(*at)->next;
+    *at = kernel->next;
+    status = weft_cuda_module_await(kernel->loading, &module);
+    kernel->loading = NULL;
+    WEFT_TRY(status);
+    WEFT_CUDA_IN_CONTEXT(device->gpu, status,
+                         find_function(device->gpu, module, kernel->name,
+                                       kernel->launchable.local_bytes,
+                                       &kernel->launchable.function));
+    return status;
+}
+
+weft_status weft_cuda_kernels_await(weft_device_state *device) {
+    weft_status status = WEFT_SUCCESS;
+    while (device->loading) weft_keep(&status, await(device, device->loading));
+    return status;
+}
+
 void weft_cuda_kernel_destroy(weft_device_state *device, weft_kernel *kernel) {
-    (void)device;
+    if (kernel) (void)await(device, kernel);
     free(kernel);
 }
 
@@ -152,5 +139,6 @@ weft_status weft_cuda_launch(weft_device_state *device, weft_queue *queue,
 weft_status weft_cuda_kernel_launch(weft_device_state *device, weft_queue *queue,
                                     weft_kernel *kernel, const unsigned groups[3],
                                     const weft_kernel_argument *argument, int arguments) {
+    WEFT_TRY(await(device, kernel));
     return weft_cuda_launch(device, queue, &kernel->launchable, groups, argument, arguments);
 }
