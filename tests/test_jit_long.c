@@ -10,10 +10,10 @@
 
 /* The changes that planning below makes to the device's tuning; 0: none. */
 typedef struct ways {
-    int longest, folds;
-    int64_t work;   /* bytes; -1: no limit */
-    int alternates; /* 3-D transforms take another array, */
-    bool refused;   /* which they do not get */
+    int longest, folds, clustered; /* clustered: 0: no clusters */
+    int64_t work;                  /* bytes; -1: no limit */
+    int alternates;                /* 3-D transforms take another array, */
+    bool refused;                  /* which they do not get */
 } ways;
 
 static ways wanted;
@@ -35,6 +35,8 @@ static weft_status plan_wanted(const weft_transform *t, const weft_device_handle
     weft_jit_tuning tuning = weft_jit_tuning_of(t->precision, &limits);
     tuning.longest = wanted.longest;
     tuning.folds = wanted.folds;
+    tuning.clustered = wanted.clustered;
+    if (wanted.clustered) tuning.cluster_bytes = 512; /* so that lines need several groups */
     tuning.longest_work = wanted.work < 0 ? SIZE_MAX : (size_t)wanted.work;
     if (wanted.alternates) tuning.alternates = wanted.alternates;
     if (!wanted.refused) return weft_jit_plan_with(t, device, &tuning, plan, bytes);
@@ -139,6 +141,22 @@ static void whole_lines_beyond_4096_give_the_transform(void **state) {
     }
 }
 
+/* Groups of a cluster share a line, on devices that have clusters: two, four or eight of them. */
+static void clusters_give_the_transform(void **state) {
+    const weft_engine_ops *engine = engine_of(state);
+    static const int64_t lengths[] = {64, 240, 1000, 2048};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        const ways w = {.longest = 32, .folds = 1, .clustered = 2048, .work = -1};
+        for (int kind = WEFT_TRANSFORM_C2C; kind <= WEFT_TRANSFORM_C2R; kind++) {
+            weft_transform t = lines_of(lengths[i], random_between(1, 5), (weft_transform_kind)kind,
+                                        kind == WEFT_TRANSFORM_C2R ? WEFT_INVERSE : WEFT_FORWARD,
+                                        random_between(0, 1) ? ALONG : SPREAD);
+            t.precision = random_between(0, 1) ? WEFT_SINGLE : WEFT_DOUBLE;
+            check(engine, &t, w);
+        }
+    }
+}
+
 /* With a second array, and without one, in place. */
 static void three_dimensions_between_two_arrays_give_the_transform(void **state) {
     static const int order[] = {0, 1, 2, 3};
@@ -170,8 +188,10 @@ int main(void) {
         TEST(matrices_give_the_transform),
         TEST(parts_give_the_transform),
         TEST(whole_lines_beyond_4096_give_the_transform),
+        TEST(clusters_give_the_transform),
         TEST(three_dimensions_between_two_arrays_give_the_transform),
     };
     begin_engine_tests();
+    if (getenv("WEFT_TEST_ONLY")) cmocka_set_test_filter(getenv("WEFT_TEST_ONLY"));
     return end_engine_tests(cmocka_run_group_tests(tests, NULL, NULL));
 }

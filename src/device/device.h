@@ -54,6 +54,8 @@ typedef struct weft_kernel_source {
     const char *const *text; /* [texts], concatenated */
     int texts;
     unsigned threads;         /* of a group, in one dimension */
+    unsigned cluster;         /* neighbouring groups that reach each other's local memory, which
+                                 divide those that are launched; 0: 1 */
     unsigned resident;        /* groups that find registers at the same time, if the device can be
                                  told so; 0: one */
     size_t local_bytes;       /* of LOCAL_MEMORY; what the text declares itself comes on top */
@@ -79,6 +81,7 @@ typedef struct weft_kernel_argument {
 typedef struct weft_kernel_limits {
     unsigned threads;   /* the most of a group */
     unsigned width;     /* threads that run in step, or lanes of a vector; a power of two */
+    unsigned cluster;   /* groups of a cluster, at most; 1: there are none */
     unsigned units;     /* groups that run at the same time at least: multiprocessors or cores */
     size_t local_bytes; /* the most of a group */
     bool has_double;

@@ -20,6 +20,10 @@ weft_status weft_kernel_check(const weft_kernel_source *source, const weft_kerne
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "%s: kernel %s wants groups of %u threads; at most %u are possible",
                          device, source->name, source->threads, limits->threads);
+    if (source->cluster > 1 && source->cluster > limits->cluster)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "%s: kernel %s wants clusters of %u groups; at most %u are possible",
+                         device, source->name, source->cluster, limits->cluster);
     if (source->local_bytes > limits->local_bytes)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "%s: kernel %s wants %zu bytes of local memory; a group has %zu", device,
@@ -28,12 +32,13 @@ weft_status weft_kernel_check(const weft_kernel_source *source, const weft_kerne
 }
 
 char *weft_kernel_text(const weft_kernel_source *source, bool has_double, bool in_memory) {
-    char defines[160];
+    char defines[192];
     snprintf(defines, sizeof defines,
-             "#define THREADS %u\n#define RESIDENT_GROUPS %u\n#define PRECISION %d\n"
-             "#define HAS_DOUBLE %d\n#define VALUES_IN_MEMORY %d\n",
-             source->threads, source->resident > 1 ? source->resident : 1, (int)source->precision,
-             has_double, in_memory);
+             "#define THREADS %u\n#define CLUSTER %u\n#define RESIDENT_GROUPS %u\n"
+             "#define PRECISION %d\n#define HAS_DOUBLE %d\n#define VALUES_IN_MEMORY %d\n",
+             source->threads, source->cluster > 1 ? source->cluster : 1,
+             source->resident > 1 ? source->resident : 1, (int)source->precision, has_double,
+             in_memory);
     size_t bytes = strlen(defines) + strlen(weft_kernels_dialect_h) + 1;
     for (int i = 0; i < source->texts; i++) bytes += strlen(source->text[i]);
     char *text = malloc(bytes);

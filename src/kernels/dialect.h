@@ -3,6 +3,7 @@
  * file before each kernel's text, and before this file
  *
  *     #define THREADS n      threads of a group
+ *     #define CLUSTER n      groups of a cluster, which reach each other's local memory; 1: none do
  *     #define RESIDENT_GROUPS n    how many groups a multiprocessor is to have registers for
  *     #define PRECISION n    0 double, 1 single: weft_precision
  *     #define HAS_DOUBLE n   0 or 1
@@ -29,7 +30,9 @@
  * what is private carries nothing. Tables are `CONSTANT_TABLE(real, name, 3) = {...}` outside
  * functions; local arrays `LOCAL_ARRAY(real, name, 64)` at the top of a kernel. What a kernel only
  * reads, as all others do that run beside it, is read by TABLE_READ(pointer, at). Functions are
- * FUNCTION type name(...). No recursion, no templates, no overloading, no pointers to functions.
+ * FUNCTION type name(...). Of a cluster, which OpenCL does not have, CLUSTER_GROUP is the group's
+ * number, CLUSTER_BARRIER waits for all its threads, and CLUSTER_LOCAL(type, pointer, group) is
+ * where another group has what is at a pointer to this one's local memory. No recursion, no templates, no overloading, no pointers to functions.
  */
 #ifndef WEFT_KERNELS_DIALECT_H
 #define WEFT_KERNELS_DIALECT_H
@@ -77,7 +80,8 @@ typedef ulong ulong64;
 typedef long long long64;
 typedef unsigned long long ulong64;
 
-#define KERNEL(name) extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT_GROUPS) name
+#define KERNEL(name)                                                                               \
+    extern "C" __global__ void CLUSTER_DIMENSIONS __launch_bounds__(THREADS, RESIDENT_GROUPS) name
 #define FUNCTION static __device__ __forceinline__ __attribute__((unused))
 #define GLOBAL
 #define LOCAL
@@ -96,6 +100,15 @@ typedef unsigned long long ulong64;
     type *name = (type *)local_memory
 
 #define BARRIER() __syncthreads()
+#if CLUSTER > 1
+#define CLUSTER_DIMENSIONS __cluster_dims__(CLUSTER, 1, 1)
+#define CLUSTER_GROUP ((int)__clusterRelativeBlockRank())
+#define CLUSTER_BARRIER() (__cluster_barrier_arrive(), __cluster_barrier_wait())
+#define CLUSTER_LOCAL(type, pointer, group)                                                        \
+    ((type *)__cluster_map_shared_rank((void *)(pointer), (unsigned int)(group)))
+#else
+#define CLUSTER_DIMENSIONS
+#endif
 #define THREAD ((int)threadIdx.x)
 #define GROUP(axis) GROUP_##axis
 #define GROUP_0 blockIdx.x

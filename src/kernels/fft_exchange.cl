@@ -21,8 +21,29 @@ typedef real exchanged;
  * numbers; pad 0: none is. */
 #define PADDED(p, pad) ((pad) == 0 ? (p) : (p) + (p) / ((pad) == 0 ? 1 : (pad)))
 
+/* Where number p of a line lies. Of the groups of a cluster each has as many numbers; OWN_PLACE is
+ * that of a number of this one's. */
+#define SHARE (POINTS / CLUSTER)
+#define OWN_PLACE(line, p, pad) ((line)[PADDED((p) % SHARE, pad)])
+#if CLUSTER > 1
+#define PLACE(line, p, pad)                                                                        \
+    (*CLUSTER_LOCAL(exchanged, &OWN_PLACE(line, p, pad), (p) / SHARE))
+#else
+#define PLACE(line, p, pad) ((line)[PADDED(p, pad)])
+#endif
+
 /* Butterflies of the first, the middle and the last stage, in all and of each thread. */
 #define OF_THREAD(butterflies) (((butterflies) + LINE_THREADS - 1) / LINE_THREADS)
+/* Butterfly i of thread t of a line, and whether there is one. Each group of a cluster does as many
+ * neighbouring ones. */
+#if CLUSTER > 1
+#define BUTTERFLY(t, i, butterflies)                                                               \
+    (CLUSTER_GROUP * ((butterflies) / CLUSTER) + THREAD + (i)*THREADS)
+#define IS_BUTTERFLY(t, i, butterflies) (THREAD + (i)*THREADS < (butterflies) / CLUSTER)
+#else
+#define BUTTERFLY(t, i, butterflies) ((t) + (i)*LINE_THREADS)
+#define IS_BUTTERFLY(t, i, butterflies) ((t) + (i)*LINE_THREADS < (butterflies))
+#endif
 #define FIRST_BUTTERFLIES (POINTS / FIRST_RADIX)
 #define FIRST_COUNT OF_THREAD(FIRST_BUTTERFLIES)
 #define MIDPOINT_BUTTERFLIES (POINTS / MIDPOINT_RADIX)

@@ -25,11 +25,23 @@
 #define SHARED
 #endif
 
+/* Groups of a cluster, which have one line together, gather from each other's local memory; so all
+ * of them must be there before the first of them does, and until the last one has. */
+#if CLUSTER > 1
+#define LINE_BARRIER() CLUSTER_BARRIER()
+#define CLUSTER_MEETS() CLUSTER_BARRIER()
+#define THREAD_OF_LINES (CLUSTER_GROUP * THREADS + THREAD)
+#else
+#define LINE_BARRIER() BARRIER()
+#define CLUSTER_MEETS()
+#define THREAD_OF_LINES THREAD
+#endif
+
 /* From registers to registers through local memory: a thread gives what stage `from` left in it
  * and takes what stage `to` wants. It is thread t of a line; which one may change on the way. */
 #define THROUGH_LOCAL(given, scatter, from_side, taken, gather, to_side, part)                     \
     scatter(given, shared + line_##from_side * PITCH, t_##from_side, part);                        \
-    BARRIER();                                                                                     \
+    LINE_BARRIER();                                                                                \
     gather(taken, shared + line_##to_side * PITCH, t_##to_side, part);
 #if PARTS == 1
 #define BOTH_PARTS(given, scatter, from_side, taken, gather, to_side)                              \
@@ -37,14 +49,14 @@
 #else
 #define BOTH_PARTS(given, scatter, from_side, taken, gather, to_side)                              \
     THROUGH_LOCAL(given, scatter, from_side, taken, gather, to_side, 0)                            \
-    BARRIER();                                                                                     \
+    LINE_BARRIER();                                                                                \
     THROUGH_LOCAL(given, scatter, from_side, taken, gather, to_side, 1)
 #endif
 #define FIRST_STEP(from, from_side, to, to_side)                                                   \
     BOTH_PARTS(v, scatter_##from, from_side, v, gather_##to, to_side)                              \
     transform_##to(v, tables, t_##to_side);
 #define STEP(from, from_side, to, to_side)                                                         \
-    BARRIER();                                                                                     \
+    LINE_BARRIER();                                                                                \
     FIRST_STEP(from, from_side, to, to_side)
 /* Stage number `to` begins the inverse transform of a convolution: each thread goes on with the
  * points that it has, in the same order, so none go through local memory. */
@@ -81,8 +93,8 @@
     for (int i = 0; i < MIDPOINT_COUNT; ++i) {                                                     \
         UNROLL                                                                                     \
         for (int k = 0; k < MIDPOINT_RADIX; ++k) {                                                 \
-            const int p = (t) + i * LINE_THREADS + k * MIDPOINT_BUTTERFLIES;                       \
-            if (p - k * MIDPOINT_BUTTERFLIES < MIDPOINT_BUTTERFLIES && loads) {                    \
+            const int p = BUTTERFLY(t, i, MIDPOINT_BUTTERFLIES) + k * MIDPOINT_BUTTERFLIES;        \
+            if (IS_BUTTERFLY(t, i, MIDPOINT_BUTTERFLIES) && loads) {                               \
                 OPERATE_SPECTRUM(v[i * MIDPOINT_RADIX + k], SPECTRAL_NUMBER(p))                    \
                 v[i * MIDPOINT_RADIX + k] = swapped(v[i * MIDPOINT_RADIX + k]);                    \
             }                                                                                      \
@@ -95,10 +107,10 @@
 FUNCTION void multiply_by_spectrum(real2 *v, GLOBAL const real2 *tables, int t) {
     UNROLL
     for (int i = 0; i < MIDPOINT_COUNT; ++i) {
-        const int b = t + i * LINE_THREADS;
+        const int b = BUTTERFLY(t, i, MIDPOINT_BUTTERFLIES);
         UNROLL
         for (int k = 0; k < MIDPOINT_RADIX; ++k)
-            if (b < MIDPOINT_BUTTERFLIES)
+            if (IS_BUTTERFLY(t, i, MIDPOINT_BUTTERFLIES))
                 v[i * MIDPOINT_RADIX + k] = swapped(
                     complex_multiply(v[i * MIDPOINT_RADIX + k],
                                      TABLE_READ(tables, SPECTRUM + b + k * MIDPOINT_BUTTERFLIES)));
@@ -140,8 +152,8 @@ FUNCTION void multiply_by_twiddles(real2 *v, unsigned int factor, int t,
                           : pair(1, 0);
     UNROLL
     for (int i = 0; i < LAST_COUNT; ++i) {
-        const int b = t + i * LINE_THREADS;
-        if (b < LAST_BUTTERFLIES) {
+        const int b = BUTTERFLY(t, i, LAST_BUTTERFLIES);
+        if (IS_BUTTERFLY(t, i, LAST_BUTTERFLIES)) {
             root[0] = root_of_unity(factor * (unsigned int)b, tables);
             UNROLL
             for (int k = 0; k < LAST_RADIX; ++k) {
@@ -180,16 +192,16 @@ KERNEL(weft_fft)
     OPEN_LOCAL(exchanged, shared);
 #endif
 #if ACROSS_IN
-    const int line_in = THREAD % LINES, t_in = THREAD / LINES;
+    const int line_in = THREAD_OF_LINES % LINES, t_in = THREAD_OF_LINES / LINES;
 #else
-    const int line_in = THREAD / LINE_THREADS, t_in = THREAD % LINE_THREADS;
+    const int line_in = THREAD_OF_LINES / LINE_THREADS, t_in = THREAD_OF_LINES % LINE_THREADS;
 #endif
 #if ACROSS_OUT
-    const int line_out = THREAD % LINES, t_out = THREAD / LINES;
+    const int line_out = THREAD_OF_LINES % LINES, t_out = THREAD_OF_LINES / LINES;
 #else
-    const int line_out = THREAD / LINE_THREADS, t_out = THREAD % LINE_THREADS;
+    const int line_out = THREAD_OF_LINES / LINE_THREADS, t_out = THREAD_OF_LINES % LINE_THREADS;
 #endif
-    const unsigned int first_line = GROUP(0) * LINES;
+    const unsigned int first_line = GROUP(0) / CLUSTER * LINES;
     unsigned int index[LOOPS];
     real2 v[VALUES];
     UNROLL
@@ -200,6 +212,7 @@ KERNEL(weft_fft)
 #ifndef IN_PIECES
     GLOBAL const in_number *const from = in + place_of_line(shape.in_loop, index);
 #endif
+    CLUSTER_MEETS();
 #if FROM_HALF_PAIRS
     real2 pairs[2 * PAIRS_OF_THREAD];
     UNROLL
@@ -218,10 +231,10 @@ KERNEL(weft_fft)
     if (loads) {
         UNROLL
         for (int i = 0; i < FIRST_COUNT; ++i) {
-            const int b = t_in + i * LINE_THREADS;
+            const int b = BUTTERFLY(t_in, i, FIRST_BUTTERFLIES);
             UNROLL
             for (int k = 0; k < FIRST_RADIX; ++k)
-                if (b < FIRST_BUTTERFLIES && b + k * FIRST_BUTTERFLIES < LENGTH)
+                if (IS_BUTTERFLY(t_in, i, FIRST_BUTTERFLIES) && b + k * FIRST_BUTTERFLIES < LENGTH)
                     LOAD_POINT(v[i * FIRST_RADIX + k], b + k * FIRST_BUTTERFLIES)
         }
     }
@@ -230,7 +243,7 @@ KERNEL(weft_fft)
     for (int i = 0; i < FIRST_COUNT; ++i) {
         UNROLL
         for (int k = 0; k < FIRST_RADIX; ++k) {
-            const int p = t_in + i * LINE_THREADS + k * FIRST_BUTTERFLIES;
+            const int p = BUTTERFLY(t_in, i, FIRST_BUTTERFLIES) + k * FIRST_BUTTERFLIES;
             if (p < LENGTH) v[i * FIRST_RADIX + k] = prepared(v[i * FIRST_RADIX + k], p, tables);
         }
     }
@@ -248,7 +261,7 @@ KERNEL(weft_fft)
     for (int i = 0; i < LAST_COUNT; ++i) {
         UNROLL
         for (int k = 0; k < LAST_RADIX; ++k) {
-            const int p = t_out + i * LINE_THREADS + k * LAST_BUTTERFLIES;
+            const int p = BUTTERFLY(t_out, i, LAST_BUTTERFLIES) + k * LAST_BUTTERFLIES;
             if (p < LENGTH) v[i * LAST_RADIX + k] = finished(v[i * LAST_RADIX + k], p, tables);
         }
     }
@@ -256,19 +269,20 @@ KERNEL(weft_fft)
     OPEN_LINE_OUT(to)
 #if TO_HALF_PAIRS
     real2 points[2 * PAIRS_OF_THREAD];
-    BARRIER();
+    LINE_BARRIER();
     BOTH_PARTS(v, scatter_points, out, points, gather_pairs, out)
     if (stores) store_pairs(points, to, tables, t_out);
 #else
     if (stores) {
         UNROLL
         for (int i = 0; i < LAST_COUNT; ++i) {
-            const int b = t_out + i * LINE_THREADS;
+            const int b = BUTTERFLY(t_out, i, LAST_BUTTERFLIES);
             UNROLL
             for (int k = 0; k < LAST_RADIX; ++k)
-                if (b < LAST_BUTTERFLIES && b + k * LAST_BUTTERFLIES < LENGTH)
+                if (IS_BUTTERFLY(t_out, i, LAST_BUTTERFLIES) && b + k * LAST_BUTTERFLIES < LENGTH)
                     store_point(to, b + k * LAST_BUTTERFLIES, v[i * LAST_RADIX + k]);
         }
     }
 #endif
+    CLUSTER_MEETS();
 }

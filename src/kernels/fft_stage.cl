@@ -17,12 +17,18 @@
 #define BUTTERFLIES (POINTS / RADIX)
 #define COUNT OF_THREAD(BUTTERFLIES)
 #define ALL_BUSY (BUTTERFLIES % LINE_THREADS == 0)
+/* Of a cluster, the first stages of a group give numbers of its own. */
+#if CLUSTER > 1 && SHARE % (SPAN * RADIX) == 0
+#define GIVEN_PLACE OWN_PLACE
+#else
+#define GIVEN_PLACE PLACE
+#endif
 
 FUNCTION void NUMBERED(transform_, STAGE)(real2 *v, GLOBAL const real2 *tables, int t) {
     UNROLL
     for (int i = 0; i < COUNT; ++i) {
 #if SPAN > 1
-        const int j = (t + i * LINE_THREADS) % SPAN;
+        const int j = BUTTERFLY(t, i, BUTTERFLIES) % SPAN;
         UNROLL
         for (int k = 1; k < RADIX; ++k)
             v[i * RADIX + k] = complex_multiply(v[i * RADIX + k],
@@ -37,12 +43,12 @@ FUNCTION void NUMBERED(transform_, STAGE)(real2 *v, GLOBAL const real2 *tables, 
 FUNCTION void NUMBERED(scatter_, STAGE)(real2 *v, LOCAL exchanged *line, int t, int part) {
     UNROLL
     for (int i = 0; i < COUNT; ++i) {
-        const int b = t + i * LINE_THREADS;
+        const int b = BUTTERFLY(t, i, BUTTERFLIES);
         const int first = b / SPAN * (SPAN * RADIX) + b % SPAN;
-        if (ALL_BUSY || b < BUTTERFLIES) {
+        if (ALL_BUSY || IS_BUTTERFLY(t, i, BUTTERFLIES)) {
             UNROLL
             for (int k = 0; k < RADIX; ++k)
-                line[PADDED(first + k * SPAN, PAD_AFTER)] = GIVEN(v[i * RADIX + k], part);
+                GIVEN_PLACE(line, first + k * SPAN, PAD_AFTER) = GIVEN(v[i * RADIX + k], part);
         }
     }
 }
@@ -50,11 +56,11 @@ FUNCTION void NUMBERED(scatter_, STAGE)(real2 *v, LOCAL exchanged *line, int t, 
 FUNCTION void NUMBERED(gather_, STAGE)(real2 *v, LOCAL exchanged *line, int t, int part) {
     UNROLL
     for (int i = 0; i < COUNT; ++i) {
-        const int b = t + i * LINE_THREADS;
-        if (ALL_BUSY || b < BUTTERFLIES) {
+        const int b = BUTTERFLY(t, i, BUTTERFLIES);
+        if (ALL_BUSY || IS_BUTTERFLY(t, i, BUTTERFLIES)) {
             UNROLL
             for (int k = 0; k < RADIX; ++k)
-                TAKE(v[i * RADIX + k], part, line[PADDED(b + k * BUTTERFLIES, PAD_BEFORE)]);
+                TAKE(v[i * RADIX + k], part, PLACE(line, b + k * BUTTERFLIES, PAD_BEFORE));
         }
     }
 }
@@ -62,6 +68,7 @@ FUNCTION void NUMBERED(gather_, STAGE)(real2 *v, LOCAL exchanged *line, int t, i
 #undef BUTTERFLIES
 #undef COUNT
 #undef ALL_BUSY
+#undef GIVEN_PLACE
 #undef STAGE
 #undef RADIX
 #undef SPAN

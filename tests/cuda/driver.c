@@ -144,10 +144,13 @@ EXPORTED int cuDeviceGetName(char *name, int length, int device) {
 EXPORTED int cuDeviceGetAttribute(int *value, int attribute, int device) {
     static const struct {
         int attribute, value;
-    } known[] = {
-        {WEFT_CUDA_THREADS_OF_BLOCK, 1024}, {WEFT_CUDA_WARP_SIZE, 32},
-        {WEFT_CUDA_MULTIPROCESSORS, 4},     {WEFT_CUDA_CAPABILITY_MAJOR, 9},
-        {WEFT_CUDA_CAPABILITY_MINOR, 0},    {WEFT_CUDA_SHARED_MEMORY_OF_BLOCK, HOST_SHARED_MEMORY}};
+    } known[] = {{WEFT_CUDA_THREADS_OF_BLOCK, 1024},
+                 {WEFT_CUDA_WARP_SIZE, 32},
+                 {WEFT_CUDA_MULTIPROCESSORS, 4},
+                 {WEFT_CUDA_CAPABILITY_MAJOR, 9},
+                 {WEFT_CUDA_CLUSTER_LAUNCH, 1},
+                 {WEFT_CUDA_CAPABILITY_MINOR, 0},
+                 {WEFT_CUDA_SHARED_MEMORY_OF_BLOCK, HOST_SHARED_MEMORY}};
     (void)device;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (known[i].attribute == attribute) {

@@ -11,7 +11,7 @@
 
 namespace {
 
-enum { MOST = 1024, STACK_BYTES = 64 << 10 };
+enum { MOST = 4096, STACK_BYTES = 64 << 10 };
 
 struct fiber {
     void *place[5]; /* where its turn begins, for __builtin_longjmp */

@@ -18,6 +18,7 @@
 #define __forceinline__ inline
 #define __shared__ static thread_local
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
 #define LOCAL_MEMORY_DECLARED float4 *local_memory = host_local_memory;
 
 struct index3 {
@@ -70,20 +71,52 @@ static thread_local const host_fibers *host_fibers_now;
 static thread_local void (*host_thread)(void **);
 static thread_local void **host_arguments;
 
+// A cluster's blocks run together: thread t of block b is fiber b * threads + t.
+static thread_local unsigned host_block_threads, host_first_block;
+static thread_local std::size_t host_local_numbers; // of a block, of float4
+static thread_local float4 *host_cluster_memory;
+
+static void host_become(unsigned fiber) {
+    const unsigned block = fiber / host_block_threads;
+    threadIdx.x = fiber % host_block_threads;
+    blockIdx.x = host_first_block + block;
+    host_local_memory = host_cluster_memory + block * host_local_numbers;
+}
+
+// Also waits for the other blocks of the cluster, which does no harm.
 static inline void __syncthreads() {
-    unsigned int me = threadIdx.x;
+    const unsigned me = (blockIdx.x - host_first_block) * host_block_threads + threadIdx.x;
     host_fibers_now->barrier();
-    threadIdx.x = me;
+    host_become(me);
+}
+
+static inline unsigned __clusterRelativeBlockRank() {
+    return blockIdx.x - host_first_block;
+}
+
+static inline void __cluster_barrier_arrive() {}
+
+static inline void __cluster_barrier_wait() {
+    __syncthreads();
+}
+
+static inline void *__cluster_map_shared_rank(void *memory, unsigned block) {
+    const std::ptrdiff_t offset = (char *)memory - (char *)host_local_memory;
+    return (char *)(host_cluster_memory + block * host_local_numbers) + offset;
 }
 
 static void host_fiber(unsigned me) {
-    threadIdx.x = me;
+    host_become(me);
     host_thread(host_arguments);
 }
 
-static void host_run_block(bool waits, unsigned threads, void **parameters) {
+static void host_run_blocks(bool waits, unsigned blocks, unsigned threads, void **parameters) {
+    host_block_threads = threads;
+    host_first_block = blockIdx.x;
+    host_local_memory = host_cluster_memory;
     if (waits) {
-        host_fibers_now->run(threads, host_fiber);
+        host_fibers_now->run(blocks * threads, host_fiber);
+        blockIdx.x = host_first_block;
         return;
     }
     for (unsigned t = 0; t < threads; t++) {
@@ -102,32 +135,37 @@ template <typename... Parameters, void (*Function)(Parameters...)> struct host_e
     static void thread(void **p) {
         call(p, std::index_sequence_for<Parameters...>());
     }
-    template <bool Waits>
+    template <bool Waits, unsigned Cluster>
     static void launch(const host_fibers *fibers, const unsigned blocks[3], unsigned threads,
                        std::size_t local_bytes, void **parameters) {
         host_fibers_now = fibers;
         host_thread = thread;
         host_arguments = parameters;
         gridDim = {blocks[0], blocks[1], blocks[2]};
-        host_local_memory =
-            static_cast<float4 *>(std::aligned_alloc(64, (local_bytes + 64) / 64 * 64));
+        host_local_numbers = (local_bytes + 64) / 64 * 4;
+        host_cluster_memory =
+            static_cast<float4 *>(std::aligned_alloc(64, Cluster * host_local_numbers * 16));
         for (blockIdx.z = 0; blockIdx.z < blocks[2]; blockIdx.z++)
             for (blockIdx.y = 0; blockIdx.y < blocks[1]; blockIdx.y++)
-                for (blockIdx.x = 0; blockIdx.x < blocks[0]; blockIdx.x++)
-                    host_run_block(Waits, threads, parameters);
-        std::free(host_local_memory);
+                for (blockIdx.x = 0; blockIdx.x < blocks[0]; blockIdx.x += Cluster)
+                    host_run_blocks(Waits, Cluster, threads, parameters);
+        std::free(host_cluster_memory);
     }
+    template <unsigned Cluster>
     static constexpr host_kernel make(const char *name, bool waits) {
         return {name,
                 sizeof...(Parameters),
                 {sizeof(Parameters)...},
-                waits ? launch<true> : launch<false>,
+                waits ? launch<true, Cluster> : launch<false, Cluster>,
                 0};
     }
 };
 
 #define HOST_NAME(name) HOST_NAME_OF(name)
 #define HOST_NAME_OF(name) #name
-#define HOST_KERNEL(name, waits) host_entry<name>::make(HOST_NAME(name), waits)
+#ifndef CLUSTER
+#define CLUSTER 1
+#endif
+#define HOST_KERNEL(name, waits) host_entry<name>::make<CLUSTER>(HOST_NAME(name), waits)
 
 #endif

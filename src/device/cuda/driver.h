@@ -42,7 +42,8 @@ enum {                                                                     /* CU
        WEFT_CUDA_MULTIPROCESSORS = 16,
        WEFT_CUDA_CAPABILITY_MAJOR = 75,
        WEFT_CUDA_CAPABILITY_MINOR = 76,
-       WEFT_CUDA_SHARED_MEMORY_OF_BLOCK = 97 /* what a function may opt into */
+       WEFT_CUDA_SHARED_MEMORY_OF_BLOCK = 97, /* what a function may opt into */
+       WEFT_CUDA_CLUSTER_LAUNCH = 120         /* 1: there are clusters, of 8 blocks at least */
 };
 #define WEFT_CUDA_LEGACY_STREAM ((weft_cuda_stream)0x1) /* CU_STREAM_LEGACY */
 enum { WEFT_CUDA_CAPTURE_OF_THREAD = 1 };               /* CUstreamCaptureMode */

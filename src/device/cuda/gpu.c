@@ -59,16 +59,19 @@ static weft_status ask(const weft_cuda_gpu *gpu, int device, int attribute, int 
 }
 
 static weft_status find_limits(weft_cuda_gpu *gpu, int device) {
-    int major, minor, threads, width, units, bytes;
+    int major, minor, threads, width, units, bytes, clusters = 0;
     WEFT_TRY(ask(gpu, device, WEFT_CUDA_CAPABILITY_MAJOR, &major));
     WEFT_TRY(ask(gpu, device, WEFT_CUDA_CAPABILITY_MINOR, &minor));
     WEFT_TRY(ask(gpu, device, WEFT_CUDA_THREADS_OF_BLOCK, &threads));
     WEFT_TRY(ask(gpu, device, WEFT_CUDA_WARP_SIZE, &width));
     WEFT_TRY(ask(gpu, device, WEFT_CUDA_MULTIPROCESSORS, &units));
     WEFT_TRY(ask(gpu, device, WEFT_CUDA_SHARED_MEMORY_OF_BLOCK, &bytes));
+    if (gpu->driver->device_attribute(&clusters, WEFT_CUDA_CLUSTER_LAUNCH, device) != 0)
+        clusters = 0; /* a driver that is older than they are */
     gpu->architecture = 10 * major + minor;
     gpu->limits = (weft_kernel_limits){.threads = (unsigned)threads,
                                        .width = (unsigned)width,
+                                       .cluster = clusters ? 8 : 1,
                                        .units = (unsigned)units,
                                        .local_bytes = (size_t)bytes,
                                        .has_double = true};

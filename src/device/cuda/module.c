@@ -17,7 +17,7 @@ typedef enum loading_state { MAKING, LOADED, FAILED } loading_state;
 struct weft_cuda_loading {
     const weft_cuda_gpu *gpu; /* while it is being made */
     int number;               /* of the GPU */
-    uint64_t hash; /* of the text */
+    uint64_t hash;            /* of the text */
     char name[64];
     char *text; /* NULL once it is made */
     loading_state state;
@@ -86,7 +86,8 @@ static bool start_thread(weft_cuda_loading *l) {
 
 static weft_cuda_loading *find(const weft_cuda_gpu *gpu, uint64_t hash) {
     weft_cuda_loading *at = all;
-    while (at && (at->number != gpu->number || at->hash != hash || at->state == FAILED)) at = at->next;
+    while (at && (at->number != gpu->number || at->hash != hash || at->state == FAILED))
+        at = at->next;
     return at;
 }
 

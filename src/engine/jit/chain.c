@@ -55,13 +55,15 @@ static bool lies_along(const weft_jit_request *r) {
 static bool fits_here(const weft_jit_request *r, const weft_jit_tuning *tuning,
                       const weft_kernel_limits *limits) {
     const bool plain = r->in.points == WEFT_JIT_COMPLEX && r->out.points == WEFT_JIT_COMPLEX;
-    if (r->length > tuning->longest || !weft_is_smooth(r->length) || !lies_along(r)) return false;
+    const int longest = limits->cluster > 1 ? tuning->clustered : tuning->longest;
+    if (r->length > longest || !weft_is_smooth(r->length) || !lies_along(r)) return false;
     const weft_jit_task task = {.precision = r->precision,
                                 .length = (int)r->length,
                                 .points = (int)r->length,
                                 .pairs = !plain,
                                 .lines = 1};
     const weft_jit_shape shape = weft_jit_choose_shape(&task, tuning, limits);
+    if (r->length > tuning->longest && shape.cluster == 1) return false;
     return weft_jit_shape_fits(&shape, &task, tuning, limits);
 }
 

@@ -410,7 +410,8 @@ weft_status weft_jit_pass_run(weft_jit_pass *pass, const weft_device_handle *dev
     fill_launch(pass, run, lines, &l);
     const int64_t of_group =
         r->work == WEFT_JIT_TRANSFORM ? pass->shape.lines : WEFT_JIT_COPY_THREADS;
-    const unsigned groups[3] = {(unsigned)((lines + of_group - 1) / of_group), 1, 1};
+    const int64_t cluster = r->work == WEFT_JIT_TRANSFORM ? pass->shape.cluster : 1;
+    const unsigned groups[3] = {(unsigned)((lines + of_group - 1) / of_group * cluster), 1, 1};
     return device->ops->kernel_launch(device->state, queue, pass->kernel[aligned], groups,
                                       l.argument, l.arguments);
 }

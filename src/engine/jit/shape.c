@@ -24,6 +24,8 @@ weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_l
                               .whole_bytes = 72 << 10,
                               .local_bytes = 100 << 10,
                               .longest = single ? 16384 : 8192,
+                              .clustered = single ? 32768 : 16384,
+                              .cluster_bytes = (single ? 72 : 136) << 10,
                               .longest_work = (size_t)1 << 30,
                               .folds = true};
     if (limits->is_cpu) tuning.longest = WEFT_JIT_LONGEST; /* kernels take long to compile */
@@ -147,6 +149,11 @@ static int padded(int p, int pad) {
     return pad == 0 ? p : p + p / pad;
 }
 
+/* Points of a line that lie in the local memory of one group. */
+static int share_of(const weft_jit_shape *shape) {
+    return shape->points / shape->cluster;
+}
+
 /* Cycles that bank conflicts add to the accesses of the threads' warps. */
 static int conflicts(const int *address, int threads, int number_bytes) {
     const int lanes = BANK_BYTES / number_bytes;
@@ -182,9 +189,10 @@ static int exchange_conflicts(const weft_jit_shape *shape, int s, bool last, int
         for (int i = first; i < threads && i < first + WARP; i++, count++) {
             int line, b;
             seat(shape, shape->across_in, i, &line, &b);
-            given[count] = line * pitch + padded(b / span * span * radix + b % span, pad);
+            given[count] =
+                line * pitch + padded((b / span * span * radix + b % span) % share_of(shape), pad);
             seat(shape, across, i, &line, &b);
-            taken[count] = line * pitch + padded(b, pad);
+            taken[count] = line * pitch + padded(b % share_of(shape), pad);
         }
         excess += conflicts(given, count, number_bytes) + conflicts(taken, count, number_bytes);
     }
@@ -204,7 +212,7 @@ static int choose_pads(weft_jit_shape *shape, int room, int number_bytes) {
     for (int s = 0; s + 1 < shape->stages; s++) {
         int least = -1;
         for (int p = 0; p < PADS && !is_midpoint(shape, s); p++) {
-            if (padded(shape->points - 1, pads[p]) >= room) continue;
+            if (padded(share_of(shape) - 1, pads[p]) >= room) continue;
             int n = exchange_conflicts(shape, s, s + 2 == shape->stages, pads[p], shape->pitch,
                                        number_bytes);
             if (least >= 0 && n >= least) continue;
@@ -223,7 +231,7 @@ static void lay_out_local(weft_jit_shape *shape, int number_bytes, bool pairs) {
     weft_jit_shape best = *shape;
     int fewest = -1;
     for (int most = 0; most < PADS; most++) {
-        const int room = padded(shape->points - 1, pads[most]) + 1;
+        const int room = padded(share_of(shape) - 1, pads[most]) + 1;
         for (int extra = 0; extra < (shape->lines > 1 ? lanes : 1); extra++) {
             shape->pitch = room + extra;
             int total = choose_pads(shape, room, number_bytes);
@@ -289,16 +297,39 @@ static int resident_groups(const weft_jit_task *task, const weft_jit_tuning *tun
                            const weft_jit_shape *shape) {
     enum { ENOUGH_THREADS = 1024 };
     const int thread = registers_of(task, &shape->radices, tuning);
-    const int threads = shape->lines * shape->radices.threads;
+    const int threads = (int)weft_jit_group_threads(shape);
     const int room = REGISTERS / thread, resident = room < ENOUGH_THREADS ? room : ENOUGH_THREADS;
     return threads < resident ? resident / threads : 1;
 }
 
 bool weft_jit_shape_fits(const weft_jit_shape *shape, const weft_jit_task *task,
                          const weft_jit_tuning *tuning, const weft_kernel_limits *limits) {
-    const int threads = shape->lines * shape->radices.threads;
+    const int threads = (int)weft_jit_group_threads(shape);
     return threads * registers_of(task, &shape->radices, tuning) <= REGISTERS &&
            (unsigned)threads <= limits->threads && shape->local_bytes <= limits->local_bytes;
+}
+
+/* Whether a cluster of so many groups can share the threads and the butterflies of all stages. */
+static bool divides(const weft_jit_shape *shape, int cluster) {
+    bool all = shape->radices.threads % cluster == 0;
+    for (int s = 0; s < shape->radices.stages; s++)
+        all = all && shape->points / shape->radices.radix[s] % cluster == 0;
+    return all;
+}
+
+/* The smallest cluster whose groups have enough local memory for a line, or the largest. */
+static weft_jit_shape choose_cluster(weft_jit_shape shape, const weft_jit_task *task,
+                                     const weft_jit_tuning *tuning,
+                                     const weft_kernel_limits *limits) {
+    shape.lines = shape.parts = 1;
+    for (int cluster = 2; cluster <= (int)limits->cluster; cluster *= 2) {
+        if (!divides(&shape, cluster)) break;
+        shape.cluster = cluster;
+        lay_out_local(&shape, 2 * (int)weft_number_bytes(task->precision), task->pairs);
+        shape.resident = resident_groups(task, tuning, &shape);
+        if (shape.local_bytes <= tuning->cluster_bytes) break;
+    }
+    return shape;
 }
 
 weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_tuning *tuning,
@@ -308,13 +339,15 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_t
     const size_t most_local = is_long ? limits->local_bytes : tuning->local_bytes;
     weft_jit_shape shape = {.radices = weft_jit_choose_radices(
                                 task->points, is_long ? tuning->long_values : tuning->values),
-                            .points = task->points};
+                            .points = task->points,
+                            .cluster = 1};
     shape.stages = shape.radices.stages * (task->round_trip ? 2 : 1);
     /* Where one thread does a whole line, there is nothing to exchange, so threads need not change
      * lines between loading and storing. */
     const bool alone = shape.stages == 1 && !task->pairs;
     shape.across_in = task->across_in && !alone;
     shape.across_out = task->across_out && !alone;
+    if (task->length > tuning->longest) return choose_cluster(shape, task, tuning, limits);
     shape.lines = most_lines(task, tuning, &shape.radices);
     for (;; shape.lines = (shape.lines + 1) / 2) {
         shape.parts = 1;
@@ -323,8 +356,8 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_t
             shape.parts = 2;
             lay_out_local(&shape, number, task->pairs);
         }
-        bool fits = shape.local_bytes <= most_local &&
-                    (unsigned)(shape.lines * shape.radices.threads) <= limits->threads;
+        bool fits =
+            shape.local_bytes <= most_local && weft_jit_group_threads(&shape) <= limits->threads;
         shape.resident = resident_groups(task, tuning, &shape);
         if (fits || shape.lines == 1) return shape;
     }

@@ -31,7 +31,8 @@ int64_t weft_jit_convolution_length(int64_t least);
 typedef struct weft_jit_shape {
     weft_jit_radices radices; /* of `points`; a round trip takes them once more, in reverse */
     int points, stages;       /* a round trip has twice the stages of one transform */
-    int lines;                /* of a group */
+    int lines;                /* of a group; 1 of a cluster */
+    int cluster;              /* groups that share a line; 1: a group has whole lines */
     int resident;             /* groups whose registers a multiprocessor must hold at once */
     bool across_in, across_out;
     int parts; /* 2: real and imaginary parts are exchanged one after the other; else 1 */
@@ -57,6 +58,11 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_t
 /* Whether a group of the device has the threads, registers and local memory for the shape. */
 bool weft_jit_shape_fits(const weft_jit_shape *shape, const weft_jit_task *task,
                          const weft_jit_tuning *tuning, const weft_kernel_limits *limits);
+
+/* Threads of a group. */
+static inline unsigned weft_jit_group_threads(const weft_jit_shape *shape) {
+    return (unsigned)(shape->lines * shape->radices.threads / shape->cluster);
+}
 
 /* The radix of stage s, and the product of the radices before it in the same transform (a
  * convolution has two). */

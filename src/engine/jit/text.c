@@ -268,17 +268,17 @@ weft_status weft_jit_compile(const weft_jit_pass *pass, bool aligned,
     const char *const texts[] = {c.text};
     size_t value_bytes;
     const size_t parameter_bytes = weft_jit_parameter_bytes(pass, &value_bytes);
-    const weft_kernel_source source = {
-        .name = transforms ? "weft_fft" : "weft_fft_copy",
-        .text = texts,
-        .texts = 1,
-        .threads = transforms ? (unsigned)(pass->shape.lines * pass->shape.radices.threads)
-                              : WEFT_JIT_COPY_THREADS,
-        .resident = transforms ? (unsigned)pass->shape.resident : 0,
-        .local_bytes = transforms ? pass->shape.local_bytes : 0,
-        .precision = pass->request.precision,
-        .parameter_bytes = parameter_bytes,
-        .value_bytes = value_bytes};
+    const weft_kernel_source source = {.name = transforms ? "weft_fft" : "weft_fft_copy",
+                                       .text = texts,
+                                       .texts = 1,
+                                       .threads = transforms ? weft_jit_group_threads(&pass->shape)
+                                                             : WEFT_JIT_COPY_THREADS,
+                                       .cluster = transforms ? (unsigned)pass->shape.cluster : 1,
+                                       .resident = transforms ? (unsigned)pass->shape.resident : 0,
+                                       .local_bytes = transforms ? pass->shape.local_bytes : 0,
+                                       .precision = pass->request.precision,
+                                       .parameter_bytes = parameter_bytes,
+                                       .value_bytes = value_bytes};
     weft_status status = device->ops->kernel_create(device->state, &source, kernel);
     free(c.text);
     return status;

@@ -31,11 +31,13 @@ typedef struct weft_jit_tuning {
                            needs all */
 
     /* Lines beyond WEFT_JIT_LONGEST. */
-    int longest;         /* most points of a contiguous line that one kernel transforms, if the
-                            device has the threads, registers and local memory */
-    size_t longest_work; /* most bytes of an array between kernels, which limits how many lines are
-                            done at once; SIZE_MAX: no limit */
-    bool folds;          /* real lines are transformed as folded matrices (chain.h) */
+    int longest;   /* most points of a contiguous line that one kernel transforms, if the
+                      device has the threads, registers and local memory */
+    int clustered; /* the same where groups of a cluster share a line (compute capability 9) */
+    size_t cluster_bytes; /* local memory that is enough for a group of a cluster */
+    size_t longest_work;  /* most bytes of an array between kernels, which limits how many lines are
+                             done at once; SIZE_MAX: no limit */
+    bool folds;           /* real lines are transformed as folded matrices (chain.h) */
 } weft_jit_tuning;
 
 weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_limits *limits);
