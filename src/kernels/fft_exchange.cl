@@ -21,15 +21,15 @@ typedef real exchanged;
  * numbers; pad 0: none is. */
 #define PADDED(p, pad) ((pad) == 0 ? (p) : (p) + (p) / ((pad) == 0 ? 1 : (pad)))
 
-/* Where number p of a line lies. Of the groups of a cluster each has as many numbers; OWN_PLACE is
- * that of a number of this one's. */
+/* Where number p of a line lies. Each group of a cluster has a share of the numbers, those that it
+ * gives: OWN_PLACE is where. */
 #define SHARE (POINTS / CLUSTER)
 #define OWN_PLACE(line, p, pad) ((line)[PADDED((p) % SHARE, pad)])
 #if CLUSTER > 1
 #define PLACE(line, p, pad)                                                                        \
     (*CLUSTER_LOCAL(exchanged, &OWN_PLACE(line, p, pad), (p) / SHARE))
 #else
-#define PLACE(line, p, pad) ((line)[PADDED(p, pad)])
+#define PLACE OWN_PLACE
 #endif
 
 /* Butterflies of the first, the middle and the last stage, in all and of each thread. */

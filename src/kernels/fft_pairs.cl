@@ -10,21 +10,21 @@ FUNCTION void scatter_pairs(const real2 *pairs, LOCAL exchanged *line, int t, in
     UNROLL
     for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
         const int k = t + i * LINE_THREADS;
-        if (k < PAIRS) PLACE(line, k, 0) = GIVEN(pairs[2 * i], part);
+        if (k < PAIRS) line[k] = GIVEN(pairs[2 * i], part);
         if (k > 0 && 2 * k < LENGTH)
-            PLACE(line, LENGTH - k, 0) = GIVEN(pairs[2 * i + 1], part);
+            line[LENGTH - k] = GIVEN(pairs[2 * i + 1], part);
     }
 }
 
 FUNCTION void gather_points(real2 *v, LOCAL exchanged *line, int t, int part) {
     UNROLL
     for (int i = 0; i < FIRST_COUNT; ++i) {
-        const int b = BUTTERFLY(t, i, FIRST_BUTTERFLIES);
+        const int b = t + i * LINE_THREADS;
         UNROLL
         for (int k = 0; k < FIRST_RADIX; ++k) {
             const int p = b + k * FIRST_BUTTERFLIES;
-            if (IS_BUTTERFLY(t, i, FIRST_BUTTERFLIES) && p < LENGTH) {
-                TAKE(v[i * FIRST_RADIX + k], part, PLACE(line, p, 0));
+            if (b < FIRST_BUTTERFLIES && p < LENGTH) {
+                TAKE(v[i * FIRST_RADIX + k], part, line[p]);
             }
         }
     }
@@ -46,12 +46,12 @@ FUNCTION void part_pairs(real2 *pairs, GLOBAL const real2 *tables, int t) {
 FUNCTION void scatter_points(const real2 *v, LOCAL exchanged *line, int t, int part) {
     UNROLL
     for (int i = 0; i < LAST_COUNT; ++i) {
-        const int b = BUTTERFLY(t, i, LAST_BUTTERFLIES);
+        const int b = t + i * LINE_THREADS;
         UNROLL
         for (int k = 0; k < LAST_RADIX; ++k) {
             const int p = b + k * LAST_BUTTERFLIES;
-            if (IS_BUTTERFLY(t, i, LAST_BUTTERFLIES) && p < LENGTH)
-                PLACE(line, p, 0) = GIVEN(v[i * LAST_RADIX + k], part);
+            if (b < LAST_BUTTERFLIES && p < LENGTH)
+                line[p] = GIVEN(v[i * LAST_RADIX + k], part);
         }
     }
 }
@@ -61,8 +61,8 @@ FUNCTION void gather_pairs(real2 *pairs, LOCAL exchanged *line, int t, int part)
     for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
         const int k = t + i * LINE_THREADS;
         if (k < PAIRS) {
-            TAKE(pairs[2 * i], part, PLACE(line, k % LENGTH, 0));
-            TAKE(pairs[2 * i + 1], part, PLACE(line, (LENGTH - k) % LENGTH, 0));
+            TAKE(pairs[2 * i], part, line[k % LENGTH]);
+            TAKE(pairs[2 * i + 1], part, line[(LENGTH - k) % LENGTH]);
         }
     }
 }

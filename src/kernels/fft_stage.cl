@@ -17,12 +17,6 @@
 #define BUTTERFLIES (POINTS / RADIX)
 #define COUNT OF_THREAD(BUTTERFLIES)
 #define ALL_BUSY (BUTTERFLIES % LINE_THREADS == 0)
-/* Of a cluster, the first stages of a group give numbers of its own. */
-#if CLUSTER > 1 && SHARE % (SPAN * RADIX) == 0
-#define GIVEN_PLACE OWN_PLACE
-#else
-#define GIVEN_PLACE PLACE
-#endif
 
 FUNCTION void NUMBERED(transform_, STAGE)(real2 *v, GLOBAL const real2 *tables, int t) {
     UNROLL
@@ -48,7 +42,7 @@ FUNCTION void NUMBERED(scatter_, STAGE)(real2 *v, LOCAL exchanged *line, int t, 
         if (ALL_BUSY || IS_BUTTERFLY(t, i, BUTTERFLIES)) {
             UNROLL
             for (int k = 0; k < RADIX; ++k)
-                GIVEN_PLACE(line, first + k * SPAN, PAD_AFTER) = GIVEN(v[i * RADIX + k], part);
+                OWN_PLACE(line, first + k * SPAN, PAD_AFTER) = GIVEN(v[i * RADIX + k], part);
         }
     }
 }
@@ -68,7 +62,6 @@ FUNCTION void NUMBERED(gather_, STAGE)(real2 *v, LOCAL exchanged *line, int t, i
 #undef BUTTERFLIES
 #undef COUNT
 #undef ALL_BUSY
-#undef GIVEN_PLACE
 #undef STAGE
 #undef RADIX
 #undef SPAN

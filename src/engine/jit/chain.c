@@ -55,7 +55,8 @@ static bool lies_along(const weft_jit_request *r) {
 static bool fits_here(const weft_jit_request *r, const weft_jit_tuning *tuning,
                       const weft_kernel_limits *limits) {
     const bool plain = r->in.points == WEFT_JIT_COMPLEX && r->out.points == WEFT_JIT_COMPLEX;
-    const int longest = limits->cluster > 1 ? tuning->clustered : tuning->longest;
+    const bool clusters = plain && limits->cluster > 1 && tuning->clustered > tuning->longest;
+    const int longest = clusters ? tuning->clustered : tuning->longest;
     if (r->length > longest || !weft_is_smooth(r->length) || !lies_along(r)) return false;
     const weft_jit_task task = {.precision = r->precision,
                                 .length = (int)r->length,

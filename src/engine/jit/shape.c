@@ -309,11 +309,14 @@ bool weft_jit_shape_fits(const weft_jit_shape *shape, const weft_jit_task *task,
            (unsigned)threads <= limits->threads && shape->local_bytes <= limits->local_bytes;
 }
 
-/* Whether a cluster of so many groups can share the threads and the butterflies of all stages. */
+/* Whether a cluster of so many groups can share the threads and the butterflies of all stages, so
+ * that each group gives the numbers of its own share in all of them but the last one. */
 static bool divides(const weft_jit_shape *shape, int cluster) {
+    const int last = shape->stages - 1, share = shape->points / cluster;
     bool all = shape->radices.threads % cluster == 0;
-    for (int s = 0; s < shape->radices.stages; s++)
-        all = all && shape->points / shape->radices.radix[s] % cluster == 0;
+    for (int s = 0; s <= last; s++)
+        all = all && shape->points / weft_jit_radix(shape, s) % cluster == 0 &&
+              (s == last || share % weft_jit_span(shape, s + 1) == 0);
     return all;
 }
 
@@ -325,7 +328,7 @@ static weft_jit_shape choose_cluster(weft_jit_shape shape, const weft_jit_task *
     for (int cluster = 2; cluster <= (int)limits->cluster; cluster *= 2) {
         if (!divides(&shape, cluster)) break;
         shape.cluster = cluster;
-        lay_out_local(&shape, 2 * (int)weft_number_bytes(task->precision), task->pairs);
+        lay_out_local(&shape, 2 * (int)weft_number_bytes(task->precision), false);
         shape.resident = resident_groups(task, tuning, &shape);
         if (shape.local_bytes <= tuning->cluster_bytes) break;
     }

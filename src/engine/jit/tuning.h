@@ -33,7 +33,8 @@ typedef struct weft_jit_tuning {
     /* Lines beyond WEFT_JIT_LONGEST. */
     int longest;   /* most points of a contiguous line that one kernel transforms, if the
                       device has the threads, registers and local memory */
-    int clustered; /* the same where groups of a cluster share a line (compute capability 9) */
+    int clustered; /* the same of complex points, where groups of a cluster share a line (compute
+                      capability 9) */
     size_t cluster_bytes; /* local memory that is enough for a group of a cluster */
     size_t longest_work;  /* most bytes of an array between kernels, which limits how many lines are
                              done at once; SIZE_MAX: no limit */
