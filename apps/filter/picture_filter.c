@@ -19,7 +19,8 @@ struct picture_filter {
     bool on_device;
     int threads;
     size_t in_bytes, out_bytes, spectrum_bytes;
-    void *factors;  /* on the host */
+    void *factors; /* on the host */
+    void *frequencies;
     void *mirrored; /* FILTER_MIRROR: the picture as it is extended */
     unsigned char *half;
     void *device_factors, *device_in, *device_out, *device_half;
@@ -104,6 +105,7 @@ static weft_status make_buffers(picture_filter *p) {
     p->out_bytes = pixels * storage_bytes(problem->to);
     WEFT_TRY(weft_plan_bytes(p->plan, WEFT_OUTPUT, &p->spectrum_bytes));
     WEFT_TRY(allocate(factor_bytes(p), &p->factors));
+    WEFT_TRY(allocate((size_t)(p->n[1] / 2 + 1) * sizeof(double), &p->frequencies));
     if (mirrors) WEFT_TRY(allocate(p->in_bytes, &p->mirrored));
     if (problem->spectrum) WEFT_TRY(allocate(p->spectrum_bytes, &half));
     p->half = half;
@@ -142,6 +144,7 @@ void picture_filter_destroy(picture_filter **destroyed) {
     }
     weft_plan_destroy(&p->plan);
     free(p->factors);
+    free(p->frequencies);
     free(p->mirrored);
     free(p->half);
     free(p);
@@ -151,7 +154,8 @@ void picture_filter_destroy(picture_filter **destroyed) {
 /* ---- filtering ---- */
 
 weft_status picture_filter_set(picture_filter *p, const filter *f) {
-    filter_factors(f, p->n[0], p->n[1], p->problem.precision, p->threads, p->factors);
+    filter_factors(f, p->n[0], p->n[1], p->problem.precision, p->threads, p->frequencies,
+                   p->factors);
     if (!p->on_device) return WEFT_SUCCESS;
     return weft_buffer_upload(p->plan, p->device_factors, p->factors, factor_bytes(p));
 }
@@ -176,18 +180,25 @@ static void mirror(const picture_filter *p, const void *in) {
     }
 }
 
+/* A row of the whole spectrum from its half and the half of the opposite row, frequency 0 at
+ * columns / 2. */
+static void unfold_row(const unsigned char *here, const unsigned char *opposite, int64_t columns,
+                       unsigned char *to) {
+    const int64_t middle = columns / 2;
+    for (int64_t i = 0; i < middle; i++) to[i] = opposite[middle - i];
+    if (columns % 2 == 0) to[0] = here[middle];
+    memcpy(to + middle, here, (size_t)(columns - middle));
+}
+
 /* The whole spectrum of a real picture from its half, frequency 0 in the middle. */
 static void unfold(const picture_filter *p, unsigned char *spectrum) {
     const int64_t rows = p->n[0], columns = p->n[1], half = columns / 2 + 1;
     const int64_t all = rows * p->problem.channels;
 #pragma omp parallel for num_threads(p->threads) if (p->threads > 1)
     for (int64_t r = 0; r < all; r++) {
-        const int64_t row = r % rows, opposite = (rows - row) % rows;
-        const unsigned char *here = p->half + r * half, *there = here + (opposite - row) * half;
-        unsigned char *to = spectrum + (r - row + (row + rows / 2) % rows) * columns;
-        for (int64_t j = 0; j < half; j++) to[(j + columns / 2) % columns] = here[j];
-        for (int64_t j = half; j < columns; j++)
-            to[(j + columns / 2) % columns] = there[columns - j];
+        const int64_t row = r % rows, plane = r - row;
+        unfold_row(p->half + r * half, p->half + (plane + (rows - row) % rows) * half, columns,
+                   spectrum + (plane + (row + rows / 2) % rows) * columns);
     }
 }
 

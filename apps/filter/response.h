@@ -63,8 +63,8 @@ double filter_response(const filter *f, const double *frequency);
 void filter_kernel(const double *k, int rank, double value[2], void *argument);
 
 /* The responses at all frequencies of the half spectrum of a real picture of rows x columns, rows x
- * (columns / 2 + 1) floats or doubles. */
+ * (columns / 2 + 1) floats or doubles. frequencies: room for columns / 2 + 1 numbers. */
 void filter_factors(const filter *f, int64_t rows, int64_t columns, weft_precision precision,
-                    int threads, void *factors);
+                    int threads, double *frequencies, void *factors);
 
 #endif
