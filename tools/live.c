@@ -78,14 +78,17 @@ static void *wait_for_signal(void *argument) {
     return NULL;
 }
 
-/* Signals are blocked before any other thread is there, so that only the one that waits for them
- * gets them. */
+/* Before any other thread is there, MPI's too, so that only the one that waits for signals gets
+ * them. */
+static void block_signals(sigset_t *signals) {
+    sigemptyset(signals);
+    sigaddset(signals, SIGINT);
+    sigaddset(signals, SIGTERM);
+    sigaddset(signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, signals, NULL);
+}
+
 static weft_status take_signals(live_run *run) {
-    sigemptyset(&run->signals);
-    sigaddset(&run->signals, SIGINT);
-    sigaddset(&run->signals, SIGTERM);
-    sigaddset(&run->signals, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &run->signals, NULL);
     if (pthread_create(&run->waiter, NULL, wait_for_signal, run) == 0) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_SYSTEM, "a thread cannot be started");
 }
@@ -139,24 +142,30 @@ static weft_status live_and_release(live_run *run, weft_options *options) {
     return status;
 }
 
+/* Pictures need no MPI. */
+static weft_status join(const char *name, command_world *world) {
+    if (launch_rank_hint() < 0 && image_is_named(name)) return WEFT_SUCCESS;
+    WEFT_TRY(world_join(world, 0, false));
+    if (world->ranks == 1) return WEFT_SUCCESS;
+    return WRONG("live runs alone, not as %d processes", world->ranks);
+}
+
 static int live_main(int argc, char **argv, int ranks) {
     live_flags flags = {.address = "127.0.0.1"};
     shared_options shared = {.ranks = ranks};
     parsed_arguments parsed = {0};
     command_world world = {.ranks = 1};
+    live_run run = {.flags = &flags, .lock = PTHREAD_MUTEX_INITIALIZER};
     weft_status status = options_parse(&live_command, argc, argv, &shared, &flags, &parsed);
     if (status == WEFT_SUCCESS && parsed.helped) return 0;
     if (status == WEFT_SUCCESS) status = options_raw_check(&flags.raw, "shape", "dtype");
     if (status == WEFT_SUCCESS && shared.ranks > 1) status = WRONG("live runs alone; drop --ranks");
-    /* Pictures need no MPI. */
-    if (status == WEFT_SUCCESS &&
-        (launch_rank_hint() >= 0 || !image_is_named(parsed.positional[0])))
-        status = world_join(&world, 0, false);
-    if (status == WEFT_SUCCESS && world.ranks > 1)
-        status = WRONG("live runs alone, not as %d processes", world.ranks);
+    if (status == WEFT_SUCCESS) {
+        run.name = parsed.positional[0];
+        block_signals(&run.signals);
+        status = join(run.name, &world);
+    }
     if (status != WEFT_SUCCESS) return world_leave(&world, status);
-    live_run run = {
-        .flags = &flags, .name = parsed.positional[0], .lock = PTHREAD_MUTEX_INITIALIZER};
     return world_leave(&world, live_and_release(&run, &shared.plan));
 }
 

@@ -339,6 +339,13 @@ class Arrays(Filter):
         self.succeed("filter", "a.h5:/x", "out.npy", "--gaussian", "0")
         self.assert_close(self.load("out.npy"), volume)
 
+    def test_raw_files(self) -> None:
+        plane = np.random.default_rng(7).standard_normal((12, 10))
+        (self.folder / "in.raw").write_bytes(plane.tobytes())
+        self.refuse("filter", "in.raw", "out.npy", "--gaussian", "0", "--shape", "12x10")
+        self.succeed("filter", "in.raw", "out.npy", "--gaussian", "0", "--shape", "12x10", "--dtype", "f8")
+        self.assert_close(self.load("out.npy"), plane)
+
     def test_refusals(self) -> None:
         self.save("in.npy", np.zeros((6, 6)))
         self.save("volume.npy", np.zeros((6, 6, 6)))

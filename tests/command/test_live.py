@@ -228,8 +228,11 @@ class Strain(Live):
         self.assertLess(server.resident_kib() - before, 2048)
 
     def test_signals_end_it_cleanly(self) -> None:
-        for number in [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]:
-            server = self.serve(noisy(20, 30))
+        self.save("in.npy", noisy(6, 20))
+        write_png(self.folder / "in.png", noisy(20, 30))
+        for number, name in [(signal.SIGTERM, "in.png"), (signal.SIGINT, "in.png"), (signal.SIGHUP, "in.png"),
+                             (signal.SIGTERM, "in.npy"), (signal.SIGINT, "in.npy")]:
+            server = Server(self, name)
             with socket.create_connection((server.host, server.port)):  # which asks for nothing
                 server.frame("sequence 1")
                 self.assertEqual(server.end(number), (0, ""))
