@@ -68,7 +68,8 @@ static weft_status make_filter(picture_run *run) {
         .white = run->in.bytes == 1 ? 255 : 65535,
         .boundary = run->flags->boundary,
         .precision = run->shared->precision_given ? run->shared->precision : WEFT_SINGLE,
-        .spectrum = run->flags->spectrum != NULL};
+        .spectrum = run->flags->spectrum != NULL,
+        .memory = memory_available("", true)};
     WEFT_TRY(filter_flags_parts(run->flags, &axes, parts));
     WEFT_TRY(weft_context_create(NULL, &run->context));
     WEFT_TRY(picture_filter_create(run->context, &problem, &run->shared->plan, &run->filter));

@@ -106,7 +106,7 @@ static weft_status prepare(live_run *run, weft_options *options) {
     if (options->threads == 0) options->threads = weft_topology_get()->cores;
     WEFT_TRY(live_source_open(run->name, options_raw(&run->flags->raw), memory_available("", true),
                               &run->source));
-    WEFT_TRY(live_frames_create(run->source, options, &run->frames));
+    WEFT_TRY(live_frames_create(run->source, options, memory_available("", true), &run->frames));
     run->description = live_frames_describe(run->frames, run->name);
     if (run->description == NULL) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory to begin");
     pthread_mutex_lock(&run->lock);

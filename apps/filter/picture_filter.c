@@ -113,6 +113,22 @@ static weft_status make_buffers(picture_filter *p) {
     return weft_plan_set_array(p->plan, 0, p->on_device ? p->device_factors : p->factors);
 }
 
+/* Before anything is taken: planes on both sides, two workspaces, the responses, the spectrum. */
+static weft_status check_memory(const picture_filter *p) {
+    const picture_filter_problem *problem = &p->problem;
+    const double number = problem->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    const double points = (double)p->n[0] * (double)p->n[1];
+    const double sample = 2.0 * (double)storage_bytes(problem->from) + 2 * number + 2;
+    const double needed = points * (sample * problem->channels + number / 2);
+    if (problem->memory == 0 || needed <= problem->memory) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "the filter of a picture of %lld x %lld, %s beyond its edges, needs %.0f MiB, "
+                     "and %.0f MiB of memory are free",
+                     (long long)problem->columns, (long long)problem->rows,
+                     filter_boundary_name(problem->boundary), needed / 1048576,
+                     problem->memory / 1048576);
+}
+
 weft_status picture_filter_create(weft_context ctx, const picture_filter_problem *problem,
                                   const weft_options *options, picture_filter **created) {
     picture_filter *p = calloc(1, sizeof *p);
@@ -123,7 +139,8 @@ weft_status picture_filter_create(weft_context ctx, const picture_filter_problem
     p->n[1] = problem->columns * times;
     p->threads = options->threads;
     p->on_device = options->device != WEFT_HOST;
-    weft_status status = make_plan(p, ctx, options);
+    weft_status status = check_memory(p);
+    if (status == WEFT_SUCCESS) status = make_plan(p, ctx, options);
     if (status == WEFT_SUCCESS) status = make_buffers(p);
     if (status != WEFT_SUCCESS) {
         picture_filter_destroy(&p);

@@ -26,6 +26,7 @@ typedef struct picture_filter_problem {
     filter_boundary boundary;
     weft_precision precision;
     bool spectrum; /* pictures of spectra are wanted, too */
+    double memory; /* bytes that it may take; 0: any */
 } picture_filter_problem;
 
 /* Black and white in a picture of a spectrum, in decibels relative to frequency 0 of a picture

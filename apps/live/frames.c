@@ -14,6 +14,7 @@
 struct live_frames {
     live_source *source;
     weft_options options;
+    double memory;
     weft_context context;
     picture_filter *filter;
     picture_filter_problem problem; /* of the filter */
@@ -23,12 +24,13 @@ struct live_frames {
     live_request request; /* large, so not on the stack */
 };
 
-weft_status live_frames_create(live_source *source, const weft_options *options,
+weft_status live_frames_create(live_source *source, const weft_options *options, double memory,
                                live_frames **created) {
     live_frames *frames = calloc(1, sizeof *frames);
     if (frames == NULL) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for frames");
     frames->source = source;
     frames->options = *options;
+    frames->memory = memory;
     *created = frames;
     weft_status status = weft_context_create(NULL, &frames->context);
     if (status != WEFT_SUCCESS) live_frames_destroy(created);
@@ -95,7 +97,8 @@ static weft_status make_filter(live_frames *frames, const live_plane *plane) {
                                            .white = plane->white,
                                            .boundary = frames->request.boundary,
                                            .precision = WEFT_SINGLE,
-                                           .spectrum = true};
+                                           .spectrum = true,
+                                           .memory = frames->memory};
     weft_options options = frames->options, made;
     if (fits(frames, &wanted)) return WEFT_SUCCESS;
     picture_filter_destroy(&frames->filter);

@@ -14,9 +14,9 @@ enum { LIVE_HEADER_BYTES = 1024 };
 
 typedef struct live_frames live_frames;
 
-/* `source` outlives the frames. Of the options engine, threads, effort and device_memory_limit
- * count. */
-weft_status live_frames_create(live_source *source, const weft_options *options,
+/* `source` outlives the frames, whose filters may take `memory` bytes. Of the options engine,
+ * threads, effort and device_memory_limit count. */
+weft_status live_frames_create(live_source *source, const weft_options *options, double memory,
                                live_frames **created);
 void live_frames_destroy(live_frames **destroyed);
 
