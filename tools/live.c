@@ -12,6 +12,7 @@
 #include "support/error.h"
 #include "support/topology.h"
 
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -150,12 +151,24 @@ static weft_status join(const char *name, command_world *world) {
     return WRONG("live runs alone, not as %d processes", world->ranks);
 }
 
+/* Between two parallel loops threads of OpenMP spin for a while, and where the browser or anything
+ * else wants a core meanwhile, the others wait for them: ten times as long as a frame takes. That
+ * they sleep is settled when a process begins, so it begins again. */
+static void wait_asleep(void) {
+    char self[PATH_MAX];
+    if (getenv("OMP_WAIT_POLICY") != NULL || launch_rank_hint() >= 0) return;
+    launch_self(self, sizeof self);
+    if (self[0] != '\0' && setenv("OMP_WAIT_POLICY", "passive", 1) == 0)
+        execv(self, launch_arguments);
+}
+
 static int live_main(int argc, char **argv, int ranks) {
     live_flags flags = {.address = "127.0.0.1"};
     shared_options shared = {.ranks = ranks};
     parsed_arguments parsed = {0};
     command_world world = {.ranks = 1};
     live_run run = {.flags = &flags, .lock = PTHREAD_MUTEX_INITIALIZER};
+    wait_asleep();
     weft_status status = options_parse(&live_command, argc, argv, &shared, &flags, &parsed);
     if (status == WEFT_SUCCESS && parsed.helped) return 0;
     if (status == WEFT_SUCCESS) status = options_raw_check(&flags.raw, "shape", "dtype");
