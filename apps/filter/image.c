@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const image_format *const formats[] = {&image_format_png, &image_format_jpeg,
@@ -116,8 +117,19 @@ bool image_is_named(const char *path) {
     return format_by_name(path) != NULL;
 }
 
+/* Files are opened twice, which pipes are not made for. */
+static weft_status check_plain(const char *path) {
+    struct stat about;
+    if (stat(path, &about) != 0)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: it cannot be opened: %s", path,
+                         strerror(errno));
+    if (S_ISREG(about.st_mode)) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: it is no plain file", path);
+}
+
 static weft_status format_of_file(const char *path, const image_format **format) {
     char first[8] = {0};
+    WEFT_TRY(check_plain(path));
     FILE *file = fopen(path, "rb");
     if (file == NULL)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: it cannot be opened: %s", path,
@@ -126,7 +138,6 @@ static weft_status format_of_file(const char *path, const image_format **format)
     const size_t got = fread(first, 1, sizeof first, file);
     const int reason = ferror(file) ? errno : 0;
     fclose(file);
-    if (reason == EISDIR) return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: it is a folder", path);
     if (reason != 0)
         return weft_fail(WEFT_ERROR_SYSTEM, "%s: reading failed: %s", path, strerror(reason));
     for (int f = 0; f < FORMATS; f++)

@@ -103,7 +103,7 @@ static bool read_gaussian(word_list *words, const filter_axes *axes, filter_part
         if (!take(words, 0, most_length, &part->sigma[a]) ||
             (words_left(words) == 0 && a < axes->rank - 1))
             return false;
-    /* In the plane sigmas are along the direction and across it; beyond, pictures do not go. */
+    /* Of two axes the widths are along the direction and across it. */
     return take_angle(words, axes, part);
 }
 

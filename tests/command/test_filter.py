@@ -117,6 +117,16 @@ class Pictures(Filter):
             expected = np.array([[10, 20, 30], [200, 100, 50]])[bits] if palette else bits * 255
             np.testing.assert_array_equal(read_png(self.folder / "out.png"), expected)
 
+        picture = noisy(11, 13)
+        passes = [(0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1)]
+        parts = [picture[y::dy, x::dx] for y, x, dy, dx in passes]
+        rows = b"".join(b"\0" + row.tobytes() for part in parts if part.size for row in part)
+        head = chunk(b"IHDR", struct.pack(">IIBBBBB", 13, 11, 8, 0, 0, 0, 1))
+        (self.folder / "interlaced.png").write_bytes(
+            b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+        self.succeed("filter", "interlaced.png", "out.png", "--gaussian", "0")
+        np.testing.assert_array_equal(read_png(self.folder / "out.png"), picture)
+
     def test_the_spectrum_is_in_decibels(self) -> None:
         for shape, boundary in [((60, 48), "periodic"), ((31, 45), "periodic"), ((20, 26), "mirror"), ((20, 26), "zero")]:
             with self.subTest(shape=shape, boundary=boundary):
@@ -211,7 +221,11 @@ class Refusals(Filter):
         (self.folder / "folder.png").mkdir()
         self.refuse("filter", "folder.png", "out.png", "--gaussian", "1")
         self.refuse("filter", "in.png", "folder.png", "--gaussian", "1")
-        self.assertEqual(self.names(), ["folder.png", "in.png"])
+        os.mkfifo(self.folder / "pipe.png")
+        self.assertIn("plain file", self.refuse("filter", "pipe.png", "out.png", "--gaussian", "1"))
+        self.save("in.npy", np.zeros((4, 4)))
+        self.refuse("filter", "in.npy", "out.png", "--gaussian", "1")
+        self.assertEqual(self.names(), ["folder.png", "in.npy", "in.png", "pipe.png"])
 
     def test_damaged_files(self) -> None:
         whole = (self.folder / "in.png").read_bytes()
