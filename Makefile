@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 CMAKE_FLAGS ?=
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo demo-homogenize check test install format clean
+.PHONY: help build demo demo-homogenize demo-live check test install format clean
 
 help: ## list these targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -24,6 +24,11 @@ demo-homogenize: ## install what is missing, build, compute the stiffness of gla
 	scripts/install-dependencies demo-homogenize
 	$(MAKE) build
 	scripts/demo-homogenize $(BUILD)
+
+demo-live: ## install what is missing, build, show a picture and its spectrum in the browser, with filters, until Ctrl-C
+	scripts/install-dependencies demo-live
+	$(MAKE) build
+	$(BUILD)/tools/weft live data/camera.png
 
 check: ## install what is missing, then every compiler, MPI, sanitizer and fuzzer that CI runs
 	scripts/install-dependencies check

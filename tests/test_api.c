@@ -350,6 +350,37 @@ static void peer_over_simulated_ranks_is_explained_where_it_is_asked_for(void **
     weft_context_destroy(&many);
 }
 
+/* Filters n x n points, and returns them. */
+static float *filtered(int64_t n, int threads) {
+    const weft_problem problem = {.rank = 2,
+                                  .n = {n, n},
+                                  .kind = WEFT_R2C,
+                                  .precision = WEFT_SINGLE,
+                                  .norm = WEFT_NORM_BACKWARD};
+    const weft_options options = {.threads = threads, .convolve = 1, .engine = WEFT_ENGINE_NATIVE};
+    weft_plan plan = NULL;
+    size_t bytes;
+    assert_int_equal(weft_plan_create(ctx, &problem, &options, &plan), WEFT_SUCCESS);
+    assert_int_equal(weft_plan_bytes(plan, WEFT_INPUT, &bytes), WEFT_SUCCESS);
+    float *array = malloc(bytes), *result = malloc(bytes);
+    for (int64_t i = 0; i < n * n; i++) array[i] = (float)(i * 7919 % 1009);
+    assert_int_equal(weft_execute(plan, WEFT_CONVOLVE, array, result), WEFT_SUCCESS);
+    free(array);
+    weft_plan_destroy(&plan);
+    return result;
+}
+
+/* In builds without OpenMP, too, where the calling thread is the only one. */
+static void two_threads_give_the_bits_of_one(void **state) {
+    (void)state;
+    for (int64_t n = 64; n <= 1024; n *= 2) {
+        float *one = filtered(n, 1), *two = filtered(n, 2);
+        assert_memory_equal(one, two, (size_t)(n * n) * sizeof *one);
+        free(one);
+        free(two);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_misuse_is_refused_in_one_sentence),
@@ -364,6 +395,7 @@ int main(void) {
         cmocka_unit_test(the_chain_of_simulated_ranks_does_not_depend_on_the_method),
         cmocka_unit_test(plans_over_simulated_ranks_are_explained_but_not_executed),
         cmocka_unit_test(peer_over_simulated_ranks_is_explained_where_it_is_asked_for),
+        cmocka_unit_test(two_threads_give_the_bits_of_one),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);
 }

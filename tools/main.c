@@ -13,9 +13,10 @@
 #include <string.h>
 
 static const subcommand *const commands[] = {
-    &transform_command, &convolve_command, &homogenize_command, &microstructure_command,
-    &plan_command,      &validate_command, &info_command,       &view_command,
-    &bench_command,     &plot_command,     &compare_command};
+    &transform_command,      &convolve_command, &filter_command,   &homogenize_command,
+    &microstructure_command, &plan_command,     &validate_command, &info_command,
+    &view_command,           &bench_command,    &plot_command,     &live_command,
+    &compare_command};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(void) {
@@ -72,9 +73,10 @@ int main(int argc, char **argv) {
         if (strcmp(argv[at], commands[c]->name) == 0)
             return commands[c]->run(argc - at, argv + at, ranks);
     if (at >= argc)
-        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                           "say what to do: transform, convolve, homogenize, microstructure, plan, "
-                           "validate, info, view, bench, plot or compare; see weft --help");
+        status = weft_fail(
+            WEFT_ERROR_INVALID_ARGUMENT,
+            "say what to do: transform, convolve, filter, homogenize, microstructure, plan, "
+            "validate, info, view, live, bench, plot or compare; see weft --help");
     else
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s is not a %s of weft; see weft --help",
                            argv[at], argv[at][0] == '-' ? "flag" : "subcommand");

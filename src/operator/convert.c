@@ -186,9 +186,12 @@ static double get(const weft_pointwise_layout *layout, const void *from, int64_t
     return layout->precision == WEFT_SINGLE ? (double)f[at] : d[at];
 }
 
-/* Rounds to an integer from `least` to `most`; NaN gives `least`. */
+/* Rounds to an integer from `least` to `most`; NaN gives `least`. Beyond 2^52 there are only
+ * integers, so adding that rounds as nearbyint does, without a call. */
 static double rounded(double value, double least, double most) {
-    return value > least ? value < most ? nearbyint(value) : most : least;
+    const double shift = 0x1.8p52;
+    const double within = value > least ? value < most ? value : most : least;
+    return within + shift - shift;
 }
 
 #define ROUNDED_U8(value) (uint8_t) rounded(value, 0, 255)
@@ -202,7 +205,9 @@ static double decibels(const weft_pointwise_layout *layout, const void *from, in
     const double re = single ? (double)f[2 * i] : d[2 * i];
     const double im = single ? (double)f[2 * i + 1] : d[2 * i + 1];
     const double *range = layout->stored.decibels;
-    return (10 * log10(re * re + im * im) - range[0]) * (255 / (range[1] - range[0]));
+    /* log is several times as fast as log10. */
+    return (10 / 2.30258509299404568402 * log(re * re + im * im) - range[0]) *
+           (255 / (range[1] - range[0]));
 }
 
 static void store_complex_halves(const weft_pointwise_layout *layout, int64_t count,

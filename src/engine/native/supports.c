@@ -121,12 +121,17 @@ weft_piece weft_native_spectrum(const weft_transform *t) {
 }
 
 int weft_native_useful_threads(const weft_transform *t) {
+#ifndef _OPENMP
+    (void)t;
+    return 1; /* the calling one; memory for others would be laid out differently */
+#else
     int64_t points = 1;
     for (int d = 0; d < t->dims; d++) points *= weft_native_complex_extent(t, d);
     for (int i = 0; i < t->loops; i++) points *= t->loop[i].n;
     const int64_t most = points / WEFT_NATIVE_POINTS_PER_THREAD;
     const int threads = t->threads > most ? (int)most : t->threads;
     return threads > 1 ? threads : 1;
+#endif
 }
 
 bool weft_native_only_pads(const weft_transform *t) {

@@ -1,0 +1,191 @@
+/* A plan is kept for the last kind of frame that was wanted; filters change without a new one. */
+#include "frames.h"
+
+#include "filter/picture_filter.h"
+#include "request.h"
+#include "support/clock.h"
+#include "support/error.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct live_frames {
+    live_source *source;
+    weft_options options;
+    double memory;
+    weft_context context;
+    picture_filter *filter;
+    picture_filter_problem problem; /* of the filter */
+    weft_device device;
+    int steps, transforms; /* of the plan */
+    weft_engine engine;
+    live_request request; /* large, so not on the stack */
+};
+
+weft_status live_frames_create(live_source *source, const weft_options *options, double memory,
+                               live_frames **created) {
+    live_frames *frames = calloc(1, sizeof *frames);
+    if (frames == NULL) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for frames");
+    frames->source = source;
+    frames->options = *options;
+    frames->memory = memory;
+    *created = frames;
+    weft_status status = weft_context_create(NULL, &frames->context);
+    if (status != WEFT_SUCCESS) live_frames_destroy(created);
+    return status;
+}
+
+void live_frames_destroy(live_frames **destroyed) {
+    live_frames *frames = *destroyed;
+    if (frames == NULL) return;
+    picture_filter_destroy(&frames->filter);
+    weft_context_destroy(&frames->context);
+    free(frames);
+    *destroyed = NULL;
+}
+
+/* ---- the plan ---- */
+
+static void count_in_schedule(live_frames *frames, const json_t *schedule) {
+    size_t i;
+    json_t *step;
+    frames->steps = frames->transforms = 0;
+    json_array_foreach(json_object_get(schedule, "steps"), i, step) {
+        const char *name = json_string_value(json_object_get(step, "step"));
+        frames->steps++;
+        frames->transforms += name != NULL && strcmp(name, "fft") == 0;
+    }
+}
+
+/* The steps of a plan, as weft_plan_explain lists them: passes over memory, on devices kernels. */
+static weft_status count_steps(live_frames *frames) {
+    char *text = NULL;
+    size_t bytes = 0, i;
+    json_t *schedule;
+    FILE *stream = open_memstream(&text, &bytes);
+    if (stream == NULL) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a report");
+    weft_status status = weft_plan_explain(picture_filter_plan(frames->filter), stream, WEFT_JSON);
+    fclose(stream);
+    json_t *report = json_loads(text, 0, NULL);
+    json_array_foreach(json_object_get(report, "schedules"), i, schedule) {
+        const char *direction = json_string_value(json_object_get(schedule, "direction"));
+        if (direction != NULL && strcmp(direction, "convolve") == 0)
+            count_in_schedule(frames, schedule);
+    }
+    json_decref(report);
+    free(text);
+    return status;
+}
+
+static bool fits(const live_frames *frames, const picture_filter_problem *wanted) {
+    const picture_filter_problem *has = &frames->problem;
+    return frames->filter != NULL && frames->device == frames->request.device &&
+           has->rows == wanted->rows && has->columns == wanted->columns &&
+           has->channels == wanted->channels && has->from == wanted->from &&
+           has->boundary == wanted->boundary;
+}
+
+static weft_status make_filter(live_frames *frames, const live_plane *plane) {
+    const picture_filter_problem wanted = {.rows = plane->rows,
+                                           .columns = plane->columns,
+                                           .channels = plane->channels,
+                                           .from = plane->storage,
+                                           .to = WEFT_STORAGE_U8,
+                                           .scale = 255 / plane->white,
+                                           .white = plane->white,
+                                           .boundary = frames->request.boundary,
+                                           .precision = WEFT_SINGLE,
+                                           .spectrum = true,
+                                           .memory = frames->memory};
+    weft_options options = frames->options, made;
+    if (fits(frames, &wanted)) return WEFT_SUCCESS;
+    picture_filter_destroy(&frames->filter);
+    options.device = frames->device = frames->request.device;
+    if (options.device != WEFT_HOST) options.engine = WEFT_ENGINE_AUTO;
+    WEFT_TRY(picture_filter_create(frames->context, &wanted, &options, &frames->filter));
+    frames->problem = wanted;
+    made = (weft_options){0};
+    WEFT_TRY(weft_plan_options(picture_filter_plan(frames->filter), &made));
+    frames->engine = made.engine;
+    return count_steps(frames);
+}
+
+/* ---- frames ---- */
+
+/* What a frame begins with. Times are in milliseconds. */
+static void write_header(const live_frames *frames, double filter_time, double time,
+                         char header[LIVE_HEADER_BYTES]) {
+    const picture_filter_problem *p = &frames->problem;
+    memset(header, ' ', LIVE_HEADER_BYTES);
+    const int length = snprintf(
+        header, LIVE_HEADER_BYTES,
+        "{\"sequence\":%lld,\"rows\":%lld,\"columns\":%lld,\"channels\":%d,\"spectrumRows\":%lld,"
+        "\"spectrumColumns\":%lld,\"filterTime\":%.3f,\"time\":%.3f,\"engine\":\"%s\",\"device\":"
+        "\"%s\",\"steps\":%d,\"transforms\":%d}",
+        (long long)frames->request.sequence, (long long)p->rows, (long long)p->columns, p->channels,
+        (long long)picture_filter_spectrum_rows(frames->filter),
+        (long long)picture_filter_spectrum_columns(frames->filter), filter_time * 1e3, time * 1e3,
+        weft_engine_name(frames->engine), weft_device_name(frames->device), frames->steps,
+        frames->transforms);
+    header[length] = ' ';
+}
+
+static weft_status compute(live_frames *frames, char *text, live_answer *answer) {
+    live_plane plane;
+    live_request *request = &frames->request;
+    WEFT_TRY(live_request_parse(text, request));
+    WEFT_TRY(live_source_plane(frames->source, request->axis, request->index, &plane));
+    WEFT_TRY(make_filter(frames, &plane));
+    const size_t pixels = (size_t)(plane.rows * plane.columns * plane.channels);
+    const size_t frequencies = (size_t)picture_filter_spectrum_rows(frames->filter) *
+                               (size_t)picture_filter_spectrum_columns(frames->filter) *
+                               (size_t)plane.channels;
+    answer->count = LIVE_HEADER_BYTES + pixels + frequencies;
+    answer->bytes = malloc(answer->count);
+    if (answer->bytes == NULL) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a frame");
+    const filter wanted = {.rank = 2, .parts = request->parts, .part = request->part};
+    unsigned char *picture = (unsigned char *)answer->bytes + LIVE_HEADER_BYTES;
+    const double begin = weft_clock();
+    WEFT_TRY(picture_filter_set(frames->filter, &wanted));
+    const double set = weft_clock();
+    WEFT_TRY(picture_filter_run(frames->filter, plane.samples, picture, picture + pixels));
+    write_header(frames, set - begin, weft_clock() - begin, answer->bytes);
+    answer->status = LIVE_OK;
+    answer->type = "application/octet-stream";
+    return WEFT_SUCCESS;
+}
+
+void live_frames_answer(live_frames *frames, char *request, live_answer *answer) {
+    *answer = (live_answer){0};
+    const weft_status status = compute(frames, request, answer);
+    if (status == WEFT_SUCCESS) return;
+    free(answer->bytes);
+    answer->status = status == WEFT_ERROR_INVALID_ARGUMENT || status == WEFT_ERROR_UNSUPPORTED
+                         ? LIVE_REFUSED
+                         : LIVE_FAILED;
+    answer->type = "text/plain; charset=utf-8";
+    answer->bytes = strdup(weft_thread_error());
+    answer->count = answer->bytes != NULL ? strlen(answer->bytes) : 0;
+}
+
+char *live_frames_describe(live_frames *frames, const char *name) {
+    static const weft_device shown[] = {WEFT_HOST, WEFT_OPENCL, WEFT_CUDA};
+    const char *slash = strrchr(name, '/');
+    int64_t n[3];
+    const int axes = live_source_axes(frames->source, n);
+    json_t *devices = json_array(), *extents = json_array();
+    json_t *label = json_string(slash != NULL ? slash + 1 : name);
+    if (label == NULL) label = json_string("a file"); /* its name is not UTF-8 */
+    for (size_t d = 0; d < sizeof shown / sizeof *shown; d++)
+        if (weft_device_probe(shown[d], NULL) == WEFT_SUCCESS)
+            json_array_append_new(devices, json_string(weft_device_name(shown[d])));
+    for (int a = 0; a < axes; a++) json_array_append_new(extents, json_integer(n[a]));
+    json_t *document =
+        json_pack("{s:s, s:o, s:i, s:o, s:o}", "version", weft_version(), "name", label,
+                  "mostFilters", LIVE_MOST_PARTS, "extents", extents, "devices", devices);
+    char *text = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
+    json_decref(document);
+    return text;
+}

@@ -1,0 +1,161 @@
+"""The page of weft live in headless Chromium: sliders, keys, the brush, and what it shows.
+
+With WEFT_SCREENSHOT=FILE.png it also leaves a picture of the page: that of docs/live.md.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import unittest
+from pathlib import Path
+
+import numpy as np
+from selenium import webdriver
+from selenium.webdriver import ActionChains
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+from live_server import Server
+from picture_files import read_png, write_png
+from weft_case import Case
+
+FLAGS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1240,880",
+         "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
+SAMPLE = Path(__file__).resolve().parents[2] / "data/camera.png"
+PIXELS = """const c = document.getElementById(arguments[0]);
+const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+return [c.height, c.width, Array.from(d).filter((_, i) => i % 4 === 0)];"""
+
+
+class Page(Case):
+    @classmethod
+    def setUpClass(cls) -> None:
+        options = Options()
+        options.binary_location = shutil.which("chromium")
+        for flag in FLAGS:
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        cls.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        cls.addClassCleanup(cls.driver.quit)
+
+    def open(self, name: str) -> None:
+        self.server = Server(self, name, "--threads", "1")
+        self.driver.get(self.server.url)
+        self.settle()
+
+    def settle(self) -> None:
+        """Waits until what is shown is what was asked for last."""
+        done = "return !busy && !wanted && shown !== null && shown.sequence === sequence;"
+        WebDriverWait(self.driver, 30, 0.02).until(lambda driver: driver.execute_script(done))
+
+    def field(self, name: str):  # noqa: ANN201
+        return self.driver.find_element(By.ID, name)
+
+    def pixels(self, canvas: str = "picture") -> np.ndarray:
+        self.settle()
+        rows, columns, values = self.driver.execute_script(PIXELS, canvas)
+        return np.array(values, "u1").reshape(rows, columns)
+
+    def expected(self, *flags: str) -> np.ndarray:
+        self.succeed("filter", "in.png", "out.png", "--quiet", *flags)
+        return read_png(self.folder / "out.png")
+
+    def assert_shows(self, expected: np.ndarray) -> None:
+        off = np.abs(self.pixels().astype(int) - expected.astype(int))
+        self.assertLessEqual(off.max(), 1)
+
+    def tearDown(self) -> None:
+        said = [entry for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+        self.assertEqual(said, [])
+
+    def test_sliders_keys_and_choices(self) -> None:
+        picture = np.random.default_rng(1).integers(0, 256, (40, 56), "u1")
+        write_png(self.folder / "in.png", picture)
+        self.open("in.png")
+        self.assert_shows(self.expected("--gaussian", "3,1,0"))
+        self.field("sx").send_keys(Keys.ARROW_RIGHT * 5)
+        self.field("angle").send_keys(Keys.ARROW_RIGHT * 30)
+        self.assertEqual(self.driver.find_element(By.CSS_SELECTOR, "output[for=sx]").text, "3.5")
+        self.assert_shows(self.expected("--gaussian", "3.5,1,30"))
+        slider = self.field("sy")
+        ActionChains(self.driver).drag_and_drop_by_offset(slider, slider.size["width"] // 4, 0).perform()
+        self.settle()
+        self.assertGreater(float(slider.get_attribute("value")), 5)
+        self.assert_shows(self.expected("--gaussian", f"3.5,{slider.get_attribute('value')},30"))
+        Select(self.field("kind")).select_by_value("bandpass")
+        Select(self.field("edge")).select_by_value("butterworth")
+        Select(self.field("boundary")).select_by_value("mirror")
+        self.assert_shows(self.expected("--bandpass", "butterworth,0.05,0.2,2", "--boundary", "mirror"))
+        Select(self.field("kind")).select_by_value("wiener")
+        self.assert_shows(self.expected("--wiener", "disc,2,0.01", "--boundary", "mirror"))
+        self.driver.find_element(By.TAG_NAME, "body").send_keys("b")
+        self.assert_shows(picture)
+        self.assertEqual(self.field("before").get_attribute("aria-pressed"), "true")
+        self.field("before").click()
+        self.assert_shows(self.expected("--wiener", "disc,2,0.01", "--boundary", "mirror"))
+        self.assertIn("native on host", self.field("status").text)
+
+    def test_the_brush_by_pointer_and_keys(self) -> None:
+        write_png(self.folder / "in.png", np.random.default_rng(2).integers(0, 256, (64, 64), "u1"))
+        self.open("in.png")
+        Select(self.field("kind")).select_by_value("none")
+        before = self.pixels()
+        view = self.field("brush-view")
+        ActionChains(self.driver).move_to_element_with_offset(view, 60, 40).click_and_hold().move_by_offset(90, 30).release().perform()
+        self.settle()
+        marks = self.driver.execute_script("return stamps();")
+        self.assertGreater(len(marks), 5)
+        notches = [f"--notch={m['u']:.4f},{m['v']:.4f},{m['radius']:.4f}" for m in marks]
+        self.assert_shows(self.expected(*notches))
+        view.send_keys(Keys.ARROW_RIGHT * 3 + Keys.ARROW_UP + " ")
+        self.settle()
+        self.assertEqual(len(self.driver.execute_script("return strokes;")), 2)
+        view.send_keys(Keys.CONTROL, "z")
+        self.assert_shows(self.expected(*notches))
+        self.field("undo").click()
+        np.testing.assert_array_equal(self.pixels(), before)
+        self.assertFalse(self.field("undo").is_enabled())
+
+    def test_slices_and_labels(self) -> None:
+        volume = np.random.default_rng(3).integers(0, 256, (5, 16, 18), "u1")
+        self.save("in.npy", volume)
+        self.open("in.npy")
+        Select(self.field("kind")).select_by_value("none")
+        self.assert_shows(volume[2])
+        self.field("index").send_keys(Keys.ARROW_RIGHT)
+        self.assert_shows(volume[3])
+        Select(self.field("axis")).select_by_value("1")
+        self.assert_shows(volume[:, 8])
+        for control in self.driver.find_elements(By.CSS_SELECTOR, "input, select"):
+            name = control.get_attribute("id")
+            self.assertEqual(len(self.driver.find_elements(By.CSS_SELECTOR, f"label[for={name}]")), 1, name)
+
+    def test_the_end_is_told(self) -> None:
+        write_png(self.folder / "in.png", np.zeros((8, 8), "u1"))
+        self.open("in.png")
+        self.server.clear()
+        self.field("sx").send_keys(Keys.ARROW_RIGHT)
+        WebDriverWait(self.driver, 10).until(lambda _: "has ended" in self.field("problem").text)
+        self.driver.get_log("browser")  # which tells of the refused connection
+
+    def test_a_picture_of_it_all(self) -> None:
+        shutil.copy(SAMPLE, self.folder / "camera.png")
+        self.open("camera.png")
+        self.field("sx").send_keys(Keys.ARROW_RIGHT * 10)
+        self.field("angle").send_keys(Keys.ARROW_RIGHT * 30)
+        view = self.field("brush-view")
+        ActionChains(self.driver).move_to_element_with_offset(view, 20, 60).click_and_hold().move_by_offset(60, 10).release().perform()
+        self.settle()
+        picture = self.driver.get_screenshot_as_png()
+        if "WEFT_SCREENSHOT" in os.environ:
+            Path(os.environ["WEFT_SCREENSHOT"]).write_bytes(picture)
+        wide = "return document.documentElement.scrollWidth <= document.documentElement.clientWidth;"
+        self.assertTrue(self.driver.execute_script(wide))
+
+
+if __name__ == "__main__":
+    unittest.main()
