@@ -931,7 +931,7 @@ typedef enum weft_convolution_mode {
 } weft_convolution_mode;
 
 /* How a convolution is computed. Results of WEFT_WHOLE and WEFT_OVERLAP_SAVE differ by rounding;
- * WEFT_SAMPLES has the error that is asked for. */
+ * WEFT_SAMPLES and WEFT_MULTILEVEL have the error that is asked for. */
 typedef enum weft_convolution_method {
     WEFT_METHOD_AUTO = 0, /* the one that an estimate finds faster, from the shapes and the sizes of
                              this machine's caches; never from the number of threads */
@@ -942,12 +942,20 @@ typedef enum weft_convolution_method {
                              point the boundary does not matter), without deconvolve, on WEFT_HOST in
                              contexts of one process, out of place; WEFT_ERROR_UNSUPPORTED otherwise.
                              Threads share the tiles */
-    WEFT_SAMPLES /* with little communication: each rank convolves its own part of the field,
-                    and sends samples of the result, from which the others interpolate it:
-                    the fewer the farther away. For kernels that are smooth but near 0 and
-                    not given as arrays, WEFT_PERIODIC along all axes, up to 3, on WEFT_HOST;
-                    WEFT_ERROR_UNSUPPORTED otherwise. A kernel's function is then called
-                    during executions */
+    WEFT_SAMPLES,   /* with little communication: each rank convolves its own part of the field,
+                      and sends samples of the result, from which the others interpolate it:
+                      the fewer the farther away. For kernels that are smooth but near 0 and
+                      not given as arrays, WEFT_PERIODIC along all axes, up to 3, on WEFT_HOST;
+                      WEFT_ERROR_UNSUPPORTED otherwise. A kernel's function is then called
+                      during executions */
+    WEFT_MULTILEVEL /* with little communication: the kernel is split into short ones on coarser
+                       and coarser lattices. Each rank convolves its own part of the field, for
+                       which it needs the few points around it; of the last lattice, which is
+                       small, it has all. For kernels that are functions of |k|^2 and smooth but
+                       near 0, not given as functions, WEFT_PERIODIC along all axes, up to 3, on
+                       WEFT_HOST; WEFT_ERROR_UNSUPPORTED otherwise. Lattices halve the extents;
+                       where 2 does not divide all of them (but those of 1 point) it is
+                       WEFT_WHOLE */
 } weft_convolution_method;
 
 /* Where WEFT_SAMPLES keeps samples of the result of a box of sources: in the box all points, and

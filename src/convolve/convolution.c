@@ -2,6 +2,7 @@
 #include "convolve/convolve.h"
 
 #include "compose/compose.h"
+#include "multilevel/multilevel.h"
 #include "plan/agreement.h"
 #include "sampled/sampled.h"
 #include "support/error.h"
@@ -195,7 +196,7 @@ static weft_status create(weft_context ctx, const weft_convolution_problem *prob
     weft_options options = {.struct_size = 0};
     weft_overlap_save *tiles = NULL;
     weft_plan plan = NULL;
-    bool samples = false;
+    bool samples = false, levels = false;
     weft_status status = !c     ? weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution")
                          : !out ? weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                             "weft_convolution_create: convolution is NULL")
@@ -203,12 +204,13 @@ static weft_status create(weft_context ctx, const weft_convolution_problem *prob
     if (status == WEFT_SUCCESS && opt)
         status = weft_versioned_read(weft_options_versions, opt, &options, "options");
     if (status == WEFT_SUCCESS) status = weft_sampled_choose(ctx, c, &options, &samples);
-    if (status == WEFT_SUCCESS && !samples)
+    if (status == WEFT_SUCCESS) status = weft_multilevel_choose(ctx, c, &options, &levels);
+    if (status == WEFT_SUCCESS && !samples && !levels)
         status = weft_overlap_save_choose(ctx, c, &options, &tiles);
     const int sum = status == WEFT_SUCCESS ? checksum(ctx, c, c->problem.kernel.array) : 0;
     status = weft_agree_on(ctx->transport, status,
                            "weft_convolution_create a problem with the checksum", sum);
-    if (status == WEFT_SUCCESS && samples)
+    if (status == WEFT_SUCCESS && (samples || levels))
         status = outline_all(ctx, c, &options, &plan);
     else if (status == WEFT_SUCCESS)
         status = compose(ctx, c, &options, &plan);
@@ -217,7 +219,9 @@ static weft_status create(weft_context ctx, const weft_convolution_problem *prob
         weft_convolved_release(c);
         return status;
     }
-    status = samples ? weft_sampled_create(plan, ctx, c) : finish(plan, c);
+    status = samples  ? weft_sampled_create(plan, ctx, c)
+             : levels ? weft_multilevel_create(plan, ctx, c)
+                      : finish(plan, c);
     plan->convolution = c;
     plan->overlap_save = tiles;
     if (status == WEFT_SUCCESS && tiles) status = weft_overlap_save_prepare(plan);
@@ -253,7 +257,7 @@ static weft_status check(weft_convolution convolution, const char *function) {
 static weft_status set_kernel(weft_plan plan, const void *array) {
     weft_convolved *c = plan->convolution;
     weft_status status = WEFT_SUCCESS;
-    if (plan->transport->simulated && !plan->sampled)
+    if (plan->transport->simulated && !plan->sampled && !plan->multilevel)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "weft_convolution_set_kernel: a plan over simulated ranks can only be "
                          "explained");
@@ -290,6 +294,7 @@ WEFT_API void weft_convolution_destroy(weft_convolution *convolution) {
 void weft_convolution_forget(weft_plan plan) {
     weft_overlap_save_release(plan);
     weft_sampled_destroy(plan->sampled);
+    weft_multilevel_destroy(plan->multilevel);
     weft_plan_destroy(&plan->convolution->kernel_plan);
     if (plan->convolution->array) weft_buffer_destroy(plan, &plan->convolution->array);
     weft_convolved_release(plan->convolution);
@@ -304,4 +309,5 @@ void weft_convolution_add_memory(weft_plan plan, weft_memory *memory) {
     memory->tables += of_kernels.total;
     if (plan->overlap_save) weft_overlap_save_add_memory(plan, memory);
     if (plan->sampled) memory->workspace += weft_sampled_bytes(plan->sampled);
+    if (plan->multilevel) memory->workspace += weft_multilevel_bytes(plan->multilevel);
 }

@@ -2,9 +2,9 @@
  * Convolutions by samples over ranks: random fields, shapes, kernels, sub-domains and trees,
  * against the exact method. Where a tree is dense they agree to rounding; elsewhere the error,
  * relative to what the field could make, falls with the power of `opening` that the interpolation
- * has.
+ * has. And the same by levels, whose error is below the tolerance.
  *
- *   sampled [--cases N] [--seed S] [--case C]
+ *   sampled [--method samples|multilevel] [--cases N] [--seed S] [--case C]
  */
 #include "random_numbers.h"
 
@@ -17,6 +17,7 @@
 #include <string.h>
 
 static int rank, ranks, failures;
+static weft_convolution_method method = WEFT_SAMPLES;
 static weft_context ctx;
 static const double zero[2] = {0, 0};
 
@@ -101,6 +102,28 @@ static void choose(sampled_case *c, int number) {
     }
     c->options.threads = ranks > 2 ? 1 : 1 + random_below(3);
     c->options.decomposition = decompositions[random_below(5)];
+    describe(c, number);
+}
+
+/* Lattices halve the extents; of odd ones the method is the exact one. */
+static void choose_levels(sampled_case *c, int number) {
+    static const int64_t extents[] = {1, 8, 10, 12, 16, 18, 20, 24, 32, 40, 48};
+    static const weft_kernel_kind kinds[] = {WEFT_KERNEL_POISSON, WEFT_KERNEL_SCREENED_POISSON,
+                                             WEFT_KERNEL_RIESZ, WEFT_KERNEL_LAPLACIAN};
+    weft_convolution_problem *p = &c->problem;
+    choose(c, number);
+    p->method = WEFT_MULTILEVEL;
+    for (int a = 0; a < p->rank; a++) p->n[a] = extents[random_below(11)];
+    if (random_below(8) == 0) p->n[0] = 9;
+    p->kernel.kind = kinds[random_below(4)];
+    p->kernel.parameter = p->kernel.kind == WEFT_KERNEL_RIESZ ? -1 : 0.3;
+    p->kernel.discretization = WEFT_STAGGERED;
+    p->fields_fastest = 0;
+    p->pattern = WEFT_GRADED;
+    p->opening = 0;
+    p->interpolation = random_below(3) ? 0 : 4;
+    p->tolerance = pow(10, -(double)random_between(1, p->interpolation ? 3 : 5));
+    c->dense = false;
     describe(c, number);
 }
 
@@ -196,6 +219,8 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--cases") == 0) cases = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--method") == 0 && strcmp(argv[i + 1], "multilevel") == 0)
+            method = WEFT_MULTILEVEL;
         if (strcmp(argv[i], "--seed") == 0) seed = atoi(argv[i + 1]);
         if (strcmp(argv[i], "--case") == 0) only = atoi(argv[i + 1]);
     }
@@ -204,7 +229,10 @@ int main(int argc, char **argv) {
         sampled_case c;
         if (only >= 0 && i != only) continue;
         random_state = (uint64_t)seed * 1000 + (uint64_t)i;
-        choose(&c, i);
+        if (method == WEFT_SAMPLES)
+            choose(&c, i);
+        else
+            choose_levels(&c, i);
         run(&c);
     }
     weft_context_destroy(&ctx);
