@@ -190,6 +190,27 @@ static weft_status outline_all(weft_context ctx, const weft_convolved *c,
     return status;
 }
 
+/* The method, and the plan that there is of it so far: of those with an error the outline of the
+ * exact one. Collective. */
+static weft_status choose_plan(weft_context ctx, weft_convolved *c, const weft_options *options,
+                               weft_convolution_method *method, weft_plan *plan) {
+    const bool compete = weft_methods_compete(ctx, c, options);
+    weft_status status = WEFT_SUCCESS;
+    if (compete || *method == WEFT_SAMPLES || *method == WEFT_MULTILEVEL)
+        WEFT_TRY(outline_all(ctx, c, options, plan));
+    if (compete) status = weft_methods_compare(ctx, *plan, c, method);
+    const bool exact = *method != WEFT_SAMPLES && *method != WEFT_MULTILEVEL;
+    if (*plan && (status != WEFT_SUCCESS || exact)) weft_plan_destroy(plan);
+    return status == WEFT_SUCCESS && exact ? compose(ctx, c, options, plan) : status;
+}
+
+static weft_status finish_by(weft_convolution_method method, weft_plan plan, weft_context ctx,
+                             weft_convolved *c) {
+    if (method == WEFT_SAMPLES) return weft_sampled_create(plan, ctx, c);
+    if (method == WEFT_MULTILEVEL) return weft_multilevel_create(plan, ctx, c);
+    return finish(plan, c);
+}
+
 static weft_status create(weft_context ctx, const weft_convolution_problem *problem,
                           const weft_options *opt, weft_convolution *out) {
     weft_convolved *c = calloc(1, sizeof *c);
@@ -208,20 +229,16 @@ static weft_status create(weft_context ctx, const weft_convolution_problem *prob
     if (status == WEFT_SUCCESS && !samples && !levels)
         status = weft_overlap_save_choose(ctx, c, &options, &tiles);
     const int sum = status == WEFT_SUCCESS ? checksum(ctx, c, c->problem.kernel.array) : 0;
+    weft_convolution_method method = samples ? WEFT_SAMPLES : levels ? WEFT_MULTILEVEL : WEFT_WHOLE;
     status = weft_agree_on(ctx->transport, status,
                            "weft_convolution_create a problem with the checksum", sum);
-    if (status == WEFT_SUCCESS && (samples || levels))
-        status = outline_all(ctx, c, &options, &plan);
-    else if (status == WEFT_SUCCESS)
-        status = compose(ctx, c, &options, &plan);
+    if (status == WEFT_SUCCESS) status = choose_plan(ctx, c, &options, &method, &plan);
     if (status != WEFT_SUCCESS) {
         free(tiles);
         weft_convolved_release(c);
         return status;
     }
-    status = samples  ? weft_sampled_create(plan, ctx, c)
-             : levels ? weft_multilevel_create(plan, ctx, c)
-                      : finish(plan, c);
+    status = finish_by(method, plan, ctx, c);
     plan->convolution = c;
     plan->overlap_save = tiles;
     if (status == WEFT_SUCCESS && tiles) status = weft_overlap_save_prepare(plan);
@@ -299,6 +316,10 @@ void weft_convolution_forget(weft_plan plan) {
     if (plan->convolution->array) weft_buffer_destroy(plan, &plan->convolution->array);
     weft_convolved_release(plan->convolution);
     plan->convolution = NULL;
+}
+
+const char *weft_convolution_note(weft_plan plan) {
+    return plan->convolution ? plan->convolution->note : NULL;
 }
 
 void weft_convolution_add_memory(weft_plan plan, weft_memory *memory) {

@@ -360,6 +360,7 @@ void weft_convolved_release(weft_convolved *c) {
         free(c->wave[a]);
         free(c->turn[a]);
     }
+    free(c->note);
     free(c->snippet);
     free(c->covariance);
     free(c);

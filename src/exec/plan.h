@@ -198,6 +198,8 @@ weft_status weft_plan_take_array(weft_plan plan, int number, const void *array);
  * releases what that has beside the plan, and adds the bytes of it, but not to the total. */
 void weft_convolution_forget(weft_plan plan);
 void weft_convolution_add_memory(weft_plan plan, weft_memory *memory);
+/* A sentence on the choice of a convolution's method, or NULL. */
+const char *weft_convolution_note(weft_plan plan);
 void weft_composition_forget(weft_plan plan);
 void weft_composition_add_memory(weft_plan plan, weft_memory *memory);
 /* weft_execute with WEFT_CONVOLVE. Collective. */

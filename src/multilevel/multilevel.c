@@ -21,8 +21,8 @@ static const char *obstacle(weft_context ctx, const weft_convolved *c, const wef
     return NULL;
 }
 
-weft_status weft_multilevel_choose(weft_context ctx, const weft_convolved *c,
-                                   const weft_options *options, bool *chosen) {
+weft_status weft_multilevel_choose(weft_context ctx, weft_convolved *c, const weft_options *options,
+                                   bool *chosen) {
     const char *why = obstacle(ctx, c, options);
     *chosen = c->problem.method == WEFT_MULTILEVEL;
     if (!*chosen) return WEFT_SUCCESS;
@@ -30,13 +30,15 @@ weft_status weft_multilevel_choose(weft_context ctx, const weft_convolved *c,
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "problem.method is multilevel, but %s; leave problem.method 0", why);
     *chosen = weft_splitting_most_levels(c) > 0;
-    return WEFT_SUCCESS;
+    if (*chosen) return WEFT_SUCCESS;
+    c->note = strdup("method multilevel is the exact one here: 2 does not divide all extents");
+    return c->note ? WEFT_SUCCESS
+                   : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution");
 }
 
 /* ---- making ---- */
 
-/* The box of a rank, with three axes. */
-static weft_region box_of(weft_plan plan, weft_space space, int rank, int axes) {
+weft_region weft_multilevel_box(weft_plan plan, weft_space space, int rank, int axes) {
     weft_region region = {.axes = WEFT_LATTICE_AXES, .n = {1, 1, 1}};
     weft_box box;
     weft_composition_end_box(plan, space, rank, &box);
@@ -63,8 +65,8 @@ static weft_lattice_boxes *find_boxes(const weft_multilevel *m, weft_plan plan, 
     const int ranks = m->transport->size, axes = m->convolved->problem.rank;
     weft_lattice_boxes *boxes = calloc((size_t)ranks, sizeof *boxes);
     for (int r = 0; boxes && r < ranks; r++) {
-        const weft_region source = box_of(plan, WEFT_INPUT, r, axes);
-        const weft_region target = box_of(plan, WEFT_RESULT, r, axes);
+        const weft_region source = weft_multilevel_box(plan, WEFT_INPUT, r, axes);
+        const weft_region target = weft_multilevel_box(plan, WEFT_RESULT, r, axes);
         boxes[r] = weft_lattice_find(&m->splitting, level, &source, &target);
     }
     return boxes;
@@ -135,10 +137,10 @@ weft_status weft_multilevel_create(weft_plan plan, weft_context ctx, const weft_
     status = ctx->transport->ops->split(ctx->transport, 0, ctx->transport->rank, &m->transport);
     WEFT_TRY(weft_agree(ctx->transport, status));
     weft_owe_elsewhere(ctx->transport, m->transport);
-    m->source = box_of(plan, WEFT_INPUT, m->transport->rank, c->problem.rank);
-    m->target = box_of(plan, WEFT_RESULT, m->transport->rank, c->problem.rank);
+    m->source = weft_multilevel_box(plan, WEFT_INPUT, m->transport->rank, c->problem.rank);
+    m->target = weft_multilevel_box(plan, WEFT_RESULT, m->transport->rank, c->problem.rank);
     /* All ranks choose alike: with the box of the first one, which is no smaller than others. */
-    const weft_region first = box_of(plan, WEFT_INPUT, 0, c->problem.rank);
+    const weft_region first = weft_multilevel_box(plan, WEFT_INPUT, 0, c->problem.rank);
     status = weft_multilevel_split(c, &first, m->transport->size, &m->splitting);
     WEFT_TRY(weft_agree(m->transport, status));
     return make_levels(m, plan);

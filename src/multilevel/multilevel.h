@@ -12,7 +12,8 @@
  *   gather.c      the exchange of sources around boxes
  *   tiles.c       convolutions with short kernels, tile by tile
  *   multilevel.c  a convolution from level to level
- *   levels.c      how many there are; costs of this method and of others
+ *   levels.c      how many there are, and what they cost
+ *   compare.c     whether they, samples, or the exact method take least time
  *
  * Grids of one or two axes have three here, the first ones of one point.
  */
@@ -90,13 +91,34 @@ typedef struct weft_multilevel {
     size_t bytes;
 } weft_multilevel;
 
-/* Whether c is done so: by problem.method, and where 2 divides the extents. Not collective. */
-weft_status weft_multilevel_choose(weft_context ctx, const weft_convolved *c,
-                                   const weft_options *options, bool *chosen);
+/* Whether c is done so: by problem.method, and where 2 divides the extents; c->note says where it
+ * does not. Not collective. */
+weft_status weft_multilevel_choose(weft_context ctx, weft_convolved *c, const weft_options *options,
+                                   bool *chosen);
 /* Makes plan->multilevel, of a plan over simulated ranks that has the boxes. Collective. */
 weft_status weft_multilevel_create(weft_plan plan, weft_context ctx, const weft_convolved *c);
 void weft_multilevel_destroy(weft_multilevel *multilevel);
 size_t weft_multilevel_bytes(const weft_multilevel *multilevel);
+
+/* What a rank does in one execution. */
+typedef struct weft_method_cost {
+    double work, bytes, messages; /* operations, sent */
+} weft_method_cost;
+
+/* By the machine record (levels.c). */
+double weft_method_seconds(const weft_method_cost *cost);
+double weft_transform_work(double points); /* there and back */
+weft_method_cost weft_multilevel_cost(const weft_splitting *splitting, const weft_region *box,
+                                      int ranks);
+
+/* Whether c may be convolved with an error, for what it saves: decides *method then, of the plan of
+ * the exact method over simulated ranks, and sets c->note (compare.c). The second is collective. */
+bool weft_methods_compete(weft_context ctx, const weft_convolved *c, const weft_options *options);
+weft_status weft_methods_compare(weft_context ctx, weft_plan outline, weft_convolved *c,
+                                 weft_convolution_method *method);
+
+/* The box of a rank, with three axes. */
+weft_region weft_multilevel_box(weft_plan plan, weft_space space, int rank, int axes);
 
 /* Chooses the number of levels, that of the least estimated time, for ranks whose first one has
  * this box (levels.c). */

@@ -460,7 +460,7 @@ class Misuse(Case):
             ([*given, "--boundary", ",".join(["linear"] * 9)], "--boundary"),
             ([*given, "--mode", "valid"], "add --boundary linear"),
             ([*given, "--boundary", "linear", "--mode", "wide"], "full, same or valid"),
-            ([*given, "--method", "fast"], "auto, whole, overlap-save or samples"),
+            ([*given, "--method", "fast"], "auto, whole, overlap-save, samples or multilevel"),
             ([*given, "--method", "samples"], "the kernel is an array"),
             ([*given, "--tolerance", "0"], "above 0"),
             ([*given, "--opening", "wide"], "above 0"),
