@@ -215,18 +215,22 @@ static void kernels_are_the_sum_of_their_parts(void **state) {
     assert_int_equal(weft_convolved_read(&p, c), WEFT_SUCCESS);
     assert_int_equal(weft_splitting_most_levels(c), 5);
     assert_int_equal(weft_splitting_create(c, 2, 0, &s), WEFT_SUCCESS);
-    double taps = s.tap[0];
-    for (int o = 1; o <= s.span; o++) taps += 2 * s.tap[o];
-    assert_true(fabs(taps - 1) < 1e-14);
+    weft_field_pair pair;
+    assert_true(weft_splitting_pair(&s, 0, &pair) && !weft_splitting_pair(&s, 1, &pair));
+    for (int half = 0; half < 2; half++) {
+        double sum = 0;
+        for (int i = 0; i <= 2 * s.span; i++) sum += s.weight[half][i];
+        assert_true(fabs(sum - 1) < 1e-14);
+    }
     for (int level = 0; level < 2; level++) {
         const double k[3] = {0.3 + random_number() / 4, 1.1, 0.2}, twice[3] = {2 * k[0], 2.2, 0.4};
         const weft_angles here = {{&k[0], &k[1], &k[2]}, {1, 1, 1}};
         const weft_angles next = {{&twice[0], &twice[1], &twice[2]}, {1, 1, 1}};
         double whole, part, rest, spline = 1;
-        assert_int_equal(weft_splitting_symbol(&s, level, &here, &whole), WEFT_SUCCESS);
-        assert_int_equal(weft_splitting_near(&s, level, &here, &part), WEFT_SUCCESS);
-        assert_int_equal(weft_splitting_symbol(&s, level + 1, &next, &rest), WEFT_SUCCESS);
-        for (int a = 0; a < 3; a++) spline *= weft_spline_symbol(&s, k[a]);
+        assert_int_equal(weft_splitting_symbol(&s, &pair, level, &here, &whole), WEFT_SUCCESS);
+        assert_int_equal(weft_splitting_near(&s, &pair, level, &here, &part), WEFT_SUCCESS);
+        assert_int_equal(weft_splitting_symbol(&s, &pair, level + 1, &next, &rest), WEFT_SUCCESS);
+        for (int a = 0; a < 3; a++) spline *= weft_spline_symbol(&s, false, k[a]);
         assert_true(fabs(part + spline * spline * rest - whole) < 1e-12 * fabs(whole));
     }
     weft_splitting_release(&s);

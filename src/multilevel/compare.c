@@ -64,8 +64,7 @@ static weft_status cost_of_levels(const weft_convolved *c, const weft_region *bo
                                   weft_method_cost *cost) {
     weft_splitting splitting = {.levels = 0};
     weft_status status = WEFT_ERROR_UNSUPPORTED;
-    if (weft_convolved_is_radial(c) && weft_splitting_most_levels(c) > 0)
-        status = weft_multilevel_split(c, box, ranks, &splitting);
+    if (weft_multilevel_possible(c)) status = weft_multilevel_split(c, box, ranks, &splitting);
     if (status == WEFT_SUCCESS) *cost = weft_multilevel_cost(&splitting, box, ranks);
     weft_splitting_release(&splitting);
     return status;

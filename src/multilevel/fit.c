@@ -19,6 +19,7 @@ static const double pi = 3.14159265358979323846;
 /* The least-squares problem, over the angles 2 pi i / grid, i up to grid / 2. */
 typedef struct fit {
     const weft_splitting *splitting;
+    const weft_field_pair *pair;
     int level, grid;
     int64_t terms[WEFT_LATTICE_AXES], twice[WEFT_LATTICE_AXES]; /* cosines, and of products */
     double angle[WEFT_NEAR_RADIUS * 4 + 1];
@@ -31,34 +32,37 @@ typedef struct fit {
 
 /* ---- what counts ---- */
 
-/* The share that goes astray along an axis, relative to the rest; outside: < 0. */
-static double astray(const weft_splitting *s, double angle) {
-    if (angle > pi / 2 - 1e-9) return -1;
-    const double ratio = weft_spline_symbol(s, pi - angle) / weft_spline_symbol(s, angle);
+/* The share of a field that goes astray along an axis, relative to the rest. */
+static double astray(const weft_splitting *s, bool half, double angle) {
+    const double ratio =
+        weft_spline_symbol(s, half, pi - angle) / weft_spline_symbol(s, half, angle);
     return ratio * ratio;
 }
 
-/* The fourth power of what the filters of the levels above leave. */
-static double damped(const fit *f, double angle) {
+/* The square of what the filters of the levels above leave of a field. */
+static double damped(const fit *f, bool half, double angle) {
     double product = 1;
     for (int l = 1; l <= f->level; l++)
-        product *= weft_spline_symbol(f->splitting, ldexp(angle, -l));
-    product *= product;
+        product *= weft_spline_symbol(f->splitting, half, ldexp(angle, -l));
     return product * product;
 }
 
 static double weight_at(const fit *f, const int64_t *index) {
-    double all = 1, factor = 1;
+    const weft_splitting *s = f->splitting;
+    const bool *to = s->half[f->pair->to], *from = s->half[f->pair->from];
+    double up = 1, down = 1, factor = 1;
     bool outside = false;
     for (int a = 0; a < WEFT_LATTICE_AXES; a++) {
-        if (!f->splitting->active[a]) continue;
+        if (!s->active[a]) continue;
         const double angle = f->angles.angle[a][index[a]];
-        const double share = astray(f->splitting, angle);
-        outside = outside || share < 0;
-        all *= 1 + share;
-        factor *= damped(f, angle) * (index[a] == 0 || 2 * index[a] == f->grid ? 1 : 2);
+        factor *= damped(f, to[a], angle) * damped(f, from[a], angle) *
+                  (index[a] == 0 || 2 * index[a] == f->grid ? 1 : 2);
+        outside = outside || angle > pi / 2 - 1e-9;
+        if (outside) continue;
+        up *= 1 + astray(s, to[a], angle);
+        down *= 1 + astray(s, from[a], angle);
     }
-    return factor * (outside ? 1 : fmin(1, 2 * (all - 1)));
+    return factor * (outside ? 1 : fmin(1, up + down - 2));
 }
 
 static void find_weights(fit *f) {
@@ -76,7 +80,7 @@ static void find_weights(fit *f) {
 static void find_unknowns(fit *f) {
     const weft_convolved *c = f->splitting->convolved;
     const int64_t *n = f->terms;
-    bool alike = c->problem.rank == WEFT_LATTICE_AXES;
+    bool alike = c->problem.rank == WEFT_LATTICE_AXES && f->splitting->fields == 1;
     for (int a = 0; a < c->problem.rank; a++)
         alike = alike && c->problem.n[a] > 1 &&
                 fabs(c->axis[a].spacing - c->axis[0].spacing) < 1e-12 * c->axis[0].spacing;
@@ -93,14 +97,19 @@ static void find_unknowns(fit *f) {
             }
 }
 
-/* The sum over all angles of the weight times the cosines of two terms. */
+/* The sum over all angles of the weight times two terms: products of cosines are those of the sum
+ * and of the difference, products of sines too, with the sum's subtracted. */
 static double product_of(const fit *f, const int64_t *m, const int64_t *k) {
     double sum = 0;
     for (int signs = 0; signs < 8; signs++) {
         int64_t at = 0;
-        for (int a = 0; a < WEFT_LATTICE_AXES; a++)
-            at = at * f->twice[a] + (signs >> a & 1 ? m[a] + k[a] : llabs(m[a] - k[a]));
-        sum += f->products[at];
+        double sign = 1;
+        for (int a = 0; a < WEFT_LATTICE_AXES; a++) {
+            const bool half = f->pair->half[a], of_sum = signs >> a & 1;
+            at = at * f->twice[a] + (of_sum ? m[a] + k[a] + half : llabs(m[a] - k[a]));
+            if (half && of_sum) sign = -sign;
+        }
+        sum += sign * f->products[at];
     }
     return sum / 8;
 }
@@ -130,7 +139,7 @@ static void fill_matrix(fit *f) {
             term_of(f, j, k);
             f->matrix[(size_t)f->unknown[i] * n + (size_t)f->unknown[j]] += product_of(f, m, k);
         }
-        for (int a = 0; a < WEFT_LATTICE_AXES; a++) share *= m[a] > 0 ? 0.5 : 1;
+        for (int a = 0; a < WEFT_LATTICE_AXES; a++) share *= m[a] > 0 || f->pair->half[a] ? 0.5 : 1;
         f->matrix[(size_t)f->unknown[i] * (n + 1)] += ridge * all * share;
     }
 }
@@ -159,12 +168,14 @@ static weft_status solve(double *a, int n, double *x) {
 
 /* ---- memory ---- */
 
-static weft_status begin(const weft_splitting *s, int level, fit *f) {
+static weft_status begin(const weft_splitting *s, const weft_field_pair *pair, int level, fit *f) {
     int64_t terms = 1, twice = 1;
-    *f = (fit){.splitting = s, .level = level, .grid = s->radius > 8 ? 48 : 32, .points = 1};
+    *f = (fit){
+        .splitting = s, .pair = pair, .level = level, .grid = s->radius > 8 ? 48 : 32, .points = 1};
+    weft_splitting_terms(s, pair, f->terms);
     for (int i = 0; i <= f->grid / 2; i++) f->angle[i] = 2 * pi * i / f->grid;
     for (int a = 0; a < WEFT_LATTICE_AXES; a++) {
-        f->terms[a] = s->active[a] ? s->radius + 1 : 1;
+
         f->twice[a] = s->active[a] ? 2 * s->radius + 1 : 1;
         f->angles.angle[a] = f->angle;
         f->angles.count[a] = s->active[a] ? f->grid / 2 + 1 : 1;
@@ -196,10 +207,11 @@ static void end(fit *f) {
 /* near[level] from the symbol; f->symbol becomes weight times symbol. */
 static weft_status find_near(fit *f, double *near) {
     const int64_t terms = f->terms[X] * f->terms[Y] * f->terms[Z];
+    static const bool whole[WEFT_LATTICE_AXES] = {false, false, false};
     double *sums = f->right + terms;
-    WEFT_TRY(weft_tensor_cosines(&f->angles, f->twice, true, f->weight, f->products));
+    WEFT_TRY(weft_tensor_waves(&f->angles, f->twice, whole, true, f->weight, f->products));
     for (int64_t i = 0; i < f->points; i++) f->symbol[i] *= f->weight[i];
-    WEFT_TRY(weft_tensor_cosines(&f->angles, f->terms, true, f->symbol, sums));
+    WEFT_TRY(weft_tensor_waves(&f->angles, f->terms, f->pair->half, true, f->symbol, sums));
     memset(f->right, 0, (size_t)f->unknowns * sizeof *f->right);
     for (int64_t i = 0; i < terms; i++) f->right[f->unknown[i]] += sums[i];
     fill_matrix(f);
@@ -228,26 +240,23 @@ static void find_error(const fit *f, const double *near, double *square, double 
             }
 }
 
-weft_status weft_splitting_fit(weft_splitting *s, int level, double *square, double *smooth) {
+weft_status weft_splitting_fit(weft_splitting *s, const weft_field_pair *pair, int level,
+                               double *square, double *smooth) {
     fit f;
     double *near = NULL;
-    weft_status status = begin(s, level, &f);
-    free(s->near[level]);
-    s->near[level] = NULL;
+    weft_status status = begin(s, pair, level, &f);
     if (status == WEFT_SUCCESS) {
-        const size_t bytes = (size_t)(f.terms[X] * f.terms[Y] * f.terms[Z]) * sizeof *near;
-        s->near[level] = malloc(bytes);
         near = malloc((size_t)f.points * sizeof *near);
-        if (!near || !s->near[level])
-            status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory to split a kernel");
+        if (!near) status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory to split a kernel");
     }
-    if (status == WEFT_SUCCESS) status = weft_splitting_symbol(s, level, &f.angles, f.symbol);
+    if (status == WEFT_SUCCESS) status = weft_splitting_symbol(s, pair, level, &f.angles, f.symbol);
     if (status == WEFT_SUCCESS) {
+        int64_t terms[WEFT_LATTICE_AXES];
         find_weights(&f);
-        status = find_near(&f, s->near[level]);
+        status = find_near(&f, s->near[level] + weft_splitting_terms(s, pair, terms));
     }
-    if (status == WEFT_SUCCESS) status = weft_splitting_near(s, level, &f.angles, near);
-    if (status == WEFT_SUCCESS) status = weft_splitting_symbol(s, level, &f.angles, f.symbol);
+    if (status == WEFT_SUCCESS) status = weft_splitting_near(s, pair, level, &f.angles, near);
+    if (status == WEFT_SUCCESS) status = weft_splitting_symbol(s, pair, level, &f.angles, f.symbol);
     if (status == WEFT_SUCCESS) {
         f.symbol[0] = 0;
         find_error(&f, near, square, smooth);

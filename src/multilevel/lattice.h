@@ -45,10 +45,10 @@ static inline int64_t weft_lattice_place(int64_t at, int64_t lo, int64_t n, int6
  * is added in `fine`, from it. Arrays are of one field; coarse and fine ones are of the regions.
  * scratch: room for weft_transfer_scratch numbers. */
 int64_t weft_transfer_scratch(const weft_region *around, const weft_region *coarse, int parts);
-void weft_transfer_down(const weft_splitting *splitting, const int64_t *period, int parts,
-                        const weft_region *around, const double *sources, const weft_region *coarse,
-                        double *sums, double *scratch);
-void weft_transfer_up(const weft_splitting *splitting, const int64_t *period, int parts,
+void weft_transfer_down(const weft_splitting *splitting, int field, const int64_t *period,
+                        int parts, const weft_region *around, const double *sources,
+                        const weft_region *coarse, double *sums, double *scratch);
+void weft_transfer_up(const weft_splitting *splitting, int field, const int64_t *period, int parts,
                       const weft_region *coarse, const double *values, const weft_region *fine,
                       double *result, double *scratch);
 

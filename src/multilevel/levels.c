@@ -32,7 +32,8 @@ static void add_level(const weft_splitting *s, int level, const weft_region *box
     const weft_convolution_problem *p = &s->convolved->problem;
     const weft_lattice_boxes b = weft_lattice_find(s, level, box, box);
     const double around = (double)weft_region_elements(&b.around);
-    const double numbers = (s->convolved->real ? 1 : 2) * (double)(p->batch > 0 ? p->batch : 1);
+    const double numbers =
+        (s->convolved->real ? 1 : 2) * s->fields * (double)(p->batch > 0 ? p->batch : 1);
     const bool last = level == s->levels;
     const int partners = last || ranks < NEIGHBOURS ? ranks - 1 : NEIGHBOURS;
     cost->work += weft_transform_work(around) * numbers;

@@ -9,6 +9,14 @@
 
 /* ---- the choice ---- */
 
+static const char *kernel_obstacle(const weft_convolved *c) {
+    const weft_convolution_kernel *k = &c->problem.kernel;
+    if (k->kind != WEFT_KERNEL_ELASTIC)
+        return weft_convolved_is_radial(c) ? NULL : "the kernel is no real function of |k|^2";
+    if (k->discretization == WEFT_STAGGERED) return NULL;
+    return "kernel elastic has ripples unless kernel.discretization is WEFT_STAGGERED";
+}
+
 /* Why it cannot be done by levels, or NULL. */
 static const char *obstacle(weft_context ctx, const weft_convolved *c, const weft_options *o) {
     const weft_convolution_problem *p = &c->problem;
@@ -17,8 +25,11 @@ static const char *obstacle(weft_context ctx, const weft_convolved *c, const wef
     if (p->rank > WEFT_LATTICE_AXES) return "problem.rank is more than 3";
     for (int a = 0; a < p->rank; a++)
         if (p->boundary[a] != WEFT_PERIODIC) return "an axis is not periodic";
-    if (!weft_convolved_is_radial(c)) return "the kernel is no real function of |k|^2";
-    return NULL;
+    return kernel_obstacle(c);
+}
+
+bool weft_multilevel_possible(const weft_convolved *c) {
+    return !kernel_obstacle(c) && weft_splitting_most_levels(c) > 0;
 }
 
 weft_status weft_multilevel_choose(weft_context ctx, weft_convolved *c, const weft_options *options,
@@ -50,7 +61,7 @@ weft_region weft_multilevel_box(weft_plan plan, weft_space space, int rank, int 
 }
 
 static double *reserve(weft_multilevel *m, weft_status *status, int64_t points) {
-    const size_t bytes = (size_t)(points * m->parts) * sizeof(double);
+    const size_t bytes = (size_t)(points * m->parts * m->fields) * sizeof(double);
     double *memory = *status == WEFT_SUCCESS ? calloc(bytes + sizeof(double), 1) : NULL;
     if (!memory && *status == WEFT_SUCCESS)
         *status =
@@ -118,8 +129,9 @@ static weft_status make_levels(weft_multilevel *m, weft_plan plan) {
         for (int a = 0; a < WEFT_LATTICE_AXES; a++)
             l->period[a] = weft_lattice_period(&m->splitting, i, a);
         if (boxes) l->boxes = boxes[m->transport->rank];
-        weft_keep(&status, weft_gathering_create(m->transport, p->precision == WEFT_SINGLE, 1,
-                                                 m->parts, l->period, boxes, &l->gathering));
+        weft_keep(&status,
+                  weft_gathering_create(m->transport, p->precision == WEFT_SINGLE, m->fields,
+                                        m->parts, l->period, boxes, &l->gathering));
         if (status == WEFT_SUCCESS) status = make_level(m, i, plan->call.options.threads);
     }
     if (status == WEFT_SUCCESS) status = make_scratch(m);
@@ -134,6 +146,7 @@ weft_status weft_multilevel_create(weft_plan plan, weft_context ctx, const weft_
     WEFT_TRY(weft_agree(ctx->transport, status));
     m->convolved = c;
     m->parts = c->real ? 1 : 2;
+    m->fields = weft_convolved_fields(c, true);
     status = ctx->transport->ops->split(ctx->transport, 0, ctx->transport->rank, &m->transport);
     WEFT_TRY(weft_agree(ctx->transport, status));
     weft_owe_elsewhere(ctx->transport, m->transport);
@@ -169,23 +182,52 @@ size_t weft_multilevel_bytes(const weft_multilevel *m) {
 
 /* ---- running ---- */
 
+/* Where number i of a member, fields one after the other, is in the caller's array. */
+static int64_t place_of(const weft_multilevel *m, int64_t numbers, int64_t i) {
+    const int64_t part = i % m->parts, point = i % numbers / m->parts, field = i / numbers;
+    if (m->fields == 1 || !m->convolved->problem.fields_fastest) return i;
+    return (point * m->fields + field) * m->parts + part;
+}
+
 static void load(const weft_multilevel *m, const void *in, int64_t member) {
     const int64_t numbers = weft_region_elements(&m->source) * m->parts;
+    const int64_t all = numbers * m->fields, first = member * all;
     double *own = m->level[0].own;
     if (m->convolved->problem.precision == WEFT_SINGLE)
-        for (int64_t i = 0; i < numbers; i++)
-            own[i] = (double)((const float *)in)[member * numbers + i];
-    else if (numbers > 0)
-        memcpy(own, (const double *)in + member * numbers, (size_t)numbers * sizeof *own);
+        for (int64_t i = 0; i < all; i++)
+            own[i] = (double)((const float *)in)[first + place_of(m, numbers, i)];
+    else
+        for (int64_t i = 0; i < all; i++)
+            own[i] = ((const double *)in)[first + place_of(m, numbers, i)];
 }
 
 static void store(const weft_multilevel *m, void *out, int64_t member) {
     const int64_t numbers = weft_region_elements(&m->target) * m->parts;
+    const int64_t all = numbers * m->fields, first = member * all;
     const double *made = m->level[0].made;
     if (m->convolved->problem.precision == WEFT_SINGLE)
-        for (int64_t i = 0; i < numbers; i++) ((float *)out)[member * numbers + i] = (float)made[i];
-    else if (numbers > 0)
-        memcpy((double *)out + member * numbers, made, (size_t)numbers * sizeof *made);
+        for (int64_t i = 0; i < all; i++)
+            ((float *)out)[first + place_of(m, numbers, i)] = (float)made[i];
+    else
+        for (int64_t i = 0; i < all; i++)
+            ((double *)out)[first + place_of(m, numbers, i)] = made[i];
+}
+
+/* A level's sources to the next one's, and results back. */
+static void transfer(const weft_multilevel *m, const weft_level *l, bool down) {
+    const weft_level *next = l + 1;
+    const weft_region *from = down ? &l->boxes.around : &next->tiles.made;
+    const weft_region *to = down ? &next->boxes.own : &l->boxes.made;
+    const int64_t of_from = weft_region_elements(from) * m->parts;
+    const int64_t of_to = weft_region_elements(to) * m->parts;
+    if (of_to <= 0) return;
+    for (int f = 0; f < m->fields; f++)
+        if (down)
+            weft_transfer_down(&m->splitting, f, l->period, m->parts, from, l->around + f * of_from,
+                               to, next->own + f * of_to, m->scratch);
+        else
+            weft_transfer_up(&m->splitting, f, l->period, m->parts, from, next->made + f * of_from,
+                             to, l->made + f * of_to, m->scratch);
 }
 
 /* Sources to all lattices, each with those around the boxes. */
@@ -197,10 +239,7 @@ static weft_status go_down(weft_plan plan) {
         weft_keep(&status, weft_gathering_run(&l->gathering, l->own, l->around, &plan->recorder));
         if (i == m->splitting.levels) break;
         const double begin = weft_clock();
-        const weft_region *own = &m->level[i + 1].boxes.own;
-        if (weft_region_elements(own) > 0)
-            weft_transfer_down(&m->splitting, l->period, m->parts, &l->boxes.around, l->around, own,
-                               m->level[i + 1].own, m->scratch);
+        transfer(m, l, true);
         weft_record(&plan->recorder, WEFT_PHASE_LOCAL, WEFT_NO_PARTNER, begin);
     }
     return status;
@@ -214,9 +253,7 @@ static weft_status go_up(weft_plan plan) {
         double begin = weft_clock();
         WEFT_TRY(weft_near_tiles_run(&l->tiles, l->around, l->made));
         begin = weft_record(&plan->recorder, WEFT_PHASE_FFT, WEFT_NO_PARTNER, begin);
-        if (i < m->splitting.levels && weft_region_elements(&l->boxes.made) > 0)
-            weft_transfer_up(&m->splitting, l->period, m->parts, &l[1].tiles.made, l[1].made,
-                             &l->boxes.made, l->made, m->scratch);
+        if (i < m->splitting.levels) transfer(m, l, false);
         weft_record(&plan->recorder, WEFT_PHASE_LOCAL, WEFT_NO_PARTNER, begin);
     }
     return WEFT_SUCCESS;

@@ -50,16 +50,19 @@ size_t weft_gathering_bytes(const weft_gathering *gathering);
 
 /* A convolution with a kernel in a box, from the sources around it (tiles.c). */
 typedef struct weft_near_tiles {
-    weft_context context; /* of this process alone */
-    weft_plan plan;       /* of a tile's cyclic convolution */
+    weft_context context;            /* of this process alone */
+    weft_plan plan;                  /* of a tile's cyclic convolution */
+    const weft_splitting *splitting; /* not owned */
     int parts, reach[WEFT_LATTICE_AXES];
-    int64_t n[WEFT_LATTICE_AXES];    /* points of a tile */
-    int64_t skip[WEFT_LATTICE_AXES]; /* of these the first ones, and as many at the end, are not
-                                        the result's; 0 where a tile has all of the axis */
+    int64_t waves[WEFT_LATTICE_AXES]; /* of a tile's spectrum */
+    double *turn[WEFT_LATTICE_AXES];  /* [waves] pairs: exp(i k / 2) */
+    int64_t n[WEFT_LATTICE_AXES];     /* points of a tile */
+    int64_t skip[WEFT_LATTICE_AXES];  /* of these the first ones, and as many at the end, are not
+                                         the result's; 0 where a tile has all of the axis */
     int64_t period[WEFT_LATTICE_AXES];
     weft_region made, around;
     double *array;   /* a tile */
-    double *factors; /* its spectrum's */
+    double *factors; /* of its spectrum, for each pair of fields */
     size_t bytes;
 } weft_near_tiles;
 
@@ -69,7 +72,7 @@ weft_status weft_near_tiles_create(const weft_splitting *splitting, int level,
                                    const weft_lattice_boxes *boxes, int64_t edge, int threads,
                                    weft_near_tiles *tiles);
 void weft_near_tiles_destroy(weft_near_tiles *tiles);
-/* made gets the result; arrays are of one field. */
+/* made gets the result; fields lie one after the other. */
 weft_status weft_near_tiles_run(const weft_near_tiles *tiles, const double *around, double *made);
 
 typedef struct weft_level {
@@ -84,12 +87,15 @@ typedef struct weft_multilevel {
     weft_transport *transport; /* of its own; the plan's is that of simulated ranks */
     const weft_convolved *convolved;
     weft_splitting splitting;
-    int parts; /* numbers of an element */
+    int parts, fields; /* numbers of an element, fields of a point */
     weft_region source, target;
     weft_level *level; /* [splitting.levels + 1] */
     double *scratch;
     size_t bytes;
 } weft_multilevel;
+
+/* Whether the kernel can be split into levels, and 2 divides the extents. */
+bool weft_multilevel_possible(const weft_convolved *c);
 
 /* Whether c is done so: by problem.method, and where 2 divides the extents; c->note says where it
  * does not. Not collective. */

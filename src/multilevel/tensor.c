@@ -41,8 +41,9 @@ weft_status weft_tensor_apply(const double *const matrix[WEFT_LATTICE_AXES],
                   : WEFT_SUCCESS;
 }
 
-weft_status weft_tensor_cosines(const weft_angles *angles, const int64_t count[WEFT_LATTICE_AXES],
-                                bool transposed, const double *in, double *out) {
+weft_status weft_tensor_waves(const weft_angles *angles, const int64_t count[WEFT_LATTICE_AXES],
+                              const bool half[WEFT_LATTICE_AXES], bool transposed, const double *in,
+                              double *out) {
     double *matrix[WEFT_LATTICE_AXES] = {NULL};
     weft_status status = WEFT_SUCCESS;
     for (int a = 0; a < WEFT_LATTICE_AXES && status == WEFT_SUCCESS; a++) {
@@ -53,7 +54,8 @@ weft_status weft_tensor_cosines(const weft_angles *angles, const int64_t count[W
         for (int64_t i = 0; i < at && matrix[a]; i++)
             for (int64_t m = 0; m < terms; m++)
                 matrix[a][transposed ? m * at + i : i * terms + m] =
-                    cos((double)m * angles->angle[a][i]);
+                    half[a] ? sin(((double)m + 0.5) * angles->angle[a][i])
+                            : cos((double)m * angles->angle[a][i]);
     }
     if (status == WEFT_SUCCESS)
         status =

@@ -5,6 +5,7 @@
 #include "multilevel/multilevel.h"
 
 #include "support/error.h"
+#include "support/pair.h"
 #include "support/topology.h"
 
 #include <math.h>
@@ -27,7 +28,8 @@ static double cost_of(const weft_near_tiles *t) {
         kept *= (double)t->made.n[a];
         passes += log2((double)t->n[a]);
     }
-    const double bytes = (double)(t->n[X] * t->n[Y] * t->n[Z] * t->parts) * sizeof(double);
+    const double bytes =
+        (double)(t->n[X] * t->n[Y] * t->n[Z] * t->parts * t->splitting->fields) * sizeof(double);
     return points / kept * passes * (2 * bytes > (double)weft_topology_get()->l2 ? 1.5 : 1);
 }
 
@@ -59,50 +61,118 @@ static void choose_edge(weft_near_tiles *t, int64_t edge) {
 
 /* ---- making ---- */
 
+/* exp(i k / 2) for each axis along which a field lies half a point lower, all multiplied. */
+static weft_pair turn_of(const weft_near_tiles *t, int field, const int64_t *index) {
+    weft_pair turn = {1, 0};
+    for (int a = 0; a < WEFT_LATTICE_AXES; a++) {
+        const double *x = t->turn[a] + 2 * index[a];
+        if (t->splitting->half[field][a]) turn = weft_pair_times(turn, (weft_pair){x[0], x[1]});
+    }
+    return turn;
+}
+
+/* The strains that stresses make: symbols of pairs of fields, at the places of both. */
+static void multiply_fields(const weft_fields_run *run, void *tiles) {
+    const weft_near_tiles *t = tiles;
+    const int64_t *count = t->waves, all = count[X] * count[Y] * count[Z];
+    const int fields = t->splitting->fields;
+    int64_t index[WEFT_LATTICE_AXES];
+    memcpy(index, run->index, sizeof index);
+    for (int64_t i = 0; i < run->count; i++) {
+        weft_pair in[WEFT_SPLIT_FIELDS], turn[WEFT_SPLIT_FIELDS], out[WEFT_SPLIT_FIELDS] = {{0, 0}};
+        index[run->axis] = run->index[run->axis] + i;
+        const double *symbol = t->factors + (index[X] * count[Y] + index[Y]) * count[Z] + index[Z];
+        for (int f = 0; f < fields; f++) {
+            turn[f] = turn_of(t, f, index);
+            in[f] = weft_pair_times(turn[f], weft_pair_at(run->in[f], false, i * run->in_stride)) *
+                    t->splitting->twice[f];
+        }
+        for (int to = 0; to < fields; to++)
+            for (int from = to; from < fields; from++, symbol += all) {
+                out[to] += *symbol * in[from];
+                if (from > to) out[from] += *symbol * in[to];
+            }
+        for (int f = 0; f < fields; f++)
+            weft_pair_set(run->out[f], false, i * run->out_stride,
+                          weft_pair_times(weft_pair_conjugate(turn[f]), out[f]));
+    }
+}
+
 static weft_status make_plan(const weft_splitting *s, int threads, weft_near_tiles *t) {
-    const weft_operator multiply = {.kind = WEFT_OPERATOR_ARRAY};
+    const weft_operator by_array = {.kind = WEFT_OPERATOR_ARRAY};
+    const weft_operator by_matrix = {
+        .kind = WEFT_OPERATOR_MATRIX, .matrix = multiply_fields, .argument = t};
+    const bool one = t->splitting->fields == 1;
     const weft_problem problem = {.rank = WEFT_LATTICE_AXES,
                                   .n = {t->n[X], t->n[Y], t->n[Z]},
                                   .kind = s->convolved->real ? WEFT_R2C : WEFT_C2C,
-                                  .spectral = {&multiply, 1}};
+                                  .fields = one ? 0 : t->splitting->fields,
+                                  .spectral = {one ? &by_array : &by_matrix, 1}};
     const weft_options options = {.threads = threads, .engine = WEFT_ENGINE_NATIVE, .convolve = 1};
     weft_memory memory;
     WEFT_TRY(weft_context_create(NULL, &t->context));
     WEFT_TRY(weft_plan_create(t->context, &problem, &options, &t->plan));
-    WEFT_TRY(weft_plan_set_array(t->plan, 0, t->factors));
+    if (one) WEFT_TRY(weft_plan_set_array(t->plan, 0, t->factors));
     WEFT_TRY(weft_plan_memory(t->plan, &memory));
     t->bytes += memory.total;
     return WEFT_SUCCESS;
 }
 
-/* The kernel's symbol at the tile's wavenumbers, over the points that there and back multiply by.
+/* The kernel's symbols at the tile's wavenumbers, over the points that there and back multiply by.
  */
 static weft_status make_factors(const weft_splitting *s, int level, weft_near_tiles *t) {
-    const int64_t count[WEFT_LATTICE_AXES] = {t->n[X], t->n[Y],
-                                              s->convolved->real ? t->n[Z] / 2 + 1 : t->n[Z]};
-    const int64_t all = count[X] * count[Y] * count[Z];
-    double *angle = malloc((size_t)(count[X] + count[Y] + count[Z]) * sizeof *angle), *to = angle;
-    weft_angles angles = {.count = {count[X], count[Y], count[Z]}};
+    const int64_t all = t->waves[X] * t->waves[Y] * t->waves[Z];
+    weft_angles angles = {.count = {t->waves[X], t->waves[Y], t->waves[Z]}};
+    weft_field_pair pair;
+    double *angle = malloc((size_t)(t->waves[X] + t->waves[Y] + t->waves[Z]) * sizeof *angle);
     weft_status status = WEFT_SUCCESS;
     if (!angle) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a kernel's symbol");
-    for (int a = 0; a < WEFT_LATTICE_AXES; a++) {
-        angles.angle[a] = to;
-        for (int64_t i = 0; i < count[a]; i++)
-            *to++ = 2 * pi * (double)(2 * i > t->n[a] ? i - t->n[a] : i) / (double)t->n[a];
+    for (int a = 0, at = 0; a < WEFT_LATTICE_AXES; a++) {
+        angles.angle[a] = angle + at;
+        for (int64_t i = 0; i < t->waves[a]; i++, at++) {
+            angle[at] = 2 * pi * (double)(2 * i > t->n[a] ? i - t->n[a] : i) / (double)t->n[a];
+            t->turn[a][2 * i] = cos(angle[at] / 2);
+            t->turn[a][2 * i + 1] = sin(angle[at] / 2);
+        }
     }
-    status = level == s->levels ? weft_splitting_symbol(s, level, &angles, t->factors)
-                                : weft_splitting_near(s, level, &angles, t->factors);
-    for (int64_t i = 0; i < all && status == WEFT_SUCCESS; i++)
-        t->factors[i] /= (double)(t->n[X] * t->n[Y] * t->n[Z]);
+    for (int i = 0; status == WEFT_SUCCESS && weft_splitting_pair(s, i, &pair); i++) {
+        double *factors = t->factors + i * all;
+        status = level == s->levels ? weft_splitting_symbol(s, &pair, level, &angles, factors)
+                                    : weft_splitting_near(s, &pair, level, &angles, factors);
+        for (int64_t k = 0; k < all && status == WEFT_SUCCESS; k++)
+            factors[k] /= (double)(t->n[X] * t->n[Y] * t->n[Z]);
+    }
     free(angle);
     return status;
+}
+
+/* A tile, and the factors of its spectrum. */
+static weft_status make_arrays(const weft_splitting *s, weft_near_tiles *t) {
+    const int64_t points = t->n[X] * t->n[Y] * t->n[Z] * t->parts * t->splitting->fields;
+    int64_t factors = t->splitting->fields * (t->splitting->fields + 1) / 2;
+    bool failed = false;
+    for (int a = 0; a < WEFT_LATTICE_AXES; a++) {
+        t->waves[a] = a == Z && s->convolved->real ? t->n[a] / 2 + 1 : t->n[a];
+        t->turn[a] = malloc((size_t)t->waves[a] * 2 * sizeof *t->turn[a]);
+        failed = failed || !t->turn[a];
+        factors *= t->waves[a];
+    }
+    t->array = malloc((size_t)points * sizeof *t->array);
+    t->factors = malloc((size_t)factors * sizeof *t->factors);
+    t->bytes = (size_t)(points + factors) * sizeof *t->array;
+    if (!failed && t->array && t->factors) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for tiles of %lld numbers",
+                     (long long)points);
 }
 
 weft_status weft_near_tiles_create(const weft_splitting *s, int level,
                                    const weft_lattice_boxes *boxes, int64_t edge, int threads,
                                    weft_near_tiles *t) {
-    *t = (weft_near_tiles){
-        .parts = s->convolved->real ? 1 : 2, .made = boxes->made, .around = boxes->around};
+    *t = (weft_near_tiles){.parts = s->convolved->real ? 1 : 2,
+                           .splitting = s,
+
+                           .made = boxes->made,
+                           .around = boxes->around};
     if (weft_region_elements(&t->made) <= 0) return WEFT_SUCCESS;
     for (int a = 0; a < WEFT_LATTICE_AXES; a++) {
         t->period[a] = weft_lattice_period(s, level, a);
@@ -113,14 +183,7 @@ weft_status weft_near_tiles_create(const weft_splitting *s, int level,
         edge = INT64_MAX / 2;
     }
     choose_edge(t, edge);
-    const int64_t points = t->n[X] * t->n[Y] * t->n[Z];
-    const int64_t factors = t->n[X] * t->n[Y] * (t->n[Z] / (s->convolved->real ? 2 : 1) + 1);
-    t->array = malloc((size_t)(points * t->parts) * sizeof *t->array);
-    t->factors = malloc((size_t)factors * sizeof *t->factors);
-    t->bytes = (size_t)(points * t->parts + factors) * sizeof *t->array;
-    if (!t->array || !t->factors)
-        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for tiles of %lld points",
-                         (long long)points);
+    WEFT_TRY(make_arrays(s, t));
     WEFT_TRY(make_factors(s, level, t));
     return make_plan(s, threads, t);
 }
@@ -128,6 +191,10 @@ weft_status weft_near_tiles_create(const weft_splitting *s, int level,
 void weft_near_tiles_destroy(weft_near_tiles *t) {
     weft_plan_destroy(&t->plan);
     weft_context_destroy(&t->context);
+    for (int a = 0; a < WEFT_LATTICE_AXES; a++) {
+        free(t->turn[a]);
+        t->turn[a] = NULL;
+    }
     free(t->array);
     free(t->factors);
     t->array = t->factors = NULL;
@@ -157,11 +224,18 @@ static weft_status run_tile(const weft_near_tiles *t, const int64_t *first, cons
     }
     /* Tiles may be longer than the period, whose points they then have more than once. */
     static const int64_t never[WEFT_LATTICE_AXES] = {INT64_MAX, INT64_MAX, INT64_MAX};
+    const int64_t of_tile = weft_region_elements(&tile) * t->parts;
+    const int64_t of_around = weft_region_elements(&t->around) * t->parts;
+    const int64_t of_made = weft_region_elements(&t->made) * t->parts;
     if (weft_region_elements(&load) < weft_region_elements(&tile))
-        memset(t->array, 0, (size_t)(weft_region_elements(&tile) * t->parts) * sizeof *t->array);
-    weft_lattice_copy(t->period, never, t->parts, &load, &t->around, around, &tile, t->array);
+        memset(t->array, 0, (size_t)(of_tile * t->splitting->fields) * sizeof *t->array);
+    for (int f = 0; f < t->splitting->fields; f++)
+        weft_lattice_copy(t->period, never, t->parts, &load, &t->around, around + f * of_around,
+                          &tile, t->array + f * of_tile);
     WEFT_TRY(weft_execute(t->plan, WEFT_CONVOLVE, t->array, t->array));
-    weft_lattice_copy(never, t->period, t->parts, &store, &tile, t->array, &t->made, made);
+    for (int f = 0; f < t->splitting->fields; f++)
+        weft_lattice_copy(never, t->period, t->parts, &store, &tile, t->array + f * of_tile,
+                          &t->made, made + f * of_made);
     return WEFT_SUCCESS;
 }
 

@@ -109,20 +109,27 @@ static void choose(sampled_case *c, int number) {
 static void choose_levels(sampled_case *c, int number) {
     static const int64_t extents[] = {1, 8, 10, 12, 16, 18, 20, 24, 32, 40, 48};
     static const weft_kernel_kind kinds[] = {WEFT_KERNEL_POISSON, WEFT_KERNEL_SCREENED_POISSON,
-                                             WEFT_KERNEL_RIESZ, WEFT_KERNEL_LAPLACIAN};
+                                             WEFT_KERNEL_RIESZ, WEFT_KERNEL_LAPLACIAN,
+                                             WEFT_KERNEL_ELASTIC};
     weft_convolution_problem *p = &c->problem;
     choose(c, number);
     p->method = WEFT_MULTILEVEL;
     for (int a = 0; a < p->rank; a++) p->n[a] = extents[random_below(11)];
     if (random_below(8) == 0) p->n[0] = 9;
     p->kernel.kind = kinds[random_below(4)];
+    if (number % 10 == 9 && p->rank > 1) p->kernel.kind = WEFT_KERNEL_ELASTIC;
+    if (p->kernel.kind == WEFT_KERNEL_ELASTIC) p->correlate = 0;
     p->kernel.parameter = p->kernel.kind == WEFT_KERNEL_RIESZ ? -1 : 0.3;
     p->kernel.discretization = WEFT_STAGGERED;
-    p->fields_fastest = 0;
+    p->fields_fastest = p->kernel.kind == WEFT_KERNEL_ELASTIC && p->batch == 0;
     p->pattern = WEFT_GRADED;
     p->opening = 0;
     p->interpolation = random_below(3) ? 0 : 4;
     p->tolerance = pow(10, -(double)random_between(1, p->interpolation ? 3 : 5));
+    if (p->kernel.kind == WEFT_KERNEL_ELASTIC) {
+        p->interpolation = 0;
+        p->tolerance = random_below(2) ? 0.1 : 0.01;
+    }
     c->dense = false;
     describe(c, number);
 }
