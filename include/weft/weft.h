@@ -953,8 +953,8 @@ typedef enum weft_convolution_method {
     WEFT_MULTILEVEL /* with little communication: the kernel is split into short ones on coarser
                        and coarser lattices. Each rank convolves its own part of the field, for
                        which it needs the few points around it; of the last lattice, which is
-                       small, it has all. For POISSON, SCREENED_POISSON, HEAT, RIESZ and
-                       LAPLACIAN, smooth but near 0, without deconvolve, WEFT_PERIODIC along all
+                       small, it has all. For built-in functions of |k|^2, without deconvolve,
+                       and ELASTIC if WEFT_STAGGERED, smooth but near 0; WEFT_PERIODIC along all
                        axes, up to 3, on WEFT_HOST; WEFT_ERROR_UNSUPPORTED otherwise. Lattices
                        halve the extents; where 2 does not divide all of them (but those of 1
                        point) it is WEFT_WHOLE */

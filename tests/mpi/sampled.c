@@ -130,6 +130,7 @@ static void choose_levels(sampled_case *c, int number) {
         p->interpolation = 0;
         p->tolerance = random_below(2) ? 0.1 : 0.01;
     }
+    if (p->kernel.kind != WEFT_KERNEL_ELASTIC && random_below(5) == 0) p->method = WEFT_METHOD_AUTO;
     c->dense = false;
     describe(c, number);
 }
@@ -206,6 +207,21 @@ static void compare(sampled_case *c, weft_convolution sampled, weft_convolution 
     free(right);
 }
 
+/* Whether an automatic choice is explained by what the methods cost, over several ranks. */
+static void check_note(const sampled_case *c, weft_convolution plan) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    if (c->problem.method == WEFT_METHOD_AUTO) {
+        weft_plan_explain(plan, stream, WEFT_TEXT);
+        fflush(stream);
+        if ((strstr(text, "of these estimates for a rank: whole") != NULL) != (ranks > 1))
+            fail(c, "the choice of a method is not explained");
+    }
+    fclose(stream);
+    free(text);
+}
+
 static void run(sampled_case *c) {
     weft_convolution sampled = NULL, exact = NULL;
     weft_convolution_problem whole = c->problem;
@@ -215,6 +231,7 @@ static void run(sampled_case *c) {
         fail(c, weft_last_error(ctx));
     else
         compare(c, sampled, exact);
+    if (sampled) check_note(c, sampled);
     weft_convolution_destroy(&sampled);
     weft_convolution_destroy(&exact);
 }
