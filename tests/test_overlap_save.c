@@ -237,15 +237,15 @@ static void what_tiles_cannot_do_is_refused_in_one_sentence(void **state) {
     o.threads = 5000;
     refused(p, o, WEFT_ERROR_INVALID_ARGUMENT, "options.threads is 5000");
     q = p;
-    q.method = 4;
-    refused(q, plain, WEFT_ERROR_INVALID_ARGUMENT, "problem.method is 4");
+    q.method = 5;
+    refused(q, plain, WEFT_ERROR_INVALID_ARGUMENT, "problem.method is 5");
     q.method = INT64_C(1) << 32;
     refused(q, plain, WEFT_ERROR_INVALID_ARGUMENT, "problem.method is 4294967296");
     q = p;
     q.n[0] = q.n[1] = INT64_C(1) << 35;
     refused(q, plain, WEFT_ERROR_INVALID_ARGUMENT, "2^60 bytes");
     assert_string_equal(weft_convolution_method_name(WEFT_OVERLAP_SAVE), "overlap-save");
-    assert_string_equal(weft_convolution_method_name((weft_convolution_method)4), "?");
+    assert_string_equal(weft_convolution_method_name((weft_convolution_method)5), "?");
 }
 
 static void plans_over_simulated_ranks_are_of_the_whole(void **state) {

@@ -35,7 +35,7 @@ static weft_status set_mode(void *target, const char *value) {
 static weft_status set_method(void *target, const char *value) {
     convolve_flags *flags = target;
     if (find_convolution_method(value, strlen(value), &flags->method)) return WEFT_SUCCESS;
-    return WRONG("--method %s: give auto, whole, overlap-save or samples", value);
+    return WRONG("--method %s: give auto, whole, overlap-save, samples or multilevel", value);
 }
 
 /* A number above 0. */
@@ -156,9 +156,11 @@ const option_flag convolve_option_flags[] = {
      set_boundary},
     {"mode", "MODE", "extents along linear axes: full (default), same, valid", set_mode},
     {"method", "METHOD",
-     "auto (default), whole, with linear axes overlap-save, or samples: little communication",
+     "auto (default), whole, with linear axes overlap-save; with little communication samples, "
+     "multilevel",
      set_method},
-    {"tolerance", "E", "of samples: the relative error that the result may have; default 1e-3",
+    {"tolerance", "E",
+     "of samples and multilevel: the relative error that the result may have; default 1e-3",
      set_tolerance},
     {"opening", "PART", "of samples: their strides are up to this part of the distance",
      set_opening},

@@ -73,7 +73,7 @@ static weft_status read_limits(const case_place *at, const json_t *object, homog
 /* The fixed pattern has the error that it has. */
 static weft_status read_samples(const case_place *top, const json_t *object, homogenize_case *c) {
     static const char *const keys[] = {"method", "tolerance", "subdomain", "pattern", NULL};
-    static const char *const methods[] = {"exact", "samples", NULL};
+    static const char *const methods[] = {"exact", "samples", "multilevel", NULL};
     static const char *const patterns[] = {"graded", "fixed", NULL};
     const case_place at = {.file = top->file, .path = "convolution."};
     const json_t *given = json_object_get(object, "convolution");
@@ -85,8 +85,8 @@ static weft_status read_samples(const case_place *top, const json_t *object, hom
     WEFT_TRY(case_check_keys(&at, given, keys));
     WEFT_TRY(case_choice(&at, given, "method", methods, &method));
     WEFT_TRY(case_choice(&at, given, "pattern", patterns, &pattern));
-    c->samples =
-        (homogenize_samples){.used = method == 1, .fixed = pattern == 1, .tolerance = 1e-3};
+    c->samples = (homogenize_samples){
+        .used = method > 0, .levels = method == 2, .fixed = pattern == 1, .tolerance = 1e-3};
     if (json_object_get(given, "tolerance"))
         WEFT_TRY(case_number(&at, given, "tolerance", &c->samples.tolerance));
     if (!(c->samples.tolerance > 0 && c->samples.tolerance < 1))

@@ -53,9 +53,10 @@ typedef struct homogenize_reference {
     double twice, trace;
 } homogenize_reference;
 
-/* How Green's operator is convolved with: exactly, or by samples. */
+/* How Green's operator is convolved with: exactly, by samples, or by levels. */
 typedef struct homogenize_samples {
-    bool used, fixed;  /* fixed: the study's pattern */
+    bool used, levels; /* by samples, or by levels */
+    bool fixed;        /* the study's pattern */
     double tolerance;  /* the relative error of the convolution */
     int64_t subdomain; /* edge of sub-domains; 0: a rank's box is one */
 } homogenize_samples;

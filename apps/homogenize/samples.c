@@ -1,7 +1,7 @@
 /*
  * Green's operator by a convolution with little communication (docs/convolution.md): each rank
- * convolves its own part of the stress, in sub-domains, and sends samples of the strain. Its means
- * are those of the exact operator.
+ * convolves its own part of the stress, and sends samples of the strain, or of the stress what is
+ * around the others' parts. Its means are those of the exact operator.
  */
 #include "green.h"
 
@@ -19,7 +19,8 @@ static weft_convolution_problem describe(const homogenize_green *g, const homoge
                                         .kernel = {.kind = WEFT_KERNEL_ELASTIC,
                                                    .lame = {r->trace, r->twice / 2},
                                                    .discretization = WEFT_STAGGERED},
-                                        .method = WEFT_SAMPLES,
+                                        .method =
+                                            grid->samples.levels ? WEFT_MULTILEVEL : WEFT_SAMPLES,
                                         .pattern = grid->samples.fixed ? WEFT_FIXED : WEFT_GRADED,
                                         .subdomain = grid->samples.subdomain,
                                         .tolerance = grid->samples.tolerance};

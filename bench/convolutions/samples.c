@@ -1,14 +1,16 @@
 /*
- * Convolutions by samples: for cubes of edge k in a grid of N^3, the error of the whole field
- * against the exact method, that which is measured when they are created, samples for a source and
- * seconds for a sub-domain; and, where there are several ranks, the bytes that they send, beside
- * those of the exact method. Lines of CSV.
+ * Convolutions by samples and by levels: for cubes of edge k in a grid of N^3, the error of the
+ * whole field against the exact method, that which is told when they are created, samples for a
+ * sub-domain and its time; that of a voxel, with the exact method, too; and, where there are
+ * several ranks, the bytes that they send, beside those of the exact method. Lines of CSV.
  *
- *   mpirun -n P bench_samples [--n N] [--edge K] [--rounds R] [--kernels 1: Poisson's alone]
+ *   mpirun -n P bench_samples [--n N] [--edge K, 0: chosen] [--rounds R]
+ *                             [--kernels 1: Poisson's alone] [--methods exact,multilevel,samples]
  */
 #include <weft/weft_mpi.h>
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +19,27 @@ static weft_context ctx;
 static int rank;
 static int64_t n = 128, edge = 32;
 
+/* Tolerance 1: any error is taken, but told. */
 typedef struct pattern {
+    const char *name;
+    weft_convolution_method method;
     weft_sample_pattern kind;
-    double opening;
+    double opening, tolerance;
     int64_t points;
 } pattern;
 
-static const pattern patterns[] = {
-    {WEFT_FIXED, 0, 2},     {WEFT_GRADED, 0.5, 2},   {WEFT_GRADED, 0.25, 2}, {WEFT_GRADED, 0.25, 4},
-    {WEFT_GRADED, 0.25, 6}, {WEFT_GRADED, 0.125, 4}, {WEFT_GRADED, 0.125, 6}};
+static const pattern patterns[] = {{"exact", WEFT_WHOLE, 0, 0, 0, 0},
+                                   {"multilevel", WEFT_MULTILEVEL, 0, 0, 1e-2, 0},
+                                   {"multilevel", WEFT_MULTILEVEL, 0, 0, 1e-3, 0},
+                                   {"multilevel", WEFT_MULTILEVEL, 0, 0, 1e-4, 0},
+                                   {"multilevel", WEFT_MULTILEVEL, 0, 0, 1e-5, 0},
+                                   {"fixed", WEFT_SAMPLES, WEFT_FIXED, 0, 1, 2},
+                                   {"graded", WEFT_SAMPLES, WEFT_GRADED, 0.5, 1, 2},
+                                   {"graded", WEFT_SAMPLES, WEFT_GRADED, 0.25, 1, 2},
+                                   {"graded", WEFT_SAMPLES, WEFT_GRADED, 0.25, 1, 4},
+                                   {"graded", WEFT_SAMPLES, WEFT_GRADED, 0.25, 1, 6},
+                                   {"graded", WEFT_SAMPLES, WEFT_GRADED, 0.125, 1, 4},
+                                   {"graded", WEFT_SAMPLES, WEFT_GRADED, 0.125, 1, 6}};
 
 static void require(weft_status status) {
     if (status == WEFT_SUCCESS) return;
@@ -105,13 +119,15 @@ static void compare(weft_convolution_problem p, const pattern *shape, weft_convo
     const weft_options options = {.decomposition = WEFT_PENCIL, .threads = 1};
     weft_convolution plan = NULL;
     size_t bytes;
-    p.method = WEFT_SAMPLES;
+    p.method = shape->method;
     p.subdomain = edge;
     p.pattern = shape->kind;
     p.opening = shape->opening;
     p.interpolation = shape->points;
-    p.tolerance = 1; /* any is taken, but told */
-    require(weft_convolution_create(ctx, &p, &options, &plan));
+    p.tolerance = shape->tolerance;
+    const weft_status status = weft_convolution_create(ctx, &p, &options, &plan);
+    if (status == WEFT_ERROR_UNSUPPORTED) return; /* a tolerance that levels do not have */
+    require(status);
     require(weft_plan_bytes(plan, WEFT_RESULT, &bytes));
     double *found = malloc(bytes + 8), *right = malloc(bytes + 8), best = INFINITY;
     for (int spheres = 0; spheres < 2; spheres++) {
@@ -128,13 +144,14 @@ static void compare(weft_convolution_problem p, const pattern *shape, weft_convo
         weft_box box;
         require(weft_plan_box(plan, WEFT_INPUT, rank, &box));
         double subdomains = 1;
-        for (int a = 0; a < 3; a++) subdomains *= ceil((double)box.n[a] / (double)edge);
+        for (int a = 0; a < 3 && edge > 0; a++) subdomains *= ceil((double)box.n[a] / (double)edge);
+        const double voxels = (double)(box.n[0] * box.n[1] * box.n[2]);
         if (rank == 0)
-            printf("%lld,%lld,%s,%s,%s,%g,%lld,%.3g,%.3g,%.0f,%.0f,%.0f,%.2f\n", (long long)n,
-                   (long long)edge, weft_kernel_kind_name(p.kernel.kind),
-                   spheres ? "spheres" : "noise", shape->kind == WEFT_FIXED ? "fixed" : "graded",
-                   shape->opening, (long long)shape->points, error, told(plan, "\"error\""),
-                   samples, sent, exact_sent, 1e3 * best / subdomains);
+            printf("%lld,%lld,%s,%s,%s,%g,%lld,%.3g,%.3g,%.0f,%.0f,%.0f,%.2f,%g,%.2f\n",
+                   (long long)n, (long long)edge, weft_kernel_kind_name(p.kernel.kind),
+                   spheres ? "spheres" : "noise", shape->name, shape->opening,
+                   (long long)shape->points, error, told(plan, "\"error\""), samples, sent,
+                   exact_sent, 1e3 * best / subdomains, shape->tolerance, 1e9 * best / voxels);
         fflush(stdout);
         free(field);
     }
@@ -146,18 +163,20 @@ static void compare(weft_convolution_problem p, const pattern *shape, weft_convo
 int main(int argc, char **argv) {
     static const double zero[2] = {0, 0};
     int rounds = 1, kernels = 2;
+    const char *methods = "exact,multilevel,samples";
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--n") == 0) n = atoll(argv[i + 1]);
         if (strcmp(argv[i], "--edge") == 0) edge = atoll(argv[i + 1]);
         if (strcmp(argv[i], "--kernels") == 0) kernels = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--methods") == 0) methods = argv[i + 1];
         if (strcmp(argv[i], "--rounds") == 0) rounds = atoi(argv[i + 1]);
     }
     require(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx));
     if (rank == 0)
         puts("n,edge,kernel,source,pattern,opening,points,error,measured,samples,bytes_sent,"
-             "exact_bytes_sent,ms_per_subdomain");
+             "exact_bytes_sent,ms_per_subdomain,tolerance,ns_per_voxel");
     for (int k = 0; k < kernels; k++) {
         const weft_convolution_problem p = {
             .rank = 3,
@@ -170,8 +189,12 @@ int main(int argc, char **argv) {
         const weft_options options = {.decomposition = WEFT_PENCIL, .threads = 1};
         weft_convolution exact = NULL;
         require(weft_convolution_create(ctx, &p, &options, &exact));
-        for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-            compare(p, &patterns[i], exact, rounds);
+        for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+            const bool exact_one = patterns[i].method == WEFT_WHOLE;
+            const char *name =
+                exact_one ? "exact" : weft_convolution_method_name(patterns[i].method);
+            if (strstr(methods, name)) compare(p, &patterns[i], exact, rounds);
+        }
         weft_convolution_destroy(&exact);
     }
     weft_context_destroy(&ctx);

@@ -931,10 +931,12 @@ typedef enum weft_convolution_mode {
 } weft_convolution_mode;
 
 /* How a convolution is computed. Results of WEFT_WHOLE and WEFT_OVERLAP_SAVE differ by rounding;
- * WEFT_SAMPLES has the error that is asked for. */
+ * WEFT_SAMPLES and WEFT_MULTILEVEL have the error that is asked for. */
 typedef enum weft_convolution_method {
     WEFT_METHOD_AUTO = 0, /* the one that an estimate finds faster, from the shapes and the sizes of
-                             this machine's caches; never from the number of threads */
+                             this machine's caches; never from the number of threads. One with an
+                             error only where problem.tolerance is given, and over several ranks:
+                             the estimate is then one of work, bytes and messages */
     WEFT_WHOLE,           /* transforms of the whole field, padded */
     WEFT_OVERLAP_SAVE,    /* tiles of the field, which overlap by the kernel's extents less 1, are
                              convolved one by one while they lie in the cache. For arrays as kernels
@@ -942,12 +944,20 @@ typedef enum weft_convolution_method {
                              point the boundary does not matter), without deconvolve, on WEFT_HOST in
                              contexts of one process, out of place; WEFT_ERROR_UNSUPPORTED otherwise.
                              Threads share the tiles */
-    WEFT_SAMPLES /* with little communication: each rank convolves its own part of the field,
-                    and sends samples of the result, from which the others interpolate it:
-                    the fewer the farther away. For kernels that are smooth but near 0 and
-                    not given as arrays, WEFT_PERIODIC along all axes, up to 3, on WEFT_HOST;
-                    WEFT_ERROR_UNSUPPORTED otherwise. A kernel's function is then called
-                    during executions */
+    WEFT_SAMPLES,   /* with little communication: each rank convolves its own part of the field,
+                      and sends samples of the result, from which the others interpolate it:
+                      the fewer the farther away. For kernels that are smooth but near 0 and
+                      not given as arrays, WEFT_PERIODIC along all axes, up to 3, on WEFT_HOST;
+                      WEFT_ERROR_UNSUPPORTED otherwise. A kernel's function is then called
+                      during executions */
+    WEFT_MULTILEVEL /* with little communication: the kernel is split into short ones on coarser
+                       and coarser lattices. Each rank convolves its own part of the field, for
+                       which it needs the few points around it; of the last lattice, which is
+                       small, it has all. For built-in functions of |k|^2, without deconvolve,
+                       and ELASTIC if WEFT_STAGGERED, smooth but near 0; WEFT_PERIODIC along all
+                       axes, up to 3, on WEFT_HOST; WEFT_ERROR_UNSUPPORTED otherwise. Lattices
+                       halve the extents; where 2 does not divide all of them (but those of 1
+                       point) it is WEFT_WHOLE */
 } weft_convolution_method;
 
 /* Where WEFT_SAMPLES keeps samples of the result of a box of sources: in the box all points, and
@@ -1037,17 +1047,20 @@ typedef struct weft_convolution_problem {
     int deconvolve;     /* 1: by conj(K) / (|K|^2 + regularizer) in place of the spectrum K */
     double regularizer; /* 0 or more */
     int64_t method;     /* a weft_convolution_method */
-    /* WEFT_SAMPLES: the error that the result may have, in the norm relative to its own. It is
-     * measured with a few points of sources when the convolution is created, which fails where it
-     * would be larger; unless opening or interpolation are given, those that need the fewest
-     * samples are taken. 0: 1e-3 or, if they are given, any. */
+    /* WEFT_SAMPLES, WEFT_MULTILEVEL: the error that the result may have, in the norm relative to
+     * its own; with WEFT_METHOD_AUTO it allows them. It is found with the kernel when the
+     * convolution is created, which fails where it would be larger: measured with a few points of
+     * sources, or computed from the symbols for noise and for smooth sources. Unless opening or
+     * interpolation are given, what needs the fewest samples, or the fewest points, is taken. 0:
+     * 1e-3 or, if they are given, any (WEFT_SAMPLES). */
     double tolerance;
     int64_t pattern;       /* a weft_sample_pattern */
     double opening;        /* of WEFT_GRADED; no more than 2 / interpolation is taken; 0: 1/4 */
     int64_t interpolation; /* lattice points along each axis that a value is interpolated from, by
                               the polynomial through them: 2, 4 or 6; 0: 4, or 2 with WEFT_FIXED */
     int64_t subdomain;     /* edge of the boxes, in points, into which a rank's part of the field is
-                              cut, to be convolved one after the other; 0: it is one box */
+                              cut, to be convolved one after the other; 0: it is one box, or, with
+                              WEFT_MULTILEVEL, cubes that fit a cache */
     int64_t reserved[10];
 } weft_convolution_problem;
 

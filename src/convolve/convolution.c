@@ -2,6 +2,7 @@
 #include "convolve/convolve.h"
 
 #include "compose/compose.h"
+#include "multilevel/multilevel.h"
 #include "plan/agreement.h"
 #include "sampled/sampled.h"
 #include "support/error.h"
@@ -192,13 +193,34 @@ static weft_status outline_all(weft_context ctx, const weft_convolved *c,
     return status;
 }
 
+/* The method, and the plan that there is of it so far: of those with an error the outline of the
+ * exact one. Collective. */
+static weft_status choose_plan(weft_context ctx, weft_convolved *c, const weft_options *options,
+                               weft_convolution_method *method, weft_plan *plan) {
+    const bool compete = weft_methods_compete(ctx, c, options);
+    weft_status status = WEFT_SUCCESS;
+    if (compete || *method == WEFT_SAMPLES || *method == WEFT_MULTILEVEL)
+        WEFT_TRY(outline_all(ctx, c, options, plan));
+    if (compete) status = weft_methods_compare(ctx, *plan, c, method);
+    const bool exact = *method != WEFT_SAMPLES && *method != WEFT_MULTILEVEL;
+    if (*plan && (status != WEFT_SUCCESS || exact)) weft_plan_destroy(plan);
+    return status == WEFT_SUCCESS && exact ? compose(ctx, c, options, plan) : status;
+}
+
+static weft_status finish_by(weft_convolution_method method, weft_plan plan, weft_context ctx,
+                             weft_convolved *c, const weft_options *options) {
+    if (method == WEFT_SAMPLES) return weft_sampled_create(plan, ctx, c, options);
+    if (method == WEFT_MULTILEVEL) return weft_multilevel_create(plan, ctx, c);
+    return finish(plan, c);
+}
+
 static weft_status create(weft_context ctx, const weft_convolution_problem *problem,
                           const weft_options *opt, weft_convolution *out) {
     weft_convolved *c = calloc(1, sizeof *c);
     weft_options options = {.struct_size = 0};
     weft_overlap_save *tiles = NULL;
     weft_plan plan = NULL;
-    bool samples = false;
+    bool samples = false, levels = false;
     weft_status status = !c     ? weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a convolution")
                          : !out ? weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                                             "weft_convolution_create: convolution is NULL")
@@ -206,21 +228,20 @@ static weft_status create(weft_context ctx, const weft_convolution_problem *prob
     if (status == WEFT_SUCCESS && opt)
         status = weft_versioned_read(weft_options_versions, opt, &options, "options");
     if (status == WEFT_SUCCESS) status = weft_sampled_choose(ctx, c, &options, &samples);
-    if (status == WEFT_SUCCESS && !samples)
+    if (status == WEFT_SUCCESS) status = weft_multilevel_choose(ctx, c, &options, &levels);
+    if (status == WEFT_SUCCESS && !samples && !levels)
         status = weft_overlap_save_choose(ctx, c, &options, &tiles);
     const int sum = status == WEFT_SUCCESS ? checksum(ctx, c, c->problem.kernel.array) : 0;
+    weft_convolution_method method = samples ? WEFT_SAMPLES : levels ? WEFT_MULTILEVEL : WEFT_WHOLE;
     status = weft_agree_on(ctx->transport, status,
                            "weft_convolution_create a problem with the checksum", sum);
-    if (status == WEFT_SUCCESS && samples)
-        status = outline_all(ctx, c, &options, &plan);
-    else if (status == WEFT_SUCCESS)
-        status = compose(ctx, c, &options, &plan);
+    if (status == WEFT_SUCCESS) status = choose_plan(ctx, c, &options, &method, &plan);
     if (status != WEFT_SUCCESS) {
         free(tiles);
         weft_convolved_release(c);
         return status;
     }
-    status = samples ? weft_sampled_create(plan, ctx, c, &options) : finish(plan, c);
+    status = finish_by(method, plan, ctx, c, &options);
     plan->convolution = c;
     plan->overlap_save = tiles;
     if (status == WEFT_SUCCESS && tiles) status = weft_overlap_save_prepare(plan);
@@ -256,7 +277,7 @@ static weft_status check(weft_convolution convolution, const char *function) {
 static weft_status set_kernel(weft_plan plan, const void *array) {
     weft_convolved *c = plan->convolution;
     weft_status status = WEFT_SUCCESS;
-    if (plan->transport->simulated && !plan->sampled)
+    if (plan->transport->simulated && !plan->sampled && !plan->multilevel)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "weft_convolution_set_kernel: a plan over simulated ranks can only be "
                          "explained");
@@ -293,10 +314,15 @@ WEFT_API void weft_convolution_destroy(weft_convolution *convolution) {
 void weft_convolution_forget(weft_plan plan) {
     weft_overlap_save_release(plan);
     weft_sampled_destroy(plan->sampled);
+    weft_multilevel_destroy(plan->multilevel);
     weft_plan_destroy(&plan->convolution->kernel_plan);
     if (plan->convolution->array) weft_buffer_destroy(plan, &plan->convolution->array);
     weft_convolved_release(plan->convolution);
     plan->convolution = NULL;
+}
+
+const char *weft_convolution_note(weft_plan plan) {
+    return plan->convolution ? plan->convolution->note : NULL;
 }
 
 void weft_convolution_add_memory(weft_plan plan, weft_memory *memory) {
@@ -307,4 +333,5 @@ void weft_convolution_add_memory(weft_plan plan, weft_memory *memory) {
     memory->tables += of_kernels.total;
     if (plan->overlap_save) weft_overlap_save_add_memory(plan, memory);
     if (plan->sampled) memory->workspace += weft_sampled_bytes(plan->sampled);
+    if (plan->multilevel) memory->workspace += weft_multilevel_bytes(plan->multilevel);
 }

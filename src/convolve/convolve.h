@@ -35,6 +35,7 @@ struct weft_convolution_private {
     double zero[2];       /* a copy of the caller's kernel.zero */
     double *wave[WEFT_MAX_RANK]; /* wavenumbers by index, where the kernel makes fields; or NULL */
     double *turn[WEFT_MAX_RANK]; /* of WEFT_STAGGERED: exp(i k h / 2), pairs, likewise; or NULL */
+    char *note;                  /* what to tell of the choice of the method; or NULL */
     char *snippet;               /* the same where kernels do it; or NULL */
     weft_box spectrum;           /* this rank's box of it */
     void *array;                 /* the kernel's spectrum over `points`, where the plan computes */

@@ -19,7 +19,7 @@ static weft_status check_field(weft_convolution_problem *p) {
     WEFT_TRY(weft_check_range("problem.kind", (int)p->kind, WEFT_R2C));
     WEFT_TRY(weft_check_range("problem.precision", (int)p->precision, WEFT_SINGLE));
     WEFT_TRY(weft_check_range("problem.mode", (int)p->mode, WEFT_VALID));
-    if (p->method < WEFT_METHOD_AUTO || p->method > WEFT_SAMPLES)
+    if (p->method < WEFT_METHOD_AUTO || p->method > WEFT_MULTILEVEL)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "problem.method is %lld; it must be a weft_convolution_method",
                          (long long)p->method);
@@ -360,6 +360,7 @@ void weft_convolved_release(weft_convolved *c) {
         free(c->wave[a]);
         free(c->turn[a]);
     }
+    free(c->note);
     free(c->snippet);
     free(c->covariance);
     free(c);

@@ -251,6 +251,9 @@ WEFT_API weft_status weft_plan_explain(weft_plan plan, FILE *stream, weft_format
     json_t *report = plan->composition ? weft_composition_explain(plan, &memory)
                                        : weft_explain_plan(plan, &memory);
     if (plan->sampled) json_object_set_new(report, "samples", weft_sampled_explain(plan));
+    if (plan->multilevel) json_object_set_new(report, "multilevel", weft_multilevel_explain(plan));
+    if (weft_convolution_note(plan))
+        json_object_set_new(report, "note", json_string(weft_convolution_note(plan)));
     const locale_t before = weft_c_locale_begin();
     bool written = true;
     if (format == WEFT_JSON)

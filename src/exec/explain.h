@@ -20,6 +20,8 @@ json_t *weft_explain_memory(const weft_memory *memory);
 json_t *weft_composition_explain(weft_plan plan, const weft_memory *memory);
 /* Of plan->sampled (src/sampled/explain.c). */
 json_t *weft_sampled_explain(weft_plan plan);
+/* Of plan->multilevel (src/multilevel/explain.c). */
+json_t *weft_multilevel_explain(weft_plan plan);
 
 /* Writes a report for people. */
 void weft_explain_text(const json_t *report, FILE *stream);

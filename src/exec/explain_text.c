@@ -224,6 +224,31 @@ static void write_samples(const json_t *s, FILE *stream) {
     fputs("\nthe exact method, not built:\n", stream);
 }
 
+/* A convolution by levels, before the plan of the exact one. */
+static void write_levels(const json_t *m, FILE *stream) {
+    const json_t *levels = json_object_get(m, "levels");
+    if (!m) return;
+    fprintf(stream,
+            "multilevel: %zu lattices, kernels of %.0f points to each side, interpolated from %.0f "
+            "points along each axis; error about %.1e\n",
+            json_array_size(levels), number(m, "radius"), number(m, "interpolation"),
+            number(m, "error"));
+    for (size_t i = 0; i < json_array_size(levels); i++) {
+        const json_t *level = json_array_get(levels, i);
+        write_list(json_object_get(level, "lattice"), "  lattice of ", " x ", stream);
+        write_list(json_object_get(level, "made"), ", this rank's part ", " x ", stream);
+        write_list(json_object_get(level, "tile"), " by tiles of ", " x ", stream);
+        fputs("; sends ", stream);
+        write_bytes(number(level, "bytes_sent"), stream);
+        fputc('\n', stream);
+    }
+    fputs("  this rank sends ", stream);
+    write_bytes(number(m, "bytes_sent"), stream);
+    fputs(", with the exact method ", stream);
+    write_bytes(number(m, "exact_bytes_sent"), stream);
+    fputs("\nthe exact method, not built:\n", stream);
+}
+
 static void write_plan(const json_t *report, FILE *stream) {
     const json_t *problem = json_object_get(report, "problem");
     const json_t *shape = json_object_get(problem, "shape");
@@ -231,7 +256,9 @@ static void write_plan(const json_t *report, FILE *stream) {
     const json_t *schedules = json_object_get(report, "schedules");
     const json_t *rejected = json_object_get(report, "rejected");
     write_overlap_save(json_object_get(report, "overlap_save"), stream);
+    if (json_object_get(report, "note")) fprintf(stream, "%s\n", text(report, "note"));
     write_samples(json_object_get(report, "samples"), stream);
+    write_levels(json_object_get(report, "multilevel"), stream);
     write_list(shape, "", " x ", stream);
     write_list(line, " as ", " x ", stream);
     fprintf(stream, " %s %s", text(problem, "kind"), text(problem, "precision"));

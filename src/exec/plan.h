@@ -167,7 +167,8 @@ struct weft_plan_private {
     weft_overlap_save *overlap_save; /* how the convolution is done by tiles, or NULL */
     struct weft_sampled *sampled;    /* how it is done by samples, or NULL. The rest of the plan is
                                         then the exact method's over simulated ranks, not built */
-    weft_transport *transport;       /* the plan's own message space */
+    struct weft_multilevel *multilevel; /* likewise by levels */
+    weft_transport *transport;          /* the plan's own message space */
     weft_call call;
     weft_region *input_boxes, *output_boxes; /* of bricks, all ranks */
     int *node, *own_device;                  /* as in weft_planner; NULL: they do not matter */
@@ -197,6 +198,8 @@ weft_status weft_plan_take_array(weft_plan plan, int number, const void *array);
  * releases what that has beside the plan, and adds the bytes of it, but not to the total. */
 void weft_convolution_forget(weft_plan plan);
 void weft_convolution_add_memory(weft_plan plan, weft_memory *memory);
+/* A sentence on the choice of a convolution's method, or NULL. */
+const char *weft_convolution_note(weft_plan plan);
 void weft_composition_forget(weft_plan plan);
 void weft_composition_add_memory(weft_plan plan, weft_memory *memory);
 /* weft_execute with WEFT_CONVOLVE. Collective. */
@@ -214,6 +217,8 @@ weft_plan weft_plan_next(weft_plan handle, weft_plan before);
 weft_status weft_overlap_save_run(weft_plan plan, const void *in, void *out);
 /* Convolves by samples. Collective. */
 weft_status weft_sampled_run(weft_plan plan, const void *in, void *out);
+/* Convolves by levels. Collective. */
+weft_status weft_multilevel_run(weft_plan plan, const void *in, void *out);
 
 /* Fails where the plan or another argument of a public function is NULL. */
 weft_status weft_plan_check(weft_plan plan, const void *argument, const char *function,

@@ -9,8 +9,7 @@ static json_t *integers(const int64_t *values, int from, int count) {
     return array;
 }
 
-/* What the exact method's exchanges send from this rank. */
-static int64_t exact_bytes(weft_plan plan) {
+int64_t weft_exact_bytes(weft_plan plan) {
     int64_t bytes = 0;
     for (weft_plan p = plan; p; p = weft_plan_next(plan, p)) {
         const weft_schedule *s = &p->build->schedule[weft_schedule_index(WEFT_CONVOLVE, false)];
@@ -47,5 +46,5 @@ json_t *weft_sampled_explain(weft_plan plan) {
                      some ? describe_levels(&s->tree, first) : json_array(), "samples_outside",
                      (json_int_t)(some ? weft_tree_samples(&s->tree) : 0), "samples_of_subdomain",
                      (json_int_t)(some ? weft_tree_samples(&s->sub) : 0), "bytes_sent",
-                     (json_int_t)bytes, "exact_bytes_sent", (json_int_t)exact_bytes(plan));
+                     (json_int_t)bytes, "exact_bytes_sent", (json_int_t)weft_exact_bytes(plan));
 }

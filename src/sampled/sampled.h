@@ -78,6 +78,9 @@ size_t weft_sampled_bytes(const weft_sampled *sampled);
 weft_status weft_sampling_choose(const weft_convolved *c, const weft_tree *around, bool given,
                                  weft_sampling *sampling);
 
+/* What the exact method's exchanges, whose plan it is, would send from this rank. */
+int64_t weft_exact_bytes(weft_plan plan);
+
 /* The tree of a rank's box. */
 weft_tree weft_sampled_tree(const weft_sampled *s, const int64_t *edge);
 

@@ -101,7 +101,7 @@ WEFT_API const char *weft_convolution_mode_name(weft_convolution_mode mode) {
 }
 
 WEFT_API const char *weft_convolution_method_name(weft_convolution_method method) {
-    static const char *const names[] = {"auto", "whole", "overlap-save", "samples"};
+    static const char *const names[] = {"auto", "whole", "overlap-save", "samples", "multilevel"};
     return WEFT_NAME_OF(names, method);
 }
 

@@ -150,6 +150,10 @@ class Convolve(Case):
                     error = np.linalg.norm(got - exact) / np.linalg.norm(exact)
                     self.assertGreater(error, 1e-9)
                     self.assertLessEqual(error, tolerance)
+        how = ("--method", "multilevel", "--tolerance", "1e-4")
+        got = self.convolve(field, "poisson", *staggered, *how, ranks=3)
+        error = np.linalg.norm(got - exact) / np.linalg.norm(exact)
+        self.assertTrue(1e-9 < error <= 1e-4, error)
         how = ("--method", "samples", "--pattern", "fixed", "--interpolation", "2", "--subdomain", "8")
         got = self.convolve(field, "poisson", *staggered, *how)
         self.assertLess(np.linalg.norm(got - exact) / np.linalg.norm(exact), 0.3)
@@ -460,7 +464,7 @@ class Misuse(Case):
             ([*given, "--boundary", ",".join(["linear"] * 9)], "--boundary"),
             ([*given, "--mode", "valid"], "add --boundary linear"),
             ([*given, "--boundary", "linear", "--mode", "wide"], "full, same or valid"),
-            ([*given, "--method", "fast"], "auto, whole, overlap-save or samples"),
+            ([*given, "--method", "fast"], "auto, whole, overlap-save, samples or multilevel"),
             ([*given, "--method", "samples"], "the kernel is an array"),
             ([*given, "--tolerance", "0"], "above 0"),
             ([*given, "--opening", "wide"], "above 0"),

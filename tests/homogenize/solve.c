@@ -257,6 +257,8 @@ static void check_samples(bool mixed) {
     static const int64_t small[3] = {6, 8, 5}, large[3] = {16, 8, 32};
     static const char *const how = "\"convolution\": {\"method\": \"samples\", \"subdomain\": "
                                    "4, \"tolerance\": 1e-2}, ";
+    static const char *const levels = "\"convolution\": {\"method\": \"multilevel\", "
+                                      "\"tolerance\": 2e-2}, ";
     static unsigned char labels[16 * 8 * 32];
     double exact[6], sampled[6];
     random_labels(small, 3, labels);
@@ -268,6 +270,9 @@ static void check_samples(bool mixed) {
     const int needed = run_sampled(large, labels, how, mixed, sampled);
     compare(how, sampled, exact, 6, 5e-3);
     if (abs(needed - iterations) > 1) fail(how, "iterations", needed);
+    const int by_levels = run_sampled(large, labels, levels, mixed, sampled);
+    compare(levels, sampled, exact, 6, 5e-3);
+    if (abs(by_levels - iterations) > 1) fail(levels, "iterations", by_levels);
 }
 
 /* ---- failures ---- */

@@ -8,12 +8,13 @@
 #include <string.h>
 
 /* What is made: a plan for the problem, or of its shape and kind a composition of several parts, or
- * a convolution with an array, or one by samples. */
+ * a convolution with an array, or one by samples or by levels. */
 typedef enum case_made {
     MADE_PLAN = 0,
     MADE_COMPOSITION,
     MADE_CONVOLUTION,
-    MADE_SAMPLES
+    MADE_SAMPLES,
+    MADE_MULTILEVEL
 } case_made;
 
 typedef struct case_of {
@@ -93,6 +94,10 @@ static const case_of cases[] = {
      .options = {PENCIL, .exchange = {WEFT_A2A_SYNC}}},
     {.name = "samples",
      .made = MADE_SAMPLES,
+     .problem = {SHAPE},
+     .options = {PENCIL, .exchange = {WEFT_A2A_SYNC}}},
+    {.name = "multilevel",
+     .made = MADE_MULTILEVEL,
      .problem = {SHAPE},
      .options = {PENCIL, .exchange = {WEFT_A2A_SYNC}}},
     {.name = "line",
@@ -272,8 +277,9 @@ static inline weft_status case_sample(weft_context ctx, const case_of *c, weft_p
         .n = {n[0], n[1], n[2]},
         .kind = c->problem.kind,
         .kernel = {.kind = WEFT_KERNEL_POISSON, .zero = zero, .discretization = WEFT_STAGGERED},
-        .method = WEFT_SAMPLES,
-        .opening = 0.5,
+        .method = c->made == MADE_SAMPLES ? WEFT_SAMPLES : WEFT_MULTILEVEL,
+        .tolerance = c->made == MADE_SAMPLES ? 0 : 0.1,
+        .opening = c->made == MADE_SAMPLES ? 0.5 : 0,
         .subdomain = 3};
     return weft_convolution_create(ctx, &problem, &c->options, plan);
 }
@@ -282,7 +288,7 @@ static inline weft_status case_create(weft_context ctx, const case_of *c,
                                       const weft_problem *problem, weft_plan *plan) {
     if (c->made == MADE_COMPOSITION) return case_compose(ctx, c, plan);
     if (c->made == MADE_CONVOLUTION) return case_convolve(ctx, c, plan);
-    if (c->made == MADE_SAMPLES) return case_sample(ctx, c, plan);
+    if (c->made >= MADE_SAMPLES) return case_sample(ctx, c, plan);
     return weft_plan_create(ctx, problem, &c->options, plan);
 }
 

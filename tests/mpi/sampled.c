@@ -2,10 +2,11 @@
  * Convolutions by samples over ranks: random fields, shapes, kernels, sub-domains and trees,
  * against the exact method. Where a tree is dense they agree to rounding; elsewhere the error,
  * relative to what the field could make, falls with the power of `opening` that the interpolation
- * has. On a device the sub-domains are convolved there; what comes out is then compared with what
- * the host makes, too, which agrees to rounding.
+ * has. And the same by levels, whose error is below the tolerance. On a device sub-domains are
+ * convolved there; what comes out is then compared with what the host makes, too, which agrees to
+ * rounding.
  *
- *   sampled [--cases N] [--seed S] [--case C] [--device NAME]
+ *   sampled [--method samples|multilevel] [--cases N] [--seed S] [--case C] [--device NAME]
  */
 #include "promised_device.h"
 #include "random_numbers.h"
@@ -19,6 +20,7 @@
 #include <string.h>
 
 static int rank, ranks, failures;
+static weft_convolution_method method = WEFT_SAMPLES;
 static weft_context ctx;
 static weft_device device;
 static const double zero[2] = {0, 0};
@@ -115,6 +117,36 @@ static weft_options there(const sampled_case *c) {
     return options;
 }
 
+/* Lattices halve the extents; of odd ones the method is the exact one. */
+static void choose_levels(sampled_case *c, int number) {
+    static const int64_t extents[] = {1, 8, 10, 12, 16, 18, 20, 24, 32, 40, 48};
+    static const weft_kernel_kind kinds[] = {WEFT_KERNEL_POISSON, WEFT_KERNEL_SCREENED_POISSON,
+                                             WEFT_KERNEL_RIESZ, WEFT_KERNEL_LAPLACIAN,
+                                             WEFT_KERNEL_ELASTIC};
+    weft_convolution_problem *p = &c->problem;
+    choose(c, number);
+    p->method = WEFT_MULTILEVEL;
+    for (int a = 0; a < p->rank; a++) p->n[a] = extents[random_below(11)];
+    if (random_below(8) == 0) p->n[0] = 9;
+    p->kernel.kind = kinds[random_below(4)];
+    if (number % 10 == 9 && p->rank > 1) p->kernel.kind = WEFT_KERNEL_ELASTIC;
+    if (p->kernel.kind == WEFT_KERNEL_ELASTIC) p->correlate = 0;
+    p->kernel.parameter = p->kernel.kind == WEFT_KERNEL_RIESZ ? -1 : 0.3;
+    p->kernel.discretization = WEFT_STAGGERED;
+    p->fields_fastest = p->kernel.kind == WEFT_KERNEL_ELASTIC && p->batch == 0;
+    p->pattern = WEFT_GRADED;
+    p->opening = 0;
+    p->interpolation = random_below(3) ? 0 : 4;
+    p->tolerance = pow(10, -(double)random_between(1, p->interpolation ? 3 : 5));
+    if (p->kernel.kind == WEFT_KERNEL_ELASTIC) {
+        p->interpolation = 0;
+        p->tolerance = random_below(2) ? 0.1 : 0.01;
+    }
+    if (p->kernel.kind != WEFT_KERNEL_ELASTIC && random_below(5) == 0) p->method = WEFT_METHOD_AUTO;
+    c->dense = false;
+    describe(c, number);
+}
+
 /* The largest relative error, in the norm, that a tree may have. Fields are noise, which the
  * kernel makes less of than of what is smooth. */
 static double allowed(const weft_convolution_problem *p, bool dense) {
@@ -202,6 +234,21 @@ static void compare(sampled_case *c, weft_convolution sampled, weft_convolution 
     free(right);
 }
 
+/* Whether an automatic choice is explained by what the methods cost, over several ranks. */
+static void check_note(const sampled_case *c, weft_convolution plan) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    if (c->problem.method == WEFT_METHOD_AUTO) {
+        weft_plan_explain(plan, stream, WEFT_TEXT);
+        fflush(stream);
+        if ((strstr(text, "of these estimates for a rank: whole") != NULL) != (ranks > 1))
+            fail(c, "the choice of a method is not explained");
+    }
+    fclose(stream);
+    free(text);
+}
+
 static void run(sampled_case *c) {
     weft_convolution sampled = NULL, exact = NULL;
     weft_convolution_problem whole = c->problem;
@@ -212,6 +259,7 @@ static void run(sampled_case *c) {
         fail(c, weft_last_error(ctx));
     else
         compare(c, sampled, exact);
+    if (sampled) check_note(c, sampled);
     weft_convolution_destroy(&sampled);
     weft_convolution_destroy(&exact);
 }
@@ -223,6 +271,8 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     for (int i = 1; i + 1 < argc; i += 2) {
         if (strcmp(argv[i], "--cases") == 0) cases = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--method") == 0 && strcmp(argv[i + 1], "multilevel") == 0)
+            method = WEFT_MULTILEVEL;
         if (strcmp(argv[i], "--seed") == 0) seed = atoi(argv[i + 1]);
         if (strcmp(argv[i], "--case") == 0) only = atoi(argv[i + 1]);
         if (strcmp(argv[i], "--device") == 0) device = device_named(argv[i + 1]);
@@ -236,7 +286,10 @@ int main(int argc, char **argv) {
         sampled_case c;
         if (only >= 0 && i != only) continue;
         random_state = (uint64_t)seed * 1000 + (uint64_t)i;
-        choose(&c, i);
+        if (method == WEFT_SAMPLES)
+            choose(&c, i);
+        else
+            choose_levels(&c, i);
         run(&c);
     }
     weft_context_destroy(&ctx);

@@ -673,7 +673,7 @@ def test_mistakes_are_told(sentence, call):
         ("linear, which wants an array", lambda: weft.Convolution(8, lambda k: k, boundary="linear")),
         ("free space are Poisson's", lambda: weft.Convolution(8, kernels.Heat(1), boundary="free")),
         ("is not linear", lambda: weft.Convolution(8, np.ones(3), method="overlap-save")),
-        ("saves messages between processes", lambda: weft.Convolution(8, kernels.Heat(1), method="samples")),
+        ("save messages between processes", lambda: weft.Convolution(8, kernels.Heat(1), method="samples")),
         ("odd order", lambda: weft.Convolution(8, kernels.Derivative(1), boundary="neumann")),
     ],
 )

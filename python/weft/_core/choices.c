@@ -158,10 +158,11 @@ int core_read_convolution(const char *mode, const char *method, const char *kern
         read_choice("method", method, method_name, &by) < 0 ||
         read_choice("kernel", kernel, kernel_kind_name, &kind) < 0)
         return -1;
-    if (by == WEFT_SAMPLES)
-        return core_raise(WEFT_ERROR_UNSUPPORTED,
-                          "Convolution: method samples saves messages between processes, and a "
-                          "convolution of Python has one; use weft convolve or the library in C");
+    if (by == WEFT_SAMPLES || by == WEFT_MULTILEVEL)
+        return core_raise(
+            WEFT_ERROR_UNSUPPORTED,
+            "Convolution: methods samples and multilevel save messages between processes, and a "
+            "convolution of Python has one; use weft convolve or the library in C");
     problem->mode = (weft_convolution_mode)choices[0];
     problem->method = by;
     problem->kernel.kind = (weft_kernel_kind)kind;
