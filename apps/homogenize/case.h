@@ -60,6 +60,13 @@ typedef struct homogenize_samples {
     int64_t subdomain; /* edge of sub-domains; 0: a rank's box is one */
 } homogenize_samples;
 
+/* Where and how often a run keeps what it goes on from if it is stopped. */
+typedef struct homogenize_checkpoint_rule {
+    char *file;     /* NULL: nowhere */
+    int iterations; /* after so many; 0: whatever the number */
+    double seconds; /* after so many; 0: whatever the time */
+} homogenize_checkpoint_rule;
+
 typedef struct homogenize_case {
     char *labels;     /* the file of the label volume, from where the command runs */
     char *output;     /* of the report, or NULL */
@@ -74,6 +81,7 @@ typedef struct homogenize_case {
     homogenize_load load;
     homogenize_reference reference;
     homogenize_samples samples;
+    homogenize_checkpoint_rule checkpoint;
     double tolerance; /* 0: 1e-6, in single precision 1e-4, with samples their tolerance */
     int max_iterations;
     bool accept_unconverged;

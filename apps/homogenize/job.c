@@ -12,44 +12,60 @@
 
 /* ---- the case ---- */
 
-enum { MOST_CASE_BYTES = 64 << 20 };
+/* The bytes of a file, with a zero behind them. */
+static weft_status read_all(FILE *file, const char *name, char **text, long long *bytes) {
+    enum { FIRST = 1 << 16, MOST = 1 << 30 };
+    size_t room = 0, count = 0;
+    do {
+        room = room == 0 ? FIRST : 2 * room;
+        char *larger = room <= MOST ? realloc(*text, room) : NULL;
+        if (!larger)
+            return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for what is in %s", name);
+        *text = larger;
+        count += fread(*text + count, 1, room - count, file);
+    } while (count == room);
+    if (ferror(file)) return weft_fail(WEFT_ERROR_SYSTEM, "%s: it cannot be read", name);
+    (*text)[count] = '\0';
+    *bytes = (long long)count + 1;
+    return WEFT_SUCCESS;
+}
 
-/* The whole file, with a zero behind it. */
 static weft_status read_text(const char *name, char **text, long long *bytes) {
     FILE *file = fopen(name, "rb");
     if (!file)
         return weft_fail(errno == ENOENT ? WEFT_ERROR_INVALID_ARGUMENT : WEFT_ERROR_SYSTEM,
                          "%s: it cannot be read: %s", name, strerror(errno));
-    *text = malloc(MOST_CASE_BYTES + 1);
-    size_t read = *text ? fread(*text, 1, MOST_CASE_BYTES + 1, file) : 0;
-    const bool failed = ferror(file) != 0;
+    const weft_status status = read_all(file, name, text, bytes);
     fclose(file);
-    if (!*text) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %s", name);
-    if (failed) return weft_fail(WEFT_ERROR_SYSTEM, "%s: it cannot be read", name);
-    if (read > MOST_CASE_BYTES)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: it is too large for a case", name);
-    (*text)[read] = '\0';
-    *bytes = (long long)read + 1;
-    return WEFT_SUCCESS;
+    return status;
 }
 
-/* Rank 0 reads the file, so that all ranks have the same. */
-static weft_status share_text(const homogenize_job *job, char **text) {
+weft_status homogenize_share_text(MPI_Comm comm, const char *name, char **text) {
     long long bytes = 0;
-    weft_status status = job->rank == 0 ? read_text(job->name, text, &bytes) : WEFT_SUCCESS;
-    WEFT_TRY(weft_array_agree(job->comm, status));
-    MPI_Bcast(&bytes, 1, MPI_LONG_LONG, 0, job->comm);
-    if (job->rank > 0) *text = malloc((size_t)bytes);
-    if (!*text) status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %s", job->name);
-    WEFT_TRY(weft_array_agree(job->comm, status));
-    MPI_Bcast(*text, (int)bytes, MPI_BYTE, 0, job->comm);
-    return WEFT_SUCCESS;
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    *text = NULL;
+    weft_status status = rank == 0 ? read_text(name, text, &bytes) : WEFT_SUCCESS;
+    status = weft_array_agree(comm, status);
+    if (status == WEFT_SUCCESS) {
+        MPI_Bcast(&bytes, 1, MPI_LONG_LONG, 0, comm);
+        if (rank > 0) *text = malloc((size_t)bytes);
+        if (!*text) status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %s", name);
+        status = weft_array_agree(comm, status);
+    }
+    if (status == WEFT_SUCCESS) {
+        MPI_Bcast(*text, (int)bytes, MPI_BYTE, 0, comm);
+        return WEFT_SUCCESS;
+    }
+    free(*text);
+    *text = NULL;
+    return status;
 }
 
 weft_status homogenize_job_open(homogenize_job *job) {
     homogenize_case *c = &job->c;
     char *text = NULL;
-    weft_status status = share_text(job, &text);
+    weft_status status = homogenize_share_text(job->comm, job->name, &text);
     if (status == WEFT_SUCCESS)
         status = weft_array_agree(job->comm, homogenize_case_read(job->name, text, c));
     free(text);
@@ -182,7 +198,8 @@ static weft_status name_load(int load, int loads, weft_status status) {
 
 weft_status homogenize_job_solve(homogenize_job *job, const homogenize_listener *listener) {
     const int loads = homogenize_job_loads(job);
-    for (int l = 0; l < loads; l++) {
+    job->run.listener = listener;
+    for (int l = job->results - (job->run.state.begun ? 1 : 0); l < loads; l++) {
         homogenize_load load = job->c.load;
         if (load.all) load.value[l] = 1;
         if (listener->begins) listener->begins(listener->argument, l);

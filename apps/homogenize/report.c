@@ -108,14 +108,14 @@ static double seconds_an_iteration(const homogenize_result *r) {
 
 static json_t *load_of(const homogenize_job *job, const homogenize_result *r) {
     const int n = homogenize_components(job->c.physics);
-    return json_pack("{s:o, s:o, s:f, s:f, s:i, s:f, s:b, s:f, s:f, s:f, s:o, s:o}",
-                     n == 6 ? "strain" : "gradient", tensor_of(r->strain, n),
-                     n == 6 ? "stress" : "flux", tensor_of(r->stress, n), "energy", r->energy,
-                     "hill_mandel_error", hill_mandel_error(r), "iterations", r->iterations,
-                     "residual", r->residual, "converged", r->converged, "seconds", r->seconds,
-                     "seconds_in_transforms", r->green_seconds, "seconds_per_iteration",
-                     seconds_an_iteration(r), "residuals", vector_of(r->history, r->history_count),
-                     "phases", means_of(job, r));
+    return json_pack(
+        "{s:o, s:o, s:f, s:f, s:i, s:f, s:b, s:f, s:f, s:f, s:o, s:o}",
+        n == 6 ? "strain" : "gradient", tensor_of(r->strain, n), n == 6 ? "stress" : "flux",
+        tensor_of(r->stress, n), "energy", r->energy, "hill_mandel_error", hill_mandel_error(r),
+        "iterations", r->iterations, "residual", r->residual, "converged", r->converged, "seconds",
+        r->seconds, "seconds_in_transforms", r->green_seconds, "seconds_per_iteration",
+        seconds_an_iteration(r), "residuals", vector_of(r->history, homogenize_residuals_kept(r)),
+        "phases", means_of(job, r));
 }
 
 static json_t *reference_of(const homogenize_job *job) {

@@ -11,17 +11,21 @@
 #include <string.h>
 
 static const struct {
-    int fields;
+    int fields, kept;
     weft_status (*solve)(homogenize_run *run, homogenize_result *result);
 } solvers[] = {
-    [HOMOGENIZE_CG] = {4, homogenize_solve_cg},
-    [HOMOGENIZE_BASIC] = {2, homogenize_solve_basic},
-    [HOMOGENIZE_EYRE_MILTON] = {2, homogenize_solve_eyre_milton},
-    [HOMOGENIZE_BARZILAI_BORWEIN] = {3, homogenize_solve_barzilai_borwein},
+    [HOMOGENIZE_CG] = {4, 3, homogenize_solve_cg},
+    [HOMOGENIZE_BASIC] = {2, 1, homogenize_solve_basic},
+    [HOMOGENIZE_EYRE_MILTON] = {2, 1, homogenize_solve_eyre_milton},
+    [HOMOGENIZE_BARZILAI_BORWEIN] = {3, 2, homogenize_solve_barzilai_borwein},
 };
 
 int homogenize_solver_fields(homogenize_solver solver) {
     return solvers[solver].fields;
+}
+
+int homogenize_kept_fields(homogenize_solver solver) {
+    return solvers[solver].kept;
 }
 
 /* All ranks get the same bits, which MPI_Allreduce does not promise, so that they decide alike. */
@@ -38,13 +42,14 @@ weft_status homogenize_add_up(const homogenize_run *run, double *values, int cou
 
 /* ---- residuals ---- */
 
-/* More of them than anybody looks at are not kept. */
-enum { MOST_RESIDUALS = 65536 };
+int homogenize_residuals_kept(const homogenize_result *result) {
+    return result->noted < HOMOGENIZE_MOST_RESIDUALS ? result->noted : HOMOGENIZE_MOST_RESIDUALS;
+}
 
 weft_status homogenize_note(homogenize_run *run, homogenize_result *result, double square,
                             double size, bool *done) {
     const double residual = square == 0 ? 0 : sqrt(square / size);
-    if (result->noted < MOST_RESIDUALS) result->history[result->noted] = residual;
+    if (result->noted < HOMOGENIZE_MOST_RESIDUALS) result->history[result->noted] = residual;
     result->residual = residual;
     result->iterations = result->noted++;
     /* Numbers that grow end as infinities, of which either alone would make a residual. */
@@ -54,12 +59,24 @@ weft_status homogenize_note(homogenize_run *run, homogenize_result *result, doub
                          "drop reference, or give solver cg",
                          result->iterations);
     result->converged = residual <= run->c->tolerance;
-    *done = result->converged || result->iterations >= run->c->max_iterations;
-    if (!*done || result->converged || run->c->accept_unconverged) return WEFT_SUCCESS;
+    *done = result->converged ||
+            (run->c->accept_unconverged && result->iterations >= run->c->max_iterations);
+    if (run->listener->noted) run->listener->noted(run->listener->argument, result);
+    return WEFT_SUCCESS;
+}
+
+weft_status homogenize_rest(homogenize_run *run, homogenize_result *result) {
+    const homogenize_listener *l = run->listener;
+    const bool last = result->noted > 0 && result->iterations >= run->c->max_iterations;
+    run->state.begun = true;
+    result->seconds = weft_clock() - run->begun;
+    result->green_seconds = run->green->seconds;
+    if (l->rests) WEFT_TRY(l->rests(l->argument, last));
+    if (!last) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_ENGINE,
                      "the residual is %.2e after %d iterations, above the tolerance %g; raise "
                      "max_iterations, give another solver, or \"unconverged\": \"accept\"",
-                     residual, result->iterations, run->c->tolerance);
+                     result->residual, result->iterations, run->c->tolerance);
 }
 
 /* ---- the load ---- */
@@ -83,7 +100,7 @@ static void begin(homogenize_run *run, const homogenize_load *load) {
         start[i] = run->base[i];
         for (int j = 0; j < n; j++) start[i] += run->green->zero[i * n + j] * rest[j];
     }
-    homogenize_fill(&run->space, run->field[0], start);
+    if (!run->state.begun) homogenize_fill(&run->space, run->field[0], start);
 }
 
 /* ---- the end ---- */
@@ -107,23 +124,26 @@ static weft_status evaluate(homogenize_run *run, homogenize_result *result) {
     return homogenize_add_up(run, result->phase_sums, phases * 2 * n);
 }
 
+weft_status homogenize_result_create(homogenize_result *result, int phases) {
+    memset(result, 0, sizeof *result);
+    result->phase_sums = calloc((size_t)phases * 12, sizeof *result->phase_sums);
+    result->history = calloc(HOMOGENIZE_MOST_RESIDUALS, sizeof *result->history);
+    if (result->phase_sums && result->history) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for residuals and means");
+}
+
 weft_status homogenize_solve(homogenize_run *run, const homogenize_load *load,
                              homogenize_result *result) {
-    const double start = weft_clock();
-    const size_t sums = (size_t)run->space.medium->phases * 12;
-    weft_status status = WEFT_SUCCESS;
-    memset(result, 0, sizeof *result);
-    result->phase_sums = calloc(sums, sizeof *result->phase_sums);
-    result->history = calloc(MOST_RESIDUALS, sizeof *result->history);
-    if (!result->phase_sums || !result->history)
-        status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for residuals and means");
-    WEFT_TRY(weft_array_agree(run->comm, status));
+    if (!run->state.begun)
+        WEFT_TRY(weft_array_agree(run->comm,
+                                  homogenize_result_create(result, run->space.medium->phases)));
+    run->begun = weft_clock() - result->seconds;
+    run->green->seconds = result->green_seconds;
     begin(run, load);
-    run->green->seconds = 0;
     WEFT_TRY(solvers[run->c->solver].solve(run, result));
-    result->seconds = weft_clock() - start;
+    run->state = (homogenize_state){.begun = false};
+    result->seconds = weft_clock() - run->begun;
     result->green_seconds = run->green->seconds;
-    result->history_count = result->noted < MOST_RESIDUALS ? result->noted : MOST_RESIDUALS;
     return evaluate(run, result);
 }
 

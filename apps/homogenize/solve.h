@@ -15,7 +15,8 @@
 
 #include <mpi.h>
 
-enum { HOMOGENIZE_MOST_FIELDS = 4 };
+/* More residuals than anybody looks at are not kept. */
+enum { HOMOGENIZE_MOST_FIELDS = 4, HOMOGENIZE_MOST_RESIDUALS = 65536 };
 
 /* What one load leads to. Vectors are in Mandel's notation. */
 typedef struct homogenize_result {
@@ -23,13 +24,31 @@ typedef struct homogenize_result {
     double energy;               /* mean of strain times stress */
     double *phase_sums;          /* [phases]: strain, then stress, summed over its voxels */
     double *history;             /* residuals before each iteration, and the last one */
-    int history_count;           /* of those that are kept, the first ones */
     int noted;                   /* residuals so far */
     int iterations;
     double residual; /* the last one */
     bool converged;
     double seconds, green_seconds; /* all of it, and Green's operator alone */
 } homogenize_result;
+
+/* Who is told of a run; each may be NULL. */
+typedef struct homogenize_listener {
+    void (*begins)(void *argument, int load);
+    void (*noted)(void *argument, const homogenize_result *result); /* of each residual */
+    /* Between two iterations: what homogenize_run.state says stands. `last`: the run fails behind
+     * it, for want of iterations. Collective. */
+    weft_status (*rests)(void *argument, bool last);
+    /* Strain and stress are in the first two fields of the run; they may be changed. Collective. */
+    weft_status (*ended)(void *argument, int load);
+    void *argument;
+} homogenize_listener;
+
+/* With the first fields of a run (homogenize_kept_fields) and the residuals of its result, all that
+ * a solver goes on from. */
+typedef struct homogenize_state {
+    bool begun;                  /* between two iterations; else there is nothing */
+    double square, size, factor; /* the solver's */
+} homogenize_state;
 
 /* A run: all that a rank holds. */
 typedef struct homogenize_run {
@@ -41,24 +60,40 @@ typedef struct homogenize_run {
     size_t field_bytes;
     double voxels;             /* of the whole volume */
     double base[6], stress[6]; /* given means of strain and stress; 0 elsewhere */
+    homogenize_state state;
+    double begun; /* the clock when the load began, less what it had taken before */
+    const homogenize_listener *listener;
 } homogenize_run;
 
 /* Fields that a solver needs. */
 int homogenize_solver_fields(homogenize_solver solver);
+/* Of those, the first ones, which it needs from one iteration to the next. */
+int homogenize_kept_fields(homogenize_solver solver);
 
-/* Solves one load. Fails where it does not converge, unless the case accepts that, and where a
- * residual is not a number. The caller releases the result, also after a failure. Collective. */
+/* Room for a result of so many phases, without a residual yet. Fails where memory lacks; the caller
+ * releases it, also then. Not collective. */
+weft_status homogenize_result_create(homogenize_result *result, int phases);
+
+/* Solves one load, from where run->state says: where that has not begun, a new result is made.
+ * Fails where it does not converge, unless the case accepts that, and where a residual is not a
+ * number. The caller releases the result, also after a failure. Collective. */
 weft_status homogenize_solve(homogenize_run *run, const homogenize_load *load,
                              homogenize_result *result);
 void homogenize_result_release(homogenize_result *result);
+/* Residuals in its history: the first ones, where there were more. */
+int homogenize_residuals_kept(const homogenize_result *result);
 
 /* For solvers.c: adds up numbers of all ranks. */
 weft_status homogenize_add_up(const homogenize_run *run, double *values, int count);
 
 /* For solvers.c: remembers the square of a residual, and of the stress; *done tells that it is
- * the last one, converged or not. */
+ * the last one: converged, or as far as the case accepts. */
 weft_status homogenize_note(homogenize_run *run, homogenize_result *result, double square,
                             double size, bool *done);
+
+/* For solvers.c: before each iteration, with run->state. Fails where there may be no further one.
+ */
+weft_status homogenize_rest(homogenize_run *run, homogenize_result *result);
 
 /* solvers.c */
 weft_status homogenize_solve_basic(homogenize_run *run, homogenize_result *result);
