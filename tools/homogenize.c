@@ -10,6 +10,7 @@
 #include "memory.h"
 #include "support/error.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ typedef struct homogenize_tool {
     homogenize_job job;
     homogenize_checkpoint checkpoint;
     progress progress;
+    double solved; /* share of the load that is being solved, by its residuals so far */
 } homogenize_tool;
 
 /* ---- the run ---- */
@@ -39,11 +41,30 @@ static weft_status check_files(const homogenize_tool *tool) {
     return weft_array_agree(tool->world->comm, status);
 }
 
-static void begin_load(void *argument, int load) {
-    static const char *const stages[] = {"load 1", "load 2", "load 3",
-                                         "load 4", "load 5", "load 6"};
+/* Residuals fall by about the same factor in each iteration: on a scale of their logarithms the
+ * load is done so far. It ends with the last iteration at the latest. */
+static double share_of(const homogenize_case *c, const homogenize_result *r) {
+    const double first = r->history[0], most = c->max_iterations;
+    const double share = r->residual > c->tolerance && first > r->residual
+                             ? log(first / r->residual) / log(first / c->tolerance)
+                             : (double)(r->residual <= c->tolerance);
+    return fmax(share, r->iterations / most);
+}
+
+static void note(void *argument, const homogenize_result *result) {
+    static const char *const stages[] = {"load 1 of 6", "load 2 of 6", "load 3 of 6", "load 4 of 6",
+                                         "load 5 of 6", "load 6 of 6", "load 1 of 3", "load 2 of 3",
+                                         "load 3 of 3", "solving"};
     homogenize_tool *tool = argument;
-    progress_stage(&tool->progress, stages[load], 0);
+    const int loads = homogenize_job_loads(&tool->job), load = tool->job.results - 1;
+    const int stage = loads == 6 ? load : loads == 3 ? 6 + load : 9;
+    tool->solved = fmax(tool->solved, share_of(&tool->job.c, result));
+    progress_share(&tool->progress, stages[stage], (load + tool->solved) / loads);
+}
+
+static void begin_load(void *argument, int load) {
+    (void)load;
+    ((homogenize_tool *)argument)->solved = 0;
 }
 
 static weft_status rest(void *argument, bool last) {
@@ -82,8 +103,9 @@ static weft_status homogenize(homogenize_tool *tool) {
     WEFT_TRY(memory_check(tool->world, homogenize_job_estimate(job), available));
     WEFT_TRY(homogenize_job_prepare(job, &options));
     const homogenize_listener listener = {
-        .begins = begin_load, .rests = rest, .ended = end_load, .argument = tool};
+        .begins = begin_load, .noted = note, .rests = rest, .ended = end_load, .argument = tool};
     WEFT_TRY(homogenize_checkpoint_begin(job, tool->resume, &tool->checkpoint));
+    progress_stage(&tool->progress, "solving", 0);
     WEFT_TRY(homogenize_job_solve(job, &listener));
     WEFT_TRY(weft_array_agree(tool->world->comm, write_results(tool)));
     homogenize_checkpoint_remove(&tool->checkpoint);

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
 import sys
+import time
 import unittest
 import zlib
 from pathlib import Path
@@ -13,7 +16,7 @@ from xml.etree import ElementTree
 import jsonschema
 import numpy as np
 
-from weft_case import HDF5, Case
+from weft_case import HDF5, WEFT, Case, environment
 
 SOURCE = Path(__file__).parents[2]
 
@@ -459,6 +462,30 @@ class Homogenize(Case):
         found.append(self.stiffness(np.asfortranarray(volume), [SOFT, HARD]))
         for c in found[1:]:
             np.testing.assert_array_equal(c, found[0])
+
+    # ---- progress ----
+
+    def test_progress(self) -> None:
+        """Where it is asked for at once; of long work on a terminal after two seconds; nothing in a pipe."""
+        volume, phases = self.grains((20, 20, 20))
+        self.case(volume, phases, tolerance=1e-9)
+        self.assertEqual(self.run_weft("homogenize", "case.json", "--quiet").stderr, "")
+        shown = self.run_weft("homogenize", "case.json", "--quiet", "--progress").stderr
+        self.assertRegex(shown, r"load [1-6] of 6  \[#*\.*\] +\d+ % \d:\d\d left")
+        self.assertTrue(shown.endswith("\n\x1b[K"), shown)  # "\r" is read as "\n"
+        self.case(np.tile(volume, (4, 4, 4)), phases, tolerance=1e-9)
+        main, terminal = pty.openpty()
+        self.addCleanup(os.close, main)
+        began, said = time.monotonic(), ""
+        line = [WEFT, "homogenize", "case.json"]
+        streams = {"stdout": subprocess.DEVNULL, "stderr": terminal}
+        with subprocess.Popen(line, cwd=self.folder, env=environment(), **streams) as process:
+            os.close(terminal)
+            while " left" not in said:
+                said += os.read(main, 4096).decode()
+            process.terminate()
+        self.assertGreaterEqual(time.monotonic() - began, 2)
+        self.assertIn("\rload 1 of 6", said)
 
     # ---- failures ----
 
