@@ -34,15 +34,27 @@ static json_t *numbers_of(const double *values, int count) {
     return list;
 }
 
+/* For each histogram: its upper end, and its counts. */
+static json_t *histograms_of(const homogenize_histogram *h, int count) {
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) {
+        json_t *numbers = json_pack("[f]", h[i].most);
+        for (int b = 0; b < HOMOGENIZE_BINS; b++)
+            json_array_append_new(numbers, json_integer((json_int_t)h[i].voxels[b]));
+        json_array_append_new(list, numbers);
+    }
+    return list;
+}
+
 static json_t *result_of(const homogenize_job *job, const homogenize_result *r) {
     const int sums = job->medium.phases * 2 * job->medium.components;
-    return json_pack("{s:o, s:o, s:f, s:o, s:o, s:i, s:i, s:f, s:b, s:f, s:f}", "strain",
+    return json_pack("{s:o, s:o, s:f, s:o, s:o, s:i, s:i, s:f, s:b, s:f, s:f, s:o}", "strain",
                      numbers_of(r->strain, 6), "stress", numbers_of(r->stress, 6), "energy",
                      r->energy, "phases", numbers_of(r->phase_sums, sums), "residuals",
                      numbers_of(r->history, homogenize_residuals_kept(r)), "noted", r->noted,
                      "iterations", r->iterations, "residual", r->residual, "converged",
-                     r->converged, "seconds", r->seconds, "seconds_in_transforms",
-                     r->green_seconds);
+                     r->converged, "seconds", r->seconds, "seconds_in_transforms", r->green_seconds,
+                     "histograms", histograms_of(r->histograms, 2 * job->medium.phases));
 }
 
 json_t *homogenize_checkpoint_document(const homogenize_job *job, json_t *description, int array,
@@ -86,6 +98,18 @@ static bool read_numbers(const json_t *list, int count, double *values) {
     return true;
 }
 
+static bool read_histograms(const json_t *list, int count, homogenize_histogram *h) {
+    if (json_array_size(list) != (size_t)count) return false;
+    for (int i = 0; i < count; i++) {
+        double numbers[1 + HOMOGENIZE_BINS];
+        if (!read_numbers(json_array_get(list, (size_t)i), 1 + HOMOGENIZE_BINS, numbers))
+            return false;
+        h[i].most = numbers[0];
+        for (int b = 0; b < HOMOGENIZE_BINS; b++) h[i].voxels[b] = (int64_t)numbers[1 + b];
+    }
+    return true;
+}
+
 static bool read_result(const homogenize_job *job, const json_t *from, homogenize_result *r) {
     const int sums = job->medium.phases * 2 * job->medium.components;
     int converged = 0;
@@ -97,6 +121,8 @@ static bool read_result(const homogenize_job *job, const json_t *from, homogeniz
     return right && r->noted >= 0 && read_numbers(json_object_get(from, "strain"), 6, r->strain) &&
            read_numbers(json_object_get(from, "stress"), 6, r->stress) &&
            read_numbers(json_object_get(from, "phases"), sums, r->phase_sums) &&
+           read_histograms(json_object_get(from, "histograms"), 2 * job->medium.phases,
+                           r->histograms) &&
            read_numbers(json_object_get(from, "residuals"), homogenize_residuals_kept(r),
                         r->history);
 }

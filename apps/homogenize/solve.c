@@ -105,7 +105,7 @@ static void begin(homogenize_run *run, const homogenize_load *load) {
 
 /* ---- the end ---- */
 
-/* Means of the strain that was found. */
+/* Means of the strain that was found, and how it and the stress are spread. */
 static weft_status evaluate(homogenize_run *run, homogenize_result *result) {
     const int n = run->green->components, phases = run->space.medium->phases;
     double sums[13];
@@ -121,14 +121,17 @@ static weft_status evaluate(homogenize_run *run, homogenize_result *result) {
     }
     result->energy = sums[12] / run->voxels;
     homogenize_phase_sums(&run->space, run->field[0], result->phase_sums);
-    return homogenize_add_up(run, result->phase_sums, phases * 2 * n);
+    WEFT_TRY(homogenize_add_up(run, result->phase_sums, phases * 2 * n));
+    return homogenize_fill_histograms(&run->space, run->comm, run->field[0], run->field[1],
+                                      result->histograms);
 }
 
 weft_status homogenize_result_create(homogenize_result *result, int phases) {
     memset(result, 0, sizeof *result);
     result->phase_sums = calloc((size_t)phases * 12, sizeof *result->phase_sums);
     result->history = calloc(HOMOGENIZE_MOST_RESIDUALS, sizeof *result->history);
-    if (result->phase_sums && result->history) return WEFT_SUCCESS;
+    result->histograms = calloc(2 * (size_t)phases, sizeof *result->histograms);
+    if (result->phase_sums && result->history && result->histograms) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for residuals and means");
 }
 
@@ -149,6 +152,7 @@ weft_status homogenize_solve(homogenize_run *run, const homogenize_load *load,
 
 void homogenize_result_release(homogenize_result *result) {
     free(result->phase_sums);
+    free(result->histograms);
     free(result->history);
     memset(result, 0, sizeof *result);
 }

@@ -11,6 +11,7 @@
 #define WEFT_HOMOGENIZE_SOLVE_H
 
 #include "green.h"
+#include "histograms.h"
 #include "sweeps.h"
 
 #include <mpi.h>
@@ -20,11 +21,12 @@ enum { HOMOGENIZE_MOST_FIELDS = 4, HOMOGENIZE_MOST_RESIDUALS = 65536 };
 
 /* What one load leads to. Vectors are in Mandel's notation. */
 typedef struct homogenize_result {
-    double strain[6], stress[6]; /* means */
-    double energy;               /* mean of strain times stress */
-    double *phase_sums;          /* [phases]: strain, then stress, summed over its voxels */
-    double *history;             /* residuals before each iteration, and the last one */
-    int noted;                   /* residuals so far */
+    double strain[6], stress[6];      /* means */
+    double energy;                    /* mean of strain times stress */
+    double *phase_sums;               /* [phases]: strain, then stress, summed over its voxels */
+    homogenize_histogram *histograms; /* [2 phases]: of strain and stress in each */
+    double *history;                  /* residuals before each iteration, and the last one */
+    int noted;                        /* residuals so far */
     int iterations;
     double residual; /* the last one */
     bool converged;

@@ -85,13 +85,16 @@ static weft_status iterate_cg(homogenize_run *run, homogenize_result *result, bo
     return WEFT_SUCCESS;
 }
 
-/* The residual itself, with which the recursion begins. */
+/* The residual itself, with which the recursion begins, or goes on: with the same directions,
+ * unless its own residual had become another. */
 static weft_status begin_cg(homogenize_run *run, homogenize_result *result, bool *done) {
     homogenize_state *state = &run->state;
+    const double recursive = state->square;
     WEFT_TRY(imbalance(run, run->field[1], &state->size));
     state->square = homogenize_square(&run->space, run->field[1]);
-    state->factor = 0;
     WEFT_TRY(homogenize_add_up(run, &state->square, 1));
+    const bool alike = state->square < 2 * recursive && recursive < 2 * state->square;
+    if (result->noted == 0 || !alike) state->factor = 0;
     if (result->noted > 0) result->noted--; /* it replaces the recursion's */
     return homogenize_note(run, result, state->square, state->size, done);
 }

@@ -3,9 +3,10 @@
 
 #include "voxel_law.h"
 
+#include <math.h>
 #include <string.h>
 
-static int64_t runs_of(const homogenize_space *space) {
+int64_t homogenize_blocks(const homogenize_space *space) {
     const int64_t *n = space->volume->box.n;
     return n[0] * n[1] * blocks_of_row(space->volume);
 }
@@ -41,6 +42,13 @@ static void add_to_phases(const homogenize_medium *m, const voxel_run *run, int 
     }
     for (int i = 0; m->staggered && i < 3; i++)
         add_shifted(m, run, k, i, stress[middle + i][k], sums);
+}
+
+double homogenize_deviator(int components, const double *value) {
+    double square = 0, trace = 0;
+    for (int i = 0; i < components; i++) square += value[i] * value[i];
+    for (int i = 0; components == 6 && i < 3; i++) trace += value[i];
+    return sqrt(fmax(square - trace * trace / 3, 0));
 }
 
 #define REAL double
@@ -108,4 +116,18 @@ double homogenize_reflect(const homogenize_space *space, void *e, const void *t,
 
 void homogenize_phase_sums(const homogenize_space *space, const void *e, double *sums) {
     BY_PRECISION(space, phase_sums, e, sums);
+}
+
+int homogenize_deviators(const homogenize_space *space, const void *field, int64_t number,
+                         double value[HOMOGENIZE_BLOCK], const uint16_t **phase) {
+    const voxel_run run = run_at(space->volume, number);
+    block x;
+    BY_PRECISION(space, load, field, run.first, run.count, x);
+    for (int k = 0; k < run.count; k++) {
+        double of_voxel[6];
+        for (int i = 0; i < space->medium->components; i++) of_voxel[i] = x[i][k];
+        value[k] = homogenize_deviator(space->medium->components, of_voxel);
+    }
+    *phase = run.phase;
+    return run.count;
 }

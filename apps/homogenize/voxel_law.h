@@ -11,7 +11,7 @@
 
 #include "sweeps.h"
 
-enum { BLOCK = 64 };
+enum { BLOCK = HOMOGENIZE_BLOCK };
 
 /* Components of the voxels of a block: block[component][voxel]. */
 typedef double block[6][BLOCK];
