@@ -31,20 +31,18 @@ static void stand(homogenize_checkpoint *c) {
 
 static weft_status read_fields(homogenize_checkpoint *c, uint64_t sum) {
     homogenize_job *job = c->job;
-    const weft_array_info wanted = homogenize_checkpoint_fields(job);
+    const homogenize_kept kept = homogenize_checkpoint_kept(job);
+    const weft_array_info *wanted = &kept.info;
     weft_array *array = NULL;
     char name[NAME_BYTES];
     array_name(c, c->array, name);
     WEFT_TRY(weft_array_open(job->comm, name, NULL, &array));
     const weft_array_info *found = weft_array_describe(array);
     weft_status status = WEFT_SUCCESS;
-    bool right = found->rank == 4 && found->element == wanted.element &&
-                 memcmp(found->n, wanted.n, 4 * sizeof *wanted.n) == 0;
-    for (int f = 0; right && status == WEFT_SUCCESS && f < homogenize_kept_fields(job->c.solver);
-         f++) {
-        const weft_box box = homogenize_checkpoint_box(job, f);
-        status = weft_array_read(array, &box, wanted.element, job->run.field[f]);
-    }
+    bool right = found->rank == 4 && found->element == wanted->element &&
+                 memcmp(found->n, wanted->n, 4 * sizeof *wanted->n) == 0;
+    for (int p = 0; right && status == WEFT_SUCCESS && p < kept.parts; p++)
+        status = weft_array_read(array, &kept.box[p], wanted->element, kept.memory[p]);
     weft_array_close(&array);
     if (right && status == WEFT_SUCCESS) right = homogenize_checkpoint_sum(job) == sum;
     if (right || status != WEFT_SUCCESS) return status;
@@ -120,18 +118,16 @@ static weft_status fail_on_demand(const homogenize_checkpoint *c, fault_place pl
 
 static weft_status write_fields(const homogenize_checkpoint *c, int number) {
     const homogenize_job *job = c->job;
-    const weft_array_info info = homogenize_checkpoint_fields(job);
+    const homogenize_kept kept = homogenize_checkpoint_kept(job);
     const weft_array_creation how = {.made = interrupt_removes};
     weft_array *array = NULL;
     char name[NAME_BYTES];
     array_name(c, number, name);
-    WEFT_TRY(array_run_create_file(job->comm, name, &info, &how, &array));
+    WEFT_TRY(array_run_create_file(job->comm, name, &kept.info, &how, &array));
     weft_status status = fail_on_demand(c, FAULT_BEFORE_TILE);
     status = weft_array_agree(job->comm, status);
-    for (int f = 0; status == WEFT_SUCCESS && f < homogenize_kept_fields(job->c.solver); f++) {
-        const weft_box box = homogenize_checkpoint_box(job, f);
-        status = weft_array_write(array, &box, job->run.field[f]);
-    }
+    for (int p = 0; status == WEFT_SUCCESS && p < kept.parts; p++)
+        status = weft_array_write(array, &kept.box[p], kept.memory[p]);
     if (status == WEFT_SUCCESS) status = fail_on_demand(c, FAULT_IN_TILE);
     status = weft_array_commit(&array, status);
     interrupt_removes(NULL);

@@ -5,25 +5,41 @@
 
 #include <string.h>
 
-enum { FORMAT = 1 };
+enum { FORMAT = 1, MEANS = 6 * DISPLACEMENT_VECTORS };
 static const char kind[] = "checkpoint of weft homogenize";
 
-/* ---- the array of fields ---- */
+/* ---- what is kept ---- */
 
-weft_array_info homogenize_checkpoint_fields(const homogenize_job *job) {
-    const homogenize_case *c = &job->c;
-    return (weft_array_info){
-        .element = c->precision == WEFT_SINGLE ? WEFT_ELEMENT_F4 : WEFT_ELEMENT_F8,
-        .rank = 4,
-        .n = {homogenize_kept_fields(c->solver) * homogenize_components(c->physics), job->info.n[0],
-              job->info.n[1], job->info.n[2]}};
+static homogenize_kept kept_displacements(const homogenize_job *job) {
+    const homogenize_displacements *d = &job->run.displacements;
+    const int64_t *n = job->info.n, numbers = DISPLACEMENT_VECTORS * d->components;
+    const weft_box *box = &d->box;
+    return (homogenize_kept){.info = {.element = d->single ? WEFT_ELEMENT_C8 : WEFT_ELEMENT_C16,
+                                      .rank = 4,
+                                      .n = {n[0], n[1], n[2] / 2 + 1, numbers}},
+                             .parts = 1,
+                             .box = {{.lo = {box->lo[0], box->lo[1], box->lo[2], 0},
+                                      .n = {box->n[0], box->n[1], box->n[2], numbers}}},
+                             .memory = {d->memory}};
 }
 
-weft_box homogenize_checkpoint_box(const homogenize_job *job, int field) {
+homogenize_kept homogenize_checkpoint_kept(const homogenize_job *job) {
+    const homogenize_case *c = &job->c;
     const weft_box *box = &job->volume.box;
-    const int components = homogenize_components(job->c.physics);
-    return (weft_box){.lo = {field * components, box->lo[0], box->lo[1], box->lo[2]},
-                      .n = {components, box->n[0], box->n[1], box->n[2]}};
+    const int components = homogenize_components(c->physics);
+    if (homogenize_has_displacements(c)) return kept_displacements(job);
+    homogenize_kept kept = {
+        .info = {.element = c->precision == WEFT_SINGLE ? WEFT_ELEMENT_F4 : WEFT_ELEMENT_F8,
+                 .rank = 4,
+                 .n = {homogenize_kept_fields(c) * components, job->info.n[0], job->info.n[1],
+                       job->info.n[2]}},
+        .parts = homogenize_kept_fields(c)};
+    for (int f = 0; f < kept.parts; f++) {
+        kept.box[f] = (weft_box){.lo = {f * components, box->lo[0], box->lo[1], box->lo[2]},
+                                 .n = {components, box->n[0], box->n[1], box->n[2]}};
+        kept.memory[f] = job->run.field[f];
+    }
+    return kept;
 }
 
 /* ---- writing ---- */
@@ -64,9 +80,10 @@ json_t *homogenize_checkpoint_document(const homogenize_job *job, json_t *descri
     for (int l = 0; l < job->results; l++)
         json_array_append_new(loads, result_of(job, &job->result[l]));
     if (array > 0)
-        under_way = json_pack("{s:i, s:o, s:f, s:f, s:f}", "array", array, "sum",
-                              json_sprintf("%016llx", (unsigned long long)sum), "square", s->square,
-                              "size", s->size, "factor", s->factor);
+        under_way =
+            json_pack("{s:i, s:o, s:f, s:f, s:f, s:o}", "array", array, "sum",
+                      json_sprintf("%016llx", (unsigned long long)sum), "square", s->square, "size",
+                      s->size, "factor", s->factor, "means", numbers_of(s->mean[0], MEANS));
     return json_pack("{s:s, s:i, s:s, s:O, s:i, s:o, s:o}", "kind", kind, "format", FORMAT, "weft",
                      weft_version(), "case", description, "ranks", job->ranks, "loads", loads,
                      "under_way", under_way);
@@ -134,7 +151,8 @@ static bool read_state(const json_t *from, homogenize_state *s, int *array, uint
     if (json_is_null(from)) return true;
     if (json_unpack((json_t *)from, "{s:i, s:s, s:F, s:F, s:F}", "array", array, "sum", &digits,
                     "square", &s->square, "size", &s->size, "factor", &s->factor) != 0 ||
-        sscanf(digits, "%16llx", &value) != 1)
+        sscanf(digits, "%16llx", &value) != 1 ||
+        !read_numbers(json_object_get(from, "means"), MEANS, s->mean[0]))
         return false;
     *sum = value;
     s->begun = true;

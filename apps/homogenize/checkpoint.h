@@ -13,13 +13,19 @@
  * computed: a member for each key of the case. NULL where memory lacks. Collective. */
 json_t *homogenize_checkpoint_case(const homogenize_job *job);
 
-/* A sum over the fields that the solver keeps, which is the same on any number of ranks and another
- * one where a bit is. Collective. */
-uint64_t homogenize_checkpoint_sum(const homogenize_job *job);
+/* What the solver keeps of its vectors, as parts of one array of four axes: fields one behind the
+ * other, or displacements of frequencies. */
+typedef struct homogenize_kept {
+    weft_array_info info;
+    int parts;
+    weft_box box[HOMOGENIZE_MOST_FIELDS]; /* this rank's of each part */
+    void *memory[HOMOGENIZE_MOST_FIELDS];
+} homogenize_kept;
+homogenize_kept homogenize_checkpoint_kept(const homogenize_job *job);
 
-/* Shape and type of the array of those fields, and this rank's part of field `field`. */
-weft_array_info homogenize_checkpoint_fields(const homogenize_job *job);
-weft_box homogenize_checkpoint_box(const homogenize_job *job, int field);
+/* A sum over that array, which is the same on any number of ranks and another one where a bit is.
+ * Collective. */
+uint64_t homogenize_checkpoint_sum(const homogenize_job *job);
 
 /* The document. `array` is the number of the array beside it, which has the sum `sum`; 0 where no
  * load has begun. The case's description is shared, not taken over. NULL where memory lacks. Not

@@ -51,30 +51,31 @@ static uint64_t sum_of_labels(const homogenize_job *job) {
     return add_up(job, sum);
 }
 
-static uint64_t sum_of_component(const homogenize_job *job, const void *field, int64_t component,
-                                 uint64_t before) {
-    const homogenize_volume *v = &job->volume;
-    const int64_t *n = v->box.n;
-    int64_t i = component * job->run.space.voxels;
+/* Of the part of an array that is in memory. */
+static uint64_t sum_of_box(const weft_array_info *info, const weft_box *box, const void *memory) {
+    const bool single = info->element == WEFT_ELEMENT_F4 || info->element == WEFT_ELEMENT_C8;
+    const int64_t numbers = weft_element_complex(info->element) ? 2 : 1;
+    const int64_t *n = box->n, row = n[3] * numbers;
     uint64_t sum = 0;
-    for (int64_t x = 0; x < n[0]; x++)
-        for (int64_t y = 0; y < n[1]; y++)
-            for (int64_t z = 0; z < n[2]; z++, i++) {
-                const double value = job->c.precision == WEFT_SINGLE
-                                         ? (double)((const float *)field)[i]
-                                         : ((const double *)field)[i];
-                sum += share(before + row_index(v, x, y) + (uint64_t)z, bits_of(value));
-            }
+    int64_t i = 0;
+    for (int64_t r = 0; r < n[0] * n[1] * n[2]; r++) {
+        const int64_t at[3] = {box->lo[0] + r / (n[1] * n[2]), box->lo[1] + r / n[2] % n[1],
+                               box->lo[2] + r % n[2]};
+        const int64_t first = ((at[0] * info->n[1] + at[1]) * info->n[2] + at[2]) * info->n[3];
+        for (int64_t k = 0; k < row; k++, i++) {
+            const double value =
+                single ? (double)((const float *)memory)[i] : ((const double *)memory)[i];
+            sum += share((uint64_t)((first + box->lo[3]) * numbers + k), bits_of(value));
+        }
+    }
     return sum;
 }
 
 uint64_t homogenize_checkpoint_sum(const homogenize_job *job) {
-    const int64_t components = homogenize_components(job->c.physics);
+    const homogenize_kept kept = homogenize_checkpoint_kept(job);
     uint64_t sum = 0;
-    for (int f = 0; f < homogenize_kept_fields(job->c.solver); f++)
-        for (int64_t c = 0; c < components; c++)
-            sum += sum_of_component(job, job->run.field[f], c,
-                                    (uint64_t)(f * components + c) * (uint64_t)job->run.voxels);
+    for (int p = 0; p < kept.parts; p++)
+        sum += sum_of_box(&kept.info, &kept.box[p], kept.memory[p]);
     return add_up(job, sum);
 }
 

@@ -18,43 +18,55 @@ static const double pi = 3.14159265358979323846, half_root = 0.70710678118654752
 
 typedef struct mode {
     double w[3], square;
-    weft_pair in[6], out[6];
+    weft_pair in[6], u[3], out[6];
 } mode;
 
-static inline void strain_of_stress(const homogenize_reference *r, mode *m) {
-    static const int shear[3][3] = {{0, 5, 4}, {5, 0, 3}, {4, 3, 0}};
+static const int shear[3][3] = {{0, 5, 4}, {5, 0, 3}, {4, 3, 0}};
+
+/* u: the displacement that a stress causes, but for the factor i, which the strain takes off. */
+static inline void displacement_of_stress(const homogenize_reference *r, mode *m) {
     const double *w = m->w, over = 1 / m->square;
     const double share = (r->trace + r->twice / 2) / (r->trace + r->twice) * over;
-    weft_pair u[3], along = {0, 0};
+    weft_pair along = {0, 0};
     for (int a = 0; a < 3; a++) {
         const int b = (a + 1) % 3, c = (a + 2) % 3;
-        u[a] =
+        m->u[a] =
             w[a] * m->in[a] + half_root * (w[b] * m->in[shear[a][b]] + w[c] * m->in[shear[a][c]]);
-        along += w[a] * u[a];
+        along += w[a] * m->u[a];
     }
     along *= share;
-    for (int a = 0; a < 3; a++) u[a] = (u[a] - w[a] * along) * (2 / r->twice * over);
+    for (int a = 0; a < 3; a++) m->u[a] = (m->u[a] - w[a] * along) * (2 / r->twice * over);
+}
+
+static inline void strain_of_displacement(mode *m) {
+    const double *w = m->w;
     for (int a = 0; a < 3; a++) {
         const int b = (a + 1) % 3;
-        m->out[a] = w[a] * u[a];
-        m->out[shear[a][b]] = half_root * (w[a] * u[b] + w[b] * u[a]);
+        m->out[a] = w[a] * m->u[a];
+        m->out[shear[a][b]] = half_root * (w[a] * m->u[b] + w[b] * m->u[a]);
     }
 }
 
-static inline void gradient_of_flux(const homogenize_reference *r, mode *m) {
-    weft_pair along = m->w[0] * m->in[0] + m->w[1] * m->in[1] + m->w[2] * m->in[2];
-    along *= 1 / (r->twice * m->square);
-    for (int a = 0; a < 3; a++) m->out[a] = m->w[a] * along;
+/* In conduction u[0] is the temperature. */
+static inline void temperature_of_flux(const homogenize_reference *r, mode *m) {
+    m->u[0] = (m->w[0] * m->in[0] + m->w[1] * m->in[1] + m->w[2] * m->in[2]) *
+              (1 / (r->twice * m->square));
 }
 
-/* The mean, at frequency 0; `scale` is that of the transforms. */
+static inline void gradient_of_temperature(mode *m) {
+    for (int a = 0; a < 3; a++) m->out[a] = m->w[a] * m->u[0];
+}
+
+/* The mean, at frequency 0; the forward transform is `scale` too large. */
 static void mean_of_mean(const homogenize_green *g, double scale, mode *m) {
+    double mean[6];
     for (int i = 0; i < g->components; i++) {
-        m->out[i] = (weft_pair){0, 0};
+        mean[i] = 0;
         for (int j = 0; j < g->components; j++)
-            m->out[i] +=
-                g->zero[i * g->components + j] * (m->in[j] - (weft_pair){g->offset[j] / scale, 0});
+            mean[i] += g->zero[i * g->components + j] * (m->in[j][0] * scale - g->offset[j]);
     }
+    if (g->displacements) homogenize_displacements_do_mean(g->displacements, g->components, mean);
+    for (int i = 0; i < g->components; i++) m->out[i] = (weft_pair){mean[i], 0};
 }
 
 /* Wave vector 0 of a frequency that is not 0; true where there is a direction nevertheless. */
@@ -102,14 +114,20 @@ static inline void transform_mode(const homogenize_green *g, const int64_t index
         memset(m->out, 0, sizeof m->out);
         return;
     }
-    const bool staggered = g->scheme == HOMOGENIZE_STAGGERED;
+    const bool staggered = g->scheme == HOMOGENIZE_STAGGERED, elastic = g->components == 6;
     if (staggered) find_phases(g, index, phase);
     for (int i = 0; staggered && i < 3; i++)
         m->in[first + i] = weft_pair_times(phase[i], m->in[first + i]);
-    if (g->components == 6)
-        strain_of_stress(&g->reference, m);
+    if (elastic)
+        displacement_of_stress(&g->reference, m);
     else
-        gradient_of_flux(&g->reference, m);
+        temperature_of_flux(&g->reference, m);
+    for (int i = 0; i < (elastic ? 3 : 1); i++) m->u[i] *= scale;
+    if (g->displacements) homogenize_displacements_do(g->displacements, index, m->u);
+    if (elastic)
+        strain_of_displacement(m);
+    else
+        gradient_of_temperature(m);
     for (int i = 0; staggered && i < 3; i++)
         m->out[first + i] = weft_pair_times(weft_pair_conjugate(phase[i]), m->out[first + i]);
 }
@@ -128,7 +146,7 @@ static void apply_run(const weft_fields_run *run, void *argument) {
             m.in[f] = weft_pair_at(run->in[f], single, i * run->in_stride);
         transform_mode(g, index, scale, &m);
         for (int f = 0; f < g->components; f++)
-            weft_pair_set(run->out[f], single, i * run->out_stride, m.out[f] * scale);
+            weft_pair_set(run->out[f], single, i * run->out_stride, m.out[f]);
     }
 }
 

@@ -91,31 +91,56 @@ weft_status homogenize_job_open(homogenize_job *job) {
 double homogenize_job_estimate(const homogenize_job *job) {
     const homogenize_case *c = &job->c;
     const double number = c->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
-    const int fields = homogenize_solver_fields(c->solver) * homogenize_components(c->physics);
+    /* Four vectors of displacements take as much as two fields. */
+    const int fields = (homogenize_solver_fields(c) + (homogenize_has_displacements(c) ? 1 : 0)) *
+                       homogenize_components(c->physics);
     return job->run.voxels / job->ranks *
            (fields * number + sizeof(uint16_t) + (double)weft_element_bytes(job->info.element));
 }
 
 /* ---- the plan, and room for fields ---- */
 
-static weft_status allocate(homogenize_job *job) {
+static weft_status allocate_field(homogenize_job *job, int number, size_t bytes) {
+    void **field = &job->run.field[number];
+    job->bytes += (double)bytes;
+    if (posix_memalign(field, 64, bytes > 0 ? bytes : 64) == 0) return WEFT_SUCCESS;
+    *field = NULL;
+    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                     "rank %d: no memory for a field of %zu bytes; use more processes", job->rank,
+                     bytes);
+}
+
+/* The vectors lie in the second field, which is needed as a field only behind them. */
+static weft_status allocate_displacements(homogenize_job *job) {
+    homogenize_displacements *d = &job->run.displacements;
+    WEFT_TRY(weft_plan_box(job->green.plan, WEFT_OUTPUT, job->rank, &d->box));
+    d->components = job->c.physics == HOMOGENIZE_ELASTICITY ? 3 : 1;
+    d->single = job->c.precision == WEFT_SINGLE;
+    const size_t pair = 2 * (d->single ? sizeof(float) : sizeof(double));
+    size_t bytes = (size_t)homogenize_box_voxels(&d->box) * (size_t)d->components *
+                   DISPLACEMENT_VECTORS * pair;
+    if (bytes < job->run.field_bytes) bytes = job->run.field_bytes;
+    WEFT_TRY(allocate_field(job, 1, bytes));
+    memset(job->run.field[1], 0, bytes);
+    d->memory = job->run.field[1];
+    return WEFT_SUCCESS;
+}
+
+static weft_status allocate_all(homogenize_job *job) {
     homogenize_run *run = &job->run;
     weft_memory memory = {0};
-    size_t bytes = 0;
-    weft_status status = weft_plan_bytes(job->green.plan, WEFT_INPUT, &bytes);
-    const int fields = homogenize_solver_fields(job->c.solver);
-    run->field_bytes = bytes;
-    for (int f = 0; status == WEFT_SUCCESS && f < fields; f++)
-        if (posix_memalign(&run->field[f], 64, bytes > 0 ? bytes : 64) != 0) {
-            run->field[f] = NULL;
-            status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
-                               "rank %d: no memory for a field of %zu bytes; use more processes",
-                               job->rank, bytes);
-        }
-    WEFT_TRY(weft_array_agree(job->comm, status));
+    const bool displacements = homogenize_has_displacements(&job->c);
+    WEFT_TRY(weft_plan_bytes(job->green.plan, WEFT_INPUT, &run->field_bytes));
     WEFT_TRY(weft_plan_memory(job->green.plan, &memory));
-    job->bytes = (double)bytes * fields + (double)memory.total;
-    return homogenize_add_up(run, &job->bytes, 1);
+    job->bytes = (double)memory.total;
+    for (int f = 0; f < homogenize_solver_fields(&job->c) - (displacements ? 1 : 0); f++)
+        WEFT_TRY(allocate_field(job, f, run->field_bytes));
+    return displacements ? allocate_displacements(job) : WEFT_SUCCESS;
+}
+
+static weft_status allocate(homogenize_job *job) {
+    WEFT_TRY(weft_array_agree(job->comm, allocate_all(job)));
+    return homogenize_add_up(&job->run, &job->bytes, 1);
 }
 
 static homogenize_grid grid_of(const homogenize_job *job) {

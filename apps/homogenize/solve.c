@@ -10,22 +10,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
+typedef struct method {
     int fields, kept;
+    bool displacements;
     weft_status (*solve)(homogenize_run *run, homogenize_result *result);
-} solvers[] = {
-    [HOMOGENIZE_CG] = {4, 3, homogenize_solve_cg},
-    [HOMOGENIZE_BASIC] = {2, 1, homogenize_solve_basic},
-    [HOMOGENIZE_EYRE_MILTON] = {2, 1, homogenize_solve_eyre_milton},
-    [HOMOGENIZE_BARZILAI_BORWEIN] = {3, 2, homogenize_solve_barzilai_borwein},
-};
+} method;
 
-int homogenize_solver_fields(homogenize_solver solver) {
-    return solvers[solver].fields;
+static const method methods[] = {
+    [HOMOGENIZE_CG] = {2, 0, true, homogenize_solve_displacements},
+    [HOMOGENIZE_BASIC] = {2, 1, false, homogenize_solve_basic},
+    [HOMOGENIZE_EYRE_MILTON] = {2, 1, false, homogenize_solve_eyre_milton},
+    [HOMOGENIZE_BARZILAI_BORWEIN] = {3, 2, false, homogenize_solve_barzilai_borwein},
+};
+/* Samples know no spectrum, so that the vectors are fields. */
+static const method sampled_cg = {4, 3, false, homogenize_solve_cg};
+
+static const method *method_of(const homogenize_case *c) {
+    return c->solver == HOMOGENIZE_CG && c->samples.used ? &sampled_cg : &methods[c->solver];
 }
 
-int homogenize_kept_fields(homogenize_solver solver) {
-    return solvers[solver].kept;
+int homogenize_solver_fields(const homogenize_case *c) {
+    return method_of(c)->fields;
+}
+
+int homogenize_kept_fields(const homogenize_case *c) {
+    return method_of(c)->kept;
+}
+
+bool homogenize_has_displacements(const homogenize_case *c) {
+    return method_of(c)->displacements;
 }
 
 /* All ranks get the same bits, which MPI_Allreduce does not promise, so that they decide alike. */
@@ -85,7 +98,7 @@ weft_status homogenize_rest(homogenize_run *run, homogenize_result *result) {
  * medium would have. */
 static void begin(homogenize_run *run, const homogenize_load *load) {
     const int n = run->green->components;
-    double medium[36], rest[6], start[6];
+    double medium[36], rest[6], start[6] = {0};
     homogenize_green_set(run->green, &run->space.medium->reference, load->stress);
     homogenize_reference_matrix(&run->green->reference, n, medium);
     memset(run->base, 0, sizeof run->base);
@@ -100,6 +113,7 @@ static void begin(homogenize_run *run, const homogenize_load *load) {
         start[i] = run->base[i];
         for (int j = 0; j < n; j++) start[i] += run->green->zero[i * n + j] * rest[j];
     }
+    memcpy(run->start, start, sizeof run->start);
     if (!run->state.begun) homogenize_fill(&run->space, run->field[0], start);
 }
 
@@ -143,7 +157,7 @@ weft_status homogenize_solve(homogenize_run *run, const homogenize_load *load,
     run->begun = weft_clock() - result->seconds;
     run->green->seconds = result->green_seconds;
     begin(run, load);
-    WEFT_TRY(solvers[run->c->solver].solve(run, result));
+    WEFT_TRY(method_of(run->c)->solve(run, result));
     run->state = (homogenize_state){.begun = false};
     result->seconds = weft_clock() - run->begun;
     result->green_seconds = run->green->seconds;

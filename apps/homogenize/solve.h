@@ -45,11 +45,12 @@ typedef struct homogenize_listener {
     void *argument;
 } homogenize_listener;
 
-/* With the first fields of a run (homogenize_kept_fields) and the residuals of its result, all that
- * a solver goes on from. */
+/* With the residuals of its result, and the first fields of a run (homogenize_kept_fields) or its
+ * displacements, all that a solver goes on from. */
 typedef struct homogenize_state {
-    bool begun;                  /* between two iterations; else there is nothing */
-    double square, size, factor; /* the solver's */
+    bool begun;                           /* between two iterations; else there is nothing */
+    double square, size, factor;          /* the solver's */
+    double mean[DISPLACEMENT_VECTORS][6]; /* of the displacements' vectors */
 } homogenize_state;
 
 /* A run: all that a rank holds. */
@@ -58,19 +59,22 @@ typedef struct homogenize_run {
     const homogenize_case *c;
     homogenize_space space;
     homogenize_green *green;
-    void *field[HOMOGENIZE_MOST_FIELDS]; /* the strain, and what the solver needs */
+    void *field[HOMOGENIZE_MOST_FIELDS];    /* the strain, and what the solver needs */
+    homogenize_displacements displacements; /* in field[1], of the solver that has them */
     size_t field_bytes;
     double voxels;             /* of the whole volume */
     double base[6], stress[6]; /* given means of strain and stress; 0 elsewhere */
+    double start[6];           /* the mean strain that a load begins with */
     homogenize_state state;
     double begun; /* the clock when the load began, less what it had taken before */
     const homogenize_listener *listener;
 } homogenize_run;
 
-/* Fields that a solver needs. */
-int homogenize_solver_fields(homogenize_solver solver);
-/* Of those, the first ones, which it needs from one iteration to the next. */
-int homogenize_kept_fields(homogenize_solver solver);
+/* How the case's solver holds its vectors: as fields, of which the first ones are needed from one
+ * iteration to the next, or as displacements (then nothing is kept as a field). */
+int homogenize_solver_fields(const homogenize_case *c);
+int homogenize_kept_fields(const homogenize_case *c);
+bool homogenize_has_displacements(const homogenize_case *c);
 
 /* Room for a result of so many phases, without a residual yet. Fails where memory lacks; the caller
  * releases it, also then. Not collective. */
@@ -101,6 +105,8 @@ weft_status homogenize_rest(homogenize_run *run, homogenize_result *result);
 weft_status homogenize_solve_basic(homogenize_run *run, homogenize_result *result);
 weft_status homogenize_solve_barzilai_borwein(homogenize_run *run, homogenize_result *result);
 weft_status homogenize_solve_cg(homogenize_run *run, homogenize_result *result);
+/* displacement_cg.c */
+weft_status homogenize_solve_displacements(homogenize_run *run, homogenize_result *result);
 weft_status homogenize_solve_eyre_milton(homogenize_run *run, homogenize_result *result);
 
 #endif

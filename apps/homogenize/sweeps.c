@@ -104,6 +104,11 @@ double homogenize_direction(const homogenize_space *space, const void *r, void *
     return BY_PRECISION(space, direction, r, p, q, factor);
 }
 
+void homogenize_respond(const homogenize_space *space, void *e, double products[2]) {
+    products[0] = products[1] = 0;
+    BY_PRECISION(space, respond, e, products);
+}
+
 double homogenize_advance(const homogenize_space *space, void *e, void *r, const void *p,
                           const void *q, double factor) {
     return BY_PRECISION(space, advance, e, r, p, q, factor);

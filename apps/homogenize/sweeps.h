@@ -48,6 +48,9 @@ double homogenize_descend(const homogenize_space *space, void *e, const void *g,
 double homogenize_direction(const homogenize_space *space, const void *r, void *p, void *q,
                             double factor);
 
+/* e becomes C e. products: before, <e, e> and the sum of e C e. */
+void homogenize_respond(const homogenize_space *space, void *e, double products[2]);
+
 /* e -= factor p, r -= factor q. Returns <r, r>. */
 double homogenize_advance(const homogenize_space *space, void *e, void *r, const void *p,
                           const void *q, double factor);

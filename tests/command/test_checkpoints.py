@@ -76,6 +76,10 @@ class Checkpoints(Case):
                 expected = self.never_stopped(**more)
                 self.stop("kill:" + place)
                 self.go_on(expected)
+        with self.subTest(solver="cg", convolution="samples"):
+            expected = self.never_stopped(convolution={"method": "samples"}, tolerance=1e-5)
+            self.stop("kill:behind:2:1")
+            self.go_on(expected)
 
     def test_runs_of_several_ranks_go_on(self) -> None:
         """To the same bits on as many ranks, and but for rounding on others."""
@@ -143,7 +147,7 @@ class Checkpoints(Case):
         expected = self.never_stopped()
         disk = self.folder / "disk"
         disk.mkdir()
-        mount = ["mount", "-t", "tmpfs", "-o", f"size={96 << 10}", "tmpfs", str(disk)]
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={64 << 10}", "tmpfs", str(disk)]
         if subprocess.run(mount, capture_output=True).returncode != 0:
             self.skipTest("mounting is not permitted here")
         self.addCleanup(subprocess.run, ["umount", "-l", str(disk)], check=True)
