@@ -73,6 +73,8 @@ static weft_status rest(void *argument, bool last) {
 
 static weft_status end_load(void *argument, int load) {
     homogenize_tool *tool = argument;
+    const homogenize_case *c = &tool->job.c;
+    if (c->fields || (c->picture && load == 0)) WEFT_TRY(homogenize_show(&tool->job.run));
     if (load == 0) WEFT_TRY(homogenize_picture_write(&tool->job));
     WEFT_TRY(homogenize_fields_write(&tool->job, load));
     return homogenize_checkpoint_end_load(&tool->checkpoint);

@@ -29,12 +29,16 @@ static double component(const homogenize_job *job, int c, int64_t at) {
                                            : ((const double *)job->run.field[1])[i];
 }
 
-/* Von Mises' stress, or the magnitude of a flux. */
+/* Von Mises' stress sqrt(3 / 2 s:s) of the deviator s, or the magnitude of a flux. */
 static double intensity(const homogenize_job *job, int64_t at) {
     const int components = homogenize_components(job->c.physics);
-    double value[6];
-    for (int c = 0; c < components; c++) value[c] = component(job, c, at);
-    return (components == 6 ? sqrt(1.5) : 1) * homogenize_deviator(components, value);
+    double square = 0, trace = 0;
+    for (int c = 0; c < components; c++) {
+        const double value = component(job, c, at);
+        square += value * value;
+        if (c < 3) trace += value;
+    }
+    return components == 3 ? sqrt(square) : sqrt(fmax(1.5 * (square - trace * trace / 3), 0));
 }
 
 /* This rank's voxels of the plane in both pictures, whose other pixels are 0. */

@@ -64,13 +64,14 @@ static json_t *histograms_of(const homogenize_histogram *h, int count) {
 
 static json_t *result_of(const homogenize_job *job, const homogenize_result *r) {
     const int sums = job->medium.phases * 2 * job->medium.components;
-    return json_pack("{s:o, s:o, s:f, s:o, s:o, s:i, s:i, s:f, s:b, s:f, s:f, s:o}", "strain",
+    return json_pack("{s:o, s:o, s:f, s:o, s:o, s:i, s:i, s:f, s:b, s:f, s:f, s:f, s:o}", "strain",
                      numbers_of(r->strain, 6), "stress", numbers_of(r->stress, 6), "energy",
                      r->energy, "phases", numbers_of(r->phase_sums, sums), "residuals",
                      numbers_of(r->history, homogenize_residuals_kept(r)), "noted", r->noted,
                      "iterations", r->iterations, "residual", r->residual, "converged",
-                     r->converged, "seconds", r->seconds, "seconds_in_transforms", r->green_seconds,
-                     "histograms", histograms_of(r->histograms, 2 * job->medium.phases));
+                     r->converged, "settled", r->settled, "seconds", r->seconds,
+                     "seconds_in_transforms", r->green_seconds, "histograms",
+                     histograms_of(r->histograms, 2 * job->medium.phases));
 }
 
 json_t *homogenize_checkpoint_document(const homogenize_job *job, json_t *description, int array,
@@ -80,10 +81,10 @@ json_t *homogenize_checkpoint_document(const homogenize_job *job, json_t *descri
     for (int l = 0; l < job->results; l++)
         json_array_append_new(loads, result_of(job, &job->result[l]));
     if (array > 0)
-        under_way =
-            json_pack("{s:i, s:o, s:f, s:f, s:f, s:o}", "array", array, "sum",
-                      json_sprintf("%016llx", (unsigned long long)sum), "square", s->square, "size",
-                      s->size, "factor", s->factor, "means", numbers_of(s->mean[0], MEANS));
+        under_way = json_pack("{s:i, s:o, s:f, s:f, s:f, s:f, s:o}", "array", array, "sum",
+                              json_sprintf("%016llx", (unsigned long long)sum), "square", s->square,
+                              "size", s->size, "factor", s->factor, "first", s->first, "means",
+                              numbers_of(s->mean[0], MEANS));
     return json_pack("{s:s, s:i, s:s, s:O, s:i, s:o, s:o}", "kind", kind, "format", FORMAT, "weft",
                      weft_version(), "case", description, "ranks", job->ranks, "loads", loads,
                      "under_way", under_way);
@@ -130,10 +131,11 @@ static bool read_histograms(const json_t *list, int count, homogenize_histogram 
 static bool read_result(const homogenize_job *job, const json_t *from, homogenize_result *r) {
     const int sums = job->medium.phases * 2 * job->medium.components;
     int converged = 0;
-    const bool right = json_unpack((json_t *)from, "{s:F, s:i, s:i, s:F, s:b, s:F, s:F}", "energy",
-                                   &r->energy, "noted", &r->noted, "iterations", &r->iterations,
-                                   "residual", &r->residual, "converged", &converged, "seconds",
-                                   &r->seconds, "seconds_in_transforms", &r->green_seconds) == 0;
+    const bool right =
+        json_unpack((json_t *)from, "{s:F, s:i, s:i, s:F, s:b, s:F, s:F, s:F}", "energy",
+                    &r->energy, "noted", &r->noted, "iterations", &r->iterations, "residual",
+                    &r->residual, "converged", &converged, "settled", &r->settled, "seconds",
+                    &r->seconds, "seconds_in_transforms", &r->green_seconds) == 0;
     r->converged = converged != 0;
     return right && r->noted >= 0 && read_numbers(json_object_get(from, "strain"), 6, r->strain) &&
            read_numbers(json_object_get(from, "stress"), 6, r->stress) &&
@@ -149,8 +151,9 @@ static bool read_state(const json_t *from, homogenize_state *s, int *array, uint
     unsigned long long value = 0;
     *array = 0;
     if (json_is_null(from)) return true;
-    if (json_unpack((json_t *)from, "{s:i, s:s, s:F, s:F, s:F}", "array", array, "sum", &digits,
-                    "square", &s->square, "size", &s->size, "factor", &s->factor) != 0 ||
+    if (json_unpack((json_t *)from, "{s:i, s:s, s:F, s:F, s:F, s:F}", "array", array, "sum",
+                    &digits, "square", &s->square, "size", &s->size, "factor", &s->factor, "first",
+                    &s->first) != 0 ||
         sscanf(digits, "%16llx", &value) != 1 ||
         !read_numbers(json_object_get(from, "means"), MEANS, s->mean[0]))
         return false;

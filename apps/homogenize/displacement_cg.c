@@ -14,16 +14,12 @@
 #include <string.h>
 
 static weft_status apply(homogenize_run *run, displacement_step step) {
-    run->displacements.step = step;
+    run->displacements.change.step = step;
     return homogenize_green_apply(run->green, run->field[0]);
 }
 
-/* r = Gamma (C e - S) of the strain e in field[0], which becomes that of r. */
-static weft_status compute_residual(homogenize_run *run, displacement_step step) {
-    homogenize_sums sums;
-    homogenize_stress(&run->space, run->field[0], run->field[0], false, &sums);
-    run->state.size = sums.size;
-    WEFT_TRY(homogenize_add_up(run, &run->state.size, 1));
+/* r = Gamma (s - S) of the stress s in field[0], which becomes the strain of r. */
+static weft_status take_residual(homogenize_run *run, displacement_step step) {
     memcpy(run->green->offset, run->stress, sizeof run->stress);
     WEFT_TRY(apply(run, step));
     memset(run->green->offset, 0, sizeof run->green->offset);
@@ -38,9 +34,25 @@ static weft_status enter(homogenize_run *run) {
         memcpy(d->mean, run->state.mean, sizeof d->mean);
         return apply(run, DISPLACEMENT_SHOW_R);
     }
+    homogenize_sums sums;
     memset(d->mean, 0, sizeof d->mean);
     memcpy(d->mean[DISPLACEMENT_X], run->start, sizeof run->start);
-    return compute_residual(run, DISPLACEMENT_BEGIN);
+    homogenize_stress(&run->space, run->field[0], run->field[0], false, &sums);
+    run->state.size = sums.size;
+    WEFT_TRY(homogenize_add_up(run, &run->state.size, 1));
+    run->state.first = run->state.size;
+    return take_residual(run, DISPLACEMENT_BEGIN);
+}
+
+/* The strain that has been found, its result, and the residual anew. */
+static weft_status check(homogenize_run *run, homogenize_result *result) {
+    WEFT_TRY(apply(run, DISPLACEMENT_SHOW_X));
+    WEFT_TRY(homogenize_evaluate(run, result, run->field[0], &run->state.size));
+    return take_residual(run, DISPLACEMENT_REPLACE);
+}
+
+weft_status homogenize_show_displacements(homogenize_run *run) {
+    return apply(run, DISPLACEMENT_SHOW_X);
 }
 
 /* Field[0], the strain of r, becomes C r. products: <r, r> and r C r. All ranks learn the means. */
@@ -57,42 +69,51 @@ static weft_status respond(homogenize_run *run, double products[2]) {
 }
 
 static weft_status advance(homogenize_run *run, const double products[2]) {
-    homogenize_displacements *d = &run->displacements;
+    displacement_change *change = &run->displacements.change;
     homogenize_state *state = &run->state;
     const bool first = state->square == 0;
-    d->factor = first ? 0 : products[0] / state->square;
-    d->length = products[0] / (products[1] - (first ? 0 : d->factor * products[0] / state->factor));
+    change->factor = first ? 0 : products[0] / state->square;
+    change->length =
+        products[0] / (products[1] - (first ? 0 : change->factor * products[0] / state->factor));
     state->square = products[0];
-    state->factor = d->length;
+    state->factor = change->length;
     return apply(run, DISPLACEMENT_ADVANCE);
+}
+
+/* Until the residual is computed anew, the size of the stress is what it was at the beginning, or
+ * what has become of that under the load before. */
+static void expect_size(homogenize_run *run) {
+    if (run->settled > 0) run->state.size = run->state.first * run->settled;
 }
 
 /* The residual of the recursion drifts from the true one by rounding, so the last word is the true
  * one's. Where they are alike the directions stay. */
 weft_status homogenize_solve_displacements(homogenize_run *run, homogenize_result *result) {
+    homogenize_state *state = &run->state;
     double products[2], claimed = 0;
-    bool exact = !run->state.begun, again = run->state.begun; /* noted before it was stopped */
+    bool checked = false, again = state->begun; /* noted before it was stopped */
     run->green->displacements = &run->displacements;
     WEFT_TRY(enter(run));
     for (;;) {
+        const bool first = result->noted == 0;
         bool done;
         WEFT_TRY(respond(run, products));
-        if (result->noted > 0 && (exact || again)) result->noted--;
-        WEFT_TRY(homogenize_note(run, result, products[0], run->state.size, &done));
-        if (done && exact) break;
+        if (!first && (checked || again)) result->noted--;
+        WEFT_TRY(homogenize_note(run, result, products[0], state->size, &done));
+        if (done && checked) break;
         if (done) {
             claimed = products[0];
-            exact = true;
-            again = false;
-            WEFT_TRY(apply(run, DISPLACEMENT_SHOW_X));
-            WEFT_TRY(compute_residual(run, DISPLACEMENT_REPLACE));
+            checked = true;
+            WEFT_TRY(check(run, result));
             continue;
         }
-        if (exact && !(products[0] < 2 * claimed && claimed < 2 * products[0]))
-            run->state.square = 0;
+        if (first) expect_size(run);
+        const bool alike = products[0] < 2 * claimed && claimed < 2 * products[0];
+        if (checked && !alike) state->square = 0;
         WEFT_TRY(homogenize_rest(run, result));
         WEFT_TRY(advance(run, products));
-        exact = again = false;
+        checked = again = false;
     }
-    return apply(run, DISPLACEMENT_SHOW_X);
+    result->settled = state->first > 0 ? state->size / state->first : 0;
+    return WEFT_SUCCESS;
 }

@@ -16,11 +16,10 @@ typedef struct homogenize_histogram {
     int64_t voxels[HOMOGENIZE_BINS];
 } homogenize_histogram;
 
-/* Fills histograms of all ranks' voxels: of the strain (which = 0) or stress (1) of phase p number
- * 2 p + which. Components count where they lie: on the staggered grid a voxel has the shear
- * components of its lower edges, as files of fields do. Collective. */
-weft_status homogenize_fill_histograms(const homogenize_space *space, MPI_Comm comm,
-                                       const void *strain, const void *stress,
-                                       homogenize_histogram *histograms);
+/* Fills histograms of all ranks' voxels, by the strain (which = 0) or the stress (1) in `field`:
+ * that of phase p is histograms[2 p + which]. Components count where they lie: on the staggered
+ * grid a voxel has the shear components of its lower edges, as files of fields do. Collective. */
+weft_status homogenize_fill_histograms(const homogenize_space *space, MPI_Comm comm, int which,
+                                       const void *field, homogenize_histogram *histograms);
 
 #endif

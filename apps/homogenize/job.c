@@ -229,6 +229,7 @@ weft_status homogenize_job_solve(homogenize_job *job, const homogenize_listener 
         if (load.all) load.value[l] = 1;
         if (listener->begins) listener->begins(listener->argument, l);
         job->results = l + 1;
+        job->run.settled = l > 0 ? job->result[l - 1].settled : 0;
         WEFT_TRY(name_load(l, loads, homogenize_solve(&job->run, &load, &job->result[l])));
         if (listener->ended) WEFT_TRY(listener->ended(listener->argument, l));
     }

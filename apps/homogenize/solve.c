@@ -119,25 +119,38 @@ static void begin(homogenize_run *run, const homogenize_load *load) {
 
 /* ---- the end ---- */
 
-/* Means of the strain that was found, and how it and the stress are spread. */
-static weft_status evaluate(homogenize_run *run, homogenize_result *result) {
+weft_status homogenize_evaluate(homogenize_run *run, homogenize_result *result, void *stress,
+                                double *size) {
     const int n = run->green->components, phases = run->space.medium->phases;
-    double sums[13];
+    const homogenize_space *space = &run->space;
+    double sums[14];
     homogenize_sums mine;
-    homogenize_stress(&run->space, run->field[0], run->field[1], false, &mine);
+    memset(result->phase_sums, 0, (size_t)phases * 12 * sizeof *result->phase_sums);
+    homogenize_phase_sums(space, run->field[0], result->phase_sums);
+    WEFT_TRY(homogenize_add_up(run, result->phase_sums, phases * 2 * n));
+    WEFT_TRY(homogenize_fill_histograms(space, run->comm, 0, run->field[0], result->histograms));
+    homogenize_stress(space, run->field[0], stress, false, &mine);
+    WEFT_TRY(homogenize_fill_histograms(space, run->comm, 1, stress, result->histograms));
     memcpy(sums, mine.strain, sizeof mine.strain);
     memcpy(sums + 6, mine.stress, sizeof mine.stress);
     sums[12] = mine.energy;
-    WEFT_TRY(homogenize_add_up(run, sums, 13));
+    sums[13] = mine.size;
+    WEFT_TRY(homogenize_add_up(run, sums, 14));
     for (int i = 0; i < 6; i++) {
         result->strain[i] = i < n ? sums[i] / run->voxels : 0;
         result->stress[i] = i < n ? sums[6 + i] / run->voxels : 0;
     }
     result->energy = sums[12] / run->voxels;
-    homogenize_phase_sums(&run->space, run->field[0], result->phase_sums);
-    WEFT_TRY(homogenize_add_up(run, result->phase_sums, phases * 2 * n));
-    return homogenize_fill_histograms(&run->space, run->comm, run->field[0], run->field[1],
-                                      result->histograms);
+    *size = sums[13];
+    return WEFT_SUCCESS;
+}
+
+weft_status homogenize_show(homogenize_run *run) {
+    homogenize_sums unused;
+    if (!homogenize_has_displacements(run->c)) return WEFT_SUCCESS;
+    WEFT_TRY(homogenize_show_displacements(run));
+    homogenize_stress(&run->space, run->field[0], run->field[1], false, &unused);
+    return WEFT_SUCCESS;
 }
 
 weft_status homogenize_result_create(homogenize_result *result, int phases) {
@@ -151,6 +164,7 @@ weft_status homogenize_result_create(homogenize_result *result, int phases) {
 
 weft_status homogenize_solve(homogenize_run *run, const homogenize_load *load,
                              homogenize_result *result) {
+    double size;
     if (!run->state.begun)
         WEFT_TRY(weft_array_agree(run->comm,
                                   homogenize_result_create(result, run->space.medium->phases)));
@@ -161,7 +175,8 @@ weft_status homogenize_solve(homogenize_run *run, const homogenize_load *load,
     run->state = (homogenize_state){.begun = false};
     result->seconds = weft_clock() - run->begun;
     result->green_seconds = run->green->seconds;
-    return evaluate(run, result);
+    if (homogenize_has_displacements(run->c)) return WEFT_SUCCESS;
+    return homogenize_evaluate(run, result, run->field[1], &size);
 }
 
 void homogenize_result_release(homogenize_result *result) {

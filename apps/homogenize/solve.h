@@ -30,6 +30,7 @@ typedef struct homogenize_result {
     int iterations;
     double residual; /* the last one */
     bool converged;
+    double settled; /* size of the stress in the end over that in the beginning; 0: unknown */
     double seconds, green_seconds; /* all of it, and Green's operator alone */
 } homogenize_result;
 
@@ -40,7 +41,7 @@ typedef struct homogenize_listener {
     /* Between two iterations: what homogenize_run.state says stands. `last`: the run fails behind
      * it, for want of iterations. Collective. */
     weft_status (*rests)(void *argument, bool last);
-    /* Strain and stress are in the first two fields of the run; they may be changed. Collective. */
+    /* homogenize_show is possible; fields may be changed. Collective. */
     weft_status (*ended)(void *argument, int load);
     void *argument;
 } homogenize_listener;
@@ -50,6 +51,7 @@ typedef struct homogenize_listener {
 typedef struct homogenize_state {
     bool begun;                           /* between two iterations; else there is nothing */
     double square, size, factor;          /* the solver's */
+    double first;                         /* size of the stress when the load began */
     double mean[DISPLACEMENT_VECTORS][6]; /* of the displacements' vectors */
 } homogenize_state;
 
@@ -65,6 +67,7 @@ typedef struct homogenize_run {
     double voxels;             /* of the whole volume */
     double base[6], stress[6]; /* given means of strain and stress; 0 elsewhere */
     double start[6];           /* the mean strain that a load begins with */
+    double settled;            /* result.settled of the load before; 0: unknown */
     homogenize_state state;
     double begun; /* the clock when the load began, less what it had taken before */
     const homogenize_listener *listener;
@@ -86,6 +89,10 @@ weft_status homogenize_result_create(homogenize_result *result, int phases);
 weft_status homogenize_solve(homogenize_run *run, const homogenize_load *load,
                              homogenize_result *result);
 void homogenize_result_release(homogenize_result *result);
+
+/* Behind a load: sees to it that strain and stress are in the first two fields of the run. Once for
+ * each load. Collective. */
+weft_status homogenize_show(homogenize_run *run);
 /* Residuals in its history: the first ones, where there were more. */
 int homogenize_residuals_kept(const homogenize_result *result);
 
@@ -97,6 +104,11 @@ weft_status homogenize_add_up(const homogenize_run *run, double *values, int cou
 weft_status homogenize_note(homogenize_run *run, homogenize_result *result, double square,
                             double size, bool *done);
 
+/* For solvers: what is told in the end, of the strain in field[0]; its stress comes into `stress`,
+ * which may be field[0] itself. *size: that of the stress, of all ranks. Collective. */
+weft_status homogenize_evaluate(homogenize_run *run, homogenize_result *result, void *stress,
+                                double *size);
+
 /* For solvers.c: before each iteration, with run->state. Fails where there may be no further one.
  */
 weft_status homogenize_rest(homogenize_run *run, homogenize_result *result);
@@ -105,7 +117,9 @@ weft_status homogenize_rest(homogenize_run *run, homogenize_result *result);
 weft_status homogenize_solve_basic(homogenize_run *run, homogenize_result *result);
 weft_status homogenize_solve_barzilai_borwein(homogenize_run *run, homogenize_result *result);
 weft_status homogenize_solve_cg(homogenize_run *run, homogenize_result *result);
-/* displacement_cg.c */
+/* displacement_cg.c. It evaluates the result itself; the strain comes into field[0] with the second
+ * one. */
+weft_status homogenize_show_displacements(homogenize_run *run);
 weft_status homogenize_solve_displacements(homogenize_run *run, homogenize_result *result);
 weft_status homogenize_solve_eyre_milton(homogenize_run *run, homogenize_result *result);
 

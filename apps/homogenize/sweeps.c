@@ -44,13 +44,6 @@ static void add_to_phases(const homogenize_medium *m, const voxel_run *run, int 
         add_shifted(m, run, k, i, stress[middle + i][k], sums);
 }
 
-double homogenize_deviator(int components, const double *value) {
-    double square = 0, trace = 0;
-    for (int i = 0; i < components; i++) square += value[i] * value[i];
-    for (int i = 0; components == 6 && i < 3; i++) trace += value[i];
-    return sqrt(fmax(square - trace * trace / 3, 0));
-}
-
 #define REAL double
 #define NAME(function) function##_double
 #include "sweeps.inc"
@@ -128,11 +121,15 @@ int homogenize_deviators(const homogenize_space *space, const void *field, int64
     const voxel_run run = run_at(space->volume, number);
     block x;
     BY_PRECISION(space, load, field, run.first, run.count, x);
+    const bool elastic = space->medium->components == 6;
     for (int k = 0; k < run.count; k++) {
-        double of_voxel[6];
-        for (int i = 0; i < space->medium->components; i++) of_voxel[i] = x[i][k];
-        value[k] = homogenize_deviator(space->medium->components, of_voxel);
+        const double trace = x[0][k] + x[1][k] + x[2][k];
+        value[k] = x[0][k] * x[0][k] + x[1][k] * x[1][k] + x[2][k] * x[2][k];
+        value[k] -= elastic ? trace * trace / 3 : 0;
     }
+    for (int i = 3; elastic && i < 6; i++)
+        for (int k = 0; k < run.count; k++) value[k] += x[i][k] * x[i][k];
+    for (int k = 0; k < run.count; k++) value[k] = value[k] > 0 ? sqrt(value[k]) : 0;
     *phase = run.phase;
     return run.count;
 }

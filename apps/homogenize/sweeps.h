@@ -66,13 +66,11 @@ void homogenize_take_tensor(const homogenize_space *space, void *field);
  * On a staggered grid each voxel has its share of the edges or faces around it. */
 void homogenize_phase_sums(const homogenize_space *space, const void *e, double *sums);
 
-/* The norm of the deviator of a tensor in Mandel's notation, or of a vector. */
-double homogenize_deviator(int components, const double *value);
-
 /* Voxels of a part of a row, which passes work on at a time, and how many such parts there are. */
 enum { HOMOGENIZE_BLOCK = 64 };
 int64_t homogenize_blocks(const homogenize_space *space);
-/* Such norms of the voxels of block `number`, and their phases. Returns their count. */
+/* Norms of the deviators of tensors in Mandel's notation, or of vectors, at the voxels of block
+ * `number`, and their phases. Returns their count. */
 int homogenize_deviators(const homogenize_space *space, const void *field, int64_t number,
                          double value[HOMOGENIZE_BLOCK], const uint16_t **phase);
 
