@@ -11,7 +11,12 @@ int64_t homogenize_blocks(const homogenize_space *space) {
     return n[0] * n[1] * blocks_of_row(space->volume);
 }
 
-/* Voxels of the block that begins at one, where rows do not matter. */
+/* Blocks of this rank's voxels where rows do not matter, and how many voxels are in the block that
+ * begins at one. */
+static int64_t blocks_of(const homogenize_space *space) {
+    return (space->voxels + BLOCK - 1) / BLOCK;
+}
+
 static int count_from(const homogenize_space *space, int64_t first) {
     return space->voxels - first < BLOCK ? (int)(space->voxels - first) : BLOCK;
 }
@@ -43,6 +48,27 @@ static void add_to_phases(const homogenize_medium *m, const voxel_run *run, int 
     for (int i = 0; m->staggered && i < 3; i++)
         add_shifted(m, run, k, i, stress[middle + i][k], sums);
 }
+
+enum { SLICES = 64 };
+
+/* For each number below `items` does what is given last, which adds to part[0] to part[count - 1],
+ * and adds that to the sums: slice by slice, which threads share, so that bits do not depend on how
+ * many there are. */
+#define ADD_UP(space, items, count, sums, number, ...)                                             \
+    do {                                                                                           \
+        double slices[SLICES][count];                                                              \
+        _Pragma(                                                                                   \
+            "omp parallel for schedule(static) num_threads(space->threads)") for (int slice = 0;   \
+                                                                                  slice < SLICES;  \
+                                                                                  slice++) {       \
+            double part[count] = {0};                                                              \
+            const int64_t end = (items) * (slice + 1) / SLICES;                                    \
+            for (int64_t number = (items)*slice / SLICES; number < end; number++) __VA_ARGS__;     \
+            memcpy(slices[slice], part, sizeof part);                                              \
+        }                                                                                          \
+        for (int slice = 0; slice < SLICES; slice++)                                               \
+            for (int i = 0; i < (count); i++) (sums)[i] += slices[slice][i];                       \
+    } while (0)
 
 #define REAL double
 #define NAME(function) function##_double
