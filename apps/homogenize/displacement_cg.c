@@ -26,6 +26,14 @@ static weft_status take_residual(homogenize_run *run, displacement_step step) {
     return WEFT_SUCCESS;
 }
 
+/* The size of the stress of the strain in field[0], which goes to `stress` unless that is NULL. */
+static weft_status find_size(homogenize_run *run, void *stress) {
+    homogenize_sums sums;
+    homogenize_stress(&run->space, run->field[0], stress, false, &sums);
+    run->state.size = sums.size;
+    return homogenize_add_up(run, &run->state.size, 1);
+}
+
 /* Where the strain that a load begins with is in field[0], or vectors are to be gone on with. */
 static weft_status enter(homogenize_run *run) {
     homogenize_displacements *d = &run->displacements;
@@ -34,20 +42,26 @@ static weft_status enter(homogenize_run *run) {
         memcpy(d->mean, run->state.mean, sizeof d->mean);
         return apply(run, DISPLACEMENT_SHOW_R);
     }
-    homogenize_sums sums;
     memset(d->mean, 0, sizeof d->mean);
     memcpy(d->mean[DISPLACEMENT_X], run->start, sizeof run->start);
-    homogenize_stress(&run->space, run->field[0], run->field[0], false, &sums);
-    run->state.size = sums.size;
-    WEFT_TRY(homogenize_add_up(run, &run->state.size, 1));
+    WEFT_TRY(find_size(run, run->field[0]));
     run->state.first = run->state.size;
     return take_residual(run, DISPLACEMENT_BEGIN);
 }
 
-/* The strain that has been found, its result, and the residual anew. */
-static weft_status check(homogenize_run *run, homogenize_result *result) {
+/* The strain that has been found, and the residual anew. The size of the stress tells whether the
+ * residual <r, r> is small, and then there is the load's result, too. */
+static weft_status check(homogenize_run *run, homogenize_result *result, double square,
+                         bool *evaluated) {
+    double unused;
     WEFT_TRY(apply(run, DISPLACEMENT_SHOW_X));
-    WEFT_TRY(homogenize_evaluate(run, result, run->field[0], &run->state.size));
+    WEFT_TRY(find_size(run, NULL));
+    *evaluated =
+        !result->converged || homogenize_residual(square, run->state.size) <= run->c->tolerance;
+    if (*evaluated)
+        WEFT_TRY(homogenize_evaluate(run, result, run->field[0], &unused));
+    else
+        WEFT_TRY(find_size(run, run->field[0]));
     return take_residual(run, DISPLACEMENT_REPLACE);
 }
 
@@ -91,7 +105,7 @@ static void expect_size(homogenize_run *run) {
 weft_status homogenize_solve_displacements(homogenize_run *run, homogenize_result *result) {
     homogenize_state *state = &run->state;
     double products[2], claimed = 0;
-    bool checked = false, again = state->begun; /* noted before it was stopped */
+    bool checked = false, evaluated = false, again = state->begun; /* noted before it was stopped */
     run->green->displacements = &run->displacements;
     WEFT_TRY(enter(run));
     for (;;) {
@@ -100,11 +114,11 @@ weft_status homogenize_solve_displacements(homogenize_run *run, homogenize_resul
         WEFT_TRY(respond(run, products));
         if (!first && (checked || again)) result->noted--;
         WEFT_TRY(homogenize_note(run, result, products[0], state->size, &done));
-        if (done && checked) break;
+        if (done && checked && evaluated) break;
         if (done) {
             claimed = products[0];
             checked = true;
-            WEFT_TRY(check(run, result));
+            WEFT_TRY(check(run, result, claimed, &evaluated));
             continue;
         }
         if (first) expect_size(run);

@@ -59,9 +59,13 @@ int homogenize_residuals_kept(const homogenize_result *result) {
     return result->noted < HOMOGENIZE_MOST_RESIDUALS ? result->noted : HOMOGENIZE_MOST_RESIDUALS;
 }
 
+double homogenize_residual(double square, double size) {
+    return square == 0 ? 0 : sqrt(square / size);
+}
+
 weft_status homogenize_note(homogenize_run *run, homogenize_result *result, double square,
                             double size, bool *done) {
-    const double residual = square == 0 ? 0 : sqrt(square / size);
+    const double residual = homogenize_residual(square, size);
     if (result->noted < HOMOGENIZE_MOST_RESIDUALS) result->history[result->noted] = residual;
     result->residual = residual;
     result->iterations = result->noted++;

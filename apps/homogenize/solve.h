@@ -99,6 +99,9 @@ int homogenize_residuals_kept(const homogenize_result *result);
 /* For solvers.c: adds up numbers of all ranks. */
 weft_status homogenize_add_up(const homogenize_run *run, double *values, int count);
 
+/* The residual, from its square and that of the stress. */
+double homogenize_residual(double square, double size);
+
 /* For solvers.c: remembers the square of a residual, and of the stress; *done tells that it is
  * the last one: converged, or as far as the case accepts. */
 weft_status homogenize_note(homogenize_run *run, homogenize_result *result, double square,

@@ -30,7 +30,7 @@ typedef struct homogenize_sums {
 /* e = value everywhere. */
 void homogenize_fill(const homogenize_space *space, void *e, const double value[6]);
 
-/* s = C e; with `polarize` s = C e - C0 e, while sums are of C e. */
+/* s = C e, stored unless s is NULL; with `polarize` s = C e - C0 e, while sums are of C e. */
 void homogenize_stress(const homogenize_space *space, const void *e, void *s, bool polarize,
                        homogenize_sums *sums);
 
