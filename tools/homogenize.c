@@ -29,7 +29,7 @@ typedef struct homogenize_tool {
 /* ---- the run ---- */
 
 static const char *report_path(const homogenize_tool *tool) {
-    return tool->shared->report ? tool->shared->report : tool->job.c.output;
+    return tool->shared->report ? tool->shared->report : tool->job.c.out.report;
 }
 
 /* The report and the picture, which rank 0 writes. */
@@ -37,7 +37,7 @@ static weft_status check_files(const homogenize_tool *tool) {
     weft_status status = WEFT_SUCCESS;
     if (tool->world->rank == 0) status = record_check_path(report_path(tool));
     if (tool->world->rank == 0 && status == WEFT_SUCCESS)
-        status = record_check_path(tool->job.c.picture);
+        status = record_check_path(tool->job.c.out.picture);
     return weft_array_agree(tool->world->comm, status);
 }
 
@@ -74,7 +74,7 @@ static weft_status rest(void *argument, bool last) {
 static weft_status end_load(void *argument, int load) {
     homogenize_tool *tool = argument;
     const homogenize_case *c = &tool->job.c;
-    if (c->fields || (c->picture && load == 0)) WEFT_TRY(homogenize_show(&tool->job.run));
+    if (c->out.fields || (c->out.picture && load == 0)) WEFT_TRY(homogenize_show(&tool->job.run));
     if (load == 0) WEFT_TRY(homogenize_picture_write(&tool->job));
     WEFT_TRY(homogenize_fields_write(&tool->job, load));
     return homogenize_checkpoint_end_load(&tool->checkpoint);

@@ -255,11 +255,12 @@ static weft_status read_top(const case_place *at, const json_t *object, homogeni
     WEFT_TRY(read_limits(at, object, c));
     WEFT_TRY(read_samples(at, object, c));
     WEFT_TRY(read_path(at, object, "labels", true, &c->labels));
-    WEFT_TRY(read_path(at, object, "output", false, &c->output));
-    WEFT_TRY(read_path(at, object, "fields", false, &c->fields));
-    WEFT_TRY(read_path(at, object, "picture", false, &c->picture));
-    if (c->fields && !names_hdf5(c->fields))
-        return case_wrong(at, "fields", "%s: give the name of an HDF5 file, FILE.h5", c->fields);
+    WEFT_TRY(read_path(at, object, "output", false, &c->out.report));
+    WEFT_TRY(read_path(at, object, "fields", false, &c->out.fields));
+    WEFT_TRY(read_path(at, object, "picture", false, &c->out.picture));
+    if (c->out.fields && !names_hdf5(c->out.fields))
+        return case_wrong(at, "fields", "%s: give the name of an HDF5 file, FILE.h5",
+                          c->out.fields);
     WEFT_TRY(read_checkpoint(at, object, c));
     WEFT_TRY(read_length(at, object, c));
     WEFT_TRY(read_phases(at, object, c));
@@ -282,9 +283,9 @@ weft_status homogenize_case_read(const char *name, const char *text, homogenize_
 
 void homogenize_case_release(homogenize_case *c) {
     free(c->labels);
-    free(c->output);
-    free(c->fields);
-    free(c->picture);
+    free(c->out.report);
+    free(c->out.fields);
+    free(c->out.picture);
     free(c->checkpoint.file);
     free(c->phases);
     memset(c, 0, sizeof *c);

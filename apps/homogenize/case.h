@@ -67,11 +67,16 @@ typedef struct homogenize_checkpoint_rule {
     double seconds; /* after so many; 0: whatever the time */
 } homogenize_checkpoint_rule;
 
+/* Files that a run writes; each may be NULL. */
+typedef struct homogenize_outputs {
+    char *report;
+    char *fields;  /* strain and stress, FILE.h5 */
+    char *picture; /* FILE.png */
+} homogenize_outputs;
+
 typedef struct homogenize_case {
-    char *labels;     /* the file of the label volume, from where the command runs */
-    char *output;     /* of the report, or NULL */
-    char *fields;     /* of strain and stress, FILE.h5, or NULL */
-    char *picture;    /* FILE.png, or NULL */
+    char *labels; /* the file of the label volume, from where the command runs */
+    homogenize_outputs out;
     double length[3]; /* of the box along each axis; 0: as many as voxels */
     homogenize_physics physics;
     homogenize_scheme scheme;
