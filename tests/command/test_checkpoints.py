@@ -119,6 +119,8 @@ class Checkpoints(Case):
         del case["checkpoint"]
         (self.folder / "case.json").write_text(json.dumps(case))
         self.go_on(expected)
+        self.succeed(*self.line, "--threads", "3")
+        self.assertEqual(self.report(), expected)
 
     # ---- what goes wrong ----
 
