@@ -131,7 +131,8 @@ const subcommand bench_command = {
 const subcommand plot_command = {
     .name = "plot",
     .arguments = "DIR",
-    .summary = "Draws tables, figures and a report of what was measured.",
+    .summary = "Draws tables, figures and a report of what was measured, or how a homogenization "
+               "converged.",
     .flags = no_flags,
     .run = python_main,
 };

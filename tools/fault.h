@@ -2,7 +2,9 @@
  * Faults on demand, for tests of runs that are stopped. The environment variable WEFT_FAULT says
  * what happens, "ACTION:PLACE:PASS:COUNT" or "ACTION:PLACE:PASS:COUNT:RANK": the action (kill,
  * term, fail) at the place (before, in, behind: of storing a tile) in a pass, from 1 on, when the
- * process (of that rank; else each) is there for the COUNT-th time.
+ * process (of that rank; else each) is there for the COUNT-th time. Of weft homogenize a pass is a
+ * load, and the places are before a checkpoint's fields are written, before they have their name,
+ * and behind the checkpoint.
  */
 #ifndef WEFT_TOOLS_FAULT_H
 #define WEFT_TOOLS_FAULT_H

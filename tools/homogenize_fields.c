@@ -20,7 +20,7 @@
 /* "FILE-2.h5" of load 2 of several; `suffix` replaces .h5. */
 static weft_status file_name(const homogenize_job *job, int load, const char *suffix, char *name,
                              size_t capacity) {
-    const char *given = job->c.fields, *dot = strrchr(given, '.');
+    const char *given = job->c.out.fields, *dot = strrchr(given, '.');
     const int stem = (int)(dot - given);
     const int length =
         homogenize_job_loads(job) > 1
@@ -35,7 +35,7 @@ enum { NAME_BYTES = 4096 };
 weft_status homogenize_fields_check(const homogenize_job *job) {
     char name[NAME_BYTES];
     weft_status status = WEFT_SUCCESS;
-    if (!job->c.fields) return WEFT_SUCCESS;
+    if (!job->c.out.fields) return WEFT_SUCCESS;
 #ifndef WEFT_HAVE_HDF5
     return weft_fail(WEFT_ERROR_UNSUPPORTED, "fields: this build has no parallel HDF5; drop it");
 #endif
@@ -143,7 +143,7 @@ weft_status homogenize_fields_write(homogenize_job *job, int load) {
                                     elasticity ? "stress" : "flux"};
     char h5[NAME_BYTES];
     weft_status status = WEFT_SUCCESS;
-    if (!job->c.fields) return WEFT_SUCCESS;
+    if (!job->c.out.fields) return WEFT_SUCCESS;
     WEFT_TRY(file_name(job, load, NULL, h5, sizeof h5));
     for (int d = 0; d < 2; d++) {
         homogenize_take_tensor(&job->run.space, job->run.field[d]);

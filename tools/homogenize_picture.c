@@ -29,7 +29,7 @@ static double component(const homogenize_job *job, int c, int64_t at) {
                                            : ((const double *)job->run.field[1])[i];
 }
 
-/* sqrt(3 / 2 s:s) of the deviator s, or the magnitude of a vector. */
+/* Von Mises' stress sqrt(3 / 2 s:s) of the deviator s, or the magnitude of a flux. */
 static double intensity(const homogenize_job *job, int64_t at) {
     const int components = homogenize_components(job->c.physics);
     double square = 0, trace = 0;
@@ -75,14 +75,14 @@ static weft_status draw(homogenize_job *job, const plane *p, grey_picture pictur
                           (int)(pictures[i].rows * pictures[i].columns), MPI_DOUBLE, MPI_SUM,
                           job->comm) != MPI_SUCCESS)
             return weft_fail(WEFT_ERROR_TRANSPORT, "MPI failed while the ranks drew a picture");
-    if (job->rank == 0) status = picture_write(job->c.picture, pictures, 2);
+    if (job->rank == 0) status = picture_write(job->c.out.picture, pictures, 2);
     return weft_array_agree(job->comm, status);
 }
 
 weft_status homogenize_picture_write(homogenize_job *job) {
     grey_picture pictures[2] = {{0}};
     const plane p = choose_plane(job);
-    if (!job->c.picture) return WEFT_SUCCESS;
+    if (!job->c.out.picture) return WEFT_SUCCESS;
     weft_status status = draw(job, &p, pictures);
     for (int i = 0; i < 2; i++) picture_destroy(&pictures[i]);
     return status;

@@ -67,6 +67,7 @@ void interrupt_goes_on(void) {
 void interrupt_keeps(void) {
     kept = 1;
     armed = 0;
+    take_signals();
 }
 
 void interrupt_removes(const char *path) {

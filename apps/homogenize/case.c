@@ -212,16 +212,42 @@ static weft_status read_path(const case_place *at, const json_t *object, const c
     return *path ? WEFT_SUCCESS : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a name");
 }
 
+static weft_status read_checkpoint(const case_place *top, const json_t *object,
+                                   homogenize_case *c) {
+    static const char *const keys[] = {"file", "iterations", "seconds", NULL};
+    const case_place at = {.file = top->file, .path = "checkpoint."};
+    const json_t *given = json_object_get(object, "checkpoint");
+    const json_t *iterations = json_object_get(given, "iterations");
+    homogenize_checkpoint_rule *rule = &c->checkpoint;
+    if (!given) return WEFT_SUCCESS;
+    if (!json_is_object(given))
+        return case_wrong(top, "checkpoint", "give an object: file, iterations, seconds");
+    WEFT_TRY(case_check_keys(&at, given, keys));
+    WEFT_TRY(read_path(&at, given, "file", true, &rule->file));
+    if (json_object_get(given, "seconds")) {
+        WEFT_TRY(case_number(&at, given, "seconds", &rule->seconds));
+        if (!(rule->seconds > 0))
+            return case_wrong(&at, "seconds", "%g is not above 0", rule->seconds);
+    }
+    if (iterations && (!json_is_integer(iterations) || json_integer_value(iterations) < 1 ||
+                       json_integer_value(iterations) > INT_MAX))
+        return case_wrong(&at, "iterations", "give a whole number from 1");
+    rule->iterations = (int)json_integer_value(iterations);
+    if (!iterations && rule->seconds == 0) rule->seconds = 600;
+    return WEFT_SUCCESS;
+}
+
 static bool names_hdf5(const char *path) {
     const char *dot = strrchr(path, '.');
     return dot && (strcmp(dot, ".h5") == 0 || strcmp(dot, ".hdf5") == 0);
 }
 
 static weft_status read_top(const case_place *at, const json_t *object, homogenize_case *c) {
-    static const char *const keys[] = {
-        "labels", "length",    "physics",   "phases",         "load",        "discretization",
-        "solver", "tolerance", "reference", "max_iterations", "unconverged", "precision",
-        "output", "fields",    "picture",   "$schema",        "convolution", NULL};
+    static const char *const keys[] = {"labels",      "length",         "physics",     "phases",
+                                       "load",        "discretization", "solver",      "tolerance",
+                                       "reference",   "max_iterations", "unconverged", "precision",
+                                       "output",      "fields",         "picture",     "$schema",
+                                       "convolution", "checkpoint",     NULL};
     if (!json_is_object(object))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: a case is an object", at->file);
     WEFT_TRY(case_check_keys(at, object, keys));
@@ -229,11 +255,13 @@ static weft_status read_top(const case_place *at, const json_t *object, homogeni
     WEFT_TRY(read_limits(at, object, c));
     WEFT_TRY(read_samples(at, object, c));
     WEFT_TRY(read_path(at, object, "labels", true, &c->labels));
-    WEFT_TRY(read_path(at, object, "output", false, &c->output));
-    WEFT_TRY(read_path(at, object, "fields", false, &c->fields));
-    WEFT_TRY(read_path(at, object, "picture", false, &c->picture));
-    if (c->fields && !names_hdf5(c->fields))
-        return case_wrong(at, "fields", "%s: give the name of an HDF5 file, FILE.h5", c->fields);
+    WEFT_TRY(read_path(at, object, "output", false, &c->out.report));
+    WEFT_TRY(read_path(at, object, "fields", false, &c->out.fields));
+    WEFT_TRY(read_path(at, object, "picture", false, &c->out.picture));
+    if (c->out.fields && !names_hdf5(c->out.fields))
+        return case_wrong(at, "fields", "%s: give the name of an HDF5 file, FILE.h5",
+                          c->out.fields);
+    WEFT_TRY(read_checkpoint(at, object, c));
     WEFT_TRY(read_length(at, object, c));
     WEFT_TRY(read_phases(at, object, c));
     WEFT_TRY(read_load(at, object, c));
@@ -255,9 +283,10 @@ weft_status homogenize_case_read(const char *name, const char *text, homogenize_
 
 void homogenize_case_release(homogenize_case *c) {
     free(c->labels);
-    free(c->output);
-    free(c->fields);
-    free(c->picture);
+    free(c->out.report);
+    free(c->out.fields);
+    free(c->out.picture);
+    free(c->checkpoint.file);
     free(c->phases);
     memset(c, 0, sizeof *c);
 }

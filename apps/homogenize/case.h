@@ -61,11 +61,23 @@ typedef struct homogenize_samples {
     int64_t subdomain; /* edge of sub-domains; 0: a rank's box is one */
 } homogenize_samples;
 
+/* Where and how often a run keeps what it goes on from if it is stopped. */
+typedef struct homogenize_checkpoint_rule {
+    char *file;     /* NULL: nowhere */
+    int iterations; /* after so many; 0: whatever the number */
+    double seconds; /* after so many; 0: whatever the time */
+} homogenize_checkpoint_rule;
+
+/* Files that a run writes; each may be NULL. */
+typedef struct homogenize_outputs {
+    char *report;
+    char *fields;  /* strain and stress, FILE.h5 */
+    char *picture; /* FILE.png */
+} homogenize_outputs;
+
 typedef struct homogenize_case {
-    char *labels;     /* the file of the label volume, from where the command runs */
-    char *output;     /* of the report, or NULL */
-    char *fields;     /* of strain and stress, FILE.h5, or NULL */
-    char *picture;    /* FILE.png, or NULL */
+    char *labels; /* the file of the label volume, from where the command runs */
+    homogenize_outputs out;
     double length[3]; /* of the box along each axis; 0: as many as voxels */
     homogenize_physics physics;
     homogenize_scheme scheme;
@@ -75,6 +87,7 @@ typedef struct homogenize_case {
     homogenize_load load;
     homogenize_reference reference;
     homogenize_samples samples;
+    homogenize_checkpoint_rule checkpoint;
     double tolerance; /* 0: 1e-6, in single precision 1e-4, with samples their tolerance */
     int max_iterations;
     bool accept_unconverged;

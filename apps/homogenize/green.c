@@ -18,43 +18,69 @@ static const double pi = 3.14159265358979323846, half_root = 0.70710678118654752
 
 typedef struct mode {
     double w[3], square;
-    weft_pair in[6], out[6];
+    weft_pair in[6], u[3], out[6];
 } mode;
 
-static inline void strain_of_stress(const homogenize_reference *r, mode *m) {
-    static const int shear[3][3] = {{0, 5, 4}, {5, 0, 3}, {4, 3, 0}};
+static const int shear[3][3] = {{0, 5, 4}, {5, 0, 3}, {4, 3, 0}};
+
+/* What is the same at all frequencies, by value, so that it stays in registers. */
+typedef struct constants {
+    double scale;      /* 1 over the number of voxels, by which the transforms are too large */
+    double share;      /* (lambda + mu) / (lambda + 2 mu) */
+    double compliance; /* scale over mu, or the conductivity */
+} constants;
+
+static constants constants_of(const homogenize_green *g) {
+    const homogenize_reference *r = &g->reference;
+    const double scale = 1 / ((double)g->n[0] * (double)g->n[1] * (double)g->n[2]);
+    return (constants){.scale = scale,
+                       .share = (r->trace + r->twice / 2) / (r->trace + r->twice),
+                       .compliance = scale * (g->components == 6 ? 2 : 1) / r->twice};
+}
+
+/* u: the displacement that a stress causes, but for the factor i, which the strain takes off. */
+static inline void displacement_of_stress(constants k, mode *m) {
     const double *w = m->w, over = 1 / m->square;
-    const double share = (r->trace + r->twice / 2) / (r->trace + r->twice) * over;
-    weft_pair u[3], along = {0, 0};
+    weft_pair along = {0, 0};
     for (int a = 0; a < 3; a++) {
         const int b = (a + 1) % 3, c = (a + 2) % 3;
-        u[a] =
+        m->u[a] =
             w[a] * m->in[a] + half_root * (w[b] * m->in[shear[a][b]] + w[c] * m->in[shear[a][c]]);
-        along += w[a] * u[a];
+        along += w[a] * m->u[a];
     }
-    along *= share;
-    for (int a = 0; a < 3; a++) u[a] = (u[a] - w[a] * along) * (2 / r->twice * over);
+    along *= k.share * over;
+    for (int a = 0; a < 3; a++) m->u[a] = (m->u[a] - w[a] * along) * (k.compliance * over);
+}
+
+static inline void strain_of_displacement(mode *m) {
+    const double *w = m->w;
     for (int a = 0; a < 3; a++) {
         const int b = (a + 1) % 3;
-        m->out[a] = w[a] * u[a];
-        m->out[shear[a][b]] = half_root * (w[a] * u[b] + w[b] * u[a]);
+        m->out[a] = w[a] * m->u[a];
+        m->out[shear[a][b]] = half_root * (w[a] * m->u[b] + w[b] * m->u[a]);
     }
 }
 
-static inline void gradient_of_flux(const homogenize_reference *r, mode *m) {
-    weft_pair along = m->w[0] * m->in[0] + m->w[1] * m->in[1] + m->w[2] * m->in[2];
-    along *= 1 / (r->twice * m->square);
-    for (int a = 0; a < 3; a++) m->out[a] = m->w[a] * along;
+/* In conduction u[0] is the temperature. */
+static inline void temperature_of_flux(constants k, mode *m) {
+    m->u[0] =
+        (m->w[0] * m->in[0] + m->w[1] * m->in[1] + m->w[2] * m->in[2]) * (k.compliance / m->square);
 }
 
-/* The mean, at frequency 0; `scale` is that of the transforms. */
+static inline void gradient_of_temperature(mode *m) {
+    for (int a = 0; a < 3; a++) m->out[a] = m->w[a] * m->u[0];
+}
+
+/* The mean, at frequency 0; the forward transform is `scale` too large. */
 static void mean_of_mean(const homogenize_green *g, double scale, mode *m) {
+    double mean[6];
     for (int i = 0; i < g->components; i++) {
-        m->out[i] = (weft_pair){0, 0};
+        mean[i] = 0;
         for (int j = 0; j < g->components; j++)
-            m->out[i] +=
-                g->zero[i * g->components + j] * (m->in[j] - (weft_pair){g->offset[j] / scale, 0});
+            mean[i] += g->zero[i * g->components + j] * (m->in[j][0] * scale - g->offset[j]);
     }
+    if (g->displacements) homogenize_displacements_do_mean(g->displacements, g->components, mean);
+    for (int i = 0; i < g->components; i++) m->out[i] = (weft_pair){mean[i], 0};
 }
 
 /* Wave vector 0 of a frequency that is not 0; true where there is a direction nevertheless. */
@@ -79,57 +105,83 @@ static inline void find_wave(const homogenize_green *g, const int64_t index[3], 
 }
 
 /* Where the staggered grid has its components: the phase of each that is not in the middle. */
-static inline void find_phases(const homogenize_green *g, const int64_t index[3],
+static inline void find_phases(const homogenize_green *g, const int64_t index[3], bool elastic,
                                weft_pair phase[3]) {
     weft_pair half[3];
     for (int a = 0; a < 3; a++)
         half[a] = (weft_pair){g->phase[a][2 * index[a]], g->phase[a][2 * index[a] + 1]};
     for (int a = 0; a < 3; a++)
-        phase[a] =
-            g->components == 6 ? weft_pair_times(half[(a + 1) % 3], half[(a + 2) % 3]) : half[a];
+        phase[a] = elastic ? weft_pair_times(half[(a + 1) % 3], half[(a + 2) % 3]) : half[a];
 }
 
-static inline void transform_mode(const homogenize_green *g, const int64_t index[3], double scale,
-                                  mode *m) {
-    const int first = g->components - 3; /* of those that the staggered grid shifts */
+/* Frequencies without a wave vector: the mean, those that have a direction nevertheless, and those
+ * where nothing has a strain. True where there is a direction. */
+static bool treat_apart(const homogenize_green *g, constants k, const int64_t index[3], mode *m) {
+    if (index[0] == 0 && index[1] == 0 && index[2] == 0) {
+        mean_of_mean(g, k.scale, m);
+        return false;
+    }
+    if (choose_direction(g, index, m)) return true;
+    memset(m->out, 0, sizeof m->out);
+    return false;
+}
+
+__attribute__((always_inline)) static inline void
+transform_mode(const homogenize_green *g, constants k, const int64_t index[3], bool elastic,
+               homogenize_displacements *d, displacement_change change, bool single, mode *m) {
+    const int first = elastic ? 3 : 0; /* of those that the staggered grid shifts */
+    const bool staggered = g->scheme == HOMOGENIZE_STAGGERED;
     weft_pair phase[3];
     find_wave(g, index, m);
-    if (m->square == 0 && index[0] == 0 && index[1] == 0 && index[2] == 0) {
-        mean_of_mean(g, scale, m);
-        return;
-    }
-    if (m->square == 0 && !choose_direction(g, index, m)) {
-        memset(m->out, 0, sizeof m->out);
-        return;
-    }
-    const bool staggered = g->scheme == HOMOGENIZE_STAGGERED;
-    if (staggered) find_phases(g, index, phase);
+    if (m->square == 0 && !treat_apart(g, k, index, m)) return;
+    if (staggered) find_phases(g, index, elastic, phase);
     for (int i = 0; staggered && i < 3; i++)
         m->in[first + i] = weft_pair_times(phase[i], m->in[first + i]);
-    if (g->components == 6)
-        strain_of_stress(&g->reference, m);
+    if (elastic)
+        displacement_of_stress(k, m);
     else
-        gradient_of_flux(&g->reference, m);
+        temperature_of_flux(k, m);
+    if (d) homogenize_displacements_do(d, change, single, elastic ? 3 : 1, index, m->u);
+    if (elastic)
+        strain_of_displacement(m);
+    else
+        gradient_of_temperature(m);
     for (int i = 0; staggered && i < 3; i++)
         m->out[first + i] = weft_pair_times(weft_pair_conjugate(phase[i]), m->out[first + i]);
 }
 
 /* ---- runs of frequencies ---- */
 
-static void apply_run(const weft_fields_run *run, void *argument) {
-    const homogenize_green *g = argument;
-    const bool single = run->precision == WEFT_SINGLE;
-    const double scale = 1 / ((double)g->n[0] * (double)g->n[1] * (double)g->n[2]);
+/* For each precision and physics compiled apart. */
+__attribute__((always_inline)) static inline void
+apply_alike(const weft_fields_run *run, const homogenize_green *g, bool single, bool elastic) {
+    const constants k = constants_of(g);
+    homogenize_displacements *d = g->displacements;
+    const displacement_change change = d ? d->change : (displacement_change){.factor = 0};
+    const int components = elastic ? 6 : 3;
     int64_t index[3] = {run->index[0], run->index[1], run->index[2]};
     for (int64_t i = 0; i < run->count; i++) {
         mode m;
         index[run->axis] = run->index[run->axis] + i;
-        for (int f = 0; f < g->components; f++)
+        for (int f = 0; f < components; f++)
             m.in[f] = weft_pair_at(run->in[f], single, i * run->in_stride);
-        transform_mode(g, index, scale, &m);
-        for (int f = 0; f < g->components; f++)
-            weft_pair_set(run->out[f], single, i * run->out_stride, m.out[f] * scale);
+        transform_mode(g, k, index, elastic, d, change, single, &m);
+        for (int f = 0; f < components; f++)
+            weft_pair_set(run->out[f], single, i * run->out_stride, m.out[f]);
     }
+}
+
+static void apply_run(const weft_fields_run *run, void *argument) {
+    const homogenize_green *g = argument;
+    const bool elastic = g->components == 6;
+    if (run->precision == WEFT_SINGLE && elastic)
+        apply_alike(run, g, true, true);
+    else if (run->precision == WEFT_SINGLE)
+        apply_alike(run, g, true, false);
+    else if (elastic)
+        apply_alike(run, g, false, true);
+    else
+        apply_alike(run, g, false, false);
 }
 
 /* ---- tables and plan ---- */

@@ -23,6 +23,7 @@
 #define WEFT_HOMOGENIZE_GREEN_H
 
 #include "case.h"
+#include "displacements.h"
 
 #include <mpi.h>
 
@@ -37,6 +38,7 @@ typedef struct homogenize_green {
     /* The mean: `zero` times what the field's mean is more than `offset`. Both change between
      * executions only. */
     double zero[36], offset[6];
+    homogenize_displacements *displacements; /* what is done to them on the way, or NULL */
     weft_plan plan;
     bool samples, single; /* the plan is a convolution by samples; its numbers are floats */
     MPI_Comm comm;        /* of samples */

@@ -12,44 +12,60 @@
 
 /* ---- the case ---- */
 
-enum { MOST_CASE_BYTES = 64 << 20 };
+/* The bytes of a file, with a zero behind them. */
+static weft_status read_all(FILE *file, const char *name, char **text, long long *bytes) {
+    enum { FIRST = 1 << 16, MOST = 1 << 30 };
+    size_t room = 0, count = 0;
+    do {
+        room = room == 0 ? FIRST : 2 * room;
+        char *larger = room <= MOST ? realloc(*text, room) : NULL;
+        if (!larger)
+            return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for what is in %s", name);
+        *text = larger;
+        count += fread(*text + count, 1, room - count, file);
+    } while (count == room);
+    if (ferror(file)) return weft_fail(WEFT_ERROR_SYSTEM, "%s: it cannot be read", name);
+    (*text)[count] = '\0';
+    *bytes = (long long)count + 1;
+    return WEFT_SUCCESS;
+}
 
-/* The whole file, with a zero behind it. */
 static weft_status read_text(const char *name, char **text, long long *bytes) {
     FILE *file = fopen(name, "rb");
     if (!file)
         return weft_fail(errno == ENOENT ? WEFT_ERROR_INVALID_ARGUMENT : WEFT_ERROR_SYSTEM,
                          "%s: it cannot be read: %s", name, strerror(errno));
-    *text = malloc(MOST_CASE_BYTES + 1);
-    size_t read = *text ? fread(*text, 1, MOST_CASE_BYTES + 1, file) : 0;
-    const bool failed = ferror(file) != 0;
+    const weft_status status = read_all(file, name, text, bytes);
     fclose(file);
-    if (!*text) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %s", name);
-    if (failed) return weft_fail(WEFT_ERROR_SYSTEM, "%s: it cannot be read", name);
-    if (read > MOST_CASE_BYTES)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s: it is too large for a case", name);
-    (*text)[read] = '\0';
-    *bytes = (long long)read + 1;
-    return WEFT_SUCCESS;
+    return status;
 }
 
-/* Rank 0 reads the file, so that all ranks have the same. */
-static weft_status share_text(const homogenize_job *job, char **text) {
+weft_status homogenize_share_text(MPI_Comm comm, const char *name, char **text) {
     long long bytes = 0;
-    weft_status status = job->rank == 0 ? read_text(job->name, text, &bytes) : WEFT_SUCCESS;
-    WEFT_TRY(weft_array_agree(job->comm, status));
-    MPI_Bcast(&bytes, 1, MPI_LONG_LONG, 0, job->comm);
-    if (job->rank > 0) *text = malloc((size_t)bytes);
-    if (!*text) status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %s", job->name);
-    WEFT_TRY(weft_array_agree(job->comm, status));
-    MPI_Bcast(*text, (int)bytes, MPI_BYTE, 0, job->comm);
-    return WEFT_SUCCESS;
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    *text = NULL;
+    weft_status status = rank == 0 ? read_text(name, text, &bytes) : WEFT_SUCCESS;
+    status = weft_array_agree(comm, status);
+    if (status == WEFT_SUCCESS) {
+        MPI_Bcast(&bytes, 1, MPI_LONG_LONG, 0, comm);
+        if (rank > 0) *text = malloc((size_t)bytes);
+        if (!*text) status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %s", name);
+        status = weft_array_agree(comm, status);
+    }
+    if (status == WEFT_SUCCESS) {
+        MPI_Bcast(*text, (int)bytes, MPI_BYTE, 0, comm);
+        return WEFT_SUCCESS;
+    }
+    free(*text);
+    *text = NULL;
+    return status;
 }
 
 weft_status homogenize_job_open(homogenize_job *job) {
     homogenize_case *c = &job->c;
     char *text = NULL;
-    weft_status status = share_text(job, &text);
+    weft_status status = homogenize_share_text(job->comm, job->name, &text);
     if (status == WEFT_SUCCESS)
         status = weft_array_agree(job->comm, homogenize_case_read(job->name, text, c));
     free(text);
@@ -75,31 +91,56 @@ weft_status homogenize_job_open(homogenize_job *job) {
 double homogenize_job_estimate(const homogenize_job *job) {
     const homogenize_case *c = &job->c;
     const double number = c->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
-    const int fields = homogenize_solver_fields(c->solver) * homogenize_components(c->physics);
+    /* Four vectors of displacements take as much as two fields. */
+    const int fields = (homogenize_solver_fields(c) + (homogenize_has_displacements(c) ? 1 : 0)) *
+                       homogenize_components(c->physics);
     return job->run.voxels / job->ranks *
            (fields * number + sizeof(uint16_t) + (double)weft_element_bytes(job->info.element));
 }
 
 /* ---- the plan, and room for fields ---- */
 
-static weft_status allocate(homogenize_job *job) {
+static weft_status allocate_field(homogenize_job *job, int number, size_t bytes) {
+    void **field = &job->run.field[number];
+    job->bytes += (double)bytes;
+    if (posix_memalign(field, 64, bytes > 0 ? bytes : 64) == 0) return WEFT_SUCCESS;
+    *field = NULL;
+    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
+                     "rank %d: no memory for a field of %zu bytes; use more processes", job->rank,
+                     bytes);
+}
+
+/* The vectors lie in the second field, which is needed as a field only behind them. */
+static weft_status allocate_displacements(homogenize_job *job) {
+    homogenize_displacements *d = &job->run.displacements;
+    WEFT_TRY(weft_plan_box(job->green.plan, WEFT_OUTPUT, job->rank, &d->box));
+    d->components = job->c.physics == HOMOGENIZE_ELASTICITY ? 3 : 1;
+    d->single = job->c.precision == WEFT_SINGLE;
+    const size_t pair = 2 * (d->single ? sizeof(float) : sizeof(double));
+    size_t bytes = (size_t)homogenize_box_voxels(&d->box) * (size_t)d->components *
+                   DISPLACEMENT_VECTORS * pair;
+    if (bytes < job->run.field_bytes) bytes = job->run.field_bytes;
+    WEFT_TRY(allocate_field(job, 1, bytes));
+    memset(job->run.field[1], 0, bytes);
+    d->memory = job->run.field[1];
+    return WEFT_SUCCESS;
+}
+
+static weft_status allocate_all(homogenize_job *job) {
     homogenize_run *run = &job->run;
     weft_memory memory = {0};
-    size_t bytes = 0;
-    weft_status status = weft_plan_bytes(job->green.plan, WEFT_INPUT, &bytes);
-    const int fields = homogenize_solver_fields(job->c.solver);
-    run->field_bytes = bytes;
-    for (int f = 0; status == WEFT_SUCCESS && f < fields; f++)
-        if (posix_memalign(&run->field[f], 64, bytes > 0 ? bytes : 64) != 0) {
-            run->field[f] = NULL;
-            status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
-                               "rank %d: no memory for a field of %zu bytes; use more processes",
-                               job->rank, bytes);
-        }
-    WEFT_TRY(weft_array_agree(job->comm, status));
+    const bool displacements = homogenize_has_displacements(&job->c);
+    WEFT_TRY(weft_plan_bytes(job->green.plan, WEFT_INPUT, &run->field_bytes));
     WEFT_TRY(weft_plan_memory(job->green.plan, &memory));
-    job->bytes = (double)bytes * fields + (double)memory.total;
-    return homogenize_add_up(run, &job->bytes, 1);
+    job->bytes = (double)memory.total;
+    for (int f = 0; f < homogenize_solver_fields(&job->c) - (displacements ? 1 : 0); f++)
+        WEFT_TRY(allocate_field(job, f, run->field_bytes));
+    return displacements ? allocate_displacements(job) : WEFT_SUCCESS;
+}
+
+static weft_status allocate(homogenize_job *job) {
+    WEFT_TRY(weft_array_agree(job->comm, allocate_all(job)));
+    return homogenize_add_up(&job->run, &job->bytes, 1);
 }
 
 static homogenize_grid grid_of(const homogenize_job *job) {
@@ -182,11 +223,13 @@ static weft_status name_load(int load, int loads, weft_status status) {
 
 weft_status homogenize_job_solve(homogenize_job *job, const homogenize_listener *listener) {
     const int loads = homogenize_job_loads(job);
-    for (int l = 0; l < loads; l++) {
+    job->run.listener = listener;
+    for (int l = job->results - (job->run.state.begun ? 1 : 0); l < loads; l++) {
         homogenize_load load = job->c.load;
         if (load.all) load.value[l] = 1;
         if (listener->begins) listener->begins(listener->argument, l);
         job->results = l + 1;
+        job->run.settled = l > 0 ? job->result[l - 1].settled : 0;
         WEFT_TRY(name_load(l, loads, homogenize_solve(&job->run, &load, &job->result[l])));
         if (listener->ended) WEFT_TRY(listener->ended(listener->argument, l));
     }

@@ -7,6 +7,9 @@
 
 #include <jansson.h>
 
+/* A text that rank 0 reads from a file and sends to all; the caller frees it. Collective. */
+weft_status homogenize_share_text(MPI_Comm comm, const char *name, char **text);
+
 /* All that a rank holds, so that one place releases it. */
 typedef struct homogenize_job {
     MPI_Comm comm;
@@ -22,7 +25,7 @@ typedef struct homogenize_job {
     homogenize_volume volume;
     homogenize_run run;
     homogenize_result result[6];
-    int results;
+    int results;  /* loads that are solved, and the one that is being solved */
     double bytes; /* that all ranks hold */
 } homogenize_job;
 
@@ -36,15 +39,8 @@ double homogenize_job_estimate(const homogenize_job *job);
 /* Makes the plan, reads the labels. Collective. */
 weft_status homogenize_job_prepare(homogenize_job *job, const weft_options *options);
 
-/* Who is told of loads; each may be NULL. */
-typedef struct homogenize_listener {
-    void (*begins)(void *argument, int load);
-    /* Strain and stress are in the first two fields of the run; they may be changed. Collective. */
-    weft_status (*ended)(void *argument, int load);
-    void *argument;
-} homogenize_listener;
-
-/* Solves all loads of the case. Collective. */
+/* Solves all loads of the case, from the last one in job->result on where run.state has begun, else
+ * from the one behind it. The listener must outlive this. Collective. */
 weft_status homogenize_job_solve(homogenize_job *job, const homogenize_listener *listener);
 
 /* Loads of the case. */

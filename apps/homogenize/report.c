@@ -78,9 +78,17 @@ static json_t *phases_of(const homogenize_job *job) {
     return list;
 }
 
-/* Means over each phase that occurs. */
+static json_t *histogram_of(const homogenize_histogram *h) {
+    json_t *counts = json_array();
+    for (int b = 0; b < HOMOGENIZE_BINS; b++)
+        json_array_append_new(counts, json_integer((json_int_t)h->voxels[b]));
+    return json_pack("{s:f, s:o}", "most", h->most, "voxels", counts);
+}
+
+/* Means and histograms of each phase that occurs. */
 static json_t *means_of(const homogenize_job *job, const homogenize_result *r) {
     const int n = homogenize_components(job->c.physics);
+    const char *strain = n == 6 ? "strain" : "gradient", *stress = n == 6 ? "stress" : "flux";
     json_t *list = json_array();
     for (int p = 0; p < job->c.phase_count; p++) {
         double means[12];
@@ -88,9 +96,12 @@ static json_t *means_of(const homogenize_job *job, const homogenize_result *r) {
         if (phase->voxels == 0) continue;
         for (int i = 0; i < 2 * n; i++)
             means[i] = r->phase_sums[p * 2 * n + i] / (double)phase->voxels;
-        json_array_append_new(list, json_pack("{s:I, s:o, s:o}", "label", (json_int_t)phase->label,
-                                              n == 6 ? "strain" : "gradient", tensor_of(means, n),
-                                              n == 6 ? "stress" : "flux", tensor_of(means + n, n)));
+        json_array_append_new(list, json_pack("{s:I, s:o, s:o, s:{s:o, s:o}}", "label",
+                                              (json_int_t)phase->label, strain, tensor_of(means, n),
+                                              stress, tensor_of(means + n, n),
+                                              n == 6 ? "von_mises" : "magnitude", strain,
+                                              histogram_of(&r->histograms[2 * p]), stress,
+                                              histogram_of(&r->histograms[2 * p + 1])));
     }
     return list;
 }
@@ -108,14 +119,14 @@ static double seconds_an_iteration(const homogenize_result *r) {
 
 static json_t *load_of(const homogenize_job *job, const homogenize_result *r) {
     const int n = homogenize_components(job->c.physics);
-    return json_pack("{s:o, s:o, s:f, s:f, s:i, s:f, s:b, s:f, s:f, s:f, s:o, s:o}",
-                     n == 6 ? "strain" : "gradient", tensor_of(r->strain, n),
-                     n == 6 ? "stress" : "flux", tensor_of(r->stress, n), "energy", r->energy,
-                     "hill_mandel_error", hill_mandel_error(r), "iterations", r->iterations,
-                     "residual", r->residual, "converged", r->converged, "seconds", r->seconds,
-                     "seconds_in_transforms", r->green_seconds, "seconds_per_iteration",
-                     seconds_an_iteration(r), "residuals", vector_of(r->history, r->history_count),
-                     "phases", means_of(job, r));
+    return json_pack(
+        "{s:o, s:o, s:f, s:f, s:i, s:f, s:b, s:f, s:f, s:f, s:o, s:o}",
+        n == 6 ? "strain" : "gradient", tensor_of(r->strain, n), n == 6 ? "stress" : "flux",
+        tensor_of(r->stress, n), "energy", r->energy, "hill_mandel_error", hill_mandel_error(r),
+        "iterations", r->iterations, "residual", r->residual, "converged", r->converged, "seconds",
+        r->seconds, "seconds_in_transforms", r->green_seconds, "seconds_per_iteration",
+        seconds_an_iteration(r), "residuals", vector_of(r->history, homogenize_residuals_kept(r)),
+        "phases", means_of(job, r));
 }
 
 static json_t *reference_of(const homogenize_job *job) {

@@ -10,18 +10,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-    int fields;
+typedef struct method {
+    int fields, kept;
+    bool displacements;
     weft_status (*solve)(homogenize_run *run, homogenize_result *result);
-} solvers[] = {
-    [HOMOGENIZE_CG] = {4, homogenize_solve_cg},
-    [HOMOGENIZE_BASIC] = {2, homogenize_solve_basic},
-    [HOMOGENIZE_EYRE_MILTON] = {2, homogenize_solve_eyre_milton},
-    [HOMOGENIZE_BARZILAI_BORWEIN] = {3, homogenize_solve_barzilai_borwein},
-};
+} method;
 
-int homogenize_solver_fields(homogenize_solver solver) {
-    return solvers[solver].fields;
+static const method methods[] = {
+    [HOMOGENIZE_CG] = {2, 0, true, homogenize_solve_displacements},
+    [HOMOGENIZE_BASIC] = {2, 1, false, homogenize_solve_basic},
+    [HOMOGENIZE_EYRE_MILTON] = {2, 1, false, homogenize_solve_eyre_milton},
+    [HOMOGENIZE_BARZILAI_BORWEIN] = {3, 2, false, homogenize_solve_barzilai_borwein},
+};
+/* Samples know no spectrum, so that the vectors are fields. */
+static const method sampled_cg = {4, 3, false, homogenize_solve_cg};
+
+static const method *method_of(const homogenize_case *c) {
+    return c->solver == HOMOGENIZE_CG && c->samples.used ? &sampled_cg : &methods[c->solver];
+}
+
+int homogenize_solver_fields(const homogenize_case *c) {
+    return method_of(c)->fields;
+}
+
+int homogenize_kept_fields(const homogenize_case *c) {
+    return method_of(c)->kept;
+}
+
+bool homogenize_has_displacements(const homogenize_case *c) {
+    return method_of(c)->displacements;
 }
 
 /* All ranks get the same bits, which MPI_Allreduce does not promise, so that they decide alike. */
@@ -38,13 +55,18 @@ weft_status homogenize_add_up(const homogenize_run *run, double *values, int cou
 
 /* ---- residuals ---- */
 
-/* More of them than anybody looks at are not kept. */
-enum { MOST_RESIDUALS = 65536 };
+int homogenize_residuals_kept(const homogenize_result *result) {
+    return result->noted < HOMOGENIZE_MOST_RESIDUALS ? result->noted : HOMOGENIZE_MOST_RESIDUALS;
+}
+
+double homogenize_residual(double square, double size) {
+    return square == 0 ? 0 : sqrt(square / size);
+}
 
 weft_status homogenize_note(homogenize_run *run, homogenize_result *result, double square,
                             double size, bool *done) {
-    const double residual = square == 0 ? 0 : sqrt(square / size);
-    if (result->noted < MOST_RESIDUALS) result->history[result->noted] = residual;
+    const double residual = homogenize_residual(square, size);
+    if (result->noted < HOMOGENIZE_MOST_RESIDUALS) result->history[result->noted] = residual;
     result->residual = residual;
     result->iterations = result->noted++;
     /* Numbers that grow end as infinities, of which either alone would make a residual. */
@@ -54,12 +76,24 @@ weft_status homogenize_note(homogenize_run *run, homogenize_result *result, doub
                          "drop reference, or give solver cg",
                          result->iterations);
     result->converged = residual <= run->c->tolerance;
-    *done = result->converged || result->iterations >= run->c->max_iterations;
-    if (!*done || result->converged || run->c->accept_unconverged) return WEFT_SUCCESS;
+    *done = result->converged ||
+            (run->c->accept_unconverged && result->iterations >= run->c->max_iterations);
+    if (run->listener->noted) run->listener->noted(run->listener->argument, result);
+    return WEFT_SUCCESS;
+}
+
+weft_status homogenize_rest(homogenize_run *run, homogenize_result *result) {
+    const homogenize_listener *l = run->listener;
+    const bool last = result->noted > 0 && result->iterations >= run->c->max_iterations;
+    run->state.begun = true;
+    result->seconds = weft_clock() - run->begun;
+    result->green_seconds = run->green->seconds;
+    if (l->rests) WEFT_TRY(l->rests(l->argument, last));
+    if (!last) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_ENGINE,
                      "the residual is %.2e after %d iterations, above the tolerance %g; raise "
                      "max_iterations, give another solver, or \"unconverged\": \"accept\"",
-                     residual, result->iterations, run->c->tolerance);
+                     result->residual, result->iterations, run->c->tolerance);
 }
 
 /* ---- the load ---- */
@@ -68,7 +102,7 @@ weft_status homogenize_note(homogenize_run *run, homogenize_result *result, doub
  * medium would have. */
 static void begin(homogenize_run *run, const homogenize_load *load) {
     const int n = run->green->components;
-    double medium[36], rest[6], start[6];
+    double medium[36], rest[6], start[6] = {0};
     homogenize_green_set(run->green, &run->space.medium->reference, load->stress);
     homogenize_reference_matrix(&run->green->reference, n, medium);
     memset(run->base, 0, sizeof run->base);
@@ -83,52 +117,75 @@ static void begin(homogenize_run *run, const homogenize_load *load) {
         start[i] = run->base[i];
         for (int j = 0; j < n; j++) start[i] += run->green->zero[i * n + j] * rest[j];
     }
-    homogenize_fill(&run->space, run->field[0], start);
+    memcpy(run->start, start, sizeof run->start);
+    if (!run->state.begun) homogenize_fill(&run->space, run->field[0], start);
 }
 
 /* ---- the end ---- */
 
-/* Means of the strain that was found. */
-static weft_status evaluate(homogenize_run *run, homogenize_result *result) {
+weft_status homogenize_evaluate(homogenize_run *run, homogenize_result *result, void *stress,
+                                double *size) {
     const int n = run->green->components, phases = run->space.medium->phases;
-    double sums[13];
+    const homogenize_space *space = &run->space;
+    double sums[14];
     homogenize_sums mine;
-    homogenize_stress(&run->space, run->field[0], run->field[1], false, &mine);
+    memset(result->phase_sums, 0, (size_t)phases * 12 * sizeof *result->phase_sums);
+    homogenize_phase_sums(space, run->field[0], result->phase_sums);
+    WEFT_TRY(homogenize_add_up(run, result->phase_sums, phases * 2 * n));
+    WEFT_TRY(homogenize_fill_histograms(space, run->comm, 0, run->field[0], result->histograms));
+    homogenize_stress(space, run->field[0], stress, false, &mine);
+    WEFT_TRY(homogenize_fill_histograms(space, run->comm, 1, stress, result->histograms));
     memcpy(sums, mine.strain, sizeof mine.strain);
     memcpy(sums + 6, mine.stress, sizeof mine.stress);
     sums[12] = mine.energy;
-    WEFT_TRY(homogenize_add_up(run, sums, 13));
+    sums[13] = mine.size;
+    WEFT_TRY(homogenize_add_up(run, sums, 14));
     for (int i = 0; i < 6; i++) {
         result->strain[i] = i < n ? sums[i] / run->voxels : 0;
         result->stress[i] = i < n ? sums[6 + i] / run->voxels : 0;
     }
     result->energy = sums[12] / run->voxels;
-    homogenize_phase_sums(&run->space, run->field[0], result->phase_sums);
-    return homogenize_add_up(run, result->phase_sums, phases * 2 * n);
+    *size = sums[13];
+    return WEFT_SUCCESS;
+}
+
+weft_status homogenize_show(homogenize_run *run) {
+    homogenize_sums unused;
+    if (!homogenize_has_displacements(run->c)) return WEFT_SUCCESS;
+    WEFT_TRY(homogenize_show_displacements(run));
+    homogenize_stress(&run->space, run->field[0], run->field[1], false, &unused);
+    return WEFT_SUCCESS;
+}
+
+weft_status homogenize_result_create(homogenize_result *result, int phases) {
+    memset(result, 0, sizeof *result);
+    result->phase_sums = calloc((size_t)phases * 12, sizeof *result->phase_sums);
+    result->history = calloc(HOMOGENIZE_MOST_RESIDUALS, sizeof *result->history);
+    result->histograms = calloc(2 * (size_t)phases, sizeof *result->histograms);
+    if (result->phase_sums && result->history && result->histograms) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for residuals and means");
 }
 
 weft_status homogenize_solve(homogenize_run *run, const homogenize_load *load,
                              homogenize_result *result) {
-    const double start = weft_clock();
-    const size_t sums = (size_t)run->space.medium->phases * 12;
-    weft_status status = WEFT_SUCCESS;
-    memset(result, 0, sizeof *result);
-    result->phase_sums = calloc(sums, sizeof *result->phase_sums);
-    result->history = calloc(MOST_RESIDUALS, sizeof *result->history);
-    if (!result->phase_sums || !result->history)
-        status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for residuals and means");
-    WEFT_TRY(weft_array_agree(run->comm, status));
+    double size;
+    if (!run->state.begun)
+        WEFT_TRY(weft_array_agree(run->comm,
+                                  homogenize_result_create(result, run->space.medium->phases)));
+    run->begun = weft_clock() - result->seconds;
+    run->green->seconds = result->green_seconds;
     begin(run, load);
-    run->green->seconds = 0;
-    WEFT_TRY(solvers[run->c->solver].solve(run, result));
-    result->seconds = weft_clock() - start;
+    WEFT_TRY(method_of(run->c)->solve(run, result));
+    run->state = (homogenize_state){.begun = false};
+    result->seconds = weft_clock() - run->begun;
     result->green_seconds = run->green->seconds;
-    result->history_count = result->noted < MOST_RESIDUALS ? result->noted : MOST_RESIDUALS;
-    return evaluate(run, result);
+    if (homogenize_has_displacements(run->c)) return WEFT_SUCCESS;
+    return homogenize_evaluate(run, result, run->field[1], &size);
 }
 
 void homogenize_result_release(homogenize_result *result) {
     free(result->phase_sums);
+    free(result->histograms);
     free(result->history);
     memset(result, 0, sizeof *result);
 }

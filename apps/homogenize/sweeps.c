@@ -3,14 +3,20 @@
 
 #include "voxel_law.h"
 
+#include <math.h>
 #include <string.h>
 
-static int64_t runs_of(const homogenize_space *space) {
+int64_t homogenize_blocks(const homogenize_space *space) {
     const int64_t *n = space->volume->box.n;
     return n[0] * n[1] * blocks_of_row(space->volume);
 }
 
-/* Voxels of the block that begins at one, where rows do not matter. */
+/* Blocks of this rank's voxels where rows do not matter, and how many voxels are in the block that
+ * begins at one. */
+static int64_t blocks_of(const homogenize_space *space) {
+    return (space->voxels + BLOCK - 1) / BLOCK;
+}
+
 static int count_from(const homogenize_space *space, int64_t first) {
     return space->voxels - first < BLOCK ? (int)(space->voxels - first) : BLOCK;
 }
@@ -42,6 +48,27 @@ static void add_to_phases(const homogenize_medium *m, const voxel_run *run, int 
     for (int i = 0; m->staggered && i < 3; i++)
         add_shifted(m, run, k, i, stress[middle + i][k], sums);
 }
+
+enum { SLICES = 64 };
+
+/* For each number below `items` does what is given last, which adds to part[0] to part[count - 1],
+ * and adds that to the sums: slice by slice, which threads share, so that bits do not depend on how
+ * many there are. */
+#define ADD_UP(space, items, count, sums, number, ...)                                             \
+    do {                                                                                           \
+        double slices[SLICES][count];                                                              \
+        _Pragma(                                                                                   \
+            "omp parallel for schedule(static) num_threads(space->threads)") for (int slice = 0;   \
+                                                                                  slice < SLICES;  \
+                                                                                  slice++) {       \
+            double part[count] = {0};                                                              \
+            const int64_t end = (items) * (slice + 1) / SLICES;                                    \
+            for (int64_t number = (items)*slice / SLICES; number < end; number++) __VA_ARGS__;     \
+            memcpy(slices[slice], part, sizeof part);                                              \
+        }                                                                                          \
+        for (int slice = 0; slice < SLICES; slice++)                                               \
+            for (int i = 0; i < (count); i++) (sums)[i] += slices[slice][i];                       \
+    } while (0)
 
 #define REAL double
 #define NAME(function) function##_double
@@ -96,6 +123,11 @@ double homogenize_direction(const homogenize_space *space, const void *r, void *
     return BY_PRECISION(space, direction, r, p, q, factor);
 }
 
+void homogenize_respond(const homogenize_space *space, void *e, double products[2]) {
+    products[0] = products[1] = 0;
+    BY_PRECISION(space, respond, e, products);
+}
+
 double homogenize_advance(const homogenize_space *space, void *e, void *r, const void *p,
                           const void *q, double factor) {
     return BY_PRECISION(space, advance, e, r, p, q, factor);
@@ -108,4 +140,22 @@ double homogenize_reflect(const homogenize_space *space, void *e, const void *t,
 
 void homogenize_phase_sums(const homogenize_space *space, const void *e, double *sums) {
     BY_PRECISION(space, phase_sums, e, sums);
+}
+
+int homogenize_deviators(const homogenize_space *space, const void *field, int64_t number,
+                         double value[HOMOGENIZE_BLOCK], const uint16_t **phase) {
+    const voxel_run run = run_at(space->volume, number);
+    block x;
+    BY_PRECISION(space, load, field, run.first, run.count, x);
+    const bool elastic = space->medium->components == 6;
+    for (int k = 0; k < run.count; k++) {
+        const double trace = x[0][k] + x[1][k] + x[2][k];
+        value[k] = x[0][k] * x[0][k] + x[1][k] * x[1][k] + x[2][k] * x[2][k];
+        value[k] -= elastic ? trace * trace / 3 : 0;
+    }
+    for (int i = 3; elastic && i < 6; i++)
+        for (int k = 0; k < run.count; k++) value[k] += x[i][k] * x[i][k];
+    for (int k = 0; k < run.count; k++) value[k] = value[k] > 0 ? sqrt(value[k]) : 0;
+    *phase = run.phase;
+    return run.count;
 }

@@ -30,7 +30,7 @@ typedef struct homogenize_sums {
 /* e = value everywhere. */
 void homogenize_fill(const homogenize_space *space, void *e, const double value[6]);
 
-/* s = C e; with `polarize` s = C e - C0 e, while sums are of C e. */
+/* s = C e, stored unless s is NULL; with `polarize` s = C e - C0 e, while sums are of C e. */
 void homogenize_stress(const homogenize_space *space, const void *e, void *s, bool polarize,
                        homogenize_sums *sums);
 
@@ -48,6 +48,9 @@ double homogenize_descend(const homogenize_space *space, void *e, const void *g,
 double homogenize_direction(const homogenize_space *space, const void *r, void *p, void *q,
                             double factor);
 
+/* e becomes C e. products: before, <e, e> and the sum of e C e. */
+void homogenize_respond(const homogenize_space *space, void *e, double products[2]);
+
 /* e -= factor p, r -= factor q. Returns <r, r>. */
 double homogenize_advance(const homogenize_space *space, void *e, void *r, const void *p,
                           const void *q, double factor);
@@ -62,5 +65,13 @@ void homogenize_take_tensor(const homogenize_space *space, void *field);
 /* Adds to sums[phase * 2 * components + ...] the strain, then the stress, of voxels of each phase.
  * On a staggered grid each voxel has its share of the edges or faces around it. */
 void homogenize_phase_sums(const homogenize_space *space, const void *e, double *sums);
+
+/* Voxels of a part of a row, which passes work on at a time, and how many such parts there are. */
+enum { HOMOGENIZE_BLOCK = 64 };
+int64_t homogenize_blocks(const homogenize_space *space);
+/* Norms of the deviators of tensors in Mandel's notation, or of vectors, at the voxels of block
+ * `number`, and their phases. Returns their count. */
+int homogenize_deviators(const homogenize_space *space, const void *field, int64_t number,
+                         double value[HOMOGENIZE_BLOCK], const uint16_t **phase);
 
 #endif

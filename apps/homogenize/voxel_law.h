@@ -11,7 +11,7 @@
 
 #include "sweeps.h"
 
-enum { BLOCK = 64 };
+enum { BLOCK = HOMOGENIZE_BLOCK };
 
 /* Components of the voxels of a block: block[component][voxel]. */
 typedef double block[6][BLOCK];
@@ -86,10 +86,42 @@ static inline void multiply_isotropic(const homogenize_medium *m, const voxel_ru
         for (int k = 0; k < run->count; k++) y[i][k] = twice[k] * x[i][k];
 }
 
+/* Whether all voxels of the run, and with `around` all that share a shear modulus with them, are of
+ * one phase: most runs of large inclusions are. */
+static inline bool is_uniform(const voxel_run *run, bool around) {
+    const int64_t *d = run->down;
+    const int64_t below[7] = {0, d[0], d[1], d[2], d[0] + d[1], d[0] + d[2], d[1] + d[2]};
+    unsigned differs = 0;
+    for (int i = 0; i < (around ? 7 : 1); i++)
+        for (int k = 0; k < run->count; k++)
+            differs |= (unsigned)(run->phase[k - below[i]] ^ run->phase[0]);
+    return differs == 0;
+}
+
+/* Of one isotropic phase; bits are those of the other ways. */
+static inline void multiply_uniform(const homogenize_medium *m, const voxel_run *run, block e,
+                                    block s) {
+    const double *law = m->law + (int64_t)run->phase[0] * 36;
+    const double twice = law[0] - law[1], trace = law[1];
+    for (int k = 0; k < run->count; k++) {
+        const double volume = trace * (e[0][k] + e[1][k] + e[2][k]);
+        for (int i = 0; i < 3; i++) s[i][k] = volume + twice * e[i][k];
+    }
+    for (int i = 0; i < 3; i++) {
+        const double over = m->inverse[3 * run->phase[0] + i];
+        const double modulus = m->staggered ? 4 / (over + over + over + over) : twice;
+        for (int k = 0; k < run->count; k++) s[3 + i][k] = modulus * e[3 + i][k];
+    }
+}
+
 /* s = C e */
 static inline void apply_law(const homogenize_medium *m, const voxel_run *run, block e, block s) {
     const int n = m->components, middle = m->staggered ? n - 3 : n;
     double modulus[BLOCK];
+    if (m->isotropic && is_uniform(run, m->staggered)) {
+        multiply_uniform(m, run, e, s);
+        return;
+    }
     if (m->isotropic)
         multiply_isotropic(m, run, !m->staggered, e, s);
     else

@@ -72,6 +72,7 @@ def homogenize(
     *,
     ranks: int = 1,
     threads: int = 1,
+    resume: bool = False,
     command: str | os.PathLike[str] | None = None,
     **members: Any,
 ) -> dict[str, Any]:
@@ -81,6 +82,7 @@ def homogenize(
     - phases: for each label a mapping, as {"label": 1, "E": 70.0, "nu": 0.2}.
     - members: the other keys of a case, such as physics, load, discretization, solver, tolerance.
     - ranks, threads: processes, and threads of each.
+    - resume: whether to go on from the file of the member `checkpoint`, if a run that was stopped has left it.
     - command: the command weft, which does the work; by default that of the environment variable WEFT, or of PATH.
 
     Returns the report of `weft homogenize` as a dictionary, which docs/homogenization.md tells of. Raises weft.Error.
@@ -110,6 +112,8 @@ def homogenize(
             line += ["--ranks", str(ranks)]
         report = folder / "report.json"
         line += ["homogenize", str(folder / "case.json"), "--quiet", "--report", str(report), "--threads", str(threads)]
+        if resume:
+            line.append("--resume")
         _run(line)
         found: dict[str, Any] = json.loads(report.read_text())
         return found

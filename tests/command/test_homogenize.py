@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
 import sys
+import time
 import unittest
 import zlib
 from pathlib import Path
@@ -13,7 +16,7 @@ from xml.etree import ElementTree
 import jsonschema
 import numpy as np
 
-from weft_case import HDF5, Case
+from weft_case import HDF5, WEFT, Case, environment
 
 SOURCE = Path(__file__).parents[2]
 
@@ -416,6 +419,43 @@ class Homogenize(Case):
         self.case(volume, phases, fields="absent/f.h5")
         self.assertIn("absent/f-1.h5: its folder", self.refuse("homogenize", "case.json"))
 
+    @unittest.skipUnless(HDF5, "no parallel HDF5")
+    def test_histograms(self) -> None:
+        """They count the voxels of each phase by what the fields in the files have there."""
+        volume, phases = self.grains()
+        load = {"strain": [1, 0, 0, 0, 0.5, 0]}
+        report = self.homogenize(volume, phases, ranks=2, fields="f.h5", load=load)
+        for field, factor in (("strain", 2 / 3), ("stress", 3 / 2)):
+            self.succeed("transform", f"f.h5:/{field}", "s.npy", "--axes", "none,none,none,fft")
+            values = np.fft.irfft(self.load("s.npy"), volume.shape[2], axis=3)
+            deviator = values.copy()
+            deviator[:3] -= values[:3].mean(axis=0)
+            weights = np.array([1, 1, 1, 2, 2, 2])[:, None, None, None]
+            equivalent = np.sqrt(factor * (weights * deviator**2).sum(axis=0))
+            for phase in report["loads"][0]["phases"]:
+                found = phase["von_mises"][field]
+                inside = equivalent[volume == phase["label"]]
+                self.assertAlmostEqual(found["most"] / inside.max(), 1, 9)
+                counts, _ = np.histogram(inside, 32, (0, found["most"] * (1 + 1e-9)))
+                self.assertEqual(sum(found["voxels"]), inside.size)
+                # What lies between two bins may have been rounded into the other.
+                self.assertLessEqual(abs(counts - found["voxels"]).sum(), 2)
+
+    def test_histograms_of_layers(self) -> None:
+        """In layers fields are constant in each phase; a conductor has magnitudes."""
+        volume = laminate(0, 8, 4)
+        report = self.homogenize(volume, [SOFT, HARD], discretization="fourier", tolerance=1e-12, load={"strain": [0, 0, 0, 0, 0, 1]})
+        for phase, mu, strain in zip(report["loads"][0]["phases"], (1, 10), (20 / 11, 2 / 11)):
+            for field, most in (("strain", 2 / 3**0.5 * strain), ("stress", 2 * 3**0.5 * mu * strain)):
+                self.assertAlmostEqual(phase["von_mises"][field]["most"], most, 9)
+                self.assertEqual(phase["von_mises"][field]["voxels"], [0] * 31 + [80])
+        phases = [{"label": 0, "conductivity": 1}, {"label": 1, "conductivity": 4}]
+        report = self.homogenize(volume, phases, physics="conduction", discretization="fourier", load={"gradient": [3, 4, 0]})
+        for phase, factor, along in zip(report["loads"][0]["phases"], (1, 4), (4.8, 1.2)):
+            for field, most in (("gradient", np.hypot(along, 4)), ("flux", factor * np.hypot(along, 4))):
+                self.assertAlmostEqual(phase["magnitude"][field]["most"], most, 4)
+                self.assertEqual(sum(phase["magnitude"][field]["voxels"]), 80)
+
     def test_picture(self) -> None:
         """Labels beside von Mises' stress in the middle plane, alike on any number of ranks."""
         volume = laminate(2, 8, 4)  # 3 x 4 x 8
@@ -459,6 +499,30 @@ class Homogenize(Case):
         found.append(self.stiffness(np.asfortranarray(volume), [SOFT, HARD]))
         for c in found[1:]:
             np.testing.assert_array_equal(c, found[0])
+
+    # ---- progress ----
+
+    def test_progress(self) -> None:
+        """Where it is asked for at once; of long work on a terminal after two seconds; nothing in a pipe."""
+        volume, phases = self.grains((20, 20, 20))
+        self.case(volume, phases, tolerance=1e-9)
+        self.assertEqual(self.run_weft("homogenize", "case.json", "--quiet").stderr, "")
+        shown = self.run_weft("homogenize", "case.json", "--quiet", "--progress").stderr
+        self.assertRegex(shown, r"load [1-6] of 6  \[#*\.*\] +\d+ % \d:\d\d left")
+        self.assertTrue(shown.endswith("\n\x1b[K"), shown)  # "\r" is read as "\n"
+        self.case(np.tile(volume, (4, 4, 4)), phases, tolerance=1e-9)
+        main, terminal = pty.openpty()
+        self.addCleanup(os.close, main)
+        began, said = time.monotonic(), ""
+        line = [WEFT, "homogenize", "case.json"]
+        streams = {"stdout": subprocess.DEVNULL, "stderr": terminal}
+        with subprocess.Popen(line, cwd=self.folder, env=environment(), **streams) as process:
+            os.close(terminal)
+            while " left" not in said:
+                said += os.read(main, 4096).decode()
+            process.terminate()
+        self.assertGreaterEqual(time.monotonic() - began, 2)
+        self.assertRegex(said, "\rload [1-6] of 6")
 
     # ---- failures ----
 

@@ -127,7 +127,7 @@ static void a_short_case_has_defaults(void **state) {
     homogenize_case c;
     assert_int_equal(homogenize_case_read("below/c.json", PHASE("\"K\": 2, \"G\": 3"), &c), 0);
     assert_string_equal(c.labels, "below/a.npy");
-    assert_null(c.output);
+    assert_null(c.out.report);
     assert_int_equal(c.physics, HOMOGENIZE_ELASTICITY);
     assert_int_equal(c.scheme, HOMOGENIZE_AUTO);
     assert_int_equal(c.solver, HOMOGENIZE_CG);
@@ -150,7 +150,7 @@ static void a_long_case_is_read(void **state) {
         " \"reference\": {\"lambda\": 3, \"mu\": 4}, \"output\": \"out.json\"}";
     assert_int_equal(homogenize_case_read("c.json", text, &c), 0);
     assert_string_equal(c.labels, "/a.h5:/grains");
-    assert_string_equal(c.output, "out.json");
+    assert_string_equal(c.out.report, "out.json");
     assert_int_equal(c.phases[0].label, -4); /* in order */
     assert_true(!c.load.all && c.load.stress[1] && !c.load.stress[3]);
     assert_near(c.load.value[1], 5, 0);

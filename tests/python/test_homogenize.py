@@ -57,6 +57,17 @@ def test_what_is_wrong_is_told_in_one_sentence():
         weft.homogenize(np.arange(27).reshape(3, 3, 3) % 2, [SOFT, HARD], max_iterations=1)
 
 
+@needs_command
+def test_a_run_goes_on_from_its_checkpoint(tmp_path):
+    volume, phases = np.arange(27).reshape(3, 3, 3) % 2, [SOFT, HARD]
+    checkpoint = {"file": str(tmp_path / "checkpoint")}
+    whole = weft.homogenize(volume, phases)
+    with pytest.raises(weft.ExecutionError, match="what is done is kept"):
+        weft.homogenize(volume, phases, checkpoint=checkpoint, max_iterations=1)
+    assert weft.homogenize(volume, phases, checkpoint=checkpoint, resume=True)["effective"] == whole["effective"]
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_is_no_volume():
     with pytest.raises(weft.ArgumentError, match="whole numbers along 2 or 3 axes"):
         weft.homogenize(np.ones((2, 2, 2)), [SOFT])

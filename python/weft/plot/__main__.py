@@ -14,10 +14,15 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         prog="weft plot",
         allow_abbrev=False,
         description="Draws the results of weft bench: pictures, summary.csv, tables.md and report.html, which opens "
-        "without a network. With --compare, says where two runs differ.",
+        "without a network. With --compare, says where two runs differ. Of a report of weft homogenize: how residuals "
+        "fall.",
     )
     parser.add_argument(
-        "folder", metavar="DIR", nargs="?", type=Path, help="a folder that weft bench wrote, or its table.csv"
+        "folder",
+        metavar="DIR",
+        nargs="?",
+        type=Path,
+        help="a folder that weft bench wrote, or its table.csv; or a report of weft homogenize, REPORT.json",
     )
     parser.add_argument(
         "--compare",
@@ -46,7 +51,9 @@ def main(arguments: list[str]) -> int:
     from weft.plot.table import InputError
 
     try:
-        return run_compare(options) if options.compare else run_report(options)
+        if options.compare:
+            return run_compare(options)
+        return run_homogenization(options) if options.folder.suffix == ".json" else run_report(options)
     except InputError as error:
         refuse(str(error))
     except BrokenPipeError:  # the reader of standard output left
@@ -70,6 +77,16 @@ def run_report(options: argparse.Namespace) -> int:
     if not options.quiet:
         pictures = sum(len(group) for _, group in made.pictures)
         print(f"wrote {files[0]}, {files[1].name}, {files[2].name} and {pictures} pictures")
+    return 0
+
+
+def run_homogenization(options: argparse.Namespace) -> int:
+    from weft.plot import homogenization
+
+    picture = homogenization.compose(homogenization.load(options.folder))
+    files = homogenization.write(picture, options.output or options.folder.parent, options.format)
+    if not options.quiet:
+        print(f"wrote {' and '.join(str(file) for file in files)}")
     return 0
 
 
