@@ -103,6 +103,7 @@ static weft_status fill_planner(weft_plan plan) {
     const weft_options *o = &plan->call.options;
     weft_planner *p = &plan->planner;
     *p = (weft_planner){.call = &plan->call,
+                        .machine = &plan->context->source.machine,
                         .ranks = plan->transport->size,
                         .rank = plan->transport->rank,
                         .transport = plan->transport,

@@ -15,8 +15,8 @@ enum { WEFT_PATH_BYTES = 4096 };
 bool weft_cache_path(const char *name, char path[WEFT_PATH_BYTES]);
 
 /* Replaces the whole file at once, since ranks of one node may write the same file at the same
- * time. */
-void weft_cache_write(const char *path, const void *data, size_t bytes);
+ * time. False where that fails, with errno. */
+bool weft_cache_write(const char *path, const void *data, size_t bytes);
 
 /* Reads a whole file into memory for the caller to free; NULL if it cannot be read. */
 void *weft_cache_read(const char *path, size_t *bytes);

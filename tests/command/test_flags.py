@@ -109,7 +109,9 @@ class Flags(Case):
             ["convolve"],
             ["homogenize"],
             ["filter"],
-            ["tune"],
+            ["tune", "--seconds", "0"],
+            ["tune", "more"],
+            ["tune", "--grid", "2x2"],
         ]:
             with self.subTest(" ".join(arguments)):
                 self.refuse(*arguments)

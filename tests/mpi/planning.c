@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, size, failures;
 static weft_context ctx;
@@ -322,6 +323,28 @@ static void a_method_that_cannot_be_used_is_refused_by_its_entry(void) {
     CHECK(strstr(weft_last_error(ctx), "options.exchange[1]") != NULL);
 }
 
+/* Rank 0's file is everybody's, whatever the others find where they are. */
+static void all_ranks_predict_by_the_record_of_rank_0(void) {
+    const weft_problem problem = {.rank = 3, .n = {16, 12, 20}, .kind = WEFT_C2C};
+    char path[] = "/tmp/weft-machine-XXXXXX";
+    const int descriptor = rank == 0 ? mkstemp(path) : -1;
+    const char record[] = "{\"rate\": {\"latency\": 7}}"; /* seconds */
+    if (rank == 0) CHECK(write(descriptor, record, strlen(record)) == (ssize_t)strlen(record));
+    setenv("WEFT_MACHINE", rank == 0 ? path : "/nowhere/at/all", 1);
+    weft_context tuned = NULL;
+    weft_plan plan = NULL;
+    const weft_options options = {.exchange = {WEFT_P2P_SYNC}};
+    CHECK(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &tuned) == WEFT_SUCCESS);
+    CHECK(weft_plan_create(tuned, &problem, &options, &plan) == WEFT_SUCCESS);
+    CHECK(explains(plan, "predicted by machine file /tmp/weft-machine-"));
+    CHECK(explains(plan, size == 2 ? "predicted 7e+03 ms" : "e+0"));
+    weft_plan_destroy(&plan);
+    weft_context_destroy(&tuned);
+    if (rank == 0) unlink(path);
+    if (rank == 0) close(descriptor);
+    unsetenv("WEFT_MACHINE");
+}
+
 int main(int argc, char **argv) {
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -337,6 +360,7 @@ int main(int argc, char **argv) {
     the_bits_do_not_depend_on_the_method_where_weft_chooses_the_chain();
     a_method_given_for_the_second_redistribution_is_used_there();
     a_method_that_cannot_be_used_is_refused_by_its_entry();
+    all_ranks_predict_by_the_record_of_rank_0();
     weft_context_destroy(&ctx);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0 && failures > 0) printf("planning: %d ranks, %d failed checks\n", size, failures);

@@ -185,6 +185,7 @@ WEFT_API weft_status weft_mpi_context_create(MPI_Comm comm, const weft_context_o
         return status;
     }
     weft_owe_elsewhere(&callers.base, made->transport);
+    weft_context_find_machine(made);
     *ctx = made;
     return WEFT_SUCCESS;
 }
