@@ -71,6 +71,7 @@ static void print_table(const tuning *t, bool device) {
     print_curve("", r->bytes, 1 << 20, "MiB");
     print_curve("copy", r->copy, 1e9, "GB/s read and written");
     print_curve("pass along contiguous lines", r->contiguous, 1e9, "GB/s beyond arithmetic");
+    print_curve("pass of real lines", r->halved, 1e9, "GB/s");
     print_curve("pass across", r->strided, 1e9, "GB/s");
     print_curve("pass to another order", r->realigned, 1e9, "GB/s");
     if (t->threads * t->world->ranks > 1)

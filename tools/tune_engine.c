@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How lines lie: one behind the other; one beside the other; loaded so and stored otherwise. */
-typedef enum line_order { CONTIGUOUS, ACROSS, REALIGNED } line_order;
+/* How lines lie: one behind the other; the same, of real numbers; one beside the other; loaded so
+ * and stored otherwise. */
+typedef enum line_order { CONTIGUOUS, HALVED, ACROSS, REALIGNED } line_order;
 
 enum { LENGTH = 256, CACHED_BYTES = 262144 };
 static const int64_t class_length[WEFT_LENGTH_CLASSES] = {256, 252, 127, 509};
@@ -63,34 +64,46 @@ static weft_transform describe(line_order order, weft_precision precision, int64
                         .threads = threads,
                         .in_elements = n * count,
                         .out_elements = n * count};
-    if (order != CONTIGUOUS) t.dim[0].out_stride = count, t.loop[0].out_stride = 1;
+    if (order == HALVED) { /* of as many bytes as complex lines have */
+        t.kind = WEFT_TRANSFORM_R2C;
+        t.loop[0] = (weft_dimension){2 * count, n, n / 2 + 1};
+        t.in_elements = 2 * n * count;
+        t.out_elements = 2 * count * (n / 2 + 1);
+    }
+    if (order == ACROSS || order == REALIGNED)
+        t.dim[0].out_stride = count, t.loop[0].out_stride = 1;
     if (order == ACROSS) t.dim[0].in_stride = count, t.loop[0].in_stride = 1;
     return t;
 }
 
 static void close_pass(pass *p) {
     if (p->plan) weft_engine_find(WEFT_ENGINE_NATIVE)->destroy(p->plan);
-    if (p->host.state) {
-        if (p->out != p->in) p->host.ops->free(p->host.state, WEFT_MEMORY_DEVICE, p->out);
-        p->host.ops->free(p->host.state, WEFT_MEMORY_DEVICE, p->in);
-        p->host.ops->close(p->host.state);
-    }
+    if (p->host.state) p->host.ops->close(p->host.state);
+    if (p->out != p->in) free(p->out);
+    free(p->in);
+}
+
+/* Memory as callers have it, without huge pages, which weft's own arrays are on. */
+static void *allocate(size_t bytes) {
+    void *array = NULL;
+    if (posix_memalign(&array, 64, bytes) != 0) return NULL;
+    return memset(array, 0, bytes); /* zeros stay zeros, in place too, and take no longer */
 }
 
 /* The caller closes the pass, also after a failure. */
 static weft_status open_pass(const weft_transform *t, pass *p) {
     const weft_engine_ops *engine = weft_engine_find(WEFT_ENGINE_NATIVE);
     const size_t bytes = (size_t)t->in_elements * weft_transform_element_bytes(t, false);
+    const size_t stored = (size_t)t->out_elements * weft_transform_element_bytes(t, true);
     const weft_device_settings settings = {.threads = t->threads};
     size_t held;
     *p = (pass){.transform = *t, .host.ops = weft_device_find(WEFT_HOST)};
+    p->in = allocate(bytes);
+    p->out = t->in_place ? p->in : allocate(stored);
+    if (!p->in || !p->out)
+        return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "tune: no memory for arrays of %zu bytes",
+                         bytes);
     WEFT_TRY(p->host.ops->open(&settings, &p->host.state));
-    WEFT_TRY(p->host.ops->allocate(p->host.state, WEFT_MEMORY_DEVICE, bytes, &p->in));
-    p->out = p->in;
-    if (!t->in_place)
-        WEFT_TRY(p->host.ops->allocate(p->host.state, WEFT_MEMORY_DEVICE, bytes, &p->out));
-    memset(p->in, 0, bytes); /* zeros stay zeros, in place too, and take no longer than others */
-    memset(p->out, 0, bytes);
     return engine->plan(&p->transform, &p->host, &p->plan, &held);
 }
 
@@ -103,7 +116,8 @@ static weft_status time_pass(const tuning *t, const weft_transform *transform, d
 }
 
 static double operations(const weft_transform *t) {
-    return 5.0 * (double)t->in_elements * log2((double)t->dim[0].n);
+    return (t->kind == WEFT_TRANSFORM_C2C ? 5.0 : 2.5) * (double)t->in_elements *
+           log2((double)t->dim[0].n);
 }
 
 static weft_status tune_arithmetic(tuning *t, weft_precision precision) {
@@ -114,16 +128,25 @@ static weft_status tune_arithmetic(tuning *t, weft_precision precision) {
             const int64_t n = class_length[c], element = single ? 8 : 16;
             const weft_transform line =
                 describe(across ? ACROSS : CONTIGUOUS, precision, n, CACHED_BYTES / element / n, 1);
-            double seconds;
+            double seconds = 0;
             WEFT_TRY(time_pass(t, &line, &seconds));
             (across ? r->flops_across : r->flops)[single][c] = operations(&line) / seconds;
         }
     return WEFT_SUCCESS;
 }
 
-/* Double precision, so that a point that is loaded and stored has 32 bytes. */
+/* Arrays of so many bytes together, in double precision, where a point has 16. Passes across work
+ * in place on one of these arrays, but find it as far away as if it had not been used since the
+ * other one was; so theirs is as large as both. */
 static weft_transform pass_of(line_order order, double bytes, int threads) {
-    return describe(order, WEFT_DOUBLE, LENGTH, (int64_t)(bytes / 32 / LENGTH), threads);
+    const double array = order == ACROSS ? bytes : bytes / 2;
+    return describe(order, WEFT_DOUBLE, LENGTH, (int64_t)(array / 16 / LENGTH), threads);
+}
+
+/* Bytes that a pass loads and stores. */
+static double moved(const weft_transform *t) {
+    return (double)t->in_elements * (double)weft_transform_element_bytes(t, false) +
+           (double)t->out_elements * (double)weft_transform_element_bytes(t, true);
 }
 
 /* The least part of a pass that may be memory's, where arithmetic takes nearly all of its time. */
@@ -136,9 +159,9 @@ static weft_status tune_passes(tuning *t, line_order order, double *rate) {
     const weft_machine_rates *r = &t->machine.rate;
     for (int i = 0; i < WEFT_MACHINE_SIZES; i++) {
         const weft_transform line = pass_of(order, r->bytes[i], 1);
-        double seconds;
+        double seconds = 0;
         WEFT_TRY(time_pass(t, &line, &seconds));
-        rate[i] = r->bytes[i] /
+        rate[i] = moved(&line) /
                   beyond(seconds,
                          operations(&line) / (order == ACROSS ? r->flops_across : r->flops)[0][0]);
     }
@@ -185,6 +208,7 @@ weft_status tune_alone(tuning *t) {
     WEFT_TRY(tune_arithmetic(t, WEFT_DOUBLE));
     WEFT_TRY(tune_arithmetic(t, WEFT_SINGLE));
     WEFT_TRY(tune_passes(t, CONTIGUOUS, r->contiguous));
+    WEFT_TRY(tune_passes(t, HALVED, r->halved));
     WEFT_TRY(tune_passes(t, ACROSS, r->strided));
     return tune_passes(t, REALIGNED, r->realigned);
 }
@@ -199,7 +223,7 @@ static weft_status time_together(const tuning *t, pass *p, weft_status opened, d
     double now[2] = {0, 0}; /* seconds of a run, and of all of them */
     *seconds = 1e300;
     WEFT_TRY(weft_array_agree(comm, opened));
-    for (int run = 0; run < 12 || now[1] < t->seconds; run++) {
+    for (int run = 0; run < 5 || now[1] < t->seconds; run++) {
         MPI_Barrier(comm);
         const double start = weft_clock();
         const weft_status status = run_pass(p);
@@ -220,13 +244,13 @@ weft_status tune_together(tuning *t) {
         const weft_transform transform = pass_of(ACROSS, r->bytes[i] / t->world->ranks, t->threads);
         const double computing = operations(&transform) / r->flops_across[0][0];
         pass p;
-        double seconds;
+        double seconds = 0;
         const weft_status opened = open_pass(&transform, &p);
         weft_status status = time_together(t, &p, opened, &seconds);
         close_pass(&p);
         WEFT_TRY(status);
         /* One thread would take so long for this rank's bytes, with all of memory to itself. */
-        const double alone = r->bytes[i] / t->world->ranks / r->strided[i];
+        const double alone = moved(&transform) / r->strided[i];
         const double factor = beyond(seconds, computing / t->threads) * t->threads / alone;
         const double contention = (factor - 1) / (streams - 1);
         r->contention[i] = contention < 0 ? 0 : contention > 1.5 ? 1.5 : contention;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROW_BYTES = 1024, ROWS_BYTES = 4 << 20, SIGNALS = 2000, TURNS = 20 };
+enum { ROW_BYTES = 1024, ROWS_BYTES = 4 << 20, SIGNALS = 2000, TURNS = 5 };
 
 /* Messages of `bytes` to every other rank, of a type that describes them in a stride of two or
  * without gaps. */

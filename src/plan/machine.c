@@ -2,9 +2,10 @@
 #include "plan/machine.h"
 
 const weft_machine weft_machine_default = {
-    .rate = {.bytes = {262144, 4194304, 33554432, 134217728},
+    .rate = {.bytes = {262144, 4194304, 33554432, 268435456},
              .copy = {20e9, 16e9, 12e9, 12e9},
              .contiguous = {20e9, 16e9, 12e9, 12e9},
+             .halved = {20e9, 16e9, 12e9, 12e9},
              .strided = {17e9, 13e9, 10e9, 10e9},
              .realigned = {14e9, 11e9, 9e9, 9e9},
              .contention = {0.05, 0.1, 0.25, 0.25},
@@ -13,7 +14,7 @@ const weft_machine weft_machine_default = {
              .bandwidth = {5e9, 5e9, 5e9, 5e9},
              .latency = 3e-6,
              .signal = 3e-6},
-    .penalty = {.datatypes = 3.0, .device_links = 2.0},
+    .penalty = {.datatypes = 3.0, .odd_real = 1.6, .device_links = 2.0},
     .tiling =
         {.two = 32e6, .four = 128e6, .growth = 8, .most = 16, .most_consumed = 16, .copied = 0.5},
     .streaming = {.slots = 3, .least_tiles = 8, .tile = 128e6, .row = 128e3},

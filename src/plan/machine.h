@@ -25,9 +25,11 @@ typedef enum weft_length_class {
 typedef struct weft_machine_rates {
     double bytes[WEFT_MACHINE_SIZES]; /* sizes of what is worked on, rising; chosen by weft tune */
     /* Bytes read or written, by arrays of such sizes; docs/results, tune: copies, and passes along
-     * the contiguous axis, along another one, and from one memory order to another. */
+     * the contiguous axis, the same between real numbers and half spectra, whose rows begin
+     * anywhere, passes along another axis, and from one memory order to another. */
     double copy[WEFT_MACHINE_SIZES];
     double contiguous[WEFT_MACHINE_SIZES];
+    double halved[WEFT_MACHINE_SIZES];
     double strided[WEFT_MACHINE_SIZES];
     double realigned[WEFT_MACHINE_SIZES];
     /* Of s threads each has 1 / (1 + (s - 1) contention) of these rates; docs/results, tune. */
@@ -48,6 +50,9 @@ typedef struct weft_machine_penalties {
     /* Passes through memory for each byte that a transport sends by datatypes, which it gathers
      * element by element where rows are short; docs/results, exchanges. */
     double datatypes;
+    /* Times that the arithmetic of real lines takes longer where their length is odd, for they are
+     * no complex lines of half the length; docs/results, tune. */
+    double odd_real;
     /* Passes through memory for each byte that devices send each other: written once and read once,
      * over links about as fast as memory; docs/results, cuda-exchanges. */
     double device_links;

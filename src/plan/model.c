@@ -77,14 +77,18 @@ static bool is_contiguous(const weft_fft_step *fft, int d) {
     return dim->in_stride == fft->parts || dim->out_stride == fft->parts;
 }
 
+/* Whether the last dimension has half as many complex points as real ones. */
+static bool is_halved(const weft_transform *t) {
+    return t->kind == WEFT_TRANSFORM_R2C || t->kind == WEFT_TRANSFORM_C2R;
+}
+
 /* Operations along a dimension of a line of points that are all lines of the transform. */
 static double operations(const weft_transform *t, int d) {
     const double n = (double)t->dim[d].n;
     double lines = 1;
     for (int i = 0; i < t->loops; i++) lines *= (double)t->loop[i].n;
     for (int i = 0; i < t->dims; i++) {
-        const bool halved =
-            i == t->dims - 1 && t->kind != WEFT_TRANSFORM_C2C && t->kind != WEFT_TRANSFORM_R2R;
+        const bool halved = i == t->dims - 1 && is_halved(t);
         if (i != d) lines *= (double)(halved ? t->dim[i].n / 2 + 1 : t->dim[i].n);
     }
     const bool real =
@@ -101,11 +105,13 @@ static double seconds_to_compute(const weft_model *m, const weft_step *step) {
     double seconds = 0, sum = 0;
     for (int d = 0; d < t->dims; d++) {
         const weft_length_class class = weft_length_class_of(t->dim[d].n);
+        const bool odd = d == t->dims - 1 && is_halved(t) && t->dim[d].n % 2 != 0;
         const double flops = operations(t, d);
         const weft_machine_rates *r = &m->machine->rate;
         sum += flops;
-        seconds += flops / (is_contiguous(fft, d) ? r->flops[single][class]
-                                                  : r->flops_across[single][class]);
+        const double rate =
+            is_contiguous(fft, d) ? r->flops[single][class] : r->flops_across[single][class];
+        seconds += (odd ? m->machine->penalty.odd_real : 1) * flops / rate;
     }
     return sum > 0 ? seconds * step->flops / sum : 0;
 }
@@ -114,6 +120,8 @@ static double seconds_to_compute(const weft_model *m, const weft_step *step) {
 static const double *rates_of_way(const weft_model *m, const weft_fft_step *fft, int first,
                                   int last) {
     bool contiguous = false;
+    if (last == fft->transform.dims - 1 && is_halved(&fft->transform))
+        return m->machine->rate.halved;
     for (int d = first; d <= last; d++) contiguous = contiguous || is_contiguous(fft, d);
     return contiguous ? m->machine->rate.contiguous : m->machine->rate.strided;
 }

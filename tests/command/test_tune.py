@@ -50,6 +50,36 @@ class Tune(Case):
         self.assertEqual(plan["chosen"], sound["chosen"])
         self.assertIn("rate.latnecy is no field", plan["machine_ignored"])
 
+    def test_plan_predicts_for_the_machine_of_a_file(self) -> None:
+        flags = ("plan", "--shape", "64x64x64", "--ranks", "4", "--json")
+        other = self.folder / "other.json"
+        other.write_text('{"rate": {"latency": 5}}')
+        plan = json.loads(self.succeed(*flags, "--machine", other))
+        self.assertEqual(plan["machine"], str(other))
+        self.assertGreater(plan["chosen"]["predicted_seconds"], 5)
+        other.write_text('{"rate": {"latency": -5}}')
+        self.assertIn("rate.latency is -5", self.refuse(*flags, "--machine", other))
+        self.refuse(*flags, "--machine", "none.json")
+
+    def test_plan_measures_what_it_predicts(self) -> None:
+        for ranks in (1, 2):
+            flags = ("plan", "--shape", "32x24x20", "--measure=1", "--precision", "single")
+            plan = json.loads(self.succeed(*flags, "--json", "--report", "r.json", ranks=ranks))
+            measured = plan["measured"]
+            self.assertEqual(plan["ranks"], ranks)
+            self.assertFalse(plan["simulated_ranks"])
+            self.assertGreater(measured["seconds"], 0)
+            self.assertGreaterEqual(measured["runs"], 4)
+            phases = measured["phases"].values()
+            self.assertAlmostEqual(
+                sum(phase["predicted_seconds"] for phase in phases), measured["predicted_seconds"], places=9
+            )
+            self.assertLessEqual(measured["phases"]["transforms"]["seconds"], 1.01 * measured["seconds"])
+            self.assertIn("measured", json.loads((self.folder / "r.json").read_text())["plan"])
+        self.assertIn("best of", self.succeed("plan", "--shape", "8x8", "--measure=1"))
+        self.assertEqual(self.succeed("plan", "--shape", "8x8", "--measure=1", "--quiet"), "")
+        self.refuse("plan", "--shape", "8x8", "--measure=0")
+
     def test_a_file_that_cannot_be_written_is_a_failure(self) -> None:
         said = self.refuse("tune", "--seconds", "1", "--output", "none/machine.json", status=1)
         self.assertIn("none/machine.json cannot be written", said)
