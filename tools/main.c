@@ -15,7 +15,8 @@
 static const subcommand *const commands[] = {
     &transform_command, &convolve_command, &homogenize_command, &microstructure_command,
     &plan_command,      &validate_command, &info_command,       &view_command,
-    &bench_command,     &plot_command,     &compare_command,    &tune_command};
+    &bench_command,     &plot_command,     &compare_command,    &tune_command,
+    &wisdom_command};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(void) {
@@ -72,9 +73,10 @@ int main(int argc, char **argv) {
         if (strcmp(argv[at], commands[c]->name) == 0)
             return commands[c]->run(argc - at, argv + at, ranks);
     if (at >= argc)
-        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                           "say what to do: transform, convolve, homogenize, microstructure, plan, "
-                           "validate, tune, info, view, bench, plot or compare; see weft --help");
+        status = weft_fail(
+            WEFT_ERROR_INVALID_ARGUMENT,
+            "say what to do: transform, convolve, homogenize, microstructure, plan, "
+            "validate, tune, wisdom, info, view, bench, plot or compare; see weft --help");
     else
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s is not a %s of weft; see weft --help",
                            argv[at], argv[at][0] == '-' ? "flag" : "subcommand");

@@ -237,6 +237,7 @@ json_t *weft_explain_plan(weft_plan plan, const weft_memory *memory) {
                   "threads", o->threads, "chosen", describe_candidate(&b->candidate), "memory",
                   weft_explain_memory(memory), "schedules", schedules, "rejected", rejected);
     describe_machine(&plan->context->source, out);
+    if (plan->wisdom[0]) json_object_set_new(out, "wisdom", json_string(plan->wisdom));
     if (plan->overlap_save)
         json_object_set_new(out, "overlap_save", describe_overlap_save(plan->overlap_save));
     return out;

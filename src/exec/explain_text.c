@@ -249,6 +249,7 @@ static void write_plan(const json_t *report, FILE *stream) {
     if (json_object_get(report, "machine_ignored"))
         fprintf(stream, "times predicted without the machine file: %s\n",
                 text(report, "machine_ignored"));
+    if (json_object_get(report, "wisdom")) fprintf(stream, "wisdom: %s\n", text(report, "wisdom"));
     write_strides(problem, stream);
     for (size_t i = 0; i < json_array_size(schedules); i++)
         write_schedule(json_array_get(schedules, i), json_array_size(line ? line : shape), stream);

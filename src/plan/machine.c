@@ -32,5 +32,6 @@ const weft_machine weft_machine_default = {
                .examined_grids = 4096,
                .listed_grids = 12,
                .measured = 6,
-               .runs = 3},
+               .runs = 3,
+               .seconds = 0.02},
 };

@@ -121,7 +121,8 @@ typedef struct weft_machine_search {
     int examined_grids; /* process grids that are compared by the closed formula; estimate */
     int listed_grids;   /* of those, the best, for which schedules are predicted; estimate */
     int measured;       /* candidates that effort MEASURE times; estimate */
-    int runs;           /* timed runs of each, after one that warms up; estimate */
+    int runs;           /* timed runs of each at least, after one that warms up; estimate */
+    double seconds; /* that each is timed at least, so that short ones run more often; estimate */
 } weft_machine_search;
 
 typedef struct weft_machine {

@@ -79,6 +79,7 @@ static const field fields[] = {
     WHOLE(search, listed_grids, 1, 1 << 20),
     WHOLE(search, measured, 1, 1 << 20),
     WHOLE(search, runs, 1, 1 << 20),
+    REAL(search, seconds, 0, 1e3),
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 

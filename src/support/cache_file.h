@@ -1,5 +1,6 @@
 /*
- * Small files kept from one process to the next: FFTW's wisdom, compiled kernels. The folder is
+ * Small files kept from one process to the next: FFTW's wisdom, compiled kernels, what was
+ * measured. The folder is
  * WEFT_WISDOM_DIR, else XDG_CACHE_HOME/weft, else HOME/.cache/weft; an empty WEFT_WISDOM_DIR turns
  * the files off. All is best effort: what is not there is made again.
  */

@@ -111,6 +111,11 @@ class Flags(Case):
             ["filter"],
             ["tune", "--seconds", "0"],
             ["tune", "more"],
+            ["wisdom"],
+            ["wisdom", "dance"],
+            ["wisdom", "export"],
+            ["wisdom", "list", "in.npy"],
+            ["wisdom", "import", "none.json"],
             ["tune", "--grid", "2x2"],
         ]:
             with self.subTest(" ".join(arguments)):

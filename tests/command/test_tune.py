@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import unittest
 
-from weft_case import Case
+from weft_case import WEFT, Case, environment
 
 
 class Tune(Case):
@@ -79,6 +80,77 @@ class Tune(Case):
         self.assertIn("best of", self.succeed("plan", "--shape", "8x8", "--measure=1"))
         self.assertEqual(self.succeed("plan", "--shape", "8x8", "--measure=1", "--quiet"), "")
         self.refuse("plan", "--shape", "8x8", "--measure=0")
+
+    def measured(self, ranks: int = 2) -> dict:
+        return json.loads(
+            self.succeed(
+                *("plan", "--shape", "24x20x16", "--effort", "measure", "--measure=1", "--json"), ranks=ranks
+            )
+        )
+
+    def test_what_was_measured_once_is_chosen_again(self) -> None:
+        wisdom = self.folder / "wisdom.json"
+        first = self.measured()
+        self.assertNotIn("wisdom", first)
+        choices = json.loads(wisdom.read_text())
+        self.assertEqual(len(choices), 1)
+        ((key, choice),) = choices.items()
+        for word in ("24x20x16 r2c double", "2 ranks", "native host", "measure", "weft "):
+            self.assertIn(word, key)
+        self.assertEqual(choice["decomposition"], first["chosen"]["decomposition"])
+        # Another choice in the file is taken, so nothing was measured.
+        other = next(c for c in first["rejected"] if c["variant"] != choice["variant"] and "left_out" not in c)
+        changed = {name: other[name] for name in ("decomposition", "variant", "grid", "exchange", "tiles")}
+        wisdom.write_text(json.dumps({key: choice | changed | {"seconds": 7}}))
+        second = self.measured()
+        self.assertEqual(second["wisdom"], "the choice was measured before")
+        self.assertEqual({name: second["chosen"][name] for name in changed}, changed)
+        self.assertEqual(second["chosen"]["measured_seconds"], 7)
+        self.assertNotIn("measured_seconds", json.dumps(second["rejected"]))
+        self.assertIn("7000 ms", self.succeed("wisdom", "list"))
+
+    def test_wisdom_is_carried_and_forgotten(self) -> None:
+        wisdom, other = self.folder / "wisdom.json", self.folder / "other.json"
+        self.assertIn("0 choices", self.succeed("wisdom", "list"))
+        self.measured()
+        kept = json.loads(wisdom.read_text())
+        self.succeed("wisdom", "export", other)
+        self.assertEqual(json.loads(other.read_text()), kept)
+        self.succeed("wisdom", "forget", "24x20x17")
+        self.assertEqual(json.loads(wisdom.read_text()), kept)
+        self.succeed("wisdom", "forget", "24x?0x16 r2c*2 ranks")
+        self.assertEqual(json.loads(wisdom.read_text()), {})
+        self.succeed("wisdom", "import", other)
+        self.assertEqual(json.loads(wisdom.read_text()), kept)
+        self.succeed("wisdom", "forget")
+        self.assertFalse(wisdom.exists())
+
+    def test_damaged_wisdom_is_ignored_and_said(self) -> None:
+        wisdom = self.folder / "wisdom.json"
+        for text in ("", "[]", '{"a": 5}', '{"a": {"decomposition": "pencil"}}'):
+            wisdom.write_text(text)
+            self.assertIn("ignored: wisdom file", self.measured()["wisdom"])
+            self.assertEqual(wisdom.read_text(), text)
+            self.refuse("wisdom", "list")
+        self.refuse("wisdom", "export", "x.json")
+        self.succeed("wisdom", "forget")
+        self.assertNotIn("wisdom", self.measured())
+        os.environ["WEFT_WISDOM_DIR"] = ""
+        self.assertNotIn("wisdom", self.measured())
+        self.refuse("wisdom", "list")
+
+    def test_writers_at_the_same_time_lose_nothing(self) -> None:
+        choice = {"decomposition": "pencil", "variant": "default", "grid": [2, 2], "exchange": ["peer"]}
+        choice |= {"tiles": 1, "streamed": False, "resident": False, "seconds": 1.0}
+        for i in range(8):
+            (self.folder / f"{i}.json").write_text(json.dumps({f"call {i}": choice}))
+        runs = [
+            subprocess.Popen([WEFT, "wisdom", "import", f"{i}.json"], cwd=self.folder, env=environment())
+            for i in range(8)
+        ]
+        self.assertEqual([run.wait() for run in runs], [0] * 8)
+        kept = json.loads((self.folder / "wisdom.json").read_text())
+        self.assertEqual(sorted(kept), [f"call {i}" for i in range(8)])
 
     def test_a_file_that_cannot_be_written_is_a_failure(self) -> None:
         said = self.refuse("tune", "--seconds", "1", "--output", "none/machine.json", status=1)

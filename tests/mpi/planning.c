@@ -323,26 +323,30 @@ static void a_method_that_cannot_be_used_is_refused_by_its_entry(void) {
     CHECK(strstr(weft_last_error(ctx), "options.exchange[1]") != NULL);
 }
 
-/* Rank 0's file is everybody's, whatever the others find where they are. */
-static void all_ranks_predict_by_the_record_of_rank_0(void) {
-    const weft_problem problem = {.rank = 3, .n = {16, 12, 20}, .kind = WEFT_C2C};
+/* A context with a record that rank 0 alone has. */
+static weft_context context_with(const char *record) {
     char path[] = "/tmp/weft-machine-XXXXXX";
     const int descriptor = rank == 0 ? mkstemp(path) : -1;
-    const char record[] = "{\"rate\": {\"latency\": 7}}"; /* seconds */
+    weft_context made = NULL;
     if (rank == 0) CHECK(write(descriptor, record, strlen(record)) == (ssize_t)strlen(record));
     setenv("WEFT_MACHINE", rank == 0 ? path : "/nowhere/at/all", 1);
-    weft_context tuned = NULL;
-    weft_plan plan = NULL;
+    CHECK(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &made) == WEFT_SUCCESS);
+    unsetenv("WEFT_MACHINE");
+    if (rank == 0) unlink(path);
+    if (rank == 0) close(descriptor);
+    return made;
+}
+
+static void all_ranks_predict_by_the_record_of_rank_0(void) {
+    const weft_problem problem = {.rank = 3, .n = {16, 12, 20}, .kind = WEFT_C2C};
     const weft_options options = {.exchange = {WEFT_P2P_SYNC}};
-    CHECK(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &tuned) == WEFT_SUCCESS);
+    weft_context tuned = context_with("{\"rate\": {\"latency\": 7}}"); /* seconds */
+    weft_plan plan = NULL;
     CHECK(weft_plan_create(tuned, &problem, &options, &plan) == WEFT_SUCCESS);
     CHECK(explains(plan, "predicted by machine file /tmp/weft-machine-"));
     CHECK(explains(plan, size == 2 ? "predicted 7e+03 ms" : "e+0"));
     weft_plan_destroy(&plan);
     weft_context_destroy(&tuned);
-    if (rank == 0) unlink(path);
-    if (rank == 0) close(descriptor);
-    unsetenv("WEFT_MACHINE");
 }
 
 int main(int argc, char **argv) {
@@ -350,7 +354,8 @@ int main(int argc, char **argv) {
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    CHECK(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) == WEFT_SUCCESS);
+    ctx = context_with(
+        "{\"search\": {\"seconds\": 0}}"); /* candidates run three times, and once more */
     measuring_leaves_out_what_does_not_fit_and_plans_the_rest();
     estimating_takes_the_next_candidate_where_the_best_does_not_fit();
     a_failure_on_one_rank_makes_all_ranks_try_the_same_candidates();

@@ -99,8 +99,20 @@ static bool mpi_reads_device(weft_transport *transport, weft_device device) {
 }
 #endif
 
+/* "Open MPI v4.1.4": the first line or sentence of what the library says of itself. */
+static const char *mpi_library(void) {
+    static _Thread_local char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    if (MPI_Get_library_version(text, &length) != MPI_SUCCESS) return "mpi";
+    text[strcspn(text, ",\n")] = '\0';
+    for (char *c = text; *c; c++)
+        if (*c == '\t') *c = ' ';
+    return text;
+}
+
 static const weft_transport_ops mpi_ops = {
     .name = "mpi",
+    .library = mpi_library,
     .split = mpi_split,
     .release = mpi_release,
     .maximum = mpi_maximum,
