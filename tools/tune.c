@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RATES = 40 }; /* about as many share the time */
+enum { RATES = 50, ROUNDS = 4 }; /* about as many rates share the time of each round */
 
 typedef struct tune_flags {
     int64_t seconds;
@@ -114,7 +114,8 @@ static weft_device choose_device(const shared_options *shared) {
 
 /* What is measured by rank 0 alone, while the others sleep. */
 static weft_status measure_alone(tuning *t, weft_device device) {
-    WEFT_TRY(tune_alone(t));
+    for (t->round = 0; t->round < ROUNDS; t->round++) WEFT_TRY(tune_arithmetic_alone(t));
+    for (t->round = 0; t->round < ROUNDS; t->round++) WEFT_TRY(tune_memory_alone(t));
     return device == WEFT_HOST || weft_device_find(device)->host_addressable
                ? WEFT_SUCCESS
                : tune_device(t, device);
@@ -164,7 +165,7 @@ static weft_status tune(const tune_flags *flags, const shared_options *shared,
                 .threads = given > 0           ? given
                            : world->ranks == 1 ? weft_topology_get()->cores
                                                : 1,
-                .seconds = (double)flags->seconds / RATES};
+                .seconds = (double)flags->seconds / RATES / ROUNDS};
     const weft_device device = world->rank == 0 ? choose_device(shared) : WEFT_HOST;
     weft_status status = world->rank == 0 ? find_path(flags, path) : WEFT_SUCCESS;
     WEFT_TRY(weft_array_agree(world->comm, status));
@@ -172,8 +173,10 @@ static weft_status tune(const tune_flags *flags, const shared_options *shared,
     t.machine.rate.cores = find_cores(world);
     status = world->rank == 0 ? measure_alone(&t, device) : WEFT_SUCCESS;
     WEFT_TRY(bench_meet(world->comm, true, status));
-    WEFT_TRY(tune_together(&t));
-    WEFT_TRY(tune_messages(&t));
+    for (t.round = 0; t.round < ROUNDS; t.round++) {
+        WEFT_TRY(tune_together(&t));
+        WEFT_TRY(tune_messages(&t));
+    }
     status =
         world->rank == 0 ? write_and_tell(&t, shared, path, device != WEFT_HOST) : WEFT_SUCCESS;
     return weft_array_agree(world->comm, status);

@@ -13,7 +13,8 @@
 typedef struct tuning {
     const command_world *world;
     int threads;    /* of each rank where several run at once */
-    double seconds; /* for each rate */
+    double seconds; /* for each rate in each round */
+    int round;      /* all rates are measured in several rounds, of which the best counts */
     weft_machine machine;
 } tuning;
 
@@ -22,8 +23,13 @@ typedef struct tuning {
 typedef weft_status (*tune_work)(void *argument);
 weft_status tune_best(const tuning *t, tune_work work, void *argument, double *seconds);
 
-/* One thread of rank 0: copies, the native engine's arithmetic and passes. Not collective. */
-weft_status tune_alone(tuning *t);
+/* Keeps the first round's rate, or a better one. */
+void tune_keep_best(const tuning *t, double *rate, double found);
+
+/* One thread of rank 0: the native engine's arithmetic in the caches; and, once all rounds of that
+ * are done, copies and the passes' ways through memory. Not collective. */
+weft_status tune_arithmetic_alone(tuning *t);
+weft_status tune_memory_alone(tuning *t);
 
 /* All threads of all ranks at once: rate.contention. Left as it is where that is one thread.
  * Collective. */

@@ -36,6 +36,10 @@ weft_status tune_best(const tuning *t, tune_work work, void *argument, double *s
     return WEFT_SUCCESS;
 }
 
+void tune_keep_best(const tuning *t, double *rate, double found) {
+    if (t->round == 0 || found > *rate) *rate = found;
+}
+
 /* A transform with its arrays. */
 typedef struct pass {
     weft_transform transform;
@@ -130,7 +134,8 @@ static weft_status tune_arithmetic(tuning *t, weft_precision precision) {
                 describe(across ? ACROSS : CONTIGUOUS, precision, n, CACHED_BYTES / element / n, 1);
             double seconds = 0;
             WEFT_TRY(time_pass(t, &line, &seconds));
-            (across ? r->flops_across : r->flops)[single][c] = operations(&line) / seconds;
+            tune_keep_best(t, &(across ? r->flops_across : r->flops)[single][c],
+                           operations(&line) / seconds);
         }
     return WEFT_SUCCESS;
 }
@@ -161,9 +166,8 @@ static weft_status tune_passes(tuning *t, line_order order, double *rate) {
         const weft_transform line = pass_of(order, r->bytes[i], 1);
         double seconds = 0;
         WEFT_TRY(time_pass(t, &line, &seconds));
-        rate[i] = moved(&line) /
-                  beyond(seconds,
-                         operations(&line) / (order == ACROSS ? r->flops_across : r->flops)[0][0]);
+        const double flops = (order == ACROSS ? r->flops_across : r->flops)[0][0];
+        tune_keep_best(t, &rate[i], moved(&line) / beyond(seconds, operations(&line) / flops));
     }
     return WEFT_SUCCESS;
 }
@@ -197,16 +201,19 @@ static weft_status tune_copies(tuning *t) {
         free(c.from);
         free(c.to);
         WEFT_TRY(status);
-        t->machine.rate.copy[i] = bytes / seconds;
+        tune_keep_best(t, &t->machine.rate.copy[i], bytes / seconds);
     }
     return WEFT_SUCCESS;
 }
 
-weft_status tune_alone(tuning *t) {
+weft_status tune_arithmetic_alone(tuning *t) {
+    WEFT_TRY(tune_arithmetic(t, WEFT_DOUBLE));
+    return tune_arithmetic(t, WEFT_SINGLE);
+}
+
+weft_status tune_memory_alone(tuning *t) {
     weft_machine_rates *r = &t->machine.rate;
     WEFT_TRY(tune_copies(t));
-    WEFT_TRY(tune_arithmetic(t, WEFT_DOUBLE));
-    WEFT_TRY(tune_arithmetic(t, WEFT_SINGLE));
     WEFT_TRY(tune_passes(t, CONTIGUOUS, r->contiguous));
     WEFT_TRY(tune_passes(t, HALVED, r->halved));
     WEFT_TRY(tune_passes(t, ACROSS, r->strided));
@@ -252,8 +259,9 @@ weft_status tune_together(tuning *t) {
         /* One thread would take so long for this rank's bytes, with all of memory to itself. */
         const double alone = moved(&transform) / r->strided[i];
         const double factor = beyond(seconds, computing / t->threads) * t->threads / alone;
-        const double contention = (factor - 1) / (streams - 1);
-        r->contention[i] = contention < 0 ? 0 : contention > 1.5 ? 1.5 : contention;
+        double contention = (factor - 1) / (streams - 1);
+        contention = contention < 0 ? 0 : contention > 1.5 ? 1.5 : contention;
+        if (t->round == 0 || contention < r->contention[i]) r->contention[i] = contention;
     }
     return WEFT_SUCCESS;
 }

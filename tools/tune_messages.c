@@ -82,7 +82,8 @@ static weft_status tune_datatypes(tuning *t, const messages *m) {
     WEFT_TRY(status);
     const double passes =
         (gathered - packed) * t->machine.rate.copy[1] / (double)(bytes * partners);
-    t->machine.penalty.datatypes = passes > 0.1 ? passes : 0.1;
+    if (t->round == 0 || passes < t->machine.penalty.datatypes)
+        t->machine.penalty.datatypes = passes > 0.1 ? passes : 0.1;
     return WEFT_SUCCESS;
 }
 
@@ -91,13 +92,14 @@ static weft_status tune_bandwidth(tuning *t, const messages *m) {
     const int partners = t->world->ranks - 1;
     double seconds;
     WEFT_TRY(time_contiguous(t, m, 8, &seconds));
-    r->latency = seconds / partners;
+    if (t->round == 0 || seconds / partners < r->latency) r->latency = seconds / partners;
     for (int i = 0; i < WEFT_MACHINE_SIZES; i++) {
         const int64_t bytes = (int64_t)(r->bytes[i] / 2) / partners;
         WEFT_TRY(time_contiguous(t, m, bytes, &seconds));
         const double travelling = seconds - partners * r->latency;
-        r->bandwidth[i] =
-            (double)(bytes * partners) / (travelling > 0.1 * seconds ? travelling : 0.1 * seconds);
+        tune_keep_best(t, &r->bandwidth[i],
+                       (double)(bytes * partners) /
+                           (travelling > 0.1 * seconds ? travelling : 0.1 * seconds));
     }
     return tune_datatypes(t, m);
 }
@@ -122,7 +124,9 @@ static weft_status tune_signal(tuning *t) {
             while (atomic_load(word) != 2 * i + rank) sched_yield();
             atomic_store(word, 2 * i + rank + 1);
         }
-        if (rank == 0 && ranks > 1) t->machine.rate.signal = (weft_clock() - start) / (2 * SIGNALS);
+        const double signal = (weft_clock() - start) / (2 * SIGNALS);
+        if (rank == 0 && ranks > 1 && (t->round == 0 || signal < t->machine.rate.signal))
+            t->machine.rate.signal = signal;
         MPI_Barrier(node);
         MPI_Win_free(&window);
     }
