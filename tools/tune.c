@@ -19,7 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { RATES = 50, ROUNDS = 4 }; /* about as many rates share the time of each round */
+enum {
+    RATES = 50,        /* about as many share the time of each round */
+    ROUNDS = 4,        /* of which the best counts, ... */
+    ROUNDS_SECONDS = 8 /* ... where there is so much time at least; else there is one */
+};
 
 typedef struct tune_flags {
     int64_t seconds;
@@ -36,7 +40,7 @@ static weft_status set_output(void *target, const char *value) {
 }
 
 static const option_flag tune_option_flags[] = {
-    {"seconds", "N", "time for all measurements together (default 40)", set_seconds},
+    {"seconds", "N", "time for all measurements together (default 30)", set_seconds},
     {"output", "FILE.json", "write there (default: where plans look for it, see below)",
      set_output},
     {NULL, NULL, NULL, NULL}};
@@ -114,8 +118,8 @@ static weft_device choose_device(const shared_options *shared) {
 
 /* What is measured by rank 0 alone, while the others sleep. */
 static weft_status measure_alone(tuning *t, weft_device device) {
-    for (t->round = 0; t->round < ROUNDS; t->round++) WEFT_TRY(tune_arithmetic_alone(t));
-    for (t->round = 0; t->round < ROUNDS; t->round++) WEFT_TRY(tune_memory_alone(t));
+    for (t->round = 0; t->round < t->rounds; t->round++) WEFT_TRY(tune_arithmetic_alone(t));
+    for (t->round = 0; t->round < t->rounds; t->round++) WEFT_TRY(tune_memory_alone(t));
     return device == WEFT_HOST || weft_device_find(device)->host_addressable
                ? WEFT_SUCCESS
                : tune_device(t, device);
@@ -165,7 +169,8 @@ static weft_status tune(const tune_flags *flags, const shared_options *shared,
                 .threads = given > 0           ? given
                            : world->ranks == 1 ? weft_topology_get()->cores
                                                : 1,
-                .seconds = (double)flags->seconds / RATES / ROUNDS};
+                .rounds = flags->seconds < ROUNDS_SECONDS ? 1 : ROUNDS};
+    t.seconds = (double)flags->seconds / RATES / t.rounds;
     const weft_device device = world->rank == 0 ? choose_device(shared) : WEFT_HOST;
     weft_status status = world->rank == 0 ? find_path(flags, path) : WEFT_SUCCESS;
     WEFT_TRY(weft_array_agree(world->comm, status));
@@ -173,7 +178,7 @@ static weft_status tune(const tune_flags *flags, const shared_options *shared,
     t.machine.rate.cores = find_cores(world);
     status = world->rank == 0 ? measure_alone(&t, device) : WEFT_SUCCESS;
     WEFT_TRY(bench_meet(world->comm, true, status));
-    for (t.round = 0; t.round < ROUNDS; t.round++) {
+    for (t.round = 0; t.round < t.rounds; t.round++) {
         WEFT_TRY(tune_together(&t));
         WEFT_TRY(tune_messages(&t));
     }
@@ -183,7 +188,7 @@ static weft_status tune(const tune_flags *flags, const shared_options *shared,
 }
 
 static int tune_main(int argc, char **argv, int ranks) {
-    tune_flags flags = {.seconds = 40};
+    tune_flags flags = {.seconds = 30};
     shared_options shared = {.ranks = ranks};
     parsed_arguments parsed = {0};
     command_world world = {.ranks = 1};

@@ -12,9 +12,9 @@
 /* A run of measurements. */
 typedef struct tuning {
     const command_world *world;
-    int threads;    /* of each rank where several run at once */
-    double seconds; /* for each rate in each round */
-    int round;      /* all rates are measured in several rounds, of which the best counts */
+    int threads;       /* of each rank where several run at once */
+    double seconds;    /* for each rate in each round */
+    int round, rounds; /* all rates are measured in several rounds, of which the best counts */
     weft_machine machine;
 } tuning;
 

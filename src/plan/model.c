@@ -126,6 +126,18 @@ static const double *rates_of_way(const weft_model *m, const weft_fft_step *fft,
     return contiguous ? m->machine->rate.contiguous : m->machine->rate.strided;
 }
 
+/* A plane of the axes that are done together is read and written once more between them, where it
+ * lies in the caches: the larger it is, the longer that takes. The caches near a core are its own.
+ */
+static double seconds_between(const weft_model *m, const weft_step *step, int together) {
+    const weft_transform *t = &step->as.fft.transform;
+    double plane = 2.0 * (double)weft_number_bytes(t->precision);
+    for (int d = t->dims - together; d < t->dims; d++)
+        plane *= (double)(d == t->dims - 1 && is_halved(t) ? t->dim[d].n / 2 + 1 : t->dim[d].n);
+    return (double)step->bytes_moved /
+           bytes_per_second(m, m->machine->rate.strided, 2 * plane / at_least_one(m->neighbours));
+}
+
 static double predict_transform(const weft_model *m, const weft_step *step) {
     const weft_fft_step *fft = &step->as.fft;
     const weft_transform *t = &fft->transform;
@@ -138,6 +150,7 @@ static double predict_transform(const weft_model *m, const weft_step *step) {
         is_realigned(t) ? m->machine->rate.realigned : rates_of_way(m, fft, ways - 1, t->dims - 1);
     double seconds =
         seconds_to_compute(m, step) / useful_threads(m) + bytes / bytes_per_second(m, rates, bytes);
+    if (together > 1 && t->dims > 1) seconds += seconds_between(m, step, together);
     for (int d = 0; d + 1 < ways; d++)
         seconds += bytes / bytes_per_second(m, rates_of_way(m, fft, d, d), bytes);
     return seconds;

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import unittest
+from pathlib import Path
 
 from weft_case import WEFT, Case, environment
 
@@ -61,6 +62,13 @@ class Tune(Case):
         other.write_text('{"rate": {"latency": -5}}')
         self.assertIn("rate.latency is -5", self.refuse(*flags, "--machine", other))
         self.refuse(*flags, "--machine", "none.json")
+
+    def test_the_machine_files_that_are_shipped_can_be_used(self) -> None:
+        flags = ("plan", "--shape", "512x512x512", "--ranks", "4096", "--json", "--machine")
+        files = sorted((Path(__file__).parents[2] / "data" / "machines").glob("*.json"))
+        times = [json.loads(self.succeed(*flags, file))["chosen"]["predicted_seconds"] for file in files]
+        self.assertEqual(len(files), 2)
+        self.assertGreater(times[0], 2 * times[1])  # Ethernet, InfiniBand
 
     def test_plan_measures_what_it_predicts(self) -> None:
         for ranks in (1, 2):
