@@ -2,6 +2,10 @@
 #include "test_engine.h"
 
 #include "engine/native/tuning.h"
+#include "support/cache_file.h"
+
+#include <dirent.h>
+#include <unistd.h>
 
 static void fill(double *data, size_t numbers) {
     for (size_t i = 0; i < numbers; i++) data[i] = random_number();
@@ -123,8 +127,53 @@ static void threads_have_work_worth_starting_them(void **state) {
     assert_true(bytes_of_lines(3 * least, 3) > bytes_of_lines(3 * least, 2));
 }
 
+/* The only file of the folder whose name ends so; its path. */
+static void find_file(const char *folder, const char *end, char *path, size_t size) {
+    DIR *open = opendir(folder);
+    int found = 0;
+    assert_non_null(open);
+    for (struct dirent *entry = readdir(open); entry; entry = readdir(open)) {
+        if (!strstr(entry->d_name, end)) continue;
+        snprintf(path, size, "%.200s/%.250s", folder, entry->d_name);
+        found++;
+    }
+    closedir(open);
+    assert_int_equal(found, 1);
+}
+
+/* What was measured is kept: another choice in the file is taken, and a damaged file is not. */
+static void what_was_measured_is_not_measured_again(void **state) {
+    (void)state;
+    static const int64_t n[3] = {64, 128, 256};
+    char folder[] = "/tmp/weft-tuning-XXXXXX", path[512];
+    weft_transform t = cube_of(n, WEFT_TRANSFORM_C2C, WEFT_FORWARD);
+    t.effort = WEFT_MEASURE;
+    assert_non_null(mkdtemp(folder));
+    setenv("WEFT_WISDOM_DIR", folder, 1);
+    if ((size_t)t.in_elements * 32 > weft_native_cache_share(1)) {
+        (void)weft_native_choose_tuning(&t);
+        find_file(folder, ".tuning", path, sizeof path);
+        for (int i = 0; i < 4; i++) {
+            const char kept[2] = {(char)(i & 1), (char)(i >> 1)};
+            weft_cache_write_hashed(path, kept, sizeof kept);
+            const weft_native_tuning recalled = weft_native_choose_tuning(&t);
+            assert_true(recalled.blocks == (i & 1) && recalled.past == (i >> 1));
+        }
+        assert_true(weft_cache_write(path, "damaged", 7));
+        (void)weft_native_choose_tuning(&t);
+        size_t bytes = 0;
+        void *kept = weft_cache_read_hashed(path, &bytes);
+        assert_int_equal(bytes, 2); /* measured anew */
+        free(kept);
+        unlink(path);
+    }
+    assert_int_equal(rmdir(folder), 0);
+    setenv("WEFT_WISDOM_DIR", "", 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_measured_is_not_measured_again),
         cmocka_unit_test(threads_have_work_worth_starting_them),
         cmocka_unit_test(tuning_does_not_change_the_bits),
         cmocka_unit_test(a_measured_plan_gives_the_bits_of_an_estimated_one),

@@ -247,8 +247,8 @@ static double predicted_as_built(const setting *s, const weft_candidate *c) {
     assert_int_equal(
         weft_planner_schedule(&s->planner, c, chain, 0, WEFT_FORWARD, in_place, held, &schedule),
         WEFT_SUCCESS);
-    const double seconds =
-        weft_model_predict(weft_planner_machine(&s->planner), c->threads, &schedule);
+    const weft_model model = weft_planner_model(&s->planner, c);
+    const double seconds = weft_model_predict(&model, &schedule);
     weft_schedule_release(&schedule);
     free(chain);
     return seconds;
@@ -296,7 +296,8 @@ static double seconds_of(const setting *s, const weft_candidate *chosen, int ent
     assert_int_equal(weft_planner_schedule(&s->planner, &c, chain, 0, WEFT_FORWARD, false,
                                            (weft_held){.workspaces = 4}, &schedule),
                      WEFT_SUCCESS);
-    weft_model_predict(weft_planner_machine(&s->planner), 1, &schedule);
+    const weft_model model = weft_planner_model(&s->planner, &c);
+    weft_model_predict(&model, &schedule);
     for (int i = 0; i < schedule.steps; i++)
         if (schedule.step[i].kind == WEFT_STEP_EXCHANGE &&
             schedule.step[i].as.exchange.redistribution == entry)

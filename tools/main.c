@@ -14,9 +14,9 @@
 
 static const subcommand *const commands[] = {
     &transform_command,      &convolve_command, &filter_command,   &homogenize_command,
-    &microstructure_command, &plan_command,     &validate_command, &info_command,
-    &view_command,           &bench_command,    &plot_command,     &live_command,
-    &compare_command};
+    &microstructure_command, &plan_command,     &validate_command, &tune_command,
+    &wisdom_command,         &info_command,     &view_command,     &live_command,
+    &bench_command,          &plot_command,     &compare_command};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(void) {
@@ -76,7 +76,7 @@ int main(int argc, char **argv) {
         status = weft_fail(
             WEFT_ERROR_INVALID_ARGUMENT,
             "say what to do: transform, convolve, filter, homogenize, microstructure, plan, "
-            "validate, info, view, live, bench, plot or compare; see weft --help");
+            "validate, tune, wisdom, info, view, live, bench, plot or compare; see weft --help");
     else
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s is not a %s of weft; see weft --help",
                            argv[at], argv[at][0] == '-' ? "flag" : "subcommand");

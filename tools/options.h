@@ -46,7 +46,7 @@ typedef struct subcommand {
 
 extern const subcommand transform_command, convolve_command, plan_command, validate_command,
     info_command, view_command, bench_command, plot_command, compare_command, homogenize_command,
-    microstructure_command, filter_command, live_command;
+    microstructure_command, filter_command, live_command, tune_command, wisdom_command;
 
 typedef struct parsed_arguments {
     int count;

@@ -1,14 +1,19 @@
 /*
- * weft plan: explains what would be done, on any number of processes, without them.
+ * weft plan: explains what would be done, on any number of processes, without them; or with them,
+ * to compare what is predicted with what is measured.
  */
+#include "io/agreement.h"
 #include "launch.h"
 #include "names.h"
 #include "options.h"
+#include "plan/machine_file.h"
+#include "plan_measure.h"
 #include "record.h"
 #include "support/error.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <weft/weft_mpi.h>
 
 typedef struct plan_flags {
     int rank;
@@ -17,6 +22,7 @@ typedef struct plan_flags {
     axis_list axes;
     int64_t batch;
     bool json;
+    int64_t seconds; /* to measure; 0: nothing is executed */
 } plan_flags;
 
 static weft_status set_shape(void *target, const char *value) {
@@ -43,20 +49,41 @@ static weft_status set_json(void *target, const char *value) {
     return WEFT_SUCCESS;
 }
 
+static weft_status set_measure(void *target, const char *value) {
+    int64_t *seconds = &((plan_flags *)target)->seconds;
+    *seconds = 2;
+    return value ? options_integer("measure", value, 1, seconds) : WEFT_SUCCESS;
+}
+
+/* Plans look for the record where the environment says. */
+static weft_status set_machine(void *target, const char *value) {
+    weft_machine unused;
+    (void)target;
+    if (weft_machine_read(value, &unused) != WEFT_SUCCESS)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "--machine: %s", weft_thread_error());
+    return setenv("WEFT_MACHINE", value, 1) == 0
+               ? WEFT_SUCCESS
+               : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "--machine: no memory");
+}
+
 static const option_flag plan_option_flags[] = {
     {"shape", "AxBxC", "shape of the array in real space (needed)", set_shape},
     {"kind", "KIND", "r2c (default), c2c, or r2r (with --axes)", set_kind},
     {"axes", "T[,T2]",
      "dct1 to dct4, dst1 to dst4, none, fft or real: for all axes, or each its own", set_axes},
     {"batch", "N", "number of arrays transformed together", set_batch},
+    {"machine", "FILE.json",
+     "predict for the machine of this file (default: that of weft tune, if there is one)",
+     set_machine},
+    {"measure", "[=SECONDS]",
+     "execute the plan on P processes for so long (default 2), to compare predictions",
+     set_measure},
     {"json", NULL, "explain as JSON", set_json},
     {NULL, NULL, NULL, NULL}};
 
-/* Explains into `stream`. */
-static weft_status explain(const plan_flags *flags, const shared_options *shared, FILE *stream,
-                           weft_format format) {
-    weft_context context = NULL;
-    weft_plan plan = NULL;
+/* A plan for processes that do not exist, or those of `world` where it was joined. Collective. */
+static weft_status make_plan(const plan_flags *flags, const shared_options *shared,
+                             const command_world *world, weft_context *context, weft_plan *plan) {
     weft_context_options context_options = {.simulated_ranks =
                                                 shared->ranks > 0 ? shared->ranks : 1};
     weft_problem problem = {.rank = flags->rank,
@@ -64,31 +91,66 @@ static weft_status explain(const plan_flags *flags, const shared_options *shared
                             .precision = shared->precision,
                             .batch = flags->batch};
     weft_options options = shared->plan;
-    if (options.stream == WEFT_STREAM_ON || options.stream == WEFT_STREAM_SYNC)
-        options.location = WEFT_LOCATION_HOST; /* where what is streamed lies */
+    if (options.stream == WEFT_STREAM_ON || options.stream == WEFT_STREAM_SYNC || world->joined)
+        options.location = WEFT_LOCATION_HOST; /* where what is streamed, or measured, lies */
     memcpy(problem.n, flags->n, sizeof problem.n);
-    weft_status status = options_axes_of(&flags->axes, problem.rank, problem.axis);
-    if (status == WEFT_SUCCESS) status = weft_context_create(&context_options, &context);
-    if (status == WEFT_SUCCESS) status = weft_plan_create(context, &problem, &options, &plan);
-    if (status == WEFT_SUCCESS) status = weft_plan_explain(plan, stream, format);
-    weft_plan_destroy(&plan);
-    weft_context_destroy(&context);
-    return status;
+    WEFT_TRY(options_axes_of(&flags->axes, problem.rank, problem.axis));
+    WEFT_TRY(world->joined ? weft_mpi_context_create(world->comm, NULL, context)
+                           : weft_context_create(&context_options, context));
+    return weft_plan_create(*context, &problem, &options, plan);
 }
 
-/* The explanation as a document of its own. */
-static weft_status write_report(const plan_flags *flags, const shared_options *shared) {
+/* The plan's report. */
+static weft_status report_of(weft_plan plan, json_t **report) {
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
     if (stream == NULL) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the report");
-    weft_status status = explain(flags, shared, stream, WEFT_JSON);
+    weft_status status = weft_plan_explain(plan, stream, WEFT_JSON);
     fclose(stream);
-    if (status == WEFT_SUCCESS)
-        status = record_write_json(shared->report, RECORD_TIME_DIGITS,
-                                   json_pack("{s:s, s:s, s:o}", "weft", weft_version(), "command",
-                                             "plan", "plan", json_loadb(text, length, 0, NULL)));
+    *report = status == WEFT_SUCCESS ? json_loadb(text, length, 0, NULL) : NULL;
     free(text);
+    return status;
+}
+
+/* Prints and writes what was asked for. Takes over `measured`, which is NULL where nothing was. */
+static weft_status tell(const plan_flags *flags, const shared_options *shared, weft_plan plan,
+                        json_t *measured) {
+    json_t *report = NULL;
+    weft_status status = report_of(plan, &report);
+    if (measured && report) json_object_set(report, "measured", measured);
+    if (status == WEFT_SUCCESS && !shared->quiet && flags->json) {
+        json_dumpf(report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+        fputc('\n', stdout);
+    } else if (status == WEFT_SUCCESS && !shared->quiet) {
+        status = weft_plan_explain(plan, stdout, WEFT_TEXT);
+        if (measured) plan_measure_print(measured);
+    }
+    if (status == WEFT_SUCCESS && shared->report != NULL)
+        status = record_write_json(shared->report, RECORD_TIME_DIGITS,
+                                   json_pack("{s:s, s:s, s:O}", "weft", weft_version(), "command",
+                                             "plan", "plan", report));
+    json_decref(report);
+    json_decref(measured);
+    return status;
+}
+
+/* Collective where `world` was joined. */
+static weft_status explain(const plan_flags *flags, const shared_options *shared,
+                           const command_world *world) {
+    weft_context context = NULL;
+    weft_plan plan = NULL;
+    json_t *measured = NULL;
+    weft_status status = make_plan(flags, shared, world, &context, &plan);
+    if (status == WEFT_SUCCESS && world->joined)
+        status = plan_measure(world, plan, shared->precision, (double)flags->seconds, &measured);
+    if (status == WEFT_SUCCESS && world->rank == 0) status = tell(flags, shared, plan, measured);
+    if (world->joined) status = weft_array_agree(world->comm, status);
+    char sentence[1024];
+    snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
+    weft_plan_destroy(&plan);
+    weft_context_destroy(&context);
+    weft_thread_error_set(sentence);
     return status;
 }
 
@@ -96,7 +158,7 @@ static int plan_main(int argc, char **argv, int ranks) {
     plan_flags flags = {.kind = WEFT_R2C, .batch = 1};
     shared_options shared = {.ranks = ranks};
     parsed_arguments parsed = {0};
-    command_world alone = {.ranks = 1};
+    command_world world = {.ranks = 1};
     weft_status status = options_parse(&plan_command, argc, argv, &shared, &flags, &parsed);
     if (status == WEFT_SUCCESS && parsed.helped) return 0;
     if (status == WEFT_SUCCESS && flags.rank == 0)
@@ -109,19 +171,25 @@ static int plan_main(int argc, char **argv, int ranks) {
     if (status == WEFT_SUCCESS && shared.trace != NULL)
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                            "--trace: plan runs nothing that could be traced; drop it");
+    if (status == WEFT_SUCCESS && flags.seconds > 0)
+        status = launch_ranks(shared.ranks, shared.plan.threads, launch_arguments);
+    if (status == WEFT_SUCCESS && flags.seconds > 0)
+        status = world_join(&world, shared.ranks, options_use_streams(&shared));
     /* Under mpirun one process explains; the others would say the same. */
-    if (status == WEFT_SUCCESS && launch_rank_hint() > 0) return 0;
-    if (status == WEFT_SUCCESS && !shared.quiet)
-        status = explain(&flags, &shared, stdout, flags.json ? WEFT_JSON : WEFT_TEXT);
-    if (status == WEFT_SUCCESS && shared.report != NULL) status = write_report(&flags, &shared);
-    return world_leave(&alone, status);
+    if (status == WEFT_SUCCESS && !world.joined && launch_rank_hint() > 0) return 0;
+    if (status == WEFT_SUCCESS) status = explain(&flags, &shared, &world);
+    return world_leave(&world, status);
 }
 
 const subcommand plan_command = {
     .name = "plan",
     .arguments = "",
     .summary = "Explains, without running it, how a transform would be done.",
-    .notes = "--ranks P plans for P processes; none are started.",
+    .notes = "--ranks P plans for P processes; none are started, but to --measure.\n\n"
+             "  weft plan --shape 256x256x256 --kind r2c --ranks 8\n"
+             "  weft plan --shape 243x250x252 --ranks 2 --measure=5\n\n"
+             "Times are predicted by the record that weft tune keeps, or for a machine that nobody "
+             "measured.",
     .flags = plan_option_flags,
     .shared = true,
     .least = 0,

@@ -173,6 +173,7 @@ static weft_status compose_outline(weft_context ctx, const weft_convolved *c,
     WEFT_TRY(weft_transport_self_create(ctx->transport->size, &transport));
     transport->rank = ctx->transport->rank;
     WEFT_TRY(weft_context_over_transport(transport, NULL, &outline));
+    outline->source = ctx->source;
     options.device = WEFT_HOST;
     options.engine = WEFT_ENGINE_AUTO;
     const weft_status status = compose(outline, c, &options, plan);

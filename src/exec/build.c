@@ -23,13 +23,14 @@ static weft_memory_kind memory_kind(int buffer) {
 
 /* Makes all schedules, given what is held anyway. */
 static weft_status make_schedules_within(weft_build *b, int rank, weft_held held) {
+    const weft_model model = weft_planner_model(b->planner, &b->candidate);
     for (int s = 0; s < WEFT_SCHEDULES; s++) {
         const weft_direction direction = (weft_direction)(s / 2);
         const bool in_place = s % 2 == 1;
         if (!weft_planner_wants(b->planner, direction, in_place)) continue;
         WEFT_TRY(weft_planner_schedule(b->planner, &b->candidate, &b->chain, rank, direction,
                                        in_place, held, &b->schedule[s]));
-        weft_model_predict(weft_planner_machine(b->planner), b->candidate.threads, &b->schedule[s]);
+        weft_model_predict(&model, &b->schedule[s]);
         b->scheduled[s] = true;
     }
     return WEFT_SUCCESS;

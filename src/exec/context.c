@@ -1,6 +1,7 @@
 /* Contexts. */
 #include "exec/context.h"
 
+#include "plan/agreement.h"
 #include "support/versioned.h"
 
 #include <stdatomic.h>
@@ -39,6 +40,7 @@ static weft_status make_context(weft_transport *transport, weft_context *ctx) {
         return weft_fail(WEFT_ERROR_SYSTEM, "no lock for a context");
     }
     context->transport = transport;
+    context->source.machine = weft_machine_default;
     context->number = atomic_fetch_add(&contexts, 1) + 1;
     *ctx = context;
     return WEFT_SUCCESS;
@@ -61,7 +63,18 @@ WEFT_API weft_status weft_context_create(const weft_context_options *opt, weft_c
     weft_context_options mine;
     WEFT_TRY(read_options(opt, true, &mine));
     WEFT_TRY(weft_transport_self_create(mine.simulated_ranks, &transport));
-    return weft_context_over_transport(transport, opt, ctx);
+    WEFT_TRY(weft_context_over_transport(transport, opt, ctx));
+    weft_context_find_machine(*ctx);
+    return WEFT_SUCCESS;
+}
+
+WEFT_API void weft_context_find_machine(weft_context ctx) {
+    weft_transport *t = ctx->transport;
+    if (t->rank == 0) weft_machine_find(&ctx->source);
+    if (t->size == 1 || t->simulated) return;
+    const weft_status status = t->ops->broadcast(t, &ctx->source, sizeof ctx->source, 0);
+    if (status != WEFT_SUCCESS) ctx->source = (weft_machine_source){weft_machine_default, "", ""};
+    weft_owe(t, status);
 }
 
 WEFT_API void weft_context_destroy(weft_context *ctx) {

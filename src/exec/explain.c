@@ -215,6 +215,12 @@ static json_t *describe_overlap_save(const weft_overlap_save *t) {
                      (json_int_t)t->batch);
 }
 
+/* Where the rates come from by which times are predicted. */
+static void describe_machine(const weft_machine_source *source, json_t *out) {
+    if (source->file[0]) json_object_set_new(out, "machine", json_string(source->file));
+    if (source->note[0]) json_object_set_new(out, "machine_ignored", json_string(source->note));
+}
+
 json_t *weft_explain_plan(weft_plan plan, const weft_memory *memory) {
     const weft_build *b = plan->build;
     const weft_options *o = &plan->call.options;
@@ -230,6 +236,8 @@ json_t *weft_explain_plan(weft_plan plan, const weft_memory *memory) {
                   "device", weft_device_name(o->device), "engine", b->candidate.engine->name,
                   "threads", o->threads, "chosen", describe_candidate(&b->candidate), "memory",
                   weft_explain_memory(memory), "schedules", schedules, "rejected", rejected);
+    describe_machine(&plan->context->source, out);
+    if (plan->wisdom[0]) json_object_set_new(out, "wisdom", json_string(plan->wisdom));
     if (plan->overlap_save)
         json_object_set_new(out, "overlap_save", describe_overlap_save(plan->overlap_save));
     return out;

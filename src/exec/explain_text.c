@@ -271,6 +271,12 @@ static void write_plan(const json_t *report, FILE *stream) {
     fprintf(stream, "memory of rank %.0f: ", number(report, "rank"));
     write_bytes(number(json_object_get(report, "memory"), "total"), stream);
     fputc('\n', stream);
+    if (json_object_get(report, "machine"))
+        fprintf(stream, "times predicted by machine file %s\n", text(report, "machine"));
+    if (json_object_get(report, "machine_ignored"))
+        fprintf(stream, "times predicted without the machine file: %s\n",
+                text(report, "machine_ignored"));
+    if (json_object_get(report, "wisdom")) fprintf(stream, "wisdom: %s\n", text(report, "wisdom"));
     write_strides(problem, stream);
     for (size_t i = 0; i < json_array_size(schedules); i++)
         write_schedule(json_array_get(schedules, i), json_array_size(line ? line : shape), stream);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_RUNS = 10000 }; /* of a candidate */
+
 /* A build, and arrays such as a caller would bring; in place they are one. */
 typedef struct trial {
     weft_build *build;
@@ -50,12 +52,25 @@ static void release(const trial *t) {
         if (t->memory[i]) d->ops->free(d->state, t->kind, t->memory[i]);
 }
 
+/* As many runs as the record says, or more of short ones: by the time of the first one, of which
+ * all ranks take the slowest one's number. */
+static int64_t choose_runs(weft_transport *transport, const weft_machine_search *search,
+                           double elapsed) {
+    int64_t runs =
+        elapsed * MOST_RUNS < search->seconds ? MOST_RUNS : (int64_t)(search->seconds / elapsed);
+    if (runs < search->runs) runs = search->runs;
+    weft_decide(transport, &runs, 1);
+    return runs;
+}
+
+/* The best run of the slowest rank, after one that warms up. */
 static weft_status time_runs(weft_transport *transport, const trial *t, double *seconds) {
     weft_recorder recorder = {.spans = NULL};
-    const int runs = weft_planner_machine(t->build->planner)->search.runs;
+    const weft_machine_search *search = &weft_planner_machine(t->build->planner)->search;
     const weft_direction direction = measured_direction(t->build->planner->call);
     double best = 1e300;
-    for (int run = 0; run <= runs; run++) { /* the first one only warms up */
+    int64_t runs = 1;
+    for (int64_t run = 0; run <= runs; run++) {
         weft_owe(transport, transport->ops->barrier(transport));
         double start = weft_clock();
         weft_status status =
@@ -63,6 +78,7 @@ static weft_status time_runs(weft_transport *transport, const trial *t, double *
         double elapsed = weft_clock() - start;
         WEFT_TRY(weft_build_agree(t->build, transport, status));
         weft_owe(transport, transport->ops->maximum_double(transport, &elapsed, 1));
+        if (run == 0) runs = choose_runs(transport, search, elapsed);
         if (run > 0 && elapsed < best) best = elapsed;
     }
     *seconds = best;

@@ -1,6 +1,7 @@
 /* Plans: creation, queries, execution. */
 #include "exec/plan.h"
 #include "exec/arguments.h"
+#include "exec/wisdom.h"
 
 #include "plan/agreement.h"
 #include "support/axis.h"
@@ -103,6 +104,7 @@ static weft_status fill_planner(weft_plan plan) {
     const weft_options *o = &plan->call.options;
     weft_planner *p = &plan->planner;
     *p = (weft_planner){.call = &plan->call,
+                        .machine = &plan->context->source.machine,
                         .ranks = plan->transport->size,
                         .rank = plan->transport->rank,
                         .transport = plan->transport,
@@ -145,6 +147,16 @@ static weft_status make_room_for_spans(weft_plan plan) {
     return WEFT_SUCCESS;
 }
 
+/* Measures what was not measured before. */
+static weft_status measure_once(weft_plan plan) {
+    bool found;
+    WEFT_TRY(weft_wisdom_recall(plan, &found));
+    if (found) return WEFT_SUCCESS;
+    WEFT_TRY(weft_measure_candidates(plan->transport, &plan->planner));
+    weft_wisdom_keep(plan);
+    return WEFT_SUCCESS;
+}
+
 static weft_status make_plan(weft_plan plan) {
     weft_transport *t = plan->transport;
     const weft_call *call = &plan->call;
@@ -157,7 +169,7 @@ static weft_status make_plan(weft_plan plan) {
     WEFT_TRY(weft_plan_find_room(plan));
     WEFT_TRY(weft_planner_list(&plan->planner));
     if (call->options.effort != WEFT_ESTIMATE && plan->planner.count > 1 && !t->simulated)
-        WEFT_TRY(weft_measure_candidates(t, &plan->planner));
+        WEFT_TRY(measure_once(plan));
     plan->build = calloc(1, sizeof *plan->build);
     WEFT_TRY(weft_agree(t, plan->build
                                ? WEFT_SUCCESS

@@ -179,6 +179,7 @@ struct weft_plan_private {
     /* Bit n: the last execution with reduction n was one in this direction, and did not fail. */
     uint32_t reduced[WEFT_DIRECTIONS];
     weft_recorder recorder;
+    char wisdom[512]; /* whether wisdom chose, or why it could not be used or kept; "": neither */
 };
 
 /* weft_plan_create, and the same for one purpose, where convolve and keep_spectrum of `opt` do not

@@ -32,7 +32,8 @@
  * reads, as all others do that run beside it, is read by TABLE_READ(pointer, at). Functions are
  * FUNCTION type name(...). Of a cluster, which OpenCL does not have, CLUSTER_GROUP is the group's
  * number, CLUSTER_BARRIER waits for all its threads, and CLUSTER_LOCAL(type, pointer, group) is
- * where another group has what is at a pointer to this one's local memory. No recursion, no templates, no overloading, no pointers to functions.
+ * where another group has what is at a pointer to this one's local memory. No recursion, no
+ * templates, no overloading, no pointers to functions.
  */
 #ifndef WEFT_KERNELS_DIALECT_H
 #define WEFT_KERNELS_DIALECT_H

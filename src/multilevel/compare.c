@@ -60,11 +60,12 @@ static weft_status cost_of_samples(const weft_convolved *c, const weft_region *b
     return WEFT_SUCCESS;
 }
 
-static weft_status cost_of_levels(const weft_convolved *c, const weft_region *box, int ranks,
-                                  weft_method_cost *cost) {
+static weft_status cost_of_levels(const weft_machine *machine, const weft_convolved *c,
+                                  const weft_region *box, int ranks, weft_method_cost *cost) {
     weft_splitting splitting = {.levels = 0};
     weft_status status = WEFT_ERROR_UNSUPPORTED;
-    if (weft_multilevel_possible(c)) status = weft_multilevel_split(c, box, ranks, &splitting);
+    if (weft_multilevel_possible(c))
+        status = weft_multilevel_split(machine, c, box, ranks, &splitting);
     if (status == WEFT_SUCCESS) *cost = weft_multilevel_cost(&splitting, box, ranks);
     weft_splitting_release(&splitting);
     return status;
@@ -91,13 +92,14 @@ static weft_status write_note(weft_convolved *c, const candidate *all, const can
 }
 
 /* A method that the kernel or the tolerance rules out is none; other failures stay. */
-static weft_status settle(weft_status status, candidate *of) {
-    of->seconds = status == WEFT_SUCCESS ? weft_method_seconds(&of->cost) : INFINITY;
+static weft_status settle(const weft_machine *machine, weft_status status, candidate *of) {
+    of->seconds = status == WEFT_SUCCESS ? weft_method_seconds(machine, &of->cost) : INFINITY;
     return status == WEFT_ERROR_UNSUPPORTED ? WEFT_SUCCESS : status;
 }
 
 weft_status weft_methods_compare(weft_context ctx, weft_plan outline, weft_convolved *c,
                                  weft_convolution_method *method) {
+    const weft_machine *machine = &ctx->source.machine;
     const int ranks = ctx->transport->size;
     const weft_region box = weft_multilevel_box(outline, WEFT_INPUT, 0, c->problem.rank);
     candidate all[METHODS] = {[EXACT] = {.method = WEFT_WHOLE},
@@ -108,11 +110,13 @@ weft_status weft_methods_compare(weft_context ctx, weft_plan outline, weft_convo
     weft_decide(ctx->transport, &bytes, 1);
     all[EXACT].cost = (weft_method_cost){
         .work = transforms_of(c) / ranks, .bytes = (double)bytes, .messages = 2.0 * (ranks - 1)};
-    weft_status status = settle(WEFT_SUCCESS, &all[EXACT]);
+    weft_status status = settle(machine, WEFT_SUCCESS, &all[EXACT]);
     if (status == WEFT_SUCCESS)
-        status = settle(cost_of_samples(c, &box, ranks, &all[SAMPLES].cost), &all[SAMPLES]);
+        status =
+            settle(machine, cost_of_samples(c, &box, ranks, &all[SAMPLES].cost), &all[SAMPLES]);
     if (status == WEFT_SUCCESS)
-        status = settle(cost_of_levels(c, &box, ranks, &all[LEVELS].cost), &all[LEVELS]);
+        status = settle(machine, cost_of_levels(machine, c, &box, ranks, &all[LEVELS].cost),
+                        &all[LEVELS]);
     for (int i = 1; i < METHODS; i++)
         if (all[i].seconds < best->seconds) best = &all[i];
     if (status == WEFT_SUCCESS) status = write_note(c, all, best);

@@ -4,7 +4,7 @@
  */
 #include "multilevel/multilevel.h"
 
-#include "plan/machine.h"
+#include "plan/model.h"
 #include "support/error.h"
 
 #include <math.h>
@@ -17,10 +17,11 @@ enum { TRANSFORM = 5, TRANSFER = 5 };
 /* Neighbours of a box, itself not counted. */
 enum { NEIGHBOURS = 26 };
 
-double weft_method_seconds(const weft_method_cost *cost) {
-    const weft_machine_rates *rate = &weft_machine_default.rate;
-    return cost->work / rate->flops + cost->bytes / rate->bandwidth +
-           cost->messages * rate->latency;
+double weft_method_seconds(const weft_machine *machine, const weft_method_cost *cost) {
+    const weft_machine_rates *r = &machine->rate;
+    return cost->work / r->flops[0][WEFT_LENGTH_BINARY] +
+           cost->bytes / weft_machine_rate_at(r->bytes, r->bandwidth, cost->bytes) +
+           cost->messages * r->latency;
 }
 
 double weft_transform_work(double points) {
@@ -52,15 +53,15 @@ weft_method_cost weft_multilevel_cost(const weft_splitting *s, const weft_region
     return cost;
 }
 
-weft_status weft_multilevel_split(const weft_convolved *c, const weft_region *box, int ranks,
-                                  weft_splitting *s) {
+weft_status weft_multilevel_split(const weft_machine *machine, const weft_convolved *c,
+                                  const weft_region *box, int ranks, weft_splitting *s) {
     const int most = weft_splitting_most_levels(c), points = (int)c->problem.interpolation;
     double least = INFINITY;
     int best = 1;
     WEFT_TRY(weft_splitting_create(c, 1, points, s));
     for (s->levels = 1; s->levels <= most; s->levels++) {
         const weft_method_cost cost = weft_multilevel_cost(s, box, ranks);
-        const double seconds = weft_method_seconds(&cost);
+        const double seconds = weft_method_seconds(machine, &cost);
         if (seconds < least) best = s->levels;
         least = fmin(least, seconds);
     }

@@ -154,7 +154,8 @@ weft_status weft_multilevel_create(weft_plan plan, weft_context ctx, const weft_
     m->target = weft_multilevel_box(plan, WEFT_RESULT, m->transport->rank, c->problem.rank);
     /* All ranks choose alike: with the box of the first one, which is no smaller than others. */
     const weft_region first = weft_multilevel_box(plan, WEFT_INPUT, 0, c->problem.rank);
-    status = weft_multilevel_split(c, &first, m->transport->size, &m->splitting);
+    status = weft_multilevel_split(&plan->context->source.machine, c, &first, m->transport->size,
+                                   &m->splitting);
     WEFT_TRY(weft_agree(m->transport, status));
     return make_levels(m, plan);
 }

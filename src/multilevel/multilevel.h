@@ -112,7 +112,7 @@ typedef struct weft_method_cost {
 } weft_method_cost;
 
 /* By the machine record (levels.c). */
-double weft_method_seconds(const weft_method_cost *cost);
+double weft_method_seconds(const weft_machine *machine, const weft_method_cost *cost);
 double weft_transform_work(double points); /* there and back */
 weft_method_cost weft_multilevel_cost(const weft_splitting *splitting, const weft_region *box,
                                       int ranks);
@@ -128,7 +128,7 @@ weft_region weft_multilevel_box(weft_plan plan, weft_space space, int rank, int 
 
 /* Chooses the number of levels, that of the least estimated time, for ranks whose first one has
  * this box (levels.c). */
-weft_status weft_multilevel_split(const weft_convolved *c, const weft_region *box, int ranks,
-                                  weft_splitting *splitting);
+weft_status weft_multilevel_split(const weft_machine *machine, const weft_convolved *c,
+                                  const weft_region *box, int ranks, weft_splitting *splitting);
 
 #endif

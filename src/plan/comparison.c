@@ -3,6 +3,7 @@
 #include "plan/problem.h"
 #include "support/checked.h"
 #include "support/error.h"
+#include "support/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,24 @@ weft_status weft_call_compare(weft_transport *transport, const weft_call *call) 
         WEFT_TRY(weft_agree(transport, status));
     }
     return WEFT_SUCCESS;
+}
+
+uint64_t weft_call_hash(const weft_call *call) {
+    record r;
+    write_record(call, &r);
+    uint64_t hash =
+        weft_hash_bytes(WEFT_HASH_OF_NOTHING, r.value, (size_t)r.count * sizeof r.value[0]);
+    hash = weft_hash_bytes(hash, &call->directions, sizeof call->directions);
+    for (int i = 0; i < WEFT_PLACES; i++) {
+        int64_t n[WEFT_AXES];
+        const weft_operator_list *list = &call->operators[i];
+        const weft_operator_space space = weft_call_space(call, (weft_operator_place)i, n);
+        for (int k = 0; k < list->count; k++) {
+            const uint64_t one = weft_operator_checksum(&list->item[k], &space);
+            hash = weft_hash_bytes(hash, &one, sizeof one);
+        }
+    }
+    return hash;
 }
 
 typedef struct placed_box {

@@ -2,8 +2,19 @@
 #include "plan/machine.h"
 
 const weft_machine weft_machine_default = {
-    .rate = {.memory = 12e9, .bandwidth = 5e9, .latency = 3e-6, .flops = 4e9, .thread_gain = 1.6},
-    .penalty = {.datatypes = 3.0, .realigned = 1.4, .strided = 1.2, .device_links = 2.0},
+    .rate = {.bytes = {262144, 4194304, 33554432, 268435456},
+             .copy = {20e9, 16e9, 12e9, 12e9},
+             .contiguous = {20e9, 16e9, 12e9, 12e9},
+             .halved = {20e9, 16e9, 12e9, 12e9},
+             .strided = {17e9, 13e9, 10e9, 10e9},
+             .realigned = {14e9, 11e9, 9e9, 9e9},
+             .contention = {0.05, 0.1, 0.25, 0.25},
+             .flops = {{17e9, 14e9, 8e9, 3e9}, {33e9, 28e9, 16e9, 7e9}},
+             .flops_across = {{21e9, 20e9, 8e9, 4e9}, {42e9, 40e9, 16e9, 8e9}},
+             .bandwidth = {5e9, 5e9, 5e9, 5e9},
+             .latency = 3e-6,
+             .signal = 3e-6},
+    .penalty = {.datatypes = 3.0, .odd_real = 1.6, .device_links = 2.0},
     .tiling =
         {.two = 32e6, .four = 128e6, .growth = 8, .most = 16, .most_consumed = 16, .copied = 0.5},
     .streaming = {.slots = 3, .least_tiles = 8, .tile = 128e6, .row = 128e3},
@@ -21,5 +32,6 @@ const weft_machine weft_machine_default = {
                .examined_grids = 4096,
                .listed_grids = 12,
                .measured = 6,
-               .runs = 3},
+               .runs = 3,
+               .seconds = 0.02},
 };

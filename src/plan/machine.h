@@ -7,13 +7,42 @@
 #ifndef WEFT_PLAN_MACHINE_H
 #define WEFT_PLAN_MACHINE_H
 
-/* What one rank does in a second. */
+/* Rates of the host depend on how many bytes are worked on: they are known for so many sizes, and
+ * in between, logarithms of sizes are interpolated. Classes of lengths have rates of their own. */
+enum { WEFT_MACHINE_SIZES = 4 };
+typedef enum weft_length_class {
+    WEFT_LENGTH_BINARY,     /* a power of two; measured with 256 */
+    WEFT_LENGTH_SMOOTH,     /* no prime factor above 13; 252 */
+    WEFT_LENGTH_PRIME,      /* a larger prime factor, up to 256; 127 */
+    WEFT_LENGTH_LONG_PRIME, /* one above that; 509 */
+    WEFT_LENGTH_CLASSES
+} weft_length_class;
+
+/* What one thread does in a second where nothing else runs. The native engine's passes take the
+ * time of their arithmetic in the caches, by `flops`, and that of their arrays' way through memory.
+ * Defaults: half the arithmetic of an AMD EPYC (Zen 4) and its memory, rounded; docs/results, tune.
+ */
 typedef struct weft_machine_rates {
-    double memory;      /* bytes read or written by one thread; estimate: a middling node of 2026 */
-    double bandwidth;   /* bytes sent to other ranks; estimate: such a node */
-    double latency;     /* seconds for each message; estimate: such a node */
-    double flops;       /* operations of one thread; estimate: such a node */
-    double thread_gain; /* how many times faster several threads read memory than one; estimate */
+    double bytes[WEFT_MACHINE_SIZES]; /* sizes of what is worked on, rising; chosen by weft tune */
+    /* Bytes read or written, by arrays of such sizes; docs/results, tune: copies, and passes along
+     * the contiguous axis, the same between real numbers and half spectra, whose rows begin
+     * anywhere, passes along another axis, and from one memory order to another. */
+    double copy[WEFT_MACHINE_SIZES];
+    double contiguous[WEFT_MACHINE_SIZES];
+    double halved[WEFT_MACHINE_SIZES];
+    double strided[WEFT_MACHINE_SIZES];
+    double realigned[WEFT_MACHINE_SIZES];
+    /* Of s threads each has 1 / (1 + (s - 1) contention) of these rates; docs/results, tune. */
+    double contention[WEFT_MACHINE_SIZES];
+    /* Operations (5 n log2 n a line) in the cache, [single precision][class]: of lines that are
+     * contiguous, and of lines that lie beside each other; docs/results, tune. */
+    double flops[2][WEFT_LENGTH_CLASSES];
+    double flops_across[2][WEFT_LENGTH_CLASSES];
+    /* Bytes sent to other ranks, by bytes sent at once, while all ranks send; estimate. */
+    double bandwidth[WEFT_MACHINE_SIZES];
+    double latency; /* seconds for each message; estimate: a middling node of 2026 */
+    double signal;  /* seconds until a rank of the node sees what another one wrote; estimate */
+    int cores;      /* of a node: ranks beyond them are on others; 0: not known */
 } weft_machine_rates;
 
 /* Where a step takes longer than its bytes and operations say. */
@@ -21,16 +50,21 @@ typedef struct weft_machine_penalties {
     /* Passes through memory for each byte that a transport sends by datatypes, which it gathers
      * element by element where rows are short; docs/results, exchanges. */
     double datatypes;
-    /* Times that a transform takes longer where it stores in another memory order than it loads,
-     * for it transposes on the way; estimate. */
-    double realigned;
-    /* Times that a transform of two axes takes longer where neither of them is contiguous: 1.1
-     * to 1.3 in docs/results, strategies (slab-1d2d beside slab-2d1d). */
-    double strided;
+    /* Times that the arithmetic of real lines takes longer where their length is odd, for they are
+     * no complex lines of half the length; docs/results, tune. */
+    double odd_real;
     /* Passes through memory for each byte that devices send each other: written once and read once,
      * over links about as fast as memory; docs/results, cuda-exchanges. */
     double device_links;
 } weft_machine_penalties;
+
+/* What a device does that is not the host; memory 0: nobody knows, and it counts as one thread of
+ * the host. */
+typedef struct weft_machine_device {
+    double memory;                 /* bytes read or written in a second */
+    double to_device, from_device; /* bytes in a second over the link, one way at a time */
+    double launch;                 /* seconds from one short kernel or copy to the next */
+} weft_machine_device;
 
 /* Into how many tiles a pass next to an exchange is cut, so that transforms work on one tile while
  * another travels. Two H200 are fastest with 1 tile for 16 MiB of a rank's array, 2 for 64 MiB, 4
@@ -87,19 +121,21 @@ typedef struct weft_machine_search {
     int examined_grids; /* process grids that are compared by the closed formula; estimate */
     int listed_grids;   /* of those, the best, for which schedules are predicted; estimate */
     int measured;       /* candidates that effort MEASURE times; estimate */
-    int runs;           /* timed runs of each, after one that warms up; estimate */
+    int runs;           /* timed runs of each at least, after one that warms up; estimate */
+    double seconds; /* that each is timed at least, so that short ones run more often; estimate */
 } weft_machine_search;
 
 typedef struct weft_machine {
     weft_machine_rates rate;
     weft_machine_penalties penalty;
+    weft_machine_device device;
     weft_machine_tiling tiling;
     weft_machine_streaming streaming;
     weft_machine_buffers buffers;
     weft_machine_search search;
 } weft_machine;
 
-/* The default, until machines are measured. */
+/* The default, for machines that were never measured by weft tune (machine_file.h). */
 extern const weft_machine weft_machine_default;
 
 #endif

@@ -1,68 +1,213 @@
 /*
  * Predicted times. An exchange costs bytes/B + messages*L, as in docs/design.md (slab:
- * (P-1)*2sN^3/(P^2 B) + (P-1)L); moving data in memory costs bytes over memory bandwidth; an FFT
- * the larger of that and its operations.
+ * (P-1)*2sN^3/(P^2 B) + (P-1)L); moving data in memory costs bytes over memory bandwidth. A
+ * transform costs its arithmetic in the caches, axis by axis, and one way of its arrays through
+ * memory for each group of axes that the engine does together.
  */
 #include "plan/model.h"
 
 #include <math.h>
 
+weft_length_class weft_length_class_of(int64_t n) {
+    int64_t largest = 1;
+    for (int64_t p = 2; p * p <= n; p++)
+        for (; n % p == 0; n /= p) largest = p;
+    if (n > largest) largest = n;
+    return largest > 256  ? WEFT_LENGTH_LONG_PRIME
+           : largest > 13 ? WEFT_LENGTH_PRIME
+           : largest > 2  ? WEFT_LENGTH_SMOOTH
+                          : WEFT_LENGTH_BINARY;
+}
+
+double weft_machine_rate_at(const double bytes[WEFT_MACHINE_SIZES],
+                            const double rate[WEFT_MACHINE_SIZES], double at) {
+    int i = 1;
+    if (at <= bytes[0]) return rate[0];
+    if (at >= bytes[WEFT_MACHINE_SIZES - 1]) return rate[WEFT_MACHINE_SIZES - 1];
+    while (at > bytes[i]) i++;
+    const double part = log(at / bytes[i - 1]) / log(bytes[i] / bytes[i - 1]);
+    return rate[i - 1] + part * (rate[i] - rate[i - 1]);
+}
+
+static int at_least_one(int number) {
+    return number > 1 ? number : 1;
+}
+
+/* Of the threads of this rank the part that has a core, where there are more than cores. */
+static double useful_threads(const weft_model *m) {
+    const int threads = at_least_one(m->threads), cores = m->machine->rate.cores;
+    const int64_t streams = (int64_t)threads * at_least_one(m->neighbours);
+    return cores > 0 && streams > cores ? (double)threads * cores / (double)streams : threads;
+}
+
+/* Bytes in a second of this rank's threads, where each has `rate` alone, while its neighbours do
+ * the same; all of them work on so many bytes, for the last cache is theirs together. */
+static double bytes_per_second(const weft_model *m, const double *rate, double worked_on) {
+    const weft_machine_rates *r = &m->machine->rate;
+    const double all = worked_on * at_least_one(m->neighbours), useful = useful_threads(m);
+    const double others = useful * at_least_one(m->neighbours) - 1;
+    return useful * weft_machine_rate_at(r->bytes, rate, all) /
+           (1 + others * weft_machine_rate_at(r->bytes, r->contention, all));
+}
+
+/* Whether the record tells of the device, which is not the host. */
+static bool is_known_device(const weft_model *m) {
+    return m->device && !m->device->host_addressable && m->machine->device.memory > 0;
+}
+
+static double seconds_to_move(const weft_model *m, double bytes) {
+    const weft_machine_device *d = &m->machine->device;
+    if (bytes <= 0) return 0;
+    if (is_known_device(m)) return bytes / d->memory + d->launch;
+    return bytes / bytes_per_second(m, m->machine->rate.copy, bytes);
+}
+
 /* A transform that stores in another memory order than it loads transposes on the way. */
-static double realigning_penalty(const weft_transform *t, const weft_machine *machine) {
+static bool is_realigned(const weft_transform *t) {
     bool same = true;
     for (int i = 0; i < t->loops; i++)
         same = same && (t->loop[i].in_stride < t->dim[t->dims - 1].in_stride) ==
                            (t->loop[i].out_stride < t->dim[t->dims - 1].out_stride);
-    return same ? 1.0 : machine->penalty.realigned;
+    return !same;
 }
 
-/* Two axes at once, neither contiguous, are slower than one with a contiguous partner. */
-static double strided_penalty(const weft_transform *t, const weft_machine *machine) {
-    bool contiguous = t->dims < 2;
-    for (int i = 0; i < t->dims; i++) contiguous = contiguous || t->dim[i].in_stride == 1;
-    return contiguous ? 1.0 : machine->penalty.strided;
+/* Whether points of a dimension are neighbours in memory, on one side at least. */
+static bool is_contiguous(const weft_fft_step *fft, int d) {
+    const weft_dimension *dim = &fft->transform.dim[d];
+    return dim->in_stride == fft->parts || dim->out_stride == fft->parts;
 }
 
-static double predict_exchange(const weft_machine *machine, const weft_step *step) {
+/* Whether the last dimension has half as many complex points as real ones. */
+static bool is_halved(const weft_transform *t) {
+    return t->kind == WEFT_TRANSFORM_R2C || t->kind == WEFT_TRANSFORM_C2R;
+}
+
+/* Operations along a dimension of a line of points that are all lines of the transform. */
+static double operations(const weft_transform *t, int d) {
+    const double n = (double)t->dim[d].n;
+    double lines = 1;
+    for (int i = 0; i < t->loops; i++) lines *= (double)t->loop[i].n;
+    for (int i = 0; i < t->dims; i++) {
+        const bool halved = i == t->dims - 1 && is_halved(t);
+        if (i != d) lines *= (double)(halved ? t->dim[i].n / 2 + 1 : t->dim[i].n);
+    }
+    const bool real =
+        t->kind == WEFT_TRANSFORM_R2R || (d == t->dims - 1 && t->kind != WEFT_TRANSFORM_C2C);
+    return (real ? 2.5 : 5.0) * lines * n * log2(n);
+}
+
+/* Seconds of the arithmetic of one thread in the caches. A step may be several transforms (tiles,
+ * there and back), of which its own operations tell. */
+static double seconds_to_compute(const weft_model *m, const weft_step *step) {
+    const weft_fft_step *fft = &step->as.fft;
+    const weft_transform *t = &fft->transform;
+    const int single = t->precision == WEFT_SINGLE;
+    double seconds = 0, sum = 0;
+    for (int d = 0; d < t->dims; d++) {
+        const weft_length_class class = weft_length_class_of(t->dim[d].n);
+        const bool odd = d == t->dims - 1 && is_halved(t) && t->dim[d].n % 2 != 0;
+        const double flops = operations(t, d);
+        const weft_machine_rates *r = &m->machine->rate;
+        sum += flops;
+        const double rate =
+            is_contiguous(fft, d) ? r->flops[single][class] : r->flops_across[single][class];
+        seconds += (odd ? m->machine->penalty.odd_real : 1) * flops / rate;
+    }
+    return sum > 0 ? seconds * step->flops / sum : 0;
+}
+
+/* The rates of one way through memory, along dimensions first to last. */
+static const double *rates_of_way(const weft_model *m, const weft_fft_step *fft, int first,
+                                  int last) {
+    bool contiguous = false;
+    if (last == fft->transform.dims - 1 && is_halved(&fft->transform))
+        return m->machine->rate.halved;
+    for (int d = first; d <= last; d++) contiguous = contiguous || is_contiguous(fft, d);
+    return contiguous ? m->machine->rate.contiguous : m->machine->rate.strided;
+}
+
+/* A plane of the axes that are done together is read and written once more between them, where it
+ * lies in the caches: the larger it is, the longer that takes. The caches near a core are its own.
+ */
+static double seconds_between(const weft_model *m, const weft_step *step, int together) {
+    const weft_transform *t = &step->as.fft.transform;
+    double plane = 2.0 * (double)weft_number_bytes(t->precision);
+    for (int d = t->dims - together; d < t->dims; d++)
+        plane *= (double)(d == t->dims - 1 && is_halved(t) ? t->dim[d].n / 2 + 1 : t->dim[d].n);
+    return (double)step->bytes_moved /
+           bytes_per_second(m, m->machine->rate.strided, 2 * plane / at_least_one(m->neighbours));
+}
+
+static double predict_transform(const weft_model *m, const weft_step *step) {
+    const weft_fft_step *fft = &step->as.fft;
+    const weft_transform *t = &fft->transform;
+    if (weft_step_is_empty(fft)) return 0;
+    const int together = m->engine && m->engine->together ? m->engine->together(t) : 1;
+    const int ways = t->dims > together ? t->dims - together + 1 : 1;
+    const double bytes = (double)step->bytes_moved;
+    if (is_known_device(m)) return ways * seconds_to_move(m, bytes);
+    const double *rates =
+        is_realigned(t) ? m->machine->rate.realigned : rates_of_way(m, fft, ways - 1, t->dims - 1);
+    double seconds =
+        seconds_to_compute(m, step) / useful_threads(m) + bytes / bytes_per_second(m, rates, bytes);
+    if (together > 1 && t->dims > 1) seconds += seconds_between(m, step, together);
+    for (int d = 0; d + 1 < ways; d++)
+        seconds += bytes / bytes_per_second(m, rates_of_way(m, fft, d, d), bytes);
+    return seconds;
+}
+
+static double predict_exchange(const weft_model *m, const weft_step *step) {
     const weft_exchange_step *x = &step->as.exchange;
+    const weft_machine *machine = m->machine;
     const double sent = (double)step->bytes_sent;
     const double latency = (double)x->messages_sent * machine->rate.latency;
-    const double gathered = x->method->gathers ? machine->penalty.datatypes : 0;
     switch (x->method->carrier) {
     case WEFT_CARRIED_BY_READERS: /* no wire */
-        return (double)(x->geometry.members - 1) * machine->rate.latency;
+        return (double)(x->geometry.members - 1) * machine->rate.signal;
     case WEFT_CARRIED_BY_DEVICES:
-        return machine->penalty.device_links * sent / machine->rate.memory + latency;
+        return machine->penalty.device_links * seconds_to_move(m, sent) + latency;
     case WEFT_CARRIED_BY_TRANSPORT:
         break;
     }
-    return sent / machine->rate.bandwidth + latency + gathered * sent / machine->rate.memory;
+    return sent / weft_machine_rate_at(machine->rate.bytes, machine->rate.bandwidth, sent) +
+           latency +
+           (x->method->gathers ? seconds_to_move(m, machine->penalty.datatypes * sent) : 0);
 }
 
-static double predict_step(const weft_machine *machine, int threads, const weft_step *step) {
-    const double gain = threads > 1 ? machine->rate.thread_gain : 1.0;
-    const double moved = (double)step->bytes_moved / (machine->rate.memory * gain);
-    const double computed = step->flops / (machine->rate.flops * threads);
+/* Copies between the host and a device pass the link once, where the record tells of it. */
+static double predict_copy(const weft_model *m, const weft_step *step) {
+    const double bytes = (double)step->bytes_moved;
+    const weft_machine_device *d = &m->machine->device;
+    const bool known = is_known_device(m) && d->to_device > 0 && d->from_device > 0;
+    switch (step->as.copy.transfer) {
+    case WEFT_HOST_TO_DEVICE:
+        return known ? bytes / 2 / d->to_device + d->launch : seconds_to_move(m, bytes);
+    case WEFT_DEVICE_TO_HOST:
+        return known ? bytes / 2 / d->from_device + d->launch : seconds_to_move(m, bytes);
+    default:
+        return seconds_to_move(m, bytes);
+    }
+}
+
+static double predict_step(const weft_model *m, const weft_step *step) {
     switch (step->kind) {
     case WEFT_STEP_FFT:
-        return (moved > computed ? moved : computed) *
-               realigning_penalty(&step->as.fft.transform, machine) *
-               strided_penalty(&step->as.fft.transform, machine);
+        return predict_transform(m, step);
     case WEFT_STEP_COPY:
-        return moved;
+        return predict_copy(m, step);
     case WEFT_STEP_POINTWISE:
-        return moved > computed ? moved : computed;
+        return seconds_to_move(m, (double)step->bytes_moved);
     case WEFT_STEP_EXCHANGE:
-        return moved + predict_exchange(machine, step);
+        return seconds_to_move(m, (double)step->bytes_moved) + predict_exchange(m, step);
     }
     return 0;
 }
 
-double weft_model_predict(const weft_machine *machine, int threads, weft_schedule *schedule) {
+double weft_model_predict(const weft_model *model, weft_schedule *schedule) {
     double total = 0;
     for (int i = 0; i < schedule->steps; i++) {
         weft_step *step = &schedule->step[i];
-        step->predicted = predict_step(machine, threads, step);
+        step->predicted = predict_step(model, step);
         total += step->predicted;
     }
     return total;
@@ -75,19 +220,21 @@ static double local_bytes(const weft_distribution *distribution, bool real,
            (real ? 1 : 2);
 }
 
-static double estimate_segment(const weft_machine *machine, int threads, const weft_segment *s,
-                               bool real, bool stays_real, weft_precision precision) {
-    const double gain = threads > 1 ? machine->rate.thread_gain : 1.0;
+static double estimate_segment(const weft_model *m, const weft_segment *s, bool real,
+                               bool stays_real, weft_precision precision) {
+    const int single = precision == WEFT_SINGLE;
     const double in = local_bytes(&s->side[WEFT_FORWARD][WEFT_INPUT], real, precision);
     const double out = local_bytes(&s->side[WEFT_FORWARD][WEFT_OUTPUT], stays_real, precision);
     const double points = (real ? in : in / 2) / (double)weft_number_bytes(precision);
-    double flops = 0;
+    double computed = 0;
     if (s->transforms == 0) return 0;
-    for (int i = 0; i < s->transforms; i++)
-        flops += 5 * points * log2((double)s->side[WEFT_FORWARD][WEFT_INPUT].n[s->axis[i]]);
-    const double computed = (real ? flops / 2 : flops) / (machine->rate.flops * threads);
-    const double moved = (in + out) / (machine->rate.memory * gain);
-    return moved > computed ? moved : computed;
+    for (int i = 0; i < s->transforms; i++) {
+        const int64_t n = s->side[WEFT_FORWARD][WEFT_INPUT].n[s->axis[i]];
+        computed +=
+            5 * points * log2((double)n) / m->machine->rate.flops[single][weft_length_class_of(n)];
+    }
+    return (real ? computed / 2 : computed) / useful_threads(m) +
+           (in + out) / bytes_per_second(m, m->machine->rate.contiguous, in + out);
 }
 
 /* Partners of rank 0 that have something after a redistribution: the ranks of the grid dimension,
@@ -100,17 +247,19 @@ static double estimate_redistribution(const weft_machine *machine, const weft_ch
     const double share = (double)(members - 1) / (double)members;
     for (int a = 0; a < chain->axes && dimension >= 0; a++)
         if (after->split_by[a] == dimension && after->n[a] < members) members = after->n[a];
-    return share * bytes / machine->rate.bandwidth + (double)(members - 1) * machine->rate.latency;
+    return share * bytes /
+               weft_machine_rate_at(machine->rate.bytes, machine->rate.bandwidth, share * bytes) +
+           (double)(members - 1) * machine->rate.latency;
 }
 
 double weft_model_estimate(const weft_machine *machine, int threads, const weft_chain *chain,
                            weft_precision precision) {
+    const weft_model model = {.machine = machine, .threads = threads};
     double seconds = 0;
     for (int s = 0; s < chain->segments; s++) {
         const weft_segment *segment = &chain->segment[s];
         const bool real = weft_chain_is_real(chain, s + 1);
-        seconds += estimate_segment(machine, threads, segment, weft_chain_is_real(chain, s), real,
-                                    precision);
+        seconds += estimate_segment(&model, segment, weft_chain_is_real(chain, s), real, precision);
         if (s + 1 < chain->segments)
             seconds += estimate_redistribution(
                 machine, chain, s,

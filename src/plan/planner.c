@@ -4,7 +4,6 @@
 #include "plan/agreement.h"
 #include "plan/grids.h"
 #include "plan/methods.h"
-#include "plan/model.h"
 #include "support/axis.h"
 #include "support/error.h"
 
@@ -81,6 +80,26 @@ weft_status weft_planner_schedule(const weft_planner *planner, const weft_candid
     return weft_schedule_build(&request, schedule);
 }
 
+/* Ranks of this rank's node; of ranks whose nodes are not known as many as it has cores for. They
+ * matter only where the record was measured on such nodes, and knows the cores. */
+static int neighbours(const weft_planner *planner, int threads) {
+    const int cores = weft_planner_machine(planner)->rate.cores;
+    if (cores == 0) return 1;
+    const int most = threads > 1 ? cores / threads : cores;
+    int count = 0;
+    for (int r = 0; r < planner->ranks && planner->node; r++)
+        count += planner->node[r] == planner->node[planner->rank];
+    return planner->node ? count : most < planner->ranks ? most : planner->ranks;
+}
+
+weft_model weft_planner_model(const weft_planner *planner, const weft_candidate *candidate) {
+    return (weft_model){.machine = weft_planner_machine(planner),
+                        .engine = candidate->engine,
+                        .device = candidate->device,
+                        .threads = candidate->threads,
+                        .neighbours = neighbours(planner, candidate->threads)};
+}
+
 bool weft_planner_wants(const weft_planner *planner, weft_direction direction, bool in_place) {
     const weft_options *o = &planner->call->options;
     if (!weft_call_plans(planner->call, direction)) return false;
@@ -142,7 +161,8 @@ static weft_status predict(workbench *w, const weft_candidate *candidate, double
     WEFT_TRY(weft_planner_held(p, candidate, &w->chain, 0, &held));
     WEFT_TRY(weft_planner_schedule(p, candidate, &w->chain, 0, WEFT_FORWARD, in_place, held,
                                    &w->schedule));
-    *seconds = weft_model_predict(weft_planner_machine(p), candidate->threads, &w->schedule);
+    const weft_model model = weft_planner_model(p, candidate);
+    *seconds = weft_model_predict(&model, &w->schedule);
     return WEFT_SUCCESS;
 }
 

@@ -6,8 +6,8 @@
 #ifndef WEFT_PLAN_PLANNER_H
 #define WEFT_PLAN_PLANNER_H
 
+#include "plan/model.h"
 #include "plan/problem.h"
-#include "plan/schedule.h"
 
 /* One complete way to run a call. */
 typedef struct weft_candidate {
@@ -66,6 +66,9 @@ static inline const weft_machine *weft_planner_machine(const weft_planner *plann
  */
 weft_status weft_planner_list(weft_planner *planner);
 void weft_planner_release(weft_planner *planner);
+
+/* What the steps of a candidate are predicted for. */
+weft_model weft_planner_model(const weft_planner *planner, const weft_candidate *candidate);
 
 /* The tiles of a pass next to an exchange where the caller leaves them open. */
 int weft_planner_tiles(const weft_planner *planner);

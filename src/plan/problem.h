@@ -87,6 +87,10 @@ void weft_call_reach(const weft_call *call, weft_operator_place place, int64_t *
  * Collective. */
 weft_status weft_call_compare(weft_transport *transport, const weft_call *call);
 
+/* A number that differs where two calls differ in anything but bricks: problem, options, operators,
+ * and what they are for. */
+uint64_t weft_call_hash(const weft_call *call);
+
 /* All ranks' boxes in one space, checked to tile the global array. The caller frees *boxes.
  * Collective. */
 weft_status weft_call_gather_boxes(weft_transport *transport, const weft_call *call,

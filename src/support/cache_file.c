@@ -1,6 +1,7 @@
 /* Reads and replaces files in the user's cache folder. */
 #include "support/cache_file.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,20 +40,22 @@ bool weft_cache_path(const char *name, char path[WEFT_PATH_BYTES]) {
     return snprintf(path, WEFT_PATH_BYTES, "%s/%s", folder, name) < WEFT_PATH_BYTES;
 }
 
-void weft_cache_write(const char *path, const void *data, size_t bytes) {
+bool weft_cache_write(const char *path, const void *data, size_t bytes) {
     char temporary[WEFT_PATH_BYTES + 8];
     /* A rename replaces the whole file at once; the last writer wins. */
     snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
     int descriptor = mkstemp(temporary);
     FILE *stream = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
-    if (stream) {
-        bool written = fwrite(data, 1, bytes, stream) == bytes;
+    bool written = stream && fwrite(data, 1, bytes, stream) == bytes;
+    if (stream)
         written = fclose(stream) == 0 && written;
-        if (!written || rename(temporary, path) != 0) unlink(temporary);
-    } else if (descriptor >= 0) {
+    else if (descriptor >= 0)
         close(descriptor);
-        unlink(temporary);
-    }
+    written = written && rename(temporary, path) == 0;
+    const int reason = errno;
+    if (!written && descriptor >= 0) unlink(temporary);
+    errno = reason;
+    return written;
 }
 
 void *weft_cache_read(const char *path, size_t *bytes) {

@@ -1,5 +1,6 @@
 /*
- * Small files kept from one process to the next: FFTW's wisdom, compiled kernels. The folder is
+ * Small files kept from one process to the next: FFTW's wisdom, compiled kernels, what was
+ * measured. The folder is
  * WEFT_WISDOM_DIR, else XDG_CACHE_HOME/weft, else HOME/.cache/weft; an empty WEFT_WISDOM_DIR turns
  * the files off. All is best effort: what is not there is made again.
  */
@@ -15,8 +16,8 @@ enum { WEFT_PATH_BYTES = 4096 };
 bool weft_cache_path(const char *name, char path[WEFT_PATH_BYTES]);
 
 /* Replaces the whole file at once, since ranks of one node may write the same file at the same
- * time. */
-void weft_cache_write(const char *path, const void *data, size_t bytes);
+ * time. False where that fails, with errno. */
+bool weft_cache_write(const char *path, const void *data, size_t bytes);
 
 /* Reads a whole file into memory for the caller to free; NULL if it cannot be read. */
 void *weft_cache_read(const char *path, size_t *bytes);

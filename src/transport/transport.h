@@ -31,6 +31,7 @@ typedef struct weft_run {
 
 typedef struct weft_transport_ops {
     const char *name;
+    const char *(*library)(void); /* which is used, with its version; NULL: none */
 
     /* Splits the group into new ones, each with its own message space. Collective over the
      * transport. */

@@ -109,7 +109,14 @@ class Flags(Case):
             ["convolve"],
             ["homogenize"],
             ["filter"],
-            ["tune"],
+            ["tune", "--seconds", "0"],
+            ["tune", "more"],
+            ["wisdom"],
+            ["wisdom", "dance"],
+            ["wisdom", "export"],
+            ["wisdom", "list", "in.npy"],
+            ["wisdom", "import", "none.json"],
+            ["tune", "--grid", "2x2"],
         ]:
             with self.subTest(" ".join(arguments)):
                 self.refuse(*arguments)

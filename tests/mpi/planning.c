@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static int rank, size, failures;
 static weft_context ctx;
@@ -322,12 +323,39 @@ static void a_method_that_cannot_be_used_is_refused_by_its_entry(void) {
     CHECK(strstr(weft_last_error(ctx), "options.exchange[1]") != NULL);
 }
 
+/* A context with a record that rank 0 alone has. */
+static weft_context context_with(const char *record) {
+    char path[] = "/tmp/weft-machine-XXXXXX";
+    const int descriptor = rank == 0 ? mkstemp(path) : -1;
+    weft_context made = NULL;
+    if (rank == 0) CHECK(write(descriptor, record, strlen(record)) == (ssize_t)strlen(record));
+    setenv("WEFT_MACHINE", rank == 0 ? path : "/nowhere/at/all", 1);
+    CHECK(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &made) == WEFT_SUCCESS);
+    unsetenv("WEFT_MACHINE");
+    if (rank == 0) unlink(path);
+    if (rank == 0) close(descriptor);
+    return made;
+}
+
+static void all_ranks_predict_by_the_record_of_rank_0(void) {
+    const weft_problem problem = {.rank = 3, .n = {16, 12, 20}, .kind = WEFT_C2C};
+    const weft_options options = {.exchange = {WEFT_P2P_SYNC}};
+    weft_context tuned = context_with("{\"rate\": {\"latency\": 7}}"); /* seconds */
+    weft_plan plan = NULL;
+    CHECK(weft_plan_create(tuned, &problem, &options, &plan) == WEFT_SUCCESS);
+    CHECK(explains(plan, "predicted by machine file /tmp/weft-machine-"));
+    CHECK(explains(plan, size == 2 ? "predicted 7e+03 ms" : "e+0"));
+    weft_plan_destroy(&plan);
+    weft_context_destroy(&tuned);
+}
+
 int main(int argc, char **argv) {
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    CHECK(weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) == WEFT_SUCCESS);
+    ctx = context_with(
+        "{\"search\": {\"seconds\": 0}}"); /* candidates run three times, and once more */
     measuring_leaves_out_what_does_not_fit_and_plans_the_rest();
     estimating_takes_the_next_candidate_where_the_best_does_not_fit();
     a_failure_on_one_rank_makes_all_ranks_try_the_same_candidates();
@@ -337,6 +365,7 @@ int main(int argc, char **argv) {
     the_bits_do_not_depend_on_the_method_where_weft_chooses_the_chain();
     a_method_given_for_the_second_redistribution_is_used_there();
     a_method_that_cannot_be_used_is_refused_by_its_entry();
+    all_ranks_predict_by_the_record_of_rank_0();
     weft_context_destroy(&ctx);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0 && failures > 0) printf("planning: %d ranks, %d failed checks\n", size, failures);

@@ -15,10 +15,10 @@
 #include "io/agreement.h"
 #include "support/clock.h"
 #include "support/error.h"
+#include "support/processor.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -101,20 +101,6 @@ static weft_status measure(const ceilings_group *group, json_t *run) {
     return add_part(group, run, "host_link", ceilings_host_link);
 }
 
-static void find_processor(char *name, size_t size) {
-    struct utsname machine;
-    char line[512];
-    snprintf(name, size, "%s", uname(&machine) == 0 ? machine.machine : "unknown");
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    while (file && fgets(line, sizeof line, file)) {
-        const char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || !colon) continue;
-        snprintf(name, size, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
-        break;
-    }
-    if (file) fclose(file);
-}
-
 /* Takes over `run`. */
 static json_t *with_machine(json_t *run) {
     char date[32] = "", host[256] = "", cpu[256];
@@ -122,7 +108,7 @@ static json_t *with_machine(json_t *run) {
     struct tm parts;
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &parts));
     gethostname(host, sizeof host - 1);
-    find_processor(cpu, sizeof cpu);
+    weft_processor_name(cpu, sizeof cpu);
     return json_pack("{s:s, s:s, s:s, s:s, s:[o]}", "date", date, "host", host, "cpu", cpu,
                      "bytes counted", "read + written", "runs", run);
 }

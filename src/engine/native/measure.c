@@ -1,11 +1,16 @@
-/* Tuning by measurement: each choice is switched off in turn, and stays off if that is faster. */
+/* Tuning by measurement: each choice is switched off in turn, and stays off if that is faster. What
+ * was found is kept in the cache folder, for a transform is measured only once on a machine. */
 #include "device/allocations.h"
 #include "engine/native/tuning.h"
+#include "support/cache_file.h"
 #include "support/clock.h"
+#include "support/hash.h"
 #include "support/host_memory.h"
 #include "support/node_rank.h"
+#include "support/processor.h"
 #include "support/topology.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,6 +69,50 @@ static bool runs_backwards(const weft_transform *t) {
     return backwards;
 }
 
+/* The file of what was found for a transform. Its name is a number made of all that the choice
+ * depends on. */
+static bool tuning_path(const weft_transform *t, char path[WEFT_PATH_BYTES]) {
+    const int64_t numbers[] = {t->kind,
+                               t->direction,
+                               t->precision,
+                               t->dims,
+                               t->loops,
+                               t->in_place,
+                               t->threads,
+                               t->effort,
+                               t->in_elements,
+                               t->out_elements,
+                               t->round_trip,
+                               (int64_t)weft_native_cache_share(t->threads),
+                               t->load.list ? t->load.list->count : -1,
+                               t->spectral.list ? t->spectral.list->count : -1,
+                               t->store.list ? t->store.list->count : -1};
+    char processor[128], name[64];
+    weft_processor_name(processor, sizeof processor);
+    uint64_t hash = weft_hash_bytes(WEFT_HASH_OF_NOTHING, numbers, sizeof numbers);
+    hash = weft_hash_bytes(hash, t->dim, (size_t)t->dims * sizeof t->dim[0]);
+    hash = weft_hash_bytes(hash, t->loop, (size_t)t->loops * sizeof t->loop[0]);
+    hash = weft_hash_bytes(hash, processor, strlen(processor));
+    hash = weft_hash_bytes(hash, WEFT_VERSION, strlen(WEFT_VERSION));
+    snprintf(name, sizeof name, "native-%016llx.tuning", (unsigned long long)hash);
+    return weft_cache_path(name, path);
+}
+
+/* What was found before, in this process or another one. */
+static bool recall(const char *path, weft_native_tuning *tuning) {
+    size_t bytes = 0;
+    char *kept = weft_cache_read_hashed(path, &bytes);
+    const bool found = kept && bytes == 2;
+    if (found) *tuning = (weft_native_tuning){.blocks = kept[0] == 1, .past = kept[1] == 1};
+    free(kept);
+    return found;
+}
+
+static void keep(const char *path, const weft_native_tuning *tuning) {
+    const char kept[2] = {tuning->blocks, tuning->past};
+    weft_cache_write_hashed(path, kept, sizeof kept);
+}
+
 weft_native_tuning weft_native_choose_tuning(const weft_transform *transform) {
     const double most_seconds = 1.0;
     const weft_native_tuning all = {true, true};
@@ -79,17 +128,21 @@ weft_native_tuning weft_native_choose_tuning(const weft_transform *transform) {
         in_bytes + out_bytes <= weft_native_cache_share(threads) * (size_t)threads ||
         in_bytes + out_bytes > weft_host_memory())
         return all;
+    char path[WEFT_PATH_BYTES];
+    weft_native_tuning tuning = all;
+    const bool keeps = tuning_path(transform, path);
+    if (keeps && recall(path, &tuning)) return tuning;
     weft_transform alone = *transform;
     alone.scratch = NULL; /* plans that are only tried leave it as it is */
     trial t = {.transform = &alone, .deadline = weft_clock() + most_seconds};
     t.in = weft_storage_allocate(in_bytes);
     t.out = transform->in_place ? t.in : weft_storage_allocate(out_bytes);
-    weft_native_tuning tuning = all;
     if (t.in && t.out) {
         memset(t.in, 0x3f, in_bytes); /* numbers below 1 */
         memset(t.out, 0x3f, out_bytes);
         t.deadline = weft_clock() + most_seconds;
         tuning = find_fastest(&t);
+        if (keeps) keep(path, &tuning);
     }
     if (t.out != t.in) free(t.out);
     free(t.in);

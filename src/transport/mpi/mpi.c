@@ -99,8 +99,20 @@ static bool mpi_reads_device(weft_transport *transport, weft_device device) {
 }
 #endif
 
+/* "Open MPI v4.1.4": the first line or sentence of what the library says of itself. */
+static const char *mpi_library(void) {
+    static _Thread_local char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length;
+    if (MPI_Get_library_version(text, &length) != MPI_SUCCESS) return "mpi";
+    text[strcspn(text, ",\n")] = '\0';
+    for (char *c = text; *c; c++)
+        if (*c == '\t') *c = ' ';
+    return text;
+}
+
 static const weft_transport_ops mpi_ops = {
     .name = "mpi",
+    .library = mpi_library,
     .split = mpi_split,
     .release = mpi_release,
     .maximum = mpi_maximum,
@@ -185,6 +197,7 @@ WEFT_API weft_status weft_mpi_context_create(MPI_Comm comm, const weft_context_o
         return status;
     }
     weft_owe_elsewhere(&callers.base, made->transport);
+    weft_context_find_machine(made);
     *ctx = made;
     return WEFT_SUCCESS;
 }
