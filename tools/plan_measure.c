@@ -36,16 +36,14 @@ static void fill(void *array, size_t bytes, bool single) {
     }
 }
 
+/* Page-locked, where the plan computes on a device. */
 static weft_status allocate(trial *t, weft_precision precision) {
     size_t in = 0, out = 0;
     WEFT_TRY(weft_plan_bytes(t->plan, WEFT_INPUT, &in));
     WEFT_TRY(weft_plan_bytes(t->plan, WEFT_OUTPUT, &out));
     WEFT_TRY(memory_check(t->world, (double)in + (double)out, memory_available("", true)));
-    if (posix_memalign(&t->in, 64, in + 64) != 0) t->in = NULL;
-    if (posix_memalign(&t->out, 64, out + 64) != 0) t->out = NULL;
-    const weft_status status =
-        t->in && t->out ? WEFT_SUCCESS
-                        : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "plan: no memory for the arrays");
+    weft_status status = weft_host_buffer_create(t->plan, in + 1, &t->in);
+    if (status == WEFT_SUCCESS) status = weft_host_buffer_create(t->plan, out + 1, &t->out);
     WEFT_TRY(weft_array_agree(t->world->comm, status));
     fill(t->in, in, precision == WEFT_SINGLE);
     memset(t->out, 0, out);
@@ -139,8 +137,8 @@ weft_status plan_measure(const command_world *world, weft_plan plan, weft_precis
     if (status == WEFT_SUCCESS) status = allocate(&t, precision);
     if (status == WEFT_SUCCESS) status = run_for(&t, seconds);
     if (status == WEFT_SUCCESS && world->rank == 0) *measured = describe(&t, predicted);
-    free(t.in);
-    free(t.out);
+    weft_host_buffer_destroy(plan, &t.in);
+    weft_host_buffer_destroy(plan, &t.out);
     return status;
 }
 

@@ -23,12 +23,13 @@ typedef real exchanged;
 
 /* Where number p of a line lies. Each group of a cluster has a share of the numbers, those that it
  * gives: OWN_PLACE is where. */
+#if CLUSTER > 1
 #define SHARE (POINTS / CLUSTER)
 #define OWN_PLACE(line, p, pad) ((line)[PADDED((p) % SHARE, pad)])
-#if CLUSTER > 1
 #define PLACE(line, p, pad)                                                                        \
     (*CLUSTER_LOCAL(exchanged, &OWN_PLACE(line, p, pad), (p) / SHARE))
 #else
+#define OWN_PLACE(line, p, pad) ((line)[PADDED(p, pad)])
 #define PLACE OWN_PLACE
 #endif
 

@@ -309,13 +309,14 @@ bool weft_jit_shape_fits(const weft_jit_shape *shape, const weft_jit_task *task,
            (unsigned)threads <= limits->threads && shape->local_bytes <= limits->local_bytes;
 }
 
-/* Whether a cluster of so many groups can share the threads and the butterflies of all stages, so
- * that each group gives the numbers of its own share in all of them but the last one. */
+/* Whether a cluster of so many groups can share the threads, none of which is idle in any stage,
+ * and each group gives the numbers of its own share in all stages but the last one. */
 static bool divides(const weft_jit_shape *shape, int cluster) {
     const int last = shape->stages - 1, share = shape->points / cluster;
-    bool all = shape->radices.threads % cluster == 0;
+    const int threads = shape->radices.threads;
+    bool all = threads % cluster == 0;
     for (int s = 0; s <= last; s++)
-        all = all && shape->points / weft_jit_radix(shape, s) % cluster == 0 &&
+        all = all && shape->points / weft_jit_radix(shape, s) % threads == 0 &&
               (s == last || share % weft_jit_span(shape, s + 1) == 0);
     return all;
 }
