@@ -6,7 +6,6 @@
 #include "multilevel/multilevel.h"
 
 #include "convolutions.h"
-#include "random_numbers.h"
 
 #include <math.h>
 
@@ -22,36 +21,6 @@ static weft_convolution_problem poisson(double tolerance) {
         .method = WEFT_MULTILEVEL,
         .tolerance = tolerance,
         .kernel = {.kind = WEFT_KERNEL_POISSON, .zero = zero, .discretization = WEFT_STAGGERED}};
-}
-
-static weft_convolution made_of(weft_convolution_problem p, int threads) {
-    const weft_options options = {.threads = threads};
-    weft_convolution made = NULL;
-    if (weft_convolution_create(ctx, &p, &options, &made) != WEFT_SUCCESS)
-        fail_msg("%s", weft_last_error(ctx));
-    return made;
-}
-
-static double *noise(void) {
-    double *x = malloc(POINTS * sizeof *x);
-    for (int64_t i = 0; i < POINTS; i++) x[i] = random_number();
-    return x;
-}
-
-static double *convolved(weft_convolution plan, const double *in) {
-    double *out = malloc(POINTS * sizeof *out);
-    if (weft_convolution_execute(plan, in, out) != WEFT_SUCCESS)
-        fail_msg("%s", weft_last_error(ctx));
-    return out;
-}
-
-static double relative(const double *found, const double *right) {
-    double off = 0, all = 0;
-    for (int64_t i = 0; i < POINTS; i++) {
-        off += (found[i] - right[i]) * (found[i] - right[i]);
-        all += right[i] * right[i];
-    }
-    return sqrt(off / all);
 }
 
 static void what_cannot_be_split_is_refused(void **state) {
@@ -93,14 +62,14 @@ static void plans_tell_of_levels(void **state) {
     weft_convolution plan = made_of(poisson(1e-3), 2);
     weft_memory memory;
     weft_timings timings;
-    double *in = noise(), *out;
+    double *in = noise(POINTS), *out;
     assert_true(explanation_has(plan, WEFT_TEXT, "multilevel: "));
     assert_true(explanation_has(plan, WEFT_TEXT, "lattice of 16 x 16 x 16"));
     assert_true(explanation_has(plan, WEFT_JSON, "\"exact_bytes_sent\": 0"));
     assert_int_equal(weft_plan_memory(plan, &memory), WEFT_SUCCESS);
     assert_true(memory.workspace > 3 * POINTS * sizeof(double) &&
                 memory.workspace < 20 * POINTS * sizeof(double));
-    out = convolved(plan, in);
+    out = convolved(plan, in, POINTS);
     assert_int_equal(weft_plan_timings(plan, &timings), WEFT_SUCCESS);
     assert_true(timings.total > 0 && timings.fft > 0 && timings.fft < timings.total);
     assert_true(timings.bytes_sent == 0 && timings.messages_sent == 0);
@@ -125,7 +94,8 @@ static void odd_grids_are_convolved_exactly(void **state) {
     weft_convolution plan = made_of(p, 1);
     p.method = WEFT_WHOLE;
     weft_convolution whole = made_of(p, 1);
-    double *in = noise(), *first = calloc(POINTS, sizeof *in), *second = calloc(POINTS, sizeof *in);
+    double *in = noise(POINTS), *first = calloc(POINTS, sizeof *in),
+           *second = calloc(POINTS, sizeof *in);
     assert_true(explanation_has(plan, WEFT_TEXT, "2 does not divide"));
     assert_int_equal(weft_convolution_execute(plan, in, first), WEFT_SUCCESS);
     assert_int_equal(weft_convolution_execute(whole, in, second), WEFT_SUCCESS);
@@ -140,7 +110,8 @@ static void odd_grids_are_convolved_exactly(void **state) {
 static void threads_and_places_give_the_same_bits(void **state) {
     (void)state;
     weft_convolution one = made_of(poisson(1e-3), 1), three = made_of(poisson(1e-3), 3);
-    double *in = noise(), *first = convolved(one, in), *second = convolved(three, in);
+    double *in = noise(POINTS), *first = convolved(one, in, POINTS),
+           *second = convolved(three, in, POINTS);
     assert_memory_equal(first, second, POINTS * sizeof *first);
     assert_int_equal(weft_convolution_execute(three, in, in), WEFT_SUCCESS);
     assert_memory_equal(first, in, POINTS * sizeof *first);
@@ -170,8 +141,8 @@ static void errors_are_below_the_tolerance(void **state) {
         p.subdomain = i % 2 ? 8 : 0;
         for (int64_t k = 0; k < POINTS; k++) in[k] = field_at(i % 3, k);
         weft_convolution plan = made_of(p, 1);
-        double *right = convolved(whole, in), *found = convolved(plan, in);
-        const double error = relative(found, right);
+        double *right = convolved(whole, in, POINTS), *found = convolved(plan, in, POINTS);
+        const double error = relative(found, right, POINTS);
         assert_true(error <= p.tolerance && error > 0);
         weft_convolution_destroy(&plan);
         free(found);
@@ -185,17 +156,17 @@ static void errors_are_below_the_tolerance(void **state) {
 static void results_are_linear_and_move_with_the_field(void **state) {
     (void)state;
     weft_convolution plan = made_of(poisson(1e-2), 1);
-    double *a = noise(), *b = noise(), *sum = malloc(POINTS * sizeof *sum);
+    double *a = noise(POINTS), *b = noise(POINTS), *sum = malloc(POINTS * sizeof *sum);
     double *expected = malloc(POINTS * sizeof *expected);
-    double *of_a = convolved(plan, a), *of_b = convolved(plan, b);
+    double *of_a = convolved(plan, a, POINTS), *of_b = convolved(plan, b, POINTS);
     for (int64_t i = 0; i < POINTS; i++) {
         const int64_t x = (i / N / N + 8) % N, y = (i / N % N + 8) % N, z = (i + 8) % N;
         const int64_t moved = (x * N + y) * N + z;
         sum[i] = 2 * a[i] - 3 * b[moved];
         expected[i] = 2 * of_a[i] - 3 * of_b[moved];
     }
-    double *found = convolved(plan, sum);
-    assert_true(relative(found, expected) < 1e-12);
+    double *found = convolved(plan, sum, POINTS);
+    assert_true(relative(found, expected, POINTS) < 1e-12);
     weft_convolution_destroy(&plan);
     free(a);
     free(b);

@@ -42,7 +42,7 @@ static size_t numbers_of(const weft_convolution_problem *p, const int64_t *n) {
     return count;
 }
 
-static weft_convolution made_of(weft_convolution_problem p, int64_t method, int threads) {
+static weft_convolution made_by(weft_convolution_problem p, int64_t method, int threads) {
     const weft_options options = {.threads = threads};
     weft_convolution made = NULL;
     p.method = method;
@@ -97,7 +97,7 @@ static void tiles_give_what_the_whole_gives_with_the_same_bits_on_any_number_of_
         size_t bytes = 0, whole_bytes = 0;
         for (int threads = 0; threads < 4; threads++) { /* 0: the whole */
             weft_convolution made =
-                made_of(p, threads ? WEFT_OVERLAP_SAVE : WEFT_WHOLE, threads ? threads : 1);
+                made_by(p, threads ? WEFT_OVERLAP_SAVE : WEFT_WHOLE, threads ? threads : 1);
             assert_int_equal(is_by_tiles(made), threads > 0);
             ok(weft_convolution_set_kernel(made, kernel));
             out[threads] = result_of(made, in, threads ? &bytes : &whole_bytes);
@@ -140,12 +140,12 @@ static void tiles_are_chosen_for_small_kernels_on_large_fields(void **state) {
             p.boundary[a] = WEFT_LINEAR;
         }
         for (int threads = 1; threads < 3; threads++) {
-            weft_convolution made = made_of(p, WEFT_METHOD_AUTO, threads);
+            weft_convolution made = made_by(p, WEFT_METHOD_AUTO, threads);
             if (is_by_tiles(made) != cases[i].tiles) fail_msg("case %d", (int)i);
             weft_convolution_destroy(&made);
         }
         p.boundary[0] = WEFT_FREE_SPACE;
-        weft_convolution made = made_of(p, WEFT_METHOD_AUTO, 1);
+        weft_convolution made = made_by(p, WEFT_METHOD_AUTO, 1);
         assert_false(is_by_tiles(made));
         weft_convolution_destroy(&made);
     }
@@ -161,8 +161,8 @@ static void plans_tell_of_the_whole_and_explain_a_tile(void **state) {
                                         .batch = 3,
                                         .boundary = {WEFT_LINEAR, WEFT_LINEAR},
                                         .kernel = {.n = {11, 7}}};
-    weft_convolution one = made_of(p, WEFT_OVERLAP_SAVE, 1),
-                     three = made_of(p, WEFT_OVERLAP_SAVE, 3);
+    weft_convolution one = made_by(p, WEFT_OVERLAP_SAVE, 1),
+                     three = made_by(p, WEFT_OVERLAP_SAVE, 3);
     weft_box box;
     size_t bytes;
     weft_memory of_one, of_three;

@@ -4,7 +4,6 @@
  * frequencies included.
  */
 #include "convolutions.h"
-#include "random_numbers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,36 +21,6 @@ static weft_convolution_problem poisson(void) {
         .method = WEFT_SAMPLES,
         .subdomain = 8,
         .kernel = {.kind = WEFT_KERNEL_POISSON, .zero = zero, .discretization = WEFT_STAGGERED}};
-}
-
-static weft_convolution made_of(weft_convolution_problem p, int threads) {
-    const weft_options options = {.threads = threads};
-    weft_convolution made = NULL;
-    if (weft_convolution_create(ctx, &p, &options, &made) != WEFT_SUCCESS)
-        fail_msg("%s", weft_last_error(ctx));
-    return made;
-}
-
-static double *noise(int64_t count) {
-    double *x = malloc((size_t)count * sizeof *x);
-    for (int64_t i = 0; i < count; i++) x[i] = random_number();
-    return x;
-}
-
-static double *convolved(weft_convolution plan, const double *in, int64_t count) {
-    double *out = malloc((size_t)count * sizeof *out);
-    if (weft_convolution_execute(plan, in, out) != WEFT_SUCCESS)
-        fail_msg("%s", weft_last_error(ctx));
-    return out;
-}
-
-static double relative(const double *found, const double *right, int64_t count) {
-    double off = 0, all = 0;
-    for (int64_t i = 0; i < count; i++) {
-        off += (found[i] - right[i]) * (found[i] - right[i]);
-        all += right[i] * right[i];
-    }
-    return sqrt(off / all);
 }
 
 static void what_cannot_be_sampled_is_refused(void **state) {

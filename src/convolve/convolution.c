@@ -151,6 +151,18 @@ static weft_status finish(weft_plan plan, weft_convolved *c) {
     return set_spectrum(plan, c, array);
 }
 
+weft_region weft_convolved_region(weft_plan plan, weft_space space, int rank, int axes) {
+    enum { AXES = 3 };
+    weft_region region = {.axes = AXES, .n = {1, 1, 1}};
+    weft_box box;
+    weft_composition_end_box(plan, space, rank, &box);
+    for (int a = 0; a < axes; a++) {
+        region.lo[AXES - axes + a] = box.lo[a];
+        region.n[AXES - axes + a] = box.n[a];
+    }
+    return region;
+}
+
 /* A number that differs (very probably) where two ranks' plans have other boxes. */
 static int boxes_of(weft_plan plan) {
     uint64_t sum = WEFT_HASH_OF_NOTHING;

@@ -106,6 +106,10 @@ static inline bool weft_convolved_makes_fields(const weft_convolved *c) {
     return c->problem.kernel.kind >= WEFT_KERNEL_GRADIENT;
 }
 
+/* The box of a rank, with three axes, of which the first are of one point where the problem has
+ * fewer, as samples and levels see it. */
+weft_region weft_convolved_region(weft_plan plan, weft_space space, int rank, int axes);
+
 /* Convolutions by tiles (overlap_save.c). Decides by problem.method whether c is one: then *made is
  * what there is to know of it, which the caller frees, c becomes the cyclic convolution of a tile,
  * and *options those of its plan. Not collective. */

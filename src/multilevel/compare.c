@@ -101,7 +101,7 @@ weft_status weft_methods_compare(weft_context ctx, weft_plan outline, weft_convo
                                  weft_convolution_method *method) {
     const weft_machine *machine = &ctx->source.machine;
     const int ranks = ctx->transport->size;
-    const weft_region box = weft_multilevel_box(outline, WEFT_INPUT, 0, c->problem.rank);
+    const weft_region box = weft_convolved_region(outline, WEFT_INPUT, 0, c->problem.rank);
     candidate all[METHODS] = {[EXACT] = {.method = WEFT_WHOLE},
                               [SAMPLES] = {.method = WEFT_SAMPLES},
                               [LEVELS] = {.method = WEFT_MULTILEVEL}};

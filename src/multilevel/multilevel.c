@@ -49,17 +49,6 @@ weft_status weft_multilevel_choose(weft_context ctx, weft_convolved *c, const we
 
 /* ---- making ---- */
 
-weft_region weft_multilevel_box(weft_plan plan, weft_space space, int rank, int axes) {
-    weft_region region = {.axes = WEFT_LATTICE_AXES, .n = {1, 1, 1}};
-    weft_box box;
-    weft_composition_end_box(plan, space, rank, &box);
-    for (int a = 0; a < axes; a++) {
-        region.lo[WEFT_LATTICE_AXES - axes + a] = box.lo[a];
-        region.n[WEFT_LATTICE_AXES - axes + a] = box.n[a];
-    }
-    return region;
-}
-
 static double *reserve(weft_multilevel *m, weft_status *status, int64_t points) {
     const size_t bytes = (size_t)(points * m->parts * m->fields) * sizeof(double);
     double *memory = *status == WEFT_SUCCESS ? calloc(bytes + sizeof(double), 1) : NULL;
@@ -76,8 +65,8 @@ static weft_lattice_boxes *find_boxes(const weft_multilevel *m, weft_plan plan, 
     const int ranks = m->transport->size, axes = m->convolved->problem.rank;
     weft_lattice_boxes *boxes = calloc((size_t)ranks, sizeof *boxes);
     for (int r = 0; boxes && r < ranks; r++) {
-        const weft_region source = weft_multilevel_box(plan, WEFT_INPUT, r, axes);
-        const weft_region target = weft_multilevel_box(plan, WEFT_RESULT, r, axes);
+        const weft_region source = weft_convolved_region(plan, WEFT_INPUT, r, axes);
+        const weft_region target = weft_convolved_region(plan, WEFT_RESULT, r, axes);
         boxes[r] = weft_lattice_find(&m->splitting, level, &source, &target);
     }
     return boxes;
@@ -150,10 +139,10 @@ weft_status weft_multilevel_create(weft_plan plan, weft_context ctx, const weft_
     status = ctx->transport->ops->split(ctx->transport, 0, ctx->transport->rank, &m->transport);
     WEFT_TRY(weft_agree(ctx->transport, status));
     weft_owe_elsewhere(ctx->transport, m->transport);
-    m->source = weft_multilevel_box(plan, WEFT_INPUT, m->transport->rank, c->problem.rank);
-    m->target = weft_multilevel_box(plan, WEFT_RESULT, m->transport->rank, c->problem.rank);
+    m->source = weft_convolved_region(plan, WEFT_INPUT, m->transport->rank, c->problem.rank);
+    m->target = weft_convolved_region(plan, WEFT_RESULT, m->transport->rank, c->problem.rank);
     /* All ranks choose alike: with the box of the first one, which is no smaller than others. */
-    const weft_region first = weft_multilevel_box(plan, WEFT_INPUT, 0, c->problem.rank);
+    const weft_region first = weft_convolved_region(plan, WEFT_INPUT, 0, c->problem.rank);
     status = weft_multilevel_split(&plan->context->source.machine, c, &first, m->transport->size,
                                    &m->splitting);
     WEFT_TRY(weft_agree(m->transport, status));

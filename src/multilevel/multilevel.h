@@ -123,9 +123,6 @@ bool weft_methods_compete(weft_context ctx, const weft_convolved *c, const weft_
 weft_status weft_methods_compare(weft_context ctx, weft_plan outline, weft_convolved *c,
                                  weft_convolution_method *method);
 
-/* The box of a rank, with three axes. */
-weft_region weft_multilevel_box(weft_plan plan, weft_space space, int rank, int axes);
-
 /* Chooses the number of levels, that of the least estimated time, for ranks whose first one has
  * this box (levels.c). */
 weft_status weft_multilevel_split(const weft_machine *machine, const weft_convolved *c,

@@ -96,18 +96,6 @@ static weft_status choose_sampling(weft_sampled *s) {
     return weft_sampling_choose(s->convolved, &around, given, &s->sampling);
 }
 
-/* The box of a rank, with three axes. */
-static weft_region box_of(weft_plan plan, weft_space space, int rank, int axes) {
-    weft_region region = {.axes = WEFT_TREE_AXES, .n = {1, 1, 1}};
-    weft_box box;
-    weft_composition_end_box(plan, space, rank, &box);
-    for (int a = 0; a < axes; a++) {
-        region.lo[WEFT_TREE_AXES - axes + a] = box.lo[a];
-        region.n[WEFT_TREE_AXES - axes + a] = box.n[a];
-    }
-    return region;
-}
-
 static weft_status find_boxes(weft_sampled *s, weft_plan plan) {
     const int ranks = s->transport->size;
     s->source = calloc((size_t)ranks, sizeof *s->source);
@@ -115,8 +103,8 @@ static weft_status find_boxes(weft_sampled *s, weft_plan plan) {
     if (!s->source || !s->target)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the ranks' boxes");
     for (int r = 0; r < ranks; r++) {
-        s->source[r] = box_of(plan, WEFT_INPUT, r, s->convolved->problem.rank);
-        s->target[r] = box_of(plan, WEFT_RESULT, r, s->convolved->problem.rank);
+        s->source[r] = weft_convolved_region(plan, WEFT_INPUT, r, s->convolved->problem.rank);
+        s->target[r] = weft_convolved_region(plan, WEFT_RESULT, r, s->convolved->problem.rank);
     }
     return WEFT_SUCCESS;
 }
