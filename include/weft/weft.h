@@ -948,8 +948,10 @@ typedef enum weft_convolution_method {
                       and sends samples of the result, from which the others interpolate it:
                       the fewer the farther away. For kernels that are smooth but near 0 and
                       not given as arrays, WEFT_PERIODIC along all axes, up to 3, on WEFT_HOST;
-                      WEFT_ERROR_UNSUPPORTED otherwise. A kernel's function is then called
-                      during executions */
+                      on WEFT_CUDA and WEFT_OPENCL sub-domains of arrays on the host
+                      (WEFT_LOCATION_HOST) are convolved with built-in functions of |k|^2 and
+                      kernels that make fields; WEFT_ERROR_UNSUPPORTED otherwise. A kernel's
+                      function is then called during executions */
     WEFT_MULTILEVEL /* with little communication: the kernel is split into short ones on coarser
                        and coarser lattices. Each rank convolves its own part of the field, for
                        which it needs the few points around it; of the last lattice, which is

@@ -27,6 +27,7 @@ bool weft_methods_compete(weft_context ctx, const weft_convolved *c, const weft_
     bool possible = false;
     if (c->problem.method != WEFT_METHOD_AUTO || !(c->problem.tolerance > 0)) return false;
     if (ctx->transport->size == 1) return false; /* there is nothing to save */
+    if (options->device != WEFT_HOST) return false;
     trial.problem.method = WEFT_SAMPLES;
     return weft_sampled_choose(ctx, &trial, options, &possible) == WEFT_SUCCESS && possible;
 }
