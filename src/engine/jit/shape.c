@@ -25,7 +25,7 @@ weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_l
                               .local_bytes = 100 << 10,
                               .longest = single ? 16384 : 8192,
                               .clustered = single ? 32768 : 16384,
-                              .cluster_bytes = (single ? 72 : 136) << 10,
+                              .cluster_bytes = (size_t)(single ? 72 : 136) << 10,
                               .longest_work = (size_t)1 << 30,
                               .folds = true};
     if (limits->is_cpu) tuning.longest = WEFT_JIT_LONGEST; /* kernels take long to compile */
