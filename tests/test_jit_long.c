@@ -193,5 +193,6 @@ int main(void) {
     };
     begin_engine_tests();
     if (getenv("WEFT_TEST_ONLY")) cmocka_set_test_filter(getenv("WEFT_TEST_ONLY"));
+    if (getenv("WEFT_TEST_WITHOUT")) cmocka_set_skip_filter(getenv("WEFT_TEST_WITHOUT"));
     return end_engine_tests(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -1,6 +1,7 @@
 /*
- * Which transforms the jit engine supports: those whose points and lines its kernels can count.
- * Nothing is planned and no device is needed, so the answer must come at once.
+ * Which transforms the jit engine supports: those whose points and lines its kernels can count; and
+ * how many groups share a line, on a device with clusters. Nothing is planned and no device is
+ * needed, so the answer must come at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +13,7 @@
 #include <time.h>
 
 #include "engine/engine.h"
+#include "engine/jit/shape.h"
 #include "operator/operator.h"
 #include "support/error.h"
 
@@ -79,9 +81,31 @@ static void what_kernels_cannot_count_is_refused_at_once(void **state) {
     }
 }
 
+static void groups_share_lines_that_leave_no_thread_idle(void **state) {
+    (void)state;
+    static const struct {
+        weft_precision precision;
+        int points, cluster;
+    } all[] = {{WEFT_DOUBLE, 16384, 2}, {WEFT_DOUBLE, 12288, 1}, {WEFT_DOUBLE, 20000, 1},
+               {WEFT_SINGLE, 32768, 4}, {WEFT_SINGLE, 24000, 1}, {WEFT_SINGLE, 20000, 1}};
+    const weft_kernel_limits limits = {
+        .threads = 1024, .width = 32, .units = 132, .cluster = 8, .local_bytes = 227 << 10};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const weft_jit_tuning tuning = weft_jit_tuning_of(all[i].precision, &limits);
+        const weft_jit_task task = {.precision = all[i].precision,
+                                    .length = all[i].points,
+                                    .points = all[i].points,
+                                    .lines = 100};
+        const weft_jit_shape shape = weft_jit_choose_shape(&task, &tuning, &limits);
+        assert_int_equal(shape.cluster, all[i].cluster);
+        if (shape.cluster > 1) assert_true(weft_jit_shape_fits(&shape, &task, &tuning, &limits));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_kernels_cannot_count_is_refused_at_once),
+        cmocka_unit_test(groups_share_lines_that_leave_no_thread_idle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
