@@ -71,4 +71,7 @@ int64_t array_run_box_bytes(const weft_box *box, int rank, weft_element element)
 /* The type of a transform's numbers. */
 weft_element array_run_element(weft_precision precision, bool complex);
 
+/* Sets rank, extents, kind and precision of a convolution to those of the input and the flags. */
+void array_run_describe_field(const array_run *run, weft_convolution_problem *problem);
+
 #endif

@@ -40,15 +40,8 @@ static int count_boundaries(const weft_convolution_problem *p, weft_boundary bou
 static weft_status describe_field(convolve_run *run) {
     const convolve_flags *flags = run->flags;
     const array_run *files = &run->files;
-    const weft_array_info *info = &files->record.input_info;
     weft_convolution_problem *p = &run->problem;
-    p->rank = info->rank;
-    memcpy(p->n, info->n, sizeof p->n);
-    p->kind = weft_element_complex(info->element) ? WEFT_C2C : WEFT_R2C;
-    const bool single = info->element == WEFT_ELEMENT_F4 || info->element == WEFT_ELEMENT_C8;
-    p->precision = files->shared->precision_given ? files->shared->precision
-                   : single                       ? WEFT_SINGLE
-                                                  : WEFT_DOUBLE;
+    array_run_describe_field(files, p);
     p->mode = flags->mode;
     p->method = flags->method;
     p->tolerance = flags->sampling.tolerance;

@@ -48,13 +48,7 @@ static weft_status describe(filter_array *run) {
     const weft_array_info *info = &files->record.input_info;
     const filter_axes axes = {.rank = info->rank, .picture = false};
     weft_convolution_problem *p = &run->problem;
-    p->rank = info->rank;
-    memcpy(p->n, info->n, sizeof p->n);
-    p->kind = weft_element_complex(info->element) ? WEFT_C2C : WEFT_R2C;
-    const bool single = info->element == WEFT_ELEMENT_F4 || info->element == WEFT_ELEMENT_C8;
-    p->precision = files->shared->precision_given ? files->shared->precision
-                   : single                       ? WEFT_SINGLE
-                                                  : WEFT_DOUBLE;
+    array_run_describe_field(files, p);
     if (p->rank == 1 && files->world->ranks > 1)
         return WRONG("%s: it has one axis, which is not split; run it on one process",
                      files->record.input);
