@@ -203,6 +203,7 @@ static void write_samples(const json_t *s, FILE *stream) {
     if (!s) return;
     write_list(json_object_get(s, "subdomains"), "samples: ", " x ", stream);
     write_list(json_object_get(s, "subdomain"), " sub-domains of ", " x ", stream);
+    if (strcmp(text(s, "device"), "host") != 0) fprintf(stream, " on %s", text(s, "device"));
     fprintf(stream, ", %s", text(s, "pattern"));
     if (strcmp(text(s, "pattern"), "graded") == 0)
         fprintf(stream, " by %g of the distance", number(s, "opening"));

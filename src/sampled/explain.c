@@ -38,9 +38,10 @@ json_t *weft_sampled_explain(weft_plan plan) {
     const int64_t batch = s->convolved->problem.batch > 0 ? s->convolved->problem.batch : 1;
     const int64_t bytes = s->messages.sent * (int64_t)number * batch;
     const bool some = s->count[0] > 0;
-    return json_pack("{s:s, s:f, s:f, s:i, s:o, s:o, s:o, s:I, s:I, s:I, s:I}", "pattern",
-                     s->sampling.fixed ? "fixed" : "graded", "opening", s->sampling.opening,
-                     "error", s->sampling.error, "interpolation", s->sampling.points, "subdomain",
+    return json_pack("{s:s, s:s, s:f, s:f, s:i, s:o, s:o, s:o, s:I, s:I, s:I, s:I}", "pattern",
+                     s->sampling.fixed ? "fixed" : "graded", "device",
+                     weft_device_name(s->sampling.device), "opening", s->sampling.opening, "error",
+                     s->sampling.error, "interpolation", s->sampling.points, "subdomain",
                      integers(s->sub.edge, first, WEFT_TREE_AXES), "subdomains",
                      integers(s->count, first, WEFT_TREE_AXES), "levels",
                      some ? describe_levels(&s->tree, first) : json_array(), "samples_outside",

@@ -181,6 +181,7 @@ weft_status weft_sampled_create(weft_plan plan, weft_context ctx, const weft_con
     weft_owe_elsewhere(ctx->transport, s->transport);
     WEFT_TRY(weft_agree(s->transport, find_boxes(s, plan)));
     WEFT_TRY(weft_agree(s->transport, choose_sampling(s)));
+    s->sampling.device = options->device;
     WEFT_TRY(weft_agree(s->transport, make_memory(s, options)));
     return weft_agree(s->transport, weft_sample_messages_create(s));
 }

@@ -25,11 +25,12 @@
 
 /* How a result is sampled. */
 typedef struct weft_sampling {
-    bool fixed;     /* weft_tree_fixed */
-    int points;     /* of the interpolation, along each axis */
-    double opening; /* strides are at most this share of the distance */
-    int64_t edge;   /* of sub-domains; 0: a rank's box is one */
-    double error;   /* relative, as measured with a point of sources; 0: not known */
+    bool fixed;         /* weft_tree_fixed */
+    int points;         /* of the interpolation, along each axis */
+    double opening;     /* strides are at most this share of the distance */
+    int64_t edge;       /* of sub-domains; 0: a rank's box is one */
+    double error;       /* relative, as measured with a point of sources; 0: not known */
+    weft_device device; /* on which sub-domains are convolved */
 } weft_sampling;
 
 /* Samples that ranks send each other (messages.c). */

@@ -188,6 +188,17 @@ static double error_of(const weft_convolution_problem *p, const void *exact, con
     return all[1] > 1e-24 ? sqrt(all[0] / all[1]) : sqrt(all[0]);
 }
 
+/* The rest of the report is about the exact method, which is not built, on the host. */
+static void expect_told(sampled_case *c, weft_convolution sampled) {
+    char *text = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&text, &length);
+    weft_plan_explain(sampled, stream, WEFT_TEXT);
+    fclose(stream);
+    if (!strstr(text, weft_device_name(device))) fail(c, "the device is not told");
+    free(text);
+}
+
 static void compare_with_host(sampled_case *c, const void *field, const void *found, size_t bytes) {
     const double rounding = c->problem.precision == WEFT_SINGLE ? 1e-6 : 1e-12;
     weft_convolution host = NULL;
@@ -229,6 +240,7 @@ static void compare(sampled_case *c, weft_convolution sampled, weft_convolution 
         fail(c, what);
     }
     if (device != WEFT_HOST) compare_with_host(c, field, found, out_bytes);
+    expect_told(c, sampled);
     free(field);
     free(found);
     free(right);
