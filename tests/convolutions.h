@@ -62,4 +62,17 @@ static inline double relative(const double *found, const double *right, int64_t 
     return sqrt(off / all);
 }
 
+/* With the field in in[], also in place. Destroys both. */
+static inline void give_the_same_bits(weft_convolution one, weft_convolution other, double *in,
+                                      int64_t count) {
+    double *first = convolved(one, in, count), *second = convolved(other, in, count);
+    assert_memory_equal(first, second, (size_t)count * sizeof *first);
+    assert_int_equal(weft_convolution_execute(other, in, in), WEFT_SUCCESS);
+    assert_memory_equal(first, in, (size_t)count * sizeof *first);
+    weft_convolution_destroy(&one);
+    weft_convolution_destroy(&other);
+    free(first);
+    free(second);
+}
+
 #endif

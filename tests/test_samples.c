@@ -112,17 +112,9 @@ static void plans_tell_of_samples(void **state) {
 
 static void threads_give_the_same_bits(void **state) {
     (void)state;
-    weft_convolution one = made_of(poisson(), 1), three = made_of(poisson(), 3);
-    double *in = noise(POINTS), *first = convolved(one, in, POINTS),
-           *second = convolved(three, in, POINTS);
-    assert_memory_equal(first, second, POINTS * sizeof *first);
-    assert_int_equal(weft_convolution_execute(three, in, in), WEFT_SUCCESS);
-    assert_memory_equal(first, in, POINTS * sizeof *first);
-    weft_convolution_destroy(&one);
-    weft_convolution_destroy(&three);
+    double *in = noise(POINTS);
+    give_the_same_bits(made_of(poisson(), 1), made_of(poisson(), 3), in, POINTS);
     free(in);
-    free(first);
-    free(second);
 }
 
 /* Graded trees keep to their tolerance; the study's pattern, without points around the box, is an

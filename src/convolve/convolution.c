@@ -151,6 +151,18 @@ static weft_status finish(weft_plan plan, weft_convolved *c) {
     return set_spectrum(plan, c, array);
 }
 
+weft_status weft_convolved_refuse(const weft_convolved *c, double tolerance, const char *what,
+                                  double error) {
+    const bool spectral = c->problem.kernel.discretization == WEFT_SPECTRAL;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "problem.tolerance is %g, but kernel %s cannot be %s better than to %.1e; %s "
+                     "a larger tolerance or method whole",
+                     tolerance, weft_kernel_kind_name(c->problem.kernel.kind), what, error,
+                     spectral ? "choose kernel.discretization WEFT_STAGGERED, whose kernels have "
+                                "no ripples, or"
+                              : "choose");
+}
+
 weft_region weft_convolved_region(weft_plan plan, weft_space space, int rank, int axes) {
     enum { AXES = 3 };
     weft_region region = {.axes = AXES, .n = {1, 1, 1}};

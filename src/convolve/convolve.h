@@ -110,6 +110,10 @@ static inline bool weft_convolved_makes_fields(const weft_convolved *c) {
  * fewer, as samples and levels see it. */
 weft_region weft_convolved_region(weft_plan plan, weft_space space, int rank, int axes);
 
+/* Fails: the kernel cannot be interpolated, say, better than to this error. */
+weft_status weft_convolved_refuse(const weft_convolved *c, double tolerance, const char *what,
+                                  double error);
+
 /* Convolutions by tiles (overlap_save.c). Decides by problem.method whether c is one: then *made is
  * what there is to know of it, which the caller frees, c becomes the cyclic convolution of a tile,
  * and *options those of its plan. Not collective. */

@@ -123,17 +123,6 @@ static weft_status fit_levels(weft_splitting *s, int from, int to, const double 
     return WEFT_SUCCESS;
 }
 
-static weft_status refuse(const weft_convolved *c, double tolerance, double error) {
-    const bool spectral = c->problem.kernel.discretization == WEFT_SPECTRAL;
-    return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                     "problem.tolerance is %g, but kernel %s cannot be split into levels better "
-                     "than to %.1e; %s a larger tolerance or method whole",
-                     tolerance, weft_kernel_kind_name(c->problem.kernel.kind), error,
-                     spectral ? "choose kernel.discretization WEFT_STAGGERED, whose kernels have "
-                                "no ripples, or"
-                              : "choose");
-}
-
 /* Tries a radius and a span, of which the first level tells most. */
 static weft_status try_span(weft_splitting *s, int span, double error, const double norm[2]) {
     double sum[2] = {0, 0};
@@ -155,7 +144,7 @@ static weft_status refuse_after(weft_splitting *s, int points, double tolerance,
     s->radius = most_radius(s);
     weft_splitting_set_span(s, points > 0 ? points - 1 : (s->radius + 1) / 2 + 1);
     WEFT_TRY(fit_levels(s, 0, 1, norm, INFINITY, sum));
-    return refuse(s->convolved, tolerance, MARGIN * s->error);
+    return weft_convolved_refuse(s->convolved, tolerance, "split into levels", MARGIN * s->error);
 }
 
 weft_status weft_splitting_create(const weft_convolved *c, int levels, int points,

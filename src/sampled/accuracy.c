@@ -151,17 +151,6 @@ static weft_status search(const trial *t, double tolerance, const weft_tree *aro
     return WEFT_SUCCESS;
 }
 
-static weft_status refuse(const weft_convolved *c, double tolerance, double error) {
-    const bool spectral = c->problem.kernel.discretization == WEFT_SPECTRAL;
-    return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                     "problem.tolerance is %g, but away from its middle kernel %s cannot be "
-                     "interpolated better than to %.1e; %s a larger tolerance or method whole",
-                     tolerance, weft_kernel_kind_name(c->problem.kernel.kind), error,
-                     spectral ? "choose kernel.discretization WEFT_STAGGERED, whose kernels have "
-                                "no ripples, or"
-                              : "choose");
-}
-
 weft_status weft_sampling_choose(const weft_convolved *c, const weft_tree *around, bool given,
                                  weft_sampling *sampling) {
     const double tolerance = c->problem.tolerance > 0 ? c->problem.tolerance : 1e-3;
@@ -173,7 +162,7 @@ weft_status weft_sampling_choose(const weft_convolved *c, const weft_tree *aroun
     if (status == WEFT_SUCCESS)
         status = given ? measure(t, sampling) : search(t, tolerance, around, sampling);
     if (status == WEFT_SUCCESS && sampling->error > tolerance)
-        status = refuse(c, tolerance, sampling->error);
+        status = weft_convolved_refuse(c, tolerance, "interpolated", sampling->error);
     end(t);
     free(t);
     return status;

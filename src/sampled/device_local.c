@@ -29,7 +29,7 @@ struct weft_device_local {
     /* On the device, fields fastest. The spectrum has [waves][edge_y][edge_z], and planes of zeros
      * that make up the last batch; the sums have [waves of the level's period][n_y][n_z]. */
     void *sources, *spectrum, *plane, *sums[WEFT_TREE_LEVELS], *values;
-    double *host; /* sources or values of a level, fields fastest */
+    double *host; /* sources or values of a level, fields fastest, where there are several */
     size_t bytes;
 };
 
@@ -270,9 +270,9 @@ static weft_status transform_sources(weft_device_local *l, const double *sources
     const int64_t of_x = t->edge[Y] * t->edge[Z],
                   numbers = t->edge[X] * of_x * l->fields * parts(l);
     const int64_t rest = (l->planes - l->waves % l->planes) % l->planes * of_x * l->fields;
-    interleave(sources, t->edge[X] * of_x, l->fields, parts(l), false, l->host);
-    WEFT_TRY(
-        weft_buffer_upload(l->convolve, l->sources, l->host, (size_t)numbers * sizeof *l->host));
+    if (l->fields > 1) interleave(sources, t->edge[X] * of_x, l->fields, parts(l), false, l->host);
+    WEFT_TRY(weft_buffer_upload(l->convolve, l->sources, l->fields > 1 ? l->host : sources,
+                                (size_t)numbers * sizeof *sources));
     if (rest > 0) WEFT_TRY(clear(l, (double *)l->spectrum + 2 * l->waves * of_x * l->fields, rest));
     return weft_execute(l->forward_x, WEFT_FORWARD, l->sources, l->spectrum);
 }
@@ -319,9 +319,10 @@ weft_status weft_device_local_run(weft_device_local *l, const int64_t *lo, const
     for (int i = 0; i < t->levels; i++) {
         const int64_t *n = t->level[i].n, points = n[X] * n[Y] * n[Z];
         WEFT_TRY(weft_execute(l->inverse_x[i], WEFT_INVERSE, l->sums[i], l->values));
-        WEFT_TRY(weft_buffer_download(l->convolve, l->host, l->values,
-                                      (size_t)(points * l->made * parts(l)) * sizeof *l->host));
-        interleave(l->host, points, l->made, parts(l), true, values[i]);
+        double *fetched = l->made > 1 ? l->host : values[i];
+        WEFT_TRY(weft_buffer_download(l->convolve, fetched, l->values,
+                                      (size_t)(points * l->made * parts(l)) * sizeof *fetched));
+        if (l->made > 1) interleave(fetched, points, l->made, parts(l), true, values[i]);
     }
     return WEFT_SUCCESS;
 }
