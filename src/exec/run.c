@@ -21,8 +21,8 @@
 #endif
 
 enum {
-    AHEAD = 2,   /* copies from partners on a lane: one in progress and one to follow at once. A
-                    later choice of the next copy is a better one */
+    AHEAD = 2,   /* copies from a partner on a lane: one in progress and one to follow at once. A
+                    later choice of the next tile is a better one */
     SPINS = 2000 /* looks before the calling thread yields: some tens of microseconds */
 };
 
@@ -83,15 +83,42 @@ static void await_other_lanes(weft_execution *r, int t) {
                                           r->prepared[r->now[latest[lane]].recorded_by].event));
 }
 
+/* Whether the copy waits for something of this rank's, or for data that a partner has yet to write.
+ */
+static bool is_blocked(const weft_execution *r, int t) {
+    return r->now[t].stage == WEFT_TASK_WAITING && !(r->p->progress.ready[t / 64] >> t % 64 & 1);
+}
+
+/* The copies of a tile from the partners follow each other in the list: the first of them, and the
+ * task behind the last one. */
+static bool is_of_tile(const weft_execution *r, int t, int u) {
+    return u >= 0 && u < r->p->lowered.tasks.count && weft_execution_is_remote_copy(r, u) &&
+           r->task[u].step == r->task[t].step && r->task[u].tile == r->task[t].tile;
+}
+
+static int first_of_tile(const weft_execution *r, int t) {
+    while (is_of_tile(r, t, t - 1)) t--;
+    return t;
+}
+
+static int end_of_tile(const weft_execution *r, int t) {
+    int end = t + 1;
+    while (is_of_tile(r, t, end)) end++;
+    return end;
+}
+
 /* Copies that continue each other are done as one, since each costs time of its own, but only once
- * all of them may begin. Before that, a long copy would delay those that become ready meanwhile and
- * are wanted earlier. Returns the last copy that is done with this one. */
+ * all of them may begin, those of the tile from other partners too, so that ranks stay in step.
+ * Before that, a long copy would delay those that become ready meanwhile and are wanted earlier.
+ * Returns the last copy that is done with this one. */
 static int last_of_copy(const weft_execution *r, int t) {
+    const int end = end_of_tile(r, t);
     int last = t;
-    for (int u = t; u >= 0; u = r->task[u].as.copy.next) {
-        if (!(r->p->progress.ready[u / 64] >> u % 64 & 1)) return t;
+    for (int v = first_of_tile(r, t); v < end; v++)
+        for (int u = v; u >= 0; u = r->task[u].as.copy.next)
+            if (is_blocked(r, u)) return t;
+    for (int u = t; u >= 0 && r->now[u].stage == WEFT_TASK_WAITING; u = r->task[u].as.copy.next)
         last = u;
-    }
     return last;
 }
 
@@ -216,6 +243,21 @@ static bool is_next_for_partners(weft_execution *r, int t) {
     return r->served >= t && (r->messages.to_send == 0 || weft_sender_threaded(r->b->lanes.sender));
 }
 
+/* A tile is copied once all partners have written it, and from one after the other, beginning with
+ * the next rank. Ranks that do so keep in step, each reading from a partner of its own. If each
+ * began with the partner that is ready first, two would read from the same one, at half the speed
+ * of its link, while nobody reads from another: c2c 1024^3 on four H200 took 16.0 ms instead
+ * of 12.7. */
+static bool tile_may_be_copied(weft_execution *r, int t) {
+    const int end = end_of_tile(r, t);
+    for (int u = first_of_tile(r, t); u < end; u++)
+        if (is_blocked(r, u) ||
+            (r->now[u].stage == WEFT_TASK_WAITING &&
+             (r->lanes.copies[r->task[u].lane] >= AHEAD || !partners_allow(r, u))))
+            return false;
+    return true;
+}
+
 static bool may_be_issued(weft_execution *r, int t) {
     const weft_task *task = &r->task[t];
     if (task->kind == WEFT_TASK_SEND && !weft_execution_keeps_order(r, t)) return false;
@@ -229,7 +271,7 @@ static bool may_be_issued(weft_execution *r, int t) {
         return false;
     }
     return r->status != WEFT_SUCCESS || !weft_execution_is_remote_copy(r, t) ||
-           r->lanes.copies[task->lane] < AHEAD;
+           tile_may_be_copied(r, t);
 }
 
 /* The first task, on the device's lanes or on the others, that may be issued, or WEFT_NO_TASK. */
@@ -251,7 +293,10 @@ static bool issue_ready(weft_execution *r) {
         int t = next_ready(r, false);
         if (t == WEFT_NO_TASK) t = next_ready(r, true);
         if (t == WEFT_NO_TASK) return moved;
-        issue(r, t);
+        const bool tile = r->status == WEFT_SUCCESS && weft_execution_is_remote_copy(r, t);
+        const int end = tile ? end_of_tile(r, t) : t + 1;
+        for (int u = t; u < end; u++)
+            if (r->now[u].stage == WEFT_TASK_WAITING) issue(r, u);
         moved = true;
         if (weft_lane_of_device(r->task[t].lane) && !r->prepared[t].async) return true;
     }
