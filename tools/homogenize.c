@@ -144,10 +144,6 @@ static const option_flag homogenize_flags[] = {
     {.name = NULL}};
 
 static weft_status check_flags(const shared_options *shared) {
-    if (shared->plan.device != WEFT_HOST)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "--device %s: weft homogenize computes on the host; drop it",
-                         weft_device_name(shared->plan.device));
     if (shared->plan.stream == WEFT_STREAM_ON || shared->plan.stream == WEFT_STREAM_SYNC)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "--stream: weft homogenize holds its fields in memory; drop it");
@@ -172,7 +168,8 @@ static int homogenize_main(int argc, char **argv, int ranks) {
                             .job = {.comm = world.comm,
                                     .rank = world.rank,
                                     .ranks = world.ranks,
-                                    .name = parsed.positional[0]}};
+                                    .name = parsed.positional[0],
+                                    .device = shared.plan.device}};
     return world_leave(&world, homogenize_and_release(&tool));
 }
 
@@ -206,6 +203,7 @@ const subcommand homogenize_command = {
         "                  with --resume, after so many iterations or seconds (default 600)\n"
         "  picture         a slice of the labels and of von Mises' stress under the first load, "
         "FILE.png\n"
+        "--device cuda or opencl holds the fields on GPUs, one for each process.\n"
         "The report has the stiffness in Voigt's and Mandel's notation, bounds, residuals, and "
         "means\n"
         "of each phase.",

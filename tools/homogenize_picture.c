@@ -25,8 +25,9 @@ static plane choose_plane(const homogenize_job *job) {
 static double component(const homogenize_job *job, int c, int64_t at) {
     const homogenize_space *space = &job->run.space;
     const int64_t i = c * space->voxels + at;
-    return space->precision == WEFT_SINGLE ? (double)((const float *)job->run.field[1])[i]
-                                           : ((const double *)job->run.field[1])[i];
+    const void *stress = homogenize_host_field(&job->run, 1);
+    return space->precision == WEFT_SINGLE ? (double)((const float *)stress)[i]
+                                           : ((const double *)stress)[i];
 }
 
 /* Von Mises' stress sqrt(3 / 2 s:s) of the deviator s, or the magnitude of a flux. */

@@ -86,6 +86,7 @@ typedef struct homogenize_case {
     int phase_count;
     homogenize_load load;
     homogenize_reference reference;
+    bool on_device; /* fields are on a device: of the run, not of the case's file */
     homogenize_samples samples;
     homogenize_checkpoint_rule checkpoint;
     double tolerance; /* 0: 1e-6, in single precision 1e-4, with samples their tolerance */

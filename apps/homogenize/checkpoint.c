@@ -37,7 +37,7 @@ homogenize_kept homogenize_checkpoint_kept(const homogenize_job *job) {
     for (int f = 0; f < kept.parts; f++) {
         kept.box[f] = (weft_box){.lo = {f * components, box->lo[0], box->lo[1], box->lo[2]},
                                  .n = {components, box->n[0], box->n[1], box->n[2]}};
-        kept.memory[f] = job->run.field[f];
+        kept.memory[f] = homogenize_host_field(&job->run, f);
     }
     return kept;
 }

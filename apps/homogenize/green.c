@@ -2,6 +2,7 @@
  * is computed as it is needed, inverse transforms, in place. */
 #include "green.h"
 
+#include "device.h"
 #include "matrix.h"
 #include "medium.h"
 #include "support/clock.h"
@@ -210,7 +211,8 @@ weft_status homogenize_green_create(weft_context ctx, const homogenize_grid *gri
     memset(g, 0, sizeof *g);
     g->scheme = grid->scheme;
     g->components = grid->components;
-    const weft_operator matrix = {.kind = WEFT_OPERATOR_MATRIX, .matrix = apply_run, .argument = g};
+    weft_operator matrix = {.kind = WEFT_OPERATOR_MATRIX, .matrix = apply_run, .argument = g};
+    char *snippet = NULL;
     weft_problem problem = {.rank = 3,
                             .kind = WEFT_R2C,
                             .precision = grid->precision,
@@ -218,13 +220,23 @@ weft_status homogenize_green_create(weft_context ctx, const homogenize_grid *gri
                             .spectral = {&matrix, 1}};
     weft_options how = *options;
     how.convolve = 1;
-    how.location = WEFT_LOCATION_HOST;
+    how.location = options->device == WEFT_HOST ? WEFT_LOCATION_HOST : WEFT_LOCATION_DEVICE;
     how.placement = WEFT_IN_PLACE;
     for (int a = 0; a < 3; a++) {
         g->n[a] = problem.n[a] = grid->n[a];
         WEFT_TRY(fill_axis(g, a, grid->length[a]));
     }
-    return weft_plan_create(ctx, &problem, &how, &g->plan);
+    g->on_device = options->device != WEFT_HOST;
+    if (g->on_device) {
+        WEFT_TRY(homogenize_device_check(options->device));
+        WEFT_TRY(homogenize_green_write_snippet(g, grid->length, &snippet));
+        matrix = (weft_operator){.kind = WEFT_OPERATOR_MATRIX,
+                                 .snippet = snippet,
+                                 .parameters = HOMOGENIZE_GREEN_PARAMETERS};
+    }
+    const weft_status status = weft_plan_create(ctx, &problem, &how, &g->plan);
+    free(snippet);
+    return status;
 }
 
 void homogenize_green_release(homogenize_green *g) {
@@ -258,8 +270,10 @@ void homogenize_green_set(homogenize_green *g, const homogenize_reference *refer
 
 weft_status homogenize_green_apply(homogenize_green *g, void *field) {
     const double start = weft_clock();
-    const weft_status status = g->samples ? homogenize_green_apply_samples(g, field)
-                                          : weft_execute(g->plan, WEFT_CONVOLVE, field, field);
+    weft_status status = g->on_device ? homogenize_green_set_parameters(g) : WEFT_SUCCESS;
+    if (status == WEFT_SUCCESS)
+        status = g->samples ? homogenize_green_apply_samples(g, field)
+                            : weft_execute(g->plan, WEFT_CONVOLVE, field, field);
     g->seconds += weft_clock() - start;
     return status;
 }

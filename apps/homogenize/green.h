@@ -41,6 +41,7 @@ typedef struct homogenize_green {
     homogenize_displacements *displacements; /* what is done to them on the way, or NULL */
     weft_plan plan;
     bool samples, single; /* the plan is a convolution by samples; its numbers are floats */
+    bool on_device;       /* fields are on the plan's device, where a snippet is the operator */
     MPI_Comm comm;        /* of samples */
     int64_t voxels;       /* of this rank; of samples */
     double seconds;       /* in homogenize_green_apply so far */

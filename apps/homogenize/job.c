@@ -1,6 +1,7 @@
 /* From the case's file to results. */
 #include "job.h"
 
+#include "device.h"
 #include "io/agreement.h"
 #include "support/error.h"
 
@@ -71,6 +72,12 @@ weft_status homogenize_job_open(homogenize_job *job) {
     free(text);
     WEFT_TRY(status);
     WEFT_TRY(homogenize_choose_scheme(c, &job->scheme));
+    c->on_device = job->device != WEFT_HOST;
+    if (c->on_device && c->samples.used)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "%s: convolution.method: samples are computed on the host; give exact, or "
+                         "drop --device",
+                         job->name);
     if (c->samples.used &&
         (c->physics != HOMOGENIZE_ELASTICITY || job->scheme != HOMOGENIZE_STAGGERED))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
@@ -88,26 +95,37 @@ weft_status homogenize_job_open(homogenize_job *job) {
     return WEFT_SUCCESS;
 }
 
+/* Fields that are copied to host memory: strain and stress, and what a checkpoint keeps. */
+static int mirrors_of(const homogenize_case *c) {
+    const int kept = c->checkpoint.file ? homogenize_kept_fields(c) : 0;
+    return kept > 2 ? kept : 2;
+}
+
 double homogenize_job_estimate(const homogenize_job *job) {
     const homogenize_case *c = &job->c;
     const double number = c->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
     /* Four vectors of displacements take as much as two fields. */
-    const int fields = (homogenize_solver_fields(c) + (homogenize_has_displacements(c) ? 1 : 0)) *
-                       homogenize_components(c->physics);
+    const int vectors = homogenize_solver_fields(c) + (homogenize_has_displacements(c) ? 1 : 0);
+    const int fields = (c->on_device ? mirrors_of(c) : vectors) * homogenize_components(c->physics);
     return job->run.voxels / job->ranks *
            (fields * number + sizeof(uint16_t) + (double)weft_element_bytes(job->info.element));
 }
 
 /* ---- the plan, and room for fields ---- */
 
-static weft_status allocate_field(homogenize_job *job, int number, size_t bytes) {
-    void **field = &job->run.field[number];
-    job->bytes += (double)bytes;
+static weft_status allocate_on_host(const homogenize_job *job, size_t bytes, void **field) {
     if (posix_memalign(field, 64, bytes > 0 ? bytes : 64) == 0) return WEFT_SUCCESS;
     *field = NULL;
     return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                      "rank %d: no memory for a field of %zu bytes; use more processes", job->rank,
                      bytes);
+}
+
+static weft_status allocate_field(homogenize_job *job, int number, size_t bytes) {
+    void **field = &job->run.field[number];
+    job->bytes += (double)bytes;
+    if (!job->c.on_device) return allocate_on_host(job, bytes, field);
+    return weft_buffer_create(job->green.plan, bytes, field);
 }
 
 /* The vectors lie in the second field, which is needed as a field only behind them. */
@@ -135,11 +153,16 @@ static weft_status allocate_all(homogenize_job *job) {
     job->bytes = (double)memory.total;
     for (int f = 0; f < homogenize_solver_fields(&job->c) - (displacements ? 1 : 0); f++)
         WEFT_TRY(allocate_field(job, f, run->field_bytes));
+    for (int f = 0; job->c.on_device && f < mirrors_of(&job->c); f++) {
+        job->host_bytes += (double)run->field_bytes;
+        WEFT_TRY(allocate_on_host(job, run->field_bytes, &run->mirror[f]));
+    }
     return displacements ? allocate_displacements(job) : WEFT_SUCCESS;
 }
 
 static weft_status allocate(homogenize_job *job) {
     WEFT_TRY(weft_array_agree(job->comm, allocate_all(job)));
+    WEFT_TRY(homogenize_add_up(&job->run, &job->host_bytes, 1));
     return homogenize_add_up(&job->run, &job->bytes, 1);
 }
 
@@ -182,6 +205,17 @@ static double default_tolerance(const homogenize_case *c) {
     return c->samples.used ? fmax(least, c->samples.tolerance) : least;
 }
 
+/* From now on passes are done where the fields are. */
+static weft_status move_passes(homogenize_job *job) {
+    homogenize_run *run = &job->run;
+    weft_status status = homogenize_device_create(job->green.plan, &run->space, &run->space.device);
+    WEFT_TRY(weft_array_agree(job->comm, status));
+    double bytes = (double)homogenize_device_bytes(run->space.device);
+    WEFT_TRY(homogenize_add_up(run, &bytes, 1));
+    job->bytes += bytes;
+    return WEFT_SUCCESS;
+}
+
 weft_status homogenize_job_prepare(homogenize_job *job, const weft_options *options) {
     homogenize_run *run = &job->run;
     weft_box box;
@@ -195,7 +229,7 @@ weft_status homogenize_job_prepare(homogenize_job *job, const weft_options *opti
     const int halo = job->scheme == HOMOGENIZE_STAGGERED ? 1 : 0;
     WEFT_TRY(homogenize_volume_read(job->comm, job->labels, &job->c, &box, halo, &job->volume));
     weft_array_close(&job->labels);
-    job->bytes += run->voxels * sizeof *job->volume.phase;
+    *(job->c.on_device ? &job->host_bytes : &job->bytes) += run->voxels * sizeof *job->volume.phase;
     WEFT_TRY(
         weft_array_agree(job->comm, homogenize_medium_create(&job->c, job->scheme, &job->medium)));
     WEFT_TRY(sample(job, options));
@@ -204,7 +238,7 @@ weft_status homogenize_job_prepare(homogenize_job *job, const weft_options *opti
                                     .voxels = homogenize_box_voxels(&box),
                                     .precision = job->c.precision,
                                     .threads = options->threads > 1 ? options->threads : 1};
-    return WEFT_SUCCESS;
+    return job->c.on_device ? move_passes(job) : WEFT_SUCCESS;
 }
 
 /* ---- loads ---- */
@@ -247,7 +281,14 @@ bool homogenize_job_effective(const homogenize_job *job, double *matrix) {
 void homogenize_job_release(homogenize_job *job) {
     weft_array_close(&job->labels);
     for (int l = 0; l < job->results; l++) homogenize_result_release(&job->result[l]);
-    for (int f = 0; f < HOMOGENIZE_MOST_FIELDS; f++) free(job->run.field[f]);
+    homogenize_device_destroy(job->run.space.device);
+    for (int f = 0; f < HOMOGENIZE_MOST_FIELDS; f++) {
+        if (job->c.on_device)
+            weft_buffer_destroy(job->green.plan, &job->run.field[f]);
+        else
+            free(job->run.field[f]);
+        free(job->run.mirror[f]);
+    }
     homogenize_medium_release(&job->medium);
     homogenize_volume_release(&job->volume);
     homogenize_green_release(&job->green);

@@ -14,7 +14,8 @@ weft_status homogenize_share_text(MPI_Comm comm, const char *name, char **text);
 typedef struct homogenize_job {
     MPI_Comm comm;
     int rank, ranks;
-    const char *name; /* of the case's file */
+    const char *name;   /* of the case's file */
+    weft_device device; /* that computes */
     homogenize_case c;
     homogenize_scheme scheme; /* the case's, or what was chosen for it */
     weft_array *labels;       /* while it is read */
@@ -25,15 +26,16 @@ typedef struct homogenize_job {
     homogenize_volume volume;
     homogenize_run run;
     homogenize_result result[6];
-    int results;  /* loads that are solved, and the one that is being solved */
-    double bytes; /* that all ranks hold */
+    int results;       /* loads that are solved, and the one that is being solved */
+    double bytes;      /* that all ranks hold, where fields are on a device but for mirrors */
+    double host_bytes; /* of mirrors */
 } homogenize_job;
 
-/* Reads the case, opens its label volume, and chooses the discretization. comm, rank, ranks and
- * name are set by the caller, who releases the job, also after a failure. Collective. */
+/* Reads the case, opens its label volume, and chooses the discretization. comm, rank, ranks,
+ * name and device are set by the caller, who releases the job, also after a failure. Collective. */
 weft_status homogenize_job_open(homogenize_job *job);
 
-/* Bytes that each rank will need, before any is taken. Not collective. */
+/* Bytes of host memory that each rank will need, before any is taken. Not collective. */
 double homogenize_job_estimate(const homogenize_job *job);
 
 /* Makes the plan, reads the labels. Collective. */

@@ -159,6 +159,11 @@ json_t *homogenize_job_report(const homogenize_job *job) {
         "tolerance", c->tolerance, "ranks", job->ranks, "reference", reference_of(job),
         "bytes_per_voxel", job->bytes / job->run.voxels, "components", components_of(c), "phases",
         phases_of(job), "loads", loads, "bounds", bounds_of(job));
+    if (report && c->on_device) {
+        json_object_set_new(report, "device", json_string(weft_device_name(job->device)));
+        json_object_set_new(report, "host_bytes_per_voxel",
+                            json_real(job->host_bytes / job->run.voxels));
+    }
     if (report && homogenize_job_effective(job, effective)) {
         json_object_set_new(report, "effective", effective_of(c, effective));
         json_object_set_new(
@@ -244,8 +249,10 @@ void homogenize_job_print(const homogenize_job *job, const char *plan) {
     printf("\n%s, discretization %s, solver %s, %s, tolerance %g\n",
            homogenize_physics_name(c->physics), homogenize_scheme_name(job->scheme),
            homogenize_solver_name(c->solver), weft_precision_name(c->precision), c->tolerance);
-    printf("%d rank%s: %s; %.0f bytes a voxel\n", job->ranks, job->ranks > 1 ? "s" : "", plan,
+    printf("%d rank%s: %s; %.0f bytes a voxel", job->ranks, job->ranks > 1 ? "s" : "", plan,
            job->bytes / job->run.voxels);
+    if (c->on_device) printf(" there, %.0f on the host", job->host_bytes / job->run.voxels);
+    printf("\n");
     print_loads(job);
     if (!homogenize_job_effective(job, effective)) return;
     homogenize_find_bounds(c, &bounds);

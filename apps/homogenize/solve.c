@@ -1,6 +1,7 @@
 /* What all solvers share: the load, the residual, and what is told in the end. */
 #include "solve.h"
 
+#include "device.h"
 #include "io/agreement.h"
 #include "matrix.h"
 #include "support/clock.h"
@@ -22,11 +23,12 @@ static const method methods[] = {
     [HOMOGENIZE_EYRE_MILTON] = {2, 1, false, homogenize_solve_eyre_milton},
     [HOMOGENIZE_BARZILAI_BORWEIN] = {3, 2, false, homogenize_solve_barzilai_borwein},
 };
-/* Samples know no spectrum, so that the vectors are fields. */
-static const method sampled_cg = {4, 3, false, homogenize_solve_cg};
+/* Where nobody may change vectors in the spectrum, with samples and on devices, they are fields. */
+static const method cg_of_fields = {4, 3, false, homogenize_solve_cg};
 
 static const method *method_of(const homogenize_case *c) {
-    return c->solver == HOMOGENIZE_CG && c->samples.used ? &sampled_cg : &methods[c->solver];
+    return c->solver == HOMOGENIZE_CG && (c->samples.used || c->on_device) ? &cg_of_fields
+                                                                           : &methods[c->solver];
 }
 
 int homogenize_solver_fields(const homogenize_case *c) {
@@ -44,6 +46,8 @@ bool homogenize_has_displacements(const homogenize_case *c) {
 /* All ranks get the same bits, which MPI_Allreduce does not promise, so that they decide alike. */
 weft_status homogenize_add_up(const homogenize_run *run, double *values, int count) {
     int rank;
+    if (run->space.device)
+        WEFT_TRY(weft_array_agree(run->comm, homogenize_device_status(run->space.device)));
     MPI_Comm_rank(run->comm, &rank);
     int result = rank == 0
                      ? MPI_Reduce(MPI_IN_PLACE, values, count, MPI_DOUBLE, MPI_SUM, 0, run->comm)
@@ -51,6 +55,30 @@ weft_status homogenize_add_up(const homogenize_run *run, double *values, int cou
     if (result == MPI_SUCCESS) result = MPI_Bcast(values, count, MPI_DOUBLE, 0, run->comm);
     if (result == MPI_SUCCESS) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_TRANSPORT, "MPI failed while the ranks added up their sums");
+}
+
+/* ---- fields in host memory ---- */
+
+void *homogenize_host_field(const homogenize_run *run, int field) {
+    return run->space.device ? run->mirror[field] : run->field[field];
+}
+
+homogenize_space homogenize_host_space(const homogenize_run *run) {
+    homogenize_space space = run->space;
+    space.device = NULL;
+    return space;
+}
+
+weft_status homogenize_fetch(homogenize_run *run, int field) {
+    if (!run->space.device) return WEFT_SUCCESS;
+    return weft_buffer_download(run->green->plan, run->mirror[field], run->field[field],
+                                run->field_bytes);
+}
+
+weft_status homogenize_send(homogenize_run *run, int field) {
+    if (!run->space.device) return WEFT_SUCCESS;
+    return weft_buffer_upload(run->green->plan, run->field[field], run->mirror[field],
+                              run->field_bytes);
 }
 
 /* ---- residuals ---- */
@@ -126,15 +154,19 @@ static void begin(homogenize_run *run, const homogenize_load *load) {
 weft_status homogenize_evaluate(homogenize_run *run, homogenize_result *result, void *stress,
                                 double *size) {
     const int n = run->green->components, phases = run->space.medium->phases;
-    const homogenize_space *space = &run->space;
+    const homogenize_space space = homogenize_host_space(run);
+    const void *strain = homogenize_host_field(run, 0);
     double sums[14];
     homogenize_sums mine;
+    WEFT_TRY(weft_array_agree(run->comm, homogenize_fetch(run, 0)));
+    if (run->space.device) stress = run->mirror[1];
     memset(result->phase_sums, 0, (size_t)phases * 12 * sizeof *result->phase_sums);
-    homogenize_phase_sums(space, run->field[0], result->phase_sums);
+    WEFT_TRY(
+        weft_array_agree(run->comm, homogenize_phase_sums(&space, strain, result->phase_sums)));
     WEFT_TRY(homogenize_add_up(run, result->phase_sums, phases * 2 * n));
-    WEFT_TRY(homogenize_fill_histograms(space, run->comm, 0, run->field[0], result->histograms));
-    homogenize_stress(space, run->field[0], stress, false, &mine);
-    WEFT_TRY(homogenize_fill_histograms(space, run->comm, 1, stress, result->histograms));
+    WEFT_TRY(homogenize_fill_histograms(&space, run->comm, 0, strain, result->histograms));
+    homogenize_stress(&space, strain, stress, false, &mine);
+    WEFT_TRY(homogenize_fill_histograms(&space, run->comm, 1, stress, result->histograms));
     memcpy(sums, mine.strain, sizeof mine.strain);
     memcpy(sums + 6, mine.stress, sizeof mine.stress);
     sums[12] = mine.energy;

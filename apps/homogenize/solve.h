@@ -63,6 +63,7 @@ typedef struct homogenize_run {
     homogenize_green *green;
     void *field[HOMOGENIZE_MOST_FIELDS];    /* the strain, and what the solver needs */
     homogenize_displacements displacements; /* in field[1], of the solver that has them */
+    void *mirror[HOMOGENIZE_MOST_FIELDS];   /* where fields are on a device: host memory for some */
     size_t field_bytes;
     double voxels;             /* of the whole volume */
     double base[6], stress[6]; /* given means of strain and stress; 0 elsewhere */
@@ -79,6 +80,14 @@ int homogenize_solver_fields(const homogenize_case *c);
 int homogenize_kept_fields(const homogenize_case *c);
 bool homogenize_has_displacements(const homogenize_case *c);
 
+/* Fields in host memory, for what is done there: the fields themselves or, where those are on a
+ * device, their mirrors, which are copies: fetched from the device, or sent there. The space is
+ * that of passes over them. */
+void *homogenize_host_field(const homogenize_run *run, int field);
+homogenize_space homogenize_host_space(const homogenize_run *run);
+weft_status homogenize_fetch(homogenize_run *run, int field);
+weft_status homogenize_send(homogenize_run *run, int field);
+
 /* Room for a result of so many phases, without a residual yet. Fails where memory lacks; the caller
  * releases it, also then. Not collective. */
 weft_status homogenize_result_create(homogenize_result *result, int phases);
@@ -90,8 +99,8 @@ weft_status homogenize_solve(homogenize_run *run, const homogenize_load *load,
                              homogenize_result *result);
 void homogenize_result_release(homogenize_result *result);
 
-/* Behind a load: sees to it that strain and stress are in the first two fields of the run. Once for
- * each load. Collective. */
+/* Behind a load: sees to it that strain and stress are in the first two fields of the run, in host
+ * memory. Once for each load. Collective. */
 weft_status homogenize_show(homogenize_run *run);
 /* Residuals in its history: the first ones, where there were more. */
 int homogenize_residuals_kept(const homogenize_result *result);
@@ -108,7 +117,8 @@ weft_status homogenize_note(homogenize_run *run, homogenize_result *result, doub
                             double size, bool *done);
 
 /* For solvers: what is told in the end, of the strain in field[0]; its stress comes into `stress`,
- * which may be field[0] itself. *size: that of the stress, of all ranks. Collective. */
+ * which may be field[0] itself; of fields on a device into their second mirror. *size: that of the
+ * stress, of all ranks. Collective. */
 weft_status homogenize_evaluate(homogenize_run *run, homogenize_result *result, void *stress,
                                 double *size);
 

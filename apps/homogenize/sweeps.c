@@ -1,9 +1,13 @@
 /* Passes over voxels, for both precisions. */
 #include "sweeps.h"
 
+#include "device.h"
 #include "voxel_law.h"
 
+#include "support/error.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 int64_t homogenize_blocks(const homogenize_space *space) {
@@ -49,7 +53,7 @@ static void add_to_phases(const homogenize_medium *m, const voxel_run *run, int 
         add_shifted(m, run, k, i, stress[middle + i][k], sums);
 }
 
-enum { SLICES = 64 };
+enum { SLICES = 64, PHASE_SLICES = 16 };
 
 /* For each number below `items` does what is given last, which adds to part[0] to part[count - 1],
  * and adds that to the sums: slice by slice, which threads share, so that bits do not depend on how
@@ -84,7 +88,10 @@ enum { SLICES = 64 };
                                        : function##_double(space, __VA_ARGS__))
 
 void homogenize_fill(const homogenize_space *space, void *e, const double value[6]) {
-    BY_PRECISION(space, fill, e, value);
+    if (space->device)
+        homogenize_device_fill(space->device, e, value);
+    else
+        BY_PRECISION(space, fill, e, value);
 }
 
 void homogenize_take_tensor(const homogenize_space *space, void *field) {
@@ -97,7 +104,10 @@ void homogenize_take_tensor(const homogenize_space *space, void *field) {
 void homogenize_stress(const homogenize_space *space, const void *e, void *s, bool polarize,
                        homogenize_sums *sums) {
     double all[14] = {0};
-    BY_PRECISION(space, stress, e, s, polarize, all);
+    if (space->device)
+        homogenize_device_stress(space->device, e, s, polarize, all);
+    else
+        BY_PRECISION(space, stress, e, s, polarize, all);
     memcpy(sums->strain, all, sizeof sums->strain);
     memcpy(sums->stress, all + 6, sizeof sums->stress);
     sums->energy = all[12];
@@ -105,22 +115,26 @@ void homogenize_stress(const homogenize_space *space, const void *e, void *s, bo
 }
 
 double homogenize_square(const homogenize_space *space, const void *g) {
-    return BY_PRECISION(space, advance, NULL, NULL, g, NULL, 0);
+    return homogenize_advance(space, NULL, NULL, g, NULL, 0);
 }
 
 void homogenize_products(const homogenize_space *space, const void *g, const void *last,
                          double products[2]) {
     products[0] = products[1] = 0;
-    BY_PRECISION(space, products, g, last, products);
+    if (space->device)
+        homogenize_device_products(space->device, g, last, products);
+    else
+        BY_PRECISION(space, products, g, last, products);
 }
 
 double homogenize_descend(const homogenize_space *space, void *e, const void *g, double factor) {
-    return BY_PRECISION(space, advance, e, NULL, g, NULL, factor);
+    return homogenize_advance(space, e, NULL, g, NULL, factor);
 }
 
 double homogenize_direction(const homogenize_space *space, const void *r, void *p, void *q,
                             double factor) {
-    return BY_PRECISION(space, direction, r, p, q, factor);
+    return space->device ? homogenize_device_direction(space->device, r, p, q, factor)
+                         : BY_PRECISION(space, direction, r, p, q, factor);
 }
 
 void homogenize_respond(const homogenize_space *space, void *e, double products[2]) {
@@ -130,16 +144,29 @@ void homogenize_respond(const homogenize_space *space, void *e, double products[
 
 double homogenize_advance(const homogenize_space *space, void *e, void *r, const void *p,
                           const void *q, double factor) {
-    return BY_PRECISION(space, advance, e, r, p, q, factor);
+    return space->device ? homogenize_device_update(space->device, e, r, p, q, factor)
+                         : BY_PRECISION(space, advance, e, r, p, q, factor);
 }
 
 double homogenize_reflect(const homogenize_space *space, void *e, const void *t,
                           const double mean[6], bool whole) {
-    return BY_PRECISION(space, reflect, e, t, mean, whole);
+    return space->device ? homogenize_device_reflect(space->device, e, t, mean, whole)
+                         : BY_PRECISION(space, reflect, e, t, mean, whole);
 }
 
-void homogenize_phase_sums(const homogenize_space *space, const void *e, double *sums) {
-    BY_PRECISION(space, phase_sums, e, sums);
+weft_status homogenize_phase_sums(const homogenize_space *space, const void *e, double *sums) {
+    const int64_t runs = homogenize_blocks(space);
+    const size_t count = (size_t)space->medium->phases * 2 * (size_t)space->medium->components;
+    double *slices = calloc(PHASE_SLICES * count, sizeof *slices);
+    if (!slices) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for sums of phases");
+#pragma omp parallel for schedule(static) num_threads(space->threads)
+    for (int slice = 0; slice < PHASE_SLICES; slice++)
+        for (int64_t number = runs * slice / PHASE_SLICES;
+             number < runs * (slice + 1) / PHASE_SLICES; number++)
+            BY_PRECISION(space, phase_sums_run, number, e, slices + (size_t)slice * count);
+    for (size_t i = 0; i < PHASE_SLICES * count; i++) sums[i % count] += slices[i];
+    free(slices);
+    return WEFT_SUCCESS;
 }
 
 int homogenize_deviators(const homogenize_space *space, const void *field, int64_t number,

@@ -1,7 +1,8 @@
 /*
  * Passes over the voxels of this rank: the material law, and what the solvers do to whole fields.
  * A field is `components` arrays of this rank's voxels, one after the other, in double or single
- * precision; sums are in double precision and of this rank alone.
+ * precision; sums are in double precision and of this rank alone. With space->device fields lie on
+ * that device, but for the last four functions, which take fields of the host only.
  *
  * <a, b> is the sum over voxels of a C0 b, with the reference medium's C0: the energy of strains.
  */
@@ -18,6 +19,7 @@ typedef struct homogenize_space {
     int64_t voxels; /* of this rank */
     weft_precision precision;
     int threads;
+    struct homogenize_device *device; /* where fields are (device.h); NULL: the host */
 } homogenize_space;
 
 /* Sums of a pass over strain e and stress s. */
@@ -51,7 +53,8 @@ double homogenize_direction(const homogenize_space *space, const void *r, void *
 /* e becomes C e. products: before, <e, e> and the sum of e C e. */
 void homogenize_respond(const homogenize_space *space, void *e, double products[2]);
 
-/* e -= factor p, r -= factor q. Returns <r, r>. */
+/* e -= factor p unless e is NULL, r -= factor q unless r is NULL. Returns <r, r>, without r <p, p>.
+ */
 double homogenize_advance(const homogenize_space *space, void *e, void *r, const void *p,
                           const void *q, double factor);
 
@@ -62,9 +65,10 @@ double homogenize_reflect(const homogenize_space *space, void *e, const void *t,
 /* From Mandel's notation to tensor components, in place. */
 void homogenize_take_tensor(const homogenize_space *space, void *field);
 
-/* Adds to sums[phase * 2 * components + ...] the strain, then the stress, of voxels of each phase.
- * On a staggered grid each voxel has its share of the edges or faces around it. */
-void homogenize_phase_sums(const homogenize_space *space, const void *e, double *sums);
+/* Fails where memory lacks; not collective. Adds to sums[phase * 2 * components + ...] the strain,
+ * then the stress, of voxels of each phase. On a staggered grid each voxel has its share of the
+ * edges or faces around it. */
+weft_status homogenize_phase_sums(const homogenize_space *space, const void *e, double *sums);
 
 /* Voxels of a part of a row, which passes work on at a time, and how many such parts there are. */
 enum { HOMOGENIZE_BLOCK = 64 };

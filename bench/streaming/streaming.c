@@ -290,7 +290,7 @@ static void destroy_arrays(const bench *b, arrays *a) {
 static void bench_cube(const bench *b, int64_t n) {
     const weft_problem problem = {.rank = 3, .n = {n, n, n}, .kind = b->kind};
     weft_options options;
-    arrays a = {NULL};
+    arrays a = {.keeper = NULL};
     for (const char *at = b->modes; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
         const size_t length = strcspn(at, ",");
         char mode[16];

@@ -72,6 +72,7 @@ def homogenize(
     *,
     ranks: int = 1,
     threads: int = 1,
+    device: str = "host",
     resume: bool = False,
     command: str | os.PathLike[str] | None = None,
     **members: Any,
@@ -82,6 +83,7 @@ def homogenize(
     - phases: for each label a mapping, as {"label": 1, "E": 70.0, "nu": 0.2}.
     - members: the other keys of a case, such as physics, load, discretization, solver, tolerance.
     - ranks, threads: processes, and threads of each.
+    - device: where they compute: "host", "cuda" or "opencl".
     - resume: whether to go on from the file of the member `checkpoint`, if a run that was stopped has left it.
     - command: the command weft, which does the work; by default that of the environment variable WEFT, or of PATH.
 
@@ -112,6 +114,8 @@ def homogenize(
             line += ["--ranks", str(ranks)]
         report = folder / "report.json"
         line += ["homogenize", str(folder / "case.json"), "--quiet", "--report", str(report), "--threads", str(threads)]
+        if device != "host":
+            line += ["--device", device]
         if resume:
             line.append("--resume")
         _run(line)

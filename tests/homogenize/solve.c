@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 static int rank, ranks, failures;
+static weft_device device = WEFT_HOST;
 static char folder[64];
 
 static const char *const schemes[] = {"fourier", "willot", "staggered"};
@@ -61,9 +62,10 @@ static void write_case(const int64_t n[3], const unsigned char *labels, const ch
 /* ---- runs ---- */
 
 static weft_status run(MPI_Comm comm, homogenize_job *job) {
-    const weft_options options = {.threads = ranks == 1 ? 2 : 1}; /* more would spin */
+    /* More threads would spin. */
+    const weft_options options = {.threads = ranks == 1 ? 2 : 1, .device = device};
     const homogenize_listener nobody = {.argument = NULL};
-    *job = (homogenize_job){.comm = comm, .name = path_of("c.json")};
+    *job = (homogenize_job){.comm = comm, .name = path_of("c.json"), .device = device};
     MPI_Comm_rank(comm, &job->rank);
     MPI_Comm_size(comm, &job->ranks);
     weft_status status = homogenize_job_open(job);
@@ -180,7 +182,7 @@ static void run_mean(MPI_Comm comm, double *mean) {
     homogenize_job_release(&job);
 }
 
-/* All ranks give what one gives, iteration by iteration. */
+/* All ranks, on the device, give what one gives on the host, iteration by iteration. */
 static void check_ranks(const int64_t n[3], const char *phases, int scheme, int solver,
                         bool single) {
     unsigned char labels[1024];
@@ -197,9 +199,12 @@ static void check_ranks(const int64_t n[3], const char *phases, int scheme, int 
                                     "null, null, null, null]",
              phases);
     write_case(n, labels, members);
+    const weft_device tested = device;
     run_mean(MPI_COMM_WORLD, together);
+    device = WEFT_HOST;
     run_mean(MPI_COMM_SELF, alone);
-    compare(members, together, alone, 6, single ? 1e-5 : 1e-12);
+    device = tested;
+    compare(members, together, alone, 6, single ? 1e-5 : tested == WEFT_HOST ? 1e-12 : 1e-10);
 }
 
 /* Means that are given are met. */
@@ -335,15 +340,45 @@ static void check_all(void) {
     check_failures();
 }
 
+/* Each pass and each form of Green's operator, with few kernels to compile. */
+static void check_device(void) {
+    static const int64_t grid[3] = {6, 5, 4}, few[3] = {2, 1, 6}; /* fewer planes than ranks */
+    char members[1024];
+    check_ranks(grid, spots, 2, 0, false);
+    check_ranks(grid, grains, 1, 2, true);
+    check_ranks(grid, conductors, 0, 3, false);
+    snprintf(members, sizeof members, "\"convolution\": {\"method\": \"samples\"}, %s", spots);
+    check_failure(members, WEFT_ERROR_UNSUPPORTED, "samples are computed on the host");
+    if (device == WEFT_OPENCL) return; /* on a processor each kernel takes a second to compile */
+    for (int solver = 1; solver < 4; solver++) check_ranks(grid, spots, 2, solver, solver == 2);
+    for (int scheme = 0; scheme < 2; scheme++) check_ranks(grid, grains, scheme, 0, false);
+    check_ranks(grid, conductors, 2, 1, false);
+    check_layers(0, 6, 2, 2, 0);
+    check_mixed(2, 0);
+    if (ranks > 2) check_ranks(few, spots, 2, 0, false);
+}
+
+static weft_device device_named(const char *name) {
+    const weft_device all[] = {WEFT_CUDA, WEFT_OPENCL};
+    for (int i = 0; i < 2; i++)
+        if (strcmp(weft_device_name(all[i]), name) == 0) return all[i];
+    return WEFT_HOST;
+}
+
+/* --device NAME: on that device, which must be there. */
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
+    if (argc == 3) device = device_named(argv[2]);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     srand(27);
     snprintf(folder, sizeof folder, "/tmp/weft-homogenize-XXXXXX");
     if (rank == 0 && !mkdtemp(folder)) MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
-    check_all();
+    if (device == WEFT_HOST)
+        check_all();
+    else
+        check_device();
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0) {
         unlink(path_of("c.json"));

@@ -1,0 +1,293 @@
+/* Passes over voxels in kernels: see device.h. */
+#include "device.h"
+
+#include "device/device.h"
+#include "exec/plan.h"
+#include "support/error.h"
+#include "support/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 256, GROUPS_OF_UNIT = 8, MOST_SUMS = 14 };
+
+typedef enum pass { FILL, STRESS, DIRECTION, REFLECT, UPDATE, PRODUCTS, PASSES } pass;
+
+/* The structure `sweep` of kernels/sweep.cl. */
+typedef struct sweep {
+    int64_t voxels, row, rows, halo, store, polarize;
+    double twice, trace, factor, mean[6];
+} sweep;
+
+struct homogenize_device {
+    weft_plan plan;
+    sweep shape; /* what is the same in all passes */
+    weft_kernel *kernel[PASSES];
+    void *phases, *law, *inverse, *relax, *sums; /* on the device; relax may be NULL */
+    double *host;                                /* the sums of all groups */
+    unsigned most;                               /* groups of a pass */
+    size_t bytes;
+    weft_status status;
+};
+
+static const weft_device_handle *handle_of(const homogenize_device *d) {
+    return &d->plan->build->device;
+}
+
+weft_status homogenize_device_check(weft_device device) {
+    const weft_device_ops *ops = weft_device_find(device);
+    if (ops && ops->kernel_create) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "device %s: weft homogenize computes on the host, on cuda or on opencl; give "
+                     "one of them",
+                     weft_device_name(device));
+}
+
+/* ---- making ---- */
+
+extern const char homogenize_kernels_sweep_cl[], homogenize_kernels_law_cl[],
+    homogenize_kernels_sweep_fill_cl[], homogenize_kernels_sweep_stress_cl[],
+    homogenize_kernels_sweep_direction_cl[], homogenize_kernels_sweep_reflect_cl[],
+    homogenize_kernels_sweep_update_cl[], homogenize_kernels_sweep_products_cl[],
+    homogenize_kernels_green_cl[]; /* cmake/embed.cmake */
+
+static const struct {
+    const char *name, *text;
+    bool law; /* it needs the materials */
+} passes[PASSES] = {
+    [FILL] = {"weft_sweep_fill", homogenize_kernels_sweep_fill_cl, false},
+    [STRESS] = {"weft_sweep_stress", homogenize_kernels_sweep_stress_cl, true},
+    [DIRECTION] = {"weft_sweep_direction", homogenize_kernels_sweep_direction_cl, true},
+    [REFLECT] = {"weft_sweep_reflect", homogenize_kernels_sweep_reflect_cl, true},
+    [UPDATE] = {"weft_sweep_update", homogenize_kernels_sweep_update_cl, false},
+    [PRODUCTS] = {"weft_sweep_products", homogenize_kernels_sweep_products_cl, false},
+};
+
+static weft_status make_kernel(homogenize_device *d, const homogenize_space *space, pass p) {
+    const homogenize_medium *m = space->medium;
+    char settings[128];
+    const char *const text[] = {settings, homogenize_kernels_sweep_cl,
+                                passes[p].law ? homogenize_kernels_law_cl : "", passes[p].text};
+    const weft_kernel_source source = {.name = passes[p].name,
+                                       .text = text,
+                                       .texts = 4,
+                                       .threads = THREADS,
+                                       .precision = space->precision};
+    snprintf(settings, sizeof settings,
+             "#define COMPONENTS %d\n#define STAGGERED %d\n#define ISOTROPIC %d\n", m->components,
+             m->staggered, m->isotropic);
+    return handle_of(d)->ops->kernel_create(handle_of(d)->state, &source, &d->kernel[p]);
+}
+
+static weft_status make_kernels(homogenize_device *d, const homogenize_space *space) {
+    const weft_device_handle *h = handle_of(d);
+    weft_kernel_limits limits;
+    WEFT_TRY(h->ops->kernel_limits(h->state, &limits));
+    if (!limits.has_double)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "the device has no double precision, in which weft homogenize adds up; "
+                         "drop --device");
+    d->most = limits.units * GROUPS_OF_UNIT;
+    for (int p = 0; p < PASSES; p++)
+        if (p != REFLECT || space->medium->relax) WEFT_TRY(make_kernel(d, space, (pass)p));
+    return h->ops->kernels_await ? h->ops->kernels_await(h->state) : WEFT_SUCCESS;
+}
+
+static weft_status copy_there(homogenize_device *d, const void *host, size_t bytes, void **there) {
+    d->bytes += bytes;
+    WEFT_TRY(weft_buffer_create(d->plan, bytes, there));
+    return host ? weft_buffer_upload(d->plan, *there, host, bytes) : WEFT_SUCCESS;
+}
+
+static weft_status copy_all(homogenize_device *d, const homogenize_space *space) {
+    const homogenize_volume *v = space->volume;
+    const homogenize_medium *m = space->medium;
+    const size_t halo = (size_t)v->halo, phases = (size_t)m->phases;
+    const size_t places =
+        ((size_t)v->box.n[0] + halo) * ((size_t)v->box.n[1] + halo) * ((size_t)v->box.n[2] + halo);
+    const size_t law = phases * (size_t)(m->components * m->components) * sizeof(double);
+    const size_t sums = (size_t)d->most * MOST_SUMS * sizeof(double);
+    d->host = malloc(sums);
+    if (!d->host) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a device's sums");
+    WEFT_TRY(copy_there(d, NULL, sums, &d->sums));
+    WEFT_TRY(copy_there(d, v->phase, places * sizeof *v->phase, &d->phases));
+    WEFT_TRY(copy_there(d, m->law, law, &d->law));
+    WEFT_TRY(copy_there(d, m->inverse, phases * 3 * sizeof(double), &d->inverse));
+    return m->relax ? copy_there(d, m->relax, law, &d->relax) : WEFT_SUCCESS;
+}
+
+weft_status homogenize_device_create(weft_plan plan, const homogenize_space *space,
+                                     homogenize_device **made) {
+    const homogenize_volume *v = space->volume;
+    homogenize_device *d = *made = calloc(1, sizeof *d);
+    if (!d) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for passes on a device");
+    d->plan = plan;
+    d->shape = (sweep){.voxels = space->voxels,
+                       .row = v->box.n[2],
+                       .rows = v->box.n[1],
+                       .halo = v->halo,
+                       .twice = space->medium->reference.twice,
+                       .trace = space->medium->reference.trace};
+    WEFT_TRY(make_kernels(d, space));
+    return copy_all(d, space);
+}
+
+void homogenize_device_destroy(homogenize_device *d) {
+    if (!d) return;
+    const weft_device_handle *h = handle_of(d);
+    void **buffer[] = {&d->phases, &d->law, &d->inverse, &d->relax, &d->sums};
+    for (int p = 0; p < PASSES; p++)
+        if (d->kernel[p]) h->ops->kernel_destroy(h->state, d->kernel[p]);
+    for (int i = 0; i < 5; i++) weft_buffer_destroy(d->plan, buffer[i]);
+    free(d->host);
+    free(d);
+}
+
+size_t homogenize_device_bytes(const homogenize_device *d) {
+    return d->bytes;
+}
+
+weft_status homogenize_device_status(const homogenize_device *d) {
+    return d->status;
+}
+
+/* ---- passes ---- */
+
+static weft_kernel_argument array(const void *memory) {
+    return (weft_kernel_argument){.memory = memory};
+}
+
+static unsigned groups_of(const homogenize_device *d) {
+    const int64_t all = (d->shape.voxels + THREADS - 1) / THREADS;
+    return all < d->most ? (unsigned)all : d->most;
+}
+
+/* The last argument is the shape, the one before it, where there are sums, their array. */
+static weft_status launch(const homogenize_device *d, pass p, weft_kernel_argument *argument,
+                          int arguments, const sweep *shape, int sums, double *values) {
+    const weft_device_handle *h = handle_of(d);
+    const unsigned groups[3] = {groups_of(d), 1, 1};
+    argument[arguments++] = (weft_kernel_argument){.value = shape, .bytes = sizeof *shape};
+    WEFT_TRY(h->ops->kernel_launch(h->state, NULL, d->kernel[p], groups, argument, arguments));
+    if (sums == 0) return WEFT_SUCCESS;
+    WEFT_TRY(weft_buffer_download(d->plan, d->host, d->sums,
+                                  (size_t)groups[0] * (size_t)sums * sizeof *d->host));
+    for (unsigned g = 0; g < groups[0]; g++)
+        for (int i = 0; i < sums; i++) values[i] += d->host[g * (unsigned)sums + (unsigned)i];
+    return WEFT_SUCCESS;
+}
+
+static void run(homogenize_device *d, pass p, weft_kernel_argument *argument, int arguments,
+                const sweep *shape, int sums, double *values) {
+    for (int i = 0; i < sums; i++) values[i] = 0;
+    if (d->status != WEFT_SUCCESS || d->shape.voxels == 0) return;
+    d->status = launch(d, p, argument, arguments, shape, sums, values);
+    for (int i = 0; i < sums && d->status != WEFT_SUCCESS; i++) values[i] = 0;
+}
+
+void homogenize_device_fill(homogenize_device *d, void *e, const double value[6]) {
+    weft_kernel_argument argument[2] = {array(e)};
+    sweep shape = d->shape;
+    memcpy(shape.mean, value, sizeof shape.mean);
+    run(d, FILL, argument, 1, &shape, 0, NULL);
+}
+
+void homogenize_device_stress(homogenize_device *d, const void *e, void *s, bool polarize,
+                              double sums[14]) {
+    weft_kernel_argument argument[] = {array(e),       array(s ? s : e),  array(d->phases),
+                                       array(d->law),  array(d->inverse), array(d->sums),
+                                       {.value = NULL}};
+    sweep shape = d->shape;
+    shape.store = s != NULL;
+    shape.polarize = polarize;
+    run(d, STRESS, argument, 6, &shape, 14, sums);
+}
+
+void homogenize_device_products(homogenize_device *d, const void *g, const void *last,
+                                double products[2]) {
+    weft_kernel_argument argument[4] = {array(g), array(last), array(d->sums)};
+    run(d, PRODUCTS, argument, 3, &d->shape, 2, products);
+}
+
+double homogenize_device_direction(homogenize_device *d, const void *r, void *p, void *q,
+                                   double factor) {
+    weft_kernel_argument argument[8] = {array(r),         array(p),      array(q),
+                                        array(d->phases), array(d->law), array(d->inverse),
+                                        array(d->sums)};
+    sweep shape = d->shape;
+    double sum;
+    shape.factor = factor;
+    run(d, DIRECTION, argument, 7, &shape, 1, &sum);
+    return sum;
+}
+
+double homogenize_device_reflect(homogenize_device *d, void *e, const void *t, const double mean[6],
+                                 bool whole) {
+    weft_kernel_argument argument[7] = {array(e),        array(t),          array(d->phases),
+                                        array(d->relax), array(d->inverse), array(d->sums)};
+    sweep shape = d->shape;
+    double sum;
+    memcpy(shape.mean, mean, sizeof shape.mean);
+    shape.polarize = !whole;
+    run(d, REFLECT, argument, 6, &shape, 1, &sum);
+    return sum;
+}
+
+double homogenize_device_update(homogenize_device *d, void *a, void *b, const void *x,
+                                const void *y, double factor) {
+    weft_kernel_argument argument[6] = {array(a ? a : x), array(x), array(b ? b : x),
+                                        array(b ? y : x), array(d->sums)};
+    sweep shape = d->shape;
+    double sum;
+    shape.factor = factor;
+    shape.store = (a ? 1 : 0) + (b ? 2 : 0);
+    run(d, UPDATE, argument, 5, &shape, 1, &sum);
+    return sum;
+}
+
+/* ---- Green's operator ---- */
+
+weft_status homogenize_green_write_snippet(const homogenize_green *g, const double length[3],
+                                           char **snippet) {
+    static const char *const schemes[] = {[HOMOGENIZE_FOURIER] = "FOURIER",
+                                          [HOMOGENIZE_WILLOT] = "WILLOT",
+                                          [HOMOGENIZE_STAGGERED] = "STAGGERED"};
+    const double turn = 2 * 3.14159265358979323846;
+    weft_text t = {.text = NULL};
+    weft_text_add(&t, "#define GREEN_%s\n%s", schemes[g->scheme],
+                  g->components == 6 ? "#define GREEN_ELASTIC\n" : "");
+    weft_text_add(&t, "const long64 green_points[3] = {%lld, %lld, %lld};\n", (long long)g->n[0],
+                  (long long)g->n[1], (long long)g->n[2]);
+    weft_text_add(&t, "const real green_step[3] = {");
+    for (int a = 0; a < 3; a++)
+        weft_text_add(&t, "(real)(%.17e),",
+                      (g->scheme == HOMOGENIZE_FOURIER ? turn : 2 * (double)g->n[a]) / length[a]);
+    weft_text_add(&t, "};\n%s", homogenize_kernels_green_cl);
+    *snippet = t.text;
+    if (!t.failed) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a kernel's text");
+}
+
+/* The operator's matrix for the mean is the inverse of the reference medium's where the stress is
+ * given: of twice 1 + trace t t', with t the normal components there, m of them, that is
+ * (1 - trace / (twice + m trace) t t') / twice. */
+weft_status homogenize_green_set_parameters(const homogenize_green *g) {
+    const homogenize_reference *r = &g->reference;
+    double value[HOMOGENIZE_GREEN_PARAMETERS] = {0};
+    int given = 0, normal = 0;
+    for (int i = 0; i < g->components; i++) {
+        if (g->zero[i * (g->components + 1)] == 0) continue;
+        given |= 1 << i;
+        normal += i < 3;
+    }
+    value[0] = 1 / ((double)g->n[0] * (double)g->n[1] * (double)g->n[2]);
+    value[1] = (r->trace + r->twice / 2) / (r->trace + r->twice);
+    value[2] = value[0] * (g->components == 6 ? 2 : 1) / r->twice;
+    value[3] = given;
+    value[4] = 1 / r->twice;
+    value[5] = r->trace / (r->twice + normal * r->trace);
+    memcpy(value + 6, g->offset, sizeof g->offset);
+    for (int i = 0; i < HOMOGENIZE_GREEN_PARAMETERS; i++)
+        WEFT_TRY(weft_plan_set_parameter(g->plan, i, value[i]));
+    return WEFT_SUCCESS;
+}
