@@ -96,14 +96,13 @@ static weft_status write_results(const homogenize_tool *tool) {
 static weft_status homogenize(homogenize_tool *tool) {
     homogenize_job *job = &tool->job;
     const double available = memory_available("", true);
-    weft_options options = tool->shared->plan;
     progress_stage(&tool->progress, "reading", 0);
     WEFT_TRY(homogenize_job_open(job));
     if (tool->shared->precision_given) job->c.precision = tool->shared->precision;
     WEFT_TRY(check_files(tool));
     WEFT_TRY(homogenize_fields_check(job));
     WEFT_TRY(memory_check(tool->world, homogenize_job_estimate(job), available));
-    WEFT_TRY(homogenize_job_prepare(job, &options));
+    WEFT_TRY(homogenize_job_prepare(job));
     const homogenize_listener listener = {
         .begins = begin_load, .noted = note, .rests = rest, .ended = end_load, .argument = tool};
     WEFT_TRY(homogenize_checkpoint_begin(job, tool->resume, &tool->checkpoint));
@@ -144,9 +143,10 @@ static const option_flag homogenize_flags[] = {
     {.name = NULL}};
 
 static weft_status check_flags(const shared_options *shared) {
-    if (shared->plan.stream == WEFT_STREAM_ON || shared->plan.stream == WEFT_STREAM_SYNC)
+    if (shared->plan.device == WEFT_HOST && homogenize_streams(&shared->plan))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "--stream: weft homogenize holds its fields in memory; drop it");
+                         "--stream: fields pass a device on their way; give --device cuda, or drop "
+                         "it");
     if (shared->trace) return WRONG("--trace belongs to single transforms; drop it");
     return WEFT_SUCCESS;
 }
@@ -169,7 +169,7 @@ static int homogenize_main(int argc, char **argv, int ranks) {
                                     .rank = world.rank,
                                     .ranks = world.ranks,
                                     .name = parsed.positional[0],
-                                    .device = shared.plan.device}};
+                                    .options = shared.plan}};
     return world_leave(&world, homogenize_and_release(&tool));
 }
 
@@ -203,7 +203,8 @@ const subcommand homogenize_command = {
         "                  with --resume, after so many iterations or seconds (default 600)\n"
         "  picture         a slice of the labels and of von Mises' stress under the first load, "
         "FILE.png\n"
-        "--device cuda or opencl holds the fields on GPUs, one for each process.\n"
+        "--device cuda or opencl holds the fields on GPUs, one for each process; with --stream\n"
+        "they stay in host memory, and pass the GPU while they are transformed.\n"
         "The report has the stiffness in Voigt's and Mandel's notation, bounds, residuals, and "
         "means\n"
         "of each phase.",

@@ -120,7 +120,7 @@ json_t *homogenize_checkpoint_case(const homogenize_job *job) {
         load_of(c), "discretization", homogenize_scheme_name(job->scheme), "convolution",
         convolution_of(&c->samples), "solver", homogenize_solver_name(c->solver), "reference",
         r->twice, r->trace, "precision", weft_precision_name(c->precision), "device",
-        weft_device_name(job->device));
+        weft_device_name(c->on_device ? job->options.device : WEFT_HOST));
 }
 
 /* The first key in which they differ. */

@@ -206,37 +206,53 @@ static weft_status fill_axis(homogenize_green *g, int a, double length) {
     return WEFT_SUCCESS;
 }
 
-weft_status homogenize_green_create(weft_context ctx, const homogenize_grid *grid,
-                                    const weft_options *options, homogenize_green *g) {
-    memset(g, 0, sizeof *g);
-    g->scheme = grid->scheme;
-    g->components = grid->components;
+/* Transforms that pass a device, of fields in host memory. */
+static weft_status plan_streamed(weft_context ctx, const homogenize_grid *grid,
+                                 weft_problem problem, weft_options how, homogenize_green *g) {
+    how.location = WEFT_LOCATION_HOST;
+    g->streamed = true;
+    g->threads = how.threads > 1 ? how.threads : 1;
+    WEFT_TRY(weft_plan_create(ctx, &problem, &how, &g->plan));
+    return weft_plan_box(g->plan, WEFT_OUTPUT, grid->rank, &g->frequencies);
+}
+
+/* Transforms with the operator between them. */
+static weft_status plan_convolution(weft_context ctx, const homogenize_grid *grid,
+                                    weft_problem problem, weft_options how, homogenize_green *g) {
     weft_operator matrix = {.kind = WEFT_OPERATOR_MATRIX, .matrix = apply_run, .argument = g};
     char *snippet = NULL;
-    weft_problem problem = {.rank = 3,
-                            .kind = WEFT_R2C,
-                            .precision = grid->precision,
-                            .fields = grid->components,
-                            .spectral = {&matrix, 1}};
-    weft_options how = *options;
-    how.convolve = 1;
-    how.location = options->device == WEFT_HOST ? WEFT_LOCATION_HOST : WEFT_LOCATION_DEVICE;
-    how.placement = WEFT_IN_PLACE;
-    for (int a = 0; a < 3; a++) {
-        g->n[a] = problem.n[a] = grid->n[a];
-        WEFT_TRY(fill_axis(g, a, grid->length[a]));
-    }
-    g->on_device = options->device != WEFT_HOST;
+    g->on_device = how.device != WEFT_HOST;
     if (g->on_device) {
-        WEFT_TRY(homogenize_device_check(options->device));
+        WEFT_TRY(homogenize_device_check(how.device));
         WEFT_TRY(homogenize_green_write_snippet(g, grid->length, &snippet));
         matrix = (weft_operator){.kind = WEFT_OPERATOR_MATRIX,
                                  .snippet = snippet,
                                  .parameters = HOMOGENIZE_GREEN_PARAMETERS};
     }
+    problem.spectral = (weft_operators){&matrix, 1};
+    how.convolve = 1;
+    how.location = g->on_device ? WEFT_LOCATION_DEVICE : WEFT_LOCATION_HOST;
     const weft_status status = weft_plan_create(ctx, &problem, &how, &g->plan);
     free(snippet);
     return status;
+}
+
+weft_status homogenize_green_create(weft_context ctx, const homogenize_grid *grid,
+                                    const weft_options *options, homogenize_green *g) {
+    memset(g, 0, sizeof *g);
+    g->scheme = grid->scheme;
+    g->components = grid->components;
+    g->single = grid->precision == WEFT_SINGLE;
+    weft_problem problem = {
+        .rank = 3, .kind = WEFT_R2C, .precision = grid->precision, .fields = grid->components};
+    weft_options how = *options;
+    how.placement = WEFT_IN_PLACE;
+    for (int a = 0; a < 3; a++) {
+        g->n[a] = problem.n[a] = grid->n[a];
+        WEFT_TRY(fill_axis(g, a, grid->length[a]));
+    }
+    return homogenize_streams(options) ? plan_streamed(ctx, grid, problem, how, g)
+                                       : plan_convolution(ctx, grid, problem, how, g);
 }
 
 void homogenize_green_release(homogenize_green *g) {
@@ -268,12 +284,47 @@ void homogenize_green_set(homogenize_green *g, const homogenize_reference *refer
             g->zero[free_at[i] * n + free_at[j]] = inverse[i * count + j];
 }
 
+/* The operator at all frequencies of this rank, whose fields lie one after the other in row-major
+ * order. */
+static void apply_between(homogenize_green *g, void *spectrum) {
+    const weft_box *box = &g->frequencies;
+    const int64_t rows = box->n[0] * box->n[1], elements = rows * box->n[2];
+    const weft_precision precision = g->single ? WEFT_SINGLE : WEFT_DOUBLE;
+    const int64_t pair = 2 * (g->single ? (int64_t)sizeof(float) : (int64_t)sizeof(double));
+#pragma omp parallel for schedule(static) num_threads(g->threads)
+    for (int64_t row = 0; row < rows; row++) {
+        void *field[6];
+        for (int f = 0; f < g->components; f++)
+            field[f] = (char *)spectrum + (f * elements + row * box->n[2]) * pair;
+        const weft_fields_run run = {
+            .in = (const void *const *)field,
+            .out = field,
+            .count = box->n[2],
+            .in_stride = 1,
+            .out_stride = 1,
+            .in_fields = g->components,
+            .out_fields = g->components,
+            .axis = 2,
+            .index = {box->lo[0] + row / box->n[1], box->lo[1] + row % box->n[1], box->lo[2]},
+            .precision = precision,
+            .complex_elements = 1};
+        apply_run(&run, g);
+    }
+}
+
+static weft_status apply_streamed(homogenize_green *g, void *field) {
+    WEFT_TRY(weft_execute(g->plan, WEFT_FORWARD, field, field));
+    apply_between(g, field);
+    return weft_execute(g->plan, WEFT_INVERSE, field, field);
+}
+
 weft_status homogenize_green_apply(homogenize_green *g, void *field) {
     const double start = weft_clock();
     weft_status status = g->on_device ? homogenize_green_set_parameters(g) : WEFT_SUCCESS;
     if (status == WEFT_SUCCESS)
-        status = g->samples ? homogenize_green_apply_samples(g, field)
-                            : weft_execute(g->plan, WEFT_CONVOLVE, field, field);
+        status = g->samples    ? homogenize_green_apply_samples(g, field)
+                 : g->streamed ? apply_streamed(g, field)
+                               : weft_execute(g->plan, WEFT_CONVOLVE, field, field);
     g->seconds += weft_clock() - start;
     return status;
 }

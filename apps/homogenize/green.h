@@ -42,9 +42,13 @@ typedef struct homogenize_green {
     weft_plan plan;
     bool samples, single; /* the plan is a convolution by samples; its numbers are floats */
     bool on_device;       /* fields are on the plan's device, where a snippet is the operator */
-    MPI_Comm comm;        /* of samples */
-    int64_t voxels;       /* of this rank; of samples */
-    double seconds;       /* in homogenize_green_apply so far */
+    bool streamed;        /* the plan's transforms pass fields through a device; the operator is
+                             applied between them, on the host, to these frequencies */
+    weft_box frequencies;
+    int threads;
+    MPI_Comm comm;  /* of samples */
+    int64_t voxels; /* of this rank; of samples */
+    double seconds; /* in homogenize_green_apply so far */
 } homogenize_green;
 
 /* What a plan is made of. */
@@ -55,7 +59,13 @@ typedef struct homogenize_grid {
     homogenize_scheme scheme;
     weft_precision precision;
     homogenize_samples samples;
+    int rank; /* of this process */
 } homogenize_grid;
+
+/* Whether fields are in host memory and pass a device while they are transformed. */
+static inline bool homogenize_streams(const weft_options *options) {
+    return options->stream == WEFT_STREAM_ON || options->stream == WEFT_STREAM_SYNC;
+}
 
 /* Makes the plan; `reference` may be set later. The plan lives as long as *green, which must not
  * move. The caller releases it, also after a failure. Collective. */

@@ -72,8 +72,9 @@ weft_status homogenize_job_open(homogenize_job *job) {
     free(text);
     WEFT_TRY(status);
     WEFT_TRY(homogenize_choose_scheme(c, &job->scheme));
-    c->on_device = job->device != WEFT_HOST;
-    if (c->on_device && c->samples.used)
+    const bool device = job->options.device != WEFT_HOST;
+    c->on_device = device && !homogenize_streams(&job->options);
+    if (device && c->samples.used)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "%s: convolution.method: samples are computed on the host; give exact, or "
                          "drop --device",
@@ -171,28 +172,29 @@ static homogenize_grid grid_of(const homogenize_job *job) {
     homogenize_grid grid = {.components = homogenize_components(c->physics),
                             .scheme = job->scheme,
                             .precision = c->precision,
-                            .samples = c->samples};
+                            .samples = c->samples,
+                            .rank = job->rank};
     memcpy(grid.n, job->info.n, sizeof grid.n);
     memcpy(grid.length, c->length, sizeof grid.length);
     return grid;
 }
 
-static weft_status make_plan(homogenize_job *job, const weft_options *options) {
+static weft_status make_plan(homogenize_job *job) {
     const homogenize_grid grid = grid_of(job);
     WEFT_TRY(weft_array_agree(job->comm, weft_mpi_context_create(job->comm, NULL, &job->context)));
-    return weft_array_agree(job->comm,
-                            homogenize_green_create(job->context, &grid, options, &job->green));
+    return weft_array_agree(
+        job->comm, homogenize_green_create(job->context, &grid, &job->options, &job->green));
 }
 
 /* Once the reference medium is known. */
-static weft_status sample(homogenize_job *job, const weft_options *options) {
+static weft_status sample(homogenize_job *job) {
     const homogenize_grid grid = grid_of(job);
     weft_memory before = {0}, after = {0};
     if (!job->c.samples.used) return WEFT_SUCCESS;
     WEFT_TRY(weft_plan_memory(job->green.plan, &before));
-    WEFT_TRY(
-        weft_array_agree(job->comm, homogenize_green_sample(job->context, &grid, options, job->comm,
-                                                            &job->medium.reference, &job->green)));
+    WEFT_TRY(weft_array_agree(job->comm,
+                              homogenize_green_sample(job->context, &grid, &job->options, job->comm,
+                                                      &job->medium.reference, &job->green)));
     WEFT_TRY(weft_plan_memory(job->green.plan, &after));
     double more = (double)after.total - (double)before.total;
     WEFT_TRY(homogenize_add_up(&job->run, &more, 1));
@@ -216,14 +218,14 @@ static weft_status move_passes(homogenize_job *job) {
     return WEFT_SUCCESS;
 }
 
-weft_status homogenize_job_prepare(homogenize_job *job, const weft_options *options) {
+weft_status homogenize_job_prepare(homogenize_job *job) {
     homogenize_run *run = &job->run;
     weft_box box;
     if (job->c.tolerance == 0) job->c.tolerance = default_tolerance(&job->c);
     run->comm = job->comm;
     run->c = &job->c;
     run->green = &job->green;
-    WEFT_TRY(make_plan(job, options));
+    WEFT_TRY(make_plan(job));
     WEFT_TRY(weft_plan_box(job->green.plan, WEFT_INPUT, job->rank, &box));
     WEFT_TRY(allocate(job));
     const int halo = job->scheme == HOMOGENIZE_STAGGERED ? 1 : 0;
@@ -232,12 +234,12 @@ weft_status homogenize_job_prepare(homogenize_job *job, const weft_options *opti
     *(job->c.on_device ? &job->host_bytes : &job->bytes) += run->voxels * sizeof *job->volume.phase;
     WEFT_TRY(
         weft_array_agree(job->comm, homogenize_medium_create(&job->c, job->scheme, &job->medium)));
-    WEFT_TRY(sample(job, options));
+    WEFT_TRY(sample(job));
     run->space = (homogenize_space){.volume = &job->volume,
                                     .medium = &job->medium,
                                     .voxels = homogenize_box_voxels(&box),
                                     .precision = job->c.precision,
-                                    .threads = options->threads > 1 ? options->threads : 1};
+                                    .threads = job->options.threads > 1 ? job->options.threads : 1};
     return job->c.on_device ? move_passes(job) : WEFT_SUCCESS;
 }
 

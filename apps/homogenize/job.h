@@ -14,8 +14,8 @@ weft_status homogenize_share_text(MPI_Comm comm, const char *name, char **text);
 typedef struct homogenize_job {
     MPI_Comm comm;
     int rank, ranks;
-    const char *name;   /* of the case's file */
-    weft_device device; /* that computes */
+    const char *name;     /* of the case's file */
+    weft_options options; /* how transforms are computed, and where fields are */
     homogenize_case c;
     homogenize_scheme scheme; /* the case's, or what was chosen for it */
     weft_array *labels;       /* while it is read */
@@ -32,14 +32,15 @@ typedef struct homogenize_job {
 } homogenize_job;
 
 /* Reads the case, opens its label volume, and chooses the discretization. comm, rank, ranks,
- * name and device are set by the caller, who releases the job, also after a failure. Collective. */
+ * name and options are set by the caller, who releases the job, also after a failure. Collective.
+ */
 weft_status homogenize_job_open(homogenize_job *job);
 
 /* Bytes of host memory that each rank will need, before any is taken. Not collective. */
 double homogenize_job_estimate(const homogenize_job *job);
 
 /* Makes the plan, reads the labels. Collective. */
-weft_status homogenize_job_prepare(homogenize_job *job, const weft_options *options);
+weft_status homogenize_job_prepare(homogenize_job *job);
 
 /* Solves all loads of the case, from the last one in job->result on where run.state has begun, else
  * from the one behind it. The listener must outlive this. Collective. */

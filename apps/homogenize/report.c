@@ -160,7 +160,7 @@ json_t *homogenize_job_report(const homogenize_job *job) {
         "bytes_per_voxel", job->bytes / job->run.voxels, "components", components_of(c), "phases",
         phases_of(job), "loads", loads, "bounds", bounds_of(job));
     if (report && c->on_device) {
-        json_object_set_new(report, "device", json_string(weft_device_name(job->device)));
+        json_object_set_new(report, "device", json_string(weft_device_name(job->options.device)));
         json_object_set_new(report, "host_bytes_per_voxel",
                             json_real(job->host_bytes / job->run.voxels));
     }

@@ -589,7 +589,7 @@ class Homogenize(Case):
         self.case(laminate(0, 4, 2), [SOFT, HARD])
         for flags, words in (
             (["--device", "simulated"], "weft homogenize computes on the host"),
-            (["--stream"], "holds its fields in memory"),
+            (["--stream"], "fields pass a device on their way"),
             (["--trace", "t.json"], "--trace belongs to single transforms"),
             (["--report", "absent/report.json"], "absent/report.json"),
         ):

@@ -14,6 +14,7 @@
 
 static int rank, ranks, failures;
 static weft_device device = WEFT_HOST;
+static bool streamed;
 static char folder[64];
 
 static const char *const schemes[] = {"fourier", "willot", "staggered"};
@@ -63,13 +64,14 @@ static void write_case(const int64_t n[3], const unsigned char *labels, const ch
 
 static weft_status run(MPI_Comm comm, homogenize_job *job) {
     /* More threads would spin. */
-    const weft_options options = {.threads = ranks == 1 ? 2 : 1, .device = device};
+    const weft_options options = {
+        .threads = ranks == 1 ? 2 : 1, .device = device, .stream = streamed ? WEFT_STREAM_ON : 0};
     const homogenize_listener nobody = {.argument = NULL};
-    *job = (homogenize_job){.comm = comm, .name = path_of("c.json"), .device = device};
+    *job = (homogenize_job){.comm = comm, .name = path_of("c.json"), .options = options};
     MPI_Comm_rank(comm, &job->rank);
     MPI_Comm_size(comm, &job->ranks);
     weft_status status = homogenize_job_open(job);
-    if (status == WEFT_SUCCESS) status = homogenize_job_prepare(job, &options);
+    if (status == WEFT_SUCCESS) status = homogenize_job_prepare(job);
     if (status == WEFT_SUCCESS) status = homogenize_job_solve(job, &nobody);
     return status;
 }
@@ -200,10 +202,13 @@ static void check_ranks(const int64_t n[3], const char *phases, int scheme, int 
              phases);
     write_case(n, labels, members);
     const weft_device tested = device;
+    const bool streams = streamed;
     run_mean(MPI_COMM_WORLD, together);
     device = WEFT_HOST;
+    streamed = false;
     run_mean(MPI_COMM_SELF, alone);
     device = tested;
+    streamed = streams;
     compare(members, together, alone, 6, single ? 1e-5 : tested == WEFT_HOST ? 1e-12 : 1e-10);
 }
 
@@ -349,6 +354,10 @@ static void check_device(void) {
     check_ranks(grid, conductors, 0, 3, false);
     snprintf(members, sizeof members, "\"convolution\": {\"method\": \"samples\"}, %s", spots);
     check_failure(members, WEFT_ERROR_UNSUPPORTED, "samples are computed on the host");
+    streamed = true;
+    check_ranks(grid, grains, 1, 0, false);
+    check_ranks(grid, conductors, 2, 2, true);
+    streamed = false;
     if (device == WEFT_OPENCL) return; /* on a processor each kernel takes a second to compile */
     for (int solver = 1; solver < 4; solver++) check_ranks(grid, spots, 2, solver, solver == 2);
     for (int scheme = 0; scheme < 2; scheme++) check_ranks(grid, grains, scheme, 0, false);
