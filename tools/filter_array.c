@@ -24,6 +24,7 @@ static bool is_even(const filter_part *p, int rank) {
     if (p->kind == FILTER_NOTCH) return components <= 1;
     const bool turned = rank == 2 && p->direction[0] * p->direction[1] != 0 &&
                         fabs(p->direction[0] * p->direction[1]) > 1e-12;
+    if (p->kind == FILTER_FORMULA) return false; /* who knows */
     if (p->kind == FILTER_GAUSSIAN) return !turned || p->sigma[0] == p->sigma[1];
     return p->kind != FILTER_WIENER || p->blur != FILTER_BLUR_MOTION || !turned;
 }
@@ -76,6 +77,7 @@ static weft_status make_plan(filter_array *run) {
     WEFT_TRY(array_run_create_context(files, least_bytes(run)));
     weft_status status =
         weft_convolution_create(files->context, &run->problem, &options, &files->record.plan);
+    if (status == WEFT_SUCCESS) status = filter_flags_check_values(run->flags, run->part);
     WEFT_TRY(weft_array_agree(files->world->comm, status));
     return array_run_allocate(files, WEFT_INPUT, WEFT_OUTPUT, 0.0);
 }
@@ -113,5 +115,7 @@ int filter_array_run(const filter_flags *flags, const shared_options *shared,
                                              .convolution = &run.problem,
                                              .round_trip = -1.0}},
                         .flags = flags};
-    return array_run_do(&run.files, filter_files, &run);
+    const int exit_status = array_run_do(&run.files, filter_files, &run);
+    filter_flags_release(flags, run.part);
+    return exit_status;
 }

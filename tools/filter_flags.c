@@ -1,5 +1,7 @@
 /* Filters are read once it is known what they filter: until then they are kept as given. */
 #include "filter_run.h"
+
+#include "filter/formula.h"
 #include "names.h"
 #include "support/error.h"
 
@@ -28,6 +30,7 @@ DEFINE_SETTER(highpass)
 DEFINE_SETTER(bandpass)
 DEFINE_SETTER(notch)
 DEFINE_SETTER(wiener)
+DEFINE_SETTER(formula)
 
 static weft_status set_boundary(void *target, const char *value) {
     filter_flags *flags = target;
@@ -58,6 +61,7 @@ const option_flag filter_option_flags[] = {
     {"bandpass", "KIND,LOW,HIGH[,N]", "keep those between", set_bandpass},
     {"notch", "U,V,RADIUS[,KIND[,N]]", "remove those around (U,V) and (-U,-V)", set_notch},
     {"wiener", "BLUR,NOISE", "deblur: gaussian,SIGMA motion,LENGTH,ANGLE disc,RADIUS", set_wiener},
+    {"formula", "EXPR", "multiply by a formula of u, v and f, such as exp(-f^2/0.02)", set_formula},
     {"boundary", "B", "periodic (default), mirror or zero", set_boundary},
     {"spectrum", "FILE", "picture of the result's spectrum, frequency 0 in the middle",
      set_spectrum},
@@ -69,13 +73,32 @@ weft_status filter_flags_check(const filter_flags *flags) {
     if (flags->parts == 0)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "filter: say what to do: --gaussian, --lowpass, --highpass, --bandpass, "
-                         "--notch or --wiener");
+                         "--notch, --wiener or --formula");
     return options_raw_check(&flags->raw, "shape", "dtype");
 }
 
 weft_status filter_flags_parts(const filter_flags *flags, const filter_axes *axes,
                                filter_part parts[FILTER_MOST_PARTS]) {
-    for (int i = 0; i < flags->parts; i++)
-        WEFT_TRY(filter_parse(flags->name[i], flags->text[i], axes, &parts[i]));
+    for (int i = 0; i < flags->parts; i++) {
+        if (strcmp(flags->name[i], "formula") != 0) {
+            WEFT_TRY(filter_parse(flags->name[i], flags->text[i], axes, &parts[i]));
+            continue;
+        }
+        parts[i] = (filter_part){.kind = FILTER_FORMULA};
+        WEFT_TRY(filter_formula_create(flags->text[i], axes, &parts[i].formula));
+    }
     return WEFT_SUCCESS;
+}
+
+weft_status filter_flags_check_values(const filter_flags *flags, const filter_part *parts) {
+    for (int i = 0; i < flags->parts; i++)
+        if (parts[i].formula) WEFT_TRY(filter_formula_check(parts[i].formula));
+    return WEFT_SUCCESS;
+}
+
+void filter_flags_release(const filter_flags *flags, filter_part *parts) {
+    for (int i = 0; i < flags->parts; i++) {
+        filter_formula_destroy(parts[i].formula);
+        parts[i].formula = NULL;
+    }
 }

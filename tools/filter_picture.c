@@ -17,6 +17,7 @@ typedef struct picture_run {
     const char *input, *output;
     image in, out, spectrum;
     weft_context context;
+    filter_part part[FILTER_MOST_PARTS];
     picture_filter *filter;
     double seconds;
 } picture_run;
@@ -58,7 +59,6 @@ static weft_status make_images(picture_run *run) {
 static weft_status make_filter(picture_run *run) {
     const weft_storage storage = run->in.bytes == 1 ? WEFT_STORAGE_U8 : WEFT_STORAGE_U16;
     const filter_axes axes = {.rank = 2, .picture = true};
-    filter_part parts[FILTER_MOST_PARTS];
     const picture_filter_problem problem = {
         .rows = run->in.rows,
         .columns = run->in.columns,
@@ -70,11 +70,12 @@ static weft_status make_filter(picture_run *run) {
         .precision = run->shared->precision_given ? run->shared->precision : WEFT_SINGLE,
         .spectrum = run->flags->spectrum != NULL,
         .memory = memory_available("", true)};
-    WEFT_TRY(filter_flags_parts(run->flags, &axes, parts));
+    WEFT_TRY(filter_flags_parts(run->flags, &axes, run->part));
     WEFT_TRY(weft_context_create(NULL, &run->context));
     WEFT_TRY(picture_filter_create(run->context, &problem, &run->shared->plan, &run->filter));
-    const filter wanted = {.rank = 2, .parts = run->flags->parts, .part = parts};
-    return picture_filter_set(run->filter, &wanted);
+    const filter wanted = {.rank = 2, .parts = run->flags->parts, .part = run->part};
+    WEFT_TRY(picture_filter_set(run->filter, &wanted));
+    return filter_flags_check_values(run->flags, run->part);
 }
 
 static weft_status write_images(picture_run *run) {
@@ -116,6 +117,7 @@ static weft_status work_and_release(picture_run *run) {
     weft_status status = work(run);
     snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
     picture_filter_destroy(&run->filter);
+    filter_flags_release(run->flags, run->part);
     weft_context_destroy(&run->context);
     image_destroy(&run->in);
     image_destroy(&run->out);

@@ -22,9 +22,12 @@ typedef struct filter_flags {
 extern const option_flag filter_option_flags[];
 weft_status filter_flags_check(const filter_flags *flags);
 
-/* Reads the parts for an array of these axes. */
+/* Reads the parts, all 0 before, for an array of these axes. The caller releases them, also after a
+ * failure. Once responses are computed, the second one fails if any was no number. */
 weft_status filter_flags_parts(const filter_flags *flags, const filter_axes *axes,
                                filter_part parts[FILTER_MOST_PARTS]);
+weft_status filter_flags_check_values(const filter_flags *flags, const filter_part *parts);
+void filter_flags_release(const filter_flags *flags, filter_part *parts);
 
 /* Filters IN into OUT; each returns the exit status, and has joined the processes. */
 int filter_picture_run(const filter_flags *flags, const shared_options *shared,

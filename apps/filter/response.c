@@ -4,6 +4,8 @@
  */
 #include "response.h"
 
+#include "formula.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -152,6 +154,9 @@ static void part_row(const filter_part *p, const frequency_row *row, double *val
         return;
     case FILTER_WIENER:
         wiener_row(p, row, value);
+        return;
+    case FILTER_FORMULA:
+        filter_formula_row(p->formula, row->first, row->last, row->count, value);
         return;
     default:
         pass_row(p, row, value);

@@ -18,7 +18,8 @@ typedef enum filter_kind {
     FILTER_BANDPASS,     /* (1 - L(|f|) of cutoff[0]) times L(|f|) of cutoff[1] */
     FILTER_NOTCH,        /* 1 - L(d) of cutoff[0], d being the distance from `centre`, times the
                             same for -centre; distances are periodic, as spectra are */
-    FILTER_WIENER        /* B / (B^2 + noise) for the blur B */
+    FILTER_WIENER,       /* B / (B^2 + noise) for the blur B */
+    FILTER_FORMULA       /* the user's (formula.h) */
 } filter_kind;
 
 /* L(f) of a cutoff c. */
@@ -34,6 +35,8 @@ typedef enum filter_blur {
     FILTER_BLUR_DISC          /* 2 J1(x) / x, x = 2 pi radius |f|: of a disc */
 } filter_blur;
 
+typedef struct filter_formula filter_formula;
+
 typedef struct filter_part {
     filter_kind kind;
     filter_edge edge;
@@ -47,6 +50,7 @@ typedef struct filter_part {
     double centre[WEFT_MAX_RANK];
     double extent; /* of a motion its length, of a disc its radius, in points */
     double noise;  /* noise-to-signal ratio of powers, above 0 */
+    filter_formula *formula;
 } filter_part;
 
 typedef struct filter {

@@ -18,7 +18,7 @@ import filter_formulas as formulas
 from picture_files import png_bytes, read_png, write_png
 from weft_case import HDF5, WEFT, Case, environment
 
-JPEG, TIFF = os.environ.get("WEFT_JPEG", "1") == "1", os.environ.get("WEFT_TIFF", "1") == "1"
+JPEG, TIFF, MUPARSER = (os.environ.get(f"WEFT_{name}", "1") == "1" for name in ("JPEG", "TIFF", "MUPARSER"))
 
 FILTERS = [
     (["--gaussian", "2"], formulas.gaussian(2, 2)),
@@ -42,6 +42,12 @@ FILTERS = [
     (["--wiener", "motion,9,20,0.02"], formulas.wiener(formulas.motion(9, 20), 0.02)),
     (["--wiener", "disc,3,0.01"], formulas.wiener(formulas.disc(3), 0.01)),
 ]
+if MUPARSER:
+    FILTERS += [
+        (["--formula", "f == 0 ? 1 : sin(9*f)/(9*f) * (abs(u) < 0.3)"],
+         lambda u, v: np.sinc(9 / math.pi * np.hypot(u, v)) * (np.abs(u) < 0.3)),
+        (["--formula", "exp(-40*(u-2*v)^2) + v"], lambda u, v: np.exp(-40 * (u - 2 * v) ** 2)),  # v is odd
+    ]
 
 
 def noisy(rows: int, columns: int, samples: int = 1, dtype: str = "u1") -> np.ndarray:
@@ -184,6 +190,8 @@ class Formats(Filter):
 
     def test_absent_libraries_are_named(self) -> None:
         write_png(self.folder / "in.png", noisy(8, 8))
+        if not MUPARSER:
+            self.assertIn("muParser", self.refuse("filter", "in.png", "out.png", "--formula", "1"))
         for there, ending, library in [(JPEG, "jpg", "libjpeg"), (TIFF, "tif", "libtiff")]:
             if not there:
                 self.assertIn(library, self.refuse("filter", "in.png", f"out.{ending}", "--gaussian", "1"))
@@ -204,6 +212,10 @@ class Refusals(Filter):
             "wiener": ["gaussian,1", "motion,3,0.1", "disc,3,0", "disc,-1,1", "box,3,1"],
             "boundary": ["linear"],
         }
+        if MUPARSER:
+            wrong["formula"] = ["", "u +", "w", "exp(", "1; 2"]
+            for text in ("1/f", "log(u)", "0/0"):
+                self.assertIn("no finite number", self.refuse("filter", "in.png", "out.png", f"--formula={text}"))
         for flag, values in wrong.items():
             for value in values:
                 with self.subTest(flag=flag, value=value):
@@ -307,7 +319,10 @@ class Arrays(Filter):
         f = np.sqrt(x**2 + y**2 + z**2)
         gauss = np.exp(-2 * math.pi**2 * ((1.5 * x) ** 2 + y**2 + (0.5 * z) ** 2))
         for flags, response in [(["--gaussian", "1.5,1,0.5"], gauss),
-                                (["--bandpass", "butterworth,0.1,0.3"], (1 - low(f, 0.1)) * low(f, 0.3))]:
+                                (["--bandpass", "butterworth,0.1,0.3"], (1 - low(f, 0.1)) * low(f, 0.3)),
+                                (["--formula", "1 / (1 + 3*u*v + w^2)"], 1 / (1 + 3 * x * y + z**2))]:
+            if flags[0] == "--formula" and not MUPARSER:
+                continue
             expected = np.fft.ifftn(np.fft.fftn(volume) * response).real
             for ranks in [1, 3]:
                 self.succeed("filter", "in.npy", "out.npy", *flags, ranks=ranks)
@@ -369,6 +384,8 @@ class Arrays(Filter):
             ("in.npy", "--gaussian", "1,2,30", "--boundary", "mirror"),
             ("in.npy", "--notch", "0.1,0.1,0.1", "--boundary", "mirror"),
             ("in.npy", "--wiener", "motion,3,30,0.1", "--boundary", "mirror"),
+            ("in.npy", "--formula", "1", "--boundary", "mirror"),
+            ("in.npy", "--formula", "1/u"),
             ("volume.npy", "--gaussian", "1,2"),
             ("volume.npy", "--wiener", "disc,3,0.1"),
             ("absent.npy", "--gaussian", "1"),
