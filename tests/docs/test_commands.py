@@ -1,0 +1,59 @@
+"""The commands of the pages for beginners run as they stand, on the data of the tree. WEFT is the command."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from site_pages import TREE
+
+PAGES = ["tutorial", "clusters"]
+
+
+def blocks(page: str) -> list[str]:
+    """What is to be run: blocks of `sh`. Those of `console` want a GPU, a cluster or much time."""
+    return re.findall(r"^```sh\n(.*?)^```", (TREE / f"docs/{page}.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+
+
+class Commands(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        where = Path(self.folder.name)
+        (where / "data").symlink_to(TREE / "data")
+        (where / "out").mkdir()
+        command = Path(os.environ.get("WEFT", TREE / "build/tools/weft")).resolve()
+        self.environment = os.environ | {"PATH": f"{command.parent}:{os.environ['PATH']}", "WEFT_WISDOM_DIR": ""}
+
+    def run_block(self, block: str) -> str:
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=self.folder.name, env=self.environment,
+                              text=True, capture_output=True, timeout=120, check=False)  # fmt: skip
+        self.assertEqual(done.returncode, 0, f"{block}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def test_of_the_pages_run(self):
+        for page in PAGES:
+            with self.subTest(page):
+                self.assertGreater(len(blocks(page)), 0)
+                for block in blocks(page):
+                    self.run_block(block)
+
+    def test_the_tutorial_tells_what_the_first_one_prints(self):
+        told = re.search(r"```text\n(.*?)```", (TREE / "docs/tutorial.md").read_text(encoding="utf-8"), re.DOTALL)[1]
+        printed = self.run_block(blocks("tutorial")[0])
+        for line in told.splitlines()[:2]:
+            self.assertIn(line, printed)
+        self.assertRegex(printed, r"round trip: relative L2 error \d\.\d+e-1[56]")
+
+    def test_several_processes_write_the_same_spectrum(self):
+        self.run_block("\n".join(blocks("tutorial")[:2]))
+        out = Path(self.folder.name) / "out"
+        self.assertEqual((out / "spectrum.npy").stat().st_size, (out / "spectrum4.npy").stat().st_size)
+
+
+if __name__ == "__main__":
+    unittest.main()
