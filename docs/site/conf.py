@@ -42,9 +42,10 @@ def _link_to_copies(app: Any, doctree: nodes.document, page: str) -> None:
 
 
 def _link_names(app: Any, doctree: nodes.document, page: str) -> None:
-    """Names of the C library in text lead to where they are declared."""
+    """Code of the C library in text leads to where its first name is declared."""
     for literal in list(doctree.findall(nodes.literal)):
-        place = _anchors.get(literal.astext())
+        names = re.findall(r"\b(?:weft_|WEFT_)\w+", literal.astext())
+        place = next((_anchors[name] for name in names if name in _anchors), None)
         if place and not isinstance(literal.parent, (nodes.title, nodes.reference)):
             uri = app.builder.get_relative_uri(page, _REFERENCE) + "#" + place
             reference = nodes.reference("", "", literal.deepcopy(), internal=True, refuri=uri)

@@ -1,4 +1,5 @@
-"""The commands of the pages for beginners run as they stand, on the data of the tree. WEFT is the command."""
+"""The commands of the pages for beginners run as they stand, on the data of the tree, and those of all pages have flags that
+there are. WEFT is the command."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import re
 import subprocess
 import tempfile
 import unittest
+from functools import cache
 from pathlib import Path
 
 from site_pages import TREE
@@ -19,6 +21,38 @@ def blocks(page: str) -> list[str]:
     return re.findall(r"^```sh\n(.*?)^```", (TREE / f"docs/{page}.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
 
 
+COMMAND = Path(os.environ.get("WEFT", TREE / "build/tools/weft")).resolve()
+
+
+def calls() -> list[tuple[str, str, str]]:
+    """Each call of the command in a page's blocks and text: the page, the subcommand, what follows it."""
+    found = []
+    for path in [TREE / "README.md", TREE / "data/README.md", *sorted((TREE / "docs").rglob("*.md"))]:
+        text = path.read_text(encoding="utf-8")
+        code = re.findall(r"^```(?:sh|console|bash)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+        code += re.findall(r"`(weft [^`\n]*)`", text)
+        for line in "\n".join(code).replace("\\\n", " ").splitlines():
+            for sub, rest in re.findall(r"(?<![\w-])weft(?: --ranks \w+)? ([a-z]+)\b([^|&;]*)", re.sub(r"\s# .*", "", line)):
+                found.append((path.name, sub, rest))
+    return found
+
+
+@cache
+def help_of(sub: str) -> str:
+    return subprocess.run([COMMAND, sub, "--help"], text=True, capture_output=True, timeout=60, check=False).stdout
+
+
+class Flags(unittest.TestCase):
+    def test_of_the_pages_are_those_of_the_command(self):
+        self.assertGreater(len(calls()), 100)
+        for page, sub, rest in calls():
+            with self.subTest(f"{page}: weft {sub}{rest}"):
+                self.assertTrue(help_of(sub), f"there is no {sub}")
+                for flag in re.findall(r"(?<![\w-])(--[a-z][a-z-]*)", rest):
+                    if (sub, flag) != ("bench", "--worker"):  # for itself alone
+                        self.assertIn(flag, help_of(sub))
+
+
 class Commands(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -26,8 +60,7 @@ class Commands(unittest.TestCase):
         where = Path(self.folder.name)
         (where / "data").symlink_to(TREE / "data")
         (where / "out").mkdir()
-        command = Path(os.environ.get("WEFT", TREE / "build/tools/weft")).resolve()
-        self.environment = os.environ | {"PATH": f"{command.parent}:{os.environ['PATH']}", "WEFT_WISDOM_DIR": ""}
+        self.environment = os.environ | {"PATH": f"{COMMAND.parent}:{os.environ['PATH']}", "WEFT_WISDOM_DIR": ""}
 
     def run_block(self, block: str) -> str:
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], cwd=self.folder.name, env=self.environment,
