@@ -117,8 +117,8 @@ def page(headers: list[Path]) -> str:
     """The page in Markdown."""
     parts = [
         "# C reference\n",
-        "Every declaration of `weft/weft.h` and `weft/weft_mpi.h`, with its comment as it stands there. Names in code on all "
-        "pages lead here.\n",
+        "Every declaration of `weft/weft.h` and `weft/weft_mpi.h`, with its comment as it stands there. Names in code "
+        "on all pages lead here.\n",
     ]
     topics = {first: title for title, first in TOPICS}
     for header in headers:

@@ -57,7 +57,7 @@ def exceptions(path: Path) -> dict[str, str]:
     text = path.read_text(encoding="utf-8")
     builtin = {"ARGUMENT": "ValueError", "MEMORY": "MemoryError", "UNSUPPORTED": "NotImplementedError",
                "RUNTIME": "RuntimeError", "SYSTEM": "OSError"}  # fmt: skip
-    base = concatenated(re.search(r'PyErr_NewExceptionWithDoc\("weft\.Error",(.*?)PyExc', text, re.DOTALL)[1])  # fmt: skip
+    base = concatenated(re.search(r'\("weft\.Error",(.*?)PyExc', text, re.DOTALL)[1])
     found = {"Error": f'class Error(Exception):\n    """{base}"""'}
     for kind, name, documentation in re.findall(r'\[(\w+)\] = \{"weft\.(\w+)",\s*((?:"[^"]*"\s*)+)\}', text):
         found[name] = f'class {name}({builtin[kind]}, Error):\n    """{concatenated(documentation)}"""'
@@ -82,7 +82,7 @@ def class_of(path: Path) -> str:
     lines = [*wrapped(f"class {signature}:"), f'    """{indented(documentation)}"""']
     for name, property_of in re.findall(rf'\{{"(\w+)", get_\w+, NULL, {literal}, [^}}]*\}}', text):
         lines.append(f'\n    @property\n    def {name}(self):\n        """{concatenated(property_of)}"""')
-    for name, method in re.findall(rf'\{{"([a-z]\w*)", \S+, METH_\w+,\s*{literal}\}}', text):
+    for method in re.findall(rf'\{{"[a-z]\w*", \S+, METH_\w+,\s*{literal}\}}', text):
         call, documentation = with_signature(concatenated(method))
         lines.append(f'\n    def {call}:\n        """{indented(documentation, 8)}"""')
     return "\n".join(lines)
@@ -124,14 +124,14 @@ def declaration(sources: Sources, module: str, name: str) -> str | None:
 def made(tree: ast.Module, node: ast.Assign, name: str) -> str:
     """The declaration of what a factory makes, several functions from one name: those that it returns by _named, with
     what it calls `tell` as their docstring."""
-    factory_name, family = node.value.func.id, node.value.args[0].value  # type: ignore[attr-defined]
+    factory_name, family = node.value.func.id, node.value.args[0].value
     factory = next(one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == factory_name)
     functions = {one.name: one for one in factory.body if isinstance(one, ast.FunctionDef)}
     returned = next(one.value for one in factory.body if isinstance(one, ast.Return))
     tell = next(one for one in factory.body if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "tell")
     text = ast.unparse(tell.value)[2:-1].replace("{name}", family)
     suffix = name[len(family) :]
-    function = next(functions[call.args[2].id] for call in returned.elts if call.args[1].value == suffix)  # type: ignore[union-attr]
+    function = next(functions[call.args[2].id] for call in returned.elts if call.args[1].value == suffix)
     return "\n".join([*wrapped(f"def {name}({ast.unparse(function.args)}):"), f'    """{text % suffix}"""'])
 
 
@@ -178,9 +178,11 @@ def wrapped(head: str, width: int = 110) -> list[str]:
 def page(folder: Path) -> str:
     """The page in Markdown."""
     sources = Sources(folder)
-    parts = ["# Python reference\n",
-             "Every public name of the package, with its signature and docstring. [weft for Python](python.md) tells how they are used.\n"
-             ]  # fmt: skip
+    parts = [
+        "# Python reference\n",
+        "Every public name of the package, with its signature and docstring. [weft for Python](python.md) tells how "
+        "they are used.\n",
+    ]
     for module in MODULES:
         tree = sources.tree(module)
         parts.append(f"({module.replace('.', '-')}-module)=\n## {module}\n")

@@ -1,5 +1,5 @@
-"""The commands of the pages for beginners run as they stand, on the data of the tree, and those of all pages have flags that
-there are. WEFT is the command."""
+"""The commands of the pages for beginners run as they stand, on the data of the tree, and the flags of all pages are
+the command's. WEFT is the command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ PAGES = ["tutorial", "clusters"]
 
 def blocks(page: str) -> list[str]:
     """What is to be run: blocks of `sh`. Those of `console` want a GPU, a cluster or much time."""
-    return re.findall(r"^```sh\n(.*?)^```", (TREE / f"docs/{page}.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return re.findall(
+        r"^```sh\n(.*?)^```", (TREE / f"docs/{page}.md").read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
 
 
 COMMAND = Path(os.environ.get("WEFT", TREE / "build/tools/weft")).resolve()
@@ -32,7 +34,9 @@ def calls() -> list[tuple[str, str, str]]:
         code = re.findall(r"^```(?:sh|console|bash)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
         code += re.findall(r"`(weft [^`\n]*)`", text)
         for line in "\n".join(code).replace("\\\n", " ").splitlines():
-            for sub, rest in re.findall(r"(?<![\w-])weft(?: --ranks \w+)? ([a-z]+)\b([^|&;]*)", re.sub(r"\s# .*", "", line)):
+            for sub, rest in re.findall(
+                r"(?<![\w-])weft(?: --ranks \w+)? ([a-z]+)\b([^|&;]*)", re.sub(r"\s# .*", "", line)
+            ):
                 found.append((path.name, sub, rest))
     return found
 

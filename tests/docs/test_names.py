@@ -8,9 +8,8 @@ import unittest
 from site_pages import TREE
 
 HEADERS = "".join((TREE / "include/weft" / name).read_text(encoding="utf-8") for name in ("weft.h", "weft_mpi.h"))
-PAGES = [*sorted((TREE / "docs").glob("migration/*.md")),
-         *(TREE / f"docs/{name}.md" for name in ("index", "tutorial", "layouts", "options", "clusters", "troubleshooting")),
-         *(TREE / f"docs/{name}.md" for name in ("convolution", "composition", "streaming", "tuning"))]  # fmt: skip
+OTHERS = "index tutorial layouts options clusters troubleshooting convolution composition streaming tuning"
+PAGES = [*sorted((TREE / "docs").glob("migration/*.md")), *(TREE / f"docs/{name}.md" for name in OTHERS.split())]
 
 
 def environment() -> set[str]:
