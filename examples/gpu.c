@@ -1,5 +1,5 @@
 /*
- * The first transform on a GPU: 128^3 complex numbers there and back, in memory of the device. Its
+ * The first transform on a GPU: 64^3 complex numbers there and back, in memory of the device. Its
  * argument names another device than cuda: opencl, host, simulated.
  *
  *   cc gpu.c $(pkg-config --cflags --libs weft) -lm && ./a.out
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <weft/weft.h>
 
-enum { N = 128, POINTS = N * N * N };
+enum { N = 64, POINTS = N * N * N };
 
 /* What a program keeps: the plan, and two arrays in memory of the device. */
 typedef struct transform {

@@ -29,8 +29,7 @@ exclude_patterns = ["anchors.json"]
 smartquotes = False
 highlight_language = "none"
 
-_REFERENCE = "c-reference"
-_anchors: dict[str, str] = {}
+_anchors: dict[str, dict[str, str]] = {}  # for each language, by names
 
 
 def _link_to_copies(app: Any, doctree: nodes.document, page: str) -> None:
@@ -42,24 +41,26 @@ def _link_to_copies(app: Any, doctree: nodes.document, page: str) -> None:
 
 
 def _link_names(app: Any, doctree: nodes.document, page: str) -> None:
-    """Code of the C library in text leads to where its first name is declared."""
+    """Code in text leads to where its first name is declared."""
     for literal in list(doctree.findall(nodes.literal)):
-        names = re.findall(r"\b(?:weft_|WEFT_)\w+", literal.astext())
-        place = next((_anchors[name] for name in names if name in _anchors), None)
-        if place and not isinstance(literal.parent, (nodes.title, nodes.reference)):
-            uri = app.builder.get_relative_uri(page, _REFERENCE) + "#" + place
-            reference = nodes.reference("", "", literal.deepcopy(), internal=True, refuri=uri)
-            literal.replace_self(reference)
+        for language, pattern in (("c", r"\b(?:weft_|WEFT_)\w+"), ("python", r"^weft\.[\w.]+")):
+            names = re.findall(pattern, literal.astext())
+            place = next((_anchors[language][name] for name in names if name in _anchors[language]), None)
+            if place and not isinstance(literal.parent, (nodes.title, nodes.reference)):
+                uri = app.builder.get_relative_uri(page, f"{language}-reference") + "#" + place
+                reference = nodes.reference("", "", literal.deepcopy(), internal=True, refuri=uri)
+                literal.replace_self(reference)
+                break
 
 
 def _link_names_in_code(app: Any, page: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Names of the C library in C lead to where they are declared."""
     if "body" not in context:
         return
-    uri = app.builder.get_relative_uri(page, _REFERENCE)
+    uri = app.builder.get_relative_uri(page, "c-reference")
 
     def link(name: re.Match[str]) -> str:
-        place = _anchors.get(name[0])
+        place = _anchors["c"].get(name[0])
         return f'<a class="name" href="{uri}#{place}">{name[0]}</a>' if place else name[0]
 
     def block(code: re.Match[str]) -> str:

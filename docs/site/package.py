@@ -175,6 +175,21 @@ def wrapped(head: str, width: int = 110) -> list[str]:
     return [*lines, line.rstrip(), indent[4:] + head[closing:]]
 
 
+def anchors(folder: Path) -> dict[str, str]:
+    """For each public name its place on the page, as docutils makes it of the heading. Of two names that differ in their
+    case alone, a class and a function, the first has it."""
+    sources = Sources(folder)
+    places: dict[str, str] = {}
+    for module in MODULES:
+        for name in public(sources.tree(module)):
+            place = re.sub(r"[^a-z0-9]+", "-", f"{module}.{name}".lower())
+            if place not in places.values() and declaration(sources, module, name):
+                places[f"{module}.{name}"] = place
+                if module == "weft.distributed":
+                    places[f"weft.{name}"] = place
+    return places
+
+
 def page(folder: Path) -> str:
     """The page in Markdown."""
     sources = Sources(folder)

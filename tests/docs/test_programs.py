@@ -17,6 +17,10 @@ BUILD = Path(os.environ.get("WEFT", TREE / "build/tools/weft")).resolve().parent
 # Debian's names where there are several MPI libraries: those that scripts/check builds with.
 COMPILER, LAUNCHER = (shutil.which(f"{name}.openmpi") or name for name in ("mpicc", "mpiexec"))
 
+# As scripts/mpi-environment.
+AS_ROOT = dict.fromkeys(("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"), "1")
+ENVIRONMENT = os.environ | AS_ROOT | {"OMPI_MCA_rmaps_base_oversubscribe": "1", "WEFT_WISDOM_DIR": ""}
+
 
 class Programs(unittest.TestCase):
     def test_that_of_the_first_page_runs(self):
@@ -28,7 +32,7 @@ class Programs(unittest.TestCase):
             libraries = [f"-L{BUILD}", "-lweft_mpi", "-lweft", f"-Wl,-rpath,{BUILD}"]
             command = [COMPILER, *warnings, f"-I{TREE / 'include'}", str(source), "-o", "app", *libraries]
             subprocess.run(command, cwd=folder, check=True, timeout=120)
-            subprocess.run([LAUNCHER, "-n", "2", "./app"], cwd=folder, check=True, timeout=120)
+            subprocess.run([LAUNCHER, "-n", "2", "./app"], cwd=folder, env=ENVIRONMENT, check=True, timeout=120)
 
 
 if __name__ == "__main__":
