@@ -1,11 +1,11 @@
-# A thin front on CMake: `make help` lists what it does. On a fresh Debian 12 machine `make demo` and
+# A thin front on CMake: `make help` lists what it does. On a fresh Debian 12 machine `make demo`, `make docs` and
 # `make check` install what they need first.
 BUILD  ?= build
 PREFIX ?= /usr/local
 CMAKE_FLAGS ?=
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo demo-homogenize demo-live check test install format clean
+.PHONY: help build demo demo-homogenize demo-live docs check test install format clean
 
 help: ## list these targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -29,6 +29,10 @@ demo-live: ## install what is missing, build, show a picture and its spectrum in
 	scripts/install-dependencies demo-live
 	$(MAKE) build
 	$(BUILD)/tools/weft live data/camera.png
+
+docs: ## install what is missing, build the documentation site: build/docs/html/index.html
+	scripts/install-dependencies docs
+	docs/site/build $(BUILD)/docs
 
 check: ## install what is missing, then every compiler, MPI, sanitizer and fuzzer that CI runs
 	scripts/install-dependencies check
