@@ -15,7 +15,7 @@ typedef enum pass { FILL, STRESS, DIRECTION, REFLECT, UPDATE, PRODUCTS, PASSES }
 
 /* The structure `sweep` of kernels/sweep.cl. */
 typedef struct sweep {
-    int64_t voxels, row, rows, halo, store, polarize;
+    int64_t voxels, row, rows, halo, store, reference;
     double twice, trace, factor, mean[6];
 } sweep;
 
@@ -199,7 +199,7 @@ void homogenize_device_stress(homogenize_device *d, const void *e, void *s, bool
                                        {.value = NULL}};
     sweep shape = d->shape;
     shape.store = s != NULL;
-    shape.polarize = polarize;
+    shape.reference = polarize;
     run(d, STRESS, argument, 6, &shape, 14, sums);
 }
 
@@ -228,7 +228,7 @@ double homogenize_device_reflect(homogenize_device *d, void *e, const void *t, c
     sweep shape = d->shape;
     double sum;
     memcpy(shape.mean, mean, sizeof shape.mean);
-    shape.polarize = !whole;
+    shape.reference = !whole;
     run(d, REFLECT, argument, 6, &shape, 1, &sum);
     return sum;
 }

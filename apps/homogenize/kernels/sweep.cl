@@ -1,13 +1,14 @@
 /*
- * What the passes of sweeps.h share in kernels (device.c). Each thread has every so many-th voxel, and each
- * group stores its sums. Numbers are double, whatever the fields' precision. Before this text come
- * COMPONENTS, 6 or 3, and STAGGERED and ISOTROPIC, 1 or 0, of the medium; behind it one pass, and
- * before that law.cl where it needs the materials.
+ * What the passes of sweeps.h share in kernels (device.c). Threads take the voxels in turn, and each
+ * group stores the sums of its threads. Numbers are double, whatever the fields' precision. Before
+ * this text come COMPONENTS, 6 or 3, and STAGGERED and ISOTROPIC, 1 or 0, of the medium; behind it
+ * law.cl, where the pass needs the materials, and one pass.
  */
 typedef struct sweep {
     long64 voxels, row, rows; /* of this rank; in a row of it, rows in a plane */
     long64 halo;              /* planes of phases below the box along each axis */
-    long64 store, polarize;   /* which results are wanted */
+    long64 store;             /* which fields are written */
+    long64 reference;         /* 1: the reference medium takes part, see the pass */
     double twice, trace;      /* of the reference medium */
     double factor, mean[6];
 } sweep;

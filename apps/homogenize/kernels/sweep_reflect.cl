@@ -1,4 +1,4 @@
-/* d = mean - t - e: e += 2 (C + C0)^-1 C0 d or, without `polarize`, e += d. Sum: d C0 d. */
+/* d = mean - t - e: e += 2 (C + C0)^-1 C0 d or, without `reference`, e += d. Sum: d C0 d. */
 KERNEL(weft_sweep_reflect)(MEMORY(real, e), MEMORY(const real, t), MEMORY(const unsigned short, phases),
                            MEMORY(const double, relax), MEMORY(const double, inverse),
                            MEMORY(double, sums), const sweep k) {
@@ -17,7 +17,7 @@ KERNEL(weft_sweep_reflect)(MEMORY(real, e), MEMORY(const real, t), MEMORY(const 
         load(t, k.voxels, at, d);
         UNROLL
         for (int i = 0; i < COMPONENTS; ++i) change[i] = d[i] = k.mean[i] - d[i] - x[i];
-        if (k.polarize) {
+        if (k.reference) {
             multiply(relax, phase[0], d, change);
             UNROLL
             for (int i = 0; i < 3 * STAGGERED; ++i)

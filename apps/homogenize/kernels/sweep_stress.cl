@@ -1,4 +1,4 @@
-/* Sums: strain, stress, energy, size of the stress. */
+/* s = C e, with `reference` less C0 e, stored with `store`. Sums, of C e: strain, stress, energy, size of the stress. */
 KERNEL(weft_sweep_stress)(MEMORY(const real, e), MEMORY(real, s), MEMORY(const unsigned short, phases),
                           MEMORY(const double, law), MEMORY(const double, inverse),
                           MEMORY(double, sums), const sweep k) {
@@ -23,7 +23,7 @@ KERNEL(weft_sweep_stress)(MEMORY(const real, e), MEMORY(real, s), MEMORY(const u
         }
         sum[12] += product(1, 0, strain, stress);
         sum[13] += product(1 / k.twice, -k.trace / (k.twice * (k.twice + 3 * k.trace)), stress, stress);
-        if (k.polarize) {
+        if (k.reference) {
             const double volume = k.trace * (strain[0] + strain[1] + strain[2]);
             UNROLL
             for (int i = 0; i < COMPONENTS; ++i)
