@@ -1,4 +1,5 @@
 /* The material law at a voxel, as voxel_law.h has it. */
+
 /* Where the phase of a voxel is, and how far that of the lower neighbour along an axis. */
 FUNCTION long64 place_of(sweep k, long64 voxel) {
     const long64 row = voxel / k.row, plane = row / k.rows;
