@@ -30,17 +30,19 @@ static void stand(homogenize_checkpoint *c) {
 /* ---- going on ---- */
 
 /* Fields on a device pass host memory on their way from and to files. */
-static weft_status fetch_fields(homogenize_job *job, int count) {
+static weft_status fetch_fields(homogenize_job *job) {
+    const homogenize_kept kept = homogenize_checkpoint_kept(job);
     weft_status status = WEFT_SUCCESS;
-    for (int f = 0; f < count && status == WEFT_SUCCESS; f++)
-        status = homogenize_fetch(&job->run, f);
+    for (int p = 0; p < kept.parts && status == WEFT_SUCCESS; p++)
+        status = homogenize_fetch(&job->run, kept.first + p);
     return weft_array_agree(job->comm, status);
 }
 
-static weft_status send_fields(homogenize_job *job, int count) {
+static weft_status send_fields(homogenize_job *job) {
+    const homogenize_kept kept = homogenize_checkpoint_kept(job);
     weft_status status = WEFT_SUCCESS;
-    for (int f = 0; f < count && status == WEFT_SUCCESS; f++)
-        status = homogenize_send(&job->run, f);
+    for (int p = 0; p < kept.parts && status == WEFT_SUCCESS; p++)
+        status = homogenize_send(&job->run, kept.first + p);
     return weft_array_agree(job->comm, status);
 }
 
@@ -60,7 +62,7 @@ static weft_status read_fields(homogenize_checkpoint *c, uint64_t sum) {
         status = weft_array_read(array, &kept.box[p], wanted->element, kept.memory[p]);
     weft_array_close(&array);
     if (right && status == WEFT_SUCCESS) right = homogenize_checkpoint_sum(job) == sum;
-    if (right && status == WEFT_SUCCESS) status = send_fields(job, kept.parts);
+    if (right && status == WEFT_SUCCESS) status = send_fields(job);
     if (right || status != WEFT_SUCCESS) return status;
     return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                      "%s: these are not the fields that the checkpoint was written with; drop "
@@ -201,7 +203,7 @@ weft_status homogenize_checkpoint_rest(homogenize_checkpoint *c, bool last) {
     WEFT_TRY(is_due(c, &due));
     if (!due && !(last && iteration > c->iteration)) return WEFT_SUCCESS;
     const int array = c->array == 1 ? 2 : 1;
-    WEFT_TRY(fetch_fields(c->job, homogenize_checkpoint_kept(c->job).parts));
+    WEFT_TRY(fetch_fields(c->job));
     const uint64_t sum = homogenize_checkpoint_sum(c->job);
     weft_status status = write_fields(c, array);
     if (status == WEFT_SUCCESS) status = publish(c, array, sum);

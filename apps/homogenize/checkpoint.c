@@ -20,7 +20,8 @@ static homogenize_kept kept_displacements(const homogenize_job *job) {
                              .parts = 1,
                              .box = {{.lo = {box->lo[0], box->lo[1], box->lo[2], 0},
                                       .n = {box->n[0], box->n[1], box->n[2], numbers}}},
-                             .memory = {d->memory}};
+                             .first = 1,
+                             .memory = {homogenize_host_field(&job->run, 1)}};
 }
 
 homogenize_kept homogenize_checkpoint_kept(const homogenize_job *job) {

@@ -17,7 +17,7 @@ json_t *homogenize_checkpoint_case(const homogenize_job *job);
  * other, or displacements of frequencies. */
 typedef struct homogenize_kept {
     weft_array_info info;
-    int parts;
+    int parts, first;                     /* the first one is that field of the run */
     weft_box box[HOMOGENIZE_MOST_FIELDS]; /* this rank's of each part */
     void *memory[HOMOGENIZE_MOST_FIELDS];
 } homogenize_kept;

@@ -4,14 +4,13 @@
 #include "device/device.h"
 #include "exec/plan.h"
 #include "support/error.h"
-#include "support/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { THREADS = 256, GROUPS_OF_UNIT = 8, MOST_SUMS = 14 };
 
-typedef enum pass { FILL, STRESS, DIRECTION, REFLECT, UPDATE, PRODUCTS, PASSES } pass;
+typedef enum pass { FILL, STRESS, RESPOND, DIRECTION, REFLECT, UPDATE, PRODUCTS, PASSES } pass;
 
 /* The structure `sweep` of kernels/sweep.cl. */
 typedef struct sweep {
@@ -19,13 +18,23 @@ typedef struct sweep {
     double twice, trace, factor, mean[6];
 } sweep;
 
+/* The structure `green` of kernels/green.cl, and its array. */
+typedef struct green {
+    int64_t points[3], lo[3], n[3], step;
+    double wave[3], scale, share, compliance, factor, length;
+} green;
+
+typedef struct green_means {
+    double mean[DISPLACEMENT_VECTORS][6], made[6], offset[6], zero[36];
+} green_means;
+
 struct homogenize_device {
     weft_plan plan;
     sweep shape; /* what is the same in all passes */
-    weft_kernel *kernel[PASSES];
-    void *phases, *law, *inverse, *relax, *sums; /* on the device; relax may be NULL */
-    double *host;                                /* the sums of all groups */
-    unsigned most;                               /* groups of a pass */
+    weft_kernel *kernel[PASSES], *green;
+    void *phases, *law, *inverse, *relax, *sums, *means; /* on the device; relax may be NULL */
+    double *host;                                        /* the sums of all groups */
+    unsigned most;                                       /* groups of a pass */
     size_t bytes;
     weft_status status;
 };
@@ -47,9 +56,9 @@ weft_status homogenize_device_check(weft_device device) {
 
 extern const char homogenize_kernels_sweep_cl[], homogenize_kernels_law_cl[],
     homogenize_kernels_sweep_fill_cl[], homogenize_kernels_sweep_stress_cl[],
-    homogenize_kernels_sweep_direction_cl[], homogenize_kernels_sweep_reflect_cl[],
-    homogenize_kernels_sweep_update_cl[], homogenize_kernels_sweep_products_cl[],
-    homogenize_kernels_green_cl[]; /* cmake/embed.cmake */
+    homogenize_kernels_sweep_respond_cl[], homogenize_kernels_sweep_direction_cl[],
+    homogenize_kernels_sweep_reflect_cl[], homogenize_kernels_sweep_update_cl[],
+    homogenize_kernels_sweep_products_cl[], homogenize_kernels_green_cl[]; /* cmake/embed.cmake */
 
 static const struct {
     const char *name, *text;
@@ -57,6 +66,7 @@ static const struct {
 } passes[PASSES] = {
     [FILL] = {"weft_sweep_fill", homogenize_kernels_sweep_fill_cl, false},
     [STRESS] = {"weft_sweep_stress", homogenize_kernels_sweep_stress_cl, true},
+    [RESPOND] = {"weft_sweep_respond", homogenize_kernels_sweep_respond_cl, true},
     [DIRECTION] = {"weft_sweep_direction", homogenize_kernels_sweep_direction_cl, true},
     [REFLECT] = {"weft_sweep_reflect", homogenize_kernels_sweep_reflect_cl, true},
     [UPDATE] = {"weft_sweep_update", homogenize_kernels_sweep_update_cl, false},
@@ -79,7 +89,25 @@ static weft_status make_kernel(homogenize_device *d, const homogenize_space *spa
     return handle_of(d)->ops->kernel_create(handle_of(d)->state, &source, &d->kernel[p]);
 }
 
-static weft_status make_kernels(homogenize_device *d, const homogenize_space *space) {
+static weft_status make_green(homogenize_device *d, const homogenize_space *space,
+                              homogenize_scheme scheme) {
+    static const char *const names[] = {[HOMOGENIZE_FOURIER] = "FOURIER",
+                                        [HOMOGENIZE_WILLOT] = "WILLOT",
+                                        [HOMOGENIZE_STAGGERED] = "STAGGERED"};
+    char settings[64];
+    const char *const text[] = {settings, homogenize_kernels_green_cl};
+    const weft_kernel_source source = {.name = "weft_green",
+                                       .text = text,
+                                       .texts = 2,
+                                       .threads = THREADS,
+                                       .precision = space->precision};
+    snprintf(settings, sizeof settings, "#define COMPONENTS %d\n#define SCHEME %s\n",
+             space->medium->components, names[scheme]);
+    return handle_of(d)->ops->kernel_create(handle_of(d)->state, &source, &d->green);
+}
+
+static weft_status make_kernels(homogenize_device *d, const homogenize_space *space,
+                                homogenize_scheme scheme) {
     const weft_device_handle *h = handle_of(d);
     weft_kernel_limits limits;
     WEFT_TRY(h->ops->kernel_limits(h->state, &limits));
@@ -90,6 +118,7 @@ static weft_status make_kernels(homogenize_device *d, const homogenize_space *sp
     d->most = limits.units * GROUPS_OF_UNIT;
     for (int p = 0; p < PASSES; p++)
         if (p != REFLECT || space->medium->relax) WEFT_TRY(make_kernel(d, space, (pass)p));
+    WEFT_TRY(make_green(d, space, scheme));
     return h->ops->kernels_await ? h->ops->kernels_await(h->state) : WEFT_SUCCESS;
 }
 
@@ -110,35 +139,37 @@ static weft_status copy_all(homogenize_device *d, const homogenize_space *space)
     d->host = malloc(sums);
     if (!d->host) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a device's sums");
     WEFT_TRY(copy_there(d, NULL, sums, &d->sums));
+    WEFT_TRY(copy_there(d, NULL, sizeof(green_means), &d->means));
     WEFT_TRY(copy_there(d, v->phase, places * sizeof *v->phase, &d->phases));
     WEFT_TRY(copy_there(d, m->law, law, &d->law));
     WEFT_TRY(copy_there(d, m->inverse, phases * 3 * sizeof(double), &d->inverse));
     return m->relax ? copy_there(d, m->relax, law, &d->relax) : WEFT_SUCCESS;
 }
 
-weft_status homogenize_device_create(weft_plan plan, const homogenize_space *space,
+weft_status homogenize_device_create(const homogenize_green *g, const homogenize_space *space,
                                      homogenize_device **made) {
     const homogenize_volume *v = space->volume;
     homogenize_device *d = *made = calloc(1, sizeof *d);
     if (!d) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for passes on a device");
-    d->plan = plan;
+    d->plan = g->plan;
     d->shape = (sweep){.voxels = space->voxels,
                        .row = v->box.n[2],
                        .rows = v->box.n[1],
                        .halo = v->halo,
                        .twice = space->medium->reference.twice,
                        .trace = space->medium->reference.trace};
-    WEFT_TRY(make_kernels(d, space));
+    WEFT_TRY(make_kernels(d, space, g->scheme));
     return copy_all(d, space);
 }
 
 void homogenize_device_destroy(homogenize_device *d) {
     if (!d) return;
     const weft_device_handle *h = handle_of(d);
-    void **buffer[] = {&d->phases, &d->law, &d->inverse, &d->relax, &d->sums};
+    void **buffer[] = {&d->phases, &d->law, &d->inverse, &d->relax, &d->sums, &d->means};
     for (int p = 0; p < PASSES; p++)
         if (d->kernel[p]) h->ops->kernel_destroy(h->state, d->kernel[p]);
-    for (int i = 0; i < 5; i++) weft_buffer_destroy(d->plan, buffer[i]);
+    if (d->green) h->ops->kernel_destroy(h->state, d->green);
+    for (int i = 0; i < 6; i++) weft_buffer_destroy(d->plan, buffer[i]);
     free(d->host);
     free(d);
 }
@@ -209,6 +240,12 @@ void homogenize_device_products(homogenize_device *d, const void *g, const void 
     run(d, PRODUCTS, argument, 3, &d->shape, 2, products);
 }
 
+void homogenize_device_respond(homogenize_device *d, void *e, double products[2]) {
+    weft_kernel_argument argument[6] = {array(e), array(d->phases), array(d->law),
+                                        array(d->inverse), array(d->sums)};
+    run(d, RESPOND, argument, 5, &d->shape, 2, products);
+}
+
 double homogenize_device_direction(homogenize_device *d, const void *r, void *p, void *q,
                                    double factor) {
     weft_kernel_argument argument[8] = {array(r),         array(p),      array(q),
@@ -247,47 +284,45 @@ double homogenize_device_update(homogenize_device *d, void *a, void *b, const vo
 
 /* ---- Green's operator ---- */
 
-weft_status homogenize_green_write_snippet(const homogenize_green *g, const double length[3],
-                                           char **snippet) {
-    static const char *const schemes[] = {[HOMOGENIZE_FOURIER] = "FOURIER",
-                                          [HOMOGENIZE_WILLOT] = "WILLOT",
-                                          [HOMOGENIZE_STAGGERED] = "STAGGERED"};
-    const double turn = 2 * 3.14159265358979323846;
-    weft_text t = {.text = NULL};
-    weft_text_add(&t, "#define GREEN_%s\n%s", schemes[g->scheme],
-                  g->components == 6 ? "#define GREEN_ELASTIC\n" : "");
-    weft_text_add(&t, "const long64 green_points[3] = {%lld, %lld, %lld};\n", (long long)g->n[0],
-                  (long long)g->n[1], (long long)g->n[2]);
-    weft_text_add(&t, "const real green_step[3] = {");
-    for (int a = 0; a < 3; a++)
-        weft_text_add(&t, "(real)(%.17e),",
-                      (g->scheme == HOMOGENIZE_FOURIER ? turn : 2 * (double)g->n[a]) / length[a]);
-    weft_text_add(&t, "};\n%s", homogenize_kernels_green_cl);
-    *snippet = t.text;
-    if (!t.failed) return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a kernel's text");
+enum { NO_VECTORS = DISPLACEMENT_SHOW_R + 1 };
+
+static green describe(const homogenize_green *g) {
+    const homogenize_reference *r = &g->reference;
+    const homogenize_displacements *d = g->displacements;
+    green k = {.step = d ? (int64_t)d->change.step : NO_VECTORS,
+               .scale = 1 / ((double)g->n[0] * (double)g->n[1] * (double)g->n[2]),
+               .share = (r->trace + r->twice / 2) / (r->trace + r->twice),
+               .factor = d ? d->change.factor : 0,
+               .length = d ? d->change.length : 0};
+    k.compliance = k.scale * (g->components == 6 ? 2 : 1) / r->twice;
+    memcpy(k.points, g->n, sizeof k.points);
+    memcpy(k.wave, g->step, sizeof k.wave);
+    memcpy(k.lo, g->frequencies.lo, sizeof k.lo);
+    memcpy(k.n, g->frequencies.n, sizeof k.n);
+    return k;
 }
 
-/* The operator's matrix for the mean is the inverse of the reference medium's where the stress is
- * given: of twice 1 + trace t t', with t the normal components there, m of them, that is
- * (1 - trace / (twice + m trace) t t') / twice. */
-weft_status homogenize_green_set_parameters(const homogenize_green *g) {
-    const homogenize_reference *r = &g->reference;
-    double value[HOMOGENIZE_GREEN_PARAMETERS] = {0};
-    int given = 0, normal = 0;
-    for (int i = 0; i < g->components; i++) {
-        if (g->zero[i * (g->components + 1)] == 0) continue;
-        given |= 1 << i;
-        normal += i < 3;
-    }
-    value[0] = 1 / ((double)g->n[0] * (double)g->n[1] * (double)g->n[2]);
-    value[1] = (r->trace + r->twice / 2) / (r->trace + r->twice);
-    value[2] = value[0] * (g->components == 6 ? 2 : 1) / r->twice;
-    value[3] = given;
-    value[4] = 1 / r->twice;
-    value[5] = r->trace / (r->twice + normal * r->trace);
-    memcpy(value + 6, g->offset, sizeof g->offset);
-    for (int i = 0; i < HOMOGENIZE_GREEN_PARAMETERS; i++)
-        WEFT_TRY(weft_plan_set_parameter(g->plan, i, value[i]));
-    return WEFT_SUCCESS;
+static weft_status apply(homogenize_device *d, const homogenize_green *g, void *spectrum) {
+    const weft_device_handle *h = handle_of(d);
+    homogenize_displacements *vectors = g->displacements;
+    const green k = describe(g);
+    const int64_t elements = k.n[0] * k.n[1] * k.n[2];
+    const unsigned groups[3] = {(unsigned)((elements + THREADS - 1) / THREADS), 1, 1};
+    const weft_kernel_argument argument[] = {array(spectrum),
+                                             array(vectors ? vectors->memory : spectrum),
+                                             array(d->means),
+                                             {.value = &k, .bytes = sizeof k}};
+    green_means means = {.made = {0}};
+    if (elements == 0) return WEFT_SUCCESS;
+    memcpy(means.offset, g->offset, sizeof means.offset);
+    memcpy(means.zero, g->zero, sizeof means.zero);
+    if (vectors) memcpy(means.mean, vectors->mean, sizeof means.mean);
+    WEFT_TRY(weft_buffer_upload(d->plan, d->means, &means, sizeof means));
+    WEFT_TRY(h->ops->kernel_launch(h->state, NULL, d->green, groups, argument, 4));
+    if (!vectors || !homogenize_displacements_have_mean(vectors)) return WEFT_SUCCESS;
+    return weft_buffer_download(d->plan, vectors->mean, d->means, sizeof vectors->mean);
+}
+
+void homogenize_device_apply(homogenize_device *d, const homogenize_green *g, void *spectrum) {
+    if (d->status == WEFT_SUCCESS) d->status = apply(d, g, spectrum);
 }

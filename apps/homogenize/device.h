@@ -1,7 +1,8 @@
 /*
- * Fields on a device with kernels: the passes of sweeps.h there (kernels/sweep*.cl), and Green's
- * operator as text. A pass that fails, and all behind it, leave sums of 0; what failed is told once
- * the ranks add up their sums (homogenize_add_up), so that all of them learn of it.
+ * Fields on a device with kernels: the passes of sweeps.h there (kernels/sweep*.cl), and
+ * Green's operator between the transforms (kernels/green.cl). A pass that fails, and all behind it,
+ * leave sums of 0; what failed is told once the ranks add up their sums (homogenize_add_up), so
+ * that all of them learn of it.
  */
 #ifndef WEFT_HOMOGENIZE_DEVICE_H
 #define WEFT_HOMOGENIZE_DEVICE_H
@@ -14,10 +15,10 @@ typedef struct homogenize_device homogenize_device;
 /* WEFT_SUCCESS, or WEFT_ERROR_UNSUPPORTED where the device has no kernels. Not collective. */
 weft_status homogenize_device_check(weft_device device);
 
-/* The passes over fields on the plan's device; phases and laws are copied there. The space's volume
- * and medium must outlive it, and so must the plan. The caller destroys it, also after a failure.
- * Not collective. */
-weft_status homogenize_device_create(weft_plan plan, const homogenize_space *space,
+/* The passes over fields on the device of the operator's plan; phases and laws are copied there.
+ * The space's volume and medium must outlive it, and so must the operator. The caller destroys it,
+ * also after a failure. Not collective. */
+weft_status homogenize_device_create(const homogenize_green *green, const homogenize_space *space,
                                      homogenize_device **made);
 void homogenize_device_destroy(homogenize_device *device);
 size_t homogenize_device_bytes(const homogenize_device *device);
@@ -30,6 +31,7 @@ void homogenize_device_stress(homogenize_device *device, const void *e, void *s,
                               double sums[14]);
 void homogenize_device_products(homogenize_device *device, const void *g, const void *last,
                                 double products[2]);
+void homogenize_device_respond(homogenize_device *device, void *e, double products[2]);
 double homogenize_device_direction(homogenize_device *device, const void *r, void *p, void *q,
                                    double factor);
 double homogenize_device_reflect(homogenize_device *device, void *e, const void *t,
@@ -39,11 +41,9 @@ double homogenize_device_reflect(homogenize_device *device, void *e, const void 
 double homogenize_device_update(homogenize_device *device, void *a, void *b, const void *x,
                                 const void *y, double factor);
 
-/* The snippet of Green's operator (kernels/green.cl), which the caller frees, and its parameters as
- * the operator is now. */
-enum { HOMOGENIZE_GREEN_PARAMETERS = 12 };
-weft_status homogenize_green_write_snippet(const homogenize_green *green, const double length[3],
-                                           char **snippet);
-weft_status homogenize_green_set_parameters(const homogenize_green *green);
+/* Green's operator, and the step of its displacements, at this rank's frequencies of a spectrum:
+ * component by component, each row-major. */
+void homogenize_device_apply(homogenize_device *device, const homogenize_green *green,
+                             void *spectrum);
 
 #endif

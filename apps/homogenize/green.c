@@ -194,11 +194,12 @@ static weft_status fill_axis(homogenize_green *g, int a, double length) {
     g->phase[a] = calloc((size_t)n, 2 * sizeof(double));
     if (!g->wave[a] || !g->cosine[a] || !g->phase[a])
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the frequencies of an axis");
+    g->step[a] = (g->scheme == HOMOGENIZE_FOURIER ? 2 * pi : 2 * (double)n) / length;
     for (int64_t i = 0; i < n; i++) {
         const bool middle = 2 * i == n;
         const double j = (double)(2 * i > n ? i - n : i), half = pi * j / (double)n;
-        g->wave[a][i] = 2 * (double)n / length * (middle ? 1 : sin(half));
-        if (g->scheme == HOMOGENIZE_FOURIER) g->wave[a][i] = middle ? 0 : 2 * pi * j / length;
+        g->wave[a][i] = g->step[a] * (middle ? 1 : sin(half));
+        if (g->scheme == HOMOGENIZE_FOURIER) g->wave[a][i] = middle ? 0 : g->step[a] * j;
         g->cosine[a][i] = middle ? 0 : cos(half);
         g->phase[a][2 * i] = g->cosine[a][i];
         g->phase[a][2 * i + 1] = middle ? 1 : sin(half);
@@ -206,35 +207,26 @@ static weft_status fill_axis(homogenize_green *g, int a, double length) {
     return WEFT_SUCCESS;
 }
 
-/* Transforms that pass a device, of fields in host memory. */
-static weft_status plan_streamed(weft_context ctx, const homogenize_grid *grid,
-                                 weft_problem problem, weft_options how, homogenize_green *g) {
-    how.location = WEFT_LOCATION_HOST;
-    g->streamed = true;
+/* Transforms alone, by a device. */
+static weft_status plan_apart(weft_context ctx, const homogenize_grid *grid, weft_problem problem,
+                              weft_options how, homogenize_green *g) {
+    const bool streams = homogenize_streams(&how);
+    if (!streams) WEFT_TRY(homogenize_device_check(how.device));
+    how.location = streams ? WEFT_LOCATION_HOST : WEFT_LOCATION_DEVICE;
+    g->apart = true;
     g->threads = how.threads > 1 ? how.threads : 1;
     WEFT_TRY(weft_plan_create(ctx, &problem, &how, &g->plan));
     return weft_plan_box(g->plan, WEFT_OUTPUT, grid->rank, &g->frequencies);
 }
 
-/* Transforms with the operator between them. */
-static weft_status plan_convolution(weft_context ctx, const homogenize_grid *grid,
-                                    weft_problem problem, weft_options how, homogenize_green *g) {
-    weft_operator matrix = {.kind = WEFT_OPERATOR_MATRIX, .matrix = apply_run, .argument = g};
-    char *snippet = NULL;
-    g->on_device = how.device != WEFT_HOST;
-    if (g->on_device) {
-        WEFT_TRY(homogenize_device_check(how.device));
-        WEFT_TRY(homogenize_green_write_snippet(g, grid->length, &snippet));
-        matrix = (weft_operator){.kind = WEFT_OPERATOR_MATRIX,
-                                 .snippet = snippet,
-                                 .parameters = HOMOGENIZE_GREEN_PARAMETERS};
-    }
+/* Transforms with the operator between them, by the host. */
+static weft_status plan_convolution(weft_context ctx, weft_problem problem, weft_options how,
+                                    homogenize_green *g) {
+    const weft_operator matrix = {.kind = WEFT_OPERATOR_MATRIX, .matrix = apply_run, .argument = g};
     problem.spectral = (weft_operators){&matrix, 1};
     how.convolve = 1;
-    how.location = g->on_device ? WEFT_LOCATION_DEVICE : WEFT_LOCATION_HOST;
-    const weft_status status = weft_plan_create(ctx, &problem, &how, &g->plan);
-    free(snippet);
-    return status;
+    how.location = WEFT_LOCATION_HOST;
+    return weft_plan_create(ctx, &problem, &how, &g->plan);
 }
 
 weft_status homogenize_green_create(weft_context ctx, const homogenize_grid *grid,
@@ -251,8 +243,8 @@ weft_status homogenize_green_create(weft_context ctx, const homogenize_grid *gri
         g->n[a] = problem.n[a] = grid->n[a];
         WEFT_TRY(fill_axis(g, a, grid->length[a]));
     }
-    return homogenize_streams(options) ? plan_streamed(ctx, grid, problem, how, g)
-                                       : plan_convolution(ctx, grid, problem, how, g);
+    return how.device == WEFT_HOST ? plan_convolution(ctx, problem, how, g)
+                                   : plan_apart(ctx, grid, problem, how, g);
 }
 
 void homogenize_green_release(homogenize_green *g) {
@@ -312,19 +304,20 @@ static void apply_between(homogenize_green *g, void *spectrum) {
     }
 }
 
-static weft_status apply_streamed(homogenize_green *g, void *field) {
+static weft_status apply_apart(homogenize_green *g, void *field) {
     WEFT_TRY(weft_execute(g->plan, WEFT_FORWARD, field, field));
-    apply_between(g, field);
+    if (g->device)
+        homogenize_device_apply(g->device, g, field);
+    else
+        apply_between(g, field);
     return weft_execute(g->plan, WEFT_INVERSE, field, field);
 }
 
 weft_status homogenize_green_apply(homogenize_green *g, void *field) {
     const double start = weft_clock();
-    weft_status status = g->on_device ? homogenize_green_set_parameters(g) : WEFT_SUCCESS;
-    if (status == WEFT_SUCCESS)
-        status = g->samples    ? homogenize_green_apply_samples(g, field)
-                 : g->streamed ? apply_streamed(g, field)
-                               : weft_execute(g->plan, WEFT_CONVOLVE, field, field);
+    const weft_status status = g->samples ? homogenize_green_apply_samples(g, field)
+                               : g->apart ? apply_apart(g, field)
+                                          : weft_execute(g->plan, WEFT_CONVOLVE, field, field);
     g->seconds += weft_clock() - start;
     return status;
 }

@@ -41,10 +41,13 @@ typedef struct homogenize_green {
     homogenize_displacements *displacements; /* what is done to them on the way, or NULL */
     weft_plan plan;
     bool samples, single; /* the plan is a convolution by samples; its numbers are floats */
-    bool on_device;       /* fields are on the plan's device, where a snippet is the operator */
-    bool streamed;        /* the plan's transforms pass fields through a device; the operator is
-                             applied between them, on the host, to these frequencies */
+    /* The plan has the transforms alone, and the operator is applied to these frequencies between
+     * them: by the host, where only the transforms are a device's, or where the fields are. */
+    bool apart;
+    struct homogenize_device *device; /* where fields are, once that is made; NULL: the host */
     weft_box frequencies;
+    double
+        step[3]; /* along each axis: wave vectors are this times a sine or, of fourier, a number */
     int threads;
     MPI_Comm comm;  /* of samples */
     int64_t voxels; /* of this rank; of samples */

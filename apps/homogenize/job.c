@@ -107,7 +107,9 @@ double homogenize_job_estimate(const homogenize_job *job) {
     const double number = c->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
     /* Four vectors of displacements take as much as two fields. */
     const int vectors = homogenize_solver_fields(c) + (homogenize_has_displacements(c) ? 1 : 0);
-    const int fields = (c->on_device ? mirrors_of(c) : vectors) * homogenize_components(c->physics);
+    const int mirrors =
+        mirrors_of(c) + (c->checkpoint.file && homogenize_has_displacements(c) ? 1 : 0);
+    const int fields = (c->on_device ? mirrors : vectors) * homogenize_components(c->physics);
     return job->run.voxels / job->ranks *
            (fields * number + sizeof(uint16_t) + (double)weft_element_bytes(job->info.element));
 }
@@ -139,9 +141,21 @@ static weft_status allocate_displacements(homogenize_job *job) {
     size_t bytes = (size_t)homogenize_box_voxels(&d->box) * (size_t)d->components *
                    DISPLACEMENT_VECTORS * pair;
     if (bytes < job->run.field_bytes) bytes = job->run.field_bytes;
+    job->run.vector_bytes = bytes;
     WEFT_TRY(allocate_field(job, 1, bytes));
-    memset(job->run.field[1], 0, bytes);
+    if (!job->c.on_device) memset(job->run.field[1], 0, bytes);
     d->memory = job->run.field[1];
+    return WEFT_SUCCESS;
+}
+
+static weft_status allocate_mirrors(homogenize_job *job) {
+    homogenize_run *run = &job->run;
+    for (int f = 0; f < mirrors_of(&job->c); f++) {
+        const bool vectors = f == 1 && job->c.checkpoint.file && run->vector_bytes > 0;
+        const size_t bytes = vectors ? run->vector_bytes : run->field_bytes;
+        job->host_bytes += (double)bytes;
+        WEFT_TRY(allocate_on_host(job, bytes, &run->mirror[f]));
+    }
     return WEFT_SUCCESS;
 }
 
@@ -154,11 +168,8 @@ static weft_status allocate_all(homogenize_job *job) {
     job->bytes = (double)memory.total;
     for (int f = 0; f < homogenize_solver_fields(&job->c) - (displacements ? 1 : 0); f++)
         WEFT_TRY(allocate_field(job, f, run->field_bytes));
-    for (int f = 0; job->c.on_device && f < mirrors_of(&job->c); f++) {
-        job->host_bytes += (double)run->field_bytes;
-        WEFT_TRY(allocate_on_host(job, run->field_bytes, &run->mirror[f]));
-    }
-    return displacements ? allocate_displacements(job) : WEFT_SUCCESS;
+    if (displacements) WEFT_TRY(allocate_displacements(job));
+    return job->c.on_device ? allocate_mirrors(job) : WEFT_SUCCESS;
 }
 
 static weft_status allocate(homogenize_job *job) {
@@ -210,7 +221,8 @@ static double default_tolerance(const homogenize_case *c) {
 /* From now on passes are done where the fields are. */
 static weft_status move_passes(homogenize_job *job) {
     homogenize_run *run = &job->run;
-    weft_status status = homogenize_device_create(job->green.plan, &run->space, &run->space.device);
+    weft_status status = homogenize_device_create(&job->green, &run->space, &run->space.device);
+    job->green.device = run->space.device;
     WEFT_TRY(weft_array_agree(job->comm, status));
     double bytes = (double)homogenize_device_bytes(run->space.device);
     WEFT_TRY(homogenize_add_up(run, &bytes, 1));

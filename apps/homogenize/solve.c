@@ -23,12 +23,11 @@ static const method methods[] = {
     [HOMOGENIZE_EYRE_MILTON] = {2, 1, false, homogenize_solve_eyre_milton},
     [HOMOGENIZE_BARZILAI_BORWEIN] = {3, 2, false, homogenize_solve_barzilai_borwein},
 };
-/* Where nobody may change vectors in the spectrum, with samples and on devices, they are fields. */
+/* Samples know no spectrum, so that the vectors are fields. */
 static const method cg_of_fields = {4, 3, false, homogenize_solve_cg};
 
 static const method *method_of(const homogenize_case *c) {
-    return c->solver == HOMOGENIZE_CG && (c->samples.used || c->on_device) ? &cg_of_fields
-                                                                           : &methods[c->solver];
+    return c->solver == HOMOGENIZE_CG && c->samples.used ? &cg_of_fields : &methods[c->solver];
 }
 
 int homogenize_solver_fields(const homogenize_case *c) {
@@ -69,16 +68,20 @@ homogenize_space homogenize_host_space(const homogenize_run *run) {
     return space;
 }
 
+static size_t bytes_of(const homogenize_run *run, int field) {
+    return field == 1 && run->vector_bytes > 0 ? run->vector_bytes : run->field_bytes;
+}
+
 weft_status homogenize_fetch(homogenize_run *run, int field) {
     if (!run->space.device) return WEFT_SUCCESS;
     return weft_buffer_download(run->green->plan, run->mirror[field], run->field[field],
-                                run->field_bytes);
+                                bytes_of(run, field));
 }
 
 weft_status homogenize_send(homogenize_run *run, int field) {
     if (!run->space.device) return WEFT_SUCCESS;
     return weft_buffer_upload(run->green->plan, run->field[field], run->mirror[field],
-                              run->field_bytes);
+                              bytes_of(run, field));
 }
 
 /* ---- residuals ---- */
@@ -159,7 +162,10 @@ weft_status homogenize_evaluate(homogenize_run *run, homogenize_result *result, 
     double sums[14];
     homogenize_sums mine;
     WEFT_TRY(weft_array_agree(run->comm, homogenize_fetch(run, 0)));
-    if (run->space.device) stress = run->mirror[1];
+    if (run->space.device) {
+        homogenize_stress(&run->space, run->field[0], stress, false, &mine);
+        stress = run->mirror[1];
+    }
     memset(result->phase_sums, 0, (size_t)phases * 12 * sizeof *result->phase_sums);
     WEFT_TRY(
         weft_array_agree(run->comm, homogenize_phase_sums(&space, strain, result->phase_sums)));
@@ -182,10 +188,13 @@ weft_status homogenize_evaluate(homogenize_run *run, homogenize_result *result, 
 }
 
 weft_status homogenize_show(homogenize_run *run) {
+    const homogenize_space space = homogenize_host_space(run);
     homogenize_sums unused;
     if (!homogenize_has_displacements(run->c)) return WEFT_SUCCESS;
     WEFT_TRY(homogenize_show_displacements(run));
-    homogenize_stress(&run->space, run->field[0], run->field[1], false, &unused);
+    WEFT_TRY(weft_array_agree(run->comm, homogenize_fetch(run, 0)));
+    homogenize_stress(&space, homogenize_host_field(run, 0), homogenize_host_field(run, 1), false,
+                      &unused);
     return WEFT_SUCCESS;
 }
 

@@ -64,11 +64,11 @@ typedef struct homogenize_run {
     void *field[HOMOGENIZE_MOST_FIELDS];    /* the strain, and what the solver needs */
     homogenize_displacements displacements; /* in field[1], of the solver that has them */
     void *mirror[HOMOGENIZE_MOST_FIELDS];   /* where fields are on a device: host memory for some */
-    size_t field_bytes;
-    double voxels;             /* of the whole volume */
-    double base[6], stress[6]; /* given means of strain and stress; 0 elsewhere */
-    double start[6];           /* the mean strain that a load begins with */
-    double settled;            /* result.settled of the load before; 0: unknown */
+    size_t field_bytes, vector_bytes;       /* of a field; of the displacements' vectors */
+    double voxels;                          /* of the whole volume */
+    double base[6], stress[6];              /* given means of strain and stress; 0 elsewhere */
+    double start[6];                        /* the mean strain that a load begins with */
+    double settled;                         /* result.settled of the load before; 0: unknown */
     homogenize_state state;
     double begun; /* the clock when the load began, less what it had taken before */
     const homogenize_listener *listener;
@@ -117,8 +117,8 @@ weft_status homogenize_note(homogenize_run *run, homogenize_result *result, doub
                             double size, bool *done);
 
 /* For solvers: what is told in the end, of the strain in field[0]; its stress comes into `stress`,
- * which may be field[0] itself; of fields on a device into their second mirror. *size: that of the
- * stress, of all ranks. Collective. */
+ * which may be field[0] itself. Of fields on a device it comes into their second mirror, too.
+ * *size: that of the stress, of all ranks. Collective. */
 weft_status homogenize_evaluate(homogenize_run *run, homogenize_result *result, void *stress,
                                 double *size);
 

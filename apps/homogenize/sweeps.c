@@ -139,7 +139,10 @@ double homogenize_direction(const homogenize_space *space, const void *r, void *
 
 void homogenize_respond(const homogenize_space *space, void *e, double products[2]) {
     products[0] = products[1] = 0;
-    BY_PRECISION(space, respond, e, products);
+    if (space->device)
+        homogenize_device_respond(space->device, e, products);
+    else
+        BY_PRECISION(space, respond, e, products);
 }
 
 double homogenize_advance(const homogenize_space *space, void *e, void *r, const void *p,
