@@ -10,18 +10,24 @@ static const char kind[] = "checkpoint of weft homogenize";
 
 /* ---- what is kept ---- */
 
+/* Side by side at each frequency or, as devices have them, one after the other. */
 static homogenize_kept kept_displacements(const homogenize_job *job) {
     const homogenize_displacements *d = &job->run.displacements;
     const int64_t *n = job->info.n, numbers = DISPLACEMENT_VECTORS * d->components;
-    const weft_box *box = &d->box;
-    return (homogenize_kept){.info = {.element = d->single ? WEFT_ELEMENT_C8 : WEFT_ELEMENT_C16,
-                                      .rank = 4,
-                                      .n = {n[0], n[1], n[2] / 2 + 1, numbers}},
-                             .parts = 1,
-                             .box = {{.lo = {box->lo[0], box->lo[1], box->lo[2], 0},
-                                      .n = {box->n[0], box->n[1], box->n[2], numbers}}},
-                             .first = 1,
-                             .memory = {homogenize_host_field(&job->run, 1)}};
+    const int64_t whole[3] = {n[0], n[1], n[2] / 2 + 1};
+    const int vectors = job->c.on_device ? 0 : 3, first = job->c.on_device ? 1 : 0; /* axes */
+    homogenize_kept kept = {
+        .info = {.element = d->single ? WEFT_ELEMENT_C8 : WEFT_ELEMENT_C16, .rank = 4},
+        .parts = 1,
+        .first = 1,
+        .memory = {homogenize_host_field(&job->run, 1)}};
+    kept.info.n[vectors] = kept.box[0].n[vectors] = numbers;
+    for (int a = 0; a < 3; a++) {
+        kept.info.n[first + a] = whole[a];
+        kept.box[0].lo[first + a] = d->box.lo[a];
+        kept.box[0].n[first + a] = d->box.n[a];
+    }
+    return kept;
 }
 
 homogenize_kept homogenize_checkpoint_kept(const homogenize_job *job) {

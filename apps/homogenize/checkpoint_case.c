@@ -113,13 +113,14 @@ json_t *homogenize_checkpoint_case(const homogenize_job *job) {
     const homogenize_case *c = &job->c;
     const homogenize_reference *r = &job->medium.reference;
     return json_pack(
-        "{s:[III], s:o, s:[fff], s:s, s:o, s:o, s:s, s:o, s:s, s:[ff], s:s}", "shape",
+        "{s:[III], s:o, s:[fff], s:s, s:o, s:o, s:s, s:o, s:s, s:[ff], s:s, s:s}", "shape",
         (json_int_t)job->info.n[0], (json_int_t)job->info.n[1], (json_int_t)job->info.n[2],
         "labels", text_of(sum_of_labels(job)), "length", c->length[0], c->length[1], c->length[2],
         "physics", homogenize_physics_name(c->physics), "phases", text_of(sum_of_phases(c)), "load",
         load_of(c), "discretization", homogenize_scheme_name(job->scheme), "convolution",
         convolution_of(&c->samples), "solver", homogenize_solver_name(c->solver), "reference",
-        r->twice, r->trace, "precision", weft_precision_name(c->precision));
+        r->twice, r->trace, "precision", weft_precision_name(c->precision), "device",
+        weft_device_name(c->on_device ? job->options.device : WEFT_HOST));
 }
 
 /* The first key in which they differ. */

@@ -5,7 +5,8 @@
  * changed while the operator is at their frequency, and only one field of voxels is needed, the
  * strain of the residual.
  *
- * At each frequency the vectors lie side by side, in row-major order of this rank's frequencies. At
+ * At each frequency the vectors lie side by side, in row-major order of this rank's frequencies; on
+ * devices (kernels/green.cl) they follow each other instead. At
  * frequency 0, where a displacement has no strain, each has a mean strain instead.
  */
 #ifndef WEFT_HOMOGENIZE_DISPLACEMENTS_H

@@ -44,21 +44,25 @@ FUNCTION void change_vectors(change how, double *v, double *w) {
     *w = how.step == SHOW_X ? v[VECTOR_X] : v[VECTOR_R];
 }
 
-/* Component c of a displacement w; vectors lie side by side: [vector][component] pairs. */
-FUNCTION real2 change_pair(change how, GLOBAL real2 *vectors, int c, real2 w) {
+/* Component c of a displacement w at a frequency; vectors are [vector][component][frequency] pairs,
+ * so that threads side by side read numbers side by side. */
+FUNCTION real2 change_pair(change how, GLOBAL real2 *vectors, long64 elements, long64 at, int c,
+                           real2 w) {
     double x[VECTORS] = {0, 0, 0, 0}, y[VECTORS] = {0, 0, 0, 0};
     double made_x = (double)w.x, made_y = (double)w.y;
     UNROLL
     for (int i = 0; i < VECTORS; ++i) {
         if (how.step == BEGIN) continue;
-        x[i] = (double)vectors[i * PARTS + c].x;
-        y[i] = (double)vectors[i * PARTS + c].y;
+        const real2 v = vectors[(i * PARTS + c) * elements + at];
+        x[i] = (double)v.x;
+        y[i] = (double)v.y;
     }
     change_vectors(how, x, &made_x);
     change_vectors(how, y, &made_y);
     UNROLL
     for (int i = 0; i < VECTORS; ++i)
-        if (how.step <= ADVANCE) vectors[i * PARTS + c] = pair((real)x[i], (real)y[i]);
+        if (how.step <= ADVANCE)
+            vectors[(i * PARTS + c) * elements + at] = pair((real)x[i], (real)y[i]);
     return pair((real)made_x, (real)made_y);
 }
 
@@ -151,7 +155,7 @@ KERNEL(weft_green)(MEMORY(real2, spectrum), MEMORY(real2, vectors), MEMORY(doubl
         if (square > 0 && how.step != NO_VECTORS) {
             UNROLL
             for (int c = 0; c < PARTS; ++c)
-                u[c] = change_pair(how, vectors + at * VECTORS * PARTS, c, u[c]);
+                u[c] = change_pair(how, vectors, elements, at, c, u[c]);
         }
 #if COMPONENTS == 6
         UNROLL
