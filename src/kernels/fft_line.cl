@@ -10,8 +10,8 @@
  *     STAGES            what comes after the first stage: FIRST_STEP, STEP and CONVOLVE, see below
  *     ACROSS_IN, ACROSS_OUT
  *     PITCH             numbers of local memory from one line to the next; 0: none is needed
- *     CONVOLUTION       1: POINTS > LENGTH, and the transform is a convolution (Bluestein 1970) by
- *                       a table at SPECTRUM, with a chirp at CHIRP
+ *     BLUESTEIN         1: POINTS > LENGTH, and the transform is a convolution (Bluestein 1970) by
+ *                       a table at SPECTRUM, with a chirp at CHIRP; RADER (fft_order.cl) is another
  *     ROUND_TRIP        1: the forward transform, operators on the spectrum (SPECTRAL_NUMBER,
  *                       SPECTRAL_INDICES), and the inverse transform
  *     HALF_ROOTS        where the roots of half spectra begin in the tables
@@ -101,20 +101,31 @@
         }                                                                                          \
     }
 
-#if CONVOLUTION
-/* The points become the input of the inverse transform, which is the forward one with real and
- * imaginary parts changing places on both sides. */
+#if BLUESTEIN || RADER
+/* Bluestein's points become the input of the inverse transform, which is the forward one with real
+ * and imaginary parts changing places on both sides. Rader's want the forward one. There point 0 of
+ * the results is the sum of all points, which point 0 of the others' spectrum lacks only x[0]; and
+ * x[0], added to that number of the product, is added to all other results. */
 FUNCTION void multiply_by_spectrum(real2 *v, GLOBAL const real2 *tables, int t) {
+#if RADER
+    const real2 sum = complex_add(v[VALUES], v[0]);
+#endif
     UNROLL
     for (int i = 0; i < MIDPOINT_COUNT; ++i) {
         const int b = BUTTERFLY(t, i, MIDPOINT_BUTTERFLIES);
         UNROLL
         for (int k = 0; k < MIDPOINT_RADIX; ++k)
-            if (IS_BUTTERFLY(t, i, MIDPOINT_BUTTERFLIES))
-                v[i * MIDPOINT_RADIX + k] = swapped(
+            if (IS_BUTTERFLY(t, i, MIDPOINT_BUTTERFLIES)) {
+                const real2 product =
                     complex_multiply(v[i * MIDPOINT_RADIX + k],
-                                     TABLE_READ(tables, SPECTRUM + b + k * MIDPOINT_BUTTERFLIES)));
+                                     TABLE_READ(tables, SPECTRUM + b + k * MIDPOINT_BUTTERFLIES));
+                v[i * MIDPOINT_RADIX + k] = RADER ? product : swapped(product);
+            }
     }
+#if RADER
+    if (t == 0) v[0] = complex_add(v[0], v[VALUES]);
+    v[VALUES] = sum;
+#endif
 }
 #endif
 
@@ -123,7 +134,7 @@ FUNCTION real2 prepared(real2 z, int p, GLOBAL const real2 *tables) {
 #if INVERSE
     z = swapped(z);
 #endif
-#if CONVOLUTION
+#if BLUESTEIN
     z = complex_multiply(z, TABLE_READ(tables, CHIRP + p));
 #endif
     (void)p;
@@ -167,7 +178,7 @@ FUNCTION void multiply_by_twiddles(real2 *v, unsigned int factor, int t,
 
 /* A point as it is stored. */
 FUNCTION real2 finished(real2 z, int p, GLOBAL const real2 *tables) {
-#if CONVOLUTION
+#if BLUESTEIN
     z = complex_multiply(swapped(z), TABLE_READ(tables, CHIRP + p));
 #endif
 #if ROUND_TRIP
@@ -203,9 +214,9 @@ KERNEL(weft_fft)
 #endif
     const unsigned int first_line = GROUP(0) / CLUSTER * LINES;
     unsigned int index[LOOPS];
-    real2 v[VALUES];
+    real2 v[VALUES + RADER];
     UNROLL
-    for (int i = 0; i < VALUES; ++i) v[i] = pair(0, 0);
+    for (int i = 0; i < VALUES + RADER; ++i) v[i] = pair(0, 0);
 
     find_line(&shape, first_line + line_in, index);
     const bool loads = first_line + line_in < shape.lines;
@@ -227,15 +238,23 @@ KERNEL(weft_fft)
     }
     part_pairs(pairs, tables, t_in);
     BOTH_PARTS(pairs, scatter_pairs, in, v, gather_points, in)
+#elif ORDERED_IN
+    UNROLL
+    for (int i = 0; i < POINTS_OF_THREAD; ++i)
+        if (loads && t_in + i * LINE_THREADS < LENGTH) LOAD_POINT(v[i], t_in + i * LINE_THREADS)
+    BOTH_PARTS(v, scatter_neighbours, in, v, gather_points, in)
 #else
     if (loads) {
+#if RADER
+        if (t_in == 0) LOAD_POINT(v[VALUES], 0)
+#endif
         UNROLL
         for (int i = 0; i < FIRST_COUNT; ++i) {
-            const int b = BUTTERFLY(t_in, i, FIRST_BUTTERFLIES);
+            const int first = BEGINNING(BUTTERFLY(t_in, i, FIRST_BUTTERFLIES));
             UNROLL
             for (int k = 0; k < FIRST_RADIX; ++k)
-                if (IS_BUTTERFLY(t_in, i, FIRST_BUTTERFLIES) && b + k * FIRST_BUTTERFLIES < LENGTH)
-                    LOAD_POINT(v[i * FIRST_RADIX + k], b + k * FIRST_BUTTERFLIES)
+                if (IS_BUTTERFLY(t_in, i, FIRST_BUTTERFLIES) && FIRST_POINT(first, k) < LENGTH)
+                    LOAD_POINT(v[i * FIRST_RADIX + k], FIRST_POINT(first, k))
         }
     }
 #endif
@@ -247,8 +266,15 @@ KERNEL(weft_fft)
             if (p < LENGTH) v[i * FIRST_RADIX + k] = prepared(v[i * FIRST_RADIX + k], p, tables);
         }
     }
+#if RADER
+    v[VALUES] = prepared(v[VALUES], 0, tables);
+#endif
     transform_0(v, tables, t_in);
     STAGES
+#if RADER && ACROSS_IN != ACROSS_OUT && LINE_THREADS > 1
+    LINE_BARRIER();
+    BOTH_PARTS(v, scatter_zeroth, in, v, gather_zeroth, out)
+#endif
 
 #if ACROSS_IN != ACROSS_OUT
     find_line(&shape, first_line + line_out, index);
@@ -265,6 +291,9 @@ KERNEL(weft_fft)
             if (p < LENGTH) v[i * LAST_RADIX + k] = finished(v[i * LAST_RADIX + k], p, tables);
         }
     }
+#if RADER
+    v[VALUES] = finished(v[VALUES], 0, tables);
+#endif
     line_out_place to;
     OPEN_LINE_OUT(to)
 #if TO_HALF_PAIRS
@@ -272,15 +301,25 @@ KERNEL(weft_fft)
     LINE_BARRIER();
     BOTH_PARTS(v, scatter_points, out, points, gather_pairs, out)
     if (stores) store_pairs(points, to, tables, t_out);
+#elif ORDERED_OUT
+    LINE_BARRIER();
+    BOTH_PARTS(v, scatter_points, out, v, gather_neighbours, out)
+    UNROLL
+    for (int i = 0; i < POINTS_OF_THREAD; ++i)
+        if (stores && t_out + i * LINE_THREADS < LENGTH)
+            store_point(to, t_out + i * LINE_THREADS, v[i]);
 #else
     if (stores) {
+#if RADER
+        if (t_out == 0) store_point(to, 0, v[VALUES]);
+#endif
         UNROLL
         for (int i = 0; i < LAST_COUNT; ++i) {
-            const int b = BUTTERFLY(t_out, i, LAST_BUTTERFLIES);
+            const int first = BEGINNING(BUTTERFLY(t_out, i, LAST_BUTTERFLIES));
             UNROLL
             for (int k = 0; k < LAST_RADIX; ++k)
-                if (IS_BUTTERFLY(t_out, i, LAST_BUTTERFLIES) && b + k * LAST_BUTTERFLIES < LENGTH)
-                    store_point(to, b + k * LAST_BUTTERFLIES, v[i * LAST_RADIX + k]);
+                if (IS_BUTTERFLY(t_out, i, LAST_BUTTERFLIES) && LAST_POINT(first, k) < LENGTH)
+                    store_point(to, LAST_POINT(first, k), v[i * LAST_RADIX + k]);
         }
     }
 #endif

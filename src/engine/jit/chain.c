@@ -35,7 +35,7 @@ bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit
     *core = 0;
     if (length > longest_anywhere(tuning)) return false;
     if (weft_is_smooth(length)) return true;
-    *core = weft_jit_convolution_length(2 * length - 1);
+    *core = weft_jit_choose_core(length, tuning);
     /* Bytes in local memory where real and imaginary parts are exchanged one after the other, with
      * padding. */
     const int64_t bytes = *core * (int64_t)weft_number_bytes(precision);

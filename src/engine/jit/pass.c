@@ -210,7 +210,11 @@ static void make_table(weft_jit_pass *pass, weft_jit_table *table) {
     if (r->work == WEFT_JIT_CHIRP || r->work == WEFT_JIT_UNCHIRP)
         weft_jit_add_chirp(table, r->length);
     if (r->work == WEFT_JIT_CONVOLVE) weft_jit_add_spectrum(table, r->chirp_length, r->core);
-    if (r->work == WEFT_JIT_TRANSFORM && r->core > 0) {
+    if (weft_jit_is_rader(r)) {
+        at->powers =
+            weft_jit_add_powers(table, r->length, r->core / weft_jit_radix(&pass->shape, 0));
+        at->spectrum = weft_jit_add_rader_spectrum(table, r->length);
+    } else if (r->work == WEFT_JIT_TRANSFORM && r->core > 0) {
         at->chirp = weft_jit_add_chirp(table, r->length);
         at->spectrum = weft_jit_add_spectrum(table, r->length, r->core);
     }

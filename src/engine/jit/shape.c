@@ -4,6 +4,7 @@
  * The padding of local memory is the one with the fewest bank conflicts, which are counted.
  */
 #include "engine/jit/shape.h"
+#include "engine/generator.h"
 #include "engine/smooth.h"
 
 #include <limits.h>
@@ -23,6 +24,7 @@ weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_l
                               .alternates = single ? INT_MAX : 769,
                               .whole_bytes = 72 << 10,
                               .local_bytes = 100 << 10,
+                              .rader = 100,
                               .longest = single ? 16384 : 8192,
                               .clustered = single ? 32768 : 16384,
                               .cluster_bytes = (size_t)(single ? 72 : 136) << 10,
@@ -41,8 +43,15 @@ static const int operations[WEFT_JIT_LARGEST_RADIX + 1] = {
     124, 250, 120, 348, 232, 246, 184, [25] = 632, [32] = 512};
 
 /* LOCAL_MEMORY_COST: the cost, in operations, of exchanging one point through local memory, with
- * its twiddle. */
-enum { LOCAL_MEMORY_COST = 16, FEW_VALUES = 6, LEAST_VALUES = 16 };
+ * its twiddle; REORDER_COST: in an order that knows no banks; PRODUCT_COST: of multiplying one by a
+ * number from a table. */
+enum {
+    LOCAL_MEMORY_COST = 16,
+    REORDER_COST = 24,
+    PRODUCT_COST = 8,
+    FEW_VALUES = 6,
+    LEAST_VALUES = 16
+};
 
 /* Operations for each point of a line, those that idle threads could do included. */
 static double cost_with(const weft_jit_radices *r, int n, int threads) {
@@ -126,6 +135,21 @@ int64_t weft_jit_convolution_length(int64_t least) {
         if (best == 0 || n < best) best = n;
     }
     return best;
+}
+
+/* Operations of two transforms of n points with a product between them. */
+static double convolution_cost(int64_t n) {
+    const weft_jit_radices r = weft_jit_choose_radices((int)n, LEAST_VALUES);
+    return (2 * cost_with(&r, (int)n, r.threads) + PRODUCT_COST) * (double)n;
+}
+
+int64_t weft_jit_choose_core(int64_t n, const weft_jit_tuning *tuning) {
+    const int64_t core = weft_jit_convolution_length(2 * n - 1);
+    if (tuning->rader == 0 || !weft_is_prime(n) || !weft_is_smooth(n - 1)) return core;
+    if (core > WEFT_JIT_LONGEST_CORE) return n - 1;
+    const double bluestein = convolution_cost(core) + 2 * PRODUCT_COST * (double)n;
+    const double rader = convolution_cost(n - 1) + 2 * REORDER_COST * (double)n;
+    return rader * 100 <= bluestein * tuning->rader ? n - 1 : core;
 }
 
 int weft_jit_radix(const weft_jit_shape *shape, int s) {
@@ -225,13 +249,15 @@ static int choose_pads(weft_jit_shape *shape, int room, int number_bytes) {
 }
 
 /* Chooses the pitch and the padding of all exchanges with the fewest bank conflicts and, among
- * equals, with the least memory. */
-static void lay_out_local(weft_jit_shape *shape, int number_bytes, bool pairs) {
+ * equals, with the least memory. Points of Rader's convolution, with point 0, also lie there in
+ * their order in memory. */
+static void lay_out_local(weft_jit_shape *shape, const weft_jit_task *task, int number_bytes) {
     const int lanes = BANK_BYTES / number_bytes;
     weft_jit_shape best = *shape;
     int fewest = -1;
     for (int most = 0; most < PADS; most++) {
-        const int room = padded(share_of(shape) - 1, pads[most]) + 1;
+        int room = padded(share_of(shape) - 1, pads[most]) + 1;
+        if (task->points < task->length && room < task->length) room = task->length;
         for (int extra = 0; extra < (shape->lines > 1 ? lanes : 1); extra++) {
             shape->pitch = room + extra;
             int total = choose_pads(shape, room, number_bytes);
@@ -241,7 +267,7 @@ static void lay_out_local(weft_jit_shape *shape, int number_bytes, bool pairs) {
         }
     }
     *shape = best;
-    if (shape->stages == 1 && !pairs) shape->pitch = 0;
+    if (shape->radices.stages == 1 && !task->pairs) shape->pitch = 0;
     shape->local_bytes = (size_t)(shape->pitch * shape->lines * number_bytes);
 }
 
@@ -329,7 +355,7 @@ static weft_jit_shape choose_cluster(weft_jit_shape shape, const weft_jit_task *
     for (int cluster = 2; cluster <= (int)limits->cluster; cluster *= 2) {
         if (!divides(&shape, cluster)) break;
         shape.cluster = cluster;
-        lay_out_local(&shape, 2 * (int)weft_number_bytes(task->precision), false);
+        lay_out_local(&shape, task, 2 * (int)weft_number_bytes(task->precision));
         shape.resident = resident_groups(task, tuning, &shape);
         if (shape.local_bytes <= tuning->cluster_bytes) break;
     }
@@ -355,10 +381,10 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_t
     shape.lines = most_lines(task, tuning, &shape.radices);
     for (;; shape.lines = (shape.lines + 1) / 2) {
         shape.parts = 1;
-        lay_out_local(&shape, 2 * number, task->pairs);
+        lay_out_local(&shape, task, 2 * number);
         if (shape.local_bytes > tuning->whole_bytes || shape.local_bytes > most_local) {
             shape.parts = 2;
-            lay_out_local(&shape, number, task->pairs);
+            lay_out_local(&shape, task, number);
         }
         bool fits =
             shape.local_bytes <= most_local && weft_jit_group_threads(&shape) <= limits->threads;

@@ -28,6 +28,11 @@ weft_jit_radices weft_jit_choose_radices(int n, int most_values);
 /* The smooth length of at least `least` for which a cyclic convolution is cheapest. */
 int64_t weft_jit_convolution_length(int64_t least);
 
+/* The points of the convolution by which one kernel transforms n points, n not smooth: n - 1 of
+ * Rader's convolution, which wants a prime n and a smooth n - 1, or at least 2 n - 1 of
+ * Bluestein's. */
+int64_t weft_jit_choose_core(int64_t n, const weft_jit_tuning *tuning);
+
 typedef struct weft_jit_shape {
     weft_jit_radices radices; /* of `points`; a round trip takes them once more, in reverse */
     int points, stages;       /* a round trip has twice the stages of one transform */
@@ -44,7 +49,7 @@ typedef struct weft_jit_shape {
 /* What a kernel is to do. */
 typedef struct weft_jit_task {
     weft_precision precision;
-    int length, points; /* points > length: a convolution */
+    int length, points; /* points > length: Bluestein's convolution; points < length: Rader's */
     bool round_trip;    /* a convolution: a forward transform and its inverse in one kernel */
     bool pairs;         /* a half spectrum on one side */
     bool across_in, across_out;

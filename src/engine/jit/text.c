@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/generator.h"
 #include "engine/jit/pass.h"
 #include "support/axis.h"
 #include "support/error.h"
@@ -10,8 +11,8 @@
 
 /* cmake/embed.cmake makes these from the files. */
 extern const char weft_kernels_fft_points_cl[], weft_kernels_fft_r2r_cl[],
-    weft_kernels_fft_exchange_cl[], weft_kernels_fft_stage_cl[], weft_kernels_fft_pairs_cl[],
-    weft_kernels_fft_line_cl[], weft_kernels_fft_copy_cl[];
+    weft_kernels_fft_exchange_cl[], weft_kernels_fft_stage_cl[], weft_kernels_fft_order_cl[],
+    weft_kernels_fft_pairs_cl[], weft_kernels_fft_line_cl[], weft_kernels_fft_copy_cl[];
 extern const char weft_kernels_dft_2_inc[], weft_kernels_dft_3_inc[], weft_kernels_dft_4_inc[],
     weft_kernels_dft_5_inc[], weft_kernels_dft_6_inc[], weft_kernels_dft_7_inc[],
     weft_kernels_dft_8_inc[], weft_kernels_dft_9_inc[], weft_kernels_dft_10_inc[],
@@ -162,12 +163,19 @@ static void add_points(weft_text *c, const weft_jit_pass *pass) {
 
 /* ---- transforms ---- */
 
+/* Whether lines go through local memory between being loaded and the first stage. */
+static bool loads_by_local_memory(const weft_jit_pass *pass) {
+    const weft_jit_shape *s = &pass->shape;
+    return weft_jit_is_half_pairs(pass->request.in.points) ||
+           (weft_jit_is_rader(&pass->request) && !s->across_in && s->radices.threads > 1);
+}
+
 /* Defines STAGES: the steps after the first stage. In the last one, threads change from the lines
  * that they load to those that they store. */
 static void define_stages(weft_text *c, const weft_jit_pass *pass) {
     const weft_jit_shape *s = &pass->shape;
     const int midpoint = s->stages > s->radices.stages ? s->radices.stages : -1;
-    bool used = weft_jit_is_half_pairs(pass->request.in.points); /* local memory is */
+    bool used = loads_by_local_memory(pass);
     weft_text_add(c, "#define STAGES");
     for (int i = 1; i < s->stages; i++) {
         const char *side = i + 1 == s->stages ? "out" : "in";
@@ -178,6 +186,18 @@ static void define_stages(weft_text *c, const weft_jit_pass *pass) {
         used = used || i != midpoint;
     }
     weft_text_add(c, "\n");
+}
+
+/* Defines the order of Rader's convolution. */
+static void define_powers(weft_text *c, const weft_jit_pass *pass) {
+    const int radix = weft_jit_radix(&pass->shape, 0), butterflies = pass->shape.points / radix;
+    const int64_t p = pass->request.length, g = weft_generator(p);
+    const int64_t step = weft_power_modulo(g, butterflies, p);
+    define(c, "POWERS", pass->places.powers);
+    weft_text_add(c, "#define POWER_STEPS {");
+    for (int k = 0; k < radix; k++)
+        weft_text_add(c, "%s%lld", k > 0 ? ", " : "", (long long)weft_power_modulo(step, k, p));
+    weft_text_add(c, "}\n");
 }
 
 static void define_line(weft_text *c, const weft_jit_pass *pass) {
@@ -196,7 +216,9 @@ static void define_line(weft_text *c, const weft_jit_pass *pass) {
     define(c, "ACROSS_OUT", s->across_out);
     define(c, "PARTS", s->parts);
     define(c, "PITCH", s->pitch);
-    define(c, "CONVOLUTION", s->points > r->length);
+    define(c, "BLUESTEIN", s->points > r->length);
+    define(c, "RADER", weft_jit_is_rader(r));
+    if (weft_jit_is_rader(r)) define_powers(c, pass);
     define(c, "ROUND_TRIP", r->round_trip);
     define(c, "HALF_ROOTS", at->half_roots);
     define(c, "CHIRP", at->chirp);
@@ -241,6 +263,7 @@ static void compose_transform(weft_text *c, const weft_jit_pass *pass, bool alig
     add_file(c, weft_kernels_fft_exchange_cl);
     add_radices(c, &pass->shape);
     add_stages(c, pass);
+    add_file(c, weft_kernels_fft_order_cl);
     add_file(c, weft_kernels_fft_pairs_cl);
     add_file(c, weft_kernels_fft_line_cl);
 }
