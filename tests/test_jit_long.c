@@ -161,15 +161,19 @@ static void clusters_give_the_transform(void **state) {
     }
 }
 
-/* Rader's convolution and Bluestein's, of primes and of twice as many real points. A line is done
- * by one thread (17), few (up to 61), or many; exchanged whole or in parts. */
+/* Rader's convolution and Bluestein's, of primes, of rows of them, and of twice as many real
+ * points. A row is done by one thread (17), few (up to 61), or many; a line exchanged whole or in
+ * parts. */
 static void primes_give_the_transform_by_either_convolution(void **state) {
     const weft_engine_ops *engine = engine_of(state);
-    static const int64_t primes[] = {17,  19,  23,  29,  31,  37,  61,   67,   73,   97,   127,
-                                     131, 251, 257, 401, 521, 769, 1009, 1801, 2017, 2521, 4051};
-    for (size_t i = 0; i < sizeof primes / sizeof primes[0]; i++) {
+    static const int64_t lengths[] = {
+        17,      19,      23,      29,       31,       37,       61,       67,
+        73,      97,      127,     131,      251,      257,      401,      521,
+        769,     1009,    1801,    2017,     2521,     4051,     2 * 17,   3 * 31,
+        4 * 127, 30 * 17, 3 * 251, 210 * 19, 110 * 37, 4 * 1009, 12 * 127, 2 * 521};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         if (is_left_out(engine, 1)) continue;
-        const int64_t n = primes[i], lines = random_between(1, n < 128 ? 70 : 5);
+        const int64_t n = lengths[i], lines = random_between(1, n < 128 ? 70 : 5);
         const ways w = {.longest = 4096, .folds = 1, .work = -1, .rader = INT_MAX};
         check_kinds(engine, n, lines, w);
         if (random_between(0, 1)) check_kinds(engine, 2 * n, lines, w);

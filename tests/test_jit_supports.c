@@ -97,6 +97,7 @@ static void groups_share_lines_that_leave_no_thread_idle(void **state) {
         const weft_jit_task task = {.precision = all[i].precision,
                                     .length = all[i].points,
                                     .points = all[i].points,
+                                    .rows = 1,
                                     .lines = 100};
         const weft_jit_shape shape = weft_jit_choose_shape(&task, &tuning, &limits);
         assert_int_equal(shape.cluster, all[i].cluster);
@@ -108,9 +109,10 @@ static void rader_is_chosen_where_it_is_possible_and_cheaper(void **state) {
     (void)state;
     static const struct {
         int64_t n, core; /* 0: Bluestein's convolution */
-    } all[] = {{17, 16}, {31, 30}, {127, 126}, {1009, 1008}, {4051, 4050},
-               {23, 22}, {47, 0},  {59, 0},    {509, 0},     {1021, 0}, /* n - 1 is not smooth */
-               {34, 0},  {289, 0}, {2018, 0}};                          /* no primes */
+    } all[] = {{17, 16}, {31, 30}, {127, 126},  {1009, 1008}, {4051, 4050}, {23, 22},
+               {34, 16}, {62, 30}, {1524, 126}, {4036, 1008}, {4080, 16}, /* rows */
+               {47, 0},  {59, 0},  {509, 0},    {1021, 0},    {118, 0},   /* p - 1 */
+               {289, 0}, {527, 0}};                                       /* two factors */
     const weft_kernel_limits limits = {.threads = 1024, .local_bytes = 227 << 10};
     weft_jit_tuning tuning = weft_jit_tuning_of(WEFT_DOUBLE, &limits);
     for (int percent = 0; percent <= 100; percent += 100)

@@ -5,9 +5,11 @@
  * neighbouring points, neighbouring threads do neighbouring lines (ACROSS); the two sides may
  * differ. Besides what the other files want, the engine defines
  *
- *     POINTS, VALUES    of the transform in local memory; registers of a thread for them
- *     FIRST_RADIX, LAST_RADIX, LAST_STAGE
- *     STAGES            what comes after the first stage: FIRST_STEP, STEP and CONVOLVE, see below
+ *     POINTS, VALUES    of the last stage's transform; registers of a thread for its points
+ *     LINE_THREADS      threads of a line
+ *     FIRST_RADIX, MIDPOINT_RADIX, LAST_RADIX
+ *     STAGES            what comes after the first stage: FIRST_STEP, STEP, CONVOLVE and
+ *                       LEAVE_ROWS, see below
  *     ACROSS_IN, ACROSS_OUT
  *     PITCH             numbers of local memory from one line to the next; 0: none is needed
  *     BLUESTEIN         1: POINTS > LENGTH, and the transform is a convolution (Bluestein 1970) by
@@ -38,11 +40,12 @@
 #endif
 
 /* From registers to registers through local memory: a thread gives what stage `from` left in it
- * and takes what stage `to` wants. It is thread t of a line; which one may change on the way. */
+ * and takes what stage `to` wants. It is thread t of a line, or of a row; which one may change on
+ * the way. */
 #define THROUGH_LOCAL(given, scatter, from_side, taken, gather, to_side, part)                     \
-    scatter(given, shared + line_##from_side * PITCH, t_##from_side, part);                        \
+    scatter(given, local_##from_side, t_##from_side, part);                                        \
     LINE_BARRIER();                                                                                \
-    gather(taken, shared + line_##to_side * PITCH, t_##to_side, part);
+    gather(taken, local_##to_side, t_##to_side, part);
 #if PARTS == 1
 #define BOTH_PARTS(given, scatter, from_side, taken, gather, to_side)                              \
     THROUGH_LOCAL(given, scatter, from_side, taken, gather, to_side, 0)
@@ -58,6 +61,11 @@
 #define STEP(from, from_side, to, to_side)                                                         \
     LINE_BARRIER();                                                                                \
     FIRST_STEP(from, from_side, to, to_side)
+/* Stage number `to` follows the transforms of rows. */
+#define LEAVE_ROWS(to, to_side)                                                                    \
+    LINE_BARRIER();                                                                                \
+    BOTH_PARTS(v, scatter_row, row, v, gather_##to, to_side)                                       \
+    transform_##to(v, tables, t_##to_side);
 /* Stage number `to` begins the inverse transform of a convolution: each thread goes on with the
  * points that it has, in the same order, so none go through local memory. */
 #if ROUND_TRIP
@@ -93,8 +101,8 @@
     for (int i = 0; i < MIDPOINT_COUNT; ++i) {                                                     \
         UNROLL                                                                                     \
         for (int k = 0; k < MIDPOINT_RADIX; ++k) {                                                 \
-            const int p = BUTTERFLY(t, i, MIDPOINT_BUTTERFLIES) + k * MIDPOINT_BUTTERFLIES;        \
-            if (IS_BUTTERFLY(t, i, MIDPOINT_BUTTERFLIES) && loads) {                               \
+            const int p = MIDPOINT_BUTTERFLY(t, i) + k * MIDPOINT_BUTTERFLIES;                     \
+            if (IS_MIDPOINT_BUTTERFLY(t, i) && loads) {                                            \
                 OPERATE_SPECTRUM(v[i * MIDPOINT_RADIX + k], SPECTRAL_NUMBER(p))                    \
                 v[i * MIDPOINT_RADIX + k] = swapped(v[i * MIDPOINT_RADIX + k]);                    \
             }                                                                                      \
@@ -112,10 +120,10 @@ FUNCTION void multiply_by_spectrum(real2 *v, GLOBAL const real2 *tables, int t) 
 #endif
     UNROLL
     for (int i = 0; i < MIDPOINT_COUNT; ++i) {
-        const int b = BUTTERFLY(t, i, MIDPOINT_BUTTERFLIES);
+        const int b = MIDPOINT_BUTTERFLY(t, i);
         UNROLL
         for (int k = 0; k < MIDPOINT_RADIX; ++k)
-            if (IS_BUTTERFLY(t, i, MIDPOINT_BUTTERFLIES)) {
+            if (IS_MIDPOINT_BUTTERFLY(t, i)) {
                 const real2 product =
                     complex_multiply(v[i * MIDPOINT_RADIX + k],
                                      TABLE_READ(tables, SPECTRUM + b + k * MIDPOINT_BUTTERFLIES));
@@ -163,8 +171,8 @@ FUNCTION void multiply_by_twiddles(real2 *v, unsigned int factor, int t,
                           : pair(1, 0);
     UNROLL
     for (int i = 0; i < LAST_COUNT; ++i) {
-        const int b = BUTTERFLY(t, i, LAST_BUTTERFLIES);
-        if (IS_BUTTERFLY(t, i, LAST_BUTTERFLIES)) {
+        const int b = LAST_BUTTERFLY(t, i);
+        if (IS_LAST_BUTTERFLY(t, i)) {
             root[0] = root_of_unity(factor * (unsigned int)b, tables);
             UNROLL
             for (int k = 0; k < LAST_RADIX; ++k) {
@@ -212,6 +220,12 @@ KERNEL(weft_fft)
 #else
     const int line_out = THREAD_OF_LINES / LINE_THREADS, t_out = THREAD_OF_LINES % LINE_THREADS;
 #endif
+    const int row = ROWS > 1 ? t_in / ROW_THREADS : 0, t_row = ROWS > 1 ? t_in % ROW_THREADS : t_in;
+#if PITCH > 0
+    LOCAL exchanged *const local_in = shared + line_in * PITCH;
+    LOCAL exchanged *const local_row = local_in + row * ROW_PITCH;
+    LOCAL exchanged *const local_out = shared + line_out * PITCH;
+#endif
     const unsigned int first_line = GROUP(0) / CLUSTER * LINES;
     unsigned int index[LOOPS];
     real2 v[VALUES + RADER];
@@ -237,24 +251,24 @@ KERNEL(weft_fft)
         }
     }
     part_pairs(pairs, tables, t_in);
-    BOTH_PARTS(pairs, scatter_pairs, in, v, gather_points, in)
+    BOTH_PARTS(pairs, scatter_pairs, in, v, gather_points, row)
 #elif ORDERED_IN
     UNROLL
     for (int i = 0; i < POINTS_OF_THREAD; ++i)
         if (loads && t_in + i * LINE_THREADS < LENGTH) LOAD_POINT(v[i], t_in + i * LINE_THREADS)
-    BOTH_PARTS(v, scatter_neighbours, in, v, gather_points, in)
+    BOTH_PARTS(v, scatter_neighbours, in, v, gather_points, row)
 #else
     if (loads) {
 #if RADER
-        if (t_in == 0) LOAD_POINT(v[VALUES], 0)
+        if (t_row == 0) LOAD_POINT(v[VALUES], row)
 #endif
         UNROLL
         for (int i = 0; i < FIRST_COUNT; ++i) {
-            const int first = BEGINNING(BUTTERFLY(t_in, i, FIRST_BUTTERFLIES));
+            const int first = BEGINNING(FIRST_BUTTERFLY(t_row, i));
             UNROLL
             for (int k = 0; k < FIRST_RADIX; ++k)
-                if (IS_BUTTERFLY(t_in, i, FIRST_BUTTERFLIES) && FIRST_POINT(first, k) < LENGTH)
-                    LOAD_POINT(v[i * FIRST_RADIX + k], FIRST_POINT(first, k))
+                if (IS_FIRST_BUTTERFLY(t_row, i) && FIRST_POINT(first, k) < LENGTH)
+                    LOAD_POINT(v[i * FIRST_RADIX + k], row + ROWS * FIRST_POINT(first, k))
         }
     }
 #endif
@@ -262,16 +276,16 @@ KERNEL(weft_fft)
     for (int i = 0; i < FIRST_COUNT; ++i) {
         UNROLL
         for (int k = 0; k < FIRST_RADIX; ++k) {
-            const int p = BUTTERFLY(t_in, i, FIRST_BUTTERFLIES) + k * FIRST_BUTTERFLIES;
+            const int p = FIRST_BUTTERFLY(t_row, i) + k * FIRST_BUTTERFLIES;
             if (p < LENGTH) v[i * FIRST_RADIX + k] = prepared(v[i * FIRST_RADIX + k], p, tables);
         }
     }
 #if RADER
     v[VALUES] = prepared(v[VALUES], 0, tables);
 #endif
-    transform_0(v, tables, t_in);
+    transform_0(v, tables, t_row);
     STAGES
-#if RADER && ACROSS_IN != ACROSS_OUT && LINE_THREADS > 1
+#if RADER && ROWS == 1 && ACROSS_IN != ACROSS_OUT && LINE_THREADS > 1
     LINE_BARRIER();
     BOTH_PARTS(v, scatter_zeroth, in, v, gather_zeroth, out)
 #endif
@@ -287,7 +301,7 @@ KERNEL(weft_fft)
     for (int i = 0; i < LAST_COUNT; ++i) {
         UNROLL
         for (int k = 0; k < LAST_RADIX; ++k) {
-            const int p = BUTTERFLY(t_out, i, LAST_BUTTERFLIES) + k * LAST_BUTTERFLIES;
+            const int p = LAST_BUTTERFLY(t_out, i) + k * LAST_BUTTERFLIES;
             if (p < LENGTH) v[i * LAST_RADIX + k] = finished(v[i * LAST_RADIX + k], p, tables);
         }
     }
@@ -310,15 +324,15 @@ KERNEL(weft_fft)
             store_point(to, t_out + i * LINE_THREADS, v[i]);
 #else
     if (stores) {
-#if RADER
+#if RADER && ROWS == 1
         if (t_out == 0) store_point(to, 0, v[VALUES]);
 #endif
         UNROLL
         for (int i = 0; i < LAST_COUNT; ++i) {
-            const int first = BEGINNING(BUTTERFLY(t_out, i, LAST_BUTTERFLIES));
+            const int first = LAST_BEGINNING(LAST_BUTTERFLY(t_out, i));
             UNROLL
             for (int k = 0; k < LAST_RADIX; ++k)
-                if (IS_BUTTERFLY(t_out, i, LAST_BUTTERFLIES) && LAST_POINT(first, k) < LENGTH)
+                if (IS_LAST_BUTTERFLY(t_out, i) && LAST_POINT(first, k) < LENGTH)
                     store_point(to, LAST_POINT(first, k), v[i * LAST_RADIX + k]);
         }
     }

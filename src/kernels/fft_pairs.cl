@@ -10,9 +10,9 @@ FUNCTION void scatter_pairs(const real2 *pairs, LOCAL exchanged *line, int t, in
     UNROLL
     for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
         const int k = t + i * LINE_THREADS;
-        if (k < PAIRS) line[k] = GIVEN(pairs[2 * i], part);
+        if (k < PAIRS) line[ORDERED(k)] = GIVEN(pairs[2 * i], part);
         if (k > 0 && 2 * k < LENGTH)
-            line[LENGTH - k] = GIVEN(pairs[2 * i + 1], part);
+            line[ORDERED(LENGTH - k)] = GIVEN(pairs[2 * i + 1], part);
     }
 }
 

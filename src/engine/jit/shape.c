@@ -50,7 +50,8 @@ enum {
     REORDER_COST = 24,
     PRODUCT_COST = 8,
     FEW_VALUES = 6,
-    LEAST_VALUES = 16
+    LEAST_VALUES = 16,
+    MORE_VALUES = 4 /* of a line's stages than of those of its rows, which have a point less */
 };
 
 /* Operations for each point of a line, those that idle threads could do included. */
@@ -138,29 +139,78 @@ int64_t weft_jit_convolution_length(int64_t least) {
 }
 
 /* Operations of two transforms of n points with a product between them. */
-static double convolution_cost(int64_t n) {
-    const weft_jit_radices r = weft_jit_choose_radices((int)n, LEAST_VALUES);
+static double convolution_cost(int64_t n, int most_values) {
+    const weft_jit_radices r = weft_jit_choose_radices((int)n, most_values);
     return (2 * cost_with(&r, (int)n, r.threads) + PRODUCT_COST) * (double)n;
 }
 
+/* Tries the products of radices that are `rest` for the stages after `rows` rows, which have
+ * s->n points and r->threads threads in all. */
+static void try_after_rows(search *s, weft_jit_radices *r, int rest, int largest) {
+    if (rest == 1) {
+        r->values = values_with(r, s->n, r->threads);
+        const double cost = cost_with(r, s->n, r->threads);
+        if (r->values > s->most_values || (s->cost > 0 && cost >= s->cost)) return;
+        s->best = *r;
+        s->cost = cost;
+    }
+    for (int radix = largest; radix >= 2 && rest > 1; radix--) {
+        if (rest % radix != 0 || operations[radix] == 0) continue;
+        r->radix[r->stages++] = radix;
+        try_after_rows(s, r, rest / radix, radix);
+        r->stages--;
+    }
+}
+
+/* The fastest factorization of `rows` for the stages after so many rows of `length` points, each of
+ * which has so many threads; no stages: there is one row, or a thread would hold too many points.
+ */
+static weft_jit_radices choose_after_rows(int rows, int length, int threads, int most_values) {
+    search s = {.n = rows * length, .most_values = most_values + MORE_VALUES};
+    weft_jit_radices r = {.threads = rows * threads};
+    if (rows > 1) try_after_rows(&s, &r, rows, WEFT_JIT_LARGEST_RADIX / 2);
+    return s.best;
+}
+
+/* The prime factor of n above 13, if it is the only one, else 0. */
+static int64_t large_factor(int64_t n) {
+    for (int64_t d = 2; d <= 13; d++)
+        while (n % d == 0) n /= d;
+    return weft_is_prime(n) ? n : 0;
+}
+
+/* Operations of Rader's convolution for rows of p points; 0: it is not possible. */
+static double rader_cost(int64_t n, int64_t p, int most_values) {
+    if (p == 0 || !weft_is_smooth(p - 1)) return 0;
+    const int rows = (int)(n / p), length = (int)p;
+    const int threads = weft_jit_choose_radices(length - 1, most_values).threads;
+    const double cost = rows * convolution_cost(p - 1, most_values) + 2 * REORDER_COST * (double)n;
+    if (rows == 1) return cost;
+    const weft_jit_radices r = choose_after_rows(rows, length, threads, most_values);
+    return r.stages == 0 ? 0 : cost + cost_with(&r, (int)n, r.threads) * (double)n;
+}
+
 int64_t weft_jit_choose_core(int64_t n, const weft_jit_tuning *tuning) {
-    const int64_t core = weft_jit_convolution_length(2 * n - 1);
-    if (tuning->rader == 0 || !weft_is_prime(n) || !weft_is_smooth(n - 1)) return core;
-    if (core > WEFT_JIT_LONGEST_CORE) return n - 1;
-    const double bluestein = convolution_cost(core) + 2 * PRODUCT_COST * (double)n;
-    const double rader = convolution_cost(n - 1) + 2 * REORDER_COST * (double)n;
-    return rader * 100 <= bluestein * tuning->rader ? n - 1 : core;
+    const int64_t core = weft_jit_convolution_length(2 * n - 1), p = large_factor(n);
+    const double rader = rader_cost(n, p, tuning->values);
+    if (rader == 0 || tuning->rader == 0) return core;
+    if (core > WEFT_JIT_LONGEST_CORE) return p - 1;
+    const double bluestein = convolution_cost(core, tuning->values) + 2 * PRODUCT_COST * (double)n;
+    return rader * 100 <= bluestein * tuning->rader ? p - 1 : core;
 }
 
 int weft_jit_radix(const weft_jit_shape *shape, int s) {
-    const weft_jit_radices *r = &shape->radices;
+    const weft_jit_radices *r = &shape->radices, *after = &shape->after;
+    if (weft_jit_is_after_rows(shape, s)) return after->radix[s - shape->stages + after->stages];
     return s < r->stages ? r->radix[s] : r->radix[2 * r->stages - 1 - s];
 }
 
 int weft_jit_span(const weft_jit_shape *shape, int s) {
-    int span = 1;
-    for (int i = s < shape->radices.stages ? 0 : shape->radices.stages; i < s; i++)
-        span *= weft_jit_radix(shape, i);
+    const bool after = weft_jit_is_after_rows(shape, s);
+    int first = s < shape->radices.stages ? 0 : shape->radices.stages;
+    if (after) first = shape->stages - shape->after.stages;
+    int span = after ? shape->points + 1 : 1;
+    for (int i = first; i < s; i++) span *= weft_jit_radix(shape, i);
     return span;
 }
 
@@ -194,10 +244,11 @@ static int conflicts(const int *address, int threads, int number_bytes) {
 }
 
 /* Finds the line that thread number i of a group works on, and its number among the threads of that
- * line. */
+ * line. Rows count as lines. */
 static void seat(const weft_jit_shape *s, bool across, int i, int *line, int *t) {
-    *line = across ? i % s->lines : i / s->radices.threads;
-    *t = across ? i / s->lines : i % s->radices.threads;
+    const int lines = s->lines * s->rows;
+    *line = across ? i % lines : i / s->radices.threads;
+    *t = across ? i / lines : i % s->radices.threads;
 }
 
 /* Bank conflicts of the exchange after stage s: of the first result that threads store and of the
@@ -205,7 +256,7 @@ static void seat(const weft_jit_shape *s, bool across, int i, int *line, int *t)
 static int exchange_conflicts(const weft_jit_shape *shape, int s, bool last, int pad, int pitch,
                               int number_bytes) {
     const int radix = weft_jit_radix(shape, s), span = weft_jit_span(shape, s);
-    const int threads = shape->lines * shape->radices.threads;
+    const int threads = shape->lines * weft_jit_line_threads(shape);
     const bool across = last ? shape->across_out : shape->across_in;
     int excess = 0;
     for (int first = 0; first < threads && first < 4 * WARP; first += WARP) {
@@ -229,11 +280,12 @@ static bool is_midpoint(const weft_jit_shape *shape, int s) {
     return shape->stages > shape->radices.stages && s == shape->radices.stages - 1;
 }
 
-/* Chooses the padding of each exchange with the fewest bank conflicts, for the present pitch.
- * Returns the number of conflicts. */
+/* Chooses the padding of each exchange with the fewest bank conflicts, for the present pitch. The
+ * stages after rows need none. Returns the number of conflicts. */
 static int choose_pads(weft_jit_shape *shape, int room, int number_bytes) {
+    const int stages = shape->stages - shape->after.stages;
     int total = 0;
-    for (int s = 0; s + 1 < shape->stages; s++) {
+    for (int s = 0; s + 1 < stages; s++) {
         int least = -1;
         for (int p = 0; p < PADS && !is_midpoint(shape, s); p++) {
             if (padded(share_of(shape) - 1, pads[p]) >= room) continue;
@@ -257,8 +309,8 @@ static void lay_out_local(weft_jit_shape *shape, const weft_jit_task *task, int 
     int fewest = -1;
     for (int most = 0; most < PADS; most++) {
         int room = padded(share_of(shape) - 1, pads[most]) + 1;
-        if (task->points < task->length && room < task->length) room = task->length;
-        for (int extra = 0; extra < (shape->lines > 1 ? lanes : 1); extra++) {
+        if (task->points < task->length && room < task->points + 1) room = task->points + 1;
+        for (int extra = 0; extra < (shape->lines * shape->rows > 1 ? lanes : 1); extra++) {
             shape->pitch = room + extra;
             int total = choose_pads(shape, room, number_bytes);
             if (fewest >= 0 && total >= fewest) continue;
@@ -267,8 +319,8 @@ static void lay_out_local(weft_jit_shape *shape, const weft_jit_task *task, int 
         }
     }
     *shape = best;
-    if (shape->radices.stages == 1 && !task->pairs) shape->pitch = 0;
-    shape->local_bytes = (size_t)(shape->pitch * shape->lines * number_bytes);
+    if (shape->radices.stages == 1 && shape->rows == 1 && !task->pairs) shape->pitch = 0;
+    shape->local_bytes = (size_t)(shape->pitch * shape->rows * shape->lines * number_bytes);
 }
 
 /* ---- lines of a group ---- */
@@ -286,16 +338,17 @@ static int registers_of(const weft_jit_task *task, const weft_jit_radices *radic
 enum { LEAST_ACROSS_THREADS = 128 };
 
 static int most_lines(const weft_jit_task *task, const weft_jit_tuning *tuning,
-                      const weft_jit_radices *radices) {
-    const int threads = radices->threads;
+                      const weft_jit_shape *shape) {
+    const int threads = weft_jit_line_threads(shape);
     const int group =
         task->large_stride && !task->round_trip ? tuning->large_stride_threads : tuning->threads;
-    const int line_registers = threads * registers_of(task, radices, tuning);
+    const int line_registers = threads * registers_of(task, &shape->radices, tuning);
     const int point = 2 * (int)weft_number_bytes(task->precision);
     int lines = 1;
     if (task->across_in || task->across_out) {
         lines = tuning->across_bytes / point;
-        while (lines * point > 128 && (size_t)(lines * point * task->points) > tuning->whole_bytes)
+        while (lines * point > 128 &&
+               (size_t)(lines * point * task->points * task->rows) > tuning->whole_bytes)
             lines /= 2;
         if (threads == 1) lines = tuning->threads / 2;
         while (lines * threads < LEAST_ACROSS_THREADS) lines *= 2;
@@ -367,18 +420,22 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_t
     const int number = (int)weft_number_bytes(task->precision);
     const bool is_long = task->length > WEFT_JIT_LONGEST;
     const size_t most_local = is_long ? limits->local_bytes : tuning->local_bytes;
-    weft_jit_shape shape = {.radices = weft_jit_choose_radices(
-                                task->points, is_long ? tuning->long_values : tuning->values),
+    const int most_values = is_long ? tuning->long_values : tuning->values;
+    weft_jit_shape shape = {.radices = weft_jit_choose_radices(task->points, most_values),
                             .points = task->points,
+                            .rows = task->rows,
                             .cluster = 1};
-    shape.stages = shape.radices.stages * (task->round_trip ? 2 : 1);
+    shape.after =
+        choose_after_rows(task->rows, task->points + 1, shape.radices.threads, most_values);
+    if (shape.after.values > shape.radices.values) shape.radices.values = shape.after.values;
+    shape.stages = shape.radices.stages * (task->round_trip ? 2 : 1) + shape.after.stages;
     /* Where one thread does a whole line, there is nothing to exchange, so threads need not change
      * lines between loading and storing. */
     const bool alone = shape.stages == 1 && !task->pairs;
     shape.across_in = task->across_in && !alone;
     shape.across_out = task->across_out && !alone;
     if (task->length > tuning->longest) return choose_cluster(shape, task, tuning, limits);
-    shape.lines = most_lines(task, tuning, &shape.radices);
+    shape.lines = most_lines(task, tuning, &shape);
     for (;; shape.lines = (shape.lines + 1) / 2) {
         shape.parts = 1;
         lay_out_local(&shape, task, 2 * number);

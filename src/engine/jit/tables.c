@@ -47,20 +47,16 @@ static double *roots_of(weft_jit_table *table, int64_t n, int64_t count) {
 
 void weft_jit_add_twiddles(weft_jit_table *table, const weft_jit_shape *shape,
                            weft_jit_places *places) {
-    const int n = shape->points;
-    double *root = roots_of(table, n, n);
-    for (int s = 0; s < shape->stages && root; s++) {
+    for (int s = 0; s < shape->stages; s++) {
         const int span = weft_jit_span(shape, s), radix = weft_jit_radix(shape, s);
         places->twiddles[s] = table->count;
         if (span == 1) continue;
         double *w = extend(table, (int64_t)(radix - 1) * span);
-        if (!w) break;
-        const int step = n / (span * radix);
-        for (int k = 1; k < radix; k++)
-            for (int j = 0; j < span; j++, w += 2)
-                memcpy(w, root + 2 * j * k * step, 2 * sizeof *w);
+        double *root = w ? roots_of(table, span * radix, span * radix) : NULL;
+        for (int k = 1; k < radix && root; k++)
+            for (int j = 0; j < span; j++, w += 2) memcpy(w, root + 2 * j * k, 2 * sizeof *w);
+        free(root);
     }
-    free(root);
 }
 
 int64_t weft_jit_add_roots(weft_jit_table *table, int64_t n, int64_t count) {

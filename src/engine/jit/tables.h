@@ -10,7 +10,7 @@
 
 /* Where the tables begin, in complex numbers. */
 typedef struct weft_jit_places {
-    int64_t twiddles[2 * WEFT_JIT_STAGES];
+    int64_t twiddles[WEFT_JIT_MOST_STAGES];
     int64_t half_roots, chirp, powers, spectrum, coarse, fine_table, factors;
     int64_t fine; /* entries of the fine one */
 } weft_jit_places;

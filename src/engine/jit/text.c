@@ -167,7 +167,7 @@ static void add_points(weft_text *c, const weft_jit_pass *pass) {
 static bool loads_by_local_memory(const weft_jit_pass *pass) {
     const weft_jit_shape *s = &pass->shape;
     return weft_jit_is_half_pairs(pass->request.in.points) ||
-           (weft_jit_is_rader(&pass->request) && !s->across_in && s->radices.threads > 1);
+           (weft_jit_is_rader(&pass->request) && !s->across_in && weft_jit_line_threads(s) > 1);
 }
 
 /* Defines STAGES: the steps after the first stage. In the last one, threads change from the lines
@@ -178,11 +178,15 @@ static void define_stages(weft_text *c, const weft_jit_pass *pass) {
     bool used = loads_by_local_memory(pass);
     weft_text_add(c, "#define STAGES");
     for (int i = 1; i < s->stages; i++) {
-        const char *side = i + 1 == s->stages ? "out" : "in";
+        const bool after = weft_jit_is_after_rows(s, i);
+        const char *from = after ? "in" : "row", *to = i + 1 == s->stages ? "out" : from;
         if (i == midpoint)
-            weft_text_add(c, " CONVOLVE(%d, %s)", i, "in");
+            weft_text_add(c, " CONVOLVE(%d, row)", i);
+        else if (after && !weft_jit_is_after_rows(s, i - 1))
+            weft_text_add(c, " LEAVE_ROWS(%d, %s)", i, to);
         else
-            weft_text_add(c, " %s(%d, in, %d, %s)", used ? "STEP" : "FIRST_STEP", i - 1, i, side);
+            weft_text_add(c, " %s(%d, %s, %d, %s)", used ? "STEP" : "FIRST_STEP", i - 1, from, i,
+                          to);
         used = used || i != midpoint;
     }
     weft_text_add(c, "\n");
@@ -191,7 +195,7 @@ static void define_stages(weft_text *c, const weft_jit_pass *pass) {
 /* Defines the order of Rader's convolution. */
 static void define_powers(weft_text *c, const weft_jit_pass *pass) {
     const int radix = weft_jit_radix(&pass->shape, 0), butterflies = pass->shape.points / radix;
-    const int64_t p = pass->request.length, g = weft_generator(p);
+    const int64_t p = pass->request.core + 1, g = weft_generator(p);
     const int64_t step = weft_power_modulo(g, butterflies, p);
     define(c, "POWERS", pass->places.powers);
     weft_text_add(c, "#define POWER_STEPS {");
@@ -205,8 +209,12 @@ static void define_line(weft_text *c, const weft_jit_pass *pass) {
     const weft_jit_places *at = &pass->places;
     const weft_jit_request *r = &pass->request;
     const int last = s->stages - 1;
-    define(c, "POINTS", s->points);
-    define(c, "LINE_THREADS", s->radices.threads);
+    define(c, "POINTS", s->rows > 1 ? (int)r->length : s->points);
+    define(c, "LINE_THREADS", weft_jit_line_threads(s));
+    define(c, "ROWS", s->rows);
+    define(c, "ROW_POINTS", s->points);
+    define(c, "ROW_THREADS", s->radices.threads);
+    define(c, "ROW_PITCH", s->pitch);
     define(c, "LINES", s->lines);
     define(c, "VALUES", s->radices.values);
     define(c, "FIRST_RADIX", weft_jit_radix(s, 0));
@@ -215,7 +223,7 @@ static void define_line(weft_text *c, const weft_jit_pass *pass) {
     define(c, "ACROSS_IN", s->across_in);
     define(c, "ACROSS_OUT", s->across_out);
     define(c, "PARTS", s->parts);
-    define(c, "PITCH", s->pitch);
+    define(c, "PITCH", s->rows * s->pitch);
     define(c, "BLUESTEIN", s->points > r->length);
     define(c, "RADER", weft_jit_is_rader(r));
     if (weft_jit_is_rader(r)) define_powers(c, pass);
@@ -232,8 +240,8 @@ static void define_line(weft_text *c, const weft_jit_pass *pass) {
 
 static void add_radices(weft_text *c, const weft_jit_shape *s) {
     bool added[WEFT_JIT_LARGEST_RADIX + 1] = {false};
-    for (int i = 0; i < s->radices.stages; i++) {
-        const int radix = s->radices.radix[i];
+    for (int i = 0; i < s->stages; i++) {
+        const int radix = weft_jit_radix(s, i);
         if (added[radix]) continue;
         added[radix] = true;
         weft_text_add(c, "\nFUNCTION void dft_%d(real2 *v) {\n", radix);
@@ -246,7 +254,11 @@ static void add_radices(weft_text *c, const weft_jit_shape *s) {
 static void add_stages(weft_text *c, const weft_jit_pass *pass) {
     const weft_jit_shape *s = &pass->shape;
     for (int i = 0; i < s->stages; i++) {
+        const bool after = weft_jit_is_after_rows(s, i);
         define(c, "STAGE", i);
+        define(c, "STAGE_POINTS", after ? pass->request.length : s->points);
+        define(c, "STAGE_THREADS", after ? weft_jit_line_threads(s) : s->radices.threads);
+        define(c, "FROM_ROWS", after && !weft_jit_is_after_rows(s, i - 1));
         define(c, "RADIX", weft_jit_radix(s, i));
         define(c, "SPAN", weft_jit_span(s, i));
         define(c, "TWIDDLES", pass->places.twiddles[i]);
@@ -261,9 +273,9 @@ static void compose_transform(weft_text *c, const weft_jit_pass *pass, bool alig
     define_line(c, pass);
     add_points(c, pass);
     add_file(c, weft_kernels_fft_exchange_cl);
+    add_file(c, weft_kernels_fft_order_cl);
     add_radices(c, &pass->shape);
     add_stages(c, pass);
-    add_file(c, weft_kernels_fft_order_cl);
     add_file(c, weft_kernels_fft_pairs_cl);
     add_file(c, weft_kernels_fft_line_cl);
 }
