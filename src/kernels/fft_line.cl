@@ -184,27 +184,6 @@ FUNCTION void multiply_by_twiddles(real2 *v, unsigned int factor, int t,
 }
 #endif
 
-/* Where the line whose indices are `index` is loaded from. */
-#ifdef IN_PIECES
-#define OPEN_LINE_IN
-#else
-#define OPEN_LINE_IN                                                                               \
-    GLOBAL const in_number *const from = in + place_of_line(shape.in_loop, index);
-#endif
-
-/* The same `index` for number e of the neighbours that threads take (fft_order.cl), and whether
- * there is one. */
-#if RADER && BY_GROUP
-#define OPEN_NEIGHBOURS_LINE(e)                                                                    \
-    unsigned int index[LOOPS];                                                                     \
-    find_line(&shape, first_line + NEIGHBOURS_LINE(e), index);
-#define NEIGHBOUR_IS_THERE(e, line_is)                                                             \
-    ((e) < NEIGHBOURS && first_line + NEIGHBOURS_LINE(e) < shape.lines)
-#else
-#define OPEN_NEIGHBOURS_LINE(e)
-#define NEIGHBOUR_IS_THERE(e, line_is) ((e) < NEIGHBOURS && (line_is))
-#endif
-
 /* A point as it is stored. */
 FUNCTION real2 finished(real2 z, int p, GLOBAL const real2 *tables) {
 #if BLUESTEIN
@@ -247,11 +226,6 @@ KERNEL(weft_fft)
     LOCAL exchanged *const local_row = local_in + row * ROW_PITCH;
     LOCAL exchanged *const local_out = shared + line_out * PITCH;
 #endif
-#if RADER && PITCH > 0
-    const int t_near_in = BY_GROUP ? THREAD : t_in, t_near_out = BY_GROUP ? THREAD : t_out;
-    LOCAL exchanged *const local_near_in = BY_GROUP ? shared : local_in;
-    LOCAL exchanged *const local_near_out = BY_GROUP ? shared : local_out;
-#endif
     const unsigned int first_line = GROUP(0) / CLUSTER * LINES;
     unsigned int index[LOOPS];
     real2 v[VALUES + RADER];
@@ -260,7 +234,9 @@ KERNEL(weft_fft)
 
     find_line(&shape, first_line + line_in, index);
     const bool loads = first_line + line_in < shape.lines;
-    OPEN_LINE_IN
+#ifndef IN_PIECES
+    GLOBAL const in_number *const from = in + place_of_line(shape.in_loop, index);
+#endif
     CLUSTER_MEETS();
 #if FROM_HALF_PAIRS
     real2 pairs[2 * PAIRS_OF_THREAD];
@@ -278,14 +254,9 @@ KERNEL(weft_fft)
     BOTH_PARTS(pairs, scatter_pairs, in, v, gather_points, row)
 #elif ORDERED_IN
     UNROLL
-    for (int i = 0; i < POINTS_OF_THREAD; ++i) {
-        const int e = t_near_in + i * NEIGHBOUR_THREADS;
-        const bool there = NEIGHBOUR_IS_THERE(e, loads);
-        OPEN_NEIGHBOURS_LINE(e)
-        OPEN_LINE_IN
-        if (there) LOAD_POINT(v[i], NEIGHBOUR(e))
-    }
-    BOTH_PARTS(v, scatter_neighbours, near_in, v, gather_points, row)
+    for (int i = 0; i < POINTS_OF_THREAD; ++i)
+        if (loads && t_in + i * LINE_THREADS < LENGTH) LOAD_POINT(v[i], t_in + i * LINE_THREADS)
+    BOTH_PARTS(v, scatter_neighbours, in, v, gather_points, row)
 #else
     if (loads) {
 #if RADER
@@ -346,15 +317,11 @@ KERNEL(weft_fft)
     if (stores) store_pairs(points, to, tables, t_out);
 #elif ORDERED_OUT
     LINE_BARRIER();
-    BOTH_PARTS(v, scatter_points, out, v, gather_neighbours, near_out)
+    BOTH_PARTS(v, scatter_points, out, v, gather_neighbours, out)
     UNROLL
-    for (int i = 0; i < POINTS_OF_THREAD; ++i) {
-        const int e = t_near_out + i * NEIGHBOUR_THREADS;
-        const bool there = NEIGHBOUR_IS_THERE(e, stores);
-        OPEN_NEIGHBOURS_LINE(e)
-        OPEN_LINE_OUT(to)
-        if (there) store_point(to, NEIGHBOUR(e), v[i]);
-    }
+    for (int i = 0; i < POINTS_OF_THREAD; ++i)
+        if (stores && t_out + i * LINE_THREADS < LENGTH)
+            store_point(to, t_out + i * LINE_THREADS, v[i]);
 #else
     if (stores) {
 #if RADER && ROWS == 1

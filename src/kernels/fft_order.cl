@@ -123,32 +123,22 @@ FUNCTION void scatter_points(const real2 *v, LOCAL exchanged *line, int t, int p
 #endif
 
 #if RADER
-/* Neighbouring points of neighbouring threads; v has room for as many as a thread gets. The threads
- * of a line would access its points in short runs where they are few. There all threads of the
- * group take the points of all its lines, of which number e is point NEIGHBOUR(e) of line
- * NEIGHBOURS_LINE(e). */
-#define BY_GROUP (LINE_THREADS * (PRECISION == 0 ? 16 : 8) < 128 && LINES > 1)
-#define NEIGHBOUR(e) (BY_GROUP ? (e) % LENGTH : (e))
-#define NEIGHBOURS_LINE(e) (BY_GROUP ? (e) / LENGTH : 0)
-#define NEIGHBOURS (BY_GROUP ? LINES * LENGTH : LENGTH)
-#define NEIGHBOUR_THREADS (BY_GROUP ? THREADS : LINE_THREADS)
+/* Neighbouring points of neighbouring threads; v has room for as many as a thread gets. */
 #define POINTS_OF_THREAD OF_THREADS(LENGTH, LINE_THREADS)
 
-FUNCTION void scatter_neighbours(const real2 *v, LOCAL exchanged *lines, int t, int part) {
+FUNCTION void scatter_neighbours(const real2 *v, LOCAL exchanged *line, int t, int part) {
     UNROLL
     for (int i = 0; i < POINTS_OF_THREAD; ++i) {
-        const int e = t + i * NEIGHBOUR_THREADS;
-        if (e < NEIGHBOURS)
-            lines[NEIGHBOURS_LINE(e) * PITCH + ORDERED(NEIGHBOUR(e))] = GIVEN(v[i], part);
+        const int p = t + i * LINE_THREADS;
+        if (p < LENGTH) line[ORDERED(p)] = GIVEN(v[i], part);
     }
 }
 
-FUNCTION void gather_neighbours(real2 *v, LOCAL exchanged *lines, int t, int part) {
+FUNCTION void gather_neighbours(real2 *v, LOCAL exchanged *line, int t, int part) {
     UNROLL
     for (int i = 0; i < POINTS_OF_THREAD; ++i) {
-        const int e = t + i * NEIGHBOUR_THREADS;
-        if (e < NEIGHBOURS) {
-            TAKE(v[i], part, lines[NEIGHBOURS_LINE(e) * PITCH + NEIGHBOUR(e)]);
+        if (t + i * LINE_THREADS < LENGTH) {
+            TAKE(v[i], part, line[t + i * LINE_THREADS]);
         }
     }
 }
