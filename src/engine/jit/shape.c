@@ -1,14 +1,8 @@
-/*
- * Chooses the shapes of kernels. Radices are the cheapest of all factorizations of n for which
- * there are codelets; the cost counts operations, exchanges through local memory and idle threads.
- * The padding of local memory is the one with the fewest bank conflicts, which are counted.
- */
+/* Chooses the shapes of kernels. The padding of local memory is the one with the fewest bank
+ * conflicts, which are counted. */
 #include "engine/jit/shape.h"
-#include "engine/generator.h"
-#include "engine/smooth.h"
 
 #include <limits.h>
-#include <string.h>
 
 weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_limits *limits) {
     const bool single = precision == WEFT_SINGLE;
@@ -35,169 +29,7 @@ weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_l
     return tuning;
 }
 
-/* ---- radices ---- */
-
-/* Operations of a butterfly; the head of each codelet counts them. 0: there is none. */
-static const int operations[WEFT_JIT_LARGEST_RADIX + 1] = {
-    0,   0,   4,   18,  16,  52,  48,  102,        60,        136,
-    124, 250, 120, 348, 232, 246, 184, [25] = 632, [32] = 512};
-
-/* LOCAL_MEMORY_COST: the cost, in operations, of exchanging one point through local memory, with
- * its twiddle; REORDER_COST: in an order that knows no banks; PRODUCT_COST: of multiplying one by a
- * number from a table. */
-enum {
-    LOCAL_MEMORY_COST = 16,
-    REORDER_COST = 24,
-    PRODUCT_COST = 8,
-    FEW_VALUES = 6,
-    LEAST_VALUES = 16,
-    MORE_VALUES = 4 /* of a line's stages than of those of its rows, which have a point less */
-};
-
-/* Operations for each point of a line, those that idle threads could do included. */
-static double cost_with(const weft_jit_radices *r, int n, int threads) {
-    double cost = 0;
-    for (int s = 0; s < r->stages; s++) {
-        int radix = r->radix[s], count = (n / radix + threads - 1) / threads;
-        cost += (double)count * threads * (operations[radix] + LOCAL_MEMORY_COST * radix);
-    }
-    return cost / n;
-}
-
-static int values_with(const weft_jit_radices *r, int n, int threads) {
-    int most = 1;
-    for (int s = 0; s < r->stages; s++) {
-        int values = (n / r->radix[s] + threads - 1) / threads * r->radix[s];
-        if (values > most) most = values;
-    }
-    return most;
-}
-
-typedef struct search {
-    int n, most_values;
-    weft_jit_radices best;
-    double cost; /* of the best */
-} search;
-
-/* Tries the numbers of threads for which none is idle in at least one stage. */
-static void try_threads(search *s, weft_jit_radices *r) {
-    for (int i = 0; i < r->stages; i++)
-        for (int count = 1; count <= s->most_values; count++) {
-            int threads = (s->n / r->radix[i] + count - 1) / count;
-            r->values = values_with(r, s->n, threads);
-            if (r->values > s->most_values) break;
-            double cost = cost_with(r, s->n, threads);
-            if (r->values < FEW_VALUES) cost *= 1.1; /* fewer loads in flight */
-            cost *= 1 - 1e-5 * threads; /* among equals, more threads with fewer registers each */
-            if (s->best.stages > 0 && cost >= s->cost) continue;
-            r->threads = threads;
-            s->best = *r;
-            s->cost = cost;
-        }
-}
-
-static void try_radices(search *s, weft_jit_radices *r, int rest, int largest) {
-    if (rest == 1) try_threads(s, r);
-    if (r->stages == WEFT_JIT_STAGES) return;
-    for (int radix = largest; radix >= 2 && rest > 1; radix--) {
-        if (rest % radix != 0 || operations[radix] == 0) continue;
-        r->radix[r->stages++] = radix;
-        try_radices(s, r, rest / radix, radix);
-        r->stages--;
-    }
-}
-
-weft_jit_radices weft_jit_choose_radices(int n, int most_values) {
-    search s = {.n = n, .most_values = most_values};
-    weft_jit_radices r = {.stages = 0};
-    if (n == 1) return (weft_jit_radices){1, {1}, 1, 1};
-    try_radices(&s, &r, n,
-                most_values < WEFT_JIT_LARGEST_RADIX ? most_values : WEFT_JIT_LARGEST_RADIX);
-    return s.best;
-}
-
-int64_t weft_jit_convolution_length(int64_t least) {
-    double cheapest = 0;
-    int64_t best = 0;
-    for (int64_t n = least; n <= WEFT_JIT_LONGEST_CORE && n <= least + least / 4; n++) {
-        if (!weft_is_smooth(n)) continue;
-        const weft_jit_radices r = weft_jit_choose_radices((int)n, LEAST_VALUES);
-        const double cost = cost_with(&r, (int)n, r.threads) * (double)n;
-        if (best > 0 && cost >= cheapest) continue;
-        best = n;
-        cheapest = cost;
-    }
-    if (best > 0) return best;
-    /* Longer convolutions take several kernels, for which lengths with small factors are best. */
-    static const int odd[] = {1, 3, 5, 7, 9, 15};
-    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
-        int64_t n = odd[i];
-        while (n < least) n *= 2;
-        if (best == 0 || n < best) best = n;
-    }
-    return best;
-}
-
-/* Operations of two transforms of n points with a product between them. */
-static double convolution_cost(int64_t n, int most_values) {
-    const weft_jit_radices r = weft_jit_choose_radices((int)n, most_values);
-    return (2 * cost_with(&r, (int)n, r.threads) + PRODUCT_COST) * (double)n;
-}
-
-/* Tries the products of radices that are `rest` for the stages after `rows` rows, which have
- * s->n points and r->threads threads in all. */
-static void try_after_rows(search *s, weft_jit_radices *r, int rest, int largest) {
-    if (rest == 1) {
-        r->values = values_with(r, s->n, r->threads);
-        const double cost = cost_with(r, s->n, r->threads);
-        if (r->values > s->most_values || (s->cost > 0 && cost >= s->cost)) return;
-        s->best = *r;
-        s->cost = cost;
-    }
-    for (int radix = largest; radix >= 2 && rest > 1; radix--) {
-        if (rest % radix != 0 || operations[radix] == 0) continue;
-        r->radix[r->stages++] = radix;
-        try_after_rows(s, r, rest / radix, radix);
-        r->stages--;
-    }
-}
-
-/* The fastest factorization of `rows` for the stages after so many rows of `length` points, each of
- * which has so many threads; no stages: there is one row, or a thread would hold too many points.
- */
-static weft_jit_radices choose_after_rows(int rows, int length, int threads, int most_values) {
-    search s = {.n = rows * length, .most_values = most_values + MORE_VALUES};
-    weft_jit_radices r = {.threads = rows * threads};
-    if (rows > 1) try_after_rows(&s, &r, rows, WEFT_JIT_LARGEST_RADIX / 2);
-    return s.best;
-}
-
-/* The prime factor of n above 13, if it is the only one, else 0. */
-static int64_t large_factor(int64_t n) {
-    for (int64_t d = 2; d <= 13; d++)
-        while (n % d == 0) n /= d;
-    return weft_is_prime(n) ? n : 0;
-}
-
-/* Operations of Rader's convolution for rows of p points; 0: it is not possible. */
-static double rader_cost(int64_t n, int64_t p, int most_values) {
-    if (p == 0 || !weft_is_smooth(p - 1)) return 0;
-    const int rows = (int)(n / p), length = (int)p;
-    const int threads = weft_jit_choose_radices(length - 1, most_values).threads;
-    const double cost = rows * convolution_cost(p - 1, most_values) + 2 * REORDER_COST * (double)n;
-    if (rows == 1) return cost;
-    const weft_jit_radices r = choose_after_rows(rows, length, threads, most_values);
-    return r.stages == 0 ? 0 : cost + cost_with(&r, (int)n, r.threads) * (double)n;
-}
-
-int64_t weft_jit_choose_core(int64_t n, const weft_jit_tuning *tuning) {
-    const int64_t core = weft_jit_convolution_length(2 * n - 1), p = large_factor(n);
-    const double rader = rader_cost(n, p, tuning->values);
-    if (rader == 0 || tuning->rader == 0) return core;
-    if (core > WEFT_JIT_LONGEST_CORE) return p - 1;
-    const double bluestein = convolution_cost(core, tuning->values) + 2 * PRODUCT_COST * (double)n;
-    return rader * 100 <= bluestein * tuning->rader ? p - 1 : core;
-}
+/* ---- stages ---- */
 
 int weft_jit_radix(const weft_jit_shape *shape, int s) {
     const weft_jit_radices *r = &shape->radices, *after = &shape->after;
@@ -300,6 +132,10 @@ static int choose_pads(weft_jit_shape *shape, int room, int number_bytes) {
     return total;
 }
 
+static bool is_rader(const weft_jit_task *task) {
+    return task->points < task->length;
+}
+
 /* Chooses the pitch and the padding of all exchanges with the fewest bank conflicts and, among
  * equals, with the least memory. Points of Rader's convolution, with point 0, also lie there in
  * their order in memory. */
@@ -309,7 +145,7 @@ static void lay_out_local(weft_jit_shape *shape, const weft_jit_task *task, int 
     int fewest = -1;
     for (int most = 0; most < PADS; most++) {
         int room = padded(share_of(shape) - 1, pads[most]) + 1;
-        if (task->points < task->length && room < task->points + 1) room = task->points + 1;
+        if (is_rader(task) && room < task->points + 1) room = task->points + 1;
         for (int extra = 0; extra < (shape->lines * shape->rows > 1 ? lanes : 1); extra++) {
             shape->pitch = room + extra;
             int total = choose_pads(shape, room, number_bytes);
@@ -325,7 +161,10 @@ static void lay_out_local(weft_jit_shape *shape, const weft_jit_task *task, int 
 
 /* ---- lines of a group ---- */
 
-enum { REGISTERS = 1 << 16 }; /* 32-bit registers of a multiprocessor */
+enum {
+    REGISTERS = 1 << 16, /* 32-bit registers of a multiprocessor */
+    RADER_REGISTERS = 8
+};
 
 static int registers_of(const weft_jit_task *task, const weft_jit_radices *radices,
                         const weft_jit_tuning *tuning) {
@@ -336,6 +175,26 @@ static int registers_of(const weft_jit_task *task, const weft_jit_radices *radic
 
 /* Smaller groups of strided lines do not saturate the memory of an H200. */
 enum { LEAST_ACROSS_THREADS = 128 };
+
+/* The least number of lines, from `lines` on, whose threads are at least `sixteenths` of those of
+ * so many times `granule` threads, if they are no more than `most`; else 0. */
+static int filling_lines(int lines, int threads, int granule, int sixteenths, int most) {
+    for (int more = lines; more * threads <= most; more++) {
+        const int granules = (more * threads + granule - 1) / granule;
+        if (more * threads * 16 >= granules * granule * sixteenths) return more;
+    }
+    return 0;
+}
+
+/* Lines of a group that does contiguous lines. Those of Rader's convolution fill the warps of all
+ * parts of a multiprocessor, if that takes few. */
+static int contiguous_lines(const weft_jit_task *task, const weft_jit_tuning *tuning, int threads) {
+    const int granule = tuning->least_threads, least = (granule + threads - 1) / threads;
+    int lines = is_rader(task) ? filling_lines(1, threads, granule, 15, 256) : 0;
+    if (lines > 0) return (lines * threads + granule - 1) / granule * granule / threads;
+    lines = filling_lines(least, threads, WARP, 14, tuning->threads);
+    return lines > 0 ? lines : least;
+}
 
 static int most_lines(const weft_jit_task *task, const weft_jit_tuning *tuning,
                       const weft_jit_shape *shape) {
@@ -357,28 +216,34 @@ static int most_lines(const weft_jit_task *task, const weft_jit_tuning *tuning,
                2 * lines * line_registers <= REGISTERS)
             lines *= 2;
     } else {
-        while (lines * threads < tuning->least_threads) lines++;
-        /* Lines are added until at least seven eighths of the threads of the group's warps are
-         * used. */
-        for (int more = lines; more * threads <= tuning->threads; more++) {
-            int warps = (more * threads + WARP - 1) / WARP;
-            if (more * threads * 8 >= warps * WARP * 7) {
-                lines = more;
-                break;
-            }
-        }
+        lines = contiguous_lines(task, tuning, threads);
     }
     return lines < task->lines ? lines : (int)task->lines;
 }
 
-/* The number of groups that a multiprocessor has registers for at the same time. */
+/* The registers that a thread can have where so many groups of so many threads are resident: the
+ * warps share out the four parts of a multiprocessor. */
+static int registers_with(int groups, int threads) {
+    enum { PARTS_OF_MULTIPROCESSOR = 4, GRANULE = 8 };
+    const int warps = groups * ((threads + WARP - 1) / WARP);
+    const int of_part = (warps + PARTS_OF_MULTIPROCESSOR - 1) / PARTS_OF_MULTIPROCESSOR;
+    return REGISTERS / PARTS_OF_MULTIPROCESSOR / (of_part * WARP) / GRANULE * GRANULE;
+}
+
+/* The number of groups that a multiprocessor has registers for at the same time. The threads of
+ * Rader's convolution seldom fill their warps. Two groups are worth a few registers too few, since
+ * one loads while the other computes. */
 static int resident_groups(const weft_jit_task *task, const weft_jit_tuning *tuning,
                            const weft_jit_shape *shape) {
-    enum { ENOUGH_THREADS = 1024 };
+    enum { ENOUGH_THREADS = 1024, FEW_REGISTERS = 8 };
     const int thread = registers_of(task, &shape->radices, tuning);
     const int threads = (int)weft_jit_group_threads(shape);
     const int room = REGISTERS / thread, resident = room < ENOUGH_THREADS ? room : ENOUGH_THREADS;
-    return threads < resident ? resident / threads : 1;
+    int groups = threads < resident ? resident / threads : 1;
+    if (!is_rader(task)) return groups;
+    while (groups > 2 && registers_with(groups, threads) < thread) groups--;
+    if (groups < 2 && registers_with(2, threads) >= thread - FEW_REGISTERS) groups = 2;
+    return groups == 2 && registers_with(2, threads) < thread - FEW_REGISTERS ? 1 : groups;
 }
 
 bool weft_jit_shape_fits(const weft_jit_shape *shape, const weft_jit_task *task,
@@ -425,8 +290,8 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_t
                             .points = task->points,
                             .rows = task->rows,
                             .cluster = 1};
-    shape.after =
-        choose_after_rows(task->rows, task->points + 1, shape.radices.threads, most_values);
+    shape.after = weft_jit_choose_after_rows(task->rows, task->points + 1, shape.radices.threads,
+                                             most_values);
     if (shape.after.values > shape.radices.values) shape.radices.values = shape.after.values;
     shape.stages = shape.radices.stages * (task->round_trip ? 2 : 1) + shape.after.stages;
     /* Where one thread does a whole line, there is nothing to exchange, so threads need not change

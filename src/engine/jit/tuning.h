@@ -30,7 +30,7 @@ typedef struct weft_jit_tuning {
     size_t local_bytes; /* most local memory of a group, unless a line beyond WEFT_JIT_LONGEST
                            needs all */
     int rader; /* most cost of Rader's convolution, in percent of Bluestein's, for which it is
-                  chosen; 0: never; INT_MAX: where it is possible (see shape.h) */
+                  chosen; 0: never; INT_MAX: where it is possible (see radices.h) */
 
     /* Lines beyond WEFT_JIT_LONGEST. */
     int longest;   /* most points of a contiguous line that one kernel transforms, if the
