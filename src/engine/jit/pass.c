@@ -212,9 +212,9 @@ static void make_table(weft_jit_pass *pass, weft_jit_table *table) {
         weft_jit_add_chirp(table, r->length);
     if (r->work == WEFT_JIT_CONVOLVE) weft_jit_add_spectrum(table, r->chirp_length, r->core);
     if (weft_jit_is_rader(r)) {
-        at->powers =
-            weft_jit_add_powers(table, r->core + 1, r->core / weft_jit_radix(&pass->shape, 0));
-        at->spectrum = weft_jit_add_rader_spectrum(table, r->core + 1);
+        const int64_t p = r->core + 1, g = pass->shape.generator;
+        at->powers = weft_jit_add_powers(table, g, p, r->core / weft_jit_radix(&pass->shape, 0));
+        at->spectrum = weft_jit_add_rader_spectrum(table, g, p);
     } else if (r->work == WEFT_JIT_TRANSFORM && r->core > 0) {
         at->chirp = weft_jit_add_chirp(table, r->length);
         at->spectrum = weft_jit_add_spectrum(table, r->length, r->core);

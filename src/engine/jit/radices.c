@@ -22,7 +22,8 @@ enum {
     PRODUCT_COST = 8,
     FEW_VALUES = 6,
     LEAST_VALUES = 16,
-    MORE_VALUES = 4 /* of a line's stages than of those of its rows, which have a point less */
+    ROW_VALUES = 2,  /* more than of other transforms, see weft_jit_choose_row_radices */
+    AFTER_VALUES = 4 /* likewise, after rows, whose transforms have a point less */
 };
 
 /* Operations for each point of a line, those that idle threads could do included. */
@@ -87,6 +88,12 @@ weft_jit_radices weft_jit_choose_radices(int n, int most_values) {
     return s.best;
 }
 
+weft_jit_radices weft_jit_choose_row_radices(int n, int most_values) {
+    const weft_jit_radices few = weft_jit_choose_radices(n, most_values),
+                           more = weft_jit_choose_radices(n, most_values + ROW_VALUES);
+    return more.stages < few.stages ? more : few;
+}
+
 int64_t weft_jit_convolution_length(int64_t least) {
     double cheapest = 0;
     int64_t best = 0;
@@ -112,9 +119,8 @@ int64_t weft_jit_convolution_length(int64_t least) {
 /* ---- convolutions ---- */
 
 /* Operations of two transforms of n points with a product between them. */
-static double convolution_cost(int64_t n, int most_values) {
-    const weft_jit_radices r = weft_jit_choose_radices((int)n, most_values);
-    return (2 * cost_with(&r, (int)n, r.threads) + PRODUCT_COST) * (double)n;
+static double convolution_cost(const weft_jit_radices *r, int64_t n) {
+    return (2 * cost_with(r, (int)n, r->threads) + PRODUCT_COST) * (double)n;
 }
 
 /* Tries the products of radices that are `rest` for the stages after `rows` rows, which have
@@ -136,7 +142,7 @@ static void try_after_rows(search *s, weft_jit_radices *r, int rest, int largest
 }
 
 weft_jit_radices weft_jit_choose_after_rows(int rows, int length, int threads, int most_values) {
-    search s = {.n = rows * length, .most_values = most_values + MORE_VALUES};
+    search s = {.n = rows * length, .most_values = most_values + AFTER_VALUES};
     weft_jit_radices r = {.threads = rows * threads};
     if (rows > 1) try_after_rows(&s, &r, rows, WEFT_JIT_LARGEST_RADIX / 2);
     return s.best;
@@ -153,11 +159,11 @@ static int64_t large_factor(int64_t n) {
 static double rader_cost(int64_t n, int64_t p, int most_values) {
     if (p == 0 || !weft_is_smooth(p - 1)) return 0;
     const int rows = (int)(n / p), length = (int)p;
-    const int threads = weft_jit_choose_radices(length - 1, most_values).threads;
-    const double cost = rows * convolution_cost(p - 1, most_values) + 2 * REORDER_COST * (double)n;
+    const weft_jit_radices r = weft_jit_choose_row_radices(length - 1, most_values);
+    const double cost = rows * convolution_cost(&r, p - 1) + 2 * REORDER_COST * (double)n;
     if (rows == 1) return cost;
-    const weft_jit_radices r = weft_jit_choose_after_rows(rows, length, threads, most_values);
-    return r.stages == 0 ? 0 : cost + cost_with(&r, (int)n, r.threads) * (double)n;
+    const weft_jit_radices after = weft_jit_choose_after_rows(rows, length, r.threads, most_values);
+    return after.stages == 0 ? 0 : cost + cost_with(&after, (int)n, after.threads) * (double)n;
 }
 
 int64_t weft_jit_choose_core(int64_t n, const weft_jit_tuning *tuning) {
@@ -165,6 +171,7 @@ int64_t weft_jit_choose_core(int64_t n, const weft_jit_tuning *tuning) {
     const double rader = rader_cost(n, p, tuning->values);
     if (rader == 0 || tuning->rader == 0) return core;
     if (core > WEFT_JIT_LONGEST_CORE) return p - 1;
-    const double bluestein = convolution_cost(core, tuning->values) + 2 * PRODUCT_COST * (double)n;
+    const weft_jit_radices r = weft_jit_choose_radices((int)core, tuning->values);
+    const double bluestein = convolution_cost(&r, core) + 2 * PRODUCT_COST * (double)n;
     return rader * 100 <= bluestein * tuning->rader ? p - 1 : core;
 }

@@ -24,6 +24,10 @@ typedef struct weft_jit_radices {
 /* The fastest factorization of n points; n is smooth and at most 2^14. */
 weft_jit_radices weft_jit_choose_radices(int n, int most_values);
 
+/* The same of n points that Rader's convolution transforms there and back: a thread may hold two
+ * points more where that saves a stage. */
+weft_jit_radices weft_jit_choose_row_radices(int n, int most_values);
+
 /* The fastest factorization of `rows` for the stages after so many rows of `length` points, each of
  * which has so many threads; no stages: there is one row, or a thread would hold too many points.
  */

@@ -2,6 +2,8 @@
  * conflicts, which are counted. */
 #include "engine/jit/shape.h"
 
+#include "engine/generator.h"
+
 #include <limits.h>
 
 weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_limits *limits) {
@@ -159,6 +161,46 @@ static void lay_out_local(weft_jit_shape *shape, const weft_jit_task *task, int 
     shape->local_bytes = (size_t)(shape->pitch * shape->rows * shape->lines * number_bytes);
 }
 
+static int greatest_common_divisor(int a, int b) {
+    return b == 0 ? a : greatest_common_divisor(b, a % b);
+}
+
+/* Bank conflicts of the threads of a row that take its points, or give them, by the powers of g. */
+static int order_conflicts(const weft_jit_shape *shape, int64_t g, int number_bytes) {
+    enum { SOME_THREADS = 64 };
+    const int p = shape->points + 1, radix = shape->radices.radix[0];
+    const int all = shape->points / radix, threads = all < SOME_THREADS ? all : SOME_THREADS;
+    const int64_t step = weft_power_modulo(g, all, p);
+    int address[SOME_THREADS], excess = 0;
+    for (int64_t k = 0, first = 1; k < radix; k++, first = first * step % p) {
+        int64_t power = first;
+        for (int b = 0; b < threads; b++, power = power * g % p) address[b] = (int)power;
+        excess += conflicts(address, threads, number_bytes);
+    }
+    return excess;
+}
+
+/* The generator with the fewest of these conflicts, of some. Bits depend on it, so it must not
+ * depend on where rows begin. */
+static int choose_generator(const weft_jit_shape *shape, int number_bytes) {
+    enum { SOME = 32 };
+    const int p = shape->points + 1;
+    int64_t best = weft_generator(p), power = best;
+    const int64_t least = best;
+    int fewest = order_conflicts(shape, best, number_bytes);
+    for (int e = 2, tried = 1; tried < SOME && e < p - 1; e++) {
+        power = power * least % p;
+        if (greatest_common_divisor(e, p - 1) > 1) continue;
+        const int excess = order_conflicts(shape, power, number_bytes);
+        if (excess < fewest) {
+            best = power;
+            fewest = excess;
+        }
+        tried++;
+    }
+    return (int)best;
+}
+
 /* ---- lines of a group ---- */
 
 enum {
@@ -286,7 +328,9 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_t
     const bool is_long = task->length > WEFT_JIT_LONGEST;
     const size_t most_local = is_long ? limits->local_bytes : tuning->local_bytes;
     const int most_values = is_long ? tuning->long_values : tuning->values;
-    weft_jit_shape shape = {.radices = weft_jit_choose_radices(task->points, most_values),
+    weft_jit_shape shape = {.radices = is_rader(task)
+                                           ? weft_jit_choose_row_radices(task->points, most_values)
+                                           : weft_jit_choose_radices(task->points, most_values),
                             .points = task->points,
                             .rows = task->rows,
                             .cluster = 1};
@@ -294,6 +338,7 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_t
                                              most_values);
     if (shape.after.values > shape.radices.values) shape.radices.values = shape.after.values;
     shape.stages = shape.radices.stages * (task->round_trip ? 2 : 1) + shape.after.stages;
+    if (is_rader(task)) shape.generator = choose_generator(&shape, 2 * number);
     /* Where one thread does a whole line, there is nothing to exchange, so threads need not change
      * lines between loading and storing. */
     const bool alone = shape.stages == 1 && !task->pairs;

@@ -14,6 +14,7 @@ typedef struct weft_jit_shape {
     weft_jit_radices after;   /* of `rows`, with a line's threads; the last stages, if any */
     int points, stages;       /* a round trip has twice the stages of one transform */
     int rows;                 /* of a line, each of `points` or, in Rader's convolution, one more */
+    int generator;            /* of the units modulo that prime; 0: another transform */
     int lines;                /* of a group; 1 of a cluster */
     int cluster;              /* groups that share a line; 1: a group has whole lines */
     int resident;             /* groups whose registers a multiprocessor must hold at once */

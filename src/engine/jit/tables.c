@@ -154,16 +154,16 @@ int64_t weft_jit_add_spectrum(weft_jit_table *table, int64_t n, int64_t core) {
     return first;
 }
 
-int64_t weft_jit_add_powers(weft_jit_table *table, int64_t p, int64_t count) {
-    const int64_t first = table->count, g = weft_generator(p);
+int64_t weft_jit_add_powers(weft_jit_table *table, int64_t g, int64_t p, int64_t count) {
+    const int64_t first = table->count;
     double *w = extend(table, count);
     for (int64_t b = 0, power = 1; b < count && w; b++, power = power * g % p)
         w[2 * b] = (double)power;
     return first;
 }
 
-int64_t weft_jit_add_rader_spectrum(weft_jit_table *table, int64_t p) {
-    const int64_t core = p - 1, inverse = weft_power_modulo(weft_generator(p), p - 2, p);
+int64_t weft_jit_add_rader_spectrum(weft_jit_table *table, int64_t g, int64_t p) {
+    const int64_t core = p - 1, inverse = weft_power_modulo(g, p - 2, p);
     double *x = malloc((size_t)core * 4 * sizeof *x), *root = x ? roots_of(table, p, p) : NULL;
     for (int64_t r = 0, power = 1; r < core && root; r++, power = power * inverse % p) {
         x[2 * r] = root[2 * power] / (double)core;

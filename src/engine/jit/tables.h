@@ -33,11 +33,11 @@ int64_t weft_jit_add_chirp(weft_jit_table *table, int64_t n);
 /* The spectrum by which a cyclic convolution of `core` points with the conjugate of that chirp
  * multiplies. */
 int64_t weft_jit_add_spectrum(weft_jit_table *table, int64_t n, int64_t core);
-/* g^b modulo the prime p, b = 0..count-1, as real numbers; g is weft_generator(p). */
-int64_t weft_jit_add_powers(weft_jit_table *table, int64_t p, int64_t count);
+/* g^b modulo p, b = 0..count-1, as real numbers. */
+int64_t weft_jit_add_powers(weft_jit_table *table, int64_t g, int64_t p, int64_t count);
 /* The spectrum by which Rader's cyclic convolution of p - 1 points multiplies: that of the roots of
- * unity of order p and numbers g^-r. */
-int64_t weft_jit_add_rader_spectrum(weft_jit_table *table, int64_t p);
+ * unity of order p and numbers g^-r, g being a generator of the units modulo p. */
+int64_t weft_jit_add_rader_spectrum(weft_jit_table *table, int64_t g, int64_t p);
 
 /* Tables on the device. */
 typedef struct weft_jit_stored_table {

@@ -195,7 +195,7 @@ static void define_stages(weft_text *c, const weft_jit_pass *pass) {
 /* Defines the order of Rader's convolution. */
 static void define_powers(weft_text *c, const weft_jit_pass *pass) {
     const int radix = weft_jit_radix(&pass->shape, 0), butterflies = pass->shape.points / radix;
-    const int64_t p = pass->request.core + 1, g = weft_generator(p);
+    const int64_t p = pass->request.core + 1, g = pass->shape.generator;
     const int64_t step = weft_power_modulo(g, butterflies, p);
     define(c, "POWERS", pass->places.powers);
     weft_text_add(c, "#define POWER_STEPS {");
