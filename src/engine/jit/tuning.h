@@ -2,7 +2,8 @@
  * Tuning parameters of the jit engine: sizes that trade registers, local memory and the width of
  * memory accesses against each other. `weft_jit_tuning_of` returns those that were fastest;
  * bench/kernels tries others. Radices, and so the bits of a result, depend on `values` and, for
- * long lines, `long_values`, `longest` and `folds` alone; for primes also on `rader`.
+ * long lines, `long_values`, `longest` and `folds` alone; of lengths with a large prime factor also
+ * on `rader`.
  */
 #ifndef WEFT_ENGINE_JIT_TUNING_H
 #define WEFT_ENGINE_JIT_TUNING_H
