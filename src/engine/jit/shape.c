@@ -210,7 +210,7 @@ enum {
 
 static int registers_of(const weft_jit_task *task, const weft_jit_radices *radices,
                         const weft_jit_tuning *tuning) {
-    const bool across = task->across_in || task->across_out;
+    const bool across = (task->across_in || task->across_out) && !is_rader(task);
     return radices->values * (task->precision == WEFT_SINGLE ? 2 : 4) +
            (across ? tuning->across_registers : tuning->registers);
 }
@@ -238,6 +238,19 @@ static int contiguous_lines(const weft_jit_task *task, const weft_jit_tuning *tu
     return lines > 0 ? lines : least;
 }
 
+/* An even number of strided lines, about `lines`, whose threads fill the warps of 128, 256 or 512
+ * threads; `lines` if there is none. */
+static int filling_strided_lines(int lines, int threads) {
+    int above = lines;
+    for (int group = 512; group >= 128; group /= 2) {
+        const int even = group / threads / 2 * 2;
+        if (even * threads * 16 < group * 15) continue;
+        if (even <= lines && 2 * even >= lines) return even;
+        if (even > lines && even <= 2 * lines) above = even;
+    }
+    return above;
+}
+
 static int most_lines(const weft_jit_task *task, const weft_jit_tuning *tuning,
                       const weft_jit_shape *shape) {
     const int threads = weft_jit_line_threads(shape);
@@ -257,6 +270,7 @@ static int most_lines(const weft_jit_task *task, const weft_jit_tuning *tuning,
         while (lines * point < tuning->least_across_bytes && 2 * lines * threads <= 4 * group &&
                2 * lines * line_registers <= REGISTERS)
             lines *= 2;
+        if (is_rader(task)) lines = filling_strided_lines(lines, threads);
     } else {
         lines = contiguous_lines(task, tuning, threads);
     }
@@ -273,19 +287,16 @@ static int registers_with(int groups, int threads) {
 }
 
 /* The number of groups that a multiprocessor has registers for at the same time. The threads of
- * Rader's convolution seldom fill their warps. Two groups are worth a few registers too few, since
- * one loads while the other computes. */
+ * Rader's convolution seldom fill their warps. */
 static int resident_groups(const weft_jit_task *task, const weft_jit_tuning *tuning,
                            const weft_jit_shape *shape) {
-    enum { ENOUGH_THREADS = 1024, FEW_REGISTERS = 8 };
+    enum { ENOUGH_THREADS = 1024 };
     const int thread = registers_of(task, &shape->radices, tuning);
     const int threads = (int)weft_jit_group_threads(shape);
     const int room = REGISTERS / thread, resident = room < ENOUGH_THREADS ? room : ENOUGH_THREADS;
     int groups = threads < resident ? resident / threads : 1;
-    if (!is_rader(task)) return groups;
-    while (groups > 2 && registers_with(groups, threads) < thread) groups--;
-    if (groups < 2 && registers_with(2, threads) >= thread - FEW_REGISTERS) groups = 2;
-    return groups == 2 && registers_with(2, threads) < thread - FEW_REGISTERS ? 1 : groups;
+    while (is_rader(task) && groups > 1 && registers_with(groups, threads) < thread) groups--;
+    return groups;
 }
 
 bool weft_jit_shape_fits(const weft_jit_shape *shape, const weft_jit_task *task,
