@@ -45,18 +45,29 @@ static double *roots_of(weft_jit_table *table, int64_t n, int64_t count) {
     return re;
 }
 
-void weft_jit_add_twiddles(weft_jit_table *table, const weft_jit_shape *shape,
-                           weft_jit_places *places) {
-    for (int s = 0; s < shape->stages; s++) {
+/* Adds the twiddles of stages `first` to `end` - 1, which transform n points. */
+static void add_stages(weft_jit_table *table, const weft_jit_shape *shape, weft_jit_places *places,
+                       int first, int end, int n) {
+    double *root = first < end ? roots_of(table, n, n) : NULL;
+    for (int s = first; s < end && root; s++) {
         const int span = weft_jit_span(shape, s), radix = weft_jit_radix(shape, s);
         places->twiddles[s] = table->count;
         if (span == 1) continue;
         double *w = extend(table, (int64_t)(radix - 1) * span);
-        double *root = w ? roots_of(table, span * radix, span * radix) : NULL;
-        for (int k = 1; k < radix && root; k++)
-            for (int j = 0; j < span; j++, w += 2) memcpy(w, root + 2 * j * k, 2 * sizeof *w);
-        free(root);
+        if (!w) break;
+        const int step = n / (span * radix);
+        for (int k = 1; k < radix; k++)
+            for (int j = 0; j < span; j++, w += 2)
+                memcpy(w, root + 2 * j * k * step, 2 * sizeof *w);
     }
+    free(root);
+}
+
+void weft_jit_add_twiddles(weft_jit_table *table, const weft_jit_shape *shape,
+                           weft_jit_places *places) {
+    const int after = shape->stages - shape->after.stages;
+    add_stages(table, shape, places, 0, after, shape->points);
+    add_stages(table, shape, places, after, shape->stages, shape->rows * (shape->points + 1));
 }
 
 int64_t weft_jit_add_roots(weft_jit_table *table, int64_t n, int64_t count) {
