@@ -112,7 +112,7 @@ static void rader_is_chosen_where_it_is_possible_and_cheaper(void **state) {
     } all[] = {{17, 16}, {31, 30}, {127, 126},  {1009, 1008}, {4051, 4050}, {23, 22},
                {34, 16}, {62, 30}, {1524, 126}, {4036, 1008}, {4080, 16}, /* rows */
                {47, 0},  {59, 0},  {509, 0},    {1021, 0},    {118, 0},   /* p - 1 */
-               {289, 0}, {527, 0}};                                       /* two factors */
+               {289, 0}, {527, 0}, {4070, 0}}; /* two factors; many threads */
     const weft_kernel_limits limits = {.threads = 1024, .local_bytes = 227 << 10};
     weft_jit_tuning tuning = weft_jit_tuning_of(WEFT_DOUBLE, &limits);
     for (int percent = 0; percent <= 100; percent += 100)

@@ -22,8 +22,9 @@ enum {
     PRODUCT_COST = 8,
     FEW_VALUES = 6,
     LEAST_VALUES = 16,
-    ROW_VALUES = 2,  /* more than of other transforms, see weft_jit_choose_row_radices */
-    AFTER_VALUES = 4 /* likewise, after rows, whose transforms have a point less */
+    ROW_VALUES = 2,    /* more than of other transforms, see weft_jit_choose_row_radices */
+    AFTER_VALUES = 6,  /* likewise, after rows, whose transforms have a point less */
+    EVERY_DEVICE = 256 /* threads that groups have on any GPU */
 };
 
 /* Operations for each point of a line, those that idle threads could do included. */
@@ -155,12 +156,14 @@ static int64_t large_factor(int64_t n) {
     return weft_is_prime(n) ? n : 0;
 }
 
-/* Operations of Rader's convolution for rows of p points; 0: it is not possible. */
-static double rader_cost(int64_t n, int64_t p, int most_values) {
+/* Operations of Rader's convolution for rows of p points; 0: it is not possible, or takes more
+ * threads. */
+static double rader_cost(int64_t n, int64_t p, int most_values, int most_threads) {
     if (p == 0 || !weft_is_smooth(p - 1)) return 0;
     const int rows = (int)(n / p), length = (int)p;
     const weft_jit_radices r = weft_jit_choose_row_radices(length - 1, most_values);
     const double cost = rows * convolution_cost(&r, p - 1) + 2 * REORDER_COST * (double)n;
+    if (rows * r.threads > most_threads) return 0;
     if (rows == 1) return cost;
     const weft_jit_radices after = weft_jit_choose_after_rows(rows, length, r.threads, most_values);
     return after.stages == 0 ? 0 : cost + cost_with(&after, (int)n, after.threads) * (double)n;
@@ -168,10 +171,10 @@ static double rader_cost(int64_t n, int64_t p, int most_values) {
 
 int64_t weft_jit_choose_core(int64_t n, const weft_jit_tuning *tuning) {
     const int64_t core = weft_jit_convolution_length(2 * n - 1), p = large_factor(n);
-    const double rader = rader_cost(n, p, tuning->values);
-    if (rader == 0 || tuning->rader == 0) return core;
-    if (core > WEFT_JIT_LONGEST_CORE) return p - 1;
+    if (core > WEFT_JIT_LONGEST_CORE || tuning->rader == 0) return core;
     const weft_jit_radices r = weft_jit_choose_radices((int)core, tuning->values);
     const double bluestein = convolution_cost(&r, core) + 2 * PRODUCT_COST * (double)n;
-    return rader * 100 <= bluestein * tuning->rader ? p - 1 : core;
+    const double rader =
+        rader_cost(n, p, tuning->values, r.threads > EVERY_DEVICE ? r.threads : EVERY_DEVICE);
+    return rader > 0 && rader * 100 <= bluestein * tuning->rader ? p - 1 : core;
 }

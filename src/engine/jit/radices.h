@@ -36,9 +36,10 @@ weft_jit_radices weft_jit_choose_after_rows(int rows, int length, int threads, i
 /* The smooth length of at least `least` for which a cyclic convolution is cheapest. */
 int64_t weft_jit_convolution_length(int64_t least);
 
-/* The points of the convolution by which one kernel transforms n points, n not smooth: at least 2 n
- * - 1 of Bluestein's convolution; or p - 1 of Rader's, if n is p times a smooth number of rows (see
- * fft_order.cl), p is a prime above 13 and p - 1 is smooth. */
+/* The points of the convolution by which one kernel transforms n points, n not smooth: at least
+ * 2 n - 1 of Bluestein's convolution; or p - 1 of Rader's, if n is p times a smooth number of rows
+ * (see fft_order.cl), p is a prime above 13, p - 1 is smooth, and a line needs no more threads than
+ * every device has, or than Bluestein's. */
 int64_t weft_jit_choose_core(int64_t n, const weft_jit_tuning *tuning);
 
 #endif
