@@ -220,10 +220,11 @@ KERNEL(weft_fft)
 #else
     const int line_out = THREAD_OF_LINES / LINE_THREADS, t_out = THREAD_OF_LINES % LINE_THREADS;
 #endif
-    const int row = ROWS > 1 ? t_in / ROW_THREADS : 0, t_row = ROWS > 1 ? t_in % ROW_THREADS : t_in;
+    const int own_row = ROWS > 1 ? t_in / ROW_THREADS : 0;
+    const int t_row = ROWS > 1 ? t_in % ROW_THREADS : t_in;
 #if PITCH > 0
     LOCAL exchanged *const local_in = shared + line_in * PITCH;
-    LOCAL exchanged *const local_row = local_in + row * ROW_PITCH;
+    LOCAL exchanged *const local_row = local_in + own_row * ROW_PITCH;
     LOCAL exchanged *const local_out = shared + line_out * PITCH;
 #endif
     const unsigned int first_line = GROUP(0) / CLUSTER * LINES;
@@ -260,7 +261,7 @@ KERNEL(weft_fft)
 #else
     if (loads) {
 #if RADER
-        if (t_row == 0) LOAD_POINT(v[VALUES], row)
+        if (t_row == 0) LOAD_POINT(v[VALUES], own_row)
 #endif
         UNROLL
         for (int i = 0; i < FIRST_COUNT; ++i) {
@@ -268,7 +269,7 @@ KERNEL(weft_fft)
             UNROLL
             for (int k = 0; k < FIRST_RADIX; ++k)
                 if (IS_FIRST_BUTTERFLY(t_row, i) && FIRST_POINT(first, k) < LENGTH)
-                    LOAD_POINT(v[i * FIRST_RADIX + k], row + ROWS * FIRST_POINT(first, k))
+                    LOAD_POINT(v[i * FIRST_RADIX + k], own_row + ROWS * FIRST_POINT(first, k))
         }
     }
 #endif
