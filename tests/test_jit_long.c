@@ -8,12 +8,15 @@
 
 #include "engine/jit/tuning.h"
 
+#include <limits.h>
+
 /* The changes that planning below makes to the device's tuning; 0: none. */
 typedef struct ways {
     int longest, folds, clustered; /* clustered: 0: no clusters */
     int64_t work;                  /* bytes; -1: no limit */
     int alternates;                /* 3-D transforms take another array, */
     bool refused;                  /* which they do not get */
+    int rader;                     /* percent; 0: primes are Bluestein's */
 } ways;
 
 static ways wanted;
@@ -36,6 +39,7 @@ static weft_status plan_wanted(const weft_transform *t, const weft_device_handle
     tuning.longest = wanted.longest;
     tuning.folds = wanted.folds;
     tuning.clustered = wanted.clustered;
+    tuning.rader = wanted.rader;
     if (wanted.clustered) tuning.cluster_bytes = 512; /* so that lines need several groups */
     tuning.longest_work = wanted.work < 0 ? SIZE_MAX : (size_t)wanted.work;
     if (wanted.alternates) tuning.alternates = wanted.alternates;
@@ -83,8 +87,8 @@ static void check(const weft_engine_ops *given, weft_transform *t, ways w) {
     if (share <= 1.5) return;
     char text[640];
     describe_transform(t, text, sizeof text);
-    fail_msg("%s, longest %d, folds %d, work %lld: error is %.3f of what is allowed", text,
-             w.longest, w.folds, (long long)w.work, share);
+    fail_msg("%s, longest %d, folds %d, work %lld, rader %d: error is %.3f of what is allowed",
+             text, w.longest, w.folds, (long long)w.work, w.rader, share);
 }
 
 /* Checks both precisions and directions, and real lines, in a random memory order. */
@@ -157,6 +161,27 @@ static void clusters_give_the_transform(void **state) {
     }
 }
 
+/* Rader's convolution and Bluestein's, of primes, of rows of them, and of twice as many real
+ * points. A row is done by one thread (17), few (up to 61), or many; a line exchanged whole or in
+ * parts. */
+static void primes_give_the_transform_by_either_convolution(void **state) {
+    const weft_engine_ops *engine = engine_of(state);
+    static const int64_t lengths[] = {
+        17,      19,      23,      29,      31,      37,       61,       67,
+        73,      97,      127,     131,     251,     257,      401,      521,
+        769,     1009,    1801,    2017,    2521,    4051,     2 * 17,   3 * 31,
+        4 * 127, 30 * 17, 3 * 251, 80 * 19, 40 * 37, 4 * 1009, 12 * 127, 2 * 521};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        if (is_left_out(engine, 2)) continue;
+        const int64_t n = lengths[i], lines = random_between(1, n < 128 ? 70 : 5);
+        const ways w = {.longest = 4096, .folds = 1, .work = -1, .rader = INT_MAX};
+        check_kinds(engine, n, lines, w);
+        if (random_between(0, 1)) check_kinds(engine, 2 * n, lines, w);
+        if (n > 512 || random_between(0, 2) > 0) continue;
+        check_kinds(engine, n, lines, (ways){.longest = 4096, .folds = 1, .work = -1});
+    }
+}
+
 /* With a second array, and without one, in place. */
 static void three_dimensions_between_two_arrays_give_the_transform(void **state) {
     static const int order[] = {0, 1, 2, 3};
@@ -189,6 +214,7 @@ int main(void) {
         TEST(parts_give_the_transform),
         TEST(whole_lines_beyond_4096_give_the_transform),
         TEST(clusters_give_the_transform),
+        TEST(primes_give_the_transform_by_either_convolution),
         TEST(three_dimensions_between_two_arrays_give_the_transform),
     };
     begin_engine_tests();

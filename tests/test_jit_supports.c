@@ -1,7 +1,7 @@
 /*
  * Which transforms the jit engine supports: those whose points and lines its kernels can count; and
- * how many groups share a line, on a device with clusters. Nothing is planned and no device is
- * needed, so the answer must come at once.
+ * how many groups share a line, on a device with clusters; which convolution does primes. Nothing
+ * is planned and no device is needed, so the answer must come at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,10 +9,12 @@
 #include <stdint.h>
 /* cmocka.h needs the four above it */
 #include <cmocka.h>
+#include <limits.h>
 #include <string.h>
 #include <time.h>
 
 #include "engine/engine.h"
+#include "engine/generator.h"
 #include "engine/jit/shape.h"
 #include "operator/operator.h"
 #include "support/error.h"
@@ -95,6 +97,7 @@ static void groups_share_lines_that_leave_no_thread_idle(void **state) {
         const weft_jit_task task = {.precision = all[i].precision,
                                     .length = all[i].points,
                                     .points = all[i].points,
+                                    .rows = 1,
                                     .lines = 100};
         const weft_jit_shape shape = weft_jit_choose_shape(&task, &tuning, &limits);
         assert_int_equal(shape.cluster, all[i].cluster);
@@ -102,10 +105,49 @@ static void groups_share_lines_that_leave_no_thread_idle(void **state) {
     }
 }
 
+static void rader_is_chosen_where_it_is_possible_and_cheaper(void **state) {
+    (void)state;
+    static const struct {
+        int64_t n, core; /* 0: Bluestein's convolution */
+    } all[] = {{17, 16}, {31, 30}, {127, 126},  {1009, 1008}, {4051, 4050}, {23, 22},
+               {34, 16}, {62, 30}, {1524, 126}, {4036, 1008}, {4080, 16}, /* rows */
+               {47, 0},  {59, 0},  {509, 0},    {1021, 0},    {118, 0},   /* p - 1 */
+               {289, 0}, {527, 0}, {4070, 0}}; /* two factors; many threads */
+    const weft_kernel_limits limits = {.threads = 1024, .local_bytes = 227 << 10};
+    weft_jit_tuning tuning = weft_jit_tuning_of(WEFT_DOUBLE, &limits);
+    for (int percent = 0; percent <= 100; percent += 100)
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+            tuning.rader = percent;
+            const int64_t core = weft_jit_choose_core(all[i].n, &tuning);
+            if (percent > 0 && all[i].core > 0)
+                assert_int_equal(core, all[i].core);
+            else
+                assert_true(core >= 2 * all[i].n - 1);
+        }
+    tuning.rader = 1; /* percent of Bluestein's cost */
+    assert_true(weft_jit_choose_core(127, &tuning) >= 253);
+    tuning.rader = INT_MAX;
+    assert_int_equal(weft_jit_choose_core(127, &tuning), 126);
+}
+
+static void powers_of_a_generator_are_all_units(void **state) {
+    (void)state;
+    for (int64_t p = 3; p < WEFT_JIT_LONGEST; p += 2) {
+        if (!weft_is_prime(p)) continue;
+        const int64_t g = weft_generator(p);
+        int64_t power = g, order = 1;
+        for (; power != 1; order++) power = power * g % p;
+        assert_int_equal(order, p - 1);
+        assert_int_equal(weft_power_modulo(g, p - 1, p), 1);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_kernels_cannot_count_is_refused_at_once),
         cmocka_unit_test(groups_share_lines_that_leave_no_thread_idle),
+        cmocka_unit_test(rader_is_chosen_where_it_is_possible_and_cheaper),
+        cmocka_unit_test(powers_of_a_generator_are_all_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

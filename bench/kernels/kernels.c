@@ -9,9 +9,9 @@
  *                 [--FIELD N,...]      of the jit engine's tuning (src/engine/jit/tuning.h):
  *     values, long-values, threads, least-threads, across-bytes, least-across-bytes,
  *     large-stride-threads, registers, across-registers, alternates, whole-bytes, local-bytes,
- *     longest, work-bytes (-1: no limit), folds; of several numbers all combinations are tried
- * N bytes are the most of each of two arrays, by default 1 GiB. Engines that are not there are left
- * out, vkfft where it was built without VkFFT (WEFT_VKFFT).
+ *     longest, work-bytes (-1: no limit), folds, rader; of several numbers all combinations are
+ * tried N bytes are the most of each of two arrays, by default 1 GiB. Engines that are not there
+ * are left out, vkfft where it was built without VkFFT (WEFT_VKFFT).
  */
 #include <math.h>
 #include <stdio.h>
@@ -50,7 +50,8 @@ typedef struct numbers {
     FIELD("local-bytes", local_bytes, size_t)                                                      \
     FIELD("longest", longest, int)                                                                 \
     FIELD("work-bytes", longest_work, size_t)                                                      \
-    FIELD("folds", folds, bool)
+    FIELD("folds", folds, bool)                                                                    \
+    FIELD("rader", rader, int)
 
 #define COUNTED(name, field, type) +1
 enum { TUNING_COUNT = TUNING(COUNTED) };

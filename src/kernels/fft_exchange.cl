@@ -33,24 +33,32 @@ typedef real exchanged;
 #define PLACE OWN_PLACE
 #endif
 
-/* Butterflies of the first, the middle and the last stage, in all and of each thread. */
-#define OF_THREAD(butterflies) (((butterflies) + LINE_THREADS - 1) / LINE_THREADS)
-/* Butterfly i of thread t of a line, and whether there is one. Each group of a cluster does as many
- * neighbouring ones. */
+/* Butterfly i of one of the `threads` threads of a transform, and whether there is one. Each group
+ * of a cluster does as many neighbouring ones. */
+#define OF_THREADS(butterflies, threads) (((butterflies) + (threads)-1) / (threads))
 #if CLUSTER > 1
-#define BUTTERFLY(t, i, butterflies)                                                               \
+#define BUTTERFLY_OF(t, i, butterflies, threads)                                                   \
     (CLUSTER_GROUP * ((butterflies) / CLUSTER) + THREAD + (i)*THREADS)
-#define IS_BUTTERFLY(t, i, butterflies) (THREAD + (i)*THREADS < (butterflies) / CLUSTER)
+#define IS_BUTTERFLY_OF(t, i, butterflies, threads) (THREAD + (i)*THREADS < (butterflies) / CLUSTER)
 #else
-#define BUTTERFLY(t, i, butterflies) ((t) + (i)*LINE_THREADS)
-#define IS_BUTTERFLY(t, i, butterflies) ((t) + (i)*LINE_THREADS < (butterflies))
+#define BUTTERFLY_OF(t, i, butterflies, threads) ((t) + (i) * (threads))
+#define IS_BUTTERFLY_OF(t, i, butterflies, threads) ((t) + (i) * (threads) < (butterflies))
 #endif
-#define FIRST_BUTTERFLIES (POINTS / FIRST_RADIX)
-#define FIRST_COUNT OF_THREAD(FIRST_BUTTERFLIES)
-#define MIDPOINT_BUTTERFLIES (POINTS / MIDPOINT_RADIX)
-#define MIDPOINT_COUNT OF_THREAD(MIDPOINT_BUTTERFLIES)
+
+/* Of the first and the middle stage, which transform rows (fft_order.cl), and the last one, which
+ * transforms lines: butterflies in all and of each thread, butterfly i of thread t. */
+#define FIRST_BUTTERFLIES (ROW_POINTS / FIRST_RADIX)
+#define FIRST_COUNT OF_THREADS(FIRST_BUTTERFLIES, ROW_THREADS)
+#define FIRST_BUTTERFLY(t, i) BUTTERFLY_OF(t, i, FIRST_BUTTERFLIES, ROW_THREADS)
+#define IS_FIRST_BUTTERFLY(t, i) IS_BUTTERFLY_OF(t, i, FIRST_BUTTERFLIES, ROW_THREADS)
+#define MIDPOINT_BUTTERFLIES (ROW_POINTS / MIDPOINT_RADIX)
+#define MIDPOINT_COUNT OF_THREADS(MIDPOINT_BUTTERFLIES, ROW_THREADS)
+#define MIDPOINT_BUTTERFLY(t, i) BUTTERFLY_OF(t, i, MIDPOINT_BUTTERFLIES, ROW_THREADS)
+#define IS_MIDPOINT_BUTTERFLY(t, i) IS_BUTTERFLY_OF(t, i, MIDPOINT_BUTTERFLIES, ROW_THREADS)
 #define LAST_BUTTERFLIES (POINTS / LAST_RADIX)
-#define LAST_COUNT OF_THREAD(LAST_BUTTERFLIES)
+#define LAST_COUNT OF_THREADS(LAST_BUTTERFLIES, LINE_THREADS)
+#define LAST_BUTTERFLY(t, i) BUTTERFLY_OF(t, i, LAST_BUTTERFLIES, LINE_THREADS)
+#define IS_LAST_BUTTERFLY(t, i) IS_BUTTERFLY_OF(t, i, LAST_BUTTERFLIES, LINE_THREADS)
 
 #define NUMBERED_AFTER(name, number) name##number
 #define NUMBERED(name, number) NUMBERED_AFTER(name, number)

@@ -5,13 +5,15 @@
  * neighbouring points, neighbouring threads do neighbouring lines (ACROSS); the two sides may
  * differ. Besides what the other files want, the engine defines
  *
- *     POINTS, VALUES    of the transform in local memory; registers of a thread for them
- *     FIRST_RADIX, LAST_RADIX, LAST_STAGE
- *     STAGES            what comes after the first stage: FIRST_STEP, STEP and CONVOLVE, see below
+ *     POINTS, VALUES    of the last stage's transform; registers of a thread for its points
+ *     LINE_THREADS      threads of a line
+ *     FIRST_RADIX, MIDPOINT_RADIX, LAST_RADIX
+ *     STAGES            what comes after the first stage: FIRST_STEP, STEP, CONVOLVE and
+ *                       LEAVE_ROWS, see below
  *     ACROSS_IN, ACROSS_OUT
  *     PITCH             numbers of local memory from one line to the next; 0: none is needed
- *     CONVOLUTION       1: POINTS > LENGTH, and the transform is a convolution (Bluestein 1970) by
- *                       a table at SPECTRUM, with a chirp at CHIRP
+ *     BLUESTEIN         1: POINTS > LENGTH, and the transform is a convolution (Bluestein 1970) by
+ *                       a table at SPECTRUM, with a chirp at CHIRP; RADER (fft_order.cl) is another
  *     ROUND_TRIP        1: the forward transform, operators on the spectrum (SPECTRAL_NUMBER,
  *                       SPECTRAL_INDICES), and the inverse transform
  *     HALF_ROOTS        where the roots of half spectra begin in the tables
@@ -38,11 +40,12 @@
 #endif
 
 /* From registers to registers through local memory: a thread gives what stage `from` left in it
- * and takes what stage `to` wants. It is thread t of a line; which one may change on the way. */
+ * and takes what stage `to` wants. It is thread t of a line, or of a row; which one may change on
+ * the way. */
 #define THROUGH_LOCAL(given, scatter, from_side, taken, gather, to_side, part)                     \
-    scatter(given, shared + line_##from_side * PITCH, t_##from_side, part);                        \
+    scatter(given, local_##from_side, t_##from_side, part);                                        \
     LINE_BARRIER();                                                                                \
-    gather(taken, shared + line_##to_side * PITCH, t_##to_side, part);
+    gather(taken, local_##to_side, t_##to_side, part);
 #if PARTS == 1
 #define BOTH_PARTS(given, scatter, from_side, taken, gather, to_side)                              \
     THROUGH_LOCAL(given, scatter, from_side, taken, gather, to_side, 0)
@@ -58,6 +61,11 @@
 #define STEP(from, from_side, to, to_side)                                                         \
     LINE_BARRIER();                                                                                \
     FIRST_STEP(from, from_side, to, to_side)
+/* Stage number `to` follows the transforms of rows. */
+#define LEAVE_ROWS(to, to_side)                                                                    \
+    LINE_BARRIER();                                                                                \
+    BOTH_PARTS(v, scatter_row, row, v, gather_##to, to_side)                                       \
+    transform_##to(v, tables, t_##to_side);
 /* Stage number `to` begins the inverse transform of a convolution: each thread goes on with the
  * points that it has, in the same order, so none go through local memory. */
 #if ROUND_TRIP
@@ -93,28 +101,39 @@
     for (int i = 0; i < MIDPOINT_COUNT; ++i) {                                                     \
         UNROLL                                                                                     \
         for (int k = 0; k < MIDPOINT_RADIX; ++k) {                                                 \
-            const int p = BUTTERFLY(t, i, MIDPOINT_BUTTERFLIES) + k * MIDPOINT_BUTTERFLIES;        \
-            if (IS_BUTTERFLY(t, i, MIDPOINT_BUTTERFLIES) && loads) {                               \
+            const int p = MIDPOINT_BUTTERFLY(t, i) + k * MIDPOINT_BUTTERFLIES;                     \
+            if (IS_MIDPOINT_BUTTERFLY(t, i) && loads) {                                            \
                 OPERATE_SPECTRUM(v[i * MIDPOINT_RADIX + k], SPECTRAL_NUMBER(p))                    \
                 v[i * MIDPOINT_RADIX + k] = swapped(v[i * MIDPOINT_RADIX + k]);                    \
             }                                                                                      \
         }                                                                                          \
     }
 
-#if CONVOLUTION
-/* The points become the input of the inverse transform, which is the forward one with real and
- * imaginary parts changing places on both sides. */
+#if BLUESTEIN || RADER
+/* Bluestein's points become the input of the inverse transform, which is the forward one with real
+ * and imaginary parts changing places on both sides. Rader's want the forward one. There point 0 of
+ * the results is the sum of all points, which point 0 of the others' spectrum lacks only x[0]; and
+ * x[0], added to that number of the product, is added to all other results. */
 FUNCTION void multiply_by_spectrum(real2 *v, GLOBAL const real2 *tables, int t) {
+#if RADER
+    const real2 sum = complex_add(v[VALUES], v[0]);
+#endif
     UNROLL
     for (int i = 0; i < MIDPOINT_COUNT; ++i) {
-        const int b = BUTTERFLY(t, i, MIDPOINT_BUTTERFLIES);
+        const int b = MIDPOINT_BUTTERFLY(t, i);
         UNROLL
         for (int k = 0; k < MIDPOINT_RADIX; ++k)
-            if (IS_BUTTERFLY(t, i, MIDPOINT_BUTTERFLIES))
-                v[i * MIDPOINT_RADIX + k] = swapped(
+            if (IS_MIDPOINT_BUTTERFLY(t, i)) {
+                const real2 product =
                     complex_multiply(v[i * MIDPOINT_RADIX + k],
-                                     TABLE_READ(tables, SPECTRUM + b + k * MIDPOINT_BUTTERFLIES)));
+                                     TABLE_READ(tables, SPECTRUM + b + k * MIDPOINT_BUTTERFLIES));
+                v[i * MIDPOINT_RADIX + k] = RADER ? product : swapped(product);
+            }
     }
+#if RADER
+    if (t == 0) v[0] = complex_add(v[0], v[VALUES]);
+    v[VALUES] = sum;
+#endif
 }
 #endif
 
@@ -123,7 +142,7 @@ FUNCTION real2 prepared(real2 z, int p, GLOBAL const real2 *tables) {
 #if INVERSE
     z = swapped(z);
 #endif
-#if CONVOLUTION
+#if BLUESTEIN
     z = complex_multiply(z, TABLE_READ(tables, CHIRP + p));
 #endif
     (void)p;
@@ -152,8 +171,8 @@ FUNCTION void multiply_by_twiddles(real2 *v, unsigned int factor, int t,
                           : pair(1, 0);
     UNROLL
     for (int i = 0; i < LAST_COUNT; ++i) {
-        const int b = BUTTERFLY(t, i, LAST_BUTTERFLIES);
-        if (IS_BUTTERFLY(t, i, LAST_BUTTERFLIES)) {
+        const int b = LAST_BUTTERFLY(t, i);
+        if (IS_LAST_BUTTERFLY(t, i)) {
             root[0] = root_of_unity(factor * (unsigned int)b, tables);
             UNROLL
             for (int k = 0; k < LAST_RADIX; ++k) {
@@ -167,7 +186,7 @@ FUNCTION void multiply_by_twiddles(real2 *v, unsigned int factor, int t,
 
 /* A point as it is stored. */
 FUNCTION real2 finished(real2 z, int p, GLOBAL const real2 *tables) {
-#if CONVOLUTION
+#if BLUESTEIN
     z = complex_multiply(swapped(z), TABLE_READ(tables, CHIRP + p));
 #endif
 #if ROUND_TRIP
@@ -201,11 +220,18 @@ KERNEL(weft_fft)
 #else
     const int line_out = THREAD_OF_LINES / LINE_THREADS, t_out = THREAD_OF_LINES % LINE_THREADS;
 #endif
+    const int own_row = ROWS > 1 ? t_in / ROW_THREADS : 0;
+    const int t_row = ROWS > 1 ? t_in % ROW_THREADS : t_in;
+#if PITCH > 0
+    LOCAL exchanged *const local_in = shared + line_in * PITCH;
+    LOCAL exchanged *const local_row = local_in + own_row * ROW_PITCH;
+    LOCAL exchanged *const local_out = shared + line_out * PITCH;
+#endif
     const unsigned int first_line = GROUP(0) / CLUSTER * LINES;
     unsigned int index[LOOPS];
-    real2 v[VALUES];
+    real2 v[VALUES + RADER];
     UNROLL
-    for (int i = 0; i < VALUES; ++i) v[i] = pair(0, 0);
+    for (int i = 0; i < VALUES + RADER; ++i) v[i] = pair(0, 0);
 
     find_line(&shape, first_line + line_in, index);
     const bool loads = first_line + line_in < shape.lines;
@@ -226,16 +252,24 @@ KERNEL(weft_fft)
         }
     }
     part_pairs(pairs, tables, t_in);
-    BOTH_PARTS(pairs, scatter_pairs, in, v, gather_points, in)
+    BOTH_PARTS(pairs, scatter_pairs, in, v, gather_points, row)
+#elif ORDERED_IN
+    UNROLL
+    for (int i = 0; i < POINTS_OF_THREAD; ++i)
+        if (loads && t_in + i * LINE_THREADS < LENGTH) LOAD_POINT(v[i], t_in + i * LINE_THREADS)
+    BOTH_PARTS(v, scatter_neighbours, in, v, gather_points, row)
 #else
     if (loads) {
+#if RADER
+        if (t_row == 0) LOAD_POINT(v[VALUES], own_row)
+#endif
         UNROLL
         for (int i = 0; i < FIRST_COUNT; ++i) {
-            const int b = BUTTERFLY(t_in, i, FIRST_BUTTERFLIES);
+            const int first = BEGINNING(FIRST_BUTTERFLY(t_row, i));
             UNROLL
             for (int k = 0; k < FIRST_RADIX; ++k)
-                if (IS_BUTTERFLY(t_in, i, FIRST_BUTTERFLIES) && b + k * FIRST_BUTTERFLIES < LENGTH)
-                    LOAD_POINT(v[i * FIRST_RADIX + k], b + k * FIRST_BUTTERFLIES)
+                if (IS_FIRST_BUTTERFLY(t_row, i) && FIRST_POINT(first, k) < LENGTH)
+                    LOAD_POINT(v[i * FIRST_RADIX + k], own_row + ROWS * FIRST_POINT(first, k))
         }
     }
 #endif
@@ -243,12 +277,19 @@ KERNEL(weft_fft)
     for (int i = 0; i < FIRST_COUNT; ++i) {
         UNROLL
         for (int k = 0; k < FIRST_RADIX; ++k) {
-            const int p = BUTTERFLY(t_in, i, FIRST_BUTTERFLIES) + k * FIRST_BUTTERFLIES;
+            const int p = FIRST_BUTTERFLY(t_row, i) + k * FIRST_BUTTERFLIES;
             if (p < LENGTH) v[i * FIRST_RADIX + k] = prepared(v[i * FIRST_RADIX + k], p, tables);
         }
     }
-    transform_0(v, tables, t_in);
+#if RADER
+    v[VALUES] = prepared(v[VALUES], 0, tables);
+#endif
+    transform_0(v, tables, t_row);
     STAGES
+#if RADER && ROWS == 1 && ACROSS_IN != ACROSS_OUT && LINE_THREADS > 1
+    LINE_BARRIER();
+    BOTH_PARTS(v, scatter_zeroth, in, v, gather_zeroth, out)
+#endif
 
 #if ACROSS_IN != ACROSS_OUT
     find_line(&shape, first_line + line_out, index);
@@ -261,10 +302,13 @@ KERNEL(weft_fft)
     for (int i = 0; i < LAST_COUNT; ++i) {
         UNROLL
         for (int k = 0; k < LAST_RADIX; ++k) {
-            const int p = BUTTERFLY(t_out, i, LAST_BUTTERFLIES) + k * LAST_BUTTERFLIES;
+            const int p = LAST_BUTTERFLY(t_out, i) + k * LAST_BUTTERFLIES;
             if (p < LENGTH) v[i * LAST_RADIX + k] = finished(v[i * LAST_RADIX + k], p, tables);
         }
     }
+#if RADER
+    v[VALUES] = finished(v[VALUES], 0, tables);
+#endif
     line_out_place to;
     OPEN_LINE_OUT(to)
 #if TO_HALF_PAIRS
@@ -272,15 +316,25 @@ KERNEL(weft_fft)
     LINE_BARRIER();
     BOTH_PARTS(v, scatter_points, out, points, gather_pairs, out)
     if (stores) store_pairs(points, to, tables, t_out);
+#elif ORDERED_OUT
+    LINE_BARRIER();
+    BOTH_PARTS(v, scatter_points, out, v, gather_neighbours, out)
+    UNROLL
+    for (int i = 0; i < POINTS_OF_THREAD; ++i)
+        if (stores && t_out + i * LINE_THREADS < LENGTH)
+            store_point(to, t_out + i * LINE_THREADS, v[i]);
 #else
     if (stores) {
+#if RADER && ROWS == 1
+        if (t_out == 0) store_point(to, 0, v[VALUES]);
+#endif
         UNROLL
         for (int i = 0; i < LAST_COUNT; ++i) {
-            const int b = BUTTERFLY(t_out, i, LAST_BUTTERFLIES);
+            const int first = LAST_BEGINNING(LAST_BUTTERFLY(t_out, i));
             UNROLL
             for (int k = 0; k < LAST_RADIX; ++k)
-                if (IS_BUTTERFLY(t_out, i, LAST_BUTTERFLIES) && b + k * LAST_BUTTERFLIES < LENGTH)
-                    store_point(to, b + k * LAST_BUTTERFLIES, v[i * LAST_RADIX + k]);
+                if (IS_LAST_BUTTERFLY(t_out, i) && LAST_POINT(first, k) < LENGTH)
+                    store_point(to, LAST_POINT(first, k), v[i * LAST_RADIX + k]);
         }
     }
 #endif

@@ -1,6 +1,6 @@
 /*
  * The exchange of half spectra between threads that load or store them in pairs, numbers k and
- * LENGTH - k, and the threads that hold the points of the first or the last stage.
+ * LENGTH - k, and the threads that hold the points of the first or the last stage (fft_order.cl).
  */
 #define PAIRS (LENGTH / 2 + 1)
 #define PAIRS_OF_THREAD ((PAIRS + LINE_THREADS - 1) / LINE_THREADS)
@@ -10,23 +10,9 @@ FUNCTION void scatter_pairs(const real2 *pairs, LOCAL exchanged *line, int t, in
     UNROLL
     for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
         const int k = t + i * LINE_THREADS;
-        if (k < PAIRS) line[k] = GIVEN(pairs[2 * i], part);
+        if (k < PAIRS) line[ORDERED(k)] = GIVEN(pairs[2 * i], part);
         if (k > 0 && 2 * k < LENGTH)
-            line[LENGTH - k] = GIVEN(pairs[2 * i + 1], part);
-    }
-}
-
-FUNCTION void gather_points(real2 *v, LOCAL exchanged *line, int t, int part) {
-    UNROLL
-    for (int i = 0; i < FIRST_COUNT; ++i) {
-        const int b = t + i * LINE_THREADS;
-        UNROLL
-        for (int k = 0; k < FIRST_RADIX; ++k) {
-            const int p = b + k * FIRST_BUTTERFLIES;
-            if (b < FIRST_BUTTERFLIES && p < LENGTH) {
-                TAKE(v[i * FIRST_RADIX + k], part, line[p]);
-            }
-        }
+            line[ORDERED(LENGTH - k)] = GIVEN(pairs[2 * i + 1], part);
     }
 }
 
@@ -43,19 +29,6 @@ FUNCTION void part_pairs(real2 *pairs, GLOBAL const real2 *tables, int t) {
 #endif
 
 #if TO_HALF_PAIRS
-FUNCTION void scatter_points(const real2 *v, LOCAL exchanged *line, int t, int part) {
-    UNROLL
-    for (int i = 0; i < LAST_COUNT; ++i) {
-        const int b = t + i * LINE_THREADS;
-        UNROLL
-        for (int k = 0; k < LAST_RADIX; ++k) {
-            const int p = b + k * LAST_BUTTERFLIES;
-            if (b < LAST_BUTTERFLIES && p < LENGTH)
-                line[p] = GIVEN(v[i * LAST_RADIX + k], part);
-        }
-    }
-}
-
 FUNCTION void gather_pairs(real2 *pairs, LOCAL exchanged *line, int t, int part) {
     UNROLL
     for (int i = 0; i < PAIRS_OF_THREAD; ++i) {

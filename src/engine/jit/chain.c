@@ -35,10 +35,11 @@ bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit
     *core = 0;
     if (length > longest_anywhere(tuning)) return false;
     if (weft_is_smooth(length)) return true;
-    *core = weft_jit_convolution_length(2 * length - 1);
+    *core = weft_jit_choose_core(length, tuning);
     /* Bytes in local memory where real and imaginary parts are exchanged one after the other, with
      * padding. */
-    const int64_t bytes = *core * (int64_t)weft_number_bytes(precision);
+    const int64_t points = *core > length ? *core : length;
+    const int64_t bytes = points * (int64_t)weft_number_bytes(precision);
     return *core <= WEFT_JIT_LONGEST_CORE && (size_t)(bytes + bytes / 4) <= tuning->local_bytes;
 }
 
@@ -61,6 +62,7 @@ static bool fits_here(const weft_jit_request *r, const weft_jit_tuning *tuning,
     const weft_jit_task task = {.precision = r->precision,
                                 .length = (int)r->length,
                                 .points = (int)r->length,
+                                .rows = 1,
                                 .pairs = !plain,
                                 .lines = 1};
     const weft_jit_shape shape = weft_jit_choose_shape(&task, tuning, limits);

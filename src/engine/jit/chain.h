@@ -35,7 +35,7 @@ typedef struct weft_jit_chain {
 } weft_jit_chain;
 
 /* Whether one kernel of any device transforms a line of so many points, whatever its strides. *core
- * gets the length of the convolution that the kernel uses, or 0. */
+ * gets the points of the convolution that the kernel uses (weft_jit_choose_core), or 0. */
 bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit_tuning *tuning,
                         int64_t *core);
 

@@ -172,6 +172,7 @@ static weft_jit_shape choose_shape(const weft_jit_request *r, const weft_jit_tun
     const weft_jit_task task = {.precision = r->precision,
                                 .length = (int)r->length,
                                 .points = (int)(r->core > 0 ? r->core : r->length),
+                                .rows = weft_jit_rows(r),
                                 .round_trip = r->round_trip || r->core > 0,
                                 .pairs = has_half(r),
                                 .across_in = lines_are_closer(r, 0, false),
@@ -210,7 +211,11 @@ static void make_table(weft_jit_pass *pass, weft_jit_table *table) {
     if (r->work == WEFT_JIT_CHIRP || r->work == WEFT_JIT_UNCHIRP)
         weft_jit_add_chirp(table, r->length);
     if (r->work == WEFT_JIT_CONVOLVE) weft_jit_add_spectrum(table, r->chirp_length, r->core);
-    if (r->work == WEFT_JIT_TRANSFORM && r->core > 0) {
+    if (weft_jit_is_rader(r)) {
+        const int64_t p = r->core + 1, g = pass->shape.generator;
+        at->powers = weft_jit_add_powers(table, g, p, r->core / weft_jit_radix(&pass->shape, 0));
+        at->spectrum = weft_jit_add_rader_spectrum(table, g, p);
+    } else if (r->work == WEFT_JIT_TRANSFORM && r->core > 0) {
         at->chirp = weft_jit_add_chirp(table, r->length);
         at->spectrum = weft_jit_add_spectrum(table, r->length, r->core);
     }

@@ -95,7 +95,8 @@ typedef struct weft_jit_request {
     int64_t length;       /* points */
     int64_t real_length;  /* n of real transforms */
     weft_axis type;       /* of real-to-real ones */
-    int64_t core;         /* points of the convolution that does the transform, or that CONVOLVE
+    int64_t core;         /* points of the convolution that does the transform: fewer than length
+                             of Rader's, of rows; more of Bluestein's; or those that CONVOLVE
                              multiplies; 0: none */
     int64_t chirp_length; /* CONVOLVE: points of the transform that the convolution does */
     weft_jit_side in, out;
@@ -110,6 +111,16 @@ typedef struct weft_jit_request {
     int64_t fold;  /* FOLDED lines: stride of their points, in numbers of the half spectrum */
     int fold_loop; /* the loop over FOLDED lines, or -1 */
 } weft_jit_request;
+
+/* Whether the transform is Rader's convolution. */
+static inline bool weft_jit_is_rader(const weft_jit_request *request) {
+    return request->core > 0 && request->core < request->length;
+}
+
+/* Rows of its lines; of other transforms 1. */
+static inline int weft_jit_rows(const weft_jit_request *request) {
+    return weft_jit_is_rader(request) ? (int)(request->length / (request->core + 1)) : 1;
+}
 
 typedef struct weft_jit_pass {
     weft_jit_request request; /* loops as the kernel has them */

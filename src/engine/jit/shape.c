@@ -1,13 +1,10 @@
-/*
- * Chooses the shapes of kernels. Radices are the cheapest of all factorizations of n for which
- * there are codelets; the cost counts operations, exchanges through local memory and idle threads.
- * The padding of local memory is the one with the fewest bank conflicts, which are counted.
- */
+/* Chooses the shapes of kernels. The padding of local memory is the one with the fewest bank
+ * conflicts, which are counted. */
 #include "engine/jit/shape.h"
-#include "engine/smooth.h"
+
+#include "engine/generator.h"
 
 #include <limits.h>
-#include <string.h>
 
 weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_limits *limits) {
     const bool single = precision == WEFT_SINGLE;
@@ -23,6 +20,7 @@ weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_l
                               .alternates = single ? INT_MAX : 769,
                               .whole_bytes = 72 << 10,
                               .local_bytes = 100 << 10,
+                              .rader = 100,
                               .longest = single ? 16384 : 8192,
                               .clustered = single ? 32768 : 16384,
                               .cluster_bytes = (size_t)(single ? 72 : 136) << 10,
@@ -33,110 +31,20 @@ weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_l
     return tuning;
 }
 
-/* ---- radices ---- */
-
-/* Operations of a butterfly; the head of each codelet counts them. 0: there is none. */
-static const int operations[WEFT_JIT_LARGEST_RADIX + 1] = {
-    0,   0,   4,   18,  16,  52,  48,  102,        60,        136,
-    124, 250, 120, 348, 232, 246, 184, [25] = 632, [32] = 512};
-
-/* LOCAL_MEMORY_COST: the cost, in operations, of exchanging one point through local memory, with
- * its twiddle. */
-enum { LOCAL_MEMORY_COST = 16, FEW_VALUES = 6, LEAST_VALUES = 16 };
-
-/* Operations for each point of a line, those that idle threads could do included. */
-static double cost_with(const weft_jit_radices *r, int n, int threads) {
-    double cost = 0;
-    for (int s = 0; s < r->stages; s++) {
-        int radix = r->radix[s], count = (n / radix + threads - 1) / threads;
-        cost += (double)count * threads * (operations[radix] + LOCAL_MEMORY_COST * radix);
-    }
-    return cost / n;
-}
-
-static int values_with(const weft_jit_radices *r, int n, int threads) {
-    int most = 1;
-    for (int s = 0; s < r->stages; s++) {
-        int values = (n / r->radix[s] + threads - 1) / threads * r->radix[s];
-        if (values > most) most = values;
-    }
-    return most;
-}
-
-typedef struct search {
-    int n, most_values;
-    weft_jit_radices best;
-    double cost; /* of the best */
-} search;
-
-/* Tries the numbers of threads for which none is idle in at least one stage. */
-static void try_threads(search *s, weft_jit_radices *r) {
-    for (int i = 0; i < r->stages; i++)
-        for (int count = 1; count <= s->most_values; count++) {
-            int threads = (s->n / r->radix[i] + count - 1) / count;
-            r->values = values_with(r, s->n, threads);
-            if (r->values > s->most_values) break;
-            double cost = cost_with(r, s->n, threads);
-            if (r->values < FEW_VALUES) cost *= 1.1; /* fewer loads in flight */
-            cost *= 1 - 1e-5 * threads; /* among equals, more threads with fewer registers each */
-            if (s->best.stages > 0 && cost >= s->cost) continue;
-            r->threads = threads;
-            s->best = *r;
-            s->cost = cost;
-        }
-}
-
-static void try_radices(search *s, weft_jit_radices *r, int rest, int largest) {
-    if (rest == 1) try_threads(s, r);
-    if (r->stages == WEFT_JIT_STAGES) return;
-    for (int radix = largest; radix >= 2 && rest > 1; radix--) {
-        if (rest % radix != 0 || operations[radix] == 0) continue;
-        r->radix[r->stages++] = radix;
-        try_radices(s, r, rest / radix, radix);
-        r->stages--;
-    }
-}
-
-weft_jit_radices weft_jit_choose_radices(int n, int most_values) {
-    search s = {.n = n, .most_values = most_values};
-    weft_jit_radices r = {.stages = 0};
-    if (n == 1) return (weft_jit_radices){1, {1}, 1, 1};
-    try_radices(&s, &r, n,
-                most_values < WEFT_JIT_LARGEST_RADIX ? most_values : WEFT_JIT_LARGEST_RADIX);
-    return s.best;
-}
-
-int64_t weft_jit_convolution_length(int64_t least) {
-    double cheapest = 0;
-    int64_t best = 0;
-    for (int64_t n = least; n <= WEFT_JIT_LONGEST_CORE && n <= least + least / 4; n++) {
-        if (!weft_is_smooth(n)) continue;
-        const weft_jit_radices r = weft_jit_choose_radices((int)n, LEAST_VALUES);
-        const double cost = cost_with(&r, (int)n, r.threads) * (double)n;
-        if (best > 0 && cost >= cheapest) continue;
-        best = n;
-        cheapest = cost;
-    }
-    if (best > 0) return best;
-    /* Longer convolutions take several kernels, for which lengths with small factors are best. */
-    static const int odd[] = {1, 3, 5, 7, 9, 15};
-    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
-        int64_t n = odd[i];
-        while (n < least) n *= 2;
-        if (best == 0 || n < best) best = n;
-    }
-    return best;
-}
+/* ---- stages ---- */
 
 int weft_jit_radix(const weft_jit_shape *shape, int s) {
-    const weft_jit_radices *r = &shape->radices;
+    const weft_jit_radices *r = &shape->radices, *after = &shape->after;
+    if (weft_jit_is_after_rows(shape, s)) return after->radix[s - shape->stages + after->stages];
     return s < r->stages ? r->radix[s] : r->radix[2 * r->stages - 1 - s];
 }
 
 int weft_jit_span(const weft_jit_shape *shape, int s) {
-    int span = 1;
-    for (int i = s < shape->radices.stages ? 0 : shape->radices.stages; i < s; i++)
-        span *= weft_jit_radix(shape, i);
+    const bool after = weft_jit_is_after_rows(shape, s);
+    int first = s < shape->radices.stages ? 0 : shape->radices.stages;
+    if (after) first = shape->stages - shape->after.stages;
+    int span = after ? shape->points + 1 : 1;
+    for (int i = first; i < s; i++) span *= weft_jit_radix(shape, i);
     return span;
 }
 
@@ -170,10 +78,11 @@ static int conflicts(const int *address, int threads, int number_bytes) {
 }
 
 /* Finds the line that thread number i of a group works on, and its number among the threads of that
- * line. */
+ * line. Rows count as lines. */
 static void seat(const weft_jit_shape *s, bool across, int i, int *line, int *t) {
-    *line = across ? i % s->lines : i / s->radices.threads;
-    *t = across ? i / s->lines : i % s->radices.threads;
+    const int lines = s->lines * s->rows;
+    *line = across ? i % lines : i / s->radices.threads;
+    *t = across ? i / lines : i % s->radices.threads;
 }
 
 /* Bank conflicts of the exchange after stage s: of the first result that threads store and of the
@@ -181,7 +90,7 @@ static void seat(const weft_jit_shape *s, bool across, int i, int *line, int *t)
 static int exchange_conflicts(const weft_jit_shape *shape, int s, bool last, int pad, int pitch,
                               int number_bytes) {
     const int radix = weft_jit_radix(shape, s), span = weft_jit_span(shape, s);
-    const int threads = shape->lines * shape->radices.threads;
+    const int threads = shape->lines * weft_jit_line_threads(shape);
     const bool across = last ? shape->across_out : shape->across_in;
     int excess = 0;
     for (int first = 0; first < threads && first < 4 * WARP; first += WARP) {
@@ -205,11 +114,12 @@ static bool is_midpoint(const weft_jit_shape *shape, int s) {
     return shape->stages > shape->radices.stages && s == shape->radices.stages - 1;
 }
 
-/* Chooses the padding of each exchange with the fewest bank conflicts, for the present pitch.
- * Returns the number of conflicts. */
+/* Chooses the padding of each exchange with the fewest bank conflicts, for the present pitch. The
+ * stages after rows need none. Returns the number of conflicts. */
 static int choose_pads(weft_jit_shape *shape, int room, int number_bytes) {
+    const int stages = shape->stages - shape->after.stages;
     int total = 0;
-    for (int s = 0; s + 1 < shape->stages; s++) {
+    for (int s = 0; s + 1 < stages; s++) {
         int least = -1;
         for (int p = 0; p < PADS && !is_midpoint(shape, s); p++) {
             if (padded(share_of(shape) - 1, pads[p]) >= room) continue;
@@ -224,15 +134,21 @@ static int choose_pads(weft_jit_shape *shape, int room, int number_bytes) {
     return total;
 }
 
+static bool is_rader(const weft_jit_task *task) {
+    return task->points < task->length;
+}
+
 /* Chooses the pitch and the padding of all exchanges with the fewest bank conflicts and, among
- * equals, with the least memory. */
-static void lay_out_local(weft_jit_shape *shape, int number_bytes, bool pairs) {
+ * equals, with the least memory. Points of Rader's convolution, with point 0, also lie there in
+ * their order in memory. */
+static void lay_out_local(weft_jit_shape *shape, const weft_jit_task *task, int number_bytes) {
     const int lanes = BANK_BYTES / number_bytes;
     weft_jit_shape best = *shape;
     int fewest = -1;
     for (int most = 0; most < PADS; most++) {
-        const int room = padded(share_of(shape) - 1, pads[most]) + 1;
-        for (int extra = 0; extra < (shape->lines > 1 ? lanes : 1); extra++) {
+        int room = padded(share_of(shape) - 1, pads[most]) + 1;
+        if (is_rader(task) && room < task->points + 1) room = task->points + 1;
+        for (int extra = 0; extra < (shape->lines * shape->rows > 1 ? lanes : 1); extra++) {
             shape->pitch = room + extra;
             int total = choose_pads(shape, room, number_bytes);
             if (fewest >= 0 && total >= fewest) continue;
@@ -241,17 +157,60 @@ static void lay_out_local(weft_jit_shape *shape, int number_bytes, bool pairs) {
         }
     }
     *shape = best;
-    if (shape->stages == 1 && !pairs) shape->pitch = 0;
-    shape->local_bytes = (size_t)(shape->pitch * shape->lines * number_bytes);
+    if (shape->radices.stages == 1 && shape->rows == 1 && !task->pairs) shape->pitch = 0;
+    shape->local_bytes = (size_t)(shape->pitch * shape->rows * shape->lines * number_bytes);
+}
+
+static int greatest_common_divisor(int a, int b) {
+    return b == 0 ? a : greatest_common_divisor(b, a % b);
+}
+
+/* Bank conflicts of the threads of a row that take its points, or give them, by the powers of g. */
+static int order_conflicts(const weft_jit_shape *shape, int64_t g, int number_bytes) {
+    enum { SOME_THREADS = 64 };
+    const int p = shape->points + 1, radix = shape->radices.radix[0];
+    const int all = shape->points / radix, threads = all < SOME_THREADS ? all : SOME_THREADS;
+    const int64_t step = weft_power_modulo(g, all, p);
+    int address[SOME_THREADS], excess = 0;
+    for (int64_t k = 0, first = 1; k < radix; k++, first = first * step % p) {
+        int64_t power = first;
+        for (int b = 0; b < threads; b++, power = power * g % p) address[b] = (int)power;
+        excess += conflicts(address, threads, number_bytes);
+    }
+    return excess;
+}
+
+/* The generator with the fewest of these conflicts, of some. Bits depend on it, so it must not
+ * depend on where rows begin. */
+static int choose_generator(const weft_jit_shape *shape, int number_bytes) {
+    enum { SOME = 32 };
+    const int p = shape->points + 1;
+    int64_t best = weft_generator(p), power = best;
+    const int64_t least = best;
+    int fewest = order_conflicts(shape, best, number_bytes);
+    for (int e = 2, tried = 1; tried < SOME && e < p - 1; e++) {
+        power = power * least % p;
+        if (greatest_common_divisor(e, p - 1) > 1) continue;
+        const int excess = order_conflicts(shape, power, number_bytes);
+        if (excess < fewest) {
+            best = power;
+            fewest = excess;
+        }
+        tried++;
+    }
+    return (int)best;
 }
 
 /* ---- lines of a group ---- */
 
-enum { REGISTERS = 1 << 16 }; /* 32-bit registers of a multiprocessor */
+enum {
+    REGISTERS = 1 << 16, /* 32-bit registers of a multiprocessor */
+    RADER_REGISTERS = 8
+};
 
 static int registers_of(const weft_jit_task *task, const weft_jit_radices *radices,
                         const weft_jit_tuning *tuning) {
-    const bool across = task->across_in || task->across_out;
+    const bool across = (task->across_in || task->across_out) && !is_rader(task);
     return radices->values * (task->precision == WEFT_SINGLE ? 2 : 4) +
            (across ? tuning->across_registers : tuning->registers);
 }
@@ -259,17 +218,51 @@ static int registers_of(const weft_jit_task *task, const weft_jit_radices *radic
 /* Smaller groups of strided lines do not saturate the memory of an H200. */
 enum { LEAST_ACROSS_THREADS = 128 };
 
+/* The least number of lines, from `lines` on, whose threads are at least `sixteenths` of those of
+ * so many times `granule` threads, if they are no more than `most`; else 0. */
+static int filling_lines(int lines, int threads, int granule, int sixteenths, int most) {
+    for (int more = lines; more * threads <= most; more++) {
+        const int granules = (more * threads + granule - 1) / granule;
+        if (more * threads * 16 >= granules * granule * sixteenths) return more;
+    }
+    return 0;
+}
+
+/* Lines of a group that does contiguous lines. Those of Rader's convolution fill the warps of all
+ * parts of a multiprocessor, if that takes few. */
+static int contiguous_lines(const weft_jit_task *task, const weft_jit_tuning *tuning, int threads) {
+    const int granule = tuning->least_threads, least = (granule + threads - 1) / threads;
+    int lines = is_rader(task) ? filling_lines(1, threads, granule, 15, 256) : 0;
+    if (lines > 0) return (lines * threads + granule - 1) / granule * granule / threads;
+    lines = filling_lines(least, threads, WARP, 14, tuning->threads);
+    return lines > 0 ? lines : least;
+}
+
+/* An even number of strided lines, about `lines`, whose threads fill the warps of 128, 256 or 512
+ * threads; `lines` if there is none. */
+static int filling_strided_lines(int lines, int threads) {
+    int above = lines;
+    for (int group = 512; group >= 128; group /= 2) {
+        const int even = group / threads / 2 * 2;
+        if (even * threads * 16 < group * 15) continue;
+        if (even <= lines && 2 * even >= lines) return even;
+        if (even > lines && even <= 2 * lines) above = even;
+    }
+    return above;
+}
+
 static int most_lines(const weft_jit_task *task, const weft_jit_tuning *tuning,
-                      const weft_jit_radices *radices) {
-    const int threads = radices->threads;
+                      const weft_jit_shape *shape) {
+    const int threads = weft_jit_line_threads(shape);
     const int group =
         task->large_stride && !task->round_trip ? tuning->large_stride_threads : tuning->threads;
-    const int line_registers = threads * registers_of(task, radices, tuning);
+    const int line_registers = threads * registers_of(task, &shape->radices, tuning);
     const int point = 2 * (int)weft_number_bytes(task->precision);
     int lines = 1;
     if (task->across_in || task->across_out) {
         lines = tuning->across_bytes / point;
-        while (lines * point > 128 && (size_t)(lines * point * task->points) > tuning->whole_bytes)
+        while (lines * point > 128 &&
+               (size_t)(lines * point * task->points * task->rows) > tuning->whole_bytes)
             lines /= 2;
         if (threads == 1) lines = tuning->threads / 2;
         while (lines * threads < LEAST_ACROSS_THREADS) lines *= 2;
@@ -277,29 +270,33 @@ static int most_lines(const weft_jit_task *task, const weft_jit_tuning *tuning,
         while (lines * point < tuning->least_across_bytes && 2 * lines * threads <= 4 * group &&
                2 * lines * line_registers <= REGISTERS)
             lines *= 2;
+        if (is_rader(task)) lines = filling_strided_lines(lines, threads);
     } else {
-        while (lines * threads < tuning->least_threads) lines++;
-        /* Lines are added until at least seven eighths of the threads of the group's warps are
-         * used. */
-        for (int more = lines; more * threads <= tuning->threads; more++) {
-            int warps = (more * threads + WARP - 1) / WARP;
-            if (more * threads * 8 >= warps * WARP * 7) {
-                lines = more;
-                break;
-            }
-        }
+        lines = contiguous_lines(task, tuning, threads);
     }
     return lines < task->lines ? lines : (int)task->lines;
 }
 
-/* The number of groups that a multiprocessor has registers for at the same time. */
+/* The registers that a thread can have where so many groups of so many threads are resident: the
+ * warps share out the four parts of a multiprocessor. */
+static int registers_with(int groups, int threads) {
+    enum { PARTS_OF_MULTIPROCESSOR = 4, GRANULE = 8 };
+    const int warps = groups * ((threads + WARP - 1) / WARP);
+    const int of_part = (warps + PARTS_OF_MULTIPROCESSOR - 1) / PARTS_OF_MULTIPROCESSOR;
+    return REGISTERS / PARTS_OF_MULTIPROCESSOR / (of_part * WARP) / GRANULE * GRANULE;
+}
+
+/* The number of groups that a multiprocessor has registers for at the same time. The threads of
+ * Rader's convolution seldom fill their warps. */
 static int resident_groups(const weft_jit_task *task, const weft_jit_tuning *tuning,
                            const weft_jit_shape *shape) {
     enum { ENOUGH_THREADS = 1024 };
     const int thread = registers_of(task, &shape->radices, tuning);
     const int threads = (int)weft_jit_group_threads(shape);
     const int room = REGISTERS / thread, resident = room < ENOUGH_THREADS ? room : ENOUGH_THREADS;
-    return threads < resident ? resident / threads : 1;
+    int groups = threads < resident ? resident / threads : 1;
+    while (is_rader(task) && groups > 1 && registers_with(groups, threads) < thread) groups--;
+    return groups;
 }
 
 bool weft_jit_shape_fits(const weft_jit_shape *shape, const weft_jit_task *task,
@@ -329,7 +326,7 @@ static weft_jit_shape choose_cluster(weft_jit_shape shape, const weft_jit_task *
     for (int cluster = 2; cluster <= (int)limits->cluster; cluster *= 2) {
         if (!divides(&shape, cluster)) break;
         shape.cluster = cluster;
-        lay_out_local(&shape, 2 * (int)weft_number_bytes(task->precision), false);
+        lay_out_local(&shape, task, 2 * (int)weft_number_bytes(task->precision));
         shape.resident = resident_groups(task, tuning, &shape);
         if (shape.local_bytes <= tuning->cluster_bytes) break;
     }
@@ -341,24 +338,31 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_t
     const int number = (int)weft_number_bytes(task->precision);
     const bool is_long = task->length > WEFT_JIT_LONGEST;
     const size_t most_local = is_long ? limits->local_bytes : tuning->local_bytes;
-    weft_jit_shape shape = {.radices = weft_jit_choose_radices(
-                                task->points, is_long ? tuning->long_values : tuning->values),
+    const int most_values = is_long ? tuning->long_values : tuning->values;
+    weft_jit_shape shape = {.radices = is_rader(task)
+                                           ? weft_jit_choose_row_radices(task->points, most_values)
+                                           : weft_jit_choose_radices(task->points, most_values),
                             .points = task->points,
+                            .rows = task->rows,
                             .cluster = 1};
-    shape.stages = shape.radices.stages * (task->round_trip ? 2 : 1);
+    shape.after = weft_jit_choose_after_rows(task->rows, task->points + 1, shape.radices.threads,
+                                             most_values);
+    if (shape.after.values > shape.radices.values) shape.radices.values = shape.after.values;
+    shape.stages = shape.radices.stages * (task->round_trip ? 2 : 1) + shape.after.stages;
+    if (is_rader(task)) shape.generator = choose_generator(&shape, 2 * number);
     /* Where one thread does a whole line, there is nothing to exchange, so threads need not change
      * lines between loading and storing. */
     const bool alone = shape.stages == 1 && !task->pairs;
     shape.across_in = task->across_in && !alone;
     shape.across_out = task->across_out && !alone;
     if (task->length > tuning->longest) return choose_cluster(shape, task, tuning, limits);
-    shape.lines = most_lines(task, tuning, &shape.radices);
+    shape.lines = most_lines(task, tuning, &shape);
     for (;; shape.lines = (shape.lines + 1) / 2) {
         shape.parts = 1;
-        lay_out_local(&shape, 2 * number, task->pairs);
+        lay_out_local(&shape, task, 2 * number);
         if (shape.local_bytes > tuning->whole_bytes || shape.local_bytes > most_local) {
             shape.parts = 2;
-            lay_out_local(&shape, number, task->pairs);
+            lay_out_local(&shape, task, number);
         }
         bool fits =
             shape.local_bytes <= most_local && weft_jit_group_threads(&shape) <= limits->threads;

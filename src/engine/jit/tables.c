@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/generator.h"
 #include "engine/roots.h"
 #include "support/error.h"
 
@@ -44,11 +45,11 @@ static double *roots_of(weft_jit_table *table, int64_t n, int64_t count) {
     return re;
 }
 
-void weft_jit_add_twiddles(weft_jit_table *table, const weft_jit_shape *shape,
-                           weft_jit_places *places) {
-    const int n = shape->points;
-    double *root = roots_of(table, n, n);
-    for (int s = 0; s < shape->stages && root; s++) {
+/* Adds the twiddles of stages `first` to `end` - 1, which transform n points. */
+static void add_stages(weft_jit_table *table, const weft_jit_shape *shape, weft_jit_places *places,
+                       int first, int end, int n) {
+    double *root = first < end ? roots_of(table, n, n) : NULL;
+    for (int s = first; s < end && root; s++) {
         const int span = weft_jit_span(shape, s), radix = weft_jit_radix(shape, s);
         places->twiddles[s] = table->count;
         if (span == 1) continue;
@@ -60,6 +61,13 @@ void weft_jit_add_twiddles(weft_jit_table *table, const weft_jit_shape *shape,
                 memcpy(w, root + 2 * j * k * step, 2 * sizeof *w);
     }
     free(root);
+}
+
+void weft_jit_add_twiddles(weft_jit_table *table, const weft_jit_shape *shape,
+                           weft_jit_places *places) {
+    const int after = shape->stages - shape->after.stages;
+    add_stages(table, shape, places, 0, after, shape->points);
+    add_stages(table, shape, places, after, shape->stages, shape->rows * (shape->points + 1));
 }
 
 int64_t weft_jit_add_roots(weft_jit_table *table, int64_t n, int64_t count) {
@@ -131,23 +139,50 @@ static double *transform(double *x, double *y, int64_t n, const double *root) {
     return x;
 }
 
-int64_t weft_jit_add_spectrum(weft_jit_table *table, int64_t n, int64_t core) {
+/* Adds the spectrum of `core` numbers, which stay in x; it has room for twice as many. x NULL: out
+ * of memory. */
+static int64_t add_spectrum_of(weft_jit_table *table, double *x, int64_t core) {
     const int64_t first = table->count;
     double *w = extend(table, core), *root = w ? roots_of(table, core, core) : NULL;
-    double *x = calloc((size_t)core * 4, sizeof *x), *chirp = x ? chirp_of(table, n) : NULL;
-    if (root && chirp) {
-        for (int64_t k = 0; k < n; k++) { /* the conjugate of the chirp, at k and -k */
-            double *ahead = x + 2 * k, *behind = x + 2 * ((core - k) % core);
-            ahead[0] = behind[0] = chirp[2 * k] / (double)core;
-            ahead[1] = behind[1] = -chirp[2 * k + 1] / (double)core;
-        }
+    if (x && root)
         memcpy(w, transform(x, x + 2 * core, core, root), (size_t)core * 2 * sizeof *w);
-    } else {
+    else
         table->failed = true;
+    free(root);
+    return first;
+}
+
+int64_t weft_jit_add_spectrum(weft_jit_table *table, int64_t n, int64_t core) {
+    double *x = calloc((size_t)core * 4, sizeof *x), *chirp = x ? chirp_of(table, n) : NULL;
+    for (int64_t k = 0; k < n && chirp; k++) { /* the conjugate of the chirp, at k and -k */
+        double *ahead = x + 2 * k, *behind = x + 2 * ((core - k) % core);
+        ahead[0] = behind[0] = chirp[2 * k] / (double)core;
+        ahead[1] = behind[1] = -chirp[2 * k + 1] / (double)core;
     }
+    const int64_t first = add_spectrum_of(table, chirp ? x : NULL, core);
     free(chirp);
     free(x);
+    return first;
+}
+
+int64_t weft_jit_add_powers(weft_jit_table *table, int64_t g, int64_t p, int64_t count) {
+    const int64_t first = table->count;
+    double *w = extend(table, count);
+    for (int64_t b = 0, power = 1; b < count && w; b++, power = power * g % p)
+        w[2 * b] = (double)power;
+    return first;
+}
+
+int64_t weft_jit_add_rader_spectrum(weft_jit_table *table, int64_t g, int64_t p) {
+    const int64_t core = p - 1, inverse = weft_power_modulo(g, p - 2, p);
+    double *x = malloc((size_t)core * 4 * sizeof *x), *root = x ? roots_of(table, p, p) : NULL;
+    for (int64_t r = 0, power = 1; r < core && root; r++, power = power * inverse % p) {
+        x[2 * r] = root[2 * power] / (double)core;
+        x[2 * r + 1] = root[2 * power + 1] / (double)core;
+    }
+    const int64_t first = add_spectrum_of(table, root ? x : NULL, core);
     free(root);
+    free(x);
     return first;
 }
 

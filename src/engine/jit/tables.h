@@ -1,7 +1,7 @@
 /*
  * Tables of a kernel, one after the other in one buffer on the device: twiddles of the stages,
- * roots of half spectra, chirps and their spectra, roots between kernels, factors of cosine and
- * sine transforms. Passes with equal tables share them.
+ * roots of half spectra, chirps and their spectra, powers of generators, roots between kernels,
+ * factors of cosine and sine transforms. Passes with equal tables share them.
  */
 #ifndef WEFT_ENGINE_JIT_TABLES_H
 #define WEFT_ENGINE_JIT_TABLES_H
@@ -10,8 +10,8 @@
 
 /* Where the tables begin, in complex numbers. */
 typedef struct weft_jit_places {
-    int64_t twiddles[2 * WEFT_JIT_STAGES];
-    int64_t half_roots, chirp, spectrum, coarse, fine_table, factors;
+    int64_t twiddles[WEFT_JIT_MOST_STAGES];
+    int64_t half_roots, chirp, powers, spectrum, coarse, fine_table, factors;
     int64_t fine; /* entries of the fine one */
 } weft_jit_places;
 
@@ -33,6 +33,11 @@ int64_t weft_jit_add_chirp(weft_jit_table *table, int64_t n);
 /* The spectrum by which a cyclic convolution of `core` points with the conjugate of that chirp
  * multiplies. */
 int64_t weft_jit_add_spectrum(weft_jit_table *table, int64_t n, int64_t core);
+/* g^b modulo p, b = 0..count-1, as real numbers. */
+int64_t weft_jit_add_powers(weft_jit_table *table, int64_t g, int64_t p, int64_t count);
+/* The spectrum by which Rader's cyclic convolution of p - 1 points multiplies: that of the roots of
+ * unity of order p and numbers g^-r, g being a generator of the units modulo p. */
+int64_t weft_jit_add_rader_spectrum(weft_jit_table *table, int64_t g, int64_t p);
 
 /* Tables on the device. */
 typedef struct weft_jit_stored_table {

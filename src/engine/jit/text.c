@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/generator.h"
 #include "engine/jit/pass.h"
 #include "support/axis.h"
 #include "support/error.h"
@@ -10,8 +11,8 @@
 
 /* cmake/embed.cmake makes these from the files. */
 extern const char weft_kernels_fft_points_cl[], weft_kernels_fft_r2r_cl[],
-    weft_kernels_fft_exchange_cl[], weft_kernels_fft_stage_cl[], weft_kernels_fft_pairs_cl[],
-    weft_kernels_fft_line_cl[], weft_kernels_fft_copy_cl[];
+    weft_kernels_fft_exchange_cl[], weft_kernels_fft_stage_cl[], weft_kernels_fft_order_cl[],
+    weft_kernels_fft_pairs_cl[], weft_kernels_fft_line_cl[], weft_kernels_fft_copy_cl[];
 extern const char weft_kernels_dft_2_inc[], weft_kernels_dft_3_inc[], weft_kernels_dft_4_inc[],
     weft_kernels_dft_5_inc[], weft_kernels_dft_6_inc[], weft_kernels_dft_7_inc[],
     weft_kernels_dft_8_inc[], weft_kernels_dft_9_inc[], weft_kernels_dft_10_inc[],
@@ -162,22 +163,45 @@ static void add_points(weft_text *c, const weft_jit_pass *pass) {
 
 /* ---- transforms ---- */
 
+/* Whether lines go through local memory between being loaded and the first stage. */
+static bool loads_by_local_memory(const weft_jit_pass *pass) {
+    const weft_jit_shape *s = &pass->shape;
+    return weft_jit_is_half_pairs(pass->request.in.points) ||
+           (weft_jit_is_rader(&pass->request) && !s->across_in && weft_jit_line_threads(s) > 1);
+}
+
 /* Defines STAGES: the steps after the first stage. In the last one, threads change from the lines
  * that they load to those that they store. */
 static void define_stages(weft_text *c, const weft_jit_pass *pass) {
     const weft_jit_shape *s = &pass->shape;
     const int midpoint = s->stages > s->radices.stages ? s->radices.stages : -1;
-    bool used = weft_jit_is_half_pairs(pass->request.in.points); /* local memory is */
+    bool used = loads_by_local_memory(pass);
     weft_text_add(c, "#define STAGES");
     for (int i = 1; i < s->stages; i++) {
-        const char *side = i + 1 == s->stages ? "out" : "in";
+        const bool after = weft_jit_is_after_rows(s, i);
+        const char *from = after ? "in" : "row", *to = i + 1 == s->stages ? "out" : from;
         if (i == midpoint)
-            weft_text_add(c, " CONVOLVE(%d, %s)", i, "in");
+            weft_text_add(c, " CONVOLVE(%d, row)", i);
+        else if (after && !weft_jit_is_after_rows(s, i - 1))
+            weft_text_add(c, " LEAVE_ROWS(%d, %s)", i, to);
         else
-            weft_text_add(c, " %s(%d, in, %d, %s)", used ? "STEP" : "FIRST_STEP", i - 1, i, side);
+            weft_text_add(c, " %s(%d, %s, %d, %s)", used ? "STEP" : "FIRST_STEP", i - 1, from, i,
+                          to);
         used = used || i != midpoint;
     }
     weft_text_add(c, "\n");
+}
+
+/* Defines the order of Rader's convolution. */
+static void define_powers(weft_text *c, const weft_jit_pass *pass) {
+    const int radix = weft_jit_radix(&pass->shape, 0), butterflies = pass->shape.points / radix;
+    const int64_t p = pass->request.core + 1, g = pass->shape.generator;
+    const int64_t step = weft_power_modulo(g, butterflies, p);
+    define(c, "POWERS", pass->places.powers);
+    weft_text_add(c, "#define POWER_STEPS {");
+    for (int k = 0; k < radix; k++)
+        weft_text_add(c, "%s%lld", k > 0 ? ", " : "", (long long)weft_power_modulo(step, k, p));
+    weft_text_add(c, "}\n");
 }
 
 static void define_line(weft_text *c, const weft_jit_pass *pass) {
@@ -185,8 +209,12 @@ static void define_line(weft_text *c, const weft_jit_pass *pass) {
     const weft_jit_places *at = &pass->places;
     const weft_jit_request *r = &pass->request;
     const int last = s->stages - 1;
-    define(c, "POINTS", s->points);
-    define(c, "LINE_THREADS", s->radices.threads);
+    define(c, "POINTS", s->rows > 1 ? (int)r->length : s->points);
+    define(c, "LINE_THREADS", weft_jit_line_threads(s));
+    define(c, "ROWS", s->rows);
+    define(c, "ROW_POINTS", s->points);
+    define(c, "ROW_THREADS", s->radices.threads);
+    define(c, "ROW_PITCH", s->pitch);
     define(c, "LINES", s->lines);
     define(c, "VALUES", s->radices.values);
     define(c, "FIRST_RADIX", weft_jit_radix(s, 0));
@@ -195,8 +223,10 @@ static void define_line(weft_text *c, const weft_jit_pass *pass) {
     define(c, "ACROSS_IN", s->across_in);
     define(c, "ACROSS_OUT", s->across_out);
     define(c, "PARTS", s->parts);
-    define(c, "PITCH", s->pitch);
-    define(c, "CONVOLUTION", s->points > r->length);
+    define(c, "PITCH", s->rows * s->pitch);
+    define(c, "BLUESTEIN", s->points > r->length);
+    define(c, "RADER", weft_jit_is_rader(r));
+    if (weft_jit_is_rader(r)) define_powers(c, pass);
     define(c, "ROUND_TRIP", r->round_trip);
     define(c, "HALF_ROOTS", at->half_roots);
     define(c, "CHIRP", at->chirp);
@@ -210,8 +240,8 @@ static void define_line(weft_text *c, const weft_jit_pass *pass) {
 
 static void add_radices(weft_text *c, const weft_jit_shape *s) {
     bool added[WEFT_JIT_LARGEST_RADIX + 1] = {false};
-    for (int i = 0; i < s->radices.stages; i++) {
-        const int radix = s->radices.radix[i];
+    for (int i = 0; i < s->stages; i++) {
+        const int radix = weft_jit_radix(s, i);
         if (added[radix]) continue;
         added[radix] = true;
         weft_text_add(c, "\nFUNCTION void dft_%d(real2 *v) {\n", radix);
@@ -224,7 +254,11 @@ static void add_radices(weft_text *c, const weft_jit_shape *s) {
 static void add_stages(weft_text *c, const weft_jit_pass *pass) {
     const weft_jit_shape *s = &pass->shape;
     for (int i = 0; i < s->stages; i++) {
+        const bool after = weft_jit_is_after_rows(s, i);
         define(c, "STAGE", i);
+        define(c, "STAGE_POINTS", after ? pass->request.length : s->points);
+        define(c, "STAGE_THREADS", after ? weft_jit_line_threads(s) : s->radices.threads);
+        define(c, "FROM_ROWS", after && !weft_jit_is_after_rows(s, i - 1));
         define(c, "RADIX", weft_jit_radix(s, i));
         define(c, "SPAN", weft_jit_span(s, i));
         define(c, "TWIDDLES", pass->places.twiddles[i]);
@@ -239,6 +273,7 @@ static void compose_transform(weft_text *c, const weft_jit_pass *pass, bool alig
     define_line(c, pass);
     add_points(c, pass);
     add_file(c, weft_kernels_fft_exchange_cl);
+    add_file(c, weft_kernels_fft_order_cl);
     add_radices(c, &pass->shape);
     add_stages(c, pass);
     add_file(c, weft_kernels_fft_pairs_cl);

@@ -2,7 +2,8 @@
  * Tuning parameters of the jit engine: sizes that trade registers, local memory and the width of
  * memory accesses against each other. `weft_jit_tuning_of` returns those that were fastest;
  * bench/kernels tries others. Radices, and so the bits of a result, depend on `values` and, for
- * long lines, `long_values`, `longest` and `folds` alone.
+ * long lines, `long_values`, `longest` and `folds` alone; of lengths with a large prime factor also
+ * on `rader`.
  */
 #ifndef WEFT_ENGINE_JIT_TUNING_H
 #define WEFT_ENGINE_JIT_TUNING_H
@@ -29,6 +30,8 @@ typedef struct weft_jit_tuning {
                            exchanged one after the other */
     size_t local_bytes; /* most local memory of a group, unless a line beyond WEFT_JIT_LONGEST
                            needs all */
+    int rader; /* most cost of Rader's convolution, in percent of Bluestein's, for which it is
+                  chosen; 0: never; INT_MAX: where it is possible (see radices.h) */
 
     /* Lines beyond WEFT_JIT_LONGEST. */
     int longest;   /* most points of a contiguous line that one kernel transforms, if the

@@ -9,6 +9,7 @@
  */
 #include "engine/native/line.h"
 
+#include "engine/generator.h"
 #include "engine/native/number.h"
 #include "engine/reference/dft.h"
 #include "engine/roots.h"
@@ -16,12 +17,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-static bool is_prime(int64_t n) {
-    for (int64_t d = 2; d * d <= n; d++)
-        if (n % d == 0) return false;
-    return n > 1;
-}
 
 /* The cheapest smooth length of at least `least`. */
 static int64_t convolution_length(const weft_kernels *kernels, int64_t least) {
@@ -41,7 +36,7 @@ static int64_t convolution_length(const weft_kernels *kernels, int64_t least) {
 
 static weft_line_method choose(int64_t n) {
     if (weft_is_smooth(n)) return WEFT_LINE_STAGES;
-    return is_prime(n) && weft_is_smooth(n - 1) ? WEFT_LINE_RADER : WEFT_LINE_BLUESTEIN;
+    return weft_is_prime(n) && weft_is_smooth(n - 1) ? WEFT_LINE_RADER : WEFT_LINE_BLUESTEIN;
 }
 
 double weft_line_cost(const weft_kernels *kernels, int64_t n) {
@@ -53,29 +48,6 @@ double weft_line_cost(const weft_kernels *kernels, int64_t n) {
     default:
         return 2 * weft_stages_cost(kernels, convolution_length(kernels, 2 * n - 1)) +
                20 * (double)n;
-    }
-}
-
-static int64_t power(int64_t base, int64_t exponent, int64_t modulus) {
-    int64_t result = 1 % modulus;
-    for (base %= modulus; exponent > 0; exponent /= 2) {
-        if (exponent % 2 == 1) result = result * base % modulus;
-        base = base * base % modulus;
-    }
-    return result;
-}
-
-static int64_t generator(int64_t p) {
-    for (int64_t g = 2;; g++) {
-        bool all = true;
-        int64_t rest = p - 1;
-        for (int64_t d = 2; d * d <= rest && all; d++) {
-            if (rest % d != 0) continue;
-            while (rest % d == 0) rest /= d;
-            all = power(g, (p - 1) / d, p) != 1;
-        }
-        if (rest > 1 && all) all = power(g, (p - 1) / rest, p) != 1;
-        if (all) return g;
     }
 }
 
@@ -112,7 +84,8 @@ static int32_t inverse_row(const weft_stages *s, int64_t k, int64_t area) {
 
 static bool create_rader(weft_line *line, double *re, double *im, const double *root_re,
                          const double *root_im, size_t *bytes) {
-    const int64_t p = line->n, m = p - 1, g = generator(p), inverse = power(g, p - 2, p);
+    const int64_t p = line->n, m = p - 1, g = weft_generator(p),
+                  inverse = weft_power_modulo(g, p - 2, p);
     const weft_stages *s = &line->stages;
     const int64_t area = s->rows + 1; /* with a row for point 0, and one for result 0 */
     line->rows = 2 * area;

@@ -1,0 +1,45 @@
+/* The radices of the stages of a transform within a kernel, and the convolution that takes its
+ * place where a length has a large prime factor. */
+#ifndef WEFT_ENGINE_JIT_RADICES_H
+#define WEFT_ENGINE_JIT_RADICES_H
+
+#include "engine/jit/tuning.h"
+
+enum {
+    WEFT_JIT_LONGEST = 4096, /* most points of a line that one kernel of any device transforms */
+    WEFT_JIT_LONGEST_CORE = 8192, /* most points of a convolution that transforms such a line */
+    WEFT_JIT_LARGEST_RADIX = 32,
+    WEFT_JIT_STAGES = 14, /* 2^14 in radices of 2 */
+    /* There and back, and of the rows of a line, which are at most 4096 / 17. */
+    WEFT_JIT_MOST_STAGES = 2 * WEFT_JIT_STAGES + 8
+};
+
+typedef struct weft_jit_radices {
+    int stages;
+    int radix[WEFT_JIT_STAGES];
+    int threads; /* of a line */
+    int values;  /* points that a thread holds */
+} weft_jit_radices;
+
+/* The fastest factorization of n points; n is smooth and at most 2^14. */
+weft_jit_radices weft_jit_choose_radices(int n, int most_values);
+
+/* The same of n points that Rader's convolution transforms there and back: a thread may hold two
+ * points more where that saves a stage. */
+weft_jit_radices weft_jit_choose_row_radices(int n, int most_values);
+
+/* The fastest factorization of `rows` for the stages after so many rows of `length` points, each of
+ * which has so many threads; no stages: there is one row, or a thread would hold too many points.
+ */
+weft_jit_radices weft_jit_choose_after_rows(int rows, int length, int threads, int most_values);
+
+/* The smooth length of at least `least` for which a cyclic convolution is cheapest. */
+int64_t weft_jit_convolution_length(int64_t least);
+
+/* The points of the convolution by which one kernel transforms n points, n not smooth: at least
+ * 2 n - 1 of Bluestein's convolution; or p - 1 of Rader's, if n is p times a smooth number of rows
+ * (see fft_order.cl), p is a prime above 13, p - 1 is smooth, and a line needs no more threads than
+ * every device has, or than Bluestein's. */
+int64_t weft_jit_choose_core(int64_t n, const weft_jit_tuning *tuning);
+
+#endif
