@@ -142,27 +142,31 @@ bool options_use_streams(const shared_options *shared) {
             return WRONG("--%s %s: there is no such %s; see --help", (flag), (text), (flag));      \
     } while (0)
 
-static weft_status set_device(void *target, const char *value) {
-    weft_device device;
+weft_status options_check_back_ends(const shared_options *shared) {
     char reason[512];
-    FIND("device", value, strlen(value), find_device, &device);
-    if (weft_device_probe(device, NULL) != WEFT_SUCCESS) {
+    const weft_options *o = &shared->plan;
+    const char *device = weft_device_name(o->device);
+    if (weft_device_probe(o->device, NULL) != WEFT_SUCCESS) {
         snprintf(reason, sizeof reason, "%s", weft_last_error(NULL));
-        return WRONG("--device %s cannot be used here; use --device host (%s)", value, reason);
+        return WRONG("--device %s cannot be used here; use --device host (%s)", device, reason);
     }
-    ((shared_options *)target)->plan.device = device;
+    if (o->engine != WEFT_ENGINE_AUTO && weft_engine_probe(o->engine, NULL) != WEFT_SUCCESS)
+        return WRONG("--engine %s is not in this build or not on this machine; weft info lists "
+                     "those that are",
+                     weft_engine_name(o->engine));
     return WEFT_SUCCESS;
 }
 
+static weft_status set_device(void *target, const char *value) {
+    shared_options *shared = target;
+    FIND("device", value, strlen(value), find_device, &shared->plan.device);
+    return shared->may_be_absent ? WEFT_SUCCESS : options_check_back_ends(shared);
+}
+
 static weft_status set_engine(void *target, const char *value) {
-    weft_engine engine;
-    FIND("engine", value, strlen(value), find_engine, &engine);
-    if (engine != WEFT_ENGINE_AUTO && weft_engine_probe(engine, NULL) != WEFT_SUCCESS)
-        return WRONG("--engine %s is not in this build or not on this machine; weft info lists "
-                     "those that are",
-                     value);
-    ((shared_options *)target)->plan.engine = engine;
-    return WEFT_SUCCESS;
+    shared_options *shared = target;
+    FIND("engine", value, strlen(value), find_engine, &shared->plan.engine);
+    return shared->may_be_absent ? WEFT_SUCCESS : options_check_back_ends(shared);
 }
 
 static weft_status set_decomposition(void *target, const char *value) {

@@ -47,6 +47,9 @@ static const field fields[] = {
     REAL(rate, latency, 0, 1e3),
     REAL(rate, signal, 0, 1e3),
     WHOLE(rate, cores, 0, 1 << 20),
+    {"network", "ranks", AT(network.ranks), WEFT_MACHINE_LEVELS, true, 0, 1 << 30},
+    {"network", "bandwidth", AT(network.bandwidth), WEFT_MACHINE_LEVELS, false, 0, 1e18},
+    {"network", "latency", AT(network.latency), WEFT_MACHINE_LEVELS, false, 0, 1e3},
     REAL(penalty, datatypes, 0, 1e6),
     REAL(penalty, odd_real, 0.1, 1e6),
     REAL(penalty, device_links, 0, 1e6),
@@ -142,6 +145,18 @@ static weft_status read_section(const char *path, const char *section, json_t *o
     return WEFT_SUCCESS;
 }
 
+/* Levels rise, and each has links. */
+static weft_status check_network(const char *path, const weft_machine_network *network) {
+    for (int l = 0; l < WEFT_MACHINE_LEVELS; l++) {
+        const int ranks = network->ranks[l], before = l > 0 ? network->ranks[l - 1] : 1;
+        if (ranks > 0 && (ranks <= before || before == 0))
+            return WRONG("network.ranks does not rise from 2 on, with zeros behind", path);
+        if (ranks > 0 && network->bandwidth[l] < 1)
+            return WRONG("network.bandwidth lacks what ranks of level %d have", path, l + 1);
+    }
+    return WEFT_SUCCESS;
+}
+
 static weft_status read_document(const char *path, json_t *document, weft_machine *machine) {
     weft_machine read = weft_machine_default;
     const char *section;
@@ -154,6 +169,7 @@ static weft_status read_document(const char *path, json_t *document, weft_machin
     for (int i = 1; i < WEFT_MACHINE_SIZES; i++)
         if (read.rate.bytes[i] <= read.rate.bytes[i - 1])
             return WRONG("rate.bytes does not rise", path);
+    WEFT_TRY(check_network(path, &read.network));
     *machine = read;
     return WEFT_SUCCESS;
 }
@@ -171,6 +187,23 @@ weft_status weft_machine_read(const char *path, weft_machine *machine) {
                      error.line, error.text);
     const weft_status status = read_document(path, document, machine);
     json_decref(document);
+    return status;
+}
+
+weft_status weft_machine_set(weft_machine *machine, const char *name, double value) {
+    const char *dot = strchr(name, '.');
+    char section[32];
+    if (dot) snprintf(section, sizeof section, "%.*s", (int)(dot - name), name);
+    const field *f = dot ? find_field(section, dot + 1) : NULL;
+    if (!f)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s is no field of a machine record; give one such as rate.latency", name);
+    json_t *number = f->integer ? json_integer((json_int_t)value) : json_real(value);
+    weft_status status =
+        number ? WEFT_SUCCESS : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a number");
+    for (int i = 0; i < (f->count > 0 ? f->count : 1) && status == WEFT_SUCCESS; i++)
+        status = read_number("in memory", f, number, i, machine);
+    json_decref(number);
     return status;
 }
 
