@@ -43,9 +43,16 @@ static bool wants(const weft_options *o, weft_exchange method) {
     return false;
 }
 
+/* Ranks of a node: by its links, or as many as it has cores for; 0: nothing is known of it. */
+static int ranks_of_node(const weft_machine *machine, int threads) {
+    const int linked = weft_machine_node_ranks(machine), cores = machine->rate.cores;
+    if (linked > 0 || cores == 0) return linked;
+    return cores > threads && threads > 1 ? cores / threads : threads > 1 ? 1 : cores;
+}
+
 /* Ranks on nodes in blocks, each with a device of its own where devices send by themselves. */
 static weft_status place_ranks(const weft_what_if *asked, question *q) {
-    const int of_node = weft_machine_node_ranks(asked->machine);
+    const int of_node = ranks_of_node(asked->machine, q->call.options.threads);
     const weft_device_ops *device = q->planner.common.device;
     q->node = calloc((size_t)asked->ranks, sizeof *q->node);
     q->own_device = calloc((size_t)asked->ranks, sizeof *q->own_device);

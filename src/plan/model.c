@@ -126,6 +126,21 @@ static const double *rates_of_way(const weft_model *m, const weft_fft_step *fft,
     return contiguous ? m->machine->rate.contiguous : m->machine->rate.strided;
 }
 
+/* One way through memory, along dimensions first to last. What another memory order costs beyond a
+ * contiguous pass comes on top of what half spectra do, which are no cheaper to transpose. */
+static double seconds_of_way(const weft_model *m, const weft_step *step, int first, int last) {
+    const weft_fft_step *fft = &step->as.fft;
+    const weft_machine_rates *r = &m->machine->rate;
+    const double bytes = (double)step->bytes_moved;
+    const double *rates = rates_of_way(m, fft, first, last);
+    const bool whole = last == fft->transform.dims - 1; /* the way that stores the other order */
+    if (!whole || !is_realigned(&fft->transform)) return bytes / bytes_per_second(m, rates, bytes);
+    const double realigned = bytes / bytes_per_second(m, r->realigned, bytes);
+    if (rates != r->halved) return realigned;
+    return bytes / bytes_per_second(m, r->halved, bytes) +
+           fmax(0, realigned - bytes / bytes_per_second(m, r->contiguous, bytes));
+}
+
 /* A plane of the axes that are done together is read and written once more between them, where it
  * lies in the caches: the larger it is, the longer that takes. The caches near a core are its own.
  */
@@ -146,13 +161,10 @@ static double predict_transform(const weft_model *m, const weft_step *step) {
     const int ways = t->dims > together ? t->dims - together + 1 : 1;
     const double bytes = (double)step->bytes_moved;
     if (is_known_device(m)) return ways * seconds_to_move(m, bytes);
-    const double *rates =
-        is_realigned(t) ? m->machine->rate.realigned : rates_of_way(m, fft, ways - 1, t->dims - 1);
-    double seconds =
-        seconds_to_compute(m, step) / useful_threads(m) + bytes / bytes_per_second(m, rates, bytes);
+    double seconds = seconds_to_compute(m, step) / useful_threads(m) +
+                     seconds_of_way(m, step, ways - 1, t->dims - 1);
     if (together > 1 && t->dims > 1) seconds += seconds_between(m, step, together);
-    for (int d = 0; d + 1 < ways; d++)
-        seconds += bytes / bytes_per_second(m, rates_of_way(m, fft, d, d), bytes);
+    for (int d = 0; d + 1 < ways; d++) seconds += seconds_of_way(m, step, d, d);
     return seconds;
 }
 
