@@ -213,6 +213,19 @@ static weft_status set_effort(void *target, const char *value) {
     return WRONG("--effort %s: give estimate, measure or patient", value);
 }
 
+/* Contexts read it where the environment says. */
+static weft_status set_plan_seconds(void *target, const char *value) {
+    double seconds[WEFT_MAX_RANK];
+    int count = 0;
+    (void)target;
+    if (!options_numbers(value, &count, seconds) || count != 1 || !(seconds[0] > 0) ||
+        seconds[0] > 1e9)
+        return WRONG("--plan-seconds %s: give a time in seconds, such as 10 or 0.5", value);
+    return setenv("WEFT_PLAN_SECONDS", value, 1) == 0
+               ? WEFT_SUCCESS
+               : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "--plan-seconds: no memory");
+}
+
 static weft_status set_precision(void *target, const char *value) {
     shared_options *shared = target;
     bool single = strcmp(value, "single") == 0;
@@ -302,6 +315,8 @@ static const option_flag shared_flags[] = {
      set_exchange},
     {"precision", "P", "single or double", set_precision},
     {"effort", "E", "estimate (default), measure, patient", set_effort},
+    {"plan-seconds", "S", "time after which measure and patient try no further candidate",
+     set_plan_seconds},
     {"threads", "N", "threads of each process", set_threads},
     {"chunks", "N", "parts of each exchange, so that transforms overlap with it; 0 chooses",
      set_chunks},

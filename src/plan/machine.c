@@ -32,6 +32,8 @@ const weft_machine weft_machine_default = {
                .examined_grids = 4096,
                .listed_grids = 12,
                .measured = 6,
+               .rounds = 3,
                .runs = 3,
-               .seconds = 0.02},
+               .seconds = 0.02,
+               .close = 2.0},
 };

@@ -135,8 +135,12 @@ typedef struct weft_machine_search {
     int examined_grids; /* process grids that are compared by the closed formula; estimate */
     int listed_grids;   /* of those, the best, for which schedules are predicted; estimate */
     int measured;       /* candidates that effort MEASURE times; estimate */
-    int runs;           /* timed runs of each at least, after one that warms up; estimate */
-    double seconds; /* that each is timed at least, so that short ones run more often; estimate */
+    int rounds; /* in turn, so that what else the machine does falls on none alone; estimate */
+    int runs;   /* timed runs of each in all rounds at least, after one that warms up; estimate */
+    double seconds; /* that each is timed in a round, so that short ones run more often; estimate */
+    /* Those that take so many times as long as the fastest are in no further round; estimate. */
+    double close;
+    double budget; /* seconds after which no further one is timed; 0: no limit; WEFT_PLAN_SECONDS */
 } weft_machine_search;
 
 typedef struct weft_machine {

@@ -82,7 +82,10 @@ static const field fields[] = {
     WHOLE(search, listed_grids, 1, 1 << 20),
     WHOLE(search, measured, 1, 1 << 20),
     WHOLE(search, runs, 1, 1 << 20),
+    WHOLE(search, rounds, 1, 1000),
     REAL(search, seconds, 0, 1e3),
+    REAL(search, close, 1, 1e6),
+    REAL(search, budget, 0, 1e9),
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
@@ -242,9 +245,21 @@ weft_status weft_machine_write(const char *path, const weft_machine *machine, co
                                strerror(reason));
 }
 
-void weft_machine_find(weft_machine_source *source) {
+/* The time for planning that the environment says; what is no number is none. */
+static void find_budget(weft_machine_source *source) {
+    const char *text = getenv("WEFT_PLAN_SECONDS");
+    char before[512], *end = NULL;
+    const locale_t locale = weft_c_locale_begin();
+    const double seconds = text ? strtod(text, &end) : 0;
+    weft_c_locale_end(locale);
+    if (!text || end == text || *end) return;
+    snprintf(before, sizeof before, "%s", weft_thread_error());
+    if (weft_machine_set(&source->machine, "search.budget", seconds) != WEFT_SUCCESS)
+        weft_thread_error_set(before);
+}
+
+static void find_file(weft_machine_source *source) {
     char path[WEFT_PATH_BYTES], before[512];
-    *source = (weft_machine_source){.machine = weft_machine_default};
     if (!weft_machine_path(path)) return;
     FILE *there = fopen(path, "rb"); /* a machine that was never tuned is no failure */
     if (!there && errno == ENOENT && !getenv("WEFT_MACHINE")) return;
@@ -256,4 +271,10 @@ void weft_machine_find(weft_machine_source *source) {
     }
     snprintf(source->note, sizeof source->note, "%.511s", weft_thread_error());
     weft_thread_error_set(before);
+}
+
+void weft_machine_find(weft_machine_source *source) {
+    *source = (weft_machine_source){.machine = weft_machine_default};
+    find_file(source);
+    find_budget(source);
 }
