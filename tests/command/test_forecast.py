@@ -43,7 +43,7 @@ class Forecast(Case):
     def test_crossovers_are_those_of_the_rows(self) -> None:
         report = self.best("--shape", "256x256x256", "--kind", "c2c", "--ranks", "1024", "--machine", ETHERNET)
         self.assertEqual([row["ranks"] for row in report["over_ranks"]], [2**k for k in range(1, 12)])
-        self.assertEqual([row["shape"] for row in report["over_sizes"]][0], "32x32x32")
+        self.assertEqual(next(row["shape"] for row in report["over_sizes"]), "32x32x32")
         for row in [report["best"], *report["over_ranks"], *report["over_sizes"]]:
             times = {name: f["predicted_seconds"] for name, f in row["of"].items()}
             self.assertLessEqual(times[row["fastest"]], 1.0011 * min(times.values()))

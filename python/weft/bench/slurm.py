@@ -97,7 +97,9 @@ def bench_words(folder: Path, cluster: Cluster, mpi: str) -> list[str]:
         words += ["--launcher", "mpirun"]
         words += ["--rankfile", str(folder / "rankfile-{ranks}")] if mpi == "openmpi" else []
         return words + (["--wrap", str(folder / "bind-gpu")] if cluster.gpus_per_node else [])
-    gpus = [f"--launcher-flag={gpu_map(cluster.ranks_per_node, cluster.gpus_per_node)}"] if cluster.gpus_per_node else []
+    gpus = (
+        [f"--launcher-flag={gpu_map(cluster.ranks_per_node, cluster.gpus_per_node)}"] if cluster.gpus_per_node else []
+    )
     return [*words, "--launcher", "srun", *gpus]
 
 
