@@ -52,6 +52,8 @@ static const field fields[] = {
     {"network", "latency", AT(network.latency), WEFT_MACHINE_LEVELS, false, 0, 1e3},
     REAL(penalty, datatypes, 0, 1e6),
     REAL(penalty, odd_real, 0.1, 1e6),
+    REAL(penalty, real_to_real, 0.1, 1e6),
+    REAL(penalty, fftw, 0.1, 1e6),
     REAL(penalty, device_links, 0, 1e6),
     REAL(device, memory, 0, 1e18),
     REAL(device, to_device, 0, 1e18),

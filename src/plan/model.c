@@ -96,6 +96,16 @@ static double operations(const weft_transform *t, int d) {
     return (real ? 2.5 : 5.0) * lines * n * log2(n);
 }
 
+/* Points of the transform that a dimension takes: cosine and sine transforms of type I are those of
+ * 2 (n - 1) and 2 (n + 1) real points, whose factors are not those of n. */
+static int64_t points_of(const weft_transform *t, int d) {
+    const int64_t n = t->dim[d].n;
+    if (t->kind != WEFT_TRANSFORM_R2R) return n;
+    return t->type[d] == WEFT_DCT1 && n > 1 ? 2 * (n - 1)
+           : t->type[d] == WEFT_DST1        ? 2 * (n + 1)
+                                            : n;
+}
+
 /* Seconds of the arithmetic of one thread in the caches. A step may be several transforms (tiles,
  * there and back), of which its own operations tell. */
 static double seconds_to_compute(const weft_model *m, const weft_step *step) {
@@ -104,7 +114,7 @@ static double seconds_to_compute(const weft_model *m, const weft_step *step) {
     const int single = t->precision == WEFT_SINGLE;
     double seconds = 0, sum = 0;
     for (int d = 0; d < t->dims; d++) {
-        const weft_length_class class = weft_length_class_of(t->dim[d].n);
+        const weft_length_class class = weft_length_class_of(points_of(t, d));
         const bool odd = d == t->dims - 1 && is_halved(t) && t->dim[d].n % 2 != 0;
         const double flops = operations(t, d);
         const weft_machine_rates *r = &m->machine->rate;
@@ -113,6 +123,7 @@ static double seconds_to_compute(const weft_model *m, const weft_step *step) {
             is_contiguous(fft, d) ? r->flops[single][class] : r->flops_across[single][class];
         seconds += (odd ? m->machine->penalty.odd_real : 1) * flops / rate;
     }
+    if (t->kind == WEFT_TRANSFORM_R2R) seconds *= m->machine->penalty.real_to_real;
     return sum > 0 ? seconds * step->flops / sum : 0;
 }
 
@@ -165,7 +176,8 @@ static double predict_transform(const weft_model *m, const weft_step *step) {
                      seconds_of_way(m, step, ways - 1, t->dims - 1);
     if (together > 1 && t->dims > 1) seconds += seconds_between(m, step, together);
     for (int d = 0; d + 1 < ways; d++) seconds += seconds_of_way(m, step, d, d);
-    return seconds;
+    return m->engine && m->engine->id == WEFT_ENGINE_FFTW ? m->machine->penalty.fftw * seconds
+                                                          : seconds;
 }
 
 /* The level of the network that two ranks share; WEFT_MACHINE_LEVELS: none. */
