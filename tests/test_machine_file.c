@@ -182,6 +182,93 @@ static void predictions_follow_the_record(void **state) {
     assert_true(predict(&machine, 256, 1, 2) > 1.1 * predict(&machine, 256, 1, 1));
 }
 
+/* Seconds of lines along the last axis of n x n x n points, stored in their order or with the lines
+ * side by side. */
+static double predict_lines(const weft_machine *machine, weft_transform_kind kind, bool realigned) {
+    const int64_t n = 128, half = kind == WEFT_TRANSFORM_R2C ? n / 2 + 1 : n;
+    weft_schedule schedule = {.steps = 1};
+    weft_step step = {.kind = WEFT_STEP_FFT,
+                      .flops = 1,
+                      .bytes_moved = (kind == WEFT_TRANSFORM_R2C ? 16 : 32) * n * n * n};
+    step.as.fft.parts = 1;
+    step.as.fft.transform =
+        (weft_transform){.kind = kind,
+                         .dims = 1,
+                         .dim = {{n, 1, realigned ? n : 1}},
+                         .loops = 2,
+                         .loop = {{n, n, realigned ? 1 : half}, {n, n * n, n * half}},
+                         .in_elements = n * n * n,
+                         .out_elements = n * n * half};
+    schedule.step = &step;
+    const weft_model model = {.machine = machine};
+    return weft_model_predict(&model, &schedule);
+}
+
+/* Half spectra take long, and in another memory order they take longer, as complex lines do. */
+static void another_order_costs_as_much_for_real_lines(void **state) {
+    (void)state;
+    weft_machine machine = weft_machine_default;
+    for (int i = 0; i < WEFT_MACHINE_SIZES; i++) {
+        machine.rate.contiguous[i] = 50e9;
+        machine.rate.realigned[i] = 25e9;
+        machine.rate.halved[i] = 16e9;
+    }
+    const double real = predict_lines(&machine, WEFT_TRANSFORM_R2C, true) -
+                        predict_lines(&machine, WEFT_TRANSFORM_R2C, false);
+    const double complex = predict_lines(&machine, WEFT_TRANSFORM_C2C, true) -
+                           predict_lines(&machine, WEFT_TRANSFORM_C2C, false);
+    assert_true(complex > 0 && fabs(real / (complex / 2) - 1) < 1e-6);
+    for (int i = 0; i < WEFT_MACHINE_SIZES; i++) machine.rate.contiguous[i] = 20e9; /* noise */
+    assert_true(predict_lines(&machine, WEFT_TRANSFORM_R2C, true) >=
+                predict_lines(&machine, WEFT_TRANSFORM_R2C, false));
+}
+
+/* Seconds of cosine transforms along contiguous lines of n points. */
+static double predict_cosines(const weft_machine *machine, int64_t n, weft_axis type) {
+    weft_schedule schedule = {.steps = 1};
+    weft_step step = {.kind = WEFT_STEP_FFT, .flops = 1e9, .bytes_moved = 1};
+    step.as.fft.parts = 1;
+    step.as.fft.transform = (weft_transform){.kind = WEFT_TRANSFORM_R2R,
+                                             .dims = 1,
+                                             .dim = {{n, 1, 1}},
+                                             .type = {type},
+                                             .in_elements = n,
+                                             .out_elements = n};
+    schedule.step = &step;
+    const weft_model model = {.machine = machine};
+    return weft_model_predict(&model, &schedule);
+}
+
+static void cosine_transforms_take_longer_and_type_i_by_its_own_length(void **state) {
+    (void)state;
+    const weft_machine machine = weft_machine_default;
+    const double flops = machine.rate.flops[0][WEFT_LENGTH_BINARY];
+    const double usual = predict_cosines(&machine, 128, WEFT_DCT2);
+    assert_true(fabs(usual / (machine.penalty.real_to_real * 1e9 / flops) - 1) < 1e-6);
+    assert_true(fabs(predict_cosines(&machine, 129, WEFT_DCT1) / usual - 1) < 1e-6); /* 2 * 128 */
+    assert_true(fabs(predict_cosines(&machine, 127, WEFT_DST1) / usual - 1) < 1e-6);
+    assert_true(predict_cosines(&machine, 128, WEFT_DCT1) > 1.1 * usual); /* 2 * 127 */
+    assert_true(predict_cosines(&machine, 1, WEFT_DST1) > 0);
+}
+
+static void passes_of_fftw_take_longer_by_the_record(void **state) {
+    (void)state;
+    weft_schedule schedule = {.steps = 1};
+    weft_step step = {.kind = WEFT_STEP_FFT, .flops = 1e6, .bytes_moved = 1 << 20};
+    weft_model model = {.machine = &weft_machine_default};
+    step.as.fft.parts = 1;
+    step.as.fft.transform = (weft_transform){.kind = WEFT_TRANSFORM_C2C,
+                                             .dims = 1,
+                                             .dim = {{64, 1, 1}},
+                                             .in_elements = 64,
+                                             .out_elements = 64};
+    schedule.step = &step;
+    const double usual = weft_model_predict(&model, &schedule);
+    model.engine = weft_engine_find(WEFT_ENGINE_FFTW);
+    const double slower = weft_model_predict(&model, &schedule);
+    assert_true(fabs(slower / usual / weft_machine_default.penalty.fftw - 1) < 1e-9);
+}
+
 static void rates_lie_between_those_that_are_known(void **state) {
     (void)state;
     static const double bytes[WEFT_MACHINE_SIZES] = {1e2, 1e4, 1e6, 1e8};
@@ -215,6 +302,9 @@ int main(void) {
         cmocka_unit_test(what_is_wrong_is_refused_by_its_key),
         cmocka_unit_test(plans_say_which_record_they_predict_by),
         cmocka_unit_test(predictions_follow_the_record),
+        cmocka_unit_test(another_order_costs_as_much_for_real_lines),
+        cmocka_unit_test(cosine_transforms_take_longer_and_type_i_by_its_own_length),
+        cmocka_unit_test(passes_of_fftw_take_longer_by_the_record),
         cmocka_unit_test(rates_lie_between_those_that_are_known),
         cmocka_unit_test(lengths_are_classed_by_their_largest_prime),
     };

@@ -247,7 +247,7 @@ static double predicted_as_built(const setting *s, const weft_candidate *c) {
     assert_int_equal(
         weft_planner_schedule(&s->planner, c, chain, 0, WEFT_FORWARD, in_place, held, &schedule),
         WEFT_SUCCESS);
-    const weft_model model = weft_planner_model(&s->planner, c);
+    const weft_model model = weft_planner_model(&s->planner, c, chain);
     const double seconds = weft_model_predict(&model, &schedule);
     weft_schedule_release(&schedule);
     free(chain);
@@ -296,7 +296,7 @@ static double seconds_of(const setting *s, const weft_candidate *chosen, int ent
     assert_int_equal(weft_planner_schedule(&s->planner, &c, chain, 0, WEFT_FORWARD, false,
                                            (weft_held){.workspaces = 4}, &schedule),
                      WEFT_SUCCESS);
-    const weft_model model = weft_planner_model(&s->planner, &c);
+    const weft_model model = weft_planner_model(&s->planner, &c, chain);
     weft_model_predict(&model, &schedule);
     for (int i = 0; i < schedule.steps; i++)
         if (schedule.step[i].kind == WEFT_STEP_EXCHANGE &&

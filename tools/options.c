@@ -142,27 +142,31 @@ bool options_use_streams(const shared_options *shared) {
             return WRONG("--%s %s: there is no such %s; see --help", (flag), (text), (flag));      \
     } while (0)
 
-static weft_status set_device(void *target, const char *value) {
-    weft_device device;
+weft_status options_check_back_ends(const shared_options *shared) {
     char reason[512];
-    FIND("device", value, strlen(value), find_device, &device);
-    if (weft_device_probe(device, NULL) != WEFT_SUCCESS) {
+    const weft_options *o = &shared->plan;
+    const char *device = weft_device_name(o->device);
+    if (weft_device_probe(o->device, NULL) != WEFT_SUCCESS) {
         snprintf(reason, sizeof reason, "%s", weft_last_error(NULL));
-        return WRONG("--device %s cannot be used here; use --device host (%s)", value, reason);
+        return WRONG("--device %s cannot be used here; use --device host (%s)", device, reason);
     }
-    ((shared_options *)target)->plan.device = device;
+    if (o->engine != WEFT_ENGINE_AUTO && weft_engine_probe(o->engine, NULL) != WEFT_SUCCESS)
+        return WRONG("--engine %s is not in this build or not on this machine; weft info lists "
+                     "those that are",
+                     weft_engine_name(o->engine));
     return WEFT_SUCCESS;
 }
 
+static weft_status set_device(void *target, const char *value) {
+    shared_options *shared = target;
+    FIND("device", value, strlen(value), find_device, &shared->plan.device);
+    return shared->may_be_absent ? WEFT_SUCCESS : options_check_back_ends(shared);
+}
+
 static weft_status set_engine(void *target, const char *value) {
-    weft_engine engine;
-    FIND("engine", value, strlen(value), find_engine, &engine);
-    if (engine != WEFT_ENGINE_AUTO && weft_engine_probe(engine, NULL) != WEFT_SUCCESS)
-        return WRONG("--engine %s is not in this build or not on this machine; weft info lists "
-                     "those that are",
-                     value);
-    ((shared_options *)target)->plan.engine = engine;
-    return WEFT_SUCCESS;
+    shared_options *shared = target;
+    FIND("engine", value, strlen(value), find_engine, &shared->plan.engine);
+    return shared->may_be_absent ? WEFT_SUCCESS : options_check_back_ends(shared);
 }
 
 static weft_status set_decomposition(void *target, const char *value) {
@@ -207,6 +211,19 @@ static weft_status set_effort(void *target, const char *value) {
     if (find_effort(value, strlen(value), &((shared_options *)target)->plan.effort))
         return WEFT_SUCCESS;
     return WRONG("--effort %s: give estimate, measure or patient", value);
+}
+
+/* Contexts read it where the environment says. */
+static weft_status set_plan_seconds(void *target, const char *value) {
+    double seconds[WEFT_MAX_RANK];
+    int count = 0;
+    (void)target;
+    if (!options_numbers(value, &count, seconds) || count != 1 || !(seconds[0] > 0) ||
+        seconds[0] > 1e9)
+        return WRONG("--plan-seconds %s: give a time in seconds, such as 10 or 0.5", value);
+    return setenv("WEFT_PLAN_SECONDS", value, 1) == 0
+               ? WEFT_SUCCESS
+               : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "--plan-seconds: no memory");
 }
 
 static weft_status set_precision(void *target, const char *value) {
@@ -298,6 +315,8 @@ static const option_flag shared_flags[] = {
      set_exchange},
     {"precision", "P", "single or double", set_precision},
     {"effort", "E", "estimate (default), measure, patient", set_effort},
+    {"plan-seconds", "S", "time after which measure and patient try no further candidate",
+     set_plan_seconds},
     {"threads", "N", "threads of each process", set_threads},
     {"chunks", "N", "parts of each exchange, so that transforms overlap with it; 0 chooses",
      set_chunks},

@@ -28,7 +28,8 @@ typedef struct shared_options {
     weft_precision precision;
     const char *report, *trace; /* files, or NULL */
     bool quiet;
-    bool progress; /* shown at once, on a terminal or not */
+    bool progress;      /* shown at once, on a terminal or not */
+    bool may_be_absent; /* set before parsing: device and engine need not be here */
 } shared_options;
 
 typedef struct subcommand {
@@ -60,6 +61,9 @@ weft_status options_parse(const subcommand *command, int argc, char **argv, shar
 
 /* Whether an exchange was chosen that sends from threads of its own, for which MPI must be told. */
 bool options_use_streams(const shared_options *shared);
+
+/* Refuses a device or an engine that cannot be used here, as parsing does. */
+weft_status options_check_back_ends(const shared_options *shared);
 
 /* Values of flags; `flag` is named in the sentence of a failure. */
 weft_status options_integer(const char *flag, const char *text, int64_t least, int64_t *value);

@@ -7,10 +7,13 @@
 #include "names.h"
 #include "options.h"
 #include "plan/machine_file.h"
+#include "plan_forecast.h"
 #include "plan_measure.h"
 #include "record.h"
 #include "support/error.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <weft/weft_mpi.h>
@@ -23,6 +26,8 @@ typedef struct plan_flags {
     int64_t batch;
     bool json;
     int64_t seconds; /* to measure; 0: nothing is executed */
+    bool best;
+    forecast_range sweep;
 } plan_flags;
 
 static weft_status set_shape(void *target, const char *value) {
@@ -55,12 +60,25 @@ static weft_status set_measure(void *target, const char *value) {
     return value ? options_integer("measure", value, 1, seconds) : WEFT_SUCCESS;
 }
 
+static weft_status set_best(void *target, const char *value) {
+    (void)value;
+    ((plan_flags *)target)->best = true;
+    return WEFT_SUCCESS;
+}
+
+static weft_status set_sweep(void *target, const char *value) {
+    return forecast_range_read("sweep", value, &((plan_flags *)target)->sweep);
+}
+
 /* Plans look for the record where the environment says. */
 static weft_status set_machine(void *target, const char *value) {
     weft_machine unused;
+    char reason[512];
     (void)target;
-    if (weft_machine_read(value, &unused) != WEFT_SUCCESS)
-        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "--machine: %s", weft_thread_error());
+    if (weft_machine_read(value, &unused) != WEFT_SUCCESS) {
+        snprintf(reason, sizeof reason, "%s", weft_thread_error());
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "--machine: %s", reason);
+    }
     return setenv("WEFT_MACHINE", value, 1) == 0
                ? WEFT_SUCCESS
                : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "--machine: no memory");
@@ -78,23 +96,35 @@ static const option_flag plan_option_flags[] = {
     {"measure", "[=SECONDS]",
      "execute the plan on P processes for so long (default 2), to compare predictions",
      set_measure},
+    {"best", NULL,
+     "compare all ways to run it, and over ranks and sizes, for a machine that need not be here",
+     set_best},
+    {"sweep", "WHAT=A:B",
+     "CSV of the same for ranks=2:4096, size=64:2048, or a field such as rate.latency=1e-7:1e-3",
+     set_sweep},
     {"json", NULL, "explain as JSON", set_json},
     {NULL, NULL, NULL, NULL}};
+
+static weft_status fill_problem(const plan_flags *flags, const shared_options *shared,
+                                weft_problem *problem) {
+    *problem = (weft_problem){.rank = flags->rank,
+                              .kind = flags->kind,
+                              .precision = shared->precision,
+                              .batch = flags->batch};
+    memcpy(problem->n, flags->n, sizeof problem->n);
+    return options_axes_of(&flags->axes, problem->rank, problem->axis);
+}
 
 /* A plan for processes that do not exist, or those of `world` where it was joined. Collective. */
 static weft_status make_plan(const plan_flags *flags, const shared_options *shared,
                              const command_world *world, weft_context *context, weft_plan *plan) {
     weft_context_options context_options = {.simulated_ranks =
                                                 shared->ranks > 0 ? shared->ranks : 1};
-    weft_problem problem = {.rank = flags->rank,
-                            .kind = flags->kind,
-                            .precision = shared->precision,
-                            .batch = flags->batch};
+    weft_problem problem;
     weft_options options = shared->plan;
     if (options.stream == WEFT_STREAM_ON || options.stream == WEFT_STREAM_SYNC || world->joined)
         options.location = WEFT_LOCATION_HOST; /* where what is streamed, or measured, lies */
-    memcpy(problem.n, flags->n, sizeof problem.n);
-    WEFT_TRY(options_axes_of(&flags->axes, problem.rank, problem.axis));
+    WEFT_TRY(fill_problem(flags, shared, &problem));
     WEFT_TRY(world->joined ? weft_mpi_context_create(world->comm, NULL, context)
                            : weft_context_create(&context_options, context));
     return weft_plan_create(*context, &problem, &options, plan);
@@ -113,6 +143,44 @@ static weft_status report_of(weft_plan plan, json_t **report) {
     return status;
 }
 
+static weft_status write_report(const shared_options *shared, json_t *report) {
+    if (shared->report == NULL) return WEFT_SUCCESS;
+    return record_write_json(
+        shared->report, RECORD_TIME_DIGITS,
+        json_pack("{s:s, s:s, s:O}", "weft", weft_version(), "command", "plan", "plan", report));
+}
+
+/* Whether all that was printed arrived. */
+static weft_status check_printed(void) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_SYSTEM, "plan: standard output cannot be written: %s",
+                     strerror(errno));
+}
+
+static void print_json(const json_t *report) {
+    json_dumpf(report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+    fputc('\n', stdout);
+}
+
+/* --best and --sweep: nothing is planned, so neither processes nor devices must be there. */
+static weft_status forecast(const plan_flags *flags, const shared_options *shared) {
+    weft_machine_source source;
+    forecast_case c = {.options = shared->plan, .ranks = shared->ranks > 0 ? shared->ranks : 1};
+    json_t *report = NULL;
+    const bool quiet = shared->quiet || flags->json;
+    WEFT_TRY(fill_problem(flags, shared, &c.problem));
+    weft_machine_find(&source);
+    c.machine = source.machine;
+    c.file = source.file[0] ? source.file : NULL;
+    weft_status status =
+        flags->best ? plan_best(&c, quiet, &report) : plan_sweep(&c, &flags->sweep, quiet, &report);
+    if (status == WEFT_SUCCESS && flags->json && !shared->quiet) print_json(report);
+    if (status == WEFT_SUCCESS) status = check_printed();
+    if (status == WEFT_SUCCESS) status = write_report(shared, report);
+    json_decref(report);
+    return status;
+}
+
 /* Prints and writes what was asked for. Takes over `measured`, which is NULL where nothing was. */
 static weft_status tell(const plan_flags *flags, const shared_options *shared, weft_plan plan,
                         json_t *measured) {
@@ -120,16 +188,13 @@ static weft_status tell(const plan_flags *flags, const shared_options *shared, w
     weft_status status = report_of(plan, &report);
     if (measured && report) json_object_set(report, "measured", measured);
     if (status == WEFT_SUCCESS && !shared->quiet && flags->json) {
-        json_dumpf(report, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
-        fputc('\n', stdout);
+        print_json(report);
     } else if (status == WEFT_SUCCESS && !shared->quiet) {
         status = weft_plan_explain(plan, stdout, WEFT_TEXT);
         if (measured) plan_measure_print(measured);
     }
-    if (status == WEFT_SUCCESS && shared->report != NULL)
-        status = record_write_json(shared->report, RECORD_TIME_DIGITS,
-                                   json_pack("{s:s, s:s, s:O}", "weft", weft_version(), "command",
-                                             "plan", "plan", report));
+    if (status == WEFT_SUCCESS) status = check_printed();
+    if (status == WEFT_SUCCESS) status = write_report(shared, report);
     json_decref(report);
     json_decref(measured);
     return status;
@@ -154,30 +219,41 @@ static weft_status explain(const plan_flags *flags, const shared_options *shared
     return status;
 }
 
+static weft_status check_flags(const plan_flags *flags, const shared_options *shared) {
+    const bool forecasts = flags->best || flags->sweep.what[0];
+    const char *wrong =
+        flags->rank == 0 ? "give the shape, such as --shape 256x256x256"
+        : flags->kind == WEFT_R2R && flags->axes.count == 0
+            ? "--kind r2r needs the transforms of its axes, such as --axes dct2"
+        : flags->best && flags->sweep.what[0] ? "--best has sweeps of its own; drop it or --sweep"
+        : forecasts && flags->seconds > 0     ? "--best and --sweep execute nothing; drop --measure"
+        : forecasts && shared->plan.stream != WEFT_STREAM_AUTO
+            ? "--best and --sweep know no streamed plans; drop --stream"
+            : NULL;
+    if (wrong) return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "plan: %s", wrong);
+    if (shared->trace != NULL)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "--trace: plan runs nothing that could be traced; drop it");
+    return forecasts ? WEFT_SUCCESS : options_check_back_ends(shared);
+}
+
 static int plan_main(int argc, char **argv, int ranks) {
     plan_flags flags = {.kind = WEFT_R2C, .batch = 1};
-    shared_options shared = {.ranks = ranks};
+    shared_options shared = {.ranks = ranks, .may_be_absent = true};
     parsed_arguments parsed = {0};
     command_world world = {.ranks = 1};
     weft_status status = options_parse(&plan_command, argc, argv, &shared, &flags, &parsed);
     if (status == WEFT_SUCCESS && parsed.helped) return 0;
-    if (status == WEFT_SUCCESS && flags.rank == 0)
-        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                           "plan: give the shape, such as --shape 256x256x256");
-    if (status == WEFT_SUCCESS && flags.kind == WEFT_R2R && flags.axes.count == 0)
-        status =
-            weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                      "plan: --kind r2r needs the transforms of its axes, such as --axes dct2");
-    if (status == WEFT_SUCCESS && shared.trace != NULL)
-        status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                           "--trace: plan runs nothing that could be traced; drop it");
+    if (status == WEFT_SUCCESS) status = check_flags(&flags, &shared);
     if (status == WEFT_SUCCESS && flags.seconds > 0)
         status = launch_ranks(shared.ranks, shared.plan.threads, launch_arguments);
     if (status == WEFT_SUCCESS && flags.seconds > 0)
         status = world_join(&world, shared.ranks, options_use_streams(&shared));
     /* Under mpirun one process explains; the others would say the same. */
     if (status == WEFT_SUCCESS && !world.joined && launch_rank_hint() > 0) return 0;
-    if (status == WEFT_SUCCESS) status = explain(&flags, &shared, &world);
+    if (status == WEFT_SUCCESS)
+        status = flags.best || flags.sweep.what[0] ? forecast(&flags, &shared)
+                                                   : explain(&flags, &shared, &world);
     return world_leave(&world, status);
 }
 
@@ -187,7 +263,10 @@ const subcommand plan_command = {
     .summary = "Explains, without running it, how a transform would be done.",
     .notes = "--ranks P plans for P processes; none are started, but to --measure.\n\n"
              "  weft plan --shape 256x256x256 --kind r2c --ranks 8\n"
-             "  weft plan --shape 243x250x252 --ranks 2 --measure=5\n\n"
+             "  weft plan --shape 243x250x252 --ranks 2 --measure=5\n"
+             "  weft plan --shape 1024x1024x1024 --ranks 4096 --machine FILE.json --best\n"
+             "  weft plan --shape 1024x1024x1024 --sweep ranks=1:4096 > sweep.csv; weft plot "
+             "sweep.csv\n\n"
              "Times are predicted by the record that weft tune keeps, or for a machine that nobody "
              "measured.",
     .flags = plan_option_flags,

@@ -23,7 +23,7 @@ static weft_memory_kind memory_kind(int buffer) {
 
 /* Makes all schedules, given what is held anyway. */
 static weft_status make_schedules_within(weft_build *b, int rank, weft_held held) {
-    const weft_model model = weft_planner_model(b->planner, &b->candidate);
+    const weft_model model = weft_planner_model(b->planner, &b->candidate, &b->chain);
     for (int s = 0; s < WEFT_SCHEDULES; s++) {
         const weft_direction direction = (weft_direction)(s / 2);
         const bool in_place = s % 2 == 1;

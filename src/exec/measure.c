@@ -1,7 +1,9 @@
 /*
  * Choosing among candidates: the fastest by the clock (of the slowest rank's best of a few forward
- * runs), or the first that can be built. A candidate that cannot be built or run on some rank is
- * left out on all of them, with that rank's sentence as the reason, and the next one is tried.
+ * runs), or the first that can be built. The best ones are timed in turn, several times over, so
+ * that what else the machine does at one moment falls on none alone. A candidate that cannot be
+ * built or run on some rank is left out on all of them, with that rank's sentence as the reason,
+ * and the next one is tried.
  */
 #include "exec/plan.h"
 #include "plan/agreement.h"
@@ -52,13 +54,14 @@ static void release(const trial *t) {
         if (t->memory[i]) d->ops->free(d->state, t->kind, t->memory[i]);
 }
 
-/* As many runs as the record says, or more of short ones: by the time of the first one, of which
- * all ranks take the slowest one's number. */
+/* As many runs as the record says, shared out among the rounds, or more of short ones: by the time
+ * of the first one, of which all ranks take the slowest one's number. */
 static int64_t choose_runs(weft_transport *transport, const weft_machine_search *search,
                            double elapsed) {
     int64_t runs =
         elapsed * MOST_RUNS < search->seconds ? MOST_RUNS : (int64_t)(search->seconds / elapsed);
-    if (runs < search->runs) runs = search->runs;
+    const int least = search->runs / search->rounds > 1 ? search->runs / search->rounds : 1;
+    if (runs < least) runs = least;
     weft_decide(transport, &runs, 1);
     return runs;
 }
@@ -112,8 +115,8 @@ static void leave_out(weft_candidate *candidate) {
     candidate->reason = strdup(weft_thread_error());
 }
 
-/* Builds and times a candidate. One that fails is left out; one that was not timed (*timed) may
- * still be built. */
+/* Builds and times a candidate, whose best time of all rounds counts. One that fails is left out;
+ * one that was not timed (*timed) may still be built. */
 static weft_status measure(weft_transport *transport, const weft_planner *planner,
                            weft_candidate *candidate, bool *timed) {
     weft_build *build = malloc(sizeof *build);
@@ -123,7 +126,11 @@ static weft_status measure(weft_transport *transport, const weft_planner *planne
     const bool begun = status == WEFT_SUCCESS;
     *timed = false;
     if (begun) status = weft_build_create(transport, planner, candidate, build);
-    if (status == WEFT_SUCCESS) status = time_build(transport, build, &candidate->measured, timed);
+    double seconds = 0;
+    if (status == WEFT_SUCCESS) status = time_build(transport, build, &seconds, timed);
+    if (*timed && status == WEFT_SUCCESS &&
+        (candidate->measured <= 0 || seconds < candidate->measured))
+        candidate->measured = seconds;
     if (status != WEFT_SUCCESS) leave_out(candidate);
     if (begun) weft_build_release(build);
     free(build);
@@ -160,25 +167,81 @@ static bool is_for_need(const weft_planner *planner, int number, int built) {
     return false;
 }
 
-weft_status weft_measure_candidates(weft_transport *transport, weft_planner *planner) {
-    const bool patient = planner->call->options.effort == WEFT_PATIENT;
-    const int most = patient ? planner->count : weft_planner_machine(planner)->search.measured;
-    weft_candidate *list = planner->candidates;
-    weft_status first_failure = WEFT_SUCCESS;
-    int built = 0, first = -1, best = -1;
-    for (int i = 0; i < planner->count && built < most; i++) {
+/* What is left to do while candidates are timed. */
+typedef struct race {
+    weft_transport *transport;
+    weft_planner *planner;
+    double begin;        /* by this rank's clock */
+    int built;           /* so many, in the first round; */
+    int first;           /* the first of them */
+    weft_status failure; /* the first one */
+} race;
+
+/* Whether the time for planning is used up on some rank, once a candidate was timed. */
+static bool is_over(const race *r) {
+    const double budget = weft_planner_machine(r->planner)->search.budget;
+    if (budget <= 0 || r->built == 0) return false;
+    int64_t over = weft_clock() - r->begin > budget;
+    weft_decide(r->transport, &over, 1);
+    return over != 0;
+}
+
+/* The number of the fastest candidate so far; -1: none was timed. */
+static int fastest(const weft_planner *planner) {
+    const weft_candidate *list = planner->candidates;
+    int best = -1;
+    for (int i = 0; i < planner->count; i++)
+        if (!list[i].left_out && list[i].measured > 0 &&
+            (best < 0 || list[i].measured < list[best].measured))
+            best = i;
+    return best;
+}
+
+/* The first round: the most promising ones that can be built, each once. Fails where ranks may be
+ * out of step. */
+static weft_status first_round(race *r) {
+    const bool patient = r->planner->call->options.effort == WEFT_PATIENT;
+    const int most =
+        patient ? r->planner->count : weft_planner_machine(r->planner)->search.measured;
+    weft_candidate *list = r->planner->candidates;
+    for (int i = 0; i < r->planner->count && r->built < most && !is_over(r); i++) {
         bool timed;
-        if (is_for_need(planner, i, built)) continue;
-        weft_status status = measure(transport, planner, &list[i], &timed);
-        if (status == WEFT_ERROR_TRANSPORT) /* ranks may be out of step */
-            return fail_for(&list[i], status);
-        if (first_failure == WEFT_SUCCESS) first_failure = status;
-        if (status != WEFT_SUCCESS) continue;
-        if (built++ == 0) first = i;
-        if (timed && (best < 0 || list[i].measured < list[best].measured)) best = i;
+        if (is_for_need(r->planner, i, r->built)) continue;
+        const weft_status status = measure(r->transport, r->planner, &list[i], &timed);
+        if (status == WEFT_ERROR_TRANSPORT) return fail_for(&list[i], status);
+        weft_keep(&r->failure, status);
+        if (status == WEFT_SUCCESS && r->built++ == 0) r->first = i;
     }
-    if (built == 0) return fail_for(&list[0], first_failure);
-    move(planner, best >= 0 ? best : first, 0);
+    return WEFT_SUCCESS;
+}
+
+/* Another round of those that may still turn out the fastest. */
+static weft_status another_round(const race *r) {
+    weft_candidate *list = r->planner->candidates;
+    const int best = fastest(r->planner);
+    if (best < 0) return WEFT_SUCCESS;
+    const double most = weft_planner_machine(r->planner)->search.close * list[best].measured;
+    int running = 0;
+    for (int i = 0; i < r->planner->count; i++)
+        running += !list[i].left_out && list[i].measured > 0 && list[i].measured <= most;
+    for (int i = 0; i < r->planner->count && running > 1; i++) {
+        bool timed;
+        if (list[i].left_out || list[i].measured <= 0 || list[i].measured > most) continue;
+        if (is_over(r)) return WEFT_SUCCESS;
+        const weft_status status = measure(r->transport, r->planner, &list[i], &timed);
+        if (status == WEFT_ERROR_TRANSPORT) return fail_for(&list[i], status);
+    }
+    return WEFT_SUCCESS;
+}
+
+weft_status weft_measure_candidates(weft_transport *transport, weft_planner *planner) {
+    race r = {.transport = transport, .planner = planner, .begin = weft_clock(), .first = -1};
+    WEFT_TRY(first_round(&r));
+    if (r.built == 0) return fail_for(&planner->candidates[0], r.failure);
+    for (int round = 1; round < weft_planner_machine(planner)->search.rounds; round++)
+        WEFT_TRY(another_round(&r));
+    const int best = fastest(planner);
+    move(planner, best >= 0 ? best : r.first, 0);
     move_left_out(planner);
     return WEFT_SUCCESS;
 }

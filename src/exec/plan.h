@@ -179,6 +179,7 @@ struct weft_plan_private {
     /* Bit n: the last execution with reduction n was one in this direction, and did not fail. */
     uint32_t reduced[WEFT_DIRECTIONS];
     weft_recorder recorder;
+    uint64_t bricks;  /* a number for the bricks of all ranks, once they were gathered; 0: none */
     char wisdom[512]; /* whether wisdom chose, or why it could not be used or kept; "": neither */
 };
 

@@ -4,18 +4,54 @@
 #include "plan/agreement.h"
 #include "plan/wisdom_file.h"
 #include "support/error.h"
+#include "support/hash.h"
 #include "support/processor.h"
 #include "support/topology.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { KEY_BYTES = 1024 };
 
-/* Bricks differ from rank to rank, which no key tells. */
+static bool has_bricks(weft_plan plan) {
+    return plan->call.has_input || plan->call.has_output;
+}
+
+/* Bricks that could not be gathered are measured each time. */
 static bool is_for(weft_plan plan) {
-    const weft_call *call = &plan->call;
-    return !call->has_input && !call->has_output && !plan->transport->simulated;
+    return !plan->transport->simulated && (!has_bricks(plan) || plan->bricks != 0);
+}
+
+/* A number for the boxes of this rank's bricks and their memory orders. */
+static uint64_t hash_bricks(const weft_call *call) {
+    uint64_t hash = WEFT_HASH_OF_NOTHING;
+    const weft_brick *bricks[] = {call->has_input ? &call->input : NULL,
+                                  call->has_output ? &call->output : NULL};
+    for (int i = 0; i < 2; i++) {
+        const weft_brick *b = bricks[i];
+        for (int a = 0; a < call->problem.rank && b; a++) {
+            const int64_t axis[] = {i, b->box.lo[a], b->box.n[a], b->order[a]};
+            hash = weft_hash_bytes(hash, axis, sizeof axis);
+        }
+    }
+    return hash;
+}
+
+/* Those of all ranks together, which differ from rank to rank. Collective. */
+static weft_status gather_bricks(weft_plan plan) {
+    weft_transport *t = plan->transport;
+    const uint64_t mine = hash_bricks(&plan->call);
+    uint64_t *all = calloc((size_t)t->size, sizeof *all);
+    weft_status status =
+        all ? WEFT_SUCCESS : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for %d ranks", t->size);
+    status = weft_agree(t, status);
+    if (status == WEFT_SUCCESS) status = t->ops->gather_all(t, &mine, sizeof mine, all);
+    if (status == WEFT_SUCCESS)
+        plan->bricks =
+            weft_hash_bytes(WEFT_HASH_OF_NOTHING, all, (size_t)t->size * sizeof *all) | 1;
+    free(all);
+    return weft_agree(t, status);
 }
 
 /* Ranks that are the first of their nodes, as far as nodes are known. */
@@ -44,7 +80,7 @@ static void make_key(weft_plan plan, char key[KEY_BYTES]) {
              count_nodes(plan), common->engine ? common->engine->name : "?", common->device->name,
              call->options.threads, weft_effort_name(call->options.effort), processor,
              weft_topology_get()->cores, t->ops->library ? t->ops->library() : t->ops->name,
-             WEFT_VERSION, (unsigned long long)weft_call_hash(call));
+             WEFT_VERSION, (unsigned long long)(weft_call_hash(call) ^ plan->bricks));
 }
 
 static json_t *describe(const weft_candidate *c) {
@@ -102,6 +138,7 @@ weft_status weft_wisdom_recall(weft_plan plan, bool *found) {
         double seconds;
     } recalled = {-1, 0};
     *found = false;
+    if (has_bricks(plan) && !t->simulated) WEFT_TRY(gather_bricks(plan));
     if (!is_for(plan)) return WEFT_SUCCESS;
     if (t->rank == 0) recalled.number = look_up(plan, &recalled.seconds);
     if (t->size > 1) WEFT_TRY(weft_agree(t, t->ops->broadcast(t, &recalled, sizeof recalled, 0)));

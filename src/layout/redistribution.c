@@ -6,6 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A part of the box of a whole array. */
+static weft_view part_of(const weft_view *whole, const weft_region *box, const weft_region *part) {
+    weft_view view = *whole;
+    view.offset = 0;
+    memcpy(view.n, part->n, sizeof view.n);
+    for (int a = 0; a < part->axes && weft_region_elements(part) > 0; a++)
+        view.offset += (part->lo[a] - box->lo[a]) * view.stride[a];
+    return view;
+}
+
 weft_status weft_redistribution_create(const weft_side *src, const weft_side *dst, const int *wire,
                                        size_t element_bytes, int members, int me,
                                        int (*member_rank)(const void *context, int member),
@@ -24,17 +34,20 @@ weft_status weft_redistribution_create(const weft_side *src, const weft_side *ds
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for the blocks of %d partners",
                          members);
     }
+    const weft_view whole_src = weft_view_of(&r.src_box, r.src_order, &r.src_box);
+    const weft_view whole_dst = weft_view_of(&r.dst_box, r.dst_order, &r.dst_box);
     for (int m = 0; m < members; m++) {
         int rank = member_rank(context, m);
         weft_region theirs = weft_distribution_box(dst->distribution, rank);
         weft_region part = weft_region_intersect(&r.src_box, &theirs);
         r.send[m].elements = weft_region_elements(&part);
-        r.send[m].view = weft_view_of(&r.src_box, r.src_order, &part);
+        r.send[m].view = part_of(&whole_src, &r.src_box, &part);
         theirs = weft_distribution_box(src->distribution, rank);
         part = weft_region_intersect(&theirs, &r.dst_box);
         r.receive[m].elements = weft_region_elements(&part);
-        r.receive[m].view = weft_view_of(&r.dst_box, r.dst_order, &part);
-        r.receive[m].origin = weft_view_of(&theirs, r.src_order, &part);
+        r.receive[m].view = part_of(&whole_dst, &r.dst_box, &part);
+        r.receive[m].origin = r.receive[m].elements > 0 ? weft_view_of(&theirs, r.src_order, &part)
+                                                        : r.receive[m].view; /* of nothing */
         if (m == me) continue;
         if (r.send[m].elements > 0 && !weft_view_contiguous(&r.send[m].view, wire)) r.pack = true;
         if (r.receive[m].elements > 0 && !weft_view_contiguous(&r.receive[m].view, wire))

@@ -14,7 +14,8 @@ const weft_machine weft_machine_default = {
              .bandwidth = {5e9, 5e9, 5e9, 5e9},
              .latency = 3e-6,
              .signal = 3e-6},
-    .penalty = {.datatypes = 3.0, .odd_real = 1.6, .device_links = 2.0},
+    .penalty =
+        {.datatypes = 3.0, .odd_real = 1.6, .real_to_real = 2.0, .fftw = 1.4, .device_links = 2.0},
     .tiling =
         {.two = 32e6, .four = 128e6, .growth = 8, .most = 16, .most_consumed = 16, .copied = 0.5},
     .streaming = {.slots = 3, .least_tiles = 8, .tile = 128e6, .row = 128e3},
@@ -32,6 +33,8 @@ const weft_machine weft_machine_default = {
                .examined_grids = 4096,
                .listed_grids = 12,
                .measured = 6,
+               .rounds = 3,
                .runs = 3,
-               .seconds = 0.02},
+               .seconds = 0.02,
+               .close = 2.0},
 };

@@ -45,6 +45,20 @@ typedef struct weft_machine_rates {
     int cores;      /* of a node: ranks beyond them are on others; 0: not known */
 } weft_machine_rates;
 
+/* Links that some ranks have to each other and not to all, such as those of a pair of GPUs, or of a
+ * node. Ranks are placed in blocks: so many neighbours have the links of a level. Messages beyond
+ * the last level go at rate.bandwidth and rate.latency. No level by default: all links are alike.
+ */
+enum { WEFT_MACHINE_LEVELS = 3 };
+typedef struct weft_machine_network {
+    int ranks[WEFT_MACHINE_LEVELS]; /* of a level, rising; 0: there is none, nor any behind it. The
+                                       last one's are a node, whose ranks read each other's memory
+                                     */
+    double bandwidth[WEFT_MACHINE_LEVELS]; /* bytes that a rank sends in a second to others of its
+                                              level, while all ranks send; of its file */
+    double latency[WEFT_MACHINE_LEVELS];   /* seconds for each message; of its file */
+} weft_machine_network;
+
 /* Where a step takes longer than its bytes and operations say. */
 typedef struct weft_machine_penalties {
     /* Passes through memory for each byte that a transport sends by datatypes, which it gathers
@@ -53,6 +67,11 @@ typedef struct weft_machine_penalties {
     /* Times that the arithmetic of real lines takes longer where their length is odd, for they are
      * no complex lines of half the length; docs/results, tune. */
     double odd_real;
+    /* Times that the arithmetic of cosine and sine transforms takes longer than that of real lines of
+     * as many points; docs/results, tune. */
+    double real_to_real;
+    /* Times that passes of FFTW take longer, with effort MEASURE; docs/results, native-nd. */
+    double fftw;
     /* Passes through memory for each byte that devices send each other: written once and read once,
      * over links about as fast as memory; docs/results, cuda-exchanges. */
     double device_links;
@@ -121,12 +140,17 @@ typedef struct weft_machine_search {
     int examined_grids; /* process grids that are compared by the closed formula; estimate */
     int listed_grids;   /* of those, the best, for which schedules are predicted; estimate */
     int measured;       /* candidates that effort MEASURE times; estimate */
-    int runs;           /* timed runs of each at least, after one that warms up; estimate */
-    double seconds; /* that each is timed at least, so that short ones run more often; estimate */
+    int rounds; /* in turn, so that what else the machine does falls on none alone; estimate */
+    int runs;   /* timed runs of each in all rounds at least, after one that warms up; estimate */
+    double seconds; /* that each is timed in a round, so that short ones run more often; estimate */
+    /* Those that take so many times as long as the fastest are in no further round; estimate. */
+    double close;
+    double budget; /* seconds after which no further one is timed; 0: no limit; WEFT_PLAN_SECONDS */
 } weft_machine_search;
 
 typedef struct weft_machine {
     weft_machine_rates rate;
+    weft_machine_network network;
     weft_machine_penalties penalty;
     weft_machine_device device;
     weft_machine_tiling tiling;
@@ -134,6 +158,14 @@ typedef struct weft_machine {
     weft_machine_buffers buffers;
     weft_machine_search search;
 } weft_machine;
+
+/* Ranks of a node by the levels of the network; 0: there are none. */
+static inline int weft_machine_node_ranks(const weft_machine *machine) {
+    int ranks = 0;
+    for (int l = 0; l < WEFT_MACHINE_LEVELS && machine->network.ranks[l] > 0; l++)
+        ranks = machine->network.ranks[l];
+    return ranks;
+}
 
 /* The default, for machines that were never measured by weft tune (machine_file.h). */
 extern const weft_machine weft_machine_default;

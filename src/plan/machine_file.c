@@ -47,8 +47,13 @@ static const field fields[] = {
     REAL(rate, latency, 0, 1e3),
     REAL(rate, signal, 0, 1e3),
     WHOLE(rate, cores, 0, 1 << 20),
+    {"network", "ranks", AT(network.ranks), WEFT_MACHINE_LEVELS, true, 0, 1 << 30},
+    {"network", "bandwidth", AT(network.bandwidth), WEFT_MACHINE_LEVELS, false, 0, 1e18},
+    {"network", "latency", AT(network.latency), WEFT_MACHINE_LEVELS, false, 0, 1e3},
     REAL(penalty, datatypes, 0, 1e6),
     REAL(penalty, odd_real, 0.1, 1e6),
+    REAL(penalty, real_to_real, 0.1, 1e6),
+    REAL(penalty, fftw, 0.1, 1e6),
     REAL(penalty, device_links, 0, 1e6),
     REAL(device, memory, 0, 1e18),
     REAL(device, to_device, 0, 1e18),
@@ -79,7 +84,10 @@ static const field fields[] = {
     WHOLE(search, listed_grids, 1, 1 << 20),
     WHOLE(search, measured, 1, 1 << 20),
     WHOLE(search, runs, 1, 1 << 20),
+    WHOLE(search, rounds, 1, 1000),
     REAL(search, seconds, 0, 1e3),
+    REAL(search, close, 1, 1e6),
+    REAL(search, budget, 0, 1e9),
 };
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
@@ -142,6 +150,18 @@ static weft_status read_section(const char *path, const char *section, json_t *o
     return WEFT_SUCCESS;
 }
 
+/* Levels rise, and each has links. */
+static weft_status check_network(const char *path, const weft_machine_network *network) {
+    for (int l = 0; l < WEFT_MACHINE_LEVELS; l++) {
+        const int ranks = network->ranks[l], before = l > 0 ? network->ranks[l - 1] : 1;
+        if (ranks > 0 && (ranks <= before || before == 0))
+            return WRONG("network.ranks does not rise from 2 on, with zeros behind", path);
+        if (ranks > 0 && network->bandwidth[l] < 1)
+            return WRONG("network.bandwidth lacks what ranks of level %d have", path, l + 1);
+    }
+    return WEFT_SUCCESS;
+}
+
 static weft_status read_document(const char *path, json_t *document, weft_machine *machine) {
     weft_machine read = weft_machine_default;
     const char *section;
@@ -154,6 +174,7 @@ static weft_status read_document(const char *path, json_t *document, weft_machin
     for (int i = 1; i < WEFT_MACHINE_SIZES; i++)
         if (read.rate.bytes[i] <= read.rate.bytes[i - 1])
             return WRONG("rate.bytes does not rise", path);
+    WEFT_TRY(check_network(path, &read.network));
     *machine = read;
     return WEFT_SUCCESS;
 }
@@ -171,6 +192,23 @@ weft_status weft_machine_read(const char *path, weft_machine *machine) {
                      error.line, error.text);
     const weft_status status = read_document(path, document, machine);
     json_decref(document);
+    return status;
+}
+
+weft_status weft_machine_set(weft_machine *machine, const char *name, double value) {
+    const char *dot = strchr(name, '.');
+    char section[32];
+    if (dot) snprintf(section, sizeof section, "%.*s", (int)(dot - name), name);
+    const field *f = dot ? find_field(section, dot + 1) : NULL;
+    if (!f)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "%s is no field of a machine record; give one such as rate.latency", name);
+    json_t *number = f->integer ? json_integer((json_int_t)value) : json_real(value);
+    weft_status status =
+        number ? WEFT_SUCCESS : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a number");
+    for (int i = 0; i < (f->count > 0 ? f->count : 1) && status == WEFT_SUCCESS; i++)
+        status = read_number("in memory", f, number, i, machine);
+    json_decref(number);
     return status;
 }
 
@@ -209,9 +247,21 @@ weft_status weft_machine_write(const char *path, const weft_machine *machine, co
                                strerror(reason));
 }
 
-void weft_machine_find(weft_machine_source *source) {
+/* The time for planning that the environment says; what is no number is none. */
+static void find_budget(weft_machine_source *source) {
+    const char *text = getenv("WEFT_PLAN_SECONDS");
+    char before[512], *end = NULL;
+    const locale_t locale = weft_c_locale_begin();
+    const double seconds = text ? strtod(text, &end) : 0;
+    weft_c_locale_end(locale);
+    if (!text || end == text || *end) return;
+    snprintf(before, sizeof before, "%s", weft_thread_error());
+    if (weft_machine_set(&source->machine, "search.budget", seconds) != WEFT_SUCCESS)
+        weft_thread_error_set(before);
+}
+
+static void find_file(weft_machine_source *source) {
     char path[WEFT_PATH_BYTES], before[512];
-    *source = (weft_machine_source){.machine = weft_machine_default};
     if (!weft_machine_path(path)) return;
     FILE *there = fopen(path, "rb"); /* a machine that was never tuned is no failure */
     if (!there && errno == ENOENT && !getenv("WEFT_MACHINE")) return;
@@ -223,4 +273,10 @@ void weft_machine_find(weft_machine_source *source) {
     }
     snprintf(source->note, sizeof source->note, "%.511s", weft_thread_error());
     weft_thread_error_set(before);
+}
+
+void weft_machine_find(weft_machine_source *source) {
+    *source = (weft_machine_source){.machine = weft_machine_default};
+    find_file(source);
+    find_budget(source);
 }

@@ -31,6 +31,10 @@ weft_status weft_machine_read(const char *path, weft_machine *machine);
 /* Replaces a file at once. `about` says how the record was made, or is NULL. */
 weft_status weft_machine_write(const char *path, const weft_machine *machine, const char *about);
 
+/* Sets a field, all numbers of a list, that is named as in a file: "rate.latency".
+ * INVALID_ARGUMENT for no field, or no possible value. */
+weft_status weft_machine_set(weft_machine *machine, const char *name, double value);
+
 /* The record of this machine; the default where there is no file or it cannot be used, which the
  * note says. */
 void weft_machine_find(weft_machine_source *source);

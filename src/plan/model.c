@@ -96,6 +96,16 @@ static double operations(const weft_transform *t, int d) {
     return (real ? 2.5 : 5.0) * lines * n * log2(n);
 }
 
+/* Points of the transform that a dimension takes: cosine and sine transforms of type I are those of
+ * 2 (n - 1) and 2 (n + 1) real points, whose factors are not those of n. */
+static int64_t points_of(const weft_transform *t, int d) {
+    const int64_t n = t->dim[d].n;
+    if (t->kind != WEFT_TRANSFORM_R2R) return n;
+    return t->type[d] == WEFT_DCT1 && n > 1 ? 2 * (n - 1)
+           : t->type[d] == WEFT_DST1        ? 2 * (n + 1)
+                                            : n;
+}
+
 /* Seconds of the arithmetic of one thread in the caches. A step may be several transforms (tiles,
  * there and back), of which its own operations tell. */
 static double seconds_to_compute(const weft_model *m, const weft_step *step) {
@@ -104,7 +114,7 @@ static double seconds_to_compute(const weft_model *m, const weft_step *step) {
     const int single = t->precision == WEFT_SINGLE;
     double seconds = 0, sum = 0;
     for (int d = 0; d < t->dims; d++) {
-        const weft_length_class class = weft_length_class_of(t->dim[d].n);
+        const weft_length_class class = weft_length_class_of(points_of(t, d));
         const bool odd = d == t->dims - 1 && is_halved(t) && t->dim[d].n % 2 != 0;
         const double flops = operations(t, d);
         const weft_machine_rates *r = &m->machine->rate;
@@ -113,6 +123,7 @@ static double seconds_to_compute(const weft_model *m, const weft_step *step) {
             is_contiguous(fft, d) ? r->flops[single][class] : r->flops_across[single][class];
         seconds += (odd ? m->machine->penalty.odd_real : 1) * flops / rate;
     }
+    if (t->kind == WEFT_TRANSFORM_R2R) seconds *= m->machine->penalty.real_to_real;
     return sum > 0 ? seconds * step->flops / sum : 0;
 }
 
@@ -124,6 +135,21 @@ static const double *rates_of_way(const weft_model *m, const weft_fft_step *fft,
         return m->machine->rate.halved;
     for (int d = first; d <= last; d++) contiguous = contiguous || is_contiguous(fft, d);
     return contiguous ? m->machine->rate.contiguous : m->machine->rate.strided;
+}
+
+/* One way through memory, along dimensions first to last. What another memory order costs beyond a
+ * contiguous pass comes on top of what half spectra do, which are no cheaper to transpose. */
+static double seconds_of_way(const weft_model *m, const weft_step *step, int first, int last) {
+    const weft_fft_step *fft = &step->as.fft;
+    const weft_machine_rates *r = &m->machine->rate;
+    const double bytes = (double)step->bytes_moved;
+    const double *rates = rates_of_way(m, fft, first, last);
+    const bool whole = last == fft->transform.dims - 1; /* the way that stores the other order */
+    if (!whole || !is_realigned(&fft->transform)) return bytes / bytes_per_second(m, rates, bytes);
+    const double realigned = bytes / bytes_per_second(m, r->realigned, bytes);
+    if (rates != r->halved) return realigned;
+    return bytes / bytes_per_second(m, r->halved, bytes) +
+           fmax(0, realigned - bytes / bytes_per_second(m, r->contiguous, bytes));
 }
 
 /* A plane of the axes that are done together is read and written once more between them, where it
@@ -146,32 +172,79 @@ static double predict_transform(const weft_model *m, const weft_step *step) {
     const int ways = t->dims > together ? t->dims - together + 1 : 1;
     const double bytes = (double)step->bytes_moved;
     if (is_known_device(m)) return ways * seconds_to_move(m, bytes);
-    const double *rates =
-        is_realigned(t) ? m->machine->rate.realigned : rates_of_way(m, fft, ways - 1, t->dims - 1);
-    double seconds =
-        seconds_to_compute(m, step) / useful_threads(m) + bytes / bytes_per_second(m, rates, bytes);
+    double seconds = seconds_to_compute(m, step) / useful_threads(m) +
+                     seconds_of_way(m, step, ways - 1, t->dims - 1);
     if (together > 1 && t->dims > 1) seconds += seconds_between(m, step, together);
-    for (int d = 0; d + 1 < ways; d++)
-        seconds += bytes / bytes_per_second(m, rates_of_way(m, fft, d, d), bytes);
+    for (int d = 0; d + 1 < ways; d++) seconds += seconds_of_way(m, step, d, d);
+    return m->engine && m->engine->id == WEFT_ENGINE_FFTW ? m->machine->penalty.fftw * seconds
+                                                          : seconds;
+}
+
+/* The level of the network that two ranks share; WEFT_MACHINE_LEVELS: none. */
+static int level_of(const weft_machine_network *network, int rank, int other) {
+    for (int l = 0; l < WEFT_MACHINE_LEVELS && network->ranks[l] > 0; l++)
+        if (rank / network->ranks[l] == other / network->ranks[l]) return l;
+    return WEFT_MACHINE_LEVELS;
+}
+
+/* Bytes and messages that travel by the links of one level. */
+typedef struct travelling {
+    double bytes;
+    int messages;
+} travelling;
+
+static double seconds_of_links(const weft_machine *machine, int level, travelling t) {
+    const weft_machine_network *network = &machine->network;
+    if (t.bytes <= 0) return t.messages * machine->rate.latency;
+    if (level < WEFT_MACHINE_LEVELS)
+        return t.bytes / network->bandwidth[level] + t.messages * network->latency[level];
+    return t.bytes / weft_machine_rate_at(machine->rate.bytes, machine->rate.bandwidth, t.bytes) +
+           t.messages * machine->rate.latency;
+}
+
+static bool has_levels(const weft_model *m) {
+    return m->chain && m->machine->network.ranks[0] > 0;
+}
+
+/* What a rank sends passes the links of its levels one after the other. */
+static double seconds_on_wire(const weft_model *m, const weft_step *step) {
+    const weft_exchange_step *x = &step->as.exchange;
+    const weft_redistribution *r = &x->geometry;
+    travelling at[WEFT_MACHINE_LEVELS + 1] = {{0, 0}};
+    const travelling all = {(double)step->bytes_sent, x->messages_sent};
+    double seconds = 0;
+    if (!has_levels(m)) return seconds_of_links(m->machine, WEFT_MACHINE_LEVELS, all);
+    for (int i = 0; i < r->members; i++) {
+        if (i == r->me || r->send[i].elements == 0) continue;
+        const int other = weft_chain_member(m->chain, x->redistribution, m->rank, i);
+        travelling *t = &at[level_of(&m->machine->network, m->rank, other)];
+        t->bytes += (double)r->send[i].elements * (double)r->element_bytes;
+        t->messages += x->messages_sent > 0;
+    }
+    for (int l = 0; l <= WEFT_MACHINE_LEVELS; l++)
+        seconds += seconds_of_links(m->machine, l, at[l]);
     return seconds;
 }
 
 static double predict_exchange(const weft_model *m, const weft_step *step) {
     const weft_exchange_step *x = &step->as.exchange;
     const weft_machine *machine = m->machine;
-    const double sent = (double)step->bytes_sent;
-    const double latency = (double)x->messages_sent * machine->rate.latency;
+    const bool links = has_levels(m) && is_known_device(m);
     switch (x->method->carrier) {
-    case WEFT_CARRIED_BY_READERS: /* no wire */
-        return (double)(x->geometry.members - 1) * machine->rate.signal;
+    case WEFT_CARRIED_BY_READERS: /* no wire, but between devices whose links are known */
+        return (double)(x->geometry.members - 1) * machine->rate.signal +
+               (links ? seconds_on_wire(m, step) : 0);
     case WEFT_CARRIED_BY_DEVICES:
-        return machine->penalty.device_links * seconds_to_move(m, sent) + latency;
+        if (links) return seconds_on_wire(m, step);
+        return machine->penalty.device_links * seconds_to_move(m, (double)step->bytes_sent) +
+               (double)x->messages_sent * machine->rate.latency;
     case WEFT_CARRIED_BY_TRANSPORT:
         break;
     }
-    return sent / weft_machine_rate_at(machine->rate.bytes, machine->rate.bandwidth, sent) +
-           latency +
-           (x->method->gathers ? seconds_to_move(m, machine->penalty.datatypes * sent) : 0);
+    return seconds_on_wire(m, step) +
+           (x->method->gathers
+                ? seconds_to_move(m, machine->penalty.datatypes * (double)step->bytes_sent)
+                : 0);
 }
 
 /* Copies between the host and a device pass the link once, where the record tells of it. */
@@ -238,18 +311,31 @@ static double estimate_segment(const weft_model *m, const weft_segment *s, bool 
 }
 
 /* Partners of rank 0 that have something after a redistribution: the ranks of the grid dimension,
- * or fewer where the axis that it splits has fewer indices. */
+ * or fewer where the axis that it splits has fewer indices. They lie `apart` ranks from each other,
+ * so that the first ones are on rank 0's levels of the network. */
 static double estimate_redistribution(const weft_machine *machine, const weft_chain *chain, int k,
                                       double bytes) {
     const int dimension = chain->group[k];
     const weft_distribution *after = &chain->segment[k + 1].side[WEFT_FORWARD][WEFT_INPUT];
-    int64_t members = dimension < 0 ? chain->ranks : chain->grid[dimension];
+    int64_t members = dimension < 0 ? chain->ranks : chain->grid[dimension], apart = 1, near = 1;
     const double share = (double)(members - 1) / (double)members;
+    for (int d = dimension + 1; dimension >= 0 && d < chain->grid_axes; d++)
+        apart *= chain->grid[d];
     for (int a = 0; a < chain->axes && dimension >= 0; a++)
         if (after->split_by[a] == dimension && after->n[a] < members) members = after->n[a];
-    return share * bytes /
-               weft_machine_rate_at(machine->rate.bytes, machine->rate.bandwidth, share * bytes) +
-           (double)(members - 1) * machine->rate.latency;
+    if (members < 2) return 0;
+    const double each = share * bytes / (double)(members - 1);
+    double seconds = 0;
+    for (int l = 0; l <= WEFT_MACHINE_LEVELS; l++) {
+        const int64_t block = l < WEFT_MACHINE_LEVELS ? machine->network.ranks[l] : 0;
+        if (l < WEFT_MACHINE_LEVELS && block == 0) continue;
+        int64_t within = l < WEFT_MACHINE_LEVELS ? (block + apart - 1) / apart : members;
+        if (within > members) within = members;
+        const travelling t = {each * (double)(within - near), (int)(within - near)};
+        if (t.messages > 0) seconds += seconds_of_links(machine, l, t);
+        near = within;
+    }
+    return seconds;
 }
 
 double weft_model_estimate(const weft_machine *machine, int threads, const weft_chain *chain,

@@ -16,6 +16,10 @@ typedef struct weft_model {
     const weft_device_ops *device; /* NULL: the host */
     int threads;                   /* of a rank; below 1: one */
     int neighbours;                /* ranks of this node, itself included; below 1: one */
+    /* Whose schedule is predicted, by which links of machine->network are known; NULL: all links
+     * are alike. */
+    const weft_chain *chain;
+    int rank;
 } weft_model;
 
 /* Seconds of a forward transform along a chain, for the rank that has most (rank 0), from extents

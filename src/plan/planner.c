@@ -92,12 +92,15 @@ static int neighbours(const weft_planner *planner, int threads) {
     return planner->node ? count : most < planner->ranks ? most : planner->ranks;
 }
 
-weft_model weft_planner_model(const weft_planner *planner, const weft_candidate *candidate) {
+weft_model weft_planner_model(const weft_planner *planner, const weft_candidate *candidate,
+                              const weft_chain *chain) {
     return (weft_model){.machine = weft_planner_machine(planner),
                         .engine = candidate->engine,
                         .device = candidate->device,
                         .threads = candidate->threads,
-                        .neighbours = neighbours(planner, candidate->threads)};
+                        .neighbours = neighbours(planner, candidate->threads),
+                        .chain = chain,
+                        .rank = planner->rank};
 }
 
 bool weft_planner_wants(const weft_planner *planner, weft_direction direction, bool in_place) {
@@ -161,7 +164,7 @@ static weft_status predict(workbench *w, const weft_candidate *candidate, double
     WEFT_TRY(weft_planner_held(p, candidate, &w->chain, 0, &held));
     WEFT_TRY(weft_planner_schedule(p, candidate, &w->chain, 0, WEFT_FORWARD, in_place, held,
                                    &w->schedule));
-    const weft_model model = weft_planner_model(p, candidate);
+    const weft_model model = weft_planner_model(p, candidate, &w->chain);
     *seconds = weft_model_predict(&model, &w->schedule);
     return WEFT_SUCCESS;
 }

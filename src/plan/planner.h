@@ -67,8 +67,9 @@ static inline const weft_machine *weft_planner_machine(const weft_planner *plann
 weft_status weft_planner_list(weft_planner *planner);
 void weft_planner_release(weft_planner *planner);
 
-/* What the steps of a candidate are predicted for. */
-weft_model weft_planner_model(const weft_planner *planner, const weft_candidate *candidate);
+/* What the steps of a candidate, whose chain this is, are predicted for. */
+weft_model weft_planner_model(const weft_planner *planner, const weft_candidate *candidate,
+                              const weft_chain *chain);
 
 /* The tiles of a pass next to an exchange where the caller leaves them open. */
 int weft_planner_tiles(const weft_planner *planner);

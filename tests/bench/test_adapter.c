@@ -228,6 +228,34 @@ static void close_ends_an_adapter_that_will_not_end(void **state) {
     assert_true(weft_clock() - start < 20);
 }
 
+/* An adapter that hangs, before it is ready or in a run, is ended with all that it started: here a
+ * process that would write a file. */
+static void adapters_that_hang_are_ended_in_time(void **state) {
+    (void)state;
+    for (int ready = 0; ready < 2; ready++) {
+        char script[256], file[] = "/tmp/weft-adapter-hangs";
+        meeting m = {.p = some_problem()};
+        snprintf(script, sizeof script, "%s (sleep 3; : >%s) & sleep 100", ready ? READY ";" : "",
+                 file);
+        if (me == 0) unlink(file);
+        m.cell = cell_of(script, 0);
+        json_object_set_new(m.cell, "seconds", json_real(1.5));
+        m.c = (bench_contestant){.ops = &bench_adapter, .problem = &m.p};
+        const double start = weft_clock();
+        weft_status status = bench_adapter.describe(&m.c, &m.p, m.cell);
+        if (ready) assert_int_equal(status, WEFT_SUCCESS);
+        if (ready) status = bench_adapter.run(&m.c, NULL, NULL);
+        assert_int_equal(status, WEFT_ERROR_SYSTEM);
+        assert_sentence_has("did not come within 1.5 s");
+        bench_adapter.close(&m.c);
+        json_decref(m.cell);
+        assert_true(weft_clock() - start < 20);
+        const struct timespec nap = {.tv_sec = 2};
+        nanosleep(&nap, NULL);
+        assert_int_not_equal(access(file, F_OK), 0);
+    }
+}
+
 /* What is wrong, and what the sentence must speak of. */
 typedef struct mistake {
     const char *script;
@@ -305,6 +333,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(the_adapter_may_be_a_group_of_mpi_processes),
         cmocka_unit_test(the_adapter_gets_the_cores_of_all_ranks),
         cmocka_unit_test(ranks_sleep_while_the_adapter_works),
+        cmocka_unit_test(adapters_that_hang_are_ended_in_time),
         cmocka_unit_test(close_ends_the_adapters_input),
         cmocka_unit_test(close_ends_an_adapter_that_will_not_end),
         cmocka_unit_test(mistakes_before_the_first_run_are_told),

@@ -15,6 +15,7 @@ from sample_table import Case, Contestant, Problem
 from scipy import stats
 
 from weft.plot.compare import FASTER, SAME, SLOWER, Comparison, compare
+from weft.plot.difference import picture
 from weft.plot.table import load
 
 SLABS = [Contestant("weft", f"{strategy}:default:p2p-sync") for strategy in ("slab-2d1d", "slab-1d2d", "slab-y-zx")]
@@ -68,6 +69,24 @@ class Comparing(Case):
         summary = {row.what: row for row in found.summaries}
         self.assertAlmostEqual(summary["fftw-mpi"].mean, 1.2, delta=0.02)
         self.assertAlmostEqual(summary["weft relative to a peer in both runs"].mean, 1.15 ** (1 / 9), delta=0.01)
+
+    def test_intervals_of_short_runs_leave_the_ratios_to_be_seen(self) -> None:
+        for name in ("short", "again"):
+            table = self.table(noise=0.5, drift=0)
+            for shape in SHAPES:
+                table.block(Problem(shape, ranks=2), [*SLABS, PEER], iterations=2)
+            table.write(self.folder / name)
+        found = compare(load(self.folder / "short"), load(self.folder / "again"))
+        self.assertGreater(found.cells["high"].max() / found.cells["low"].min(), 1e3)  # two runs say nothing
+        for ax, side in zip(picture(found).figure.axes, ("", "peer_")):
+            low, high = ax.get_xlim()
+            ratios = found.cells[f"{side}ratio"].dropna().astype(float)
+            self.assertTrue(low < min(ratios.min(), 1) and max(ratios.max(), 1) < high)
+            self.assertLess(high / low, 4 * (max(ratios.max(), 1) / min(ratios.min(), 1)) ** 2.2)
+            labels = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_text()]
+            inside = sorted((box.x0, box.x1) for box in labels if box.width > 0)
+            for (_, end), (begin, _) in zip(inside, inside[1:]):
+                self.assertLessEqual(end, begin)
 
     def test_intervals_are_welchs_and_p_values_are_holms(self) -> None:
         before, after = load(self.run_of("before")), load(self.run_of("after"))

@@ -180,6 +180,23 @@ class Groups(FigureCase):
         values = lines_of(right)["slab-2d1d forward"].get_ydata()
         self.assertTrue(np.allclose(values, 1.2, rtol=0.05), values)
 
+    def test_lines_below_others_are_wider_and_labels_of_ranks_have_place(self) -> None:
+        table = self.table()
+        for ranks in (1, 2, 3, 4, 5, 6, 7, 8, 64):
+            slabs = [Contestant("weft", f"{s}:default:p2p-sync") for s in ("slab-2d1d", "slab-1d2d", "slab-y-zx")]
+            table.block(Problem("32x32x32", ranks=ranks), slabs, 5)
+        (picture,) = self.draw(scaling, table)
+        for ax in picture.figure.axes:
+            lines = [line for line in ax.get_lines() if str(line.get_label()).startswith("weft")]
+            widths = [line.get_linewidth() for line in lines]
+            self.assertEqual(widths, sorted(widths, reverse=True))
+            self.assertGreater(len(set(widths)), 1)
+        labels = [label for label in picture.figure.axes[-1].get_xticklabels() if label.get_text()]
+        self.assertEqual([label.get_text() for label in labels][-1], "64")
+        boxes = sorted((box.x0, box.x1) for box in (label.get_window_extent() for label in labels))
+        for (_, end), (begin, _) in zip(boxes, boxes[1:]):
+            self.assertLess(end, begin)
+
     def test_scaling_has_the_ideal_line(self) -> None:
         table = self.table()
         for ranks in (1, 2, 4):

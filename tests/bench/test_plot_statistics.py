@@ -19,7 +19,7 @@ from weft.plot import relative, workload
 from weft.plot.relative import BRIDGED, INDEPENDENT, PAIRED
 from weft.plot.scaling import strong, weak
 from weft.plot.standings import best_configurations, geometric_means, peer_ratios
-from weft.plot.statistics import write_summary
+from weft.plot.statistics import median_interval, write_summary
 from weft.plot.study import Study
 from weft.plot.table import load
 
@@ -60,6 +60,26 @@ class EachCell(StatisticsCase):
         low, high = stats.t.interval(0.99, 14, loc=np.mean(self.times), scale=stats.sem(self.times))
         self.assertAlmostEqual(self.cell["mean_low"] / low, 1, places=9)
         self.assertAlmostEqual(self.cell["mean_high"] / high, 1, places=9)
+
+    def test_the_interval_of_the_median_holds_it_as_often_as_it_says(self) -> None:
+        for count in (8, 9, 20, 101):
+            values = np.random.default_rng(count).permutation(np.arange(1.0, count + 1))
+            low, high = median_interval(values)
+            self.assertEqual(low, count + 1 - high)
+            inside = stats.binom.cdf(high - 1, count, 0.5) - stats.binom.cdf(low - 1, count, 0.5)
+            self.assertGreaterEqual(inside, 0.99)
+            narrower = stats.binom.cdf(high - 2, count, 0.5) - stats.binom.cdf(low, count, 0.5)
+            self.assertLess(narrower, 0.99)
+        for count in (0, 1, 7):
+            self.assertTrue(math.isnan(median_interval(np.arange(count))[0]))
+
+    def test_a_slow_run_does_not_move_the_interval_that_is_shown(self) -> None:
+        logs = np.log(np.r_[np.linspace(1.01, 1.03, 19), 50.0])
+        ratio = relative.paired(logs)
+        self.assertGreater(ratio.high, 1.5)  # the mean's
+        self.assertTrue(1 < ratio.lower < ratio.median < ratio.upper < 1.03)
+        few = relative.paired(logs[:5])
+        self.assertEqual((few.lower, few.upper), (few.low, few.high))
 
     def test_phases_are_means_over_iterations_of_mean_and_maximum_over_ranks(self) -> None:
         for phase in ("fft", "exchange", "local"):

@@ -76,6 +76,31 @@ class Files(Case):
             ["rank 0=+n0 slot=0-3", "rank 1=+n0 slot=4-7", "rank 2=+n1 slot=0-3"],
         )
 
+    def test_srun_is_used_where_it_is_asked_for(self) -> None:
+        script = self.write(JOB, "--launcher", "srun", "--gpus-per-node", 2, "--launcher-flag=--exact")
+        self.assertIn("--launcher-flag=--exact --launcher srun --launcher-flag=--gpu-bind=map_gpu:", script)
+        self.assertNotIn("--rankfile", script)
+        files = {path.name for path in (self.folder / "cluster").iterdir()}
+        self.assertFalse({"bind-gpu", f"rankfile-{RANKS[-1]}"} & files)
+
+    def test_mpirun_is_used_where_it_is_asked_for(self) -> None:
+        self.assertIn("--launcher mpirun", self.write(JOB, "--launcher", "mpirun"))
+
+    def test_flags_that_would_be_ignored_are_refused(self) -> None:
+        self.save(JOB)
+        for flag, value in (("--nodes", 4), ("--ranks-per-node", 2), ("--gpus-per-node", 1), ("--time", "10")):
+            self.assertIn(f"{flag} is for the batch script", self.refuse("job.json", flag, value))
+        for flag in ("--rankfile", "--wrap"):
+            self.assertIn(f"{flag} is not for --slurm", self.refuse("job.json", "--slurm", flag, "x"))
+        self.assertIn("give one", self.refuse("--slurm", "--ceilings"))
+
+    def test_time_limits_are_those_of_sbatch(self) -> None:
+        for limit in ("90", "90:30", "1:30:00", "2-12", "2-12:30", "2-12:30:00"):
+            self.assertIn(f"#SBATCH --time={limit}\n", self.write(JOB, "--time", limit))
+        for limit in ("abc", "1h", "1:2:3:4", "-5", "", "1-", "1.5"):
+            self.save(JOB)
+            self.assertIn("is no time limit", self.refuse("job.json", "--slurm", f"--time={limit}"))
+
     def test_more_ranks_than_room_are_refused(self) -> None:
         self.save(JOB | {"sets": [JOB["sets"][0] | {"ranks": [1, 8]}]})
         said = self.refuse("job.json", "--slurm", "--nodes", 2, "--ranks-per-node", 3)

@@ -349,13 +349,47 @@ static void all_ranks_predict_by_the_record_of_rank_0(void) {
     weft_context_destroy(&tuned);
 }
 
+/* Boxes of planes; of rank 0 in another memory order where `turned`. */
+static weft_plan plan_of_bricks(int64_t first, bool turned) {
+    const int64_t rest = 24 - first, lo = rank == 0 ? 0 : first + rest * (rank - 1) / (size - 1);
+    const int64_t end = rank == 0 ? first : first + rest * rank / (size - 1);
+    const weft_brick brick = {
+        .box = {.lo = {lo}, .n = {end - lo, 6, 8}},
+        .order = {0, turned && rank == 0 ? 2 : 1, turned && rank == 0 ? 1 : 2}};
+    const weft_problem problem = {.rank = 3, .n = {24, 6, 8}, .kind = WEFT_C2C, .input = &brick};
+    const weft_options options = {.effort = WEFT_MEASURE};
+    weft_plan plan = NULL;
+    CHECK(weft_plan_create(ctx, &problem, &options, &plan) == WEFT_SUCCESS);
+    return plan;
+}
+
+/* What was measured with the bricks of all ranks is known the next time, and with no others. */
+static void wisdom_knows_bricks(void) {
+    char folder[] = "/tmp/weft-wisdom-XXXXXX", file[64];
+    if (rank == 0) CHECK(mkdtemp(folder) != NULL);
+    MPI_Bcast(folder, sizeof folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+    setenv("WEFT_WISDOM_DIR", folder, 1);
+    for (int i = 0; i < 6; i++) {
+        weft_plan plan = plan_of_bricks(i / 2 == 1 ? 5 : 4, i / 2 == 2);
+        CHECK(explains(plan, "measured before") == (i % 2 == 1));
+        weft_plan_destroy(&plan);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    setenv("WEFT_WISDOM_DIR", "", 1);
+    for (int i = 0; i < 2 && rank == 0; i++) {
+        snprintf(file, sizeof file, "%s/wisdom.json%s", folder, i == 0 ? "" : ".lock");
+        unlink(file);
+    }
+    if (rank == 0) CHECK(rmdir(folder) == 0);
+}
+
 int main(int argc, char **argv) {
     int provided;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    ctx = context_with(
-        "{\"search\": {\"seconds\": 0}}"); /* candidates run three times, and once more */
+    ctx = context_with("{\"search\": {\"seconds\": 0, \"rounds\": 1}}"); /* candidates run three
+                                                                            times, and once more */
     measuring_leaves_out_what_does_not_fit_and_plans_the_rest();
     estimating_takes_the_next_candidate_where_the_best_does_not_fit();
     a_failure_on_one_rank_makes_all_ranks_try_the_same_candidates();
@@ -366,6 +400,7 @@ int main(int argc, char **argv) {
     a_method_given_for_the_second_redistribution_is_used_there();
     a_method_that_cannot_be_used_is_refused_by_its_entry();
     all_ranks_predict_by_the_record_of_rank_0();
+    wisdom_knows_bricks();
     weft_context_destroy(&ctx);
     MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (rank == 0 && failures > 0) printf("planning: %d ranks, %d failed checks\n", size, failures);

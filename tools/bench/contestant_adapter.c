@@ -27,6 +27,7 @@ typedef struct adapter_state {
     line_program program;
     char command[256]; /* as a person would type it, for messages */
     int lines;         /* that it has written */
+    double limit;      /* seconds for each line, as the job says; 0: the usual ones */
 } adapter_state;
 
 /* ---- the command ---- */
@@ -111,7 +112,8 @@ static weft_status tell_end(const adapter_state *state) {
                      state->command, signalled ? "signal" : "status", number, state->lines + 1);
 }
 
-static weft_status read_line(adapter_state *state, int seconds, char line[LINE_BYTES]) {
+static weft_status read_line(adapter_state *state, double usual, char line[LINE_BYTES]) {
+    const double seconds = state->limit > 0 ? state->limit : usual;
     switch (line_program_read(&state->program, seconds, line)) {
     case LINE_READ:
         state->lines++;
@@ -119,7 +121,10 @@ static weft_status read_line(adapter_state *state, int seconds, char line[LINE_B
     case LINE_ENDED:
         return tell_end(state);
     case LINE_LATE:
-        return weft_fail(WEFT_ERROR_SYSTEM, "adapter %s: line %d did not come within %d s",
+        line_program_kill(&state->program);
+        return weft_fail(WEFT_ERROR_SYSTEM,
+                         "adapter %s: line %d did not come within %g s, and it was ended; give its "
+                         "peer more \"seconds\" in the job",
                          state->command, state->lines + 1, seconds);
     default:
         return weft_fail(WEFT_ERROR_SYSTEM, "adapter %s: line %d is longer than %d bytes",
@@ -216,6 +221,7 @@ static weft_status adapter_describe(bench_contestant *c, const bench_problem *p,
     copy_column(cell, "engine", c->engine, sizeof c->engine);
     weft_status status = WEFT_SUCCESS;
     if (!state) status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for an adapter");
+    if (state) state->limit = json_number_value(json_object_get(cell, "seconds"));
     if (p->me == 0 && state) {
         status = start_on_cores(state, p, cell, &cores);
         if (status == WEFT_SUCCESS) status = read_ready(state, cell, c->version);

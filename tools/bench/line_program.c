@@ -169,6 +169,21 @@ static bool has_ended(line_program *program, double seconds) {
     }
 }
 
+/* What is left of the group once the program has ended, such as processes that it started. */
+static void end_group(line_program *program) {
+    kill(-program->pid, SIGKILL);
+    close_end(&program->to);
+    close_end(&program->from);
+    program->pid = 0;
+}
+
+void line_program_kill(line_program *program) {
+    if (program->pid == 0) return;
+    kill(-program->pid, SIGKILL);
+    waitpid(program->pid, &program->status, 0);
+    end_group(program);
+}
+
 void line_program_end(line_program *program) {
     enum { SECONDS_TO_END = 3, SECONDS_TO_TERMINATE = 2 };
     if (program->pid == 0) return;
@@ -176,10 +191,9 @@ void line_program_end(line_program *program) {
     if (!has_ended(program, SECONDS_TO_END)) {
         kill(-program->pid, SIGTERM);
         if (!has_ended(program, SECONDS_TO_TERMINATE)) {
-            kill(-program->pid, SIGKILL);
-            waitpid(program->pid, &program->status, 0);
+            line_program_kill(program);
+            return;
         }
     }
-    close_end(&program->from);
-    program->pid = 0;
+    end_group(program);
 }

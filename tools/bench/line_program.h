@@ -39,4 +39,7 @@ line_result line_program_read(line_program *program, double seconds, char line[L
 /* Closes its input, waits a few seconds for it to end, then ends it and all its group. */
 void line_program_end(line_program *program);
 
+/* Ends it and all its group at once. */
+void line_program_kill(line_program *program);
+
 #endif

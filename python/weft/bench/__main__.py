@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import signal
 import sys
 from pathlib import Path
@@ -35,6 +36,18 @@ def whole_number(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
     return int(text)
+
+
+# What sbatch takes: minutes, minutes:seconds, hours:minutes:seconds, days-hours, and minutes and seconds behind these.
+TIME_LIMIT = re.compile(r"\d+(:\d+){0,2}|\d+-\d+(:\d+){0,2}", re.ASCII)
+FOR_SLURM = ("nodes", "ranks_per_node", "gpus_per_node", "partition", "time")
+OF_THE_SCRIPT = ("rankfile", "wrap")
+
+
+def time_limit(text: str) -> str:
+    if not TIME_LIMIT.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text} is no time limit; give minutes, hours:minutes:seconds or days-hours")
+    return text
 
 
 def parser() -> argparse.ArgumentParser:
@@ -76,12 +89,28 @@ def parser() -> argparse.ArgumentParser:
     launching.add_argument("--wrap", metavar="PROGRAM", help="a program that starts each process, to bind it")
     cluster = made.add_argument_group("clusters")
     cluster.add_argument("--slurm", action="store_true", help="write a batch script for the job; measure nothing")
-    cluster.add_argument("--nodes", type=whole_number, default=1, metavar="N", help="default: 1")
+    cluster.add_argument("--nodes", type=whole_number, metavar="N", help="default: 1")
     cluster.add_argument("--ranks-per-node", type=whole_number, metavar="K", help="default: what the job needs")
     cluster.add_argument("--gpus-per-node", type=whole_number, metavar="G", help="bind ranks to GPUs in turn")
     cluster.add_argument("--partition", metavar="P")
-    cluster.add_argument("--time", metavar="T", help="time limit, as sbatch reads it")
+    cluster.add_argument("--time", type=time_limit, metavar="T", help="time limit, as sbatch reads it")
     return made
+
+
+def check_cluster(options: argparse.Namespace) -> None:
+    """Refuses flags that would be ignored."""
+    ignored = OF_THE_SCRIPT if options.slurm else FOR_SLURM
+    for name in ignored:
+        if getattr(options, name) is None:
+            continue
+        flag = f"--{name.replace('_', '-')}"
+        raise Refusal(
+            f"bench: {flag} is not for --slurm, whose script has its own; drop it"
+            if options.slurm
+            else f"bench: {flag} is for the batch script that --slurm writes; add --slurm, or drop it"
+        )
+    if options.slurm and options.job is None:
+        raise Refusal("bench: --slurm writes the script of a job; give one, such as weft bench job.json --slurm")
 
 
 def run_job(options: argparse.Namespace) -> int:
@@ -115,6 +144,7 @@ def run_ceilings(options: argparse.Namespace) -> int:
 def main(arguments: list[str]) -> int:
     try:
         options = parser().parse_args(arguments)
+        check_cluster(options)
         if options.job is not None:
             return run_job(options)
         if not options.ceilings:

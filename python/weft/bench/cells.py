@@ -204,6 +204,8 @@ def _peer_contestants(one: dict[str, Any], place: str, ranks: int, find: FindAda
                 if program is None:
                     continue
                 made["adapter"] = program
+                if "seconds" in peer:
+                    made["seconds"] = peer["seconds"]
             yield made
 
 
@@ -236,7 +238,9 @@ def _excluded(exclusions: list[list[tuple[str, list[Any]]]], values: dict[str, A
 
 def _name(problem: Problem, contestant: dict[str, Any]) -> str:
     same_plan = (
-        ("adapter", "strategy", "config") if problem.ranks == 1 and contestant["library"] == "weft" else ("adapter",)
+        ("adapter", "seconds", "strategy", "config")
+        if problem.ranks == 1 and contestant["library"] == "weft"
+        else ("adapter", "seconds")
     )
     what = problem._asdict()
     if problem.repeats == 1:

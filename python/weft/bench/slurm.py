@@ -1,7 +1,7 @@
 """Writes what a job needs to run on a cluster: a batch script, a rankfile for each number of ranks, a binding to GPUs.
 
 The script runs `weft bench` inside the allocation. Open MPI's processes are placed by the rankfiles, which name nodes
-by their place in the allocation; those of other MPIs by srun.
+by their place in the allocation; those of other MPIs, or where --launcher says so, by srun.
 """
 
 from __future__ import annotations
@@ -38,12 +38,24 @@ class Cluster:
     gpus_per_node: int = 0
     partition: str | None = None
     time: str | None = None
+    launcher: str | None = None  # mpirun or srun; None: what suits the MPI
+    flags: tuple[str, ...] = ()  # words more for it
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> Cluster:
         return cls(
-            options.nodes, options.ranks_per_node or 0, options.gpus_per_node or 0, options.partition, options.time
+            options.nodes or 1,
+            options.ranks_per_node or 0,
+            options.gpus_per_node or 0,
+            options.partition,
+            options.time,
+            options.launcher,
+            tuple(options.launcher_flag),
         )
+
+    def starts_by_mpirun(self, mpi: str) -> bool:
+        """Open MPI's mpirun places processes, by rankfiles; srun those of other MPIs, or where it is asked for."""
+        return (self.launcher or ("mpirun" if mpi == "openmpi" else "srun")) == "mpirun"
 
 
 def rankfile(ranks: int, threads: int, ranks_per_node: int) -> str:
@@ -80,10 +92,14 @@ def sbatch_lines(job: dict[str, Any], folder: Path, cluster: Cluster, threads: i
 def bench_words(folder: Path, cluster: Cluster, mpi: str) -> list[str]:
     """The command of the script."""
     words = [os.path.abspath(weft_command()), "bench", str(folder / "job.json"), "-o", str(folder)]
-    if mpi == "openmpi":
-        words += ["--launcher", "mpirun", "--rankfile", str(folder / "rankfile-{ranks}")]
+    words += [f"--launcher-flag={flag}" for flag in cluster.flags]
+    if cluster.starts_by_mpirun(mpi):
+        words += ["--launcher", "mpirun"]
+        words += ["--rankfile", str(folder / "rankfile-{ranks}")] if mpi == "openmpi" else []
         return words + (["--wrap", str(folder / "bind-gpu")] if cluster.gpus_per_node else [])
-    gpus = ["--launcher-flag", gpu_map(cluster.ranks_per_node, cluster.gpus_per_node)] if cluster.gpus_per_node else []
+    gpus = (
+        [f"--launcher-flag={gpu_map(cluster.ranks_per_node, cluster.gpus_per_node)}"] if cluster.gpus_per_node else []
+    )
     return [*words, "--launcher", "srun", *gpus]
 
 
@@ -129,11 +145,11 @@ def write(job: dict[str, Any], path: Path, folder: Path, cluster: Cluster) -> in
     try:
         results.open(fresh=False)
         results.write_json("job.json", with_absolute_adapters(job, path.resolve().parent))
-        if launcher.mpi == "openmpi":
+        if cluster.starts_by_mpirun(launcher.mpi) and launcher.mpi == "openmpi":
             for group in groups:
                 text = rankfile(group.ranks, group.threads, cluster.ranks_per_node)
                 (folder / f"rankfile-{group.ranks}").write_text(text)
-        if cluster.gpus_per_node:
+        if cluster.gpus_per_node and cluster.starts_by_mpirun(launcher.mpi):
             wrapper = folder / "bind-gpu"
             wrapper.write_text(GPU_WRAPPER.format(gpus=cluster.gpus_per_node))
             wrapper.chmod(0o755)

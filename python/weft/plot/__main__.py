@@ -15,14 +15,15 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         allow_abbrev=False,
         description="Draws the results of weft bench: pictures, summary.csv, tables.md and report.html, which opens "
         "without a network. With --compare, says where two runs differ. Of a report of weft homogenize: how residuals "
-        "fall.",
+        "fall. Of what weft plan --sweep prints: predicted times.",
     )
     parser.add_argument(
         "folder",
         metavar="DIR",
         nargs="?",
         type=Path,
-        help="a folder that weft bench wrote, or its table.csv; or a report of weft homogenize, REPORT.json",
+        help="a folder that weft bench wrote, or its table.csv; or a report of weft homogenize, REPORT.json; or a "
+        "table of weft plan --sweep",
     )
     parser.add_argument(
         "--compare",
@@ -48,12 +49,15 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def main(arguments: list[str]) -> int:
     options = parse(arguments)
     require_packages(PACKAGES)
+    from weft.plot import forecast
     from weft.plot.table import InputError
 
     try:
         if options.compare:
             return run_compare(options)
-        return run_homogenization(options) if options.folder.suffix == ".json" else run_report(options)
+        if options.folder.suffix == ".json":
+            return run_homogenization(options)
+        return run_forecast(options) if forecast.is_forecast(options.folder) else run_report(options)
     except InputError as error:
         refuse(str(error))
     except BrokenPipeError:  # the reader of standard output left
@@ -85,6 +89,16 @@ def run_homogenization(options: argparse.Namespace) -> int:
 
     picture = homogenization.compose(homogenization.load(options.folder))
     files = homogenization.write(picture, options.output or options.folder.parent, options.format)
+    if not options.quiet:
+        print(f"wrote {' and '.join(str(file) for file in files)}")
+    return 0
+
+
+def run_forecast(options: argparse.Namespace) -> int:
+    from weft.plot import forecast
+
+    picture = forecast.compose(forecast.load(options.folder))
+    files = forecast.write(picture, options.output or options.folder.parent, options.format)
     if not options.quiet:
         print(f"wrote {' and '.join(str(file) for file in files)}")
     return 0

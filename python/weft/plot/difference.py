@@ -8,6 +8,7 @@ import matplotlib
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 from weft.plot import page
 from weft.plot.compare import FASTER, FEW, SAME, SLOWER, Comparison, sentence
@@ -134,6 +135,27 @@ def _ratios(ax: Axes, cells: pd.DataFrame, side: str, width: float) -> None:
         ax.plot(part[f"{side}ratio"], part.index, MARKS[str(verdict)], color=colour, markersize=size, label=verdict)
     ax.axvline(1, color=MUTED, linewidth=1, zorder=1.5)
     ax.grid(axis="y", visible=False)
+    bounds = cells[[f"{side}low", f"{side}high"]].to_numpy(dtype=float)
+    _ratio_axis(ax, cells[f"{side}ratio"].to_numpy(dtype=float), bounds)
+
+
+def _ratio_axis(ax: Axes, ratios: np.ndarray, bounds: np.ndarray) -> None:
+    """As far as the ratios reach, and a little: the intervals of few samples may be a thousand times wider. Logarithmic,
+    but for ratios near 1."""
+    seen = np.r_[ratios[np.isfinite(ratios)], 1.0]
+    reach = 1.5 * max(seen.max() / seen.min(), 1.02) ** 0.5
+    far = np.clip(bounds[np.isfinite(bounds)], seen.min() / reach, seen.max() * reach)
+    low, high = min([seen.min(), *far]), max([seen.max(), *far])
+    pad = (high / low) ** 0.05
+    ax.set_xlim(low / pad, high * pad)
+    if high / low <= 3.5:
+        ax.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]))
+        return
+    ax.set_xscale("log")
+    subs = (1, 2, 5) if high / low < 1e2 else (1,)
+    ax.xaxis.set_major_locator(LogLocator(base=10, subs=subs, numticks=8))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
 
 
 def html_text(comparison: Comparison, drawn: Picture) -> str:

@@ -95,8 +95,8 @@ def best_listing(best: pd.DataFrame) -> Listing:
         count_column("ranks", "ranks"),
         text_column("configuration", "fastest"),
         time_column("median", "median, ms"),
-        time_column("mean_low", "mean from"),
-        time_column("mean_high", "to"),
+        time_column("median_low", "from"),
+        time_column("median_high", "to"),
         time_column("minimum", "minimum"),
         number_column("gflops", "GFLOP/s"),
         percent_column("memory_share", "of memory ceiling"),
@@ -106,7 +106,7 @@ def best_listing(best: pd.DataFrame) -> Listing:
         number_column("faster_ratio", "by"),
     ]
     note = (
-        "weft's fastest configuration of each problem (of those that ran); the mean with its 99 % interval. Where "
+        "weft's fastest configuration of each problem (of those that ran); the median with its 99 % interval. Where "
         "another library was faster still, the last columns name it and its time over weft's."
     )
     optional = {"memory_share", "network_share", "faster", "faster_ratio"}
@@ -152,7 +152,7 @@ def peer_listing(ratios: pd.DataFrame) -> Listing:
     ]
     ratios = ratios.assign(unpaired=ratios["way"].where(ratios["way"] != PAIRED, ""))
     note = (
-        "Median ratio of paired iterations; from and to bound the mean with 99 % confidence. A peer that gives the "
+        "Median ratio of paired iterations; from and to bound it with 99 % confidence. A peer that gives the "
         "result in natural order stands beside weft in natural order where weft ran so, and beside weft's own order "
         "otherwise. The floor is what the least trips through memory would take at the measured bandwidth."
     )
@@ -220,6 +220,8 @@ def statistics_listing(study: Study) -> Listing:
         text_column("result", "result"),
         count_column("iterations", "runs"),
         time_column("median", "median, ms"),
+        time_column("median_low", "from"),
+        time_column("median_high", "to"),
         time_column("mean", "mean"),
         time_column("mean_low", "from"),
         time_column("mean_high", "to"),
@@ -237,7 +239,7 @@ def statistics_listing(study: Study) -> Listing:
     optional = {"memory_share", "network_share", "memory_peak", "error", "result"}
     optional |= {f"{phase}_{how}" for phase in PHASES for how in ("mean", "max")}
     note = (
-        "Milliseconds; from and to bound the mean with 99 % confidence; phases as mean over ranks, and of the slowest "
+        "Milliseconds; from and to bound the median, and the mean, with 99 % confidence; phases as mean over ranks, and of the slowest "
         "rank."
     )
     return Listing("Statistics", _known(columns, table, optional), table, note)

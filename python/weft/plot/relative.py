@@ -3,6 +3,9 @@
 Contestants of one block ran in turn, so their iterations are paired: drift hits both alike, and the interval is that of
 the mean of the paired log ratios. Contestants of different blocks are compared by way of a third that ran in both
 blocks, where there is one; otherwise, and between different problems, by Welch's t on the log times.
+
+What is shown beside a median is the median's own interval, where there are enough samples for one: a single slow run
+moves a mean, and widens its interval, so that it may lie far from the median.
 """
 
 from __future__ import annotations
@@ -10,13 +13,13 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 from scipy import special
 
-from weft.plot.statistics import CONFIDENCE
+from weft.plot.statistics import CONFIDENCE, median_interval
 
 PAIRED, BRIDGED, INDEPENDENT = "paired", "bridged", "independent"
 
@@ -39,7 +42,8 @@ class Effect:
 @dataclass(frozen=True)
 class Ratio:
     """Times of one contestant over another's. `median` is the median ratio, `mean` the geometric mean; low and high
-    bound the geometric mean with 99 % confidence, p is that of no difference; NaN where there are too few samples."""
+    bound the geometric mean with 99 % confidence, p is that of no difference; NaN where there are too few samples.
+    `around` bounds the median with 99 % confidence; the geometric mean where too few samples are paired for that."""
 
     median: float
     mean: float
@@ -48,6 +52,15 @@ class Ratio:
     p: float
     samples: int
     way: str
+    around: tuple[float, float] = (math.nan, math.nan)
+
+    @property
+    def lower(self) -> float:
+        return self.around[0]
+
+    @property
+    def upper(self) -> float:
+        return self.around[1]
 
     @property
     def verdict(self) -> str:
@@ -78,12 +91,14 @@ def interval(effect: Effect, confidence: float = CONFIDENCE) -> tuple[float, flo
 
 def ratio_of(effect: Effect, median: float, samples: int, way: str) -> Ratio:
     low, high, p = interval(effect)
-    return Ratio(median, math.exp(effect.mean), low, high, p, samples, way)
+    return Ratio(median, math.exp(effect.mean), low, high, p, samples, way, (low, high))
 
 
 def paired(logs: np.ndarray) -> Ratio:
     """From the log ratios of paired iterations."""
-    return ratio_of(mean_effect(logs), math.exp(float(np.median(logs))), len(logs), PAIRED)
+    ratio = ratio_of(mean_effect(logs), math.exp(float(np.median(logs))), len(logs), PAIRED)
+    low, high = median_interval(logs)
+    return replace(ratio, around=(math.exp(low), math.exp(high))) if math.isfinite(low) else ratio
 
 
 def independent(a: np.ndarray, b: np.ndarray) -> Ratio:

@@ -29,10 +29,11 @@ from weft.plot.statistics import write_summary
 from weft.plot.study import Study, plural
 from weft.plot.table import Results
 
-METHOD = """Every iteration counts with the total of its slowest rank. Intervals are 99 % confidence intervals of the
-mean (Student's t). Contestants of one block ran in turn, iteration by iteration, in an order that was shuffled each
-time; a ratio is the median over iterations of one time over the other, and its interval that of the mean of the log
-ratios of paired iterations. Contestants that shared no block are compared by way of one that ran in both blocks
+METHOD = """Every iteration counts with the total of its slowest rank. Intervals are 99 % confidence intervals:
+of the median from its order statistics, of the mean by Student's t. Contestants of one block ran in turn, iteration by iteration, in an order that was shuffled each
+time; a ratio is the median over iterations of one time over the other, its interval that of the median of paired ratios
+(where fewer than 8 are paired, that of the geometric mean), and whether it is significant follows from the mean of the
+log ratios. Contestants that shared no block are compared by way of one that ran in both blocks
 ("bridged"), and otherwise, as forward and inverse are, by Welch's t on the log times ("independent"). Operations are
 counted as 5 N log2 N times the batch, half of that for real data, whatever a library really does. The share of the
 memory ceiling is what the least trips through memory would take at the measured bandwidth, over the median time: one

@@ -1,6 +1,7 @@
 """Statistics of every cell: times with intervals, operations per second, shares of the machine's ceilings.
 
-The time of an iteration is its slowest rank's total. Intervals are 99 % confidence intervals of the mean (Student's t).
+The time of an iteration is its slowest rank's total. Intervals are 99 % confidence intervals, of the mean (Student's t)
+and of the median (between two of the times in their order, which no single slow run moves).
 """
 
 from __future__ import annotations
@@ -29,6 +30,19 @@ def t_factor(samples: np.ndarray | int, confidence: float = CONFIDENCE) -> np.nd
     """Student's t for a two-sided interval of the mean of so many samples; NaN below two."""
     freedom = np.asarray(samples, dtype=float) - 1
     return np.where(freedom > 0, special.stdtrit(np.maximum(freedom, 1), 0.5 + confidence / 2), np.nan)
+
+
+def median_interval(values: np.ndarray, confidence: float = CONFIDENCE) -> tuple[float, float]:
+    """The interval of the median of a sample, whatever its distribution: from the k-th least to the k-th largest value,
+    with the largest k for which the median lies between them with that confidence (David and Nagaraja, Order
+    Statistics, 7.1). NaN where not even the extremes do, as for fewer than 8 values at 99 %."""
+    ordered = np.sort(np.asarray(values, dtype=float))
+    outside = (1 - confidence) / 2
+    # The k-th least value is above the median with the probability of fewer than k of the values below it.
+    k = 0
+    while special.bdtr(k, len(ordered), 0.5) <= outside:
+        k += 1
+    return (float(ordered[k - 1]), float(ordered[-k])) if k > 0 else (np.nan, np.nan)
 
 
 def iterations(rows: pd.DataFrame) -> pd.DataFrame:
@@ -78,6 +92,9 @@ def describe(
     table = pd.DataFrame(columns)
     half = t_factor(table["iterations"].to_numpy()) * table["deviation"] / np.sqrt(table["iterations"])
     table["mean_low"], table["mean_high"] = table["mean"] - half, table["mean"] + half
+    bounds = {key: median_interval(values.to_numpy()) for key, values in total}
+    table["median_low"] = [bounds[key][0] for key in table.index]
+    table["median_high"] = [bounds[key][1] for key in table.index]
     first = rows.drop_duplicates(keys).set_index(keys)[IDENTITY]
     first["nodes"] = rows[[*keys, "host"]].drop_duplicates().groupby(keys, observed=True).size()
     table = first.join(table, how="inner").reset_index()
@@ -115,6 +132,8 @@ SUMMARY = [
     "mean_low",
     "mean_high",
     "median",
+    "median_low",
+    "median_high",
     "minimum",
     "deviation",
     "gflops",

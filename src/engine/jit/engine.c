@@ -143,7 +143,9 @@ static weft_status jit_supports(const weft_transform *t, const weft_device_ops *
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: there and back along %lld points in one kernel",
                          (long long)t->dim[0].n);
-    if (weft_transform_has_real_pieces(t) || !takes(t, in, 0) ||
+    const bool converted_pieces =
+        (in->count > 0 && converts(t, false)) || (out->count > 0 && converts(t, true));
+    if (weft_transform_has_real_pieces(t) || converted_pieces || !takes(t, in, 0) ||
         !takes(t, out, t->round_trip ? 0 : t->dims - 1))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "jit engine: a transform of %d dimensions from %d pieces to %d", t->dims,

@@ -45,7 +45,10 @@ def draw(study: Study) -> list[Picture]:
 def _with_ratios(study: Study, cells: pd.DataFrame, of: str) -> pd.DataFrame:
     """Cells with a column `base`, and their times over those of that cell."""
     ratios = [study.relative(cell, base) for cell, base in zip(cells["cell"], cells["base"])]
-    values = {f"ratio_{name}": [getattr(r, name) for r in ratios] for name in ("median", "low", "high")}
+    values = {
+        f"ratio_{name}": [getattr(r, of) for r in ratios]
+        for name, of in (("median", "median"), ("low", "lower"), ("high", "upper"))
+    }
     return cells.assign(of=of, **values)
 
 

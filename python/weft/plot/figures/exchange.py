@@ -71,8 +71,8 @@ def relative_methods(study: Study) -> pd.DataFrame:
     bases = weft[weft["method"] == BASE].set_index(keys)["cell"].rename("base")
     others = weft[weft["method"] != BASE].join(bases, on=keys, how="inner")
     ratios = [study.relative(cell, base) for cell, base in zip(others["cell"], others["base"])]
-    for name in ("median", "low", "high"):
-        others[f"ratio_{name}"] = [getattr(ratio, name) for ratio in ratios]
+    for name, of in (("median", "median"), ("low", "lower"), ("high", "upper")):
+        others[f"ratio_{name}"] = [getattr(ratio, of) for ratio in ratios]
     return others
 
 
@@ -115,9 +115,7 @@ def _picture(context: Context, over: str) -> Picture:
     handles = [handle(name, *_look(name)) for name in methods]
     finish(figure, f"Exchange methods relative to {BASE}: {context.words}", handles)
     seen = _seen(cells)
-    caption = (
-        f"Median ratio of paired iterations; bars are 99 % intervals of the mean. Below 1: faster than {BASE}. {seen}"
-    )
+    caption = f"Median ratio of paired iterations; bars are its 99 % intervals. Below 1: faster than {BASE}. {seen}"
     if hidden:
         caption += f" {hidden} slower mixtures of two methods are left out."
     alt = f"Line charts of the time of exchange methods relative to {BASE}, {context.words}. {seen}"

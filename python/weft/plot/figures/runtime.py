@@ -73,7 +73,10 @@ def relative_cells(study: Study, cells: pd.DataFrame, base: tuple[str, str]) -> 
     bases = cells[(cells["strategy"] == base[0]) & (cells["variant"] == base[1])].set_index(same)["cell"].rename("base")
     cells = cells.join(bases, on=same)
     found = [study.relative(c, b) if isinstance(b, str) else None for c, b in zip(cells["cell"], cells["base"])]
-    values = {f"ratio_{name}": [getattr(r, name, np.nan) for r in found] for name in ("median", "low", "high")}
+    values = {
+        f"ratio_{name}": [getattr(r, of, np.nan) for r in found]
+        for name, of in (("median", "median"), ("low", "lower"), ("high", "upper"))
+    }
     return cells.assign(**values).sort_values("points")
 
 
@@ -105,7 +108,7 @@ def _picture(study: Study, context: Context, axes: int) -> Picture:
     seen = " ".join(_seen(direction, cells[cells["direction"] == direction]) for direction in directions)
     caption = (
         "Above: median time of the slowest rank, fastest grid and exchange method of each strategy and variant. Below: "
-        f"its ratio to {base[0]} {base[1]}, median of paired iterations; bars are 99 % intervals of the mean. {seen}"
+        f"its ratio to {base[0]} {base[1]}, median of paired iterations; bars are its 99 % intervals. {seen}"
     )
     alt = f"Line charts of time and relative time over sizes, {words}. {seen}"
     return Picture(f"runtime-{slug}", f"Runtime of strategies and variants: {words}", caption, alt, figure)

@@ -113,11 +113,14 @@ def _looks(names: list[str]) -> dict[str, tuple[str, str, object, bool]]:
 
 
 def _curves(ax: Axes, panel: Scaling, looks: dict[str, tuple[str, str, object, bool]], column: str) -> None:
-    for name, line in panel.points.groupby("line", sort=False):
+    lines = list(panel.points.groupby("line", sort=False))
+    for place, (name, line) in enumerate(lines):
         colour, marker, style, hollow = looks[str(name)]
         values = line[column] * (1e3 if column == "median" else 1)
         face = PAPER if hollow else colour
-        ax.plot(line["ranks"], values, color=colour, marker=marker, linestyle=style, markerfacecolor=face, label=name)
+        wide = 1.3 + 0.5 * (len(lines) - 1 - place)  # lines below others are to be seen
+        look = {"color": colour, "marker": marker, "linestyle": style, "markerfacecolor": face}
+        ax.plot(line["ranks"], values, linewidth=min(wide, 4), markersize=4.5 + min(wide, 4), label=name, **look)
     ranks = np.array(sorted(panel.points["ranks"].unique()), dtype=float)
     if column != "median":
         ideal = ranks if column == "speedup" else np.ones(len(ranks))

@@ -202,6 +202,16 @@ def shape_axis(ax: Axes, shapes: Iterable[str], inches: float, room: float = 0) 
             text.set_rotation_mode("anchor")
 
 
+def labelled(ticks: Sequence[int], octaves: float) -> set[int]:
+    """Those of the ticks of an axis of so many octaves that have place for a label, powers of two first."""
+    shown: list[int] = []
+    for tick in sorted(ticks, key=lambda n: (n & (n - 1) != 0, n)):
+        room = 0.014 * octaves * (len(str(tick)) + 1)
+        if all(abs(np.log2(tick / other)) >= room for other in shown):
+            shown.append(tick)
+    return set(shown)
+
+
 def count_axis(ax: Axes, counts: Iterable[int], label: str, room: float = 0) -> None:
     """A log2 axis of small counts, such as ranks; `room` octaves more at either end."""
     ticks = sorted(set(counts))
@@ -210,7 +220,8 @@ def count_axis(ax: Axes, counts: Iterable[int], label: str, room: float = 0) -> 
     margin *= 2**room
     ax.set_xlim(ticks[0] / margin, ticks[-1] * margin)
     ax.xaxis.set_major_locator(FixedLocator(ticks))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    shown = labelled(ticks, np.log2(ticks[-1] / ticks[0]) + 2 * np.log2(margin))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}" if round(x) in shown else ""))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.set_xlabel(label)
 
