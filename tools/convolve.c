@@ -330,6 +330,9 @@ const subcommand convolve_command = {
         "free or dirichlet: 0 gives the result of mean 0.\n"
         "An existing OUT is replaced once everything succeeded. In an existing HDF5 file only the\n"
         "dataset is replaced or added; the others are kept.",
+    .examples = "weft convolve image.npy gaussian:sigma=2 smooth.npy --boundary neumann\n"
+                "weft --ranks 4 convolve density.h5:/rho poisson potential.h5:/phi --zero 0\n"
+                "weft convolve signal.npy kernel.npy out.npy --boundary linear --mode same",
     .flags = convolve_option_flags,
     .shared = true,
     .least = 3,

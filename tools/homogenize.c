@@ -209,6 +209,8 @@ const subcommand homogenize_command = {
         "The report has the stiffness in Voigt's and Mandel's notation, bounds, residuals, and "
         "means\n"
         "of each phase.",
+    .examples = "weft --ranks 4 homogenize case.json\n"
+                "weft --ranks 4 homogenize case.json --report stiffness.json --resume",
     .flags = homogenize_flags,
     .shared = true,
     .least = 1,

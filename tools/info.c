@@ -30,7 +30,7 @@ static weft_status set_rankfile(void *target, const char *value) {
 static const option_flag info_flags[] = {
     {"affinity", NULL, "which GPU, cores and network card each rank of this node should use",
      set_affinity},
-    {"rankfile", "FILE", "the same as a rankfile for Open MPI", set_rankfile},
+    {"rankfile", "FILE", "the same as a rankfile for Open MPI; default: printed", set_rankfile},
     {NULL, NULL, NULL, NULL}};
 
 static void print_probe(const char *what, const char *name, weft_status status,
@@ -130,6 +130,8 @@ const subcommand info_command = {
     .arguments = "",
     .summary =
         "Lists the engines and devices of this build, and the cores and caches of this machine.",
+    .examples = "weft info\n"
+                "weft --ranks 8 info --rankfile ranks.txt",
     .flags = info_flags,
     .run = info_main,
 };

@@ -85,17 +85,23 @@ static weft_status set_dtype(void *target, const char *value) {
 static const option_flag transform_option_flags[] = {
     {"inverse", NULL, "inverse transform of a complex array, or with --axes", set_inverse},
     {"axes", "T[,T2]",
-     "dct1 to dct4, dst1 to dst4, none, fft or real: for all axes, or each its own", set_axes},
-    {"last-axis", "N", "with --inverse: back to a real array whose last (fft) axis has N",
+     "dct1 to dct4, dst1 to dst4, none, fft or real: for all axes, or each its own; default fft",
+     set_axes},
+    {"last-axis", "N",
+     "with --inverse: back to a real array whose last (fft) axis has N; default: to a complex one",
      set_last_axis},
-    {"norm", "NORM", "backward (default), ortho, forward, none", set_norm},
-    {"window", "W[,KIND]", "window along all axes: hann, kaiser:BETA, ...; periodic or symmetric",
+    {"norm", "backward|ortho|forward|none",
+     "which direction is scaled, as NumPy has it; default backward", set_norm},
+    {"window", "W[,KIND]",
+     "window along all axes: hann, kaiser:BETA, ...; periodic or symmetric; default: none",
      set_window},
-    {"shape", "AxBxC", "shape of a raw input", set_shape},
-    {"dtype", "TYPE", "element type of a raw input: u8 i16 u16 i32 f4 f8 c8 c16", set_dtype},
+    {"shape", "AxBxC", "shape of a raw input (needed there)", set_shape},
+    {"dtype", "u8|i16|u16|i32|f4|f8|c8|c16", "element type of a raw input (needed there)",
+     set_dtype},
     {"check", NULL, "transform back and print the round-trip error", set_check},
     {"restartable", "[=durable]",
-     "with --stream: what is done is kept if the run is stopped; durable: or the machine fails",
+     "with --stream: what is done is kept if the run is stopped; durable: or the machine fails; "
+     "default: it is not kept",
      set_restartable},
     {"resume", NULL, "go on with what a run that was stopped has kept, if there is any",
      set_resume},
@@ -384,6 +390,10 @@ const subcommand transform_command = {
         "Precision is double, but single for f4 and c8 input, unless --precision says otherwise.\n"
         "An existing OUT is replaced once everything succeeded. In an existing HDF5 file only the\n"
         "dataset is replaced or added; the others are kept.",
+    .examples = "weft --ranks 4 transform volume.npy spectrum.npy\n"
+                "weft --ranks 4 transform spectrum.npy back.npy --inverse --last-axis 181\n"
+                "weft transform field.npy modes.npy --axes dct2,dst1,dct2\n"
+                "weft transform big.npy spectrum.npy --stream --memory-limit 4G",
     .flags = transform_option_flags,
     .shared = true,
     .least = 2,
