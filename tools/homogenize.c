@@ -8,6 +8,7 @@
 #include "homogenize_picture.h"
 #include "io/agreement.h"
 #include "memory.h"
+#include "picture.h"
 #include "support/error.h"
 
 #include <math.h>
@@ -101,6 +102,7 @@ static weft_status homogenize(homogenize_tool *tool) {
     WEFT_TRY(homogenize_job_open(job));
     if (tool->shared->precision_given) job->c.precision = tool->shared->precision;
     WEFT_TRY(check_files(tool));
+    if (job->c.out.picture != NULL) WEFT_TRY(picture_check(job->c.out.picture));
     WEFT_TRY(homogenize_fields_check(job));
     WEFT_TRY(memory_check(tool->world, homogenize_job_estimate(job), available));
     WEFT_TRY(homogenize_job_prepare(job, &options));

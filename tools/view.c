@@ -80,7 +80,7 @@ static weft_status set_dtype(void *target, const char *value) {
 }
 
 static const option_flag view_option_flags[] = {
-    {"output", "OUT.png", "the picture (needed)", set_output},
+    {"output", "OUT.png", "the picture: PNG, JPEG or TIFF by its name (needed)", set_output},
     {"axis", "0|1|2", "axis the slice is normal to; default 0", set_axis},
     {"index", "I[,J]", "place along it; default the middle, or frequency 0", set_index},
     {"log", NULL, "logarithm of real values too", set_log},
@@ -204,6 +204,7 @@ static int view_main(int argc, char **argv, int ranks) {
     if (status == WEFT_SUCCESS && parsed.helped) return 0;
     if (status == WEFT_SUCCESS && flags.output == NULL)
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "view: name the picture with -o OUT.png");
+    if (status == WEFT_SUCCESS) status = picture_check(flags.output);
     if (status == WEFT_SUCCESS && flags.shaped != flags.typed)
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                            "--shape and --dtype describe a raw file together; give both");
@@ -219,7 +220,7 @@ static int view_main(int argc, char **argv, int ranks) {
 const subcommand view_command = {
     .name = "view",
     .arguments = "FILE [FILE2]",
-    .summary = "Writes a slice of a volume as a grey PNG; of two volumes side by side.",
+    .summary = "Writes a slice of a volume as a grey picture; of two volumes side by side.",
     .notes = "Complex values show as the logarithm of their magnitude, frequency 0 in the middle.\n"
              "--index and --axis choose the slice; in a spectrum the index is a frequency.",
     .examples = "weft view volume.npy -o slice.png --axis 2 --index 90\n"
