@@ -184,9 +184,9 @@ const option_flag convolve_option_flags[] = {
     {"zero", "VALUE", "a built-in kernel's spectrum at wavenumber 0; default: its formula's",
      set_zero},
     {"shape", "AxBxC", "shape of a raw IN (needed there)", set_shape},
-    {"dtype", "u8|i16|u16|i32|f4|f8|c8|c16", "element type of a raw IN (needed there)", set_dtype},
+    {"dtype", WEFT_ELEMENT_WORDS, "element type of a raw IN (needed there)", set_dtype},
     {"kernel-shape", "AxBxC", "shape of a raw KERNEL (needed there)", set_kernel_shape},
-    {"kernel-dtype", "u8|i16|u16|i32|f4|f8|c8|c16", "element type of a raw KERNEL (needed there)",
+    {"kernel-dtype", WEFT_ELEMENT_WORDS, "element type of a raw KERNEL (needed there)",
      set_kernel_dtype},
     {NULL, NULL, NULL, NULL}};
 

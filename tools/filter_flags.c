@@ -65,8 +65,7 @@ const option_flag filter_option_flags[] = {
     {"spectrum", "FILE",
      "picture of the result's spectrum, frequency 0 in the middle; default: none", set_spectrum},
     {"shape", "AxBxC", "shape of a raw file (needed there)", set_shape},
-    {"dtype", "u8|i16|u16|i32|f4|f8|c8|c16", "element type of a raw file (needed there)",
-     set_dtype},
+    {"dtype", WEFT_ELEMENT_WORDS, "element type of a raw file (needed there)", set_dtype},
     {NULL, NULL, NULL, NULL}};
 
 weft_status filter_flags_check(const filter_flags *flags) {

@@ -64,8 +64,7 @@ static const option_flag live_option_flags[] = {
     {"address", "A", "where to listen: a numeric address; default 127.0.0.1", set_address},
     {"port", "P", "and the port; default 0, any that is free", set_port},
     {"shape", "AxBxC", "shape of a raw file (needed there)", set_shape},
-    {"dtype", "u8|i16|u16|i32|f4|f8|c8|c16", "element type of a raw file (needed there)",
-     set_dtype},
+    {"dtype", WEFT_ELEMENT_WORDS, "element type of a raw file (needed there)", set_dtype},
     {NULL, NULL, NULL, NULL}};
 
 /* Before the server is there, nothing needs an orderly end. */

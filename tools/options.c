@@ -74,7 +74,7 @@ weft_status options_raw_shape(const char *flag, const char *text, raw_descriptio
 weft_status options_raw_type(const char *flag, const char *text, raw_description *raw) {
     raw->typed = weft_element_parse(text, &raw->info.element);
     if (raw->typed) return WEFT_SUCCESS;
-    return WRONG("--%s %s: give u8, i16, u16, i32, f4, f8, c8 or c16", flag, text);
+    return WRONG("--%s %s: give " WEFT_ELEMENT_NAMES, flag, text);
 }
 
 weft_status options_raw_check(const raw_description *raw, const char *shape_flag,

@@ -96,8 +96,7 @@ static const option_flag transform_option_flags[] = {
      "window along all axes: hann, kaiser:BETA, ...; periodic or symmetric; default: none",
      set_window},
     {"shape", "AxBxC", "shape of a raw input (needed there)", set_shape},
-    {"dtype", "u8|i16|u16|i32|f4|f8|c8|c16", "element type of a raw input (needed there)",
-     set_dtype},
+    {"dtype", WEFT_ELEMENT_WORDS, "element type of a raw input (needed there)", set_dtype},
     {"check", NULL, "transform back and print the round-trip error", set_check},
     {"restartable", "[=durable]",
      "with --stream: what is done is kept if the run is stopped; durable: or the machine fails; "
@@ -131,7 +130,7 @@ static weft_status choose_kind(transform_run *run, bool complex) {
 static weft_status describe_problem(transform_run *run) {
     const transform_flags *flags = run->flags;
     const weft_array_info *info = &run->files.record.input_info;
-    const bool single = info->element == WEFT_ELEMENT_F4 || info->element == WEFT_ELEMENT_C8;
+    const bool single = weft_element_single(info->element);
     weft_problem *p = &run->problem;
     p->rank = info->rank;
     memcpy(p->n, info->n, sizeof p->n);
@@ -190,6 +189,8 @@ static weft_storage storage_of(weft_element element) {
         return WEFT_STORAGE_I16;
     case WEFT_ELEMENT_U16:
         return WEFT_STORAGE_U16;
+    case WEFT_ELEMENT_F2:
+        return WEFT_STORAGE_HALF;
     case WEFT_ELEMENT_F4:
         return WEFT_STORAGE_FLOAT;
     case WEFT_ELEMENT_F8:
@@ -387,7 +388,8 @@ const subcommand transform_command = {
         "one along each axis, real to real. Of complex arrays both parts are transformed. With "
         "fft\n"
         "among them, real arrays give the half spectrum along the last axis that is fft.\n"
-        "Precision is double, but single for f4 and c8 input, unless --precision says otherwise.\n"
+        "Precision is double, but single for f2, f4 and c8 input, unless --precision says "
+        "otherwise.\n"
         "An existing OUT is replaced once everything succeeded. In an existing HDF5 file only the\n"
         "dataset is replaced or added; the others are kept.",
     .examples = "weft --ranks 4 transform volume.npy spectrum.npy\n"

@@ -75,8 +75,7 @@ static weft_status set_dtype(void *target, const char *value) {
     view_flags *flags = target;
     flags->typed = weft_element_parse(value, &flags->raw.element);
     if (flags->typed) return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                     "--dtype %s: give u8, i16, u16, i32, f4, f8, c8 or c16", value);
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "--dtype %s: give " WEFT_ELEMENT_NAMES, value);
 }
 
 static const option_flag view_option_flags[] = {
@@ -87,8 +86,7 @@ static const option_flag view_option_flags[] = {
     {"last-axis", "N",
      "complete a half spectrum whose real last axis has N; default: show the half", set_last_axis},
     {"shape", "AxBxC", "shape of a raw file (needed there)", set_shape},
-    {"dtype", "u8|i16|u16|i32|f4|f8|c8|c16", "element type of a raw file (needed there)",
-     set_dtype},
+    {"dtype", WEFT_ELEMENT_WORDS, "element type of a raw file (needed there)", set_dtype},
     {NULL, NULL, NULL, NULL}};
 
 static weft_status choose_plane(const view_flags *flags, int file, const char *name,
