@@ -65,5 +65,10 @@ install(FILES cmake/mpi.cmake DESTINATION ${WEFT_PACKAGE_DIR} RENAME weft-mpi-wr
 install(FILES ${PROJECT_BINARY_DIR}/weft-config.cmake ${PROJECT_BINARY_DIR}/weft-config-version.cmake
   DESTINATION ${WEFT_PACKAGE_DIR})
 
+set(WEFT_MODULE_DIR ${CMAKE_INSTALL_DATADIR}/weft/modulefiles/weft)
+file(RELATIVE_PATH WEFT_MODULE_TO_PREFIX /p/${WEFT_MODULE_DIR} /p)
+configure_file(packaging/modules/weft.in modulefile @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/modulefile DESTINATION ${WEFT_MODULE_DIR} RENAME ${PROJECT_VERSION})
+
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.[ch]" PATTERN "*.cpp" PATTERN "*.f90" PATTERN "*.cl" PATTERN "*.py")
