@@ -18,18 +18,16 @@ enum { ROWS = 6, COLUMNS = 10, POINTS = ROWS * COLUMNS };
 
 /* There and back with an operator; sizes are given, or 0. */
 static void transform(weft_context ctx, int sized) {
-    const weft_operator half = {.struct_size = sized ? sizeof half : 0,
-                                .kind = WEFT_OPERATOR_SCALE,
-                                .factor = 0.5};
+    const weft_operator half = {
+        .struct_size = sized ? sizeof half : 0, .kind = WEFT_OPERATOR_SCALE, .factor = 0.5};
     const weft_problem problem = {.struct_size = sized ? sizeof problem : 0,
                                   .rank = 2,
                                   .n = {ROWS, COLUMNS},
                                   .kind = WEFT_R2C,
                                   .norm = WEFT_NORM_BACKWARD,
                                   .load = {&half, 1}};
-    const weft_options options = {.struct_size = sized ? sizeof options : 0,
-                                  .engine = WEFT_ENGINE_REFERENCE,
-                                  .trace = 1};
+    const weft_options options = {
+        .struct_size = sized ? sizeof options : 0, .engine = WEFT_ENGINE_REFERENCE, .trace = 1};
     double field[POINTS], back[POINTS], spectrum[2 * ROWS * (COLUMNS / 2 + 1)];
     weft_plan plan = NULL;
     EXPECT(weft_plan_create(ctx, &problem, &options, &plan) == WEFT_SUCCESS);
