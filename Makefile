@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 CMAKE_FLAGS ?=
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo demo-homogenize demo-live docs check test install format clean
+.PHONY: help build demo demo-homogenize demo-live docs check test test-all build-tests install format clean
 
 help: ## list these targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -38,10 +38,16 @@ check: ## install what is missing, then every compiler, MPI, sanitizer and fuzze
 	scripts/install-dependencies check
 	scripts/check
 
-test: ## the quick turn while developing: one build with GCC and the default MPI, all tests
+test: build-tests ## the quick turn while developing: one build, and the tests that find most in a few minutes
+	scripts/quick-tests $(BUILD)/test
+
+test-all: build-tests ## one build with GCC and the default MPI, all its tests (half an hour)
+	cd $(BUILD)/test && . ../../scripts/mpi-environment && ctest --output-on-failure
+
+build-tests:
+	scripts/install-dependencies test
 	cmake -S . -B $(BUILD)/test -DWEFT_TESTS=ON $(CMAKE_FLAGS)
 	cmake --build $(BUILD)/test --parallel $$(nproc)
-	cd $(BUILD)/test && . ../../scripts/mpi-environment && ctest --output-on-failure
 
 install: build ## install into PREFIX (default /usr/local): make install PREFIX=$HOME/weft
 	cmake --install $(BUILD) --prefix $(PREFIX)

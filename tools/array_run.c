@@ -209,7 +209,7 @@ int array_run_do(array_run *run, weft_status (*work)(void *argument), void *argu
 
 void array_run_describe_field(const array_run *run, weft_convolution_problem *p) {
     const weft_array_info *info = &run->record.input_info;
-    const bool single = info->element == WEFT_ELEMENT_F4 || info->element == WEFT_ELEMENT_C8;
+    const bool single = weft_element_single(info->element);
     p->rank = info->rank;
     memcpy(p->n, info->n, sizeof p->n);
     p->kind = weft_element_complex(info->element) ? WEFT_C2C : WEFT_R2C;

@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static const option_flag no_flags[] = {{NULL, NULL, NULL, NULL}};
+/* The flags, which Python reads, for pages and completions. */
+#include "python_flags.inc"
 
 static const char install_hint[] =
     "install the Debian packages python3, python3-jsonschema, python3-numpy, python3-pandas, "
@@ -111,6 +112,10 @@ static int worker_main(int argc, char **argv, int ranks) {
 static int python_main(int argc, char **argv, int ranks) {
     command_world alone = {.ranks = 1};
     char module[32];
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("weft %s\n", weft_version());
+        return 0;
+    }
     snprintf(module, sizeof module, "weft.%s", argv[0]);
     return world_leave(&alone, hand_over(module, argc, argv, ranks));
 }
@@ -123,24 +128,32 @@ static int bench_main(int argc, char **argv, int ranks) {
 const subcommand bench_command = {
     .name = "bench",
     .arguments = "JOB.json",
-    .summary = "Measures weft and other libraries as a job file says.",
-    .flags = no_flags,
+    .summary = bench_summary,
+    .notes = bench_notes,
+    .examples = bench_examples,
+    .flags = bench_flags,
+    .letters = bench_letters,
     .run = bench_main,
 };
 
 const subcommand plot_command = {
     .name = "plot",
     .arguments = "DIR",
-    .summary = "Draws tables, figures and a report of what was measured, or how a homogenization "
-               "converged.",
-    .flags = no_flags,
+    .summary = plot_summary,
+    .notes = plot_notes,
+    .examples = plot_examples,
+    .flags = plot_flags,
+    .letters = plot_letters,
     .run = python_main,
 };
 
 const subcommand compare_command = {
     .name = "compare",
     .arguments = "",
-    .summary = "Measures Python's Fourier transforms beside each other.",
-    .flags = no_flags,
+    .summary = compare_summary,
+    .notes = compare_notes,
+    .examples = compare_examples,
+    .flags = compare_flags,
+    .letters = compare_letters,
     .run = python_main,
 };

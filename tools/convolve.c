@@ -325,11 +325,15 @@ const subcommand convolve_command = {
         "the\n"
         "same where m is odd. Along linear axes it does not matter. Along dirichlet and neumann\n"
         "axes the kernel is symmetric about it; with origin 0 the file is half of such a kernel.\n"
-        "Precision is double, but single for f4 and c8 input, unless --precision says otherwise.\n"
+        "Precision is double, but single for f2, f4 and c8 input, unless --precision says "
+        "otherwise.\n"
         "poisson, riesz with s below 0 and screened-poisson:lambda=0 need --zero where no axis is\n"
         "free or dirichlet: 0 gives the result of mean 0.\n"
         "An existing OUT is replaced once everything succeeded. In an existing HDF5 file only the\n"
         "dataset is replaced or added; the others are kept.",
+    .examples = "weft convolve image.npy gaussian:sigma=2 smooth.npy --boundary neumann\n"
+                "weft --ranks 4 convolve density.h5:/rho poisson potential.h5:/phi --zero 0\n"
+                "weft convolve signal.npy kernel.npy out.npy --boundary linear --mode same",
     .flags = convolve_option_flags,
     .shared = true,
     .least = 3,

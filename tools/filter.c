@@ -33,9 +33,9 @@ const subcommand filter_command = {
         "to the right, the second along y, downwards, and angles turn counter-clockwise from x;\n"
         "in arrays numbers come in the order of the axes. NOISE is the noise-to-signal ratio.\n"
         "EXPR is a formula of the components u, v (w) and the length f of a frequency.\n"
-        "  weft filter photo.png smooth.png --gaussian 6,1.5,30 --boundary mirror\n"
-        "  weft filter scan.tif clean.tif --notch 0.125,0,0.01 --spectrum spectrum.png\n"
-        "Pictures are computed in single precision, arrays in double or, of f4 and c8, single.",
+        "Pictures are computed in single precision, arrays in double or, of f2, f4 and c8, single.",
+    .examples = "weft filter photo.png smooth.png --gaussian 6,1.5,30 --boundary mirror\n"
+                "weft filter scan.tif clean.tif --notch 0.125,0,0.01 --spectrum spectrum.png",
     .flags = filter_option_flags,
     .shared = true,
     .least = 2,

@@ -54,19 +54,23 @@ static weft_status set_dtype(void *target, const char *value) {
 }
 
 const option_flag filter_option_flags[] = {
-    {"gaussian", "SX[,SY[,ANGLE]]", "smooth: widths in points, turned by ANGLE degrees",
-     set_gaussian},
-    {"lowpass", "KIND,CUTOFF[,N]", "keep frequencies below a cutoff", set_lowpass},
-    {"highpass", "KIND,CUTOFF[,N]", "keep those above it", set_highpass},
-    {"bandpass", "KIND,LOW,HIGH[,N]", "keep those between", set_bandpass},
-    {"notch", "U,V,RADIUS[,KIND[,N]]", "remove those around (U,V) and (-U,-V)", set_notch},
-    {"wiener", "BLUR,NOISE", "deblur: gaussian,SIGMA motion,LENGTH,ANGLE disc,RADIUS", set_wiener},
-    {"formula", "EXPR", "multiply by a formula of u, v and f, such as exp(-f^2/0.02)", set_formula},
-    {"boundary", "B", "periodic (default), mirror or zero", set_boundary},
-    {"spectrum", "FILE", "picture of the result's spectrum, frequency 0 in the middle",
-     set_spectrum},
-    {"shape", "AxBxC", "shape of a raw file", set_shape},
-    {"dtype", "TYPE", "element type of a raw file", set_dtype},
+    {"gaussian", "SX[,SY[,ANGLE]]",
+     "smooth: widths in points, turned by ANGLE degrees; default: not", set_gaussian},
+    {"lowpass", "KIND,CUTOFF[,N]", "keep frequencies below a cutoff; default: all", set_lowpass},
+    {"highpass", "KIND,CUTOFF[,N]", "keep those above it; default: all", set_highpass},
+    {"bandpass", "KIND,LOW,HIGH[,N]", "keep those between; default: all", set_bandpass},
+    {"notch", "U,V,RADIUS[,KIND[,N]]", "remove those around (U,V) and (-U,-V); default: none",
+     set_notch},
+    {"wiener", "BLUR,NOISE", "deblur: gaussian,SIGMA motion,LENGTH,ANGLE disc,RADIUS; default: not",
+     set_wiener},
+    {"formula", "EXPR", "multiply by a formula of u, v and f, such as exp(-f^2/0.02); default: 1",
+     set_formula},
+    {"boundary", "periodic|mirror|zero", "what lies beyond the edges; default periodic",
+     set_boundary},
+    {"spectrum", "FILE",
+     "picture of the result's spectrum, frequency 0 in the middle; default: none", set_spectrum},
+    {"shape", "AxBxC", "shape of a raw file (needed there)", set_shape},
+    {"dtype", WEFT_ELEMENT_WORDS, "element type of a raw file (needed there)", set_dtype},
     {NULL, NULL, NULL, NULL}};
 
 weft_status filter_flags_check(const filter_flags *flags) {

@@ -8,6 +8,7 @@
 #include "homogenize_picture.h"
 #include "io/agreement.h"
 #include "memory.h"
+#include "picture.h"
 #include "support/error.h"
 
 #include <math.h>
@@ -100,6 +101,7 @@ static weft_status homogenize(homogenize_tool *tool) {
     WEFT_TRY(homogenize_job_open(job));
     if (tool->shared->precision_given) job->c.precision = tool->shared->precision;
     WEFT_TRY(check_files(tool));
+    if (job->c.out.picture != NULL) WEFT_TRY(picture_check(job->c.out.picture));
     WEFT_TRY(homogenize_fields_check(job));
     WEFT_TRY(memory_check(tool->world, homogenize_job_estimate(job), available));
     WEFT_TRY(homogenize_job_prepare(job));
@@ -208,6 +210,8 @@ const subcommand homogenize_command = {
         "The report has the stiffness in Voigt's and Mandel's notation, bounds, residuals, and "
         "means\n"
         "of each phase.",
+    .examples = "weft --ranks 4 homogenize case.json\n"
+                "weft --ranks 4 homogenize case.json --report stiffness.json --resume",
     .flags = homogenize_flags,
     .shared = true,
     .least = 1,

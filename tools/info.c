@@ -7,6 +7,11 @@
 
 #ifdef WEFT_HAVE_HDF5
 #include <hdf5.h>
+#ifdef WEFT_ALONE
+#define HDF5_KIND "serial"
+#else
+#define HDF5_KIND "parallel"
+#endif
 #endif
 #include <string.h>
 
@@ -30,37 +35,41 @@ static weft_status set_rankfile(void *target, const char *value) {
 static const option_flag info_flags[] = {
     {"affinity", NULL, "which GPU, cores and network card each rank of this node should use",
      set_affinity},
-    {"rankfile", "FILE", "the same as a rankfile for Open MPI", set_rankfile},
+    {"rankfile", "FILE", "the same as a rankfile for Open MPI; default: printed", set_rankfile},
     {NULL, NULL, NULL, NULL}};
 
+/* Prints what is there, or else, where `absent`, what is not. */
 static void print_probe(const char *what, const char *name, weft_status status,
-                        const char *description) {
-    printf("%s %-10s %s\n", what, name,
-           status != WEFT_SUCCESS ? weft_last_error(NULL)
-           : description != NULL  ? description
-                                  : "available");
+                        const char *description, bool absent) {
+    if (status == WEFT_SUCCESS && !absent)
+        printf("%s %-10s %s\n", what, name, description != NULL ? description : "available");
+    if (status != WEFT_SUCCESS && absent)
+        printf("absent  %s %s: %s\n", what, name, weft_last_error(NULL));
 }
 
 /* Those that need a library. */
-static void print_exchanges(void) {
+static void print_exchanges(bool absent) {
     for (int e = WEFT_P2P_SYNC; strcmp(weft_exchange_name((weft_exchange)e), "?") != 0; e++) {
         const char *description = NULL;
         weft_status status = weft_exchange_probe((weft_exchange)e, &description);
         if (status != WEFT_SUCCESS || description != NULL)
-            print_probe("exchange", weft_exchange_name((weft_exchange)e), status, description);
+            print_probe("exchange", weft_exchange_name((weft_exchange)e), status, description,
+                        absent);
     }
 }
 
-static void print_engines_and_devices(void) {
+static void print_engines_and_devices(bool absent) {
     for (int e = WEFT_ENGINE_AUTO + 1; strcmp(weft_engine_name((weft_engine)e), "?") != 0; e++) {
         const char *description = NULL;
         weft_status status = weft_engine_probe((weft_engine)e, &description);
-        print_probe("engine ", weft_engine_name((weft_engine)e), status, description);
+        print_probe(absent ? "engine" : "engine ", weft_engine_name((weft_engine)e), status,
+                    description, absent);
     }
     for (int d = WEFT_HOST; strcmp(weft_device_name((weft_device)d), "?") != 0; d++) {
         const char *description = NULL;
         weft_status status = weft_device_probe((weft_device)d, &description);
-        print_probe("device ", weft_device_name((weft_device)d), status, description);
+        print_probe(absent ? "device" : "device ", weft_device_name((weft_device)d), status,
+                    description, absent);
     }
 }
 
@@ -75,6 +84,10 @@ static void print_mpi(const command_world *world) {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
     int length, provided, major, minor;
     MPI_Get_library_version(version, &length);
+#ifdef WEFT_ALONE
+    printf("mpi     %s, which is one process\n", version);
+    return;
+#endif
     version[strcspn(version, ",\n")] = '\0';
     for (char *c = version; *c != '\0'; c++)
         if (*c == '\t') *c = ' ';
@@ -97,17 +110,19 @@ static void print_topology(void) {
 
 static void print_info(const command_world *world) {
     printf("weft    %s\n", weft_version());
-    print_engines_and_devices();
-    print_exchanges();
+    print_engines_and_devices(false);
+    print_exchanges(false);
     print_mpi(world);
 #ifdef WEFT_HAVE_HDF5
     unsigned major, minor, release;
     H5get_libversion(&major, &minor, &release);
-    printf("hdf5    %u.%u.%u, parallel\n", major, minor, release);
+    printf("hdf5    %u.%u.%u, %s\n", major, minor, release, HDF5_KIND);
 #else
     printf("hdf5    not in this build\n");
 #endif
     print_topology();
+    print_engines_and_devices(true);
+    print_exchanges(true);
 }
 
 static int info_main(int argc, char **argv, int ranks) {
@@ -130,6 +145,8 @@ const subcommand info_command = {
     .arguments = "",
     .summary =
         "Lists the engines and devices of this build, and the cores and caches of this machine.",
+    .examples = "weft info\n"
+                "weft --ranks 8 info --rankfile ranks.txt",
     .flags = info_flags,
     .run = info_main,
 };

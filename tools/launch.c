@@ -13,6 +13,9 @@
 char **launch_arguments;
 
 int launch_rank_hint(void) {
+#ifdef WEFT_ALONE
+    return -1; /* a launcher of MPI would start processes that do not know of each other */
+#endif
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = getenv(names[i]);
@@ -50,6 +53,12 @@ static int add_launcher_flags(const char **line, int ranks, int threads) {
 weft_status launch_ranks(int ranks, int threads, char **arguments) {
     enum { LAUNCHER_WORDS = 12 };
     if (ranks <= 1 || launch_rank_hint() >= 0) return WEFT_SUCCESS;
+#ifdef WEFT_ALONE
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "--ranks %d: this build has no MPI, which starts processes; drop --ranks, or "
+                     "install MPI and build again",
+                     ranks);
+#endif
     size_t words = 0;
     while (arguments[words] != NULL) words++;
     const char **line = calloc(words + LAUNCHER_WORDS, sizeof *line);

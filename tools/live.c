@@ -63,8 +63,8 @@ static weft_status set_dtype(void *target, const char *value) {
 static const option_flag live_option_flags[] = {
     {"address", "A", "where to listen: a numeric address; default 127.0.0.1", set_address},
     {"port", "P", "and the port; default 0, any that is free", set_port},
-    {"shape", "AxBxC", "shape of a raw file", set_shape},
-    {"dtype", "TYPE", "element type of a raw file", set_dtype},
+    {"shape", "AxBxC", "shape of a raw file (needed there)", set_shape},
+    {"dtype", WEFT_ELEMENT_WORDS, "element type of a raw file (needed there)", set_dtype},
     {NULL, NULL, NULL, NULL}};
 
 /* Before the server is there, nothing needs an orderly end. */
@@ -194,9 +194,9 @@ const subcommand live_command = {
         "are shown. The page's address, which is printed, has a random token; whoever has it may\n"
         "look at FILE. Only this machine is listened to, unless --address says otherwise: there\n"
         "is no encryption. --threads is the number of cores unless it is given.\n"
-        "  weft live photo.png\n"
-        "  weft live volume.npy --port 8080 --threads 2\n"
         "The device is chosen in the page.",
+    .examples = "weft live photo.png\n"
+                "weft live volume.npy --port 8080 --threads 2",
     .flags = live_option_flags,
     .shared = true,
     .only = shared_flags_taken,

@@ -18,6 +18,8 @@ const subcommand live_command = {
     .name = "live",
     .arguments = "FILE",
     .summary = "Shows a picture beside its spectrum in the browser (not in this build).",
+    .examples = "weft live photo.png\n"
+                "weft live volume.npy",
     .least = 1,
     .most = 1,
     .run = live_main,

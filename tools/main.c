@@ -1,8 +1,9 @@
 /*
  * The command weft: finds the subcommand and hands over. The subcommands are one file each; what
- * they share is in options.c (flags), launch.c (processes), record.c and report.c (what a run did),
- * progress.c and interrupt.c.
+ * they share is in options.c and shared_flags.c (flags), help.c, launch.c (processes), record.c and
+ * report.c (what a run did), progress.c and interrupt.c.
  */
+#include "help.h"
 #include "launch.h"
 #include "options.h"
 #include "support/error.h"
@@ -12,25 +13,13 @@
 #include <signal.h>
 #include <string.h>
 
-static const subcommand *const commands[] = {
-    &transform_command,      &convolve_command, &filter_command,   &homogenize_command,
-    &microstructure_command, &plan_command,     &validate_command, &tune_command,
-    &wisdom_command,         &info_command,     &view_command,     &live_command,
-    &bench_command,          &plot_command,     &compare_command};
-enum { COMMANDS = sizeof commands / sizeof *commands };
-
-static void print_help(void) {
-    if (launch_rank_hint() > 0) return;
-    printf("weft: Fourier transforms across processes and devices\n\n"
-           "  weft [--ranks P] SUBCOMMAND ...     alone, or on P processes\n"
-           "  mpirun -n P weft SUBCOMMAND ...     as one of P processes\n\n");
-    for (int c = 0; c < COMMANDS; c++) {
-        char left[48];
-        snprintf(left, sizeof left, "%s %s", commands[c]->name, commands[c]->arguments);
-        printf("  %-24s %s\n", left, commands[c]->summary);
-    }
-    printf("\nweft SUBCOMMAND --help lists the flags of a subcommand.\n");
-}
+const subcommand *const subcommands[] = {
+    &transform_command,  &convolve_command,       &filter_command,
+    &homogenize_command, &microstructure_command, &plan_command,
+    &validate_command,   &tune_command,           &wisdom_command,
+    &info_command,       &view_command,           &live_command,
+    &bench_command,      &plot_command,           &compare_command,
+    &manual_command,     &completion_command,     NULL};
 
 /* Reads --ranks P or --ranks=P before the subcommand; moves *at behind it. */
 static weft_status take_ranks(int argc, char **argv, int *at, int *ranks) {
@@ -61,22 +50,24 @@ int main(int argc, char **argv) {
     if (at < argc && (strcmp(argv[at], "--ranks") == 0 || strncmp(argv[at], "--ranks=", 8) == 0))
         status = take_ranks(argc, argv, &at, &ranks);
     if (status != WEFT_SUCCESS) return world_leave(&alone, status);
-    if (at < argc && (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "help") == 0)) {
-        print_help();
+    if (at < argc && (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0 ||
+                      strcmp(argv[at], "help") == 0)) {
+        if (launch_rank_hint() <= 0) help_print_all();
         return 0;
     }
     if (at < argc && strcmp(argv[at], "--version") == 0) {
         if (launch_rank_hint() <= 0) printf("weft %s\n", weft_version());
         return 0;
     }
-    for (int c = 0; at < argc && c < COMMANDS; c++)
-        if (strcmp(argv[at], commands[c]->name) == 0)
-            return commands[c]->run(argc - at, argv + at, ranks);
+    for (int c = 0; at < argc && subcommands[c] != NULL; c++)
+        if (strcmp(argv[at], subcommands[c]->name) == 0)
+            return subcommands[c]->run(argc - at, argv + at, ranks);
     if (at >= argc)
         status = weft_fail(
             WEFT_ERROR_INVALID_ARGUMENT,
             "say what to do: transform, convolve, filter, homogenize, microstructure, plan, "
-            "validate, tune, wisdom, info, view, live, bench, plot or compare; see weft --help");
+            "validate, tune, wisdom, info, view, live, bench, plot, compare, manual or completion; "
+            "see weft --help");
     else
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "%s is not a %s of weft; see weft --help",
                            argv[at], argv[at][0] == '-' ? "flag" : "subcommand");

@@ -273,6 +273,10 @@ const subcommand microstructure_command = {
         "Inclusions have label 1 in a matrix of 0. They are placed at random one after the other\n"
         "and never overlap, across the faces either. The same --seed gives the same volume on\n"
         "every machine and any number of processes.",
+    .examples =
+        "weft microstructure spheres spheres.npy --size 64x64x64 --count 30 --fractions 0.2\n"
+        "weft microstructure voronoi grains.h5:/labels --size 256x256x256 --count 500 --seed 7",
+    .words = "laminate|checkerboard|voxels|spheres|fibres|voronoi",
     .flags = microstructure_option_flags,
     .shared = true,
     .only = shared_flags_taken,

@@ -11,10 +11,11 @@
 #include <weft/weft.h>
 
 typedef struct option_flag {
-    const char *name;     /* without the dashes; NULL ends a table */
-    const char *argument; /* what the help calls its value; "[=...]": it may be left out; NULL: it
-                             takes none */
-    const char *help;
+    const char *name; /* without the dashes; NULL ends a table */
+    /* What the help calls its value: a name in capitals, or the words that there are, joined by |;
+     * "[=...]": it may be left out; "...[,...]": it may be several; NULL: it takes none. */
+    const char *argument;
+    const char *help; /* of flags that take a value it says what holds without them */
     /* Stores the value (NULL where there is none); fails with a sentence that says what to give
      * instead. */
     weft_status (*set)(void *target, const char *value);
@@ -36,7 +37,9 @@ typedef struct subcommand {
     const char *name;
     const char *arguments; /* positional, as the help shows them */
     const char *summary;   /* one line */
-    const char *notes;     /* further paragraphs of the help, or NULL */
+    const char *notes;     /* further paragraphs of the help, or NULL; indented lines stay lines */
+    const char *examples;  /* lines of the shell, two at least */
+    const char *words;     /* what the first argument may be, joined by |; NULL: a file */
     const option_flag *flags;
     const char *letters;     /* short names of the first of `flags`, or NULL */
     bool shared;             /* takes the shared flags too */
@@ -47,7 +50,22 @@ typedef struct subcommand {
 
 extern const subcommand transform_command, convolve_command, plan_command, validate_command,
     info_command, view_command, bench_command, plot_command, compare_command, homogenize_command,
-    microstructure_command, filter_command, live_command, tune_command, wisdom_command;
+    microstructure_command, filter_command, live_command, tune_command, wisdom_command,
+    manual_command, completion_command;
+
+/* All of them, in the order of the help; a NULL ends them. */
+extern const subcommand *const subcommands[];
+
+/* Flags that most subcommands take; a NULL name ends them. */
+extern const option_flag shared_option_flags[];
+
+enum { OPTIONS_MOST_FLAGS = 40 };
+/* The flags of a subcommand, its own and the shared ones that it takes, in the order of the help,
+ * but for --help and --version, which all have. Returns how many there are. */
+int options_flags(const subcommand *command, const option_flag *all[OPTIONS_MOST_FLAGS]);
+
+/* Whether the value of a flag may be left out. */
+bool options_value_is_optional(const option_flag *flag);
 
 typedef struct parsed_arguments {
     int count;
@@ -64,6 +82,10 @@ bool options_use_streams(const shared_options *shared);
 
 /* Refuses a device or an engine that cannot be used here, as parsing does. */
 weft_status options_check_back_ends(const shared_options *shared);
+/* Reads the digits at *text, which then points behind them; false where there are none, or too
+ * many.
+ */
+bool options_take_integer(const char **text, int64_t *value);
 
 /* Values of flags; `flag` is named in the sentence of a failure. */
 weft_status options_integer(const char *flag, const char *text, int64_t least, int64_t *value);

@@ -1,15 +1,12 @@
-/* Grey pictures, written by libpng under a temporary name. */
+/* Grey pictures, written as the filters' pictures are. */
 #include "picture.h"
 
-#include "io/temporary.h"
+#include "filter/image.h"
 #include "support/error.h"
 
-#include <errno.h>
 #include <math.h>
-#include <png.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { GAP = 8, MOST_PIXELS = 1 << 20 };
 
@@ -80,41 +77,25 @@ static void paint(const grey_picture *p, unsigned char *canvas, int64_t width, i
         }
 }
 
-static weft_status write_png(const char *path, const char *temporary, const unsigned char *canvas,
-                             int64_t width, int64_t height) {
-    png_image image = {.version = PNG_IMAGE_VERSION,
-                       .width = (png_uint_32)width,
-                       .height = (png_uint_32)height,
-                       .format = PNG_FORMAT_GRAY};
-    if (png_image_write_to_file(&image, temporary, 0, canvas, (png_int_32)width, NULL))
-        return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_SYSTEM, "%s: writing the picture failed: %s", path, image.message);
-}
-
 weft_status picture_write(const char *path, const grey_picture *pictures, int count) {
-    int64_t width = GAP * (count - 1), height = 0, left = 0;
+    image canvas = {.columns = GAP * (count - 1), .channels = 1, .bytes = 1};
+    int64_t left = 0;
     for (int p = 0; p < count; p++) {
-        width += pictures[p].columns;
-        if (pictures[p].rows > height) height = pictures[p].rows;
+        canvas.columns += pictures[p].columns;
+        if (pictures[p].rows > canvas.rows) canvas.rows = pictures[p].rows;
     }
-    unsigned char *canvas = malloc((size_t)(width * height));
-    if (canvas == NULL) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a picture");
-    memset(canvas, 255, (size_t)(width * height));
+    WEFT_TRY(image_create(&canvas, false));
+    memset(canvas.samples, 255, image_plane_bytes(&canvas));
     for (int p = 0; p < count; p++) {
-        paint(&pictures[p], canvas, width, left);
+        paint(&pictures[p], canvas.samples, canvas.columns, left);
         left += pictures[p].columns + GAP;
     }
-    char *target = NULL, *temporary = NULL;
-    int lock = -1;
-    weft_status status = weft_temporary_create(path, &target, &temporary, &lock);
-    if (status == WEFT_SUCCESS) {
-        status = write_png(path, temporary, canvas, width, height);
-        if (status == WEFT_SUCCESS) status = weft_temporary_publish(temporary, target);
-        if (status != WEFT_SUCCESS) unlink(temporary);
-    }
-    weft_temporary_release(&lock);
-    free(target);
-    free(temporary);
-    free(canvas);
+    const weft_status status = image_write(path, &canvas, NULL);
+    image_destroy(&canvas);
     return status;
+}
+
+weft_status picture_check(const char *path) {
+    const image grey = {.channels = 1, .bytes = 1};
+    return image_check_output(path, &grey);
 }

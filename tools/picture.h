@@ -1,4 +1,4 @@
-/* Grey pictures: numbers in, an 8-bit PNG out. */
+/* Grey pictures: numbers in, an 8-bit PNG, JPEG or TIFF out, as the name says. */
 #ifndef WEFT_TOOLS_PICTURE_H
 #define WEFT_TOOLS_PICTURE_H
 
@@ -24,5 +24,8 @@ weft_status picture_shift(grey_picture *picture, int rows, int columns);
 
 /* Scales each picture from its least to its greatest value and writes them side by side. */
 weft_status picture_write(const char *path, const grey_picture *pictures, int count);
+/* Whether a picture can be written under this name: refuses endings that are no format of this
+ * build. */
+weft_status picture_check(const char *path);
 
 #endif

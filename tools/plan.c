@@ -86,10 +86,12 @@ static weft_status set_machine(void *target, const char *value) {
 
 static const option_flag plan_option_flags[] = {
     {"shape", "AxBxC", "shape of the array in real space (needed)", set_shape},
-    {"kind", "KIND", "r2c (default), c2c, or r2r (with --axes)", set_kind},
+    {"kind", "r2c|c2c|r2r", "real or complex data, or real to real (with --axes); default r2c",
+     set_kind},
     {"axes", "T[,T2]",
-     "dct1 to dct4, dst1 to dst4, none, fft or real: for all axes, or each its own", set_axes},
-    {"batch", "N", "number of arrays transformed together", set_batch},
+     "dct1 to dct4, dst1 to dst4, none, fft or real: for all axes, or each its own; default fft",
+     set_axes},
+    {"batch", "N", "number of arrays transformed together; default 1", set_batch},
     {"machine", "FILE.json",
      "predict for the machine of this file (default: that of weft tune, if there is one)",
      set_machine},
@@ -261,14 +263,13 @@ const subcommand plan_command = {
     .name = "plan",
     .arguments = "",
     .summary = "Explains, without running it, how a transform would be done.",
-    .notes = "--ranks P plans for P processes; none are started, but to --measure.\n\n"
-             "  weft plan --shape 256x256x256 --kind r2c --ranks 8\n"
-             "  weft plan --shape 243x250x252 --ranks 2 --measure=5\n"
-             "  weft plan --shape 1024x1024x1024 --ranks 4096 --machine FILE.json --best\n"
-             "  weft plan --shape 1024x1024x1024 --sweep ranks=1:4096 > sweep.csv; weft plot "
-             "sweep.csv\n\n"
+    .notes = "--ranks P plans for P processes; none are started, but to --measure.\n"
              "Times are predicted by the record that weft tune keeps, or for a machine that nobody "
              "measured.",
+    .examples = "weft plan --shape 256x256x256 --kind r2c --ranks 8\n"
+                "weft plan --shape 243x250x252 --ranks 2 --measure=5\n"
+                "weft plan --shape 1024x1024x1024 --ranks 4096 --machine FILE.json --best\n"
+                "weft plan --shape 1024x1024x1024 --sweep ranks=1:4096 > sweep.csv",
     .flags = plan_option_flags,
     .shared = true,
     .least = 0,

@@ -145,6 +145,14 @@ weft_status record_describe_plan(weft_plan plan, char *text, size_t capacity) {
     return WEFT_SUCCESS;
 }
 
+/* What has become of elements that no transform works on. */
+static void print_conversion(weft_element element, weft_precision precision) {
+    const bool wide = element == WEFT_ELEMENT_I64 || element == WEFT_ELEMENT_U64;
+    if (!weft_element_whole(element) && element != WEFT_ELEMENT_F2) return;
+    printf(", read as %s%s", precision == WEFT_SINGLE ? "f4" : "f8",
+           wide ? " (rounded beyond 2^53)" : "");
+}
+
 static void print_array(const char *name, const weft_array_info *info) {
     printf("%s: %s", name, weft_element_name(info->element));
     for (int a = 0; a < info->rank; a++)
@@ -202,6 +210,9 @@ weft_status record_print(const run_record *record, const command_world *world) {
     char plan[512];
     WEFT_TRY(record_describe_plan(record->plan, plan, sizeof plan));
     print_array(record->input, &record->input_info);
+    print_conversion(record->input_info.element, record->convolution != NULL
+                                                     ? record->convolution->precision
+                                                     : record->problem->precision);
     printf(" -> ");
     print_array(record->output, &record->output_info);
     printf("\n");

@@ -85,17 +85,22 @@ static weft_status set_dtype(void *target, const char *value) {
 static const option_flag transform_option_flags[] = {
     {"inverse", NULL, "inverse transform of a complex array, or with --axes", set_inverse},
     {"axes", "T[,T2]",
-     "dct1 to dct4, dst1 to dst4, none, fft or real: for all axes, or each its own", set_axes},
-    {"last-axis", "N", "with --inverse: back to a real array whose last (fft) axis has N",
+     "dct1 to dct4, dst1 to dst4, none, fft or real: for all axes, or each its own; default fft",
+     set_axes},
+    {"last-axis", "N",
+     "with --inverse: back to a real array whose last (fft) axis has N; default: to a complex one",
      set_last_axis},
-    {"norm", "NORM", "backward (default), ortho, forward, none", set_norm},
-    {"window", "W[,KIND]", "window along all axes: hann, kaiser:BETA, ...; periodic or symmetric",
+    {"norm", "backward|ortho|forward|none",
+     "which direction is scaled, as NumPy has it; default backward", set_norm},
+    {"window", "W[,KIND]",
+     "window along all axes: hann, kaiser:BETA, ...; periodic or symmetric; default: none",
      set_window},
-    {"shape", "AxBxC", "shape of a raw input", set_shape},
-    {"dtype", "TYPE", "element type of a raw input: u8 i16 u16 i32 f4 f8 c8 c16", set_dtype},
+    {"shape", "AxBxC", "shape of a raw input (needed there)", set_shape},
+    {"dtype", WEFT_ELEMENT_WORDS, "element type of a raw input (needed there)", set_dtype},
     {"check", NULL, "transform back and print the round-trip error", set_check},
     {"restartable", "[=durable]",
-     "with --stream: what is done is kept if the run is stopped; durable: or the machine fails",
+     "with --stream: what is done is kept if the run is stopped; durable: or the machine fails; "
+     "default: it is not kept",
      set_restartable},
     {"resume", NULL, "go on with what a run that was stopped has kept, if there is any",
      set_resume},
@@ -125,7 +130,7 @@ static weft_status choose_kind(transform_run *run, bool complex) {
 static weft_status describe_problem(transform_run *run) {
     const transform_flags *flags = run->flags;
     const weft_array_info *info = &run->files.record.input_info;
-    const bool single = info->element == WEFT_ELEMENT_F4 || info->element == WEFT_ELEMENT_C8;
+    const bool single = weft_element_single(info->element);
     weft_problem *p = &run->problem;
     p->rank = info->rank;
     memcpy(p->n, info->n, sizeof p->n);
@@ -184,6 +189,8 @@ static weft_storage storage_of(weft_element element) {
         return WEFT_STORAGE_I16;
     case WEFT_ELEMENT_U16:
         return WEFT_STORAGE_U16;
+    case WEFT_ELEMENT_F2:
+        return WEFT_STORAGE_HALF;
     case WEFT_ELEMENT_F4:
         return WEFT_STORAGE_FLOAT;
     case WEFT_ELEMENT_F8:
@@ -381,9 +388,14 @@ const subcommand transform_command = {
         "one along each axis, real to real. Of complex arrays both parts are transformed. With "
         "fft\n"
         "among them, real arrays give the half spectrum along the last axis that is fft.\n"
-        "Precision is double, but single for f4 and c8 input, unless --precision says otherwise.\n"
+        "Precision is double, but single for f2, f4 and c8 input, unless --precision says "
+        "otherwise.\n"
         "An existing OUT is replaced once everything succeeded. In an existing HDF5 file only the\n"
         "dataset is replaced or added; the others are kept.",
+    .examples = "weft --ranks 4 transform volume.npy spectrum.npy\n"
+                "weft --ranks 4 transform spectrum.npy back.npy --inverse --last-axis 181\n"
+                "weft transform field.npy modes.npy --axes dct2,dst1,dct2\n"
+                "weft transform big.npy spectrum.npy --stream --memory-limit 4G",
     .flags = transform_option_flags,
     .shared = true,
     .least = 2,

@@ -208,13 +208,14 @@ const subcommand tune_command = {
     .arguments = "",
     .summary = "Measures this machine, so that plans predict their times.",
     .notes =
-        "  weft tune                 memory, arithmetic, threads, and a CUDA device if there is "
-        "one\n"
-        "  weft --ranks 2 tune       these, and messages between processes\n\n"
+        "On one process: memory, arithmetic, threads, and a CUDA device if there is one; on\n"
+        "several messages between them, too.\n"
         "The record is JSON, kept where every plan looks for it: WEFT_MACHINE, or machine.json\n"
         "in WEFT_WISDOM_DIR (default ~/.cache/weft). What a run does not measure, such as\n"
         "messages on one process, stays as the file has it. Nothing else should run meanwhile.\n"
         "Threads are all cores of a process that is alone, otherwise one.",
+    .examples = "weft tune\n"
+                "weft --ranks 2 tune --seconds 60 --output node.json",
     .flags = tune_option_flags,
     .shared = true,
     .only = shared_names,

@@ -342,6 +342,8 @@ const subcommand validate_command = {
         "beside\n"
         "the relative L2 error against a long double transform, what is allowed, and the share of\n"
         "that: PASS up to 80 %, MARGINAL up to 100 %.",
+    .examples = "weft --ranks 4 validate --shape 24x18x20\n"
+                "weft validate --table --engine native",
     .flags = validate_option_flags,
     .shared = true,
     .least = 0,

@@ -75,18 +75,18 @@ static weft_status set_dtype(void *target, const char *value) {
     view_flags *flags = target;
     flags->typed = weft_element_parse(value, &flags->raw.element);
     if (flags->typed) return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                     "--dtype %s: give u8, i16, u16, i32, f4, f8, c8 or c16", value);
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "--dtype %s: give " WEFT_ELEMENT_NAMES, value);
 }
 
 static const option_flag view_option_flags[] = {
-    {"output", "OUT.png", "the picture (needed; -o for short)", set_output},
-    {"axis", "A", "axis the slice is normal to: 0 (default), 1, 2", set_axis},
+    {"output", "OUT.png", "the picture: PNG, JPEG or TIFF by its name (needed)", set_output},
+    {"axis", "0|1|2", "axis the slice is normal to; default 0", set_axis},
     {"index", "I[,J]", "place along it; default the middle, or frequency 0", set_index},
     {"log", NULL, "logarithm of real values too", set_log},
-    {"last-axis", "N", "complete a half spectrum whose real last axis has N", set_last_axis},
-    {"shape", "AxBxC", "shape of a raw file", set_shape},
-    {"dtype", "TYPE", "element type of a raw file", set_dtype},
+    {"last-axis", "N",
+     "complete a half spectrum whose real last axis has N; default: show the half", set_last_axis},
+    {"shape", "AxBxC", "shape of a raw file (needed there)", set_shape},
+    {"dtype", WEFT_ELEMENT_WORDS, "element type of a raw file (needed there)", set_dtype},
     {NULL, NULL, NULL, NULL}};
 
 static weft_status choose_plane(const view_flags *flags, int file, const char *name,
@@ -202,6 +202,7 @@ static int view_main(int argc, char **argv, int ranks) {
     if (status == WEFT_SUCCESS && parsed.helped) return 0;
     if (status == WEFT_SUCCESS && flags.output == NULL)
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "view: name the picture with -o OUT.png");
+    if (status == WEFT_SUCCESS) status = picture_check(flags.output);
     if (status == WEFT_SUCCESS && flags.shaped != flags.typed)
         status = weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                            "--shape and --dtype describe a raw file together; give both");
@@ -217,9 +218,11 @@ static int view_main(int argc, char **argv, int ranks) {
 const subcommand view_command = {
     .name = "view",
     .arguments = "FILE [FILE2]",
-    .summary = "Writes a slice of a volume as a grey PNG; of two volumes side by side.",
+    .summary = "Writes a slice of a volume as a grey picture; of two volumes side by side.",
     .notes = "Complex values show as the logarithm of their magnitude, frequency 0 in the middle.\n"
              "--index and --axis choose the slice; in a spectrum the index is a frequency.",
+    .examples = "weft view volume.npy -o slice.png --axis 2 --index 90\n"
+                "weft view volume.npy spectrum.npy -o both.png --last-axis 181",
     .flags = view_option_flags,
     .letters = "o",
     .least = 1,

@@ -114,14 +114,18 @@ const subcommand wisdom_command = {
     .arguments = "ACTION [FILE]",
     .summary = "Lists, exports, imports or forgets what measuring plans have found.",
     .notes =
-        "  weft wisdom list                      every choice, and the time that was measured\n"
-        "  weft wisdom export cluster.json       copies all of them to a file\n"
-        "  weft wisdom import cluster.json       adds those of a file; they replace older ones\n"
-        "  weft wisdom forget '256x256x256 r2c'  drops those whose line matches (* and ? match\n"
-        "                                        anything; default: all)\n\n"
+        "ACTION is\n"
+        "  list           every choice, and the time that was measured\n"
+        "  export FILE    copies all of them to a file\n"
+        "  import FILE    adds those of a file; they replace older ones\n"
+        "  forget [LINE]  drops those whose line matches (* and ? match anything; default: all)\n"
         "Plans with --effort measure or patient keep their choice in wisdom.json in\n"
         "WEFT_WISDOM_DIR (default ~/.cache/weft), by processor, cores, MPI library, version of\n"
         "weft, problem, options and ranks, and are planned without measuring from then on.",
+    .examples = "weft wisdom list\n"
+                "weft wisdom export cluster.json\n"
+                "weft wisdom forget '256x256x256 r2c*'",
+    .words = "list|export|import|forget",
     .flags = wisdom_flags,
     .least = 1,
     .most = 2,

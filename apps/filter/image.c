@@ -154,8 +154,9 @@ static weft_status check_library(const char *path, const image_format *format) {
     if (format->read != NULL) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
                      "%s: this build has no %s, which %s needs; install its headers and build "
-                     "again, or use .png",
-                     path, format->library, format->name);
+                     "again%s",
+                     path, format->library, format->name,
+                     image_format_png.read != NULL ? ", or use .png" : "");
 }
 
 weft_status image_read(const char *path, double memory, image *read) {

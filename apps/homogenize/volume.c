@@ -18,11 +18,10 @@ weft_status homogenize_volume_check(const homogenize_case *c, const weft_array_i
                          "%s: labels: the array has %d ax%s; a volume has three, of one voxel "
                          "where the structure does not change",
                          c->labels, info->rank, info->rank > 1 ? "es" : "is");
-    if (info->element > WEFT_ELEMENT_I32)
+    if (!weft_element_whole(info->element))
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
-                         "%s: labels: the elements are %s; labels are whole numbers: u8, i16, u16 "
-                         "or i32",
-                         c->labels, weft_element_name(info->element));
+                         "%s: labels: the elements are %s; labels are whole numbers", c->labels,
+                         weft_element_name(info->element));
     return WEFT_SUCCESS;
 }
 
@@ -36,6 +35,17 @@ static int64_t label_at(const void *labels, weft_element element, int64_t i) {
         return ((const int16_t *)labels)[i];
     case WEFT_ELEMENT_U16:
         return ((const uint16_t *)labels)[i];
+    case WEFT_ELEMENT_I8:
+        return ((const int8_t *)labels)[i];
+    case WEFT_ELEMENT_U32:
+        return ((const uint32_t *)labels)[i];
+    case WEFT_ELEMENT_I64:
+        return ((const int64_t *)labels)[i];
+    case WEFT_ELEMENT_U64: /* what no label can be is none of the case's */
+        return ((const uint64_t *)labels)[i] > INT64_MAX ? INT64_MIN
+                                                         : (int64_t)((const uint64_t *)labels)[i];
+    case WEFT_ELEMENT_BOOL:
+        return ((const uint8_t *)labels)[i] != 0;
     default:
         return ((const int32_t *)labels)[i];
     }

@@ -18,6 +18,11 @@ extern "C" {
 WEFT_API weft_status weft_mpi_context_create(MPI_Comm comm, const weft_context_options *opt,
                                              weft_context *ctx);
 
+/* The same for callers in Fortran: comm is the communicator's number there, comm%MPI_VAL with the
+ * module mpi_f08. Collective over comm. */
+WEFT_API weft_status weft_mpi_context_create_f(MPI_Fint comm, const weft_context_options *opt,
+                                               weft_context *ctx);
+
 #ifdef __cplusplus
 }
 #endif

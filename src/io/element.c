@@ -1,8 +1,11 @@
 /*
- * Conversion of elements goes through blocks of doubles: every supported type fits a double (or
- * two) exactly, so eight loads and four stores take the place of one loop for each pair of types.
+ * Conversion of elements goes through blocks of doubles: every supported type but whole numbers
+ * beyond 2^53, which are rounded, fits a double (or two) exactly, so a load for each type and four
+ * stores take the place of one loop for each pair of types.
  */
 #include "io/element.h"
+
+#include "support/half.h"
 
 #include <string.h>
 
@@ -11,10 +14,13 @@ static const struct {
     size_t bytes;
     bool complex;
 } elements[WEFT_ELEMENT_COUNT] = {
-    [WEFT_ELEMENT_U8] = {"u8", 1, false},   [WEFT_ELEMENT_I16] = {"i16", 2, false},
-    [WEFT_ELEMENT_U16] = {"u16", 2, false}, [WEFT_ELEMENT_I32] = {"i32", 4, false},
-    [WEFT_ELEMENT_F4] = {"f4", 4, false},   [WEFT_ELEMENT_F8] = {"f8", 8, false},
-    [WEFT_ELEMENT_C8] = {"c8", 8, true},    [WEFT_ELEMENT_C16] = {"c16", 16, true},
+    [WEFT_ELEMENT_U8] = {"u8", 1, false},     [WEFT_ELEMENT_I16] = {"i16", 2, false},
+    [WEFT_ELEMENT_U16] = {"u16", 2, false},   [WEFT_ELEMENT_I32] = {"i32", 4, false},
+    [WEFT_ELEMENT_I8] = {"i8", 1, false},     [WEFT_ELEMENT_U32] = {"u32", 4, false},
+    [WEFT_ELEMENT_I64] = {"i64", 8, false},   [WEFT_ELEMENT_U64] = {"u64", 8, false},
+    [WEFT_ELEMENT_BOOL] = {"bool", 1, false}, [WEFT_ELEMENT_F2] = {"f2", 2, false},
+    [WEFT_ELEMENT_F4] = {"f4", 4, false},     [WEFT_ELEMENT_F8] = {"f8", 8, false},
+    [WEFT_ELEMENT_C8] = {"c8", 8, true},      [WEFT_ELEMENT_C16] = {"c16", 16, true},
 };
 
 const char *weft_element_name(weft_element element) {
@@ -33,6 +39,14 @@ bool weft_element_parse(const char *name, weft_element *element) {
 
 size_t weft_element_bytes(weft_element element) {
     return elements[element].bytes;
+}
+
+bool weft_element_whole(weft_element element) {
+    return element < WEFT_ELEMENT_F2;
+}
+
+bool weft_element_single(weft_element element) {
+    return element == WEFT_ELEMENT_F2 || element == WEFT_ELEMENT_F4 || element == WEFT_ELEMENT_C8;
 }
 
 bool weft_element_complex(weft_element element) {
@@ -86,6 +100,24 @@ enum { BLOCK = 256 };
     }                                                                                              \
     break
 
+static void load_halves(bool swapped, const char *from, int64_t step, int64_t count,
+                        double *block) {
+    for (int64_t i = 0; i < count; i++, from += step) {
+        uint16_t bits;
+        memcpy(&bits, from, sizeof bits);
+        if (swapped) reverse((unsigned char *)&bits, sizeof bits);
+        block[2 * i] = (double)weft_float_of_half(bits);
+        block[2 * i + 1] = 0.0;
+    }
+}
+
+static void load_truths(const char *from, int64_t step, int64_t count, double *block) {
+    for (int64_t i = 0; i < count; i++) {
+        block[2 * i] = from[i * step] != 0;
+        block[2 * i + 1] = 0.0;
+    }
+}
+
 /* Reads `count` elements into pairs of (real, imaginary). */
 static void load(weft_element element, bool swapped, const char *from, int64_t step, int64_t count,
                  double *block) {
@@ -98,6 +130,20 @@ static void load(weft_element element, bool swapped, const char *from, int64_t s
         LOAD(uint16_t, 1);
     case WEFT_ELEMENT_I32:
         LOAD(int32_t, 1);
+    case WEFT_ELEMENT_I8:
+        LOAD(int8_t, 1);
+    case WEFT_ELEMENT_U32:
+        LOAD(uint32_t, 1);
+    case WEFT_ELEMENT_I64:
+        LOAD(int64_t, 1);
+    case WEFT_ELEMENT_U64:
+        LOAD(uint64_t, 1);
+    case WEFT_ELEMENT_BOOL:
+        load_truths(from, step, count, block);
+        break;
+    case WEFT_ELEMENT_F2:
+        load_halves(swapped, from, step, count, block);
+        break;
     case WEFT_ELEMENT_F4:
         LOAD(float, 1);
     case WEFT_ELEMENT_F8:

@@ -36,11 +36,23 @@ weft_status weft_hdf5_refused(weft_status status, const char *path, const char *
 
 static hid_t parallel_access(MPI_Comm comm) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+#ifdef WEFT_ALONE
+    (void)comm; /* a serial HDF5 */
+#else
     if (access >= 0 && H5Pset_fapl_mpio(access, comm, MPI_INFO_NULL) < 0) {
         H5Pclose(access);
         return -1;
     }
+#endif
     return access;
+}
+
+static bool move_together(hid_t transfer) {
+#ifdef WEFT_ALONE
+    return transfer >= 0;
+#else
+    return transfer >= 0 && H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE) >= 0;
+#endif
 }
 
 static weft_status read_shape(weft_array *array, hid_t set) {
@@ -120,8 +132,7 @@ static weft_status open_together(weft_array *array, weft_hdf5_dataset *state, co
                                  unsigned flags) {
     hid_t access = parallel_access(array->comm);
     state->transfer = H5Pcreate(H5P_DATASET_XFER);
-    bool ready = access >= 0 && state->transfer >= 0 &&
-                 H5Pset_dxpl_mpio(state->transfer, H5FD_MPIO_COLLECTIVE) >= 0;
+    bool ready = access >= 0 && move_together(state->transfer);
     weft_status status =
         weft_array_agree(array->comm, ready ? WEFT_SUCCESS
                                             : weft_hdf5_refused(WEFT_ERROR_SYSTEM, array->path,

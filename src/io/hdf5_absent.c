@@ -1,10 +1,11 @@
-/* The HDF5 format of builds without a parallel HDF5: names are recognized, and refused. */
+/* The HDF5 format of builds without HDF5: names are recognized, and refused. */
 #include "io/format.h"
 #include "support/error.h"
 
 static weft_status absent(weft_array *array) {
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                     "%s: this build has no parallel HDF5; use .npy or raw files", array->path);
+                     "%s: this build has no HDF5 that goes with it; use .npy or raw files",
+                     array->path);
 }
 
 static weft_status nothing_open(weft_array *array) {

@@ -3,6 +3,27 @@
 
 #include <string.h>
 
+/* As h5py stores NumPy's bool: FALSE and TRUE in a byte. */
+static hid_t truth_type(void) {
+    const int8_t values[2] = {0, 1};
+    hid_t type = H5Tenum_create(H5T_NATIVE_INT8);
+    if (type >= 0 && H5Tenum_insert(type, "FALSE", &values[0]) >= 0 &&
+        H5Tenum_insert(type, "TRUE", &values[1]) >= 0)
+        return type;
+    if (type >= 0) H5Tclose(type);
+    return -1;
+}
+
+/* HDF5 has no name for IEEE 754 binary16 before its version 1.14.4. */
+static hid_t half_type(void) {
+    hid_t type = H5Tcopy(H5T_NATIVE_FLOAT);
+    if (type >= 0 && H5Tset_fields(type, 15, 10, 5, 0, 10) >= 0 && H5Tset_size(type, 2) >= 0 &&
+        H5Tset_ebias(type, 15) >= 0)
+        return type;
+    if (type >= 0) H5Tclose(type);
+    return -1;
+}
+
 hid_t weft_hdf5_type(weft_element element, const char *real, const char *imaginary) {
     switch (element) {
     case WEFT_ELEMENT_U8:
@@ -13,6 +34,18 @@ hid_t weft_hdf5_type(weft_element element, const char *real, const char *imagina
         return H5Tcopy(H5T_NATIVE_UINT16);
     case WEFT_ELEMENT_I32:
         return H5Tcopy(H5T_NATIVE_INT32);
+    case WEFT_ELEMENT_I8:
+        return H5Tcopy(H5T_NATIVE_INT8);
+    case WEFT_ELEMENT_U32:
+        return H5Tcopy(H5T_NATIVE_UINT32);
+    case WEFT_ELEMENT_I64:
+        return H5Tcopy(H5T_NATIVE_INT64);
+    case WEFT_ELEMENT_U64:
+        return H5Tcopy(H5T_NATIVE_UINT64);
+    case WEFT_ELEMENT_BOOL:
+        return truth_type();
+    case WEFT_ELEMENT_F2:
+        return half_type();
     case WEFT_ELEMENT_F4:
         return H5Tcopy(H5T_NATIVE_FLOAT);
     case WEFT_ELEMENT_F8:
@@ -31,21 +64,34 @@ hid_t weft_hdf5_type(weft_element element, const char *real, const char *imagina
     return type;
 }
 
+static bool is_truth(hid_t type) {
+    hid_t truth = truth_type();
+    const bool same = truth >= 0 && H5Tequal(type, truth) > 0;
+    if (truth >= 0) H5Tclose(truth);
+    return same;
+}
+
 static bool recognize_number(hid_t type, weft_element *element) {
     size_t bytes = H5Tget_size(type);
     H5T_class_t class = H5Tget_class(type);
-    if (class == H5T_FLOAT && (bytes == 4 || bytes == 8)) {
-        *element = bytes == 4 ? WEFT_ELEMENT_F4 : WEFT_ELEMENT_F8;
+    if (class == H5T_FLOAT && (bytes == 2 || bytes == 4 || bytes == 8)) {
+        *element = bytes == 2 ? WEFT_ELEMENT_F2 : bytes == 4 ? WEFT_ELEMENT_F4 : WEFT_ELEMENT_F8;
+        return true;
+    }
+    if (class == H5T_ENUM && bytes == 1 && is_truth(type)) {
+        *element = WEFT_ELEMENT_BOOL;
         return true;
     }
     if (class != H5T_INTEGER) return false;
     bool is_signed = H5Tget_sign(type) != H5T_SGN_NONE;
-    if (bytes == 1 && !is_signed)
-        *element = WEFT_ELEMENT_U8;
+    if (bytes == 1)
+        *element = is_signed ? WEFT_ELEMENT_I8 : WEFT_ELEMENT_U8;
     else if (bytes == 2)
         *element = is_signed ? WEFT_ELEMENT_I16 : WEFT_ELEMENT_U16;
-    else if (bytes == 4 && is_signed)
-        *element = WEFT_ELEMENT_I32;
+    else if (bytes == 4)
+        *element = is_signed ? WEFT_ELEMENT_I32 : WEFT_ELEMENT_U32;
+    else if (bytes == 8)
+        *element = is_signed ? WEFT_ELEMENT_I64 : WEFT_ELEMENT_U64;
     else
         return false;
     return true;

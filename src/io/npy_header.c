@@ -102,28 +102,30 @@ static weft_status parse_descr(scanner *s, weft_npy_header *header) {
     static const struct {
         const char *code;
         weft_element element;
-    } codes[] = {{"u1", WEFT_ELEMENT_U8},  {"i2", WEFT_ELEMENT_I16}, {"u2", WEFT_ELEMENT_U16},
-                 {"i4", WEFT_ELEMENT_I32}, {"f4", WEFT_ELEMENT_F4},  {"f8", WEFT_ELEMENT_F8},
-                 {"c8", WEFT_ELEMENT_C8},  {"c16", WEFT_ELEMENT_C16}};
+    } codes[] = {{"b1", WEFT_ELEMENT_BOOL}, {"i1", WEFT_ELEMENT_I8},  {"u4", WEFT_ELEMENT_U32},
+                 {"i8", WEFT_ELEMENT_I64},  {"u8", WEFT_ELEMENT_U64}, {"f2", WEFT_ELEMENT_F2},
+                 {"u1", WEFT_ELEMENT_U8},   {"i2", WEFT_ELEMENT_I16}, {"u2", WEFT_ELEMENT_U16},
+                 {"i4", WEFT_ELEMENT_I32},  {"f4", WEFT_ELEMENT_F4},  {"f8", WEFT_ELEMENT_F8},
+                 {"c8", WEFT_ELEMENT_C8},   {"c16", WEFT_ELEMENT_C16}};
     char descr[16];
     if (!accept_string(s, descr, sizeof descr))
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "%s: its elements are records or of an unknown type; convert them with "
-                         "astype to u1, i2, u2, i4, f4, f8, c8 or c16",
+                         "astype to a number of up to 8 bytes, or a complex one of 16",
                          s->path);
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         if (descr[0] == '\0' || strchr("<>|=", descr[0]) == NULL ||
             strcmp(descr + 1, codes[i].code) != 0)
             continue;
         header->info.element = codes[i].element;
-        header->swapped = descr[0] == '>' && codes[i].element != WEFT_ELEMENT_U8;
+        header->swapped = descr[0] == '>' && weft_element_bytes(codes[i].element) > 1;
         return WEFT_SUCCESS;
     }
     for (char *c = descr; *c != '\0'; c++)
         if (!isgraph((unsigned char)*c)) *c = '?';
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
                      "%s: weft does not read elements of type '%s'; convert them with astype to "
-                     "u1, i2, u2, i4, f4, f8, c8 or c16",
+                     "a number of up to 8 bytes, or a complex one of 16",
                      s->path, descr);
 }
 
@@ -181,9 +183,11 @@ static void append(char *text, size_t *length, const char *format, ...) {
 
 size_t weft_npy_format_header(const weft_array_info *info, char bytes[WEFT_NPY_WRITTEN_LIMIT]) {
     static const char *const descr[WEFT_ELEMENT_COUNT] = {
-        [WEFT_ELEMENT_U8] = "|u1",  [WEFT_ELEMENT_I16] = "<i2", [WEFT_ELEMENT_U16] = "<u2",
-        [WEFT_ELEMENT_I32] = "<i4", [WEFT_ELEMENT_F4] = "<f4",  [WEFT_ELEMENT_F8] = "<f8",
-        [WEFT_ELEMENT_C8] = "<c8",  [WEFT_ELEMENT_C16] = "<c16"};
+        [WEFT_ELEMENT_BOOL] = "|b1", [WEFT_ELEMENT_I8] = "|i1",  [WEFT_ELEMENT_U32] = "<u4",
+        [WEFT_ELEMENT_I64] = "<i8",  [WEFT_ELEMENT_U64] = "<u8", [WEFT_ELEMENT_F2] = "<f2",
+        [WEFT_ELEMENT_U8] = "|u1",   [WEFT_ELEMENT_I16] = "<i2", [WEFT_ELEMENT_U16] = "<u2",
+        [WEFT_ELEMENT_I32] = "<i4",  [WEFT_ELEMENT_F4] = "<f4",  [WEFT_ELEMENT_F8] = "<f8",
+        [WEFT_ELEMENT_C8] = "<c8",   [WEFT_ELEMENT_C16] = "<c16"};
     size_t length = 10;
     memcpy(bytes, "\x93NUMPY\x01\x00", 8);
     append(bytes, &length, "{'descr': '%s', 'fortran_order': False, 'shape': (",

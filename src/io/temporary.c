@@ -145,6 +145,13 @@ static int create_file(const char *folder, const char *name, bool locked, char *
     return EEXIST;
 }
 
+/* Whom the file that will be replaced is closed to, the new one is closed to from the start. */
+static void close_like(const char *temporary, const char *target) {
+    struct stat old, made;
+    if (stat(target, &old) == 0 && S_ISREG(old.st_mode) && stat(temporary, &made) == 0)
+        (void)chmod(temporary, (made.st_mode & old.st_mode & 077) | S_IRUSR | S_IWUSR);
+}
+
 weft_status weft_temporary_create(const char *path, char **target, char **temporary, int *lock) {
     char *resolved = NULL, *folder = NULL;
     *temporary = NULL;
@@ -161,6 +168,7 @@ weft_status weft_temporary_create(const char *path, char **target, char **tempor
     }
     free(folder);
     if (code == 0) {
+        close_like(*temporary, resolved);
         *target = resolved;
         return WEFT_SUCCESS;
     }
@@ -235,6 +243,9 @@ void weft_temporary_release(int *lock) {
 }
 
 weft_status weft_temporary_publish(const char *temporary, const char *target) {
+    struct stat old;
+    if (stat(target, &old) == 0 && S_ISREG(old.st_mode)) /* some file systems have no modes */
+        (void)chmod(temporary, old.st_mode & 07777);
     if (rename(temporary, target) == 0) return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_SYSTEM, "%s: cannot replace it: %s", target, strerror(errno));
 }

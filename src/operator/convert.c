@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "operator/operator.h"
+#include "support/half.h"
 
 bool weft_stored_is_plain(const weft_stored *stored) {
     return stored->storage == WEFT_STORAGE_SAME && !stored->cropped;
@@ -84,20 +85,6 @@ weft_view weft_stored_view(const weft_pointwise_layout *layout) {
 
 /* ---- half precision ---- */
 
-static float float_of_half(uint16_t half) {
-    const uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = half & 0x7fff;
-    uint32_t bits = sign | (rest << 13);
-    float value;
-    if (rest >= 0x7c00)
-        bits |= 0x7f800000; /* infinity and NaN */
-    else if (rest >= 0x0400)
-        bits += (127 - 15) << 23;
-    else
-        return (sign ? -1.0f : 1.0f) * (float)rest * 0x1p-24f;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 /* Rounds to the nearest half-precision number, ties to even, from single or double precision in one
  * step. */
 static uint16_t half_of_double(double x) {
@@ -141,9 +128,9 @@ static void load_complex_halves(const weft_pointwise_layout *layout, int64_t cou
         uint16_t half;
         memcpy(&half, (const char *)from + i * (int64_t)sizeof half, sizeof half);
         if (layout->precision == WEFT_SINGLE)
-            ((float *)to)[i] = float_of_half(half);
+            ((float *)to)[i] = weft_float_of_half(half);
         else
-            ((double *)to)[i] = float_of_half(half);
+            ((double *)to)[i] = weft_float_of_half(half);
     }
 }
 
@@ -157,7 +144,7 @@ void weft_stored_load(const weft_pointwise_layout *layout, int64_t count, const 
     case WEFT_STORAGE_U16:
         LOAD(uint16_t, (double));
     case WEFT_STORAGE_HALF:
-        LOAD(uint16_t, (double)float_of_half);
+        LOAD(uint16_t, (double)weft_float_of_half);
     case WEFT_STORAGE_FLOAT:
         LOAD(float, (double));
     case WEFT_STORAGE_DOUBLE:

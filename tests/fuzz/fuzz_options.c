@@ -1,5 +1,6 @@
 /* Fuzzes the command line: any words, separated by zero bytes, are parsed or refused with one
  * sentence. */
+#include "help.h"
 #include "launch.h"
 #include "options.h"
 #include "support/error.h"
@@ -17,6 +18,10 @@ typedef struct own_flags {
 /* Stands in for launch.c, which needs MPI: with rank 1 the help stays silent. */
 int launch_rank_hint(void) {
     return 1;
+}
+
+void help_print(const subcommand *command) {
+    (void)command;
 }
 
 static weft_status set_shape(void *target, const char *value) {

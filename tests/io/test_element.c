@@ -1,6 +1,9 @@
 /* Conversion of elements: every pair, strides, byte order. */
 #include "io/element.h"
 
+#include "half_number.h"
+
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -16,7 +19,7 @@ static void names_of_elements_parse_back(void **state) {
         assert_int_equal(element, e);
     }
     weft_element element;
-    assert_false(weft_element_parse("f2", &element));
+    assert_false(weft_element_parse("f3", &element));
     assert_false(weft_element_parse("", &element));
 }
 
@@ -38,8 +41,13 @@ static void encode(weft_element element, double value, void *at) {
     int16_t i16 = (int16_t)value;
     uint16_t u16 = (uint16_t)value;
     int32_t i32 = (int32_t)value;
-    const void *from[WEFT_ELEMENT_COUNT] = {&u8,       &i16,     &u16,      &i32,
-                                            single.f4, twice.f8, single.f4, twice.f8};
+    int8_t i8 = (int8_t)value;
+    uint32_t u32 = (uint32_t)value;
+    int64_t i64 = (int64_t)value;
+    uint64_t u64 = (uint64_t)value;
+    const void *from[WEFT_ELEMENT_COUNT] = {
+        &u8,       &i8,      &i16,      &u16,    &i32, &u32, &i64, &u64, &u8, half_number(value),
+        single.f4, twice.f8, single.f4, twice.f8};
     memcpy(at, from[element], weft_element_bytes(element));
 }
 
@@ -55,6 +63,11 @@ static double decode(weft_element element, const void *at, int part) {
     return twice[part];
 }
 
+/* A number that type f has. */
+static double number_of(int f, int i) {
+    return f == WEFT_ELEMENT_BOOL ? i % 2 : f == WEFT_ELEMENT_I8 ? i % 251 - 125 : i % 251;
+}
+
 static void every_type_becomes_every_wider_one(void **state) {
     (void)state;
     enum { COUNT = 700, FROM_STRIDE = 2, TO_STRIDE = 3 }; /* more than two blocks */
@@ -65,20 +78,43 @@ static void every_type_becomes_every_wider_one(void **state) {
             size_t from_bytes = weft_element_bytes((weft_element)f);
             size_t to_bytes = weft_element_bytes((weft_element)t);
             for (int i = 0; i < COUNT; i++)
-                encode((weft_element)f, i % 251, from + (size_t)i * FROM_STRIDE * from_bytes);
+                encode((weft_element)f, number_of(f, i),
+                       from + (size_t)i * FROM_STRIDE * from_bytes);
             weft_conversion conversion = {(weft_element)f, (weft_element)t, false};
             weft_convert(&conversion, from, FROM_STRIDE, to, TO_STRIDE, COUNT);
             for (int i = 0; i < COUNT; i++) {
                 const unsigned char *at = to + (size_t)i * TO_STRIDE * to_bytes;
-                assert_true(decode((weft_element)t, at, 0) == i % 251);
+                assert_true(decode((weft_element)t, at, 0) == number_of(f, i));
                 if (!weft_element_complex((weft_element)t)) continue;
-                double expected = weft_element_complex((weft_element)f) ? -(i % 251) : 0;
+                double expected = weft_element_complex((weft_element)f) ? -number_of(f, i) : 0;
                 assert_true(decode((weft_element)t, at, 1) == expected);
             }
         }
     }
     free(from);
     free(to);
+}
+
+static void halves_truths_and_long_integers_have_their_values(void **state) {
+    (void)state;
+    const uint16_t halves[] = {0x3c00, 0xc100, 0x7bff, 0x0001, 0x8000, 0xfc00, 0x7e00, 0x3555};
+    const double wanted[] = {1, -2.5, 65504, 0x1p-24, 0, -INFINITY, NAN, 0.333251953125};
+    double got[8];
+    weft_conversion conversion = {WEFT_ELEMENT_F2, WEFT_ELEMENT_F8, false};
+    weft_convert(&conversion, halves, 1, got, 1, 8);
+    for (int i = 0; i < 8; i++) assert_true(isnan(wanted[i]) ? isnan(got[i]) : got[i] == wanted[i]);
+    const unsigned char truths[] = {0, 1, 255};
+    conversion.from = WEFT_ELEMENT_BOOL;
+    weft_convert(&conversion, truths, 1, got, 1, 3);
+    assert_true(got[0] == 0 && got[1] == 1 && got[2] == 1);
+    const int64_t longs[] = {-(INT64_C(1) << 53), (INT64_C(1) << 53) + 1};
+    conversion.from = WEFT_ELEMENT_I64;
+    weft_convert(&conversion, longs, 1, got, 1, 2);
+    assert_true(got[0] == -0x1p53 && got[1] == 0x1p53);
+    const uint64_t longest = UINT64_MAX;
+    conversion.from = WEFT_ELEMENT_U64;
+    weft_convert(&conversion, &longest, 1, got, 1, 1);
+    assert_true(got[0] == 0x1p64);
 }
 
 static void other_byte_order_is_reversed(void **state) {
@@ -102,6 +138,7 @@ int main(void) {
         cmocka_unit_test(names_of_elements_parse_back),
         cmocka_unit_test(complex_does_not_become_real),
         cmocka_unit_test(every_type_becomes_every_wider_one),
+        cmocka_unit_test(halves_truths_and_long_integers_have_their_values),
         cmocka_unit_test(other_byte_order_is_reversed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 from pathlib import Path
+from textwrap import indent
 from typing import NoReturn
 
 from weft.bench import ceilings, slurm
@@ -22,6 +23,10 @@ must have been measured by the same version of weft on the same kind of processo
 
 Exit status: 0; 1 where a result is wrong or something failed while running; 2 where you must change something.
 The members of a job are described in job.schema.json, next to this program's modules.
+"""
+EXAMPLES = """\
+weft bench bench/jobs/exchanges.json
+weft bench bench/jobs/exchanges.json --small --output trial
 """
 
 
@@ -54,7 +59,7 @@ def parser() -> argparse.ArgumentParser:
     made = Parser(
         prog="weft bench",
         description="Measures weft and other libraries as a job file says.",
-        epilog=NOTES,
+        epilog=f"{NOTES}\nExamples:\n{indent(EXAMPLES, '  ')}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
@@ -81,19 +86,23 @@ def parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="FLAG",
-        help="a word more for it, such as --launcher-flag=--hostfile=hosts; may be repeated",
+        help="a word more for it, such as --launcher-flag=--hostfile=hosts; may be repeated; default: none",
     )
     launching.add_argument(
-        "--rankfile", metavar="FILE", help="Open MPI's rankfile; {ranks} in its name stands for the number of ranks"
+        "--rankfile",
+        metavar="FILE",
+        help="Open MPI's rankfile; {ranks} in its name stands for the number of ranks; default: none",
     )
-    launching.add_argument("--wrap", metavar="PROGRAM", help="a program that starts each process, to bind it")
+    launching.add_argument(
+        "--wrap", metavar="PROGRAM", help="a program that starts each process, to bind it; default: none"
+    )
     cluster = made.add_argument_group("clusters")
     cluster.add_argument("--slurm", action="store_true", help="write a batch script for the job; measure nothing")
     cluster.add_argument("--nodes", type=whole_number, metavar="N", help="default: 1")
     cluster.add_argument("--ranks-per-node", type=whole_number, metavar="K", help="default: what the job needs")
-    cluster.add_argument("--gpus-per-node", type=whole_number, metavar="G", help="bind ranks to GPUs in turn")
-    cluster.add_argument("--partition", metavar="P")
-    cluster.add_argument("--time", type=time_limit, metavar="T", help="time limit, as sbatch reads it")
+    cluster.add_argument("--gpus-per-node", type=whole_number, metavar="G", help="bind ranks to GPUs in turn; default: none")
+    cluster.add_argument("--partition", metavar="P", help="where to run; default: the cluster's")
+    cluster.add_argument("--time", type=time_limit, metavar="T", help="time limit, as sbatch reads it; default: the cluster's")
     return made
 
 

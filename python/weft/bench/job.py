@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
-
-import jsonschema
 
 SCHEMA_FILE = Path(__file__).with_name("job.schema.json")
 TOP_LEVEL = ("description", "iterations", "warmups", "repeats", "effort", "together", "exclude", "sets")
@@ -94,6 +93,12 @@ def parse(text: str) -> Any:
 
 def check(job: Any) -> None:
     """Raises a Refusal that names the first place where the job is not one."""
+    try:
+        import jsonschema
+    except ImportError:
+        raise Refusal(
+            f"{sys.executable} lacks jsonschema, which checks jobs; on Debian: apt-get install python3-jsonschema"
+        ) from None
     schema = json.loads(SCHEMA_FILE.read_text())
     errors = list(jsonschema.Draft202012Validator(schema).iter_errors(job))
     if not errors:

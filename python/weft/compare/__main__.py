@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 from weft.plot.command import PACKAGES, Parser, read_formats, refuse, require_packages
@@ -30,26 +31,30 @@ do.
 
 Exit status: 0; 1 where a result is wrong or nothing could be measured; 2 where you must change something.
 """
+EXAMPLES = """\
+weft compare --quick
+weft compare --sizes 1000,512x512 --libraries numpy,scipy,weft --output sizes
+"""
 
 
 def parser() -> Parser:
     made = Parser(
         prog="weft compare",
         description="Measures Python's Fourier transforms beside each other: speed, first calls, memory and errors.",
-        epilog=NOTES,
+        epilog=f"{NOTES}\nExamples:\n{indent(EXAMPLES, '  ')}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     add = made.add_argument
     add("--quick", action="store_true", help="a sample of each experiment, in less than a minute")
-    add("--only", metavar="LIST", help="these experiments, such as powers,nd")
+    add("--only", metavar="LIST", help="these experiments, such as powers,nd (default: all)")
     add("--libraries", metavar="LIST", help="these libraries, such as numpy,scipy,weft (default: all of the device)")
-    add("--sizes", metavar="LIST", help="these sizes instead of experiments: 1000, 512x512, or 1024*800 for 800 lines")
+    add("--sizes", metavar="LIST", help="these sizes instead of experiments: 1000, 512x512, or 1024*800 for 800 lines (default: none)")
     add("--device", choices=DEVICES, default="cpu", help="where to transform (default: cpu)")
     add("--threads", metavar="N", default="1", help="threads of each library, and processors of them all (default: 1)")
     add("--seconds", metavar="S", help=f"for the runs of each case (default: {SECONDS:g}; quick: {QUICK_SECONDS:g})")
     add("--effort", choices=EFFORTS, help="of libraries that plan (default: measure; quick: estimate)")
-    add("-o", "--output", metavar="DIR", type=Path, default=Path("compare"), help="folder of the results")
+    add("-o", "--output", metavar="DIR", type=Path, default=Path("compare"), help="folder of the results (default: compare)")
     add("--format", metavar="LIST", default="png", help="formats of the pictures: png, pdf, svg (default: png)")
     add("--quiet", action="store_true", help="print nothing but errors")
     return made

@@ -5,19 +5,31 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from textwrap import indent
 
 from weft.plot.command import PACKAGES, Parser, read_formats, refuse, require_packages
 
 
-def parse(arguments: list[str]) -> argparse.Namespace:
-    parser = Parser(
+NOTES = """\
+Of the results of weft bench: pictures, summary.csv, tables.md and report.html, which opens without a network. With
+--compare, says where two runs differ. Of a report of weft homogenize: how residuals fall. Of what weft plan --sweep
+prints: predicted times.
+"""
+EXAMPLES = """\
+weft plot exchanges
+weft plot --compare before after --output difference
+"""
+
+
+def parser() -> Parser:
+    made = Parser(
         prog="weft plot",
         allow_abbrev=False,
-        description="Draws the results of weft bench: pictures, summary.csv, tables.md and report.html, which opens "
-        "without a network. With --compare, says where two runs differ. Of a report of weft homogenize: how residuals "
-        "fall. Of what weft plan --sweep prints: predicted times.",
+        description="Draws tables, figures and a report of what was measured, or how a homogenization converged.",
+        epilog=f"{NOTES}\nExamples:\n{indent(EXAMPLES, '  ')}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
+    made.add_argument(
         "folder",
         metavar="DIR",
         nargs="?",
@@ -25,24 +37,29 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         help="a folder that weft bench wrote, or its table.csv; or a report of weft homogenize, REPORT.json; or a "
         "table of weft plan --sweep",
     )
-    parser.add_argument(
+    made.add_argument(
         "--compare",
         metavar=("A", "B"),
         nargs=2,
         type=Path,
-        help="two such folders or tables: the ratio B/A of every cell in both, with its 99 %% interval",
+        help="two such folders or tables: the ratio B/A of every cell in both, with its 99 %% interval; default: none",
     )
-    parser.add_argument(
+    made.add_argument(
         "-o", "--output", metavar="OUT", type=Path, help="where to write (default: DIR; with --compare: nowhere)"
     )
-    parser.add_argument(
+    made.add_argument(
         "--format", metavar="LIST", default="png,pdf", help="formats of the pictures: png, pdf, svg (default: png,pdf)"
     )
-    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    options = parser.parse_args(arguments)
+    made.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    return made
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    made = parser()
+    options = made.parse_args(arguments)
     if (options.folder is None) == (options.compare is None):
-        parser.error("give one results folder, or --compare and two")
-    options.format = read_formats(parser, options.format)
+        made.error("give one results folder, or --compare and two")
+    options.format = read_formats(made, options.format)
     return options
 
 

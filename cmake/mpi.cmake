@@ -1,0 +1,18 @@
+# The wrappers of one MPI for several languages: mpicxx.openmpi and mpifort.openmpi beside mpicc.openmpi. Sets
+# MPI_<language>_COMPILER, unless it is set, to the one beside MPI_C_COMPILER.
+function(weft_mpi_wrapper language)
+  if(MPI_${language}_COMPILER OR NOT MPI_C_COMPILER)
+    return()
+  endif()
+  get_filename_component(folder ${MPI_C_COMPILER} DIRECTORY)
+  get_filename_component(name ${MPI_C_COMPILER} NAME)
+  set(names_CXX mpicxx mpic++)
+  set(names_Fortran mpifort mpif90)
+  foreach(other IN LISTS names_${language})
+    string(REGEX REPLACE "^mpicc" ${other} wrapper ${name})
+    if(NOT wrapper STREQUAL name AND EXISTS ${folder}/${wrapper})
+      set(MPI_${language}_COMPILER ${folder}/${wrapper} PARENT_SCOPE)
+      return()
+    endif()
+  endforeach()
+endfunction()
