@@ -67,8 +67,8 @@ typedef struct weft_machine_penalties {
     /* Times that the arithmetic of real lines takes longer where their length is odd, for they are
      * no complex lines of half the length; docs/results, tune. */
     double odd_real;
-    /* Times that the arithmetic of cosine and sine transforms takes longer than that of real lines of
-     * as many points; docs/results, tune. */
+    /* Times that the arithmetic of cosine and sine transforms takes longer than that of real lines
+     * of as many points; docs/results, tune. */
     double real_to_real;
     /* Times that passes of FFTW take longer, with effort MEASURE; docs/results, native-nd. */
     double fftw;
