@@ -102,7 +102,8 @@ static const option_flag plan_option_flags[] = {
      "compare all ways to run it, and over ranks and sizes, for a machine that need not be here",
      set_best},
     {"sweep", "WHAT=A:B",
-     "CSV of the same for ranks=2:4096, size=64:2048, or a field such as rate.latency=1e-7:1e-3",
+     "CSV of the same for ranks=2:4096, size=64:2048, or a field such as rate.latency=1e-7:1e-3; "
+     "default: none",
      set_sweep},
     {"json", NULL, "explain as JSON", set_json},
     {NULL, NULL, NULL, NULL}};
