@@ -25,8 +25,10 @@ class Without(Case):
     def test_other_subcommands_run_on_one_process(self) -> None:
         self.succeed("convolve", "in.npy", "gaussian:sigma=1", "smooth.npy")
         self.succeed("microstructure", "spheres", "labels.npy", "--size", "8x8x8", "--count", 2, "--fractions", 0.1)
-        self.write("case.json", '{"labels": "labels.npy", "phases": [{"label": 0, "E": 3, "nu": 0.3}, '
-                                '{"label": 1, "E": 9, "nu": 0.2}]}')
+        self.write(
+            "case.json",
+            '{"labels": "labels.npy", "phases": [{"label": 0, "E": 3, "nu": 0.3}, {"label": 1, "E": 9, "nu": 0.2}]}',
+        )
         self.succeed("homogenize", "case.json")
         self.assertIn(" 0 failed", self.succeed("validate", "--shape", "4x6", "--decomposition", "slab-2d1d"))
         self.assertIn("8 simulated ranks", self.succeed("plan", "--shape", "8x8x8", "--ranks", 8))

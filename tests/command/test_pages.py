@@ -98,6 +98,12 @@ class Pages(Case):
         self.refuse("completion", "tcsh")
         self.refuse("completion")
 
+    def test_bench_says_which_package_it_lacks(self) -> None:
+        (self.folder / "jsonschema.py").write_text("raise ImportError\n")
+        (self.folder / "job.json").write_text("{}")
+        said = self.refuse("bench", "job.json", env=os.environ | {"PYTHONPATH": str(self.folder)})
+        self.assertIn("apt-get install python3-jsonschema", said)
+
     def test_bash_completes_every_flag_and_its_values(self) -> None:
         script = self.succeed("completion", "bash") + (
             'ask() { COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); COMPREPLY=(); _weft; echo "${COMPREPLY[*]}"; }\n'

@@ -10,7 +10,8 @@ static inline const void *half_number(double value) {
     static uint16_t bits;
     int exponent;
     const double fraction = frexp(value, &exponent); /* 0.5 to 1 */
-    bits = value > 0 ? (uint16_t)((exponent + 14) << 10 | (int)(fraction * 2048 - 1024)) : 0;
+    const int number = (exponent + 14) * 1024 + (int)(fraction * 2048 - 1024);
+    bits = (uint16_t)(value > 0 ? number : 0);
     return &bits;
 }
 

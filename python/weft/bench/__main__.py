@@ -100,7 +100,9 @@ def parser() -> argparse.ArgumentParser:
     cluster.add_argument("--slurm", action="store_true", help="write a batch script for the job; measure nothing")
     cluster.add_argument("--nodes", type=whole_number, metavar="N", help="default: 1")
     cluster.add_argument("--ranks-per-node", type=whole_number, metavar="K", help="default: what the job needs")
-    cluster.add_argument("--gpus-per-node", type=whole_number, metavar="G", help="bind ranks to GPUs in turn; default: none")
+    cluster.add_argument(
+        "--gpus-per-node", type=whole_number, metavar="G", help="bind ranks to GPUs in turn; default: none"
+    )
     cluster.add_argument("--partition", metavar="P", help="where to run; default: the cluster's")
     cluster.add_argument("--time", type=time_limit, metavar="T", help="time limit, as sbatch reads it; default: the cluster's")
     return made

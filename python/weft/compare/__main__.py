@@ -49,12 +49,23 @@ def parser() -> Parser:
     add("--quick", action="store_true", help="a sample of each experiment, in less than a minute")
     add("--only", metavar="LIST", help="these experiments, such as powers,nd (default: all)")
     add("--libraries", metavar="LIST", help="these libraries, such as numpy,scipy,weft (default: all of the device)")
-    add("--sizes", metavar="LIST", help="these sizes instead of experiments: 1000, 512x512, or 1024*800 for 800 lines (default: none)")
+    add(
+        "--sizes",
+        metavar="LIST",
+        help="these sizes instead of experiments: 1000, 512x512, or 1024*800 for 800 lines (default: none)",
+    )
     add("--device", choices=DEVICES, default="cpu", help="where to transform (default: cpu)")
     add("--threads", metavar="N", default="1", help="threads of each library, and processors of them all (default: 1)")
     add("--seconds", metavar="S", help=f"for the runs of each case (default: {SECONDS:g}; quick: {QUICK_SECONDS:g})")
     add("--effort", choices=EFFORTS, help="of libraries that plan (default: measure; quick: estimate)")
-    add("-o", "--output", metavar="DIR", type=Path, default=Path("compare"), help="folder of the results (default: compare)")
+    add(
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=Path,
+        default=Path("compare"),
+        help="folder of the results (default: compare)",
+    )
     add("--format", metavar="LIST", default="png", help="formats of the pictures: png, pdf, svg (default: png)")
     add("--quiet", action="store_true", help="print nothing but errors")
     return made
