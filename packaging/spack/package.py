@@ -29,6 +29,7 @@ class Weft(CMakePackage):
     depends_on("libtiff")
     depends_on("zlib-api")
     depends_on("expat")
+    depends_on("muparser")
     depends_on("libmicrohttpd", when="+live")
 
     # Kernels for instruction sets want __builtin_shufflevector.
