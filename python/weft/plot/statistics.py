@@ -92,9 +92,8 @@ def describe(
     table = pd.DataFrame(columns)
     half = t_factor(table["iterations"].to_numpy()) * table["deviation"] / np.sqrt(table["iterations"])
     table["mean_low"], table["mean_high"] = table["mean"] - half, table["mean"] + half
-    bounds = {key: median_interval(values.to_numpy()) for key, values in total}
-    table["median_low"] = [bounds[key][0] for key in table.index]
-    table["median_high"] = [bounds[key][1] for key in table.index]
+    table["median_low"] = total.agg(lambda values: median_interval(values.to_numpy())[0])
+    table["median_high"] = total.agg(lambda values: median_interval(values.to_numpy())[1])
     first = rows.drop_duplicates(keys).set_index(keys)[IDENTITY]
     first["nodes"] = rows[[*keys, "host"]].drop_duplicates().groupby(keys, observed=True).size()
     table = first.join(table, how="inner").reset_index()
