@@ -26,6 +26,17 @@ static void print_words(const char *values, const char *before) {
         printf("%s%s%.*s", i > 0 ? " " : "", before, length, word);
 }
 
+/* What the first argument may be; false: anything. */
+static bool has_first(const subcommand *command) {
+    return command->words != NULL || command->of_subcommand;
+}
+
+static void print_first(const subcommand *command) {
+    print_words(command->words, "");
+    for (int c = 0; command->of_subcommand && subcommands[c] != NULL; c++)
+        printf("%s%s", c > 0 ? " " : "", subcommands[c]->name);
+}
+
 static bool has_words(const char *values) {
     const char *word;
     int length;
@@ -45,7 +56,7 @@ static void bash_subcommand(const subcommand *command) {
     printf("    %s)\n        flags='", command->name);
     for (int i = 0; i < count; i++) printf("--%s ", all[i]->name);
     printf("--help --version'\n        first='");
-    print_words(command->words, "");
+    print_first(command);
     printf("'\n        case $flag in\n");
     for (int i = 0; i < count; i++) {
         if (all[i]->argument == NULL) continue;
@@ -126,9 +137,9 @@ static void zsh_subcommand(const subcommand *command) {
     printf("    %s)\n        _arguments \\\n", command->name);
     for (int i = 0; i < count; i++) zsh_flag(command, all[i]);
     for (const option_flag *f = help_flags; f->name != NULL; f++) zsh_flag(command, f);
-    if (command->words != NULL) {
+    if (has_first(command)) {
         printf("            '1:%s:(", command->name);
-        print_words(command->words, "");
+        print_first(command);
         printf(")' \\\n");
     }
     printf("            '*:file:_files'\n        ;;\n");
@@ -216,9 +227,9 @@ static void print_fish(void) {
         printf("complete -c weft -n '__weft_is none' -f -a %s -d '", subcommands[c]->name);
         print_quoted(subcommands[c]->summary, "\\", "\\'");
         printf("'\n");
-        if (subcommands[c]->words != NULL) {
+        if (has_first(subcommands[c])) {
             printf("complete -c weft -n '__weft_is %s' -a '", subcommands[c]->name);
-            print_words(subcommands[c]->words, "");
+            print_first(subcommands[c]);
             printf("'\n");
         }
         for (int i = 0; i < count; i++) fish_flag(subcommands[c], all[i]);

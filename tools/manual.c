@@ -280,8 +280,7 @@ const subcommand manual_command = {
     .notes = "Where weft is installed, man weft-transform shows such a page at once.",
     .examples = "weft manual transform | man -l -\n"
                 "weft manual --output ~/.local/share/man/man1",
-    .words = "transform|convolve|filter|homogenize|microstructure|plan|validate|tune|wisdom|info|"
-             "view|live|bench|plot|compare|manual|completion",
+    .of_subcommand = true,
     .flags = manual_option_flags,
     .letters = "o",
     .least = 0,

@@ -40,6 +40,7 @@ typedef struct subcommand {
     const char *notes;     /* further paragraphs of the help, or NULL; indented lines stay lines */
     const char *examples;  /* lines of the shell, two at least */
     const char *words;     /* what the first argument may be, joined by |; NULL: a file */
+    bool of_subcommand;    /* the first argument is the name of one */
     const option_flag *flags;
     const char *letters;     /* short names of the first of `flags`, or NULL */
     bool shared;             /* takes the shared flags too */

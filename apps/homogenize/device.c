@@ -10,7 +10,7 @@
 
 enum { THREADS = 256, GROUPS_OF_UNIT = 8, MOST_SUMS = 14 };
 
-typedef enum pass { FILL, STRESS, RESPOND, DIRECTION, REFLECT, UPDATE, PRODUCTS, PASSES } pass;
+typedef enum pass { FILL, STRESS, RESPOND, REFLECT, DESCEND, PRODUCTS, PASSES } pass;
 
 /* The structure `sweep` of kernels/sweep.cl. */
 typedef struct sweep {
@@ -56,9 +56,9 @@ weft_status homogenize_device_check(weft_device device) {
 
 extern const char homogenize_kernels_sweep_cl[], homogenize_kernels_law_cl[],
     homogenize_kernels_sweep_fill_cl[], homogenize_kernels_sweep_stress_cl[],
-    homogenize_kernels_sweep_respond_cl[], homogenize_kernels_sweep_direction_cl[],
-    homogenize_kernels_sweep_reflect_cl[], homogenize_kernels_sweep_update_cl[],
-    homogenize_kernels_sweep_products_cl[], homogenize_kernels_green_cl[]; /* cmake/embed.cmake */
+    homogenize_kernels_sweep_respond_cl[], homogenize_kernels_sweep_reflect_cl[],
+    homogenize_kernels_sweep_descend_cl[], homogenize_kernels_sweep_products_cl[],
+    homogenize_kernels_green_cl[]; /* cmake/embed.cmake */
 
 static const struct {
     const char *name, *text;
@@ -67,9 +67,8 @@ static const struct {
     [FILL] = {"weft_sweep_fill", homogenize_kernels_sweep_fill_cl, false},
     [STRESS] = {"weft_sweep_stress", homogenize_kernels_sweep_stress_cl, true},
     [RESPOND] = {"weft_sweep_respond", homogenize_kernels_sweep_respond_cl, true},
-    [DIRECTION] = {"weft_sweep_direction", homogenize_kernels_sweep_direction_cl, true},
     [REFLECT] = {"weft_sweep_reflect", homogenize_kernels_sweep_reflect_cl, true},
-    [UPDATE] = {"weft_sweep_update", homogenize_kernels_sweep_update_cl, false},
+    [DESCEND] = {"weft_sweep_descend", homogenize_kernels_sweep_descend_cl, false},
     [PRODUCTS] = {"weft_sweep_products", homogenize_kernels_sweep_products_cl, false},
 };
 
@@ -246,18 +245,6 @@ void homogenize_device_respond(homogenize_device *d, void *e, double products[2]
     run(d, RESPOND, argument, 5, &d->shape, 2, products);
 }
 
-double homogenize_device_direction(homogenize_device *d, const void *r, void *p, void *q,
-                                   double factor) {
-    weft_kernel_argument argument[8] = {array(r),         array(p),      array(q),
-                                        array(d->phases), array(d->law), array(d->inverse),
-                                        array(d->sums)};
-    sweep shape = d->shape;
-    double sum;
-    shape.factor = factor;
-    run(d, DIRECTION, argument, 7, &shape, 1, &sum);
-    return sum;
-}
-
 double homogenize_device_reflect(homogenize_device *d, void *e, const void *t, const double mean[6],
                                  bool whole) {
     weft_kernel_argument argument[7] = {array(e),        array(t),          array(d->phases),
@@ -270,15 +257,12 @@ double homogenize_device_reflect(homogenize_device *d, void *e, const void *t, c
     return sum;
 }
 
-double homogenize_device_update(homogenize_device *d, void *a, void *b, const void *x,
-                                const void *y, double factor) {
-    weft_kernel_argument argument[6] = {array(a ? a : x), array(x), array(b ? b : x),
-                                        array(b ? y : x), array(d->sums)};
+double homogenize_device_descend(homogenize_device *d, void *e, const void *g, double factor) {
+    weft_kernel_argument argument[4] = {array(e), array(g), array(d->sums)};
     sweep shape = d->shape;
     double sum;
     shape.factor = factor;
-    shape.store = (a ? 1 : 0) + (b ? 2 : 0);
-    run(d, UPDATE, argument, 5, &shape, 1, &sum);
+    run(d, DESCEND, argument, 3, &shape, 1, &sum);
     return sum;
 }
 
@@ -307,6 +291,7 @@ static weft_status apply(homogenize_device *d, const homogenize_green *g, void *
     homogenize_displacements *vectors = g->displacements;
     const green k = describe(g);
     const int64_t elements = k.n[0] * k.n[1] * k.n[2];
+    const bool has_mean = elements > 0 && k.lo[0] + k.lo[1] + k.lo[2] == 0;
     const unsigned groups[3] = {(unsigned)((elements + THREADS - 1) / THREADS), 1, 1};
     const weft_kernel_argument argument[] = {array(spectrum),
                                              array(vectors ? vectors->memory : spectrum),
@@ -317,9 +302,9 @@ static weft_status apply(homogenize_device *d, const homogenize_green *g, void *
     memcpy(means.offset, g->offset, sizeof means.offset);
     memcpy(means.zero, g->zero, sizeof means.zero);
     if (vectors) memcpy(means.mean, vectors->mean, sizeof means.mean);
-    WEFT_TRY(weft_buffer_upload(d->plan, d->means, &means, sizeof means));
+    if (has_mean) WEFT_TRY(weft_buffer_upload(d->plan, d->means, &means, sizeof means));
     WEFT_TRY(h->ops->kernel_launch(h->state, NULL, d->green, groups, argument, 4));
-    if (!vectors || !homogenize_displacements_have_mean(vectors)) return WEFT_SUCCESS;
+    if (!vectors || !has_mean) return WEFT_SUCCESS;
     return weft_buffer_download(d->plan, vectors->mean, d->means, sizeof vectors->mean);
 }
 

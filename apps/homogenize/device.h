@@ -32,14 +32,9 @@ void homogenize_device_stress(homogenize_device *device, const void *e, void *s,
 void homogenize_device_products(homogenize_device *device, const void *g, const void *last,
                                 double products[2]);
 void homogenize_device_respond(homogenize_device *device, void *e, double products[2]);
-double homogenize_device_direction(homogenize_device *device, const void *r, void *p, void *q,
-                                   double factor);
 double homogenize_device_reflect(homogenize_device *device, void *e, const void *t,
                                  const double mean[6], bool whole);
-/* a -= factor x unless a is NULL, b -= factor y unless b is NULL. Returns <b, b>, without b <x, x>.
- */
-double homogenize_device_update(homogenize_device *device, void *a, void *b, const void *x,
-                                const void *y, double factor);
+double homogenize_device_descend(homogenize_device *device, void *e, const void *g, double factor);
 
 /* Green's operator, and the step of its displacements, at this rank's frequencies of a spectrum:
  * component by component, each row-major. */

@@ -115,7 +115,7 @@ void homogenize_stress(const homogenize_space *space, const void *e, void *s, bo
 }
 
 double homogenize_square(const homogenize_space *space, const void *g) {
-    return homogenize_advance(space, NULL, NULL, g, NULL, 0);
+    return BY_PRECISION(space, advance, NULL, NULL, g, NULL, 0);
 }
 
 void homogenize_products(const homogenize_space *space, const void *g, const void *last,
@@ -128,13 +128,13 @@ void homogenize_products(const homogenize_space *space, const void *g, const voi
 }
 
 double homogenize_descend(const homogenize_space *space, void *e, const void *g, double factor) {
-    return homogenize_advance(space, e, NULL, g, NULL, factor);
+    return space->device ? homogenize_device_descend(space->device, e, g, factor)
+                         : BY_PRECISION(space, advance, e, NULL, g, NULL, factor);
 }
 
 double homogenize_direction(const homogenize_space *space, const void *r, void *p, void *q,
                             double factor) {
-    return space->device ? homogenize_device_direction(space->device, r, p, q, factor)
-                         : BY_PRECISION(space, direction, r, p, q, factor);
+    return BY_PRECISION(space, direction, r, p, q, factor);
 }
 
 void homogenize_respond(const homogenize_space *space, void *e, double products[2]) {
@@ -147,8 +147,7 @@ void homogenize_respond(const homogenize_space *space, void *e, double products[
 
 double homogenize_advance(const homogenize_space *space, void *e, void *r, const void *p,
                           const void *q, double factor) {
-    return space->device ? homogenize_device_update(space->device, e, r, p, q, factor)
-                         : BY_PRECISION(space, advance, e, r, p, q, factor);
+    return BY_PRECISION(space, advance, e, r, p, q, factor);
 }
 
 double homogenize_reflect(const homogenize_space *space, void *e, const void *t,

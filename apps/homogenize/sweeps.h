@@ -2,7 +2,7 @@
  * Passes over the voxels of this rank: the material law, and what the solvers do to whole fields.
  * A field is `components` arrays of this rank's voxels, one after the other, in double or single
  * precision; sums are in double precision and of this rank alone. With space->device fields lie on
- * that device, but for the last four functions, which take fields of the host only.
+ * that device; functions that say so take fields of the host only.
  *
  * <a, b> is the sum over voxels of a C0 b, with the reference medium's C0: the energy of strains.
  */
@@ -36,7 +36,7 @@ void homogenize_fill(const homogenize_space *space, void *e, const double value[
 void homogenize_stress(const homogenize_space *space, const void *e, void *s, bool polarize,
                        homogenize_sums *sums);
 
-/* Returns <g, g>. */
+/* Returns <g, g>. On the host only. */
 double homogenize_square(const homogenize_space *space, const void *g);
 
 /* products: <g, g> and <g, last>. */
@@ -46,15 +46,14 @@ void homogenize_products(const homogenize_space *space, const void *g, const voi
 /* e -= factor g. Returns <g, g>. */
 double homogenize_descend(const homogenize_space *space, void *e, const void *g, double factor);
 
-/* p = r + factor p, q = C p. Returns the sum of p q. */
+/* p = r + factor p, q = C p. Returns the sum of p q. On the host only. */
 double homogenize_direction(const homogenize_space *space, const void *r, void *p, void *q,
                             double factor);
 
 /* e becomes C e. products: before, <e, e> and the sum of e C e. */
 void homogenize_respond(const homogenize_space *space, void *e, double products[2]);
 
-/* e -= factor p unless e is NULL, r -= factor q unless r is NULL. Returns <r, r>, without r <p, p>.
- */
+/* e -= factor p, r -= factor q. Returns <r, r>. On the host only. */
 double homogenize_advance(const homogenize_space *space, void *e, void *r, const void *p,
                           const void *q, double factor);
 
@@ -62,19 +61,19 @@ double homogenize_advance(const homogenize_space *space, void *e, void *r, const
 double homogenize_reflect(const homogenize_space *space, void *e, const void *t,
                           const double mean[6], bool whole);
 
-/* From Mandel's notation to tensor components, in place. */
+/* From Mandel's notation to tensor components, in place. On the host only. */
 void homogenize_take_tensor(const homogenize_space *space, void *field);
 
-/* Fails where memory lacks; not collective. Adds to sums[phase * 2 * components + ...] the strain,
- * then the stress, of voxels of each phase. On a staggered grid each voxel has its share of the
- * edges or faces around it. */
+/* On the host only; fails where memory lacks; not collective. Adds to sums[phase * 2 * components +
+ * ...] the strain, then the stress, of voxels of each phase. On a staggered grid each voxel has its
+ * share of the edges or faces around it. */
 weft_status homogenize_phase_sums(const homogenize_space *space, const void *e, double *sums);
 
 /* Voxels of a part of a row, which passes work on at a time, and how many such parts there are. */
 enum { HOMOGENIZE_BLOCK = 64 };
 int64_t homogenize_blocks(const homogenize_space *space);
 /* Norms of the deviators of tensors in Mandel's notation, or of vectors, at the voxels of block
- * `number`, and their phases. Returns their count. */
+ * `number`, and their phases. Returns their count. On the host only. */
 int homogenize_deviators(const homogenize_space *space, const void *field, int64_t number,
                          double value[HOMOGENIZE_BLOCK], const uint16_t **phase);
 

@@ -164,8 +164,10 @@ weft_status weft_engine_probe_devices(const weft_engine_ops *engine);
 
 /* The first engine of the list that works here and supports the device; the first of those that
  * take operators, which may do a convolution's last axis there and back at once; and the first of
- * those that have real-to-real transforms. */
+ * those that have real-to-real transforms. `elsewhere`: where all engines of this build are there.
+ */
 const weft_engine_ops *weft_engine_default(const weft_device_ops *device);
+const weft_engine_ops *weft_engine_default_elsewhere(const weft_device_ops *device);
 const weft_engine_ops *weft_engine_default_fusing(const weft_device_ops *device);
 const weft_engine_ops *weft_engine_default_real(const weft_device_ops *device);
 

@@ -22,8 +22,9 @@ const weft_engine_ops *weft_engine_find(weft_engine id) {
     return NULL;
 }
 
-static const weft_engine_ops *first_that_does(weft_transform_kind kind,
-                                              const weft_device_ops *device, bool fuses) {
+/* `here`: what the engine needs must be here, too. */
+static const weft_engine_ops *
+first_that_does(weft_transform_kind kind, const weft_device_ops *device, bool fuses, bool here) {
     const weft_transform smallest = {.kind = kind,
                                      .dims = 1,
                                      .dim = {{.n = 1, .in_stride = 1, .out_stride = 1}},
@@ -32,7 +33,8 @@ static const weft_engine_ops *first_that_does(weft_transform_kind kind,
                                      .in_elements = 1,
                                      .out_elements = 1};
     for (size_t i = 0; i < sizeof engines / sizeof engines[0]; i++) {
-        if ((!fuses || engines[i]->takes_operators) && engines[i]->probe(NULL) == WEFT_SUCCESS &&
+        if ((!fuses || engines[i]->takes_operators) &&
+            (!here || engines[i]->probe(NULL) == WEFT_SUCCESS) &&
             engines[i]->supports(&smallest, device) == WEFT_SUCCESS)
             return engines[i];
     }
@@ -42,15 +44,19 @@ static const weft_engine_ops *first_that_does(weft_transform_kind kind,
 const weft_engine_ops *weft_engine_default(const weft_device_ops *device) {
     /* Any engine that works with the device at all can do this one; the identity, which transforms
      * nothing and must be asked for, refuses real data. */
-    return first_that_does(WEFT_TRANSFORM_R2C, device, false);
+    return first_that_does(WEFT_TRANSFORM_R2C, device, false, true);
+}
+
+const weft_engine_ops *weft_engine_default_elsewhere(const weft_device_ops *device) {
+    return first_that_does(WEFT_TRANSFORM_R2C, device, false, false);
 }
 
 const weft_engine_ops *weft_engine_default_fusing(const weft_device_ops *device) {
-    return first_that_does(WEFT_TRANSFORM_R2C, device, true);
+    return first_that_does(WEFT_TRANSFORM_R2C, device, true, true);
 }
 
 const weft_engine_ops *weft_engine_default_real(const weft_device_ops *device) {
-    return first_that_does(WEFT_TRANSFORM_R2R, device, false);
+    return first_that_does(WEFT_TRANSFORM_R2R, device, false, true);
 }
 
 weft_status weft_engine_probe_devices(const weft_engine_ops *engine) {

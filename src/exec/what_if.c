@@ -14,16 +14,6 @@ typedef struct question {
     weft_chain chain;
 } question;
 
-/* Engines as they are chosen where all of them are there. */
-static const weft_engine_ops *engine_for(const weft_options *o) {
-    static const weft_engine of_device[] = {[WEFT_HOST] = WEFT_ENGINE_NATIVE,
-                                            [WEFT_CUDA] = WEFT_ENGINE_JIT,
-                                            [WEFT_OPENCL] = WEFT_ENGINE_JIT,
-                                            [WEFT_OPENMP] = WEFT_ENGINE_OPENMP,
-                                            [WEFT_SIMULATED] = WEFT_ENGINE_NATIVE};
-    return weft_engine_find(o->engine != WEFT_ENGINE_AUTO ? o->engine : of_device[o->device]);
-}
-
 static weft_status check_devices(const weft_device_ops *device, const weft_options *o) {
     if (o->device_aware == WEFT_AWARE && !device->transport_aware)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
@@ -72,7 +62,8 @@ static weft_status fill(const weft_what_if *asked, question *q) {
     const weft_device_ops *device = weft_device_find(o->device);
     q->planner = (weft_planner){.call = &q->call, .machine = asked->machine, .ranks = asked->ranks};
     q->planner.common.device = device;
-    q->planner.common.engine = engine_for(o);
+    q->planner.common.engine = o->engine == WEFT_ENGINE_AUTO ? weft_engine_default_elsewhere(device)
+                                                             : weft_engine_find(o->engine);
     q->planner.common.staged =
         o->device_aware == WEFT_STAGED || (!device->host_addressable && !device->transport_aware);
     q->planner.addressable = device->host_addressable || device->memory_export;

@@ -7,7 +7,7 @@
 typedef struct sweep {
     long64 voxels, row, rows; /* of this rank; in a row of it, rows in a plane */
     long64 halo;              /* planes of phases below the box along each axis */
-    long64 store;             /* which fields are written */
+    long64 store;             /* 1: what is made is stored, see the pass */
     long64 reference;         /* 1: the reference medium takes part, see the pass */
     double twice, trace;      /* of the reference medium */
     double factor, mean[6];

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 from textwrap import indent
+from types import ModuleType
 
 from weft.plot.command import PACKAGES, Parser, read_formats, refuse, require_packages
 
@@ -101,24 +102,25 @@ def run_report(options: argparse.Namespace) -> int:
     return 0
 
 
-def run_homogenization(options: argparse.Namespace) -> int:
-    from weft.plot import homogenization
-
-    picture = homogenization.compose(homogenization.load(options.folder))
-    files = homogenization.write(picture, options.output or options.folder.parent, options.format)
+def run_picture(options: argparse.Namespace, kind: ModuleType) -> int:
+    """Draws the one picture of a file, which the module loads, composes and writes."""
+    picture = kind.compose(kind.load(options.folder))
+    files = kind.write(picture, options.output or options.folder.parent, options.format)
     if not options.quiet:
         print(f"wrote {' and '.join(str(file) for file in files)}")
     return 0
+
+
+def run_homogenization(options: argparse.Namespace) -> int:
+    from weft.plot import homogenization
+
+    return run_picture(options, homogenization)
 
 
 def run_forecast(options: argparse.Namespace) -> int:
     from weft.plot import forecast
 
-    picture = forecast.compose(forecast.load(options.folder))
-    files = forecast.write(picture, options.output or options.folder.parent, options.format)
-    if not options.quiet:
-        print(f"wrote {' and '.join(str(file) for file in files)}")
-    return 0
+    return run_picture(options, forecast)
 
 
 def run_compare(options: argparse.Namespace) -> int:
