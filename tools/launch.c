@@ -81,10 +81,25 @@ weft_status launch_ranks(int ranks, int threads, char **arguments) {
     return status;
 }
 
-weft_status world_join(command_world *world, int ranks, bool threads_send) {
+/* Initializes MPI. For a process that no launcher has started, Open MPI would search for networks
+ * and start a daemon, which takes longer than all else that a short command does. What the user has
+ * set stays, and processes that this one starts get nothing of it. */
+static bool initialize_mpi(int wanted) {
+    static const char *const setting[][2] = {{"OMPI_MCA_pml", "ob1"},
+                                             {"OMPI_MCA_ess_singleton_isolated", "1"}};
+    enum { SETTINGS = sizeof setting / sizeof *setting };
+    bool set[SETTINGS] = {false};
     int provided;
-    int wanted = threads_send ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
-    if (MPI_Init_thread(NULL, NULL, wanted, &provided) != MPI_SUCCESS)
+    for (int i = 0; i < SETTINGS && launch_rank_hint() < 0; i++)
+        set[i] = getenv(setting[i][0]) == NULL && setenv(setting[i][0], setting[i][1], 1) == 0;
+    const int code = MPI_Init_thread(NULL, NULL, wanted, &provided);
+    for (int i = 0; i < SETTINGS; i++)
+        if (set[i]) unsetenv(setting[i][0]);
+    return code == MPI_SUCCESS;
+}
+
+weft_status world_join(command_world *world, int ranks, bool threads_send) {
+    if (!initialize_mpi(threads_send ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED))
         return weft_fail(WEFT_ERROR_TRANSPORT, "MPI cannot be initialized");
     world->joined = true;
     world->comm = MPI_COMM_WORLD;
