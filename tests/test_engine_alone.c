@@ -1,9 +1,12 @@
 /*
  * The only line of a transform, which has its own points in the lanes of vectors: every length,
- * kind and precision, between pages that fault and at any alignment. Batches do without that: a
- * part of one, were it a single line, must give the bits of the whole, and no line may leave traces
- * in another.
+ * kind and precision, between pages that fault and at any alignment. Batches are done so where
+ * their whole is known and that is faster: a part of one, were it a single line, must give the bits
+ * of the whole, and no line may leave traces in another.
  */
+#include "engine/native/dispatch.h"
+#include "engine/native/pass.h"
+
 #include "test_engine.h"
 
 #include <math.h>
@@ -72,14 +75,40 @@ static void every_longer_line_meets_the_accuracy_rule(void **state) {
         for (int c = 0; c < CASES; c++) check_line(engine, longest[i], c, (weft_precision)(c % 2));
 }
 
+/* Lines of a batch, forward and back, in place and not. */
+static void every_batch_meets_the_accuracy_rule(void **state) {
+    const weft_engine_ops *engine = native_engine(state);
+    for (int64_t n = 2; n <= 1100; n += n < 70 ? 1 : random_between(1, 2 * STEP)) {
+        weft_transform t = line_of(&cases[random_between(0, 3)],
+                                   random_between(0, 1) ? WEFT_SINGLE : WEFT_DOUBLE, n);
+        const int64_t gap = random_between(0, 3);
+        t.loops = 2;
+        t.loop[0] = (weft_dimension){random_between(1, 9), n + gap, n + gap};
+        t.loop[1] = (weft_dimension){random_between(1, 3), t.loop[0].n * t.loop[0].in_stride,
+                                     t.loop[0].n * t.loop[0].out_stride};
+        t.whole = t.loop[0].n * t.loop[1].n * n;
+        t.threads = (int)random_between(1, 2);
+        const double share =
+            check_transform(engine, &t, random_between(0, 1) ? AFTER_GUARD : BEFORE_GUARD);
+        char text[640];
+        describe_transform(&t, text, sizeof text);
+        if (!(share <= allowed_share(engine, &t)))
+            fail_msg("%s: error is %.3f of what is allowed", text, share);
+    }
+}
+
 enum { LINES = 11, LONGEST = 1009, NUMBERS = LINES * 2 * (LONGEST + 1) };
 
 static const int64_t batched[] = {8, 16, 32, 60, 64, 81, 100, 128, 243, 256, 512, 1000, 1009};
 
-/* A batch of contiguous lines; real ones at a distance of n, half spectra of n/2 + 1. */
+/* A batch of contiguous lines, or a part of one; real ones at a distance of n, half spectra of n/2
+ * +
+ * 1. `known`: whether the engine is told how large the whole batch is. */
 static weft_transform batch_of(const line_case *c, weft_precision precision, int64_t n,
-                               int64_t lines) {
+                               int64_t lines, bool known) {
     weft_transform t = line_of(c, precision, n);
+    t.whole = known ? LINES * n : 0;
+    t.in_batch = true;
     t.in_place = false;
     t.loops = 1;
     t.loop[0] = (weft_dimension){lines, n, n};
@@ -103,14 +132,14 @@ static void parts_of_a_batch_give_the_bits_of_the_whole(void **state) {
     static double in[NUMBERS], whole[NUMBERS], part[NUMBERS];
     for (size_t i = 0; i < sizeof batched / sizeof batched[0]; i++)
         for (int c = 0; c < CASES && cases[c].kind == WEFT_TRANSFORM_C2C; c++)
-            for (int precision = WEFT_DOUBLE; precision <= WEFT_SINGLE; precision++) {
-                const weft_precision p = (weft_precision)precision;
+            for (int way = 0; way < 4; way++) {
+                const weft_precision p = way % 2 ? WEFT_SINGLE : WEFT_DOUBLE;
                 fill_numbers(in, p);
-                const weft_transform t = batch_of(&cases[c], p, batched[i], LINES);
+                const weft_transform t = batch_of(&cases[c], p, batched[i], LINES, way / 2);
                 run_transform(engine, &t, in, whole);
                 for (int64_t first = 0, lines = 1; first < LINES; first += lines, lines++) {
                     if (lines > LINES - first) lines = LINES - first;
-                    const weft_transform u = batch_of(&cases[c], p, batched[i], lines);
+                    const weft_transform u = batch_of(&cases[c], p, batched[i], lines, way / 2);
                     const int64_t from = t.loop[0].in_stride, to = t.loop[0].out_stride;
                     const int64_t in_bytes = (int64_t)weft_transform_element_bytes(&t, false);
                     const int64_t out_bytes = (int64_t)weft_transform_element_bytes(&t, true);
@@ -131,9 +160,9 @@ static void no_line_leaves_traces_in_another(void **state) {
     static double in[NUMBERS], out[NUMBERS];
     for (size_t i = 0; i < sizeof batched / sizeof batched[0]; i++)
         for (int c = 0; c < CASES; c++)
-            for (int precision = WEFT_DOUBLE; precision <= WEFT_SINGLE; precision++) {
-                const weft_precision p = (weft_precision)precision;
-                const weft_transform t = batch_of(&cases[c], p, batched[i], LINES);
+            for (int way = 0; way < 4; way++) {
+                const weft_precision p = way % 2 ? WEFT_SINGLE : WEFT_DOUBLE;
+                const weft_transform t = batch_of(&cases[c], p, batched[i], LINES, way / 2);
                 const int in_numbers = t.kind == WEFT_TRANSFORM_R2C ? 1 : 2;
                 const int out_numbers = t.kind == WEFT_TRANSFORM_C2R ? 1 : 2;
                 const int64_t bad = random_between(0, LINES - 1);
@@ -149,6 +178,42 @@ static void no_line_leaves_traces_in_another(void **state) {
                     if (j / line != bad) assert_true(is_number(out, p, j));
                 assert_false(is_number(out, p, bad * line));
             }
+}
+
+/* Whether the widest instruction set of this processor is used, and is one for whose times it was
+ * chosen which batches are done line by line. */
+static bool is_wide(void) {
+#ifdef __x86_64__
+    return !getenv("WEFT_SIMD") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+#else
+    return false;
+#endif
+}
+
+/* Lines of batches that are done line by line have the bits of the only line of a transform. */
+static void lines_done_one_by_one_have_the_bits_of_one(void **state) {
+    const weft_engine_ops *engine = native_engine(state);
+    static double in[NUMBERS], batch[NUMBERS], line[NUMBERS];
+    int alone = 0;
+    for (size_t i = 0; i < sizeof batched / sizeof batched[0]; i++) {
+        const int64_t n = batched[i];
+        const weft_pass_request request = {.kernels = weft_native_kernels(WEFT_DOUBLE),
+                                           .kind = WEFT_TRANSFORM_C2C,
+                                           .dim = {n, 1, 1},
+                                           .in_batch = true,
+                                           .alone = true};
+        if (!weft_native_pass_takes_alone(&request)) continue;
+        weft_transform t = batch_of(&cases[0], WEFT_DOUBLE, n, LINES, true);
+        fill_numbers(in, WEFT_DOUBLE);
+        run_transform(engine, &t, in, batch);
+        t = line_of(&cases[0], WEFT_DOUBLE, n);
+        t.in_elements = t.out_elements = n;
+        for (int64_t l = 0; l < LINES; l++)
+            run_transform(engine, &t, in + 2 * n * l, line + 2 * n * l);
+        assert_memory_equal(batch, line, (size_t)(LINES * n) * 2 * sizeof(double));
+        alone++;
+    }
+    if (is_wide()) assert_true(alone >= 3);
 }
 
 static void executions_repeat_the_bits(void **state) {
@@ -177,6 +242,10 @@ static void executions_repeat_the_bits(void **state) {
          parts_of_a_batch_give_the_bits_of_the_whole, NULL, NULL, (void *)(uintptr_t)&ops},        \
         {#ops " no_line_leaves_traces_in_another", no_line_leaves_traces_in_another, NULL, NULL,   \
          (void *)(uintptr_t)&ops},                                                                 \
+        {#ops " every_batch_meets_the_accuracy_rule", every_batch_meets_the_accuracy_rule, NULL,   \
+         NULL, (void *)(uintptr_t)&ops},                                                           \
+        {#ops " lines_done_one_by_one_have_the_bits_of_one",                                       \
+         lines_done_one_by_one_have_the_bits_of_one, NULL, NULL, (void *)(uintptr_t)&ops},         \
         {#ops " executions_repeat_the_bits", executions_repeat_the_bits, NULL, NULL,               \
          (void *)(uintptr_t)&ops},
 

@@ -27,7 +27,7 @@ static bool same_transform(const weft_transform *a, const weft_transform *b) {
                 a->direction == b->direction && a->dims == b->dims && a->loops == b->loops &&
                 a->in_place == b->in_place && a->destroy_input == b->destroy_input &&
                 a->round_trip == b->round_trip && a->part_loop == b->part_loop &&
-                a->scratch == b->scratch && a->in_batch == b->in_batch &&
+                a->scratch == b->scratch && a->in_batch == b->in_batch && a->whole == b->whole &&
                 same_operators(&a->load, &b->load) && same_operators(&a->spectral, &b->spectral) &&
                 same_operators(&a->store, &b->store);
     for (int i = 0; i < a->dims && same; i++)

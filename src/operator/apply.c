@@ -98,6 +98,22 @@ static void complete_half_spectrum(const weft_pointwise *p, const int64_t *index
     }
 }
 
+/* Multiplies a piece along `axis` by the factors of a product or an array. */
+static void multiply(const weft_pointwise *p, const weft_pointwise_part *part, int axis,
+                     const int64_t *index, int64_t count, void *data) {
+    const bool single = p->layout.precision == WEFT_SINGLE;
+    if (part->array && single)
+        apply_array_single(p, part, axis, index, count, data);
+    else if (part->array)
+        apply_array_double(p, part, axis, index, count, data);
+    else if (!has_tables(p, part))
+        scale_piece(p, part->scale, count, data);
+    else if (single)
+        apply_product_single(p, part, axis, index, count, data);
+    else
+        apply_product_double(p, part, axis, index, count, data);
+}
+
 /* Applies the list to a piece. Reductions add to `reduced`, one for each; without any it is not
  * read. */
 static void apply_parts(const weft_pointwise *p, const int64_t *index, int64_t count, void *data,
@@ -113,16 +129,8 @@ static void apply_parts(const weft_pointwise *p, const int64_t *index, int64_t c
             apply_twiddles(p, part, index, count, data);
         else if (part->line)
             complete_half_spectrum(p, index, count, data);
-        else if (part->array && p->layout.precision == WEFT_SINGLE)
-            apply_array_single(p, part, index, count, data);
-        else if (part->array)
-            apply_array_double(p, part, index, count, data);
-        else if (!has_tables(p, part))
-            scale_piece(p, part->scale, count, data);
-        else if (p->layout.precision == WEFT_SINGLE)
-            apply_product_single(p, part, index, count, data);
         else
-            apply_product_double(p, part, index, count, data);
+            multiply(p, part, p->run_axis, index, count, data);
     }
 }
 
@@ -276,6 +284,19 @@ void weft_pointwise_apply(const weft_pointwise *p, int64_t first, int64_t count,
         count -= piece;
         index[p->run_axis] += piece;
         if (index[p->run_axis] == n) next_row(p, index);
+    }
+}
+
+void weft_pointwise_multiply_line(const weft_pointwise *p, int axis, int64_t first, int64_t count,
+                                  void *line) {
+    int64_t index[WEFT_AXES] = {0};
+    find(p, first, index);
+    for (char *at = line; count > 0;) {
+        const int64_t piece = count < PIECE ? count : PIECE;
+        for (int i = 0; i < p->parts; i++) multiply(p, &p->part[i], axis, index, piece, at);
+        at += piece * (int64_t)weft_pointwise_element_bytes(p);
+        count -= piece;
+        index[axis] += piece;
     }
 }
 

@@ -257,6 +257,10 @@ void weft_pointwise_multiply_lines(const weft_pointwise *pointwise,
                                    const weft_pointwise_lines *lines, int places, int64_t n,
                                    const void *from, const int32_t *from_row, void *to,
                                    const int32_t *to_row);
+/* Multiplies a line of `count` elements along `axis`, which are contiguous in `line` and begin with
+ * element number `first`, by all parts of such a list. */
+void weft_pointwise_multiply_line(const weft_pointwise *pointwise, int axis, int64_t first,
+                                  int64_t count, void *line);
 /* Applies the operators to `count` elements at `data`, which are those of the box from number
  * `first` on, counted in memory order: for engines that apply operators themselves. */
 void weft_pointwise_apply(const weft_pointwise *pointwise, int64_t first, int64_t count,

@@ -36,7 +36,7 @@ static void add_copy(weft_stream_state *s, weft_transfer transfer, const weft_en
 
 /* The transforms of a pass work on a tile; what they cost, they cost for all tiles. */
 static void complete_transforms(weft_stream_state *s, const weft_streamed_pass *pass,
-                                const weft_distribution *tile, bool in_batch) {
+                                const weft_distribution *tile, bool in_batch, int64_t whole) {
     const double tiles = (double)s->schedule->step[pass->first].bytes_moved /
                          (double)(2 * s->schedule->step[pass->first].src_bytes);
     for (int i = pass->first + 1; i < s->schedule->steps; i++) {
@@ -45,6 +45,7 @@ static void complete_transforms(weft_stream_state *s, const weft_streamed_pass *
         step->flops *= tiles;
         if (step->kind != WEFT_STEP_FFT) continue;
         step->as.fft.transform.in_batch = in_batch;
+        step->as.fft.transform.whole = whole;
         step->as.fft.tile_loop =
             pass->thickness > 1 ? weft_step_loop(&step->as.fft, tile->n, pass->axis) : 0;
     }
@@ -169,7 +170,8 @@ weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_
     else if (!add_round_trip(s, count, &next, &from))
         add_there_and_back(s, count, &next, &from, &to);
     WEFT_TRY(fuse(s, pass));
-    complete_transforms(s, pass, &tile_before, has_others(s, count));
+    complete_transforms(s, pass, &tile_before, has_others(s, count),
+                        weft_schedule_whole(request, &s->now, &s->after));
     pass->last = s->schedule->steps;
     add_copy(s, WEFT_DEVICE_TO_HOST, whole_after, after,
              weft_end_element_bytes(request->precision, after->real));

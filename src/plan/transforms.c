@@ -62,6 +62,16 @@ static void halve_strides(weft_transform *t) {
     t->out_elements *= 2;
 }
 
+int64_t weft_schedule_whole(const weft_schedule_request *request, const weft_distribution *from,
+                            const weft_distribution *to) {
+    const weft_chain *chain = request->chain;
+    int transforms = 0;
+    for (int s = 0; s < chain->segments; s++) transforms += chain->segment[s].transforms;
+    int64_t elements = 1;
+    for (int a = 0; a < from->axes; a++) elements *= from->n[a] < to->n[a] ? from->n[a] : to->n[a];
+    return transforms == 1 ? elements : 0;
+}
+
 void weft_schedule_add_transform(const weft_schedule_request *request, weft_schedule *schedule,
                                  const weft_end *from, const weft_end *to, const int *axes,
                                  int count) {
@@ -84,6 +94,7 @@ void weft_schedule_add_transform(const weft_schedule_request *request, weft_sche
                           .in_elements = weft_view_reach(&in_view),
                           .out_elements = weft_view_reach(&out_view)};
     bool transformed[WEFT_AXES] = {false}, same = true;
+    t->whole = weft_schedule_whole(request, from->distribution, to->distribution);
     for (int i = 0; i < count; i++) {
         int a = axes[count - 1 - i];
         int64_t n = in.n[a] > out.n[a] ? in.n[a] : out.n[a]; /* the real side is the longer one */

@@ -14,6 +14,7 @@
 #include "support/checked.h"
 #include "support/error.h"
 #include "support/host_memory.h"
+#include "support/topology.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,13 @@ typedef struct planning {
 static weft_dimension between(weft_dimension d, bool from_output, bool to_input) {
     return (weft_dimension){d.n, from_output ? d.out_stride : d.in_stride,
                             to_input ? d.in_stride : d.out_stride};
+}
+
+/* Whether lines of a batch may be transformed alone: where they are all that is transformed and
+ * stay in the caches. Tiles fetch what they load beforehand, by which lines in memory gain more. */
+static bool may_be_alone(const weft_transform *t) {
+    return t->whole > 0 && t->whole * weft_complex_bytes(weft_native_kernels(t->precision)) <=
+                               4 * (int64_t)weft_topology_get()->l2;
 }
 
 /* The pieces of a pass group's input and output, and of the spectrum of a round trip. */
@@ -166,6 +174,7 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
                                                                               : WEFT_INVERSE,
                                  .dim = between(t->dim[d], from_output, to_input),
                                  .in_batch = t->in_batch,
+                                 .alone = may_be_alone(t),
                                  .cache = weft_native_cache_share(p->plan->threads)};
     if (t->dim[d].n == 1 && (from_output || to_input)) return WEFT_SUCCESS;
     if (!from_output) request.in_stored = weft_native_stored(t, false);
@@ -276,7 +285,8 @@ static const weft_native_pass *find_alone(const weft_engine_plan *plan) {
     const bool plain = !pass->in.operated && !pass->out.operated &&
                        weft_native_side_is_whole(&pass->in) &&
                        weft_native_side_is_whole(&pass->out);
-    return whole && plain && pass->by_lone ? pass : NULL;
+    const bool only = pass->by_lone && pass->lines == 1 && !pass->back;
+    return whole && plain && only ? pass : NULL;
 }
 
 void weft_native_destroy(weft_engine_plan *plan) {

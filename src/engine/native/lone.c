@@ -44,13 +44,13 @@ static double butterflies(const weft_kernels *kernels, int width, int radix, int
  * is a multiple of the width, and a line that the first-level cache does not hold, with scratch
  * memory and twiddles, is loaded from the second-level one. */
 static double stage_cost(const weft_kernels *kernels, int width, int radix, int64_t s, int64_t m) {
-    const double stage = 4, square = 0.19 * (width * width - 4), beyond = 0.01;
+    const double stage = 4, square = 0.19 * (width * width - 4), beyond = 0.004;
     const int64_t count = s == 1 ? rounds(m, width) : m * rounds(s, width);
     const int64_t bytes = s * radix * m * weft_complex_bytes(kernels);
     const double squares = (double)(count * rounds(radix, width)) * (radix % width == 0 ? 1 : 1.5);
     const double transposes = s == 1 ? squares * square : 0;
     return stage + transposes + butterflies(kernels, width, radix, count) +
-           (bytes > FIRST_LEVEL / 4 ? beyond * (double)bytes * (is_whole(kernels, width) ? 1 : 1.5)
+           (bytes > FIRST_LEVEL / 2 ? beyond * (double)bytes * (is_whole(kernels, width) ? 1 : 1.5)
                                     : 0);
 }
 

@@ -69,6 +69,7 @@ typedef struct weft_pass_request {
     /* Of a round trip, one piece: the strides of the loops in the box of its operators. */
     weft_native_pieces spectrum;
     bool in_batch; /* as in weft_transform */
+    bool alone;    /* complex lines of a batch are transformed alone where that is faster */
     size_t cache;  /* bytes of the last-level cache for each thread; sizes blocks by it */
 } weft_pass_request;
 
@@ -95,7 +96,7 @@ struct weft_native_pass {
     bool inverse;
     bool by_matrix; /* contiguous lines are transformed one by one, as matrices */
     weft_matrix matrix;
-    bool by_lone; /* the only line of a transform has its own points in the lanes */
+    bool by_lone; /* contiguous lines are transformed one by one, their own points in the lanes */
     weft_lone lone;
     weft_native_side in, out;
     int64_t adjoining; /* bytes of a short line as it is stored, if the next one begins at its
@@ -116,7 +117,7 @@ typedef struct weft_native_return {
 } weft_native_return;
 
 /* A request with a spectrum is for a round trip, whose kind and direction are those of its first
- * half. It must not be one that weft_native_pass_takes_alone or weft_native_pass_takes_matrices. */
+ * half. It must not be one that weft_native_pass_takes_matrices. */
 weft_status weft_native_pass_create(const weft_pass_request *request, weft_native_pass *pass,
                                     size_t *bytes);
 
@@ -125,10 +126,10 @@ static inline bool weft_native_side_is_whole(const weft_native_side *side) {
     return side->stored == side->points;
 }
 
-/* Whether a request is met without a tile: it is for one line, which is contiguous on both sides
- * and is transformed with its own points in the lanes. It would fill one lane of a tile. A line of
- * a batch is not transformed so, not even where a part of the batch is one line, since it would get
- * other bits there. */
+/* Whether a request is met without tiles: lines are contiguous on both sides and are transformed
+ * one by one, with their own points in the lanes. The only line of a transform, which would fill
+ * one lane of a tile, always is; lines of a batch are where the request allows it and it is faster,
+ * however many they are, lest bits depend on how a batch is parted. */
 bool weft_native_pass_takes_alone(const weft_pass_request *request);
 
 /* Whether contiguous lines are transformed one by one, as matrices, where a tile is not full. */
@@ -150,9 +151,9 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
 bool weft_native_pass_aligned(const weft_native_pass *pass, void *const *out);
 
 /* Transforms lines first..end-1, each as a matrix or alone (pass_lines.c), with `room` as scratch
- * memory. */
+ * memory. `number` is that of weft_native_pass_run. */
 void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, void *const *out,
-                           void *room, int64_t first, int64_t end);
+                           void *room, int64_t number, int64_t first, int64_t end);
 size_t weft_native_lines_room(const weft_native_pass *pass);
 
 /* Transforms the line at `in` to `out`, neither of which is in pieces. */

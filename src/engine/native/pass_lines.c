@@ -17,10 +17,16 @@ static size_t transform_room(const weft_native_pass *pass) {
     return weft_matrix_tile_bytes(&pass->matrix) + weft_matrix_transposed_bytes(&pass->matrix);
 }
 
-/* A complex line beside those of the caller: that of a real line of odd length, or the merged one
- * of a complex-to-real transform. */
+/* A complex line beside those of the caller: that of a real line of odd length, the merged one of a
+ * complex-to-real transform, or the spectrum of a round trip. */
 static bool needs_line(const weft_native_pass *pass) {
-    return pass->kind != WEFT_TRANSFORM_C2C && (!pass->halved || pass->kind == WEFT_TRANSFORM_C2R);
+    return pass->back || (pass->kind != WEFT_TRANSFORM_C2C &&
+                          (!pass->halved || pass->kind == WEFT_TRANSFORM_C2R));
+}
+
+/* The pass that stores the results. */
+static const weft_native_pass *last_of(const weft_native_pass *pass) {
+    return pass->back ? &pass->back->pass : pass;
 }
 
 /* Whether lines are put together from pieces or taken apart, padded or cropped, or operated on. */
@@ -31,7 +37,7 @@ static bool is_copied(const weft_native_side *side) {
 /* Scratch memory for the transform; then for a complex line, for one that is put together from
  * pieces, and for one that is stored to pieces; operators are applied to these two. */
 size_t weft_native_lines_room(const weft_native_pass *pass) {
-    int lines = needs_line(pass) + is_copied(&pass->in) + is_copied(&pass->out);
+    int lines = needs_line(pass) + is_copied(&pass->in) + is_copied(&last_of(pass)->out);
     return transform_room(pass) + (size_t)lines * line_room(pass);
 }
 
@@ -41,6 +47,17 @@ static void transform_line(const weft_native_pass *pass, const void *x, void *y,
         weft_lone_run(&pass->lone, x, y, room, scale);
     else
         weft_matrix_run(&pass->matrix, x, y, room, past, scale, next);
+}
+
+/* A round trip of one line, whose spectrum begins with element number `first` of the operators'
+ * box, in `line`. */
+static void run_there_and_back(const weft_native_pass *pass, const void *x, void *y, void *room,
+                               char *line, int64_t first) {
+    const weft_native_operated *o = pass->back->operated;
+    const weft_native_pass *back = &pass->back->pass;
+    weft_lone_run(&pass->lone, x, line, room, 1);
+    if (o) weft_pointwise_multiply_line(o->pointwise, o->axis, o->first + first, pass->n, line);
+    weft_lone_run(&back->lone, line, y, room, back->scale);
 }
 
 /* Transforms one line; a real one of even length as the complex line of its pairs, one of odd
@@ -83,11 +100,15 @@ void weft_native_line_run(const weft_native_pass *pass, const void *in, void *ou
     run_line(pass, in, out, room, (char *)room + transform_room(pass), false, NULL);
 }
 
+static int64_t sum_of(const weft_native_pass *pass, const int64_t *index, const int64_t *stride) {
+    int64_t sum = 0;
+    for (int i = 0; i < pass->loops; i++) sum += index[i] * stride[i];
+    return sum;
+}
+
 static int64_t offset_of(const weft_native_pass *pass, const weft_native_piece *piece,
                          const int64_t *index) {
-    int64_t offset = piece->offset;
-    for (int i = 0; i < pass->loops; i++) offset += index[i] * piece->loop_stride[i];
-    return offset;
+    return piece->offset + sum_of(pass, index, piece->loop_stride);
 }
 
 /* Fills in the points of a line that do not lie in memory. */
@@ -123,11 +144,38 @@ static void part_line(const weft_native_pass *pass, char *line, void *const *out
     }
 }
 
+/* Transforms complex lines alone that are loaded and stored where they lie, row after row of
+ * loop 0. */
+static void run_in_rows(const weft_native_pass *pass, const void *in, void *out, void *room,
+                        int64_t first, int64_t end) {
+    const int64_t row = pass->loops > 0 ? pass->loop[0] : 1;
+    const int64_t in_stride = pass->loops > 0 ? pass->in.piece->loop_stride[0] : 0;
+    const int64_t out_stride = pass->loops > 0 ? pass->out.piece->loop_stride[0] : 0;
+    while (first < end) {
+        int64_t index[WEFT_PASS_LOOPS], rest = first;
+        for (int i = 0; i < pass->loops; i++) {
+            index[i] = rest % pass->loop[i];
+            rest /= pass->loop[i];
+        }
+        const char *x = (const char *)in + offset_of(pass, pass->in.piece, index);
+        char *y = (char *)out + offset_of(pass, pass->out.piece, index);
+        const int64_t left = pass->loops > 0 ? row - index[0] : 1;
+        const int64_t stop = first + left < end ? first + left : end;
+        for (; first < stop; first++, x += in_stride, y += out_stride)
+            weft_lone_run(&pass->lone, x, y, room, pass->scale);
+    }
+}
+
 void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, void *const *out,
-                           void *room, int64_t first, int64_t end) {
-    const bool past =
-        pass->stream && pass->kind == WEFT_TRANSFORM_C2C && weft_native_pass_aligned(pass, out);
-    const bool joins = is_copied(&pass->in), parts = is_copied(&pass->out);
+                           void *room, int64_t number, int64_t first, int64_t end) {
+    const weft_native_pass *last = last_of(pass);
+    const bool past = pass->by_matrix && pass->stream && pass->kind == WEFT_TRANSFORM_C2C &&
+                      weft_native_pass_aligned(pass, out);
+    const bool joins = is_copied(&pass->in), parts = is_copied(&last->out);
+    if (pass->by_lone && pass->kind == WEFT_TRANSFORM_C2C && !joins && !parts && !pass->back) {
+        run_in_rows(pass, in[0], out[0], room, first, end);
+        return;
+    }
     const int64_t ahead =
         pass->loops > 0 && pass->in.pieces == 1 ? pass->in.piece->loop_stride[0] : 0;
     char *complex_line = (char *)room + transform_room(pass);
@@ -142,11 +190,15 @@ void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, 
     for (int64_t line = first; line < end; line++) {
         const char *x = (const char *)in[0] + offset_of(pass, pass->in.piece, index);
         const char *next = ahead != 0 ? x + ahead : NULL;
-        char *y = (char *)out[0] + offset_of(pass, pass->out.piece, index);
+        char *y = (char *)out[0] + offset_of(last, last->out.piece, index);
         if (joins) join_line(pass, in, index, joined);
-        run_line(pass, joins ? joined : x, parts ? whole : y, room, complex_line, past && !parts,
-                 next);
-        if (parts) part_line(pass, whole, out, index, past);
+        if (pass->back)
+            run_there_and_back(pass, joins ? joined : x, parts ? whole : y, room, complex_line,
+                               number + sum_of(pass, index, pass->back->loop_stride));
+        else
+            run_line(pass, joins ? joined : x, parts ? whole : y, room, complex_line,
+                     past && !parts, next);
+        if (parts) part_line(last, whole, out, index, past);
         for (int i = 0; i < pass->loops && ++index[i] == pass->loop[i]; i++) index[i] = 0;
     }
     if (past) pass->kernels->fence();

@@ -558,17 +558,17 @@ static void run_there_and_back(const weft_native_pass *pass, const void *const *
 
 void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, void *const *out,
                           void *scratch, int64_t number, int64_t first, int64_t end) {
-    if (pass->back) {
-        run_there_and_back(pass, in, out, scratch, number, first, end);
-        return;
-    }
     work w = divide(pass, scratch);
     const weft_stages *s = &pass->line.stages;
     const int64_t lanes = pass->kernels->lanes;
     if (pass->by_lone || (pass->by_matrix && pass->kind == WEFT_TRANSFORM_C2C)) {
         const int64_t most = end * lanes;
-        weft_native_lines_run(pass, in, out, w.tile, first * lanes,
+        weft_native_lines_run(pass, in, out, w.tile, number, first * lanes,
                               most < pass->lines ? most : pass->lines);
+        return;
+    }
+    if (pass->back) {
+        run_there_and_back(pass, in, out, scratch, number, first, end);
         return;
     }
     if (pass->by_codelet && scales_exactly(pass) && !pass->twiddles && !pass->stream &&
@@ -587,7 +587,7 @@ void weft_native_pass_run(const weft_native_pass *pass, const void *const *in, v
         find_lines(pass, i, &t);
         const bool full = t.count == lanes;
         if (pass->by_matrix && 2 * t.count <= lanes) { /* a tile would be half empty or more */
-            weft_native_lines_run(pass, in, out, w.tile, i * lanes, i * lanes + t.count);
+            weft_native_lines_run(pass, in, out, w.tile, number, i * lanes, i * lanes + t.count);
             continue;
         }
         const bool loads = fuse_load && (full || pass->in.padded), stores = fuse_store && full;
