@@ -45,7 +45,7 @@ static bool has_words(const char *values) {
 
 static bool names_file(const option_flag *flag) {
     return strstr(flag->argument, "FILE") != NULL || strstr(flag->argument, "OUT") != NULL ||
-           strcmp(flag->argument, "DIR") == 0;
+           strcmp(flag->argument, "SOURCE") == 0 || strcmp(flag->argument, "DIR") == 0;
 }
 
 /* ---- bash ---- */

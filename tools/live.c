@@ -1,6 +1,7 @@
 /*
- * weft live FILE: a page in the browser that shows a picture beside its spectrum while filters
- * change (apps/live). This thread computes the frames; SIGINT, SIGTERM and SIGHUP end it.
+ * weft live FILE: a page in the browser that shows a picture, or the frames of a video, beside its
+ * spectrum while filters change (apps/live). This thread computes the frames; SIGINT, SIGTERM and
+ * SIGHUP end it.
  */
 #include "filter/image.h"
 #include "launch.h"
@@ -22,7 +23,7 @@
 #define WRONG(...) weft_fail(WEFT_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
 
 typedef struct live_flags {
-    const char *address;
+    const char *address, *video;
     int64_t port;
     raw_description raw;
 } live_flags;
@@ -60,14 +61,23 @@ static weft_status set_dtype(void *target, const char *value) {
     return options_raw_type("dtype", value, &((live_flags *)target)->raw);
 }
 
+static weft_status set_video(void *target, const char *value) {
+    ((live_flags *)target)->video = value;
+    return WEFT_SUCCESS;
+}
+
 static const option_flag live_option_flags[] = {
+    {"video", "SOURCE",
+     "in place of FILE, a video: a file that ffmpeg reads, a camera such as /dev/video0, or "
+     "pattern[:640x480], which is generated; default a picture, FILE",
+     set_video},
     {"address", "A", "where to listen: a numeric address; default 127.0.0.1", set_address},
     {"port", "P", "and the port; default 0, any that is free", set_port},
     {"shape", "AxBxC", "shape of a raw file (needed there)", set_shape},
     {"dtype", WEFT_ELEMENT_WORDS, "element type of a raw file (needed there)", set_dtype},
     {NULL, NULL, NULL, NULL}};
 
-/* Before the server is there, nothing needs an orderly end. */
+/* Before the server is there, nothing needs an orderly end; ffmpeg dies with this process. */
 static void *wait_for_signal(void *argument) {
     live_run *run = argument;
     int number;
@@ -75,6 +85,7 @@ static void *wait_for_signal(void *argument) {
     pthread_mutex_lock(&run->lock);
     if (!run->shown) _exit(128 + number);
     live_server_end(run->server);
+    if (live_source_video(run->source) != NULL) live_video_end(live_source_video(run->source));
     pthread_mutex_unlock(&run->lock);
     return NULL;
 }
@@ -103,10 +114,15 @@ static void serve(live_run *run) {
     }
 }
 
+static weft_status open_source(live_run *run) {
+    const double memory = memory_available("", true);
+    if (run->flags->video != NULL) return live_source_open_video(run->name, memory, &run->source);
+    return live_source_open(run->name, options_raw(&run->flags->raw), memory, &run->source);
+}
+
 static weft_status prepare(live_run *run, weft_options *options) {
     if (options->threads == 0) options->threads = weft_topology_get()->cores;
-    WEFT_TRY(live_source_open(run->name, options_raw(&run->flags->raw), memory_available("", true),
-                              &run->source));
+    WEFT_TRY(open_source(run));
     WEFT_TRY(live_frames_create(run->source, options, memory_available("", true), &run->frames));
     run->description = live_frames_describe(run->frames, run->name);
     if (run->description == NULL) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory to begin");
@@ -143,9 +159,10 @@ static weft_status live_and_release(live_run *run, weft_options *options) {
     return status;
 }
 
-/* Pictures need no MPI. */
-static weft_status join(const char *name, command_world *world) {
-    if (launch_rank_hint() < 0 && image_is_named(name)) return WEFT_SUCCESS;
+/* Pictures and videos need no MPI. */
+static weft_status join(const live_run *run, command_world *world) {
+    const bool arrays = run->flags->video == NULL && !image_is_named(run->name);
+    if (launch_rank_hint() < 0 && !arrays) return WEFT_SUCCESS;
     WEFT_TRY(world_join(world, 0, false));
     if (world->ranks == 1) return WEFT_SUCCESS;
     return WRONG("live runs alone, not as %d processes", world->ranks);
@@ -162,6 +179,20 @@ static void wait_asleep(void) {
         execv(self, launch_arguments);
 }
 
+/* What is shown: FILE or --video, and not both. */
+static weft_status choose(const live_flags *flags, const parsed_arguments *parsed,
+                          const char **name) {
+    if (flags->video != NULL && parsed->count > 0)
+        return WRONG("live shows %s or --video %s; drop one of them", parsed->positional[0],
+                     flags->video);
+    if (flags->video != NULL && (flags->raw.shaped || flags->raw.typed))
+        return WRONG("--shape and --dtype describe a raw file, not --video; drop them");
+    if (flags->video == NULL && parsed->count == 0)
+        return WRONG("live needs FILE or --video SOURCE; try weft live --help");
+    *name = flags->video != NULL ? flags->video : parsed->positional[0];
+    return WEFT_SUCCESS;
+}
+
 static int live_main(int argc, char **argv, int ranks) {
     live_flags flags = {.address = "127.0.0.1"};
     shared_options shared = {.ranks = ranks};
@@ -173,10 +204,10 @@ static int live_main(int argc, char **argv, int ranks) {
     if (status == WEFT_SUCCESS && parsed.helped) return 0;
     if (status == WEFT_SUCCESS) status = options_raw_check(&flags.raw, "shape", "dtype");
     if (status == WEFT_SUCCESS && shared.ranks > 1) status = WRONG("live runs alone; drop --ranks");
+    if (status == WEFT_SUCCESS) status = choose(&flags, &parsed, &run.name);
     if (status == WEFT_SUCCESS) {
-        run.name = parsed.positional[0];
         block_signals(&run.signals);
-        status = join(run.name, &world);
+        status = join(&run, &world);
     }
     if (status != WEFT_SUCCESS) return world_leave(&world, status);
     return world_leave(&world, live_and_release(&run, &shared.plan));
@@ -187,20 +218,25 @@ static const char *const shared_flags_taken[] = {"engine", "effort", "threads", 
 
 const subcommand live_command = {
     .name = "live",
-    .arguments = "FILE",
-    .summary = "Shows a picture beside its spectrum in the browser, while filters change.",
+    .arguments = "[FILE]",
+    .summary =
+        "Shows a picture or a video beside its spectrum in the browser, while filters change.",
     .notes =
         "FILE: a picture as weft filter takes it, or a real array of 2 or 3 axes, of which planes\n"
         "are shown. The page's address, which is printed, has a random token; whoever has it may\n"
         "look at FILE. Only this machine is listened to, unless --address says otherwise: there\n"
         "is no encryption. --threads is the number of cores unless it is given.\n"
-        "The device is chosen in the page.",
+        "The device is chosen in the page.\n"
+        "Video files and cameras are read by the programs ffmpeg and ffprobe. A file called\n"
+        "pattern is ./pattern.",
     .examples = "weft live photo.png\n"
-                "weft live volume.npy --port 8080 --threads 2",
+                "weft live volume.npy --port 8080 --threads 2\n"
+                "weft live --video clip.mp4\n"
+                "weft live --video pattern:1280x720",
     .flags = live_option_flags,
     .shared = true,
     .only = shared_flags_taken,
-    .least = 1,
+    .least = 0,
     .most = 1,
     .run = live_main,
 };

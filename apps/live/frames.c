@@ -114,21 +114,39 @@ static weft_status make_filter(live_frames *frames, const live_plane *plane) {
 
 /* ---- frames ---- */
 
+static weft_status move_video(live_frames *frames) {
+    live_video *video = live_source_video(frames->source);
+    if (video != NULL) return live_video_move(video, frames->request.motion, weft_clock());
+    if (frames->request.motion == LIVE_STAY) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "there is no video to be moved");
+}
+
+/* What a header says of a video; nothing of anything else. */
+static void write_moment(const live_video *video, char *text, size_t capacity) {
+    text[0] = '\0';
+    if (video == NULL) return;
+    const live_moment moment = live_video_moment(video, weft_clock());
+    snprintf(text, capacity, ",\"number\":%lld,\"dropped\":%lld,\"wait\":%.3f",
+             (long long)moment.number, (long long)moment.dropped, moment.wait * 1e3);
+}
+
 /* What a frame begins with. Times are in milliseconds. */
 static void write_header(const live_frames *frames, double filter_time, double time,
                          char header[LIVE_HEADER_BYTES]) {
     const picture_filter_problem *p = &frames->problem;
+    char moment[128];
+    write_moment(live_source_video(frames->source), moment, sizeof moment);
     memset(header, ' ', LIVE_HEADER_BYTES);
     const int length = snprintf(
         header, LIVE_HEADER_BYTES,
         "{\"sequence\":%lld,\"rows\":%lld,\"columns\":%lld,\"channels\":%d,\"spectrumRows\":%lld,"
         "\"spectrumColumns\":%lld,\"filterTime\":%.3f,\"time\":%.3f,\"engine\":\"%s\",\"device\":"
-        "\"%s\",\"steps\":%d,\"transforms\":%d}",
+        "\"%s\",\"steps\":%d,\"transforms\":%d%s}",
         (long long)frames->request.sequence, (long long)p->rows, (long long)p->columns, p->channels,
         (long long)picture_filter_spectrum_rows(frames->filter),
         (long long)picture_filter_spectrum_columns(frames->filter), filter_time * 1e3, time * 1e3,
         weft_engine_name(frames->engine), weft_device_name(frames->device), frames->steps,
-        frames->transforms);
+        frames->transforms, moment);
     header[length] = ' ';
 }
 
@@ -136,6 +154,7 @@ static weft_status compute(live_frames *frames, char *text, live_answer *answer)
     live_plane plane;
     live_request *request = &frames->request;
     WEFT_TRY(live_request_parse(text, request));
+    WEFT_TRY(move_video(frames));
     WEFT_TRY(live_source_plane(frames->source, request->axis, request->index, &plane));
     WEFT_TRY(make_filter(frames, &plane));
     const size_t pixels = (size_t)(plane.rows * plane.columns * plane.channels);
@@ -182,9 +201,11 @@ char *live_frames_describe(live_frames *frames, const char *name) {
         if (weft_device_probe(shown[d], NULL) == WEFT_SUCCESS)
             json_array_append_new(devices, json_string(weft_device_name(shown[d])));
     for (int a = 0; a < axes; a++) json_array_append_new(extents, json_integer(n[a]));
-    json_t *document =
-        json_pack("{s:s, s:o, s:i, s:o, s:o}", "version", weft_version(), "name", label,
-                  "mostFilters", LIVE_MOST_PARTS, "extents", extents, "devices", devices);
+    const live_video *video = live_source_video(frames->source);
+    json_t *rate = video != NULL ? json_real(live_video_rate(video)) : json_null();
+    json_t *document = json_pack("{s:s, s:o, s:i, s:o, s:o, s:o}", "version", weft_version(),
+                                 "name", label, "mostFilters", LIVE_MOST_PARTS, "extents", extents,
+                                 "devices", devices, "videoRate", rate);
     char *text = document != NULL ? json_dumps(document, JSON_COMPACT) : NULL;
     json_decref(document);
     return text;

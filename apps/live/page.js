@@ -47,10 +47,11 @@ const kinds = {
 };
 
 const values = {}; // of the kind's controls, as text
-let description = { mostFilters: 0, extents: [], devices: [] };
+let description = { mostFilters: 0, extents: [], devices: [], videoRate: null };
 let strokes = []; // of the brush; each a list of notches
 let sequence = 0;
 let shown = null; // the header of the frame that is shown
+const video = { playing: false, once: null, timer: 0 }; // once: "pause" or "step", until it is done
 
 // ---- asking ----
 
@@ -58,10 +59,15 @@ function stamps() {
   return strokes.flat();
 }
 
+function motion() {
+  return video.once ?? (video.playing ? "play" : null);
+}
+
 function request() {
   const kind = byId("kind").value;
   const lines = [`sequence ${++sequence}`, `device ${byId("device").value}`, `boundary ${byId("boundary").value}`];
   if (description.extents.length) lines.push(`axis ${byId("axis").value}`, `index ${byId("index").value}`);
+  if (motion()) lines.push(`video ${motion()}`);
   if (byId("before").getAttribute("aria-pressed") === "true") return lines.join("\n");
   if (kinds[kind].text) lines.push(`${kind} ${kinds[kind].text(values)}`);
   for (const s of stamps()) lines.push(`notch ${s.u.toFixed(4)},${s.v.toFixed(4)},${s.radius.toFixed(4)}`);
@@ -78,31 +84,71 @@ async function work() {
   while (wanted) {
     wanted = false;
     const begin = performance.now();
+    const moved = motion();
     try {
       const answer = await fetch("frame", { method: "POST", body: request() });
       if (answer.ok) {
         show(await answer.arrayBuffer(), begin);
+        if (video.once === moved) video.once = null;
+        if (video.playing) waitForNext();
       } else if (answer.status === 409) {
         wanted = true; // another page has asked, too
         await new Promise((resolve) => setTimeout(resolve, 50));
       } else {
-        complain(await answer.text());
+        fail(await answer.text());
       }
     } catch {
-      complain("The server does not answer: weft live has ended.");
+      fail("The server does not answer: weft live has ended.");
     }
   }
   busy = false;
 }
 
-function ask() {
+function askAgain() {
   wanted = true;
   work();
+}
+
+function ask() {
+  byId("problem").hidden = true;
+  askAgain();
+}
+
+function fail(sentence) {
+  setPlaying(false);
+  video.once = null;
+  complain(sentence);
 }
 
 function complain(sentence) {
   byId("problem").textContent = sentence;
   byId("problem").hidden = false;
+}
+
+// ---- the video ----
+
+function setPlaying(playing) {
+  video.playing = playing;
+  byId("play").textContent = playing ? "Pause" : "Play";
+  clearTimeout(video.timer);
+}
+
+// The server tells when the next frame is due. Nobody looks at a hidden page.
+function waitForNext() {
+  clearTimeout(video.timer);
+  if (!document.hidden) video.timer = setTimeout(askAgain, shown.wait);
+}
+
+function togglePlaying() {
+  setPlaying(!video.playing);
+  video.once = video.playing ? null : "pause";
+  ask();
+}
+
+function step() {
+  setPlaying(false);
+  video.once = "step";
+  ask();
 }
 
 // ---- drawing ----
@@ -132,13 +178,13 @@ function show(buffer, begin) {
   draw(byId("picture"), new Uint8Array(buffer, HEADER_BYTES, pixels), header.rows, header.columns, header.channels);
   draw(spectrum, new Uint8Array(buffer, HEADER_BYTES + pixels), header.spectrumRows, header.spectrumColumns, header.channels);
   shown = header;
-  byId("problem").hidden = true;
   const now = performance.now();
   finished.push(now);
   while (finished.length > 20 || now - finished[0] > 2000) finished.shift();
   const rate = finished.length > 2 ? ((finished.length - 1) * 1000) / (now - finished[0]) : 0;
+  const place = "number" in header ? `frame ${header.number}, ${header.dropped} dropped \u00b7 ` : "";
   byId("status").textContent =
-    `${header.columns} \u00d7 ${header.rows} \u00b7 computed in ${header.time.toFixed(1)} ms (filter ${header.filterTime.toFixed(1)}) \u00b7 ` +
+    `${header.columns} \u00d7 ${header.rows} \u00b7 ${place}computed in ${header.time.toFixed(1)} ms (filter ${header.filterTime.toFixed(1)}) \u00b7 ` +
     `shown in ${(now - begin).toFixed(1)} ms \u00b7 ${rate ? `${rate.toFixed(0)} a second \u00b7 ` : ""}` +
     `${header.engine} on ${header.device}, ${header.steps} passes, ${header.transforms} of them transforms`;
   document.body.dataset.sequence = header.sequence;
@@ -289,6 +335,8 @@ function brushKey(event) {
 }
 
 function listen() {
+  const keys = { b: toggleBefore };
+  if (description.videoRate !== null) Object.assign(keys, { p: togglePlaying, ".": step });
   const view = byId("brush-view");
   view.addEventListener("pointerdown", (event) => {
     view.setPointerCapture(event.pointerId);
@@ -313,9 +361,14 @@ function listen() {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") {
       event.preventDefault();
       undo();
-    } else if (event.key.toLowerCase() === "b" && !event.ctrlKey && !event.metaKey && !event.altKey && event.target.tagName !== "SELECT") {
-      toggleBefore();
+    } else if (!event.ctrlKey && !event.metaKey && !event.altKey && event.target.tagName !== "SELECT") {
+      keys[event.key.toLowerCase()]?.();
     }
+  });
+  byId("play").addEventListener("click", togglePlaying);
+  byId("step").addEventListener("click", step);
+  document.addEventListener("visibilitychange", () => {
+    if (video.playing && !document.hidden) ask();
   });
   byId("kind").addEventListener("change", chooseKind);
   byId("axis").addEventListener("change", chooseAxis);
@@ -342,6 +395,8 @@ async function begin() {
     byId("index").max = description.extents[0] - 1;
     byId("index").value = Math.floor(description.extents[0] / 2);
   }
+  byId("video").hidden = description.videoRate === null;
+  setPlaying(description.videoRate !== null);
   chooseKind();
 }
 

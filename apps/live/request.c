@@ -38,6 +38,17 @@ static weft_status read_boundary(const char *text, filter_boundary *boundary) {
     return WRONG("boundary %.40s: give periodic, mirror or zero", text);
 }
 
+static weft_status read_motion(const char *text, live_motion *motion) {
+    static const char *const names[] = {
+        [LIVE_PLAY] = "play", [LIVE_PAUSE] = "pause", [LIVE_STEP] = "step"};
+    for (int m = LIVE_PLAY; m <= LIVE_STEP; m++)
+        if (strcmp(names[m], text) == 0) {
+            *motion = (live_motion)m;
+            return WEFT_SUCCESS;
+        }
+    return WRONG("video %.40s: give play, pause or step", text);
+}
+
 static weft_status read_line(const char *name, const char *value, live_request *request) {
     const filter_axes axes = {.rank = 2, .picture = true};
     int64_t number = 0;
@@ -52,6 +63,7 @@ static weft_status read_line(const char *name, const char *value, live_request *
         return read_number(name, value, INT64_MAX, &request->sequence);
     if (strcmp(name, "device") == 0) return read_device(value, &request->device);
     if (strcmp(name, "boundary") == 0) return read_boundary(value, &request->boundary);
+    if (strcmp(name, "video") == 0) return read_motion(value, &request->motion);
     if (strcmp(name, "index") == 0) return read_number(name, value, INT64_MAX, &request->index);
     if (strcmp(name, "axis") != 0) return WRONG("%.40s is nothing to ask for", name);
     WEFT_TRY(read_number(name, value, 2, &number));
@@ -63,6 +75,7 @@ weft_status live_request_parse(char *text, live_request *request) {
     request->sequence = request->index = 0;
     request->device = WEFT_HOST;
     request->boundary = FILTER_PERIODIC;
+    request->motion = LIVE_STAY;
     request->axis = request->parts = 0;
     for (char *line = text; *line != '\0';) {
         char *next = line + strcspn(line, "\n");

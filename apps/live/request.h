@@ -6,12 +6,14 @@
  *     boundary NAME   periodic, mirror, zero
  *     axis A          of a volume: the plane
  *     index I
+ *     video MOTION    of a video: play, pause or step (video.h); without it, its frame stays
  */
 #ifndef WEFT_LIVE_REQUEST_H
 #define WEFT_LIVE_REQUEST_H
 
 #include "filter/parse.h"
 #include "filter/picture_filter.h"
+#include "video.h"
 
 /* The longest request in bytes, and the most filters in one. A painted mask is a notch for each
  * stamp of the brush. */
@@ -23,6 +25,7 @@ typedef struct live_request {
     filter_boundary boundary;
     int axis;
     int64_t index;
+    live_motion motion;
     int parts;
     filter_part part[LIVE_MOST_PARTS];
 } live_request;

@@ -11,6 +11,7 @@
 struct live_source {
     const char *name;
     image picture;     /* of pictures */
+    live_video *video; /* of videos */
     weft_array *array; /* of arrays */
     weft_array_info info;
     double least, most; /* values that are black and white */
@@ -101,11 +102,26 @@ weft_status live_source_open(const char *path, const weft_array_info *raw, doubl
     return status;
 }
 
+weft_status live_source_open_video(const char *name, double memory, live_source **opened) {
+    live_source *s = calloc(1, sizeof *s);
+    if (s == NULL) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory to open %s", name);
+    s->name = name;
+    *opened = s;
+    const weft_status status = live_video_open(name, memory, &s->video);
+    if (status != WEFT_SUCCESS) live_source_close(opened);
+    return status;
+}
+
+live_video *live_source_video(const live_source *source) {
+    return source->video;
+}
+
 void live_source_close(live_source **closed) {
     live_source *s = *closed;
     if (s == NULL) return;
     weft_array_close(&s->array);
     image_destroy(&s->picture);
+    live_video_close(&s->video);
     free(s->plane);
     free(s);
     *closed = NULL;
@@ -144,7 +160,8 @@ weft_status live_source_plane(live_source *source, int axis, int64_t index, live
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT, "there is no plane %lld across axis %d",
                          (long long)index, axis);
     if (source->array != NULL) return array_plane(source, axis, index, plane);
-    const image *picture = &source->picture;
+    const image *picture =
+        source->video != NULL ? live_video_frame(source->video) : &source->picture;
     *plane = (live_plane){.rows = picture->rows,
                           .columns = picture->columns,
                           .channels = picture->channels,

@@ -1,4 +1,4 @@
-"""PNG files without a library: what the tests of weft filter and weft live read and write."""
+"""PNG files without a library, and the moving pattern: what the tests of weft filter and weft live read and write."""
 
 from __future__ import annotations
 
@@ -27,6 +27,20 @@ def png_bytes(pixels: np.ndarray) -> bytes:
 
 def write_png(path: Path, pixels: np.ndarray) -> None:
     path.write_bytes(png_bytes(pixels))
+
+
+def moving_pattern(number: int, rows: int, columns: int) -> np.ndarray:
+    """Frame `number` of weft live --video pattern:COLUMNSxROWS."""
+
+    def bounce(step: np.ndarray | int, most: int) -> np.ndarray | int:
+        return most - abs(step % (2 * most) - most)
+
+    y, x = np.mgrid[:rows, :columns]
+    radius = min(rows, columns) // 6
+    centre = radius + bounce(3 * number, columns - 1 - 2 * radius), radius + bounce(2 * number, rows - 1 - 2 * radius)
+    inside = (x - centre[0]) ** 2 + (y - centre[1]) ** 2 < radius**2
+    wave = 3 * bounce(x + y + 2 * number, 32)
+    return (np.where(inside, 159 + wave // 2, 32 + wave) + (x + y) // 2 % 2 * 48).astype("u1")
 
 
 def _unfiltered(kind: int, line: np.ndarray, above: np.ndarray, step: int) -> np.ndarray:

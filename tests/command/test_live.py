@@ -1,21 +1,30 @@
-"""weft live: the server by requests alone. test_live_page.py looks at the page in a browser."""
+"""weft live: the server by requests alone. test_live_page.py looks at the page in a browser, and tests/live at how videos
+are read, with the same stand-in for ffmpeg as here."""
 
 from __future__ import annotations
 
+import http.client
 import json
+import os
 import signal
 import socket
 import struct
+import subprocess
 import threading
 import time
 import unittest
 import zlib
+from contextlib import suppress
+from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
 from live_server import Server
-from picture_files import png_bytes, read_png, write_png
-from weft_case import HDF5, Case
+from picture_files import moving_pattern, png_bytes, read_png, write_png
+from weft_case import HDF5, WEFT, Case, environment
+
+STAND_IN = Path(__file__).resolve().parents[1] / "live/stand_in"
 
 
 def noisy(rows: int, columns: int, samples: int = 1, dtype: str = "u1") -> np.ndarray:
@@ -28,6 +37,17 @@ class Live(Case):
     def serve(self, pixels: np.ndarray, *flags: str) -> Server:
         write_png(self.folder / "in.png", pixels)
         return Server(self, "in.png", *flags)
+
+    def filtered(self, flags: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        self.succeed("filter", "in.png", "out.png", *flags, "--spectrum", "spectrum.png", "--quiet")
+        return read_png(self.folder / "out.png"), read_png(self.folder / "spectrum.png")
+
+    def assert_near(self, got: np.ndarray, expected: np.ndarray) -> None:
+        """Threads and sums may differ in the last bit, which rounding may make a grey level."""
+        self.assertEqual(got.shape, expected.shape)
+        off = np.abs(got.astype(int) - expected.astype(int))
+        self.assertLessEqual(off.max(), 1)
+        self.assertLess((off > 0).mean(), 1e-3)
 
 
 class Pages(Live):
@@ -81,17 +101,6 @@ class Pages(Live):
 
 
 class Frames(Live):
-    def filtered(self, flags: list[str]) -> tuple[np.ndarray, np.ndarray]:
-        self.succeed("filter", "in.png", "out.png", *flags, "--spectrum", "spectrum.png", "--quiet")
-        return read_png(self.folder / "out.png"), read_png(self.folder / "spectrum.png")
-
-    def assert_near(self, got: np.ndarray, expected: np.ndarray) -> None:
-        """Threads and sums may differ in the last bit, which rounding may make a grey level."""
-        self.assertEqual(got.shape, expected.shape)
-        off = np.abs(got.astype(int) - expected.astype(int))
-        self.assertLessEqual(off.max(), 1)
-        self.assertLess((off > 0).mean(), 1e-3)
-
     def test_frames_are_what_weft_filter_writes(self) -> None:
         mask = [f"notch {u:.4f},{v:.4f},0.0200" for u, v in np.random.default_rng(2).uniform(-0.5, 0.5, (60, 2))]
         for pixels in [noisy(48, 60), noisy(33, 27, 3)]:
@@ -150,6 +159,153 @@ class Frames(Live):
         self.assertEqual(server.ask(server.path + "frame", "POST", b"gaussian 1\0\xff")[0], 200)
         self.assertEqual(server.ask(server.path + "frame", "POST", b"\xff\xfe 1")[0], 422)
         self.assertEqual(server.ask(server.path + "frame", "POST", "")[0], 200)
+
+
+class Videos(Live):
+    def setUp(self) -> None:
+        super().setUp()
+        path = mock.patch.dict(os.environ, PATH=f"{STAND_IN}:{os.environ['PATH']}")
+        path.start()
+        self.addCleanup(path.stop)
+
+    def play(self, **video: object) -> Server:
+        """A file that the stand-in reads, with a name that looks like a flag."""
+        self.write(**video)
+        return Server(self, "--video=-v.mp4", "--threads", "1")
+
+    def write(self, **video: object) -> None:
+        content = {"columns": 24, "rows": 16, "log": str(self.folder / "log"), **video}
+        (self.folder / "-v.mp4").write_text(json.dumps(content))
+
+    def sent(self) -> int:
+        return (self.folder / "log.frames").stat().st_size
+
+    def assert_ended(self) -> None:
+        """All that have been started for a video; they end a moment after weft where a signal has ended it at once."""
+        for line in (self.folder / "log").read_text().splitlines():
+            deadline = time.monotonic() + 10
+            while (at := Path(f"/proc/{line.split()[0]}/cmdline")).exists() and b"ffmpeg" in at.read_bytes():
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.01)
+
+    def test_frames_of_the_pattern_are_what_weft_filter_writes(self) -> None:
+        server = Server(self, "--video", "pattern:60x48", "--threads", "1")
+        description = json.loads(server.ask(server.path + "description")[2])
+        self.assertEqual((description["name"], description["videoRate"]), ("pattern:60x48", 25))
+        for number in range(40):
+            header, picture, _ = server.frame(*(["video step"] if number > 0 else []))
+            self.assertEqual((header["number"], header["dropped"]), (number, 0))
+            np.testing.assert_array_equal(picture, moving_pattern(number, 48, 60))
+        write_png(self.folder / "in.png", picture)
+        for line in ["gaussian 3,1,30", "notch 0.25,0.25,0.05", "bandpass gaussian,0.05,0.2"]:
+            expected = self.filtered([f"--{line.replace(' ', '=')}"])
+            for got, right in zip(server.frame(line)[1:], expected):
+                self.assert_near(got, right)
+        first = server.frame("video play", "gaussian 2")[0]
+        self.assertEqual(first["number"], 40)
+        self.assertLessEqual(first["wait"], 40)
+        time.sleep(0.2)
+        later, picture, _ = server.frame("video play")
+        self.assertGreater(later["number"], 40)
+        self.assertEqual(later["dropped"], later["number"] - 41)
+        np.testing.assert_array_equal(picture, moving_pattern(later["number"], 48, 60))
+
+    def test_frames_of_a_file_are_what_weft_filter_writes(self) -> None:
+        server = self.play(frames=3)
+        for number in [1, 2, 0, 1]:
+            _, before, _ = server.frame("video step")
+            y, x, level = np.mgrid[:16, :24, :3]
+            np.testing.assert_array_equal(before, (7 * number + x + 3 * y + 50 * level) % 256)
+        write_png(self.folder / "in.png", before)
+        header, picture, spectrum = server.frame("gaussian 1,2,10")
+        expected = self.filtered(["--gaussian=1,2,10"])
+        self.assert_near(picture, expected[0])
+        self.assert_near(spectrum, expected[1])
+        self.assertEqual(header["number"], 1)
+        (self.folder / "log").unlink()
+        status, _, sentence = server.ask(server.path + "frame", "POST", "axis 0\nindex 1")
+        self.assertEqual((status, b"plane" in sentence), (422, True))
+
+    def test_requests_that_are_overtaken_move_nothing(self) -> None:
+        server = Server(self, "--video", "pattern:300x200")
+        self.assertEqual(server.frame()[0]["number"], 0)
+        statuses: list[int] = []
+
+        def ask() -> None:
+            statuses.append(server.ask(server.path + "frame", "POST", "video step\ngaussian 2")[0])
+
+        threads = [threading.Thread(target=ask) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(set(statuses), {200, 409})
+        self.assertEqual(server.frame()[0]["number"], statuses.count(200))
+
+    def test_a_file_is_read_as_it_is_shown(self) -> None:
+        server = self.play(columns=64, rows=64)
+        for number in range(1, 301):
+            if number == 50:
+                before = server.resident_kib()
+            self.assertEqual(server.frame("video step")[0]["number"], number)
+        time.sleep(0.2)  # nobody asks
+        ahead = 65536 // (3 * 64 * 64) + 4  # in the pipe, in hand and being written
+        self.assertLessEqual(self.sent(), 301 + ahead)
+        self.assertLess(server.resident_kib() - before, 2048)  # of 3000 for all frames
+        self.assertEqual(server.end(signal.SIGINT), (0, ""))
+        self.assert_ended()
+
+    def test_wrong_requests_are_told_why(self) -> None:
+        server = Server(self, "--video", "pattern:8x8")
+        for body in ["video", "video ", "video back", "video playing"]:
+            status, _, content = server.ask(server.path + "frame", "POST", body)
+            self.assertEqual((status, len(content) > 10), (422, True), body)
+        server = self.serve(noisy(4, 4))
+        self.assertIn(b"no video", server.ask(server.path + "frame", "POST", "video play")[2])
+        self.assertIsNone(json.loads(server.ask(server.path + "description")[2])["videoRate"])
+
+    def test_failures_of_ffmpeg(self) -> None:
+        for said, video in [("no video", {"probed": ""}), ("Invalid data", {"probed": "", "says": "x: Invalid data", "status": 1}),
+                            ("middle of a frame", {"frames": 1, "cut": 5}), ("something else", {"header": "P6\n24 15\n"})]:
+            self.write(**video)
+            self.assertRegex(self.refuse("live", "--video=-v.mp4"), f"^weft: -v.mp4: .*{said}")
+        with mock.patch.dict(os.environ, PATH="/absent"):
+            self.assertIn("apt install ffmpeg", self.refuse("live", "--video=-v.mp4"))
+            self.assertEqual(Server(self, "--video", "pattern:9x9").frame()[0]["number"], 0)
+        server = self.play(frames=2, status=1, says="the disc is gone")
+        server.frame("video step")
+        status, _, content = server.ask(server.path + "frame", "POST", "video step")
+        self.assertEqual((status, content), (422, b"-v.mp4: ffmpeg says: the disc is gone"))
+        self.assertEqual(server.frame("gaussian 1")[0]["number"], 1)
+        self.assertEqual(server.end(signal.SIGTERM), (0, ""))
+        self.assert_ended()
+
+    def test_signals_end_what_hangs(self) -> None:
+        server = self.play(hang=1)
+        threading.Timer(0.5, server.process.send_signal, [signal.SIGINT]).start()
+        begin = time.monotonic()
+        with suppress(OSError, http.client.HTTPException):  # an answer, or none
+            self.assertEqual(server.ask(server.path + "frame", "POST", "video step")[0], 500)
+        self.assertEqual(server.process.communicate(timeout=30)[1], "")
+        self.assertEqual(server.process.returncode, 0)
+        self.assertLess(time.monotonic() - begin, 2.5)
+        self.assert_ended()
+        (self.folder / "log").unlink()
+        self.write(hang=0)
+        opening = subprocess.Popen([WEFT, "live", "--video=-v.mp4"], cwd=self.folder, env=environment())
+        while not (self.folder / "log").exists():
+            time.sleep(0.01)
+        opening.send_signal(signal.SIGINT)
+        self.assertEqual(opening.wait(timeout=30), 128 + signal.SIGINT)
+        self.assert_ended()
+
+    def test_flags(self) -> None:
+        write_png(self.folder / "in.png", noisy(4, 4))
+        for said, line in [("FILE or --video", []), ("drop one", ["in.png", "--video", "pattern"]),
+                           ("pattern:640x480", ["--video", "pattern:0x8"]),
+                           ("raw file", ["--video", "pattern", "--shape", "4x4", "--dtype", "u8"]),
+                           ("No such file", ["--video", "absent.mp4"]), ("No such file", ["--video", ""])]:
+            self.assertIn(said, self.refuse("live", *line))
 
 
 class Strain(Live):

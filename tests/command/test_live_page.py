@@ -5,10 +5,13 @@ With WEFT_SCREENSHOT=FILE.png it also leaves a picture of the page: that of docs
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 from selenium import webdriver
@@ -20,11 +23,12 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from live_server import Server
-from picture_files import read_png, write_png
+from picture_files import moving_pattern, read_png, write_png
 from weft_case import Case
 
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--window-size=1240,880",
          "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
+STAND_IN = Path(__file__).resolve().parents[1] / "live/stand_in"
 SAMPLE = Path(__file__).resolve().parents[2] / "data/camera.png"
 PIXELS = """const c = document.getElementById(arguments[0]);
 const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
@@ -42,8 +46,8 @@ class Page(Case):
         cls.driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
         cls.addClassCleanup(cls.driver.quit)
 
-    def open(self, name: str) -> None:
-        self.server = Server(self, name, "--threads", "1")
+    def open(self, *source: str) -> None:
+        self.server = Server(self, *source, "--threads", "1")
         self.driver.get(self.server.url)
         self.settle()
 
@@ -133,6 +137,60 @@ class Page(Case):
         for control in self.driver.find_elements(By.CSS_SELECTOR, "input, select"):
             name = control.get_attribute("id")
             self.assertEqual(len(self.driver.find_elements(By.CSS_SELECTOR, f"label[for={name}]")), 1, name)
+
+    def wait_for(self, condition: str) -> None:
+        WebDriverWait(self.driver, 30, 0.02).until(lambda driver: driver.execute_script(f"return {condition};"))
+
+    def assert_shows_pattern(self, *flags: str) -> int:
+        self.settle()
+        number = self.driver.execute_script("return shown.number;")
+        write_png(self.folder / "in.png", moving_pattern(number, 48, 64))
+        self.assert_shows(self.expected(*flags))
+        self.assertIn(f"frame {number}, ", self.field("status").text)
+        return number
+
+    def test_a_video_plays(self) -> None:
+        self.open("--video", "pattern:64x48")
+        body = self.driver.find_element(By.TAG_NAME, "body")
+        self.wait_for("shown.number > 2")
+        self.assertEqual(self.field("play").text, "Pause")
+        self.driver.execute_script("Object.defineProperty(document, 'hidden', { value: true, configurable: true });")
+        time.sleep(0.2)
+        hidden = self.driver.execute_script("return [busy, shown.number];")
+        time.sleep(0.2)
+        self.assertEqual(self.driver.execute_script("return [busy, shown.number];"), [False, hidden[1]])
+        self.driver.execute_script("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'));")
+        self.wait_for(f"shown.number > {hidden[1] + 2}")
+        self.field("play").click()
+        paused = self.assert_shows_pattern("--gaussian", "3,1,0")
+        self.assertEqual(self.field("play").text, "Play")
+        self.field("step").click()
+        body.send_keys(".")
+        self.settle()
+        self.assertIn(self.assert_shows_pattern("--gaussian", "3,1,0"), [paused + 1, paused + 2])
+        body.send_keys("p")
+        self.wait_for(f"shown.number > {paused + 3}")
+        self.field("sx").send_keys(Keys.ARROW_RIGHT * 5)
+        self.driver.execute_script("strokes.push([{ u: 0.25, v: 0.25, radius: 0.05 }]); changed();")
+        sequence = self.driver.execute_script("return sequence;")
+        self.wait_for(f"shown.sequence > {sequence + 1}")
+        body.send_keys("p")
+        self.assertGreater(self.assert_shows_pattern("--gaussian", "3.5,1,0", "--notch", "0.25,0.25,0.05"), paused + 3)
+        time.sleep(0.2)
+        self.assertFalse(self.driver.execute_script("return busy || video.playing;"))
+
+    def test_a_video_that_fails_is_told_and_stops(self) -> None:
+        video = {"columns": 8, "rows": 8, "frames": 2, "status": 1, "says": "the disc is gone"}
+        (self.folder / "v.mp4").write_text(json.dumps(video))
+        with mock.patch.dict(os.environ, PATH=f"{STAND_IN}:{os.environ['PATH']}"):
+            self.server = Server(self, "--video", "v.mp4", "--threads", "1")
+        self.driver.get(self.server.url)
+        self.wait_for("byId('problem').textContent.includes('the disc is gone')")
+        self.assertEqual(self.field("play").text, "Play")
+        self.field("sx").send_keys(Keys.ARROW_RIGHT)
+        self.settle()
+        self.assertFalse(self.field("problem").is_displayed())
+        self.driver.get_log("browser")  # which tells of the failed request
 
     def test_the_end_is_told(self) -> None:
         write_png(self.folder / "in.png", np.zeros((8, 8), "u1"))
