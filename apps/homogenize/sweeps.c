@@ -2,6 +2,7 @@
 #include "sweeps.h"
 
 #include "device.h"
+#include "slices.h"
 #include "voxel_law.h"
 
 #include "support/error.h"
@@ -53,26 +54,7 @@ static void add_to_phases(const homogenize_medium *m, const voxel_run *run, int 
         add_shifted(m, run, k, i, stress[middle + i][k], sums);
 }
 
-enum { SLICES = 64, PHASE_SLICES = 16 };
-
-/* For each number below `items` does what is given last, which adds to part[0] to part[count - 1],
- * and adds that to the sums: slice by slice, which threads share, so that bits do not depend on how
- * many there are. */
-#define ADD_UP(space, items, count, sums, number, ...)                                             \
-    do {                                                                                           \
-        double slices[SLICES][count];                                                              \
-        _Pragma(                                                                                   \
-            "omp parallel for schedule(static) num_threads(space->threads)") for (int slice = 0;   \
-                                                                                  slice < SLICES;  \
-                                                                                  slice++) {       \
-            double part[count] = {0};                                                              \
-            const int64_t end = (items) * (slice + 1) / SLICES;                                    \
-            for (int64_t number = (items)*slice / SLICES; number < end; number++) __VA_ARGS__;     \
-            memcpy(slices[slice], part, sizeof part);                                              \
-        }                                                                                          \
-        for (int slice = 0; slice < SLICES; slice++)                                               \
-            for (int i = 0; i < (count); i++) (sums)[i] += slices[slice][i];                       \
-    } while (0)
+enum { PHASE_SLICES = 16 };
 
 #define REAL double
 #define NAME(function) function##_double
