@@ -19,7 +19,7 @@ const char *homogenize_physics_name(homogenize_physics physics) {
 }
 
 const char *homogenize_scheme_name(homogenize_scheme scheme) {
-    return (unsigned)scheme <= HOMOGENIZE_STAGGERED ? scheme_words[scheme] : "?";
+    return (unsigned)scheme <= HOMOGENIZE_HEXAHEDRA ? scheme_words[scheme] : "?";
 }
 
 const char *homogenize_solver_name(homogenize_solver solver) {
@@ -35,17 +35,17 @@ int homogenize_components(homogenize_physics physics) {
 static weft_status read_choices(const case_place *at, const json_t *object, homogenize_case *c) {
     static const char *const precisions[] = {"double", "single", NULL};
     static const char *const endings[] = {"error", "accept", NULL};
-    enum { HEXAHEDRA = HOMOGENIZE_STAGGERED + 1 };
     int physics, scheme, solver, precision, ending;
     WEFT_TRY(case_choice(at, object, "physics", physics_words, &physics));
     WEFT_TRY(case_choice(at, object, "discretization", scheme_words, &scheme));
     WEFT_TRY(case_choice(at, object, "solver", solver_words, &solver));
     WEFT_TRY(case_choice(at, object, "precision", precisions, &precision));
     WEFT_TRY(case_choice(at, object, "unconverged", endings, &ending));
-    if (scheme == HEXAHEDRA)
-        return case_wrong(at, "discretization",
-                          "hexahedra are not there yet; give staggered, "
-                          "willot or fourier");
+    if (scheme == HOMOGENIZE_HEXAHEDRA && solver != HOMOGENIZE_CG)
+        return case_wrong(at, "solver",
+                          "%s has strains as its vectors, and hexahedra have displacements; give "
+                          "cg, or another discretization",
+                          solver_words[solver]);
     c->physics = (homogenize_physics)physics;
     c->scheme = (homogenize_scheme)scheme;
     c->solver = (homogenize_solver)solver;

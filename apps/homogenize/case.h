@@ -18,7 +18,8 @@ typedef enum homogenize_scheme {
     HOMOGENIZE_AUTO = 0, /* staggered where the phases allow it, else willot */
     HOMOGENIZE_FOURIER,
     HOMOGENIZE_WILLOT,
-    HOMOGENIZE_STAGGERED
+    HOMOGENIZE_STAGGERED,
+    HOMOGENIZE_HEXAHEDRA
 } homogenize_scheme;
 
 typedef enum homogenize_solver {

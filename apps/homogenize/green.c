@@ -72,16 +72,21 @@ static inline void gradient_of_temperature(mode *m) {
     for (int a = 0; a < 3; a++) m->out[a] = m->w[a] * m->u[0];
 }
 
+void homogenize_green_mean(const homogenize_green *g, const double stress[6], double strain[6]) {
+    for (int i = 0; i < g->components; i++) {
+        strain[i] = 0;
+        for (int j = 0; j < g->components; j++)
+            strain[i] += g->zero[i * g->components + j] * (stress[j] - g->offset[j]);
+    }
+    if (g->displacements) homogenize_displacements_do_mean(g->displacements, g->components, strain);
+}
+
 /* The mean, at frequency 0; the forward transform is `scale` too large. */
 static void mean_of_mean(const homogenize_green *g, double scale, mode *m) {
-    double mean[6];
-    for (int i = 0; i < g->components; i++) {
-        mean[i] = 0;
-        for (int j = 0; j < g->components; j++)
-            mean[i] += g->zero[i * g->components + j] * (m->in[j][0] * scale - g->offset[j]);
-    }
-    if (g->displacements) homogenize_displacements_do_mean(g->displacements, g->components, mean);
-    for (int i = 0; i < g->components; i++) m->out[i] = (weft_pair){mean[i], 0};
+    double stress[6] = {0}, strain[6] = {0};
+    for (int i = 0; i < g->components; i++) stress[i] = m->in[i][0] * scale;
+    homogenize_green_mean(g, stress, strain);
+    for (int i = 0; i < g->components; i++) m->out[i] = (weft_pair){strain[i], 0};
 }
 
 /* Wave vector 0 of a frequency that is not 0; true where there is a direction nevertheless. */
@@ -151,38 +156,117 @@ transform_mode(const homogenize_green *g, constants k, const int64_t index[3], b
         m->out[first + i] = weft_pair_times(weft_pair_conjugate(phase[i]), m->out[first + i]);
 }
 
+/* ---- one frequency of hexahedra ---- */
+
+/* Stiffness, mass and derivative along each axis. */
+typedef struct line_elements {
+    double s[3], m[3], g[3];
+} line_elements;
+
+/* Displacement = K^-1 forces, by the cofactors of the symmetric K. */
+static inline void displacement_of_forces(const homogenize_green *g, const line_elements *e,
+                                          double scale, mode *m) {
+    const double mu = g->reference.twice / 2, both = g->reference.trace + mu;
+    double diagonal[3], beside[3]; /* K_aa; K_bc, of the two other axes */
+    weft_pair u[3];
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        diagonal[a] = (both + mu) * e->s[a] * e->m[b] * e->m[c] +
+                      mu * e->m[a] * (e->s[b] * e->m[c] + e->m[b] * e->s[c]);
+        beside[a] = both * e->g[b] * e->g[c] * e->m[a];
+    }
+    double cofactor[3], mixed[3];
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        cofactor[a] = diagonal[b] * diagonal[c] - beside[a] * beside[a];
+        mixed[a] = beside[b] * beside[c] - beside[a] * diagonal[a];
+    }
+    scale /= diagonal[0] * cofactor[0] + beside[1] * mixed[1] + beside[2] * mixed[2];
+    for (int a = 0; a < 3; a++) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        u[a] = (cofactor[a] * m->in[a] + mixed[c] * m->in[b] + mixed[b] * m->in[c]) * scale;
+    }
+    memcpy(m->u, u, sizeof u);
+}
+
+static inline void temperature_of_sources(const homogenize_green *g, const line_elements *e,
+                                          double scale, mode *m) {
+    double k = 0;
+    for (int a = 0; a < 3; a++) k += e->s[a] * e->m[(a + 1) % 3] * e->m[(a + 2) % 3];
+    m->u[0] = m->in[0] * (scale / (g->reference.twice * k));
+}
+
+/* Displacements without a mean: that has no strain, and the mean of strains is treated apart. */
+__attribute__((always_inline)) static inline void
+transform_nodes(const homogenize_green *g, constants k, const int64_t index[3], bool elastic,
+                homogenize_displacements *d, displacement_change change, bool single, mode *m) {
+    line_elements e;
+    memset(m->out, 0, sizeof m->out);
+    if (index[0] == 0 && index[1] == 0 && index[2] == 0) return;
+    for (int a = 0; a < 3; a++) {
+        const double w = g->wave[a][index[a]], c = g->cosine[a][index[a]];
+        e.s[a] = w * w;
+        e.m[a] = (1 + 2 * c * c) / 3;
+        e.g[a] = w * c;
+    }
+    if (elastic)
+        displacement_of_forces(g, &e, k.scale, m);
+    else
+        temperature_of_sources(g, &e, k.scale, m);
+    if (d) homogenize_displacements_do(d, change, single, elastic ? 3 : 1, index, m->u);
+    memcpy(m->out, m->u, sizeof m->u);
+}
+
 /* ---- runs of frequencies ---- */
 
-/* For each precision and physics compiled apart. */
-__attribute__((always_inline)) static inline void
-apply_alike(const weft_fields_run *run, const homogenize_green *g, bool single, bool elastic) {
+/* Fields that are transformed. */
+static inline int fields_of(bool nodal, bool elastic) {
+    return nodal ? (elastic ? 3 : 1) : (elastic ? 6 : 3);
+}
+
+/* For each precision, physics and place of fields compiled apart. */
+__attribute__((always_inline)) static inline void apply_alike(const weft_fields_run *run,
+                                                              const homogenize_green *g,
+                                                              bool single, bool elastic,
+                                                              bool nodal) {
     const constants k = constants_of(g);
     homogenize_displacements *d = g->displacements;
     const displacement_change change = d ? d->change : (displacement_change){.factor = 0};
-    const int components = elastic ? 6 : 3;
+    const int components = fields_of(nodal, elastic);
     int64_t index[3] = {run->index[0], run->index[1], run->index[2]};
     for (int64_t i = 0; i < run->count; i++) {
         mode m;
         index[run->axis] = run->index[run->axis] + i;
         for (int f = 0; f < components; f++)
             m.in[f] = weft_pair_at(run->in[f], single, i * run->in_stride);
-        transform_mode(g, k, index, elastic, d, change, single, &m);
+        if (nodal)
+            transform_nodes(g, k, index, elastic, d, change, single, &m);
+        else
+            transform_mode(g, k, index, elastic, d, change, single, &m);
         for (int f = 0; f < components; f++)
             weft_pair_set(run->out[f], single, i * run->out_stride, m.out[f]);
     }
 }
 
-static void apply_run(const weft_fields_run *run, void *argument) {
-    const homogenize_green *g = argument;
+__attribute__((always_inline)) static inline void apply_to(const weft_fields_run *run,
+                                                           const homogenize_green *g, bool nodal) {
     const bool elastic = g->components == 6;
     if (run->precision == WEFT_SINGLE && elastic)
-        apply_alike(run, g, true, true);
+        apply_alike(run, g, true, true, nodal);
     else if (run->precision == WEFT_SINGLE)
-        apply_alike(run, g, true, false);
+        apply_alike(run, g, true, false, nodal);
     else if (elastic)
-        apply_alike(run, g, false, true);
+        apply_alike(run, g, false, true, nodal);
     else
-        apply_alike(run, g, false, false);
+        apply_alike(run, g, false, false, nodal);
+}
+
+static void apply_run(const weft_fields_run *run, void *argument) {
+    const homogenize_green *g = argument;
+    if (g->scheme == HOMOGENIZE_HEXAHEDRA)
+        apply_to(run, g, true);
+    else
+        apply_to(run, g, false);
 }
 
 /* ---- tables and plan ---- */
@@ -236,7 +320,10 @@ weft_status homogenize_green_create(weft_context ctx, const homogenize_grid *gri
     g->components = grid->components;
     g->single = grid->precision == WEFT_SINGLE;
     weft_problem problem = {
-        .rank = 3, .kind = WEFT_R2C, .precision = grid->precision, .fields = grid->components};
+        .rank = 3,
+        .kind = WEFT_R2C,
+        .precision = grid->precision,
+        .fields = fields_of(grid->scheme == HOMOGENIZE_HEXAHEDRA, grid->components == 6)};
     weft_options how = *options;
     how.placement = WEFT_IN_PLACE;
     for (int a = 0; a < 3; a++) {

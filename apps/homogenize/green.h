@@ -2,9 +2,9 @@
  * Green's operator of the reference medium: what strain a stress causes, Gamma = D (D* C0 D)^-1 D*,
  * in the spectrum, in displacement form, without a table of matrices.
  *
- * D is the symmetric gradient of a discretization. In all of those here it is that of a real wave
- * vector w, but for phases of the staggered grid, which are taken off on the way in and put back
- * on the way out. With t = s w: u = (t - (lambda + mu) / (lambda + 2 mu) w (w.t) / |w|^2) /
+ * D is the symmetric gradient of a discretization. In those here but hexahedra it is that of a real
+ * wave vector w, but for phases of the staggered grid, which are taken off on the way in and put
+ * back on the way out. With t = s w: u = (t - (lambda + mu) / (lambda + 2 mu) w (w.t) / |w|^2) /
  * (mu |w|^2), and the strain is the symmetric part of w u (Moulinec and Suquet, Comput. Methods
  * Appl. Mech. Engrg. 157, 1998). With k = 2 pi j / length, h = length / n, and half angles k h / 2:
  *   fourier    w = k
@@ -13,6 +13,13 @@
  *              Mecanique 343, 2015)
  *   staggered  w_a = (2 / h_a) sin(k_a h_a / 2), with phases exp(i k h / 2) (Schneider, Ospald,
  *              Kabel 2016)
+ *   hexahedra  no wave vector: elements of 8 nodes with full integration have more strains than
+ *              one. The operator stands between nodal forces f and displacements, K0^-1, and what
+ *              lies beyond is that of elements (hexahedra.h). K0 is a product of what elements of
+ *              one dimension do along each axis, over h: with w_a of staggered and c = cos(k h / 2)
+ *              stiffness S = w^2, mass M = (1 + 2 c^2) / 3, derivative G = w c, so that
+ *              K0_aa = (lambda + 2 mu) S_a M_b M_c + mu M_a (S_b M_c + M_b S_c) and
+ *              K0_ab = (lambda + mu) G_a G_b M_c; with M = c^2 it would be willot's
  * A frequency n/2 of an even axis is its own negative. There the staggered grid has one value, and
  * so has willot (0 where two axes are there: no displacement has a strain). Of fourier the
  * derivative along such an axis is 0, that of cos(pi j) at the points j, unless w were 0 then: then
@@ -32,7 +39,7 @@ typedef struct homogenize_green {
     int components;
     int64_t n[3];
     double *wave[3];   /* of each index along an axis */
-    double *cosine[3]; /* willot */
+    double *cosine[3]; /* willot, hexahedra */
     double *phase[3];  /* staggered: pairs */
     homogenize_reference reference;
     /* The mean: `zero` times what the field's mean is more than `offset`. Both change between
@@ -85,8 +92,12 @@ void homogenize_green_release(homogenize_green *green);
 void homogenize_green_set(homogenize_green *green, const homogenize_reference *reference,
                           const bool stress[6]);
 
-/* Replaces a stress (components fields of this rank's box, one after the other) by its strain.
- * Collective. */
+/* The mean strain that a mean stress causes, once the displacements' means have changed, too. For
+ * hexahedra, whose ranks all know means; else the plan does it. Not collective. */
+void homogenize_green_mean(const homogenize_green *green, const double stress[6], double strain[6]);
+
+/* Replaces a stress (components fields of this rank's box, one after the other) by its strain; of
+ * hexahedra nodal forces by displacements, or temperatures. Collective. */
 weft_status homogenize_green_apply(homogenize_green *green, void *field);
 /* The same by samples. */
 weft_status homogenize_green_apply_samples(homogenize_green *green, void *field);

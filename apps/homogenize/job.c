@@ -85,6 +85,11 @@ weft_status homogenize_job_open(homogenize_job *job) {
                          "%s: convolution.method: samples are for elasticity on the staggered "
                          "grid, whose Green's function has no ripples; give exact",
                          job->name);
+    if (device && job->scheme == HOMOGENIZE_HEXAHEDRA)
+        return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                         "%s: discretization: hexahedra are computed on the host; give another "
+                         "one, or drop --device and --stream",
+                         job->name);
     WEFT_TRY(weft_array_open(job->comm, c->labels, NULL, &job->labels));
     job->info = *weft_array_describe(job->labels);
     WEFT_TRY(homogenize_volume_check(c, &job->info));
@@ -109,7 +114,9 @@ double homogenize_job_estimate(const homogenize_job *job) {
     const int vectors = homogenize_solver_fields(c) + (homogenize_has_displacements(c) ? 1 : 0);
     const int mirrors =
         mirrors_of(c) + (c->checkpoint.file && homogenize_has_displacements(c) ? 1 : 0);
-    const int fields = (c->on_device ? mirrors : vectors) * homogenize_components(c->physics);
+    int fields = (c->on_device ? mirrors : vectors) * homogenize_components(c->physics);
+    /* What is at the nodes. */
+    if (job->scheme == HOMOGENIZE_HEXAHEDRA) fields += homogenize_displacement_components(c);
     return job->run.voxels / job->ranks *
            (fields * number + sizeof(uint16_t) + (double)weft_element_bytes(job->info.element));
 }
@@ -135,7 +142,7 @@ static weft_status allocate_field(homogenize_job *job, int number, size_t bytes)
 static weft_status allocate_displacements(homogenize_job *job) {
     homogenize_displacements *d = &job->run.displacements;
     WEFT_TRY(weft_plan_box(job->green.plan, WEFT_OUTPUT, job->rank, &d->box));
-    d->components = job->c.physics == HOMOGENIZE_ELASTICITY ? 3 : 1;
+    d->components = homogenize_displacement_components(&job->c);
     d->single = job->c.precision == WEFT_SINGLE;
     const size_t pair = 2 * (d->single ? sizeof(float) : sizeof(double));
     size_t bytes = (size_t)homogenize_box_voxels(&d->box) * (size_t)d->components *
@@ -159,11 +166,24 @@ static weft_status allocate_mirrors(homogenize_job *job) {
     return WEFT_SUCCESS;
 }
 
+/* Of hexahedra the plan's fields are displacements, and in the end strains lie there. */
+static weft_status find_field_bytes(homogenize_job *job) {
+    size_t *bytes = &job->run.field_bytes;
+    weft_box box;
+    WEFT_TRY(weft_plan_bytes(job->green.plan, WEFT_INPUT, bytes));
+    WEFT_TRY(weft_plan_box(job->green.plan, WEFT_INPUT, job->rank, &box));
+    const size_t number = job->c.precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
+    const size_t strains = (size_t)homogenize_components(job->c.physics) *
+                           (size_t)homogenize_box_voxels(&box) * number;
+    if (*bytes < strains) *bytes = strains;
+    return WEFT_SUCCESS;
+}
+
 static weft_status allocate_all(homogenize_job *job) {
     homogenize_run *run = &job->run;
     weft_memory memory = {0};
     const bool displacements = homogenize_has_displacements(&job->c);
-    WEFT_TRY(weft_plan_bytes(job->green.plan, WEFT_INPUT, &run->field_bytes));
+    WEFT_TRY(find_field_bytes(job));
     WEFT_TRY(weft_plan_memory(job->green.plan, &memory));
     job->bytes = (double)memory.total;
     for (int f = 0; f < homogenize_solver_fields(&job->c) - (displacements ? 1 : 0); f++)
@@ -230,6 +250,19 @@ static weft_status move_passes(homogenize_job *job) {
     return WEFT_SUCCESS;
 }
 
+static weft_status make_elements(homogenize_job *job) {
+    homogenize_run *run = &job->run;
+    homogenize_hexahedra *h = &job->hexahedra;
+    weft_status status =
+        homogenize_hexahedra_create(job->comm, job->green.plan, &run->space, job->c.length, h);
+    WEFT_TRY(weft_array_agree(job->comm, status));
+    double bytes = (double)homogenize_nodes_bytes(&h->nodes);
+    WEFT_TRY(homogenize_add_up(run, &bytes, 1));
+    job->bytes += bytes;
+    run->hexahedra = h;
+    return WEFT_SUCCESS;
+}
+
 weft_status homogenize_job_prepare(homogenize_job *job) {
     homogenize_run *run = &job->run;
     weft_box box;
@@ -240,7 +273,8 @@ weft_status homogenize_job_prepare(homogenize_job *job) {
     WEFT_TRY(make_plan(job));
     WEFT_TRY(weft_plan_box(job->green.plan, WEFT_INPUT, job->rank, &box));
     WEFT_TRY(allocate(job));
-    const int halo = job->scheme == HOMOGENIZE_STAGGERED ? 1 : 0;
+    const int halo =
+        job->scheme == HOMOGENIZE_STAGGERED || job->scheme == HOMOGENIZE_HEXAHEDRA ? 1 : 0;
     WEFT_TRY(homogenize_volume_read(job->comm, job->labels, &job->c, &box, halo, &job->volume));
     weft_array_close(&job->labels);
     *(job->c.on_device ? &job->host_bytes : &job->bytes) += run->voxels * sizeof *job->volume.phase;
@@ -252,6 +286,7 @@ weft_status homogenize_job_prepare(homogenize_job *job) {
                                     .voxels = homogenize_box_voxels(&box),
                                     .precision = job->c.precision,
                                     .threads = job->options.threads > 1 ? job->options.threads : 1};
+    if (job->scheme == HOMOGENIZE_HEXAHEDRA) return make_elements(job);
     return job->c.on_device ? move_passes(job) : WEFT_SUCCESS;
 }
 
@@ -303,6 +338,7 @@ void homogenize_job_release(homogenize_job *job) {
             free(job->run.field[f]);
         free(job->run.mirror[f]);
     }
+    homogenize_hexahedra_release(&job->hexahedra);
     homogenize_medium_release(&job->medium);
     homogenize_volume_release(&job->volume);
     homogenize_green_release(&job->green);

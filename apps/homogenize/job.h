@@ -24,6 +24,7 @@ typedef struct homogenize_job {
     homogenize_green green;
     homogenize_medium medium;
     homogenize_volume volume;
+    homogenize_hexahedra hexahedra; /* where the discretization has them */
     homogenize_run run;
     homogenize_result result[6];
     int results;       /* loads that are solved, and the one that is being solved */

@@ -42,6 +42,10 @@ bool homogenize_has_displacements(const homogenize_case *c) {
     return method_of(c)->displacements;
 }
 
+int homogenize_displacement_components(const homogenize_case *c) {
+    return c->physics == HOMOGENIZE_ELASTICITY ? 3 : 1;
+}
+
 /* All ranks get the same bits, which MPI_Allreduce does not promise, so that they decide alike. */
 weft_status homogenize_add_up(const homogenize_run *run, double *values, int count) {
     int rank;
@@ -182,7 +186,7 @@ weft_status homogenize_evaluate(homogenize_run *run, homogenize_result *result, 
         result->strain[i] = i < n ? sums[i] / run->voxels : 0;
         result->stress[i] = i < n ? sums[6 + i] / run->voxels : 0;
     }
-    result->energy = sums[12] / run->voxels;
+    result->energy = run->hexahedra ? run->hexahedra->mean.energy : sums[12] / run->voxels;
     *size = sums[13];
     return WEFT_SUCCESS;
 }

@@ -11,6 +11,7 @@
 #define WEFT_HOMOGENIZE_SOLVE_H
 
 #include "green.h"
+#include "hexahedra.h"
 #include "histograms.h"
 #include "sweeps.h"
 
@@ -63,6 +64,7 @@ typedef struct homogenize_run {
     homogenize_green *green;
     void *field[HOMOGENIZE_MOST_FIELDS];    /* the strain, and what the solver needs */
     homogenize_displacements displacements; /* in field[1], of the solver that has them */
+    homogenize_hexahedra *hexahedra;        /* the elements, where the case has them, or NULL */
     void *mirror[HOMOGENIZE_MOST_FIELDS];   /* where fields are on a device: host memory for some */
     size_t field_bytes, vector_bytes;       /* of a field; of the displacements' vectors */
     double voxels;                          /* of the whole volume */
@@ -79,6 +81,7 @@ typedef struct homogenize_run {
 int homogenize_solver_fields(const homogenize_case *c);
 int homogenize_kept_fields(const homogenize_case *c);
 bool homogenize_has_displacements(const homogenize_case *c);
+int homogenize_displacement_components(const homogenize_case *c);
 
 /* Fields in host memory, for what is done there: the fields themselves or, where those are on a
  * device, their mirrors, which are copies: fetched from the device, or sent there. The space is

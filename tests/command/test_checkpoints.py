@@ -63,6 +63,7 @@ class Checkpoints(Case):
         rows = (
             ("cg", "staggered", "double", "in:1:3"),
             ("cg", "willot", "single", "behind:3:1"),
+            ("cg", "hexahedra", "double", "in:2:1"),
             ("basic", "fourier", "double", "before:2:2"),
             ("eyre-milton", "staggered", "double", "in:4:1"),
             ("barzilai-borwein", "willot", "double", "behind:1:2"),

@@ -17,7 +17,7 @@ static weft_device device = WEFT_HOST;
 static bool streamed;
 static char folder[64];
 
-static const char *const schemes[] = {"fourier", "willot", "staggered"};
+static const char *const schemes[] = {"fourier", "willot", "staggered", "hexahedra"};
 static const char *const solvers[] = {"cg", "basic", "eyre-milton", "barzilai-borwein"};
 
 static void fail(const char *text, const char *what, double number) {
@@ -317,6 +317,10 @@ static void check_failures(void) {
     snprintf(members, sizeof members,
              "\"convolution\": {\"method\": \"samples\", \"tolerance\": 1e-12}, %s", spots);
     check_failure(members, WEFT_ERROR_UNSUPPORTED, "cannot be interpolated better");
+    snprintf(members, sizeof members,
+             "\"discretization\": \"hexahedra\", \"convolution\": {\"method\": \"multilevel\"}, %s",
+             spots);
+    check_failure(members, WEFT_ERROR_INVALID_ARGUMENT, "samples are for elasticity on the");
 }
 
 /* ---- all ---- */
@@ -330,6 +334,20 @@ static void check_exact(int scheme, int solver) {
     check_one_shear_modulus(grids[1], scheme, solver);
 }
 
+/* Hexahedra, on slabs, also where ranks own one plane or none: layers, and what one rank gives. */
+static void check_hexahedra(void) {
+    enum { HEXAHEDRA = 3, CG = 0 };
+    static const int64_t grids[][3] = {{6, 5, 4}, {7, 3, 5}, {2, 1, 6}, {1, 2, 70}};
+    for (int axis = 0; axis < 3; axis++) check_layers(axis, 7 + axis, 3, HEXAHEDRA, CG);
+    check_mixed(HEXAHEDRA, CG);
+    for (int grid = 0; grid < 4; grid++) {
+        check_ranks(grids[grid], grid % 2 ? spots : grains, HEXAHEDRA, CG, false);
+        check_ranks(grids[grid], conductors, HEXAHEDRA, CG, false);
+    }
+    check_ranks(grids[0], spots, HEXAHEDRA, CG, true);
+    check_ranks(grids[1], conductors, HEXAHEDRA, CG, true);
+}
+
 static void check_all(void) {
     static const int64_t grids[][3] = {{6, 5, 4}, {7, 3, 5}, {2, 1, 6}, {1, 8, 8}};
     for (int scheme = 0; scheme < 3; scheme++)
@@ -340,6 +358,7 @@ static void check_all(void) {
                 check_ranks(grids[solver], scheme < 2 ? grains : spots, scheme, solver, single);
             check_ranks(grids[(solver + 1) % 4], conductors, scheme, solver, false);
         }
+    check_hexahedra();
     check_samples(false);
     check_samples(true);
     check_failures();
@@ -354,7 +373,10 @@ static void check_device(void) {
     check_ranks(grid, conductors, 0, 3, false);
     snprintf(members, sizeof members, "\"convolution\": {\"method\": \"samples\"}, %s", spots);
     check_failure(members, WEFT_ERROR_UNSUPPORTED, "samples are computed on the host");
+    snprintf(members, sizeof members, "\"discretization\": \"hexahedra\", %s", spots);
+    check_failure(members, WEFT_ERROR_UNSUPPORTED, "hexahedra are computed on the host");
     streamed = true;
+    check_failure(members, WEFT_ERROR_UNSUPPORTED, "hexahedra are computed on the host");
     check_ranks(grid, grains, 1, 0, false);
     check_ranks(grid, conductors, 2, 2, true);
     streamed = false;

@@ -1,6 +1,6 @@
 /*
  * Green's operator on every discretization, on even and odd grids, of strains and of gradients: it
- * is the projection that it should be.
+ * is the projection that it should be, and for hexahedra the inverse of their stiffness.
  */
 #include "homogenize/green.h"
 #include "homogenize/medium.h"
@@ -22,6 +22,7 @@ static const homogenize_reference medium = {.twice = 2.6, .trace = 0.7}, conduct
 static const int64_t grids[][3] = {{6, 7, 8}, {5, 4, 9}, {4, 4, 4},
                                    {3, 5, 7}, {2, 1, 6}, {8, 6, 1}};
 enum { GRIDS = sizeof grids / sizeof *grids };
+static const double lengths[3] = {1, 1.3, 0.8}; /* of the box */
 
 /* One operator, and fields to try it on. */
 typedef struct fixture {
@@ -35,7 +36,8 @@ typedef struct fixture {
 
 static void begin(fixture *f, int grid, homogenize_scheme scheme, int components,
                   const bool stress[6]) {
-    homogenize_grid g = {.components = components, .scheme = scheme, .length = {1, 1.3, 0.8}};
+    homogenize_grid g = {
+        .components = components, .scheme = scheme, .length = {lengths[0], lengths[1], lengths[2]}};
     const weft_options options = {.threads = 1};
     memset(f, 0, sizeof *f);
     memcpy(g.n, grids[grid], sizeof g.n);
@@ -189,6 +191,77 @@ static void gamma_answers_pressure(void **state) {
         }
 }
 
+/* ---- hexahedra ---- */
+
+/* Gradients of the eight shape functions at a point of an element with edges h. */
+static void find_gradients(const double h[3], const double at[3], double gradient[8][3]) {
+    for (int corner = 0; corner < 8; corner++)
+        for (int a = 0; a < 3; a++) {
+            gradient[corner][a] = (corner >> a & 1 ? 1 : -1) / h[a];
+            for (int b = 0; b < 3; b++)
+                if (b != a) gradient[corner][a] *= (1 + (corner >> b & 1 ? 1 : -1) * at[b]) / 2;
+        }
+}
+
+/* The number of the node at a corner of an element, periodically. */
+static int64_t node_of(const int64_t n[3], const int64_t element[3], int corner) {
+    int64_t node = 0;
+    for (int a = 0; a < 3; a++) node = node * n[a] + (element[a] + (corner >> a & 1)) % n[a];
+    return node;
+}
+
+/* Adds the forces of one element, over its volume, by 2 x 2 x 2 Gauss points: of the medium's
+ * stress lambda tr(g) + mu (g + g^T) of the gradient g, or of the conductor's flux. */
+static void add_element(const fixture *f, const int64_t element[3], const double *u,
+                        double *force) {
+    const int64_t *n = f->green.n;
+    const int d = f->components == 6 ? 3 : 1;
+    const double h[3] = {lengths[0] / (double)n[0], lengths[1] / (double)n[1],
+                         lengths[2] / (double)n[2]};
+    for (int point = 0; point < 8; point++) {
+        double at[3], gradient[8][3], g[3][3] = {{0}}, stress[3][3];
+        for (int a = 0; a < 3; a++) at[a] = (point >> a & 1 ? 1 : -1) / sqrt(3.0);
+        find_gradients(h, at, gradient);
+        for (int i = 0; i < 24 * d; i++)
+            g[i / 8 % d][i / 8 / d] += gradient[i % 8][i / 8 / d] *
+                                       u[f->voxels * (i / 8 % d) + node_of(n, element, i % 8)];
+        for (int c = 0; c < d; c++)
+            for (int a = 0; a < 3; a++)
+                stress[c][a] =
+                    d == 1 ? conductor.twice * g[0][a]
+                           : medium.twice / 2 * (g[c][a] + g[a][c]) +
+                                 (a == c ? medium.trace : 0) * (g[0][0] + g[1][1] + g[2][2]);
+        for (int i = 0; i < 24 * d; i++)
+            force[f->voxels * (i / 8 % d) + node_of(n, element, i % 8)] +=
+                stress[i / 8 % d][i / 8 / d] * gradient[i % 8][i / 8 / d] / 8;
+    }
+}
+
+/* Of any displacement whose mean is 0 it makes of its forces that displacement. */
+static void hexahedra_invert_their_stiffness(void **state) {
+    (void)state;
+    for (int i = 0; i < 2 * GRIDS; i++) {
+        fixture f;
+        begin(&f, i / 2, HOMOGENIZE_HEXAHEDRA, i % 2 ? 3 : 6, strains_alone);
+        const int64_t *n = f.green.n, voxels = f.voxels;
+        const int d = i % 2 ? 1 : 3;
+        double *u = calloc((size_t)(d * voxels), sizeof *u), *force = calloc(f.bytes, 1);
+        for (int64_t k = 0; k < d * voxels; k++) u[k] = rand() / (double)RAND_MAX;
+        for (int c = 0; c < d; c++) {
+            double mean = 0;
+            for (int64_t k = 0; k < voxels; k++) mean += u[c * voxels + k] / (double)voxels;
+            for (int64_t k = 0; k < voxels; k++) u[c * voxels + k] -= mean;
+        }
+        for (int64_t k = 0; k < voxels; k++)
+            add_element(&f, (int64_t[3]){k / (n[1] * n[2]), k / n[2] % n[1], k % n[2]}, u, force);
+        apply(&f, force);
+        for (int64_t k = 0; k < d * voxels; k++) assert_near(force[k], u[k], 1e-12);
+        free(u);
+        free(force);
+        end(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gamma_is_a_projection),
@@ -196,6 +269,7 @@ int main(void) {
         cmocka_unit_test(gamma_leaves_a_stress_in_equilibrium),
         cmocka_unit_test(gamma_is_symmetric),
         cmocka_unit_test(gamma_answers_pressure),
+        cmocka_unit_test(hexahedra_invert_their_stiffness),
     };
     srand(27);
     return cmocka_run_group_tests(tests, NULL, NULL);
