@@ -411,6 +411,12 @@ module weft
         integer(c_int64_t) :: reserved(10) = 0
     end type weft_convolution_problem
 
+    type, bind(c) :: weft_cell
+        integer(c_int64_t) :: lo(3) = 0
+        integer(c_int64_t) :: edge = 0
+        integer(c_int64_t) :: step = 0
+    end type weft_cell
+
     interface
         function weft_context_create(opt, ctx) bind(c, name='weft_context_create') result(answer)
             import :: c_int, c_ptr, weft_context_options
@@ -659,6 +665,17 @@ module weft
             type(c_ptr), value, intent(in) :: out
             integer(c_int) :: answer
         end function weft_convolution_execute
+
+        function weft_convolution_cells(convolution, rank, subdomain, cells, count) bind(c, &
+            name='weft_convolution_cells') result(answer)
+            import :: c_int, c_int64_t, c_ptr
+            type(c_ptr), value, intent(in) :: convolution
+            integer(c_int), value, intent(in) :: rank
+            integer(c_int64_t), value, intent(in) :: subdomain
+            type(c_ptr), intent(inout) :: cells
+            integer(c_int64_t), intent(out) :: count
+            integer(c_int) :: answer
+        end function weft_convolution_cells
 
         subroutine weft_convolution_destroy(convolution) bind(c, name='weft_convolution_destroy')
             import :: c_ptr

@@ -110,6 +110,77 @@ static void plans_tell_of_samples(void **state) {
     free(out);
 }
 
+/* The study's pattern around a sub-domain of 8^3 in a grid of 32^3, whose strides divide 32. */
+static void convolutions_tell_their_cells(void **state) {
+    (void)state;
+    weft_convolution_problem p = poisson();
+    const weft_cell *cells, *kept;
+    int64_t count = 0, points = 0, dense = 0;
+    p.pattern = WEFT_FIXED;
+    weft_convolution plan = made_of(p, 1);
+    assert_int_equal(weft_convolution_cells(plan, 0, 21, &cells, &count),
+                     WEFT_SUCCESS); /* the one from (8, 8, 8) on */
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t all = cells[i].edge * cells[i].edge * cells[i].edge;
+        bool within = true;
+        for (int a = 0; a < 3; a++)
+            within = within && cells[i].lo[a] >= 8 && cells[i].lo[a] + cells[i].edge <= 16;
+        assert_true(within == (cells[i].step == 1));
+        assert_true(cells[i].step == 1 || cells[i].step == 2 || cells[i].step == 8);
+        points += all;
+        if (cells[i].step == 1) dense += all;
+    }
+    assert_int_equal(points, POINTS);
+    assert_int_equal(dense, 8 * 8 * 8);
+    assert_int_equal(weft_convolution_cells(plan, 0, -1, &cells, &count),
+                     WEFT_SUCCESS); /* all points are in the box */
+    assert_true(count == 1 && cells->edge == N && cells->step == 1);
+    kept = cells;
+    assert_int_equal(weft_convolution_cells(plan, 0, 64, &cells, &count),
+                     WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "subdomain is 64; the sub-domains of rank 0 are "
+                                                 "0 to 63"));
+    assert_int_equal(weft_convolution_cells(plan, 0, -2, &cells, &count),
+                     WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_convolution_cells(plan, 1, 0, &cells, &count),
+                     WEFT_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(weft_last_error(ctx), "rank is 1"));
+    assert_int_equal(weft_convolution_cells(plan, 0, 0, NULL, &count), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_int_equal(weft_convolution_cells(plan, 0, 0, &cells, NULL), WEFT_ERROR_INVALID_ARGUMENT);
+    assert_true(cells == kept && count == 1);
+    weft_convolution_destroy(&plan);
+    p.method = WEFT_WHOLE;
+    plan = made_of(p, 1);
+    assert_int_equal(weft_convolution_cells(plan, 0, 0, &cells, &count), WEFT_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(weft_last_error(ctx), "WEFT_SAMPLES"));
+    weft_convolution_destroy(&plan);
+}
+
+/* Axes that a field lacks are the last ones of a cell, and a rank's memory has the cells. */
+static void cells_of_planes_are_squares(void **state) {
+    (void)state;
+    const weft_cell *cells;
+    int64_t count, points = 0;
+    weft_memory before, after;
+    weft_convolution_problem p = poisson();
+    p.rank = 2;
+    p.n[0] = 24; /* strides of 8 at most */
+    p.n[1] = 64;
+    p.opening = 0.5;
+    weft_convolution plan = made_of(p, 1);
+    assert_int_equal(weft_plan_memory(plan, &before), WEFT_SUCCESS);
+    assert_int_equal(weft_convolution_cells(plan, 0, 0, &cells, &count), WEFT_SUCCESS);
+    assert_int_equal(weft_plan_memory(plan, &after), WEFT_SUCCESS);
+    assert_int_equal(after.workspace - before.workspace, (size_t)count * sizeof *cells);
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t rest = 24 - cells[i].lo[0];
+        assert_true(cells[i].lo[2] == 0 && cells[i].lo[1] + cells[i].edge <= 64);
+        points += cells[i].edge * (cells[i].edge < rest ? cells[i].edge : rest);
+    }
+    assert_int_equal(points, 24 * 64);
+    weft_convolution_destroy(&plan);
+}
+
 static void threads_give_the_same_bits(void **state) {
     (void)state;
     double *in = noise(POINTS);
@@ -236,6 +307,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(what_cannot_be_sampled_is_refused),
                                        cmocka_unit_test(kernels_with_ripples_are_recognized),
                                        cmocka_unit_test(plans_tell_of_samples),
+                                       cmocka_unit_test(convolutions_tell_their_cells),
+                                       cmocka_unit_test(cells_of_planes_are_squares),
                                        cmocka_unit_test(threads_give_the_same_bits),
                                        cmocka_unit_test(errors_are_those_of_the_pattern),
                                        cmocka_unit_test(poisson_of_neighbours),

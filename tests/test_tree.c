@@ -4,8 +4,7 @@
  * travel; samples are counted; polynomials are interpolated exactly.
  */
 #include "random_numbers.h"
-#include "sampled/interpolate.h"
-#include "sampled/tree.h"
+#include "sampled/sampled.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -114,6 +113,71 @@ static void each_point_is_served_once(void **state) {
     }
 }
 
+/* ---- cells ---- */
+
+/* The least and the greatest step of the lattices that serve points of a cube of the grid; counts
+ * the points in `seen`, if it is not NULL. */
+static void find_steps(const weft_tree *t, const int64_t *lo, const weft_cell *cube, int *seen,
+                       int64_t *least, int64_t *most) {
+    int64_t x[3];
+    *least = INT64_MAX;
+    *most = 0;
+    for (x[0] = cube->lo[0]; x[0] < cube->lo[0] + cube->edge && x[0] < t->period[0]; x[0]++)
+        for (x[1] = cube->lo[1]; x[1] < cube->lo[1] + cube->edge && x[1] < t->period[1]; x[1]++)
+            for (x[2] = cube->lo[2]; x[2] < cube->lo[2] + cube->edge && x[2] < t->period[2];
+                 x[2]++) {
+                int64_t far = 0, step = 1;
+                int level = 0;
+                for (int a = 0; a < 3; a++) {
+                    const int64_t d = distance_along(t, lo, a, x[a]);
+                    far = d > far ? d : far;
+                }
+                while (far >= t->level[level].reach) level++;
+                for (int a = 0; a < 3; a++)
+                    if (t->level[level].stride[a] > step) step = t->level[level].stride[a];
+                if (seen) seen[(x[0] * t->period[1] + x[1]) * t->period[2] + x[2]]++;
+                *least = step < *least ? step : *least;
+                *most = step > *most ? step : *most;
+            }
+}
+
+/* A cell is as large as it can be: the cube that it is an eighth of has several lattices. */
+static void check_cell(const weft_tree *t, const int64_t *lo, const weft_cell *cell, int *seen) {
+    int64_t least, most;
+    weft_cell parent = {.edge = 2 * cell->edge};
+    assert_true(cell->edge > 0 && (cell->edge & (cell->edge - 1)) == 0);
+    assert_true(cell->step <= cell->edge);
+    find_steps(t, lo, cell, seen, &least, &most);
+    assert_int_equal(cell->step, least);
+    assert_true(least == most || cell->edge == most);
+    for (int a = 0; a < 3; a++) {
+        assert_int_equal(cell->lo[a] % cell->edge, 0);
+        parent.lo[a] = cell->lo[a] - cell->lo[a] % parent.edge;
+    }
+    if (cell->edge >= t->period[0] && cell->edge >= t->period[1] && cell->edge >= t->period[2])
+        return;
+    find_steps(t, lo, &parent, NULL, &least, &most);
+    assert_true(least < most);
+}
+
+static void cells_tell_the_step_of_every_point(void **state) {
+    (void)state;
+    random_state = 12;
+    for (int i = 0; i < 120; i++) {
+        int64_t lo[3];
+        const weft_tree t = random_tree(lo);
+        const int64_t points = t.period[0] * t.period[1] * t.period[2];
+        const int64_t count = weft_tree_cells(&t, lo, NULL);
+        weft_cell *cells = calloc((size_t)count, sizeof *cells);
+        int *seen = calloc((size_t)points, sizeof *seen);
+        assert_int_equal(weft_tree_cells(&t, lo, cells), count);
+        for (int64_t k = 0; k < count; k++) check_cell(&t, lo, &cells[k], seen);
+        for (int64_t k = 0; k < points; k++) assert_int_equal(seen[k], 1);
+        free(cells);
+        free(seen);
+    }
+}
+
 static void strides_grow_with_the_distance(void **state) {
     (void)state;
     const int64_t period[3] = {512, 256, 96}, edge[3] = {32, 32, 32}, lo[3] = {0};
@@ -200,6 +264,7 @@ static void polynomials_are_interpolated_exactly(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each_point_is_served_once),
+                                       cmocka_unit_test(cells_tell_the_step_of_every_point),
                                        cmocka_unit_test(strides_grow_with_the_distance),
                                        cmocka_unit_test(fixed_trees_are_those_of_the_study),
                                        cmocka_unit_test(odd_axes_stay_dense),

@@ -23,6 +23,7 @@
 #include <weft/weft.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -298,6 +299,13 @@ class convolution : public plan {
     }
     void set_kernel(const void *array) const {
         check(weft_convolution_set_kernel(get(), array));
+    }
+    /* The octree around a sub-domain of a rank's box, or around all of it (-1). */
+    std::vector<weft_cell> cells(int rank, std::int64_t subdomain = -1) const {
+        const weft_cell *found = nullptr;
+        std::int64_t count = 0;
+        check(weft_convolution_cells(get(), rank, subdomain, &found, &count));
+        return std::vector<weft_cell>(found, found + count);
     }
 };
 

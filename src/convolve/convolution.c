@@ -332,6 +332,19 @@ WEFT_API weft_status weft_convolution_execute(weft_convolution convolution, cons
     return weft_execute(convolution, WEFT_CONVOLVE, in, out);
 }
 
+WEFT_API weft_status weft_convolution_cells(weft_convolution convolution, int rank,
+                                            int64_t subdomain, const weft_cell **cells,
+                                            int64_t *count) {
+    WEFT_TRY(check(convolution, "weft_convolution_cells"));
+    weft_status status =
+        convolution->sampled
+            ? weft_sampled_cells(convolution->sampled, rank, subdomain, cells, count)
+            : weft_fail(WEFT_ERROR_UNSUPPORTED,
+                        "weft_convolution_cells: the convolution is not done by samples, so it has "
+                        "no octree; set problem.method to WEFT_SAMPLES");
+    return weft_context_note(convolution->context, status);
+}
+
 WEFT_API void weft_convolution_destroy(weft_convolution *convolution) {
     weft_plan_destroy(convolution);
 }

@@ -77,11 +77,19 @@ weft_tree weft_sampled_tree(const weft_sampled *s, const int64_t *edge) {
     return weft_tree_graded(period, edge, s->sampling.points, s->sampling.opening);
 }
 
-/* The edges of a box's sub-domains. */
-static void find_edges(const weft_sampled *s, const weft_region *box, int64_t *edge) {
+void weft_sampled_edges(const weft_sampled *s, const weft_region *box, int64_t *edge) {
     for (int a = 0; a < WEFT_TREE_AXES; a++) {
         const int64_t most = s->sampling.edge > 0 ? s->sampling.edge : box->n[a];
         edge[a] = box->n[a] < most ? box->n[a] : most;
+    }
+}
+
+void weft_sampled_subdomain(const weft_region *box, const int64_t *edge, const int64_t *count,
+                            int64_t number, weft_region *sub) {
+    *sub = (weft_region){.axes = WEFT_TREE_AXES};
+    for (int a = WEFT_TREE_AXES - 1; a >= 0; a--, number /= count[a + 1]) {
+        sub->lo[a] = box->lo[a] + number % count[a] * edge[a];
+        sub->n[a] = edge[a];
     }
 }
 
@@ -91,7 +99,7 @@ static weft_status choose_sampling(weft_sampled *s) {
     const bool given = p->opening > 0 || p->interpolation > 0 || p->pattern == WEFT_FIXED;
     int64_t edge[WEFT_TREE_AXES];
     s->sampling = sampling_of(p);
-    find_edges(s, &s->source[0], edge);
+    weft_sampled_edges(s, &s->source[0], edge);
     const weft_tree around = weft_sampled_tree(s, edge);
     return weft_sampling_choose(s->convolved, &around, given, &s->sampling);
 }
@@ -145,7 +153,7 @@ static weft_status make_memory(weft_sampled *s, const weft_options *options) {
     s->array.sum = reserve(s, &status, weft_region_elements(target) * s->made * s->parts);
     if (weft_region_elements(source) > 0) {
         /* The last sub-domains may be empty in part. */
-        find_edges(s, source, edge);
+        weft_sampled_edges(s, source, edge);
         for (int a = 0; a < WEFT_TREE_AXES; a++)
             s->count[a] = (source->n[a] + edge[a] - 1) / edge[a];
         s->tree = weft_sampled_tree(s, source->n);
@@ -197,6 +205,7 @@ void weft_sampled_destroy(weft_sampled *s) {
     }
     free(s->array.sources);
     free(s->array.sum);
+    free(s->array.cells.cell);
     free(s->source);
     free(s->target);
     if (s->transport) s->transport->ops->release(s->transport);
@@ -204,7 +213,8 @@ void weft_sampled_destroy(weft_sampled *s) {
 }
 
 size_t weft_sampled_bytes(const weft_sampled *s) {
-    return sizeof *s + s->bytes + (s->local ? weft_local_bytes(s->local) : 0);
+    return sizeof *s + s->bytes + (size_t)s->array.cells.count * sizeof(weft_cell) +
+           (s->local ? weft_local_bytes(s->local) : 0);
 }
 
 /* ---- running ---- */
@@ -294,13 +304,10 @@ static bool has_sources(const weft_sampled *s, const weft_region *sub) {
 
 static weft_status convolve_subdomains(weft_sampled *s, const void *in, int64_t member) {
     const weft_region *box = &s->source[s->transport->rank];
-    weft_region sub = {.axes = WEFT_TREE_AXES};
-    memcpy(sub.n, s->sub.edge, sizeof s->sub.edge);
+    weft_region sub;
     clear_tree(s);
     for (int64_t k = 0; k < s->count[0] * s->count[1] * s->count[2]; k++) {
-        sub.lo[0] = box->lo[0] + k / s->count[2] / s->count[1] * sub.n[0];
-        sub.lo[1] = box->lo[1] + k / s->count[2] % s->count[1] * sub.n[1];
-        sub.lo[2] = box->lo[2] + k % s->count[2] * sub.n[2];
+        weft_sampled_subdomain(box, s->sub.edge, s->count, k, &sub);
         load(s, in, member, &sub);
         if (!has_sources(s, &sub)) continue;
         WEFT_TRY(weft_local_run(s->local, sub.lo, s->array.sources, s->array.of_sub));

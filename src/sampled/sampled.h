@@ -12,6 +12,7 @@
  *   messages.c     which samples travel
  *   interpolate.c  results from samples
  *   accuracy.c     the pattern that is accurate enough
+ *   cells.c        octrees as lists of cells
  *
  * Grids of one or two axes have three here, the first ones of one point.
  */
@@ -43,11 +44,18 @@ typedef struct weft_sample_messages {
     int64_t most_nodes;
 } weft_sample_messages;
 
+/* Cells of the tree that was asked for last (cells.c). */
+typedef struct weft_cells {
+    weft_cell *cell;
+    int64_t count;
+} weft_cells;
+
 typedef struct weft_sample_arrays {
     double *sources;                  /* of a sub-domain */
     double *values[WEFT_TREE_LEVELS]; /* of the tree of this rank's box */
     double *of_sub[WEFT_TREE_LEVELS]; /* of that of a sub-domain; the same where there is one */
     double *sum;                      /* the result in this rank's box */
+    weft_cells cells;
 } weft_sample_arrays;
 
 typedef struct weft_sampled {
@@ -84,6 +92,19 @@ int64_t weft_exact_bytes(weft_plan plan);
 
 /* The tree of a rank's box. */
 weft_tree weft_sampled_tree(const weft_sampled *s, const int64_t *edge);
+
+/* The edges of a box's sub-domains. */
+void weft_sampled_edges(const weft_sampled *s, const weft_region *box, int64_t *edge);
+/* Sub-domain `number` of a box, of `count` along each axis, as large as others where it reaches
+ * beyond the box. */
+void weft_sampled_subdomain(const weft_region *box, const int64_t *edge, const int64_t *count,
+                            int64_t number, weft_region *sub);
+
+/* The cells of a tree around a box that begins at lo, in any period: returns how many there are;
+ * `cells` may be NULL. And weft_convolution_cells (cells.c). Not collective. */
+int64_t weft_tree_cells(const weft_tree *tree, const int64_t *lo, weft_cell *cells);
+weft_status weft_sampled_cells(weft_sampled *s, int rank, int64_t subdomain,
+                               const weft_cell **cells, int64_t *count);
 
 /* messages.c: sizes and memory; the exchange, whose results are added to the sum. Collective. */
 weft_status weft_sample_messages_create(weft_sampled *s);

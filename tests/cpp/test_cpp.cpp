@@ -137,6 +137,11 @@ static void convolutions_and_compositions_run() {
     in[3] = 32;
     convolution.run(in.data(), out.data());
     EXPECT(std::fabs(out[11] - 2) < 1e-12);
+    smooth.method = WEFT_SAMPLES;
+    smooth.kernel.parameter = 1;
+    smooth.tolerance = 1e-3;
+    const std::vector<weft_cell> cells = weft::convolution(ctx, smooth).cells(0);
+    EXPECT(cells.size() == 1 && cells[0].edge == 16 && cells[0].step == 1);
 
     weft_stage stages[2] = {};
     stages[0].kind = WEFT_STAGE_FORWARD;
