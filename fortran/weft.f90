@@ -411,11 +411,11 @@ module weft
         integer(c_int64_t) :: reserved(10) = 0
     end type weft_convolution_problem
 
-    type, bind(c) :: weft_cell
+    type, bind(c) :: weft_octree_cell
         integer(c_int64_t) :: lo(3) = 0
         integer(c_int64_t) :: edge = 0
         integer(c_int64_t) :: step = 0
-    end type weft_cell
+    end type weft_octree_cell
 
     interface
         function weft_context_create(opt, ctx) bind(c, name='weft_context_create') result(answer)

@@ -114,7 +114,7 @@ static void plans_tell_of_samples(void **state) {
 static void convolutions_tell_their_cells(void **state) {
     (void)state;
     weft_convolution_problem p = poisson();
-    const weft_cell *cells, *kept;
+    const weft_octree_cell *cells, *kept;
     int64_t count = 0, points = 0, dense = 0;
     p.pattern = WEFT_FIXED;
     weft_convolution plan = made_of(p, 1);
@@ -159,7 +159,7 @@ static void convolutions_tell_their_cells(void **state) {
 /* Axes that a field lacks are the last ones of a cell, and a rank's memory has the cells. */
 static void cells_of_planes_are_squares(void **state) {
     (void)state;
-    const weft_cell *cells;
+    const weft_octree_cell *cells;
     int64_t count, points = 0;
     weft_memory before, after;
     weft_convolution_problem p = poisson();

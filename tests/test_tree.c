@@ -117,8 +117,8 @@ static void each_point_is_served_once(void **state) {
 
 /* The least and the greatest step of the lattices that serve points of a cube of the grid; counts
  * the points in `seen`, if it is not NULL. */
-static void find_steps(const weft_tree *t, const int64_t *lo, const weft_cell *cube, int *seen,
-                       int64_t *least, int64_t *most) {
+static void find_steps(const weft_tree *t, const int64_t *lo, const weft_octree_cell *cube,
+                       int *seen, int64_t *least, int64_t *most) {
     int64_t x[3];
     *least = INT64_MAX;
     *most = 0;
@@ -142,9 +142,10 @@ static void find_steps(const weft_tree *t, const int64_t *lo, const weft_cell *c
 }
 
 /* A cell is as large as it can be: the cube that it is an eighth of has several lattices. */
-static void check_cell(const weft_tree *t, const int64_t *lo, const weft_cell *cell, int *seen) {
+static void check_cell(const weft_tree *t, const int64_t *lo, const weft_octree_cell *cell,
+                       int *seen) {
     int64_t least, most;
-    weft_cell parent = {.edge = 2 * cell->edge};
+    weft_octree_cell parent = {.edge = 2 * cell->edge};
     assert_true(cell->edge > 0 && (cell->edge & (cell->edge - 1)) == 0);
     assert_true(cell->step <= cell->edge);
     find_steps(t, lo, cell, seen, &least, &most);
@@ -168,7 +169,7 @@ static void cells_tell_the_step_of_every_point(void **state) {
         const weft_tree t = random_tree(lo);
         const int64_t points = t.period[0] * t.period[1] * t.period[2];
         const int64_t count = weft_tree_cells(&t, lo, NULL);
-        weft_cell *cells = calloc((size_t)count, sizeof *cells);
+        weft_octree_cell *cells = calloc((size_t)count, sizeof *cells);
         int *seen = calloc((size_t)points, sizeof *seen);
         assert_int_equal(weft_tree_cells(&t, lo, cells), count);
         for (int64_t k = 0; k < count; k++) check_cell(&t, lo, &cells[k], seen);

@@ -6,6 +6,7 @@
 #include "convolve_flags.h"
 #include "io/agreement.h"
 #include "kernel.h"
+#include "octree.h"
 #include "support/error.h"
 
 #include <stdlib.h>
@@ -244,11 +245,24 @@ static weft_status create_output(convolve_run *run) {
     return array_run_create_output(&run->files);
 }
 
+/* Rank 0 knows the octrees of all; early, it only sees whether it will be able to write them. */
+static weft_status write_octree(const convolve_run *run, bool early) {
+    const command_world *world = run->files.world;
+    const char *path = run->flags->octree;
+    weft_status status = WEFT_SUCCESS;
+    if (path == NULL) return WEFT_SUCCESS;
+    if (world->rank == 0)
+        status = early ? record_check_path(path)
+                       : octree_write(run->files.record.plan, &run->problem, world->ranks, path);
+    return weft_array_agree(world->comm, status);
+}
+
 static weft_status convolve(void *argument) {
     convolve_run *run = argument;
     array_run *files = &run->files;
     const weft_convolution_problem *p = &run->problem;
     WEFT_TRY(array_run_open(files, options_raw(&run->flags->raw)));
+    WEFT_TRY(write_octree(run, true));
     WEFT_TRY(describe_field(run));
     WEFT_TRY(describe_kernel(run));
     progress_stage(&files->progress, "planning", 0);
@@ -258,7 +272,8 @@ static weft_status convolve(void *argument) {
     WEFT_TRY(create_output(run));
     WEFT_TRY(array_run_read(files, array_run_element(p->precision, p->kind == WEFT_C2C)));
     WEFT_TRY(array_run_execute(files, WEFT_CONVOLVE, "convolving"));
-    return array_run_write(files);
+    WEFT_TRY(array_run_write(files));
+    return write_octree(run, false);
 }
 
 /* Releases what only a convolution holds, which the rest of the run does not need. */

@@ -71,6 +71,11 @@ static weft_status set_pattern(void *target, const char *value) {
     return WRONG("--pattern %s: give graded or fixed", value);
 }
 
+static weft_status set_octree(void *target, const char *value) {
+    ((convolve_flags *)target)->octree = value;
+    return WEFT_SUCCESS;
+}
+
 static weft_status set_discretization(void *target, const char *value) {
     ((convolve_flags *)target)->sampling.staggered = strcmp(value, "staggered") == 0;
     if (strcmp(value, "staggered") == 0 || strcmp(value, "spectral") == 0) return WEFT_SUCCESS;
@@ -171,6 +176,8 @@ const option_flag convolve_option_flags[] = {
      "of samples: edge of the boxes that are convolved one after the other; default: one box",
      set_subdomain},
     {"pattern", "graded|fixed", "of samples: where they lie; default graded", set_pattern},
+    {"octree", "FILE.json",
+     "of samples: write where they lie, for weft plot to draw; default: nowhere", set_octree},
     {"discretization", "spectral|staggered",
      "derivatives in a built-in kernel: of Fourier series, or differences; default spectral",
      set_discretization},
@@ -191,6 +198,8 @@ const option_flag convolve_option_flags[] = {
     {NULL, NULL, NULL, NULL}};
 
 weft_status convolve_flags_check(const convolve_flags *flags) {
+    if (flags->octree != NULL && flags->method != WEFT_SAMPLES)
+        return WRONG("--octree belongs to --method samples; add that, or drop it");
     WEFT_TRY(options_raw_check(&flags->raw, "shape", "dtype"));
     return options_raw_check(&flags->raw_kernel, "kernel-shape", "kernel-dtype");
 }

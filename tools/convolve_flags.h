@@ -23,6 +23,7 @@ typedef struct convolve_flags {
     weft_convolution_method method;
     double regularizer, zero;
     sampling_flags sampling;
+    const char *octree; /* a file, or NULL */
     raw_description raw, raw_kernel;
 } convolve_flags;
 

@@ -27,10 +27,10 @@
  * again. Structs keep their sizes: those that may get members have room for them in `reserved`,
  * which callers leave zero and the library sets to zero. So of members that a library is too old to
  * know, it tells 0, and it refuses (WEFT_ERROR_UNSUPPORTED) those that are given; weft_version
- * tells its age. weft_box, weft_brick, weft_cell, weft_window and weft_operators stay as they are.
- * Structs with a struct_size may have another size than here, too, which is then given there: what
- * a shorter one lacks is zero, what a longer one has more must be zero. Sizes are multiples of
- * sizeof(size_t), and no less than the first version's.
+ * tells its age. weft_box, weft_brick, weft_octree_cell, weft_window and weft_operators stay as
+ * they are. Structs with a struct_size may have another size than here, too, which is then given
+ * there: what a shorter one lacks is zero, what a longer one has more must be zero. Sizes are
+ * multiples of sizeof(size_t), and no less than the first version's.
  *
  * Callers' arrays are aligned to the numbers that they hold: 8 bytes for double precision, 4 for
  * single precision (a complex number is two numbers), and for a weft_storage of their own 1 byte
@@ -1094,10 +1094,10 @@ WEFT_API weft_status weft_convolution_execute(weft_convolution convolution, cons
  * `step`-th along each axis is kept, beginning with the first; along an axis whose n is no multiple
  * of `step` every so many as the largest power of two that divides both. edge and step are powers
  * of two, lo are multiples of edge, and of axes that the field lacks 0. */
-typedef struct weft_cell {
+typedef struct weft_octree_cell {
     int64_t lo[3];
     int64_t edge, step;
-} weft_cell;
+} weft_octree_cell;
 
 /* The cells of the octree around sub-domain `subdomain` of the box that `rank` has of the field, of
  * a convolution by WEFT_SAMPLES; WEFT_ERROR_UNSUPPORTED for others. Sub-domains are counted from 0
@@ -1109,7 +1109,7 @@ typedef struct weft_cell {
  * has no cells. They belong to the convolution, until the next call of this function. Any rank may
  * ask for any other's. Not collective; not during an execution. */
 WEFT_API weft_status weft_convolution_cells(weft_convolution convolution, int rank,
-                                            int64_t subdomain, const weft_cell **cells,
+                                            int64_t subdomain, const weft_octree_cell **cells,
                                             int64_t *count);
 
 /* Destroys *convolution and sets it to NULL. Collective for MPI contexts. */

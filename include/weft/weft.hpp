@@ -301,11 +301,11 @@ class convolution : public plan {
         check(weft_convolution_set_kernel(get(), array));
     }
     /* The octree around a sub-domain of a rank's box, or around all of it (-1). */
-    std::vector<weft_cell> cells(int rank, std::int64_t subdomain = -1) const {
-        const weft_cell *found = nullptr;
+    std::vector<weft_octree_cell> cells(int rank, std::int64_t subdomain = -1) const {
+        const weft_octree_cell *found = nullptr;
         std::int64_t count = 0;
         check(weft_convolution_cells(get(), rank, subdomain, &found, &count));
-        return std::vector<weft_cell>(found, found + count);
+        return std::vector<weft_octree_cell>(found, found + count);
     }
 };
 

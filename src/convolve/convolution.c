@@ -333,7 +333,7 @@ WEFT_API weft_status weft_convolution_execute(weft_convolution convolution, cons
 }
 
 WEFT_API weft_status weft_convolution_cells(weft_convolution convolution, int rank,
-                                            int64_t subdomain, const weft_cell **cells,
+                                            int64_t subdomain, const weft_octree_cell **cells,
                                             int64_t *count) {
     WEFT_TRY(check(convolution, "weft_convolution_cells"));
     weft_status status =

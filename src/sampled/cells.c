@@ -44,14 +44,14 @@ static int64_t step_of(const weft_tree *t, int level) {
 
 typedef struct cell_list {
     const weft_tree *tree;
-    const int64_t *lo; /* of its box */
-    weft_cell *cells;  /* NULL: they are counted only */
+    const int64_t *lo;       /* of its box */
+    weft_octree_cell *cells; /* NULL: they are counted only */
     int64_t count;
 } cell_list;
 
 static void add_cell(cell_list *list, const int64_t *at, int64_t edge, int64_t step) {
     if (list->cells) {
-        weft_cell *cell = &list->cells[list->count];
+        weft_octree_cell *cell = &list->cells[list->count];
         memcpy(cell->lo, at, sizeof cell->lo);
         cell->edge = edge;
         cell->step = step;
@@ -86,7 +86,7 @@ static void divide(cell_list *list, const int64_t *at, int64_t edge) {
     }
 }
 
-int64_t weft_tree_cells(const weft_tree *tree, const int64_t *lo, weft_cell *cells) {
+int64_t weft_tree_cells(const weft_tree *tree, const int64_t *lo, weft_octree_cell *cells) {
     cell_list list = {.tree = tree, .lo = lo, .cells = cells};
     const int64_t origin[WEFT_TREE_AXES] = {0};
     int64_t edge = 1;
@@ -130,7 +130,7 @@ static void turn_axes(const weft_sampled *s, weft_cells *found) {
 }
 
 weft_status weft_sampled_cells(weft_sampled *s, int rank, int64_t subdomain,
-                               const weft_cell **cells, int64_t *count) {
+                               const weft_octree_cell **cells, int64_t *count) {
     weft_region box;
     weft_cells found = {0};
     if (!cells || !count)

@@ -213,7 +213,7 @@ void weft_sampled_destroy(weft_sampled *s) {
 }
 
 size_t weft_sampled_bytes(const weft_sampled *s) {
-    return sizeof *s + s->bytes + (size_t)s->array.cells.count * sizeof(weft_cell) +
+    return sizeof *s + s->bytes + (size_t)s->array.cells.count * sizeof(weft_octree_cell) +
            (s->local ? weft_local_bytes(s->local) : 0);
 }
 

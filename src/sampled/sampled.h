@@ -46,7 +46,7 @@ typedef struct weft_sample_messages {
 
 /* Cells of the tree that was asked for last (cells.c). */
 typedef struct weft_cells {
-    weft_cell *cell;
+    weft_octree_cell *cell;
     int64_t count;
 } weft_cells;
 
@@ -102,9 +102,9 @@ void weft_sampled_subdomain(const weft_region *box, const int64_t *edge, const i
 
 /* The cells of a tree around a box that begins at lo, in any period: returns how many there are;
  * `cells` may be NULL. And weft_convolution_cells (cells.c). Not collective. */
-int64_t weft_tree_cells(const weft_tree *tree, const int64_t *lo, weft_cell *cells);
+int64_t weft_tree_cells(const weft_tree *tree, const int64_t *lo, weft_octree_cell *cells);
 weft_status weft_sampled_cells(weft_sampled *s, int rank, int64_t subdomain,
-                               const weft_cell **cells, int64_t *count);
+                               const weft_octree_cell **cells, int64_t *count);
 
 /* messages.c: sizes and memory; the exchange, whose results are added to the sum. Collective. */
 weft_status weft_sample_messages_create(weft_sampled *s);

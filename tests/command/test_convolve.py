@@ -158,6 +158,35 @@ class Convolve(Case):
         got = self.convolve(field, "poisson", *staggered, *how)
         self.assertLess(np.linalg.norm(got - exact) / np.linalg.norm(exact), 0.3)
 
+    def test_octrees_are_written(self) -> None:
+        field = random_array((32, 24, 16), "f8")
+        how = ("--zero", "0", "--discretization", "staggered", "--method", "samples", "--opening", "0.5", "--octree", "t.json")
+        for ranks, flags in ((1, ("--subdomain", "8")), (4, ("--decomposition", "pencil")), (3, ("--pattern", "fixed", "--subdomain", "6"))):
+            with self.subTest(ranks=ranks):
+                self.convolve(field, "poisson", *how, *flags, ranks=ranks)
+                document = json.loads((self.folder / "t.json").read_text())
+                self.assertEqual(document["shape"], [32, 24, 16])
+                cut = "--subdomain" in flags
+                self.assertEqual([t["rank"] for t in document["octrees"] if t["subdomain"] is None], list(range(ranks)))
+                self.assertEqual(sum(t["subdomain"] is not None for t in document["octrees"]), ranks * cut)
+                owned = np.zeros(field.shape, int)
+                for tree in document["octrees"]:
+                    inside = tuple(np.s_[lo : lo + n] for lo, n in zip(tree["lo"], tree["n"]))
+                    owned[inside] += tree["subdomain"] is None
+                    steps = np.zeros(field.shape, int)
+                    for x, y, z, edge, step in tree["cells"]:
+                        self.assertEqual(steps[x : x + edge, y : y + edge, z : z + edge].max(), 0)
+                        steps[x : x + edge, y : y + edge, z : z + edge] = step
+                    self.assertTrue((steps[inside] == 1).all())
+                    self.assertEqual(steps.min(), 1)
+                    alone = ranks == 1 and tree["subdomain"] is None
+                    self.assertEqual(steps.max() > 1, not alone, tree["n"])
+                self.assertTrue((owned == 1).all())
+        self.assertEqual(sorted(p.name for p in self.folder.iterdir()), ["in.npy", "out.npy", "t.json"])
+        self.convolve(random_array((2, 16), "f8"), "poisson", *how, ranks=3)  # one rank has no points
+        trees = json.loads((self.folder / "t.json").read_text())["octrees"]
+        self.assertEqual([len(t["cells"]) > 0 for t in trees], [True, True, False])
+
     def test_full_is_the_default_mode_and_origins_do_not_matter_there(self) -> None:
         field, kernel = random_array((6, 7), "f8"), random_array((3, 4), "f8")
         for flags in ([], ["--mode", "full"], ["--origin", "center"], ["--origin", "2,1"]):
@@ -471,6 +500,7 @@ class Misuse(Case):
             ([*given, "--interpolation", "0"], "interpolation"),
             ([*given, "--subdomain", "-8"], "subdomain"),
             ([*given, "--pattern", "octree"], "graded or fixed"),
+            ([*given, "--octree", "t.json"], "add that, or drop it"),
             ([*given, "--discretization", "fine"], "spectral or staggered"),
             ([*given, "--method", "overlap-save"], "is not linear"),
             ([*given, "--deconvolve", "-1"], "0 or more"),

@@ -140,7 +140,7 @@ static void convolutions_and_compositions_run() {
     smooth.method = WEFT_SAMPLES;
     smooth.kernel.parameter = 1;
     smooth.tolerance = 1e-3;
-    const std::vector<weft_cell> cells = weft::convolution(ctx, smooth).cells(0);
+    const std::vector<weft_octree_cell> cells = weft::convolution(ctx, smooth).cells(0);
     EXPECT(cells.size() == 1 && cells[0].edge == 16 && cells[0].step == 1);
 
     weft_stage stages[2] = {};

@@ -14,12 +14,20 @@ from weft.plot.command import PACKAGES, Parser, read_formats, refuse, require_pa
 NOTES = """\
 Of the results of weft bench: pictures, summary.csv, tables.md and report.html, which opens without a network. With
 --compare, says where two runs differ. Of a report of weft homogenize: how residuals fall. Of what weft plan --sweep
-prints: predicted times.
+prints: predicted times. Of what weft convolve --octree writes: a slice of the octree.
 """
 EXAMPLES = """\
 weft plot exchanges
 weft plot --compare before after --output difference
+weft plot octree.json --axis 2 --index 40
 """
+
+
+def count(text: str) -> int:
+    """A whole number from 0 on."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 on")
+    return int(text)
 
 
 def parser() -> Parser:
@@ -36,7 +44,7 @@ def parser() -> Parser:
         nargs="?",
         type=Path,
         help="a folder that weft bench wrote, or its table.csv; or a report of weft homogenize, REPORT.json; or a "
-        "table of weft plan --sweep",
+        "table of weft plan --sweep; or the file of weft convolve --octree",
     )
     made.add_argument(
         "--compare",
@@ -51,6 +59,11 @@ def parser() -> Parser:
     made.add_argument(
         "--format", metavar="LIST", default="png,pdf", help="formats of the pictures: png, pdf, svg (default: png,pdf)"
     )
+    made.add_argument("--axis", choices=("0", "1", "2"), help="of an octree: axis the slice is normal to (default: 0)")
+    made.add_argument(
+        "--index", metavar="I", type=count, help="of an octree: place along it (default: the middle of what is sampled)"
+    )
+    made.add_argument("--rank", metavar="R", type=count, help="of an octree: whose (default: the first rank's)")
     made.add_argument("--quiet", action="store_true", help="print nothing but errors")
     return made
 
@@ -67,10 +80,15 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def main(arguments: list[str]) -> int:
     options = parse(arguments)
     require_packages(PACKAGES)
-    from weft.plot import forecast
+    from weft.plot import forecast, octree
     from weft.plot.table import InputError
 
     try:
+        if options.folder and octree.is_octree(options.folder):
+            return run_octree(options)
+        for flag in ("axis", "index", "rank"):
+            if getattr(options, flag) is not None:
+                raise InputError(f"--{flag} belongs to the file of weft convolve --octree; drop it")
         if options.compare:
             return run_compare(options)
         if options.folder.suffix == ".json":
@@ -102,9 +120,9 @@ def run_report(options: argparse.Namespace) -> int:
     return 0
 
 
-def run_picture(options: argparse.Namespace, kind: ModuleType) -> int:
+def run_picture(options: argparse.Namespace, kind: ModuleType, *choices: int | None) -> int:
     """Draws the one picture of a file, which the module loads, composes and writes."""
-    picture = kind.compose(kind.load(options.folder))
+    picture = kind.compose(kind.load(options.folder), *choices)
     files = kind.write(picture, options.output or options.folder.parent, options.format)
     if not options.quiet:
         print(f"wrote {' and '.join(str(file) for file in files)}")
@@ -121,6 +139,13 @@ def run_forecast(options: argparse.Namespace) -> int:
     from weft.plot import forecast
 
     return run_picture(options, forecast)
+
+
+def run_octree(options: argparse.Namespace) -> int:
+    from weft.plot import octree
+
+    axis = None if options.axis is None else int(options.axis)
+    return run_picture(options, octree, axis, options.index, options.rank)
 
 
 def run_compare(options: argparse.Namespace) -> int:
