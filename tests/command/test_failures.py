@@ -50,6 +50,14 @@ class Failures(Case):
                 self.refuse("transform", "in.npy", name, ranks=ranks, status=1)
                 self.assertEqual(list(disk.iterdir()), [])
 
+    def test_an_octree_that_does_not_fit_leaves_nothing(self) -> None:
+        self.save("in.npy", np.zeros((48, 40, 64)))
+        disk = self.mount(65536)
+        how = ("--zero", "0", "--method", "samples", "--opening", "0.25", "--subdomain", "24", "--octree", "disk/t.json")
+        said = self.refuse("convolve", "in.npy", "poisson", "out.npy", *how, ranks=2, status=1)
+        self.assertIn("disk/t.json: writing failed", said)
+        self.assertEqual(list(disk.iterdir()), [])
+
     def test_a_read_only_folder_is_an_error(self) -> None:
         self.save("in.npy", random_array((8, 8, 8), "f8"))
         self.mount(65536, read_only=True)
@@ -77,6 +85,9 @@ class Failures(Case):
             said = self.refuse("transform", "in.npy", "out.npy", flag, "none/x.json", ranks=2)
             self.assertIn("none/x.json", said)
             self.assertEqual(self.names(), ["in.npy"])
+        how = ("poisson", "out.npy", "--method", "samples", "--zero", "0", "--octree", "none/x.json")
+        self.assertIn("none/x.json", self.refuse("convolve", "in.npy", *how, ranks=2))
+        self.assertEqual(self.names(), ["in.npy"])
         self.assertEqual(self.refuse("validate", "--report", "none/x.json").count("\n"), 0)
 
     def test_an_interrupted_command_leaves_nothing(self) -> None:

@@ -13,10 +13,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MultipleLocator
 
 from weft.plot.figures.picture import Picture
-from weft.plot.figures.style import INK, MUTED, ORANGE, PAPER, RULES, VERMILION, finish, make_axes
+from weft.plot.figures.style import MUTED, ORANGE, PAPER, RULES, VERMILION, finish, make_axes
 from weft.plot.listing import digits
 from weft.plot.study import plural
 from weft.plot.table import InputError
@@ -99,7 +99,7 @@ def _picture(document: dict[str, Any], trees: list[dict[str, Any]], normal: int 
     height = min(9.0, max(2.0, 4.6 * shape[down] / shape[right]))
     figure, grid = make_axes(1, len(trees), width, height)
     steps = sorted({int(step) for tree in trees for step in tree["cells"][:, 4]})
-    colours = dict(zip(steps, matplotlib.colormaps[SHADES](np.linspace(0.15, 0.92, len(steps)))))
+    colours = dict(zip(steps, matplotlib.colormaps[SHADES](np.linspace(0.1, 0.85, len(steps)))))
     for ax, tree in zip(grid[0], trees):
         _draw_cells(ax, shape, tree["cells"], (normal, index), colours)
         _draw_boxes(ax, document, tree, (normal, index))
@@ -161,8 +161,8 @@ def _draw_cells(
     ax.set_ylim(shape[down], 0)  # rows of the array go down, as in pictures of it
     ax.set_aspect("equal")
     ax.grid(False)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(MaxNLocator(8, integer=True, steps=[1, 2, 4, 8]))
+    for axis, n in ((ax.xaxis, shape[right]), (ax.yaxis, shape[down])):
+        axis.set_major_locator(MultipleLocator(2 ** max(0, math.ceil(math.log2(n / 8)))))
 
 
 def _draw_boxes(ax: Axes, document: dict[str, Any], tree: dict[str, Any], at: tuple[int | None, int | None]) -> None:
@@ -183,8 +183,10 @@ def _outline(
     place = (box["lo"][right], box["lo"][down])
     ax.add_patch(Rectangle(place, box["n"][right], box["n"][down], facecolor="none", zorder=3, **look))
     if look.get("linestyle"):
-        middle = (place[0] + box["n"][right] / 2, place[1] + box["n"][down] / 2)
-        ax.annotate(str(box["rank"]), middle, color=INK, ha="center", va="center", zorder=4, fontsize=9)
+        look = {"facecolor": PAPER, "edgecolor": "none", "alpha": 0.8, "pad": 1.5}
+        ax.annotate(
+            f"rank {box['rank']}", place, (5, -5), textcoords="offset points", va="top", fontsize=8, bbox=look, zorder=4
+        )
 
 
 def write(picture: Picture, folder: Path, formats: tuple[str, ...]) -> list[Path]:
