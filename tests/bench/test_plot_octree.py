@@ -1,5 +1,5 @@
-"""weft plot of what weft convolve --octree writes: a square for each cell that the slice cuts, in the shade of its step,
-boxes outlined, and what is no such file, or no slice of it, is refused.
+"""weft plot of what weft convolve --octree writes: a square for each cell that the slice cuts, in the shade of its
+step, boxes outlined, and what is no such file, or no slice of it, is refused.
 
 ctest runs this; by hand: PYTHONPATH=python python3 tests/bench/test_plot_octree.py
 """
@@ -20,8 +20,8 @@ from weft.plot.table import InputError
 
 
 def cube(lo: list[int], edge: int, near: int) -> list[list[int]]:
-    """Cells of a grid of 16^3 around a box of `edge` points from lo on: eight dense ones of 2 points in each cell of 4 that
-    is in it, and of step `near` elsewhere."""
+    """Cells of a grid of 16^3 around a box of `edge` points from lo on: eight dense ones of 2 points in each cell of 4
+    that is in it, and of step `near` elsewhere."""
     cells = []
     for x in range(0, 16, 4):
         for y in range(0, 16, 4):
@@ -66,7 +66,8 @@ class Octree(Case):
         dense = min(found.values(), key=len)
         self.assertEqual(sorted(dense), [(4, 12, 2), (4, 14, 2), (6, 12, 2), (6, 14, 2)])
         self.assertEqual(sum(edge * edge for squares in found.values() for _, _, edge in squares), 256)
-        legend = {t.get_text(): p for t, p in zip(picture.figure.legends[0].get_texts(), picture.figure.legends[0].get_patches())}
+        below = picture.figure.legends[0]
+        legend = {text.get_text(): patch for text, patch in zip(below.get_texts(), below.get_patches())}
         self.assertEqual(
             list(legend), ["every point", "every 2nd", "every 4th", "sources of the octree", "boxes of ranks"]
         )
@@ -91,7 +92,8 @@ class Octree(Case):
         self.assertTrue(self.drawn(None, None, 1).title.endswith("slice x = 10"))
         self.assertTrue(self.drawn(2, None, 1).title.endswith("slice z = 14"))
         self.assertTrue(self.drawn(None, None, None).title.endswith("slice x = 4"))
-        self.assertIn("Rank 0: around its box: 1 cell, which keep one point of 1.00", self.drawn(None, None, None).caption)
+        words = "Rank 0: around its box: 1 cell; one point of 1.00 is kept"
+        self.assertIn(words, self.drawn(None, None, None).caption)
 
     def test_planes_are_drawn_whole_and_cut_off_where_the_field_ends(self) -> None:
         cells = [[0, 0, 0, 8, 4], [0, 8, 0, 8, 4], [8, 0, 0, 8, 1], [8, 8, 0, 8, 2]]
@@ -102,19 +104,20 @@ class Octree(Case):
         corners = [(*p.vertices.min(0), *p.vertices.max(0)) for p in squares.get_paths()]
         self.assertEqual(corners, [(0, 0, 8, 8), (8, 0, 14, 8), (0, 8, 8, 12), (8, 8, 14, 12)])
         # Steps of 2 at most along 14 points: 2 x 4, 2 x 3, 4 x 8, and 2 x 3 of 168 points.
-        self.assertIn(f"one point of {168 / 52:.2f}", picture.caption)
+        self.assertIn(f"one point of {168 / 52:.2f} is kept", picture.caption)
 
     def test_files_are_written(self) -> None:
         self.save(sample())
         self.assertEqual(self.succeed("t.json"), "wrote octree.png and octree.pdf\n")
-        done = self.succeed("t.json", "--axis", "1", "--index", "5", "--rank", "1", "-o", "out", "--format", "svg", "--quiet")
-        self.assertEqual(done, "")
+        which = ("--axis", "1", "--index", "5", "--rank", "1")
+        self.assertEqual(self.succeed("t.json", *which, "-o", "out", "--format", "svg", "--quiet"), "")
         self.assertTrue((self.folder / "out" / "octree.svg").read_text().startswith("<?xml"))
         self.assertGreater((self.folder / "octree.png").stat().st_size, 10000)
 
     def test_what_cannot_be_drawn_is_refused(self) -> None:
         self.save(sample())
-        self.assertIn("--index 16: there are 16 points along axis 0; give 0 to 15", self.refuse("t.json", "--index", "16"))
+        words = "--index 16: there are 16 points along axis 0; give 0 to 15"
+        self.assertIn(words, self.refuse("t.json", "--index", "16"))
         self.assertIn("--index", self.refuse("t.json", "--index", "-1"))
         self.refused("--rank 2: these have octrees: 0, 1", None, None, 2)
         tree = sample()["octrees"][0]
@@ -126,7 +129,8 @@ class Octree(Case):
             rank = len(shape)
             self.save({"shape": shape, "octrees": [tree | {"lo": [0] * rank, "n": [16] * rank}]})
             self.refused(words, axis, None, None)
-        for change in ({"lo": [0, 0]}, {"n": None}, {"cells": [[0, 0, 0, 16]]}, {"cells": [[0, 0, 0, 0, 1]]}, {"rank": "a"}):
+        bad_cells = ([[0, 0, 0, 16]], [[0, 0, 0, 0, 1]])
+        for change in ({"lo": [0, 0]}, {"n": None}, {"rank": "a"}, *({"cells": cells} for cells in bad_cells)):
             self.save({"shape": [16] * 3, "octrees": [tree | change]})
             self.refused("it is not what weft convolve --octree writes", None, None, None)
         self.save({"shape": [16] * 3, "octrees": [tree | {"cells": []}]})

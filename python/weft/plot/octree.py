@@ -1,5 +1,5 @@
-"""What `weft plot OCTREE.json` draws of `weft convolve --octree`: a slice of the octree around a rank's box, and around one
-of its sub-domains."""
+"""What `weft plot OCTREE.json` draws of `weft convolve --octree`: a slice of the octree around a rank's box, and around
+one of its sub-domains."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _check(document: dict[str, Any]) -> None:
 
 
 def compose(document: dict[str, Any], axis: int | None, index: int | None, rank: int | None) -> Picture:
-    """A slice normal to `axis` at `index`; without them normal to the first axis, through the middle of what is drawn."""
+    """A slice normal to `axis` at `index`; without them normal to the first axis, through the middle of the sources."""
     shape = document["shape"]
     if len(shape) < 2:
         raise InputError("the field has one axis, so there is no slice of its octree to draw")
@@ -71,7 +71,8 @@ def compose(document: dict[str, Any], axis: int | None, index: int | None, rank:
         raise InputError("--axis and --index: the field has 2 axes, so all of it is drawn; drop them")
     normal = None if len(shape) == 2 else axis or 0
     if normal is not None and index is not None and index >= shape[normal]:
-        raise InputError(f"--index {index}: there are {shape[normal]} points along axis {normal}; give 0 to {shape[normal] - 1}")
+        most = shape[normal] - 1
+        raise InputError(f"--index {index}: there are {most + 1} points along axis {normal}; give 0 to {most}")
     trees = _trees_of(document, rank)
     if index is None and normal is not None:
         index = (trees[-1]["lo"][normal] + trees[-1]["n"][normal] // 2) % shape[normal]
@@ -140,7 +141,7 @@ def _kept(shape: list[int], tree: dict[str, Any]) -> str:
         extent = np.minimum(tree["cells"][:, 3], n - tree["cells"][:, a])
         kept *= -(-extent // np.gcd(tree["cells"][:, 4], n))
     share = math.prod(shape) / kept.sum()
-    return f"{_title(tree)}: {plural(len(tree['cells']), 'cell')}, which keep one point of {digits(share)}."
+    return f"{_title(tree)}: {plural(len(tree['cells']), 'cell')}; one point of {digits(share)} is kept."
 
 
 def _draw_cells(
