@@ -121,12 +121,13 @@ static double time_runs(const bench *b, const subject *s) {
     return best;
 }
 
-/* The same numbers all over the input. */
+/* The same numbers all over the input, again after a distance that is no multiple of what lies
+ * between neighbours along any axis: a line has as many different numbers as points. */
 static void fill_input(const bench *b, int64_t bytes) {
+    const int64_t period = COMPARED_BYTES - 48;
     copy_bytes(b, b->given, b->in, COMPARED_BYTES, WEFT_HOST_TO_DEVICE);
-    for (int64_t at = COMPARED_BYTES; at < bytes; at += COMPARED_BYTES)
-        copy_bytes(b, b->in, (char *)b->in + at,
-                   bytes - at < COMPARED_BYTES ? bytes - at : COMPARED_BYTES,
+    for (int64_t at = period; at < bytes; at += period)
+        copy_bytes(b, b->in, (char *)b->in + at, bytes - at < period ? bytes - at : period,
                    WEFT_DEVICE_TO_DEVICE);
     wait_for(b);
 }
