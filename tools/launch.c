@@ -12,6 +12,9 @@
 
 char **launch_arguments;
 
+/* Set for the processes that launch_ranks starts, where its own stderr is a terminal. */
+static const char TERMINAL[] = "WEFT_LAUNCHED_ON_TERMINAL";
+
 int launch_rank_hint(void) {
 #ifdef WEFT_ALONE
     return -1; /* a launcher of MPI would start processes that do not know of each other */
@@ -22,6 +25,19 @@ int launch_rank_hint(void) {
         if (value != NULL) return atoi(value);
     }
     return -1;
+}
+
+int launch_ranks_hint(void) {
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+    for (size_t i = 0; i < sizeof names / sizeof *names && launch_rank_hint() >= 0; i++) {
+        const char *value = getenv(names[i]);
+        if (value != NULL && atoi(value) > 0) return atoi(value);
+    }
+    return 1;
+}
+
+bool launch_on_terminal(void) {
+    return isatty(STDERR_FILENO) || (launch_rank_hint() >= 0 && getenv(TERMINAL) != NULL);
 }
 
 void launch_self(char *path, size_t capacity) {
@@ -75,6 +91,7 @@ weft_status launch_ranks(int ranks, int threads, char **arguments) {
     line[count++] = self[0] != '\0' ? self : arguments[0];
     for (size_t w = 1; w < words; w++) line[count++] = arguments[w];
     int code = 1;
+    if (launch_on_terminal()) setenv(TERMINAL, "1", 1); /* what it starts has pipes to it */
     weft_status status = watch_launcher(line, ranks, &code);
     free(line);
     if (status == WEFT_SUCCESS) exit(code);

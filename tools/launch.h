@@ -19,6 +19,12 @@ typedef struct command_world {
  * without launcher. */
 int launch_rank_hint(void);
 
+/* How many processes a launcher started, read likewise; 1 where nothing tells. */
+int launch_ranks_hint(void);
+
+/* Whether stderr ends at a terminal, perhaps by way of the mpirun that --ranks started. */
+bool launch_on_terminal(void);
+
 /* This executable's path, or "" where the system does not tell; cut at capacity. */
 void launch_self(char *path, size_t capacity);
 

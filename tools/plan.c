@@ -121,8 +121,7 @@ static weft_status fill_problem(const plan_flags *flags, const shared_options *s
 /* A plan for processes that do not exist, or those of `world` where it was joined. Collective. */
 static weft_status make_plan(const plan_flags *flags, const shared_options *shared,
                              const command_world *world, weft_context *context, weft_plan *plan) {
-    weft_context_options context_options = {.simulated_ranks =
-                                                shared->ranks > 0 ? shared->ranks : 1};
+    weft_context_options context_options = {.simulated_ranks = shared->ranks};
     weft_problem problem;
     weft_options options = shared->plan;
     if (options.stream == WEFT_STREAM_ON || options.stream == WEFT_STREAM_SYNC || world->joined)
@@ -168,7 +167,7 @@ static void print_json(const json_t *report) {
 /* --best and --sweep: nothing is planned, so neither processes nor devices must be there. */
 static weft_status forecast(const plan_flags *flags, const shared_options *shared) {
     weft_machine_source source;
-    forecast_case c = {.options = shared->plan, .ranks = shared->ranks > 0 ? shared->ranks : 1};
+    forecast_case c = {.options = shared->plan, .ranks = shared->ranks};
     json_t *report = NULL;
     const bool quiet = shared->quiet || flags->json;
     WEFT_TRY(fill_problem(flags, shared, &c.problem));
@@ -254,6 +253,7 @@ static int plan_main(int argc, char **argv, int ranks) {
         status = world_join(&world, shared.ranks, options_use_streams(&shared));
     /* Under mpirun one process explains; the others would say the same. */
     if (status == WEFT_SUCCESS && !world.joined && launch_rank_hint() > 0) return 0;
+    if (shared.ranks < 1) shared.ranks = launch_ranks_hint();
     if (status == WEFT_SUCCESS)
         status = flags.best || flags.sweep.what[0] ? forecast(&flags, &shared)
                                                    : explain(&flags, &shared, &world);
@@ -264,9 +264,13 @@ const subcommand plan_command = {
     .name = "plan",
     .arguments = "",
     .summary = "Explains, without running it, how a transform would be done.",
-    .notes = "--ranks P plans for P processes; none are started, but to --measure.\n"
-             "Times are predicted by the record that weft tune keeps, or for a machine that nobody "
-             "measured.",
+    .notes =
+        "--ranks P plans for P processes, by default those that mpirun started; none are "
+        "started, but to --measure.\n"
+        "Whether they would share a node nobody knows, so plans have peer, which needs that, where "
+        "--exchange\nasks for it; --best compares it.\n"
+        "Times are predicted by the record that weft tune keeps, or for a machine that nobody "
+        "measured.",
     .examples = "weft plan --shape 256x256x256 --kind r2c --ranks 8\n"
                 "weft plan --shape 243x250x252 --ranks 2 --measure=5\n"
                 "weft plan --shape 1024x1024x1024 --ranks 4096 --machine FILE.json --best\n"

@@ -1,6 +1,7 @@
 /* The bar is painted by a thread of its own, so that it moves while the library computes. */
 #include "progress.h"
 
+#include "launch.h"
 #include "support/clock.h"
 
 #include <stdio.h>
@@ -77,7 +78,7 @@ void progress_begin(progress *p, bool allowed, bool asked_for) {
     atomic_init(&p->first_share, 0);
     atomic_init(&p->begun, weft_clock());
     p->quiet_seconds = asked_for ? 0.0 : 2.0;
-    p->running = (asked_for || (allowed && isatty(STDERR_FILENO))) &&
+    p->running = (asked_for || (allowed && launch_on_terminal())) &&
                  pthread_create(&p->thread, NULL, run, p) == 0;
 }
 

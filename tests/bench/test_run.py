@@ -14,6 +14,7 @@ from typing import Any
 
 from bench_case import ENVIRONMENT, WEFT, Case
 from weft.bench import ceilings
+from weft.bench.run import time_left
 
 COLUMNS = [
     *["library", "version", "host", "device", "shape", "kind", "precision", "direction", "ranks", "grid", "strategy"],
@@ -299,6 +300,13 @@ class Failures(Case):
         rows = [row for row in self.rows("small") if row["library"] == "scipy-fft"]
         self.assertEqual(len(rows), 6 * 3)
         self.assertTrue(all(float(row["total"]) > 0 and float(row["error"]) < 1e-14 for row in rows))
+
+    def test_the_time_left_is_that_of_as_many_cells(self) -> None:
+        for settled, wanted, took, said in (
+            (0, 8, 5.0, ""), (8, 8, 5.0, ""), (2, 8, 5.0, ", 0:15 left"), (1, 3, 65, ", 2:10 left"),
+            (1, 3, 2000, ", 1:06:40 left"),
+        ):  # fmt: skip
+            self.assertEqual(time_left(settled, wanted, took), said)
 
     def test_what_cannot_run_is_skipped_with_its_reason_and_not_tried_again(self) -> None:
         self.save(SMALL | {"sets": [SMALL["sets"][0] | {"engines": ["native", "cufft"]}]})

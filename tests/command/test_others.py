@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
 import struct
+import subprocess
 import unittest
 import zlib
 from pathlib import Path
 
 import numpy as np
 
-from weft_case import Case, random_array, transform
+from weft_case import WEFT, Case, environment, random_array, transform
+
+MPIEXEC = os.environ.get("WEFT_MPIEXEC", "mpiexec")
 
 
 class Others(Case):
@@ -32,6 +36,12 @@ class Others(Case):
             )
             self.assertEqual(plan["ranks"], 8)
             self.assertEqual(json.loads((self.folder / "r.json").read_text())["plan"], plan)
+
+    def test_plan_is_for_the_processes_that_mpirun_started(self) -> None:
+        for flags, ranks in (([], 3), (["--ranks", "5"], 5)):
+            line = [MPIEXEC, "-n", "3", WEFT, "plan", "--shape", "8x8x8", "--json", *flags]
+            done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment())
+            self.assertEqual((done.returncode, json.loads(done.stdout)["ranks"]), (0, ranks), done.stderr)
 
     def test_plan_takes_more_ranks_than_rows(self) -> None:
         self.succeed("plan", "--shape", "4x4x4", "--kind", "c2c", "--ranks", "1000", "--quiet")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import resource
 import subprocess
 import time
@@ -164,6 +165,22 @@ class Stream(Case):
             shown = self.run_weft(*line, "--progress", env=slow).stderr
             self.assertTrue(shown.endswith("\n\x1b[K"), shown)  # "\r" is read as "\n"
         self.assertRegex(shown, r"transforming \[#+\.*\] +\d+ % +\d+ MB/s \d+:\d\d left")
+
+    def test_progress_reaches_a_terminal_through_mpirun(self) -> None:
+        self.save("in.npy", random_array((40, 30, 20), "f8"))
+        shown = ""
+        terminal, end = pty.openpty()
+        line = [WEFT, "--ranks", "2", "transform", "in.npy", "out.npy", "--stream", "--memory-limit", "100K"]
+        line += ["--device", "simulated"]
+        slow = environment(WEFT_SIMULATE="delay_us=200000")
+        done = subprocess.run(line, cwd=self.folder, env=slow, stdout=subprocess.DEVNULL, stderr=end, check=False)
+        os.set_blocking(terminal, False)
+        with suppress(BlockingIOError):
+            shown = os.read(terminal, 1 << 16).decode()
+        os.close(end)
+        os.close(terminal)
+        self.assertEqual(done.returncode, 0, shown)
+        self.assertRegex(shown, r"\rtransforming \[[#.]{28}\] ")
 
     def test_rows_of_any_length_reach_the_file(self) -> None:
         """Long rows are written by themselves, short ones through the mapping; some tiles have both."""

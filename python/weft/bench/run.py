@@ -93,6 +93,15 @@ def worker_problem(problem: Problem, contestants: list[dict[str, Any]], together
     return made
 
 
+def time_left(settled: int, wanted: int, took: float) -> str:
+    """Such as ", 1:05 left", if the rest takes as long for each cell; "" where nothing tells."""
+    if not 0 < settled < wanted:
+        return ""
+    minutes, seconds = divmod(round(took / settled * (wanted - settled)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f", {hours}:{minutes:02}:{seconds:02} left" if hours else f", {minutes}:{seconds:02} left"
+
+
 @dataclass
 class Settings:
     """What the command line says of a run."""
@@ -119,6 +128,7 @@ class Run:
         self.interrupted = False
         self.record: dict[str, Any] = {}
         self.wanted: set[str] = set()
+        self.began = 0.0
 
     # Planning
 
@@ -166,7 +176,8 @@ class Run:
             return
         if sys.stdout.isatty():
             self.folder.journal.read()
-            line = f"[{self._settled()}/{len(self.wanted)}] {line}"
+            settled, took = self._settled(), time.monotonic() - self.began
+            line = f"[{settled}/{len(self.wanted)}{time_left(settled, len(self.wanted), took)}] {line}"
         print(line, flush=True)
 
     def _start(self, ranks: int, threads: int, file: Path) -> tuple[int, list[str]]:
@@ -178,6 +189,7 @@ class Run:
         progress = self.folder.journal.progress
         cells = [one["cell"] for group in left for found in group.problems.values() for one in found]
         self.wanted = {cell for cell in cells if not progress.settled(cell)}
+        self.began = time.monotonic()
         for cell in self.wanted:
             progress.failed.pop(cell, None)  # it has another chance
         for group in left:
