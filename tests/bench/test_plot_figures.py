@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib
+import matplotlib.figure
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -18,7 +19,7 @@ from sample_table import EXCHANGES, Case, Contestant, Problem, SampleTable
 
 from weft.plot.figures import accuracy, direction, draw_all, exchange, libraries, phases, roofline, runtime, scaling
 from weft.plot.figures.picture import Picture
-from weft.plot.figures.style import RULES
+from weft.plot.figures.style import RULES, log_axis
 from weft.plot.study import Study
 from weft.plot.table import load
 
@@ -30,6 +31,10 @@ CEILINGS = {"runs": [{"ranks": 1, "threads": 2, "nodes": 1, "memory": {"copy": 5
 def lines_of(ax: Axes) -> dict[str, Any]:
     """The lines with a name, by that name."""
     return {str(line.get_label()): line for line in ax.get_lines() if not str(line.get_label()).startswith("_")}
+
+
+def is_open(line: Any) -> bool:
+    return line.get_markerfacecolor() != line.get_color()
 
 
 def names_of(pictures: list[Picture]) -> list[str]:
@@ -177,6 +182,8 @@ class Groups(FigureCase):
         left, right = picture.figure.axes
         self.assertEqual(set(lines_of(left)), {f"{s} {v}" for s in STRATEGIES for v in ("default", "realigned")})
         self.assertEqual(set(lines_of(right)), {f"{s} {d}" for s in STRATEGIES for d in ("forward", "inverse")})
+        open_marks = {name for ax in (left, right) for name, line in lines_of(ax).items() if is_open(line)}
+        self.assertEqual(open_marks, {f"{s} realigned" for s in STRATEGIES})
         values = lines_of(right)["slab-2d1d forward"].get_ydata()
         self.assertTrue(np.allclose(values, 1.2, rtol=0.05), values)
 
@@ -228,11 +235,23 @@ class Groups(FigureCase):
             {"1-D": {4}, "1-D, batches of 2¹⁶ points": {4}, "1-D, batched, strided": {3}, "2-D": {1},
              "3-D, 1 rank": {1}, "3-D, 2 ranks": {1}},
         )  # fmt: skip
+        self.assertEqual(
+            {title for title, ax in panels.items() if ax.get_xlabel()}, {t for t in panels if t[:2] == "1-"}
+        )
         for upper, lower in zip(absolute.figure.axes, ratios.figure.axes):
             self.assertEqual(len(lines_of(upper)), 2)
             (line,) = lines_of(lower).values()
             self.assertAlmostEqual(line.get_ydata()[0], 0.5, delta=0.02)
         self.assertAlmostEqual(lines_of(panels["1-D"])["weft"].get_ydata()[0], 2, delta=0.5)  # what Contestant says
+
+    def test_logarithmic_axes_have_enough_ticks(self) -> None:
+        for low, high in ((0.85, 1.1), (0.85, 4.1), (0.02, 30), (1e-5, 3e4)):
+            ax = matplotlib.figure.Figure().subplots()
+            log_axis(ax, [low, high], "times")
+            below, above = ax.get_ylim()
+            shown = [tick for tick in ax.get_yticks() if below <= tick <= above]
+            self.assertTrue(2 <= len(shown) <= 12, (low, high, shown))
+        self.assertGreaterEqual(len(shown), 4)
 
     def test_the_roofline_has_both_ceilings_and_a_point_for_each_result(self) -> None:
         table = self.table()

@@ -27,6 +27,7 @@ from weft.plot.figures.style import (
 )
 from weft.plot.study import CONTEXT, Context, Study, contexts, explicit, fastest
 
+DOTS = (0, (1, 1.3))
 KEYS = ["shape", "batch", "layout", *CONTEXT]
 
 
@@ -101,22 +102,24 @@ def _picture(context: Context) -> Picture:
 
 
 def _handles(cells: pd.DataFrame, columns: list[str]) -> list[Line2D]:
-    """Colours for strategies; solid and dashed lines mean one thing on the left and another on the right."""
+    """Colours for strategies; open marks are realigned plans, on the left, and dots the inverse, on the right."""
     names = sorted(cells["strategy"].unique(), key=by_strategy)
     marks = [handle(name, STRATEGY.get(name, GREY), STRATEGY_MARK.get(name, "o"), "") for name in names]
     both = len(columns) > 1
-    solid = "default (left), forward (right)" if both else "default"
-    dashed = "realigned (left), inverse (right)" if both else "realigned"
-    return [*marks, handle(solid, INK, "o"), handle(dashed, INK, "o", LINES["realigned"], True)]
+    kinds = [
+        handle("default (left), forward (right)" if both else "default", INK, "o"),
+        handle("realigned (left)" if both else "realigned", INK, "o", LINES["realigned"], True),
+    ]
+    return [*marks, *kinds, *([handle("inverse (right)", INK, "o", DOTS)] if both else [])]
 
 
 def _dash(kind: str) -> object:
-    return LINES["realigned"] if kind in ("realigned", "inverse") else "-"
+    return {"realigned": LINES["realigned"], "inverse": DOTS}.get(kind, "-")
 
 
 def _line(ax: Axes, strategy: str, kind: str, line: pd.DataFrame, apart: float) -> None:
     colour = STRATEGY.get(strategy, GREY)
-    hollow = kind in ("realigned", "inverse")
+    hollow = kind == "realigned"
     ax.plot(
         line["points"] * apart,
         line["ratio_median"],

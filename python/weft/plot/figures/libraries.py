@@ -153,8 +153,8 @@ def _ratios(context: Context, ratios: pd.DataFrame) -> Picture:
     finish(figure, title, [handle(name, *style[name]) for name in style])
     seen = " ".join(_means(line, part) for line, part in ratios.groupby("line", sort=True))
     caption = (
-        "Time of weft's fastest configuration over each peer's, median of paired iterations; bars are 99 % intervals "
-        f"of the mean. Below 1: weft is faster. Geometric means (range): {seen}"
+        "Time of weft's fastest configuration over each peer's, median of paired iterations; bars are its 99 % intervals"
+        f". Below 1: weft is faster. Geometric means (range): {seen}"
     )
     alt = f"Line charts of the time of weft over that of each peer. Geometric means (range): {seen}"
     return Picture(f"libraries-relative-{context.slug}", title, caption, alt, figure)

@@ -173,12 +173,15 @@ def _legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
 
 def shape_axis(ax: Axes, shapes: Iterable[str], inches: float, room: float = 0) -> None:
     """A log2 axis of points with a tick for every shape, labelled as far as there is place in so many inches, cubes
-    first; `room` octaves more at either end."""
+    first; `room` octaves more at either end. Lengths say that they are points; planes and cubes are known as they are."""
     at: dict[int, str] = {}
-    for shape in sorted(set(shapes), key=lambda s: (points(s), s)):
+    drawn = sorted(set(shapes), key=lambda s: (points(s), s))
+    for shape in drawn:
         at.setdefault(points(shape), shape_label(shape))
         if len(set(extents(shape))) == 1:
             at[points(shape)] = shape_label(shape)
+    if all(len(extents(shape)) == 1 for shape in drawn):
+        ax.set_xlabel("points of a line")
     ticks = sorted(at)
     low, high = np.log2(ticks[0]), np.log2(ticks[-1])
     margin = 0.04 * (high - low) if high > low else 0.5
@@ -239,7 +242,7 @@ def points_axis(ax: Axes, counts: Iterable[int]) -> None:
 
 
 def log_axis(ax: Axes, values: Iterable[float], label: str) -> None:
-    """A logarithmic y axis with plain numbers; 1, 2, 5 where they fit."""
+    """A logarithmic y axis with plain numbers, as few in a decade as give four."""
     array = np.array([v for v in values if np.isfinite(v) and v > 0])
     ax.set_yscale("log")
     ax.set_ylabel(label)
@@ -248,8 +251,11 @@ def log_axis(ax: Axes, values: Iterable[float], label: str) -> None:
     low, high = array.min(), array.max()
     pad = max((high / low) ** 0.06, 1.12)
     ax.set_ylim(low / pad, high * pad)
-    decades = np.log10(high / low) + 2 * np.log10(pad)
-    subs = (1, 1.5, 2, 3, 4, 5, 6, 8) if decades < 0.75 else (1, 2, 5) if decades < 3 else (1,)
+    decades = 10.0 ** np.arange(np.floor(np.log10(low / pad)), np.ceil(np.log10(high * pad)))
+    for subs in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 8)):
+        ticks = np.outer(decades, subs).ravel()
+        if ((ticks >= low / pad) & (ticks <= high * pad)).sum() >= 4:
+            break
     ax.yaxis.set_major_locator(LogLocator(base=10, subs=subs, numticks=50))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())
