@@ -374,7 +374,7 @@ static void operators_and_conversions_go_with_mixed_axes(void **state) {
     double real[N0 * N1 * N2] = {0}, spectrum[2 * N0 * (N1 / 2 + 1) * N2];
     double other[2 * N0 * (N1 / 2 + 1) * N2];
     double back[2 * N0 * (N1 / 2 + 1) * N2]; /* the larger of both spaces */
-    unsigned char given[KEPT * N1 * N2];
+    unsigned char given[sizeof back];        /* of each storage of its space, so the largest */
     for (int i = 0; i < KEPT * N1 * N2; i++) real[i] = given[i] = (unsigned char)(i * 37);
     assert_int_equal(weft_plan_create(ctx, &plain, &on_device, &plan), WEFT_SUCCESS);
     assert_int_equal(weft_execute(plan, WEFT_FORWARD, real, spectrum), WEFT_SUCCESS);
