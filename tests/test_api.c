@@ -72,6 +72,14 @@ static const misuse misuses[] = {
      WEFT_ERROR_UNSUPPORTED,
      {CUBE},
      {.device = WEFT_SIMULATED, .device_aware = WEFT_AWARE}},
+    {"fields_fastest is 2", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .fields_fastest = 2}, {0}},
+    {"not with a batch of 3",
+     WEFT_ERROR_UNSUPPORTED,
+     {CUBE, .fields = 2, .fields_fastest = 1, .batch = 3},
+     {0}},
+    {"crop_to[0] is 5", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .crop_to = {5}}, {0}},
+    {"device_number is -1", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.device_number = -1}},
+    {"device_number is for", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.device_number = 1}},
 };
 
 static void every_misuse_is_refused_in_one_sentence(void **state) {

@@ -271,6 +271,9 @@ static void expect_refusal(vtk_parser parse, const char *wanted, const void *byt
 
 #define HEAD "# vtk DataFile Version 3.0\ntitle\nASCII\nDATASET STRUCTURED_POINTS\n"
 #define CELLS HEAD "DIMENSIONS 3 2 2\nCELL_DATA 2\n"
+#define BINARY                                                                                     \
+    "# vtk DataFile Version 3.0\nt\nBINARY\nDATASET STRUCTURED_POINTS\nDIMENSIONS 3 2 2\n"         \
+    "CELL_DATA 2\n"
 
 static void malformed_legacy_files_are_refused(void **state) {
     (void)state;
@@ -318,9 +321,11 @@ static void malformed_legacy_files_are_refused(void **state) {
         {CELLS "LOOKUP_TABLE t 2\n1 1 1 1 0 0 0", NULL, "ends within a LOOKUP_TABLE"},
         {CELLS "LOOKUP_TABLE t 9223372036854775807\n1", NULL, "lacks a name or a size"},
         {CELLS "CELLS 3\n", NULL, "something else than SCALARS"},
-        {"# vtk DataFile Version 3.0\nt\nBINARY\nDATASET STRUCTURED_POINTS\nDIMENSIONS 3 2 2\n"
-         "CELL_DATA 2\nSCALARS a int\nLOOKUP_TABLE default\n1234567",
-         NULL, "ends within an array"},
+        {BINARY "SCALARS a int\nLOOKUP_TABLE default\n1234567", NULL, "ends within an array"},
+        {BINARY "LOOKUP_TABLE t 2\nRGBA", NULL, "ends within a LOOKUP_TABLE"},
+        {CELLS "VECTORS v", NULL, "an array lacks a name or a type"},
+        {CELLS "COLOR_SCALARS a 0\n", NULL, "COLOR_SCALARS lack a name or a number"},
+        {CELLS "FIELD f", NULL, "FIELD lacks a name or the number"},
     };
     for (size_t c = 0; c < sizeof cases / sizeof *cases && rank == 0; c++)
         expect_refusal(weft_vtk_parse_legacy, cases[c].wanted, cases[c].text, strlen(cases[c].text),
@@ -350,6 +355,23 @@ static void arrays_of_a_legacy_file_are_told_by_name(void **state) {
         assert_int_equal(vtk_read_all(fd, &choice.data), WEFT_SUCCESS);
         close(fd);
     }
+}
+
+/* A table of colours, of four bytes each, lies before the array. */
+static void colours_of_a_binary_file_are_passed_over(void **state) {
+    (void)state;
+    static const char file[] =
+        BINARY "LOOKUP_TABLE colours 2\nSCALARS?\nSCALARS a unsigned_char\nLOOKUP_TABLE colours\n"
+               "\x05\x07";
+    const int64_t bytes = sizeof file - 1;
+    weft_vtk_choice choice = {.path = "FILE"};
+    if (rank != 0) return;
+    const int fd = memfd_create("vtk", MFD_CLOEXEC);
+    assert_int_equal(weft_file_write(fd, "FILE", file, (size_t)bytes, 0), WEFT_SUCCESS);
+    assert_int_equal(weft_vtk_parse_legacy(fd, bytes, &choice), WEFT_SUCCESS);
+    assert_int_equal(choice.data.offset, bytes - 2);
+    assert_int_equal(vtk_read_all(fd, &choice.data), WEFT_SUCCESS);
+    close(fd);
 }
 
 #ifdef WEFT_HAVE_EXPAT
@@ -477,6 +499,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(legacy_files_of_every_type_are_read),
         cmocka_unit_test(malformed_legacy_files_are_refused),
+        cmocka_unit_test(colours_of_a_binary_file_are_passed_over),
         cmocka_unit_test(arrays_of_a_legacy_file_are_told_by_name),
 #ifdef WEFT_HAVE_EXPAT
         cmocka_unit_test(xml_files_of_every_type_and_encoding_are_read),
