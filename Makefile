@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 CMAKE_FLAGS ?=
 
 .DEFAULT_GOAL := build
-.PHONY: help build demo demo-homogenize demo-live docs check test test-all build-tests install format clean
+.PHONY: help build demo demo-homogenize demo-live docs check coverage test test-all build-tests install format clean
 
 help: ## list these targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -37,6 +37,10 @@ docs: ## install what is missing, build the documentation site: build/docs/html/
 check: ## install what is missing, then every compiler, MPI, sanitizer and fuzzer that CI runs
 	scripts/install-dependencies check
 	scripts/check
+
+coverage: ## install what is missing, then which lines of src/ the tests run: build/coverage/index.html
+	scripts/install-dependencies coverage
+	scripts/coverage
 
 test: build-tests ## the quick turn while developing: one build, and the tests that find most in a few minutes
 	scripts/quick-tests $(BUILD)/test
