@@ -100,6 +100,25 @@ def real_lines_zen4() -> str:
     )
 
 
+def batches_zen4() -> str:
+    lines = []
+    for precision in ("double", "single"):
+        both = [rows("batches-zen4.csv", commit=commit, precision=precision) for commit in ("before", "after")]
+        for name, wanted in (
+            ("all", lambda n: True),
+            ("more than 30 points", lambda n: n > 30),
+            ("64, 128, 256, 512, 1024", lambda n: n in (64, 128, 256, 512, 1024)),
+        ):
+            speeds = [[float(r["speed over FFTW"]) for r in found if wanted(_points(r))] for found in both]
+            slow = [str(sum(speed < 0.8 for speed in part)) for part in speeds]
+            means = [two(geometric(part)) for part in speeds]
+            least = [two(min(part)) for part in speeds]
+            lines.append([precision, name, str(len(speeds[1])), *means, *least, *slow])
+    return markdown(
+        "precision|lengths|number:|before:|after:|least, before:|least, after:|below 0.8, before:|after:", lines
+    )
+
+
 def calls() -> str:
     """Medians over rounds of each round's median; in brackets the least of all runs."""
 
