@@ -18,7 +18,7 @@
 #include "support/axis.h"
 
 #ifdef __SANITIZE_ADDRESS__
-enum { CASES = 300 };
+enum { CASES = 120 };
 #else
 enum { CASES = 1500 };
 #endif
