@@ -67,9 +67,9 @@ static weft_dimension between(weft_dimension d, bool from_output, bool to_input)
 
 /* Whether lines of a batch may be transformed alone: where they are all that is transformed and
  * stay in the caches. Tiles fetch what they load beforehand, by which lines in memory gain more. */
-static bool may_be_alone(const weft_transform *t) {
-    return t->whole > 0 && t->whole * weft_complex_bytes(weft_native_kernels(t->precision)) <=
-                               4 * (int64_t)weft_topology_get()->l2;
+static bool may_be_alone(const planning *p) {
+    const int64_t bytes = p->transform->whole * weft_complex_bytes(p->kernels);
+    return bytes > 0 && bytes <= 4 * (int64_t)weft_topology_get()->l2;
 }
 
 /* The pieces of a pass group's input and output, and of the spectrum of a round trip. */
@@ -174,7 +174,7 @@ static weft_status add_axis(const planning *p, int d, bool from_output, bool to_
                                                                               : WEFT_INVERSE,
                                  .dim = between(t->dim[d], from_output, to_input),
                                  .in_batch = t->in_batch,
-                                 .alone = may_be_alone(t),
+                                 .alone = may_be_alone(p),
                                  .cache = weft_native_cache_share(p->plan->threads)};
     if (t->dim[d].n == 1 && (from_output || to_input)) return WEFT_SUCCESS;
     if (!from_output) request.in_stored = weft_native_stored(t, false);

@@ -100,6 +100,14 @@ void weft_native_line_run(const weft_native_pass *pass, const void *in, void *ou
     run_line(pass, in, out, room, (char *)room + transform_room(pass), false, NULL);
 }
 
+/* The loop indices of a line. */
+static void find_index(const weft_native_pass *pass, int64_t line, int64_t *index) {
+    for (int i = 0; i < pass->loops; i++) {
+        index[i] = line % pass->loop[i];
+        line /= pass->loop[i];
+    }
+}
+
 static int64_t sum_of(const weft_native_pass *pass, const int64_t *index, const int64_t *stride) {
     int64_t sum = 0;
     for (int i = 0; i < pass->loops; i++) sum += index[i] * stride[i];
@@ -144,22 +152,18 @@ static void part_line(const weft_native_pass *pass, char *line, void *const *out
     }
 }
 
-/* Transforms complex lines alone that are loaded and stored where they lie, row after row of
- * loop 0. */
+/* Transforms complex lines alone that are loaded and stored where they lie. Addresses are found
+ * once for each row of loop 0: short lines would lose by looking for each. */
 static void run_in_rows(const weft_native_pass *pass, const void *in, void *out, void *room,
                         int64_t first, int64_t end) {
-    const int64_t row = pass->loops > 0 ? pass->loop[0] : 1;
     const int64_t in_stride = pass->loops > 0 ? pass->in.piece->loop_stride[0] : 0;
     const int64_t out_stride = pass->loops > 0 ? pass->out.piece->loop_stride[0] : 0;
     while (first < end) {
-        int64_t index[WEFT_PASS_LOOPS], rest = first;
-        for (int i = 0; i < pass->loops; i++) {
-            index[i] = rest % pass->loop[i];
-            rest /= pass->loop[i];
-        }
+        int64_t index[WEFT_PASS_LOOPS];
+        find_index(pass, first, index);
         const char *x = (const char *)in + offset_of(pass, pass->in.piece, index);
         char *y = (char *)out + offset_of(pass, pass->out.piece, index);
-        const int64_t left = pass->loops > 0 ? row - index[0] : 1;
+        const int64_t left = pass->loops > 0 ? pass->loop[0] - index[0] : 1;
         const int64_t stop = first + left < end ? first + left : end;
         for (; first < stop; first++, x += in_stride, y += out_stride)
             weft_lone_run(&pass->lone, x, y, room, pass->scale);
@@ -181,12 +185,9 @@ void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, 
     char *complex_line = (char *)room + transform_room(pass);
     char *joined = complex_line + (needs_line(pass) ? line_room(pass) : 0);
     char *whole = joined + (joins ? line_room(pass) : 0);
-    int64_t index[WEFT_PASS_LOOPS], rest = first;
+    int64_t index[WEFT_PASS_LOOPS];
     if (joins) pad_line(&pass->in, joined);
-    for (int i = 0; i < pass->loops; i++) {
-        index[i] = rest % pass->loop[i];
-        rest /= pass->loop[i];
-    }
+    find_index(pass, first, index);
     for (int64_t line = first; line < end; line++) {
         const char *x = (const char *)in[0] + offset_of(pass, pass->in.piece, index);
         const char *next = ahead != 0 ? x + ahead : NULL;
