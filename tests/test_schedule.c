@@ -351,6 +351,22 @@ static void planning_1024_cubed_over_4096_ranks_is_consistent_and_small(void **s
     free(s);
 }
 
+/* The first axes leave the array, which is too short for a spectrum, and the last one comes back.
+ */
+static void real_data_in_place_is_not_copied_back(void **state) {
+    (void)state;
+    for (int direction = 0; direction < 2; direction++) {
+        setting *s = make(WEFT_R2C, WEFT_SLAB_2D1D, WEFT_DEFAULT, WEFT_P2P_SYNC, 1, 0);
+        let_transforms_take_pieces(s);
+        schedule(s, 0, (weft_direction)direction, true);
+        assert_int_equal(s->schedule.steps, 2);
+        assert_null(step_of(&s->schedule, WEFT_STEP_COPY, 0));
+        assert_int_equal(s->schedule.step[1].dst, WEFT_BUFFER_OUT);
+        weft_schedule_release(&s->schedule);
+        free(s);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(realigned_and_datatype_methods_need_one_extra_buffer),
@@ -365,6 +381,7 @@ int main(void) {
         cmocka_unit_test(transforms_do_not_depend_on_the_exchange_method),
         cmocka_unit_test(bytes_sent_are_those_of_the_cost_model),
         cmocka_unit_test(slab_y_zx_transforms_y_first_and_z_after_for_complex_data),
+        cmocka_unit_test(real_data_in_place_is_not_copied_back),
         cmocka_unit_test(planning_1024_cubed_over_4096_ranks_is_consistent_and_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,14 +141,14 @@ weft_status homogenize_fields_write(homogenize_job *job, int load) {
     const bool elasticity = job->c.physics == HOMOGENIZE_ELASTICITY;
     const char *const dataset[2] = {elasticity ? "strain" : "gradient",
                                     elasticity ? "stress" : "flux"};
-    const homogenize_space space = homogenize_host_space(&job->run);
+    const homogenize_space *space = &job->run.space;
     char h5[NAME_BYTES];
     weft_status status = WEFT_SUCCESS;
     if (!job->c.out.fields) return WEFT_SUCCESS;
     WEFT_TRY(file_name(job, load, NULL, h5, sizeof h5));
     for (int d = 0; d < 2; d++) {
         void *field = homogenize_host_field(&job->run, d);
-        homogenize_take_tensor(&space, field);
+        homogenize_take_tensor(space, field);
         WEFT_TRY(write_field(job, h5, dataset[d], field));
     }
     if (job->rank == 0) status = write_xdmf(job, load, h5, dataset);

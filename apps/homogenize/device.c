@@ -1,22 +1,14 @@
 /* Passes over voxels in kernels: see device.h. */
-#include "device.h"
+#include "device_state.h"
 
-#include "device/device.h"
 #include "exec/plan.h"
+#include "histograms.h"
 #include "support/error.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 256, GROUPS_OF_UNIT = 8, MOST_SUMS = 14 };
-
-typedef enum pass { FILL, STRESS, RESPOND, REFLECT, DESCEND, PRODUCTS, PASSES } pass;
-
-/* The structure `sweep` of kernels/sweep.cl. */
-typedef struct sweep {
-    int64_t voxels, row, rows, halo, store, reference;
-    double twice, trace, factor, mean[6];
-} sweep;
+enum { GROUPS_OF_UNIT = 8, MOST_SUMS = 14 };
 
 /* The structure `green` of kernels/green.cl, and its array. */
 typedef struct green {
@@ -28,18 +20,7 @@ typedef struct green_means {
     double mean[DISPLACEMENT_VECTORS][6], made[6], offset[6], zero[36];
 } green_means;
 
-struct homogenize_device {
-    weft_plan plan;
-    sweep shape; /* what is the same in all passes */
-    weft_kernel *kernel[PASSES], *green;
-    void *phases, *law, *inverse, *relax, *sums, *means; /* on the device; relax may be NULL */
-    double *host;                                        /* the sums of all groups */
-    unsigned most;                                       /* groups of a pass */
-    size_t bytes;
-    weft_status status;
-};
-
-static const weft_device_handle *handle_of(const homogenize_device *d) {
+const weft_device_handle *homogenize_device_handle(const homogenize_device *d) {
     return &d->plan->build->device;
 }
 
@@ -58,34 +39,42 @@ extern const char homogenize_kernels_sweep_cl[], homogenize_kernels_law_cl[],
     homogenize_kernels_sweep_fill_cl[], homogenize_kernels_sweep_stress_cl[],
     homogenize_kernels_sweep_respond_cl[], homogenize_kernels_sweep_reflect_cl[],
     homogenize_kernels_sweep_descend_cl[], homogenize_kernels_sweep_products_cl[],
+    homogenize_kernels_sweep_phases_cl[], homogenize_kernels_sweep_spread_cl[],
+    homogenize_kernels_sweep_gather_cl[], homogenize_kernels_table_cl[],
     homogenize_kernels_green_cl[]; /* cmake/embed.cmake */
 
 static const struct {
     const char *name, *text;
-    bool law; /* it needs the materials */
+    bool law, table; /* it needs the materials, it makes a table */
 } passes[PASSES] = {
-    [FILL] = {"weft_sweep_fill", homogenize_kernels_sweep_fill_cl, false},
-    [STRESS] = {"weft_sweep_stress", homogenize_kernels_sweep_stress_cl, true},
-    [RESPOND] = {"weft_sweep_respond", homogenize_kernels_sweep_respond_cl, true},
-    [REFLECT] = {"weft_sweep_reflect", homogenize_kernels_sweep_reflect_cl, true},
-    [DESCEND] = {"weft_sweep_descend", homogenize_kernels_sweep_descend_cl, false},
-    [PRODUCTS] = {"weft_sweep_products", homogenize_kernels_sweep_products_cl, false},
+    [PASS_FILL] = {"weft_sweep_fill", homogenize_kernels_sweep_fill_cl, false, false},
+    [PASS_STRESS] = {"weft_sweep_stress", homogenize_kernels_sweep_stress_cl, true, false},
+    [PASS_RESPOND] = {"weft_sweep_respond", homogenize_kernels_sweep_respond_cl, true, false},
+    [PASS_REFLECT] = {"weft_sweep_reflect", homogenize_kernels_sweep_reflect_cl, true, false},
+    [PASS_DESCEND] = {"weft_sweep_descend", homogenize_kernels_sweep_descend_cl, false, false},
+    [PASS_PRODUCTS] = {"weft_sweep_products", homogenize_kernels_sweep_products_cl, false, false},
+    [PASS_PHASES] = {"weft_sweep_phases", homogenize_kernels_sweep_phases_cl, true, true},
+    [PASS_SPREAD] = {"weft_sweep_spread", homogenize_kernels_sweep_spread_cl, true, true},
+    [PASS_GATHER] = {"weft_sweep_gather", homogenize_kernels_sweep_gather_cl, false, false},
 };
 
-static weft_status make_kernel(homogenize_device *d, const homogenize_space *space, pass p) {
+static weft_status make_kernel(homogenize_device *d, const homogenize_space *space,
+                               homogenize_pass p) {
     const homogenize_medium *m = space->medium;
     char settings[128];
     const char *const text[] = {settings, homogenize_kernels_sweep_cl,
-                                passes[p].law ? homogenize_kernels_law_cl : "", passes[p].text};
+                                passes[p].law ? homogenize_kernels_law_cl : "",
+                                passes[p].table ? homogenize_kernels_table_cl : "", passes[p].text};
     const weft_kernel_source source = {.name = passes[p].name,
                                        .text = text,
-                                       .texts = 4,
-                                       .threads = THREADS,
+                                       .texts = 5,
+                                       .threads = HOMOGENIZE_THREADS,
                                        .precision = space->precision};
     snprintf(settings, sizeof settings,
-             "#define COMPONENTS %d\n#define STAGGERED %d\n#define ISOTROPIC %d\n", m->components,
-             m->staggered, m->isotropic);
-    return handle_of(d)->ops->kernel_create(handle_of(d)->state, &source, &d->kernel[p]);
+             "#define COMPONENTS %d\n#define STAGGERED %d\n#define ISOTROPIC %d\n#define BINS %d\n",
+             m->components, m->staggered, m->isotropic, HOMOGENIZE_BINS);
+    return homogenize_device_handle(d)->ops->kernel_create(homogenize_device_handle(d)->state,
+                                                           &source, &d->kernel[p]);
 }
 
 static weft_status make_green(homogenize_device *d, const homogenize_space *space,
@@ -98,30 +87,33 @@ static weft_status make_green(homogenize_device *d, const homogenize_space *spac
     const weft_kernel_source source = {.name = "weft_green",
                                        .text = text,
                                        .texts = 2,
-                                       .threads = THREADS,
+                                       .threads = HOMOGENIZE_THREADS,
                                        .precision = space->precision};
     snprintf(settings, sizeof settings, "#define COMPONENTS %d\n#define SCHEME %s\n",
              space->medium->components, names[scheme]);
-    return handle_of(d)->ops->kernel_create(handle_of(d)->state, &source, &d->green);
+    return homogenize_device_handle(d)->ops->kernel_create(homogenize_device_handle(d)->state,
+                                                           &source, &d->green);
 }
 
 static weft_status make_kernels(homogenize_device *d, const homogenize_space *space,
                                 homogenize_scheme scheme) {
-    const weft_device_handle *h = handle_of(d);
+    const weft_device_handle *h = homogenize_device_handle(d);
     weft_kernel_limits limits;
     WEFT_TRY(h->ops->kernel_limits(h->state, &limits));
     if (!limits.has_double)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "the device has no double precision, in which weft homogenize adds up; "
                          "drop --device");
-    d->most = limits.units * GROUPS_OF_UNIT;
+    d->groups = limits.units * GROUPS_OF_UNIT;
     for (int p = 0; p < PASSES; p++)
-        if (p != REFLECT || space->medium->relax) WEFT_TRY(make_kernel(d, space, (pass)p));
+        if (p != PASS_REFLECT || space->medium->relax)
+            WEFT_TRY(make_kernel(d, space, (homogenize_pass)p));
     WEFT_TRY(make_green(d, space, scheme));
     return h->ops->kernels_await ? h->ops->kernels_await(h->state) : WEFT_SUCCESS;
 }
 
-static weft_status copy_there(homogenize_device *d, const void *host, size_t bytes, void **there) {
+weft_status homogenize_device_copy(homogenize_device *d, const void *host, size_t bytes,
+                                   void **there) {
     d->bytes += bytes;
     WEFT_TRY(weft_buffer_create(d->plan, bytes, there));
     return host ? weft_buffer_upload(d->plan, *there, host, bytes) : WEFT_SUCCESS;
@@ -134,15 +126,16 @@ static weft_status copy_all(homogenize_device *d, const homogenize_space *space)
     const size_t places =
         ((size_t)v->box.n[0] + halo) * ((size_t)v->box.n[1] + halo) * ((size_t)v->box.n[2] + halo);
     const size_t law = phases * (size_t)(m->components * m->components) * sizeof(double);
-    const size_t sums = (size_t)d->most * MOST_SUMS * sizeof(double);
+    const size_t sums = (size_t)d->groups * MOST_SUMS * sizeof(double);
     d->host = malloc(sums);
     if (!d->host) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a device's sums");
-    WEFT_TRY(copy_there(d, NULL, sums, &d->sums));
-    WEFT_TRY(copy_there(d, NULL, sizeof(green_means), &d->means));
-    WEFT_TRY(copy_there(d, v->phase, places * sizeof *v->phase, &d->phases));
-    WEFT_TRY(copy_there(d, m->law, law, &d->law));
-    WEFT_TRY(copy_there(d, m->inverse, phases * 3 * sizeof(double), &d->inverse));
-    return m->relax ? copy_there(d, m->relax, law, &d->relax) : WEFT_SUCCESS;
+    WEFT_TRY(homogenize_device_copy(d, NULL, sums, &d->sums));
+    WEFT_TRY(homogenize_device_copy(d, NULL, sizeof(green_means), &d->means));
+    WEFT_TRY(homogenize_device_copy(d, v->phase, places * sizeof *v->phase, &d->phases));
+    WEFT_TRY(homogenize_device_copy(d, m->law, law, &d->law));
+    WEFT_TRY(homogenize_device_copy(d, m->inverse, phases * 3 * sizeof(double), &d->inverse));
+    WEFT_TRY(homogenize_device_create_table(d, space));
+    return m->relax ? homogenize_device_copy(d, m->relax, law, &d->relax) : WEFT_SUCCESS;
 }
 
 weft_status homogenize_device_create(const homogenize_green *g, const homogenize_space *space,
@@ -151,25 +144,28 @@ weft_status homogenize_device_create(const homogenize_green *g, const homogenize
     homogenize_device *d = *made = calloc(1, sizeof *d);
     if (!d) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for passes on a device");
     d->plan = g->plan;
-    d->shape = (sweep){.voxels = space->voxels,
-                       .row = v->box.n[2],
-                       .rows = v->box.n[1],
-                       .halo = v->halo,
-                       .twice = space->medium->reference.twice,
-                       .trace = space->medium->reference.trace};
+    d->components = space->medium->components;
+    d->shape = (homogenize_sweep){.voxels = space->voxels,
+                                  .row = v->box.n[2],
+                                  .rows = v->box.n[1],
+                                  .halo = v->halo,
+                                  .twice = space->medium->reference.twice,
+                                  .trace = space->medium->reference.trace};
     WEFT_TRY(make_kernels(d, space, g->scheme));
     return copy_all(d, space);
 }
 
 void homogenize_device_destroy(homogenize_device *d) {
     if (!d) return;
-    const weft_device_handle *h = handle_of(d);
-    void **buffer[] = {&d->phases, &d->law, &d->inverse, &d->relax, &d->sums, &d->means};
+    const weft_device_handle *h = homogenize_device_handle(d);
+    void **buffer[] = {&d->phases, &d->law,   &d->inverse, &d->relax,
+                       &d->sums,   &d->means, &d->most,    &d->table.memory};
     for (int p = 0; p < PASSES; p++)
         if (d->kernel[p]) h->ops->kernel_destroy(h->state, d->kernel[p]);
     if (d->green) h->ops->kernel_destroy(h->state, d->green);
-    for (int i = 0; i < 6; i++) weft_buffer_destroy(d->plan, buffer[i]);
+    for (int i = 0; i < 8; i++) weft_buffer_destroy(d->plan, buffer[i]);
     free(d->host);
+    free(d->table.host);
     free(d);
 }
 
@@ -183,32 +179,36 @@ weft_status homogenize_device_status(const homogenize_device *d) {
 
 /* ---- passes ---- */
 
-static weft_kernel_argument array(const void *memory) {
-    return (weft_kernel_argument){.memory = memory};
+static unsigned groups_of(const homogenize_device *d) {
+    const int64_t all = (d->shape.voxels + HOMOGENIZE_THREADS - 1) / HOMOGENIZE_THREADS;
+    return all < d->groups ? (unsigned)all : d->groups;
 }
 
-static unsigned groups_of(const homogenize_device *d) {
-    const int64_t all = (d->shape.voxels + THREADS - 1) / THREADS;
-    return all < d->most ? (unsigned)all : d->most;
+weft_status homogenize_device_launch(const homogenize_device *d, homogenize_pass p, unsigned groups,
+                                     weft_kernel_argument *argument, int arguments,
+                                     const homogenize_sweep *shape) {
+    const weft_device_handle *h = homogenize_device_handle(d);
+    const unsigned all[3] = {groups, 1, 1};
+    argument[arguments++] = (weft_kernel_argument){.value = shape, .bytes = sizeof *shape};
+    return h->ops->kernel_launch(h->state, NULL, d->kernel[p], all, argument, arguments);
 }
 
 /* The last argument is the shape, the one before it, where there are sums, their array. */
-static weft_status launch(const homogenize_device *d, pass p, weft_kernel_argument *argument,
-                          int arguments, const sweep *shape, int sums, double *values) {
-    const weft_device_handle *h = handle_of(d);
-    const unsigned groups[3] = {groups_of(d), 1, 1};
-    argument[arguments++] = (weft_kernel_argument){.value = shape, .bytes = sizeof *shape};
-    WEFT_TRY(h->ops->kernel_launch(h->state, NULL, d->kernel[p], groups, argument, arguments));
+static weft_status launch(const homogenize_device *d, homogenize_pass p,
+                          weft_kernel_argument *argument, int arguments,
+                          const homogenize_sweep *shape, int sums, double *values) {
+    const unsigned groups = groups_of(d);
+    WEFT_TRY(homogenize_device_launch(d, p, groups, argument, arguments, shape));
     if (sums == 0) return WEFT_SUCCESS;
     WEFT_TRY(weft_buffer_download(d->plan, d->host, d->sums,
-                                  (size_t)groups[0] * (size_t)sums * sizeof *d->host));
-    for (unsigned g = 0; g < groups[0]; g++)
+                                  (size_t)groups * (size_t)sums * sizeof *d->host));
+    for (unsigned g = 0; g < groups; g++)
         for (int i = 0; i < sums; i++) values[i] += d->host[g * (unsigned)sums + (unsigned)i];
     return WEFT_SUCCESS;
 }
 
-static void run(homogenize_device *d, pass p, weft_kernel_argument *argument, int arguments,
-                const sweep *shape, int sums, double *values) {
+static void run(homogenize_device *d, homogenize_pass p, weft_kernel_argument *argument,
+                int arguments, const homogenize_sweep *shape, int sums, double *values) {
     for (int i = 0; i < sums; i++) values[i] = 0;
     if (d->status != WEFT_SUCCESS || d->shape.voxels == 0) return;
     d->status = launch(d, p, argument, arguments, shape, sums, values);
@@ -216,53 +216,58 @@ static void run(homogenize_device *d, pass p, weft_kernel_argument *argument, in
 }
 
 void homogenize_device_fill(homogenize_device *d, void *e, const double value[6]) {
-    weft_kernel_argument argument[2] = {array(e)};
-    sweep shape = d->shape;
+    weft_kernel_argument argument[2] = {homogenize_array(e)};
+    homogenize_sweep shape = d->shape;
     memcpy(shape.mean, value, sizeof shape.mean);
-    run(d, FILL, argument, 1, &shape, 0, NULL);
+    run(d, PASS_FILL, argument, 1, &shape, 0, NULL);
 }
 
 void homogenize_device_stress(homogenize_device *d, const void *e, void *s, bool polarize,
                               double sums[14]) {
-    weft_kernel_argument argument[] = {array(e),       array(s ? s : e),  array(d->phases),
-                                       array(d->law),  array(d->inverse), array(d->sums),
-                                       {.value = NULL}};
-    sweep shape = d->shape;
+    weft_kernel_argument argument[] = {
+        homogenize_array(e),      homogenize_array(s ? s : e),  homogenize_array(d->phases),
+        homogenize_array(d->law), homogenize_array(d->inverse), homogenize_array(d->sums),
+        {.value = NULL}};
+    homogenize_sweep shape = d->shape;
     shape.store = s != NULL;
     shape.reference = polarize;
-    run(d, STRESS, argument, 6, &shape, 14, sums);
+    run(d, PASS_STRESS, argument, 6, &shape, 14, sums);
 }
 
 void homogenize_device_products(homogenize_device *d, const void *g, const void *last,
                                 double products[2]) {
-    weft_kernel_argument argument[4] = {array(g), array(last), array(d->sums)};
-    run(d, PRODUCTS, argument, 3, &d->shape, 2, products);
+    weft_kernel_argument argument[4] = {homogenize_array(g), homogenize_array(last),
+                                        homogenize_array(d->sums)};
+    run(d, PASS_PRODUCTS, argument, 3, &d->shape, 2, products);
 }
 
 void homogenize_device_respond(homogenize_device *d, void *e, double products[2]) {
-    weft_kernel_argument argument[6] = {array(e), array(d->phases), array(d->law),
-                                        array(d->inverse), array(d->sums)};
-    run(d, RESPOND, argument, 5, &d->shape, 2, products);
+    weft_kernel_argument argument[6] = {homogenize_array(e), homogenize_array(d->phases),
+                                        homogenize_array(d->law), homogenize_array(d->inverse),
+                                        homogenize_array(d->sums)};
+    run(d, PASS_RESPOND, argument, 5, &d->shape, 2, products);
 }
 
 double homogenize_device_reflect(homogenize_device *d, void *e, const void *t, const double mean[6],
                                  bool whole) {
-    weft_kernel_argument argument[7] = {array(e),        array(t),          array(d->phases),
-                                        array(d->relax), array(d->inverse), array(d->sums)};
-    sweep shape = d->shape;
+    weft_kernel_argument argument[7] = {homogenize_array(e),          homogenize_array(t),
+                                        homogenize_array(d->phases),  homogenize_array(d->relax),
+                                        homogenize_array(d->inverse), homogenize_array(d->sums)};
+    homogenize_sweep shape = d->shape;
     double sum;
     memcpy(shape.mean, mean, sizeof shape.mean);
     shape.reference = !whole;
-    run(d, REFLECT, argument, 6, &shape, 1, &sum);
+    run(d, PASS_REFLECT, argument, 6, &shape, 1, &sum);
     return sum;
 }
 
 double homogenize_device_descend(homogenize_device *d, void *e, const void *g, double factor) {
-    weft_kernel_argument argument[4] = {array(e), array(g), array(d->sums)};
-    sweep shape = d->shape;
+    weft_kernel_argument argument[4] = {homogenize_array(e), homogenize_array(g),
+                                        homogenize_array(d->sums)};
+    homogenize_sweep shape = d->shape;
     double sum;
     shape.factor = factor;
-    run(d, DESCEND, argument, 3, &shape, 1, &sum);
+    run(d, PASS_DESCEND, argument, 3, &shape, 1, &sum);
     return sum;
 }
 
@@ -287,15 +292,16 @@ static green describe(const homogenize_green *g) {
 }
 
 static weft_status apply(homogenize_device *d, const homogenize_green *g, void *spectrum) {
-    const weft_device_handle *h = handle_of(d);
+    const weft_device_handle *h = homogenize_device_handle(d);
     homogenize_displacements *vectors = g->displacements;
     const green k = describe(g);
     const int64_t elements = k.n[0] * k.n[1] * k.n[2];
     const bool has_mean = elements > 0 && k.lo[0] + k.lo[1] + k.lo[2] == 0;
-    const unsigned groups[3] = {(unsigned)((elements + THREADS - 1) / THREADS), 1, 1};
-    const weft_kernel_argument argument[] = {array(spectrum),
-                                             array(vectors ? vectors->memory : spectrum),
-                                             array(d->means),
+    const unsigned groups[3] = {
+        (unsigned)((elements + HOMOGENIZE_THREADS - 1) / HOMOGENIZE_THREADS), 1, 1};
+    const weft_kernel_argument argument[] = {homogenize_array(spectrum),
+                                             homogenize_array(vectors ? vectors->memory : spectrum),
+                                             homogenize_array(d->means),
                                              {.value = &k, .bytes = sizeof k}};
     green_means means = {.made = {0}};
     if (elements == 0) return WEFT_SUCCESS;

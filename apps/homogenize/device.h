@@ -35,6 +35,14 @@ void homogenize_device_respond(homogenize_device *device, void *e, double produc
 double homogenize_device_reflect(homogenize_device *device, void *e, const void *t,
                                  const double mean[6], bool whole);
 double homogenize_device_descend(homogenize_device *device, void *e, const void *g, double factor);
+void homogenize_device_phase_sums(homogenize_device *device, const void *e, double *sums);
+
+/* For histograms.c, of norms of deviators (homogenize_deviators): the largest one of each phase,
+ * and counts[phase][bin] with bins up to most[phase]. Where there are no voxels nothing is stored.
+ */
+void homogenize_device_find_most(homogenize_device *device, const void *field, double *most);
+void homogenize_device_count(homogenize_device *device, const void *field, const double *most,
+                             int64_t *counts);
 
 /* Green's operator, and the step of its displacements, at this rank's frequencies of a spectrum:
  * component by component, each row-major. */

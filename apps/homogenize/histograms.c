@@ -2,6 +2,7 @@
  */
 #include "histograms.h"
 
+#include "device.h"
 #include "io/agreement.h"
 #include "support/error.h"
 
@@ -21,7 +22,7 @@ enum { SLICES = 16, MOST_BYTES = 64 << 20 };
 
 static int slices_of(const homogenize_space *space) {
     const size_t bytes = (size_t)space->medium->phases * HOMOGENIZE_BINS * sizeof(int64_t);
-    return bytes * SLICES > MOST_BYTES ? 1 : SLICES;
+    return space->device || bytes * SLICES > MOST_BYTES ? 1 : SLICES;
 }
 
 typedef struct counting {
@@ -59,18 +60,37 @@ static void count(const counting *c, int slice, int64_t *counts) {
     }
 }
 
+/* Where fields are on a device there is one slice. */
+static void find_all_most(const counting *c, double *most) {
+    const int phases = c->space->medium->phases;
+    if (c->space->device) {
+        homogenize_device_find_most(c->space->device, c->field, most);
+        return;
+    }
+#pragma omp parallel for schedule(static) num_threads(c->space->threads)
+    for (int slice = 0; slice < c->slices; slice++) find_most(c, slice, most + slice * phases);
+    for (int i = phases; i < c->slices * phases; i++)
+        if (most[i] > most[i % phases]) most[i % phases] = most[i];
+}
+
+static void count_all(const counting *c, int64_t *counts) {
+    const int bins = c->space->medium->phases * HOMOGENIZE_BINS;
+    if (c->space->device) {
+        homogenize_device_count(c->space->device, c->field, c->most, counts);
+        return;
+    }
+#pragma omp parallel for schedule(static) num_threads(c->space->threads)
+    for (int slice = 0; slice < c->slices; slice++) count(c, slice, counts + slice * bins);
+    for (int i = bins; i < c->slices * bins; i++) counts[i % bins] += counts[i];
+}
+
 /* The numbers of slice 0 become those of all. most[slice][phase], counts[slice][phase][bin]. */
 static weft_status fill(counting c, MPI_Comm comm, double *most, int64_t *counts) {
     const int phases = c.space->medium->phases, bins = phases * HOMOGENIZE_BINS;
-#pragma omp parallel for schedule(static) num_threads(c.space->threads)
-    for (int slice = 0; slice < c.slices; slice++) find_most(&c, slice, most + slice * phases);
-    for (int i = phases; i < c.slices * phases; i++)
-        if (most[i] > most[i % phases]) most[i % phases] = most[i];
+    find_all_most(&c, most);
     int result = MPI_Allreduce(MPI_IN_PLACE, most, phases, MPI_DOUBLE, MPI_MAX, comm);
     c.most = most;
-#pragma omp parallel for schedule(static) num_threads(c.space->threads)
-    for (int slice = 0; slice < c.slices; slice++) count(&c, slice, counts + slice * bins);
-    for (int i = bins; i < c.slices * bins; i++) counts[i % bins] += counts[i];
+    count_all(&c, counts);
     if (result == MPI_SUCCESS)
         result = MPI_Allreduce(MPI_IN_PLACE, counts, bins, MPI_INT64_T, MPI_SUM, comm);
     if (result == MPI_SUCCESS) return WEFT_SUCCESS;

@@ -101,10 +101,16 @@ weft_status homogenize_job_open(homogenize_job *job) {
     return WEFT_SUCCESS;
 }
 
-/* Fields that are copied to host memory: strain and stress, and what a checkpoint keeps. */
-static int mirrors_of(const homogenize_case *c) {
-    const int kept = c->checkpoint.file ? homogenize_kept_fields(c) : 0;
-    return kept > 2 ? kept : 2;
+/* Whether a field on a device is copied to host memory: strain and stress that are shown, and what
+ * a checkpoint keeps, displacements in place of the second one. */
+static bool has_mirror(const homogenize_case *c, int field) {
+    const bool vectors = field == 1 && homogenize_has_displacements(c);
+    return (field < 2 && (c->out.fields || c->out.picture)) ||
+           (c->checkpoint.file && (field < homogenize_kept_fields(c) || vectors));
+}
+
+static bool mirrors_vectors(const homogenize_case *c, int field) {
+    return field == 1 && c->checkpoint.file && homogenize_has_displacements(c);
 }
 
 double homogenize_job_estimate(const homogenize_job *job) {
@@ -112,8 +118,9 @@ double homogenize_job_estimate(const homogenize_job *job) {
     const double number = c->precision == WEFT_SINGLE ? sizeof(float) : sizeof(double);
     /* Four vectors of displacements take as much as two fields. */
     const int vectors = homogenize_solver_fields(c) + (homogenize_has_displacements(c) ? 1 : 0);
-    const int mirrors =
-        mirrors_of(c) + (c->checkpoint.file && homogenize_has_displacements(c) ? 1 : 0);
+    int mirrors = 0;
+    for (int f = 0; f < HOMOGENIZE_MOST_FIELDS; f++)
+        if (has_mirror(c, f)) mirrors += mirrors_vectors(c, f) ? 2 : 1;
     int fields = (c->on_device ? mirrors : vectors) * homogenize_components(c->physics);
     /* What is at the nodes. */
     if (job->scheme == HOMOGENIZE_HEXAHEDRA) fields += homogenize_displacement_components(c);
@@ -157,9 +164,9 @@ static weft_status allocate_displacements(homogenize_job *job) {
 
 static weft_status allocate_mirrors(homogenize_job *job) {
     homogenize_run *run = &job->run;
-    for (int f = 0; f < mirrors_of(&job->c); f++) {
-        const bool vectors = f == 1 && job->c.checkpoint.file && run->vector_bytes > 0;
-        const size_t bytes = vectors ? run->vector_bytes : run->field_bytes;
+    for (int f = 0; f < HOMOGENIZE_MOST_FIELDS; f++) {
+        if (!has_mirror(&job->c, f)) continue;
+        const size_t bytes = mirrors_vectors(&job->c, f) ? run->vector_bytes : run->field_bytes;
         job->host_bytes += (double)bytes;
         WEFT_TRY(allocate_on_host(job, bytes, &run->mirror[f]));
     }

@@ -66,12 +66,6 @@ void *homogenize_host_field(const homogenize_run *run, int field) {
     return run->space.device ? run->mirror[field] : run->field[field];
 }
 
-homogenize_space homogenize_host_space(const homogenize_run *run) {
-    homogenize_space space = run->space;
-    space.device = NULL;
-    return space;
-}
-
 static size_t bytes_of(const homogenize_run *run, int field) {
     return field == 1 && run->vector_bytes > 0 ? run->vector_bytes : run->field_bytes;
 }
@@ -161,22 +155,16 @@ static void begin(homogenize_run *run, const homogenize_load *load) {
 weft_status homogenize_evaluate(homogenize_run *run, homogenize_result *result, void *stress,
                                 double *size) {
     const int n = run->green->components, phases = run->space.medium->phases;
-    const homogenize_space space = homogenize_host_space(run);
-    const void *strain = homogenize_host_field(run, 0);
+    const homogenize_space *space = &run->space;
+    const void *strain = run->field[0];
     double sums[14];
     homogenize_sums mine;
-    WEFT_TRY(weft_array_agree(run->comm, homogenize_fetch(run, 0)));
-    if (run->space.device) {
-        homogenize_stress(&run->space, run->field[0], stress, false, &mine);
-        stress = run->mirror[1];
-    }
     memset(result->phase_sums, 0, (size_t)phases * 12 * sizeof *result->phase_sums);
-    WEFT_TRY(
-        weft_array_agree(run->comm, homogenize_phase_sums(&space, strain, result->phase_sums)));
+    WEFT_TRY(weft_array_agree(run->comm, homogenize_phase_sums(space, strain, result->phase_sums)));
     WEFT_TRY(homogenize_add_up(run, result->phase_sums, phases * 2 * n));
-    WEFT_TRY(homogenize_fill_histograms(&space, run->comm, 0, strain, result->histograms));
-    homogenize_stress(&space, strain, stress, false, &mine);
-    WEFT_TRY(homogenize_fill_histograms(&space, run->comm, 1, stress, result->histograms));
+    WEFT_TRY(homogenize_fill_histograms(space, run->comm, 0, strain, result->histograms));
+    homogenize_stress(space, strain, stress, false, &mine);
+    WEFT_TRY(homogenize_fill_histograms(space, run->comm, 1, stress, result->histograms));
     memcpy(sums, mine.strain, sizeof mine.strain);
     memcpy(sums + 6, mine.stress, sizeof mine.stress);
     sums[12] = mine.energy;
@@ -191,15 +179,22 @@ weft_status homogenize_evaluate(homogenize_run *run, homogenize_result *result, 
     return WEFT_SUCCESS;
 }
 
+/* A field, and not all of the memory in which vectors lie. */
+static weft_status fetch_shown(homogenize_run *run, int field) {
+    return weft_buffer_download(run->green->plan, run->mirror[field], run->field[field],
+                                run->field_bytes);
+}
+
 weft_status homogenize_show(homogenize_run *run) {
-    const homogenize_space space = homogenize_host_space(run);
     homogenize_sums unused;
-    if (!homogenize_has_displacements(run->c)) return WEFT_SUCCESS;
-    WEFT_TRY(homogenize_show_displacements(run));
-    WEFT_TRY(weft_array_agree(run->comm, homogenize_fetch(run, 0)));
-    homogenize_stress(&space, homogenize_host_field(run, 0), homogenize_host_field(run, 1), false,
-                      &unused);
-    return WEFT_SUCCESS;
+    if (homogenize_has_displacements(run->c)) {
+        WEFT_TRY(homogenize_show_displacements(run));
+        homogenize_stress(&run->space, run->field[0], run->field[1], false, &unused);
+    }
+    if (!run->space.device) return WEFT_SUCCESS;
+    weft_status status = homogenize_device_status(run->space.device);
+    for (int f = 0; f < 2 && status == WEFT_SUCCESS; f++) status = fetch_shown(run, f);
+    return weft_array_agree(run->comm, status);
 }
 
 weft_status homogenize_result_create(homogenize_result *result, int phases) {

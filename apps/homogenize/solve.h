@@ -84,10 +84,8 @@ bool homogenize_has_displacements(const homogenize_case *c);
 int homogenize_displacement_components(const homogenize_case *c);
 
 /* Fields in host memory, for what is done there: the fields themselves or, where those are on a
- * device, their mirrors, which are copies: fetched from the device, or sent there. The space is
- * that of passes over them. */
+ * device, their mirrors, which are copies: fetched from the device, or sent there. */
 void *homogenize_host_field(const homogenize_run *run, int field);
-homogenize_space homogenize_host_space(const homogenize_run *run);
 weft_status homogenize_fetch(homogenize_run *run, int field);
 weft_status homogenize_send(homogenize_run *run, int field);
 
@@ -120,8 +118,7 @@ weft_status homogenize_note(homogenize_run *run, homogenize_result *result, doub
                             double size, bool *done);
 
 /* For solvers: what is told in the end, of the strain in field[0]; its stress comes into `stress`,
- * which may be field[0] itself. Of fields on a device it comes into their second mirror, too.
- * *size: that of the stress, of all ranks. Collective. */
+ * which may be field[0] itself. *size: that of the stress, of all ranks. Collective. */
 weft_status homogenize_evaluate(homogenize_run *run, homogenize_result *result, void *stress,
                                 double *size);
 

@@ -141,6 +141,10 @@ double homogenize_reflect(const homogenize_space *space, void *e, const void *t,
 weft_status homogenize_phase_sums(const homogenize_space *space, const void *e, double *sums) {
     const int64_t runs = homogenize_blocks(space);
     const size_t count = (size_t)space->medium->phases * 2 * (size_t)space->medium->components;
+    if (space->device) {
+        homogenize_device_phase_sums(space->device, e, sums);
+        return WEFT_SUCCESS;
+    }
     double *slices = calloc(PHASE_SLICES * count, sizeof *slices);
     if (!slices) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for sums of phases");
 #pragma omp parallel for schedule(static) num_threads(space->threads)

@@ -64,7 +64,7 @@ double homogenize_reflect(const homogenize_space *space, void *e, const void *t,
 /* From Mandel's notation to tensor components, in place. On the host only. */
 void homogenize_take_tensor(const homogenize_space *space, void *field);
 
-/* On the host only; fails where memory lacks; not collective. Adds to sums[phase * 2 * components +
+/* Fails where memory lacks; not collective. Adds to sums[phase * 2 * components +
  * ...] the strain, then the stress, of voxels of each phase. On a staggered grid each voxel has its
  * share of the edges or faces around it. */
 weft_status homogenize_phase_sums(const homogenize_space *space, const void *e, double *sums);

@@ -129,6 +129,17 @@ weft_distribution weft_with_extents(const weft_distribution *other, const weft_a
     return d;
 }
 
+/* Whether a transform of the caller's real array is all that is done, in place: the array is too
+ * short for the spectrum, so that the first axes leave it, and the last one brings the data back
+ * unless all are one step. */
+static bool brings_back(const weft_schedule_request *request, weft_schedule *schedule,
+                        const weft_end *from, const weft_end *to, const int *axes, int count) {
+    const weft_engine_ops *engine = request->computing.engine;
+    return from->real && !to->real && request->in_place && schedule->steps == 0 &&
+           request->chain->segments == 1 && engine && engine->takes_pieces &&
+           weft_schedule_last_is_apart(request, schedule, from, to, axes, count);
+}
+
 /* The complex-to-real transform of several axes destroys its input in most engines, and the
  * caller's input is kept. So where it would read the caller's buffer, the slowest axis goes first,
  * into a buffer of the plan's own; the others are left together, for an engine may do two in one
@@ -139,6 +150,12 @@ static void add_fourier(const weft_schedule_request *request, weft_schedule *sch
         weft_end between = {from->distribution, from->order, false, NULL};
         weft_schedule_add_fft(request, schedule, from, &between, axes + count - 1, 1);
         weft_schedule_add_fft(request, schedule, &between, to, axes, count - 1);
+        return;
+    }
+    if (brings_back(request, schedule, from, to, axes, count)) {
+        weft_end between = {to->distribution, from->order, false, NULL};
+        weft_schedule_add_fft(request, schedule, from, &between, axes, count - 1);
+        weft_schedule_add_fft(request, schedule, &between, to, axes + count - 1, 1);
         return;
     }
     weft_schedule_add_fft(request, schedule, from, to, axes, count);

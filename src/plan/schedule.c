@@ -377,17 +377,6 @@ static bool add_there_and_back(const weft_schedule_request *request, weft_schedu
     return weft_schedule_engine_has(request, schedule);
 }
 
-/* Whether the last of several axes can be transformed apart from the others with the same bits. */
-static bool can_do_last_apart(const weft_schedule_request *request, weft_schedule *schedule,
-                              const weft_end *from, const weft_end *to,
-                              const weft_axis_group *group) {
-    const weft_engine_ops *engine = request->computing.engine;
-    if (group->axes < 2 || group->padded) return false;
-    weft_schedule_add_transform(request, schedule, from, to, group->axis, group->axes);
-    const weft_transform *all = &schedule->step[--schedule->steps].as.fft.transform;
-    return all->dims > (engine->together ? engine->together(all) : 1);
-}
-
 /* The last group of a convolution's last segment there and back, from data that lies as `from` to
  * data that lies as `to`, padded before and cropped after. */
 static bool add_group_there_and_back(const weft_schedule_request *there,
@@ -404,7 +393,8 @@ static bool add_group_there_and_back(const weft_schedule_request *there,
     bool added;
     if (group->padded) weft_schedule_add_padding(there, schedule, WEFT_PLACE_LOAD, first, from);
     added = add_there_and_back(there, schedule, first, last, spectrum, group->axis, group->axes);
-    if (!added && can_do_last_apart(there, schedule, from, spectrum, group)) {
+    if (!added && !group->padded &&
+        weft_schedule_last_is_apart(there, schedule, from, spectrum, group->axis, group->axes)) {
         weft_schedule_add_fft(there, schedule, from, spectrum, group->axis, others);
         added = add_there_and_back(there, schedule, spectrum, spectrum, spectrum,
                                    group->axis + others, 1);

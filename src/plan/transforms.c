@@ -147,6 +147,16 @@ bool weft_schedule_engine_has(const weft_schedule_request *request, weft_schedul
     return false;
 }
 
+bool weft_schedule_last_is_apart(const weft_schedule_request *request, weft_schedule *schedule,
+                                 const weft_end *from, const weft_end *to, const int *axes,
+                                 int count) {
+    const weft_engine_ops *engine = request->computing.engine;
+    if (count < 2) return false;
+    weft_schedule_add_transform(request, schedule, from, to, axes, count);
+    const weft_transform *all = &schedule->step[--schedule->steps].as.fft.transform;
+    return all->dims > (engine->together ? engine->together(all) : 1);
+}
+
 void weft_schedule_add_fft(const weft_schedule_request *request, weft_schedule *schedule,
                            const weft_end *from, const weft_end *to, const int *axes, int count) {
     const weft_end near_from = {from->distribution, from->order, from->real, NULL};

@@ -8,7 +8,7 @@ import unittest
 
 import numpy as np
 
-from weft_case import Case, environment
+from weft_case import HDF5, Case, environment
 
 DEVICE = os.environ["WEFT_TEST_DEVICE"]
 PHASES = [{"label": 0, "E": 1, "nu": 0.3}, {"label": 1, "E": 20, "nu": 0.2}]
@@ -44,8 +44,43 @@ class Device(Case):
         for got, right in zip(found["loads"], expected["loads"], strict=True):
             self.assertAlmostEqual(got["iterations"], right["iterations"], delta=1)
             for phase, other in zip(got["phases"], right["phases"], strict=True):
-                np.testing.assert_allclose(phase["stress"], other["stress"], rtol=0, atol=1e-8)
-                self.assertEqual(phase["von_mises"]["stress"]["voxels"], other["von_mises"]["stress"]["voxels"])
+                for field in ("strain", "stress"):
+                    np.testing.assert_allclose(phase[field], other[field], rtol=0, atol=1e-8)
+                    spread, expected_spread = phase["von_mises"][field], other["von_mises"][field]
+                    self.assertEqual(spread["voxels"], expected_spread["voxels"])
+                    self.assertAlmostEqual(spread["most"], expected_spread["most"], 8)
+
+    def test_as_many_phases_as_voxels(self) -> None:
+        """Threads have parts of tables, of which there are few where there are many phases."""
+        shape = (6, 7, 8)
+        labels = np.random.default_rng(7).permutation(np.prod(shape)).reshape(shape)
+        self.save("many.npy", labels.astype("u2"))
+        phases = [{"label": int(i), "E": 1 + i % 7, "nu": 0.3} for i in range(labels.size)]
+        case = {"labels": "many.npy", "phases": phases, "load": {"strain": [1, 0, 0, 0, 0.5, 0]}, "tolerance": 1e-8}
+        (self.folder / "case.json").write_text(json.dumps(case))
+        reports = []
+        for device in ("host", DEVICE):
+            self.succeed(*self.line(device))
+            reports.append(self.report()["loads"][0]["phases"])
+        for field in ("strain", "stress"):
+            means = [[phase[field] for phase in report] for report in reports]
+            np.testing.assert_allclose(*means, rtol=0, atol=1e-6)
+
+    @unittest.skipUnless(HDF5, "no parallel HDF5")
+    def test_fields_are_those_of_the_host(self) -> None:
+        case = json.loads((self.folder / "case.json").read_text())
+        load = {"strain": [1, 0, 0, 0, 0.5, 0]}
+        for solver in ("cg", "basic"):
+            values = {}
+            for device in ("host", DEVICE):
+                case |= {"fields": f"{device}.h5", "solver": solver, "load": load}
+                (self.folder / "case.json").write_text(json.dumps(case))
+                self.succeed(*self.line(device))
+                for field in ("strain", "stress"):
+                    self.succeed("transform", f"{device}.h5:/{field}", "s.npy", "--axes", "none,none,none,fft")
+                    values[device, field] = self.load("s.npy")
+            for field in ("strain", "stress"):
+                np.testing.assert_allclose(values[DEVICE, field], values["host", field], rtol=0, atol=1e-7)
 
     def test_a_stopped_run_goes_on_to_the_same_bits(self) -> None:
         self.succeed(*self.line(DEVICE))

@@ -2,13 +2,15 @@
  * What the passes of sweeps.h share in kernels (device.c). Threads take the voxels in turn, and each
  * group stores the sums of its threads. Numbers are double, whatever the fields' precision. Before
  * this text come COMPONENTS, 6 or 3, and STAGGERED and ISOTROPIC, 1 or 0, of the medium; behind it
- * law.cl, where the pass needs the materials, and one pass.
+ * law.cl, where the pass needs the materials, table.cl, where it makes a table, and one pass.
  */
 typedef struct sweep {
     long64 voxels, row, rows; /* of this rank; in a row of it, rows in a plane */
     long64 halo;              /* planes of phases below the box along each axis */
     long64 store;             /* 1: what is made is stored, see the pass */
     long64 reference;         /* 1: the reference medium takes part, see the pass */
+    long64 threads;           /* that have a part of a table, see table.cl */
+    long64 phases, entries;   /* numbers that a table has for each phase */
     double twice, trace;      /* of the reference medium */
     double factor, mean[6];
 } sweep;
