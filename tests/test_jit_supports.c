@@ -109,10 +109,10 @@ static void rader_is_chosen_where_it_is_possible_and_cheaper(void **state) {
     (void)state;
     static const struct {
         int64_t n, core; /* 0: Bluestein's convolution */
-    } all[] = {{17, 16}, {31, 30}, {127, 126},  {1009, 1008}, {4051, 4050}, {23, 22},
-               {34, 16}, {62, 30}, {1524, 126}, {4036, 1008}, {4080, 16}, /* rows */
-               {47, 0},  {59, 0},  {509, 0},    {1021, 0},    {118, 0},   /* p - 1 */
-               {289, 0}, {527, 0}, {4070, 0}}; /* two factors; many threads */
+    } all[] = {{37, 36},  {61, 60},  {127, 126},  {1009, 1008}, {4051, 4050}, {53, 52},
+               {74, 36},  {122, 60}, {1524, 126}, {4036, 1008}, {4059, 40},   {188, 46}, /* rows */
+               {83, 0},   {509, 0},  {2039, 0},   {118, 0},                              /* p - 1 */
+               {1369, 0}, {1517, 0}, {4070, 0}}; /* two factors; many threads */
     const weft_kernel_limits limits = {.threads = 1024, .local_bytes = 227 << 10};
     weft_jit_tuning tuning = weft_jit_tuning_of(WEFT_DOUBLE, &limits);
     for (int percent = 0; percent <= 100; percent += 100)

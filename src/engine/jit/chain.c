@@ -3,7 +3,7 @@
  * slower than fewer, larger ones: on an H200, each part of 48 MiB costs 15 us more than its
  * share. */
 #include "engine/jit/chain.h"
-#include "engine/smooth.h"
+#include "engine/jit/radices.h"
 
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ bool weft_jit_is_single(int64_t length, weft_precision precision, const weft_jit
                         int64_t *core) {
     *core = 0;
     if (length > longest_anywhere(tuning)) return false;
-    if (weft_is_smooth(length)) return true;
+    if (weft_jit_is_smooth(length)) return true;
     *core = weft_jit_choose_core(length, tuning);
     /* Bytes in local memory where real and imaginary parts are exchanged one after the other, with
      * padding. */
@@ -58,7 +58,7 @@ static bool fits_here(const weft_jit_request *r, const weft_jit_tuning *tuning,
     const bool plain = r->in.points == WEFT_JIT_COMPLEX && r->out.points == WEFT_JIT_COMPLEX;
     const bool clusters = plain && limits->cluster > 1 && tuning->clustered > tuning->longest;
     const int longest = clusters ? tuning->clustered : tuning->longest;
-    if (r->length > longest || !weft_is_smooth(r->length) || !lies_along(r)) return false;
+    if (r->length > longest || !weft_jit_is_smooth(r->length) || !lies_along(r)) return false;
     const weft_jit_task task = {.precision = r->precision,
                                 .length = (int)r->length,
                                 .points = (int)r->length,
@@ -168,10 +168,10 @@ static int64_t most_rows(int64_t n) {
  * no chain. Folded real lines need no more. */
 static int64_t most_of_line(int64_t n, weft_transform_kind kind) {
     const bool real = kind != WEFT_TRANSFORM_C2C;
-    const bool pairs = real && n % 2 == 0 && weft_is_smooth(n / 2);
+    const bool pairs = real && n % 2 == 0 && weft_jit_is_smooth(n / 2);
     const int64_t points = pairs ? n / 2 : n;
     if (points <= WEFT_JIT_LONGEST) return 1;
-    if (!weft_is_smooth(points)) {
+    if (!weft_jit_is_smooth(points)) {
         const int64_t core = weft_jit_convolution_length(2 * points - 1);
         return most_rows(core) > 0 ? core : 0;
     }
@@ -378,7 +378,7 @@ static int64_t folded_factor(const weft_jit_request *r, const weft_jit_tuning *t
     const bool real =
         (is_real(&r->in) && is_half(&r->out)) || (is_half(&r->in) && is_real(&r->out));
     if (!tuning->folds || !real) return 0;
-    if (r->real_length > INT32_MAX || !weft_is_smooth(r->real_length)) return 0;
+    if (r->real_length > INT32_MAX || !weft_jit_is_smooth(r->real_length)) return 0;
     const int64_t first = balanced_divisor(r->real_length, longest_anywhere(tuning));
     return first < r->real_length ? first : 0;
 }
@@ -479,7 +479,7 @@ weft_status weft_jit_chain_create(const weft_jit_request *request, const weft_ji
         return is_real(&request->in) ? add_folded_forward(&m, n, first)
                                      : add_folded_inverse(&m, n, first);
     }
-    const bool smooth = weft_is_smooth(request->length);
+    const bool smooth = weft_jit_is_smooth(request->length);
     core = smooth ? 0 : weft_jit_convolution_length(2 * request->length - 1);
     lay_out_areas(&m, smooth ? request->length : core);
     chain->areas = smooth && is_plain(request->in.points) && is_plain(request->out.points) ? 1 : 2;

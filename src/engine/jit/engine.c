@@ -10,8 +10,8 @@
 
 #include "engine/engine.h"
 #include "engine/jit/chain.h"
+#include "engine/jit/radices.h"
 #include "engine/jit/tuning.h"
-#include "engine/smooth.h"
 #include "support/checked.h"
 #include "support/error.h"
 
@@ -72,7 +72,7 @@ static bool takes(const weft_transform *t, const weft_pieces *pieces, int place)
     if (t->kind != WEFT_TRANSFORM_R2R) return t->dim[d].n <= WEFT_JIT_LONGEST;
     const int64_t n = weft_jit_real_length(t->type[d], t->dim[d].n);
     const int64_t points = n % 2 == 0 ? n / 2 : n;
-    return points <= WEFT_JIT_LONGEST && weft_is_smooth(points);
+    return points <= WEFT_JIT_LONGEST && weft_jit_is_smooth(points);
 }
 
 /* Whether a round trip is possible: one kernel does the last forward transform, the spectral
@@ -80,7 +80,7 @@ static bool takes(const weft_transform *t, const weft_pieces *pieces, int place)
  * kernel. */
 static bool can_round_trip(const weft_transform *t) {
     const int64_t n = t->dim[0].n;
-    return n <= WEFT_JIT_LONGEST && weft_is_smooth(n) && t->kind != WEFT_TRANSFORM_R2R &&
+    return n <= WEFT_JIT_LONGEST && weft_jit_is_smooth(n) && t->kind != WEFT_TRANSFORM_R2R &&
            (t->kind == WEFT_TRANSFORM_C2C || t->dims > 1);
 }
 
@@ -229,7 +229,7 @@ static void set_pieces(const weft_transform *t, const weft_pieces *given, weft_j
 /* Whether real data is transformed in pairs: where half the length is smooth or fits one kernel. */
 static bool in_pairs(const planning *p, int64_t n) {
     int64_t core;
-    return n % 2 == 0 && (weft_is_smooth(n / 2) ||
+    return n % 2 == 0 && (weft_jit_is_smooth(n / 2) ||
                           weft_jit_is_single(n / 2, p->transform->precision, p->tuning, &core));
 }
 

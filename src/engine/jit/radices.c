@@ -10,8 +10,9 @@
 
 /* Operations of a butterfly; the head of each codelet counts them. 0: there is none. */
 static const int operations[WEFT_JIT_LARGEST_RADIX + 1] = {
-    0,   0,   4,   18,  16,  52,  48,  102,        60,        136,
-    124, 250, 120, 348, 232, 246, 184, [25] = 632, [32] = 512};
+    0,   0,   4,          18,          16,         52,          48,          102,
+    60,  136, 124,        250,         120,        348,         232,         246,
+    184, 592, [19] = 738, [23] = 1078, [25] = 632, [29] = 1708, [31] = 1950, [32] = 512};
 
 /* LOCAL_MEMORY_COST: the cost, in operations, of exchanging one point through local memory, with
  * its twiddle; REORDER_COST: in an order that knows no banks; PRODUCT_COST: of multiplying one by a
@@ -22,10 +23,27 @@ enum {
     PRODUCT_COST = 8,
     FEW_VALUES = 6,
     LEAST_VALUES = 16,
+    LARGEST_PRIME = 31,
     ROW_VALUES = 2,    /* more than of other transforms, see weft_jit_choose_row_radices */
     AFTER_VALUES = 6,  /* likewise, after rows, whose transforms have a point less */
     EVERY_DEVICE = 256 /* threads that groups have on any GPU */
 };
+
+/* The largest prime factor of n, for products of those up to 31; what is left, divided by them, is
+ * stored in *rest. */
+static int largest_factor(int64_t n, int64_t *rest) {
+    int largest = 1;
+    for (int p = 2; p <= LARGEST_PRIME; p++)
+        for (; n % p == 0; n /= p) largest = p;
+    *rest = n;
+    return largest;
+}
+
+bool weft_jit_is_smooth(int64_t n) {
+    int64_t rest;
+    largest_factor(n, &rest);
+    return rest == 1;
+}
 
 /* Operations for each point of a line, those that idle threads could do included. */
 static double cost_with(const weft_jit_radices *r, int n, int threads) {
@@ -81,11 +99,13 @@ static void try_radices(search *s, weft_jit_radices *r, int rest, int largest) {
 }
 
 weft_jit_radices weft_jit_choose_radices(int n, int most_values) {
-    search s = {.n = n, .most_values = most_values};
+    int64_t rest;
+    const int prime = largest_factor(n, &rest);
+    search s = {.n = n, .most_values = most_values > prime ? most_values : prime};
     weft_jit_radices r = {.stages = 0};
     if (n == 1) return (weft_jit_radices){1, {1}, 1, 1};
     try_radices(&s, &r, n,
-                most_values < WEFT_JIT_LARGEST_RADIX ? most_values : WEFT_JIT_LARGEST_RADIX);
+                s.most_values < WEFT_JIT_LARGEST_RADIX ? s.most_values : WEFT_JIT_LARGEST_RADIX);
     return s.best;
 }
 
@@ -149,17 +169,17 @@ weft_jit_radices weft_jit_choose_after_rows(int rows, int length, int threads, i
     return s.best;
 }
 
-/* The prime factor of n above 13, if it is the only one, else 0. */
+/* The prime factor of n above 31, if it is the only one, else 0. */
 static int64_t large_factor(int64_t n) {
-    for (int64_t d = 2; d <= 13; d++)
-        while (n % d == 0) n /= d;
-    return weft_is_prime(n) ? n : 0;
+    int64_t rest;
+    largest_factor(n, &rest);
+    return weft_is_prime(rest) ? rest : 0;
 }
 
 /* Operations of Rader's convolution for rows of p points; 0: it is not possible, or takes more
  * threads. */
 static double rader_cost(int64_t n, int64_t p, int most_values, int most_threads) {
-    if (p == 0 || !weft_is_smooth(p - 1)) return 0;
+    if (p == 0 || !weft_jit_is_smooth(p - 1)) return 0;
     const int rows = (int)(n / p), length = (int)p;
     const weft_jit_radices r = weft_jit_choose_row_radices(length - 1, most_values);
     const double cost = rows * convolution_cost(&r, p - 1) + 2 * REORDER_COST * (double)n;

@@ -10,7 +10,7 @@ enum {
     WEFT_JIT_LONGEST_CORE = 8192, /* most points of a convolution that transforms such a line */
     WEFT_JIT_LARGEST_RADIX = 32,
     WEFT_JIT_STAGES = 14, /* 2^14 in radices of 2 */
-    /* There and back, and of the rows of a line, which are at most 4096 / 17. */
+    /* There and back, and of the rows of a line, which are at most 4096 / 37. */
     WEFT_JIT_MOST_STAGES = 2 * WEFT_JIT_STAGES + 8
 };
 
@@ -21,7 +21,12 @@ typedef struct weft_jit_radices {
     int values;  /* points that a thread holds */
 } weft_jit_radices;
 
-/* The fastest factorization of n points; n is smooth and at most 2^14. */
+/* Whether n has no prime factor above 31, so that its stages have codelets. Here and in the other
+ * files of this engine that is what smooth means. */
+bool weft_jit_is_smooth(int64_t n);
+
+/* The fastest factorization of n points; n is smooth and at most 2^14. A thread holds more points
+ * than most_values only where a prime factor is larger. */
 weft_jit_radices weft_jit_choose_radices(int n, int most_values);
 
 /* The same of n points that Rader's convolution transforms there and back: a thread may hold two
@@ -38,7 +43,7 @@ int64_t weft_jit_convolution_length(int64_t least);
 
 /* The points of the convolution by which one kernel transforms n points, n not smooth: at least
  * 2 n - 1 of Bluestein's convolution; or p - 1 of Rader's, if n is p times a smooth number of rows
- * (see fft_order.cl), p is a prime above 13, p - 1 is smooth, and a line needs no more threads than
+ * (see fft_order.cl), p is a prime above 31, p - 1 is smooth, and a line needs no more threads than
  * every device has, or than Bluestein's. */
 int64_t weft_jit_choose_core(int64_t n, const weft_jit_tuning *tuning);
 

@@ -208,10 +208,21 @@ enum {
     RADER_REGISTERS = 8
 };
 
+/* Points that a thread holds at once. The results of a codelet of a large prime are sums of all its
+ * points, so that these stay beside them. */
+static int points_of_thread(const weft_jit_radices *radices) {
+    int points = radices->values;
+    for (int s = 0; s < radices->stages; s++) {
+        const int radix = radices->radix[s];
+        if (radix > 13 && weft_is_prime(radix) && points < 2 * radix) points = 2 * radix;
+    }
+    return points;
+}
+
 static int registers_of(const weft_jit_task *task, const weft_jit_radices *radices,
                         const weft_jit_tuning *tuning) {
     const bool across = (task->across_in || task->across_out) && !is_rader(task);
-    return radices->values * (task->precision == WEFT_SINGLE ? 2 : 4) +
+    return points_of_thread(radices) * (task->precision == WEFT_SINGLE ? 2 : 4) +
            (across ? tuning->across_registers : tuning->registers);
 }
 
