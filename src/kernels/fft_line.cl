@@ -227,12 +227,42 @@ KERNEL(weft_fft)
     LOCAL exchanged *const local_row = local_in + own_row * ROW_PITCH;
     LOCAL exchanged *const local_out = shared + line_out * PITCH;
 #endif
+#if STAGED_IN || STAGED_OUT
+    LOCAL exchanged *const local_run = shared;
+    const int t_run = THREAD;
+#endif
     const unsigned int first_line = GROUP(0) / CLUSTER * LINES;
     unsigned int index[LOOPS];
     real2 v[VALUES + RADER];
     UNROLL
     for (int i = 0; i < VALUES + RADER; ++i) v[i] = pair(0, 0);
 
+#if STAGED_IN || STAGED_OUT
+    const unsigned int lines_left = shape.lines - first_line;
+    const int run_lines = lines_left < LINES ? (int)lines_left : LINES;
+#endif
+#if STAGED_IN
+    {
+#if DENSE_IN
+        find_line(&shape, first_line, index);
+        GLOBAL const in_number *const from = in + place_of_line(shape.in_loop, index);
+#endif
+        UNROLL
+        for (int i = 0; i < RUN_COUNT(LENGTH); ++i) {
+#if DENSE_IN
+            LOAD_POINT(v[i], RUN_LOADED(i))
+#else
+            const int number = RUN_LOADED(i);
+            find_line(&shape, first_line + RUN_LINE(number, LENGTH), index);
+#ifndef IN_PIECES
+            GLOBAL const in_number *const from = in + place_of_line(shape.in_loop, index);
+#endif
+            LOAD_POINT(v[i], RUN_POINT(number, LENGTH))
+#endif
+        }
+    }
+    BOTH_PARTS(v, scatter_run, run, v, gather_points, row)
+#endif
     find_line(&shape, first_line + line_in, index);
     const bool loads = first_line + line_in < shape.lines;
 #ifndef IN_PIECES
@@ -258,7 +288,7 @@ KERNEL(weft_fft)
     for (int i = 0; i < POINTS_OF_THREAD; ++i)
         if (loads && t_in + i * LINE_THREADS < LENGTH) LOAD_POINT(v[i], t_in + i * LINE_THREADS)
     BOTH_PARTS(v, scatter_neighbours, in, v, gather_points, row)
-#else
+#elif !STAGED_IN
     if (loads) {
 #if RADER
         if (t_row == 0) LOAD_POINT(v[VALUES], own_row)
@@ -309,13 +339,44 @@ KERNEL(weft_fft)
 #if RADER
     v[VALUES] = finished(v[VALUES], 0, tables);
 #endif
-    line_out_place to;
-    OPEN_LINE_OUT(to)
 #if TO_HALF_PAIRS
     real2 points[2 * PAIRS_OF_THREAD];
     LINE_BARRIER();
     BOTH_PARTS(v, scatter_points, out, points, gather_pairs, out)
-    if (stores) store_pairs(points, to, tables, t_out);
+    join_pairs(points, tables, t_out);
+#endif
+#if STAGED_OUT
+    real2 run[RUN_COUNT(STORED_POINTS)];
+    LINE_BARRIER();
+#if TO_HALF_PAIRS
+    BOTH_PARTS(points, scatter_halves, out, run, gather_run, run)
+#else
+    BOTH_PARTS(v, scatter_points, out, run, gather_run, run)
+#endif
+#if DENSE_OUT
+    find_line(&shape, first_line, index);
+    line_out_place to;
+    OPEN_LINE_OUT(to)
+#endif
+    UNROLL
+    for (int i = 0; i < RUN_COUNT(STORED_POINTS); ++i) {
+        if (IN_RUN(i, STORED_POINTS)) {
+#if DENSE_OUT
+            store_point(to, RUN_NUMBER(i), run[i]);
+#else
+            find_line(&shape, first_line + RUN_LINE(RUN_NUMBER(i), STORED_POINTS), index);
+            line_out_place to;
+            OPEN_LINE_OUT(to)
+            store_point(to, RUN_POINT(RUN_NUMBER(i), STORED_POINTS), run[i]);
+#endif
+        }
+    }
+    (void)stores;
+#else
+    line_out_place to;
+    OPEN_LINE_OUT(to)
+#if TO_HALF_PAIRS
+    if (stores) store_pairs(points, to, t_out);
 #elif ORDERED_OUT
     LINE_BARRIER();
     BOTH_PARTS(v, scatter_points, out, v, gather_neighbours, out)
@@ -337,6 +398,7 @@ KERNEL(weft_fft)
                     store_point(to, LAST_POINT(first, k), v[i * LAST_RADIX + k]);
         }
     }
+#endif
 #endif
     CLUSTER_MEETS();
 }

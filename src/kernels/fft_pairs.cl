@@ -40,18 +40,35 @@ FUNCTION void gather_pairs(real2 *pairs, LOCAL exchanged *line, int t, int part)
     }
 }
 
-/* Turns points into half spectra and stores them. */
-FUNCTION void store_pairs(real2 *pairs, line_out_place to, GLOBAL const real2 *tables, int t) {
+/* Turns points into half spectra, in place: numbers k and LENGTH - k, which may be the same. */
+FUNCTION void join_pairs(real2 *pairs, GLOBAL const real2 *tables, int t) {
     UNROLL
     for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
         const int k = t + i * LINE_THREADS;
         if (k < PAIRS) {
-            real2 a = pairs[2 * i], b = pairs[2 * i + 1];
-            join_pair(&a, &b, TABLE_READ(tables, HALF_ROOTS + k));
-            if (k == 0) a.y = b.y = 0; /* not a zero with a sign */
-            store_half(to, k, a);
-            if (2 * k != LENGTH) store_half(to, LENGTH - k, b);
+            join_pair(&pairs[2 * i], &pairs[2 * i + 1], TABLE_READ(tables, HALF_ROOTS + k));
+            if (k == 0) pairs[2 * i].y = pairs[2 * i + 1].y = 0; /* not a zero with a sign */
         }
     }
 }
+
+#if STAGED_OUT
+FUNCTION void scatter_halves(const real2 *pairs, LOCAL exchanged *line, int t, int part) {
+    UNROLL
+    for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
+        const int k = t + i * LINE_THREADS;
+        if (k < PAIRS) line[k] = GIVEN(pairs[2 * i], part);
+        if (k < PAIRS && 2 * k != LENGTH) line[LENGTH - k] = GIVEN(pairs[2 * i + 1], part);
+    }
+}
+#else
+FUNCTION void store_pairs(const real2 *pairs, line_out_place to, int t) {
+    UNROLL
+    for (int i = 0; i < PAIRS_OF_THREAD; ++i) {
+        const int k = t + i * LINE_THREADS;
+        if (k < PAIRS) store_half(to, k, pairs[2 * i]);
+        if (k < PAIRS && 2 * k != LENGTH) store_half(to, LENGTH - k, pairs[2 * i + 1]);
+    }
+}
+#endif
 #endif

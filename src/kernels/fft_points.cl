@@ -608,9 +608,9 @@ FUNCTION void store_half(line_out_place to, int k, real2 z) {
 }
 #endif
 
-/* Stores point p of a line; those of HALF_PAIRS are stored in pairs (fft_pairs.cl). */
+/* Stores point p of a line; those of HALF_PAIRS are numbers of the half spectrum (fft_pairs.cl). */
 FUNCTION void store_point(line_out_place to, int p, real2 z) {
-#if TO == POINTS_COMPLEX
+#if TO == POINTS_COMPLEX || TO == POINTS_HALF_PAIRS
     store_complex(to, p, z);
 #elif TO == POINTS_REAL_PAIRS && OUT_ADJACENT && !store_stores
     OPERATE_STORED(z.x, 2 * STORE_NUMBER(p))

@@ -363,7 +363,7 @@ static void a_convolution_is_one_round_trip_where_the_length_allows(void **state
         {3, {8, 6, 20}, R2C, SINGLE, 1, NONE, false, {"F", "T", "F"}, IN_ONE_STEP, true},
         {2, {10, 6}, C2C, DOUBLE, 2, ORTHO, false, {"A", "B", "A"}, IN_ONE_STEP, true},
         {3, {8, 6, 20}, R2C, SINGLE, 1, NONE, false, {"A", "TBF", "A"}, IN_ONE_STEP, true},
-        {2, {17, 6}, R2C, SINGLE, 2, FORWARD, false, {"F", "C", "F"}, IN_STEPS, false},
+        {2, {37, 6}, R2C, SINGLE, 2, FORWARD, false, {"F", "C", "F"}, IN_STEPS, false},
         {1, {20}, R2C, SINGLE, 2, BACKWARD, true, {"F", "C", "F"}, IN_STEPS, true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

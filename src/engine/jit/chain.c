@@ -63,7 +63,7 @@ static bool fits_here(const weft_jit_request *r, const weft_jit_tuning *tuning,
                                 .length = (int)r->length,
                                 .points = (int)r->length,
                                 .rows = 1,
-                                .pairs = !plain,
+                                .half_in = !plain,
                                 .lines = 1};
     const weft_jit_shape shape = weft_jit_choose_shape(&task, tuning, limits);
     if (r->length > tuning->longest && shape.cluster == 1) return false;

@@ -24,6 +24,7 @@ enum {
     FEW_VALUES = 6,
     LEAST_VALUES = 16,
     LARGEST_PRIME = 31,
+    PRIME_VALUES = 4,  /* more than a prime factor that is larger than most_values */
     ROW_VALUES = 2,    /* more than of other transforms, see weft_jit_choose_row_radices */
     AFTER_VALUES = 6,  /* likewise, after rows, whose transforms have a point less */
     EVERY_DEVICE = 256 /* threads that groups have on any GPU */
@@ -101,9 +102,10 @@ static void try_radices(search *s, weft_jit_radices *r, int rest, int largest) {
 weft_jit_radices weft_jit_choose_radices(int n, int most_values) {
     int64_t rest;
     const int prime = largest_factor(n, &rest);
-    search s = {.n = n, .most_values = most_values > prime ? most_values : prime};
+    search s = {.n = n, .most_values = most_values};
     weft_jit_radices r = {.stages = 0};
     if (n == 1) return (weft_jit_radices){1, {1}, 1, 1};
+    if (prime > most_values) s.most_values = prime + PRIME_VALUES;
     try_radices(&s, &r, n,
                 s.most_values < WEFT_JIT_LARGEST_RADIX ? s.most_values : WEFT_JIT_LARGEST_RADIX);
     return s.best;

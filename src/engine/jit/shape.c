@@ -14,6 +14,7 @@ weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_l
                               .least_threads = single ? 64 : 128,
                               .across_bytes = 256,
                               .least_across_bytes = 32,
+                              .staged_bytes = 64,
                               .large_stride_threads = single ? 1024 : 512,
                               .registers = single ? 32 : 40,
                               .across_registers = 32,
@@ -134,30 +135,58 @@ static int choose_pads(weft_jit_shape *shape, int room, int number_bytes) {
     return total;
 }
 
+/* Bank conflicts of the first points that threads take from lines that were loaded as a run, and of
+ * the first ones that they give to those that are stored so. */
+static int staged_conflicts(const weft_jit_shape *shape, int pitch, int number_bytes) {
+    const int threads = shape->lines * weft_jit_line_threads(shape);
+    int excess = 0;
+    for (int side = 0; side < 2; side++) {
+        if (!(side == 0 ? shape->staged_in : shape->staged_out)) continue;
+        for (int first = 0; first < threads && first < 4 * WARP; first += WARP) {
+            int address[WARP], count = 0;
+            for (int i = first; i < threads && i < first + WARP; i++, count++) {
+                int line, b;
+                seat(shape, side == 0 ? shape->across_in : shape->across_out, i, &line, &b);
+                address[count] = line * pitch + b;
+            }
+            excess += conflicts(address, count, number_bytes);
+        }
+    }
+    return excess;
+}
+
 static bool is_rader(const weft_jit_task *task) {
     return task->points < task->length;
 }
 
+static bool has_half(const weft_jit_task *task) {
+    return task->half_in || task->half_out;
+}
+
 /* Chooses the pitch and the padding of all exchanges with the fewest bank conflicts and, among
  * equals, with the least memory. Points of Rader's convolution, with point 0, also lie there in
- * their order in memory. */
+ * their order in memory, and so do half spectra that are stored as a run. */
 static void lay_out_local(weft_jit_shape *shape, const weft_jit_task *task, int number_bytes) {
     const int lanes = BANK_BYTES / number_bytes;
     weft_jit_shape best = *shape;
     int fewest = -1;
     for (int most = 0; most < PADS; most++) {
         int room = padded(share_of(shape) - 1, pads[most]) + 1;
-        if (is_rader(task) && room < task->points + 1) room = task->points + 1;
+        const bool one_more = is_rader(task) || (shape->staged_out && task->half_out);
+        if (one_more && room < task->points + 1) room = task->points + 1;
         for (int extra = 0; extra < (shape->lines * shape->rows > 1 ? lanes : 1); extra++) {
             shape->pitch = room + extra;
-            int total = choose_pads(shape, room, number_bytes);
+            int total = choose_pads(shape, room, number_bytes) +
+                        staged_conflicts(shape, shape->pitch, number_bytes);
             if (fewest >= 0 && total >= fewest) continue;
             fewest = total;
             best = *shape;
         }
     }
     *shape = best;
-    if (shape->radices.stages == 1 && shape->rows == 1 && !task->pairs) shape->pitch = 0;
+    if (shape->radices.stages == 1 && shape->rows == 1 && !has_half(task) && !shape->staged_in &&
+        !shape->staged_out)
+        shape->pitch = 0;
     shape->local_bytes = (size_t)(shape->pitch * shape->rows * shape->lines * number_bytes);
 }
 
@@ -239,12 +268,14 @@ static int filling_lines(int lines, int threads, int granule, int sixteenths, in
     return 0;
 }
 
-/* Lines of a group that does contiguous lines. Those of Rader's convolution fill the warps of all
- * parts of a multiprocessor, if that takes few. */
+/* Lines of a group that does contiguous lines: as many as fill the least number of threads. Those
+ * of Rader's convolution fill the warps of all parts of a multiprocessor, if that takes few. */
 static int contiguous_lines(const weft_jit_task *task, const weft_jit_tuning *tuning, int threads) {
     const int granule = tuning->least_threads, least = (granule + threads - 1) / threads;
     int lines = is_rader(task) ? filling_lines(1, threads, granule, 15, 256) : 0;
     if (lines > 0) return (lines * threads + granule - 1) / granule * granule / threads;
+    const int within = granule / threads;
+    if (within * threads * 16 >= granule * 15) return within;
     lines = filling_lines(least, threads, WARP, 14, tuning->threads);
     return lines > 0 ? lines : least;
 }
@@ -298,7 +329,7 @@ static int registers_with(int groups, int threads) {
 }
 
 /* The number of groups that a multiprocessor has registers for at the same time. The threads of
- * Rader's convolution seldom fill their warps. */
+ * Rader's convolution, and of few to a line, seldom fill their warps. */
 static int resident_groups(const weft_jit_task *task, const weft_jit_tuning *tuning,
                            const weft_jit_shape *shape) {
     enum { ENOUGH_THREADS = 1024 };
@@ -306,7 +337,8 @@ static int resident_groups(const weft_jit_task *task, const weft_jit_tuning *tun
     const int threads = (int)weft_jit_group_threads(shape);
     const int room = REGISTERS / thread, resident = room < ENOUGH_THREADS ? room : ENOUGH_THREADS;
     int groups = threads < resident ? resident / threads : 1;
-    while (is_rader(task) && groups > 1 && registers_with(groups, threads) < thread) groups--;
+    const bool exact = is_rader(task) || shape->staged_in || shape->staged_out;
+    while (exact && groups > 1 && registers_with(groups, threads) < thread) groups--;
     return groups;
 }
 
@@ -363,9 +395,12 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_t
     if (is_rader(task)) shape.generator = choose_generator(&shape, 2 * number);
     /* Where one thread does a whole line, there is nothing to exchange, so threads need not change
      * lines between loading and storing. */
-    const bool alone = shape.stages == 1 && !task->pairs;
+    const bool alone = shape.stages == 1 && !has_half(task);
     shape.across_in = task->across_in && !alone;
     shape.across_out = task->across_out && !alone;
+    const bool few = weft_jit_line_threads(&shape) * 2 * number < tuning->staged_bytes;
+    shape.staged_in = few && !is_rader(task) && !task->across_in && !task->half_in;
+    shape.staged_out = few && !is_rader(task) && !task->across_out && !task->waves_out;
     if (task->length > tuning->longest) return choose_cluster(shape, task, tuning, limits);
     shape.lines = most_lines(task, tuning, &shape);
     for (;; shape.lines = (shape.lines + 1) / 2) {

@@ -19,6 +19,7 @@ typedef struct weft_jit_shape {
     int cluster;              /* groups that share a line; 1: a group has whole lines */
     int resident;             /* groups whose registers a multiprocessor must hold at once */
     bool across_in, across_out;
+    bool staged_in, staged_out; /* a group loads, or stores, its lines as one run of points */
     int parts; /* 2: real and imaginary parts are exchanged one after the other; else 1 */
     int pad[WEFT_JIT_MOST_STAGES]; /* padding of the exchange after each stage */
     int pitch;                     /* numbers of local memory from row to row; 0: none */
@@ -28,10 +29,11 @@ typedef struct weft_jit_shape {
 /* What a kernel is to do. */
 typedef struct weft_jit_task {
     weft_precision precision;
-    int length, points; /* points > length: Bluestein's convolution; points < length: Rader's */
-    int rows;           /* of Rader's convolution; else 1 */
-    bool round_trip;    /* a convolution: a forward transform and its inverse in one kernel */
-    bool pairs;         /* a half spectrum on one side */
+    int length, points;     /* points > length: Bluestein's convolution; points < length: Rader's */
+    int rows;               /* of Rader's convolution; else 1 */
+    bool round_trip;        /* a convolution: a forward transform and its inverse in one kernel */
+    bool half_in, half_out; /* this side is a half spectrum, done by the pair */
+    bool waves_out;         /* which coefficients of a cosine or sine transform are made of */
     bool across_in, across_out;
     bool large_stride; /* each point of a line has a memory page of its own */
     int64_t lines;     /* in all */

@@ -125,6 +125,19 @@ static bool is_unit(const weft_jit_side *side) {
     return side->pieces == 0 && side->point == unit_of(side);
 }
 
+/* Whether lines follow each other in memory as their points do, so that several are as one. */
+static bool is_dense(const weft_jit_request *r, const weft_jit_side *side, bool output) {
+    const weft_jit_points kind = side->points;
+    if (kind != WEFT_JIT_REAL && kind != WEFT_JIT_REAL_PAIRS && kind != WEFT_JIT_COMPLEX &&
+        kind != WEFT_JIT_HALF_PAIRS)
+        return false;
+    if (side->operators.kernel || !is_unit(side)) return false;
+    int64_t stride = (kind == WEFT_JIT_HALF_PAIRS ? r->length + 1 : r->length) * side->point;
+    for (int l = 0; l < r->loops; stride *= r->loop[l++].n)
+        if (r->loop[l].n > 1 && (output ? r->loop[l].out : r->loop[l].in) != stride) return false;
+    return true;
+}
+
 /* Whether the kernel uses the numbers of a side's points in the whole line. */
 static bool needs_numbers(const weft_jit_side *side) {
     return side->operators.kernel || weft_jit_is_numbered(side->points);
@@ -173,7 +186,7 @@ static void add_points(weft_text *c, const weft_jit_pass *pass) {
 /* Whether lines go through local memory between being loaded and the first stage. */
 static bool loads_by_local_memory(const weft_jit_pass *pass) {
     const weft_jit_shape *s = &pass->shape;
-    return weft_jit_is_half_pairs(pass->request.in.points) ||
+    return weft_jit_is_half_pairs(pass->request.in.points) || s->staged_in ||
            (weft_jit_is_rader(&pass->request) && !s->across_in && weft_jit_line_threads(s) > 1);
 }
 
@@ -229,6 +242,10 @@ static void define_line(weft_text *c, const weft_jit_pass *pass) {
     define(c, "MIDPOINT_RADIX", s->radices.radix[s->radices.stages - 1]);
     define(c, "ACROSS_IN", s->across_in);
     define(c, "ACROSS_OUT", s->across_out);
+    define(c, "STAGED_IN", s->staged_in);
+    define(c, "STAGED_OUT", s->staged_out);
+    define(c, "DENSE_IN", s->staged_in && is_dense(r, &r->in, false));
+    define(c, "DENSE_OUT", s->staged_out && is_dense(r, &r->out, true));
     define(c, "PARTS", s->parts);
     define(c, "PITCH", s->rows * s->pitch);
     define(c, "BLUESTEIN", s->points > r->length);
