@@ -14,7 +14,7 @@ weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_l
                               .least_threads = single ? 64 : 128,
                               .across_bytes = 256,
                               .least_across_bytes = 32,
-                              .staged_bytes = 64,
+                              .staged_bytes = single ? 64 : 128,
                               .large_stride_threads = single ? 1024 : 512,
                               .registers = single ? 32 : 40,
                               .across_registers = 32,
@@ -159,6 +159,10 @@ static bool is_rader(const weft_jit_task *task) {
     return task->points < task->length;
 }
 
+static bool is_staged(const weft_jit_shape *shape) {
+    return shape->staged_in || shape->staged_out;
+}
+
 static bool has_half(const weft_jit_task *task) {
     return task->half_in || task->half_out;
 }
@@ -184,8 +188,7 @@ static void lay_out_local(weft_jit_shape *shape, const weft_jit_task *task, int 
         }
     }
     *shape = best;
-    if (shape->radices.stages == 1 && shape->rows == 1 && !has_half(task) && !shape->staged_in &&
-        !shape->staged_out)
+    if (shape->radices.stages == 1 && shape->rows == 1 && !has_half(task) && !is_staged(shape))
         shape->pitch = 0;
     shape->local_bytes = (size_t)(shape->pitch * shape->rows * shape->lines * number_bytes);
 }
@@ -234,7 +237,8 @@ static int choose_generator(const weft_jit_shape *shape, int number_bytes) {
 
 enum {
     REGISTERS = 1 << 16, /* 32-bit registers of a multiprocessor */
-    RADER_REGISTERS = 8
+    STAGED_REGISTERS = 8,
+    STAGED_VALUES = 14
 };
 
 /* Points that a thread holds at once. The results of a codelet of a large prime are sums of all its
@@ -248,11 +252,15 @@ static int points_of_thread(const weft_jit_radices *radices) {
     return points;
 }
 
-static int registers_of(const weft_jit_task *task, const weft_jit_radices *radices,
+/* Runs that are loaded or stored take registers for their places, of which threads of single
+ * precision that hold many points have none to spare. */
+static int registers_of(const weft_jit_task *task, const weft_jit_shape *shape,
                         const weft_jit_tuning *tuning) {
+    const bool single = task->precision == WEFT_SINGLE;
     const bool across = (task->across_in || task->across_out) && !is_rader(task);
-    return points_of_thread(radices) * (task->precision == WEFT_SINGLE ? 2 : 4) +
-           (across ? tuning->across_registers : tuning->registers);
+    const bool more = single && is_staged(shape) && shape->radices.values >= STAGED_VALUES;
+    return points_of_thread(&shape->radices) * (single ? 2 : 4) +
+           (across ? tuning->across_registers : tuning->registers) + (more ? STAGED_REGISTERS : 0);
 }
 
 /* Smaller groups of strided lines do not saturate the memory of an H200. */
@@ -268,14 +276,17 @@ static int filling_lines(int lines, int threads, int granule, int sixteenths, in
     return 0;
 }
 
-/* Lines of a group that does contiguous lines: as many as fill the least number of threads. Those
- * of Rader's convolution fill the warps of all parts of a multiprocessor, if that takes few. */
-static int contiguous_lines(const weft_jit_task *task, const weft_jit_tuning *tuning, int threads) {
+/* Lines of a group that does contiguous lines: at least as many as fill the least number of
+ * threads; of those that are loaded as a run, no more. Those of Rader's convolution fill the warps
+ * of all parts of a multiprocessor, if that takes few. */
+static int contiguous_lines(const weft_jit_task *task, const weft_jit_tuning *tuning,
+                            const weft_jit_shape *shape) {
+    const int threads = weft_jit_line_threads(shape);
     const int granule = tuning->least_threads, least = (granule + threads - 1) / threads;
     int lines = is_rader(task) ? filling_lines(1, threads, granule, 15, 256) : 0;
     if (lines > 0) return (lines * threads + granule - 1) / granule * granule / threads;
     const int within = granule / threads;
-    if (within * threads * 16 >= granule * 15) return within;
+    if (is_staged(shape) && within * threads * 16 >= granule * 15) return within;
     lines = filling_lines(least, threads, WARP, 14, tuning->threads);
     return lines > 0 ? lines : least;
 }
@@ -298,7 +309,7 @@ static int most_lines(const weft_jit_task *task, const weft_jit_tuning *tuning,
     const int threads = weft_jit_line_threads(shape);
     const int group =
         task->large_stride && !task->round_trip ? tuning->large_stride_threads : tuning->threads;
-    const int line_registers = threads * registers_of(task, &shape->radices, tuning);
+    const int line_registers = threads * registers_of(task, shape, tuning);
     const int point = 2 * (int)weft_number_bytes(task->precision);
     int lines = 1;
     if (task->across_in || task->across_out) {
@@ -314,7 +325,7 @@ static int most_lines(const weft_jit_task *task, const weft_jit_tuning *tuning,
             lines *= 2;
         if (is_rader(task)) lines = filling_strided_lines(lines, threads);
     } else {
-        lines = contiguous_lines(task, tuning, threads);
+        lines = contiguous_lines(task, tuning, shape);
     }
     return lines < task->lines ? lines : (int)task->lines;
 }
@@ -333,11 +344,11 @@ static int registers_with(int groups, int threads) {
 static int resident_groups(const weft_jit_task *task, const weft_jit_tuning *tuning,
                            const weft_jit_shape *shape) {
     enum { ENOUGH_THREADS = 1024 };
-    const int thread = registers_of(task, &shape->radices, tuning);
+    const int thread = registers_of(task, shape, tuning);
     const int threads = (int)weft_jit_group_threads(shape);
     const int room = REGISTERS / thread, resident = room < ENOUGH_THREADS ? room : ENOUGH_THREADS;
     int groups = threads < resident ? resident / threads : 1;
-    const bool exact = is_rader(task) || shape->staged_in || shape->staged_out;
+    const bool exact = is_rader(task) || is_staged(shape);
     while (exact && groups > 1 && registers_with(groups, threads) < thread) groups--;
     return groups;
 }
@@ -345,7 +356,7 @@ static int resident_groups(const weft_jit_task *task, const weft_jit_tuning *tun
 bool weft_jit_shape_fits(const weft_jit_shape *shape, const weft_jit_task *task,
                          const weft_jit_tuning *tuning, const weft_kernel_limits *limits) {
     const int threads = (int)weft_jit_group_threads(shape);
-    return threads * registers_of(task, &shape->radices, tuning) <= REGISTERS &&
+    return threads * registers_of(task, shape, tuning) <= REGISTERS &&
            (unsigned)threads <= limits->threads && shape->local_bytes <= limits->local_bytes;
 }
 
