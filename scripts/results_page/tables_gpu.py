@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Iterable
 
-from .data import Row, both, column, digits, extents, markdown, number, rounded, rows, three, two
+from .data import Row, both, column, digits, extents, geometric, markdown, number, rounded, rows, three, two
 
 
 def _mean(found: Iterable[Row], name: str = "median_ms") -> float:
@@ -158,6 +158,24 @@ def kernels() -> str:
     columns = [(precision, engine) for precision in ("double", "single") for engine in ("cufft", "jit")]
     lines = [[name, *(_each(cases, share(*at)) for at in columns)] for name, cases in KERNELS.items()]
     return markdown("case|cuFFT double:|jit double:|cuFFT single:|jit single:", lines)
+
+
+def short_lines(kind: str) -> str:
+    """Shares of a contiguous copy of cuFFT, of jit with a thread for each line, and of jit: geometric means."""
+    ranges = ((2, 8), (9, 16), (17, 31), (32, 64), (65, 128))
+    engines = (("cufft", "now"), ("jit", "a thread for each line"), ("jit", "now"))
+    lines = []
+    for first, last in ranges:
+        cells = []
+        for precision in ("double", "single"):
+            where = {"kind": kind, "precision": precision}
+            found = [rows("cuda-kernels/lengths.csv", engine=e, version=v, **where) for e, v in engines]
+            measured = set.intersection(*({row["n"] for row in some} for some in found))
+            lengths = {n for n in measured if first <= int(n) <= last}
+            cells += [two(geometric(number(row, "share") for row in some if row["n"] in lengths)) for some in found]
+        lines.append([f"{first} to {last}", *cells])
+    head = "|".join(f"{name}, {precision}:" for precision in ("double", "single") for name in ("cuFFT", "before", "jit"))
+    return markdown(f"{kind}, points|{head}", lines)
 
 
 def _over_vkfft(precision: str, case: str) -> float | None:

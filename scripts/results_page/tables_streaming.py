@@ -89,6 +89,6 @@ def streaming_two() -> str:
 
 
 def streaming_four() -> str:
-    cases = ((512, "c2c"), (1024, "c2c"), (1024, "r2c"), (2048, "r2c"))
-    lines = [[f"{n}³ {kind}{' in place' if n == 2048 else ''}", *_several("H200-x4", 4, n, kind)] for n, kind in cases]
+    cases = ((512, "c2c"), (1024, "c2c"), (1024, "r2c"), (2048, "r2c"), (3072, "r2c"))
+    lines = [[f"{n}³ {kind}{' in place' if n > 1024 else ''}", *_several("H200-x4", 4, n, kind)] for n, kind in cases]
     return markdown(f"four GPUs, {HEAD}held by the devices (`whole`):", lines)
