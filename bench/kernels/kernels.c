@@ -8,7 +8,7 @@
  *                 [--milliseconds N]   of a series of runs, by default 50
  *                 [--FIELD N,...]      of the jit engine's tuning (src/engine/jit/tuning.h):
  *     values, long-values, threads, least-threads, across-bytes, least-across-bytes,
- *     staged-bytes, large-stride-threads, registers, across-registers, alternates, whole-bytes,
+ *     run-bytes, large-stride-threads, registers, across-registers, alternates, whole-bytes,
  * local-bytes, longest, work-bytes (-1: no limit), folds, rader; of several numbers all
  * combinations are tried N bytes are the most of each of two arrays, by default 1 GiB. Engines that
  * are not there are left out, vkfft where it was built without VkFFT (WEFT_VKFFT).
@@ -42,7 +42,7 @@ typedef struct numbers {
     FIELD("least-threads", least_threads, int)                                                     \
     FIELD("across-bytes", across_bytes, int)                                                       \
     FIELD("least-across-bytes", least_across_bytes, int)                                           \
-    FIELD("staged-bytes", staged_bytes, int)                                                       \
+    FIELD("run-bytes", run_bytes, int)                                                             \
     FIELD("large-stride-threads", large_stride_threads, int)                                       \
     FIELD("registers", registers, int)                                                             \
     FIELD("across-registers", across_registers, int)                                               \

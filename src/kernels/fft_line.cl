@@ -227,7 +227,7 @@ KERNEL(weft_fft)
     LOCAL exchanged *const local_row = local_in + own_row * ROW_PITCH;
     LOCAL exchanged *const local_out = shared + line_out * PITCH;
 #endif
-#if STAGED_IN || STAGED_OUT
+#if LOADS_RUN || STORES_RUN
     LOCAL exchanged *const local_run = shared;
     const int t_run = THREAD;
 #endif
@@ -237,11 +237,11 @@ KERNEL(weft_fft)
     UNROLL
     for (int i = 0; i < VALUES + RADER; ++i) v[i] = pair(0, 0);
 
-#if STAGED_IN || STAGED_OUT
+#if LOADS_RUN || STORES_RUN
     const unsigned int lines_left = shape.lines - first_line;
     const int run_lines = lines_left < LINES ? (int)lines_left : LINES;
 #endif
-#if STAGED_IN
+#if LOADS_RUN
     {
 #if DENSE_IN
         find_line(&shape, first_line, index);
@@ -288,7 +288,7 @@ KERNEL(weft_fft)
     for (int i = 0; i < POINTS_OF_THREAD; ++i)
         if (loads && t_in + i * LINE_THREADS < LENGTH) LOAD_POINT(v[i], t_in + i * LINE_THREADS)
     BOTH_PARTS(v, scatter_neighbours, in, v, gather_points, row)
-#elif !STAGED_IN
+#elif !LOADS_RUN
     if (loads) {
 #if RADER
         if (t_row == 0) LOAD_POINT(v[VALUES], own_row)
@@ -345,7 +345,7 @@ KERNEL(weft_fft)
     BOTH_PARTS(v, scatter_points, out, points, gather_pairs, out)
     join_pairs(points, tables, t_out);
 #endif
-#if STAGED_OUT
+#if STORES_RUN
     real2 run[RUN_COUNT(STORED_POINTS)];
     LINE_BARRIER();
 #if TO_HALF_PAIRS
@@ -360,7 +360,7 @@ KERNEL(weft_fft)
 #endif
     UNROLL
     for (int i = 0; i < RUN_COUNT(STORED_POINTS); ++i) {
-        if (IN_RUN(i, STORED_POINTS)) {
+        if (IS_OF_RUN(i, STORED_POINTS)) {
 #if DENSE_OUT
             store_point(to, RUN_NUMBER(i), run[i]);
 #else

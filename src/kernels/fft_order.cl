@@ -17,9 +17,9 @@
  *     ROWS              of a line
  *     ROW_POINTS, ROW_THREADS, ROW_PITCH   points that the first stages transform, threads, and
  *                       numbers of local memory
- *     STAGED_IN, STAGED_OUT   1: a group loads, or stores, its lines as one run of points, whose
- *                       neighbours neighbouring threads have, since a line's threads are few
- *     DENSE_IN, DENSE_OUT     1: of such a run, which lies in memory as one line would
+ *     LOADS_RUN, STORES_RUN   1: a group loads, or stores, its lines as one run of points, of which
+ *                       neighbouring threads have neighbours; a line has few threads then
+ *     DENSE_IN, DENSE_OUT     1: such a run lies in memory as one line would
  *     POWERS            where the g^b of the first stage's butterflies b begin in the tables
  *     POWER_STEPS       the initializer of the g^(k FIRST_BUTTERFLIES) mod p, k < FIRST_RADIX
  */
@@ -66,7 +66,7 @@ FUNCTION int following(int first, int k) {
 #define LAST_POINT(first, k) ((first) + (k)*LAST_BUTTERFLIES)
 #endif
 
-#if FROM_HALF_PAIRS || ORDERED_IN || STAGED_IN
+#if FROM_HALF_PAIRS || ORDERED_IN || LOADS_RUN
 /* Takes the points of the first stage, of a row. */
 #define gather_points(v, row, t, part) take_points(v, row, t, part, tables)
 FUNCTION void take_points(real2 *v, LOCAL exchanged *row, int t, int part,
@@ -111,7 +111,7 @@ FUNCTION void give_row(const real2 *v, LOCAL exchanged *row, int t, int part,
 /* Gives the points of the last stage. */
 #if RADER && ROWS == 1
 #define scatter_points scatter_row
-#elif TO_HALF_PAIRS || STAGED_OUT
+#elif TO_HALF_PAIRS || STORES_RUN
 FUNCTION void scatter_points(const real2 *v, LOCAL exchanged *line, int t, int part) {
     UNROLL
     for (int i = 0; i < LAST_COUNT; ++i) {
@@ -125,7 +125,7 @@ FUNCTION void scatter_points(const real2 *v, LOCAL exchanged *line, int t, int p
 }
 #endif
 
-#if STAGED_IN || STAGED_OUT
+#if LOADS_RUN || STORES_RUN
 /* Of the run of a group's lines of so many points: numbers of a thread, number i of them, its line
  * and its point there, and whether it is one of `run_lines` lines. Threads load the last number of
  * these in place of those behind it: without branches, loads do not wait for each other. */
@@ -133,28 +133,29 @@ FUNCTION void scatter_points(const real2 *v, LOCAL exchanged *line, int t, int p
 #define RUN_NUMBER(i) (THREAD + (i)*THREADS)
 #define RUN_LINE(number, points) ((number) / (points))
 #define RUN_POINT(number, points) ((number) % (points))
-#define IN_GROUP(i, points) (((i) + 1) * THREADS <= LINES * (points) || RUN_NUMBER(i) < LINES * (points))
-#define IN_RUN(i, points) (RUN_NUMBER(i) < run_lines * (points))
-#define RUN_LOADED(i) (IN_RUN(i, LENGTH) ? RUN_NUMBER(i) : run_lines * LENGTH - 1)
+#define IS_OF_GROUP(i, points)                                                                     \
+    (((i) + 1) * THREADS <= LINES * (points) || RUN_NUMBER(i) < LINES * (points))
+#define IS_OF_RUN(i, points) (RUN_NUMBER(i) < run_lines * (points))
+#define RUN_LOADED(i) (IS_OF_RUN(i, LENGTH) ? RUN_NUMBER(i) : run_lines * LENGTH - 1)
 #define STORED_POINTS (LENGTH + TO_HALF_PAIRS)
 #endif
 
-#if STAGED_IN
+#if LOADS_RUN
 FUNCTION void scatter_run(const real2 *v, LOCAL exchanged *lines, int t, int part) {
     UNROLL
     for (int i = 0; i < RUN_COUNT(LENGTH); ++i)
-        if (IN_GROUP(i, LENGTH))
+        if (IS_OF_GROUP(i, LENGTH))
             lines[RUN_LINE(RUN_NUMBER(i), LENGTH) * PITCH + RUN_POINT(RUN_NUMBER(i), LENGTH)] =
                 GIVEN(v[i], part);
     (void)t;
 }
 #endif
 
-#if STAGED_OUT
+#if STORES_RUN
 FUNCTION void gather_run(real2 *v, LOCAL exchanged *lines, int t, int part) {
     UNROLL
     for (int i = 0; i < RUN_COUNT(STORED_POINTS); ++i) {
-        if (IN_GROUP(i, STORED_POINTS)) {
+        if (IS_OF_GROUP(i, STORED_POINTS)) {
             TAKE(v[i], part,
                  lines[RUN_LINE(RUN_NUMBER(i), STORED_POINTS) * PITCH +
                        RUN_POINT(RUN_NUMBER(i), STORED_POINTS)]);

@@ -52,7 +52,7 @@ FUNCTION void join_pairs(real2 *pairs, GLOBAL const real2 *tables, int t) {
     }
 }
 
-#if STAGED_OUT
+#if STORES_RUN
 FUNCTION void scatter_halves(const real2 *pairs, LOCAL exchanged *line, int t, int part) {
     UNROLL
     for (int i = 0; i < PAIRS_OF_THREAD; ++i) {

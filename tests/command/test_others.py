@@ -41,7 +41,8 @@ class Others(Case):
         for flags, ranks in (([], 3), (["--ranks", "5"], 5)):
             line = [MPIEXEC, "-n", "3", WEFT, "plan", "--shape", "8x8x8", "--json", *flags]
             done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment())
-            self.assertEqual((done.returncode, json.loads(done.stdout)["ranks"]), (0, ranks), done.stderr)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(json.loads(done.stdout or "{}").get("ranks"), ranks, done.stderr)
 
     def test_plan_takes_more_ranks_than_rows(self) -> None:
         self.succeed("plan", "--shape", "4x4x4", "--kind", "c2c", "--ranks", "1000", "--quiet")

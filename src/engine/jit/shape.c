@@ -14,7 +14,7 @@ weft_jit_tuning weft_jit_tuning_of(weft_precision precision, const weft_kernel_l
                               .least_threads = single ? 64 : 128,
                               .across_bytes = 256,
                               .least_across_bytes = 32,
-                              .staged_bytes = single ? 64 : 128,
+                              .run_bytes = single ? 64 : 128,
                               .large_stride_threads = single ? 1024 : 512,
                               .registers = single ? 32 : 40,
                               .across_registers = 32,
@@ -137,11 +137,11 @@ static int choose_pads(weft_jit_shape *shape, int room, int number_bytes) {
 
 /* Bank conflicts of the first points that threads take from lines that were loaded as a run, and of
  * the first ones that they give to those that are stored so. */
-static int staged_conflicts(const weft_jit_shape *shape, int pitch, int number_bytes) {
+static int run_conflicts(const weft_jit_shape *shape, int pitch, int number_bytes) {
     const int threads = shape->lines * weft_jit_line_threads(shape);
     int excess = 0;
     for (int side = 0; side < 2; side++) {
-        if (!(side == 0 ? shape->staged_in : shape->staged_out)) continue;
+        if (!(side == 0 ? shape->loads_run : shape->stores_run)) continue;
         for (int first = 0; first < threads && first < 4 * WARP; first += WARP) {
             int address[WARP], count = 0;
             for (int i = first; i < threads && i < first + WARP; i++, count++) {
@@ -159,8 +159,8 @@ static bool is_rader(const weft_jit_task *task) {
     return task->points < task->length;
 }
 
-static bool is_staged(const weft_jit_shape *shape) {
-    return shape->staged_in || shape->staged_out;
+static bool has_run(const weft_jit_shape *shape) {
+    return shape->loads_run || shape->stores_run;
 }
 
 static bool has_half(const weft_jit_task *task) {
@@ -176,19 +176,19 @@ static void lay_out_local(weft_jit_shape *shape, const weft_jit_task *task, int 
     int fewest = -1;
     for (int most = 0; most < PADS; most++) {
         int room = padded(share_of(shape) - 1, pads[most]) + 1;
-        const bool one_more = is_rader(task) || (shape->staged_out && task->half_out);
+        const bool one_more = is_rader(task) || (shape->stores_run && task->half_out);
         if (one_more && room < task->points + 1) room = task->points + 1;
         for (int extra = 0; extra < (shape->lines * shape->rows > 1 ? lanes : 1); extra++) {
             shape->pitch = room + extra;
             int total = choose_pads(shape, room, number_bytes) +
-                        staged_conflicts(shape, shape->pitch, number_bytes);
+                        run_conflicts(shape, shape->pitch, number_bytes);
             if (fewest >= 0 && total >= fewest) continue;
             fewest = total;
             best = *shape;
         }
     }
     *shape = best;
-    if (shape->radices.stages == 1 && shape->rows == 1 && !has_half(task) && !is_staged(shape))
+    if (shape->radices.stages == 1 && shape->rows == 1 && !has_half(task) && !has_run(shape))
         shape->pitch = 0;
     shape->local_bytes = (size_t)(shape->pitch * shape->rows * shape->lines * number_bytes);
 }
@@ -237,8 +237,8 @@ static int choose_generator(const weft_jit_shape *shape, int number_bytes) {
 
 enum {
     REGISTERS = 1 << 16, /* 32-bit registers of a multiprocessor */
-    STAGED_REGISTERS = 8,
-    STAGED_VALUES = 14
+    RUN_REGISTERS = 8,
+    RUN_VALUES = 14
 };
 
 /* Points that a thread holds at once. The results of a codelet of a large prime are sums of all its
@@ -258,9 +258,9 @@ static int registers_of(const weft_jit_task *task, const weft_jit_shape *shape,
                         const weft_jit_tuning *tuning) {
     const bool single = task->precision == WEFT_SINGLE;
     const bool across = (task->across_in || task->across_out) && !is_rader(task);
-    const bool more = single && is_staged(shape) && shape->radices.values >= STAGED_VALUES;
+    const bool more = single && has_run(shape) && shape->radices.values >= RUN_VALUES;
     return points_of_thread(&shape->radices) * (single ? 2 : 4) +
-           (across ? tuning->across_registers : tuning->registers) + (more ? STAGED_REGISTERS : 0);
+           (across ? tuning->across_registers : tuning->registers) + (more ? RUN_REGISTERS : 0);
 }
 
 /* Smaller groups of strided lines do not saturate the memory of an H200. */
@@ -286,7 +286,7 @@ static int contiguous_lines(const weft_jit_task *task, const weft_jit_tuning *tu
     int lines = is_rader(task) ? filling_lines(1, threads, granule, 15, 256) : 0;
     if (lines > 0) return (lines * threads + granule - 1) / granule * granule / threads;
     const int within = granule / threads;
-    if (is_staged(shape) && within * threads * 16 >= granule * 15) return within;
+    if (has_run(shape) && within * threads * 16 >= granule * 15) return within;
     lines = filling_lines(least, threads, WARP, 14, tuning->threads);
     return lines > 0 ? lines : least;
 }
@@ -348,7 +348,7 @@ static int resident_groups(const weft_jit_task *task, const weft_jit_tuning *tun
     const int threads = (int)weft_jit_group_threads(shape);
     const int room = REGISTERS / thread, resident = room < ENOUGH_THREADS ? room : ENOUGH_THREADS;
     int groups = threads < resident ? resident / threads : 1;
-    const bool exact = is_rader(task) || is_staged(shape);
+    const bool exact = is_rader(task) || has_run(shape);
     while (exact && groups > 1 && registers_with(groups, threads) < thread) groups--;
     return groups;
 }
@@ -409,9 +409,9 @@ weft_jit_shape weft_jit_choose_shape(const weft_jit_task *task, const weft_jit_t
     const bool alone = shape.stages == 1 && !has_half(task);
     shape.across_in = task->across_in && !alone;
     shape.across_out = task->across_out && !alone;
-    const bool few = weft_jit_line_threads(&shape) * 2 * number < tuning->staged_bytes;
-    shape.staged_in = few && !is_rader(task) && !task->across_in && !task->half_in;
-    shape.staged_out = few && !is_rader(task) && !task->across_out && !task->waves_out;
+    const bool few = weft_jit_line_threads(&shape) * 2 * number < tuning->run_bytes;
+    shape.loads_run = few && !is_rader(task) && !task->across_in && !task->half_in;
+    shape.stores_run = few && !is_rader(task) && !task->across_out && !task->waves_out;
     if (task->length > tuning->longest) return choose_cluster(shape, task, tuning, limits);
     shape.lines = most_lines(task, tuning, &shape);
     for (;; shape.lines = (shape.lines + 1) / 2) {

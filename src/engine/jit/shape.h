@@ -19,7 +19,7 @@ typedef struct weft_jit_shape {
     int cluster;              /* groups that share a line; 1: a group has whole lines */
     int resident;             /* groups whose registers a multiprocessor must hold at once */
     bool across_in, across_out;
-    bool staged_in, staged_out; /* a group loads, or stores, its lines as one run of points */
+    bool loads_run, stores_run; /* a group loads, or stores, its lines as one run of points */
     int parts; /* 2: real and imaginary parts are exchanged one after the other; else 1 */
     int pad[WEFT_JIT_MOST_STAGES]; /* padding of the exchange after each stage */
     int pitch;                     /* numbers of local memory from row to row; 0: none */

@@ -186,7 +186,7 @@ static void add_points(weft_text *c, const weft_jit_pass *pass) {
 /* Whether lines go through local memory between being loaded and the first stage. */
 static bool loads_by_local_memory(const weft_jit_pass *pass) {
     const weft_jit_shape *s = &pass->shape;
-    return weft_jit_is_half_pairs(pass->request.in.points) || s->staged_in ||
+    return weft_jit_is_half_pairs(pass->request.in.points) || s->loads_run ||
            (weft_jit_is_rader(&pass->request) && !s->across_in && weft_jit_line_threads(s) > 1);
 }
 
@@ -242,10 +242,10 @@ static void define_line(weft_text *c, const weft_jit_pass *pass) {
     define(c, "MIDPOINT_RADIX", s->radices.radix[s->radices.stages - 1]);
     define(c, "ACROSS_IN", s->across_in);
     define(c, "ACROSS_OUT", s->across_out);
-    define(c, "STAGED_IN", s->staged_in);
-    define(c, "STAGED_OUT", s->staged_out);
-    define(c, "DENSE_IN", s->staged_in && is_dense(r, &r->in, false));
-    define(c, "DENSE_OUT", s->staged_out && is_dense(r, &r->out, true));
+    define(c, "LOADS_RUN", s->loads_run);
+    define(c, "STORES_RUN", s->stores_run);
+    define(c, "DENSE_IN", s->loads_run && is_dense(r, &r->in, false));
+    define(c, "DENSE_OUT", s->stores_run && is_dense(r, &r->out, true));
     define(c, "PARTS", s->parts);
     define(c, "PITCH", s->rows * s->pitch);
     define(c, "BLUESTEIN", s->points > r->length);

@@ -20,7 +20,7 @@ typedef struct weft_jit_tuning {
     int across_bytes;       /* contiguous bytes that a group loads of strided lines; more than
                                128 only if points are exchanged in one part */
     int least_across_bytes; /* least such bytes, for which a group may have four times `threads` */
-    int staged_bytes; /* bytes of neighbouring points below which the threads of a line do not load
+    int run_bytes; /* bytes of neighbouring points below which the threads of a line do not load
                          it, but those of a group all its lines */
     int large_stride_threads; /* `threads` for lines whose points lie in a memory page each */
     int registers;            /* registers of a thread beside those of its points; with fewer,
