@@ -111,8 +111,8 @@ static void rader_is_chosen_where_it_is_possible_and_cheaper(void **state) {
         int64_t n, core; /* 0: Bluestein's convolution */
     } all[] = {{37, 36},  {61, 60},  {127, 126},  {1009, 1008}, {4051, 4050}, {53, 52},
                {74, 36},  {122, 60}, {1524, 126}, {4036, 1008}, {4059, 40},   {206, 102}, /* rows */
-               {83, 0},   {509, 0},  {2039, 0},   {118, 0},                              /* p - 1 */
-               {1369, 0}, {1517, 0}, {4070, 0}}; /* two factors; many threads */
+               {83, 0},   {509, 0},  {2039, 0},   {118, 0}, /* p - 1 */
+               {1369, 0}, {1517, 0}, {4070, 0}};            /* two factors; many threads */
     const weft_kernel_limits limits = {.threads = 1024, .local_bytes = 227 << 10};
     weft_jit_tuning tuning = weft_jit_tuning_of(WEFT_DOUBLE, &limits);
     for (int percent = 0; percent <= 100; percent += 100)
