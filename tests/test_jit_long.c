@@ -162,15 +162,15 @@ static void clusters_give_the_transform(void **state) {
 }
 
 /* Rader's convolution and Bluestein's, of primes, of rows of them, and of twice as many real
- * points. A row is done by one thread (17), few (up to 61), or many; a line exchanged whole or in
- * parts. */
+ * points; radices of large primes in it, and alone. A row is done by few threads (37) or many; a
+ * line exchanged whole or in parts. */
 static void primes_give_the_transform_by_either_convolution(void **state) {
     const weft_engine_ops *engine = engine_of(state);
     static const int64_t lengths[] = {
-        17,      19,      23,      29,      31,      37,       61,       67,
-        73,      97,      127,     131,     251,     257,      401,      521,
-        769,     1009,    1801,    2017,    2521,    4051,     2 * 17,   3 * 31,
-        4 * 127, 30 * 17, 3 * 251, 80 * 19, 40 * 37, 4 * 1009, 12 * 127, 2 * 521};
+        17,      29,      31,      37,     41,     47,       59,       67,      73,      97,
+        103,     127,     131,     251,    257,    311,      401,      521,     769,     1009,
+        1021,    1801,    2017,    2521,   4051,   2 * 37,   3 * 41,   30 * 37, 40 * 41, 4 * 127,
+        3 * 251, 17 * 31, 40 * 37, 5 * 17, 7 * 23, 4 * 1009, 12 * 127, 2 * 521};
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         if (is_left_out(engine, 2)) continue;
         const int64_t n = lengths[i], lines = random_between(1, n < 128 ? 70 : 5);

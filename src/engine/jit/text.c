@@ -125,7 +125,8 @@ static bool is_unit(const weft_jit_side *side) {
     return side->pieces == 0 && side->point == unit_of(side);
 }
 
-/* Whether lines follow each other in memory as their points do, so that several are as one. */
+/* Whether lines follow each other in memory as their points do, so that several are as one. A run
+ * may do fewer indices of the chunk's loop than there are. */
 static bool is_dense(const weft_jit_request *r, const weft_jit_side *side, bool output) {
     const weft_jit_points kind = side->points;
     if (kind != WEFT_JIT_REAL && kind != WEFT_JIT_REAL_PAIRS && kind != WEFT_JIT_COMPLEX &&
@@ -133,8 +134,12 @@ static bool is_dense(const weft_jit_request *r, const weft_jit_side *side, bool 
         return false;
     if (side->operators.kernel || !is_unit(side)) return false;
     int64_t stride = (kind == WEFT_JIT_HALF_PAIRS ? r->length + 1 : r->length) * side->point;
-    for (int l = 0; l < r->loops; stride *= r->loop[l++].n)
-        if (r->loop[l].n > 1 && (output ? r->loop[l].out : r->loop[l].in) != stride) return false;
+    bool ends = false;
+    for (int l = 0; l < r->loops; stride *= r->loop[l++].n) {
+        const int64_t step = output ? r->loop[l].out : r->loop[l].in;
+        if (r->loop[l].n > 1 && (ends || step != stride)) return false;
+        ends = ends || l == r->chunk;
+    }
     return true;
 }
 
