@@ -20,7 +20,7 @@ typedef struct green_means {
     double mean[DISPLACEMENT_VECTORS][6], made[6], offset[6], zero[36];
 } green_means;
 
-const weft_device_handle *homogenize_device_handle(const homogenize_device *d) {
+static const weft_device_handle *handle_of(const homogenize_device *d) {
     return &d->plan->build->device;
 }
 
@@ -73,8 +73,7 @@ static weft_status make_kernel(homogenize_device *d, const homogenize_space *spa
     snprintf(settings, sizeof settings,
              "#define COMPONENTS %d\n#define STAGGERED %d\n#define ISOTROPIC %d\n#define BINS %d\n",
              m->components, m->staggered, m->isotropic, HOMOGENIZE_BINS);
-    return homogenize_device_handle(d)->ops->kernel_create(homogenize_device_handle(d)->state,
-                                                           &source, &d->kernel[p]);
+    return handle_of(d)->ops->kernel_create(handle_of(d)->state, &source, &d->kernel[p]);
 }
 
 static weft_status make_green(homogenize_device *d, const homogenize_space *space,
@@ -91,13 +90,12 @@ static weft_status make_green(homogenize_device *d, const homogenize_space *spac
                                        .precision = space->precision};
     snprintf(settings, sizeof settings, "#define COMPONENTS %d\n#define SCHEME %s\n",
              space->medium->components, names[scheme]);
-    return homogenize_device_handle(d)->ops->kernel_create(homogenize_device_handle(d)->state,
-                                                           &source, &d->green);
+    return handle_of(d)->ops->kernel_create(handle_of(d)->state, &source, &d->green);
 }
 
 static weft_status make_kernels(homogenize_device *d, const homogenize_space *space,
                                 homogenize_scheme scheme) {
-    const weft_device_handle *h = homogenize_device_handle(d);
+    const weft_device_handle *h = handle_of(d);
     weft_kernel_limits limits;
     WEFT_TRY(h->ops->kernel_limits(h->state, &limits));
     if (!limits.has_double)
@@ -157,7 +155,7 @@ weft_status homogenize_device_create(const homogenize_green *g, const homogenize
 
 void homogenize_device_destroy(homogenize_device *d) {
     if (!d) return;
-    const weft_device_handle *h = homogenize_device_handle(d);
+    const weft_device_handle *h = handle_of(d);
     void **buffer[] = {&d->phases, &d->law,   &d->inverse, &d->relax,
                        &d->sums,   &d->means, &d->most,    &d->table.memory};
     for (int p = 0; p < PASSES; p++)
@@ -187,7 +185,7 @@ static unsigned groups_of(const homogenize_device *d) {
 weft_status homogenize_device_launch(const homogenize_device *d, homogenize_pass p, unsigned groups,
                                      weft_kernel_argument *argument, int arguments,
                                      const homogenize_sweep *shape) {
-    const weft_device_handle *h = homogenize_device_handle(d);
+    const weft_device_handle *h = handle_of(d);
     const unsigned all[3] = {groups, 1, 1};
     argument[arguments++] = (weft_kernel_argument){.value = shape, .bytes = sizeof *shape};
     return h->ops->kernel_launch(h->state, NULL, d->kernel[p], all, argument, arguments);
@@ -210,7 +208,7 @@ static weft_status launch(const homogenize_device *d, homogenize_pass p,
 static void run(homogenize_device *d, homogenize_pass p, weft_kernel_argument *argument,
                 int arguments, const homogenize_sweep *shape, int sums, double *values) {
     for (int i = 0; i < sums; i++) values[i] = 0;
-    if (d->status != WEFT_SUCCESS || d->shape.voxels == 0) return;
+    if (homogenize_device_is_idle(d)) return;
     d->status = launch(d, p, argument, arguments, shape, sums, values);
     for (int i = 0; i < sums && d->status != WEFT_SUCCESS; i++) values[i] = 0;
 }
@@ -292,7 +290,7 @@ static green describe(const homogenize_green *g) {
 }
 
 static weft_status apply(homogenize_device *d, const homogenize_green *g, void *spectrum) {
-    const weft_device_handle *h = homogenize_device_handle(d);
+    const weft_device_handle *h = handle_of(d);
     homogenize_displacements *vectors = g->displacements;
     const green k = describe(g);
     const int64_t elements = k.n[0] * k.n[1] * k.n[2];

@@ -1,12 +1,10 @@
 /* What is told of each phase, in kernels: each thread adds to its own part of a table. */
 #include "device_state.h"
 
-#include "exec/plan.h"
 #include "histograms.h"
 #include "support/error.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { LEAST_BYTES = 1 << 20, SHARE_OF_FIELD = 16 };
 
@@ -38,12 +36,14 @@ static void *parts_of(const homogenize_device *d, const homogenize_sweep *shape)
     return (double *)d->table.memory + shape->phases * shape->entries;
 }
 
-/* As many threads as have room for their parts, and no more than there are voxels. */
-static homogenize_sweep table_shape(const homogenize_device *d, int entries) {
+/* As many threads as have room for their parts, and no more than there are voxels; `store` is the
+ * pass's. */
+static homogenize_sweep table_shape(const homogenize_device *d, int entries, bool store) {
     homogenize_sweep shape = d->shape;
     const int64_t numbers = shape.phases * entries;
     const int64_t most = (int64_t)d->groups * HOMOGENIZE_THREADS;
     shape.entries = entries;
+    shape.store = store;
     shape.threads = (d->table.numbers - numbers) / numbers;
     if (shape.threads > most) shape.threads = most;
     if (shape.threads > shape.voxels) shape.threads = shape.voxels;
@@ -69,15 +69,11 @@ static weft_status make_table(homogenize_device *d, homogenize_pass pass,
                                 (size_t)numbers * sizeof *d->table.host);
 }
 
-static bool idle(const homogenize_device *d) {
-    return d->status != WEFT_SUCCESS || d->shape.voxels == 0;
-}
-
 void homogenize_device_phase_sums(homogenize_device *d, const void *e, double *sums) {
-    const homogenize_sweep shape = table_shape(d, 2 * d->components);
+    const homogenize_sweep shape = table_shape(d, 2 * d->components, false);
     weft_kernel_argument argument[6] = {homogenize_array(e), homogenize_array(d->phases),
                                         homogenize_array(d->law), homogenize_array(d->inverse)};
-    if (idle(d)) return;
+    if (homogenize_device_is_idle(d)) return;
     d->status = make_table(d, PASS_PHASES, argument, 4, &shape, false);
     for (int64_t i = 0; i < shape.phases * shape.entries && d->status == WEFT_SUCCESS; i++)
         sums[i] += d->table.host[i];
@@ -94,9 +90,8 @@ static weft_status spread(homogenize_device *d, const void *field, const double 
 }
 
 void homogenize_device_find_most(homogenize_device *d, const void *field, double *most) {
-    homogenize_sweep shape = table_shape(d, 1);
-    if (idle(d)) return;
-    shape.store = false;
+    const homogenize_sweep shape = table_shape(d, 1, false);
+    if (homogenize_device_is_idle(d)) return;
     d->status = spread(d, field, NULL, &shape);
     for (int64_t p = 0; p < shape.phases && d->status == WEFT_SUCCESS; p++)
         most[p] = d->table.host[p];
@@ -104,9 +99,8 @@ void homogenize_device_find_most(homogenize_device *d, const void *field, double
 
 void homogenize_device_count(homogenize_device *d, const void *field, const double *most,
                              int64_t *counts) {
-    homogenize_sweep shape = table_shape(d, HOMOGENIZE_BINS);
-    if (idle(d)) return;
-    shape.store = true;
+    const homogenize_sweep shape = table_shape(d, HOMOGENIZE_BINS, true);
+    if (homogenize_device_is_idle(d)) return;
     d->status = spread(d, field, most, &shape);
     for (int64_t i = 0; i < shape.phases * shape.entries && d->status == WEFT_SUCCESS; i++)
         counts[i] = (int64_t)d->table.host[i];

@@ -47,8 +47,6 @@ struct homogenize_device {
     weft_status status;
 };
 
-const weft_device_handle *homogenize_device_handle(const homogenize_device *d);
-
 /* Memory on the device; where `host` is not NULL its bytes are copied there. */
 weft_status homogenize_device_copy(homogenize_device *d, const void *host, size_t bytes,
                                    void **there);
@@ -60,6 +58,11 @@ weft_status homogenize_device_launch(const homogenize_device *d, homogenize_pass
 
 /* device_phases.c: room for tables of so many phases. */
 weft_status homogenize_device_create_table(homogenize_device *d, const homogenize_space *space);
+
+/* Whether passes do nothing: there are no voxels, or one has failed. */
+static inline bool homogenize_device_is_idle(const homogenize_device *d) {
+    return d->status != WEFT_SUCCESS || d->shape.voxels == 0;
+}
 
 static inline weft_kernel_argument homogenize_array(const void *memory) {
     return (weft_kernel_argument){.memory = memory};

@@ -101,16 +101,16 @@ weft_status homogenize_job_open(homogenize_job *job) {
     return WEFT_SUCCESS;
 }
 
-/* Whether a field on a device is copied to host memory: strain and stress that are shown, and what
- * a checkpoint keeps, displacements in place of the second one. */
-static bool has_mirror(const homogenize_case *c, int field) {
-    const bool vectors = field == 1 && homogenize_has_displacements(c);
-    return (field < 2 && (c->out.fields || c->out.picture)) ||
-           (c->checkpoint.file && (field < homogenize_kept_fields(c) || vectors));
-}
-
+/* Whether a checkpoint keeps displacements, in place of the second field. */
 static bool mirrors_vectors(const homogenize_case *c, int field) {
     return field == 1 && c->checkpoint.file && homogenize_has_displacements(c);
+}
+
+/* Whether a field on a device is copied to host memory: strain and stress that are shown, and what
+ * a checkpoint keeps. */
+static bool has_mirror(const homogenize_case *c, int field) {
+    return (field < 2 && (c->out.fields || c->out.picture)) ||
+           (field < homogenize_kept_fields(c) && c->checkpoint.file) || mirrors_vectors(c, field);
 }
 
 double homogenize_job_estimate(const homogenize_job *job) {

@@ -70,10 +70,12 @@ static size_t bytes_of(const homogenize_run *run, int field) {
     return field == 1 && run->vector_bytes > 0 ? run->vector_bytes : run->field_bytes;
 }
 
+static weft_status fetch(const homogenize_run *run, int field, size_t bytes) {
+    return weft_buffer_download(run->green->plan, run->mirror[field], run->field[field], bytes);
+}
+
 weft_status homogenize_fetch(homogenize_run *run, int field) {
-    if (!run->space.device) return WEFT_SUCCESS;
-    return weft_buffer_download(run->green->plan, run->mirror[field], run->field[field],
-                                bytes_of(run, field));
+    return run->space.device ? fetch(run, field, bytes_of(run, field)) : WEFT_SUCCESS;
 }
 
 weft_status homogenize_send(homogenize_run *run, int field) {
@@ -179,12 +181,6 @@ weft_status homogenize_evaluate(homogenize_run *run, homogenize_result *result, 
     return WEFT_SUCCESS;
 }
 
-/* A field, and not all of the memory in which vectors lie. */
-static weft_status fetch_shown(homogenize_run *run, int field) {
-    return weft_buffer_download(run->green->plan, run->mirror[field], run->field[field],
-                                run->field_bytes);
-}
-
 weft_status homogenize_show(homogenize_run *run) {
     homogenize_sums unused;
     if (homogenize_has_displacements(run->c)) {
@@ -193,7 +189,8 @@ weft_status homogenize_show(homogenize_run *run) {
     }
     if (!run->space.device) return WEFT_SUCCESS;
     weft_status status = homogenize_device_status(run->space.device);
-    for (int f = 0; f < 2 && status == WEFT_SUCCESS; f++) status = fetch_shown(run, f);
+    /* Fields, and not all of the memory in which vectors lie. */
+    for (int f = 0; f < 2 && status == WEFT_SUCCESS; f++) status = fetch(run, f, run->field_bytes);
     return weft_array_agree(run->comm, status);
 }
 

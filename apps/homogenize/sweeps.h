@@ -64,9 +64,9 @@ double homogenize_reflect(const homogenize_space *space, void *e, const void *t,
 /* From Mandel's notation to tensor components, in place. On the host only. */
 void homogenize_take_tensor(const homogenize_space *space, void *field);
 
-/* Fails where memory lacks; not collective. Adds to sums[phase * 2 * components +
- * ...] the strain, then the stress, of voxels of each phase. On a staggered grid each voxel has its
- * share of the edges or faces around it. */
+/* Adds to sums[phase * 2 * components + ...] the strain, then the stress, of voxels of each phase.
+ * On a staggered grid each voxel has its share of the edges or faces around it. Fails where memory
+ * lacks; not collective. */
 weft_status homogenize_phase_sums(const homogenize_space *space, const void *e, double *sums);
 
 /* Voxels of a part of a row, which passes work on at a time, and how many such parts there are. */

@@ -242,24 +242,14 @@ KERNEL(weft_fft)
     const int run_lines = lines_left < LINES ? (int)lines_left : LINES;
 #endif
 #if LOADS_RUN
-    {
-#if DENSE_IN
-        find_line(&shape, first_line, index);
+    UNROLL
+    for (int i = 0; i < RUN_COUNT(LENGTH); ++i) {
+        const int number = RUN_LOADED(i);
+        find_line(&shape, first_line + (DENSE_IN ? 0 : RUN_LINE(number, LENGTH)), index);
+#ifndef IN_PIECES
         GLOBAL const in_number *const from = in + place_of_line(shape.in_loop, index);
 #endif
-        UNROLL
-        for (int i = 0; i < RUN_COUNT(LENGTH); ++i) {
-#if DENSE_IN
-            LOAD_POINT(v[i], RUN_LOADED(i))
-#else
-            const int number = RUN_LOADED(i);
-            find_line(&shape, first_line + RUN_LINE(number, LENGTH), index);
-#ifndef IN_PIECES
-            GLOBAL const in_number *const from = in + place_of_line(shape.in_loop, index);
-#endif
-            LOAD_POINT(v[i], RUN_POINT(number, LENGTH))
-#endif
-        }
+        LOAD_POINT(v[i], DENSE_IN ? number : RUN_POINT(number, LENGTH))
     }
     BOTH_PARTS(v, scatter_run, run, v, gather_points, row)
 #endif
@@ -353,22 +343,14 @@ KERNEL(weft_fft)
 #else
     BOTH_PARTS(v, scatter_points, out, run, gather_run, run)
 #endif
-#if DENSE_OUT
-    find_line(&shape, first_line, index);
-    line_out_place to;
-    OPEN_LINE_OUT(to)
-#endif
     UNROLL
     for (int i = 0; i < RUN_COUNT(STORED_POINTS); ++i) {
         if (IS_OF_RUN(i, STORED_POINTS)) {
-#if DENSE_OUT
-            store_point(to, RUN_NUMBER(i), run[i]);
-#else
-            find_line(&shape, first_line + RUN_LINE(RUN_NUMBER(i), STORED_POINTS), index);
+            const int number = RUN_NUMBER(i);
+            find_line(&shape, first_line + (DENSE_OUT ? 0 : RUN_LINE(number, STORED_POINTS)), index);
             line_out_place to;
             OPEN_LINE_OUT(to)
-            store_point(to, RUN_POINT(RUN_NUMBER(i), STORED_POINTS), run[i]);
-#endif
+            store_point(to, DENSE_OUT ? number : RUN_POINT(number, STORED_POINTS), run[i]);
         }
     }
     (void)stores;

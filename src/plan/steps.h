@@ -68,15 +68,15 @@ void weft_schedule_add_transform(const weft_schedule_request *request, weft_sche
                                  int count);
 /* The last step, a transform, if the engine has it; otherwise it is removed. */
 bool weft_schedule_engine_has(const weft_schedule_request *request, weft_schedule *schedule);
+/* The same, by what the engine has. Where the engine does not take the strides of a caller's array,
+ * a copy gathers or scatters its elements. */
+void weft_schedule_add_fft(const weft_schedule_request *request, weft_schedule *schedule,
+                           const weft_end *from, const weft_end *to, const int *axes, int count);
 /* Whether the last of several axes, which must not be padded, can be transformed apart from the
  * others with the same bits and in as many passes over memory. */
 bool weft_schedule_last_is_apart(const weft_schedule_request *request, weft_schedule *schedule,
                                  const weft_end *from, const weft_end *to, const int *axes,
                                  int count);
-/* The same, by what the engine has. Where the engine does not take the strides of a caller's array,
- * a copy gathers or scatters its elements. */
-void weft_schedule_add_fft(const weft_schedule_request *request, weft_schedule *schedule,
-                           const weft_end *from, const weft_end *to, const int *axes, int count);
 /* A copy into another memory order, which is dropped where the order stays. */
 void weft_schedule_add_reordering(const weft_schedule_request *request, weft_schedule *schedule,
                                   const weft_end *from, const weft_end *to);

@@ -35,16 +35,23 @@ FUNCTION double product(double a, double b, const double *x, const double *y) {
     return sum;
 }
 
-/* Adds up what the threads of the group have. */
-FUNCTION void add_up(LOCAL double *scratch, double value, GLOBAL double *sum) {
+/* Adds up what the threads of the group have or, with `largest`, finds the largest. */
+FUNCTION void join(LOCAL double *scratch, double value, int largest, GLOBAL double *result) {
     scratch[THREAD] = value;
     for (int width = THREADS / 2; width > 0; width /= 2) {
         BARRIER();
-        if (THREAD < width) scratch[THREAD] += scratch[THREAD + width];
+        if (THREAD < width) {
+            const double one = scratch[THREAD], other = scratch[THREAD + width];
+            scratch[THREAD] = !largest ? one + other : one > other ? one : other;
+        }
     }
     BARRIER();
-    if (THREAD == 0) *sum = scratch[0];
+    if (THREAD == 0) *result = scratch[0];
     BARRIER();
+}
+
+FUNCTION void add_up(LOCAL double *scratch, double value, GLOBAL double *sum) {
+    join(scratch, value, 0, sum);
 }
 
 #define FIRST ((long64)GROUP(0) * THREADS + THREAD)

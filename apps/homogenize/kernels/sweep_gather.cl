@@ -7,13 +7,5 @@ KERNEL(weft_sweep_gather)(MEMORY(const double, table), MEMORY(double, result), c
     double value = 0;
     for (long64 t = THREAD; t < k.threads; t += THREADS)
         value = !k.store ? value + parts[t] : parts[t] > value ? parts[t] : value;
-    scratch[THREAD] = value;
-    for (int width = THREADS / 2; width > 0; width /= 2) {
-        BARRIER();
-        if (THREAD < width) {
-            const double other = scratch[THREAD + width];
-            scratch[THREAD] = !k.store ? scratch[THREAD] + other : other > scratch[THREAD] ? other : scratch[THREAD];
-        }
-    }
-    if (THREAD == 0) result[GROUP(0)] = scratch[0];
+    join(scratch, value, k.store != 0, result + GROUP(0));
 }
