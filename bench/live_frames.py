@@ -2,6 +2,7 @@
 """How fast weft live answers: frames of a grey picture of 1024 x 1024 while a slider moves.
 
 Usage: bench/live_frames.py WEFT [--size 1024] [--frames 200] [--threads 2] [--filter gaussian|band|mask]
+                            [--device host|opencl|cuda]
 
 Starts the server on a picture of noise, asks for one frame after the other as the page does (one request at a time, on
 a connection that stays open), and prints the best, medians and 95th percentiles: what the server computed (filter and transforms),
@@ -36,8 +37,8 @@ def grey_png(size: int) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b"")
 
 
-def body(kind: str, frame: int) -> str:
-    lines = [f"sequence {frame}"]
+def body(kind: str, device: str, frame: int) -> str:
+    lines = [f"sequence {frame}", f"device {device}"]
     if kind == "gaussian":
         lines.append(f"gaussian {1 + frame % 90 / 10},1.5,{frame % 180}")
     elif kind == "band":
@@ -59,6 +60,7 @@ def main() -> None:
     parser.add_argument("--frames", type=int, default=200)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--filter", choices=["gaussian", "band", "mask"], default="gaussian")
+    parser.add_argument("--device", choices=["host", "opencl", "cuda"], default="host")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         picture = Path(folder) / "noise.png"
@@ -73,7 +75,7 @@ def main() -> None:
             computed, filters, trips = [], [], []
             for frame in range(arguments.frames + 5):
                 begin = time.perf_counter()
-                connection.request("POST", address.path + "frame", body(arguments.filter, frame))
+                connection.request("POST", address.path + "frame", body(arguments.filter, arguments.device, frame))
                 answer = connection.getresponse()
                 content = answer.read()
                 trip = 1e3 * (time.perf_counter() - begin)
