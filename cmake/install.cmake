@@ -60,7 +60,7 @@ endif()
 install(FILES fortran/weft.f90 DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/fortran) # for other compilers
 
 configure_package_config_file(cmake/weft-config.cmake.in weft-config.cmake INSTALL_DESTINATION ${WEFT_PACKAGE_DIR})
-write_basic_package_version_file(weft-config-version.cmake COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file(weft-config-version.cmake COMPATIBILITY SameMajorVersion)
 install(FILES cmake/mpi.cmake DESTINATION ${WEFT_PACKAGE_DIR} RENAME weft-mpi-wrapper.cmake)
 install(FILES ${PROJECT_BINARY_DIR}/weft-config.cmake ${PROJECT_BINARY_DIR}/weft-config-version.cmake
   DESTINATION ${WEFT_PACKAGE_DIR})

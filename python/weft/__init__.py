@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from weft.distributed import Subcomm as Subcomm
     from weft.distributed import newDistArray as newDistArray
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ArgumentError",
