@@ -4,7 +4,6 @@
 #include "io/agreement.h"
 #include "support/error.h"
 
-#include <math.h>
 #include <string.h>
 
 #define WRONG(...) weft_fail(WEFT_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
@@ -17,18 +16,6 @@ typedef struct filter_array {
     filter filter;
 } filter_array;
 
-/* Whether a part is the same at both signs of each component: cosine transforms have no other. */
-static bool is_even(const filter_part *p, int rank) {
-    int components = 0;
-    for (int a = 0; a < rank; a++) components += p->centre[a] != 0;
-    if (p->kind == FILTER_NOTCH) return components <= 1;
-    const bool turned = rank == 2 && p->direction[0] * p->direction[1] != 0 &&
-                        fabs(p->direction[0] * p->direction[1]) > 1e-12;
-    if (p->kind == FILTER_FORMULA) return false; /* who knows */
-    if (p->kind == FILTER_GAUSSIAN) return !turned || p->sigma[0] == p->sigma[1];
-    return p->kind != FILTER_WIENER || p->blur != FILTER_BLUR_MOTION || !turned;
-}
-
 static weft_status check_boundary(const filter_array *run) {
     const filter *f = &run->filter;
     if (run->flags->spectrum != NULL)
@@ -37,7 +24,7 @@ static weft_status check_boundary(const filter_array *run) {
     if (run->flags->boundary == FILTER_ZERO)
         return WRONG("--boundary zero belongs to pictures; give periodic or mirror");
     for (int i = 0; i < f->parts && run->flags->boundary == FILTER_MIRROR; i++)
-        if (!is_even(&f->part[i], f->rank))
+        if (!filter_is_even(&f->part[i], f->rank))
             return WRONG("--%s %s: with --boundary mirror an array takes filters that lie along "
                          "its axes; give --boundary periodic",
                          run->flags->name[i], run->flags->text[i]);

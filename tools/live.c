@@ -4,10 +4,12 @@
  * SIGHUP end it.
  */
 #include "filter/image.h"
+#include "io/agreement.h"
 #include "launch.h"
 #include "live/frames.h"
 #include "live/server.h"
 #include "live/source.h"
+#include "live/volume.h"
 #include "memory.h"
 #include "options.h"
 #include "support/error.h"
@@ -32,6 +34,7 @@ typedef struct live_run {
     const live_flags *flags;
     const char *name;
     live_source *source;
+    live_volume *volume; /* of arrays of three axes */
     live_frames *frames;
     live_server *server;
     char *description;
@@ -120,10 +123,29 @@ static weft_status open_source(live_run *run) {
     return live_source_open(run->name, options_raw(&run->flags->raw), memory, &run->source);
 }
 
-static weft_status prepare(live_run *run, weft_options *options) {
-    if (options->threads == 0) options->threads = weft_topology_get()->cores;
-    WEFT_TRY(open_source(run));
-    WEFT_TRY(live_frames_create(run->source, options, memory_available("", true), &run->frames));
+/* On process 0 alone: the source, and on all of them the volume, whose slices it has. */
+static weft_status open_all(live_run *run, const command_world *world,
+                            const weft_options *options) {
+    int64_t n[3];
+    const live_volume_source whole = {.path = run->name,
+                                      .raw = options_raw(&run->flags->raw),
+                                      .memory = memory_available("", true)};
+    weft_status status = world->rank == 0 ? open_source(run) : WEFT_SUCCESS;
+    if (!world->joined) return status;
+    if (status == WEFT_SUCCESS && world->ranks > 1 && world->rank == 0 &&
+        live_source_axes(run->source, n) != 3)
+        status =
+            WRONG("%s: it has no three axes to be spread over processes; drop --ranks", run->name);
+    int axes = status == WEFT_SUCCESS && world->rank == 0 ? live_source_axes(run->source, n) : 0;
+    WEFT_TRY(weft_array_agree(world->comm, status));
+    MPI_Bcast(&axes, 1, MPI_INT, 0, world->comm);
+    if (axes != 3) return WEFT_SUCCESS;
+    return live_volume_create(world->comm, &whole, options, &run->volume);
+}
+
+static weft_status start_server(live_run *run, const weft_options *options) {
+    WEFT_TRY(live_frames_create(run->source, run->volume, options, memory_available("", true),
+                                &run->frames));
     run->description = live_frames_describe(run->frames, run->name);
     if (run->description == NULL) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory to begin");
     pthread_mutex_lock(&run->lock);
@@ -134,10 +156,17 @@ static weft_status prepare(live_run *run, weft_options *options) {
     return status;
 }
 
-static weft_status live(live_run *run, weft_options *options) {
+static weft_status live(live_run *run, const command_world *world, weft_options *options) {
+    if (options->threads == 0) {
+        const int cores = weft_topology_get()->cores / world->ranks;
+        options->threads = cores > 0 ? cores : 1;
+    }
     WEFT_TRY(take_signals(run));
-    weft_status status = prepare(run, options);
-    if (status == WEFT_SUCCESS) {
+    weft_status status = open_all(run, world, options);
+    if (status == WEFT_SUCCESS && world->rank == 0) status = start_server(run, options);
+    if (world->ranks > 1) status = weft_array_agree(world->comm, status);
+    if (status == WEFT_SUCCESS && world->rank > 0) live_volume_follow(run->volume);
+    if (status == WEFT_SUCCESS && world->rank == 0) {
         printf("%s is shown at\n  %s\nCtrl-C ends it.\n", run->name, live_server_url(run->server));
         fflush(stdout);
         serve(run);
@@ -147,25 +176,29 @@ static weft_status live(live_run *run, weft_options *options) {
     return status;
 }
 
-static weft_status live_and_release(live_run *run, weft_options *options) {
+static weft_status live_and_release(live_run *run, const command_world *world,
+                                    weft_options *options) {
     char sentence[1024];
-    weft_status status = live(run, options);
+    weft_status status = live(run, world, options);
     snprintf(sentence, sizeof sentence, "%s", weft_thread_error());
     live_server_destroy(&run->server);
     live_frames_destroy(&run->frames);
+    live_volume_destroy(&run->volume);
     live_source_close(&run->source);
     free(run->description);
     weft_thread_error_set(sentence);
     return status;
 }
 
-/* Pictures and videos need no MPI. */
-static weft_status join(const live_run *run, command_world *world) {
+/* Pictures and videos need no MPI, and no other processes. */
+static weft_status join(const live_run *run, const shared_options *shared, command_world *world) {
     const bool arrays = run->flags->video == NULL && !image_is_named(run->name);
+    if (launch_rank_hint() < 0 && !arrays && shared->ranks > 1)
+        return WRONG("%s is filtered by one process; drop --ranks", run->name);
     if (launch_rank_hint() < 0 && !arrays) return WEFT_SUCCESS;
-    WEFT_TRY(world_join(world, 0, false));
-    if (world->ranks == 1) return WEFT_SUCCESS;
-    return WRONG("live runs alone, not as %d processes", world->ranks);
+    WEFT_TRY(world_join(world, shared->ranks, options_use_streams(shared)));
+    if (world->ranks == 1 || arrays) return WEFT_SUCCESS;
+    return WRONG("%s is filtered by one process, not by %d", run->name, world->ranks);
 }
 
 /* Between two parallel loops threads of OpenMP spin for a while, and where the browser or anything
@@ -203,18 +236,19 @@ static int live_main(int argc, char **argv, int ranks) {
     weft_status status = options_parse(&live_command, argc, argv, &shared, &flags, &parsed);
     if (status == WEFT_SUCCESS && parsed.helped) return 0;
     if (status == WEFT_SUCCESS) status = options_raw_check(&flags.raw, "shape", "dtype");
-    if (status == WEFT_SUCCESS && shared.ranks > 1) status = WRONG("live runs alone; drop --ranks");
     if (status == WEFT_SUCCESS) status = choose(&flags, &parsed, &run.name);
+    if (status == WEFT_SUCCESS && flags.video == NULL && !image_is_named(run.name))
+        status = launch_ranks(shared.ranks, shared.plan.threads, launch_arguments);
     if (status == WEFT_SUCCESS) {
         block_signals(&run.signals);
-        status = join(&run, &world);
+        status = join(&run, &shared, &world);
     }
     if (status != WEFT_SUCCESS) return world_leave(&world, status);
-    return world_leave(&world, live_and_release(&run, &shared.plan));
+    return world_leave(&world, live_and_release(&run, &world, &shared.plan));
 }
 
-static const char *const shared_flags_taken[] = {"engine", "effort", "threads", "memory-limit",
-                                                 NULL};
+static const char *const shared_flags_taken[] = {"ranks",   "engine",       "effort",
+                                                 "threads", "memory-limit", NULL};
 
 const subcommand live_command = {
     .name = "live",
@@ -223,7 +257,8 @@ const subcommand live_command = {
         "Shows a picture or a video beside its spectrum in the browser, while filters change.",
     .notes =
         "FILE: a picture as weft filter takes it, or a real array of 2 or 3 axes, of which planes\n"
-        "are shown. The page's address, which is printed, has a random token; whoever has it may\n"
+        "are shown. Of three axes, planes are filtered alone or the volume whole, by --ranks\n"
+        "processes. The page's address, which is printed, has a random token; whoever has it may\n"
         "look at FILE. Only this machine is listened to, unless --address says otherwise: there\n"
         "is no encryption. --threads is the number of cores unless it is given.\n"
         "The device is chosen in the page.\n"
@@ -231,6 +266,7 @@ const subcommand live_command = {
         "pattern is ./pattern.",
     .examples = "weft live photo.png\n"
                 "weft live volume.npy --port 8080 --threads 2\n"
+                "weft --ranks 4 live volume.npy\n"
                 "weft live --video clip.mp4\n"
                 "weft live --video pattern:1280x720",
     .flags = live_option_flags,

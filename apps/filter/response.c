@@ -197,6 +197,16 @@ static double response_at(const filter *f, const double *frequency, bool local) 
     return (value[0] + value[1]) / 2;
 }
 
+bool filter_is_even(const filter_part *p, int rank) {
+    int components = 0;
+    for (int a = 0; a < rank; a++) components += p->centre[a] != 0;
+    if (p->kind == FILTER_NOTCH) return components <= 1;
+    const bool turned = rank == 2 && fabs(p->direction[0] * p->direction[1]) > 1e-12;
+    if (p->kind == FILTER_FORMULA) return false;
+    if (p->kind == FILTER_GAUSSIAN) return !turned || p->sigma[0] == p->sigma[1];
+    return p->kind != FILTER_WIENER || p->blur != FILTER_BLUR_MOTION || !turned;
+}
+
 double filter_response(const filter *f, const double *frequency) {
     return response_at(f, frequency, true);
 }

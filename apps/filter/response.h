@@ -59,6 +59,10 @@ typedef struct filter {
     const filter_part *part;
 } filter;
 
+/* Whether a part's response is the same at both signs of each component of the frequency, which a
+ * filter of mirrored arrays must be. What a formula is nobody knows: false. */
+bool filter_is_even(const filter_part *part, int rank);
+
 /* The response at a frequency. Half a cycle per point stands for both signs along its axis, and the
  * response there is the mean of both, which is what a real picture gets. */
 double filter_response(const filter *f, const double *frequency);

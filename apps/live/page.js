@@ -46,8 +46,19 @@ const kinds = {
   none: { controls: [], text: null },
 };
 
+// What is another thing for a whole volume: widths come in the order of its axes, and nothing is turned.
+const along = (axis) => ({ id: `s${axis}`, label: `\u03c3 along axis ${axis} (voxels)`, min: 0, max: 30, step: 0.1, value: 2 });
+const volumeKinds = {
+  ...kinds,
+  gaussian: { controls: [0, 1, 2].map(along), text: (v) => `${v.s0},${v.s1},${v.s2}` },
+  wiener: {
+    controls: kinds.wiener.controls.filter((c) => c.id === "extent" || c.id === "noise"),
+    text: (v) => `gaussian,${v.extent},${(10 ** v.noise).toPrecision(4)}`,
+  },
+};
+
 const values = {}; // of the kind's controls, as text
-let description = { mostFilters: 0, extents: [], devices: [], videoRate: null };
+let description = { mostFilters: 0, extents: [], processes: 1, devices: [], videoRate: null };
 let strokes = []; // of the brush; each a list of notches
 let sequence = 0;
 let shown = null; // the header of the frame that is shown
@@ -59,18 +70,34 @@ function stamps() {
   return strokes.flat();
 }
 
+function whole() {
+  return description.extents.length > 0 && byId("space").value === "volume";
+}
+
+function chosenKind() {
+  return (whole() ? volumeKinds : kinds)[byId("kind").value];
+}
+
+// In a whole volume a stamp is a ball at frequency 0 across the slice that it was painted on.
+function notch(s) {
+  const numbers = whole() ? [s.v, s.u] : [s.u, s.v];
+  if (whole()) numbers.splice(s.axis, 0, 0);
+  return `notch ${[...numbers, s.radius].map((x) => x.toFixed(4)).join(",")}`;
+}
+
 function motion() {
   return video.once ?? (video.playing ? "play" : null);
 }
 
 function request() {
-  const kind = byId("kind").value;
+  const kind = chosenKind();
   const lines = [`sequence ${++sequence}`, `device ${byId("device").value}`, `boundary ${byId("boundary").value}`];
   if (description.extents.length) lines.push(`axis ${byId("axis").value}`, `index ${byId("index").value}`);
+  if (whole()) lines.push("space volume");
   if (motion()) lines.push(`video ${motion()}`);
   if (byId("before").getAttribute("aria-pressed") === "true") return lines.join("\n");
-  if (kinds[kind].text) lines.push(`${kind} ${kinds[kind].text(values)}`);
-  for (const s of stamps()) lines.push(`notch ${s.u.toFixed(4)},${s.v.toFixed(4)},${s.radius.toFixed(4)}`);
+  if (kind.text) lines.push(`${byId("kind").value} ${kind.text(values)}`);
+  lines.push(...stamps().map(notch));
   return lines.join("\n");
 }
 
@@ -186,7 +213,7 @@ function show(buffer, begin) {
   byId("status").textContent =
     `${header.columns} \u00d7 ${header.rows} \u00b7 ${place}computed in ${header.time.toFixed(1)} ms (filter ${header.filterTime.toFixed(1)}) \u00b7 ` +
     `shown in ${(now - begin).toFixed(1)} ms \u00b7 ${rate ? `${rate.toFixed(0)} a second \u00b7 ` : ""}` +
-    `${header.engine} on ${header.device}, ${header.steps} passes, ${header.transforms} of them transforms`;
+    `${header.engine} on ${header.device}, ${header.processes > 1 ? `${header.processes} processes, ` : ""}${header.steps} passes, ${header.transforms} of them transforms`;
   document.body.dataset.sequence = header.sequence;
   drawBrush();
 }
@@ -196,8 +223,7 @@ function show(buffer, begin) {
 function update() {
   for (const output of document.querySelectorAll("output")) output.textContent = byId(output.htmlFor[0]).value;
   byId("undo").disabled = byId("clear").disabled = strokes.length === 0;
-  const kind = kinds[byId("kind").value];
-  for (const control of kind.controls) {
+  for (const control of chosenKind().controls) {
     const box = byId(control.id).parentElement;
     box.hidden = Boolean(control.only && !control.only(values));
   }
@@ -237,8 +263,16 @@ function makeControl(control) {
 }
 
 function chooseKind() {
-  byId("parameters").replaceChildren(...kinds[byId("kind").value].controls.map(makeControl));
+  byId("parameters").replaceChildren(...chosenKind().controls.map(makeControl));
   changed();
+}
+
+// What lies beyond the edges of a whole volume is itself or its mirror image.
+function chooseSpace() {
+  const boundary = byId("boundary");
+  boundary.querySelector("[value=zero]").disabled = whole();
+  if (whole() && boundary.value === "zero") boundary.value = "periodic";
+  chooseKind();
 }
 
 function chooseAxis() {
@@ -273,7 +307,7 @@ function addStamps() {
     return;
   }
   for (let i = 1; i <= count; i++)
-    stroke.push({ u: last.u + ((brush.u - last.u) * i) / count, v: last.v + ((brush.v - last.v) * i) / count, radius });
+    stroke.push({ u: last.u + ((brush.u - last.u) * i) / count, v: last.v + ((brush.v - last.v) * i) / count, radius, axis: +byId("axis").value });
   changed();
 }
 
@@ -371,6 +405,7 @@ function listen() {
     if (video.playing && !document.hidden) ask();
   });
   byId("kind").addEventListener("change", chooseKind);
+  byId("space").addEventListener("change", chooseSpace);
   byId("axis").addEventListener("change", chooseAxis);
   for (const id of ["boundary", "device"]) byId(id).addEventListener("change", changed);
   for (const id of ["index", "brush"]) byId(id).addEventListener("input", changed);
@@ -392,12 +427,13 @@ async function begin() {
   if (description.extents.length) {
     description.extents.forEach((extent, axis) => byId("axis").add(new Option(`${axis} (${extent} slices)`, axis)));
     byId("slices").hidden = false;
+    if (description.processes > 1) byId("space").value = "volume";
     byId("index").max = description.extents[0] - 1;
     byId("index").value = Math.floor(description.extents[0] / 2);
   }
   byId("video").hidden = description.videoRate === null;
   setPlaying(description.videoRate !== null);
-  chooseKind();
+  chooseSpace();
 }
 
 begin().catch(() => complain("The server does not answer: weft live has ended."));

@@ -49,8 +49,15 @@ static weft_status read_motion(const char *text, live_motion *motion) {
     return WRONG("video %.40s: give play, pause or step", text);
 }
 
+static weft_status read_space(const char *text, live_request *request) {
+    if (strcmp(text, "volume") != 0) return WRONG("space %.40s: give volume", text);
+    if (request->parts > 0) return WRONG("space volume: give it before filters");
+    request->whole = true;
+    return WEFT_SUCCESS;
+}
+
 static weft_status read_line(const char *name, const char *value, live_request *request) {
-    const filter_axes axes = {.rank = 2, .picture = true};
+    const filter_axes axes = {.rank = request->whole ? 3 : 2, .picture = !request->whole};
     int64_t number = 0;
     if (filter_is_part(name)) {
         if (request->parts == LIVE_MOST_PARTS)
@@ -64,6 +71,7 @@ static weft_status read_line(const char *name, const char *value, live_request *
     if (strcmp(name, "device") == 0) return read_device(value, &request->device);
     if (strcmp(name, "boundary") == 0) return read_boundary(value, &request->boundary);
     if (strcmp(name, "video") == 0) return read_motion(value, &request->motion);
+    if (strcmp(name, "space") == 0) return read_space(value, request);
     if (strcmp(name, "index") == 0) return read_number(name, value, INT64_MAX, &request->index);
     if (strcmp(name, "axis") != 0) return WRONG("%.40s is nothing to ask for", name);
     WEFT_TRY(read_number(name, value, 2, &number));
@@ -76,6 +84,7 @@ weft_status live_request_parse(char *text, live_request *request) {
     request->device = WEFT_HOST;
     request->boundary = FILTER_PERIODIC;
     request->motion = LIVE_STAY;
+    request->whole = false;
     request->axis = request->parts = 0;
     for (char *line = text; *line != '\0';) {
         char *next = line + strcspn(line, "\n");

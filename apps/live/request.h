@@ -6,6 +6,8 @@
  *     boundary NAME   periodic, mirror, zero
  *     axis A          of a volume: the plane
  *     index I
+ *     space volume    of a volume: filters, which come after this line, are of its three axes, in
+ *                     whose order their numbers are; without it, of the plane
  *     video MOTION    of a video: play, pause or step (video.h); without it, its frame stays
  */
 #ifndef WEFT_LIVE_REQUEST_H
@@ -25,6 +27,7 @@ typedef struct live_request {
     filter_boundary boundary;
     int axis;
     int64_t index;
+    bool whole; /* the volume is filtered, not the plane */
     live_motion motion;
     int parts;
     filter_part part[LIVE_MOST_PARTS];

@@ -132,6 +132,11 @@ int live_source_axes(const live_source *source, int64_t n[3]) {
     return is_volume(source) ? 3 : 0;
 }
 
+void live_source_range(const live_source *source, double *least, double *most) {
+    *least = source->least;
+    *most = source->most;
+}
+
 static weft_status array_plane(live_source *s, int axis, int64_t index, live_plane *plane) {
     int64_t extents[2];
     plane_box(s, axis, index, extents);

@@ -36,6 +36,9 @@ live_video *live_source_video(const live_source *source);
 /* Axes: 0 where there is one plane, else 3; extents of a volume along them. */
 int live_source_axes(const live_source *source, int64_t n[3]);
 
+/* The values of an array that are shown black and white. */
+void live_source_range(const live_source *source, double *least, double *most);
+
 /* Reads the plane across `axis` at `index`, whose rows and columns are the other axes in their
  * order. Of a source of one plane both are 0; of a video it is the frame that is shown. */
 weft_status live_source_plane(live_source *source, int axis, int64_t index, live_plane *plane);

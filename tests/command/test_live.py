@@ -146,6 +146,50 @@ class Frames(Live):
         self.save("in.npy", volume)
         np.testing.assert_array_equal(Server(self, "in.npy").frame("axis 2", "index 3")[1], volume[:, :, 3])
 
+    def test_volumes_that_are_filtered_whole(self) -> None:
+        volume = np.random.default_rng(8).normal(3, 2, (9, 13, 16)).astype("f4")
+        self.save("in.npy", volume)
+        low, white = volume.min(), volume.max() - volume.min()
+        u = np.meshgrid(*(np.fft.fftfreq(n) for n in volume.shape), indexing="ij", sparse=True)
+        smooth = np.exp(-2 * np.pi**2 * ((1.5 * u[0]) ** 2 + (0.5 * u[1]) ** 2 + u[2] ** 2))
+        for ranks in [1, 3]:
+            server = Server(self, "in.npy", "--ranks", str(ranks), "--threads", "1")
+            self.assertEqual(json.loads(server.ask(server.path + "description")[2])["processes"], ranks)
+            for lines, response in [(["gaussian 1.5,0.5,1"], smooth), ([], 1.0)]:
+                spectrum = np.fft.fftn((volume - low) / white / volume.size) * response
+                result = np.clip(255 * volume.size * np.fft.ifftn(spectrum).real, 0, 255)
+                levels = (20 * np.log10(np.maximum(np.abs(spectrum), 1e-30)) + 110) * (255 / 80)
+                for axis, index in [(0, 0), (1, 12), (2, 7), (0, 8)]:
+                    header, picture, shown = server.frame("space volume", f"axis {axis}", f"index {index}", *lines)
+                    self.assert_near(picture, np.rint(result.take(index, axis)))
+                    self.assert_near(shown, np.rint(np.fft.fftshift(levels.take(0, axis)).clip(0, 255)))
+                    self.assertEqual((header["processes"], header["engine"]), (ranks, "native"))
+            self.succeed("filter", "in.npy", "out.npy", "--bandpass", "gaussian,0.05,0.2", "--boundary", "mirror", "--quiet")
+            mirrored = ((self.load("out.npy") - low) * (255 / white)).clip(0, 255)
+            _, picture, _ = server.frame("space volume", "boundary mirror", "bandpass gaussian,0.05,0.2", "axis 1", "index 3")
+            self.assert_near(picture, np.rint(mirrored[:, 3]))
+            self.assert_near(server.frame("space volume", "axis 0", "index 4")[1], np.rint((volume[4] - low) * (255 / white)))
+            for lines, words in [(["space volume", "boundary zero"], "periodic or mirror"), (["space volume", "index 9"], "no plane 9"),
+                                 (["space volume", "boundary mirror", "notch 0.1,0.2,0,0.05"], "periodic"),
+                                 (["space volume", "gaussian 1,2"], "a width for all axes"), (["space sphere"], "give volume"),
+                                 (["gaussian 1,2", "space volume"], "before filters")]:
+                status, _, content = server.ask(server.path + "frame", "POST", "\n".join(lines))
+                self.assertEqual((status, words in content.decode()), (422, True), content)
+            server.frame("space volume", "lowpass ideal,0.2")
+            if ranks == 1:
+                self.assertEqual(server.end(signal.SIGTERM), (0, ""))
+            else:
+                self.assertEqual(server.end(signal.SIGTERM)[1], "")
+
+    def test_what_is_no_volume(self) -> None:
+        write_png(self.folder / "in.png", noisy(6, 7))
+        self.save("plane.npy", noisy(6, 7))
+        for name in ["in.png", "plane.npy"]:
+            server = Server(self, name)
+            status, _, content = server.ask(server.path + "frame", "POST", "space volume")
+            self.assertEqual((status, content), (422, b"this is no volume of three axes"))
+            self.assertIn("drop --ranks", self.refuse("live", name, "--ranks", "2"))
+
     def test_wrong_requests_are_told_why(self) -> None:
         server = self.serve(noisy(20, 30))
         for body in ["nonsense", "gaussian", "gaussian a", "gaussian 1,2,3,4", "device host2", "device simulated2",

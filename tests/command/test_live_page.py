@@ -138,6 +138,29 @@ class Page(Case):
             name = control.get_attribute("id")
             self.assertEqual(len(self.driver.find_elements(By.CSS_SELECTOR, f"label[for={name}]")), 1, name)
 
+    def test_a_whole_volume(self) -> None:
+        volume = np.random.default_rng(4).integers(0, 256, (20, 16, 24), "u1")
+        self.save("in.npy", volume)
+        self.open("in.npy")
+        Select(self.field("boundary")).select_by_value("zero")
+        Select(self.field("space")).select_by_value("volume")
+        self.assertEqual(self.field("boundary").get_attribute("value"), "periodic")
+        Select(self.field("axis")).select_by_value("2")
+        self.field("s1").send_keys(Keys.ARROW_RIGHT * 5)
+        self.succeed("filter", "in.npy", "out.npy", "--gaussian", "2,2.5,2", "--quiet")
+        self.assert_shows(np.rint(self.load("out.npy")[:, :, 12].clip(0, 255)))
+        Select(self.field("kind")).select_by_value("none")
+        self.driver.execute_script("brush.u = 0.25; brush.v = -0.125;")
+        self.field("brush-view").send_keys(" ")
+        self.settle()
+        flags = ["--notch", "-0.125,0.25,0,0.02"]
+        self.succeed("filter", "in.npy", "out.npy", *flags, "--quiet")
+        self.assert_shows(np.rint(self.load("out.npy")[:, :, 12].clip(0, 255)))
+        Select(self.field("axis")).select_by_value("0")
+        self.assert_shows(np.rint(self.load("out.npy")[10].clip(0, 255)))
+        Select(self.field("space")).select_by_value("plane")
+        self.assertEqual(len(self.driver.find_elements(By.ID, "s0")), 0)
+
     def wait_for(self, condition: str) -> None:
         WebDriverWait(self.driver, 30, 0.02).until(lambda driver: driver.execute_script(f"return {condition};"))
 
