@@ -13,7 +13,7 @@ module weft
     public
 
     integer(c_int), parameter :: WEFT_VERSION_MAJOR = 0
-    integer(c_int), parameter :: WEFT_VERSION_MINOR = 1
+    integer(c_int), parameter :: WEFT_VERSION_MINOR = 2
     integer(c_int), parameter :: WEFT_VERSION_PATCH = 0
     integer(c_int), parameter :: WEFT_MAX_RANK = 8
     integer(c_int), parameter :: WEFT_SUCCESS = 0
