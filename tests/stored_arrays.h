@@ -15,6 +15,7 @@
 #include <weft/weft.h>
 
 #include <complex.h>
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -190,6 +191,12 @@ static inline double spread_error(const shape *s, const weft_problem *p, int tra
     enum { SIDES = 2, BEYOND_MEAN = 8 };
     const double rule = oracle_tolerance(s->rank, s->n, p->precision == WEFT_SINGLE);
     return SIDES * BEYOND_MEAN * transforms * rule * sqrt(energy / (double)parts);
+}
+
+/* What rounding makes of an element on both sides: of one far above the mean, such as frequency 0
+ * of numbers above 0, more than its share of the transform's errors. */
+static inline double rounding_of(const weft_problem *p, double element) {
+    return 2 * (p->precision == WEFT_SINGLE ? FLT_EPSILON : DBL_EPSILON) * fabs(element);
 }
 
 static inline double energy_of(const weft_problem *p, const void *data, int64_t parts) {

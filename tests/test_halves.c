@@ -21,7 +21,7 @@ static void check_parts(const shape *s, const weft_problem *p, int64_t parts, co
     const double error = spread_error(s, p, 1, energy_of(p, want, parts), parts);
     for (int64_t i = 0; i < parts; i++) {
         const double x = got_halves ? get(WEFT_STORAGE_HALF, p, got, i) : part_of(p, got, i);
-        double allowed = error;
+        double allowed = error + rounding_of(p, part_of(p, want, i));
         if (got_halves) stored(WEFT_STORAGE_HALF, part_of(p, want, i), &allowed);
         if (!(fabs(x - part_of(p, want, i)) <= allowed))
             fail_msg("part %lld of %lld: %g, not %g", (long long)i, (long long)parts, x,

@@ -32,7 +32,8 @@ static void check_load(const shape *s, const weft_problem *plain, weft_storage s
     const int64_t parts = 2 * spectrum_numbers(s, plain);
     const double off = spread_error(s, plain, 1, energy_of(plain, a->wanted, parts), parts);
     for (int64_t i = 0; i < parts; i++)
-        if (!(fabs(part_of(plain, a->out, i) - part_of(plain, a->wanted, i)) <= off))
+        if (!(fabs(part_of(plain, a->out, i) - part_of(plain, a->wanted, i)) <=
+              off + rounding_of(plain, part_of(plain, a->wanted, i))))
             fail_msg("loading storage %d, kind %d, precision %d, rank %d of %lld: %g, not %g",
                      storage, plain->kind, plain->precision, s->rank, (long long)s->n[0],
                      part_of(plain, a->out, i), part_of(plain, a->wanted, i));
@@ -45,9 +46,9 @@ static void compare_stored(const shape *s, const weft_problem *plain, weft_stora
     const int64_t parts = r.total * (plain->kind == WEFT_C2C ? 2 : 1);
     const double energy = energy_of(plain, a->wanted, parts);
     for (int64_t i = 0; i < r.kept; i++) {
-        double error = spread_error(s, plain, transforms, energy, parts);
-        const double want = stored(
-            storage, get(WEFT_STORAGE_SAME, plain, a->wanted, whole_place(s, &r, i)), &error);
+        const double same = get(WEFT_STORAGE_SAME, plain, a->wanted, whole_place(s, &r, i));
+        double error = spread_error(s, plain, transforms, energy, parts) + rounding_of(plain, same);
+        const double want = stored(storage, same, &error);
         const double got = get(storage, plain, a->out, i);
         if (!(fabs(got - want) <= error))
             fail_msg("storing storage %d, kind %d, precision %d, rank %d of %lld at %lld: %g, not "
