@@ -137,7 +137,8 @@ static weft_status check_memory(const live_volume *v) {
 }
 
 static weft_status open_array(live_volume *v) {
-    if (v->array != NULL) return WEFT_SUCCESS;
+    if (v->context != NULL) return WEFT_SUCCESS;
+    weft_array_close(&v->array);
     WEFT_TRY(weft_array_open(v->comm, v->source.path, v->source.raw, &v->array));
     v->info = *weft_array_describe(v->array);
     WEFT_TRY(weft_array_agree(v->comm, check_memory(v)));
@@ -272,6 +273,8 @@ static weft_status take_slices(live_volume *v) {
     for (int a = 0; a < 3; a++)
         if (slice_points(v, a) > largest) largest = slice_points(v, a);
     const size_t floats = (size_t)largest * sizeof(float);
+    free(v->slice);
+    free(v->decibels);
     v->slice = malloc(floats);
     v->decibels = malloc(floats);
     v->packed = malloc(floats);
