@@ -38,10 +38,9 @@ check: ## install what is missing, then every compiler, MPI, sanitizer and fuzze
 	scripts/install-dependencies check
 	scripts/check
 
-coverage: ## install what is missing, then which lines of src/ the tests run: build/check/address/index.html
-	scripts/install-dependencies check
-	scripts/check address
-	scripts/coverage --html
+coverage: ## install what is missing, then which lines of src/ the tests run: build/coverage/index.html
+	scripts/install-dependencies coverage
+	scripts/coverage
 
 test: build-tests ## the quick turn while developing: one build, and the tests that find most in a few minutes
 	scripts/quick-tests $(BUILD)/test
