@@ -2,11 +2,11 @@ from spack.package import *
 
 
 class Weft(CMakePackage):
-    """Fourier transforms across processes and devices: a C library, and a command for arrays in files."""
+    """Fourier transforms across processes and devices: a C library, and a command for files."""
 
     license("BSD-3-Clause")
 
-    # A local copy of the source: spack install weft@main, after spack develop --path /path/to/weft weft@main.
+    # A local copy: spack develop --path /path/to/weft weft@main, then spack install weft@main.
     version("main")
 
     variant("mpi", default=True, description="Transforms over MPI")
