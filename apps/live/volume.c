@@ -44,7 +44,8 @@ struct live_volume {
     weft_box in_box, out_box;
 
     float *magnitude[3]; /* on process 0: of the spectrum, relative to that of an array of 1 */
-    float *slice, *packed, *decibels;
+    float *slice, *packed, *arrived, *decibels;
+    int spectrum_axis;    /* across which `decibels` are; -1: none */
     int *counts, *places; /* of the values that each process has of a slice */
 };
 
@@ -91,8 +92,8 @@ void live_volume_destroy(live_volume **destroyed) {
     weft_context_destroy(&v->context);
     weft_array_close(&v->array);
     for (int a = 0; a < 3; a++) free(v->magnitude[a]);
-    void *const held[] = {v->order,  v->request,  v->part, v->counts, v->slice,
-                          v->packed, v->decibels, v->in,   v->out};
+    void *const held[] = {v->order,  v->request, v->part,     v->counts, v->slice,
+                          v->packed, v->arrived, v->decibels, v->in,     v->out};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) free(held[i]);
     free(v);
     *destroyed = NULL;
@@ -193,6 +194,7 @@ static weft_status create_plan(live_volume *v) {
 static weft_status plan_filter(live_volume *v, const live_request *r) {
     weft_convolution_destroy(&v->plan);
     v->filtered = false;
+    v->spectrum_axis = -1;
     memcpy(v->part, r->part, (size_t)r->parts * sizeof *r->part);
     v->filter = (filter){.rank = 3, .parts = r->parts, .part = v->part};
     v->boundary = r->boundary;
@@ -274,11 +276,14 @@ static weft_status take_slices(live_volume *v) {
         if (slice_points(v, a) > largest) largest = slice_points(v, a);
     const size_t floats = (size_t)largest * sizeof(float);
     free(v->slice);
+    free(v->arrived);
     free(v->decibels);
     v->slice = malloc(floats);
+    v->arrived = malloc(floats);
     v->decibels = malloc(floats);
     v->packed = malloc(floats);
-    if (v->slice != NULL && v->decibels != NULL && v->packed != NULL) return WEFT_SUCCESS;
+    if (v->slice != NULL && v->arrived != NULL && v->decibels != NULL && v->packed != NULL)
+        return WEFT_SUCCESS;
     return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for slices");
 }
 
@@ -357,9 +362,8 @@ static weft_status gather(live_volume *v, const live_request *r) {
         place += v->counts[p];
     }
     /* Of a slice the processes' parts are blocks; they come one after the other. */
-    float *arrived = v->process == 0 ? v->decibels : NULL;
-    if (MPI_Gatherv(v->packed, (int)count, MPI_FLOAT, arrived, v->counts, v->places, MPI_FLOAT, 0,
-                    v->comm) != MPI_SUCCESS)
+    if (MPI_Gatherv(v->packed, (int)count, MPI_FLOAT, v->arrived, v->counts, v->places, MPI_FLOAT,
+                    0, v->comm) != MPI_SUCCESS)
         return weft_fail(WEFT_ERROR_TRANSPORT, "the parts of a slice do not arrive");
     for (int p = 0; v->process == 0 && p < v->processes; p++) {
         weft_box theirs;
@@ -367,7 +371,7 @@ static weft_status gather(live_volume *v, const live_request *r) {
         theirs = part_of(&theirs, r);
         for (int64_t y = 0; points(&theirs) > 0 && y < theirs.n[axes[0]]; y++)
             memcpy(v->slice + (theirs.lo[axes[0]] + y) * v->info.n[axes[1]] + theirs.lo[axes[1]],
-                   arrived + v->places[p] + y * theirs.n[axes[1]],
+                   v->arrived + v->places[p] + y * theirs.n[axes[1]],
                    (size_t)theirs.n[axes[1]] * sizeof(float));
     }
     return WEFT_SUCCESS;
@@ -376,6 +380,8 @@ static weft_status gather(live_volume *v, const live_request *r) {
 /* The spectrum where the frequency across the slice is 0, after the filter. */
 static void picture_spectrum(live_volume *v, const live_request *r) {
     int axes[2];
+    if (v->spectrum_axis == r->axis) return;
+    v->spectrum_axis = r->axis;
     slice_axes(r->axis, axes);
     const filter used = {.rank = 3, .parts = r->parts, .part = r->part};
     const int64_t rows = v->info.n[axes[0]], columns = v->info.n[axes[1]];
