@@ -103,6 +103,20 @@ class Page(Case):
         self.assert_shows(self.expected("--wiener", "disc,2,0.01", "--boundary", "mirror"))
         self.assertIn("native on host", self.field("status").text)
 
+    def test_another_device(self) -> None:
+        write_png(self.folder / "in.png", np.random.default_rng(5).integers(0, 256, (32, 48), "u1"))
+        self.open("in.png")
+        device = Select(self.field("device"))
+        if "opencl" not in [option.text for option in device.options]:
+            self.assertNotIn("WEFT_TEST_OPENCL", os.environ, "OpenCL is promised, and is not offered")
+            self.skipTest("no OpenCL here")
+        device.select_by_value("opencl")
+        self.assert_shows(self.expected("--gaussian", "3,1,0"))
+        self.assertIn("jit on opencl", self.field("status").text)
+        device.select_by_value("host")
+        self.assert_shows(self.expected("--gaussian", "3,1,0"))
+        self.assertIn("native on host", self.field("status").text)
+
     def test_the_brush_by_pointer_and_keys(self) -> None:
         write_png(self.folder / "in.png", np.random.default_rng(2).integers(0, 256, (64, 64), "u1"))
         self.open("in.png")
