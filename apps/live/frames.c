@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a frame tells of a plan: its engine, and its steps as weft_plan_explain lists them: passes
- * over memory, on devices kernels. */
+/* What a frame tells of a plan: its engine, and how many steps weft_plan_explain lists (passes over
+ * memory, on devices kernels), and transforms among them. */
 typedef struct plan_facts {
     weft_engine engine;
     int steps, transforms;
@@ -30,6 +30,8 @@ struct live_frames {
     picture_filter_problem problem; /* of the filter */
     weft_device device;
     plan_facts facts;     /* of its plan */
+    int64_t planned;      /* which one of the volume's plans ... */
+    plan_facts of_volume; /* ... these are of; 0: of none */
     live_request request; /* large, so not on the stack */
 };
 
@@ -213,7 +215,6 @@ static void shade(const float *values, int64_t count, double black, double white
 
 static weft_status compute_volume(live_frames *frames, const char *text, live_answer *answer) {
     live_slice slice;
-    plan_facts facts;
     double least, most;
     unsigned char *picture = NULL, *spectrum = NULL;
     if (frames->volume == NULL)
@@ -221,13 +222,15 @@ static weft_status compute_volume(live_frames *frames, const char *text, live_an
     live_source_range(frames->source, &least, &most);
     const double begin = weft_clock();
     WEFT_TRY(live_volume_slice(frames->volume, text, &frames->request, least, most, &slice));
-    WEFT_TRY(find_facts(slice.plan, &facts));
+    if (frames->planned != slice.planned) WEFT_TRY(find_facts(slice.plan, &frames->of_volume));
+    frames->planned = slice.planned;
     const frame_extents extents = {slice.rows, slice.columns, 1, slice.rows, slice.columns};
     WEFT_TRY(take_answer(&extents, answer, &picture, &spectrum));
     const int64_t count = slice.rows * slice.columns;
     shade(slice.values, count, least, most, picture);
     shade(slice.decibels, count, FILTER_BLACK_DECIBELS, FILTER_WHITE_DECIBELS, spectrum);
-    write_header(frames, &extents, &facts, slice.filter_time, weft_clock() - begin, answer->bytes);
+    write_header(frames, &extents, &frames->of_volume, slice.filter_time, weft_clock() - begin,
+                 answer->bytes);
     return WEFT_SUCCESS;
 }
 

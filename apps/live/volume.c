@@ -1,10 +1,10 @@
-/* The spectrum where the frequency across an axis is 0 is that of the sum along that axis, so the
- * picture of the spectrum needs transforms of three planes alone, once. */
+/* Process 0 sends the text of each request to the others, and all of them do the same. */
 #include "volume.h"
 
 #include "io/agreement.h"
 #include "support/clock.h"
 #include "support/error.h"
+#include "volume_spectrum.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #define WRONG(...) weft_fail(WEFT_ERROR_INVALID_ARGUMENT, __VA_ARGS__)
 
-/* What process 0 tells the others: whether to go on, and the range of the values. */
+/* What process 0 sends to the others: a request, and the range of the values. */
 typedef struct order {
     double least, most;
     char request[LIVE_REQUEST_BYTES + 1]; /* empty: to end */
@@ -41,9 +41,12 @@ struct live_volume {
     bool filtered; /* out holds the result */
     float *in, *out;
     bool read; /* the volume is in `in` */
-    weft_box in_box, out_box;
+    weft_box in_box;
+    weft_box *out_box; /* of each process */
+    int64_t planned;   /* how many plans there have been */
 
-    float *magnitude[3]; /* on process 0: of the spectrum, relative to that of an array of 1 */
+    float *magnitudes[3]; /* on process 0: of the spectrum, relative to that of an array of 1 */
+    float *room;          /* of these four: */
     float *slice, *packed, *arrived, *decibels;
     int spectrum_axis;    /* across which `decibels` are; -1: none */
     int *counts, *places; /* of the values that each process has of a slice */
@@ -65,9 +68,10 @@ weft_status live_volume_create(MPI_Comm comm, const live_volume_source *source,
         v->request = v->process > 0 ? malloc(sizeof *v->request) : NULL;
         v->part = malloc(LIVE_MOST_PARTS * sizeof *v->part);
         v->counts = malloc(2 * (size_t)v->processes * sizeof *v->counts);
+        v->out_box = malloc((size_t)v->processes * sizeof *v->out_box);
     }
     const bool whole = v != NULL && v->order != NULL && v->part != NULL && v->counts != NULL &&
-                       (v->process == 0 || v->request != NULL);
+                       v->out_box != NULL && (v->process == 0 || v->request != NULL);
     weft_status status = weft_array_agree(
         comm, whole ? WEFT_SUCCESS : weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a volume"));
     if (status != WEFT_SUCCESS) {
@@ -79,21 +83,21 @@ weft_status live_volume_create(MPI_Comm comm, const live_volume_source *source,
     return WEFT_SUCCESS;
 }
 
-static void give_order(live_volume *v);
+static void share_order(live_volume *v);
 
 void live_volume_destroy(live_volume **destroyed) {
     live_volume *v = *destroyed;
     if (v == NULL) return;
     if (v->process == 0 && v->processes > 1) {
         v->order->request[0] = '\0';
-        give_order(v);
+        share_order(v);
     }
     weft_convolution_destroy(&v->plan);
     weft_context_destroy(&v->context);
     weft_array_close(&v->array);
-    for (int a = 0; a < 3; a++) free(v->magnitude[a]);
-    void *const held[] = {v->order,  v->request, v->part,     v->counts, v->slice,
-                          v->packed, v->arrived, v->decibels, v->in,     v->out};
+    for (int a = 0; a < 3; a++) free(v->magnitudes[a]);
+    void *const held[] = {v->order,   v->request, v->part, v->counts,
+                          v->out_box, v->room,    v->in,   v->out};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) free(held[i]);
     free(v);
     *destroyed = NULL;
@@ -183,7 +187,8 @@ static weft_status create_plan(live_volume *v) {
     problem.kernel.function = filter_kernel;
     problem.kernel.argument = &v->filter;
     WEFT_TRY(weft_convolution_create(v->context, &problem, &options, &v->plan));
-    WEFT_TRY(weft_plan_box(v->plan, WEFT_OUTPUT, v->process, &v->out_box));
+    for (int p = 0; p < v->processes; p++)
+        WEFT_TRY(weft_plan_box(v->plan, WEFT_OUTPUT, p, &v->out_box[p]));
     WEFT_TRY(weft_plan_bytes(v->plan, WEFT_OUTPUT, &bytes));
     free(v->out);
     v->out = malloc(bytes > 0 ? bytes : 1);
@@ -193,6 +198,7 @@ static weft_status create_plan(live_volume *v) {
 
 static weft_status plan_filter(live_volume *v, const live_request *r) {
     weft_convolution_destroy(&v->plan);
+    v->planned++;
     v->filtered = false;
     v->spectrum_axis = -1;
     memcpy(v->part, r->part, (size_t)r->parts * sizeof *r->part);
@@ -225,66 +231,34 @@ static weft_status sum_along(const live_volume *v, int across, double *sum) {
     return weft_fail(WEFT_ERROR_TRANSPORT, "sums of the volume do not arrive");
 }
 
-/* The magnitudes of the spectrum of a plane, frequency 0 in the middle. */
-static weft_status transform(int64_t rows, int64_t columns, double *plane, double scale,
-                             float *magnitude) {
-    const int64_t half = columns / 2 + 1;
-    const weft_problem problem = {.rank = 2, .n = {rows, columns}, .kind = WEFT_R2C};
-    weft_context context = NULL;
-    weft_plan plan = NULL;
-    double *spectrum = malloc((size_t)(2 * rows * half) * sizeof *spectrum);
-    weft_status status = WEFT_SUCCESS;
-    if (spectrum == NULL) status = weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a spectrum");
-    if (status == WEFT_SUCCESS) status = weft_context_create(NULL, &context);
-    if (status == WEFT_SUCCESS) status = weft_plan_create(context, &problem, NULL, &plan);
-    if (status == WEFT_SUCCESS) status = weft_execute(plan, WEFT_FORWARD, plane, spectrum);
-    for (int64_t y = 0; status == WEFT_SUCCESS && y < rows; y++)
-        for (int64_t x = 0; x < columns; x++) {
-            const int64_t from_y = (y + rows - rows / 2) % rows;
-            const int64_t from_x = (x + columns - columns / 2) % columns;
-            const bool mirrored = from_x >= half;
-            const double *z = spectrum + 2 * ((mirrored ? (rows - from_y) % rows : from_y) * half +
-                                              (mirrored ? columns - from_x : from_x));
-            magnitude[y * columns + x] = (float)(hypot(z[0], z[1]) * scale);
-        }
-    weft_plan_destroy(&plan);
-    weft_context_destroy(&context);
-    free(spectrum);
-    return status;
-}
-
 static weft_status find_spectrum(live_volume *v, int across, double *sum) {
     int axes[2];
-    free(v->magnitude[across]);
-    v->magnitude[across] = NULL;
+    free(v->magnitudes[across]);
+    v->magnitudes[across] = NULL;
     slice_axes(across, axes);
     const double all = (double)v->info.n[0] * (double)v->info.n[1] * (double)v->info.n[2];
     WEFT_TRY(sum_along(v, across, sum));
     if (v->process > 0) return WEFT_SUCCESS;
-    v->magnitude[across] = malloc((size_t)slice_points(v, across) * sizeof *v->magnitude[across]);
-    if (v->magnitude[across] == NULL)
+    v->magnitudes[across] = malloc((size_t)slice_points(v, across) * sizeof *v->magnitudes[across]);
+    if (v->magnitudes[across] == NULL)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a spectrum");
-    return transform(v->info.n[axes[0]], v->info.n[axes[1]], sum, 1 / (all * (v->most - v->least)),
-                     v->magnitude[across]);
+    return live_magnitudes(v->info.n[axes[0]], v->info.n[axes[1]], sum,
+                           1 / (all * (v->most - v->least)), v->magnitudes[across]);
 }
 
-/* Room for slices, once. */
+/* Room for slices across any axis, once. */
 static weft_status take_slices(live_volume *v) {
-    int64_t largest = 0;
-    if (v->packed != NULL) return WEFT_SUCCESS;
+    size_t largest = 0;
+    if (v->room != NULL) return WEFT_SUCCESS;
     for (int a = 0; a < 3; a++)
-        if (slice_points(v, a) > largest) largest = slice_points(v, a);
-    const size_t floats = (size_t)largest * sizeof(float);
-    free(v->slice);
-    free(v->arrived);
-    free(v->decibels);
-    v->slice = malloc(floats);
-    v->arrived = malloc(floats);
-    v->decibels = malloc(floats);
-    v->packed = malloc(floats);
-    if (v->slice != NULL && v->arrived != NULL && v->decibels != NULL && v->packed != NULL)
-        return WEFT_SUCCESS;
-    return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for slices");
+        if ((size_t)slice_points(v, a) > largest) largest = (size_t)slice_points(v, a);
+    v->room = malloc(4 * largest * sizeof *v->room);
+    if (v->room == NULL) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for slices");
+    v->slice = v->room;
+    v->packed = v->slice + largest;
+    v->arrived = v->packed + largest;
+    v->decibels = v->arrived + largest;
+    return WEFT_SUCCESS;
 }
 
 /* This process's box, the input of the plan. */
@@ -331,70 +305,59 @@ static weft_status read_volume(live_volume *v) {
 
 /* ---- slices ---- */
 
-/* The points of a slice that a box has; axes: the slice's. */
+/* The part of a box that is in the slice. */
 static weft_box part_of(const weft_box *box, const live_request *r) {
     weft_box part = *box;
-    const bool there =
-        r->index >= box->lo[r->axis] && r->index < box->lo[r->axis] + box->n[r->axis];
+    const int64_t first = box->lo[r->axis], end = first + box->n[r->axis];
     part.lo[r->axis] = r->index;
-    part.n[r->axis] = there;
+    part.n[r->axis] = r->index >= first && r->index < end;
     return part;
 }
 
-static weft_status gather(live_volume *v, const live_request *r) {
+/* This process's part of the slice, row by row. */
+static void pack(live_volume *v, const live_request *r) {
     int axes[2];
     slice_axes(r->axis, axes);
-    const weft_box mine = part_of(&v->out_box, r);
-    const int64_t stride[3] = {v->out_box.n[1] * v->out_box.n[2], v->out_box.n[2], 1};
-    const float *from =
-        v->out + (mine.n[r->axis] > 0 ? (r->index - v->out_box.lo[r->axis]) * stride[r->axis] : 0);
-    int64_t count = 0;
-    for (int64_t y = 0; points(&mine) > 0 && y < mine.n[axes[0]]; y++)
-        for (int64_t x = 0; x < mine.n[axes[1]]; x++)
-            v->packed[count++] = from[y * stride[axes[0]] + x * stride[axes[1]]];
-    int place = 0;
-    for (int p = 0; p < v->processes; p++) {
-        weft_box theirs;
-        WEFT_TRY(weft_plan_box(v->plan, WEFT_OUTPUT, p, &theirs));
-        theirs = part_of(&theirs, r);
-        v->places[p] = place;
-        v->counts[p] = (int)points(&theirs);
-        place += v->counts[p];
-    }
-    /* Of a slice the processes' parts are blocks; they come one after the other. */
-    if (MPI_Gatherv(v->packed, (int)count, MPI_FLOAT, v->arrived, v->counts, v->places, MPI_FLOAT,
-                    0, v->comm) != MPI_SUCCESS)
-        return weft_fail(WEFT_ERROR_TRANSPORT, "the parts of a slice do not arrive");
-    for (int p = 0; v->process == 0 && p < v->processes; p++) {
-        weft_box theirs;
-        WEFT_TRY(weft_plan_box(v->plan, WEFT_OUTPUT, p, &theirs));
-        theirs = part_of(&theirs, r);
-        for (int64_t y = 0; points(&theirs) > 0 && y < theirs.n[axes[0]]; y++)
-            memcpy(v->slice + (theirs.lo[axes[0]] + y) * v->info.n[axes[1]] + theirs.lo[axes[1]],
-                   v->arrived + v->places[p] + y * theirs.n[axes[1]],
-                   (size_t)theirs.n[axes[1]] * sizeof(float));
-    }
-    return WEFT_SUCCESS;
+    const weft_box *box = &v->out_box[v->process];
+    const weft_box part = part_of(box, r);
+    const int64_t stride[3] = {box->n[1] * box->n[2], box->n[2], 1};
+    float *to = v->packed;
+    if (points(&part) == 0) return;
+    const float *from = v->out + (r->index - box->lo[r->axis]) * stride[r->axis];
+    for (int64_t y = 0; y < part.n[axes[0]]; y++)
+        for (int64_t x = 0; x < part.n[axes[1]]; x++)
+            *to++ = from[y * stride[axes[0]] + x * stride[axes[1]]];
 }
 
-/* The spectrum where the frequency across the slice is 0, after the filter. */
-static void picture_spectrum(live_volume *v, const live_request *r) {
+/* Puts the parts, which have arrived one behind the other, into the slice. */
+static void unpack(live_volume *v, const live_request *r) {
     int axes[2];
-    if (v->spectrum_axis == r->axis) return;
-    v->spectrum_axis = r->axis;
     slice_axes(r->axis, axes);
-    const filter used = {.rank = 3, .parts = r->parts, .part = r->part};
-    const int64_t rows = v->info.n[axes[0]], columns = v->info.n[axes[1]];
-    double frequency[WEFT_MAX_RANK] = {0};
-    for (int64_t y = 0; y < rows; y++)
-        for (int64_t x = 0; x < columns; x++) {
-            frequency[axes[0]] = (double)(y - rows / 2) / (double)rows;
-            frequency[axes[1]] = (double)(x - columns / 2) / (double)columns;
-            const double response = filter_response(&used, frequency);
-            v->decibels[y * columns + x] =
-                (float)(20 *
-                        log10(fabs(response) * (double)v->magnitude[r->axis][y * columns + x]));
-        }
+    for (int p = 0; p < v->processes; p++) {
+        if (v->counts[p] == 0) continue;
+        const weft_box part = part_of(&v->out_box[p], r);
+        const int64_t rows = part.n[axes[0]], columns = part.n[axes[1]];
+        float *to = v->slice + part.lo[axes[0]] * v->info.n[axes[1]] + part.lo[axes[1]];
+        for (int64_t y = 0; y < rows; y++)
+            memcpy(to + y * v->info.n[axes[1]], v->arrived + v->places[p] + y * columns,
+                   (size_t)columns * sizeof *to);
+    }
+}
+
+static weft_status gather(live_volume *v, const live_request *r) {
+    int place = 0;
+    for (int p = 0; p < v->processes; p++) {
+        const weft_box part = part_of(&v->out_box[p], r);
+        v->places[p] = place;
+        v->counts[p] = (int)points(&part);
+        place += v->counts[p];
+    }
+    pack(v, r);
+    if (MPI_Gatherv(v->packed, v->counts[v->process], MPI_FLOAT, v->arrived, v->counts, v->places,
+                    MPI_FLOAT, 0, v->comm) != MPI_SUCCESS)
+        return weft_fail(WEFT_ERROR_TRANSPORT, "the parts of a slice do not arrive");
+    if (v->process == 0) unpack(v, r);
+    return WEFT_SUCCESS;
 }
 
 /* What all processes do for a slice. */
@@ -412,9 +375,9 @@ static weft_status make_slice(live_volume *v, const live_request *r, double *fil
 
 /* ---- process 0 and the others ---- */
 
-/* A broadcast between which and the next one processes sleep: MPI's own waiting would keep their
- * cores busy. */
-static void give_order(live_volume *v) {
+/* Sends process 0's order to the others, which sleep until it comes: MPI's own waiting would keep
+ * their cores busy. */
+static void share_order(live_volume *v) {
     const struct timespec moment = {.tv_nsec = 1000000};
     MPI_Request request;
     int done = 0;
@@ -427,7 +390,7 @@ static void give_order(live_volume *v) {
 void live_volume_follow(live_volume *v) {
     for (;;) {
         double filter_time;
-        give_order(v);
+        share_order(v);
         if (v->order->request[0] == '\0') return;
         v->least = v->order->least;
         v->most = v->order->most;
@@ -444,13 +407,17 @@ weft_status live_volume_slice(live_volume *v, const char *text, const live_reque
     v->least = v->order->least = least;
     v->most = v->order->most = most;
     snprintf(v->order->request, sizeof v->order->request, "%s", text);
-    if (v->processes > 1) give_order(v);
+    if (v->processes > 1) share_order(v);
     WEFT_TRY(make_slice(v, request, &slice->filter_time));
-    picture_spectrum(v, request);
     slice->rows = v->info.n[axes[0]];
     slice->columns = v->info.n[axes[1]];
+    if (v->spectrum_axis != request->axis)
+        live_decibels(&v->filter, axes, slice->rows, slice->columns, v->magnitudes[request->axis],
+                      v->decibels);
+    v->spectrum_axis = request->axis;
     slice->values = v->slice;
     slice->decibels = v->decibels;
     slice->plan = v->plan;
+    slice->planned = v->planned;
     return WEFT_SUCCESS;
 }

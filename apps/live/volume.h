@@ -39,8 +39,9 @@ int live_volume_processes(const live_volume *v);
 typedef struct live_slice {
     int64_t rows, columns;
     const float *values, *decibels;
-    double filter_time; /* seconds to plan with a new filter; 0 with the one of last time */
+    double filter_time; /* seconds to plan with a new filter; next to none with that of last time */
     weft_convolution plan;
+    int64_t planned; /* which one of the volume's plans, counted from 1 */
 } live_slice;
 
 /* The slice across request->axis at request->index. `text` is the request before it was parsed, for
