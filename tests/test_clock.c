@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { TICKERS = 2, THREADS = 4, READINGS = 20000, TRIES = 20 };
+enum { TICKERS = 2, THREADS = 4, READINGS = 20000, TRIES = 200 };
 
 /* What this machine has; and what stands in for it where the processor has no steady counter. */
 static void find_tickers(weft_ticker ticker[TICKERS]) {
@@ -113,8 +113,10 @@ static void an_execution_begun_after_a_single_one_tells_its_own_sums(void **stat
 }
 
 /* Whether the timings of a call are those seen from outside of it: a call takes longer from there,
- * and, unless something else has had the core, not by much. */
+ * and, unless something else has had the core, not by much. What is outside of the two readings
+ * takes some microseconds where a sanitizer watches it. */
 static bool tells_its_time(weft_plan plan, const void *in, void *out) {
+    const double outside = 1e-5;
     for (int i = 0; i < TRIES; i++) {
         weft_timings t;
         const double begin = weft_clock();
@@ -123,7 +125,7 @@ static bool tells_its_time(weft_plan plan, const void *in, void *out) {
         assert_int_equal(weft_plan_timings(plan, &t), WEFT_SUCCESS);
         assert_true(t.total <= seconds * 1.001 + 1e-6);
         assert_true(t.fft == t.total && t.local == 0 && t.copy == 0 && t.messages_sent == 0);
-        if (t.total >= seconds * 0.99 - 1e-6) return true;
+        if (t.total >= seconds * 0.99 - outside) return true;
     }
     return false;
 }
