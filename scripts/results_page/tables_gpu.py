@@ -113,6 +113,20 @@ def exchanges_again() -> str:
     return markdown("forward / back, ms|cuFFTXt:|`peer`, jit:|`peer`, cuFFT:|`nccl`, jit:|`nccl`, cuFFT:", lines)
 
 
+def exchanges_beside_cufftxt() -> str:
+    """Means of the launches of both on one machine."""
+
+    def cell(n: int, **where: object) -> str:
+        of = {"commit": "8008f7d", "kind": "c2c", "n": n} | where
+        times = (_mean(rows("cuda-exchanges/times.csv", direction=way, **of)) for way in ("forward", "inverse"))
+        return both(_digits3, *times)
+
+    lines = [
+        [f"c2c {n}³", cell(n, engine="cufftxt"), cell(n, engine="jit", exchange="peer")] for n in (1024, 512, 256)
+    ]
+    return markdown("forward / back, ms|cuFFTXt:|`peer`, jit:", lines)
+
+
 def _lines(kind: str, *lengths: int) -> list[str]:
     return [f"{kind} lines of {length}" for length in lengths]
 
