@@ -177,7 +177,8 @@ static void primes_give_the_transform_by_either_convolution(void **state) {
         const ways w = {.longest = 4096, .folds = 1, .work = -1, .rader = INT_MAX};
         check_kinds(engine, n, lines, w);
         if (random_between(0, 1)) check_kinds(engine, 2 * n, lines, w);
-        if (n > 512 || random_between(0, 2) > 0) continue;
+        const bool few_threads = n == 37; /* so that lines are loaded as a run, and zeros follow */
+        if (n > 512 || (!few_threads && random_between(0, 2) > 0)) continue;
         check_kinds(engine, n, lines, (ways){.longest = 4096, .folds = 1, .work = -1});
     }
 }

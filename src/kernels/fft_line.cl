@@ -242,6 +242,7 @@ KERNEL(weft_fft)
     const int run_lines = lines_left < LINES ? (int)lines_left : LINES;
 #endif
 #if LOADS_RUN
+    real2 loaded[RUN_COUNT(LENGTH)];
     UNROLL
     for (int i = 0; i < RUN_COUNT(LENGTH); ++i) {
         const int number = RUN_LOADED(i);
@@ -249,9 +250,10 @@ KERNEL(weft_fft)
 #ifndef IN_PIECES
         GLOBAL const in_number *const from = in + place_of_line(shape.in_loop, index);
 #endif
-        LOAD_POINT(v[i], DENSE_IN ? number : RUN_POINT(number, LENGTH))
+        loaded[i] = pair(0, 0); /* where nothing is stored */
+        LOAD_POINT(loaded[i], DENSE_IN ? number : RUN_POINT(number, LENGTH))
     }
-    BOTH_PARTS(v, scatter_run, run, v, gather_points, row)
+    BOTH_PARTS(loaded, scatter_run, run, v, gather_points, row)
 #endif
     find_line(&shape, first_line + line_in, index);
     const bool loads = first_line + line_in < shape.lines;
@@ -336,12 +338,12 @@ KERNEL(weft_fft)
     join_pairs(points, tables, t_out);
 #endif
 #if STORES_RUN
-    real2 run[RUN_COUNT(STORED_POINTS)];
+    real2 stored[RUN_COUNT(STORED_POINTS)];
     LINE_BARRIER();
 #if TO_HALF_PAIRS
-    BOTH_PARTS(points, scatter_halves, out, run, gather_run, run)
+    BOTH_PARTS(points, scatter_halves, out, stored, gather_run, run)
 #else
-    BOTH_PARTS(v, scatter_points, out, run, gather_run, run)
+    BOTH_PARTS(v, scatter_points, out, stored, gather_run, run)
 #endif
     UNROLL
     for (int i = 0; i < RUN_COUNT(STORED_POINTS); ++i) {
@@ -350,7 +352,7 @@ KERNEL(weft_fft)
             find_line(&shape, first_line + (DENSE_OUT ? 0 : RUN_LINE(number, STORED_POINTS)), index);
             line_out_place to;
             OPEN_LINE_OUT(to)
-            store_point(to, DENSE_OUT ? number : RUN_POINT(number, STORED_POINTS), run[i]);
+            store_point(to, DENSE_OUT ? number : RUN_POINT(number, STORED_POINTS), stored[i]);
         }
     }
     (void)stores;
