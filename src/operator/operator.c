@@ -19,7 +19,7 @@ const char *weft_operator_place_name(weft_operator_place place) {
 
 static weft_status check_window(const weft_operator *o, const weft_operator_space *space,
                                 const char *name) {
-    char window[NAME_MAX_BYTES + 16];
+    char window[NAME_MAX_BYTES + 32];
     bool any = false;
     for (int a = 0; a < WEFT_MAX_RANK; a++) {
         snprintf(window, sizeof window, "%s.window[%d]", name, a);
