@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { TICKERS = 2, THREADS = 4, READINGS = 20000, TRIES = 200 };
@@ -184,6 +185,34 @@ static void of_brief_calls_some_are_timed(void **state) {
     }
 }
 
+/* Those that are not timed take another way to the transform. */
+static void calls_that_are_not_timed_give_the_same_bits(void **state) {
+    (void)state;
+    enum { LONGEST = 1000, CALLS = 20 };
+    static const int64_t lengths[] = {1, 2, 15, 16, 17, 31, 64, 128, 200, LONGEST};
+    static double in[2 * LONGEST + 2], out[2 * LONGEST + 2], first[2 * LONGEST + 2];
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+        for (int variant = 0; variant < 12; variant++) {
+            const weft_direction direction = variant % 2 ? WEFT_INVERSE : WEFT_FORWARD;
+            const weft_problem problem = {.rank = 1,
+                                          .n = {lengths[i]},
+                                          .kind = variant / 2 % 2 ? WEFT_R2C : WEFT_C2C,
+                                          .precision = variant / 4 == 1 ? WEFT_SINGLE : WEFT_DOUBLE,
+                                          .norm = WEFT_NORM_ORTHO};
+            void *result = variant / 4 == 2 ? in : out; /* in place */
+            weft_plan plan = NULL;
+            assert_int_equal(weft_plan_create(ctx, &problem, NULL, &plan), WEFT_SUCCESS);
+            for (int call = 0; call < CALLS; call++) {
+                memset(out, 0x55, sizeof out);
+                for (int k = 0; k < 2 * LONGEST + 2; k++) in[k] = cos(k * k);
+                assert_int_equal(weft_execute(plan, direction, in, result), WEFT_SUCCESS);
+                if (call == 0) memcpy(first, result, sizeof first);
+                assert_memory_equal(first, result, sizeof first);
+            }
+            weft_plan_destroy(&plan);
+        }
+}
+
 static void a_traced_call_of_one_transform_has_its_span(void **state) {
     (void)state;
     const weft_problem problem = {.rank = 1, .n = {64}, .kind = WEFT_C2C};
@@ -207,6 +236,7 @@ int main(void) {
         cmocka_unit_test(an_execution_begun_after_a_single_one_tells_its_own_sums),
         cmocka_unit_test(a_call_that_is_one_transform_tells_its_time),
         cmocka_unit_test(of_brief_calls_some_are_timed),
+        cmocka_unit_test(calls_that_are_not_timed_give_the_same_bits),
         cmocka_unit_test(a_traced_call_of_one_transform_has_its_span),
     };
     return cmocka_run_group_tests(tests, open_context, close_context);

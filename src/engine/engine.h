@@ -120,6 +120,12 @@ static inline size_t weft_transform_element_bytes(const weft_transform *t, bool 
 
 typedef struct weft_engine_plan weft_engine_plan; /* each engine defines its own */
 
+/* A function that transforms, with what it is called with first; NULL: there is none. */
+typedef struct weft_direct_call {
+    void (*run)(const void *self, const void *in, void *out);
+    const void *self;
+} weft_direct_call;
+
 typedef struct weft_engine_ops {
     const char *name;
     weft_engine id;
@@ -156,6 +162,9 @@ typedef struct weft_engine_ops {
      * read before this returns. */
     weft_status (*execute)(weft_engine_plan *plan, const weft_device_handle *device,
                            weft_queue *queue, const void *in, void *out);
+    /* May be NULL: what an execution without a queue on the host comes down to, if that is one
+     * function, which cannot fail. Brief transforms take little longer than the way to it. */
+    weft_direct_call (*direct)(const weft_engine_plan *plan);
 } weft_engine_ops;
 
 const weft_engine_ops *weft_engine_find(weft_engine id);

@@ -92,6 +92,7 @@ void weft_arguments_find(weft_plan plan) {
     const weft_build *b = plan->build;
     if (plan->transport->simulated) return; /* nothing is valid */
     const weft_device_ops *device = b->device.ops;
+    const weft_engine_ops *engine = b->candidate.engine;
     const bool alone = plan->transport->size == 1 && device->host_addressable &&
                        !device->can_fail && !device->await_caller && !o->trace;
     for (int d = 0; d < WEFT_DIRECTIONS; d++) {
@@ -114,8 +115,11 @@ void weft_arguments_find(weft_plan plan) {
         a->one_array = holds && weft_call_allows_in_place(&plan->call, dir);
         a->two_arrays = holds && o->placement != WEFT_IN_PLACE;
         a->brief = a->in_bytes + a->out_bytes <= WEFT_BRIEF_BYTES;
-        for (int same = 0; same < 2 && alone; same++)
-            a->single[same] = find_single(b, weft_schedule_index(dir, same));
+        for (int same = 0; same < 2 && alone; same++) {
+            weft_engine_plan *single = find_single(b, weft_schedule_index(dir, same));
+            a->single[same] = single;
+            if (single && engine->direct) a->direct[same] = engine->direct(single);
+        }
     }
 }
 

@@ -456,15 +456,16 @@ static weft_status run_single(weft_plan plan, weft_direction dir, const void *in
     enum { EXECUTIONS_FOR_EACH_TIMED = 16 };
     const weft_build *b = plan->build;
     weft_arguments *a = &plan->arguments[dir];
-    weft_engine_plan *transform = a->single[in == out];
-    const weft_engine_ops *engine = b->candidate.engine;
-    if (a->brief && a->untimed[in == out] > 0) {
-        a->untimed[in == out]--;
-        return engine->execute(transform, &b->device, NULL, in, out);
+    const int same = in == out;
+    const bool timed = a->untimed[same] == 0;
+    const uint64_t begin = timed ? weft_ticks(plan->recorder.ticker) : 0;
+    const weft_status status =
+        b->candidate.engine->execute(a->single[same], &b->device, NULL, in, out);
+    if (!timed) {
+        a->untimed[same]--;
+        return status;
     }
-    a->untimed[in == out] = EXECUTIONS_FOR_EACH_TIMED - 1;
-    const uint64_t begin = weft_ticks(plan->recorder.ticker);
-    const weft_status status = engine->execute(transform, &b->device, NULL, in, out);
+    if (a->brief) a->untimed[same] = EXECUTIONS_FOR_EACH_TIMED - 1;
     weft_record_single(&plan->recorder, begin);
     return status;
 }
@@ -488,11 +489,23 @@ static weft_status refuse_handle(weft_plan plan, const char *function) {
                   function));
 }
 
-WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out) {
+static __attribute__((noinline)) weft_status execute_any(weft_plan plan, weft_direction dir,
+                                                         const void *in, void *out) {
     if (plan && plan->composition && dir == WEFT_CONVOLVE)
         return weft_context_note(plan->context, weft_composition_run(plan, in, out));
     if (!plan || plan->composition) return refuse_handle(plan, "weft_execute");
     return weft_context_note(plan->context, weft_plan_run(plan, dir, in, NULL, out));
+}
+
+/* A brief transform that is not timed goes the shortest way; nothing fits a composition's plan. */
+WEFT_API weft_status weft_execute(weft_plan plan, weft_direction dir, const void *in, void *out) {
+    if (!plan || !weft_arguments_fit(plan, dir, in, out)) return execute_any(plan, dir, in, out);
+    weft_arguments *a = &plan->arguments[dir];
+    const int same = in == out;
+    if (!a->direct[same].run || a->untimed[same] == 0) return execute_any(plan, dir, in, out);
+    a->untimed[same]--;
+    a->direct[same].run(a->direct[same].self, in, out);
+    return WEFT_SUCCESS;
 }
 
 static weft_status enqueue(weft_plan plan, weft_direction dir, const void *in, void *out,

@@ -139,6 +139,7 @@ typedef struct weft_arguments {
     bool one_array, two_arrays;  /* whether in == out is valid, and in != out */
     weft_engine_plan *single[2]; /* [in == out]: the one transform that the call is, on one rank and
                                     the host; NULL: it is more than that */
+    weft_direct_call direct[2];  /* of `single`, where its engine has one */
     bool brief;                  /* that transform takes little longer than reading the clock */
     int untimed[2];              /* [in == out]: executions until the next one that is timed */
     uint32_t arrays;     /* of operators, which must be set: those that have factors on this rank */

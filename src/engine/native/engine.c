@@ -425,10 +425,41 @@ static void place_operators(const weft_engine_plan *plan, weft_native_operated *
     operated->first = plan->part * operated->part;
 }
 
+static void run_alone(const void *self, const void *in, void *out) {
+    const weft_engine_plan *plan = self;
+    weft_native_line_run(plan->alone, in, out, weft_scratch_room(plan->scratch, 1).own);
+}
+
+/* Complex lines, and short real ones, need little of what others do. */
+static void run_complex_alone(const void *self, const void *in, void *out) {
+    const weft_engine_plan *plan = self;
+    const weft_native_pass *pass = plan->alone;
+    weft_lone_run(&pass->lone, in, out, weft_scratch_room(plan->scratch, 1).own, pass->scale);
+}
+
+static void run_real_alone(const void *self, const void *in, void *out) {
+    const weft_native_pass *pass = self;
+    pass->real_line->real(in, out, pass->scale);
+}
+
+static void run_half_alone(const void *self, const void *in, void *out) {
+    const weft_native_pass *pass = self;
+    pass->real_line->half(in, out, pass->scale);
+}
+
+static weft_direct_call native_direct(const weft_engine_plan *plan) {
+    const weft_native_pass *pass = plan->alone;
+    if (!pass) return (weft_direct_call){NULL, NULL};
+    if (pass->kind == WEFT_TRANSFORM_C2C) return (weft_direct_call){run_complex_alone, plan};
+    if (!pass->real_line) return (weft_direct_call){run_alone, plan};
+    return (weft_direct_call){pass->kind == WEFT_TRANSFORM_R2C ? run_real_alone : run_half_alone,
+                              pass};
+}
+
 static weft_status run_plan(void *argument, const void *in, void *out) {
     weft_engine_plan *plan = argument;
     if (plan->alone) {
-        weft_native_line_run(plan->alone, in, out, weft_scratch_room(plan->scratch, 1).own);
+        run_alone(plan, in, out);
         return WEFT_SUCCESS;
     }
     place_operators(plan, &plan->load, in);
@@ -481,4 +512,5 @@ const weft_engine_ops weft_engine_native = {.name = "native",
                                             .plan = native_plan,
                                             .destroy = weft_native_destroy,
                                             .begin_at = native_begin_at,
-                                            .execute = native_execute};
+                                            .execute = native_execute,
+                                            .direct = native_direct};

@@ -16,8 +16,10 @@ enum { CACHE_LINE = 64, FIRST_LEVEL = 32768 };
 
 /* The radices of the stages, in their order, for vectors of one width. */
 typedef struct choice {
+    const weft_lone_line *line; /* instead of stages */
     const weft_lone_kernels *kernels;
     double cost;
+    bool both; /* one call does the two stages */
     int count;
     const weft_lone_codelet *codelet[WEFT_LONE_STAGES];
 } choice;
@@ -54,10 +56,29 @@ static double stage_cost(const weft_kernels *kernels, int width, int radix, int6
                                     : 0);
 }
 
-static const weft_lone_codelet *whole_line(const weft_lone_kernels *k, int64_t n) {
-    for (int i = 0; k->codelets[i]; i++)
-        if (k->codelets[i]->radix == n && k->codelets[i]->whole) return k->codelets[i];
+/* The two stages of a line in one call, for which less is loaded and stored. */
+static double both_cost(const weft_kernels *kernels, int width, int radix) {
+    const double call = 4, square = 0.19 * (width * width - 4);
+    const int64_t groups = rounds(radix, width);
+    return call +
+           0.8 * (butterflies(kernels, width, radix, 1) +
+                  butterflies(kernels, width, width, groups)) +
+           (double)groups * square;
+}
+
+const weft_lone_line *weft_lone_find_line(const weft_kernels *kernels, int64_t n) {
+    for (int i = 0; kernels->lone[i]; i++) {
+        const weft_lone_line *const *lines = kernels->lone[i]->lines;
+        for (int j = 0; lines && lines[j]; j++)
+            if (lines[j]->points == n) return lines[j];
+    }
     return NULL;
+}
+
+/* The codelet of complex lines of n points, or NULL. */
+static const weft_lone_line *whole_line(const weft_kernels *kernels, int64_t n) {
+    const weft_lone_line *line = weft_lone_find_line(kernels, n);
+    return line && line->complex ? line : NULL;
 }
 
 enum { MOST_DIVISORS = 160 /* of a number up to WEFT_LONGEST_LONE */ };
@@ -86,7 +107,7 @@ static int find_ending(endings *e, int64_t s) {
         const weft_lone_codelet *codelet = e->lone->codelets[i];
         const int64_t m = e->n / s / codelet->radix;
         if (m * s * codelet->radix != e->n) continue;
-        if (s == 1 && (!codelet->first || m < width)) continue;
+        if (s == 1 && (!codelet->first || m < width || m == 1)) continue;
         double cost = stage_cost(e->kernels, width, codelet->radix, s, m);
         if (m > 1) cost += e->known[find_ending(e, s * codelet->radix)].cost;
         if (cost >= best_cost) continue;
@@ -108,31 +129,45 @@ static choice choose_stages(const weft_kernels *kernels, const weft_lone_kernels
     return found;
 }
 
+/* A line in one call of two stages, whose points stay in registers between them. */
+static choice choose_both(const weft_kernels *kernels, const weft_lone_kernels *lone, int64_t n) {
+    const int width = lone->width;
+    choice found = {.kernels = lone, .cost = 1e300, .both = true, .count = 2};
+    for (int i = 0; lone->codelets[i]; i++) {
+        const weft_lone_codelet *codelet = lone->codelets[i];
+        if (codelet->both && (int64_t)codelet->radix * width == n) found.codelet[0] = codelet;
+        if (codelet->radix == width) found.codelet[1] = codelet;
+    }
+    if (found.codelet[0]) found.cost = both_cost(kernels, width, found.codelet[0]->radix);
+    return found;
+}
+
 static choice choose(const weft_kernels *kernels, int64_t n) {
     choice best = {.cost = 1e300};
     for (int i = 0; kernels->lone[i]; i++) {
-        const weft_lone_kernels *k = kernels->lone[i];
-        const weft_lone_codelet *whole = whole_line(k, n);
-        choice found;
-        if (whole)
-            found = (choice){.kernels = k,
-                             .cost = butterflies(kernels, k->width, (int)n, 1),
-                             .count = 1,
-                             .codelet = {whole}};
-        else
-            found = choose_stages(kernels, k, n);
-        if (found.cost < best.cost) best = found;
+        const choice found[] = {choose_stages(kernels, kernels->lone[i], n),
+                                choose_both(kernels, kernels->lone[i], n)};
+        for (int j = 0; j < 2; j++)
+            if (found[j].cost < best.cost) best = found[j];
     }
-    return best;
+    const weft_lone_line *line = whole_line(kernels, n);
+    const double cost = line ? butterflies(kernels, 1, (int)n, 1) : 1e300;
+    return cost < best.cost ? (choice){.line = line, .cost = cost} : best;
+}
+
+/* Whether lines have stages, or a codelet. */
+static bool is_direct(const weft_kernels *kernels, int64_t n) {
+    return weft_is_smooth(n) || whole_line(kernels, n);
 }
 
 bool weft_lone_suits(const weft_kernels *kernels, int64_t n) {
-    return n <= WEFT_LONGEST_LONE && (n == 1 || !weft_is_smooth(n) || choose(kernels, n).count > 0);
+    return n <= WEFT_LONGEST_LONE &&
+           (n == 1 || !is_direct(kernels, n) || choose(kernels, n).cost < 1e300);
 }
 
 double weft_lone_cost(const weft_kernels *kernels, int64_t n) {
     if (n == 1) return 0;
-    return weft_is_smooth(n) ? choose(kernels, n).cost : weft_lone_chirp_cost(kernels, n);
+    return is_direct(kernels, n) ? choose(kernels, n).cost : weft_lone_chirp_cost(kernels, n);
 }
 
 /* ---- tables ---- */
@@ -184,10 +219,63 @@ static bool make_twiddles(weft_lone *lone, int width, const twiddle_roots *roots
     return true;
 }
 
+/* ---- execution ---- */
+
+static size_t buffer_bytes(const weft_lone *lone) {
+    return (size_t)(2 * lone->imaginary * lone->kernels->real_bytes);
+}
+
+size_t weft_lone_room(const weft_lone *lone) {
+    if (lone->chirp) return weft_lone_chirp_room(lone->chirp);
+    return lone->line || lone->both ? 0 : (lone->count == 2 ? 1 : 2) * buffer_bytes(lone);
+}
+
+static void run_point(const weft_lone *lone, const void *in, void *out, void *room, double scale) {
+    (void)room;
+    if (in != out || scale != 1)
+        lone->kernels->copy_scaled(in, out, weft_complex_bytes(lone->kernels), false, scale);
+}
+
+static void run_line(const weft_lone *lone, const void *in, void *out, void *room, double scale) {
+    (void)room;
+    lone->line->complex(in, out, lone->inverse, scale);
+}
+
+static void run_both(const weft_lone *lone, const void *in, void *out, void *room, double scale) {
+    const int64_t bytes = lone->n * weft_complex_bytes(lone->kernels);
+    (void)room;
+    lone->stage[0].codelet->both(in, out, lone->stage[0].twiddles, lone->inverse);
+    if (scale != 1) lone->kernels->copy_scaled(out, out, bytes, false, scale);
+}
+
+static void run_stages(const weft_lone *lone, const void *in, void *out, void *room, double scale) {
+    const weft_lone_stage *stage = lone->stage, *last = stage + lone->count - 1;
+    char *from = room, *to = from + buffer_bytes(lone);
+    stage->codelet->first(in, from, lone->imaginary, stage->m, stage->twiddles, lone->inverse);
+    for (stage++; stage < last; stage++) {
+        stage->codelet->middle(from, to, lone->imaginary, stage->s, stage->m, stage->twiddles,
+                               lone->inverse);
+        char *other = from;
+        from = to;
+        to = other;
+    }
+    last->codelet->last(from, lone->imaginary, out, last->s, lone->inverse, scale);
+}
+
+static void run_chirp(const weft_lone *lone, const void *in, void *out, void *room, double scale) {
+    weft_lone_chirp_run(lone->chirp, in, out, room, scale);
+}
+
+/* ---- creation ---- */
+
 static bool create_stages(weft_lone *lone, size_t *bytes) {
     const choice chosen = choose(lone->kernels, lone->n);
     const int64_t n = lone->n;
+    lone->line = chosen.line;
+    lone->run = chosen.line ? run_line : chosen.both ? run_both : run_stages;
+    if (chosen.line) return true;
     lone->count = chosen.count;
+    lone->both = chosen.both;
     /* Between real and imaginary parts there are some cache lines, lest those of powers of two
      * compete for the same sets of the cache. */
     const int64_t numbers = CACHE_LINE / lone->kernels->real_bytes;
@@ -215,8 +303,9 @@ bool weft_lone_create(const weft_kernels *kernels, int64_t n, weft_direction dir
     lone->kernels = kernels;
     lone->n = n;
     lone->inverse = direction == WEFT_INVERSE;
+    lone->run = n == 1 ? run_point : run_chirp;
     if (n == 1) return true;
-    if (weft_is_smooth(n)) return create_stages(lone, bytes);
+    if (is_direct(kernels, n)) return create_stages(lone, bytes);
     lone->chirp = malloc(sizeof *lone->chirp);
     *bytes += sizeof *lone->chirp;
     return lone->chirp && weft_lone_chirp_create(kernels, n, direction, lone->chirp, bytes);
@@ -226,43 +315,4 @@ void weft_lone_release(weft_lone *lone) {
     for (int i = 0; i < lone->count; i++) free(lone->stage[i].twiddles);
     if (lone->chirp) weft_lone_chirp_release(lone->chirp);
     free(lone->chirp);
-}
-
-/* ---- execution ---- */
-
-static size_t buffer_bytes(const weft_lone *lone) {
-    return (size_t)(2 * lone->imaginary * lone->kernels->real_bytes);
-}
-
-size_t weft_lone_room(const weft_lone *lone) {
-    if (lone->chirp) return weft_lone_chirp_room(lone->chirp);
-    return lone->count < 2 ? 0 : (lone->count == 2 ? 1 : 2) * buffer_bytes(lone);
-}
-
-void weft_lone_run(const weft_lone *lone, const void *in, void *out, void *room, double scale) {
-    const weft_lone_stage *stage = lone->stage;
-    if (lone->chirp) {
-        weft_lone_chirp_run(lone->chirp, in, out, room, scale);
-        return;
-    }
-    if (lone->n == 1) {
-        if (in != out || scale != 1)
-            lone->kernels->copy_scaled(in, out, weft_complex_bytes(lone->kernels), false, scale);
-        return;
-    }
-    if (lone->count == 1) {
-        stage->codelet->whole(in, out, lone->inverse, scale);
-        return;
-    }
-    char *from = room, *to = from + buffer_bytes(lone);
-    stage->codelet->first(in, from, lone->imaginary, stage->m, stage->twiddles, lone->inverse);
-    const weft_lone_stage *last = stage + lone->count - 1;
-    for (stage++; stage < last; stage++) {
-        stage->codelet->middle(from, to, lone->imaginary, stage->s, stage->m, stage->twiddles,
-                               lone->inverse);
-        char *other = from;
-        from = to;
-        to = other;
-    }
-    last->codelet->last(from, lone->imaginary, out, last->s, lone->inverse, scale);
 }

@@ -23,10 +23,14 @@ typedef struct weft_lone_stage {
 } weft_lone_stage;
 
 typedef struct weft_lone {
+    /* How it is done: weft_lone_run. */
+    void (*run)(const struct weft_lone *lone, const void *in, void *out, void *room, double scale);
     const weft_kernels *kernels;
     int64_t n;
-    struct weft_lone_chirp *chirp; /* replaces the stages; or NULL */
+    const weft_lone_line *line;    /* replaces the stages; or NULL */
+    struct weft_lone_chirp *chirp; /* likewise */
     bool inverse;
+    bool both; /* one call does both stages */
     int count;
     weft_lone_stage stage[WEFT_LONE_STAGES];
     int64_t imaginary; /* numbers from the real parts to the imaginary ones in scratch memory */
@@ -42,10 +46,16 @@ bool weft_lone_create(const weft_kernels *kernels, int64_t n, weft_direction dir
                       weft_lone *lone, size_t *bytes);
 void weft_lone_release(weft_lone *lone);
 
+/* The codelet of lines of n points, or NULL. */
+const weft_lone_line *weft_lone_find_line(const weft_kernels *kernels, int64_t n);
+
 /* Bytes of scratch memory, aligned to a cache line. */
 size_t weft_lone_room(const weft_lone *lone);
 
 /* Transforms the line at `in` to `out`, which may be `in`, and stores results times `scale`. */
-void weft_lone_run(const weft_lone *lone, const void *in, void *out, void *room, double scale);
+static inline void weft_lone_run(const weft_lone *lone, const void *in, void *out, void *room,
+                                 double scale) {
+    lone->run(lone, in, out, room, scale);
+}
 
 #endif

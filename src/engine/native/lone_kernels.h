@@ -17,16 +17,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A line that is one straight-line codelet. `in` may be `out`. Results are stored times `scale`
+ * (scaling.h), here and in `last` and `split`. */
+typedef struct weft_lone_line {
+    int points;
+    void (*complex)(const void *in, void *out, bool inverse, double scale); /* or NULL */
+    void (*real)(const void *in, void *out, double scale); /* to the half spectrum */
+    void (*half)(const void *in, void *out, double scale); /* from it */
+} weft_lone_line;
+
 typedef struct weft_lone_codelet {
     int radix;
-    /* All of a line of `radix` points. `in` may be `out`. Only where a vector is one number.
-     * Results are stored times `scale`, here and in `last` and `split` (scaling.h). */
-    void (*whole)(const void *in, void *out, bool inverse, double scale);
     /* The first stage, from an interleaved line. `twiddles` has (radix - 1) vectors of real parts,
      * each followed by one of imaginary parts, for each vector of p. NULL where the radix is less
      * than a vector. */
     void (*first)(const void *in, void *to, int64_t imaginary, int64_t m, const void *twiddles,
                   bool inverse);
+    /* All of a line of `radix` times the width points: the first stage and one whose radix is the
+     * width, between which points stay in registers. Twiddles are those of `first`. `in` may be
+     * `out`. NULL where `first` is, and where a vector is one number. */
+    void (*both)(const void *in, void *out, const void *twiddles, bool inverse);
     /* A stage between: `twiddles` has (radix - 1) complex numbers for each p. */
     void (*middle)(const void *from, void *to, int64_t imaginary, int64_t s, int64_t m,
                    const void *twiddles, bool inverse);
@@ -36,6 +46,7 @@ typedef struct weft_lone_codelet {
 } weft_lone_codelet;
 
 typedef struct weft_lone_kernels {
+    const weft_lone_line *const *lines;       /* ended by NULL; NULL where width > 1 */
     int width;                                /* real numbers in a vector */
     const weft_lone_codelet *const *codelets; /* largest radix first; ended by NULL */
     /* split_line and merge_line of kernels.h for points first, ..., end-1 and h-first, ... of a

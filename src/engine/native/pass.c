@@ -326,6 +326,8 @@ static weft_status create_half(const weft_pass_request *request, sorted_loop *lo
     pass->line.n = pass->halved ? pass->n / 2 : pass->n;
     pass->adjoining = adjoining_bytes(pass);
     pass->by_lone = weft_native_pass_takes_alone(request);
+    if (pass->by_lone && pass->kind != WEFT_TRANSFORM_C2C)
+        pass->real_line = weft_lone_find_line(pass->kernels, pass->n);
     bool ok = make_pieces(pass, &request->in, loop, &pass->in, bytes) &&
               make_pieces(pass, &request->out, loop, &pass->out, bytes) &&
               (!pass->halved || make_roots(pass, bytes)) &&

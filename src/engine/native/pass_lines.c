@@ -72,7 +72,9 @@ static void run_line(const weft_native_pass *pass, const void *x, void *y, void 
         transform_line(pass, x, y, room, past, pass->scale, next);
         return;
     case WEFT_TRANSFORM_R2C:
-        if (pass->halved) {
+        if (pass->real_line) {
+            pass->real_line->real(x, y, pass->scale);
+        } else if (pass->halved) {
             transform_line(pass, x, y, room, past, 1, next);
             k->split_line(y, out, y, out, n, pass->roots, 0, n / 2 + 1, pass->scale);
         } else {
@@ -82,7 +84,9 @@ static void run_line(const weft_native_pass *pass, const void *x, void *y, void 
         }
         return;
     case WEFT_TRANSFORM_C2R:
-        if (pass->halved) {
+        if (pass->real_line) {
+            pass->real_line->half(x, y, pass->scale);
+        } else if (pass->halved) {
             k->merge_line(x, in, line, element, n, pass->roots, 0, n / 2 + 1);
             transform_line(pass, line, y, room, past, pass->scale, next);
         } else {
