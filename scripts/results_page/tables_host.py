@@ -24,20 +24,45 @@ def _speeds_before(found: Iterable[Row]) -> list[float]:
     return [min(float(row["fftw ns"]), float(row["mkl ns"])) / float(row["before ns"]) for row in found]
 
 
-def lines_summary() -> str:
+def lines_summary(file: str = "lines.csv") -> str:
+    """With what was before, where the file has it."""
+    compares = "before ns" in rows(file)[0]
     lines = []
     for precision, kind in KINDS:
         for name, above in (("all", 0), ("n > 30", 30), ("n > 60", 60)):
-            found = rows("lines.csv", precision=precision, kind=kind, n=f">{above}")
+            found = rows(file, precision=precision, kind=kind, n=f">{above}")
             now = _speeds(found)
-            before = geometric(_speeds_before(found))
+            before = [two(geometric(_speeds_before(found)))] if compares else []
             slow = sum(speed < 0.7 for speed in now)
             lines.append(
-                [precision, kind, name, str(len(found)), *map(two, (before, geometric(now), min(now))), str(slow)]
+                [precision, kind, name, str(len(found)), *before, two(geometric(now)), two(min(now)), str(slow)]
             )
     return markdown(
-        "precision|kind|lengths|number:|before, geometric mean:|now, geometric mean:|now, least:|now, below 0.7:", lines
+        "precision|kind|lengths|number:|"
+        + ("before, geometric mean:|" if compares else "")
+        + "now, geometric mean:|now, least:|now, below 0.7:",
+        lines,
     )
+
+
+def lines_short(*lengths: int) -> str:
+    """Nanoseconds before and now, and how much faster that is for all lengths of three classes."""
+
+    def ratio(row: Row) -> float:
+        return number(row, "before alone ns") / number(row, "now alone ns")
+
+    def cell(n: int, precision: str, kind: str) -> str:
+        row = rows("lines-xeon.csv", n=n, precision=precision, kind=kind)[0]
+        return f"{number(row, 'before alone ns'):.0f} → {number(row, 'now alone ns'):.0f}"
+
+    lines = [[str(n), *(cell(n, *kind) for kind in KINDS)] for n in lengths]
+    for name, least, most in (("2 to 32", 1, 32), ("33 to 512", 32, 512), ("beyond", 512, 1 << 30)):
+        means = []
+        for precision, kind in KINDS:
+            found = rows("lines-xeon.csv", precision=precision, kind=kind, n=f">{least}")
+            means.append(two(geometric([ratio(row) for row in found if number(row, "n") <= most])))
+        lines.append([f"times as fast, {name}", *means])
+    return markdown("n:|" + "|".join(f"{' '.join(kind)}:" for kind in KINDS), lines)
 
 
 def lines_before_and_now(*lengths: int) -> str:
