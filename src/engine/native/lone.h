@@ -30,7 +30,6 @@ typedef struct weft_lone {
     const weft_lone_line *line;    /* replaces the stages; or NULL */
     struct weft_lone_chirp *chirp; /* likewise */
     bool inverse;
-    bool both; /* one call does both stages */
     int count;
     weft_lone_stage stage[WEFT_LONE_STAGES];
     int64_t imaginary; /* numbers from the real parts to the imaginary ones in scratch memory */
