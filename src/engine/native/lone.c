@@ -270,7 +270,7 @@ static void run_chirp(const weft_lone *lone, const void *in, void *out, void *ro
 
 /* ---- creation ---- */
 
-static bool create_stages(weft_lone *lone, size_t *bytes) {
+static bool create_direct(weft_lone *lone, size_t *bytes) {
     const choice chosen = choose(lone->kernels, lone->n);
     const int64_t n = lone->n;
     lone->line = chosen.line;
@@ -306,7 +306,7 @@ bool weft_lone_create(const weft_kernels *kernels, int64_t n, weft_direction dir
     lone->inverse = direction == WEFT_INVERSE;
     lone->run = n == 1 ? run_point : run_chirp;
     if (n == 1) return true;
-    if (is_direct(kernels, n)) return create_stages(lone, bytes);
+    if (is_direct(kernels, n)) return create_direct(lone, bytes);
     lone->chirp = malloc(sizeof *lone->chirp);
     *bytes += sizeof *lone->chirp;
     return lone->chirp && weft_lone_chirp_create(kernels, n, direction, lone->chirp, bytes);
