@@ -141,12 +141,12 @@ def make_axes(
 
 def finish(figure: Figure, title: str, handles: Sequence[Artist] = ()) -> None:
     """Adds the title, and a legend below the axes for which the figure grows: it never covers data. The figure is laid
-    out now and for good, since every file that is written would do it again."""
+    out now and for good, since every file that is written would do it again, and draw it once more for that."""
     figure.suptitle(title, x=0.008, ha="left")
     if handles:
         _legend_below(figure, handles)
     figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    figure.set_layout_engine(None)
 
 
 def _legend_below(figure: Figure, handles: Sequence[Artist]) -> None:
