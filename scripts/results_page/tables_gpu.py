@@ -117,7 +117,7 @@ def exchanges_beside_cufftxt() -> str:
     """Means of the launches of both on one machine."""
 
     def cell(n: int, **where: object) -> str:
-        of = {"commit": "8008f7d", "kind": "c2c", "n": n} | where
+        of = {"commit": "d2821c4", "kind": "c2c", "n": n} | where
         times = (_mean(rows("cuda-exchanges/times.csv", direction=way, **of)) for way in ("forward", "inverse"))
         return both(_digits3, *times)
 
