@@ -430,11 +430,16 @@ static void run_alone(const void *self, const void *in, void *out) {
     weft_native_line_run(plan->alone, in, out, weft_scratch_room(plan->scratch, 1).own);
 }
 
-/* Complex lines, and short real ones, need little of what others do. */
+/* Complex lines, and short ones of any kind, need little of what others do. */
 static void run_complex_alone(const void *self, const void *in, void *out) {
     const weft_engine_plan *plan = self;
     const weft_native_pass *pass = plan->alone;
     weft_lone_run(&pass->lone, in, out, weft_scratch_room(plan->scratch, 1).own, pass->scale);
+}
+
+static void run_codelet_alone(const void *self, const void *in, void *out) {
+    const weft_native_pass *pass = self;
+    pass->lone.line->complex(in, out, pass->lone.inverse, pass->scale);
 }
 
 static void run_real_alone(const void *self, const void *in, void *out) {
@@ -450,6 +455,8 @@ static void run_half_alone(const void *self, const void *in, void *out) {
 static weft_direct_call native_direct(const weft_engine_plan *plan) {
     const weft_native_pass *pass = plan->alone;
     if (!pass) return (weft_direct_call){NULL, NULL};
+    if (pass->kind == WEFT_TRANSFORM_C2C && pass->lone.line)
+        return (weft_direct_call){run_codelet_alone, pass};
     if (pass->kind == WEFT_TRANSFORM_C2C) return (weft_direct_call){run_complex_alone, plan};
     if (!pass->real_line) return (weft_direct_call){run_alone, plan};
     return (weft_direct_call){pass->kind == WEFT_TRANSFORM_R2C ? run_real_alone : run_half_alone,

@@ -22,6 +22,7 @@
 typedef struct weft_lone_line {
     int points;
     void (*complex)(const void *in, void *out, bool inverse, double scale); /* or NULL */
+    int operations; /* of `complex`, on one complex number each; 0: on real numbers */
     void (*real)(const void *in, void *out, double scale); /* to the half spectrum */
     void (*half)(const void *in, void *out, double scale); /* from it */
 } weft_lone_line;

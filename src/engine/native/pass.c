@@ -279,7 +279,7 @@ static bool takes_alone(const weft_kernels *kernels, int64_t n, bool paired) {
 
 /* Whether contiguous complex lines of a batch are faster one by one, with their own points in the
  * lanes, than side by side in the lanes of a tile, where they are transposed before and after.
- * Nanoseconds of both, fitted to the times on a Zen 4 core with AVX-512. */
+ * Nanoseconds of both, fitted to the times on a Zen 4 core with AVX-512; one takes for a call. */
 static bool is_faster_alone(const weft_kernels *kernels, int64_t n) {
     const bool single = kernels->real_bytes == sizeof(float);
     if (n < 2 || n > WEFT_NATIVE_LONGEST_TILE || !weft_is_smooth(n) ||
@@ -287,7 +287,7 @@ static bool is_faster_alone(const weft_kernels *kernels, int64_t n) {
         return false;
     const double in_tile =
         (single ? 0.47 : 0.67) * (double)n + (single ? 0.034 : 0.10) * weft_stages_cost(kernels, n);
-    return weft_lone_cost(kernels, n) < in_tile;
+    return weft_lone_cost(kernels, n) + 1 < in_tile;
 }
 
 bool weft_native_pass_takes_alone(const weft_pass_request *r) {
