@@ -455,9 +455,9 @@ static void run_half_alone(const void *self, const void *in, void *out) {
 static weft_direct_call native_direct(const weft_engine_plan *plan) {
     const weft_native_pass *pass = plan->alone;
     if (!pass) return (weft_direct_call){NULL, NULL};
-    if (pass->kind == WEFT_TRANSFORM_C2C && pass->lone.line)
-        return (weft_direct_call){run_codelet_alone, pass};
-    if (pass->kind == WEFT_TRANSFORM_C2C) return (weft_direct_call){run_complex_alone, plan};
+    if (pass->kind == WEFT_TRANSFORM_C2C)
+        return pass->lone.line ? (weft_direct_call){run_codelet_alone, pass}
+                               : (weft_direct_call){run_complex_alone, plan};
     if (!pass->real_line) return (weft_direct_call){run_alone, plan};
     return (weft_direct_call){pass->kind == WEFT_TRANSFORM_R2C ? run_real_alone : run_half_alone,
                               pass};

@@ -28,10 +28,11 @@ static inline __attribute__((always_inline)) pair load_pair(const REAL *p) {
     memcpy(&v, p, sizeof v);
     return v;
 #else
+    /* As one number of 8 bytes, which compilers load without a shuffle. */
     typedef double halves __attribute__((vector_size(16)));
-    double both;
-    memcpy(&both, p, sizeof both);
-    return (pair)(halves){both, 0};
+    double first;
+    memcpy(&first, p, sizeof first);
+    return (pair)(halves){first, 0};
 #endif
 }
 

@@ -279,7 +279,8 @@ static bool takes_alone(const weft_kernels *kernels, int64_t n, bool paired) {
 
 /* Whether contiguous complex lines of a batch are faster one by one, with their own points in the
  * lanes, than side by side in the lanes of a tile, where they are transposed before and after.
- * Nanoseconds of both, fitted to the times on a Zen 4 core with AVX-512; one takes for a call. */
+ * Nanoseconds of both, fitted to the times on a Zen 4 core with AVX-512, and one for the
+ * call of each line. */
 static bool is_faster_alone(const weft_kernels *kernels, int64_t n) {
     const bool single = kernels->real_bytes == sizeof(float);
     if (n < 2 || n > WEFT_NATIVE_LONGEST_TILE || !weft_is_smooth(n) ||
