@@ -53,7 +53,7 @@ static void paint(const progress *p, double elapsed) {
 static void *run(void *argument) {
     progress *p = argument;
     double start = weft_clock();
-    bool painted = false;
+    bool painted = p->quiet_seconds <= 0;
     while (!atomic_load(&p->stop)) {
         usleep(1000000 / PAINTS_PER_SECOND / 10);
         double elapsed = weft_clock() - start;
@@ -65,7 +65,9 @@ static void *run(void *argument) {
              !atomic_load(&p->stop) && weft_clock() - start < next;)
             usleep(10000);
     }
-    if (painted) fprintf(stderr, "\r\033[K");
+    if (!painted) return NULL;
+    paint(p, weft_clock() - start); /* work that ended between two paintings is shown, too */
+    fprintf(stderr, "\r\033[K");
     return NULL;
 }
 

@@ -41,6 +41,10 @@
 #ifdef __OPENCL_VERSION__
 #define IS_OPENCL 1
 
+#ifdef WEFT_OPENCL_BUILTINS /* a file that declares built-in functions instead of the compiler */
+#include WEFT_OPENCL_BUILTINS
+#endif
+
 #if HAS_DOUBLE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
