@@ -15,6 +15,11 @@ char **launch_arguments;
 /* Set for the processes that launch_ranks starts, where its own stderr is a terminal. */
 static const char TERMINAL[] = "WEFT_LAUNCHED_ON_TERMINAL";
 
+/* hwloc, through which MPI looks at the machine, is to look for no OpenCL devices, whose compilers
+ * it would load, and no displays. */
+#define HWLOC_SETTING "HWLOC_COMPONENTS"
+#define HWLOC_WITHOUT_DEVICES "-opencl,-gl"
+
 int launch_rank_hint(void) {
 #ifdef WEFT_ALONE
     return -1; /* a launcher of MPI would start processes that do not know of each other */
@@ -92,18 +97,20 @@ weft_status launch_ranks(int ranks, int threads, char **arguments) {
     for (size_t w = 1; w < words; w++) line[count++] = arguments[w];
     int code = 1;
     if (launch_on_terminal()) setenv(TERMINAL, "1", 1); /* what it starts has pipes to it */
+    setenv(HWLOC_SETTING, HWLOC_WITHOUT_DEVICES, 0);
     weft_status status = watch_launcher(line, ranks, &code);
     free(line);
     if (status == WEFT_SUCCESS) exit(code);
     return status;
 }
 
-/* Initializes MPI. For a process that no launcher has started, Open MPI would search for networks
- * and start a daemon, which takes longer than all else that a short command does. What the user has
- * set stays, and processes that this one starts get nothing of it. */
+/* Initializes MPI. For a process that no launcher has started, Open MPI would search for networks,
+ * start a daemon and load OpenCL, which takes longer than all else that a short command does. What
+ * the user has set stays, and processes that this one starts get nothing of it. */
 static bool initialize_mpi(int wanted) {
     static const char *const setting[][2] = {{"OMPI_MCA_pml", "ob1"},
-                                             {"OMPI_MCA_ess_singleton_isolated", "1"}};
+                                             {"OMPI_MCA_ess_singleton_isolated", "1"},
+                                             {HWLOC_SETTING, HWLOC_WITHOUT_DEVICES}};
     enum { SETTINGS = sizeof setting / sizeof *setting };
     bool set[SETTINGS] = {false};
     int provided;
