@@ -15,10 +15,10 @@ char **launch_arguments;
 /* Set for the processes that launch_ranks starts, where its own stderr is a terminal. */
 static const char TERMINAL[] = "WEFT_LAUNCHED_ON_TERMINAL";
 
-/* hwloc, through which MPI looks at the machine, is to look for no OpenCL devices, whose compilers
- * it would load, and no displays. */
-#define HWLOC_SETTING "HWLOC_COMPONENTS"
-#define HWLOC_WITHOUT_DEVICES "-opencl,-gl"
+/* hwloc, through which MPI looks at the machine, is to do without its parts that load OpenCL's
+ * compilers and open displays. */
+#define HWLOC_SETTING "HWLOC_PLUGINS_BLACKLIST"
+#define HWLOC_WITHOUT "hwloc_opencl.so,hwloc_gl.so"
 
 int launch_rank_hint(void) {
 #ifdef WEFT_ALONE
@@ -97,7 +97,7 @@ weft_status launch_ranks(int ranks, int threads, char **arguments) {
     for (size_t w = 1; w < words; w++) line[count++] = arguments[w];
     int code = 1;
     if (launch_on_terminal()) setenv(TERMINAL, "1", 1); /* what it starts has pipes to it */
-    setenv(HWLOC_SETTING, HWLOC_WITHOUT_DEVICES, 0);
+    setenv(HWLOC_SETTING, HWLOC_WITHOUT, 0);
     weft_status status = watch_launcher(line, ranks, &code);
     free(line);
     if (status == WEFT_SUCCESS) exit(code);
@@ -110,7 +110,7 @@ weft_status launch_ranks(int ranks, int threads, char **arguments) {
 static bool initialize_mpi(int wanted) {
     static const char *const setting[][2] = {{"OMPI_MCA_pml", "ob1"},
                                              {"OMPI_MCA_ess_singleton_isolated", "1"},
-                                             {HWLOC_SETTING, HWLOC_WITHOUT_DEVICES}};
+                                             {HWLOC_SETTING, HWLOC_WITHOUT}};
     enum { SETTINGS = sizeof setting / sizeof *setting };
     bool set[SETTINGS] = {false};
     int provided;
