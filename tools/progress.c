@@ -53,19 +53,19 @@ static void paint(const progress *p, double elapsed) {
 static void *run(void *argument) {
     progress *p = argument;
     double start = weft_clock();
-    bool painted = p->quiet_seconds <= 0;
+    bool shown = p->quiet_seconds <= 0;
     while (!atomic_load(&p->stop)) {
         usleep(1000000 / PAINTS_PER_SECOND / 10);
         double elapsed = weft_clock() - start;
         static const double interval = 1.0 / PAINTS_PER_SECOND;
         if (elapsed < p->quiet_seconds) continue;
         paint(p, elapsed);
-        painted = true;
+        shown = true;
         for (double next = elapsed + interval;
              !atomic_load(&p->stop) && weft_clock() - start < next;)
             usleep(10000);
     }
-    if (!painted) return NULL;
+    if (!shown) return NULL;
     paint(p, weft_clock() - start); /* work that ended between two paintings is shown, too */
     fprintf(stderr, "\r\033[K");
     return NULL;

@@ -41,7 +41,7 @@
 #ifdef __OPENCL_VERSION__
 #define IS_OPENCL 1
 
-#ifdef WEFT_OPENCL_BUILTINS /* a file that declares built-in functions instead of the compiler */
+#ifdef WEFT_OPENCL_BUILTINS /* in tests with PoCL: tests/opencl/builtins.h */
 #include WEFT_OPENCL_BUILTINS
 #endif
 

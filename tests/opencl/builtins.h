@@ -1,7 +1,7 @@
-/* Declarations of the functions of OpenCL C 1.2 that kernels and snippets of the tests call,
- * instead of PoCL's opencl-c.h, whose 18,000 lines take two thirds of the time in which PoCL
- * compiles one of our kernels. PoCL leaves its own out where _OPENCL_H_ is defined;
- * src/kernels/dialect.h includes the file that WEFT_OPENCL_BUILTINS names. */
+/* The types and functions of OpenCL C 1.2 that kernels and the tests' snippets use, instead of
+ * PoCL's opencl-c.h, whose 18,000 lines take half of the time in which PoCL compiles one of our
+ * kernels. PoCL leaves them out where _OPENCL_H_ is defined, and src/kernels/dialect.h includes
+ * this file. */
 typedef unsigned char uchar;
 typedef unsigned short ushort;
 typedef unsigned int uint;

@@ -145,7 +145,7 @@ def finish(figure: Figure, title: str, handles: Sequence[Artist] = ()) -> None:
     figure.suptitle(title, x=0.008, ha="left")
     if handles:
         _legend_below(figure, handles)
-    figure.get_layout_engine().execute(figure)
+    figure.draw_without_rendering()
     figure.set_layout_engine(None)
 
 
