@@ -280,7 +280,7 @@ static weft_status copy_box(const weft_composed *c, int number, const void *in, 
     const int rank = c->handle->transport->rank;
     const weft_box from = weft_leg_entry(c, number, rank), to = weft_leg_exit(c, number, rank);
     weft_copy copy;
-    if (!c->on_host && d->ops->await_caller) WEFT_TRY(d->ops->await_caller(d->state, NULL));
+    if (!c->on_host && d->ops->await_caller) WEFT_TRY(d->ops->await_caller(d->state));
     for (int part = 0; weft_leg_copying(&c->leg[number], &from, &to, part, &copy); part++) {
         if (copy.elements == 0) continue;
         if (c->on_host)

@@ -158,13 +158,16 @@ typedef struct weft_device_ops {
     weft_status (*queue_wait)(weft_device_state *device, weft_queue *queue);
 
     /* Makes later work on the default queue wait for the work that this process has enqueued so far
-     * on a queue of the device API (CUDA: a stream); NULL is that API's own default queue (CUDA:
-     * the legacy default stream). NULL where there is none. */
-    weft_status (*await_caller)(weft_device_state *device, void *stream);
+     * on the device API's own default queue (CUDA: the legacy default stream). NULL where there is
+     * none. */
+    weft_status (*await_caller)(weft_device_state *device);
 
-    /* Makes later work on a queue of the device API wait for the work on the default queue. NULL
-     * where await_caller is. */
-    weft_status (*precede_caller)(weft_device_state *device, void *stream);
+    /* Between these two, work that is given to the default queue goes to a queue of the device API
+     * instead (CUDA: a stream; NULL: the legacy default stream), behind all that the default queue
+     * was given before. What it is given afterwards, and a wait for it, come behind that work. NULL
+     * where await_caller is. A failure of join_caller changes nothing. */
+    weft_status (*join_caller)(weft_device_state *device, void *stream);
+    weft_status (*part_from_caller)(weft_device_state *device);
 
     weft_status (*event_create)(weft_device_state *device, weft_event **event);
     void (*event_destroy)(weft_device_state *device, weft_event *event);

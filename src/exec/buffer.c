@@ -51,7 +51,7 @@ static weft_status transfer(weft_plan plan, const void *src, void *dst, size_t b
     const weft_device_handle *d = &plan->build->device;
     weft_copy copy = weft_copy_of_run((int64_t)bytes, 1);
     if (bytes == 0) return WEFT_SUCCESS;
-    if (d->ops->await_caller) WEFT_TRY(d->ops->await_caller(d->state, NULL));
+    if (d->ops->await_caller) WEFT_TRY(d->ops->await_caller(d->state));
     WEFT_TRY(d->ops->copy(d->state, NULL, &copy, src, dst, direction));
     return d->ops->queue_wait(d->state, NULL);
 }

@@ -473,7 +473,7 @@ weft_status weft_build_run(weft_build *b, weft_direction direction, bool in_plac
     r.moment = recorder->start;
     recorder->timings.bytes_sent = p->lowered.bytes_sent;
     recorder->timings.messages_sent = p->lowered.messages_sent;
-    if (b->device.ops->await_caller) r.status = b->device.ops->await_caller(b->device.state, NULL);
+    if (b->device.ops->await_caller) r.status = b->device.ops->await_caller(b->device.state);
     lock_arrays(&r, locked);
     if (p->sequential)
         run_in_order(&r);
@@ -491,15 +491,15 @@ weft_status weft_build_run_behind(weft_build *b, weft_direction direction, bool 
     const int s = weft_schedule_index(direction, in_place);
     const weft_device_handle *d = &b->device;
     const weft_program *p = &b->program[s];
-    if (!d->ops->precede_caller || !p->sequential || b->planner->host_buffers)
+    if (!d->ops->join_caller || !p->sequential || b->planner->host_buffers)
         return weft_fail(WEFT_ERROR_UNSUPPORTED,
                          "weft_enqueue: only plans of one process on device cuda, with arrays on "
                          "the GPU, are enqueued; call weft_execute");
     set_addresses(b, s, in, out);
-    WEFT_TRY(d->ops->await_caller(d->state, stream));
+    WEFT_TRY(d->ops->join_caller(d->state, stream));
     b->enqueued = true;
     weft_status status = weft_build_enqueue_all(b, s, 0, p->lowered.tasks.count);
-    if (status == WEFT_SUCCESS) status = d->ops->precede_caller(d->state, stream);
+    weft_keep(&status, d->ops->part_from_caller(d->state));
     if (status != WEFT_SUCCESS) /* what was enqueued may use the caller's arrays */
         weft_execution_wait_for_device(&(weft_execution){.b = b});
     return status;

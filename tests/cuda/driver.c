@@ -619,6 +619,12 @@ EXPORTED int cuGraphInstantiateWithFlags(graph **exec, const graph *g, unsigned 
     return SUCCESS;
 }
 
+EXPORTED int cuGraphUpload(const graph *exec, struct CUstream_st *stream) {
+    (void)exec;
+    NEEDS_CONTEXT;
+    return stream->captured || graph_fails("cuGraphUpload") ? INVALID_VALUE : SUCCESS;
+}
+
 EXPORTED int cuGraphExecDestroy(graph *exec) {
     return cuGraphDestroy(exec);
 }
@@ -629,7 +635,8 @@ int host_graph_launches(void) {
     return __atomic_load_n(&launches, __ATOMIC_RELAXED);
 }
 
-EXPORTED int cuGraphLaunch(const graph *exec, struct CUstream_st *stream) {
+EXPORTED int cuGraphLaunch(const graph *exec, struct CUstream_st *handle) {
+    struct CUstream_st *stream = stream_of(handle);
     NEEDS_CONTEXT;
     if (stream->captured || graph_fails("cuGraphLaunch")) return INVALID_VALUE;
     for (size_t i = 0; i < exec->nodes; i++) {

@@ -157,6 +157,35 @@ static void a_plan_serves_several_streams_without_a_wait(void **state) {
     end_caller(&c);
 }
 
+/* The plan's own memory is used by both, so the execution waits for what was enqueued, on a stream
+ * that is destroyed meanwhile. */
+static void executions_come_behind_what_is_enqueued(void **state) {
+    (void)state;
+    static double given[2][NUMBERS], wanted[2][NUMBERS];
+    caller c = become_caller();
+    const weft_cuda_driver *driver = c.gpu->driver;
+    weft_plan plan = plan_with((weft_options){.engine = WEFT_ENGINE_JIT});
+    for (int round = 0; round < 4; round++) {
+        weft_cuda_stream stream;
+        for (int i = 0; i < 2; i++) make_numbers(given[i], wanted[i], 2 * round + i);
+        ok(weft_buffer_upload(plan, at(c.in), given[0], sizeof given[0]));
+        ok(weft_buffer_upload(plan, at(c.given), given[1], sizeof given[1]));
+        ok(weft_cuda_enter(c.gpu));
+        driver_ok(driver->stream_create(&stream, WEFT_CUDA_STREAM_NON_BLOCKING, 0));
+        weft_cuda_leave(c.gpu);
+        be_busy(&c, stream);
+        ok(weft_enqueue(plan, WEFT_FORWARD, at(c.in), at(c.out), stream));
+        ok(weft_cuda_enter(c.gpu));
+        driver_ok(driver->stream_destroy(stream));
+        weft_cuda_leave(c.gpu);
+        ok(weft_execute(plan, WEFT_FORWARD, at(c.given), at(c.result)));
+        expect(plan, c.out, wanted[0]);
+        expect(plan, c.result, wanted[1]);
+    }
+    weft_plan_destroy(&plan);
+    end_caller(&c);
+}
+
 /* Rounds are two of each value; the second is a graph. */
 static void what_is_enqueued_keeps_the_parameters_of_its_time(void **state) {
     (void)state;
@@ -309,6 +338,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(transforms_take_their_place_in_the_callers_stream),
         cmocka_unit_test(a_plan_serves_several_streams_without_a_wait),
+        cmocka_unit_test(executions_come_behind_what_is_enqueued),
         cmocka_unit_test(what_is_enqueued_keeps_the_parameters_of_its_time),
         cmocka_unit_test(reductions_wait_for_what_is_enqueued),
         cmocka_unit_test(a_plan_may_be_destroyed_while_its_work_is_enqueued),

@@ -76,15 +76,22 @@ static weft_status create_event(const weft_cuda_gpu *gpu, weft_cuda_event *event
     return status;
 }
 
-/* The stream of the default queue, and the event by which it waits for the caller. */
+static void destroy_default_queue(weft_device_state *device) {
+    const weft_cuda_driver *driver = device->gpu->driver;
+    if (weft_cuda_enter(device->gpu) != WEFT_SUCCESS) return;
+    driver->stream_synchronize(device->stream);
+    driver->stream_destroy(device->stream);
+    if (device->caller) driver->event_destroy(device->caller);
+    if (device->enqueued) driver->event_destroy(device->enqueued);
+    weft_cuda_leave(device->gpu);
+}
+
+/* The stream of the default queue, and the events by which it waits for the caller. */
 static weft_status create_default_queue(weft_device_state *device) {
-    const weft_cuda_gpu *gpu = device->gpu;
-    WEFT_TRY(create_stream(gpu, DEFAULT, &device->stream));
-    weft_status status = create_event(gpu, &device->caller);
-    if (status != WEFT_SUCCESS && weft_cuda_enter(gpu) == WEFT_SUCCESS) {
-        gpu->driver->stream_destroy(device->stream);
-        weft_cuda_leave(gpu);
-    }
+    WEFT_TRY(create_stream(device->gpu, DEFAULT, &device->stream));
+    weft_status status = create_event(device->gpu, &device->caller);
+    if (status == WEFT_SUCCESS) status = create_event(device->gpu, &device->enqueued);
+    if (status != WEFT_SUCCESS) destroy_default_queue(device);
     return status;
 }
 
@@ -123,12 +130,7 @@ void weft_cuda_free_record(const weft_device_state *device, weft_allocation *rec
 
 static void cuda_close(weft_device_state *device) {
     if (!device) return;
-    if (weft_cuda_enter(device->gpu) == WEFT_SUCCESS) {
-        device->gpu->driver->stream_synchronize(device->stream);
-        device->gpu->driver->stream_destroy(device->stream);
-        device->gpu->driver->event_destroy(device->caller);
-        weft_cuda_leave(device->gpu);
-    }
+    destroy_default_queue(device);
     weft_allocation *left;
     while ((left = weft_allocations_take(&device->allocations, NULL)) != NULL)
         weft_cuda_free_record(device, left);
@@ -250,7 +252,8 @@ weft_status weft_cuda_share(weft_device_state *device, size_t bytes, size_t *gro
 /* ---- queues and events ---- */
 
 weft_cuda_stream weft_cuda_queue_stream(const weft_device_state *device, const weft_queue *queue) {
-    return queue ? queue->stream : device->stream;
+    if (queue) return queue->stream;
+    return device->callers && !device->is_captured ? device->callers : device->stream;
 }
 
 static weft_status cuda_queue_create(weft_device_state *device, bool low_priority,
@@ -295,49 +298,78 @@ static weft_status cuda_queue_wait(weft_device_state *device, weft_queue *queue)
     return status;
 }
 
-static weft_cuda_stream callers_stream(void *stream) {
-    return stream ? stream : WEFT_CUDA_LEGACY_STREAM;
+/* The driver is asked for captures before a stream is given anything: an event would end one of the
+ * legacy stream, and what a captured stream is given would become part of the caller's graph, which
+ * may outlive the plan. */
+static int refuse_captured(const weft_cuda_driver *driver, weft_cuda_stream stream,
+                           weft_status *refused) {
+    int capturing = 0;
+    const int result = driver->is_capturing(stream, &capturing);
+    *refused = result != 0 || capturing == 0
+                   ? WEFT_SUCCESS
+                   : weft_fail(WEFT_ERROR_UNSUPPORTED,
+                               "CUDA: a graph is being captured from the caller's stream; weft's "
+                               "plans cannot be part of a graph");
+    return result;
 }
 
 /* An event on the legacy default stream stands for all work before it there and on the streams that
  * synchronize with it: all but those that were made as non-blocking ones. weft's own streams are
  * such, for one that synchronizes with the legacy stream cannot be captured while another thread
- * uses that. The same is true of the caller's: its capture would be ended by the event, so the
- * driver is asked first whether there is one. What a stream that is itself captured is given would
- * become part of the caller's graph, which may outlive the plan. */
-static weft_status await_caller_in_context(const weft_device_state *device,
-                                           weft_cuda_stream stream) {
+ * uses that. */
+static weft_status await_caller_in_context(weft_device_state *device) {
     const weft_cuda_driver *driver = device->gpu->driver;
-    int capturing = 0;
-    int result = driver->is_capturing(stream, &capturing);
-    if (result == 0 && capturing != 0)
-        return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                         "CUDA: a graph is being captured from the caller's stream; weft's plans "
-                         "cannot be part of a graph");
-    if (result == 0) result = driver->event_record(device->caller, stream);
+    weft_status refused;
+    int result = refuse_captured(driver, WEFT_CUDA_LEGACY_STREAM, &refused);
+    if (refused != WEFT_SUCCESS) return refused;
+    if (result == 0) result = driver->event_record(device->caller, WEFT_CUDA_LEGACY_STREAM);
     if (result == 0) result = driver->stream_await(device->stream, device->caller, 0);
-    return weft_cuda_check(result, stream == WEFT_CUDA_LEGACY_STREAM
-                                       ? "the legacy default stream cannot be waited for"
-                                       : "the caller's stream, which must be one of the plan's "
-                                         "GPU, cannot be waited for");
+    return weft_cuda_check(result, "the legacy default stream cannot be waited for");
 }
 
-static weft_status cuda_await_caller(weft_device_state *device, void *stream) {
+static weft_status cuda_await_caller(weft_device_state *device) {
     weft_status status;
-    WEFT_CUDA_IN_CONTEXT(device->gpu, status,
-                         await_caller_in_context(device, callers_stream(stream)));
+    WEFT_CUDA_IN_CONTEXT(device->gpu, status, await_caller_in_context(device));
     return status;
 }
 
-/* A wait for an event is for its latest record at that time, so one event serves both ways. */
-static weft_status cuda_precede_caller(weft_device_state *device, void *stream) {
+/* The plan's own memory is free when the work before on whichever stream is done. An event that was
+ * never recorded is one that has come. */
+static weft_status join_in_context(weft_device_state *device, weft_cuda_stream stream) {
     const weft_cuda_driver *driver = device->gpu->driver;
-    weft_status status = weft_cuda_enter(device->gpu);
-    if (status != WEFT_SUCCESS) return status;
-    int result = driver->event_record(device->caller, device->stream);
-    if (result == 0) result = driver->stream_await(callers_stream(stream), device->caller, 0);
-    weft_cuda_leave(device->gpu);
-    return weft_cuda_check(result, "the caller's stream cannot be made to wait");
+    weft_status refused;
+    int result = refuse_captured(driver, stream, &refused);
+    if (refused != WEFT_SUCCESS) return refused;
+    if (result == 0) result = driver->stream_await(stream, device->enqueued, 0);
+    WEFT_TRY(weft_cuda_check(result, "the caller's stream, which must be one of the plan's GPU, "
+                                     "cannot be given work"));
+    device->callers = stream;
+    return WEFT_SUCCESS;
+}
+
+static weft_status cuda_join_caller(weft_device_state *device, void *stream) {
+    weft_status status;
+    WEFT_CUDA_IN_CONTEXT(device->gpu, status,
+                         join_in_context(device, stream ? stream : WEFT_CUDA_LEGACY_STREAM));
+    return status;
+}
+
+/* Where the event is not to be had, nothing else says when the plan's memory is free, so the work
+ * is waited for. */
+static weft_status part_in_context(weft_device_state *device) {
+    const weft_cuda_driver *driver = device->gpu->driver;
+    const weft_cuda_stream stream = device->callers;
+    device->callers = NULL;
+    int result = driver->event_record(device->enqueued, stream);
+    if (result == 0) result = driver->stream_await(device->stream, device->enqueued, 0);
+    if (result != 0) driver->stream_synchronize(stream);
+    return weft_cuda_check(result, "the end of the work on the caller's stream cannot be marked");
+}
+
+static weft_status cuda_part_from_caller(weft_device_state *device) {
+    weft_status status;
+    WEFT_CUDA_IN_CONTEXT(device->gpu, status, part_in_context(device));
+    return status;
 }
 
 static weft_status cuda_event_create(weft_device_state *device, weft_event **event) {
@@ -484,7 +516,8 @@ const weft_device_ops weft_device_cuda = {
     .queue_destroy = cuda_queue_destroy,
     .queue_wait = cuda_queue_wait,
     .await_caller = cuda_await_caller,
-    .precede_caller = cuda_precede_caller,
+    .join_caller = cuda_join_caller,
+    .part_from_caller = cuda_part_from_caller,
     .event_create = cuda_event_create,
     .event_destroy = cuda_event_destroy,
     .event_record = cuda_event_record,

@@ -14,9 +14,12 @@
 struct weft_device_state {
     const weft_cuda_gpu *gpu;
     weft_allocations allocations;
-    weft_cuda_stream stream; /* of the default queue */
-    weft_cuda_event caller;  /* behind the caller's work, or before it */
-    void *shared;            /* the shared area */
+    weft_cuda_stream stream;  /* of the default queue */
+    weft_cuda_stream callers; /* which that queue's work goes to instead for a while; NULL: none */
+    weft_cuda_event caller;   /* behind the caller's work */
+    weft_cuda_event enqueued; /* behind the latest work on a caller's stream */
+    bool is_captured;         /* a graph is being made of what the default queue is given */
+    void *shared;             /* the shared area */
     size_t shared_bytes;
     weft_communicator *communicators; /* of messages.c; none while no plan exchanges by NCCL */
     weft_notices notices;             /* of callbacks */
@@ -59,6 +62,7 @@ extern const weft_device_messages weft_cuda_messages;
 weft_status weft_cuda_wait_for_messages(weft_device_state *device, weft_cuda_stream stream);
 weft_status weft_cuda_look_for_failures(weft_device_state *device);
 
+/* The stream that work on a queue is given to now; NULL is the default queue. */
 weft_cuda_stream weft_cuda_queue_stream(const weft_device_state *device, const weft_queue *queue);
 
 /* Makes the shared area at least this large; *grown gets the number of bytes added. The area may

@@ -60,6 +60,7 @@ static const weft_library_symbol driver_symbols[] = {
     DRIVER("cuGraphGetNodes", graph_nodes),
     DRIVER("cuGraphDestroy", graph_destroy),
     DRIVER("cuGraphInstantiateWithFlags", graph_instantiate),
+    DRIVER("cuGraphUpload", graph_upload),
     DRIVER("cuGraphLaunch", graph_launch),
     DRIVER("cuGraphExecDestroy", graph_exec_destroy),
     DRIVER("cuLaunchKernel", launch),

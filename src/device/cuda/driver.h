@@ -133,6 +133,7 @@ typedef struct weft_cuda_driver {
     int (*graph_destroy)(weft_cuda_graph graph);
     int (*graph_instantiate)(weft_cuda_graph_exec *exec, weft_cuda_graph graph,
                              unsigned long long flags);
+    int (*graph_upload)(weft_cuda_graph_exec exec, weft_cuda_stream stream);
     int (*graph_launch)(weft_cuda_graph_exec exec, weft_cuda_stream stream);
     int (*graph_exec_destroy)(weft_cuda_graph_exec exec);
     int (*launch)(weft_cuda_function function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
