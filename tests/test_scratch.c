@@ -2,6 +2,7 @@
 #include "one_context.h"
 
 #include "device/allocations.h"
+#include "engine/scratch.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -70,6 +71,36 @@ static void zero_memory_is_zero_and_aligned(void **state) {
     void *whole = &whole;
     assert_null(weft_storage_allocate_zero(SIZE_MAX - 100, &whole));
     assert_null(whole);
+}
+
+/* What is reserved stays reserved where there is no room for more. */
+static void scratch_on_a_device_grows_within_its_limit(void **state) {
+    (void)state;
+    const weft_device_ops *ops = weft_device_find(WEFT_SIMULATED);
+    weft_device_handle device = {.ops = ops};
+    weft_scratch scratch = {0};
+    const weft_device_settings settings = {.memory_limit = 5000};
+    assert_int_equal(ops->open(&settings, &device.state), WEFT_SUCCESS);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(weft_scratch_reserve_on(&scratch, &device, 1000), WEFT_SUCCESS);
+        assert_int_equal(weft_scratch_reserve_on(&scratch, &device, 3000), WEFT_SUCCESS);
+        assert_int_equal(weft_scratch_reserve_on(&scratch, &device, 2000), WEFT_SUCCESS);
+        assert_int_equal(scratch.bytes, 3000);
+        assert_int_equal(weft_scratch_reserve_on(&scratch, &device, 6000),
+                         WEFT_ERROR_OUT_OF_MEMORY);
+        assert_int_equal(scratch.bytes, 3000);
+        assert_non_null(scratch.memory);
+        assert_int_equal(weft_scratch_reserve_on(&scratch, &device, 4500), WEFT_SUCCESS);
+        void *more = NULL;
+        assert_int_equal(ops->allocate(device.state, WEFT_MEMORY_DEVICE, 600, &more),
+                         WEFT_ERROR_OUT_OF_MEMORY);
+        weft_scratch_release(&scratch);
+        assert_null(scratch.memory);
+        assert_int_equal(ops->allocate(device.state, WEFT_MEMORY_DEVICE, 4900, &more),
+                         WEFT_SUCCESS);
+        ops->free(device.state, WEFT_MEMORY_DEVICE, more);
+    }
+    ops->close(device.state);
 }
 
 /* A long line is worked on in as much memory as it has. */
@@ -167,6 +198,7 @@ static void threads_do_not_change_the_bits_of_long_lines(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(zero_memory_is_zero_and_aligned),
+        cmocka_unit_test(scratch_on_a_device_grows_within_its_limit),
         cmocka_unit_test(scratch_of_the_native_engine_is_on_huge_pages),
         cmocka_unit_test(long_lines_take_little_more_than_their_array),
         cmocka_unit_test(threads_do_not_change_the_bits_of_long_lines),

@@ -37,7 +37,30 @@ weft_status weft_scratch_reserve(weft_scratch *s, weft_room_size size, int threa
     return WEFT_SUCCESS;
 }
 
+/* What was there goes first, so that both need not fit. Where there is no more room it comes back,
+ * for the transforms that reserved it. */
+weft_status weft_scratch_reserve_on(weft_scratch *s, const weft_device_handle *device,
+                                    size_t bytes) {
+    const weft_device_ops *ops = device->ops;
+    const size_t before = s->shared, wanted = bytes > before ? bytes : before;
+    if (wanted <= s->bytes) return WEFT_SUCCESS;
+    s->device = *device;
+    if (s->memory) ops->free(device->state, WEFT_MEMORY_DEVICE, s->memory);
+    s->bytes = 0;
+    s->memory = NULL;
+    weft_status status = ops->allocate(device->state, WEFT_MEMORY_DEVICE, wanted, &s->memory);
+    if (status == WEFT_SUCCESS)
+        s->shared = s->bytes = wanted;
+    else if (before > 0 &&
+             ops->allocate(device->state, WEFT_MEMORY_DEVICE, before, &s->memory) == WEFT_SUCCESS)
+        s->bytes = before;
+    return status;
+}
+
 void weft_scratch_release(weft_scratch *s) {
-    free(s->memory);
+    if (!s->device.ops)
+        free(s->memory);
+    else if (s->memory)
+        s->device.ops->free(s->device.state, WEFT_MEMORY_DEVICE, s->memory);
     *s = (weft_scratch){0};
 }

@@ -10,6 +10,8 @@
 
 #include <weft/weft.h>
 
+#include "device/device.h"
+
 /* Bytes that all threads share, and bytes for each of them. */
 typedef struct weft_room_size {
     size_t shared, own;
@@ -27,18 +29,22 @@ static inline char *weft_room_of(const weft_room *room, int thread) {
     return room->own + (size_t)thread * room->stride;
 }
 
-/* All zero: nothing is reserved. */
+/* All zero: nothing is reserved. On a device only `shared` bytes are. */
 typedef struct weft_scratch {
     size_t shared, stride;
     int threads;
-    size_t bytes;  /* allocated */
-    void *memory;  /* to be freed */
-    char *aligned; /* its beginning */
+    size_t bytes;              /* allocated */
+    void *memory;              /* to be freed */
+    char *aligned;             /* its beginning */
+    weft_device_handle device; /* whose memory it is; without ops: the host's */
 } weft_scratch;
 
 /* Makes sure that there is as much room for as many threads. What was reserved before stays
  * reserved, and what lay in the memory is lost. */
 weft_status weft_scratch_reserve(weft_scratch *scratch, weft_room_size size, int threads);
+/* The same in the memory of a device, which must outlive it. */
+weft_status weft_scratch_reserve_on(weft_scratch *scratch, const weft_device_handle *device,
+                                    size_t bytes);
 void weft_scratch_release(weft_scratch *scratch);
 
 /* The room for `threads` threads, no more than were reserved. */

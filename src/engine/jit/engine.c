@@ -27,8 +27,9 @@ struct weft_engine_plan {
     weft_device_handle device;
     weft_jit_table_list tables;
     int chains;
-    axis_chain *chain; /* one for each pass over an axis */
-    void *work;        /* array BETWEEN, then the chains' own arrays */
+    axis_chain *chain;     /* one for each pass over an axis */
+    weft_scratch *scratch; /* array BETWEEN, then the chains' arrays: the transform's, or `own` */
+    weft_scratch own;
     size_t between_bytes;
     weft_operator_kernel *load, *spectral, *store; /* NULL: none */
     int64_t part;             /* where the next execution begins in the part_loop */
@@ -453,12 +454,11 @@ static weft_status allocate_work(weft_engine_plan *plan, size_t *bytes) {
         if (own > areas) areas = own;
     }
     const size_t size = plan->between_bytes + areas;
-    *bytes = sizeof *plan + plan->tables.bytes + size;
+    *bytes = sizeof *plan + plan->tables.bytes + (plan->scratch == &plan->own ? size : 0);
     const weft_operator_kernel *operators[] = {plan->load, plan->spectral, plan->store};
     for (int i = 0; i < 3; i++)
         if (operators[i]) *bytes += operators[i]->bytes;
-    if (size == 0) return WEFT_SUCCESS;
-    return plan->device.ops->allocate(plan->device.state, WEFT_MEMORY_DEVICE, size, &plan->work);
+    return size > 0 ? weft_scratch_reserve_on(plan->scratch, &plan->device, size) : WEFT_SUCCESS;
 }
 
 static void jit_destroy(weft_engine_plan *plan) {
@@ -469,7 +469,7 @@ static void jit_destroy(weft_engine_plan *plan) {
     weft_operator_kernel_release(plan->load);
     weft_operator_kernel_release(plan->spectral);
     weft_operator_kernel_release(plan->store);
-    if (plan->work) device->ops->free(device->state, WEFT_MEMORY_DEVICE, plan->work);
+    weft_scratch_release(&plan->own);
     free(plan->chain);
     free(plan);
 }
@@ -485,6 +485,7 @@ static weft_status make_plan(const weft_transform *transform, const weft_device_
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "jit engine: no memory for a plan");
     }
     plan->device = *device;
+    plan->scratch = transform->scratch ? transform->scratch : &plan->own;
     plan->tables.precision = transform->precision;
     plan->chain = chain;
     planning p = {.transform = transform, .tuning = tuning, .plan = plan, .alternates = alternates};
@@ -524,9 +525,9 @@ static weft_status jit_plan(const weft_transform *transform, const weft_device_h
 
 static weft_status jit_execute(weft_engine_plan *plan, const weft_device_handle *device,
                                weft_queue *queue, const void *in, void *out) {
-    char *areas = (char *)plan->work + plan->between_bytes;
-    const void *const source[] = {[IN] = in, [OUT] = out, [BETWEEN] = plan->work};
-    void *const target[] = {[IN] = (void *)(uintptr_t)in, [OUT] = out, [BETWEEN] = plan->work};
+    char *between = plan->scratch->memory, *areas = between + plan->between_bytes;
+    const void *const source[] = {[IN] = in, [OUT] = out, [BETWEEN] = between};
+    void *const target[] = {[IN] = (void *)(uintptr_t)in, [OUT] = out, [BETWEEN] = between};
     for (int c = 0; c < plan->chains; c++) {
         axis_chain *axis = &plan->chain[c];
         WEFT_TRY(weft_jit_chain_run(&axis->chain, device, queue, source[axis->from],
