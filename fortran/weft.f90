@@ -305,7 +305,8 @@ module weft
         integer(c_int) :: keep_spectrum = 0
         integer(c_int64_t) :: device_number = 0
         integer(c_int) :: stream = 0
-        integer(c_int64_t) :: reserved(14) = 0
+        integer(c_int64_t) :: direction = 0
+        integer(c_int64_t) :: reserved(13) = 0
     end type weft_options
 
     type, bind(c) :: weft_timings

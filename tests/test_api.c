@@ -80,6 +80,9 @@ static const misuse misuses[] = {
     {"crop_to[0] is 5", WEFT_ERROR_INVALID_ARGUMENT, {CUBE, .crop_to = {5}}, {0}},
     {"device_number is -1", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.device_number = -1}},
     {"device_number is for", WEFT_ERROR_UNSUPPORTED, {CUBE}, {.device_number = 1}},
+    {"direction is 3", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.direction = 1 + WEFT_CONVOLVE}},
+    {"direction is -1", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.direction = -1}},
+    {"direction is for", WEFT_ERROR_INVALID_ARGUMENT, {CUBE}, {.direction = 1, .convolve = 1}},
 };
 
 static void every_misuse_is_refused_in_one_sentence(void **state) {

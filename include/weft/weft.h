@@ -607,7 +607,10 @@ typedef struct weft_options {
                               of the GPU, as the driver or OpenMP counts them; 0: as weft_device
                               says */
     weft_stream stream;
-    int64_t reserved[14];
+    int64_t direction; /* 1 + the only weft_direction that the plan is executed in, WEFT_FORWARD or
+                          WEFT_INVERSE: half is planned, and less memory may be held; 0: any. Not
+                          with convolve, nor for convolutions and compositions */
+    int64_t reserved[13];
 } weft_options;
 
 /* Phase times of the last execution on this rank, in seconds, and what it sent to other ranks.

@@ -155,6 +155,10 @@ static weft_status check_direction(weft_plan plan, weft_direction dir) {
     if (dir == WEFT_CONVOLVE && !plan->call.options.convolve)
         return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
                          "weft_execute: WEFT_CONVOLVE wants a plan made with options.convolve = 1");
+    if (!weft_call_plans(&plan->call, dir))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "weft_execute: the plan was made for the other direction alone "
+                         "(options.direction)");
     if (plan->build->communicators.broken)
         return weft_fail(WEFT_ERROR_DEVICE,
                          "weft_execute: messages between this plan's GPUs have failed before; "

@@ -516,16 +516,28 @@ void weft_call_split_line(weft_call *call, int ranks) {
 }
 
 /* The options that depend on what a plan is for. */
-static void apply_purpose(const weft_purpose *purpose, weft_call *call) {
+static weft_status apply_purpose(const weft_purpose *purpose, weft_call *call) {
+    const int64_t direction = call->options.direction;
+    if (direction < 0 || direction > 1 + WEFT_INVERSE)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "options.direction is %lld; give 1 + WEFT_FORWARD, 1 + WEFT_INVERSE, or "
+                         "0 for any",
+                         (long long)direction);
+    if (direction > 0 && (purpose || call->options.convolve))
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "options.direction is for plans of transforms; give 0 for those that "
+                         "convolve and for compositions");
     if (!purpose) {
         call->directions = 1u << WEFT_FORWARD | 1u << WEFT_INVERSE;
+        if (direction > 0) call->directions = 1u << (direction - 1);
         if (call->options.convolve) call->directions |= 1u << WEFT_CONVOLVE;
-        return;
+        return WEFT_SUCCESS;
     }
     call->directions = 1u << purpose->direction;
     call->device = purpose->device;
     call->options.convolve = purpose->direction == WEFT_CONVOLVE;
     call->options.keep_spectrum = purpose->keeps;
+    return WEFT_SUCCESS;
 }
 
 weft_status weft_call_read(const weft_problem *problem, const weft_options *options,
@@ -537,7 +549,7 @@ weft_status weft_call_read(const weft_problem *problem, const weft_options *opti
     if (!options) options = &defaults;
     WEFT_TRY(weft_versioned_read(weft_problem_versions, problem, &call->problem, "problem"));
     WEFT_TRY(weft_versioned_read(weft_options_versions, options, &call->options, "options"));
-    apply_purpose(purpose, call);
+    WEFT_TRY(apply_purpose(purpose, call));
     call->has_input = call->problem.input != NULL;
     call->has_output = call->problem.output != NULL;
     if (call->has_input) call->input = *call->problem.input;
