@@ -17,6 +17,25 @@ class UnsupportedError(NotImplementedError, Error): ...
 class ExecutionError(RuntimeError, Error): ...
 class ResourceError(OSError, Error): ...
 
+class GpuTransform:
+    def __new__(
+        cls,
+        number: int,
+        in_bytes: int,
+        out_bytes: int,
+        kind: int,
+        inverse: bool,
+        norm: int,
+        single: bool,
+        batch: int,
+        n: tuple[int, ...],
+        type: int,
+        before: int,
+        after: int,
+        /,
+    ) -> GpuTransform: ...
+    def enqueue(self, in_: int, out: int, stream: int, /) -> None: ...
+
 class Plan:
     def __new__(
         cls,
@@ -201,22 +220,6 @@ def transform(
     type: int = 0,
     /,
 ) -> _Array: ...
-def enqueue(
-    number: int,
-    stream: int,
-    in_: tuple[int, int],
-    out: tuple[int, int],
-    kind: int,
-    inverse: bool,
-    norm: int,
-    single: bool,
-    batch: int,
-    n: tuple[int, ...],
-    type: int,
-    before: int,
-    after: int,
-    /,
-) -> None: ...
 def dlpack(capsule: object, /) -> tuple[int, int, int, int, int, tuple[int, ...], tuple[int, ...] | None, bool]: ...
 def convolve(
     in_: _Array,

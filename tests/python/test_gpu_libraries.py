@@ -7,11 +7,13 @@ weft names.
 from __future__ import annotations
 
 import ctypes
+import types
 
 import numpy as np
 import pytest
 
 import weft.fft
+from weft._gpu import calls as remembered
 from weft._gpu import libraries, transforms, views
 
 NORMS = {1: "backward", 2: "ortho", 3: "forward"}
@@ -27,20 +29,28 @@ def enqueued(monkeypatch):
     """Computes what is enqueued, and tells the streams and addresses."""
     calls = []
 
-    def enqueue(number, stream, given, place, kind, inverse, norm, single, batch, n):
-        calls.append((stream, given[0], place[0]))
-        half = (*n[:-1], n[-1] // 2 + 1)
-        name = ("i" if inverse else "") + ("rfftn" if kind else "fftn")
-        real, cmplx = ((np.float64, np.complex128), (np.float32, np.complex64))[single]
-        before = [half if kind and inverse else n, cmplx if not kind or inverse else real]
-        after = [half if kind and not inverse else n, real if kind and inverse else cmplx]
-        x = memory(given[0], (batch, *before[0]), np.dtype(before[1]))
-        axes = tuple(range(1, len(n) + 1))
-        result = getattr(np.fft, name)(x, n, axes, NORMS[norm])
-        memory(place[0], (batch, *after[0]), np.dtype(after[1]))[...] = result
+    class GpuTransform:
+        def __init__(self, number, in_bytes, out_bytes, kind, inverse, norm, single, batch, n, *_) -> None:
+            half, axes = (*n[:-1], n[-1] // 2 + 1), tuple(range(1, len(n) + 1))
+            real, cmplx = ((np.float64, np.complex128), (np.float32, np.complex64))[single]
+            before = half if kind and inverse else n, np.dtype(cmplx if not kind or inverse else real)
+            after = half if kind and not inverse else n, np.dtype(real if kind and inverse else cmplx)
+            function = getattr(np.fft, ("i" if inverse else "") + ("rfftn" if kind else "fftn"))
 
-    monkeypatch.setattr(transforms._core, "enqueue", enqueue)
-    return calls
+            def enqueue(given, place, stream):
+                calls.append((stream, given, place))
+                x, result = memory(given, (batch, *before[0]), before[1]), memory(place, (batch, *after[0]), after[1])
+                assert (x.nbytes, result.nbytes) == (in_bytes, out_bytes)
+                result[...] = function(x, n, axes, NORMS[norm])
+
+            self.enqueue = enqueue
+
+    monkeypatch.setattr(transforms._core, "GpuTransform", GpuTransform)
+    transforms._layout.cache_clear()
+    remembered._calls.clear()
+    yield calls
+    transforms._layout.cache_clear()
+    remembered._calls.clear()
 
 
 class OfTorch:
@@ -48,6 +58,7 @@ class OfTorch:
         self.torch = pytest.importorskip("torch")
         self.library = libraries.Torch(self.torch)
         monkeypatch.setattr(self.library, "stream", lambda x: 7)
+        monkeypatch.setattr(self.library, "current_stream", lambda number: 7)
 
     def array(self, values):
         return self.torch.from_numpy(values.copy())
@@ -85,7 +96,65 @@ class OfJax:
         return self.jax.numpy.transpose(x, order)
 
 
-@pytest.fixture(params=[OfTorch, OfJax], ids=["torch", "jax"])
+class HostCuPy:
+    """As much of CuPy as weft asks for, with NumPy's arrays for its own."""
+
+    class Device:
+        def __init__(self, number) -> None:
+            self.id = number
+
+        def __enter__(self) -> None:
+            self.before, HostCuPy.current = HostCuPy.current, self.id
+
+        def __exit__(self, *_) -> None:
+            HostCuPy.current = self.before
+
+    class ndarray:
+        def __init__(self, shape, dtype=None, of=None) -> None:
+            self.of = np.empty(shape, dtype) if of is None else of
+            self.shape, self.strides, self.dtype = self.of.shape, self.of.strides, self.of.dtype
+            self.data = types.SimpleNamespace(ptr=self.of.ctypes.data, device_id=0)
+            self.device = HostCuPy.Device(0)
+
+        def __getitem__(self, item):
+            return HostCuPy.ndarray((), of=self.of[item])
+
+        def __setitem__(self, item, value) -> None:
+            self.of[item] = value.of
+
+        def transpose(self, order):
+            return HostCuPy.ndarray((), of=self.of.transpose(order))
+
+    def __init__(self) -> None:
+        stream = types.SimpleNamespace(ptr=7)
+        runtime = types.SimpleNamespace(getDevice=lambda: HostCuPy.current)
+        self.cuda = types.SimpleNamespace(runtime=runtime, get_current_stream=lambda: stream)
+        self.empty = self.ndarray
+        self.zeros = lambda shape, dtype: self.ndarray((), of=np.zeros(shape, dtype))
+
+
+HostCuPy.current = 0
+
+
+class OfCuPy:
+    def __init__(self, monkeypatch) -> None:
+        self.library = libraries.CuPy(HostCuPy())
+
+    def array(self, values):
+        return HostCuPy.ndarray((), of=values.copy())
+
+    def values(self, x):
+        assert isinstance(x, HostCuPy.ndarray)
+        return x.of
+
+    def pointer(self, x):
+        return x.data.ptr
+
+    def turned(self, x, order):
+        return x.transpose(order)
+
+
+@pytest.fixture(params=[OfCuPy, OfTorch, OfJax], ids=["cupy", "torch", "jax"])
 def of(request, monkeypatch):
     made = request.param(monkeypatch)
     for module in (libraries, weft.fft._transforms, transforms):
@@ -112,7 +181,7 @@ def test_results_are_numpys(of, enqueued, rng, name, arguments, shape):
         values = values + 1j * rng.standard_normal(shape)
     for dtype in (values.dtype, values.astype(np.complex64 if values.dtype.kind == "c" else np.float32).dtype):
         given = values.astype(dtype)
-        for norm in (None, "ortho"):
+        for norm in (None, "ortho", None):
             result = of.values(getattr(weft.fft, name)(of.array(given), *arguments, norm))
             wanted = getattr(np.fft, name)(given, *arguments, norm)
             assert result.dtype == wanted.dtype
@@ -149,3 +218,62 @@ def test_tensors_that_are_conjugated_later_are_conjugated(enqueued, rng, monkeyp
     values = rng.standard_normal(8) + 1j * rng.standard_normal(8)
     lazy = of.array(values).conj()
     assert np.allclose(weft.fft.fft(lazy).numpy(), np.fft.fft(values.conj()))
+
+
+@pytest.fixture(params=[OfCuPy, OfTorch], ids=["cupy", "torch"])
+def telling(request, monkeypatch):
+    made = request.param(monkeypatch)
+    for module in (weft.fft._transforms, transforms):
+        monkeypatch.setattr(module, "library_of", lambda x, tensors=False: made.library)
+    return made
+
+
+def test_calls_like_an_earlier_one_look_no_closer(telling, enqueued, rng, monkeypatch):
+    first, second = (rng.standard_normal((4, 6)) for _ in range(2))
+    weft.fft.rfft(telling.array(first), axis=1)
+    monkeypatch.setattr(telling.library, "view", None)
+    x = telling.array(second)
+    result = weft.fft.rfft(x, axis=1)
+    assert enqueued[-1] == (7, telling.pointer(x), telling.pointer(result))
+    assert np.allclose(telling.values(result), np.fft.rfft(second, axis=1))
+    for other in (lambda: weft.fft.rfft(x, axis=0), lambda: weft.fft.rfft(x, axis=1, norm="ortho"),
+                  lambda: weft.fft.rfft(x, 3, 1), lambda: weft.fft.rfft(telling.turned(x, (1, 0)), axis=1),
+                  lambda: weft.fft.fft(x, axis=1), lambda: weft.fft.rfft(x, axis=1, out=result)):  # fmt: skip
+        with pytest.raises(TypeError):  # of the view that cannot be called
+            other()
+
+
+def test_addresses_that_no_engine_takes_are_copied_as_ever(telling, enqueued, rng):
+    values = rng.standard_normal(9)
+    weft.fft.rfft(telling.array(values[:8]))
+    x = telling.array(values)[1:]
+    assert np.allclose(telling.values(weft.fft.rfft(x)), np.fft.rfft(values[1:]))
+    assert enqueued[-1][1] % 16 == 0
+
+
+def test_arguments_of_other_types_are_refused_as_ever(telling, enqueued, rng):
+    x = telling.array(rng.standard_normal((4, 6)) + 0j)
+    weft.fft.fft(x, axis=1)
+    weft.fft.fftn(x, axes=(0, 1))
+    with pytest.raises(TypeError):
+        weft.fft.fft(x, axis=1.0)
+    assert np.allclose(telling.values(weft.fft.fftn(x, axes=[0, 1])), telling.values(weft.fft.fftn(x, axes=(0, 1))))
+
+
+def test_another_current_gpu_is_no_obstacle(enqueued, rng, monkeypatch):
+    of = OfCuPy(monkeypatch)
+    monkeypatch.setattr(weft.fft._transforms, "library_of", lambda x: of.library)
+    values = rng.standard_normal(12) + 0j
+    x = of.array(values)
+    weft.fft.fft(x)
+    with HostCuPy.Device(1):
+        assert np.allclose(weft.fft.fft(x).of, np.fft.fft(values))
+        assert HostCuPy.current == 1
+
+
+def test_no_more_calls_are_remembered_than_there_is_room_for(telling, enqueued, rng, monkeypatch):
+    monkeypatch.setattr(remembered, "_MOST", 3)
+    for n in range(2, 12):
+        values = rng.standard_normal(n) + 0j
+        assert np.allclose(telling.values(weft.fft.fft(telling.array(values))), np.fft.fft(values))
+        assert len(remembered._calls) <= 3

@@ -42,7 +42,7 @@ void core_cache_begin(void) {
 
 static core_cached **bucket_of(const core_key *key) {
     const int64_t fixed[] = {key->kind,  key->precision, key->norm, key->threads,
-                             key->batch, key->number,    key->mode};
+                             key->batch, key->number,    key->mode, key->direction};
     uint64_t hash = (uint64_t)key->rank;
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         hash = (hash ^ (uint64_t)fixed[i]) * UINT64_C(0x9E3779B97F4A7C15);
@@ -179,6 +179,8 @@ static core_cached *create(const core_key *key) {
     entry->busy = true;
     const weft_options options = {.threads = (int)key->threads,
                                   .engine = (weft_engine)key->engine,
+                                  .direction = key->direction,
+                                  .placement = (weft_placement)key->placement,
                                   .device = key->number > 0 ? WEFT_CUDA : WEFT_HOST,
                                   .device_number = key->number};
     weft_memory memory = {0};

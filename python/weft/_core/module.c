@@ -6,11 +6,6 @@ static PyMethodDef methods[] = {
     {"transform", core_transform_call, METH_VARARGS,
      "transform(in, out, kind, inverse, norm, threads, axes, n)\n--\n\n"
      "Transforms one NumPy array into another along axes of extents n."},
-    {"enqueue", core_enqueue, METH_VARARGS,
-     "enqueue(number, stream, in, out, kind, inverse, norm, single, batch, n)\n--\n\n"
-     "Transforms contiguous arrays on GPU `number` in the order of a stream, without waiting. in "
-     "and\n"
-     "out are addresses and bytes."},
     {"dlpack", core_dlpack, METH_O,
      "dlpack(capsule, /)\n--\n\n"
      "(address, device type, device, type code, bits, shape, strides, read-only)"},
@@ -44,8 +39,8 @@ static int start(PyObject *module) {
     core_cache_begin();
     if (PyModule_AddStringConstant(module, "version", weft_version()) < 0) return -1;
     if (core_errors_add(module) < 0 || core_calls_add(module) < 0 ||
-        core_plan_type_add(module) < 0 || core_convolution_type_add(module) < 0 ||
-        core_distributed_plan_add(module) < 0)
+        core_plan_type_add(module) < 0 || core_gpu_transform_add(module) < 0 ||
+        core_convolution_type_add(module) < 0 || core_distributed_plan_add(module) < 0)
         return -1;
     return core_context_start();
 }

@@ -5,7 +5,8 @@ and to make arrays, which are then of the caller's kind and on the caller's devi
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -114,15 +115,48 @@ class Namespace(Library):
         return self.xp.roll(x, tuple(shifts), axis=tuple(axes))
 
 
-class CuPy(Library):
+class TellingLibrary(Library):
+    """A library whose arrays tell quickly how they lie, so that calls like an earlier one can be looked up."""
+
+    def place(self, x: Any) -> Hashable:
+        """How an array lies, but for its address; None where a call must look closer."""
+        raise NotImplementedError
+
+    def pointer(self, x: Any) -> int:
+        """The address of an array's first number."""
+        raise NotImplementedError
+
+    def current_stream(self, number: int) -> int | None:
+        """The stream on which the library works now on a GPU; None where it works on another one."""
+        raise NotImplementedError
+
+    def maker(self, shape: Shape, dtype: DType, like: Any) -> Callable[[], Any]:
+        """What makes an array as `empty` does, where current_stream gave a stream."""
+        raise NotImplementedError
+
+
+class CuPy(TellingLibrary):
     """cupy.ndarray."""
 
     def __init__(self, cupy: Any) -> None:
         self.cupy = cupy
+        self.gpu, self.stream_now = cupy.cuda.runtime.getDevice, cupy.cuda.get_current_stream
+
+    def place(self, x: Any) -> Hashable:
+        return x.shape, x.strides, x.dtype, x.data.device_id
+
+    def pointer(self, x: Any) -> int:
+        return x.data.ptr  # type: ignore[no-any-return]
+
+    def current_stream(self, number: int) -> int | None:
+        return self.stream_now().ptr if self.gpu() == number else None
+
+    def maker(self, shape: Shape, dtype: DType, like: Any) -> Callable[[], Any]:
+        return partial(self.cupy.ndarray, shape, dtype)
 
     def stream(self, x: Any) -> int:
         with x.device:
-            return int(self.cupy.cuda.get_current_stream().ptr)
+            return int(self.stream_now().ptr)
 
     def view(self, x: Any, stream: int) -> View:
         return View(x.data.ptr, x.shape, x.strides, x.dtype, x.device.id, kept=x)
@@ -151,11 +185,26 @@ class CuPy(Library):
             return self.cupy.roll(x, tuple(shifts), tuple(axes))
 
 
-class Torch(Library):
+class Torch(TellingLibrary):
     """torch.Tensor on a GPU."""
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
+        # What torch.compile's own code asks; the stream that everybody may ask for is an object, which takes longer.
+        self.handle = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+
+    def place(self, x: Any) -> Hashable:
+        is_itself = x.dtype != self.torch.complex32 and not x.is_conj() and not x.is_neg()  # as `settled` leaves it
+        return (x.shape, x.stride(), x.dtype, x.device) if is_itself else None
+
+    def pointer(self, x: Any) -> int:
+        return x.data_ptr()  # type: ignore[no-any-return]
+
+    def current_stream(self, number: int) -> int | None:
+        return int(self.handle(number) if self.handle else self.torch.cuda.current_stream(number).cuda_stream)
+
+    def maker(self, shape: Shape, dtype: DType, like: Any) -> Callable[[], Any]:
+        return partial(self.torch.empty, shape, dtype=getattr(self.torch, dtype.name), device=like.device)
 
     def settled(self, x: Any) -> Any:
         x = x.detach().resolve_conj().resolve_neg()

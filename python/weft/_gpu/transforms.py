@@ -8,14 +8,16 @@ makes one.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from weft import _core
+from weft._gpu import calls
 from weft._gpu.driver import find_nvrtc
-from weft._gpu.libraries import Library, library_of
+from weft._gpu.libraries import Library, TellingLibrary, library_of
 from weft._gpu.views import View
 
 _R2C, _R2R = 1, 2  # weft_kind; the other one is that of complex data
@@ -27,7 +29,7 @@ class Transform(NamedTuple):
     """A transform along axes that differ, 8 at most; n are the extents in real space.
 
     Where `type` is not 0 it is along each axis that weft_axis, a cosine or sine transform, of which the ends `before`
-    and `after` are scaled (_core.enqueue).
+    and `after` are scaled (_core.GpuTransform).
     """
 
     kind: int
@@ -86,22 +88,19 @@ class Layout(NamedTuple):
     is_whole: bool  # all of the caller's array is transformed
     result_shape: Shape  # its axes as the plan takes them
     result_dtype: np.dtype[Any]
-    batch: int
-    n: Shape
+    enqueue: Callable[[int, int, int], None]  # of addresses and a stream; the arrays are not empty
 
 
 @lru_cache(1024)
-def _layout(t: Transform, shape: Shape, strides: Shape, dtype: np.dtype[Any]) -> Layout:
-    """For an array of that shape, strides and type."""
+def _layout(t: Transform, shape: Shape, strides: Shape, dtype: np.dtype[Any], number: int) -> Layout:
+    """For an array of that shape, strides and type on that GPU."""
     if t.kind == _R2C and not t.inverse and dtype.kind == "c":
         raise TypeError("x must be a real sequence")
     wanted = wanted_type(dtype, t.is_complex(False))
     view = View(0, shape, strides, dtype, 0)
     needed, order = t.shape(shape, False), t.order(view)
     source = view.part(needed).permuted(order)
-    result_shape = _permuted(t.shape(shape, True), order)
-    first = len(order) - len(t.axes)
-    extents = dict(zip(t.axes, t.n))
+    result_shape, result_dtype = _permuted(t.shape(shape, True), order), wanted_type(wanted, t.is_complex(True))
     return Layout(
         order=order,
         back=() if order == tuple(range(len(order))) else tuple(order.index(a) for a in range(len(order))),
@@ -111,19 +110,34 @@ def _layout(t: Transform, shape: Shape, strides: Shape, dtype: np.dtype[Any]) ->
         is_packed=source.shape == _permuted(needed, order) and dtype == wanted and source.is_packed(),
         is_whole=shape == needed,
         result_shape=result_shape,
-        result_dtype=wanted_type(wanted, t.is_complex(True)),
-        batch=math.prod(result_shape[:first]),
-        n=tuple(extents[a] for a in order[first:]),
+        result_dtype=result_dtype,
+        enqueue=_enqueue(t, number, order, View(0, _permuted(needed, order), (), wanted, number),
+                         View(0, result_shape, (), result_dtype, number)),
     )
 
 
-def run(library: Library, transform: Transform, x: Any, overwrite_x: bool, out: Any) -> Any:
-    """The transform of an array, in an array of its library or in `out`."""
+def _enqueue(t: Transform, number: int, order: Shape, given: View, result: View) -> Callable[[int, int, int], None]:
+    """What enqueues the transform of an array to another, with the axes in the order of the plan."""
+    find_nvrtc()
+    first = len(order) - len(t.axes)
+    extents = dict(zip(t.axes, t.n))
+    single = result.dtype.itemsize == (8 if result.dtype.kind == "c" else 4)
+    return _core.GpuTransform(
+        number, given.bytes, result.bytes, t.kind, t.inverse, t.norm, single, math.prod(result.shape[:first]),
+        tuple(extents[a] for a in order[first:]), t.type, t.before, t.after,
+    ).enqueue  # fmt: skip
+
+
+def run(library: Library, transform: Transform, x: Any, overwrite_x: bool, out: Any, key: Hashable = None) -> Any:
+    """The transform of an array, in an array of its library or in `out`.
+
+    With a key, of a TellingLibrary, calls.again answers such calls from then on.
+    """
     t = transform
     x = library.settled(x)
     stream = library.stream(x)
     view = library.view(x, stream)
-    lay = _layout(t, view.shape, view.strides, view.dtype)
+    lay = _layout(t, view.shape, view.strides, view.dtype, view.number)
     target = None
     if out is not None:
         target = _target(library, out, t.shape(view.shape, True), lay.result_dtype, stream, view.number)
@@ -133,14 +147,17 @@ def run(library: Library, transform: Transform, x: Any, overwrite_x: bool, out: 
     if not lies_right:
         source = library.view(library.packed(x, t.shape(view.shape, False), lay.order, lay.dtype), stream)
     if target is not None and _takes(target.permuted(lay.order), source, lay.result_dtype, t):
-        _enqueue(t, lay, source, target.permuted(lay.order), stream)
+        _run(lay, source, target, stream)
         return out
     if overwrite_x and out is None and lies_right and t.kind != _R2C and not source.read_only and lay.is_whole:
-        _enqueue(t, lay, source, source, stream)
+        _run(lay, source, source, stream)
         return x
     result = library.empty(lay.result_shape, lay.result_dtype, x)
     place = library.view(result, stream)
-    _enqueue(t, lay, source, place, stream)
+    _run(lay, source, place, stream)
+    if lies_right and place.bytes > 0 and key is not None and isinstance(library, TellingLibrary):
+        make = library.maker(lay.result_shape, lay.result_dtype, x)
+        calls.remember(key, calls.Call(view.number, source.alignment, make, lay.enqueue, lay.back))
     result = library.filled(result, place, source)
     if lay.back:
         result = library.permuted(result, lay.back)
@@ -187,13 +204,6 @@ def _takes(place: View, source: View, dtype: np.dtype[Any], t: Transform) -> boo
     return in_place or place.is_apart(source)
 
 
-def _enqueue(t: Transform, lay: Layout, source: View, place: View, stream: int) -> None:
-    size = place.bytes
-    if size == 0:
-        return
-    find_nvrtc()
-    single = place.dtype.itemsize == (8 if place.dtype.kind == "c" else 4)
-    _core.enqueue(
-        source.number, stream, (source.pointer, source.bytes), (place.pointer, size), t.kind, t.inverse, t.norm,
-        single, lay.batch, lay.n, t.type, t.before, t.after,
-    )  # fmt: skip
+def _run(lay: Layout, source: View, place: View, stream: int) -> None:
+    if place.bytes > 0:
+        lay.enqueue(source.pointer, place.pointer, stream)

@@ -49,9 +49,14 @@ class View(NamedTuple):
             packed *= n
         return self.is_aligned()
 
+    @property
+    def alignment(self) -> int:
+        """In bytes, that every engine takes: that of two real numbers."""
+        return self.dtype.itemsize * (1 if self.dtype.kind == "c" else 2)
+
     def is_aligned(self) -> bool:
-        """As every engine wants it: to two of its real numbers."""
-        return self.pointer % (self.dtype.itemsize * (1 if self.dtype.kind == "c" else 2)) == 0
+        """As every engine wants it."""
+        return self.pointer % self.alignment == 0
 
     def is_apart(self, other: View) -> bool:
         """Whether two packed arrays have no byte in common."""
