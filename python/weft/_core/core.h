@@ -58,8 +58,8 @@ typedef struct core_key {
     /* Ends of each axis that are scaled by sqrt(2) before and by sqrt(1/2) after the forward
      * transform, as SciPy's orthogonal cosine and sine transforms are: CORE_FIRST, CORE_LAST. */
     int64_t before, after;
-    int64_t number; /* 1 + that of a GPU; 0: the host */
-    int64_t engine; /* a weft_engine */
+    int64_t number;               /* 1 + that of a GPU; 0: the host */
+    int64_t engine;               /* a weft_engine */
     int64_t direction, placement; /* as in weft_options */
     int64_t n[WEFT_MAX_RANK];
     /* Of a convolution, whose kernel is set before each execution: 1 + its weft_convolution_mode,
