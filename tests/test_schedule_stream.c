@@ -49,18 +49,19 @@ static void check_messages(setting *s, weft_direction direction, bool in_place, 
     weft_schedule_release(&s->schedule);
 }
 
-/* Blocks leave early in every exchange, in place, too. Messages from array to array do not where
- * they arrive in the array that the pass before them reads. */
+/* Blocks leave early in every exchange, there and back and in place, too. Messages from array to
+ * array do not where they arrive in the array that the pass before them reads. */
 static void messages_leave_while_passes_go_on(void **state) {
     (void)state;
     EACH(messages, m)
-    for (int mix = 0; mix < 4; mix++) {
-        const weft_direction direction = mix & 1 ? WEFT_INVERSE : WEFT_FORWARD;
-        const bool in_place = mix & 2, packs = weft_exchange_packs(weft_exchange_find(messages[m]));
+    for (int mix = 0; mix < 6; mix++) {
+        const weft_direction direction = (weft_direction)(mix / 2);
+        const bool in_place = mix % 2, packs = weft_exchange_packs(weft_exchange_find(messages[m]));
+        const int ways = direction == WEFT_CONVOLVE ? 2 : 1;
         setting *slab = streamed(WEFT_SLAB_2D1D, messages[m], 2, 0),
                 *pencil = streamed(WEFT_PENCIL, messages[m], 2, 2);
-        check_messages(slab, direction, in_place, 1, packs || !in_place);
-        check_messages(pencil, direction, in_place, 2, packs);
+        check_messages(slab, direction, in_place, ways, packs || (!in_place && ways == 1));
+        check_messages(pencil, direction, in_place, 2 * ways, packs);
         free(slab);
         free(pencil);
     }
@@ -70,9 +71,9 @@ static void messages_leave_while_passes_go_on(void **state) {
  * exchange loads. */
 static void blocks_arrive_where_nothing_is_loaded(void **state) {
     (void)state;
-    for (int mix = 0; mix < 4; mix++) {
+    for (int mix = 0; mix < 6; mix++) {
         setting *s = streamed(WEFT_PENCIL, WEFT_P2P_SYNC, 2, 2);
-        schedule(s, 1, mix & 1 ? WEFT_INVERSE : WEFT_FORWARD, mix & 2);
+        schedule(s, 1, (weft_direction)(mix / 2), mix % 2);
         for (int p = 0; p < s->schedule.stream.passes; p++) {
             const weft_streamed_pass *pass = &s->schedule.stream.pass[p];
             if (pass->stores_blocks < 0) continue;

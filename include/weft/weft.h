@@ -246,17 +246,18 @@ typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_
  * input of weft_execute out of place is read only; the output is read and written several times.
  * Over several ranks the plan holds arrays of this rank's share in page-locked memory between
  * passes. By WEFT_PEER partners' devices copy their tiles from it: there is one such array, or two
- * with two redistributions. By messages it leaves in options.chunks tiles (0: up to eight), each as
- * soon as it has been copied from the device: WEFT_P2P_SYNC, WEFT_P2P_STREAMS and WEFT_A2A_SYNC
- * have two arrays, or three; WEFT_P2P_TYPE and WEFT_A2A_TYPE have one, or two with WEFT_REALIGNED.
+ * where it is redistributed more than once, as in a convolution. By messages it leaves in
+ * options.chunks tiles (0: up to eight), each as soon as it has been copied from the device:
+ * WEFT_P2P_SYNC, WEFT_P2P_STREAMS and WEFT_A2A_SYNC have two arrays, or three; WEFT_P2P_TYPE and
+ * WEFT_A2A_TYPE have one, or two with WEFT_REALIGNED or by weft_convolution_create.
  * Refused with WEFT_ERROR_UNSUPPORTED are Fourier transforms mixed with real-to-real ones,
  * results and spectra that are converted, arrays that are padded or cropped, or have strides,
  * matrices of fields, reductions, operators that the engine does not apply as it loads and stores,
  * kept spectra, and real convolutions by weft_convolution_create; over several ranks also
- * convolutions, operators other than a norm, problem.input and output, lines, and WEFT_NCCL. On one
- * rank, Fourier transforms by the engines native and jit have the bits of a plan that holds the
- * arrays on the device, unless boxes of input and output have different memory orders; over several
- * those of native do, where no rank has a single line. */
+ * problem.input and output, lines, and WEFT_NCCL. On one rank, Fourier transforms by the engines
+ * native and jit have the bits of a plan that holds the arrays on the device, unless boxes of input
+ * and output have different memory orders; over several those of native do, where no rank has a
+ * single line. */
 typedef enum weft_stream {
     /* Where device_memory_limit, or else what the device has free, does not hold the arrays */
     WEFT_STREAM_AUTO = 0,

@@ -49,8 +49,6 @@ static weft_status check(const weft_schedule_request *request) {
     for (int i = 0; i < request->chain->segments; i++)
         if (request->chain->segment[i].transforms == 0)
             return weft_stream_refuse("boxes of the caller's over several ranks are not streamed");
-    if (request->direction == WEFT_CONVOLVE && request->chain->ranks > 1)
-        return weft_stream_refuse("convolutions over several ranks are not streamed");
     if (request->direction == WEFT_CONVOLVE && weft_call_only(request->call, WEFT_CONVOLVE) &&
         request->chain->real)
         return weft_stream_refuse(
@@ -63,10 +61,6 @@ static weft_status check(const weft_schedule_request *request) {
         const weft_operator_list *list = &request->operators[i];
         const bool converted =
             weft_call_storage(request->call, (weft_operator_place)i) != WEFT_STORAGE_SAME;
-        if (request->chain->ranks > 1 && list->count > 0 &&
-            !weft_operators_only_scale(list, &factor))
-            return weft_stream_refuse(
-                "operators over several ranks, but for a norm, are not streamed");
         if (converted && list->count > 0 && !weft_operators_only_scale(list, &factor))
             return weft_stream_refuse("operators on an array that is converted are not streamed");
         if (i != WEFT_PLACE_LOAD && converted)
@@ -179,66 +173,98 @@ static void enter_segment(weft_stream_state *s, int segment) {
         s->left.count = 0;
 }
 
-/* A transform: the passes of each segment, and the redistributions between them. */
-static weft_status add_segments(weft_stream_state *s, int loads, int stores) {
-    const bool forward = s->request->direction == WEFT_FORWARD;
-    const int segments = s->request->chain->segments;
-    for (int k = 0; k < segments; k++) {
-        const int segment = forward ? k : segments - 1 - k;
-        const bool first = k == 0, last = k == segments - 1;
-        enter_segment(s, segment);
-        WEFT_TRY(weft_stream_find_departure(s, last));
-        s->target = weft_stream_target(s, true, true); /* on ranks that have no passes, too */
-        WEFT_TRY(add_passes(s, first ? loads : WEFT_NOWHERE, last ? stores : WEFT_NOWHERE));
-        if (!last) WEFT_TRY(weft_stream_add_redistribution(s, forward ? segment + 1 : segment - 1));
+/* The passes of a segment, and the redistribution to segment `next`; WEFT_NOWHERE: the array ends
+ * there. */
+static weft_status add_segment(weft_stream_state *s, int segment, int next, int loads, int stores) {
+    enter_segment(s, segment);
+    WEFT_TRY(weft_stream_find_departure(s, next));
+    s->target = weft_stream_target(s, true, true); /* on ranks that have no passes, too */
+    WEFT_TRY(add_passes(s, loads, stores));
+    return next == WEFT_NOWHERE ? WEFT_SUCCESS : weft_stream_add_redistribution(s, next);
+}
+
+/* Segments `first` to `last` in the direction of the request, and on to segment `next`. */
+static weft_status add_segments(weft_stream_state *s, int first, int last, int next, int loads,
+                                int stores) {
+    const int onwards = s->request->direction == WEFT_FORWARD ? 1 : -1;
+    for (int k = first;; k += onwards) {
+        WEFT_TRY(add_segment(s, k, k == last ? next : k + onwards,
+                             k == first ? loads : WEFT_NOWHERE, k == last ? stores : WEFT_NOWHERE));
+        if (k == last) return WEFT_SUCCESS;
     }
+}
+
+/* One of the passes of a convolution's last segment on the way to its middle: over all axes that
+ * are left, there and back, if tiles of them fit, else over as many as fit. */
+static weft_status add_pass_there(weft_stream_state *s, bool first, int loads, int stores) {
+    weft_streaming *stream = &s->schedule->stream;
+    weft_streamed_pass *pass = &stream->pass[stream->passes];
+    int count = s->left.count;
+    s->loads = first ? loads : WEFT_NOWHERE;
+    s->turns = WEFT_PLACE_SPECTRAL; /* if all that is left can be done */
+    s->stores = first ? stores : WEFT_NOWHERE;
+    set_target(s, first, first);
+    if (!weft_stream_find_tiles(s, count, pass)) {
+        s->turns = s->stores = WEFT_NOWHERE;
+        set_target(s, first, false);
+        count--;
+        while (count > 0 && !weft_stream_find_tiles(s, count, pass)) count--;
+    }
+    if (count == 0) return no_way(s);
+    WEFT_TRY(weft_stream_add_pass(s, count, pass));
+    stream->passes++;
     return WEFT_SUCCESS;
 }
 
-/* A convolution: passes forward, of which the last one goes there and back, and back through the
- * others. */
-static weft_status add_convolution(weft_stream_state *s, const weft_schedule_request *there,
-                                   const weft_schedule_request *back) {
+/* A pass back over axes of which there was one there. */
+static weft_status add_pass_back(weft_stream_state *s, const weft_axis_list *there, bool last,
+                                 int stores) {
     weft_streaming *stream = &s->schedule->stream;
+    weft_streamed_pass *pass = &stream->pass[stream->passes];
+    s->left.count = there->count;
+    for (int i = 0; i < there->count; i++) s->left.axis[i] = there->axis[there->count - 1 - i];
+    s->loads = WEFT_NOWHERE;
+    s->stores = last ? stores : WEFT_NOWHERE;
+    set_target(s, false, last);
+    if (!weft_stream_find_tiles(s, there->count, pass)) return no_way(s);
+    WEFT_TRY(weft_stream_add_pass(s, there->count, pass));
+    stream->passes++;
+    return WEFT_SUCCESS;
+}
+
+/* The last segment of a convolution: passes forward, of which the last one goes there and back, and
+ * back through the others. In between the array lies in the memory order in which it leaves. */
+static weft_status add_turning_segment(weft_stream_state *s, const weft_schedule_request *back,
+                                       int segment, int loads, int stores) {
     weft_axis_list group[WEFT_MAX_RANK];
     int groups = 0;
-    s->request = there;
+    enter_segment(s, segment);
+    s->end.order = weft_chain_departure(back->chain, segment, WEFT_INVERSE).order;
+    WEFT_TRY(weft_stream_find_departure(s, segment > 0 ? segment - 1 : WEFT_NOWHERE));
+    s->target = weft_stream_target(s, true, true); /* on ranks that have no passes, too */
     while (s->left.count > 0) {
-        weft_streamed_pass *pass = &stream->pass[stream->passes];
-        s->within = s->source == s->target;
-        s->loads = stream->passes == 0 ? WEFT_PLACE_LOAD : WEFT_NOWHERE;
-        s->turns = WEFT_PLACE_SPECTRAL; /* if all that is left can be done */
-        s->stores = stream->passes == 0 ? WEFT_PLACE_STORE : WEFT_NOWHERE;
-        int count = s->left.count;
-        if (!weft_stream_find_tiles(s, count, pass)) {
-            s->turns = s->stores = WEFT_NOWHERE;
-            count--;
-            while (count > 0 && !weft_stream_find_tiles(s, count, pass)) count--;
-        }
-        if (count == 0) return no_way(s);
         group[groups] = s->left;
-        group[groups++].count = count;
-        WEFT_TRY(weft_stream_add_pass(s, count, pass));
-        stream->passes++;
+        WEFT_TRY(add_pass_there(s, groups == 0, loads, stores));
+        group[groups].count -= s->left.count;
+        groups++;
     }
     s->turns = WEFT_NOWHERE;
     s->request = back;
-    s->end = weft_chain_departure(back->chain, 0, WEFT_INVERSE);
+    s->end = weft_chain_departure(back->chain, segment, WEFT_INVERSE);
     s->last = local_part(back, s->end.distribution);
     s->end.distribution = &s->last;
-    for (int g = groups - 2; g >= 0; g--) {
-        weft_streamed_pass *pass = &stream->pass[stream->passes];
-        s->left.count = group[g].count;
-        for (int i = 0; i < group[g].count; i++)
-            s->left.axis[i] = group[g].axis[group[g].count - 1 - i];
-        s->within = true;
-        s->loads = WEFT_NOWHERE;
-        s->stores = g == 0 ? WEFT_PLACE_STORE : WEFT_NOWHERE;
-        if (!weft_stream_find_tiles(s, group[g].count, pass)) return no_way(s);
-        WEFT_TRY(weft_stream_add_pass(s, group[g].count, pass));
-        stream->passes++;
-    }
+    for (int g = groups - 2; g >= 0; g--) WEFT_TRY(add_pass_back(s, &group[g], g == 0, stores));
     return WEFT_SUCCESS;
+}
+
+/* A convolution: forward to the last segment, there and back in it, and back through the others. */
+static weft_status add_convolution(weft_stream_state *s, const weft_schedule_request *back) {
+    const int last = s->request->chain->segments - 1;
+    if (last == 0) return add_turning_segment(s, back, last, WEFT_PLACE_LOAD, WEFT_PLACE_STORE);
+    WEFT_TRY(add_segments(s, 0, last - 1, last, WEFT_PLACE_LOAD, WEFT_NOWHERE));
+    WEFT_TRY(add_turning_segment(s, back, last, WEFT_NOWHERE, WEFT_NOWHERE));
+    WEFT_TRY(weft_stream_add_redistribution(s, last - 1));
+    return add_segments(s, last - 1, 0, WEFT_NOWHERE, WEFT_NOWHERE, WEFT_PLACE_STORE);
 }
 
 /* ---- buffers ---- */
@@ -326,9 +352,11 @@ weft_status weft_schedule_stream(const weft_schedule_request *request, weft_sche
     if (!stream->pass) return weft_fail(WEFT_ERROR_OUT_OF_MEMORY, "no memory for a plan's steps");
     s.source = schedule->in_place ? WEFT_BUFFER_OUT : WEFT_BUFFER_IN;
     s.target = WEFT_BUFFER_OUT;
-    WEFT_TRY(convolves ? add_convolution(&s, &first, &second)
-             : back    ? add_segments(&s, WEFT_PLACE_SPECTRUM, WEFT_PLACE_STORE)
-                       : add_segments(&s, WEFT_PLACE_LOAD, WEFT_PLACE_SPECTRAL));
+    WEFT_TRY(convolves ? add_convolution(&s, &second)
+             : back    ? add_segments(&s, request->chain->segments - 1, 0, WEFT_NOWHERE,
+                                      WEFT_PLACE_SPECTRUM, WEFT_PLACE_STORE)
+                       : add_segments(&s, 0, request->chain->segments - 1, WEFT_NOWHERE,
+                                      WEFT_PLACE_LOAD, WEFT_PLACE_SPECTRAL));
     set_buffers(schedule);
     weft_stream_keep_resident(request, schedule);
     return WEFT_SUCCESS;

@@ -51,8 +51,9 @@ bool weft_stream_find_tiles(weft_stream_state *s, int count, weft_streamed_pass 
 /* The same for the axes that are left but the first `before`, once those are transformed. */
 bool weft_stream_fits_apart(weft_stream_state *s, int before, weft_streamed_pass *pass);
 
-/* Finds out how the array leaves the segment that was entered, `last` or not. */
-weft_status weft_stream_find_departure(weft_stream_state *s, bool last);
+/* Finds out how the array leaves the segment that was entered, for segment `next`; WEFT_NOWHERE: it
+ * stays. */
+weft_status weft_stream_find_departure(weft_stream_state *s, int next);
 /* The buffer in which a pass leaves the array: the first or the last one of its segment, or both,
  * or neither. */
 int weft_stream_target(const weft_stream_state *s, bool first, bool last);

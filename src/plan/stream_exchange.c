@@ -32,10 +32,14 @@ static int next_stage(const weft_stream_state *s, int buffer) {
     return buffer == WEFT_BUFFER_STAGE_SEND ? WEFT_BUFFER_STAGE_RECEIVE : WEFT_BUFFER_STAGE_SEND;
 }
 
-weft_status weft_stream_find_departure(weft_stream_state *s, bool last) {
-    const bool forward = s->request->direction == WEFT_FORWARD;
+/* The redistribution between the segment at hand and one next to it. */
+static int redistribution_to(const weft_stream_state *s, int next) {
+    return s->segment < next ? s->segment : next;
+}
+
+weft_status weft_stream_find_departure(weft_stream_state *s, int next) {
     s->departs =
-        last ? NULL : weft_schedule_method(s->request, forward ? s->segment : s->segment - 1);
+        next == WEFT_NOWHERE ? NULL : weft_schedule_method(s->request, redistribution_to(s, next));
     if (s->departs && s->departs->carrier == WEFT_CARRIED_BY_DEVICES)
         return weft_stream_refuse("ranks that exchange by nccl are not streamed");
     return WEFT_SUCCESS;
@@ -56,9 +60,9 @@ static bool keeps_order(const weft_stream_state *s, int segment) {
 }
 
 /* Where messages of array to array go: where the passes of the next segment leave the array, unless
- * that would be in another order. */
+ * that would be in another order, or the caller's output has no room for it. */
 static int arrival_buffer(const weft_stream_state *s, int next) {
-    return keeps_order(s, next) ? WEFT_BUFFER_OUT : next_stage(s, s->target);
+    return keeps_order(s, next) && !s->schedule->exact ? WEFT_BUFFER_OUT : next_stage(s, s->target);
 }
 
 /* Tiles along the slowest axis that the passes before the exchange leave alone and that it does not
@@ -80,6 +84,13 @@ static weft_tiling tiling_of(const weft_stream_state *s, const weft_end *from, c
     return (weft_tiling){.tiles = 1, .axis = -1};
 }
 
+/* The pass in front of exchange `number`, unless this rank has none there, stores its blocks. */
+static void leave_in_blocks(const weft_stream_state *s, int number) {
+    const weft_streaming *stream = &s->schedule->stream;
+    weft_streamed_pass *last = stream->passes > 0 ? &stream->pass[stream->passes - 1] : NULL;
+    if (last && last->last + 1 == number) last->stores_blocks = number;
+}
+
 weft_status weft_stream_add_redistribution(weft_stream_state *s, int next) {
     weft_schedule_request request = *s->request;
     const weft_chain *chain = request.chain;
@@ -89,8 +100,8 @@ weft_status weft_stream_add_redistribution(weft_stream_state *s, int next) {
     const bool read = s->departs->carrier == WEFT_CARRIED_BY_READERS,
                blocks = weft_exchange_packs(s->departs);
     request.exchanging.staged = false;
-    WEFT_TRY(weft_schedule_add_exchange(
-        &request, s->schedule, s->segment < next ? s->segment : next, s->departs, &from, &to));
+    WEFT_TRY(weft_schedule_add_exchange(&request, s->schedule, redistribution_to(s, next),
+                                        s->departs, &from, &to));
     weft_step *step = &s->schedule->step[number];
     weft_exchange_step *x = &step->as.exchange;
     step->src = x->send = s->target;
@@ -103,6 +114,7 @@ weft_status weft_stream_add_redistribution(weft_stream_state *s, int next) {
     x->packing = (weft_packing){.pack = blocks, .unpack = blocks, .own_receive = blocks};
     weft_redistribution_lay_out(&x->geometry, x->packing);
     x->geometry.pack = x->geometry.unpack = false; /* passes do that as they copy their tiles */
+    if (blocks) leave_in_blocks(s, number);
     if (read) s->schedule->shared[s->target - WEFT_BUFFER_WORKSPACE] = true;
     s->loads_blocks = read || blocks ? number : -1;
     s->source = read ? s->target : step->dst;

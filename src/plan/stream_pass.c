@@ -58,6 +58,14 @@ static bool has_others(const weft_stream_state *s, int count) {
     return false;
 }
 
+/* This rank's box of the array: what it has along the axes that the segment transforms it has all
+ * of, before and after. */
+static weft_region box_of_rank(const weft_stream_state *s) {
+    const weft_segment *segment = &s->request->chain->segment[s->segment];
+    return weft_distribution_box(&segment->side[s->request->direction][WEFT_INPUT],
+                                 s->request->rank);
+}
+
 /* The operators of a place, on tiles that lie as `tile` of an array that lies as `whole`, and the
  * conversion of what is loaded. What only scales need not know of the whole. */
 static void add_operators(weft_stream_state *s, int place, const weft_end *whole,
@@ -70,6 +78,8 @@ static void add_operators(weft_stream_state *s, int place, const weft_end *whole
     const bool anywhere = list->count == 0 || weft_operators_only_scale(list, &factor);
     weft_step *step = weft_schedule_add_pointwise(
         s->request, s->schedule, list, (weft_operator_place)place, anywhere ? tile : whole);
+    const weft_region box = box_of_rank(s);
+    memcpy(step->as.pointwise.layout.box.lo, box.lo, sizeof box.lo);
     weft_stored *stored = &step->as.pointwise.layout.stored;
     stored->storage = storage;
     memcpy(stored->decibels, s->request->call->problem.decibels, sizeof stored->decibels);
@@ -90,14 +100,15 @@ static void add_transforms(weft_stream_state *s, int count, const weft_end *next
     add_operators(s, s->stores, next, to);
 }
 
-/* There and back at once, if the engine has that. */
+/* There and back at once, from a tile that lies as `from` to one that lies as `to`, if the engine
+ * has that. */
 static bool add_round_trip(weft_stream_state *s, int count, const weft_end *spectrum,
-                           const weft_end *tile) {
+                           const weft_end *from, const weft_end *to) {
     weft_schedule *schedule = s->schedule;
     const int steps = schedule->steps;
     if (!s->request->computing.engine->takes_operators) return false;
-    add_operators(s, s->loads, &s->at, tile);
-    weft_schedule_add_transform(s->request, schedule, tile, tile, s->left.axis, count);
+    add_operators(s, s->loads, &s->at, from);
+    weft_schedule_add_transform(s->request, schedule, from, to, s->left.axis, count);
     const int number = schedule->steps - 1;
     weft_fft_step *fft = &schedule->step[number].as.fft;
     fft->transform.round_trip = true;
@@ -110,28 +121,35 @@ static bool add_round_trip(weft_stream_state *s, int count, const weft_end *spec
         schedule->steps = steps;
         return false;
     }
-    add_operators(s, s->stores, &s->at, tile);
+    add_operators(s, s->stores, &s->at, to);
     return true;
 }
 
 /* The same in two transforms; the operators in the middle are what the first one stores through. */
 static void add_there_and_back(weft_stream_state *s, int count, const weft_end *spectrum,
-                               const weft_end *tile, const weft_end *tile_of_spectrum) {
+                               const weft_end *from, const weft_end *tile_of_spectrum,
+                               const weft_end *to) {
     const weft_schedule_request *there = s->request;
     weft_schedule_request back = *there;
     const int loads = s->loads, stores = s->stores;
     const weft_axis_list forward = s->left;
     back.direction = WEFT_INVERSE;
     s->stores = s->turns;
-    add_transforms(s, count, spectrum, tile, tile_of_spectrum);
+    add_transforms(s, count, spectrum, from, tile_of_spectrum);
     s->request = &back;
     s->loads = WEFT_NOWHERE;
     s->stores = stores;
     for (int i = 0; i < count; i++) s->left.axis[i] = forward.axis[count - 1 - i];
-    add_transforms(s, count, &s->at, tile_of_spectrum, tile);
+    add_transforms(s, count, &s->at, tile_of_spectrum, to);
     s->request = there;
     s->loads = loads;
     s->left = forward;
+}
+
+/* The memory order of the spectrum, in which operators have their arrays. */
+static const int *spectral_order(const weft_stream_state *s) {
+    const weft_chain *chain = s->request->chain;
+    return weft_chain_departure(chain, chain->segments - 1, WEFT_FORWARD).order;
 }
 
 /* Gives the pass' operators to its transforms. Those that are left must do the same wherever a tile
@@ -158,7 +176,10 @@ weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_
     const weft_end next = {&s->after, s->end.order, s->real_after, NULL};
     const weft_end from = {&tile_before, s->at.order, s->at.real, NULL};
     const weft_end to = {&tile_after, s->end.order, s->real_after, NULL};
-    const weft_end *whole_after = turns ? &s->at : &next, *after = turns ? &from : &to;
+    const weft_end turned = {&s->now, s->end.order, s->at.real, NULL},
+                   tile_turned = {&tile_before, s->end.order, s->at.real, NULL};
+    const weft_end spectrum = {&s->after, spectral_order(s), s->real_after, NULL};
+    const weft_end *whole_after = turns ? &turned : &next, *after = turns ? &tile_turned : &to;
     pass->first = s->schedule->steps;
     pass->loads_blocks = s->loads_blocks;
     s->loads_blocks = -1;
@@ -167,8 +188,8 @@ weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_
     add_copy(s, WEFT_HOST_TO_DEVICE, &s->at, &from, (int64_t)weft_stored_element_bytes(&stored));
     if (!turns)
         add_transforms(s, count, &next, &from, &to);
-    else if (!add_round_trip(s, count, &next, &from))
-        add_there_and_back(s, count, &next, &from, &to);
+    else if (!add_round_trip(s, count, &spectrum, &from, &tile_turned))
+        add_there_and_back(s, count, &spectrum, &from, &to, &tile_turned);
     WEFT_TRY(fuse(s, pass));
     complete_transforms(s, pass, &tile_before, has_others(s, count),
                         weft_schedule_whole(request, &s->now, &s->after));
@@ -185,12 +206,8 @@ weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_
     s->source = s->target;
     s->left.count -= count;
     memmove(s->left.axis, s->left.axis + count, (size_t)s->left.count * sizeof *s->left.axis);
-    pass->stores_blocks = s->left.count == 0 && s->departs && weft_exchange_packs(s->departs)
-                              ? s->schedule->steps
-                              : -1;
-    if (!turns) {
-        s->now = s->after;
-        s->at = (weft_end){&s->now, s->end.order, s->real_after, NULL};
-    }
+    pass->stores_blocks = -1; /* if it is not the last one before an exchange */
+    if (!turns) s->now = s->after;
+    s->at = (weft_end){&s->now, s->end.order, whole_after->real, NULL};
     return WEFT_SUCCESS;
 }
