@@ -48,6 +48,10 @@ typedef struct weft_work {
         } scale;
         weft_device_factors factors;
         struct {
+            weft_status (*own)(void *context, const struct weft_work *work);
+            void *context;
+        } begin; /* where a thread waits for the end */
+        struct {
             void (*function)(void *);
             void *argument;
         } callback;

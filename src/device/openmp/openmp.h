@@ -4,7 +4,8 @@
  * it, target regions run on the initial device, the host, whose memory is then treated as if the
  * CPU could not address it, so that tests on the host go the ways of a real device.
  *
- * A queue is a chain of OpenMP's tasks (queue.h), which run target regions and copies to their end.
+ * A queue is a chain of OpenMP's tasks, or a thread (queue.h), which runs target regions and copies
+ * to their end.
  */
 #ifndef WEFT_DEVICE_OPENMP_H
 #define WEFT_DEVICE_OPENMP_H
@@ -45,7 +46,7 @@ struct weft_device_state {
     weft_openmp_area staging; /* of packed copies */
     bool prepared;            /* staging was allocated, as far as memory allowed */
     weft_openmp_area scratch; /* of engines */
-    weft_openmp_team *team;   /* of all queues */
+    weft_openmp_team *team;   /* of all queues; NULL where they are threads */
     weft_queue *default_queue;
 };
 

@@ -1,20 +1,26 @@
 /*
- * Queues and events of the OpenMP device: tasks that are ordered by `depend`. A queue is a chain of
- * tasks that depend on it; the task that records an event writes the event, and a task that awaits
- * it, on another queue's chain, reads it. Work that a library's own queue completes is a detached
- * task (`detach`): its successors run once omp_fulfill_event was called. The team's master calls
- * it, for a team of GCC 12 may sleep on at the end of its region if a thread outside of it does.
+ * Queues and events of the OpenMP device, made in one of two ways, which cmake/openmp_device.cmake
+ * chooses.
+ *
+ * With GCC's runtime they are tasks that are ordered by `depend` (queue_of_tasks.c). A queue is a
+ * chain of tasks that depend on it; the task that records an event writes the event, and a task
+ * that awaits it, on another queue's chain, reads it. Work that a library's own queue completes is
+ * a detached task (`detach`): its successors run once omp_fulfill_event was called.
  *
  * Dependences order tasks of one parent only, so all tasks of a device are made by one thread, the
  * master of a team that executes them. Other threads hand their work to it. Its parallel region is
- * open while there is work, and closed when there is none, since LLVM's threads spin in a region
- * once it had tasks. Outside of a region nothing would be asynchronous: GCC 12 and LLVM 14 run
- * tasks at once, on the thread that makes them, and GCC those of `target nowait` when that thread
- * waits.
+ * open while there is work. Outside of a region nothing would be asynchronous: GCC 12 runs tasks at
+ * once, on the thread that makes them, and those of `target nowait` when that thread waits. The
+ * master calls omp_fulfill_event, for a team of GCC 12 may sleep on at the end of its region if a
+ * thread outside of it does. All queues of a device share room for 128 pieces of work, which never
+ * grows; if there is none, enqueuing waits until some is done.
  *
- * All queues of a device share room for 128 pieces of work, which never grows; if there is none,
- * enqueuing waits until some is done. There is no deadlock: work waits only for work that was
- * enqueued before it, and functions that run on a queue enqueue nothing (device.h).
+ * With other runtimes a queue is a thread of weft's (queue_of_threads.c, device/thread_queue.h),
+ * since that of LLVM 14 does not do this reliably: it fails its own assertions where target regions
+ * run in tasks, and spoils the heap where the threads that had teams end.
+ *
+ * Either way there is no deadlock: work waits only for work that was enqueued before it, and
+ * functions that run on a queue enqueue nothing (device.h).
  */
 #ifndef WEFT_DEVICE_OPENMP_QUEUE_H
 #define WEFT_DEVICE_OPENMP_QUEUE_H

@@ -2,8 +2,8 @@
  * Where cuFFT computes: on the CUDA device, in the streams that are its queues, or on the OpenMP
  * device, if its memory is that of an NVIDIA GPU. OpenMP's runtimes get such memory from CUDA, so
  * its addresses (those of omp_target_alloc, or of use_device_ptr) are cuFFT's, in the context that
- * the runtime uses. There a plan has a stream of its own, and its work is a detached task of the
- * queue, which a callback of that stream fulfills.
+ * the runtime uses. There a plan has a stream of its own, whose callback ends the work of the
+ * queue: with GCC a detached task.
  */
 #ifndef WEFT_ENGINE_CUFFT_PLACE_H
 #define WEFT_ENGINE_CUFFT_PLACE_H

@@ -5,8 +5,8 @@
 
 static weft_status refuse(void) {
     return weft_fail(WEFT_ERROR_UNSUPPORTED,
-                     "this build of weft has no engine openmp: its compiler has no OpenMP 4.5 with "
-                     "detached tasks, or WEFT_OPENMP_DEVICE was OFF; choose another engine");
+                     "this build of weft has no engine openmp: its compiler has no OpenMP 4.5, or "
+                     "WEFT_OPENMP_DEVICE was OFF; choose another engine");
 }
 
 static weft_status absent_probe(const char **description) {
