@@ -230,6 +230,20 @@ static void what_it_does_not_have_is_refused(void **state) {
     assert_null(plan);
 }
 
+/* With the stand-in for CUDA, which does not know this memory, or without any. */
+static void cufft_is_refused_where_memory_is_no_gpus(void **state) {
+    (void)state;
+    const weft_problem plain = {.rank = 1, .n = {8}};
+    weft_plan plan = NULL;
+    setenv("WEFT_OPENMP_DEVICE", "host", 1);
+    const weft_status status =
+        plan_with(&plain, (weft_options){.engine = WEFT_ENGINE_CUFFT}, &plan);
+    expect_refused(status, WEFT_ERROR_UNSUPPORTED, weft_last_error(context),
+                   getenv("WEFT_CUDA_LIBRARY_PATH") ? "not that of an NVIDIA GPU" : "");
+    assert_null(plan);
+    unsetenv("WEFT_OPENMP_DEVICE");
+}
+
 /* A norm on the way back, which scales where the data lies or as it is copied. */
 static void a_cube_goes_there_and_back(void **state) {
     (void)state;
@@ -267,6 +281,7 @@ int main(void) {
         cmocka_unit_test(work_that_fails_late_or_is_not_begun_fails_its_queue),
         cmocka_unit_test(queues_work_at_the_same_time),
         cmocka_unit_test(what_it_does_not_have_is_refused),
+        cmocka_unit_test(cufft_is_refused_where_memory_is_no_gpus),
         cmocka_unit_test(a_cube_goes_there_and_back),
         cmocka_unit_test(a_limit_of_device_memory_is_kept),
     };
