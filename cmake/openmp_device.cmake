@@ -17,7 +17,18 @@ if(WEFT_OPENMP_DEVICE)
   set(CMAKE_REQUIRED_LIBRARIES OpenMP::OpenMP_C)
   check_c_source_compiles("#include <omp.h>
     int main(void) { return omp_target_alloc(8, omp_get_initial_device()) == 0; }" WEFT_OPENMP_HAS_MEMORY)
+  # Of OpenMP 5.0: GCC 11, which says that it has 4.5.
+  check_c_source_compiles("#include <omp.h>
+    int main(void) {
+      omp_event_handle_t event = (omp_event_handle_t)0;
+      #pragma omp task detach(event)
+      omp_fulfill_event(event);
+      return 0; }" WEFT_OPENMP_DETACHES)
   unset(CMAKE_REQUIRED_LIBRARIES)
+  set(WEFT_OPENMP_QUEUES threads) # or tasks, where these can be relied on (src/device/openmp/queue.h)
+  if(CMAKE_C_COMPILER_ID STREQUAL GNU AND WEFT_OPENMP_DETACHES)
+    set(WEFT_OPENMP_QUEUES tasks)
+  endif()
   if(NOT WEFT_OPENMP_OFFLOAD AND CMAKE_C_COMPILER_ID STREQUAL GNU)
     # Where its package for that is installed, GCC else translates target regions for a GPU as it links.
     set(WEFT_OPENMP_OFFLOAD_LINK $<$<C_COMPILER_ID:GNU>:-foffload=disable>)
@@ -37,12 +48,13 @@ endif()
 function(weft_openmp_device_sources list)
   set(sources ${${list}})
   if(NOT WEFT_OPENMP_DEVICE)
-    list(FILTER sources EXCLUDE REGEX "src/(device|engine)/openmp/")
+    list(FILTER sources EXCLUDE REGEX "src/(device|engine)/openmp/|/on_openmp.c$")
     list(APPEND sources ${PROJECT_SOURCE_DIR}/src/device/openmp/absent.c ${PROJECT_SOURCE_DIR}/src/engine/openmp/absent.c)
     set(${list} ${sources} PARENT_SCOPE)
     return()
   endif()
-  list(FILTER sources EXCLUDE REGEX "src/(device|engine)/openmp/absent.c")
+  list(FILTER sources EXCLUDE REGEX "src/(device|engine)/openmp/(absent|queue_of_[a-z]+).c$")
+  list(APPEND sources ${PROJECT_SOURCE_DIR}/src/device/openmp/queue_of_${WEFT_OPENMP_QUEUES}.c)
   set(files ${sources})
   list(FILTER files INCLUDE REGEX "src/(device|engine)/openmp/")
   separate_arguments(flags UNIX_COMMAND "${OpenMP_C_FLAGS} ${WEFT_OPENMP_OFFLOAD}")

@@ -45,15 +45,16 @@ typedef struct bench { /* what an engine works at */
     weft_queue *queue;
 } bench;
 
-/* cuFFT computes on the CUDA device, the OpenMP engine on the OpenMP device, the jit engine on a
- * device that has kernels (OpenCL's, or what WEFT_TEST_DEVICE says), all others on the host. */
+/* cuFFT computes on the CUDA device (or OpenMP's, if WEFT_TEST_DEVICE says so), the OpenMP engine
+ * on the OpenMP device, the jit engine on a device that has kernels (OpenCL's, or what
+ * WEFT_TEST_DEVICE says), all others on the host. */
 static inline weft_device device_id_of(const weft_engine_ops *engine) {
     const char *asked = getenv("WEFT_TEST_DEVICE");
     if (engine->id == WEFT_ENGINE_JIT)
         return asked && strcmp(asked, "cuda") == 0 ? WEFT_CUDA : WEFT_OPENCL;
-    return engine->id == WEFT_ENGINE_CUFFT    ? WEFT_CUDA
-           : engine->id == WEFT_ENGINE_OPENMP ? WEFT_OPENMP
-                                              : WEFT_HOST;
+    if (engine->id == WEFT_ENGINE_CUFFT)
+        return asked && strcmp(asked, "openmp") == 0 ? WEFT_OPENMP : WEFT_CUDA;
+    return engine->id == WEFT_ENGINE_OPENMP ? WEFT_OPENMP : WEFT_HOST;
 }
 
 /* The device on which an engine is tested; NULL: this build does not have it. */

@@ -3,7 +3,8 @@
  * share of what one contiguous copy of as many bytes reaches. All memory orders of three axes,
  * awkward extents, rows from one element up; then packing to and from page-locked memory. Usage:
  *   bench_copies [--device cuda] [--bytes N] [--match TEXT]
- * N bytes on each side, by default 1 GiB; of the table only rows whose names hold TEXT.
+ * N bytes on each side, by default 1 GiB; of the table only rows whose names hold TEXT. The device
+ * openmp copies to and from the host in either of two ways: WEFT_OPENMP_COPIES=rect or packed.
  */
 #include <math.h>
 #include <stdio.h>

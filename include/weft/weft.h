@@ -197,7 +197,8 @@ typedef enum weft_engine {
     WEFT_ENGINE_NATIVE, /* weft's own kernels on the CPU: every size, by the widest SIMD set that it
                            has */
     WEFT_ENGINE_FFTW,   /* libfftw3 and libfftw3f, opened at run time */
-    WEFT_ENGINE_CUFFT,  /* libcufft, opened at run time; only with WEFT_CUDA */
+    WEFT_ENGINE_CUFFT,  /* libcufft, opened at run time; only with WEFT_CUDA, and with WEFT_OPENMP
+                           where its device is an NVIDIA GPU */
     WEFT_ENGINE_JIT,    /* weft's own kernels, compiled at run time: every size, on WEFT_CUDA and
                            WEFT_OPENCL */
     WEFT_ENGINE_REFERENCE, /* portable C, every size, accurate rather than fast */

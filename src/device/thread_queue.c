@@ -95,7 +95,8 @@ weft_status weft_work_do(const weft_work *work) {
                        work->as.scale.factor, work->threads);
         break;
     case WEFT_WORK_MULTIPLY:
-        return weft_fail(WEFT_ERROR_DEVICE, "the host has no factors to multiply by");
+    case WEFT_WORK_BEGIN:
+        return weft_fail(WEFT_ERROR_DEVICE, "the host does not do what only devices do");
     case WEFT_WORK_CALLBACK:
         work->as.callback.function(work->as.callback.argument);
         break;
@@ -109,9 +110,7 @@ weft_status weft_work_do(const weft_work *work) {
     return WEFT_SUCCESS;
 }
 
-/* Whether work is done even after a failure on its queue, since other queues or threads depend on
- * it. */
-static bool always_done(weft_work_kind kind) {
+bool weft_work_always_done(weft_work_kind kind) {
     return kind == WEFT_WORK_CALLBACK || kind == WEFT_WORK_RECORD || kind == WEFT_WORK_AWAIT;
 }
 
@@ -151,7 +150,7 @@ static void *work_through(void *argument) {
             pthread_cond_wait(&queue->filled, &queue->lock);
         if (queue->count == 0) break;
         const weft_work *work = &queue->ring[queue->head];
-        bool skip = queue->status != WEFT_SUCCESS && !always_done(work->kind);
+        bool skip = queue->status != WEFT_SUCCESS && !weft_work_always_done(work->kind);
         pthread_mutex_unlock(&queue->lock);
         weft_status status = WEFT_SUCCESS;
         if (!skip) {

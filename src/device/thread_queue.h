@@ -18,6 +18,7 @@ typedef enum weft_work_kind {
     WEFT_WORK_RUN,
     WEFT_WORK_SCALE,
     WEFT_WORK_MULTIPLY, /* by the device itself only */
+    WEFT_WORK_BEGIN,    /* likewise: what it begins ends later (device/openmp/queue.h) */
     WEFT_WORK_CALLBACK,
     WEFT_WORK_RECORD,
     WEFT_WORK_AWAIT
@@ -26,7 +27,7 @@ typedef enum weft_work_kind {
 /* One piece of work, with addresses that the CPU can dereference, unless the device does it. */
 typedef struct weft_work {
     weft_work_kind kind;
-    /* Not NULL: how the device itself does its work, on the queue's thread. */
+    /* Not NULL: how the device itself does its work, when the queue comes to it. */
     weft_status (*own)(void *context, const struct weft_work *work);
     void *context;
     const char *injected; /* not NULL: fail with this (static) sentence instead of doing the work */
@@ -46,6 +47,10 @@ typedef struct weft_work {
             double factor;
         } scale;
         weft_device_factors factors;
+        struct {
+            weft_status (*own)(void *context, const struct weft_work *work);
+            void *context;
+        } begin; /* where a thread waits for the end */
         struct {
             void (*function)(void *);
             void *argument;
@@ -78,6 +83,10 @@ weft_status weft_thread_queue_wait(weft_queue *queue);
 
 /* Does one piece of work on the calling thread. */
 weft_status weft_work_do(const weft_work *work);
+
+/* Whether work is done even after a failure on its queue, since other queues or threads depend on
+ * it. */
+bool weft_work_always_done(weft_work_kind kind);
 
 /* An event stands for its latest record. It must not be recorded anew on another queue, or
  * destroyed, while a record or an await of it is pending. Awaiting an event that was never recorded

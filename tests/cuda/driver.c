@@ -69,6 +69,12 @@ static void close_memory(void) {
     pthread_mutex_unlock(&lock);
 }
 
+/* WEFT_TEST_CUDA_OPENMP: other memory is the first GPU's, as that which OpenMP's runtime gets from
+ * a driver. */
+static bool all_is_device(void) {
+    return getenv("WEFT_TEST_CUDA_OPENMP") != NULL;
+}
+
 size_t host_device_bytes(const void *address) {
     size_t left = 0;
     uintptr_t at = (uintptr_t)address;
@@ -77,7 +83,7 @@ size_t host_device_bytes(const void *address) {
         if (at >= (uintptr_t)b->address && at < (uintptr_t)b->address + b->bytes)
             left = (uintptr_t)b->address + b->bytes - at;
     pthread_mutex_unlock(&lock);
-    return left;
+    return left == 0 && all_is_device() ? SIZE_MAX / 2 : left;
 }
 
 bool host_is_device(const void *address, size_t bytes) {
@@ -105,7 +111,7 @@ void *host_context_of(const void *address) {
     for (const block *b = blocks; b; b = b->next)
         if ((uintptr_t)address - (uintptr_t)b->address < b->bytes) context = &contexts[b->device];
     pthread_mutex_unlock(&lock);
-    return context;
+    return !context && all_is_device() ? &contexts[0] : context;
 }
 
 int host_device_of(const void *address) {

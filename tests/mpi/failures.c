@@ -351,6 +351,7 @@ typedef struct settings {
 } settings;
 
 static bool belongs(const case_of *c, const settings *s) {
+    if (c->wants && !getenv(c->wants)) return false;
     return c->options.device == s->device && (!s->only || strcmp(c->name, s->only) == 0);
 }
 

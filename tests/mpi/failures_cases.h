@@ -23,8 +23,9 @@ typedef struct case_of {
     weft_problem problem;
     weft_options options;
     bool bricks, operators;
-    bool reduces; /* a reduction of the input, which is asked for after each execution */
-    bool refused; /* on all ranks, anyway */
+    bool reduces;      /* a reduction of the input, which is asked for after each execution */
+    bool refused;      /* on all ranks, anyway */
+    const char *wants; /* a variable of the environment without which there is no such case */
 } case_of;
 
 #define SHAPE .rank = 3, .n = {8, 6, 10}
@@ -204,6 +205,10 @@ static const case_of cases[] = {
      .problem = {SHAPE},
      .options = {OPENMP, SLAB, .exchange = {WEFT_P2P_SYNC}, .convolve = 1},
      .operators = true},
+    {.name = "openmp-cufft",
+     .problem = {SHAPE, .kind = WEFT_R2C},
+     .options = {OPENMP, SLAB, .exchange = {WEFT_A2A_SYNC}, .engine = WEFT_ENGINE_CUFFT},
+     .wants = "WEFT_TEST_CUDA_OPENMP"},
     {.name = "openmp-reduces", /* which it does not */
      .problem = {SHAPE},
      .options = {OPENMP, SLAB, .exchange = {WEFT_P2P_SYNC}},

@@ -18,6 +18,8 @@ CALL(address_range, (weft_cuda_address * base, size_t *bytes, weft_cuda_address 
 CALL(ipc_handle, (weft_cuda_ipc_handle * handle, weft_cuda_address memory), (handle, memory))
 CALL(ipc_open, (weft_cuda_address * memory, weft_cuda_ipc_handle handle, unsigned flags),
      (memory, handle, flags))
+CALL(pointer_attribute, (void *value, int attribute, weft_cuda_address memory),
+     (value, attribute, memory))
 CALL(host_allocate, (void **memory, size_t bytes, unsigned flags), (memory, bytes, flags))
 CALL(copy, (weft_cuda_address to, weft_cuda_address from, size_t bytes, weft_cuda_stream stream),
      (to, from, bytes, stream))
@@ -67,6 +69,7 @@ const weft_cuda_driver *__wrap_weft_cuda_driver_open(void) {
     REPLACE(address_range);
     REPLACE(ipc_handle);
     REPLACE(ipc_open);
+    REPLACE(pointer_attribute);
     REPLACE(host_allocate);
     REPLACE(copy);
     REPLACE(copy_2d);

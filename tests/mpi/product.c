@@ -8,9 +8,9 @@
  *   product [--seconds S] [--least N] [--cases N] [--seed N [--from N]] [--funneled 1]
  *           [--device simulated|cuda|opencl|openmp [--engine E] [--nccl 1] [--aware 1]]
  *
- * --engine E: jit or cufft on that device. --funneled 1: MPI without MPI_THREAD_MULTIPLE. On the
- * device cuda the method nccl takes part where each rank has a GPU of its own; --nccl 1: it must.
- * --aware 1: MPI must read device memory.
+ * --engine E: jit or cufft on that device (openmp: cufft). --funneled 1: MPI without
+ * MPI_THREAD_MULTIPLE. On the device cuda the method nccl takes part where each rank has a GPU of
+ * its own; --nccl 1: it must. --aware 1: MPI must read device memory.
  *
  * Cases are visited in random order until the time is over and at least N of them are done; with
  * --cases just so many, however long they take. The seed and what was visited are printed, and for

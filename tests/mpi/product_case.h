@@ -165,7 +165,8 @@ static test_case random_case(void) {
     if (!c.bricks && !only_multiplies && pick(4) == 0) draw_stored(&c);
     if (pick(2)) draw_operators(pick, &c.problem, draws_arrays && !c.bricks, &drawn);
     if (only_multiplies) leave_functions_out(&c.problem, &drawn);
-    const bool cufft = on_device == WEFT_CUDA && with_engine != WEFT_ENGINE_JIT;
+    const bool cufft = with_engine == WEFT_ENGINE_CUFFT ||
+                       (on_device == WEFT_CUDA && with_engine != WEFT_ENGINE_JIT);
     if (cufft && c.options.convolve && c.problem.kind == WEFT_R2C)
         keep_real_spectra(&c.problem, &drawn); /* it takes no others back */
     return c;

@@ -33,6 +33,7 @@ static const weft_library_symbol driver_symbols[] = {
     DRIVER("cuMemAlloc_v2", allocate),
     DRIVER("cuMemFree_v2", release),
     DRIVER("cuMemGetAddressRange_v2", address_range),
+    DRIVER("cuPointerGetAttribute", pointer_attribute),
     DRIVER("cuIpcGetMemHandle", ipc_handle),
     DRIVER("cuIpcOpenMemHandle_v2", ipc_open),
     DRIVER("cuIpcCloseMemHandle", ipc_close),

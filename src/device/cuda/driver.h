@@ -29,7 +29,8 @@ enum { /* CUresult */
        WEFT_CUDA_ERROR_INVALID_IMAGE = 200,
        WEFT_CUDA_ERROR_NOT_READY = 600
 };
-enum { WEFT_CUDA_MEMORY_HOST = 1, WEFT_CUDA_MEMORY_DEVICE = 2 }; /* CUmemorytype */
+enum { WEFT_CUDA_MEMORY_HOST = 1, WEFT_CUDA_MEMORY_DEVICE = 2 };    /* CUmemorytype */
+enum { WEFT_CUDA_POINTER_CONTEXT = 1, WEFT_CUDA_POINTER_TYPE = 2 }; /* CUpointer_attribute */
 enum { /* cuMemHostAlloc, cuMemHostRegister */
        WEFT_CUDA_HOST_PORTABLE = 1,
        WEFT_CUDA_HOST_MAPPED = 2,
@@ -102,6 +103,7 @@ typedef struct weft_cuda_driver {
     int (*allocate)(weft_cuda_address *memory, size_t bytes);
     int (*release)(weft_cuda_address memory);
     int (*address_range)(weft_cuda_address *base, size_t *bytes, weft_cuda_address memory);
+    int (*pointer_attribute)(void *value, int attribute, weft_cuda_address memory);
     int (*ipc_handle)(weft_cuda_ipc_handle *handle, weft_cuda_address memory);
     int (*ipc_open)(weft_cuda_address *memory, weft_cuda_ipc_handle handle, unsigned flags);
     int (*ipc_close)(weft_cuda_address memory);

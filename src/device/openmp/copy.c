@@ -1,5 +1,5 @@
 /*
- * Copies, scalings and multiplications of the OpenMP device, as its queues' threads do them. Within
+ * Copies, scalings and multiplications of the OpenMP device, as tasks of its queues do them. Within
  * the device a contiguous copy is OpenMP's and any other a kernel's. Over the link a contiguous
  * copy is OpenMP's; a strided one is made of OpenMP's rectangles, or goes through dense memory on
  * either side: the host packs what it reads, or unpacks what it gets, and a kernel does the same on

@@ -92,7 +92,8 @@ weft_status weft_openmp_reserve(weft_device_state *device, size_t bytes, size_t 
 
 static void openmp_close(weft_device_state *device) {
     if (!device) return;
-    weft_thread_queue_destroy(device->default_queue);
+    weft_openmp_queue_destroy(device->default_queue);
+    weft_openmp_team_destroy(device->team);
     weft_allocation *left;
     while ((left = weft_allocations_take(&device->allocations, NULL)) != NULL)
         free_record(device, left);
@@ -116,7 +117,8 @@ static weft_status openmp_open(const weft_device_settings *settings, weft_device
     weft_allocations_open(&made->allocations, settings->memory_limit);
     pthread_mutex_init(&made->staging.lock, NULL);
     pthread_mutex_init(&made->scratch.lock, NULL);
-    weft_status status = weft_thread_queue_create((weft_random_delay){0}, &made->default_queue);
+    weft_status status = weft_openmp_team_create(&made->team);
+    if (status == WEFT_SUCCESS) status = weft_openmp_queue_create(made->team, &made->default_queue);
     if (status != WEFT_SUCCESS) {
         openmp_close(made);
         return status;
@@ -134,13 +136,13 @@ static int openmp_number(const weft_device_state *device) {
 
 static weft_status openmp_queue_create(weft_device_state *device, bool low_priority,
                                        weft_queue **queue) {
-    (void)device, (void)low_priority;
-    return weft_thread_queue_create((weft_random_delay){0}, queue);
+    (void)low_priority;
+    return weft_openmp_queue_create(device->team, queue);
 }
 
 static void openmp_queue_destroy(weft_device_state *device, weft_queue *queue) {
     (void)device;
-    weft_thread_queue_destroy(queue);
+    weft_openmp_queue_destroy(queue);
 }
 
 static weft_queue *queue_or_default(weft_device_state *device, weft_queue *queue) {
@@ -148,39 +150,38 @@ static weft_queue *queue_or_default(weft_device_state *device, weft_queue *queue
 }
 
 static weft_status openmp_queue_wait(weft_device_state *device, weft_queue *queue) {
-    return weft_thread_queue_wait(queue_or_default(device, queue));
+    return weft_openmp_queue_wait(queue_or_default(device, queue));
 }
 
 static weft_status openmp_event_create(weft_device_state *device, weft_event **event) {
-    (void)device;
-    return weft_thread_event_create(event);
+    return weft_openmp_event_create(device->team, event);
 }
 
 static void openmp_event_destroy(weft_device_state *device, weft_event *event) {
     (void)device;
-    weft_thread_event_destroy(event);
+    weft_openmp_event_destroy(event);
 }
 
 static bool openmp_event_done(weft_device_state *device, weft_event *event) {
     (void)device;
-    return weft_thread_event_done(event);
+    return weft_openmp_event_done(event);
 }
 
 static weft_status put(weft_device_state *device, weft_queue *queue, const weft_work *work) {
-    weft_thread_queue_put(queue_or_default(device, queue), work);
+    weft_openmp_queue_put(queue_or_default(device, queue), work);
     return WEFT_SUCCESS;
 }
 
 static weft_status openmp_event_record(weft_device_state *device, weft_queue *queue,
                                        weft_event *event) {
-    weft_work work = weft_thread_event_record(event);
-    return put(device, queue, &work);
+    weft_openmp_event_record(queue_or_default(device, queue), event);
+    return WEFT_SUCCESS;
 }
 
 static weft_status openmp_event_await(weft_device_state *device, weft_queue *queue,
                                       weft_event *event) {
-    weft_work work = weft_thread_event_await(event);
-    return put(device, queue, &work);
+    weft_openmp_event_await(queue_or_default(device, queue), event);
+    return WEFT_SUCCESS;
 }
 
 /* ---- work ---- */

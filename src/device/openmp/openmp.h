@@ -4,13 +4,8 @@
  * it, target regions run on the initial device, the host, whose memory is then treated as if the
  * CPU could not address it, so that tests on the host go the ways of a real device.
  *
- * A queue is a thread of the host (device/thread_queue.h) that runs target regions and copies one
- * after the other, each to its end. Target tasks (nowait) ordered by `depend` would not do: such
- * clauses order tasks of one parent task only, so not what the calling thread and the sender of
- * p2p-streams enqueue; a task of a thread that is in no parallel region may wait until that thread
- * waits, so an event might never be reached and a callback never be called; and without a device
- * GCC runs a target task at once, on the thread that meets it. GCC and Clang both allow target
- * regions on any thread.
+ * A queue is a chain of OpenMP's tasks, or a thread (queue.h), which runs target regions and copies
+ * to their end.
  */
 #ifndef WEFT_DEVICE_OPENMP_H
 #define WEFT_DEVICE_OPENMP_H
@@ -19,7 +14,7 @@
 
 #include "device/allocations.h"
 #include "device/device.h"
-#include "device/thread_queue.h"
+#include "device/openmp/queue.h"
 
 /* How strided copies between the host and the device are done: WEFT_OPENMP_COPIES. */
 typedef enum weft_openmp_copies {
@@ -51,6 +46,7 @@ struct weft_device_state {
     weft_openmp_area staging; /* of packed copies */
     bool prepared;            /* staging was allocated, as far as memory allowed */
     weft_openmp_area scratch; /* of engines */
+    weft_openmp_team *team;   /* of all queues; NULL where they are threads */
     weft_queue *default_queue;
 };
 
@@ -73,8 +69,8 @@ weft_status weft_openmp_upload(weft_device_state *device, const void *from, void
 /* Makes the engines' scratch memory at least so large; *grown gets the bytes that it grew by. */
 weft_status weft_openmp_reserve(weft_device_state *device, size_t bytes, size_t *grown);
 
-/* Enqueues function(argument, in, out), which runs on the queue's thread of the host with device
- * addresses, and may execute target regions. */
+/* Enqueues function(argument, in, out), which runs in a task on the host with device addresses, and
+ * may execute target regions. */
 weft_status weft_openmp_enqueue(weft_device_state *device, weft_queue *queue,
                                 weft_device_function function, void *argument, const void *in,
                                 void *out);

@@ -58,7 +58,7 @@ static weft_status find_number(int given, int devices, int host, int *number) {
     return WEFT_SUCCESS;
 }
 
-/* On the host a kernel is done by the queue's own thread: GCC starts the other threads of a team
+/* On the host a kernel is done by the task's own thread: GCC starts the other threads of a team
  * with each target region and ends them with it, which takes longer than most regions. */
 weft_status weft_openmp_choose(int given, weft_openmp_processor *processor) {
     const int devices = usable_devices(), host = omp_get_initial_device();

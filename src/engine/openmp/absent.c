@@ -1,5 +1,6 @@
-/* The engine of builds without OpenMP's target directives: it is named, and refused. */
-#include "engine/engine.h"
+/* The engine of builds without OpenMP's target directives: it is named, and refused; and what cuFFT
+ * has for that device, which cannot be opened. */
+#include "engine/cufft/place.h"
 #include "support/error.h"
 
 static weft_status refuse(void) {
@@ -20,3 +21,5 @@ static weft_status absent_supports(const weft_transform *transform, const weft_d
 
 const weft_engine_ops weft_engine_openmp = {
     .name = "openmp", .id = WEFT_ENGINE_OPENMP, .probe = absent_probe, .supports = absent_supports};
+
+const weft_cufft_place_ops weft_cufft_on_openmp = {.open = NULL};

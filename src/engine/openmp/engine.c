@@ -177,7 +177,7 @@ static weft_status openmp_plan(const weft_transform *t, const weft_device_handle
 
 /* ---- execution ---- */
 
-/* On a queue's thread. Transforms of several queues take turns with the scratch memory. */
+/* In a queue's task. Transforms of several queues take turns with the scratch memory. */
 static weft_status run_plan(void *argument, const void *in, void *out) {
     const weft_engine_plan *plan = argument;
     weft_openmp_area *area = &plan->device->scratch;

@@ -45,7 +45,7 @@ void weft_openmp_pass_release(weft_openmp_pass *pass, weft_device_state *device)
 /* Bytes of scratch memory on the device. */
 size_t weft_openmp_pass_scratch(const weft_openmp_pass *pass);
 
-/* Runs the pass to its end, on a queue's thread. in may equal out where the strides are equal. */
+/* Runs the pass to its end, in a queue's task. in may equal out where the strides are equal. */
 void weft_openmp_pass_run(const weft_openmp_pass *pass, const weft_openmp_processor *processor,
                           const void *in, void *out, char *scratch);
 
