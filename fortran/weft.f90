@@ -94,6 +94,8 @@ module weft
     integer(c_int), parameter :: WEFT_STREAM_ON = 1
     integer(c_int), parameter :: WEFT_STREAM_OFF = 2
     integer(c_int), parameter :: WEFT_STREAM_SYNC = 3
+    integer(c_int), parameter :: WEFT_WIRE_SAME = 0
+    integer(c_int), parameter :: WEFT_WIRE_SINGLE = 1
     integer(c_int), parameter :: WEFT_PLACEMENT_ANY = 0
     integer(c_int), parameter :: WEFT_OUT_OF_PLACE = 1
     integer(c_int), parameter :: WEFT_IN_PLACE = 2
@@ -305,7 +307,8 @@ module weft
         integer(c_int) :: keep_spectrum = 0
         integer(c_int64_t) :: device_number = 0
         integer(c_int) :: stream = 0
-        integer(c_int64_t) :: reserved(14) = 0
+        integer(c_int64_t) :: wire = 0
+        integer(c_int64_t) :: reserved(13) = 0
     end type weft_options
 
     type, bind(c) :: weft_timings

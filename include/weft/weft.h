@@ -265,6 +265,37 @@ typedef enum weft_stream {
     WEFT_STREAM_SYNC /* one after another: for comparison */
 } weft_stream;
 
+/* What double-precision numbers are while they travel: over the link between the passes of a
+ * streamed plan, and in host memory there, and in redistributions over ranks. WEFT_WIRE_SINGLE
+ * rounds them to single precision before, so that half as many bytes travel, and widens them behind
+ * that. Transforms are computed, and callers' arrays are, in double precision as ever. All of an
+ * array is rounded, what stays on the device or on a rank too, so that results depend neither on
+ * the memory there is nor on the exchange method; tiles of exchanges (chunks) do not overlap with
+ * transforms then, but for streamed plans. Between passes numbers have the first half of each row
+ * of the output.
+ *
+ * Errors: rounding moves a number x, the real and the imaginary part each, by at most 2^-24 |x|,
+ * and so an array by at most 2^-24 of its L2 norm. Transforms are unitary but for a factor, so they
+ * keep that ratio: k roundings add at most k 2^-24 = k 6.0e-8 to the relative L2 error of the
+ * result. An error is spread evenly over +-2^-24 times the power of two below the number,
+ * 2^-24/sqrt(3) in the root mean square, and mantissas spread evenly over 1 to 2 have sqrt(7/3): as
+ * roundings are independent of each other, about 2^-24 sqrt(k/7) = 2.3e-8 sqrt(k) is to be
+ * expected. k is one less than the number of passes of a streamed plan on one rank, and the number
+ * of redistributions of other plans; over several ranks what a streamed plan sends is rounded once,
+ * as it leaves the device. Operators behind a rounding that weaken what is exact, and leave what is
+ * not, make the ratio larger.
+ *
+ * Magnitudes from 2^128 - 2^103 = 3.4e38 on become infinite, so that results are infinite or NaN,
+ * without an error; numbers below 2^-126 = 1.2e-38 are moved by up to 2^-150 = 7e-46, or become 0
+ * on devices that do not have them, whatever they are.
+ *
+ * WEFT_SINGLE and WEFT_HALF leave it without effect, and so does a plan on one rank that does not
+ * stream: nothing travels. WEFT_ERROR_UNSUPPORTED with WEFT_OPENMP, which has no conversions. */
+typedef enum weft_wire {
+    WEFT_WIRE_SAME = 0, /* as they are computed with */
+    WEFT_WIRE_SINGLE
+} weft_wire;
+
 /* Whether in == out in weft_execute. A plan told beforehand plans faster and may hold less memory.
  */
 typedef enum weft_placement {
@@ -607,7 +638,8 @@ typedef struct weft_options {
                               of the GPU, as the driver or OpenMP counts them; 0: as weft_device
                               says */
     weft_stream stream;
-    int64_t reserved[14];
+    int64_t wire; /* a weft_wire */
+    int64_t reserved[13];
 } weft_options;
 
 /* Phase times of the last execution on this rank, in seconds, and what it sent to other ranks.

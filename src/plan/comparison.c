@@ -77,6 +77,7 @@ static void write_record(const weft_call *call, record *r) {
     put(r, "options.keep_spectrum", o->keep_spectrum);
     put(r, "options.device_number", o->device_number);
     put(r, "options.stream", o->stream);
+    put(r, "options.wire", o->wire);
 }
 
 /* Equal counts taken for granted; kinds, parameters and tables by a checksum. */
