@@ -228,14 +228,15 @@ static bool shares_as_much_as_the_limit(weft_device device) {
     return agreed(good);
 }
 
-/* What a rank sends, or partners read of it, in one execution of a streamed plan. */
-static bool sends(weft_exchange method, weft_wire wire, int64_t *bytes) {
+/* What a rank sends, or partners read of it, in one execution of a plan that streams or does not.
+ */
+static bool sends(weft_exchange method, weft_stream stream, weft_wire wire, int64_t *bytes) {
     problem_case c = {.problem = {.rank = 3, .n = {24, 20, 16}},
                       .options = {.device = WEFT_SIMULATED,
                                   .location = WEFT_LOCATION_HOST,
                                   .decomposition = WEFT_SLAB_2D1D,
                                   .exchange = {method},
-                                  .stream = WEFT_STREAM_ON,
+                                  .stream = stream,
                                   .wire = wire}};
     weft_plan plan = NULL;
     weft_timings timings = {.bytes_sent = -1};
@@ -260,15 +261,18 @@ static bool sends(weft_exchange method, weft_wire wire, int64_t *bytes) {
 static bool sends_half_as_much(void) {
     static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
                                             WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER};
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+    const size_t count = sizeof methods / sizeof methods[0];
+    for (size_t i = 0; i < 2 * count; i++) {
+        const weft_exchange method = methods[i % count];
+        const weft_stream stream = i < count ? WEFT_STREAM_ON : WEFT_STREAM_OFF;
         int64_t same, single;
-        if (!sends(methods[i], WEFT_WIRE_SAME, &same) ||
-            !sends(methods[i], WEFT_WIRE_SINGLE, &single))
+        if (!sends(method, stream, WEFT_WIRE_SAME, &same) ||
+            !sends(method, stream, WEFT_WIRE_SINGLE, &single))
             return false;
         const bool good = same == 2 * single && (size == 1) == (same == 0);
         if (!good)
             fprintf(stderr, "rank %d of %d: %s: %lld bytes sent, of single precision %lld\n", rank,
-                    size, weft_exchange_name(methods[i]), (long long)same, (long long)single);
+                    size, weft_exchange_name(method), (long long)same, (long long)single);
         if (!agreed(good)) return false;
     }
     return true;
