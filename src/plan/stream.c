@@ -244,6 +244,15 @@ static weft_status add_convolution(weft_stream_state *s, const weft_schedule_req
 
 /* ---- buffers ---- */
 
+/* Whether a step is the first one of a pass but for a conversion, so that what engines need does
+ * not depend on what travels. */
+static bool begins(const weft_schedule *schedule, const weft_streamed_pass *pass, int step) {
+    const weft_step *first = &schedule->step[pass->first + 1];
+    const bool converts =
+        first->kind == WEFT_STEP_POINTWISE && first->as.pointwise.number >= WEFT_FIRST_CONVERSION;
+    return step == pass->first + 1 || (converts && step == pass->first + 2);
+}
+
 /* Whether a step of a tile stores where it loads. The first one does not, so that the slot which
  * the next tile is copied to is free early. */
 static bool stays(const weft_step *step, bool first) {
@@ -272,7 +281,7 @@ static void set_slots(weft_schedule *schedule, const weft_streamed_pass *pass) {
                            bytes_of_array(last, &pass->after, &pass->tile_after));
     for (int i = pass->first + 1; i < pass->last; i++) {
         weft_step *step = &schedule->step[i];
-        const bool in_place = stays(step, i == pass->first + 1);
+        const bool in_place = stays(step, begins(schedule, pass, i));
         step->src = at;
         if (!in_place) at = 2 * WEFT_BUFFER_WORKSPACE + 1 - at;
         step->dst = at;
