@@ -190,7 +190,7 @@ static double most_difference(const problem_case *c, int times) {
 /* What travels is rounded, or is not: the numbers of a large array do not fit single precision. */
 static void check_bits(const void *a, const void *b, size_t bytes, const problem_case *c,
                        int times) {
-    if (times > 0 && bytes > 4096 && !c->problem.load_storage) {
+    if (times > 0 && bytes > 1024 && !c->problem.load_storage) {
         assert_memory_not_equal(a, b, bytes);
         rounded++;
     }
@@ -275,7 +275,7 @@ static bool run_case(void) {
     ok(weft_plan_create(ctx, &c.problem, &c.options, &whole));
     ok(weft_plan_bytes(whole, WEFT_INPUT, &in_bytes));
     ok(weft_plan_bytes(whole, WEFT_OUTPUT, &out_bytes));
-    if (device != WEFT_OPENMP && random_below(3) == 0) c.options.wire = WEFT_WIRE_SINGLE;
+    if (device != WEFT_OPENMP && random_below(2)) c.options.wire = WEFT_WIRE_SINGLE;
     weft_plan streamed = streamed_plan(&c, 3 * (in_bytes + out_bytes));
     for (int direction = 0; direction < 2 + c.options.convolve && streamed; direction++) {
         if (c.options.placement != WEFT_IN_PLACE)
@@ -307,8 +307,8 @@ static void streamed_plans_give_the_bits_of_whole_ones(void **state) {
                resident, rounded);
     if (compared < (most >= 50 ? most / 4 : 1))
         fail_msg("only %d of %d cases were compared", compared, most);
-    if (device == WEFT_SIMULATED && rounded < most / 30)
-        fail_msg("only in %d executions of %d cases numbers were rounded", rounded, most);
+    if (device == WEFT_SIMULATED && most >= 300 && rounded == 0)
+        fail_msg("in none of %d cases numbers were rounded on their way", most);
     if (device == WEFT_SIMULATED && resident < most / 20)
         fail_msg("only in %d of %d cases something stayed on the device", resident, most);
 }
