@@ -248,15 +248,15 @@ typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_
  * passes. By WEFT_PEER partners' devices copy their tiles from it: there is one such array, or two
  * with two redistributions. By messages it leaves in options.chunks tiles (0: up to eight), each as
  * soon as it has been copied from the device: WEFT_P2P_SYNC, WEFT_P2P_STREAMS and WEFT_A2A_SYNC
- * have two arrays, or three; WEFT_P2P_TYPE and WEFT_A2A_TYPE have one, or two with WEFT_REALIGNED.
- * Refused with WEFT_ERROR_UNSUPPORTED are Fourier transforms mixed with real-to-real ones,
- * results and spectra that are converted, arrays that are padded or cropped, or have strides,
- * matrices of fields, reductions, operators that the engine does not apply as it loads and stores,
- * kept spectra, and real convolutions by weft_convolution_create; over several ranks also
- * convolutions, operators other than a norm, problem.input and output, lines, and WEFT_NCCL. On one
- * rank, Fourier transforms by the engines native and jit have the bits of a plan that holds the
- * arrays on the device, unless boxes of input and output have different memory orders; over several
- * those of native do, where no rank has a single line. */
+ * have two arrays, or three; WEFT_P2P_TYPE and WEFT_A2A_TYPE have one, or two with WEFT_REALIGNED
+ * or WEFT_WIRE_SINGLE. Refused with WEFT_ERROR_UNSUPPORTED are Fourier transforms mixed with
+ * real-to-real ones, results and spectra that are converted, arrays that are padded or cropped, or
+ * have strides, matrices of fields, reductions, operators that the engine does not apply as it
+ * loads and stores, kept spectra, and real convolutions by weft_convolution_create; over several
+ * ranks also convolutions, operators other than a norm, problem.input and output, lines, and
+ * WEFT_NCCL. On one rank, Fourier transforms by the engines native and jit have the bits of a plan
+ * that holds the arrays on the device, unless boxes of input and output have different memory
+ * orders; over several those of native do, where no rank has a single line. */
 typedef enum weft_stream {
     /* Where device_memory_limit, or else what the device has free, does not hold the arrays */
     WEFT_STREAM_AUTO = 0,
@@ -269,25 +269,26 @@ typedef enum weft_stream {
  * streamed plan, and in host memory there, and in redistributions over ranks. WEFT_WIRE_SINGLE
  * rounds them to single precision before, so that half as many bytes travel, and widens them behind
  * that. Transforms are computed, and callers' arrays are, in double precision as ever. All of an
- * array is rounded, what stays on the device or on a rank too, so that results depend neither on
- * the memory there is nor on the exchange method; tiles of exchanges (chunks) do not overlap with
- * transforms then, but for streamed plans. Between passes numbers have the first half of each row
- * of the output.
+ * array is rounded, what stays on the device between passes, or on a rank, too, so that bits depend
+ * neither on that nor on the exchange method. Between passes the numbers of a row lie in the first
+ * half of the row's place in the output. Exchanges of plans that do not stream do not overlap with
+ * transforms then, whatever options.chunks says.
  *
  * Errors: rounding moves a number x, the real and the imaginary part each, by at most 2^-24 |x|,
  * and so an array by at most 2^-24 of its L2 norm. Transforms are unitary but for a factor, so they
- * keep that ratio: k roundings add at most k 2^-24 = k 6.0e-8 to the relative L2 error of the
- * result. An error is spread evenly over +-2^-24 times the power of two below the number,
- * 2^-24/sqrt(3) in the root mean square, and mantissas spread evenly over 1 to 2 have sqrt(7/3): as
- * roundings are independent of each other, about 2^-24 sqrt(k/7) = 2.3e-8 sqrt(k) is to be
- * expected. k is one less than the number of passes of a streamed plan on one rank, and the number
- * of redistributions of other plans; over several ranks what a streamed plan sends is rounded once,
- * as it leaves the device. Operators behind a rounding that weaken what is exact, and leave what is
- * not, make the ratio larger.
+ * keep that ratio: k roundings add at most k 2^-24 = 6.0e-8 k to the relative L2 error of the
+ * result. What is to be expected is less: an error is spread evenly over +-2^-24 times the power of
+ * two below the number, which is 2^-24/sqrt(3) in the root mean square, and mantissas spread evenly
+ * over 1 to 2 have sqrt(7/3). As roundings are independent of each other, that makes
+ * 2^-24 sqrt(k/7) = 2.3e-8 sqrt(k); 2.5e-8 sqrt(k) is what comes out for noise. k is one less than
+ * the number of passes of a streamed plan on one rank, and the number of redistributions of a plan
+ * that does not stream; over several ranks what a streamed plan sends is rounded once, as it leaves
+ * the device. Operators behind a rounding that weaken the larger part of what there is make the
+ * ratio larger.
  *
  * Magnitudes from 2^128 - 2^103 = 3.4e38 on become infinite, so that results are infinite or NaN,
- * without an error; numbers below 2^-126 = 1.2e-38 are moved by up to 2^-150 = 7e-46, or become 0
- * on devices that do not have them, whatever they are.
+ * without an error. Numbers below 2^-126 = 1.2e-38 are moved by up to 2^-150 = 7e-46, however small
+ * they are, or become 0 on devices that do not have such numbers.
  *
  * WEFT_SINGLE and WEFT_HALF leave it without effect, and so does a plan on one rank that does not
  * stream: nothing travels. WEFT_ERROR_UNSUPPORTED with WEFT_OPENMP, which has no conversions. */
