@@ -94,6 +94,8 @@ module weft
     integer(c_int), parameter :: WEFT_STREAM_ON = 1
     integer(c_int), parameter :: WEFT_STREAM_OFF = 2
     integer(c_int), parameter :: WEFT_STREAM_SYNC = 3
+    integer(c_int), parameter :: WEFT_WIRE_SAME = 0
+    integer(c_int), parameter :: WEFT_WIRE_SINGLE = 1
     integer(c_int), parameter :: WEFT_PLACEMENT_ANY = 0
     integer(c_int), parameter :: WEFT_OUT_OF_PLACE = 1
     integer(c_int), parameter :: WEFT_IN_PLACE = 2
@@ -306,7 +308,8 @@ module weft
         integer(c_int64_t) :: device_number = 0
         integer(c_int) :: stream = 0
         integer(c_int64_t) :: direction = 0
-        integer(c_int64_t) :: reserved(13) = 0
+        integer(c_int64_t) :: wire = 0
+        integer(c_int64_t) :: reserved(12) = 0
     end type weft_options
 
     type, bind(c) :: weft_timings

@@ -91,9 +91,10 @@ static void write_identity(const array_run *run, weft_direction direction,
     fprintf(text, "weft: %s\n", weft_version());
     fprintf(text, "input: %lld bytes, changed at %lld.%09ld\n", (long long)input->st_size,
             (long long)input->st_mtim.tv_sec, input->st_mtim.tv_nsec);
-    fprintf(text, "transform: %s %s, norm %d, %s, loading %s\n", weft_kind_name(p->kind),
+    fprintf(text, "transform: %s %s, norm %d, %s, loading %s%s\n", weft_kind_name(p->kind),
             direction == WEFT_INVERSE ? "inverse" : "forward", (int)p->norm,
-            weft_precision_name(p->precision), weft_storage_name(p->load_storage));
+            weft_precision_name(p->precision), weft_storage_name(p->load_storage),
+            options->wire == WEFT_WIRE_SINGLE ? ", a wire of single precision" : "");
     fprintf(text, "axes:");
     for (int a = 0; a < p->rank; a++)
         fprintf(text, " %lld %s", (long long)p->n[a], weft_axis_name(p->axis[a]));

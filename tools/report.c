@@ -97,12 +97,13 @@ static json_t *describe_options(weft_plan plan) {
         json_array_append_new(grid, json_integer(o.grid[a]));
     for (int k = 0; k < WEFT_MAX_RANK && o.exchange[k] != WEFT_EXCHANGE_AUTO; k++)
         json_array_append_new(exchange, json_string(weft_exchange_name(o.exchange[k])));
-    return json_pack("{s:s, s:o, s:s, s:o, s:s, s:s, s:i, s:s, s:I}", "decomposition",
+    return json_pack("{s:s, s:o, s:s, s:o, s:s, s:s, s:i, s:s, s:I, s:s}", "decomposition",
                      weft_decomposition_name(o.decomposition), "grid", grid, "variant",
                      weft_variant_name(o.variant), "exchange", exchange, "engine",
                      weft_engine_name(o.engine), "device", weft_device_name(o.device), "threads",
                      o.threads, "effort", weft_effort_name(o.effort), "memory_limit",
-                     (json_int_t)o.device_memory_limit);
+                     (json_int_t)o.device_memory_limit, "wire",
+                     o.wire == WEFT_WIRE_SINGLE ? "single" : "same");
 }
 
 /* The plan's own JSON, read back so that it becomes part of this document. */

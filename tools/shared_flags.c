@@ -163,6 +163,14 @@ static weft_status set_stream(void *target, const char *value) {
     return WRONG("--stream=%s: give --stream, --stream=sync or --stream=off", value);
 }
 
+static weft_status set_wire(void *target, const char *value) {
+    const bool single = strcmp(value, "single") == 0;
+    if (!single && strcmp(value, "same") != 0)
+        return WRONG("--wire %s: give same or single", value);
+    ((shared_options *)target)->plan.wire = single ? WEFT_WIRE_SINGLE : WEFT_WIRE_SAME;
+    return WEFT_SUCCESS;
+}
+
 static weft_status set_report(void *target, const char *value) {
     ((shared_options *)target)->report = value;
     return WEFT_SUCCESS;
@@ -217,6 +225,10 @@ const option_flag shared_option_flags[] = {
      "tile by tile through the device, however much it holds; sync: without overlap; default: "
      "where the arrays do not fit",
      set_stream},
+    {"wire", "same|single",
+     "what double-precision numbers travel as between the passes of a streamed plan and between "
+     "processes; default same",
+     set_wire},
     {"report", "FILE.json", "write problem, plan and timings of every process; default: nowhere",
      set_report},
     {"trace", "FILE.json", "write the phases as a Chrome trace; default: nowhere", set_trace},

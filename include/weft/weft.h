@@ -250,7 +250,8 @@ typedef enum weft_effort { WEFT_ESTIMATE = 0, WEFT_MEASURE, WEFT_PATIENT } weft_
  * where it is redistributed more than once, as in a convolution. By messages it leaves in
  * options.chunks tiles (0: up to eight), each as soon as it has been copied from the device:
  * WEFT_P2P_SYNC, WEFT_P2P_STREAMS and WEFT_A2A_SYNC have two arrays, or three; WEFT_P2P_TYPE and
- * WEFT_A2A_TYPE have one, or two with WEFT_REALIGNED or by weft_convolution_create.
+ * WEFT_A2A_TYPE have one, or two with WEFT_REALIGNED, WEFT_WIRE_SINGLE or by
+ * weft_convolution_create.
  * Refused with WEFT_ERROR_UNSUPPORTED are Fourier transforms mixed with real-to-real ones,
  * results and spectra that are converted, arrays that are padded or cropped, or have strides,
  * matrices of fields, reductions, operators that the engine does not apply as it loads and stores,
@@ -266,6 +267,38 @@ typedef enum weft_stream {
     WEFT_STREAM_OFF,
     WEFT_STREAM_SYNC /* one after another: for comparison */
 } weft_stream;
+
+/* What double-precision numbers are while they travel: over the link between the passes of a
+ * streamed plan, and in host memory there, and in redistributions over ranks. WEFT_WIRE_SINGLE
+ * rounds them to single precision before, so that half as many bytes travel, and widens them behind
+ * that. Transforms are computed, and callers' arrays are, in double precision as ever. All of an
+ * array is rounded, what stays on the device between passes, or on a rank, too, so that bits depend
+ * neither on that nor on the exchange method. Between passes the numbers of a row lie in the first
+ * half of the row's place in the output. Exchanges of plans that do not stream do not overlap with
+ * transforms then, whatever options.chunks says.
+ *
+ * Errors: rounding moves a number x, the real and the imaginary part each, by at most 2^-24 |x|,
+ * and so an array by at most 2^-24 of its L2 norm. Transforms are unitary but for a factor, so they
+ * keep that ratio: k roundings add at most k 2^-24 = 6.0e-8 k to the relative L2 error of the
+ * result. What is to be expected is less: an error is spread evenly over +-2^-24 times the power of
+ * two below the number, which is 2^-24/sqrt(3) in the root mean square, and mantissas spread evenly
+ * over 1 to 2 have sqrt(7/3). As roundings are independent of each other, that makes
+ * 2^-24 sqrt(k/7) = 2.3e-8 sqrt(k); 2.5e-8 sqrt(k) is what comes out for noise. k is one less than
+ * the number of passes of a streamed plan on one rank, and the number of redistributions of a plan
+ * that does not stream; over several ranks what a streamed plan sends is rounded once, as it leaves
+ * the device. Operators behind a rounding that weaken the larger part of what there is make the
+ * ratio larger.
+ *
+ * Magnitudes from 2^128 - 2^103 = 3.4e38 on become infinite, so that results are infinite or NaN,
+ * without an error. Numbers below 2^-126 = 1.2e-38 are moved by up to 2^-150 = 7e-46, however small
+ * they are, or become 0 on devices that do not have such numbers.
+ *
+ * WEFT_SINGLE and WEFT_HALF leave it without effect, and so does a plan on one rank that does not
+ * stream: nothing travels. WEFT_ERROR_UNSUPPORTED with WEFT_OPENMP, which has no conversions. */
+typedef enum weft_wire {
+    WEFT_WIRE_SAME = 0, /* as they are computed with */
+    WEFT_WIRE_SINGLE
+} weft_wire;
 
 /* Whether in == out in weft_execute. A plan told beforehand plans faster and may hold less memory.
  */
@@ -612,7 +645,8 @@ typedef struct weft_options {
     int64_t direction; /* 1 + the only weft_direction that the plan is executed in, WEFT_FORWARD or
                           WEFT_INVERSE: half is planned, and less memory may be held; 0: any. Not
                           with convolve, nor for convolutions and compositions */
-    int64_t reserved[13];
+    int64_t wire; /* a weft_wire */
+    int64_t reserved[12];
 } weft_options;
 
 /* Phase times of the last execution on this rank, in seconds, and what it sent to other ranks.

@@ -190,8 +190,10 @@ static weft_status prepare_operators(weft_build *b) {
         }
     /* Kernels that are a pass of operators load and store whole elements, and cuFFT pairs. */
     b->buffers.wants_pairs = b->candidate.engine->wants_pairs;
-    for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++)
-        b->buffers.wants_pairs = b->buffers.wants_pairs || b->operators.pass[i];
+    for (int i = 0; i < WEFT_OPERATOR_SLOTS; i++) {
+        const bool callers = i % WEFT_MAX_POINTWISE_STEPS < WEFT_FIRST_CONVERSION;
+        if (callers && b->operators.pass[i]) b->buffers.wants_pairs = true;
+    }
     return WEFT_SUCCESS;
 }
 

@@ -78,6 +78,7 @@ static void write_record(const weft_call *call, record *r) {
     put(r, "options.device_number", o->device_number);
     put(r, "options.stream", o->stream);
     put(r, "options.direction", o->direction);
+    put(r, "options.wire", o->wire);
 }
 
 /* Equal counts taken for granted; kinds, parameters and tables by a checksum. */

@@ -28,6 +28,25 @@ weft_step *weft_schedule_add_pointwise(const weft_schedule_request *request,
     return step;
 }
 
+/* A loop over real numbers: complex ones are twice as many along the contiguous axis. */
+void weft_schedule_add_conversion(const weft_schedule_request *request, weft_schedule *schedule,
+                                  bool loads, int number, const weft_end *at) {
+    const weft_operator_place place = loads ? WEFT_PLACE_LOAD : WEFT_PLACE_STORE;
+    weft_step *step = weft_schedule_add_pointwise(request, schedule, &no_operators, place, at);
+    weft_pointwise_layout *layout = &step->as.pointwise.layout;
+    const int contiguous = layout->order[layout->box.axes - 1];
+    const int placement = schedule->in_place ? WEFT_MAX_CONVERSIONS : 0;
+    step->as.pointwise.number = WEFT_FIRST_CONVERSION + placement + number;
+    layout->box.n[contiguous] *= at->real ? 1 : 2;
+    memset(layout->box.lo, 0, sizeof layout->box.lo);
+    layout->real = true;
+    layout->fields = 1;
+    memcpy(layout->n, layout->box.n, sizeof layout->n);
+    memcpy(layout->stored.n, layout->box.n, sizeof layout->stored.n);
+    layout->stored.storage = WEFT_STORAGE_FLOAT;
+    weft_schedule_count_bytes(step);
+}
+
 void weft_schedule_count_bytes(weft_step *step) {
     const weft_pointwise_layout *layout = &step->as.pointwise.layout;
     const int64_t number = (int64_t)weft_number_bytes(layout->precision);
@@ -48,6 +67,7 @@ int weft_schedule_next_number(const weft_schedule *schedule) {
     int number = WEFT_PLACES;
     for (int i = 0; i < schedule->steps; i++)
         if (schedule->step[i].kind == WEFT_STEP_POINTWISE &&
+            schedule->step[i].as.pointwise.number < WEFT_FIRST_CONVERSION &&
             schedule->step[i].as.pointwise.number >= number)
             number = schedule->step[i].as.pointwise.number + 1;
     return number;
@@ -57,6 +77,7 @@ int weft_schedule_next_number(const weft_schedule *schedule) {
 static bool ends_in_load(const weft_schedule *schedule) {
     const weft_step *last = schedule->steps > 0 ? &schedule->step[schedule->steps - 1] : NULL;
     return last && last->kind == WEFT_STEP_POINTWISE &&
+           last->as.pointwise.number < WEFT_FIRST_CONVERSION &&
            last->as.pointwise.layout.place == WEFT_PLACE_LOAD;
 }
 

@@ -65,13 +65,14 @@ static void remove_step(weft_schedule *schedule, int i) {
     for (; i < schedule->steps; i++) schedule->step[i] = schedule->step[i + 1];
 }
 
+/* Conversions of what travels stay steps: they cost little beside what they spare. */
 void weft_schedule_fuse_operators(const weft_schedule_request *request, weft_schedule *schedule) {
     if (!request->computing.engine || !request->computing.engine->takes_operators) return;
     for (int i = 0; i < schedule->steps;) {
         const weft_step *step = &schedule->step[i];
         const weft_pointwise_step *pointwise = &step->as.pointwise;
         weft_step *next = NULL;
-        if (step->kind == WEFT_STEP_POINTWISE)
+        if (step->kind == WEFT_STEP_POINTWISE && pointwise->number < WEFT_FIRST_CONVERSION)
             next = weft_schedule_transform(
                 schedule, weft_pointwise_loads(&pointwise->layout) ? i + 1 : i - 1);
         if (next && take(request, pointwise, i == 0, next))

@@ -218,6 +218,10 @@ static weft_status check_options(const weft_problem *p, weft_options *o, int ran
     WEFT_TRY(weft_check_range("options.device_aware", (int)o->device_aware, WEFT_STAGED));
     WEFT_TRY(weft_check_range("options.effort", (int)o->effort, WEFT_PATIENT));
     WEFT_TRY(weft_check_range("options.stream", (int)o->stream, WEFT_STREAM_SYNC));
+    if (o->wire < 0 || o->wire > WEFT_WIRE_SINGLE)
+        return weft_fail(WEFT_ERROR_INVALID_ARGUMENT,
+                         "options.wire is %lld; give WEFT_WIRE_SAME or WEFT_WIRE_SINGLE",
+                         (long long)o->wire);
     WEFT_TRY(weft_check_range("options.placement", (int)o->placement, WEFT_IN_PLACE));
     WEFT_TRY(weft_check_range("options.trace", o->trace, 1));
     WEFT_TRY(weft_check_range("options.convolve", o->convolve, 1));

@@ -244,8 +244,14 @@ static weft_status add_redistribution(const weft_schedule_request *request, weft
         weft_chain_arrival(request->chain, forward ? s + 1 : s - 1, request->direction);
     if (weft_schedule_method(request, redistribution)->carrier == WEFT_CARRIED_BY_READERS)
         *at = add_shared_copy(request, schedule, redistribution, at);
-    WEFT_TRY(weft_schedule_add_exchange(request, schedule, redistribution,
+    const bool rounds = weft_wire_precision(request) != request->precision;
+    const int number = 2 * (2 * redistribution + forward);
+    weft_schedule_request travelling = *request;
+    travelling.precision = weft_wire_precision(request);
+    if (rounds) weft_schedule_add_conversion(request, schedule, false, number, at);
+    WEFT_TRY(weft_schedule_add_exchange(&travelling, schedule, redistribution,
                                         weft_schedule_method(request, redistribution), at, &to));
+    if (rounds) weft_schedule_add_conversion(request, schedule, true, number + 1, &to);
     *at = to;
     return WEFT_SUCCESS;
 }

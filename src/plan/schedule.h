@@ -83,16 +83,23 @@ typedef struct weft_exchange_step {
     int messages_sent;
 } weft_exchange_step;
 
-/* Operators, or an array that is padded or cropped. The steps of a schedule have different numbers:
- * the place of operators, and more than those of steps that only pad or crop. */
+/* Operators, an array that is padded or cropped, or one whose numbers are rounded before they
+ * travel or widened behind that. The steps of a schedule have different numbers: the place of
+ * operators, and more than those of steps that only pad or crop, or only convert. */
 typedef struct weft_pointwise_step {
     const weft_operator_list *operators; /* not owned */
     weft_pointwise_layout layout;
     int number;
 } weft_pointwise_step;
 
-/* One for each place, and for each axis that is padded and cropped. */
-enum { WEFT_MAX_POINTWISE_STEPS = WEFT_PLACES + 2 * WEFT_MAX_RANK };
+/* One for each place, and for each axis that is padded and cropped; behind those, conversions of
+ * what travels: one for each side of each exchange or, of streamed schedules, whose tiles may
+ * differ with the placement, of each pass. */
+enum {
+    WEFT_FIRST_CONVERSION = WEFT_PLACES + 2 * WEFT_MAX_RANK,
+    WEFT_MAX_CONVERSIONS = 4 * WEFT_MAX_SEGMENTS,
+    WEFT_MAX_POINTWISE_STEPS = WEFT_FIRST_CONVERSION + 2 * WEFT_MAX_CONVERSIONS
+};
 
 typedef struct weft_step {
     weft_step_kind kind;
@@ -134,9 +141,10 @@ static inline bool weft_step_is_empty(const weft_fft_step *fft) {
 }
 
 /* The most steps of a schedule over so many segments: both ways of a convolution. Each axis may be
- * padded, transformed and cropped by itself. */
-#define WEFT_STEPS_OF(segments) (10 * (size_t)(segments) + 8 + 6 * WEFT_MAX_RANK)
-#define WEFT_MAX_STEPS (10 * WEFT_MAX_SEGMENTS + 8 + 6 * WEFT_MAX_RANK)
+ * padded, transformed and cropped by itself, or streamed by itself between conversions; numbers are
+ * converted on either side of an exchange. */
+#define WEFT_STEPS_OF(segments) (14 * (size_t)(segments) + 8 + 10 * WEFT_MAX_RANK)
+#define WEFT_MAX_STEPS (14 * WEFT_MAX_SEGMENTS + 8 + 10 * WEFT_MAX_RANK)
 
 /* A pass of a streamed schedule over an array that lies in host memory: steps `first` to `last`, of
  * which the first copies a tile of the array to the device, those in between work on the tile, and
@@ -276,6 +284,13 @@ int64_t weft_streamed_tiles(const weft_streamed_pass *pass);
 
 static inline const weft_machine *weft_request_machine(const weft_schedule_request *request) {
     return request->machine ? request->machine : &weft_machine_default;
+}
+
+/* The precision of numbers that travel: between the passes of a streamed schedule, and to other
+ * ranks. */
+static inline weft_precision weft_wire_precision(const weft_schedule_request *request) {
+    const bool single = request->call && request->call->options.wire == WEFT_WIRE_SINGLE;
+    return single ? WEFT_SINGLE : request->precision;
 }
 
 /* The step, if it is a transform of something here; else NULL. */

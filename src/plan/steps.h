@@ -87,6 +87,11 @@ void weft_schedule_add_reordering(const weft_schedule_request *request, weft_sch
 weft_step *weft_schedule_add_pointwise(const weft_schedule_request *request,
                                        weft_schedule *schedule, const weft_operator_list *operators,
                                        weft_operator_place place, const weft_end *at);
+/* Between an array that lies as `at` and one of the same numbers in the precision in which they
+ * travel, from which it is loaded (`loads`) or to which it is stored. `number` is less than
+ * WEFT_MAX_CONVERSIONS, and that of no other one of the schedule. */
+void weft_schedule_add_conversion(const weft_schedule_request *request, weft_schedule *schedule,
+                                  bool loads, int number, const weft_end *at);
 /* The bytes that the step loads and stores, of arrays as its layout says. */
 void weft_schedule_count_bytes(weft_step *step);
 /* The number of the next step that pads or crops; such steps are numbered behind the places. */

@@ -7,7 +7,8 @@
  *
  * Between passes the array lies where the result is wanted, but for what stays on the device, so
  * nothing but the callers' arrays is held on the host. Over several ranks each has passes over its
- * share, and stream_exchange.c has what is between segments.
+ * share, and stream_exchange.c has what is between segments. With options.wire numbers are rounded
+ * before they leave the device between passes, and widened when they are there again.
  */
 #include "plan/stream.h"
 
@@ -269,6 +270,15 @@ static weft_status add_convolution(weft_stream_state *s, const weft_schedule_req
 
 /* ---- buffers ---- */
 
+/* Whether a step is the first one of a pass but for a conversion, so that what engines need does
+ * not depend on what travels. */
+static bool begins(const weft_schedule *schedule, const weft_streamed_pass *pass, int step) {
+    const weft_step *first = &schedule->step[pass->first + 1];
+    const bool converts =
+        first->kind == WEFT_STEP_POINTWISE && first->as.pointwise.number >= WEFT_FIRST_CONVERSION;
+    return step == pass->first + 1 || (converts && step == pass->first + 2);
+}
+
 /* Whether a step of a tile stores where it loads. The first one does not, so that the slot which
  * the next tile is copied to is free early. */
 static bool stays(const weft_step *step, bool first) {
@@ -277,17 +287,27 @@ static bool stays(const weft_step *step, bool first) {
     return step->as.fft.can_alias && !first;
 }
 
+/* Bytes of the whole array that a step copies tiles from or to. */
+static int64_t bytes_of_array(const weft_step *copy, const weft_view *whole,
+                              const weft_view *tile) {
+    return weft_view_reach(whole) * (copy->src_bytes / weft_view_elements(tile));
+}
+
 /* Within a pass tiles go from a slot of the first workspace to one of the second and, where a
  * transform cannot be done in place, back again. */
 static void set_slots(weft_schedule *schedule, const weft_streamed_pass *pass) {
     weft_step *first = &schedule->step[pass->first], *last = &schedule->step[pass->last];
     int at = WEFT_BUFFER_WORKSPACE;
     first->dst = at;
-    if (pass->loads_blocks < 0) weft_schedule_need(schedule, first->src, first->bytes_moved / 2);
-    if (pass->stores_blocks < 0) weft_schedule_need(schedule, last->dst, last->bytes_moved / 2);
+    if (pass->loads_blocks < 0)
+        weft_schedule_need(schedule, first->src,
+                           bytes_of_array(first, &pass->before, &pass->tile_before));
+    if (pass->stores_blocks < 0)
+        weft_schedule_need(schedule, last->dst,
+                           bytes_of_array(last, &pass->after, &pass->tile_after));
     for (int i = pass->first + 1; i < pass->last; i++) {
         weft_step *step = &schedule->step[i];
-        const bool in_place = stays(step, i == pass->first + 1);
+        const bool in_place = stays(step, begins(schedule, pass, i));
         step->src = at;
         if (!in_place) at = 2 * WEFT_BUFFER_WORKSPACE + 1 - at;
         step->dst = at;

@@ -60,9 +60,11 @@ static bool keeps_order(const weft_stream_state *s, int segment) {
 }
 
 /* Where messages of array to array go: where the passes of the next segment leave the array, unless
- * that would be in another order, or the caller's output has no room for it. */
+ * that would be in another order or as other numbers, or the caller's output has no room for it. */
 static int arrival_buffer(const weft_stream_state *s, int next) {
-    return keeps_order(s, next) && !s->schedule->exact ? WEFT_BUFFER_OUT : next_stage(s, s->target);
+    const bool same = weft_wire_precision(s->request) == s->request->precision;
+    const bool arrives = same && keeps_order(s, next) && !s->schedule->exact;
+    return arrives ? WEFT_BUFFER_OUT : next_stage(s, s->target);
 }
 
 /* Tiles along the slowest axis that the passes before the exchange leave alone and that it does not
@@ -100,6 +102,7 @@ weft_status weft_stream_add_redistribution(weft_stream_state *s, int next) {
     const bool read = s->departs->carrier == WEFT_CARRIED_BY_READERS,
                blocks = weft_exchange_packs(s->departs);
     request.exchanging.staged = false;
+    request.precision = weft_wire_precision(s->request);
     WEFT_TRY(weft_schedule_add_exchange(&request, s->schedule, redistribution_to(s, next),
                                         s->departs, &from, &to));
     weft_step *step = &s->schedule->step[number];

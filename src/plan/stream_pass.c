@@ -23,6 +23,17 @@ static weft_storage storage_of(const weft_stream_state *s) {
                : weft_call_storage(s->request->call, (weft_operator_place)s->loads);
 }
 
+/* The precision of an array that a pass loads or stores through operators at `place`: what no
+ * caller sees travels. */
+static weft_precision precision_at(const weft_stream_state *s, int place) {
+    return place == WEFT_NOWHERE ? weft_wire_precision(s->request) : s->request->precision;
+}
+
+/* Whether numbers of the array are narrower than those that are computed with. */
+static bool is_narrow(const weft_stream_state *s, int place) {
+    return precision_at(s, place) != s->request->precision;
+}
+
 /* A copy of tiles of so many bytes for each element. */
 static void add_copy(weft_stream_state *s, weft_transfer transfer, const weft_end *whole,
                      const weft_end *tile, int64_t element) {
@@ -100,6 +111,13 @@ static void add_transforms(weft_stream_state *s, int count, const weft_end *next
     add_operators(s, s->stores, next, to);
 }
 
+/* From numbers that travelled, or to those that are to. */
+static void add_conversion(weft_stream_state *s, bool loads, const weft_end *tile) {
+    const int number = 2 * s->schedule->stream.passes + !loads;
+    if (is_narrow(s, loads ? s->loads : s->stores))
+        weft_schedule_add_conversion(s->request, s->schedule, loads, number, tile);
+}
+
 /* There and back at once, from a tile that lies as `from` to one that lies as `to`, if the engine
  * has that. */
 static bool add_round_trip(weft_stream_state *s, int count, const weft_end *spectrum,
@@ -168,6 +186,26 @@ static weft_status fuse(weft_stream_state *s, const weft_streamed_pass *pass) {
     return WEFT_SUCCESS;
 }
 
+/* How the array lies on the host. Narrow numbers have the first half of each row in the caller's
+ * array, so that rows are where those of others are, and what may be done in place with these may
+ * be done with those. */
+static weft_view whole_view(const weft_stream_state *s, const weft_end *whole, int place,
+                            int buffer) {
+    weft_view view = weft_end_view(s->request, whole);
+    if (buffer != WEFT_BUFFER_OUT || !is_narrow(s, place)) return view;
+    for (int a = 0; a < view.axes; a++)
+        if (view.stride[a] > 1) view.stride[a] *= 2;
+    return view;
+}
+
+/* Whether the last tile must come first, within one array: where it becomes larger than it is. Of
+ * rows of narrow numbers that tiles share out, parts of one row do. */
+static bool goes_backwards(const weft_stream_state *s, const weft_end *before,
+                           const weft_end *after) {
+    const bool widens = is_narrow(s, s->loads) && !is_narrow(s, s->stores);
+    return s->within && (before->real == after->real ? widens : before->real);
+}
+
 weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_pass *pass) {
     const weft_schedule_request *request = s->request;
     const bool turns = s->turns != WEFT_NOWHERE;
@@ -183,24 +221,27 @@ weft_status weft_stream_add_pass(weft_stream_state *s, int count, weft_streamed_
     pass->first = s->schedule->steps;
     pass->loads_blocks = s->loads_blocks;
     s->loads_blocks = -1;
-    const weft_pointwise_layout stored = {
-        .real = s->at.real, .precision = request->precision, .stored.storage = storage_of(s)};
+    const weft_pointwise_layout stored = {.real = s->at.real,
+                                          .precision = precision_at(s, s->loads),
+                                          .stored.storage = storage_of(s)};
     add_copy(s, WEFT_HOST_TO_DEVICE, &s->at, &from, (int64_t)weft_stored_element_bytes(&stored));
+    add_conversion(s, true, &from);
     if (!turns)
         add_transforms(s, count, &next, &from, &to);
     else if (!add_round_trip(s, count, &spectrum, &from, &tile_turned))
         add_there_and_back(s, count, &spectrum, &from, &to, &tile_turned);
+    add_conversion(s, false, after);
     WEFT_TRY(fuse(s, pass));
     complete_transforms(s, pass, &tile_before, has_others(s, count),
                         weft_schedule_whole(request, &s->now, &s->after));
     pass->last = s->schedule->steps;
     add_copy(s, WEFT_DEVICE_TO_HOST, whole_after, after,
-             weft_end_element_bytes(request->precision, after->real));
-    pass->before = weft_end_view(request, &s->at);
-    pass->after = weft_end_view(request, whole_after);
+             weft_end_element_bytes(precision_at(s, s->stores), after->real));
+    pass->before = whole_view(s, &s->at, s->loads, s->source);
+    pass->after = whole_view(s, whole_after, s->stores, s->target);
     pass->tile_before = weft_end_view(request, &from);
     pass->tile_after = weft_end_view(request, after);
-    pass->backwards = s->within && s->at.real && !whole_after->real;
+    pass->backwards = goes_backwards(s, &s->at, whole_after);
     s->schedule->step[pass->first].src = s->source;
     s->schedule->step[pass->last].dst = s->target;
     s->source = s->target;

@@ -40,13 +40,16 @@ static int axis_of_tiles(const weft_streamed_pass *pass) {
     return found;
 }
 
-/* The first n indices of an array along an axis, as an array of its own. */
+/* The first n indices of an array along an axis, as an array of its own, in the order of the whole
+ * one and without room between rows. */
 static weft_view first_indices(const weft_view *whole, int axis, int64_t n) {
     weft_view part = *whole;
     part.n[axis] = n;
-    for (int a = 0; a < whole->axes; a++)
-        if (whole->stride[a] > whole->stride[axis])
-            part.stride[a] = whole->stride[a] / whole->n[axis] * n;
+    for (int a = 0; a < whole->axes; a++) {
+        part.stride[a] = 1;
+        for (int b = 0; b < whole->axes; b++)
+            if (whole->stride[b] < whole->stride[a]) part.stride[a] *= part.n[b];
+    }
     return part;
 }
 

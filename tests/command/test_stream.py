@@ -296,6 +296,33 @@ class Processes(Case):
                     self.succeed("transform", "out.npy", "again.npy", *flags, *self.last, ranks=ranks)
                     self.assert_same("again.npy", "back.npy")
 
+    def test_numbers_may_travel_as_single_precision(self) -> None:
+        """To nearly the same result, and to the same one with any number of processes and where a run is resumed."""
+        single = ["--wire", "single"]
+        for shape, dtype, limit in (((40, 30, 20), "f8", "100K"), ((60, 90), "c16", "100K")):  # tiles of rows, of parts of rows
+            flags = ["--stream", "--memory-limit", limit, "--quiet"]
+            self.prepare(shape, dtype, [*flags, *single])
+            self.last = ["--inverse"] if dtype[0] == "c" else ["--inverse", "--last-axis", str(shape[-1])]
+            array, back = self.load("in.npy"), self.load("back.npy")
+            spectrum, rounded = np.fft.rfftn(array) if dtype == "f8" else np.fft.fftn(array), self.load("expected.npy")
+            for got, exact, most in ((rounded, spectrum, 6e-8), (back, array, 1.2e-7)):
+                error = np.linalg.norm(got - exact) / np.linalg.norm(exact)
+                self.assertTrue(1e-9 < error < most, error)
+            for ranks in (2, 3):
+                self.succeed("transform", "in.npy", "out.npy", *flags, *single, ranks=ranks)
+                self.assert_same("out.npy", "expected.npy")
+                self.succeed("transform", "out.npy", "again.npy", *flags, *single, *self.last, ranks=ranks)
+                self.assert_same("again.npy", "back.npy")
+            for line in (["transform", "in.npy", "out.npy"], ["transform", "expected.npy", "out.npy", *self.last]):
+                for fault, ranks, then in (("in:1:2", 1, 1), ("in:2:2:1", 3, 2)):
+                    with self.subTest(shape=shape, line=line, fault=fault):
+                        self.run_weft(*line, *flags, *single, "--restartable", ranks=ranks, env=environment(WEFT_FAULT="kill:" + fault))
+                        self.assertIn("resume", self.refuse(*line, *flags, "--resume", ranks=then))
+                        self.succeed(*line, *flags, *single, "--resume", ranks=then)
+                        self.assert_same("out.npy", "back.npy" if self.last[0] in line else "expected.npy")
+                        (self.folder / "out.npy").unlink()
+        self.assertIn("give same or single", self.refuse("transform", "in.npy", "out.npy", "--wire", "half"))
+
     def test_report_and_trace_are_those_of_all_passes(self) -> None:
         self.save("in.npy", random_array((40, 30, 20), "f8"))
         self.succeed("transform", "in.npy", "out.npy", *self.flags, "--report", "r.json", "--trace", "t.json", ranks=2)

@@ -307,6 +307,14 @@ static bool fail(const test_case *c, const char *what) {
     return false;
 }
 
+/* How often all of the data may be rounded to single precision on its way: in each redistribution,
+ * of which there is one for each axis at most, those to and from bricks included. */
+static int roundings(const test_case *c, weft_direction dir) {
+    const bool rounds = c->options.wire == WEFT_WIRE_SINGLE && c->problem.precision == WEFT_DOUBLE;
+    const int redistributions = c->problem.rank - 1 + (c->bricks ? 2 : 0);
+    return !rounds ? 0 : dir == WEFT_CONVOLVE ? 2 * redistributions : redistributions;
+}
+
 /* By the transform, which starts from data that is rounded, or multiplied; by what comes after. A
  * list of operators rounds its factors, one for each axis, and each of their products. */
 static oracle_rounding rounding_of(const test_case *c, weft_direction dir, bool stored_single) {
@@ -315,6 +323,8 @@ static oracle_rounding rounding_of(const test_case *c, weft_direction dir, bool 
     const double unit = oracle_unit(single), list = unit * (2 + 2 * p->rank);
     const weft_operators *last = dir == WEFT_FORWARD ? &p->spectral : &p->store;
     oracle_rounding r = {.spread = oracle_tolerance(p->rank, p->n, single)};
+    const int travels = roundings(c, dir);
+    r.spread += travels * oracle_unit(true);
     if (dir == WEFT_INVERSE) r.spread += unit;
     if (there && p->load.count > 0) r.spread += list;
     if (dir == WEFT_CONVOLVE) {
@@ -325,7 +335,7 @@ static oracle_rounding rounding_of(const test_case *c, weft_direction dir, bool 
     if (stored_single && !single) r.own += oracle_unit(true);
     double points = (double)p->batch;
     for (int a = 0; a < p->rank; a++) points *= (double)p->n[a];
-    r.underflow = oracle_underflow(single || stored_single, points);
+    r.underflow = oracle_underflow(single || stored_single || travels > 0, points);
     return r;
 }
 

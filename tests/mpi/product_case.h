@@ -152,6 +152,7 @@ static test_case random_case(void) {
     }
     if (c.problem.kind == WEFT_C2C && pick(6) == 0) c.options.engine = WEFT_ENGINE_IDENTITY;
     if (c.options.decomposition == WEFT_PENCIL) random_grid(&c.options, s->rank);
+    if (!only_multiplies && pick(4) == 0) c.options.wire = WEFT_WIRE_SINGLE;
     c.bricks = pick(5) == 0;
     if (c.bricks) {
         random_brick(&c.problem, false, &c.input);
@@ -177,14 +178,15 @@ static void describe(const test_case *c, char *out, size_t size) {
     const weft_problem *p = &c->problem;
     snprintf(out, size,
              "%lldx%lldx%lldx%lld %s %s batch %lld %s %s grid %d,%d,%d engine %s device %s%s%s "
-             "threads %d chunks %d %s%s operators %d,%d,%d%s stored %d,%d pad %lld,%lld,%lld",
+             "threads %d chunks %d %s%s%s operators %d,%d,%d%s stored %d,%d pad %lld,%lld,%lld",
              (long long)p->n[0], (long long)p->n[1], (long long)p->n[2], (long long)p->n[3],
              weft_kind_name(p->kind), weft_precision_name(p->precision), (long long)p->batch,
              weft_decomposition_name(o->decomposition), weft_variant_name(o->variant), o->grid[0],
              o->grid[1], o->grid[2], weft_engine_name(o->engine), weft_device_name(o->device),
              o->location ? " host buffers" : "", o->device_aware == WEFT_STAGED ? " staged" : "",
              o->threads, o->chunks, c->in_place ? "in place" : "out of place",
-             c->bricks ? " bricks" : "", p->load.count, p->spectral.count, p->store.count,
+             c->bricks ? " bricks" : "", o->wire ? " wire single" : "", p->load.count,
+             p->spectral.count, p->store.count,
              o->keep_spectrum ? " convolve and keep"
              : o->convolve    ? " convolve"
                               : "",
