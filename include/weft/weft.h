@@ -645,7 +645,7 @@ typedef struct weft_options {
     int64_t direction; /* 1 + the only weft_direction that the plan is executed in, WEFT_FORWARD or
                           WEFT_INVERSE: half is planned, and less memory may be held; 0: any. Not
                           with convolve, nor for convolutions and compositions */
-    int64_t wire; /* a weft_wire */
+    int64_t wire;      /* a weft_wire */
     int64_t reserved[12];
 } weft_options;
 

@@ -11,7 +11,7 @@ function(take_away member reserved before)
   string(REPLACE "${reserved}" "${before}" changed "${changed}")
   set(text "${changed}" PARENT_SCOPE)
 endfunction()
-take_away("weft_stream stream;\n    int64_t direction;" "int64_t wire; /* a weft_wire */\n    int64_t reserved[12];\n} weft_options;"
+take_away("weft_stream stream;\n    int64_t direction;" "int64_t wire;      /* a weft_wire */\n    int64_t reserved[12];\n} weft_options;"
   "int64_t reserved[15];\n} weft_options;")
 take_away("int64_t fields, result_fields, fields_fastest;\n" "    int64_t reserved[21];\n} weft_problem;"
   "    int64_t reserved[24];\n} weft_problem;")

@@ -320,107 +320,107 @@ static bool convolves_with_an_array(weft_device device) {
         weft_convolution_destroy(&streamed);
         weft_convolution_destroy(&whole);
     }
+    return agreed(good);
+}
 
-    /* What a rank sends, or partners read of it, in one execution of a plan that streams or does
-     * not.
-     */
-    static bool sends(weft_exchange method, weft_stream stream, weft_wire wire, int64_t * bytes) {
-        problem_case c = {.problem = {.rank = 3, .n = {24, 20, 16}},
-                          .options = {.device = WEFT_SIMULATED,
-                                      .location = WEFT_LOCATION_HOST,
-                                      .decomposition = WEFT_SLAB_2D1D,
-                                      .exchange = {method},
-                                      .stream = stream,
-                                      .wire = wire}};
-        weft_plan plan = NULL;
-        weft_timings timings = {.bytes_sent = -1};
-        size_t given = 0;
-        bool good = weft_plan_create(ctx, &c.problem, &c.options, &plan) == WEFT_SUCCESS &&
-                    weft_plan_bytes(plan, WEFT_INPUT, &given) == WEFT_SUCCESS;
-        if (agreed(good)) {
-            weft_status status;
-            unsigned char *zeros = calloc(1, given + 1);
-            free(run(plan, WEFT_FORWARD, false, zeros, given, &status));
-            free(zeros);
-            good = status == WEFT_SUCCESS && weft_plan_timings(plan, &timings) == WEFT_SUCCESS;
-        }
-        if (!good) fail(&c, weft_last_error(ctx));
-        *bytes = timings.bytes_sent;
-        weft_plan_destroy(&plan);
-        return agreed(good);
+/* What a rank sends, or partners read of it, in one execution of a plan that streams or does not.
+ */
+static bool sends(weft_exchange method, weft_stream stream, weft_wire wire, int64_t *bytes) {
+    problem_case c = {.problem = {.rank = 3, .n = {24, 20, 16}},
+                      .options = {.device = WEFT_SIMULATED,
+                                  .location = WEFT_LOCATION_HOST,
+                                  .decomposition = WEFT_SLAB_2D1D,
+                                  .exchange = {method},
+                                  .stream = stream,
+                                  .wire = wire}};
+    weft_plan plan = NULL;
+    weft_timings timings = {.bytes_sent = -1};
+    size_t given = 0;
+    bool good = weft_plan_create(ctx, &c.problem, &c.options, &plan) == WEFT_SUCCESS &&
+                weft_plan_bytes(plan, WEFT_INPUT, &given) == WEFT_SUCCESS;
+    if (agreed(good)) {
+        weft_status status;
+        unsigned char *zeros = calloc(1, given + 1);
+        free(run(plan, WEFT_FORWARD, false, zeros, given, &status));
+        free(zeros);
+        good = status == WEFT_SUCCESS && weft_plan_timings(plan, &timings) == WEFT_SUCCESS;
     }
+    if (!good) fail(&c, weft_last_error(ctx));
+    *bytes = timings.bytes_sent;
+    weft_plan_destroy(&plan);
+    return agreed(good);
+}
 
-    /* Half as many bytes travel with a wire of single precision, by messages of either kind and
-     * where partners read them. */
-    static bool sends_half_as_much(void) {
-        static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
-                                                WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER};
-        const size_t count = sizeof methods / sizeof methods[0];
-        for (size_t i = 0; i < 2 * count; i++) {
-            const weft_exchange method = methods[i % count];
-            const weft_stream stream = i < count ? WEFT_STREAM_ON : WEFT_STREAM_OFF;
-            int64_t same, single;
-            if (!sends(method, stream, WEFT_WIRE_SAME, &same) ||
-                !sends(method, stream, WEFT_WIRE_SINGLE, &single))
-                return false;
-            const bool good = same == 2 * single && (size == 1) == (same == 0);
-            if (!good)
-                fprintf(stderr, "rank %d of %d: %s: %lld bytes sent, of single precision %lld\n",
-                        rank, size, weft_exchange_name(method), (long long)same, (long long)single);
-            if (!agreed(good)) return false;
-        }
-        return true;
+/* Half as many bytes travel with a wire of single precision, by messages of either kind and where
+ * partners read them. */
+static bool sends_half_as_much(void) {
+    static const weft_exchange methods[] = {WEFT_P2P_SYNC, WEFT_P2P_STREAMS, WEFT_P2P_TYPE,
+                                            WEFT_A2A_SYNC, WEFT_A2A_TYPE,    WEFT_PEER};
+    const size_t count = sizeof methods / sizeof methods[0];
+    for (size_t i = 0; i < 2 * count; i++) {
+        const weft_exchange method = methods[i % count];
+        const weft_stream stream = i < count ? WEFT_STREAM_ON : WEFT_STREAM_OFF;
+        int64_t same, single;
+        if (!sends(method, stream, WEFT_WIRE_SAME, &same) ||
+            !sends(method, stream, WEFT_WIRE_SINGLE, &single))
+            return false;
+        const bool good = same == 2 * single && (size == 1) == (same == 0);
+        if (!good)
+            fprintf(stderr, "rank %d of %d: %s: %lld bytes sent, of single precision %lld\n", rank,
+                    size, weft_exchange_name(method), (long long)same, (long long)single);
+        if (!agreed(good)) return false;
     }
+    return true;
+}
 
-    /* Ranks that give another wire fail, all of them. */
-    static bool refuses_a_wire_of_one_rank(void) {
-        const weft_problem problem = {.rank = 2, .n = {12, 10}};
-        const weft_options options = {.wire = rank == size - 1 ? WEFT_WIRE_SINGLE : WEFT_WIRE_SAME};
-        weft_plan plan = NULL;
-        const weft_status status = weft_plan_create(ctx, &problem, &options, &plan);
-        const bool good = status == (size > 1 ? WEFT_ERROR_MISMATCH : WEFT_SUCCESS);
-        weft_plan_destroy(&plan);
-        if (!good) fprintf(stderr, "rank %d of %d: options.wire differs: %d\n", rank, size, status);
-        return agreed(good);
-    }
+/* Ranks that give another wire fail, all of them. */
+static bool refuses_a_wire_of_one_rank(void) {
+    const weft_problem problem = {.rank = 2, .n = {12, 10}};
+    const weft_options options = {.wire = rank == size - 1 ? WEFT_WIRE_SINGLE : WEFT_WIRE_SAME};
+    weft_plan plan = NULL;
+    const weft_status status = weft_plan_create(ctx, &problem, &options, &plan);
+    const bool good = status == (size > 1 ? WEFT_ERROR_MISMATCH : WEFT_SUCCESS);
+    weft_plan_destroy(&plan);
+    if (!good) fprintf(stderr, "rank %d of %d: options.wire differs: %d\n", rank, size, status);
+    return agreed(good);
+}
 
-    int main(int argc, char **argv) {
-        int provided, cases = 100, compared = 0, failed = 0, first = 0;
-        weft_device device = WEFT_SIMULATED;
-        MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        MPI_Comm_size(MPI_COMM_WORLD, &size);
-        seed = (uint64_t)time(NULL) * 1000003u;
-        for (int i = 1; i + 1 < argc; i += 2) {
-            if (strcmp(argv[i], "--cases") == 0) cases = atoi(argv[i + 1]);
-            if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
-            if (strcmp(argv[i], "--device") == 0) device = device_named(argv[i + 1]);
-            if (strcmp(argv[i], "--case") == 0) {
-                first = atoi(argv[i + 1]);
-                cases = 1;
-            }
+int main(int argc, char **argv) {
+    int provided, cases = 100, compared = 0, failed = 0, first = 0;
+    weft_device device = WEFT_SIMULATED;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    seed = (uint64_t)time(NULL) * 1000003u;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (strcmp(argv[i], "--cases") == 0) cases = atoi(argv[i + 1]);
+        if (strcmp(argv[i], "--seed") == 0) seed = strtoull(argv[i + 1], NULL, 10);
+        if (strcmp(argv[i], "--device") == 0) device = device_named(argv[i + 1]);
+        if (strcmp(argv[i], "--case") == 0) {
+            first = atoi(argv[i + 1]);
+            cases = 1;
         }
-        MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-        if (weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) != WEFT_SUCCESS) {
-            fprintf(stderr, "%s\n", weft_last_error(NULL));
-            MPI_Abort(MPI_COMM_WORLD, 1);
-        }
-        if (size == 2 && device == WEFT_SIMULATED) failed = !shares_as_much_as_the_limit(device);
-        if (size > 1 && device != WEFT_OPENMP) failed += !convolves_with_an_array(device);
-        if (device == WEFT_SIMULATED)
-            failed += !sends_half_as_much() + !refuses_a_wire_of_one_rank();
-        for (number = first; number < first + cases && failed < 3; number++) {
-            const int done = run_case(device);
-            compared += done > 0;
-            failed += done < 0;
-        }
-        weft_context_destroy(&ctx);
-        if (rank == 0)
-            printf("stream: %d ranks, seed %llu: %d cases, %d compared (%d convolutions, %d with "
-                   "operators), %d with operators refused, %d failed\n",
-                   size, (unsigned long long)seed, cases, compared, convolved, operated, refused,
-                   failed);
-        MPI_Finalize();
-        const bool enough = compared > cases / 5 && convolved > 0;
-        return failed == 0 && (cases < 50 || enough) ? 0 : 1;
     }
+    MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (weft_mpi_context_create(MPI_COMM_WORLD, NULL, &ctx) != WEFT_SUCCESS) {
+        fprintf(stderr, "%s\n", weft_last_error(NULL));
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    if (size == 2 && device == WEFT_SIMULATED) failed = !shares_as_much_as_the_limit(device);
+    if (size > 1 && device != WEFT_OPENMP) failed += !convolves_with_an_array(device);
+    if (device == WEFT_SIMULATED) failed += !sends_half_as_much() + !refuses_a_wire_of_one_rank();
+    for (number = first; number < first + cases && failed < 3; number++) {
+        const int done = run_case(device);
+        compared += done > 0;
+        failed += done < 0;
+    }
+    weft_context_destroy(&ctx);
+    if (rank == 0)
+        printf("stream: %d ranks, seed %llu: %d cases, %d compared (%d convolutions, %d with "
+               "operators), %d with operators refused, %d failed\n",
+               size, (unsigned long long)seed, cases, compared, convolved, operated, refused,
+               failed);
+    MPI_Finalize();
+    const bool enough = compared > cases / 5 && convolved > 0;
+    return failed == 0 && (cases < 50 || enough) ? 0 : 1;
+}
