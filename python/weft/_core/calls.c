@@ -1,10 +1,10 @@
 /*
  * fft, ifft, rfft, irfft and their 2-D and n-D siblings for NumPy arrays as they come most often.
  *
- * An exact numpy.ndarray of float32, float64, complex64 or complex128 in native byte order whose
- * shape is transformed as it is, along axes given by their number or by default, is answered here.
- * Everything else, mistakes included, goes with its arguments to the function given to set_general,
- * which is weft.fft's own in Python.
+ * An exact numpy.ndarray of numbers up to double precision, in native byte order where they are not
+ * converted anyway, whose shape is transformed as it is, along axes given by their number or by
+ * default, is answered here. Everything else, mistakes included, goes with its arguments to the
+ * function given to set_general, which is weft.fft's own in Python.
  */
 #include "core.h"
 
@@ -167,15 +167,19 @@ static int type_of_result(const call *c, PyArrayObject *x) {
     return real ? -1 : single ? NPY_FLOAT : NPY_DOUBLE;
 }
 
-static PyObject *answer(const call *c, PyObject *const *args, Py_ssize_t count,
-                        PyObject *keywords) {
-    PyObject *value[ARGUMENTS] = {0};
-    if (read_arguments(c, args, count, keywords, value) < 0) return NULL;
+/* The array, or a copy in the precision in which it is transformed: halves as single, whole numbers
+ * as double. A new reference. */
+static PyObject *as_transformed(PyObject *array) {
+    const int type = PyArray_TYPE((PyArrayObject *)array);
+    const int wanted = type == NPY_HALF                            ? NPY_FLOAT
+                       : type >= NPY_BOOL && type <= NPY_ULONGLONG ? NPY_DOUBLE
+                                                                   : type;
+    return wanted == type ? Py_NewRef(array) : PyArray_Cast((PyArrayObject *)array, wanted);
+}
+
+static PyObject *answer_for(const call *c, PyObject **value) {
     core_transform transform = {.kind = c->kind, .direction = c->direction};
     npy_intp shape[NPY_MAXDIMS];
-    if (!PyArray_CheckExact(value[X]) || given(value[PLAN]) || given(value[OUT]) ||
-        (value[OVERWRITE] && value[OVERWRITE] != Py_False))
-        return answer_in_general(c, value);
     PyArrayObject *x = (PyArrayObject *)value[X];
     const int type = type_of_result(c, x);
     if (type < 0 || !read_axes(c, value, PyArray_NDIM(x), &transform) ||
@@ -189,6 +193,19 @@ static PyObject *answer(const call *c, PyObject *const *args, Py_ssize_t count,
         return NULL;
     }
     return out;
+}
+
+static PyObject *answer(const call *c, PyObject *const *args, Py_ssize_t count,
+                        PyObject *keywords) {
+    PyObject *value[ARGUMENTS] = {0};
+    if (read_arguments(c, args, count, keywords, value) < 0) return NULL;
+    if (!PyArray_CheckExact(value[X]) || given(value[PLAN]) || given(value[OUT]) ||
+        (value[OVERWRITE] && value[OVERWRITE] != Py_False))
+        return answer_in_general(c, value);
+    value[X] = as_transformed(value[X]);
+    PyObject *result = value[X] ? answer_for(c, value) : NULL;
+    Py_XDECREF(value[X]);
+    return result;
 }
 
 /* name, kind, direction, axes, what the documentation says */
