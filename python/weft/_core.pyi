@@ -32,6 +32,7 @@ class GpuTransform:
         type: int,
         before: int,
         after: int,
+        storage: int,
         /,
     ) -> GpuTransform: ...
     def enqueue(self, in_: int, out: int, stream: int, /) -> None: ...

@@ -30,10 +30,12 @@ def enqueued(monkeypatch):
     calls = []
 
     class GpuTransform:
-        def __init__(self, number, in_bytes, out_bytes, kind, inverse, norm, single, batch, n, *_) -> None:
+        def __init__(self, number, in_bytes, out_bytes, kind, inverse, norm, single, batch, n, *rest) -> None:
             half, axes = (*n[:-1], n[-1] // 2 + 1), tuple(range(1, len(n) + 1))
             real, cmplx = ((np.float64, np.complex128), (np.float32, np.complex64))[single]
             before = half if kind and inverse else n, np.dtype(cmplx if not kind or inverse else real)
+            if rest[-1]:
+                before = n, np.dtype(["u1", "i2", "u2", "f2", "f4", "f8"][rest[-1] - 1])
             after = half if kind and not inverse else n, np.dtype(real if kind and inverse else cmplx)
             function = getattr(np.fft, ("i" if inverse else "") + ("rfftn" if kind else "fftn"))
 
@@ -73,6 +75,9 @@ class OfTorch:
     def turned(self, x, order):
         return x.permute(order)
 
+    def shape(self, x):
+        return tuple(x.shape)
+
 
 class OfJax:
     def __init__(self, monkeypatch) -> None:
@@ -94,6 +99,9 @@ class OfJax:
 
     def turned(self, x, order):
         return self.jax.numpy.transpose(x, order)
+
+    def shape(self, x):
+        return x.shape
 
 
 class HostCuPy:
@@ -153,6 +161,9 @@ class OfCuPy:
     def turned(self, x, order):
         return x.transpose(order)
 
+    def shape(self, x):
+        return x.shape
+
 
 @pytest.fixture(params=[OfCuPy, OfTorch, OfJax], ids=["cupy", "torch", "jax"])
 def of(request, monkeypatch):
@@ -186,6 +197,21 @@ def test_results_are_numpys(of, enqueued, rng, name, arguments, shape):
             wanted = getattr(np.fft, name)(given, *arguments, norm)
             assert result.dtype == wanted.dtype
             assert np.allclose(result, wanted, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "uint16", "float16", "float32", "float64"])
+@pytest.mark.parametrize("name", ["rfft", "fft", "ifft"])
+def test_real_numbers_are_converted_as_they_are_loaded(of, enqueued, rng, name, dtype):
+    values = rng.integers(0, 200, (3, 16)).astype(dtype)
+    x = of.array(values)
+    for given in (x, of.turned(x, (1, 0))):
+        result = of.values(getattr(weft.fft, name)(given, axis=of.shape(given).index(16)))
+        wanted = getattr(np.fft, name)(of.values(given), axis=of.shape(given).index(16))
+        single = dtype in ("float16", "float32")
+        assert result.dtype == (np.complex64 if single else np.complex128)
+        assert np.allclose(result, wanted, rtol=1e-4, atol=1e-2)
+        if given is x or not isinstance(of, OfJax):  # JAX's arrays are row-major
+            assert (enqueued[-1][1] == of.pointer(given)) == (name != "ifft")
 
 
 def test_the_memory_is_the_arrays_own(of, enqueued, rng):

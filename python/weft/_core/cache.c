@@ -133,7 +133,8 @@ static weft_status create_transform(weft_context context, const core_key *key,
                             .kind = (weft_kind)key->kind,
                             .precision = (weft_precision)key->precision,
                             .batch = key->batch,
-                            .norm = (weft_norm)key->norm};
+                            .norm = (weft_norm)key->norm,
+                            .load_storage = (weft_storage)key->storage};
     for (int a = 0; a < problem.rank; a++) {
         problem.n[a] = key->n[a];
         problem.axis[a] = (weft_axis)key->type;

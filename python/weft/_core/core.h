@@ -61,6 +61,7 @@ typedef struct core_key {
     int64_t number;               /* 1 + that of a GPU; 0: the host */
     int64_t engine;               /* a weft_engine */
     int64_t direction, placement; /* as in weft_options */
+    int64_t storage;              /* of the array that is loaded: a weft_storage */
     int64_t n[WEFT_MAX_RANK];
     /* Of a convolution, whose kernel is set before each execution: 1 + its weft_convolution_mode,
      * 0 for transforms; whether it correlates; 8 bits of each axis, its weft_boundary; and the
@@ -91,9 +92,9 @@ PyObject *core_cache_info(PyObject *module, PyObject *none);
 /* gpu.c: transforms of arrays on GPUs. */
 
 /* GpuTransform(number, in_bytes, out_bytes, kind, inverse, norm, single, batch, n, type, before,
- * after) for Python: what transforms `batch` contiguous arrays of extents n on GPU `number`, which
- * are so many bytes before and after. The last three are core_key's. Its enqueue(in, out, stream)
- * takes addresses, and does not wait. */
+ * after, storage) for Python: what transforms `batch` contiguous arrays of extents n on GPU
+ * `number`, which are so many bytes before and after. The last four are core_key's. Its enqueue(in,
+ * out, stream) takes addresses, and does not wait. */
 int core_gpu_transform_add(PyObject *module);
 
 /* dlpack.c */

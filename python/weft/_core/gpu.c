@@ -36,13 +36,14 @@ typedef struct gpu_transform {
 } gpu_transform;
 
 static PyObject *gpu_transform_new(PyTypeObject *type, PyObject *args, PyObject *keywords) {
-    int number, kind, inverse, norm, single, real_to_real, before, after;
+    int number, kind, inverse, norm, single, real_to_real, before, after, storage;
     unsigned long long in_bytes, out_bytes;
     long long batch;
     PyObject *n;
     (void)keywords;
-    if (!PyArg_ParseTuple(args, "iKKipipLOiii:GpuTransform", &number, &in_bytes, &out_bytes, &kind,
-                          &inverse, &norm, &single, &batch, &n, &real_to_real, &before, &after))
+    if (!PyArg_ParseTuple(args, "iKKipipLOiiii:GpuTransform", &number, &in_bytes, &out_bytes, &kind,
+                          &inverse, &norm, &single, &batch, &n, &real_to_real, &before, &after,
+                          &storage))
         return NULL;
     if (number < 0) {
         core_raise(WEFT_ERROR_INVALID_ARGUMENT, "the number of a GPU is 0 or more");
@@ -58,6 +59,7 @@ static PyObject *gpu_transform_new(PyTypeObject *type, PyObject *args, PyObject 
                            .type = real_to_real,
                            .before = before,
                            .after = after,
+                           .storage = storage,
                            .number = (int64_t)number + 1,
                            .engine = engine_for((weft_kind)kind, inverse),
                            .direction = 1 + (inverse ? WEFT_INVERSE : WEFT_FORWARD)};
@@ -122,7 +124,7 @@ static PyMethodDef methods[] = {
 
 static const char documented[] =
     "GpuTransform(number, in_bytes, out_bytes, kind, inverse, norm, single, batch, n, type, "
-    "before, after, /)\n--\n\n"
+    "before, after, storage, /)\n--\n\n"
     "A transform of `batch` contiguous arrays of extents n on GPU `number`. Each call takes a plan "
     "of the cache.";
 

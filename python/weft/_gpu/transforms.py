@@ -76,15 +76,22 @@ def wanted_type(dtype: np.dtype[Any], is_complex: bool) -> np.dtype[Any]:
     return np.dtype(np.float32 if single else np.float64)
 
 
+# Real numbers that forward transforms convert as they load them, with their weft_storage.
+_STORAGES = {
+    np.dtype(name): number
+    for number, name in enumerate(("uint8", "int16", "uint16", "float16", "float32", "float64"), 1)
+}
+
+
 class Layout(NamedTuple):
     """What a transform of an array depends on besides its address."""
 
     order: Shape  # the axes as the plan takes them
     back: Shape  # what brings them back; empty where they are in order
     shape: Shape  # of the array that is transformed, its axes as the plan takes them
-    dtype: np.dtype[Any]
+    dtype: np.dtype[Any]  # in which the plan takes it
     strides: Shape  # of the caller's array
-    is_packed: bool  # the caller's array goes in as it is, if it is aligned
+    is_packed: bool  # the caller's array goes in as it is
     is_whole: bool  # all of the caller's array is transformed
     result_shape: Shape  # its axes as the plan takes them
     result_dtype: np.dtype[Any]
@@ -92,31 +99,38 @@ class Layout(NamedTuple):
 
 
 @lru_cache(1024)
-def _layout(t: Transform, shape: Shape, strides: Shape, dtype: np.dtype[Any], number: int) -> Layout:
-    """For an array of that shape, strides and type on that GPU."""
+def _layout(
+    t: Transform, shape: Shape, strides: Shape, dtype: np.dtype[Any], number: int, is_aligned: bool
+) -> Layout:  # fmt: skip
+    """For an array of that shape, strides and type on that GPU, where every engine takes its address or not."""
     if t.kind == _R2C and not t.inverse and dtype.kind == "c":
         raise TypeError("x must be a real sequence")
     wanted = wanted_type(dtype, t.is_complex(False))
     view = View(0, shape, strides, dtype, 0)
     needed, order = t.shape(shape, False), t.order(view)
     source = view.part(needed).permuted(order)
+    lies_right = is_aligned and source.shape == _permuted(needed, order) and source.is_packed()
+    is_loaded = lies_right and t.kind != _R2R and not t.inverse and dtype != wanted and dtype in _STORAGES
+    taken = dtype if is_loaded else wanted
     result_shape, result_dtype = _permuted(t.shape(shape, True), order), wanted_type(wanted, t.is_complex(True))
     return Layout(
         order=order,
         back=() if order == tuple(range(len(order))) else tuple(order.index(a) for a in range(len(order))),
         shape=_permuted(needed, order),
-        dtype=wanted,
+        dtype=taken,
         strides=source.strides,
-        is_packed=source.shape == _permuted(needed, order) and dtype == wanted and source.is_packed(),
+        is_packed=lies_right and dtype == taken,
         is_whole=shape == needed,
         result_shape=result_shape,
         result_dtype=result_dtype,
-        enqueue=_enqueue(t, number, order, View(0, _permuted(needed, order), (), wanted, number),
-                         View(0, result_shape, (), result_dtype, number)),
+        enqueue=_enqueue(t, number, order, View(0, _permuted(needed, order), (), taken, number),
+                         View(0, result_shape, (), result_dtype, number), _STORAGES[dtype] if is_loaded else 0),
     )
 
 
-def _enqueue(t: Transform, number: int, order: Shape, given: View, result: View) -> Callable[[int, int, int], None]:
+def _enqueue(
+    t: Transform, number: int, order: Shape, given: View, result: View, storage: int
+) -> Callable[[int, int, int], None]:
     """What enqueues the transform of an array to another, with the axes in the order of the plan."""
     find_nvrtc()
     first = len(order) - len(t.axes)
@@ -124,7 +138,7 @@ def _enqueue(t: Transform, number: int, order: Shape, given: View, result: View)
     single = result.dtype.itemsize == (8 if result.dtype.kind == "c" else 4)
     return _core.GpuTransform(
         number, given.bytes, result.bytes, t.kind, t.inverse, t.norm, single, math.prod(result.shape[:first]),
-        tuple(extents[a] for a in order[first:]), t.type, t.before, t.after,
+        tuple(extents[a] for a in order[first:]), t.type, t.before, t.after, storage,
     ).enqueue  # fmt: skip
 
 
@@ -137,25 +151,24 @@ def run(library: Library, transform: Transform, x: Any, overwrite_x: bool, out: 
     x = library.settled(x)
     stream = library.stream(x)
     view = library.view(x, stream)
-    lay = _layout(t, view.shape, view.strides, view.dtype, view.number)
+    lay = _layout(t, view.shape, view.strides, view.dtype, view.number, view.is_aligned())
     target = None
     if out is not None:
         target = _target(library, out, t.shape(view.shape, True), lay.result_dtype, stream, view.number)
 
     source = view._replace(shape=lay.shape, strides=lay.strides)
-    lies_right = lay.is_packed and source.is_aligned()
-    if not lies_right:
+    if not lay.is_packed:
         source = library.view(library.packed(x, t.shape(view.shape, False), lay.order, lay.dtype), stream)
     if target is not None and _takes(target.permuted(lay.order), source, lay.result_dtype, t):
         _run(lay, source, target, stream)
         return out
-    if overwrite_x and out is None and lies_right and t.kind != _R2C and not source.read_only and lay.is_whole:
+    if overwrite_x and out is None and lay.is_packed and t.kind != _R2C and not source.read_only and lay.is_whole:
         _run(lay, source, source, stream)
         return x
     result = library.empty(lay.result_shape, lay.result_dtype, x)
     place = library.view(result, stream)
     _run(lay, source, place, stream)
-    if lies_right and place.bytes > 0 and key is not None and isinstance(library, TellingLibrary):
+    if lay.is_packed and place.bytes > 0 and key is not None and isinstance(library, TellingLibrary):
         make = library.maker(lay.result_shape, lay.result_dtype, x)
         calls.remember(key, calls.Call(view.number, source.alignment, make, lay.enqueue, lay.back))
     result = library.filled(result, place, source)
