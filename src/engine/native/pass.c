@@ -278,27 +278,24 @@ static bool takes_alone(const weft_kernels *kernels, int64_t n, bool paired) {
 }
 
 /* Whether contiguous complex lines of a batch are faster one by one, with their own points in the
- * lanes, than side by side in the lanes of a tile, where they are transposed before and after, and
- * of which the last one takes as long as if it were full. Nanoseconds of both, fitted to the times
- * on a Zen 4 core with AVX-512, and one for the call of each line. */
-static bool is_faster_alone(const weft_kernels *kernels, int64_t n, int64_t lines) {
-    const int64_t lanes = kernels->lanes, places = (lines + lanes - 1) / lanes * lanes;
+ * lanes, than side by side in the lanes of a tile, where they are transposed before and after.
+ * Nanoseconds of both, fitted to the times on a Zen 4 core with AVX-512, and one for the
+ * call of each line. */
+static bool is_faster_alone(const weft_kernels *kernels, int64_t n) {
     const bool single = kernels->real_bytes == sizeof(float);
     if (n < 2 || n > WEFT_NATIVE_LONGEST_TILE || !weft_is_smooth(n) ||
         !takes_alone(kernels, n, true))
         return false;
     const double in_tile =
         (single ? 0.47 : 0.67) * (double)n + (single ? 0.034 : 0.10) * weft_stages_cost(kernels, n);
-    return (weft_lone_cost(kernels, n) + 1) * (double)lines < in_tile * (double)places;
+    return weft_lone_cost(kernels, n) + 1 < in_tile;
 }
 
 bool weft_native_pass_takes_alone(const weft_pass_request *r) {
     const bool real = r->kind != WEFT_TRANSFORM_C2C, halved = real && r->dim.n % 2 == 0;
     if (r->dim.in_stride != 1 || r->dim.out_stride != 1) return false;
-    int64_t lines = 1;
-    for (int l = 0; l < r->loops; l++) lines *= r->loop[l].n;
     if (r->loops > 0 || r->in_batch)
-        return !real && r->alone && is_faster_alone(r->kernels, r->dim.n, lines);
+        return !real && r->alone && is_faster_alone(r->kernels, r->dim.n);
     return takes_alone(r->kernels, halved ? r->dim.n / 2 : r->dim.n, !real || halved);
 }
 
