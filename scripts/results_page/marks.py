@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from . import data, tables_convolutions, tables_gpu, tables_host, tables_jobs, tables_streaming
+from . import data, tables_compare, tables_convolutions, tables_gpu, tables_host, tables_jobs, tables_streaming
 
 MARK = re.compile(r"<!--(?:=(?P<expression>.*?)|given)-->(?P<said>(?:(?!<!--).)*)<!--\.-->", re.DOTALL)
 DATA = re.compile(r"<!--data (?P<file>\S+)-->")
@@ -72,7 +72,7 @@ UNITS: dict[str, Callable[[Value], Value]] = {
 }
 TABLES = {
     name: function
-    for module in (tables_jobs, tables_host, tables_convolutions, tables_gpu, tables_streaming)
+    for module in (tables_compare, tables_jobs, tables_host, tables_convolutions, tables_gpu, tables_streaming)
     for name, function in vars(module).items()
     if getattr(function, "__module__", None) == module.__name__ and not name.startswith("_")
 }
