@@ -10,7 +10,7 @@ import ast
 import re
 from pathlib import Path
 
-MODULES = ["weft", "weft.fft", "weft.kernels", "weft.plan_cache", "weft.distributed", "weft.dask"]
+MODULES = ["weft", "weft.fft", "weft.kernels", "weft.operators", "weft.plan_cache", "weft.distributed", "weft.dask"]
 SPECIAL = ["__init__", "__call__"]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from weft import fft, kernels, plan_cache
+    from weft import fft, kernels, operators, plan_cache
     from weft._adapters import register_adapter
     from weft._convolution import Convolution, convolve
     from weft._core import (
@@ -48,6 +48,7 @@ __all__ = [
     "homogenize",
     "info",
     "kernels",
+    "operators",
     "plan_cache",
     "register_adapter",
 ]
@@ -55,7 +56,7 @@ __all__ = [
 # Not in __all__, since they need mpi4py.
 _DISTRIBUTED = ("PFFT", "DistArray", "Pencil", "Subcomm", "newDistArray")
 
-_MODULES = ("fft", "kernels", "plan_cache")
+_MODULES = ("fft", "kernels", "operators", "plan_cache")
 _OF_MODULE = {
     **dict.fromkeys(("devices", "engines", "info"), "weft._information"),
     **dict.fromkeys(_DISTRIBUTED, "weft.distributed"),

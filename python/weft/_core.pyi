@@ -5,6 +5,8 @@ from typing import Any, Literal, NoReturn, Protocol
 
 from numpy import dtype, ndarray
 
+from weft.operators import Operator
+
 _Array = ndarray[Any, dtype[Any]]
 _Norm = Literal["backward", "ortho", "forward"] | None
 
@@ -52,7 +54,11 @@ class Plan:
         threads: int = 1,
         effort: Literal["estimate", "measure", "patient"] = "estimate",
         types: str | Sequence[str] | None = None,
+        load: Operator | Sequence[Operator] | None = None,
+        spectral: Operator | Sequence[Operator] | None = None,
+        store: Operator | Sequence[Operator] | None = None,
     ) -> Plan: ...
+    def set_parameter(self, number: int, value: float, /) -> None: ...
     def execute(self, direction: Literal["forward", "inverse"], in_: object, out: object, /) -> None: ...
     def forward(self, in_: object, out: Any = None, /) -> Any: ...
     def inverse(self, in_: object, out: Any = None, /) -> Any: ...

@@ -192,6 +192,14 @@ int core_read_types(PyObject *types, weft_problem *problem);
 /* The methods of the exchanges: one name for all, or one each. NULL and None leave them. */
 int core_read_exchanges(PyObject *names, weft_options *options);
 
+/* operators.c */
+
+/* Reads one of weft.operators' operators, or a sequence of them, for an array in real space or of
+ * the spectrum of a problem whose extents are set. The caller frees operators->list, and keeps
+ * *kept, a new reference, as long as plans are made of them. Leaves both where there are none. */
+int core_read_operators(PyObject *given, const weft_problem *problem, bool of_spectrum,
+                        weft_operators *operators, PyObject **kept);
+
 /* plan.c: weft.Plan, and what plans tell of themselves. */
 
 int core_plan_type_add(PyObject *module);

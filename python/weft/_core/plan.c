@@ -13,10 +13,12 @@
 typedef struct plan_object {
     PyObject_HEAD weft_problem problem;
     weft_options options;
-    weft_plan plan;          /* NULL until it is made */
-    uint64_t generation;     /* of the process that made it */
-    PyThread_type_lock busy; /* held while the plan is executed */
-    size_t bytes[2];         /* of the buffers, in the order of weft_space */
+    weft_plan plan;                        /* NULL until it is made */
+    uint64_t generation;                   /* of the process that made it */
+    PyThread_type_lock busy;               /* held while the plan is executed */
+    size_t bytes[2];                       /* of the buffers, in the order of weft_space */
+    PyObject *operators[3];                /* that the problem's lists point into, or NULL */
+    double parameter[WEFT_MAX_PARAMETERS]; /* that were set last, for plans made anew */
 } plan_object;
 
 /* Makes the plan of this process, unless another thread has made it meanwhile. */
@@ -29,6 +31,8 @@ static int make(plan_object *self) {
     weft_status status;
     Py_BEGIN_ALLOW_THREADS;
     status = weft_plan_create(context, &self->problem, &self->options, &plan);
+    for (int i = 0; i < WEFT_MAX_PARAMETERS && status == WEFT_SUCCESS; i++)
+        if (self->parameter[i] != 0) status = weft_plan_set_parameter(plan, i, self->parameter[i]);
     if (status == WEFT_SUCCESS) status = weft_plan_bytes(plan, WEFT_INPUT, &bytes[WEFT_INPUT]);
     if (status == WEFT_SUCCESS) status = weft_plan_bytes(plan, WEFT_OUTPUT, &bytes[WEFT_OUTPUT]);
     Py_END_ALLOW_THREADS;
@@ -55,19 +59,24 @@ static weft_plan plan_of(plan_object *self) {
 }
 
 static int read_plan(plan_object *self, PyObject *args, PyObject *keywords) {
-    static char *names[] = {"shape",  "kind",     "precision", "norm",   "batch", "engine",
-                            "device", "location", "threads",   "effort", "types", NULL};
-    PyObject *shape, *types = NULL;
+    static char *names[] = {"shape",  "kind",   "precision", "norm",    "batch",
+                            "engine", "device", "location",  "threads", "effort",
+                            "types",  "load",   "spectral",  "store",   NULL};
+    PyObject *shape, *types = NULL, *load = NULL, *spectral = NULL, *store = NULL;
+    weft_problem *problem = &self->problem;
     core_choices given = {0};
     long long batch = 1;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$sssLsssisO:Plan", names, &shape,
-                                     &given.kind, &given.precision, &given.norm, &batch,
-                                     &given.engine, &given.device, &given.location,
-                                     &self->options.threads, &given.effort, &types) ||
-        core_read_shape(shape, &self->problem) < 0 || core_read_types(types, &self->problem) < 0 ||
-        core_read_choices(&given, &self->problem, &self->options) < 0)
+    if (!PyArg_ParseTupleAndKeywords(
+            args, keywords, "O|$sssLsssisOOOO:Plan", names, &shape, &given.kind, &given.precision,
+            &given.norm, &batch, &given.engine, &given.device, &given.location,
+            &self->options.threads, &given.effort, &types, &load, &spectral, &store) ||
+        core_read_shape(shape, problem) < 0 || core_read_types(types, problem) < 0 ||
+        core_read_choices(&given, problem, &self->options) < 0 ||
+        core_read_operators(load, problem, false, &problem->load, &self->operators[0]) < 0 ||
+        core_read_operators(spectral, problem, true, &problem->spectral, &self->operators[1]) < 0 ||
+        core_read_operators(store, problem, false, &problem->store, &self->operators[2]) < 0)
         return -1;
-    self->problem.batch = batch;
+    problem->batch = batch;
     return 0;
 }
 
@@ -99,6 +108,12 @@ static void plan_dealloc(PyObject *object) {
         weft_plan_destroy(&self->plan);
         Py_END_ALLOW_THREADS;
         if (self->busy) PyThread_free_lock(self->busy);
+    }
+    const weft_operators *lists[] = {&self->problem.load, &self->problem.spectral,
+                                     &self->problem.store};
+    for (int i = 0; i < 3; i++) {
+        free((void *)(uintptr_t)lists[i]->list);
+        Py_XDECREF(self->operators[i]);
     }
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF(type);
@@ -234,6 +249,27 @@ static PyObject *transform_elsewhere(PyObject *self, weft_direction direction, P
                               : NULL;
     Py_XDECREF(module);
     return result;
+}
+
+static PyObject *plan_set_parameter(PyObject *object, PyObject *args) {
+    plan_object *self = (plan_object *)object;
+    int number;
+    double value;
+    if (!PyArg_ParseTuple(args, "id:set_parameter", &number, &value)) return NULL;
+    weft_plan plan = plan_of(self);
+    if (!plan) return NULL;
+    char sentence[CORE_SENTENCE] = "";
+    weft_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    PyThread_acquire_lock(self->busy, WAIT_LOCK);
+    status = weft_plan_set_parameter(plan, number, value);
+    if (status == WEFT_SUCCESS) self->parameter[number] = value;
+    if (status != WEFT_SUCCESS) strncpy(sentence, weft_last_error(NULL), sizeof sentence - 1);
+    PyThread_release_lock(self->busy);
+    Py_END_ALLOW_THREADS;
+    if (status == WEFT_SUCCESS) Py_RETURN_NONE;
+    core_raise(status, sentence);
+    return NULL;
 }
 
 static PyObject *plan_execute(PyObject *self, PyObject *const *args, Py_ssize_t count) {
@@ -417,17 +453,23 @@ static PyMethodDef methods[] = {
     {"_enqueue", plan_enqueue, METH_VARARGS,
      "_enqueue($self, inverse, in, out, stream, /)\n--\n\n"
      "Transforms on the plan's GPU in the order of a stream, without waiting."},
+    {"set_parameter", plan_set_parameter, METH_VARARGS,
+     "set_parameter($self, number, value, /)\n--\n\n"
+     "Sets a number that functions and snippets of the plan's operators read."},
     {"explain", plan_explain, METH_NOARGS,
      "explain($self, /)\n--\n\nWhat the plan does, step by step, and why."},
     {0}};
 
 static const char documented[] =
     "Plan(shape, *, kind='c2c', precision='double', norm='none', batch=1, engine='auto',\n"
-    "     device='host', location='device', threads=1, effort='estimate', types=None)\n--\n\n"
+    "     device='host', location='device', threads=1, effort='estimate', types=None, load=None,\n"
+    "     spectral=None, store=None)\n--\n\n"
     "A transform of arrays of one shape, planned once and executed as often as wanted.\n\n"
     "types says what is done along the axes, one for all or a sequence: 'fft', 'dct1' to 'dct4',\n"
     "'dst1' to 'dst4' or 'none'. kind 'r2r' needs them and has no 'fft'; 'r2c' halves the last\n"
     "axis that is 'fft'; 'c2c' and 'r2c' are 'fft' along all axes where types is not given.\n"
+    "load, spectral and store are operators of weft.operators, one or a sequence, on the array as\n"
+    "it is loaded, on the spectrum, and on what an inverse transform stores.\n"
     "norm 'none' scales neither direction; others are NumPy's.\n"
     "With batch > 1 the arrays have an axis more, the first. device 'cuda:1' is GPU 1; with "
     "location\n'device' its plans take arrays on that GPU. Raises weft.Error.";

@@ -12,7 +12,7 @@ import pytest
 
 import weft
 import weft.fft
-from weft import plan_cache
+from weft import operators, plan_cache
 
 
 def numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: str = "complex128") -> np.ndarray:
@@ -326,6 +326,18 @@ def test_types_without_protocols_have_adapters(rng):
     image.padded[:, :6] = xp.asarray(given)
     assert weft.fft.fft(image, out=out) is out
     assert np.allclose(out.padded.get()[:, :6], np.fft.fft(given))
+
+
+def test_plans_apply_snippets_and_tables(rng):
+    given, factors = numbers(rng, (4, 8)), rng.standard_normal(8)
+    snippet = operators.function(snippet="value = complex_scale(value, parameter[0] * (index[1] + 1));", parameters=1)
+    plan = weft.Plan((4, 8), device="cuda:0", location="device", load=snippet, spectral=operators.table(None, factors))
+    for value in (2.0, -0.5):
+        plan.set_parameter(0, value)
+        result = plan.forward(xp.asarray(given))
+        assert close(result, np.fft.fft2(given * value * np.arange(1, 9)) * factors)
+    with pytest.raises(weft.UnsupportedError):
+        weft.Plan((4, 8), device="cuda:0", location="device", load=operators.function(1))
 
 
 def test_plans_take_arrays_on_their_gpu(rng):

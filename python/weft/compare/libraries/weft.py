@@ -33,6 +33,11 @@ def plan_of(case: Case, **options: Any) -> weft.Plan:
     return weft.Plan(case.shape, kind=kind, precision=precision, batch=case.batch, **options)
 
 
+def windowed(case: Case, window: NDArray[Any]) -> weft.operators.Operator:
+    """The operator that multiplies the last axis by a window's factors as the plan loads it."""
+    return weft.operators.table(*[None] * (len(case.shape) - 1), window)
+
+
 def empty_spectrum(plan: weft.Plan, case: Case, empty: Callable[..., Any]) -> Any:
     """An array for the result. In half precision, for which NumPy has no complex type, it holds pairs of halves."""
     if case.precision == "half":
@@ -68,10 +73,13 @@ class WeftPlan(Library):
         require("engine", self.engine)
         self.version = weft.__version__
 
-    def transform(self, case: Case, x: Any) -> Callable[[Any], Any]:
-        plan = plan_of(case, engine=self.engine, threads=self.threads, effort=self.effort)
+    def transform(self, case: Case, x: Any, **operators: Any) -> Callable[[Any], Any]:
+        plan = plan_of(case, engine=self.engine, threads=self.threads, effort=self.effort, **operators)
         out = empty_spectrum(plan, case, np.empty)
         return lambda x: plan.forward(x, out)
+
+    def fused(self, case: Case, window: Any) -> Callable[[Any], Any]:
+        return self.transform(case, None, load=windowed(case, window))
 
     def tohost(self, result: Any) -> NDArray[Any]:
         return widened(result)
@@ -80,6 +88,9 @@ class WeftPlan(Library):
 class WeftFFTW(WeftPlan):
     name = "weft-fftw"
     engine = "fftw"
+
+    def fused(self, case: Case, window: Any) -> Callable[[Any], Any]:
+        raise Unavailable("applies operators in a pass of their own")
 
 
 class WeftCUDA(OnCuPy):
@@ -115,8 +126,8 @@ class WeftPlanCUDA(OnCuPy):
         require("device", "cuda")
         self.version, self.plan_bytes = weft.__version__, 0
 
-    def transform(self, case: Case, x: Any) -> Callable[[Any], Any]:
-        plan = plan_of(case, device="cuda", location="device")
+    def transform(self, case: Case, x: Any, **operators: Any) -> Callable[[Any], Any]:
+        plan = plan_of(case, device="cuda", location="device", **operators)
         out = empty_spectrum(plan, case, self.cupy.empty)
         self.plan_bytes = plan.memory
 
@@ -125,6 +136,9 @@ class WeftPlanCUDA(OnCuPy):
             return out
 
         return forward
+
+    def fused(self, case: Case, window: Any) -> Callable[[Any], Any]:
+        return self.transform(case, None, load=windowed(case, self.cupy.asnumpy(window)))
 
     def tohost(self, result: Any) -> NDArray[Any]:
         return widened(super().tohost(result))
