@@ -71,3 +71,23 @@ def compare_losses(file: str, library: str = "weft") -> str:
         f"cell|fastest|its µs:|{library}.fft µs:|ratio:",
         [[_name(row), peer, digits(1e3 * time), digits(1e3 * mine), two(mine / time)] for row, peer, time, mine in lost],
     )
+
+
+WAYS = ("plain", "window called each time", "window cached", "window fused")
+
+
+def compare_windows(file: str) -> str:
+    """A window three ways beside none, microseconds, for each library."""
+    runs: dict[tuple[str, str, str], list[float]] = {}
+    cases: dict[str, dict[str, str]] = {}
+    for row in table(RESULTS / file):
+        name = _name(row | {"way": "plain"})
+        cases.setdefault(name, row)
+        if row["run"] != "0":
+            runs.setdefault((name, row["library"], row["way"]), []).append(float(row[TIME]))
+    lines = []
+    for name in cases:
+        for library in sorted({library for case, library, _ in runs if case == name}):
+            times = [runs.get((name, library, way)) for way in WAYS]
+            lines.append([name, library, *(digits(1e3 * statistics.median(one)) if one else "" for one in times)])
+    return markdown("transform|library|no window:|made in each call:|kept:|fused:", lines)
