@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 _SCALE, _WINDOW, _SHIFT, _TABLE, _FUNCTION = 1, 2, 3, 4, 5  # weft_operator_kind
-WINDOWS = ("none", "hann", "hamming", "blackman", "blackman-harris", "flat-top", "kaiser", "gaussian", "tukey")
 
 
 class Operator(NamedTuple):
@@ -27,7 +26,7 @@ class Operator(NamedTuple):
 
     kind: int
     factor: float = 0
-    windows: tuple[tuple[int, bool, float], ...] = ()  # weft_window: one for all axes, or one for each
+    windows: tuple[tuple[str, bool, float], ...] = ()  # weft_window: one for all axes, or one for each
     shift: tuple[float, ...] = ()
     tables: tuple[np.ndarray[Any, Any] | None, ...] = ()  # contiguous, all of doubles or all of pairs of doubles
     complex_factors: bool = False
@@ -44,16 +43,14 @@ def scale(factor: float) -> Operator:
 
 
 def window(name: str | Sequence[str], *, symmetric: bool = False, parameter: float = 0.0) -> Operator:
-    """A window along each axis: one of WINDOWS for all axes, or a sequence with one for each of several.
+    """A window along each axis: a name for all axes, or a sequence with one for each of several.
 
-    Periodic ones are for spectra, symmetric ones end as they begin. `parameter` is Kaiser's beta, the standard deviation
-    of the Gaussian in points, or Tukey's alpha.
+    Names are none, hann, hamming, blackman, blackman-harris, flat-top, kaiser, gaussian and tukey. Periodic windows are
+    for spectra, symmetric ones end as they begin. `parameter` is Kaiser's beta, the standard deviation of the Gaussian
+    in points, or Tukey's alpha.
     """
     names = [name] if isinstance(name, str) else list(name)
-    for one in names:
-        if one not in WINDOWS:
-            raise ValueError(f"weft.operators.window: {one!r} is not one of {', '.join(WINDOWS)}")
-    return Operator(_WINDOW, windows=tuple((WINDOWS.index(one), bool(symmetric), float(parameter)) for one in names))
+    return Operator(_WINDOW, windows=tuple((one, bool(symmetric), float(parameter)) for one in names))
 
 
 def shift(*points: float) -> Operator:

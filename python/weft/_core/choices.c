@@ -47,6 +47,9 @@ static const char *effort_name(int effort) {
     return weft_effort_name((weft_effort)effort);
 }
 
+static const char *window_name(int window) {
+    return weft_window_kind_name((weft_window_kind)window);
+}
 static const char *boundary_name(int boundary) {
     return weft_boundary_name((weft_boundary)boundary);
 }
@@ -84,6 +87,13 @@ int core_read_direction(PyObject *name, weft_direction *direction) {
     int choice = 0;
     if (!text || read_choice("direction", text, direction_name, &choice) < 0) return -1;
     *direction = (weft_direction)choice;
+    return 0;
+}
+
+int core_read_window(const char *name, weft_window_kind *kind) {
+    int choice = 0;
+    if (read_choice("window", name, window_name, &choice) < 0) return -1;
+    *kind = (weft_window_kind)choice;
     return 0;
 }
 

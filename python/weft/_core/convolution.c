@@ -516,8 +516,5 @@ int core_convolution_type_add(PyObject *module) {
                                .basicsize = sizeof(convolution_object),
                                .flags = Py_TPFLAGS_DEFAULT,
                                .slots = slots};
-    PyObject *type = PyType_FromSpec(&spec);
-    const int done = type ? PyModule_AddObjectRef(module, "Convolution", type) : -1;
-    Py_XDECREF(type);
-    return done;
+    return core_add_type(module, &spec);
 }

@@ -24,6 +24,11 @@
 #endif
 #include <numpy/arrayobject.h>
 
+/* module.c */
+
+/* Makes a type and adds it to the module under the last part of its name. */
+int core_add_type(PyObject *module, PyType_Spec *spec);
+
 /* errors.c */
 
 /* Adds weft.Error and its subclasses to the module. */
@@ -178,6 +183,7 @@ typedef struct core_choices {
 int core_read_choices(const core_choices *given, weft_problem *problem, weft_options *options);
 /* Reads 'forward' or 'inverse'. */
 int core_read_direction(PyObject *name, weft_direction *direction);
+int core_read_window(const char *name, weft_window_kind *kind);
 /* Reads `count` whole numbers. */
 int core_read_numbers(PyObject *sequence, int count, int64_t *numbers);
 /* Reads the mode, the method, the kernel's kind and the boundaries (one name for all axes, or one

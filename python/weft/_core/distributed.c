@@ -194,10 +194,7 @@ int core_distributed_plan_add(PyObject *module) {
                                .basicsize = sizeof(distributed_plan),
                                .flags = Py_TPFLAGS_DEFAULT,
                                .slots = slots};
-    PyObject *type = PyType_FromSpec(&spec);
-    const int done = type ? PyModule_AddObjectRef(module, "DistributedPlan", type) : -1;
-    Py_XDECREF(type);
-    return done;
+    return core_add_type(module, &spec);
 }
 
 PyObject *core_destroy_context(PyObject *module, PyObject *capsule) {

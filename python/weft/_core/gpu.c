@@ -138,8 +138,5 @@ int core_gpu_transform_add(PyObject *module) {
                                .basicsize = sizeof(gpu_transform),
                                .flags = Py_TPFLAGS_DEFAULT,
                                .slots = slots};
-    PyObject *type = PyType_FromSpec(&spec);
-    const int done = type ? PyModule_AddObjectRef(module, "GpuTransform", type) : -1;
-    Py_XDECREF(type);
-    return done;
+    return core_add_type(module, &spec);
 }

@@ -2,6 +2,8 @@
 #define CORE_IMPORTS_NUMPY
 #include "core.h"
 
+#include <string.h>
+
 static PyMethodDef methods[] = {
     {"transform", core_transform_call, METH_VARARGS,
      "transform(in, out, kind, inverse, norm, threads, axes, n)\n--\n\n"
@@ -33,6 +35,13 @@ static PyMethodDef methods[] = {
     {"raise_status", core_raise_status, METH_O,
      "raise_status(failure, /)\n--\n\nRaises what (status, sentence) of weft._mpi tells."},
     {0}};
+
+int core_add_type(PyObject *module, PyType_Spec *spec) {
+    PyObject *type = PyType_FromSpec(spec);
+    const int done = type ? PyModule_AddObjectRef(module, strrchr(spec->name, '.') + 1, type) : -1;
+    Py_XDECREF(type);
+    return done;
+}
 
 static int start(PyObject *module) {
     if (PyArray_ImportNumPyAPI() < 0) return -1;

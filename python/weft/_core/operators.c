@@ -15,11 +15,10 @@ static int read_each(PyObject *tuple, int (*read)(PyObject *, weft_operator *, i
 }
 
 static int read_window(PyObject *given, weft_operator *to, int a) {
-    int kind, symmetric;
-    double parameter;
-    if (!PyArg_ParseTuple(given, "ipd", &kind, &symmetric, &parameter)) return -1;
-    to->window[a] = (weft_window){(weft_window_kind)kind, symmetric, parameter};
-    return 0;
+    weft_window *window = &to->window[a];
+    const char *name;
+    if (!PyArg_ParseTuple(given, "spd", &name, &window->symmetric, &window->parameter)) return -1;
+    return core_read_window(name, &window->kind);
 }
 
 /* One window for all axes, or one for each. */

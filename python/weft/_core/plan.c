@@ -209,26 +209,60 @@ static int execute(plan_object *self, weft_direction direction, PyObject *in, Py
     return done;
 }
 
-/* _enqueue(inverse, in, out, stream): addresses on the plan's GPU, in the order of a stream. */
-static PyObject *plan_enqueue(PyObject *object, PyObject *args) {
-    plan_object *self = (plan_object *)object;
-    int inverse;
-    unsigned long long in, out, stream;
-    if (!PyArg_ParseTuple(args, "pKKK:_enqueue", &inverse, &in, &out, &stream)) return NULL;
-    weft_plan plan = plan_of(self);
-    if (!plan) return NULL;
+/* Calls work(argument) while nobody else uses the plan. NULL and an exception where it fails. */
+static PyObject *call_alone(plan_object *self, core_work work, void *argument) {
     char sentence[CORE_SENTENCE] = "";
     weft_status status;
     Py_BEGIN_ALLOW_THREADS;
     PyThread_acquire_lock(self->busy, WAIT_LOCK);
-    status = weft_enqueue(plan, inverse ? WEFT_INVERSE : WEFT_FORWARD, (const void *)(uintptr_t)in,
-                          (void *)(uintptr_t)out, (void *)(uintptr_t)stream);
+    status = work(argument);
     if (status != WEFT_SUCCESS) strncpy(sentence, weft_last_error(NULL), sizeof sentence - 1);
     PyThread_release_lock(self->busy);
     Py_END_ALLOW_THREADS;
     if (status == WEFT_SUCCESS) Py_RETURN_NONE;
     core_raise(status, sentence);
     return NULL;
+}
+
+typedef struct enqueued {
+    weft_plan plan;
+    int inverse;
+    unsigned long long in, out, stream;
+} enqueued;
+
+static weft_status enqueue(void *argument) {
+    const enqueued *e = argument;
+    return weft_enqueue(e->plan, e->inverse ? WEFT_INVERSE : WEFT_FORWARD,
+                        (const void *)(uintptr_t)e->in, (void *)(uintptr_t)e->out,
+                        (void *)(uintptr_t)e->stream);
+}
+
+/* _enqueue(inverse, in, out, stream): addresses on the plan's GPU, in the order of a stream. */
+static PyObject *plan_enqueue(PyObject *object, PyObject *args) {
+    plan_object *self = (plan_object *)object;
+    enqueued e;
+    if (!PyArg_ParseTuple(args, "pKKK:_enqueue", &e.inverse, &e.in, &e.out, &e.stream)) return NULL;
+    e.plan = plan_of(self);
+    return e.plan ? call_alone(self, enqueue, &e) : NULL;
+}
+
+typedef struct parameter {
+    plan_object *self;
+    int number;
+    double value;
+} parameter;
+
+static weft_status set_parameter(void *argument) {
+    const parameter *p = argument;
+    const weft_status status = weft_plan_set_parameter(p->self->plan, p->number, p->value);
+    if (status == WEFT_SUCCESS) p->self->parameter[p->number] = p->value;
+    return status;
+}
+
+static PyObject *plan_set_parameter(PyObject *object, PyObject *args) {
+    parameter p = {.self = (plan_object *)object};
+    if (!PyArg_ParseTuple(args, "id:set_parameter", &p.number, &p.value)) return NULL;
+    return plan_of(p.self) ? call_alone(p.self, set_parameter, &p) : NULL;
 }
 
 /* Whether an array is neither an address nor lends its memory by the buffer protocol. Arrays of
@@ -249,27 +283,6 @@ static PyObject *transform_elsewhere(PyObject *self, weft_direction direction, P
                               : NULL;
     Py_XDECREF(module);
     return result;
-}
-
-static PyObject *plan_set_parameter(PyObject *object, PyObject *args) {
-    plan_object *self = (plan_object *)object;
-    int number;
-    double value;
-    if (!PyArg_ParseTuple(args, "id:set_parameter", &number, &value)) return NULL;
-    weft_plan plan = plan_of(self);
-    if (!plan) return NULL;
-    char sentence[CORE_SENTENCE] = "";
-    weft_status status;
-    Py_BEGIN_ALLOW_THREADS;
-    PyThread_acquire_lock(self->busy, WAIT_LOCK);
-    status = weft_plan_set_parameter(plan, number, value);
-    if (status == WEFT_SUCCESS) self->parameter[number] = value;
-    if (status != WEFT_SUCCESS) strncpy(sentence, weft_last_error(NULL), sizeof sentence - 1);
-    PyThread_release_lock(self->busy);
-    Py_END_ALLOW_THREADS;
-    if (status == WEFT_SUCCESS) Py_RETURN_NONE;
-    core_raise(status, sentence);
-    return NULL;
 }
 
 static PyObject *plan_execute(PyObject *self, PyObject *const *args, Py_ssize_t count) {
@@ -483,8 +496,5 @@ int core_plan_type_add(PyObject *module) {
                                .basicsize = sizeof(plan_object),
                                .flags = Py_TPFLAGS_DEFAULT,
                                .slots = slots};
-    PyObject *type = PyType_FromSpec(&spec);
-    const int done = type ? PyModule_AddObjectRef(module, "Plan", type) : -1;
-    Py_XDECREF(type);
-    return done;
+    return core_add_type(module, &spec);
 }

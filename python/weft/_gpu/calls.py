@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
-from weft._gpu.libraries import TellingLibrary
+from weft._gpu.libraries import Library
 
 _MOST = 1024  # calls that are remembered
 
@@ -33,7 +33,7 @@ def remember(key: Hashable, call: Call) -> None:
     _calls[key] = call
 
 
-def again(library: TellingLibrary, key: Hashable, x: Any) -> Any:
+def again(library: Library, key: Hashable, x: Any) -> Any:
     """The result of a call like an earlier one; None where there was none."""
     call = _calls.get(key)
     if call is None:

@@ -81,6 +81,23 @@ class Library:
         """What the caller is given for an array that the stream is yet to fill from the source."""
         return result
 
+    def place(self, x: Any) -> Hashable:
+        """How an array lies, but for its address, if that is quickly told; calls with arrays that lie alike are then
+        looked up. None: this call must look closer, as all do in most libraries."""
+        return None
+
+    def pointer(self, x: Any) -> int:
+        """The address of the first number, where `place` told."""
+        raise NotImplementedError
+
+    def current_stream(self, number: int) -> int | None:
+        """The stream on which the library works now on a GPU, where `place` told; None: it works on another GPU."""
+        raise NotImplementedError
+
+    def maker(self, shape: Shape, dtype: DType, like: Any) -> Callable[[], Any]:
+        """What makes an array as `empty` does, where current_stream gave a stream."""
+        raise NotImplementedError
+
     def _cannot(self, x: Any, what: str) -> Exception:
         kind = type(x)
         return _core.UnsupportedError(
@@ -115,27 +132,7 @@ class Namespace(Library):
         return self.xp.roll(x, tuple(shifts), axis=tuple(axes))
 
 
-class TellingLibrary(Library):
-    """A library whose arrays tell quickly how they lie, so that calls like an earlier one can be looked up."""
-
-    def place(self, x: Any) -> Hashable:
-        """How an array lies, but for its address; None where a call must look closer."""
-        raise NotImplementedError
-
-    def pointer(self, x: Any) -> int:
-        """The address of an array's first number."""
-        raise NotImplementedError
-
-    def current_stream(self, number: int) -> int | None:
-        """The stream on which the library works now on a GPU; None where it works on another one."""
-        raise NotImplementedError
-
-    def maker(self, shape: Shape, dtype: DType, like: Any) -> Callable[[], Any]:
-        """What makes an array as `empty` does, where current_stream gave a stream."""
-        raise NotImplementedError
-
-
-class CuPy(TellingLibrary):
+class CuPy(Library):
     """cupy.ndarray."""
 
     def __init__(self, cupy: Any) -> None:
@@ -185,7 +182,7 @@ class CuPy(TellingLibrary):
             return self.cupy.roll(x, tuple(shifts), tuple(axes))
 
 
-class Torch(TellingLibrary):
+class Torch(Library):
     """torch.Tensor on a GPU."""
 
     def __init__(self, torch: Any) -> None:

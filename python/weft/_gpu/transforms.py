@@ -17,7 +17,7 @@ import numpy as np
 from weft import _core
 from weft._gpu import calls
 from weft._gpu.driver import find_nvrtc
-from weft._gpu.libraries import Library, TellingLibrary, library_of
+from weft._gpu.libraries import Library, library_of
 from weft._gpu.views import View
 
 _R2C, _R2R = 1, 2  # weft_kind; the other one is that of complex data
@@ -145,7 +145,7 @@ def _enqueue(
 def run(library: Library, transform: Transform, x: Any, overwrite_x: bool, out: Any, key: Hashable = None) -> Any:
     """The transform of an array, in an array of its library or in `out`.
 
-    With a key, of a TellingLibrary, calls.again answers such calls from then on.
+    With a key, which has what library.place tells, calls.again answers such calls from then on.
     """
     t = transform
     x = library.settled(x)
@@ -168,7 +168,7 @@ def run(library: Library, transform: Transform, x: Any, overwrite_x: bool, out: 
     result = library.empty(lay.result_shape, lay.result_dtype, x)
     place = library.view(result, stream)
     _run(lay, source, place, stream)
-    if lay.is_packed and place.bytes > 0 and key is not None and isinstance(library, TellingLibrary):
+    if lay.is_packed and place.bytes > 0 and key is not None:
         make = library.maker(lay.result_shape, lay.result_dtype, x)
         calls.remember(key, calls.Call(view.number, source.alignment, make, lay.enqueue, lay.back))
     result = library.filled(result, place, source)

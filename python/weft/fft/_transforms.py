@@ -15,7 +15,7 @@ from weft import _core
 from weft._adapters import adapter_of, through
 from weft._gpu import calls as _calls_on_gpus
 from weft._gpu import transforms as _on_gpus
-from weft._gpu.libraries import Library, TellingLibrary, library_of
+from weft._gpu.libraries import Library, library_of
 from weft.fft import _arrays, _autograd, _axes, _workers
 from weft.fft._arrays import Array
 from weft.fft._elsewhere import by_scipy
@@ -175,7 +175,7 @@ def _on_gpu(
     library: Library, name: str, x: Any, s: Any, axes: Any, norm: Any, overwrite_x: Any, workers: Any, out: Any
 ) -> Any:
     key = None if overwrite_x or out is not None else _key(library, name, x, s, axes, norm, workers)
-    if key is not None and isinstance(library, TellingLibrary):
+    if key is not None:
         result = _calls_on_gpus.again(library, key, x)
         if result is not None:
             return result
@@ -194,7 +194,7 @@ def _on_gpu(
 
 def _key(library: Library, name: str, x: Any, s: Any, axes: Any, norm: Any, workers: Any) -> Hashable:
     """What a call has in common with others that come to the same; None where nothing is remembered of it."""
-    place = library.place(x) if isinstance(library, TellingLibrary) else None
+    place = library.place(x)
     if place is None or isinstance(s, list) or isinstance(axes, list):
         return None
     return name, s, type(s), axes, type(axes), norm, workers, place

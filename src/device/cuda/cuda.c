@@ -301,16 +301,14 @@ static weft_status cuda_queue_wait(weft_device_state *device, weft_queue *queue)
 /* The driver is asked for captures before a stream is given anything: an event would end one of the
  * legacy stream, and what a captured stream is given would become part of the caller's graph, which
  * may outlive the plan. */
-static int refuse_captured(const weft_cuda_driver *driver, weft_cuda_stream stream,
-                           weft_status *refused) {
+static weft_status refuse_captured(const weft_cuda_driver *driver, weft_cuda_stream stream,
+                                   const char *failure) {
     int capturing = 0;
-    const int result = driver->is_capturing(stream, &capturing);
-    *refused = result != 0 || capturing == 0
-                   ? WEFT_SUCCESS
-                   : weft_fail(WEFT_ERROR_UNSUPPORTED,
-                               "CUDA: a graph is being captured from the caller's stream; weft's "
-                               "plans cannot be part of a graph");
-    return result;
+    WEFT_TRY(weft_cuda_check(driver->is_capturing(stream, &capturing), failure));
+    if (capturing == 0) return WEFT_SUCCESS;
+    return weft_fail(WEFT_ERROR_UNSUPPORTED,
+                     "CUDA: a graph is being captured from the caller's stream; weft's plans "
+                     "cannot be part of a graph");
 }
 
 /* An event on the legacy default stream stands for all work before it there and on the streams that
@@ -318,13 +316,12 @@ static int refuse_captured(const weft_cuda_driver *driver, weft_cuda_stream stre
  * such, for one that synchronizes with the legacy stream cannot be captured while another thread
  * uses that. */
 static weft_status await_caller_in_context(weft_device_state *device) {
+    static const char failure[] = "the legacy default stream cannot be waited for";
     const weft_cuda_driver *driver = device->gpu->driver;
-    weft_status refused;
-    int result = refuse_captured(driver, WEFT_CUDA_LEGACY_STREAM, &refused);
-    if (refused != WEFT_SUCCESS) return refused;
-    if (result == 0) result = driver->event_record(device->caller, WEFT_CUDA_LEGACY_STREAM);
+    WEFT_TRY(refuse_captured(driver, WEFT_CUDA_LEGACY_STREAM, failure));
+    int result = driver->event_record(device->caller, WEFT_CUDA_LEGACY_STREAM);
     if (result == 0) result = driver->stream_await(device->stream, device->caller, 0);
-    return weft_cuda_check(result, "the legacy default stream cannot be waited for");
+    return weft_cuda_check(result, failure);
 }
 
 static weft_status cuda_await_caller(weft_device_state *device) {
@@ -336,13 +333,11 @@ static weft_status cuda_await_caller(weft_device_state *device) {
 /* The plan's own memory is free when the work before on whichever stream is done. An event that was
  * never recorded is one that has come. */
 static weft_status join_in_context(weft_device_state *device, weft_cuda_stream stream) {
+    static const char failure[] =
+        "the caller's stream, which must be one of the plan's GPU, cannot be given work";
     const weft_cuda_driver *driver = device->gpu->driver;
-    weft_status refused;
-    int result = refuse_captured(driver, stream, &refused);
-    if (refused != WEFT_SUCCESS) return refused;
-    if (result == 0) result = driver->stream_await(stream, device->enqueued, 0);
-    WEFT_TRY(weft_cuda_check(result, "the caller's stream, which must be one of the plan's GPU, "
-                                     "cannot be given work"));
+    WEFT_TRY(refuse_captured(driver, stream, failure));
+    WEFT_TRY(weft_cuda_check(driver->stream_await(stream, device->enqueued, 0), failure));
     device->callers = stream;
     return WEFT_SUCCESS;
 }

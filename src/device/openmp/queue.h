@@ -16,8 +16,8 @@
  * grows; if there is none, enqueuing waits until some is done.
  *
  * With other runtimes a queue is a thread of weft's (queue_of_threads.c, device/thread_queue.h),
- * since that of LLVM 14 does not do this reliably: it fails its own assertions where target regions
- * run in tasks, and spoils the heap where the threads that had teams end.
+ * since with that of LLVM 14 such teams failed: assertions of the runtime's own, and a heap that
+ * was damaged when threads that had teams ended.
  *
  * Either way there is no deadlock: work waits only for work that was enqueued before it, and
  * functions that run on a queue enqueue nothing (device.h).
