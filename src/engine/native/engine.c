@@ -42,6 +42,9 @@ struct weft_engine_plan {
     /* The pass of a transform that is nothing but one line, which is done without looking for
      * lines, pieces and tiles; or NULL. */
     const weft_native_pass *alone;
+    /* That of one that is nothing but a row of complex lines which one codelet transforms, some
+     * together, for one thread; or NULL. */
+    const weft_native_pass *row;
     weft_native_operated load, spectral, store; /* operators on lines, or rows */
     int threads;
     weft_scratch *scratch; /* shared with other plans, or `own_scratch` */
@@ -278,15 +281,21 @@ static void choose_stores(const weft_transform *t, bool past, weft_engine_plan *
     }
 }
 
-static const weft_native_pass *find_alone(const weft_engine_plan *plan) {
+/* Looks for `alone` and `row`. */
+static void find_lines(weft_engine_plan *plan) {
     const weft_native_pass *pass = &plan->group[0].pass[0];
     const bool whole =
         plan->groups == 1 && plan->group[0].direct && plan->in_pieces == 0 && plan->out_pieces == 0;
     const bool plain = !pass->in.operated && !pass->out.operated &&
                        weft_native_side_is_whole(&pass->in) &&
                        weft_native_side_is_whole(&pass->out);
-    const bool only = pass->by_lone && pass->lines == 1 && !pass->back;
-    return whole && plain && only ? pass : NULL;
+    if (!whole || !plain || !pass->by_lone || pass->back) return;
+    const bool together = pass->kind == WEFT_TRANSFORM_C2C && pass->lone.line &&
+                          pass->lone.line->lines && pass->loops == 1;
+    if (pass->lines == 1)
+        plan->alone = pass;
+    else if (together && plan->threads == 1)
+        plan->row = pass;
 }
 
 void weft_native_destroy(weft_engine_plan *plan) {
@@ -371,7 +380,7 @@ weft_status weft_native_plan_with(const weft_transform *transform, const weft_na
     if (status == WEFT_SUCCESS) status = add_operators(transform, plan, &held);
     if (status == WEFT_SUCCESS) {
         choose_stores(transform, tuning->past, plan);
-        plan->alone = find_alone(plan);
+        find_lines(plan);
     }
     if (status == WEFT_SUCCESS) status = reserve_scratch(plan, transform->scratch, &held);
     if (status != WEFT_SUCCESS) {
@@ -442,6 +451,11 @@ static void run_codelet_alone(const void *self, const void *in, void *out) {
     pass->lone.line->complex(in, out, pass->lone.inverse, pass->scale);
 }
 
+static void run_row(const void *self, const void *in, void *out) {
+    const weft_native_pass *pass = self;
+    weft_native_lines_run(pass, &in, &out, NULL, 0, 0, pass->lines);
+}
+
 static void run_real_alone(const void *self, const void *in, void *out) {
     const weft_native_pass *pass = self;
     pass->real_line->real(in, out, pass->scale);
@@ -454,6 +468,7 @@ static void run_half_alone(const void *self, const void *in, void *out) {
 
 static weft_direct_call native_direct(const weft_engine_plan *plan) {
     const weft_native_pass *pass = plan->alone;
+    if (plan->row) return (weft_direct_call){run_row, plan->row};
     if (!pass) return (weft_direct_call){NULL, NULL};
     if (pass->kind == WEFT_TRANSFORM_C2C)
         return pass->lone.line ? (weft_direct_call){run_codelet_alone, pass}

@@ -1,6 +1,7 @@
 /* Lines alone: the width of the vectors, the radices and their order, and the twiddles. */
 #include "engine/native/lone.h"
 
+#include "engine/generator.h"
 #include "engine/native/lone_chirp.h"
 #include "engine/native/number.h"
 #include "engine/native/stages.h"
@@ -28,42 +29,55 @@ static int64_t rounds(int64_t points, int64_t width) {
     return (points + width - 1) / width;
 }
 
-/* Whether a vector is as large as any here. */
-static bool is_whole(const weft_kernels *kernels, int width) {
-    return width * kernels->real_bytes == WEFT_ROW_BYTES / 2;
+/* Whether the widest vectors are half a row, with which go 32 registers. */
+static bool is_wide(const weft_kernels *kernels) {
+    return kernels->lone[0]->width * kernels->real_bytes == WEFT_ROW_BYTES / 2;
 }
 
-/* Nanoseconds of `count` butterflies of a codelet on vectors of `width` numbers, fitted to each
- * codelet's time on a Zen 4 core: a part for loads and stores, and one for arithmetic, for which
- * vectors of half a cache line or less take less than half the time of whole ones. */
-static double butterflies(const weft_kernels *kernels, int width, int radix, int64_t count) {
-    const double arithmetic = is_whole(kernels, width) ? 0.85 : 0.32;
-    return (double)(radix * count) * (0.65 + arithmetic * weft_stages_codelet_cost(radix, false));
+/* Nanoseconds of `count` butterflies of a codelet on vectors of real or imaginary parts, fitted to
+ * each codelet's time on a Zen 4 core with vectors of 64 bytes: a part for loads and stores, and
+ * one for arithmetic. */
+static double butterflies(int radix, int64_t count) {
+    return (double)(radix * count) * (0.65 + 0.85 * weft_stages_codelet_cost(radix, false));
+}
+
+/* Those on interleaved numbers, of the first stage, one between, or the last, which has no
+ * twiddles: fitted to each codelet's time on a Zen 3 core, where long primes do not fit into the
+ * registers. Vectors of 64 bytes take between the same time and twice as long, by processor. */
+static double interleaved_butterflies(const weft_kernels *kernels, const weft_lone_codelet *codelet,
+                                      bool first, bool last, int64_t count) {
+    const double begun = last ? 1.5 : 1;
+    const double operation = last ? 0.20 : first ? 0.23 : 0.255;
+    const double point = last ? -0.43 : first ? 0.02 : 0.08;
+    const double crowded = codelet->radix > 16 && weft_is_prime(codelet->radix) ? 1.35 : 1;
+    return (double)count * crowded * (is_wide(kernels) ? 1.5 : 1) *
+           (begun + operation * codelet->operations + point * codelet->radix);
 }
 
 /* Besides its butterflies a stage takes the time of a call and of waiting for what the one before
  * has stored, the first one transposes squares of `width` vectors, which overlap unless the radix
  * is a multiple of the width, and a line that the first-level cache does not hold, with scratch
  * memory and twiddles, is loaded from the second-level one. */
-static double stage_cost(const weft_kernels *kernels, int width, int radix, int64_t s, int64_t m) {
-    const double stage = 4, square = 0.19 * (width * width - 4), beyond = 0.004;
+static double stage_cost(const weft_kernels *kernels, const weft_lone_kernels *lone,
+                         const weft_lone_codelet *codelet, int64_t s, int64_t m) {
+    const double stage = 4, beyond = is_wide(kernels) ? 0.004 : 0.012;
+    const int width = lone->width, radix = codelet->radix;
     const int64_t count = s == 1 ? rounds(m, width) : m * rounds(s, width);
     const int64_t bytes = s * radix * m * weft_complex_bytes(kernels);
+    const double cost = stage + (bytes > FIRST_LEVEL / 2 ? beyond * (double)bytes : 0);
+    if (lone->interleaved)
+        return cost + interleaved_butterflies(kernels, codelet, s == 1, m == 1, count);
+    const double square = 0.19 * (width * width - 4);
     const double squares = (double)(count * rounds(radix, width)) * (radix % width == 0 ? 1 : 1.5);
-    const double transposes = s == 1 ? squares * square : 0;
-    return stage + transposes + butterflies(kernels, width, radix, count) +
-           (bytes > FIRST_LEVEL / 2 ? beyond * (double)bytes * (is_whole(kernels, width) ? 1 : 1.5)
-                                    : 0);
+    return cost + butterflies(radix, count) + (s == 1 ? squares * square : 0);
 }
 
 /* The two stages of a line in one call, for which less is loaded and stored: fitted to times on a
  * Xeon with AVX-512, which are higher than those of the others by about a third. */
-static double both_cost(const weft_kernels *kernels, int width, int radix) {
+static double both_cost(int width, int radix) {
     const double call = 4, square = 0.19 * (width * width - 4);
     const int64_t groups = rounds(radix, width);
-    return call +
-           0.8 * (butterflies(kernels, width, radix, 1) +
-                  butterflies(kernels, width, width, groups)) +
+    return call + 0.8 * (butterflies(radix, 1) + butterflies(width, groups)) +
            (double)groups * square;
 }
 
@@ -71,8 +85,7 @@ static double both_cost(const weft_kernels *kernels, int width, int radix) {
  * two stages in one call. */
 static double line_cost(const weft_kernels *kernels, const weft_lone_line *line) {
     const double operation = kernels->real_bytes == sizeof(float) ? 0.15 : 0.13;
-    return line->operations > 0 ? 1 + operation * line->operations
-                                : butterflies(kernels, 1, line->points, 1);
+    return line->operations > 0 ? 1 + operation * line->operations : butterflies(line->points, 1);
 }
 
 const weft_lone_line *weft_lone_find_line(const weft_kernels *kernels, int64_t n) {
@@ -112,12 +125,12 @@ static int find_ending(endings *e, int64_t s) {
         if (e->known[i].s == s) return i;
     double best_cost = 1e300;
     const weft_lone_codelet *best = NULL;
-    for (int i = 0; e->lone->codelets[i]; i++) {
+    for (int i = 0; e->lone->codelets && e->lone->codelets[i]; i++) {
         const weft_lone_codelet *codelet = e->lone->codelets[i];
         const int64_t m = e->n / s / codelet->radix;
         if (m * s * codelet->radix != e->n) continue;
         if (s == 1 && (!codelet->first || m < width || m == 1)) continue;
-        double cost = stage_cost(e->kernels, width, codelet->radix, s, m);
+        double cost = stage_cost(e->kernels, e->lone, codelet, s, m);
         if (m > 1) cost += e->known[find_ending(e, s * codelet->radix)].cost;
         if (cost >= best_cost) continue;
         best_cost = cost;
@@ -139,15 +152,15 @@ static choice choose_stages(const weft_kernels *kernels, const weft_lone_kernels
 }
 
 /* A line in one call of two stages, whose points stay in registers between them. */
-static choice choose_both(const weft_kernels *kernels, const weft_lone_kernels *lone, int64_t n) {
+static choice choose_both(const weft_lone_kernels *lone, int64_t n) {
     const int width = lone->width;
     choice found = {.kernels = lone, .cost = 1e300, .both = true, .count = 2};
-    for (int i = 0; lone->codelets[i]; i++) {
+    for (int i = 0; lone->codelets && lone->codelets[i]; i++) {
         const weft_lone_codelet *codelet = lone->codelets[i];
         if (codelet->both && (int64_t)codelet->radix * width == n) found.codelet[0] = codelet;
         if (codelet->radix == width) found.codelet[1] = codelet;
     }
-    if (found.codelet[0]) found.cost = both_cost(kernels, width, found.codelet[0]->radix);
+    if (found.codelet[0]) found.cost = both_cost(width, found.codelet[0]->radix);
     return found;
 }
 
@@ -155,7 +168,7 @@ static choice choose(const weft_kernels *kernels, int64_t n) {
     choice best = {.cost = 1e300};
     for (int i = 0; kernels->lone[i]; i++) {
         const choice found[] = {choose_stages(kernels, kernels->lone[i], n),
-                                choose_both(kernels, kernels->lone[i], n)};
+                                choose_both(kernels->lone[i], n)};
         for (int j = 0; j < 2; j++)
             if (found[j].cost < best.cost) best = found[j];
     }
@@ -164,56 +177,63 @@ static choice choose(const weft_kernels *kernels, int64_t n) {
     return cost < best.cost ? (choice){.line = line, .cost = cost} : best;
 }
 
-/* Whether lines have stages, or a codelet. */
-static bool is_direct(const weft_kernels *kernels, int64_t n) {
-    return weft_is_smooth(n) || whole_line(kernels, n);
-}
-
 bool weft_lone_suits(const weft_kernels *kernels, int64_t n) {
     return n <= WEFT_LONGEST_LONE &&
-           (n == 1 || !is_direct(kernels, n) || choose(kernels, n).cost < 1e300);
+           (n == 1 || !weft_is_smooth(n) || choose(kernels, n).cost < 1e300);
 }
 
 double weft_lone_cost(const weft_kernels *kernels, int64_t n) {
     if (n == 1) return 0;
-    return is_direct(kernels, n) ? choose(kernels, n).cost : weft_lone_chirp_cost(kernels, n);
+    const double direct = choose(kernels, n).cost;
+    return direct < 1e300 ? direct : weft_lone_chirp_cost(kernels, n);
 }
 
 /* ---- tables ---- */
 
-/* Sets the twiddles of result k of butterfly p, where table[at] takes the real part and table[at +
- * step] the imaginary one. */
 typedef struct twiddle_roots {
     double *re, *im; /* exp(-2 pi i j / n) */
     double sign;
 } twiddle_roots;
 
+/* Sets the twiddles of result k of butterfly p, where table[at] takes the real part and table[at +
+ * step] the imaginary one; where numbers are interleaved both take two. */
 static void set_twiddle(const weft_lone *lone, const weft_lone_stage *stage,
                         const twiddle_roots *roots, int64_t p, int k, int64_t at, int64_t step) {
     const int64_t j = stage->s * p * k;
-    weft_number_set(lone->kernels, stage->twiddles, at, roots->re[j]);
-    weft_number_set(lone->kernels, stage->twiddles, at + step, roots->sign * roots->im[j]);
+    const double re = roots->re[j], im = roots->sign * roots->im[j];
+    weft_number_set(lone->kernels, stage->twiddles, at, re);
+    weft_number_set(lone->kernels, stage->twiddles, at + step, im);
+    if (!lone->interleaved) return;
+    weft_number_set(lone->kernels, stage->twiddles, at + 1, re);
+    weft_number_set(lone->kernels, stage->twiddles, at + step, -im);
+    weft_number_set(lone->kernels, stage->twiddles, at + step + 1, im);
+}
+
+/* Real numbers in a table for each twiddle. */
+static int twiddle_parts(const weft_lone *lone) {
+    return lone->interleaved ? 4 : 2;
 }
 
 /* Twiddles of the first stage: vectors over p, of which the last overlaps the one before. */
 static void fill_vectors(const weft_lone *lone, const weft_lone_stage *stage, int width,
                          const twiddle_roots *roots) {
-    const int radix = stage->codelet->radix;
+    const int radix = stage->codelet->radix, half = twiddle_parts(lone) / 2;
     int64_t at = 0;
     for (int64_t b = 0; b < rounds(stage->m, width); b++) {
         const int64_t p = (b + 1) * width <= stage->m ? b * width : stage->m - width;
-        for (int k = 1; k < radix; k++, at += 2 * width)
+        for (int k = 1; k < radix; k++, at += 2 * half * width)
             for (int l = 0; l < width; l++)
-                set_twiddle(lone, stage, roots, p + l, k, at + l, width);
+                set_twiddle(lone, stage, roots, p + l, k, at + half * l, half * width);
     }
 }
 
 static bool make_twiddles(weft_lone *lone, int width, const twiddle_roots *roots, size_t *bytes) {
+    const int parts = twiddle_parts(lone);
     for (int i = 0; i + 1 < lone->count; i++) {
         weft_lone_stage *stage = &lone->stage[i];
         const int radix = stage->codelet->radix;
         const int64_t count = i == 0 ? rounds(stage->m, width) * width : stage->m;
-        size_t size = (size_t)(count * (radix - 1) * weft_complex_bytes(lone->kernels));
+        size_t size = (size_t)(count * (radix - 1) * parts * lone->kernels->real_bytes);
         size = (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
         stage->twiddles = aligned_alloc(CACHE_LINE, size);
         if (!stage->twiddles) return false;
@@ -223,7 +243,8 @@ static bool make_twiddles(weft_lone *lone, int width, const twiddle_roots *roots
             continue;
         }
         for (int64_t p = 0, at = 0; p < stage->m; p++)
-            for (int k = 1; k < radix; k++, at += 2) set_twiddle(lone, stage, roots, p, k, at, 1);
+            for (int k = 1; k < radix; k++, at += parts)
+                set_twiddle(lone, stage, roots, p, k, at, parts / 2);
     }
     return true;
 }
@@ -278,13 +299,13 @@ static void run_chirp(const weft_lone *lone, const void *in, void *out, void *ro
 
 /* ---- creation ---- */
 
-static bool create_direct(weft_lone *lone, size_t *bytes) {
-    const choice chosen = choose(lone->kernels, lone->n);
+static bool create_direct(weft_lone *lone, choice chosen, size_t *bytes) {
     const int64_t n = lone->n;
     lone->line = chosen.line;
     lone->run = chosen.line ? run_line : chosen.both ? run_both : run_stages;
     if (chosen.line) return true;
     lone->count = chosen.count;
+    lone->interleaved = chosen.kernels->interleaved;
     /* Between real and imaginary parts there are some cache lines, lest those of powers of two
      * compete for the same sets of the cache. */
     const int64_t numbers = CACHE_LINE / lone->kernels->real_bytes;
@@ -306,15 +327,28 @@ static bool create_direct(weft_lone *lone, size_t *bytes) {
     return ok;
 }
 
-bool weft_lone_create(const weft_kernels *kernels, int64_t n, weft_direction direction,
-                      weft_lone *lone, size_t *bytes) {
+static void begin(const weft_kernels *kernels, int64_t n, weft_direction direction,
+                  weft_lone *lone) {
     memset(lone, 0, sizeof *lone);
     lone->kernels = kernels;
     lone->n = n;
     lone->inverse = direction == WEFT_INVERSE;
+}
+
+void weft_lone_create_line(const weft_kernels *kernels, const weft_lone_line *line,
+                           weft_direction direction, weft_lone *lone) {
+    begin(kernels, line->points, direction, lone);
+    lone->line = line;
+    lone->run = run_line;
+}
+
+bool weft_lone_create(const weft_kernels *kernels, int64_t n, weft_direction direction,
+                      weft_lone *lone, size_t *bytes) {
+    begin(kernels, n, direction, lone);
     lone->run = n == 1 ? run_point : run_chirp;
     if (n == 1) return true;
-    if (is_direct(kernels, n)) return create_direct(lone, bytes);
+    const choice found = choose(kernels, n);
+    if (found.cost < 1e300) return create_direct(lone, found, bytes);
     lone->chirp = malloc(sizeof *lone->chirp);
     *bytes += sizeof *lone->chirp;
     return lone->chirp && weft_lone_chirp_create(kernels, n, direction, lone->chirp, bytes);

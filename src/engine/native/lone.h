@@ -29,7 +29,7 @@ typedef struct weft_lone {
     int64_t n;
     const weft_lone_line *line;    /* replaces the stages; or NULL */
     struct weft_lone_chirp *chirp; /* likewise */
-    bool inverse;
+    bool inverse, interleaved;     /* interleaved: the kind of the stages, of lone_kernels.h */
     int count;
     weft_lone_stage stage[WEFT_LONE_STAGES];
     int64_t imaginary; /* numbers from the real parts to the imaginary ones in scratch memory */
@@ -44,6 +44,10 @@ double weft_lone_cost(const weft_kernels *kernels, int64_t n);
 bool weft_lone_create(const weft_kernels *kernels, int64_t n, weft_direction direction,
                       weft_lone *lone, size_t *bytes);
 void weft_lone_release(weft_lone *lone);
+
+/* A line that the codelet `line` transforms, also where stages would be faster. */
+void weft_lone_create_line(const weft_kernels *kernels, const weft_lone_line *line,
+                           weft_direction direction, weft_lone *lone);
 
 /* The codelet of lines of n points, or NULL. */
 const weft_lone_line *weft_lone_find_line(const weft_kernels *kernels, int64_t n);

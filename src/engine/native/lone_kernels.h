@@ -1,7 +1,10 @@
 /*
  * The kernels of a contiguous complex line that is transformed alone (lone.h), for one width of
- * vectors. Between the stages the line lies in scratch memory as an array of real parts and,
- * `imaginary` numbers further, one of imaginary parts.
+ * vectors. There are two kinds of stages. In one a vector holds `width` complex numbers as they
+ * lie in the array, interleaved. In the other it holds the real or the imaginary parts of `width`
+ * numbers, and between the stages the line lies in scratch memory as an array of real parts and,
+ * `imaginary` numbers further, one of imaginary parts: multiplying by i needs no shuffle, but twice
+ * as many registers are needed and more has to be transposed.
  *
  * The stages are those of Stockham's method, decimated in frequency. A stage of radix r, with s the
  * product of the radices before it and m = n / (r s), reads point q + s p + s m k for k = 0..r-1,
@@ -23,22 +26,32 @@ typedef struct weft_lone_line {
     int points;
     void (*complex)(const void *in, void *out, bool inverse, double scale); /* or NULL */
     int operations; /* of `complex`, on one complex number each; 0: on real numbers */
+    int together;   /* lines that `lines` transforms at a time; 0: there is none */
+    /* Transforms `count` / together * together complex lines, which begin in_stride and out_stride
+     * bytes apart, each to the bits of `complex`. `in` may be `out` if the strides are equal. */
+    void (*lines)(const void *in, int64_t in_stride, void *out, int64_t out_stride, int64_t count,
+                  bool inverse, double scale);
     void (*real)(const void *in, void *out, double scale); /* to the half spectrum */
     void (*half)(const void *in, void *out, double scale); /* from it */
 } weft_lone_line;
 
 typedef struct weft_lone_codelet {
     int radix;
+    int operations; /* of a vector of transforms, where numbers are interleaved */
     /* The first stage, from an interleaved line. `twiddles` has (radix - 1) vectors of real parts,
-     * each followed by one of imaginary parts, for each vector of p. NULL where the radix is less
-     * than a vector. */
+     * each followed by one of imaginary parts, for each vector of p; for interleaved numbers each
+     * real part stands twice, and each imaginary one with either sign, the negative one first. NULL
+     * where the radix is less than a vector. */
     void (*first)(const void *in, void *to, int64_t imaginary, int64_t m, const void *twiddles,
                   bool inverse);
     /* All of a line of `radix` times the width points: the first stage and one whose radix is the
      * width, between which points stay in registers. Twiddles are those of `first`. `in` may be
-     * `out`. NULL where `first` is, and where a vector is one number. */
+     * `out`. NULL where `first` is, where numbers are interleaved, and where a vector is one
+     * number.
+     */
     void (*both)(const void *in, void *out, const void *twiddles, bool inverse);
-    /* A stage between: `twiddles` has (radix - 1) complex numbers for each p. */
+    /* A stage between: `twiddles` has (radix - 1) complex numbers for each p, of four parts as
+     * above where numbers are interleaved. */
     void (*middle)(const void *from, void *to, int64_t imaginary, int64_t s, int64_t m,
                    const void *twiddles, bool inverse);
     /* The last stage, whose m is 1, to an interleaved line. */
@@ -47,12 +60,14 @@ typedef struct weft_lone_codelet {
 } weft_lone_codelet;
 
 typedef struct weft_lone_kernels {
-    const weft_lone_line *const *lines;       /* ended by NULL; NULL where width > 1 */
-    int width;                                /* real numbers in a vector */
-    const weft_lone_codelet *const *codelets; /* largest radix first; ended by NULL */
+    const weft_lone_line *const *lines; /* ended by NULL; NULL where width > 1 */
+    int width;        /* numbers in a vector: complex ones where they are interleaved, else real */
+    bool interleaved; /* how stages hold complex numbers */
+    const weft_lone_codelet *const *codelets; /* largest radix first; ended by NULL; or NULL */
     /* split_line and merge_line of kernels.h for points first, ..., end-1 and h-first, ... of a
      * contiguous line, as many as whole vectors of this and of wider widths hold before the two
-     * meet; first > 0. Return the first point that is left. `in` may be `out`. */
+     * meet; first > 0. Return the first point that is left. `in` may be `out`. NULL where numbers
+     * are interleaved. */
     int64_t (*split)(const void *in, void *out, int64_t h, const void *roots, int64_t first,
                      int64_t end, double scale);
     int64_t (*merge)(const void *in, void *out, int64_t h, const void *roots, int64_t first,

@@ -277,17 +277,22 @@ static bool takes_alone(const weft_kernels *kernels, int64_t n, bool paired) {
            weft_lone_suits(kernels, n);
 }
 
+/* The codelet that transforms several lines of n points at a time, or NULL. */
+static const weft_lone_line *short_line(const weft_kernels *kernels, int64_t n) {
+    const weft_lone_line *line = weft_lone_find_line(kernels, n);
+    return line && line->lines ? line : NULL;
+}
+
 /* Whether contiguous complex lines of a batch are faster one by one, with their own points in the
  * lanes, than side by side in the lanes of a tile, where they are transposed before and after.
  * Nanoseconds of both, fitted to the times on a Zen 4 core with AVX-512, and one for the
- * call of each line. */
+ * call of each line. Short lines that a codelet transforms from where they lie always are. */
 static bool is_faster_alone(const weft_kernels *kernels, int64_t n) {
     const bool single = kernels->real_bytes == sizeof(float);
-    if (n < 2 || n > WEFT_NATIVE_LONGEST_TILE || !weft_is_smooth(n) ||
-        !takes_alone(kernels, n, true))
-        return false;
-    const double in_tile =
-        (single ? 0.47 : 0.67) * (double)n + (single ? 0.034 : 0.10) * weft_stages_cost(kernels, n);
+    if (short_line(kernels, n)) return true;
+    if (n < 2 || n > WEFT_NATIVE_LONGEST_TILE || !takes_alone(kernels, n, true)) return false;
+    const double passed = (single ? 0.47 : 0.67) * (double)n;
+    const double in_tile = passed + (single ? 0.034 : 0.10) * weft_line_cost(kernels, n);
     return weft_lone_cost(kernels, n) + 1 < in_tile;
 }
 
@@ -297,6 +302,15 @@ bool weft_native_pass_takes_alone(const weft_pass_request *r) {
     if (r->loops > 0 || r->in_batch)
         return !real && r->alone && is_faster_alone(r->kernels, r->dim.n);
     return takes_alone(r->kernels, halved ? r->dim.n / 2 : r->dim.n, !real || halved);
+}
+
+static bool make_lone(weft_native_pass *pass, const weft_pass_request *request,
+                      weft_direction direction, size_t *bytes) {
+    const bool batch = request->loops > 0 || request->in_batch;
+    const weft_lone_line *line = batch ? short_line(pass->kernels, pass->line.n) : NULL;
+    if (!line) return weft_lone_create(pass->kernels, pass->line.n, direction, &pass->lone, bytes);
+    weft_lone_create_line(pass->kernels, line, direction, &pass->lone);
+    return true;
 }
 
 /* Makes the pass, or a half of a round trip; its loops are left in `loop`. */
@@ -332,9 +346,8 @@ static weft_status create_half(const weft_pass_request *request, sorted_loop *lo
     bool ok = make_pieces(pass, &request->in, loop, &pass->in, bytes) &&
               make_pieces(pass, &request->out, loop, &pass->out, bytes) &&
               (!pass->halved || make_roots(pass, bytes)) &&
-              (pass->by_lone
-                   ? weft_lone_create(pass->kernels, pass->line.n, direction, &pass->lone, bytes)
-                   : make_tiles(pass, direction, request->spectrum.count == 0, bytes));
+              (pass->by_lone ? make_lone(pass, request, direction, bytes)
+                             : make_tiles(pass, direction, request->spectrum.count == 0, bytes));
     if (!ok)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                          "native engine: no memory for the tables of length %lld",

@@ -169,6 +169,14 @@ static void run_in_rows(const weft_native_pass *pass, const void *in, void *out,
         char *y = (char *)out + offset_of(pass, pass->out.piece, index);
         const int64_t left = pass->loops > 0 ? pass->loop[0] - index[0] : 1;
         const int64_t stop = first + left < end ? first + left : end;
+        const weft_lone_line *line = pass->lone.line;
+        if (line && line->lines && stop - first >= line->together) {
+            const int64_t done = (stop - first) / line->together * line->together;
+            line->lines(x, in_stride, y, out_stride, done, pass->lone.inverse, pass->scale);
+            first += done;
+            x += done * in_stride;
+            y += done * out_stride;
+        }
         for (; first < stop; first++, x += in_stride, y += out_stride)
             weft_lone_run(&pass->lone, x, y, room, pass->scale);
     }
