@@ -38,7 +38,7 @@ LONG: dict[str, Any] = {
     "together": 1,
     "sets": [
         {
-            "shapes": ["128x128x128"],
+            "shapes": ["96x96x96"],
             "kinds": ["c2c", "r2c"],
             "ranks": [2],
             "strategies": ["slab-2d1d", "slab-1d2d", "slab-y-zx", "pencil"],

@@ -118,11 +118,14 @@ class Timing(Case):
         self.assertEqual(len(self.rows(library="weft")), 2)
 
     def test_memory_peak_counts_buffers_and_plan(self) -> None:
-        self.work([problem([weft_cell(1)], (96, 96, 96), kind="c2c")], 2)
-        share = 96**3 * 16 / 2
+        self.work([problem([weft_cell(1)], (160, 160, 160), kind="c2c", iterations=1, warmups=0)], 2)
+        share = 160**3 * 16 / 2
+        # Input, output, and what the plan sends and receives: a share each. What MPI, libraries and tables take beside them
+        # depends on the machine, not on the shape: 3 MB, 15 MB with the address sanitizer. An array that is counted twice
+        # too often makes six shares.
         for row in self.rows():
-            self.assertGreater(float(row["memory_peak"]), 2 * share)
-            self.assertLess(float(row["memory_peak"]), 6 * share)
+            self.assertGreater(float(row["memory_peak"]), 4 * share)
+            self.assertLess(float(row["memory_peak"]), 5.5 * share)
 
     def test_what_each_phase_of_a_block_took_is_told(self) -> None:
         self.work([problem([weft_cell(1), weft_cell(2)], (48, 48, 48), iterations=20)], 2)

@@ -1,14 +1,13 @@
 // What CUDA adds to C++, for the host: the threads of a block run one after the other, or, where
 // there are barriers, as fibers that take turns from one barrier to the next (fibers.cpp). Put
 // before kernels in the dialect of src/kernels, those compiled ahead (kernels.cpp) and those of run
-// time (nvrtc.c).
+// time (nvrtc.c). Without <cmath> and <utility>, for tests compile hundreds of small texts, which
+// take longer with them.
 #ifndef WEFT_TESTS_HOST_KERNEL_HPP
 #define WEFT_TESTS_HOST_KERNEL_HPP
 
-#include <cmath>
-#include <cstdlib>
-#include <cstring>
-#include <utility>
+#include <stdlib.h>
+#include <string.h>
 
 #include "host_cuda.h"
 
@@ -41,9 +40,28 @@ struct alignas(16) uint4 {
 };
 static thread_local index3 threadIdx, blockIdx, gridDim;
 static thread_local float4 *host_local_memory;
-using std::fma;
-using std::log10;
-using std::rint;
+
+#define HOST_MATH(name)                                                                            \
+    static inline float name(float x) {                                                            \
+        return __builtin_##name##f(x);                                                             \
+    }                                                                                              \
+    static inline double name(double x) {                                                          \
+        return __builtin_##name(x);                                                                \
+    }
+HOST_MATH(log10)
+HOST_MATH(rint)
+HOST_MATH(fabs)
+HOST_MATH(sqrt)
+HOST_MATH(sin)
+HOST_MATH(cos)
+
+static inline float fma(float a, float b, float c) {
+    return __builtin_fmaf(a, b, c);
+}
+
+static inline double fma(double a, double b, double c) {
+    return __builtin_fma(a, b, c);
+}
 
 static inline unsigned int __umulhi(unsigned int a, unsigned int b) {
     return (unsigned int)((unsigned long long)a * b >> 32);
@@ -51,13 +69,13 @@ static inline unsigned int __umulhi(unsigned int a, unsigned int b) {
 
 static inline float __uint_as_float(unsigned int bits) {
     float value;
-    std::memcpy(&value, &bits, sizeof value);
+    memcpy(&value, &bits, sizeof value);
     return value;
 }
 
 static inline unsigned int __float_as_uint(float value) {
     unsigned int bits;
-    std::memcpy(&bits, &value, sizeof bits);
+    memcpy(&bits, &value, sizeof bits);
     return bits;
 }
 
@@ -73,7 +91,7 @@ static thread_local void **host_arguments;
 
 // A cluster's blocks run together: thread t of block b is fiber b * threads + t.
 static thread_local unsigned host_block_threads, host_first_block;
-static thread_local std::size_t host_local_numbers; // of a block, of float4
+static thread_local size_t host_local_numbers; // of a block, of float4
 static thread_local float4 *host_cluster_memory;
 
 static void host_become(unsigned fiber) {
@@ -101,7 +119,7 @@ static inline void __cluster_barrier_wait() {
 }
 
 static inline void *__cluster_map_shared_rank(void *memory, unsigned block) {
-    const std::ptrdiff_t offset = (char *)memory - (char *)host_local_memory;
+    const ptrdiff_t offset = (char *)memory - (char *)host_local_memory;
     return (char *)(host_cluster_memory + block * host_local_numbers) + offset;
 }
 
@@ -129,27 +147,31 @@ static void host_run_blocks(bool waits, unsigned blocks, unsigned threads, void 
 
 template <auto Function> struct host_entry;
 template <typename... Parameters, void (*Function)(Parameters...)> struct host_entry<Function> {
-    template <std::size_t... I> static void call(void **p, std::index_sequence<I...>) {
-        Function(*static_cast<Parameters *>(p[I])...);
+    template <typename First, typename... Rest, typename... Given>
+    static void call(void **p, Given &...given) {
+        if constexpr (sizeof...(Rest) == 0)
+            Function(given..., *static_cast<First *>(*p));
+        else
+            call<Rest...>(p + 1, given..., *static_cast<First *>(*p));
     }
     static void thread(void **p) {
-        call(p, std::index_sequence_for<Parameters...>());
+        call<Parameters...>(p);
     }
     template <bool Waits, unsigned Cluster>
     static void launch(const host_fibers *fibers, const unsigned blocks[3], unsigned threads,
-                       std::size_t local_bytes, void **parameters) {
+                       size_t local_bytes, void **parameters) {
         host_fibers_now = fibers;
         host_thread = thread;
         host_arguments = parameters;
         gridDim = {blocks[0], blocks[1], blocks[2]};
         host_local_numbers = (local_bytes + 64) / 64 * 4;
         host_cluster_memory =
-            static_cast<float4 *>(std::aligned_alloc(64, Cluster * host_local_numbers * 16));
+            static_cast<float4 *>(aligned_alloc(64, Cluster * host_local_numbers * 16));
         for (blockIdx.z = 0; blockIdx.z < blocks[2]; blockIdx.z++)
             for (blockIdx.y = 0; blockIdx.y < blocks[1]; blockIdx.y++)
                 for (blockIdx.x = 0; blockIdx.x < blocks[0]; blockIdx.x += Cluster)
                     host_run_blocks(Waits, Cluster, threads, parameters);
-        std::free(host_cluster_memory);
+        free(host_cluster_memory);
     }
     template <unsigned Cluster>
     static constexpr host_kernel make(const char *name, bool waits) {

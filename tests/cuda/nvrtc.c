@@ -92,7 +92,9 @@ static int compile_text(program *p, const char *text, const char *kept) {
     if (!file) return OUT_OF_MEMORY;
     fputs(text, file);
     fclose(file);
-    snprintf(command, sizeof command, "%s -shared -I%s -I%s %s/source.cpp -o %s/object.so 2>%s/log",
+    /* Linking with C++'s library, of which kernels use nothing, takes a quarter of the time. */
+    snprintf(command, sizeof command,
+             "%s -shared -nostdlib -I%s -I%s %s/source.cpp -o %s/object.so -lm -lc 2>%s/log",
              HOST_CXX, HOST_COMPILED, HOST_KERNEL_FOLDER, folder, folder, folder);
     int failed = system(command);
     size_t bytes = 0;

@@ -281,9 +281,13 @@ static void check_samples(bool mixed) {
     const int needed = run_sampled(large, labels, how, mixed, sampled);
     compare(how, sampled, exact, 6, 5e-3);
     if (abs(needed - iterations) > 1) fail(how, "iterations", needed);
+#ifdef __SANITIZE_ADDRESS__
+    (void)levels; /* plans that take most of the time there, and multilevel_3 has them */
+#else
     const int by_levels = run_sampled(large, labels, levels, mixed, sampled);
     compare(levels, sampled, exact, 6, 5e-3);
     if (abs(by_levels - iterations) > 1) fail(levels, "iterations", by_levels);
+#endif
 }
 
 /* ---- failures ---- */
@@ -361,8 +365,9 @@ static void check_all(void) {
         }
     check_hexahedra();
     check_samples(false);
-#ifndef __SANITIZE_ADDRESS__ /* under which it takes 20 seconds */
-    check_samples(true);
+    /* The same plans again: 20 seconds with the address sanitizer, and more with more ranks. */
+#ifndef __SANITIZE_ADDRESS__
+    if (ranks == 1 || ranks == 3) check_samples(true);
 #endif
     check_failures();
 }
