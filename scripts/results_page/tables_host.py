@@ -95,18 +95,31 @@ def shapes_summary() -> str:
     return markdown("set|precision|kind|number:|all:|n > 30:|least:|below 0.7:|over FFTW:", lines)
 
 
-def shapes_zen4() -> str:
+def shapes_before_and_after(file: str, below: float) -> str:
     lines = []
-    for at in sorted(_sets("shapes-zen4.csv"), key=lambda at: (at[0] == "nd", at[2], at[1])):
+    for at in sorted(_sets(file), key=lambda at: (at[0] == "nd", at[2], at[1])):
         where = dict(zip(("set", "precision", "kind"), at, strict=True))
-        before, after = (rows("shapes-zen4.csv", commit=commit, **where) for commit in ("before", "after"))
+        before, after = (rows(file, commit=commit, **where) for commit in ("before", "after"))
         parts = (before, after, [r for r in after if _points(r) <= 30], [r for r in after if _points(r) > 30])
         speeds = _speeds(after)
-        slow = str(sum(speed < 0.8 for speed in speeds))
+        slow = str(sum(speed < below for speed in speeds))
         lines.append([*at, str(len(after)), *(two(geometric(_speeds(part))) for part in parts), two(min(speeds)), slow])
     return markdown(
-        "set|precision|kind|number:|before:|after:|after, up to 30 points:|after, more:|least:|below 0.8:", lines
+        f"set|precision|kind|number:|before:|after:|after, up to 30 points:|after, more:|least:|below {below}:", lines
     )
+
+
+def lines_zen3() -> str:
+    """How many times as fast as before, beside the fastest peer, for three classes of lengths."""
+    lines = []
+    for at in _sets("lines-zen3.csv"):
+        where = dict(zip(("set", "precision", "kind"), at, strict=True))
+        before, after = (rows("lines-zen3.csv", commit=commit, **where) for commit in ("before", "after"))
+        gained = [(_points(a), x / y) for a, x, y in zip(after, _speeds(after), _speeds(before), strict=True)]
+        classes = ((2, 32), (33, 1024), (1025, 1 << 30))
+        means = [two(geometric([gain for n, gain in gained if least <= n <= most])) for least, most in classes]
+        lines.append([*at, *means])
+    return markdown("set|precision|kind|2 to 32 points:|33 to 1024:|more:", lines)
 
 
 def real_lines_zen4() -> str:

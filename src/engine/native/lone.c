@@ -43,14 +43,15 @@ static double butterflies(int radix, int64_t count) {
 
 /* Those on interleaved numbers, of the first stage, one between, or the last, which has no
  * twiddles: fitted to each codelet's time on a Zen 3 core, where long primes do not fit into the
- * registers. Vectors of 64 bytes take between the same time and twice as long, by processor. */
-static double interleaved_butterflies(const weft_kernels *kernels, const weft_lone_codelet *codelet,
-                                      bool first, bool last, int64_t count) {
+ * registers. Large vectors, of 64 bytes, take between the same time and twice as long, by
+ * processor. */
+static double interleaved_butterflies(bool large, const weft_lone_codelet *codelet, bool first,
+                                      bool last, int64_t count) {
     const double begun = last ? 1.5 : 1;
     const double operation = last ? 0.20 : first ? 0.23 : 0.255;
     const double point = last ? -0.43 : first ? 0.02 : 0.08;
     const double crowded = codelet->radix > 16 && weft_is_prime(codelet->radix) ? 1.35 : 1;
-    return (double)count * crowded * (is_wide(kernels) ? 1.5 : 1) *
+    return (double)count * crowded * (large ? 1.5 : 1) *
            (begun + operation * codelet->operations + point * codelet->radix);
 }
 
@@ -65,8 +66,9 @@ static double stage_cost(const weft_kernels *kernels, const weft_lone_kernels *l
     const int64_t count = s == 1 ? rounds(m, width) : m * rounds(s, width);
     const int64_t bytes = s * radix * m * weft_complex_bytes(kernels);
     const double cost = stage + (bytes > FIRST_LEVEL / 2 ? beyond * (double)bytes : 0);
+    const bool large = width * weft_complex_bytes(kernels) == WEFT_ROW_BYTES / 2;
     if (lone->interleaved)
-        return cost + interleaved_butterflies(kernels, codelet, s == 1, m == 1, count);
+        return cost + interleaved_butterflies(large, codelet, s == 1, m == 1, count);
     const double square = 0.19 * (width * width - 4);
     const double squares = (double)(count * rounds(radix, width)) * (radix % width == 0 ? 1 : 1.5);
     return cost + butterflies(radix, count) + (s == 1 ? squares * square : 0);
