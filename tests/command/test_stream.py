@@ -283,7 +283,7 @@ class Processes(Case):
     def test_any_number_of_processes_gives_the_same_bits(self) -> None:
         rows = [
             ((40, 30, 20), "f8", self.flags, (2, 3, 4, 5)),
-            ((24, 20, 1000), "c8", ["--stream=sync", "--memory-limit", "1M", "--quiet"], (2, 3)),
+            ((24, 20, 1000), "c8", ["--stream=sync", "--memory-limit", "2M", "--quiet"], (2, 3)),
             ((9, 8, 7), "f8", ["--stream", "--quiet"], (5,)),  # fewer tiles than processes along some axes
             ((1, 100), "c16", ["--stream", "--quiet"], (5,)),  # one tile
         ]

@@ -5,6 +5,7 @@
 #include "engine/native/lone_chirp.h"
 #include "engine/native/number.h"
 #include "engine/native/stages.h"
+#include "engine/native/tables.h"
 #include "engine/roots.h"
 #include "engine/smooth.h"
 
@@ -251,6 +252,56 @@ static bool make_twiddles(weft_lone *lone, int width, const twiddle_roots *roots
     return true;
 }
 
+/* Sets the stages, without their twiddles. */
+static void set_stages(weft_lone *lone, const choice *chosen) {
+    lone->count = chosen->count;
+    lone->interleaved = chosen->kernels->interleaved;
+    int64_t s = 1;
+    for (int i = 0; i < chosen->count; i++) {
+        const int radix = chosen->codelet[i]->radix;
+        lone->stage[i] = (weft_lone_stage){chosen->codelet[i], s, lone->n / s / radix, NULL};
+        s *= radix;
+    }
+}
+
+/* The twiddles of all lines of one length and direction. */
+typedef struct stage_tables {
+    weft_shared_table shared;
+    void *twiddles[WEFT_LONE_STAGES];
+} stage_tables;
+
+static bool make_tables(void *table, const weft_table_key *key, size_t *bytes) {
+    stage_tables *t = table;
+    const int64_t n = key->n[0];
+    const choice chosen = choose(key->kernels, n);
+    weft_lone lone = {.kernels = key->kernels, .n = n, .inverse = key->n[1] != 0};
+    set_stages(&lone, &chosen);
+    double *re = malloc((size_t)n * sizeof *re), *im = malloc((size_t)n * sizeof *im);
+    bool ok = re && im && weft_roots_fill(n, n, re, im);
+    if (ok) {
+        const twiddle_roots roots = {re, im, lone.inverse ? -1.0 : 1.0};
+        ok = make_twiddles(&lone, chosen.kernels->width, &roots, bytes);
+    }
+    for (int i = 0; i < lone.count; i++) t->twiddles[i] = lone.stage[i].twiddles;
+    free(im);
+    free(re);
+    return ok;
+}
+
+static void release_tables(void *table) {
+    stage_tables *t = table;
+    for (int i = 0; i < WEFT_LONE_STAGES; i++) free(t->twiddles[i]);
+}
+
+static bool borrow_tables(weft_lone *lone, size_t *bytes) {
+    static const weft_table_kind kind = {sizeof(stage_tables), make_tables, release_tables};
+    const weft_table_key key = {lone->kernels, {lone->n, lone->inverse}};
+    const stage_tables *t = weft_table_borrow(&kind, &key, bytes);
+    lone->tables = t;
+    for (int i = 0; t && i < lone->count; i++) lone->stage[i].twiddles = t->twiddles[i];
+    return t != NULL;
+}
+
 /* ---- execution ---- */
 
 static size_t buffer_bytes(const weft_lone *lone) {
@@ -302,31 +353,15 @@ static void run_chirp(const weft_lone *lone, const void *in, void *out, void *ro
 /* ---- creation ---- */
 
 static bool create_direct(weft_lone *lone, choice chosen, size_t *bytes) {
-    const int64_t n = lone->n;
     lone->line = chosen.line;
     lone->run = chosen.line ? run_line : chosen.both ? run_both : run_stages;
     if (chosen.line) return true;
-    lone->count = chosen.count;
-    lone->interleaved = chosen.kernels->interleaved;
+    set_stages(lone, &chosen);
     /* Between real and imaginary parts there are some cache lines, lest those of powers of two
      * compete for the same sets of the cache. */
     const int64_t numbers = CACHE_LINE / lone->kernels->real_bytes;
-    lone->imaginary = (rounds(n, numbers) + 5) * numbers;
-    int64_t s = 1;
-    for (int i = 0; i < chosen.count; i++) {
-        const int radix = chosen.codelet[i]->radix;
-        lone->stage[i] = (weft_lone_stage){chosen.codelet[i], s, n / s / radix, NULL};
-        s *= radix;
-    }
-    double *re = malloc((size_t)n * sizeof *re), *im = malloc((size_t)n * sizeof *im);
-    bool ok = re && im && weft_roots_fill(n, n, re, im);
-    if (ok) {
-        const twiddle_roots roots = {re, im, lone->inverse ? -1.0 : 1.0};
-        ok = make_twiddles(lone, chosen.kernels->width, &roots, bytes);
-    }
-    free(im);
-    free(re);
-    return ok;
+    lone->imaginary = (rounds(lone->n, numbers) + 5) * numbers;
+    return borrow_tables(lone, bytes);
 }
 
 static void begin(const weft_kernels *kernels, int64_t n, weft_direction direction,
@@ -357,7 +392,7 @@ bool weft_lone_create(const weft_kernels *kernels, int64_t n, weft_direction dir
 }
 
 void weft_lone_release(weft_lone *lone) {
-    for (int i = 0; i < lone->count; i++) free(lone->stage[i].twiddles);
+    weft_table_return(lone->tables);
     if (lone->chirp) weft_lone_chirp_release(lone->chirp);
     free(lone->chirp);
 }

@@ -19,7 +19,7 @@ enum { WEFT_LONE_STAGES = 16, WEFT_LONGEST_LONE = 1 << 16 };
 typedef struct weft_lone_stage {
     const weft_lone_codelet *codelet;
     int64_t s, m;   /* products of the radices before this one, and of those after it */
-    void *twiddles; /* NULL for the last */
+    void *twiddles; /* of the line's tables; NULL for the last */
 } weft_lone_stage;
 
 typedef struct weft_lone {
@@ -29,6 +29,7 @@ typedef struct weft_lone {
     int64_t n;
     const weft_lone_line *line;    /* replaces the stages; or NULL */
     struct weft_lone_chirp *chirp; /* likewise */
+    const void *tables;            /* the stages' twiddles, shared with other lines; or NULL */
     bool inverse, interleaved;     /* interleaved: the kind of the stages, of lone_kernels.h */
     int count;
     weft_lone_stage stage[WEFT_LONE_STAGES];
