@@ -102,9 +102,8 @@ enum { LINES = 11, LONGEST = 1009, NUMBERS = LINES * 2 * (LONGEST + 1) };
 static const int64_t batched[] = {2,  3,  8,   13,  16,  23,  32,  60,   64,
                                   81, 92, 100, 128, 243, 256, 512, 1000, 1009};
 
-/* A batch of contiguous lines, or a part of one; real ones at a distance of n, half spectra of n/2
- * +
- * 1. `known`: whether the engine is told how large the whole batch is. */
+/* A batch of contiguous lines, or a part of one; real ones at a distance of n, half spectra at one
+ * of n/2 + 1. `known`: whether the engine is told how large the whole batch is. */
 static weft_transform batch_of(const line_case *c, weft_precision precision, int64_t n,
                                int64_t lines, bool known) {
     weft_transform t = line_of(c, precision, n);

@@ -128,7 +128,7 @@ static int find_ending(endings *e, int64_t s) {
         if (e->known[i].s == s) return i;
     double best_cost = 1e300;
     const weft_lone_codelet *best = NULL;
-    for (int i = 0; e->lone->codelets && e->lone->codelets[i]; i++) {
+    for (int i = 0; e->lone->codelets[i]; i++) {
         const weft_lone_codelet *codelet = e->lone->codelets[i];
         const int64_t m = e->n / s / codelet->radix;
         if (m * s * codelet->radix != e->n) continue;
@@ -158,7 +158,7 @@ static choice choose_stages(const weft_kernels *kernels, const weft_lone_kernels
 static choice choose_both(const weft_lone_kernels *lone, int64_t n) {
     const int width = lone->width;
     choice found = {.kernels = lone, .cost = 1e300, .both = true, .count = 2};
-    for (int i = 0; lone->codelets && lone->codelets[i]; i++) {
+    for (int i = 0; lone->codelets[i]; i++) {
         const weft_lone_codelet *codelet = lone->codelets[i];
         if (codelet->both && (int64_t)codelet->radix * width == n) found.codelet[0] = codelet;
         if (codelet->radix == width) found.codelet[1] = codelet;

@@ -46,9 +46,7 @@ typedef struct weft_lone_codelet {
                   bool inverse);
     /* All of a line of `radix` times the width points: the first stage and one whose radix is the
      * width, between which points stay in registers. Twiddles are those of `first`. `in` may be
-     * `out`. NULL where `first` is, where numbers are interleaved, and where a vector is one
-     * number.
-     */
+     * `out`. NULL where `first` is, for interleaved numbers, and where a vector is one number. */
     void (*both)(const void *in, void *out, const void *twiddles, bool inverse);
     /* A stage between: `twiddles` has (radix - 1) complex numbers for each p, of four parts as
      * above where numbers are interleaved. */
@@ -63,7 +61,7 @@ typedef struct weft_lone_kernels {
     const weft_lone_line *const *lines; /* ended by NULL; NULL where width > 1 */
     int width;        /* numbers in a vector: complex ones where they are interleaved, else real */
     bool interleaved; /* how stages hold complex numbers */
-    const weft_lone_codelet *const *codelets; /* largest radix first; ended by NULL; or NULL */
+    const weft_lone_codelet *const *codelets; /* largest radix first; ended by NULL */
     /* split_line and merge_line of kernels.h for points first, ..., end-1 and h-first, ... of a
      * contiguous line, as many as whole vectors of this and of wider widths hold before the two
      * meet; first > 0. Return the first point that is left. `in` may be `out`. NULL where numbers

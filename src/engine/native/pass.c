@@ -304,6 +304,8 @@ bool weft_native_pass_takes_alone(const weft_pass_request *r) {
     return takes_alone(r->kernels, halved ? r->dim.n / 2 : r->dim.n, !real || halved);
 }
 
+/* Short lines of a batch take the codelet, were there one of them on this rank, so that each has
+ * the bits of the whole batch. */
 static bool make_lone(weft_native_pass *pass, const weft_pass_request *request,
                       weft_direction direction, size_t *bytes) {
     const bool batch = request->loops > 0 || request->in_batch;
