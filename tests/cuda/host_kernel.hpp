@@ -48,12 +48,44 @@ static thread_local float4 *host_local_memory;
     static inline double name(double x) {                                                          \
         return __builtin_##name(x);                                                                \
     }
+HOST_MATH(exp)
+HOST_MATH(exp2)
+HOST_MATH(log)
+HOST_MATH(log2)
 HOST_MATH(log10)
-HOST_MATH(rint)
-HOST_MATH(fabs)
 HOST_MATH(sqrt)
+HOST_MATH(cbrt)
 HOST_MATH(sin)
 HOST_MATH(cos)
+HOST_MATH(tan)
+HOST_MATH(asin)
+HOST_MATH(acos)
+HOST_MATH(atan)
+HOST_MATH(sinh)
+HOST_MATH(cosh)
+HOST_MATH(tanh)
+HOST_MATH(erf)
+HOST_MATH(fabs)
+HOST_MATH(floor)
+HOST_MATH(ceil)
+HOST_MATH(round)
+HOST_MATH(trunc)
+HOST_MATH(rint)
+
+#define HOST_MATH_OF_TWO(name)                                                                     \
+    static inline float name(float x, float y) {                                                   \
+        return __builtin_##name##f(x, y);                                                          \
+    }                                                                                              \
+    static inline double name(double x, double y) {                                                \
+        return __builtin_##name(x, y);                                                             \
+    }
+HOST_MATH_OF_TWO(pow)
+HOST_MATH_OF_TWO(fmod)
+HOST_MATH_OF_TWO(hypot)
+HOST_MATH_OF_TWO(atan2)
+HOST_MATH_OF_TWO(fmin)
+HOST_MATH_OF_TWO(fmax)
+HOST_MATH_OF_TWO(copysign)
 
 static inline float fma(float a, float b, float c) {
     return __builtin_fmaf(a, b, c);
