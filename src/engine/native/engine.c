@@ -290,11 +290,12 @@ static void find_lines(weft_engine_plan *plan) {
                        weft_native_side_is_whole(&pass->in) &&
                        weft_native_side_is_whole(&pass->out);
     if (!whole || !plain || !pass->by_lone || pass->back) return;
-    const bool together = pass->kind == WEFT_TRANSFORM_C2C && pass->lone.line &&
-                          pass->lone.line->lines && pass->loops == 1;
+    const bool codelet = pass->kind == WEFT_TRANSFORM_C2C
+                             ? pass->lone.line && pass->lone.line->lines
+                             : pass->real_line != NULL;
     if (pass->lines == 1)
         plan->alone = pass;
-    else if (together && plan->threads == 1)
+    else if (codelet && pass->loops == 1 && plan->threads == 1)
         plan->row = pass;
 }
 

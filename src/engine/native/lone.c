@@ -30,8 +30,7 @@ static int64_t rounds(int64_t points, int64_t width) {
     return (points + width - 1) / width;
 }
 
-/* Whether the widest vectors are half a row, with which go 32 registers. */
-static bool is_wide(const weft_kernels *kernels) {
+bool weft_lone_is_wide(const weft_kernels *kernels) {
     return kernels->lone[0]->width * kernels->real_bytes == WEFT_ROW_BYTES / 2;
 }
 
@@ -62,7 +61,7 @@ static double interleaved_butterflies(bool large, const weft_lone_codelet *codel
  * memory and twiddles, is loaded from the second-level one. */
 static double stage_cost(const weft_kernels *kernels, const weft_lone_kernels *lone,
                          const weft_lone_codelet *codelet, int64_t s, int64_t m) {
-    const double stage = 4, beyond = is_wide(kernels) ? 0.004 : 0.012;
+    const double stage = 4, beyond = 0.004;
     const int width = lone->width, radix = codelet->radix;
     const int64_t count = s == 1 ? rounds(m, width) : m * rounds(s, width);
     const int64_t bytes = s * radix * m * weft_complex_bytes(kernels);

@@ -36,6 +36,9 @@ typedef struct weft_lone {
     int64_t imaginary; /* numbers from the real parts to the imaginary ones in scratch memory */
 } weft_lone;
 
+/* Whether the widest vectors are half a row, with which go 32 registers. */
+bool weft_lone_is_wide(const weft_kernels *kernels);
+
 /* Whether a line of n points can be transformed so, and what that costs, in nanoseconds measured on
  * one machine, as weft_stages_cost. */
 bool weft_lone_suits(const weft_kernels *kernels, int64_t n);

@@ -63,9 +63,9 @@ typedef struct weft_lone_kernels {
     bool interleaved; /* how stages hold complex numbers */
     const weft_lone_codelet *const *codelets; /* largest radix first; ended by NULL */
     /* Of the last kernels of an instruction set that has vectors, else NULL: split_line and
-     * merge_line of kernels.h for points first, ..., end-1 and h-first, ... of a contiguous line, as
-     * many as whole vectors of any width hold before the two meet; first > 0. Return the first point
-     * that is left. `in` may be `out`. */
+     * merge_line of kernels.h for points first, ..., end-1 and h-first, ... of a contiguous line,
+     * as many as whole vectors of any width hold before the two meet; first > 0. Return the first
+     * point that is left. `in` may be `out`. */
     int64_t (*split)(const void *in, void *out, int64_t h, const void *roots, int64_t first,
                      int64_t end, double scale);
     int64_t (*merge)(const void *in, void *out, int64_t h, const void *roots, int64_t first,

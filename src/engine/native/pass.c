@@ -284,23 +284,40 @@ static const weft_lone_line *short_line(const weft_kernels *kernels, int64_t n) 
 }
 
 /* Whether contiguous complex lines of a batch are faster one by one, with their own points in the
- * lanes, than side by side in the lanes of a tile, where they are transposed before and after.
- * Nanoseconds of both, fitted to the times on a Zen 4 core with AVX-512, and one for the
- * call of each line. Short lines that a codelet transforms from where they lie always are. */
-static bool is_faster_alone(const weft_kernels *kernels, int64_t n) {
+ * lanes, than side by side in the lanes of a tile, where they are transposed before and after;
+ * lines that no tile holds are. Nanoseconds of both, fitted to the times on a Zen 4 core with
+ * AVX-512, and on a Zen 3 core, where a tile takes longer; `more` is what a line alone takes
+ * besides. */
+static bool is_faster_alone(const weft_pass_request *r, int64_t n, double more) {
+    const weft_kernels *kernels = r->kernels;
     const bool single = kernels->real_bytes == sizeof(float);
-    if (short_line(kernels, n)) return true;
-    if (n < 2 || n > WEFT_NATIVE_LONGEST_TILE || !takes_alone(kernels, n, true)) return false;
+    if (n < 2 || !takes_alone(kernels, n, true)) return false;
+    if (n > WEFT_NATIVE_LONGEST_TILE) return true;
     const double passed = (single ? 0.47 : 0.67) * (double)n;
     const double in_tile = passed + (single ? 0.034 : 0.10) * weft_line_cost(kernels, n);
-    return weft_lone_cost(kernels, n) + 1 < in_tile;
+    const double of_tile = weft_lone_is_wide(kernels) ? 1 : 1.4;
+    return r->alone && weft_lone_cost(kernels, n) + more < of_tile * in_tile;
+}
+
+/* Short complex lines, which a codelet transforms from where they lie, always are, as are the
+ * shortest real ones. Round trips of real lines are done in tiles. */
+static bool takes_batch_alone(const weft_pass_request *r) {
+    enum { SHORTEST = 12 };
+    const double call = 1;
+    const int64_t n = r->dim.n;
+    if (r->kind == WEFT_TRANSFORM_C2C)
+        return (r->alone && short_line(r->kernels, n)) || is_faster_alone(r, n, call);
+    if (r->spectrum.count > 0) return false;
+    if (n <= SHORTEST) return r->alone && weft_lone_find_line(r->kernels, n);
+    if (n % 2 != 0) return n > WEFT_NATIVE_LONGEST_TILE && is_faster_alone(r, n, call);
+    const double split = (r->kernels->real_bytes == sizeof(float) ? 0.25 : 0.4) * (double)(n / 2);
+    return is_faster_alone(r, n / 2, 10 * call + split);
 }
 
 bool weft_native_pass_takes_alone(const weft_pass_request *r) {
     const bool real = r->kind != WEFT_TRANSFORM_C2C, halved = real && r->dim.n % 2 == 0;
     if (r->dim.in_stride != 1 || r->dim.out_stride != 1) return false;
-    if (r->loops > 0 || r->in_batch)
-        return !real && r->alone && is_faster_alone(r->kernels, r->dim.n);
+    if (r->loops > 0 || r->in_batch) return takes_batch_alone(r);
     return takes_alone(r->kernels, halved ? r->dim.n / 2 : r->dim.n, !real || halved);
 }
 

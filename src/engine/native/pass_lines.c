@@ -60,6 +60,14 @@ static void run_there_and_back(const weft_native_pass *pass, const void *x, void
     weft_lone_run(&back->lone, line, y, room, back->scale);
 }
 
+/* A real line that is one codelet. */
+static void run_real(const weft_native_pass *pass, const void *x, void *y) {
+    if (pass->kind == WEFT_TRANSFORM_R2C)
+        pass->real_line->real(x, y, pass->scale);
+    else
+        pass->real_line->half(x, y, pass->scale);
+}
+
 /* Transforms one line; a real one of even length as the complex line of its pairs, one of odd
  * length as a complex line without imaginary parts. */
 static void run_line(const weft_native_pass *pass, const void *x, void *y, void *room, char *line,
@@ -73,7 +81,7 @@ static void run_line(const weft_native_pass *pass, const void *x, void *y, void 
         return;
     case WEFT_TRANSFORM_R2C:
         if (pass->real_line) {
-            pass->real_line->real(x, y, pass->scale);
+            run_real(pass, x, y);
         } else if (pass->halved) {
             transform_line(pass, x, y, room, past, 1, next);
             k->split_line(y, out, y, out, n, pass->roots, 0, n / 2 + 1, pass->scale);
@@ -85,7 +93,7 @@ static void run_line(const weft_native_pass *pass, const void *x, void *y, void 
         return;
     case WEFT_TRANSFORM_C2R:
         if (pass->real_line) {
-            pass->real_line->half(x, y, pass->scale);
+            run_real(pass, x, y);
         } else if (pass->halved) {
             k->merge_line(x, in, line, element, n, pass->roots, 0, n / 2 + 1);
             transform_line(pass, line, y, room, past, pass->scale, next);
@@ -156,12 +164,15 @@ static void part_line(const weft_native_pass *pass, char *line, void *const *out
     }
 }
 
-/* Transforms complex lines alone that are loaded and stored where they lie. Addresses are found
- * once for each row of loop 0: short lines would lose by looking for each. */
+/* Transforms lines alone that are loaded and stored where they lie, complex ones and those that are
+ * one codelet. Addresses are found once for each row of loop 0: short lines would lose by looking
+ * for each. */
 static void run_in_rows(const weft_native_pass *pass, const void *in, void *out, void *room,
                         int64_t first, int64_t end) {
     const int64_t in_stride = pass->loops > 0 ? pass->in.piece->loop_stride[0] : 0;
     const int64_t out_stride = pass->loops > 0 ? pass->out.piece->loop_stride[0] : 0;
+    const weft_lone_line *line = pass->real_line ? NULL : pass->lone.line;
+    if (line && !line->lines) line = NULL;
     while (first < end) {
         int64_t index[WEFT_PASS_LOOPS];
         find_index(pass, first, index);
@@ -169,16 +180,18 @@ static void run_in_rows(const weft_native_pass *pass, const void *in, void *out,
         char *y = (char *)out + offset_of(pass, pass->out.piece, index);
         const int64_t left = pass->loops > 0 ? pass->loop[0] - index[0] : 1;
         const int64_t stop = first + left < end ? first + left : end;
-        const weft_lone_line *line = pass->lone.line;
-        if (line && line->lines && stop - first >= line->together) {
+        if (line && stop - first >= line->together) {
             const int64_t done = (stop - first) / line->together * line->together;
             line->lines(x, in_stride, y, out_stride, done, pass->lone.inverse, pass->scale);
             first += done;
             x += done * in_stride;
             y += done * out_stride;
         }
-        for (; first < stop; first++, x += in_stride, y += out_stride)
-            weft_lone_run(&pass->lone, x, y, room, pass->scale);
+        if (pass->kind == WEFT_TRANSFORM_C2C)
+            for (; first < stop; first++, x += in_stride, y += out_stride)
+                weft_lone_run(&pass->lone, x, y, room, pass->scale);
+        else
+            for (; first < stop; first++, x += in_stride, y += out_stride) run_real(pass, x, y);
     }
 }
 
@@ -188,7 +201,8 @@ void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, 
     const bool past = pass->by_matrix && pass->stream && pass->kind == WEFT_TRANSFORM_C2C &&
                       weft_native_pass_aligned(pass, out);
     const bool joins = is_copied(&pass->in), parts = is_copied(&last->out);
-    if (pass->by_lone && pass->kind == WEFT_TRANSFORM_C2C && !joins && !parts && !pass->back) {
+    const bool plain = pass->kind == WEFT_TRANSFORM_C2C || pass->real_line;
+    if (pass->by_lone && plain && !joins && !parts && !pass->back) {
         run_in_rows(pass, in[0], out[0], room, first, end);
         return;
     }
