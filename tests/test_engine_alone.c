@@ -78,12 +78,15 @@ static void every_longer_line_meets_the_accuracy_rule(void **state) {
 /* Lines of a batch, forward and back, in place and not. */
 static void every_batch_meets_the_accuracy_rule(void **state) {
     const weft_engine_ops *engine = native_engine(state);
-    for (int64_t n = 2; n <= 1100; n += n < 70 ? 1 : random_between(1, 2 * STEP)) {
-        weft_transform t = line_of(&cases[random_between(0, 3)],
-                                   random_between(0, 1) ? WEFT_SINGLE : WEFT_DOUBLE, n);
-        const int64_t gap = random_between(0, 3);
+    for (int64_t n = 2; n <= 9000;
+         n += n < 70 ? 1 : random_between(1, (n < 1100 ? 2 : 50) * STEP)) {
+        const line_case *c = &cases[random_between(0, CASES - 1)];
+        weft_transform t = line_of(c, random_between(0, 1) ? WEFT_SINGLE : WEFT_DOUBLE, n);
+        const int64_t gap = random_between(0, 3), half = n / 2 + 1;
         t.loops = 2;
-        t.loop[0] = (weft_dimension){random_between(1, 9), n + gap, n + gap};
+        t.loop[0] =
+            (weft_dimension){random_between(1, 9), (c->kind == WEFT_TRANSFORM_C2R ? half : n) + gap,
+                             (c->kind == WEFT_TRANSFORM_R2C ? half : n) + gap};
         t.loop[1] = (weft_dimension){random_between(1, 3), t.loop[0].n * t.loop[0].in_stride,
                                      t.loop[0].n * t.loop[0].out_stride};
         t.whole = t.loop[0].n * t.loop[1].n * n;
@@ -97,10 +100,10 @@ static void every_batch_meets_the_accuracy_rule(void **state) {
     }
 }
 
-enum { LINES = 11, LONGEST = 1009, NUMBERS = LINES * 2 * (LONGEST + 1) };
+enum { LINES = 11, LONGEST = 9000, NUMBERS = LINES * 2 * (LONGEST + 1) };
 
-static const int64_t batched[] = {2,  3,  8,   13,  16,  23,  32,  60,   64,
-                                  81, 92, 100, 128, 243, 256, 512, 1000, 1009};
+static const int64_t batched[] = {2,  3,  5,   8,   12,  13,  16,  23,   32,   60,   64,
+                                  81, 92, 100, 128, 243, 256, 512, 1000, 1009, 5005, LONGEST};
 
 /* A batch of contiguous lines, or a part of one; real ones at a distance of n, half spectra at one
  * of n/2 + 1. `known`: whether the engine is told how large the whole batch is. */
@@ -119,6 +122,16 @@ static weft_transform batch_of(const line_case *c, weft_precision precision, int
     return t;
 }
 
+/* Whether the lines of such a batch are done one by one. */
+static bool is_done_alone(const line_case *c, weft_precision precision, int64_t n, bool known) {
+    const weft_pass_request request = {.kernels = weft_native_kernels(precision),
+                                       .kind = c->kind,
+                                       .dim = {n, 1, 1},
+                                       .in_batch = true,
+                                       .alone = known};
+    return weft_native_pass_takes_alone(&request);
+}
+
 static void fill_numbers(void *array, weft_precision precision) {
     for (int i = 0; i < NUMBERS; i++)
         if (precision == WEFT_SINGLE)
@@ -127,13 +140,17 @@ static void fill_numbers(void *array, weft_precision precision) {
             ((double *)array)[i] = random_number();
 }
 
+/* Real lines in tiles round as the number of lines in a tile tells. */
 static void parts_of_a_batch_give_the_bits_of_the_whole(void **state) {
     const weft_engine_ops *engine = native_engine(state);
     static double in[NUMBERS], whole[NUMBERS], part[NUMBERS];
     for (size_t i = 0; i < sizeof batched / sizeof batched[0]; i++)
-        for (int c = 0; c < CASES && cases[c].kind == WEFT_TRANSFORM_C2C; c++)
+        for (int c = 0; c < CASES; c++)
             for (int way = 0; way < 4; way++) {
                 const weft_precision p = way % 2 ? WEFT_SINGLE : WEFT_DOUBLE;
+                if (cases[c].kind != WEFT_TRANSFORM_C2C &&
+                    !is_done_alone(&cases[c], p, batched[i], way / 2))
+                    continue;
                 fill_numbers(in, p);
                 const weft_transform t = batch_of(&cases[c], p, batched[i], LINES, way / 2);
                 run_transform(engine, &t, in, whole);
@@ -196,24 +213,27 @@ static void lines_done_one_by_one_have_the_bits_of_one(void **state) {
     const weft_engine_ops *engine = native_engine(state);
     static double in[NUMBERS], batch[NUMBERS], line[NUMBERS];
     int alone = 0;
-    for (size_t i = 0; i < sizeof batched / sizeof batched[0]; i++) {
-        const int64_t n = batched[i];
-        const weft_pass_request request = {.kernels = weft_native_kernels(WEFT_DOUBLE),
-                                           .kind = WEFT_TRANSFORM_C2C,
-                                           .dim = {n, 1, 1},
-                                           .in_batch = true,
-                                           .alone = true};
-        if (n <= 32 || !weft_native_pass_takes_alone(&request)) continue;
-        weft_transform t = batch_of(&cases[0], WEFT_DOUBLE, n, LINES, true);
-        fill_numbers(in, WEFT_DOUBLE);
-        run_transform(engine, &t, in, batch);
-        t = line_of(&cases[0], WEFT_DOUBLE, n);
-        t.in_elements = t.out_elements = n;
-        for (int64_t l = 0; l < LINES; l++)
-            run_transform(engine, &t, in + 2 * n * l, line + 2 * n * l);
-        assert_memory_equal(batch, line, (size_t)(LINES * n) * 2 * sizeof(double));
-        alone++;
-    }
+    for (size_t i = 0; i < sizeof batched / sizeof batched[0]; i++)
+        for (int c = 0; c < CASES; c++) {
+            const int64_t n = batched[i];
+            const bool is_short = cases[c].kind == WEFT_TRANSFORM_C2C && n <= 32;
+            if (is_short || !is_done_alone(&cases[c], WEFT_DOUBLE, n, true)) continue;
+            const weft_transform t = batch_of(&cases[c], WEFT_DOUBLE, n, LINES, true);
+            weft_transform u = line_of(&cases[c], WEFT_DOUBLE, n);
+            const int64_t from = t.loop[0].in_stride, to = t.loop[0].out_stride;
+            const int64_t in_bytes = (int64_t)weft_transform_element_bytes(&t, false);
+            const int64_t out_bytes = (int64_t)weft_transform_element_bytes(&t, true);
+            u.in_place = false;
+            u.in_elements = from;
+            u.out_elements = to;
+            fill_numbers(in, WEFT_DOUBLE);
+            run_transform(engine, &t, in, batch);
+            for (int64_t l = 0; l < LINES; l++)
+                run_transform(engine, &u, (char *)in + l * from * in_bytes,
+                              (char *)line + l * to * out_bytes);
+            assert_memory_equal(batch, line, (size_t)(LINES * to * out_bytes));
+            alone++;
+        }
     if (is_wide()) assert_true(alone >= 3);
 }
 
