@@ -300,14 +300,13 @@ static bool is_faster_alone(const weft_pass_request *r, int64_t n, double more) 
 }
 
 /* Short complex lines, which a codelet transforms from where they lie, always are, as are the
- * shortest real ones. Round trips of real lines are done in tiles. */
+ * shortest real ones. */
 static bool takes_batch_alone(const weft_pass_request *r) {
     enum { SHORTEST = 12 };
     const double call = 1;
     const int64_t n = r->dim.n;
     if (r->kind == WEFT_TRANSFORM_C2C)
         return (r->alone && short_line(r->kernels, n)) || is_faster_alone(r, n, call);
-    if (r->spectrum.count > 0) return false;
     if (n <= SHORTEST) return r->alone && weft_lone_find_line(r->kernels, n);
     if (n % 2 != 0) return n > WEFT_NATIVE_LONGEST_TILE && is_faster_alone(r, n, call);
     const double split = (r->kernels->real_bytes == sizeof(float) ? 0.25 : 0.4) * (double)(n / 2);

@@ -17,11 +17,12 @@ static size_t transform_room(const weft_native_pass *pass) {
     return weft_matrix_tile_bytes(&pass->matrix) + weft_matrix_transposed_bytes(&pass->matrix);
 }
 
-/* A complex line beside those of the caller: that of a real line of odd length, the merged one of a
- * complex-to-real transform, or the spectrum of a round trip. */
-static bool needs_line(const weft_native_pass *pass) {
-    return pass->back || (pass->kind != WEFT_TRANSFORM_C2C &&
-                          (!pass->halved || pass->kind == WEFT_TRANSFORM_C2R));
+/* Complex lines beside those of the caller: that of a real line of odd length or the merged one of
+ * a complex-to-real transform, and the spectrum of a round trip. */
+static int more_lines(const weft_native_pass *pass) {
+    const bool real = pass->kind != WEFT_TRANSFORM_C2C;
+    if (pass->back) return real ? 2 : 1;
+    return real && (!pass->halved || pass->kind == WEFT_TRANSFORM_C2R);
 }
 
 /* The pass that stores the results. */
@@ -34,10 +35,10 @@ static bool is_copied(const weft_native_side *side) {
     return side->pieces > 1 || side->operated || !weft_native_side_is_whole(side);
 }
 
-/* Scratch memory for the transform; then for a complex line, for one that is put together from
+/* Scratch memory for the transform; then for complex lines, for one that is put together from
  * pieces, and for one that is stored to pieces; operators are applied to these two. */
 size_t weft_native_lines_room(const weft_native_pass *pass) {
-    int lines = needs_line(pass) + is_copied(&pass->in) + is_copied(&last_of(pass)->out);
+    int lines = more_lines(pass) + is_copied(&pass->in) + is_copied(&last_of(pass)->out);
     return transform_room(pass) + (size_t)lines * line_room(pass);
 }
 
@@ -47,17 +48,6 @@ static void transform_line(const weft_native_pass *pass, const void *x, void *y,
         weft_lone_run(&pass->lone, x, y, room, scale);
     else
         weft_matrix_run(&pass->matrix, x, y, room, past, scale, next);
-}
-
-/* A round trip of one line, whose spectrum begins with element number `first` of the operators'
- * box, in `line`. */
-static void run_there_and_back(const weft_native_pass *pass, const void *x, void *y, void *room,
-                               char *line, int64_t first) {
-    const weft_native_operated *o = pass->back->operated;
-    const weft_native_pass *back = &pass->back->pass;
-    weft_lone_run(&pass->lone, x, line, room, 1);
-    if (o) weft_pointwise_multiply_line(o->pointwise, o->axis, o->first + first, pass->n, line);
-    weft_lone_run(&back->lone, line, y, room, back->scale);
 }
 
 /* A real line that is one codelet. */
@@ -106,6 +96,17 @@ static void run_line(const weft_native_pass *pass, const void *x, void *y, void 
     case WEFT_TRANSFORM_R2R: /* has passes of its own (r2r_pass.c) */
         return;
     }
+}
+
+/* A round trip of one line, whose spectrum begins with element number `first` of the operators'
+ * box, in `spectrum`; real ones need `line` as well. */
+static void run_there_and_back(const weft_native_pass *pass, const void *x, void *y, void *room,
+                               char *spectrum, char *line, int64_t first) {
+    const weft_native_operated *o = pass->back->operated;
+    const int64_t points = pass->kind == WEFT_TRANSFORM_C2C ? pass->n : pass->n / 2 + 1;
+    run_line(pass, x, spectrum, room, line, false, NULL);
+    if (o) weft_pointwise_multiply_line(o->pointwise, o->axis, o->first + first, points, spectrum);
+    run_line(&pass->back->pass, spectrum, y, room, line, false, NULL);
 }
 
 void weft_native_line_run(const weft_native_pass *pass, const void *in, void *out, void *room) {
@@ -209,7 +210,7 @@ void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, 
     const int64_t ahead =
         pass->loops > 0 && pass->in.pieces == 1 ? pass->in.piece->loop_stride[0] : 0;
     char *complex_line = (char *)room + transform_room(pass);
-    char *joined = complex_line + (needs_line(pass) ? line_room(pass) : 0);
+    char *joined = complex_line + (size_t)more_lines(pass) * line_room(pass);
     char *whole = joined + (joins ? line_room(pass) : 0);
     int64_t index[WEFT_PASS_LOOPS];
     if (joins) pad_line(&pass->in, joined);
@@ -221,6 +222,7 @@ void weft_native_lines_run(const weft_native_pass *pass, const void *const *in, 
         if (joins) join_line(pass, in, index, joined);
         if (pass->back)
             run_there_and_back(pass, joins ? joined : x, parts ? whole : y, room, complex_line,
+                               complex_line + line_room(pass),
                                number + sum_of(pass, index, pass->back->loop_stride));
         else
             run_line(pass, joins ? joined : x, parts ? whole : y, room, complex_line,
