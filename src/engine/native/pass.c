@@ -5,6 +5,7 @@
 #include "engine/smooth.h"
 
 #include "support/error.h"
+#include "support/topology.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -286,8 +287,8 @@ static const weft_lone_line *short_line(const weft_kernels *kernels, int64_t n) 
 /* Whether contiguous complex lines of a batch are faster one by one, with their own points in the
  * lanes, than side by side in the lanes of a tile, where they are transposed before and after;
  * lines that no tile holds are. Nanoseconds of both, fitted to the times on a Zen 4 core with
- * AVX-512, and on a Zen 3 core, where a tile takes longer; `more` is what a line alone takes
- * besides. */
+ * AVX-512, and on a Zen 3 core, where a tile takes longer, most of all one that the second-level
+ * cache hardly holds; `more` is what a line alone takes besides. */
 static bool is_faster_alone(const weft_pass_request *r, int64_t n, double more) {
     const weft_kernels *kernels = r->kernels;
     const bool single = kernels->real_bytes == sizeof(float);
@@ -295,8 +296,9 @@ static bool is_faster_alone(const weft_pass_request *r, int64_t n, double more) 
     if (n > WEFT_NATIVE_LONGEST_TILE) return true;
     const double passed = (single ? 0.47 : 0.67) * (double)n;
     const double in_tile = passed + (single ? 0.034 : 0.10) * weft_line_cost(kernels, n);
-    const double of_tile = weft_lone_is_wide(kernels) ? 1 : 1.4;
-    return r->alone && weft_lone_cost(kernels, n) + more < of_tile * in_tile;
+    const bool spills = (size_t)n * WEFT_ROW_BYTES > weft_topology_get()->l2 / 2;
+    const double slower = weft_lone_is_wide(kernels) ? 1 : spills ? 2 : 1.4;
+    return r->alone && weft_lone_cost(kernels, n) + more < slower * in_tile;
 }
 
 /* Short complex lines, which a codelet transforms from where they lie, always are, as are the
