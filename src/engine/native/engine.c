@@ -459,12 +459,12 @@ static void run_row(const void *self, const void *in, void *out) {
 
 static void run_real_alone(const void *self, const void *in, void *out) {
     const weft_native_pass *pass = self;
-    pass->real_line->real(in, out, pass->scale);
+    pass->real_line->real(in, 0, out, 0, 1, pass->scale);
 }
 
 static void run_half_alone(const void *self, const void *in, void *out) {
     const weft_native_pass *pass = self;
-    pass->real_line->half(in, out, pass->scale);
+    pass->real_line->half(in, 0, out, 0, 1, pass->scale);
 }
 
 static weft_direct_call native_direct(const weft_engine_plan *plan) {

@@ -31,8 +31,11 @@ typedef struct weft_lone_line {
      * bytes apart, each to the bits of `complex`. `in` may be `out` if the strides are equal. */
     void (*lines)(const void *in, int64_t in_stride, void *out, int64_t out_stride, int64_t count,
                   bool inverse, double scale);
-    void (*real)(const void *in, void *out, double scale); /* to the half spectrum */
-    void (*half)(const void *in, void *out, double scale); /* from it */
+    /* Transforms `count` real lines, with strides as above, to their half spectra, and back. */
+    void (*real)(const void *in, int64_t in_stride, void *out, int64_t out_stride, int64_t count,
+                 double scale);
+    void (*half)(const void *in, int64_t in_stride, void *out, int64_t out_stride, int64_t count,
+                 double scale);
 } weft_lone_line;
 
 typedef struct weft_lone_codelet {

@@ -50,12 +50,13 @@ static void transform_line(const weft_native_pass *pass, const void *x, void *y,
         weft_matrix_run(&pass->matrix, x, y, room, past, scale, next);
 }
 
-/* A real line that is one codelet. */
-static void run_real(const weft_native_pass *pass, const void *x, void *y) {
+/* Real lines that are one codelet. */
+static void run_real(const weft_native_pass *pass, const void *x, int64_t x_stride, void *y,
+                     int64_t y_stride, int64_t count) {
     if (pass->kind == WEFT_TRANSFORM_R2C)
-        pass->real_line->real(x, y, pass->scale);
+        pass->real_line->real(x, x_stride, y, y_stride, count, pass->scale);
     else
-        pass->real_line->half(x, y, pass->scale);
+        pass->real_line->half(x, x_stride, y, y_stride, count, pass->scale);
 }
 
 /* Transforms one line; a real one of even length as the complex line of its pairs, one of odd
@@ -71,7 +72,7 @@ static void run_line(const weft_native_pass *pass, const void *x, void *y, void 
         return;
     case WEFT_TRANSFORM_R2C:
         if (pass->real_line) {
-            run_real(pass, x, y);
+            run_real(pass, x, 0, y, 0, 1);
         } else if (pass->halved) {
             transform_line(pass, x, y, room, past, 1, next);
             k->split_line(y, out, y, out, n, pass->roots, 0, n / 2 + 1, pass->scale);
@@ -83,7 +84,7 @@ static void run_line(const weft_native_pass *pass, const void *x, void *y, void 
         return;
     case WEFT_TRANSFORM_C2R:
         if (pass->real_line) {
-            run_real(pass, x, y);
+            run_real(pass, x, 0, y, 0, 1);
         } else if (pass->halved) {
             k->merge_line(x, in, line, element, n, pass->roots, 0, n / 2 + 1);
             transform_line(pass, line, y, room, past, pass->scale, next);
@@ -188,11 +189,12 @@ static void run_in_rows(const weft_native_pass *pass, const void *in, void *out,
             x += done * in_stride;
             y += done * out_stride;
         }
-        if (pass->kind == WEFT_TRANSFORM_C2C)
-            for (; first < stop; first++, x += in_stride, y += out_stride)
-                weft_lone_run(&pass->lone, x, y, room, pass->scale);
-        else
-            for (; first < stop; first++, x += in_stride, y += out_stride) run_real(pass, x, y);
+        if (pass->real_line) {
+            run_real(pass, x, in_stride, y, out_stride, stop - first);
+            first = stop;
+        }
+        for (; first < stop; first++, x += in_stride, y += out_stride)
+            weft_lone_run(&pass->lone, x, y, room, pass->scale);
     }
 }
 
