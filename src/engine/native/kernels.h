@@ -59,11 +59,10 @@ typedef struct weft_codelet {
 
 typedef struct weft_kernels {
     const char *simd, *description;
-    int lanes;                    /* lines of a tile */
-    int real_bytes;               /* size of a real number */
-    const weft_codelet *codelets; /* largest radix first; ended by radix 0 */
-    /* For lines alone, one for each width of vectors, the widest first; ended by NULL. */
-    const struct weft_lone_kernels *const *lone;
+    int lanes;                        /* lines of a tile */
+    int real_bytes;                   /* size of a real number */
+    const weft_codelet *codelets;     /* largest radix first; ended by radix 0 */
+    const struct weft_lone_set *lone; /* for lines alone */
 
     /* Along: loads and stores `count` <= lanes complex lines; point j goes to row rows[j] of the
      * tile. What lies `ahead` bytes further is prefetched, unless `ahead` is 0. With `past`, which

@@ -31,7 +31,7 @@ static int64_t rounds(int64_t points, int64_t width) {
 }
 
 bool weft_lone_is_wide(const weft_kernels *kernels) {
-    return kernels->lone[0]->width * kernels->real_bytes == WEFT_ROW_BYTES / 2;
+    return kernels->lone->widths[0]->width * kernels->real_bytes == WEFT_ROW_BYTES / 2;
 }
 
 /* Nanoseconds of `count` butterflies of a codelet on vectors of real or imaginary parts, fitted to
@@ -91,11 +91,9 @@ static double line_cost(const weft_kernels *kernels, const weft_lone_line *line)
 }
 
 const weft_lone_line *weft_lone_find_line(const weft_kernels *kernels, int64_t n) {
-    for (int i = 0; kernels->lone[i]; i++) {
-        const weft_lone_line *const *lines = kernels->lone[i]->lines;
-        for (int j = 0; lines && lines[j]; j++)
-            if (lines[j]->points == n) return lines[j];
-    }
+    const weft_lone_line *const *lines = kernels->lone->lines;
+    for (int i = 0; lines[i]; i++)
+        if (lines[i]->points == n) return lines[i];
     return NULL;
 }
 
@@ -168,9 +166,9 @@ static choice choose_both(const weft_lone_kernels *lone, int64_t n) {
 
 static choice choose(const weft_kernels *kernels, int64_t n) {
     choice best = {.cost = 1e300};
-    for (int i = 0; kernels->lone[i]; i++) {
-        const choice found[] = {choose_stages(kernels, kernels->lone[i], n),
-                                choose_both(kernels->lone[i], n)};
+    const weft_lone_kernels *const *widths = kernels->lone->widths;
+    for (int i = 0; widths[i]; i++) {
+        const choice found[] = {choose_stages(kernels, widths[i], n), choose_both(widths[i], n)};
         for (int j = 0; j < 2; j++)
             if (found[j].cost < best.cost) best = found[j];
     }

@@ -61,18 +61,22 @@ typedef struct weft_lone_codelet {
 } weft_lone_codelet;
 
 typedef struct weft_lone_kernels {
-    const weft_lone_line *const *lines; /* ended by NULL; NULL where width > 1 */
     int width;        /* numbers in a vector: complex ones where they are interleaved, else real */
     bool interleaved; /* how stages hold complex numbers */
     const weft_lone_codelet *const *codelets; /* largest radix first; ended by NULL */
-    /* Of the last kernels of an instruction set that has vectors, else NULL: split_line and
-     * merge_line of kernels.h for points first, ..., end-1 and h-first, ... of a contiguous line,
-     * as many as whole vectors of any width hold before the two meet; first > 0. Return the first
-     * point that is left. `in` may be `out`. */
+} weft_lone_kernels;
+
+/* All kernels of an instruction set and a precision. */
+typedef struct weft_lone_set {
+    const weft_lone_kernels *const *widths; /* the widest first; ended by NULL */
+    const weft_lone_line *const *lines;     /* ended by NULL */
+    /* split_line and merge_line of kernels.h for points first, ..., end-1 and h-first, ... of a
+     * contiguous line, as many as whole vectors of any width hold before the two meet; first > 0.
+     * Return the first point that is left. `in` may be `out`. NULL where there are no vectors. */
     int64_t (*split)(const void *in, void *out, int64_t h, const void *roots, int64_t first,
                      int64_t end, double scale);
     int64_t (*merge)(const void *in, void *out, int64_t h, const void *roots, int64_t first,
                      int64_t end);
-} weft_lone_kernels;
+} weft_lone_set;
 
 #endif

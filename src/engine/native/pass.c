@@ -333,6 +333,13 @@ static bool make_lone(weft_native_pass *pass, const weft_pass_request *request,
     return true;
 }
 
+static bool make_tables(weft_native_pass *pass, const weft_pass_request *request,
+                        weft_direction direction, size_t *bytes) {
+    if (pass->halved && !make_roots(pass, bytes)) return false;
+    return pass->by_lone ? make_lone(pass, request, direction, bytes)
+                         : make_tiles(pass, direction, request->spectrum.count == 0, bytes);
+}
+
 /* Makes the pass, or a half of a round trip; its loops are left in `loop`. */
 static weft_status create_half(const weft_pass_request *request, sorted_loop *loop,
                                weft_native_pass *pass, size_t *bytes) {
@@ -365,9 +372,7 @@ static weft_status create_half(const weft_pass_request *request, sorted_loop *lo
         pass->real_line = weft_lone_find_line(pass->kernels, pass->n);
     bool ok = make_pieces(pass, &request->in, loop, &pass->in, bytes) &&
               make_pieces(pass, &request->out, loop, &pass->out, bytes) &&
-              (!pass->halved || make_roots(pass, bytes)) &&
-              (pass->by_lone ? make_lone(pass, request, direction, bytes)
-                             : make_tiles(pass, direction, request->spectrum.count == 0, bytes));
+              (pass->real_line || make_tables(pass, request, direction, bytes));
     if (!ok)
         return weft_fail(WEFT_ERROR_OUT_OF_MEMORY,
                          "native engine: no memory for the tables of length %lld",

@@ -98,7 +98,7 @@ struct weft_native_pass {
     weft_matrix matrix;
     bool by_lone; /* contiguous lines are transformed one by one, their own points in the lanes */
     weft_lone lone;
-    const weft_lone_line *real_line; /* of a real line that is one codelet; else NULL */
+    const weft_lone_line *real_line; /* of real lines that are one codelet; else NULL */
     weft_native_side in, out;
     int64_t adjoining; /* bytes of a short line as it is stored, if the next one begins at its
                           end; else 0 */
